@@ -72,8 +72,7 @@ static void parse_arguments(int argc, char **argv, size_t *n, bool *csv, bool *w
     *n = *n == 0 ? (size_t)1 << 26 : *n;
 }
 
-// Fills in[0 .. n) with whole numbers from -8 to 8, but not 0, which could go missing unseen.
-// Returns their exact sum.
+// Fills in with whole numbers, -8 to 8, and returns their sum. No 0: it could go missing.
 static long long fill(float *in, size_t n)
 {
     std::vector<float> chunk(1 << 20);
@@ -143,7 +142,7 @@ int main(int argc, char **argv)
 
     float sum, total_ms = 0;
     int launches;
-    std::vector<float> ms;
+    std::vector<float> ms;                                  // of the timed runs
     const float warm_up_ms = timed_run(d, &sum, &launches); // checked like the others
     while (sum == expected && ms.size() < 100 &&
            (ms.size() < (warm_up_ms > ENOUGH_MS ? 1 : 3) || total_ms < ENOUGH_MS)) {
@@ -161,7 +160,7 @@ int main(int argc, char **argv)
     const std::string file = __FILE__; // ".../step03_sequential/reduce.cu"
     const std::string folder = file.substr(0, file.find_last_of('/'));
     printf(csv ? "%s,%s,%zu,%d,%.6f,%.6f,%.3f,%.1f,PASS\n"
-               : "%s on %s: n %zu, launches %d, ms %.4f (least %.4f), %.2f of %.0f GB/s, "
+               : "%s on %s: n %zu, launches %d, ms %.4f (least %.4f), GB/s %.2f of %.0f, "
                  "PASS\n",
            folder.substr(folder.rfind('/') + 1).c_str(), device.name, d.n, launches,
            median_ms, ms[0], gb_per_s, peak);

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Reads Nsight Compute's counters for every pass of every program into one CSV."""
+
+import argparse
+import csv
+import datetime
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+# Our column name, and the metric of Nsight Compute that it comes from.
+METRICS = {
+    "time_us": "gpu__time_duration.sum",
+    "warp_instructions": "smsp__inst_executed.sum",
+    "shared_loads": "smsp__sass_inst_executed_op_shared_ld.sum",
+    "shared_stores": "smsp__sass_inst_executed_op_shared_st.sum",
+    "bank_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
+    "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "lanes_on": "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
+    "dram_read_bytes": "dram__bytes_read.sum",
+    "dram_throughput_percent": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+    "occupancy_percent": "sm__warps_active.avg.pct_of_peak_sustained_active",
+}
+COLUMNS = ["step", "elements", "pass", "kernel", "blocks", "threads", *METRICS]
+
+
+def fail(message):
+    sys.exit(f"profile.py: {message}")
+
+
+def launches(program, elements):
+    """How many launches one whole reduction takes, from the program's own report."""
+    run = subprocess.run([program, "--csv", str(elements)], capture_output=True, text=True)
+    if run.returncode != 0:
+        fail(f"{program} {elements}: exit status {run.returncode}: {run.stderr.strip()}")
+    return int(run.stdout.split(",")[3])
+
+
+def profile(program, elements):
+    """The rows of ncu's raw page for the first whole reduction, one a kernel."""
+    # One launch more than a reduction has: CUB starts two kernels for its one call.
+    count = launches(program, elements) + 1
+    command = ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
+               "--kill", "yes", "--launch-count", str(count), "--metrics",
+               ",".join(METRICS.values()), program, str(elements)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    if "ERR_NVGPUCTRPERM" in run.stdout + run.stderr:
+        fail("this user may not read the GPU's counters; an administrator can allow it by loading "
+             "the driver with NVreg_RestrictProfilingToAdminUsers=0, or by running this as root")
+    lines = [line for line in run.stdout.splitlines() if line.startswith('"')]
+    rows = list(csv.DictReader(lines))[1:]  # the first row holds the units
+    if not rows:
+        fail(f"ncu gave no counters for {program}: {(run.stdout + run.stderr).strip()[-300:]}")
+    first = (rows[0]["Kernel Name"], rows[0]["Grid Size"])
+    again = [i for i, row in enumerate(rows[1:], 1) if (row["Kernel Name"], row["Grid Size"]) == first]
+    return rows[: again[0]] if again else rows
+
+
+def number(text):
+    return float(text.replace(",", ""))
+
+
+def blocks(text):
+    """How many blocks, or threads, "(1056, 1, 1)" are."""
+    x, y, z = (int(part) for part in re.findall(r"\d+", text))
+    return x * y * z
+
+
+def table_rows(program, elements):
+    step = Path(program).parent.name
+    for index, row in enumerate(profile(program, elements), 1):
+        values = {name: number(row[metric]) for name, metric in METRICS.items()}
+        values["time_us"] /= 1000  # ncu's base unit is the nanosecond
+        kernel = re.split(r"[<(]", row["Kernel Name"])[0].split()[-1].split("::")[-1]
+        yield [step, elements, index, kernel, blocks(row["Grid Size"]), blocks(row["Block Size"])] + [
+            f"{value:.3f}".rstrip("0").rstrip(".") for value in values.values()]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--elements", type=int, default=1 << 24)
+    parser.add_argument("--output", type=Path, default=Path("results/profile.csv"))
+    parser.add_argument("programs", nargs="+")
+    options = parser.parse_args()
+    if options.elements < 1:
+        parser.error("--elements: give a whole number, 1 or more")
+    if not shutil.which("ncu"):
+        fail("ncu was not found; Nsight Compute comes with the CUDA toolkit")
+
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = options.output.with_suffix(".tmp")
+    with open(unfinished, "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for program in options.programs:
+            print(program, flush=True)
+            writer.writerows(table_rows(program, options.elements))
+    options.output.with_suffix(".txt").write_text(f"date: {datetime.date.today()}\n")
+    os.replace(unfinished, options.output)
+
+
+if __name__ == "__main__":
+    main()

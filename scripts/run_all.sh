@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Runs programs one after the other on the same input: a table as it goes, a CSV at the end.
+#
+# run_all.sh [-n ELEMENTS] [-t SECONDS] [-o FILE.csv] [-c COMMAND] PROGRAM...
+#   -t  a program that runs longer counts as hung    -c  draws the charts, once the CSV is there
+# Exit status: 0 if every program passed or cannot run on this device, else 1.
+set -u
+
+usage() {
+    echo "run_all.sh: $1; usage: run_all.sh [-n ELEMENTS] [-t SECONDS] [-o FILE.csv] [-c COMMAND] PROGRAM..." >&2
+    exit 2
+}
+
+elements=67108864 limit=300 csv=results/run-all.csv charts=
+while getopts :n:t:o:c: option; do
+    case $option in
+        n) elements=$OPTARG ;;
+        t) limit=$OPTARG ;;
+        o) csv=$OPTARG ;;
+        c) charts=$OPTARG ;;
+        *) usage "unknown or incomplete option -$OPTARG" ;;
+    esac
+done
+shift $((OPTIND - 1))
+[[ $elements =~ ^[1-9][0-9]{0,17}$ ]] || usage "'$elements' is no number of elements, 1 or more"
+[[ $limit =~ ^[1-9][0-9]{0,8}$ ]] || usage "'$limit' is no number of seconds, 1 or more"
+[ $# -gt 0 ] || usage "no program was named"
+
+mkdir -p "$(dirname "$csv")" || exit 2
+work=$(mktemp -d "$(dirname "$csv")/.run-all.XXXXXX") || exit 2
+child=
+interrupted() {
+    [ -z "$child" ] || { kill -TERM "$child"; wait "$child"; } 2>/dev/null
+    echo >&2
+    echo "run_all.sh: interrupted; $csv is as it was" >&2
+    exit 130
+}
+trap 'rm -rf "$work"' EXIT
+trap interrupted INT TERM HUP
+
+ratio() { # ratio OLD_MS NEW_MS: how many times faster, or - where either is missing
+    awk -v old="$1" -v new="$2" 'BEGIN { if (old > 0 && new > 0) printf "%.2fx", old / new; else printf "-" }'
+}
+
+number='[0-9]+(\.[0-9]+)?'
+echo "step,device,elements,launches,median_ms,min_ms,gb_per_s,peak_gb_per_s,status" > "$work/csv"
+printf '%-29s %12s %9s %7s %11s %11s\n' "$elements elements" ms GB/s peak "vs before" "vs first"
+index=0 passed=0 failed=0 skipped=0 first_ms= before_ms=
+for program; do
+    index=$((index + 1))
+    step=$(basename "$(dirname "$program")")
+    printf '%-29s ' "[$index/$#] $step …"
+    # In the background, so that an interrupt is heard at once.
+    timeout --kill-after=2 "$limit" "$program" --csv "$elements" > "$work/out" 2> "$work/err" &
+    child=$!
+    wait "$child"
+    exit_status=$?
+    child=
+
+    row=$(cat "$work/out")
+    why=$(head -n 1 "$work/err")
+    case $exit_status in
+        0) status=PASS ;;
+        1) status=FAIL ;;
+        77) status=SKIP ;;
+        124 | 137) status=HANG why="no end after $limit s" ;;
+        *) status=CRASH why="exit status $exit_status ${why}" ;;
+    esac
+    if [ $status = PASS ] && ! [[ $row =~ ^$step,[^,]+,$elements,[0-9]+,$number,$number,$number,$number,PASS$ ]]; then
+        status=GARBAGE why="no CSV row, but: ${row:0:60}"
+    fi
+    if [ $status = PASS ]; then
+        passed=$((passed + 1))
+        IFS=, read -r _ _ _ _ ms _ gb_per_s peak _ <<< "$row"
+        printf '%12.4f %9.2f %6.1f%% %11s %11s\n' "$ms" "$gb_per_s" \
+            "$(awk -v a="$gb_per_s" -v b="$peak" 'BEGIN { print (b > 0 ? 100 * a / b : 0) }')" \
+            "$(ratio "$before_ms" "$ms")" "$(ratio "$first_ms" "$ms")"
+        [ "$index" != 1 ] || first_ms=$ms
+        before_ms=$ms
+        echo "$row" >> "$work/csv"
+    else
+        printf '%12s  %s\n' "$status" "${why//$'\n'/ }"
+        before_ms=
+        echo "$step,,$elements,,,,,,$status" >> "$work/csv"
+        if [ $status = SKIP ]; then skipped=$((skipped + 1)); else failed=$((failed + 1)); fi
+    fi
+    # The first step needs nothing but a CUDA device: without one, no other step can run.
+    if [ $status = SKIP ] && [ $index = 1 ]; then
+        echo "no CUDA device was found that can run the programs (${why##*: })" >&2
+        exit 1
+    fi
+done
+
+printf 'date: %s\n' "$(date -u +%Y-%m-%d)" > "$work/txt"
+mv "$work/txt" "${csv%.csv}.txt" && mv "$work/csv" "$csv" || exit 1
+charts_failed=0
+if [ -n "$charts" ] && [ $passed -gt 0 ]; then
+    $charts || charts_failed=1
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ] && [ $charts_failed = 0 ]
