@@ -1,5 +1,5 @@
-// Reference: what one would call instead of writing a kernel, in the same harness.
-// What it changes: cub::DeviceReduce::Sum does the whole reduction in one call.
+// Reference: CUB, what one would call instead, in the same harness.
+// The change: cub::DeviceReduce::Sum does the whole reduction in one call.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 
 #include <cub/cub.cuh>

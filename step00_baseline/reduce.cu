@@ -1,5 +1,5 @@
-// Step 00: the baseline. One thread adds everything, one element after the other.
-// What it changes: nothing yet; every later step is measured against it.
+// Step 00: one thread. It adds everything, one element after the other.
+// The change: none yet; the later steps are measured against this one.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)

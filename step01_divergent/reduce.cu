@@ -1,6 +1,5 @@
-// Step 01: a tree per block. Each block adds its elements pairwise in shared memory,
-// neighbours first, and leaves one partial sum; passes repeat until one value is left.
-// What it changes: thousands of blocks work at once instead of one thread.
+// Step 01: a tree per block. Neighbours add pairwise in shared memory, then pairs of pairs.
+// The change: blocks of threads leave a partial sum each; passes repeat until one is left.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)

@@ -1,6 +1,5 @@
 // Step 02: a bit mask for the remainder. The same threads add the same elements.
-// What it changes: `tid % (2 * s)`, slow for a divisor the compiler does not know, becomes
-// `&`.
+// The change: `& (2 * s - 1)` for `% (2 * s)`, a slow division by an unknown number.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)

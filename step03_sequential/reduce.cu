@@ -1,6 +1,5 @@
-// Step 03: sequential addressing. The first s threads add, so whole warps fall silent
-// early.
-// What it changes: the stride starts at half the block and halves, not at 1 to double.
+// Step 03: sequential addressing. The first s threads add, so whole warps fall silent.
+// The change: the stride starts at half the block and halves; it used to start at 1.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)

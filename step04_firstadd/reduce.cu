@@ -1,5 +1,5 @@
-// Step 04: the first addition while loading. No thread is idle before the tree begins.
-// What it changes: each thread loads two elements and adds them: half the blocks.
+// Step 04: first addition while loading. No thread stays idle before the tree begins.
+// The change: each thread loads two elements and adds them, so half the blocks do.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)

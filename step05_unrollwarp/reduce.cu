@@ -1,6 +1,5 @@
 // Step 05: the last warp unrolled. Once 64 sums are left, one warp adds them by itself.
-// What it changes: the last six rounds wait at __syncwarp(), not at the barrier of the
-// block.
+// The change: the last six rounds wait at __syncwarp(), not at the block's barrier.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)

@@ -1,7 +1,5 @@
-// Step 06: the loop fully unrolled. The compiler knows the block size and writes out each
-// round.
-// What it changes: the block size is a template argument; no loop is left in the machine
-// code.
+// Step 06: the loop fully unrolled. The compiler knows the block size, so it can.
+// The change: the block size is a template argument; the machine code has no loop left.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)

@@ -1,6 +1,5 @@
-// Step 07: a grid sized to the GPU. Each thread adds many elements by itself before the
-// tree.
-// What it changes: the number of blocks stops growing; threads stride through the input.
+// Step 07: a grid sized to the GPU. Each thread adds many elements before the tree begins.
+// The change: at most eight blocks an SM, at least eight elements a thread; a grid stride.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)

@@ -1,6 +1,5 @@
-// Step 08: warp shuffles. Lanes pass sums from register to register.
-// What it changes: one partial sum per warp goes through shared memory instead of one per
-// thread.
+// Step 08: warp shuffles. Lanes add each other's registers.
+// The change: one partial sum a warp goes through shared memory; it was one a thread.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Writes the measured numbers of plots/h200 into the READMEs, between their markers."""
+
+import argparse
+import csv
+import os
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MEASURED = ROOT / "plots" / "h200"
+COUNTERS = {
+    "time_us": "first pass, µs",
+    "warp_instructions": "warp instructions",
+    "shared_loads": "shared loads",
+    "shared_stores": "shared stores",
+    "bank_conflicts": "bank conflicts",
+    "global_load_requests": "global load requests",
+    "global_load_sectors": "global load sectors",
+    "lanes_on": "lanes on per instruction (of 32)",
+    "dram_throughput_percent": "DRAM throughput, % of peak",
+    "occupancy_percent": "occupancy, %",
+}
+
+
+def read_csv(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def by_step(path):
+    return {row["step"]: row for row in read_csv(path)}
+
+
+def first_passes():
+    rows = read_csv(MEASURED / "profile.csv")
+    return {row["step"]: row for row in rows if row["pass"] == "1"}
+
+
+def idea(step):
+    """The idea in a few words: the first sentence of the program's first comment."""
+    first_line = (ROOT / step / "reduce.cu").read_text().splitlines()[0]
+    return re.match(r"// [^:]+: ([^.]+)\.", first_line)[1]
+
+
+def milliseconds(row):
+    return f"{float(row['median_ms']):,.4g}" if float(row["median_ms"]) < 1000 else f"{float(row['median_ms']):,.0f}"
+
+
+def bandwidth(row):
+    value = float(row["gb_per_s"])
+    return f"{value:.2f}" if value < 1 else f"{value:.0f}"
+
+
+def share(row):
+    return f"{100 * float(row['gb_per_s']) / float(row['peak_gb_per_s']):.1f} %"
+
+
+def gain(before, row):
+    return f"{float(before['median_ms']) / float(row['median_ms']):.2f}×" if before else "–"
+
+
+def ladder(rows, large):
+    """The table of the whole ladder: n = 2^26, and the bandwidth at 2^30."""
+    lines = ["| step | idea | ms | GB/s | share of peak | against the step before | GB/s at 2^30 |",
+             "| --- | --- | ---: | ---: | ---: | ---: | ---: |"]
+    before = None
+    for step, row in rows.items():
+        # CUB is no step of the ladder: it is compared with the last one.
+        lines.append(f"| [{step}]({step}/README.md) | {idea(step)} | {milliseconds(row)} | {bandwidth(row)} | "
+                     f"{share(row)} | {gain(before, row)} | {bandwidth(large[step])} |")
+        before = row
+    return "\n".join(lines)
+
+
+def counter(text):
+    value = float(text)
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.1f}"
+
+
+def numbers(step, rows, large, passes):
+    """The table of one step: its numbers beside those of the step before."""
+    names = list(rows)
+    before = names[names.index(step) - 1] if step != names[0] else None
+    shown = [name for name in (before, step) if name]
+    lines = ["| | " + " | ".join(shown) + " |", "| --- |" + " ---: |" * len(shown)]
+
+    def line(label, cells):
+        lines.append(f"| {label} | " + " | ".join(cells) + " |")
+
+    line("ms, n = 2^26", [milliseconds(rows[name]) for name in shown])
+    line("GB/s, n = 2^26", [bandwidth(rows[name]) for name in shown])
+    line("GB/s, n = 2^30", [bandwidth(large[name]) for name in shown])
+    line("launches", [rows[name]["launches"] for name in shown])
+    line("blocks, first pass, n = 2^24", [counter(passes[name]["blocks"]) for name in shown])
+    for column, label in COUNTERS.items():
+        line(label, [counter(passes[name][column]) for name in shown])
+    if before:
+        lines.append(f"\nGain at 2^26: **{gain(rows[before], rows[step])}**. ")
+    return "\n".join(lines).strip()
+
+
+def filled(text, name, table):
+    """text with the table between its markers."""
+    begin, end = f"<!-- {name}: make tables writes this -->", f"<!-- end of {name} -->"
+    if text.count(begin) != 1 or text.count(end) != 1:
+        sys.exit(f"tables.py: a README needs exactly one '{begin}' and one '{end}'")
+    return text[: text.index(begin) + len(begin)] + f"\n{table}\n" + text[text.index(end):]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a README is stale")
+    options = parser.parse_args()
+    rows, large = by_step(MEASURED / "run-all.csv"), by_step(MEASURED / "2to30" / "run-all.csv")
+    passes = first_passes()
+    pages = {ROOT / "README.md": ("ladder", ladder(rows, large))}
+    pages |= {ROOT / step / "README.md": ("numbers", numbers(step, rows, large, passes)) for step in rows}
+    stale = False
+    for path, (name, table) in pages.items():
+        text = path.read_text()
+        new = filled(text, name, table)
+        if new == text:
+            continue
+        stale = True
+        if options.check:
+            print(f"tables.py: {path.relative_to(ROOT)} is stale: run make tables", file=sys.stderr)
+        else:
+            unfinished = path.with_suffix(".tmp")
+            unfinished.write_text(new)
+            os.replace(unfinished, path)
+    return 1 if stale and options.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
