@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Draws the charts of a directory of results: bandwidth, time and, from the profiler, why."""
+
+import argparse
+import csv
+import os
+import sys
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+matplotlib.rcParams.update({"svg.hashsalt": "reduction", "font.size": 11, "axes.spines.top": False,
+                            "axes.spines.right": False, "figure.dpi": 120})
+import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
+
+RUN_COLUMNS = "step,device,elements,launches,median_ms,min_ms,gb_per_s,peak_gb_per_s,status".split(",")
+RUN_NUMBERS = ["elements", "launches", "median_ms", "min_ms", "gb_per_s", "peak_gb_per_s"]
+PROFILE_NUMBERS = ["pass", "warp_instructions", "shared_loads", "shared_stores", "lanes_on",
+                   "global_load_requests"]
+REFERENCE = "reference_cub"
+# Blue and vermilion of Okabe and Ito's palette: apart for every eye, and in grey.
+STEP_COLOUR, REFERENCE_COLOUR = "#0072b2", "#d55e00"
+
+
+def fail(path, what, line=None):
+    where = f"{path}, line {line}" if line else str(path)
+    sys.exit(f"plot.py: {where}: {what}")
+
+
+def read_rows(path, needed, numbers):
+    """The rows of a CSV with at least the columns needed; those named in numbers as floats."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        fail(path, f"cannot be read: {getattr(error, 'strerror', None) or 'no UTF-8 text'}")
+    if len(lines) < 2:
+        fail(path, "no rows under the header", len(lines) or 1)
+    header = lines[0].split(",")
+    missing = [name for name in needed if name not in header]
+    if missing:
+        fail(path, f"the header has no column {missing[0]}", 1)
+    rows = []
+    for line, fields in enumerate(csv.reader(lines[1:]), 2):
+        if len(fields) != len(header):
+            fail(path, f"{len(fields)} fields, the header has {len(header)}", line)
+        row = dict(zip(header, fields))
+        if row.get("status", "PASS") == "PASS":
+            for name in numbers:
+                row[name] = positive(path, line, name, row[name])
+        rows.append(row)
+    return rows
+
+
+def positive(path, line, name, text):
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        fail(path, f"{name} is '{text}', no number of 0 or more", line)
+    return value
+
+
+def read_runs(path):
+    rows = read_rows(path, RUN_COLUMNS, RUN_NUMBERS)
+    names = [row["step"] for row in rows]
+    for line, name in enumerate(names, 2):
+        if name in names[: line - 2]:
+            fail(path, f"{name} stands twice", line)
+    for line, row in enumerate(rows, 2):
+        if row["status"] == "PASS" and row["median_ms"] == 0:
+            fail(path, "median_ms is 0", line)
+    if not any(row["status"] == "PASS" for row in rows):
+        fail(path, "no step passed, so there is nothing to draw")
+    return rows
+
+
+def date_of(path):
+    """The date in the .txt that run-all writes beside its CSV."""
+    about = path.with_suffix(".txt")
+    text = about.read_text() if about.exists() else ""
+    return text.partition("date: ")[2].strip() or "date unknown"
+
+
+def count(elements):
+    exponent = int(elements).bit_length() - 1
+    return f"$2^{{{exponent}}}$" if elements == 2**exponent else f"{int(elements):,}"
+
+
+def title(device, elements, path):
+    return f"{device}, n = {count(elements)} floats, {date_of(path)}"
+
+
+def label(step):
+    number, _, name = step.removeprefix("step").partition("_")
+    return "CUB" if step == REFERENCE else f"{number}\n{name}"
+
+
+def save(figure, directory, name):
+    """Writes both formats, each whole or not at all."""
+    figure.tight_layout()
+    for ending in ("png", "svg"):
+        unfinished = directory / f".{name}.{ending}"
+        figure.savefig(unfinished, format=ending, metadata={"Date": None} if ending == "svg" else None)
+        os.replace(unfinished, directory / f"{name}.{ending}")
+    plt.close(figure)
+
+
+def passed(rows):
+    return [row for row in rows if row["status"] == "PASS"]
+
+
+def draw_bandwidth(rows, path):
+    steps = [row for row in rows if row["step"] != REFERENCE]
+    peak = passed(rows)[0]["peak_gb_per_s"]
+    figure, axes = plt.subplots(figsize=(10, 5.4))
+    before = None
+    for x, row in enumerate(steps):
+        if row["status"] != "PASS":
+            axes.text(x, 0, row["status"], ha="center", va="bottom", rotation=90)
+            before = None
+            continue
+        value = row["gb_per_s"]
+        axes.bar(x, value, color=STEP_COLOUR, width=0.7)
+        gain = f"\n{before / row['median_ms']:,.3g}×" if before and x > 1 else ""
+        axes.text(x, value, f"{value:,.3g}{gain}" if value < 1 else f"{value:,.0f}{gain}",
+                  ha="center", va="bottom", fontsize=10)
+        before = row["median_ms"]
+    for row in passed(rows):
+        if row["step"] == REFERENCE:
+            axes.axhline(row["gb_per_s"], color=REFERENCE_COLOUR, linestyle="--")
+            axes.text(-0.5, row["gb_per_s"], f"CUB: {row['gb_per_s']:,.0f} GB/s", va="bottom")
+    if peak > 0:
+        axes.axhline(peak, color="black", linewidth=1)
+        axes.text(-0.5, peak, f"theoretical peak: {peak:,.0f} GB/s", va="bottom")
+        axes.set_ylim(0, peak * 1.07)
+    axes.set_xticks(range(len(steps)), [label(row["step"]) for row in steps], fontsize=9)
+    axes.set_ylabel("GB/s of input (× against the step before)")
+    axes.set_title(title(passed(rows)[0]["device"], passed(rows)[0]["elements"], path))
+    save(figure, path.parent, "bandwidth")
+
+
+def draw_time(rows, path):
+    figure, axes = plt.subplots(figsize=(10, 5))
+    for x, row in enumerate(rows):
+        if row["status"] != "PASS":
+            axes.text(x, 0.02, row["status"], ha="center", rotation=90,
+                      transform=axes.get_xaxis_transform())
+            continue
+        axes.bar(x, row["median_ms"], width=0.7,
+                 color=REFERENCE_COLOUR if row["step"] == REFERENCE else STEP_COLOUR)
+        axes.text(x, row["median_ms"], f"{row['median_ms']:,.3g}" if row["median_ms"] < 1000 else
+                  f"{row['median_ms']:,.0f}", ha="center", va="bottom", fontsize=10)
+    axes.set_yscale("log")
+    axes.margins(y=0.08)
+    axes.set_xticks(range(len(rows)), [label(row["step"]) for row in rows], fontsize=9)
+    axes.set_ylabel("median ms, logarithmic")
+    axes.set_title(title(passed(rows)[0]["device"], passed(rows)[0]["elements"], path))
+    save(figure, path.parent, "time")
+
+
+def draw_counters(rows, path, device):
+    """Small multiples of the first pass: why a step is as fast as it is."""
+    first = [row for row in rows if row["pass"] == 1]
+    panels = {
+        "warp instructions, millions": [row["warp_instructions"] / 1e6 for row in first],
+        "shared loads and stores, millions": [(row["shared_loads"] + row["shared_stores"]) / 1e6
+                                              for row in first],
+        "lanes on per instruction, of 32": [row["lanes_on"] for row in first],
+        "global load requests, millions": [row["global_load_requests"] / 1e6 for row in first],
+    }
+    figure, grid = plt.subplots(2, 2, figsize=(10, 7))
+    for axes, (name, values) in zip(grid.flat, panels.items()):
+        colours = [REFERENCE_COLOUR if row["step"] == REFERENCE else STEP_COLOUR for row in first]
+        axes.bar(range(len(first)), values, color=colours, width=0.7)
+        for x, value in enumerate(values):
+            axes.text(x, value, f"{value:.2g}" if value < 10 else f"{value:.0f}", ha="center",
+                      va="bottom", fontsize=9)
+        axes.set_xticks(range(len(first)), [label(row["step"]).split("\n")[0] for row in first])
+        axes.set_title(name, fontsize=11)
+        axes.margins(y=0.1)
+    figure.suptitle(title(device, float(first[0]["elements"]), path) + ", first pass")
+    save(figure, path.parent, "counters")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("directory", type=Path, help="holds run-all.csv and perhaps profile.csv; "
+                        "bandwidth, time and counters are written there as PNG and SVG")
+    directory = parser.parse_args().directory
+    run_path, profile_path = directory / "run-all.csv", directory / "profile.csv"
+    runs = read_runs(run_path)
+    counters = None
+    if profile_path.exists():
+        counters = read_rows(profile_path, ["step", "elements", *PROFILE_NUMBERS], PROFILE_NUMBERS)
+    draw_bandwidth(runs, run_path)
+    draw_time(runs, run_path)
+    if counters:
+        draw_counters(counters, profile_path, passed(runs)[0]["device"])
+
+
+if __name__ == "__main__":
+    main()
