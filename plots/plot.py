@@ -111,6 +111,10 @@ def passed(rows):
     return [row for row in rows if row["status"] == "PASS"]
 
 
+def times(ratio):
+    return f"{ratio:.2f}×" if ratio < 100 else f"{ratio:,.0f}×"
+
+
 def draw_bandwidth(rows, path):
     steps = [row for row in rows if row["step"] != REFERENCE]
     peak = passed(rows)[0]["peak_gb_per_s"]
@@ -123,7 +127,7 @@ def draw_bandwidth(rows, path):
             continue
         value = row["gb_per_s"]
         axes.bar(x, value, color=STEP_COLOUR, width=0.7)
-        gain = f"\n{before / row['median_ms']:,.3g}×" if before and x > 1 else ""
+        gain = f"\n{times(before / row['median_ms'])}" if before else ""
         axes.text(x, value, f"{value:,.3g}{gain}" if value < 1 else f"{value:,.0f}{gain}",
                   ha="center", va="bottom", fontsize=10)
         before = row["median_ms"]
@@ -165,8 +169,8 @@ def draw_counters(rows, path, device):
     first = [row for row in rows if row["pass"] == 1]
     panels = {
         "warp instructions, millions": [row["warp_instructions"] / 1e6 for row in first],
-        "shared loads and stores, millions": [(row["shared_loads"] + row["shared_stores"]) / 1e6
-                                              for row in first],
+        "shared loads and stores, thousands": [(row["shared_loads"] + row["shared_stores"]) / 1e3
+                                               for row in first],
         "lanes on per instruction, of 32": [row["lanes_on"] for row in first],
         "global load requests, millions": [row["global_load_requests"] / 1e6 for row in first],
     }
@@ -175,7 +179,7 @@ def draw_counters(rows, path, device):
         colours = [REFERENCE_COLOUR if row["step"] == REFERENCE else STEP_COLOUR for row in first]
         axes.bar(range(len(first)), values, color=colours, width=0.7)
         for x, value in enumerate(values):
-            axes.text(x, value, f"{value:.2g}" if value < 10 else f"{value:.0f}", ha="center",
+            axes.text(x, value, f"{value:.2g}" if value < 10 else f"{value:,.0f}", ha="center",
                       va="bottom", fontsize=9)
         axes.set_xticks(range(len(first)), [label(row["step"]).split("\n")[0] for row in first])
         axes.set_title(name, fontsize=11)

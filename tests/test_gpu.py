@@ -1,0 +1,70 @@
+"""What only a GPU can show: right sums at every size, and a check that finds planted errors."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from test_steps import PROGRAMS, ROOT, name, nvcc
+
+HAS_GPU = bool(shutil.which("nvidia-smi")) and subprocess.run(
+    ["nvidia-smi", "-L"], capture_output=True, text=True).stdout.startswith("GPU")
+pytestmark = pytest.mark.skipif(not HAS_GPU, reason="no GPU")
+
+SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1023, 1025, 65535, 65537, 99991, 1000003, 9999991]
+STEP03 = (ROOT / "step03_sequential/reduce.cu").read_text()
+LOAD = "sums[tid] = i < n ? in[i] : 0;"
+PLANTED = {
+    "an element dropped": (LOAD, "sums[tid] = i < n && i != 5 ? in[i] : 0;"),
+    "an element added twice": (LOAD, "sums[tid] = i < n ? in[i] : 0; if (i == 7) sums[tid] += in[i];"),
+    "the last element missed": (LOAD, "sums[tid] = i + 1 < n ? in[i] : 0;"),
+    "a partial sum not written": ("if (tid == 0)", "if (tid == 0 && blockIdx.x != 1)"),
+}
+
+
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+
+
+def build(tmp_path, old, new, *flags):
+    assert old in STEP03
+    source, program = tmp_path / "reduce.cu", tmp_path / "reduce"
+    source.write_text(STEP03.replace(old, new, 1))
+    built = run(nvcc(), "-O3", "-arch=native", *flags, "-o", program, source)
+    assert built.returncode == 0, built.stderr
+    return program
+
+
+@pytest.mark.parametrize("source", PROGRAMS, ids=name)
+def test_every_size_is_summed_right(source):
+    """Broken: a program gives a wrong sum at some size."""
+    for elements in SIZES:
+        result = run(source.with_suffix(""), elements)
+        assert result.returncode == 0 and "PASS" in result.stdout, (elements, result.stderr)
+
+
+@pytest.mark.parametrize("error", PLANTED)
+def test_planted_error_fails_the_check(error, tmp_path):
+    """Broken: the check lets a wrong sum pass."""
+    program = build(tmp_path, *PLANTED[error])
+    for elements in (1000, 65537, 1000003):
+        result = run(program, elements)
+        assert result.returncode == 1 and "FAIL" in result.stderr, elements
+
+
+def test_racecheck_finds_a_removed_barrier(tmp_path):
+    """Broken: `make sanitize` would not notice a race."""
+    sanitizer = shutil.which("compute-sanitizer", path=os.environ["PATH"] + ":/usr/local/cuda/bin")
+    if not sanitizer:
+        pytest.skip("no compute-sanitizer")
+    program = build(tmp_path, "    __syncthreads();\n", "")
+    result = run(sanitizer, "--tool", "racecheck", "--error-exitcode", 9, program, 1000)
+    assert result.returncode != 0 and "hazard" in result.stdout, result.stdout
+
+
+def test_more_elements_than_memory():
+    """Broken: an array that does not fit crashes, or is blamed on CUDA."""
+    result = run(PROGRAMS[1].with_suffix(""), 2**38)
+    assert result.returncode == 2 and len(result.stderr.splitlines()) == 1

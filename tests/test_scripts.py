@@ -1,0 +1,128 @@
+"""run_all.sh and the other scripts, with stand-ins for the programs: no GPU needed."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ROW = 'echo "$(basename "$(dirname "$0")"),A GPU,$2,2,0.5,0.4,800.0,1000.0,PASS"'
+STAND_INS = {
+    "pass": ROW,
+    "other": ROW,
+    "wrong": "echo 'FAIL: the sum is 1, expected 2' >&2; exit 1",
+    "crash": "kill -SEGV $$",
+    "hang": "exec sleep 1000.25",
+    "garbage": "echo 'Hello, world'",
+    "skip": "echo 'no CUDA-capable device is detected' >&2; exit 77",
+}
+
+
+@pytest.fixture
+def run_all(tmp_path):
+    def command(*kinds):
+        programs = []
+        for kind in kinds:
+            program = tmp_path / kind / "reduce"
+            program.parent.mkdir(exist_ok=True)
+            program.write_text(f"#!/bin/bash\n{STAND_INS[kind]}\n")
+            program.chmod(0o755)
+            programs.append(program)
+        return [ROOT / "scripts/run_all.sh", "-n", "1000", "-t", "1", "-o", tmp_path / "out/run-all.csv", *programs]
+
+    return command
+
+
+def run(command, **options):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, cwd=ROOT, **options)
+
+
+def statuses(csv):
+    return [line.split(",")[-1] for line in csv.read_text().splitlines()[1:]]
+
+
+def test_all_ways_to_fail_are_reported_and_the_rest_runs(run_all, tmp_path):
+    """Broken: one bad step hides the others, or passes for a good one."""
+    result = run(run_all("pass", "wrong", "crash", "hang", "garbage", "skip", "other"))
+    expected = ["PASS", "FAIL", "CRASH", "HANG", "GARBAGE", "SKIP", "PASS"]
+    assert statuses(tmp_path / "out/run-all.csv") == expected
+    for number, status in enumerate(expected, 1):
+        line = next(line for line in result.stdout.splitlines() if line.startswith(f"[{number}/7]"))
+        assert status in line or status == "PASS" and "800.00   80.0%" in line
+    assert result.stdout.splitlines()[-1] == "2 passed, 4 failed, 1 skipped"
+    assert result.returncode == 1
+
+
+def test_passed_and_skipped_is_success(run_all):
+    """Broken: a step that cannot run on a device fails a whole class."""
+    result = run(run_all("pass", "skip"))
+    assert result.returncode == 0 and result.stdout.endswith("1 passed, 0 failed, 1 skipped\n")
+
+
+def test_without_a_device_the_old_results_stay(run_all, tmp_path):
+    """Broken: a run on a machine without a GPU destroys results, or looks like a success."""
+    csv = tmp_path / "out/run-all.csv"
+    csv.parent.mkdir()
+    csv.write_text("old\n")
+    result = run(run_all("skip", "pass"))
+    assert result.returncode != 0 and "no CUDA device was found" in result.stderr
+    assert csv.read_text() == "old\n" and os.listdir(csv.parent) == [csv.name]
+
+
+@pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt_leaves_nothing_behind(run_all, tmp_path, kill):
+    """Broken: Ctrl-C leaves half a file or a program that runs on."""
+    csv = tmp_path / "out/run-all.csv"
+    csv.parent.mkdir()
+    csv.write_text("old\n")
+    command = [str(word) for word in run_all("hang")]
+    command[command.index("-t") + 1] = "900"
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               start_new_session=True)
+    session = ["pgrep", "-s", str(process.pid), "-x", "sleep"]
+    while subprocess.run(session, capture_output=True).returncode != 0:
+        assert process.poll() is None
+        time.sleep(0.05)
+    os.kill(process.pid, kill)
+    assert process.wait(timeout=10) == 130
+    process.communicate()
+    assert subprocess.run(session, capture_output=True).returncode == 1
+    assert csv.read_text() == "old\n" and os.listdir(csv.parent) == [csv.name]
+
+
+@pytest.mark.parametrize("command", [
+    ["scripts/run_all.sh"], ["scripts/run_all.sh", "-n", "abc", "x"], ["scripts/run_all.sh", "-n", "0", "x"],
+    ["scripts/run_all.sh", "-t", "-1", "x"], ["scripts/run_all.sh", "-q", "x"], ["scripts/diff_step.sh"],
+    ["scripts/diff_step.sh", "00"], ["scripts/diff_step.sh", "99"], ["scripts/diff_step.sh", "x;ls"]], ids=" ".join)
+def test_bad_arguments_of_scripts(command):
+    """Broken: a typing error is not explained, or runs something else."""
+    result = run(command)
+    assert result.returncode == 2 and result.stdout == "" and len(result.stderr.splitlines()) == 1
+
+
+def test_diff_shows_the_change():
+    """Broken: `make diff` shows nothing or fails because the files differ."""
+    result = run(["make", "-s", "diff", "STEP=02"])
+    assert result.returncode == 0 and "tid % (2 * s)" in result.stdout
+
+
+def test_harness_is_copied_to_the_other_steps(tmp_path):
+    """Broken: `make harness` does not bring a changed harness back."""
+    for step in ("step00_baseline", "step02_bitops"):
+        shutil.copytree(ROOT / step, tmp_path / step, ignore=shutil.ignore_patterns("reduce"))
+    copy = tmp_path / "step02_bitops/reduce.cu"
+    good = copy.read_text()
+    copy.write_text(good.replace("return ms;", "return 0;"))
+    result = subprocess.run([ROOT / "scripts/copy_harness.sh", "step02_bitops"], cwd=tmp_path)
+    assert result.returncode == 0 and copy.read_text() == good
+
+
+def test_nothing_is_built_twice():
+    """Broken: make rebuilds programs that are up to date."""
+    run(["make", "build"])
+    result = run(["make", "build"])
+    assert "-o " not in result.stdout

@@ -1,0 +1,107 @@
+"""What holds for the programs on any machine: the diff rule, the size, bad arguments."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+STEPS = sorted(ROOT.glob("step[0-9][0-9]_*"))
+PROGRAMS = [*(step / "reduce.cu" for step in STEPS), ROOT / "reference_cub/reduce.cu"]
+MARK = "// ==== Harness"
+# Changed lines, added and removed, that a step may differ by from the one before.
+BUDGET = {"01": 28, "02": 2, "03": 4, "04": 8, "05": 18, "06": 12, "07": 14, "08": 33}
+
+
+def name(path):
+    return path.parent.name
+
+
+def split(path):
+    """Lesson without its first comment, and harness."""
+    text = path.read_text()
+    assert text.count(MARK) == 1
+    lesson, harness = text.split(MARK)
+    return re.sub(r"\A(//.*\n)+", "", lesson), harness
+
+
+def changed_lines(before, after, tmp_path):
+    files = []
+    for side, path in (("before", before), ("after", after)):
+        files.append(tmp_path / side)
+        files[-1].write_text("".join(split(path)))
+    output = subprocess.run(["diff", *files], capture_output=True, text=True).stdout
+    return sum(line[0] in "<>" for line in output.splitlines())
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=name)
+def test_harness_is_the_same_everywhere(path):
+    """Broken: steps are measured or checked in different ways."""
+    assert split(path)[1] == split(PROGRAMS[0])[1]
+
+
+@pytest.mark.parametrize("after", STEPS[1:], ids=lambda step: step.name)
+def test_a_step_changes_only_its_idea(after, tmp_path):
+    """Broken: the diff of a step, its lesson, has grown noise."""
+    before = STEPS[STEPS.index(after) - 1]
+    changed = changed_lines(before / "reduce.cu", after / "reduce.cu", tmp_path)
+    budget = BUDGET[after.name[4:6]]
+    assert changed == 2 if budget == 2 else 0 < changed <= budget
+
+
+def test_all_changes_together(tmp_path):
+    """Broken: the ladder as a whole needs more change than was agreed."""
+    pairs = zip(STEPS, STEPS[1:])
+    assert sum(changed_lines(a / "reduce.cu", b / "reduce.cu", tmp_path) for a, b in pairs) <= 140
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=name)
+def test_size_and_build_line(path):
+    """Broken: a file is too long or wide to show a class, or does not say how to build it."""
+    lines = path.read_text().splitlines()
+    assert len(lines) <= 200 and max(map(len, lines)) <= 92
+    assert "// Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce" in lines[:4]
+
+
+def nvcc():
+    home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+    return shutil.which("nvcc") or shutil.which("nvcc", path=f"{home}/bin:/usr/local/cuda/bin:{ROOT}/.cuda/bin")
+
+
+def backward_jumps(step, tmp_path):
+    """How often the compiled kernel jumps back: once for each loop that is left."""
+    ptx = tmp_path / "reduce.ptx"
+    source = next(ROOT.glob(f"step{step}_*")) / "reduce.cu"
+    subprocess.run([nvcc(), "-O3", "-arch=sm_75", "-ptx", "-o", ptx, source], check=True)
+    seen, jumps = set(), 0
+    for line in ptx.read_text().splitlines():
+        if label := re.match(r"(\$\w+):", line):
+            seen.add(label[1])
+        elif target := re.search(r"\bbra\S*\s+(\$\w+)", line):
+            jumps += target[1] in seen
+    return jumps
+
+
+def test_step_06_has_no_loop_left(tmp_path):
+    """Broken: step 06 says that its loop is unrolled, and the compiler kept it."""
+    assert backward_jumps("05", tmp_path) == 1
+    assert backward_jumps("06", tmp_path) == 0
+
+
+@pytest.mark.parametrize("arguments", [["0"], ["-5"], ["abc"], ["1e6"], ["12x"], [""], ["18446744073709551616"],
+                                       ["18446744073709551617"], ["3", "4"], ["--cvs"]], ids=repr)
+def test_bad_arguments(arguments):
+    """Broken: a typing error crashes the program, or runs it with another size."""
+    run = subprocess.run([STEPS[1] / "reduce", *arguments], capture_output=True, text=True)
+    assert run.returncode == 2 and run.stdout == ""
+    assert len(run.stderr.splitlines()) == 1 and "accepted" in run.stderr
+
+
+def test_no_device():
+    """Broken: without a GPU a program crashes, or claims success."""
+    environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
+    run = subprocess.run([STEPS[1] / "reduce", "5"], capture_output=True, text=True, env=environment)
+    assert run.returncode == 77 and run.stdout == "" and len(run.stderr.splitlines()) == 1
