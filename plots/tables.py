@@ -18,6 +18,7 @@ COUNTERS = {
     "bank_conflicts": "bank conflicts",
     "global_load_requests": "global load requests",
     "global_load_sectors": "global load sectors",
+    "barriers": "barriers, counted per warp",
     "lanes_on": "lanes on per instruction (of 32)",
     "dram_throughput_percent": "DRAM throughput, % of peak",
     "occupancy_percent": "occupancy, %",

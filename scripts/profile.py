@@ -20,6 +20,7 @@ METRICS = {
     "bank_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "barriers": "sass__inst_executed_per_opcode",  # of these the opcode BAR: one a warp and barrier
     "lanes_on": "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
     "dram_read_bytes": "dram__bytes_read.sum",
     "dram_throughput_percent": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
@@ -45,7 +46,7 @@ def profile(program, elements):
     # One launch more than a reduction has: CUB starts two kernels for its one call.
     count = launches(program, elements) + 1
     command = ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
-               "--kill", "yes", "--launch-count", str(count), "--metrics",
+               "--kill", "yes", "--print-metric-instances", "details", "--launch-count", str(count), "--metrics",
                ",".join(METRICS.values()), program, str(elements)]
     run = subprocess.run(command, capture_output=True, text=True)
     if "ERR_NVGPUCTRPERM" in run.stdout + run.stderr:
@@ -61,7 +62,15 @@ def profile(program, elements):
 
 
 def number(text):
-    return float(text.replace(",", ""))
+    return float(text.split(" (")[0].replace(",", ""))
+
+
+def value(name, text):
+    """A counter's value; of the counts per opcode, "9 (BAR: 2; LDS: 7)", that of the barriers."""
+    if name == "barriers":
+        barriers = re.search(r"\bBAR: ([\d,]+)", text)
+        return number(barriers[1]) if barriers else 0.0
+    return number(text)
 
 
 def blocks(text):
@@ -73,11 +82,11 @@ def blocks(text):
 def table_rows(program, elements):
     step = Path(program).parent.name
     for index, row in enumerate(profile(program, elements), 1):
-        values = {name: number(row[metric]) for name, metric in METRICS.items()}
+        values = {name: value(name, row[metric]) for name, metric in METRICS.items()}
         values["time_us"] /= 1000  # ncu's base unit is the nanosecond
         kernel = re.split(r"[<(]", row["Kernel Name"])[0].split()[-1].split("::")[-1]
         yield [step, elements, index, kernel, blocks(row["Grid Size"]), blocks(row["Block Size"])] + [
-            f"{value:.3f}".rstrip("0").rstrip(".") for value in values.values()]
+            f"{count:.3f}".rstrip("0").rstrip(".") for count in values.values()]
 
 
 def main():
