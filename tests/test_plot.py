@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 GOOD = (ROOT / "plots/h200/run-all.csv").read_text()
 HEADER, FIRST, *REST = GOOD.splitlines(keepends=True)
+BANDWIDTH = FIRST.split(",")[6]
 
 
 def plot(directory):
@@ -33,9 +34,9 @@ DAMAGED = {
     "no rows": (HEADER, "line 1", "no rows"),
     "other header": ("a,b\n1,2\n", "line 1", "no column"),
     "truncated": (GOOD[:-40], "line 11", "fields"),
-    "no number": (HEADER + FIRST.replace("0.109", "fast"), "line 2", "'fast'"),
-    "not a number": (HEADER + FIRST.replace("0.109", "nan"), "line 2", "'nan'"),
-    "negative": (HEADER + FIRST.replace("0.109", "-1"), "line 2", "'-1'"),
+    "no number": (HEADER + FIRST.replace(BANDWIDTH, "fast"), "line 2", "'fast'"),
+    "not a number": (HEADER + FIRST.replace(BANDWIDTH, "nan"), "line 2", "'nan'"),
+    "negative": (HEADER + FIRST.replace(BANDWIDTH, "-1"), "line 2", "'-1'"),
     "twice": (HEADER + FIRST + FIRST, "line 3", "twice"),
 }
 
