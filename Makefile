@@ -21,7 +21,7 @@ NVCCFLAGS := -O3 -std=c++17 -arch=$(ARCH) -Werror all-warnings -Xcompiler -Wall,
 PYTHON ?= $(if $(shell python3 -c 'import matplotlib, pytest' 2>/dev/null && echo 1),python3,.venv/bin/python)
 PYTHON_READY := $(if $(filter .venv/%,$(PYTHON)),.venv/ready)
 
-.PHONY: help build run-all diff profile sanitize plots tables harness \
+.PHONY: help build run-all diff profile sanitize tries plots tables harness \
     test toolkit clean FORCE
 .DELETE_ON_ERROR:
 
@@ -58,6 +58,10 @@ profile: build ## Nsight Compute's counters for every step: results/profile.csv
 
 sanitize: build ## compute-sanitizer's four tools over every step
 	scripts/sanitize.sh $(PROGRAMS)
+
+tries: build ## what the lessons suggest to try, measured: results/tries.csv
+	python3 scripts/tries.py --compiler '$(NVCC) $(NVCCFLAGS)' --elements '$(N)' \
+	    --output '$(RESULTS)/tries.csv' $(STEPS)
 
 plots: $(PYTHON_READY) ## redraws the charts from the CSVs in $(RESULTS)
 	$(PYTHON) plots/plot.py $(RESULTS)

@@ -102,6 +102,21 @@ def numbers(step, rows, large, passes):
     return "\n".join(lines).strip()
 
 
+def errors(count, what):
+    return f"{int(count):,} {what}" if int(count) else f"no {what}"
+
+
+def outcome(row):
+    """What `make tries` measured for one diff."""
+    if row["status"] == "PASS":
+        before, after = float(row["before_ms"]), float(row["after_ms"])
+        what = f"{before:,.4g} ms before, {after:,.4g} ms after ({before / after:.2f}×), right sum"
+    else:
+        what = "**wrong sum**"
+    return (f"Measured: {what}; memcheck: {errors(row['memcheck_errors'], 'errors')}, "
+            f"racecheck: {errors(row['racecheck_errors'], 'hazards')}.")
+
+
 def filled(text, name, table):
     """text with the table between its markers."""
     begin, end = f"<!-- {name}: make tables writes this -->", f"<!-- end of {name} -->"
@@ -116,12 +131,15 @@ def main():
     options = parser.parse_args()
     rows, large = by_step(MEASURED / "run-all.csv"), by_step(MEASURED / "2to30" / "run-all.csv")
     passes = first_passes()
-    pages = {ROOT / "README.md": ("ladder", ladder(rows, large))}
-    pages |= {ROOT / step / "README.md": ("numbers", numbers(step, rows, large, passes)) for step in rows}
+    pages = {ROOT / "README.md": {"ladder": ladder(rows, large)}}
+    pages |= {ROOT / step / "README.md": {"numbers": numbers(step, rows, large, passes)} for step in rows}
+    for row in read_csv(MEASURED / "tries.csv"):
+        pages[ROOT / row["step"] / "README.md"][f"try {row['try']}"] = outcome(row)
     stale = False
-    for path, (name, table) in pages.items():
-        text = path.read_text()
-        new = filled(text, name, table)
+    for path, tables in pages.items():
+        new = text = path.read_text()
+        for name, table in tables.items():
+            new = filled(new, name, table)
         if new == text:
             continue
         stale = True

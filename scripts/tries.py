@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Does what the lessons suggest: applies each diff of a step's README, runs it, writes one CSV."""
+
+import argparse
+import csv
+import os
+import re
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COLUMNS = ["step", "try", "elements", "before_ms", "after_ms", "status", "memcheck_errors", "racecheck_errors"]
+ROUNDS = 5  # before and after in turns, so that a drift of the clocks meets both
+SANITIZED_ELEMENTS = "1000"
+
+
+def fail(message):
+    sys.exit(f"tries.py: {message}")
+
+
+def tries(step):
+    """The diffs of a step's README, in order."""
+    return re.findall(r"^```diff\n(.*?)^```", (ROOT / step / "README.md").read_text(), re.M | re.S)
+
+
+def applied(step, diff):
+    """The step's program with the diff applied: each run of - lines becomes the + lines below it."""
+    source = (ROOT / step / "reduce.cu").read_text()
+    for old, new in re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", diff, re.M):
+        old, new = (re.sub(r"^[-+]", "", lines, flags=re.M) for lines in (old, new))
+        if source.count(old) != 1:
+            fail(f"{step}/README.md: the program does not have exactly one: {old.strip()}")
+        source = source.replace(old, new)
+    return source
+
+
+def build(compiler, source, directory):
+    """The program built from source by a command like "nvcc -O3"."""
+    program = Path(directory) / "reduce"
+    program.with_suffix(".cu").write_text(source)
+    built = subprocess.run([*shlex.split(compiler), "-o", program, program.with_suffix(".cu")],
+                           capture_output=True, text=True)
+    if built.returncode != 0:
+        fail(f"a try does not compile: {(built.stdout + built.stderr).strip()}")
+    return program
+
+
+def milliseconds(program, elements):
+    run = subprocess.run([program, "--csv", str(elements)], capture_output=True, text=True)
+    return float(run.stdout.split(",")[4]) if run.returncode == 0 else None
+
+
+def sanitizer_errors(tool, program):
+    run = subprocess.run(["compute-sanitizer", "--tool", tool, program, SANITIZED_ELEMENTS],
+                         capture_output=True, text=True)
+    summary = re.findall(r"SUMMARY: (\d+) (?:errors?|hazards?)", run.stdout)
+    if not summary:
+        fail(f"compute-sanitizer gave no summary: {(run.stdout + run.stderr).strip()[-200:]}")
+    return int(summary[-1])
+
+
+def measure(compiler, step, number, diff, elements):
+    """One row: medians before and after, and what compute-sanitizer finds afterwards."""
+    with tempfile.TemporaryDirectory() as directory:
+        before, after = ROOT / step / "reduce", build(compiler, applied(step, diff), directory)
+        times = [(milliseconds(before, elements), milliseconds(after, elements)) for _ in range(ROUNDS)]
+        errors = [sanitizer_errors(tool, after) for tool in ("memcheck", "racecheck")]
+    right = all(None not in pair for pair in times)
+    medians = [f"{statistics.median(column):.6f}" for column in zip(*times)] if right else ["", ""]
+    return [step, number, elements, *medians, "PASS" if right else "FAIL", *errors]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--elements", type=int, default=1 << 26)
+    parser.add_argument("--compiler", default="nvcc -O3 -arch=native")
+    parser.add_argument("--output", type=Path, default=Path("results/tries.csv"))
+    parser.add_argument("steps", nargs="+")
+    options = parser.parse_args()
+    if not shutil.which("compute-sanitizer"):
+        fail("compute-sanitizer was not found; it comes with the CUDA toolkit")
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = options.output.with_suffix(".tmp")
+    with open(unfinished, "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for step in options.steps:
+            for number, diff in enumerate(tries(step), 1):
+                row = measure(options.compiler, step, number, diff, options.elements)
+                print(*row, flush=True)
+                writer.writerow(row)
+    os.replace(unfinished, options.output)
+
+
+if __name__ == "__main__":
+    main()
