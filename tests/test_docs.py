@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+import tries
+from test_steps import nvcc
+
+STEPS = sorted(path.name for path in ROOT.glob("step[0-9][0-9]_*"))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("[!.]*/README.md"))]
 
 
@@ -33,3 +38,13 @@ def test_links_resolve(page):
     targets = re.findall(r"\]\(([^)#]+)\)", page.read_text())
     missing = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
     assert not missing
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_tries_apply_and_compile(step, tmp_path):
+    """Broken: a lesson suggests a change that the program no longer takes, or that was never measured."""
+    diffs = tries.tries(step)
+    page = (ROOT / step / "README.md").read_text()
+    assert diffs and len(diffs) == page.count("\nMeasured: ")
+    for diff in diffs:
+        tries.build(f"{nvcc()} -arch=sm_75", tries.applied(step, diff), tmp_path)

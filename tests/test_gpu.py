@@ -28,11 +28,12 @@ def run(*command, **options):
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
 
 
-def build(tmp_path, old, new, *flags):
+def build(tmp_path, old="", new="", target="-arch=native"):
+    """Step 03 with its first old replaced by new."""
     assert old in STEP03
     source, program = tmp_path / "reduce.cu", tmp_path / "reduce"
     source.write_text(STEP03.replace(old, new, 1))
-    built = run(nvcc(), "-O3", "-arch=native", *flags, "-o", program, source)
+    built = run(nvcc(), "-O3", target, "-o", program, source)
     assert built.returncode == 0, built.stderr
     return program
 
@@ -68,3 +69,12 @@ def test_more_elements_than_memory():
     """Broken: an array that does not fit crashes, or is blamed on CUDA."""
     result = run(PROGRAMS[1].with_suffix(""), 2**38)
     assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
+
+
+def test_device_that_the_program_was_not_built_for(tmp_path):
+    """Broken: on such a device a program crashes, or counts as failed."""
+    capability = run("nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader").stdout.split()[0]
+    other = 80 if capability == "7.5" else 75  # its machine code alone, without PTX to translate
+    program = build(tmp_path, target=f"-gencode=arch=compute_{other},code=sm_{other}")
+    result = run(program, 1000)
+    assert result.returncode == 77 and len(result.stderr.splitlines()) == 1, result
