@@ -13,6 +13,8 @@ RESULTS ?= results
 # nvcc: on the PATH, in $CUDA_HOME, in /usr/local/cuda, or what `make toolkit` installed.
 NVCC ?= $(firstword $(shell command -v nvcc) \
     $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc .cuda/bin/nvcc))
+# ncu and compute-sanitizer lie beside it.
+export PATH := $(PATH):$(patsubst %/,%,$(dir $(NVCC)))
 # The GPU that is present; without one sm_75, which CUDA 12 and 13 both know, and its PTX.
 ARCH ?= $(if $(shell nvidia-smi -L 2>/dev/null),native,sm_75)
 NVCCFLAGS := -O3 -std=c++17 -arch=$(ARCH) -Werror all-warnings -Xcompiler -Wall,-Wextra
@@ -50,6 +52,9 @@ $(firstword $(subst _, ,$(1))): $(1)/reduce
 endef
 $(foreach step,$(STEPS),$(eval $(call run_step,$(step))))
 
+step%:
+	@echo 'there is no $@; the steps are: $(foreach step,$(STEPS),$(firstword $(subst _, ,$(step))))' >&2; exit 2
+
 diff: ## the change that makes a step: make diff STEP=03
 	@scripts/diff_step.sh '$(STEP)'
 
@@ -63,7 +68,7 @@ tries: build ## what the lessons suggest to try, measured: results/tries.csv
 	python3 scripts/tries.py --compiler '$(NVCC) $(NVCCFLAGS)' --elements '$(N)' \
 	    --output '$(RESULTS)/tries.csv' $(STEPS)
 
-plots: $(PYTHON_READY) ## redraws the charts from the CSVs in $(RESULTS)
+plots: $(PYTHON_READY) ## redraws the charts from the CSVs in results/
 	$(PYTHON) plots/plot.py $(RESULTS)
 
 tables: ## writes the measured numbers of plots/h200 into the READMEs

@@ -7,8 +7,10 @@ import os
 import sys
 from pathlib import Path
 
-import matplotlib
-
+try:
+    import matplotlib
+except ModuleNotFoundError:
+    sys.exit("plot.py: this python3 has no matplotlib; make plots uses one that has")
 matplotlib.use("Agg")
 matplotlib.rcParams.update({"svg.hashsalt": "reduction", "font.size": 11, "axes.spines.top": False,
                             "axes.spines.right": False, "figure.dpi": 120})
@@ -33,7 +35,7 @@ def read_rows(path, needed, numbers):
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        fail(path, f"cannot be read: {getattr(error, 'strerror', None) or 'no UTF-8 text'}")
+        fail(path, f"cannot be read: {getattr(error, 'strerror', None) or 'no UTF-8 text'}; make run-all writes it")
     if len(lines) < 2:
         fail(path, "no rows under the header", len(lines) or 1)
     header = lines[0].split(",")

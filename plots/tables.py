@@ -51,7 +51,7 @@ def milliseconds(row):
 
 def bandwidth(row):
     value = float(row["gb_per_s"])
-    return f"{value:.2f}" if value < 1 else f"{value:.0f}"
+    return f"{value:.2f}" if value < 1 else f"{value:,.0f}"
 
 
 def share(row):
@@ -59,7 +59,10 @@ def share(row):
 
 
 def gain(before, row):
-    return f"{float(before['median_ms']) / float(row['median_ms']):.2f}×" if before else "–"
+    if not before:
+        return "–"
+    ratio = float(before["median_ms"]) / float(row["median_ms"])
+    return f"{ratio:.2f}×" if ratio < 100 else f"{ratio:,.0f}×"
 
 
 def ladder(rows, large):
@@ -73,6 +76,14 @@ def ladder(rows, large):
                      f"{share(row)} | {gain(before, row)} | {bandwidth(large[step])} |")
         before = row
     return "\n".join(lines)
+
+
+def report(row):
+    """The line that a program prints for a person."""
+    return ("```\n{step} on {device}: n {elements}, launches {launches}, ms {ms:.4f} (least {least:.4f}), "
+            "GB/s {gb:.2f} of {peak:.0f}, PASS\n```").format(
+                **row, ms=float(row["median_ms"]), least=float(row["min_ms"]), gb=float(row["gb_per_s"]),
+                peak=float(row["peak_gb_per_s"]))
 
 
 def counter(text):
@@ -131,7 +142,7 @@ def main():
     options = parser.parse_args()
     rows, large = by_step(MEASURED / "run-all.csv"), by_step(MEASURED / "2to30" / "run-all.csv")
     passes = first_passes()
-    pages = {ROOT / "README.md": {"ladder": ladder(rows, large)}}
+    pages = {ROOT / "README.md": {"ladder": ladder(rows, large), "report": report(rows["step03_sequential"])}}
     pages |= {ROOT / step / "README.md": {"numbers": numbers(step, rows, large, passes)} for step in rows}
     for row in read_csv(MEASURED / "tries.csv"):
         pages[ROOT / row["step"] / "README.md"][f"try {row['try']}"] = outcome(row)

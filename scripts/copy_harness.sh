@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
 # copy_harness.sh DIRECTORY...: gives each program the harness of step 00, from its mark on.
 set -eu
+if [ $# = 0 ]; then
+    echo "usage: copy_harness.sh DIRECTORY... (make harness names them all)" >&2
+    exit 2
+fi
 mark='// ==== Harness'
 for directory; do
     source=$directory/reduce.cu

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# diff_step.sh NN: shows, in colour, what makes step NN out of the step before it.
+# diff_step.sh NN: shows, in colour on a terminal, what makes step NN out of the step before it.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 if ! [[ ${1-} =~ ^[0-9]{2}$ ]] || [ "$1" = 00 ] || ! [ -d "$(echo step"$1"_*)" ]; then
@@ -7,5 +7,6 @@ if ! [[ ${1-} =~ ^[0-9]{2}$ ]] || [ "$1" = 00 ] || ! [ -d "$(echo step"$1"_*)" ]
     exit 2
 fi
 before=$(printf '%02d' $((10#$1 - 1)))
-diff -u --color=always step"$before"_*/reduce.cu step"$1"_*/reduce.cu
+color=$([ -t 1 ] && echo always || echo never)
+diff -u --color="$color" step"$before"_*/reduce.cu step"$1"_*/reduce.cu
 [ $? -le 1 ] # 1 says that they differ, as they should

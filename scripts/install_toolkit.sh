@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
 # install_toolkit.sh DIRECTORY: the CUDA 13 compiler from PyPI's wheels, without root.
 set -eu
+if [ $# != 1 ]; then
+    echo "usage: install_toolkit.sh DIRECTORY (make toolkit names .cuda)" >&2
+    exit 2
+fi
 python3 -m venv "$1/venv"
 "$1/venv/bin/pip" install --quiet 'nvidia-cuda-nvcc==13.0.*' 'nvidia-cuda-runtime==13.0.*' \
     'nvidia-cuda-crt==13.0.*' 'nvidia-nvvm==13.0.*' 'nvidia-cuda-cccl==13.0.*'

@@ -69,6 +69,12 @@ for program; do
     if [ $status = PASS ] && ! [[ $row =~ ^$step,[^,]+,$elements,[0-9]+,$number,$number,$number,$number,PASS$ ]]; then
         status=GARBAGE why="no CSV row, but: ${row:0:60}"
     fi
+    # The first step needs nothing but a CUDA device: without one, no other step can run.
+    if [ $status = SKIP ] && [ $index = 1 ]; then
+        echo
+        echo "no CUDA device was found that can run the programs (${why##*: })" >&2
+        exit 1
+    fi
     if [ $status = PASS ]; then
         passed=$((passed + 1))
         IFS=, read -r _ _ _ _ ms _ gb_per_s peak _ <<< "$row"
@@ -83,11 +89,6 @@ for program; do
         before_ms=
         echo "$step,,$elements,,,,,,$status" >> "$work/csv"
         if [ $status = SKIP ]; then skipped=$((skipped + 1)); else failed=$((failed + 1)); fi
-    fi
-    # The first step needs nothing but a CUDA device: without one, no other step can run.
-    if [ $status = SKIP ] && [ $index = 1 ]; then
-        echo "no CUDA device was found that can run the programs (${why##*: })" >&2
-        exit 1
     fi
 done
 

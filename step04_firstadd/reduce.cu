@@ -1,5 +1,5 @@
 // Step 04: first addition while loading. No thread stays idle before the tree begins.
-// The change: each thread loads two elements and adds them, so half the blocks do.
+// The change: each thread loads two elements and adds them, so half the blocks suffice.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
