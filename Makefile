@@ -43,7 +43,7 @@ build: $(PROGRAMS) ## compiles every step (-j compiles several at once)
 
 run-all: build ## runs every step in order: table, results/run-all.csv, charts
 	@scripts/run_all.sh -n '$(N)' -t '$(TIME_LIMIT)' -o '$(RESULTS)/run-all.csv' \
-	    -c '$(MAKE) -s plots RESULTS=$(RESULTS)' $(PROGRAMS)
+	    -c '$(MAKE) -s plots RESULTS="$(RESULTS)"' $(PROGRAMS)
 
 define run_step
 $(firstword $(subst _, ,$(1))): $(1)/reduce
@@ -69,7 +69,7 @@ tries: build ## what the lessons suggest to try, measured: results/tries.csv
 	    --output '$(RESULTS)/tries.csv' $(STEPS)
 
 plots: $(PYTHON_READY) ## redraws the charts from the CSVs in results/
-	$(PYTHON) plots/plot.py $(RESULTS)
+	$(PYTHON) plots/plot.py '$(RESULTS)'
 
 tables: ## writes the measured numbers of plots/h200 into the READMEs
 	python3 plots/tables.py

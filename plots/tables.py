@@ -22,20 +22,27 @@ COUNTERS = {
     "lanes_on": "lanes on per instruction (of 32)",
     "dram_throughput_percent": "DRAM throughput, % of peak",
     "occupancy_percent": "occupancy, %",
+    "divergent_branches": "divergent branches",
+    "warps_stalled_on_loads": "warps waiting for a load, on average†",
+    "warps_stalled_at_barriers": "warps waiting at a barrier, on average†",
 }
 
 
-def read_csv(path):
+def read_csv(path, elements):
+    """The rows of a CSV, all of them measured with that many elements, as the tables say."""
     with open(path, newline="") as file:
-        return list(csv.DictReader(file))
+        rows = list(csv.DictReader(file))
+    if any(row["elements"] != str(elements) for row in rows):
+        sys.exit(f"tables.py: {path.relative_to(ROOT)} holds rows of other sizes than {elements}")
+    return rows
 
 
-def by_step(path):
-    return {row["step"]: row for row in read_csv(path)}
+def by_step(path, elements):
+    return {row["step"]: row for row in read_csv(path, elements)}
 
 
 def first_passes():
-    rows = read_csv(MEASURED / "profile.csv")
+    rows = read_csv(MEASURED / "profile.csv", 2**24)
     return {row["step"]: row for row in rows if row["pass"] == "1"}
 
 
@@ -140,11 +147,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a README is stale")
     options = parser.parse_args()
-    rows, large = by_step(MEASURED / "run-all.csv"), by_step(MEASURED / "2to30" / "run-all.csv")
+    rows = by_step(MEASURED / "run-all.csv", 2**26)
+    large = by_step(MEASURED / "2to30" / "run-all.csv", 2**30)
     passes = first_passes()
     pages = {ROOT / "README.md": {"ladder": ladder(rows, large), "report": report(rows["step03_sequential"])}}
     pages |= {ROOT / step / "README.md": {"numbers": numbers(step, rows, large, passes)} for step in rows}
-    for row in read_csv(MEASURED / "tries.csv"):
+    for row in read_csv(MEASURED / "tries.csv", 2**26):
         pages[ROOT / row["step"] / "README.md"][f"try {row['try']}"] = outcome(row)
     stale = False
     for path, tables in pages.items():

@@ -6,7 +6,7 @@ if [ $# = 0 ]; then
     exit 2
 fi
 mark='// ==== Harness'
-for directory; do
+for directory in step00_baseline "$@"; do
     source=$directory/reduce.cu
     if [ "$(grep -c "^$mark" "$source")" != 1 ]; then
         echo "copy_harness.sh: $source has not exactly one line that begins with '$mark'" >&2

@@ -5,6 +5,7 @@
 #   -t  a program that runs longer counts as hung    -c  draws the charts, once the CSV is there
 # Exit status: 0 if every program passed or cannot run on this device, else 1.
 set -u
+export LC_ALL=C # a decimal point, whatever the user's language
 
 usage() {
     echo "run_all.sh: $1; usage: run_all.sh [-n ELEMENTS] [-t SECONDS] [-o FILE.csv] [-c COMMAND] PROGRAM..." >&2
@@ -51,11 +52,14 @@ for program; do
     step=$(basename "$(dirname "$program")")
     printf '%-29s ' "[$index/$#] $step …"
     # In the background, so that an interrupt is heard at once.
+    started=$SECONDS
     timeout --kill-after=2 "$limit" "$program" --csv "$elements" > "$work/out" 2> "$work/err" &
     child=$!
     wait "$child"
     exit_status=$?
     child=
+    # Killed: by us, when it ignored the first signal, or by the system, when memory ran out.
+    [ $exit_status != 137 ] || [ $((SECONDS - started)) -lt "$limit" ] || exit_status=124
 
     row=$(cat "$work/out")
     why=$(head -n 1 "$work/err")
@@ -63,10 +67,11 @@ for program; do
         0) status=PASS ;;
         1) status=FAIL ;;
         77) status=SKIP ;;
-        124 | 137) status=HANG why="no end after $limit s" ;;
+        2) status=REFUSED ;; # the array does not fit
+        124) status=HANG why="no end after $limit s" ;;
         *) status=CRASH why="exit status $exit_status ${why}" ;;
     esac
-    if [ $status = PASS ] && ! [[ $row =~ ^$step,[^,]+,$elements,[0-9]+,$number,$number,$number,$number,PASS$ ]]; then
+    if [ $status = PASS ] && ! [[ $row =~ ^[^,]+,[^,]+,$elements,[0-9]+,$number,$number,$number,$number,PASS$ ]]; then
         status=GARBAGE why="no CSV row, but: ${row:0:60}"
     fi
     # The first step needs nothing but a CUDA device: without one, no other step can run.
@@ -83,7 +88,7 @@ for program; do
             "$(ratio "$before_ms" "$ms")" "$(ratio "$first_ms" "$ms")"
         [ "$index" != 1 ] || first_ms=$ms
         before_ms=$ms
-        echo "$row" >> "$work/csv"
+        echo "$step,${row#*,}" >> "$work/csv"
     else
         printf '%12s  %s\n' "$status" "${why//$'\n'/ }"
         before_ms=
@@ -94,9 +99,10 @@ done
 
 printf 'date: %s\n' "$(date -u +%Y-%m-%d)" > "$work/txt"
 mv "$work/txt" "${csv%.csv}.txt" && mv "$work/csv" "$csv" || exit 1
+trap - INT TERM HUP
 charts_failed=0
 if [ -n "$charts" ] && [ $passed -gt 0 ]; then
-    $charts || charts_failed=1
+    bash -c "$charts" || charts_failed=1
 fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ] && [ $charts_failed = 0 ]

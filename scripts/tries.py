@@ -3,6 +3,7 @@
 
 import argparse
 import csv
+import hashlib
 import os
 import re
 import shlex
@@ -14,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-COLUMNS = ["step", "try", "elements", "before_ms", "after_ms", "status", "memcheck_errors", "racecheck_errors"]
+COLUMNS = ["step", "try", "diff", "elements", "before_ms", "after_ms", "status", "memcheck_errors", "racecheck_errors"]
 ROUNDS = 5  # before and after in turns, so that a drift of the clocks meets both
 SANITIZED_ELEMENTS = "1000"
 
@@ -28,10 +29,18 @@ def tries(step):
     return re.findall(r"^```diff\n(.*?)^```", (ROOT / step / "README.md").read_text(), re.M | re.S)
 
 
+def digest(diff):
+    """Ties a measurement to the diff that it was made of."""
+    return hashlib.sha256(diff.encode()).hexdigest()[:8]
+
+
 def applied(step, diff):
     """The step's program with the diff applied: each run of - lines becomes the + lines below it."""
     source = (ROOT / step / "reduce.cu").read_text()
-    for old, new in re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", diff, re.M):
+    changes = re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", diff, re.M)
+    if not changes or "".join(old + new for old, new in changes) != diff:
+        fail(f"{step}/README.md: a diff is not made of - lines, each run followed by its + lines")
+    for old, new in changes:
         old, new = (re.sub(r"^[-+]", "", lines, flags=re.M) for lines in (old, new))
         if source.count(old) != 1:
             fail(f"{step}/README.md: the program does not have exactly one: {old.strip()}")
@@ -51,8 +60,13 @@ def build(compiler, source, directory):
 
 
 def milliseconds(program, elements):
+    """The median, or None where the program says that its sum is wrong."""
     run = subprocess.run([program, "--csv", str(elements)], capture_output=True, text=True)
-    return float(run.stdout.split(",")[4]) if run.returncode == 0 else None
+    if run.returncode == 1 and run.stderr.startswith("FAIL"):
+        return None
+    if run.returncode != 0:
+        fail(f"{program}: exit status {run.returncode}: {run.stderr.strip()}")
+    return float(run.stdout.split(",")[4])
 
 
 def sanitizer_errors(tool, program):
@@ -70,9 +84,11 @@ def measure(compiler, step, number, diff, elements):
         before, after = ROOT / step / "reduce", build(compiler, applied(step, diff), directory)
         times = [(milliseconds(before, elements), milliseconds(after, elements)) for _ in range(ROUNDS)]
         errors = [sanitizer_errors(tool, after) for tool in ("memcheck", "racecheck")]
+    if None in [time for time, _ in times]:
+        fail(f"{before}: wrong sum before any change")
     right = all(None not in pair for pair in times)
     medians = [f"{statistics.median(column):.6f}" for column in zip(*times)] if right else ["", ""]
-    return [step, number, elements, *medians, "PASS" if right else "FAIL", *errors]
+    return [step, number, digest(diff), elements, *medians, "PASS" if right else "FAIL", *errors]
 
 
 def main():

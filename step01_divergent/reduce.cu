@@ -5,7 +5,7 @@
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 256; // threads
+const unsigned BLOCK_SIZE = 256; // threads, a power of two
 
 __global__ void reduce(const float *in, float *out, size_t n)
 {
@@ -88,13 +88,13 @@ static void parse_arguments(int argc, char **argv, size_t *n, bool *csv, bool *w
 static long long fill(float *in, size_t n)
 {
     std::vector<float> chunk(1 << 20);
-    unsigned random = 1;
+    unsigned long long random = 1;
     long long sum = 0;
     for (size_t start = 0; start < n; start += chunk.size()) {
         const size_t count = std::min(n - start, chunk.size());
         for (size_t i = 0; i < count; i++) {
-            random = random * 1664525u + 1013904223u; // a linear congruential generator
-            const int value = (int)(random >> 28) - 8;
+            random = random * 6364136223846793005u + 1442695040888963407u; // Knuth, MMIX
+            const int value = (int)(random >> 60) - 8;
             chunk[i] = (float)(value + (value >= 0));
             sum += value + (value >= 0);
         }

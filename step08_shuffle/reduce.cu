@@ -5,7 +5,7 @@
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 256; // threads
+const unsigned BLOCK_SIZE = 256; // threads, a power of two
 
 // The sum over a warp, in its lane 0: each lane hands its register to the lane s below.
 __device__ float reduce_warp(float sum)
@@ -21,7 +21,8 @@ __global__ void reduce(const float *in, float *out, size_t n)
     __shared__ float sums[block_size / 32];
     const unsigned tid = threadIdx.x;
     float sum = 0.0f;
-    for (size_t i = blockIdx.x * block_size + tid; i < n; i += gridDim.x * block_size)
+    for (size_t i = (size_t)blockIdx.x * block_size + tid; i < n;
+         i += gridDim.x * block_size)
         sum += in[i];
     sum = reduce_warp(sum);
     if (tid % 32 == 0)
@@ -99,13 +100,13 @@ static void parse_arguments(int argc, char **argv, size_t *n, bool *csv, bool *w
 static long long fill(float *in, size_t n)
 {
     std::vector<float> chunk(1 << 20);
-    unsigned random = 1;
+    unsigned long long random = 1;
     long long sum = 0;
     for (size_t start = 0; start < n; start += chunk.size()) {
         const size_t count = std::min(n - start, chunk.size());
         for (size_t i = 0; i < count; i++) {
-            random = random * 1664525u + 1013904223u; // a linear congruential generator
-            const int value = (int)(random >> 28) - 8;
+            random = random * 6364136223846793005u + 1442695040888963407u; // Knuth, MMIX
+            const int value = (int)(random >> 60) - 8;
             chunk[i] = (float)(value + (value >= 0));
             sum += value + (value >= 0);
         }
