@@ -23,8 +23,8 @@ COUNTERS = {
     "dram_throughput_percent": "DRAM throughput, % of peak",
     "occupancy_percent": "occupancy, %",
     "divergent_branches": "divergent branches",
-    "warps_stalled_on_loads": "warps waiting for a load, on average†",
-    "warps_stalled_at_barriers": "warps waiting at a barrier, on average†",
+    "load_wait_cycles": "cycles a warp waits for loads, per instruction",
+    "barrier_wait_cycles": "cycles a warp waits at barriers, per instruction",
 }
 
 

@@ -26,10 +26,9 @@ METRICS = {
     "dram_throughput_percent": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
     "occupancy_percent": "sm__warps_active.avg.pct_of_peak_sustained_active",
     "divergent_branches": "smsp__sass_branch_targets_threads_divergent.sum",
-    # Of the warps that one of an SM's four schedulers holds, how many wait on average for a load,
-    # and how many at a barrier, while it issues an instruction.
-    "warps_stalled_on_loads": "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",
-    "warps_stalled_at_barriers": "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio",
+    # Cycles that a warp spends waiting for a load from memory, and at a barrier, per instruction.
+    "load_wait_cycles": "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",
+    "barrier_wait_cycles": "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio",
 }
 COLUMNS = ["step", "elements", "pass", "kernel", "blocks", "threads", *METRICS]
 
