@@ -1,0 +1,230 @@
+// across.c: operations between the lanes of a warp, and what they tell the outside.
+#include "lanes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+// shfl: lane l reads lane j; b tells how far, c holds the end of l's segment and its mask.
+void sim_shuffle(Warp *w, const Instr *i, uint32_t mask)
+{
+    const uint32_t *a = OPERAND(uint32_t, a), *b = OPERAND(uint32_t, b), *c = OPERAND(uint32_t, c);
+    uint32_t *d = OPERAND(uint32_t, d), result[LANES], in_range = 0;
+    w->block->counters.shuffles++;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest), distance = (int)(b[l] & 31), segment = (int)(c[l] >> 8 & 31),
+                  most = (l & segment) | ((int)(c[l] & 31) & ~segment), least = l & segment;
+        int j = i->op == SHUFFLE_UP     ? l - distance
+                : i->op == SHUFFLE_DOWN ? l + distance
+                : i->op == SHUFFLE_XOR  ? l ^ distance
+                                        : least | (distance & ~segment);
+        const bool inside = i->op == SHUFFLE_UP ? j >= most : j <= most;
+        if (!inside)
+            j = l;
+        result[l] = a[j];
+        in_range |= (uint32_t)inside << l;
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        d[__builtin_ctz(rest)] = result[__builtin_ctz(rest)];
+    if (i->second != NOWHERE) {
+        uint32_t *p = OPERAND(uint32_t, second);
+        *p = (*p & ~mask) | in_range;
+    }
+}
+
+void sim_vote(Warp *w, const Instr *i, uint32_t mask)
+{
+    const uint32_t values = (*OPERAND(uint32_t, a) ^ (i->flags & COMBINE_NEGATED ? ALL_LANES : 0)) & mask;
+    uint32_t *d = OPERAND(uint32_t, d);
+    if (i->op == VOTE_BALLOT) {
+        FOR_EACH_LANE(d[l] = values)
+        return;
+    }
+    const bool result = i->op == VOTE_ALL   ? values == mask
+                        : i->op == VOTE_ANY ? values != 0
+                                            : values == mask || values == 0;
+    *d = (*d & ~mask) | (result ? mask : 0);
+}
+
+void sim_match(Warp *w, const Instr *i, uint32_t mask)
+{
+    uint64_t value[LANES];
+    uint32_t *d = OPERAND(uint32_t, d), all = 0;
+    for (int l = 0; l < LANES; l++)
+        value[l] = i->bytes == 8 ? OPERAND(uint64_t, a)[l] : OPERAND(uint32_t, a)[l];
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        uint32_t same = 0;
+        for (uint32_t others = mask; others; others &= others - 1)
+            same |= (uint32_t)(value[__builtin_ctz(others)] == value[l]) << __builtin_ctz(others);
+        d[l] = i->op && same != mask ? 0 : same;
+        all = same == mask ? mask : all;
+    }
+    if (i->second != NOWHERE) {
+        uint32_t *p = OPERAND(uint32_t, second);
+        *p = (*p & ~mask) | all;
+    }
+}
+
+void sim_reduce_warp(Warp *w, const Instr *i, uint32_t mask)
+{
+    const uint32_t *a = OPERAND(uint32_t, a);
+    uint32_t *d = OPERAND(uint32_t, d), result = a[__builtin_ctz(mask)];
+    for (uint32_t rest = mask & (mask - 1); rest; rest &= rest - 1) {
+        const uint32_t value = a[__builtin_ctz(rest)];
+        const bool less = i->type == S32 ? (int32_t)value < (int32_t)result : value < result;
+        switch (i->op) {
+        case REDUCE_ADD: result += value; break;
+        case REDUCE_MIN: result = less ? value : result; break;
+        case REDUCE_MAX: result = less ? result : value; break;
+        case REDUCE_AND: result &= value; break;
+        case REDUCE_OR: result |= value; break;
+        default: result ^= value;
+        }
+    }
+    FOR_EACH_LANE(d[l] = result)
+}
+
+void sim_activemask(Warp *w, const Instr *i, uint32_t mask)
+{
+    uint32_t *d = OPERAND(uint32_t, d);
+    FOR_EACH_LANE(d[l] = mask)
+}
+
+void sim_elect(Warp *w, const Instr *i, uint32_t mask)
+{
+    uint32_t *p = OPERAND(uint32_t, second);
+    *p = (*p & ~mask) | (mask & -mask);
+    if (i->d != NOWHERE) {
+        uint32_t *d = OPERAND(uint32_t, d);
+        FOR_EACH_LANE(d[l] = (uint32_t)__builtin_ctz(mask))
+    }
+}
+
+// There is no clock: the warp's instructions stand for it.
+void sim_read_clock(Warp *w, const Instr *i, uint32_t mask)
+{
+    uint8_t *d = OPERAND(uint8_t, d);
+    const uint64_t value = w->instructions >> (i->op ? 32 : 0); // op: the upper half
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        memcpy(d + (size_t)__builtin_ctz(rest) * i->bytes, &value, i->bytes);
+}
+
+void sim_trap(Warp *w, const Instr *i, uint32_t mask)
+{
+    sim_fault(w, i, __builtin_ctz(mask), cudaErrorLaunchFailure, "the kernel trapped");
+}
+
+// ---- printf and assert
+
+typedef struct Printer {
+    Warp *w;
+    const Instr *i;
+    int lane;
+    uint64_t arguments; // generic address of the next one
+} Printer;
+
+static uint64_t argument(Printer *p, size_t bytes)
+{
+    uint64_t value = 0;
+    p->arguments = (p->arguments + bytes - 1) / bytes * bytes;
+    memcpy(&value, sim_generic_pointer(p->w, p->i, p->lane, p->arguments, bytes), bytes);
+    p->arguments += bytes;
+    return value;
+}
+
+static void text_at(Printer *p, uint64_t address, char *text, size_t space)
+{
+    size_t k = 0;
+    if (address == 0)
+        memcpy(text, "(null)", k = 6);
+    for (; address && k + 1 < space; k++) {
+        text[k] = (char)*sim_generic_pointer(p->w, p->i, p->lane, address + k, 1);
+        if (!text[k])
+            return;
+    }
+    text[k] = 0;
+}
+
+// One conversion, from its % on. Returns what follows it.
+static const char *print_conversion(Printer *p, const char *format)
+{
+    char spec[64] = "%", text[1024];
+    size_t length = 1;
+    const char *at = format + 1;
+    bool is_long = false;
+    for (; *at && strchr("-+ #0123456789.*lhzjt", *at) && length < sizeof spec - 16; at++) {
+        if (*at == '*')
+            length += (size_t)snprintf(spec + length, 12, "%d", (int)argument(p, 4));
+        else if (strchr("lzjt", *at))
+            is_long = true;
+        else if (*at != 'h')
+            spec[length++] = *at;
+    }
+    if (*at == 0)
+        return at;
+    const char kind = *at;
+    if (strchr("diouxX", kind)) {
+        const uint64_t value = argument(p, is_long ? 8 : 4);
+        snprintf(spec + length, 8, "%s%c", "ll", kind);
+        if (strchr("di", kind))
+            printf(spec, is_long ? (long long)value : (long long)(int32_t)value);
+        else
+            printf(spec, (unsigned long long)value);
+    } else if (strchr("eEfFgGaA", kind)) {
+        const uint64_t bits = argument(p, 8);
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        snprintf(spec + length, 8, "%c", kind);
+        printf(spec, value);
+    } else if (kind == 'c') {
+        snprintf(spec + length, 8, "c");
+        printf(spec, (int)argument(p, 4));
+    } else if (kind == 'p') {
+        snprintf(spec + length, 8, "p");
+        printf(spec, (void *)(uintptr_t)argument(p, 8));
+    } else if (kind == 's') {
+        text_at(p, argument(p, 8), text, sizeof text);
+        snprintf(spec + length, 8, "s");
+        printf(spec, text);
+    } else {
+        putchar(kind == '%' ? '%' : kind);
+    }
+    return at + 1;
+}
+
+static uint64_t call_argument(const Printer *p, int index, size_t bytes)
+{
+    const Frame *f = p->w->path->frame;
+    uint64_t value = 0;
+    memcpy(&value, f->params + (size_t)p->lane * f->function->param_bytes + p->i->call->arguments[index], bytes);
+    return value;
+}
+
+static void fail_assertion(Printer *p)
+{
+    char condition[256], file[256], function[256];
+    text_at(p, call_argument(p, 0, 8), condition, sizeof condition);
+    text_at(p, call_argument(p, 1, 8), file, sizeof file);
+    text_at(p, call_argument(p, 3, 8), function, sizeof function);
+    sim_fault(p->w, p->i, p->lane, cudaErrorAssert, "%s:%u: %s: assertion `%s' failed", file,
+              (unsigned)call_argument(p, 2, 4), function, condition);
+}
+
+// vprintf(format, arguments) and, with op, __assertfail(condition, file, line, function, ...)
+void sim_print(Warp *w, const Instr *i, uint32_t mask)
+{
+    char format[4096];
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
+        if (i->op)
+            fail_assertion(&p);
+        text_at(&p, call_argument(&p, 0, 8), format, sizeof format);
+        p.arguments = call_argument(&p, 1, 8);
+        for (const char *at = format; *at;) {
+            if (*at == '%')
+                at = print_conversion(&p, at);
+            else
+                putchar(*at++);
+        }
+    }
+}

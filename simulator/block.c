@@ -1,0 +1,280 @@
+// block.c: a launch: its blocks, spread over the host's threads, and the barriers of a block.
+//
+// Blocks begin in the order of their numbers, each on the next host thread that is free. A kernel
+// whose blocks may tell each other something (atomic operations on device memory, fences, printf)
+// runs them one by one, so that its result never depends on the host.
+#include "sim.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_WORKERS = 64 };
+
+// ---- What goes wrong
+
+static void say_where(Block *b, char *text, size_t space, const Instr *i, const Warp *w, int lane)
+{
+    const Launch *launch = b->launch;
+    const Slice name = launch->kernel->name;
+    int used = snprintf(text, space, "simulator: kernel %.*s, block (%u,%u,%u)", (int)(name.length < 200 ? name.length : 200),
+                        name.text, b->index.x, b->index.y, b->index.z);
+    if (lane >= 0) {
+        const unsigned thread = (unsigned)(w->number * LANES + lane);
+        used += snprintf(text + used, space - (size_t)used, ", thread (%u,%u,%u)", thread % launch->block.x,
+                         thread / launch->block.x % launch->block.y, thread / launch->block.x / launch->block.y);
+    }
+    const Statement *s = i ? i->statement : NULL;
+    if (s) {
+        const int opcode = (int)(s->opcode.length < 60 ? s->opcode.length : 60);
+        used += snprintf(text + used, space - (size_t)used, ", %.*s, PTX line %d", opcode, s->opcode.text, s->line);
+        const Module *m = launch->module;
+        if (s->source_line > 0 && s->source_file >= 0 && s->source_file < m->file_count && m->files[s->source_file].text) {
+            const Slice file = m->files[s->source_file];
+            const int length = (int)(file.length < 200 ? file.length : 200);
+            used += snprintf(text + used, space - (size_t)used, " (%.*s:%d)", length, file.text + file.length - length,
+                             s->source_line);
+        }
+    }
+    snprintf(text + used, space - (size_t)used, ": ");
+}
+
+_Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)
+{
+    Block *b = w->block;
+    b->error = error;
+    say_where(b, b->message, sizeof b->message, i, w, lane);
+    const size_t used = strlen(b->message);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(b->message + used, sizeof b->message - used, format, arguments);
+    va_end(arguments);
+    longjmp(b->on_fault, 1);
+}
+
+static _Noreturn void report_deadlock(Block *b)
+{
+    for (int n = 0; n < b->warp_count; n++)
+        for (Path *p = b->warps[n].paths; p; p = p->next) {
+            if (p->waiting != WAITS_AT_BARRIER && p->waiting != WAITS_FOR_LANES)
+                continue;
+            const Instr *code = p->frame->function->program->code;
+            const bool barrier = p->waiting == WAITS_AT_BARRIER;
+            sim_fault(&b->warps[n], &code[p->pc - (barrier ? 1 : 0)], __builtin_ctz(p->mask), cudaErrorLaunchTimeout,
+                      barrier ? "%u threads wait at barrier %d, which others of the %u threads still alive never reach"
+                              : "%u lanes wait for others of their warp, which never come (barrier %d; %u threads alive)",
+                      barrier ? b->barriers[p->barrier].count : (unsigned)__builtin_popcount(p->mask),
+                      barrier ? p->barrier : -1, b->live);
+        }
+    sim_fault(&b->warps[0], NULL, -1, cudaErrorLaunchTimeout, "no thread can go on");
+}
+
+// ---- Barriers
+
+static bool complete(const Block *b, const Barrier *barrier)
+{
+    if (barrier->expected == 0)
+        return barrier->count == b->live;
+    uint32_t threads = 0; // a barrier for some of the warps counts whole ones
+    for (int n = 0; n < b->warp_count; n++)
+        if (barrier->arrived[n]) {
+            if (b->warps[n].live & ~barrier->arrived[n])
+                return false;
+            threads += LANES;
+        }
+    return threads >= barrier->expected;
+}
+
+static void give_result(Path *p, const Barrier *barrier)
+{
+    const Instr *i = &p->frame->function->program->code[p->pc - 1];
+    if (i->op < BAR_POPC)
+        return;
+    uint32_t *d = (uint32_t *)(p->frame->lanes + i->d);
+    if (i->op == BAR_POPC) {
+        for (uint32_t rest = p->mask; rest; rest &= rest - 1)
+            d[__builtin_ctz(rest)] = barrier->true_count;
+        return;
+    }
+    const bool result = i->op == BAR_AND ? barrier->true_count == barrier->count : barrier->true_count > 0;
+    *d = (*d & ~p->mask) | (result ? p->mask : 0);
+}
+
+void sim_check_barriers(Block *b)
+{
+    for (int number = 0; number < BARRIERS; number++) {
+        Barrier *barrier = &b->barriers[number];
+        if (barrier->count == 0 || !complete(b, barrier))
+            continue;
+        for (int n = 0; n < b->warp_count; n++)
+            for (Path *p = b->warps[n].paths; p; p = p->next)
+                if (p->waiting == WAITS_AT_BARRIER && p->barrier == number) {
+                    give_result(p, barrier);
+                    p->waiting = RUNS;
+                }
+        memset(barrier, 0, sizeof *barrier);
+    }
+}
+
+// ---- Blocks
+
+static void start_block(Block *b, uint64_t number)
+{
+    const Launch *launch = b->launch;
+    b->number = number;
+    b->index.x = (unsigned)(number % launch->grid.x);
+    b->index.y = (unsigned)(number / launch->grid.x % launch->grid.y);
+    b->index.z = (unsigned)(number / launch->grid.x / launch->grid.y);
+    b->live = b->threads;
+    memset(b->barriers, 0, sizeof b->barriers);
+    memset(b->shared, 0xff, launch->shared_bytes); // what nobody wrote is NaN, the same in every run
+    for (int n = 0; n < b->warp_count; n++) {
+        const uint32_t rest = b->threads - (uint32_t)n * LANES;
+        b->warps[n].instructions = 0;
+        sim_start_warp(&b->warps[n], rest >= LANES ? ALL_LANES : (1u << rest) - 1);
+    }
+}
+
+static void run_block(Block *b, uint64_t number)
+{
+    start_block(b, number);
+    while (b->live > 0) {
+        bool progress = false;
+        uint64_t instructions = 0;
+        for (int n = 0; n < b->warp_count; n++) {
+            progress |= b->warps[n].paths && sim_run_warp(&b->warps[n]);
+            instructions += b->warps[n].instructions;
+        }
+        if (!progress)
+            report_deadlock(b);
+        if (instructions > sim_device()->max_instructions)
+            sim_fault(&b->warps[0], NULL, -1, cudaErrorLaunchTimeout,
+                      "%llu warp instructions and no end: an endless loop? ($SIM_MAX_INSTRUCTIONS sets the limit)",
+                      (unsigned long long)instructions);
+    }
+}
+
+// ---- The host's threads
+
+static pthread_mutex_t launch_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool take_block(Launch *launch, uint64_t *number)
+{
+    pthread_mutex_lock(&launch_lock);
+    *number = launch->next_block;
+    const bool taken = *number < launch->blocks && *number < launch->fault_block;
+    if (taken)
+        launch->next_block++;
+    pthread_mutex_unlock(&launch_lock);
+    return taken;
+}
+
+static void record_fault(Launch *launch, const Block *b)
+{
+    pthread_mutex_lock(&launch_lock);
+    if (b->number < launch->fault_block) {
+        launch->fault_block = b->number;
+        launch->error = b->error;
+        memcpy(launch->message, b->message, sizeof launch->message);
+    }
+    pthread_mutex_unlock(&launch_lock);
+}
+
+static void add_counters(Counters *sum, const Counters *part)
+{
+    uint64_t *to = (uint64_t *)sum;
+    const uint64_t *from = (const uint64_t *)part;
+    for (size_t k = 0; k < sizeof *sum / sizeof *to; k++)
+        to[k] += from[k];
+}
+
+static void *work(void *argument)
+{
+    Launch *launch = argument;
+    Block *b = calloc(1, sizeof *b);
+    const size_t threads = (size_t)launch->block.x * launch->block.y * launch->block.z;
+    const size_t warps = (threads + LANES - 1) / LANES;
+    if (!b)
+        abort();
+    b->launch = launch;
+    b->threads = (uint32_t)threads;
+    b->warp_count = (int)warps;
+    b->shared = aligned_alloc(1024, (launch->shared_bytes + 1024) / 1024 * 1024);
+    b->local = calloc(warps * LANES + 1, launch->local_bytes ? launch->local_bytes : 1);
+    if (!b->shared || !b->local)
+        abort();
+    for (size_t n = 0; n < warps; n++)
+        b->warps[n] = (Warp){.block = b, .number = (int)n};
+    uint64_t number;
+    while (take_block(launch, &number)) {
+        if (setjmp(b->on_fault) == 0)
+            run_block(b, number);
+        else
+            record_fault(launch, b);
+    }
+    pthread_mutex_lock(&launch_lock);
+    add_counters(&launch->counters, &b->counters);
+    pthread_mutex_unlock(&launch_lock);
+    sim_free_arena(&b->arena);
+    free(b->shared);
+    free(b->local);
+    free(b);
+    return NULL;
+}
+
+static int worker_count(const Launch *launch)
+{
+    const char *wanted = getenv("SIM_THREADS");
+    const long cores = wanted ? atol(wanted) : sysconf(_SC_NPROCESSORS_ONLN);
+    const uint64_t most = launch->kernel->program->sequential ? 1 : launch->blocks;
+    const uint64_t workers = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (uint64_t)cores;
+    return (int)(workers < most ? workers : most);
+}
+
+static void run_blocks(Launch *launch)
+{
+    pthread_t threads[MAX_WORKERS];
+    const int workers = worker_count(launch);
+    int started = 0;
+    while (started < workers - 1 && pthread_create(&threads[started], NULL, work, launch) == 0)
+        started++;
+    work(launch);
+    for (int k = 0; k < started; k++)
+        pthread_join(threads[k], NULL);
+}
+
+static size_t local_bytes_of(const Function *kernel, size_t stack)
+{
+    const size_t own = (kernel->local_bytes + 15) / 16 * 16;
+    return kernel->program->calls ? own + stack : own;
+}
+
+cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+                       size_t stack_bytes, void **arguments)
+{
+    Launch launch = {.module = module, .kernel = kernel, .grid = grid, .block = block, .dynamic_bytes = dynamic_bytes};
+    const size_t fixed = sim_shared_bytes(module, kernel);
+    launch.dynamic_shared = (uint32_t)((fixed + 15) / 16 * 16);
+    launch.shared_bytes = dynamic_bytes ? launch.dynamic_shared + dynamic_bytes : fixed;
+    launch.local_bytes = local_bytes_of(kernel, stack_bytes);
+    launch.blocks = (uint64_t)grid.x * grid.y * grid.z;
+    launch.fault_block = UINT64_MAX;
+    launch.params = calloc(1, kernel->kernel_param_bytes + 16);
+    if (!launch.params)
+        return cudaErrorMemoryAllocation;
+    int index = 0;
+    for (const Variable *v = kernel->params; v; v = v->next, index++)
+        memcpy(launch.params + v->address, arguments[index], v->bytes);
+    sim_register_memory(launch.params, kernel->kernel_param_bytes + 16);
+    run_blocks(&launch);
+    sim_unregister_memory(launch.params);
+    free(launch.params);
+    fflush(stdout);
+    if (launch.error != cudaSuccess)
+        fprintf(stderr, "%s\n", launch.message);
+    else
+        sim_count_launch(&launch);
+    return launch.error;
+}

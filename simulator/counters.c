@@ -1,0 +1,73 @@
+// counters.c: one row for each launch into the file that $SIM_COUNTERS names.
+#include "sim.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// A program's step is the folder that it lies in: ".../step03_sequential/reduce".
+static void step_name(char *name, size_t space)
+{
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = 0;
+    char *slash = strrchr(path, '/');
+    if (slash)
+        *slash = 0;
+    slash = strrchr(path, '/');
+    snprintf(name, space, "%.200s", slash ? slash + 1 : path);
+}
+
+// The function's own name in a mangled one: "reduce" in _Z6reduceILj256EEvPKfPfm.
+static Slice plain_name(Slice mangled)
+{
+    Slice plain = mangled;
+    size_t at = 2;
+    if (mangled.length < 3 || memcmp(mangled.text, "_Z", 2) != 0)
+        return plain;
+    at += mangled.text[at] == 'N';
+    while (at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9') {
+        size_t length = 0;
+        for (; at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9'; at++)
+            length = length * 10 + (size_t)(mangled.text[at] - '0');
+        if (length > mangled.length - at)
+            return mangled;
+        plain = (Slice){mangled.text + at, length};
+        at += length;
+    }
+    return plain;
+}
+
+void sim_count_launch(const Launch *launch)
+{
+    static FILE *file;
+    static int number;
+    static char step[256];
+    const char *path = getenv("SIM_COUNTERS");
+    if (!path)
+        return;
+    if (!file) {
+        file = fopen(path, "w");
+        if (!file) {
+            fprintf(stderr, "simulator: cannot write the counters to %s\n", path);
+            exit(EXIT_FAILURE);
+        }
+        step_name(step, sizeof step);
+        fprintf(file, "step,kernel,launch,grid,block,warp_instructions,lanes_on_mean,divergent_branches,shared_loads,"
+                      "shared_stores,bank_conflicts,global_load_requests,global_load_sectors,global_store_requests,"
+                      "global_store_sectors,atomics,shuffles,block_barriers,warp_barriers\n");
+    }
+    const Counters *c = &launch->counters;
+    const Slice kernel = plain_name(launch->kernel->name);
+    fprintf(file, "%s,%.*s,%d,%" PRIu64 ",%u,%" PRIu64 ",%.3f", step, (int)kernel.length, kernel.text, number++,
+            launch->blocks, launch->block.x * launch->block.y * launch->block.z, c->warp_instructions,
+            c->warp_instructions ? (double)c->lanes_on / (double)c->warp_instructions : 0.0);
+    const uint64_t totals[] = {c->divergent_branches, c->shared_loads, c->shared_stores, c->bank_conflicts,
+                               c->global_load_requests, c->global_load_sectors, c->global_store_requests,
+                               c->global_store_sectors, c->atomics, c->shuffles, c->block_barriers, c->warp_barriers};
+    for (size_t k = 0; k < sizeof totals / sizeof *totals; k++)
+        fprintf(file, ",%" PRIu64, totals[k]);
+    fprintf(file, "\n");
+    fflush(file);
+}

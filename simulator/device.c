@@ -1,0 +1,37 @@
+// device.c: the GPU that is reported: the limits of an H200, or what the environment asks for.
+#include "sim.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static uint64_t setting(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    char *end = NULL;
+    const unsigned long long value = text ? strtoull(text, &end, 10) : 0;
+    if (!text || end == text || *end || value == 0)
+        return otherwise;
+    return value;
+}
+
+const Device *sim_device(void)
+{
+    static Device device;
+    if (device.sm_count)
+        return &device;
+    const size_t host = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE), h200 = 150110011392;
+    device = (Device){
+        .shared_per_block = 49152,
+        .shared_per_block_optin = 232448,
+        .shared_per_sm = 233472,
+        .threads_per_sm = 2048,
+        .blocks_per_sm = 32,
+        .registers_per_sm = 65536,
+        .l2_bytes = 62914560,
+        .memory_bytes = host < h200 ? host : h200,
+        .max_instructions = setting("SIM_MAX_INSTRUCTIONS", 10000000000),
+    };
+    const uint64_t sms = setting("SIM_SMS", 132);
+    device.sm_count = (int)(sms < 1024 ? sms : 1024);
+    return &device;
+}

@@ -1,0 +1,569 @@
+// memory.c: the address spaces, and every access that a kernel makes.
+//
+// Device memory is the host's: an address of a kernel is a pointer of this process, checked against
+// the list of allocations. Shared and local memory have addresses of their own, from 0 on; their
+// generic addresses lie in two windows that no host pointer reaches.
+#include "sim.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Allocations, in the order of their addresses
+
+static Allocation **allocations;
+static size_t allocation_count, allocation_space, allocated_bytes;
+
+static size_t index_above(uint64_t address) // of the first allocation that begins above it
+{
+    size_t low = 0, high = allocation_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (allocations[middle]->address > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+const Allocation *sim_allocation_at(uint64_t address)
+{
+    const size_t above = index_above(address);
+    return above ? allocations[above - 1] : NULL;
+}
+
+static void insert(uint64_t address, size_t bytes, bool foreign)
+{
+    if (allocation_count == allocation_space) {
+        allocation_space = allocation_space ? 2 * allocation_space : 64;
+        allocations = realloc(allocations, allocation_space * sizeof *allocations);
+    }
+    Allocation *a = malloc(sizeof *a);
+    if (!allocations || !a)
+        abort();
+    *a = (Allocation){address, bytes, foreign};
+    const size_t at = index_above(address);
+    memmove(allocations + at + 1, allocations + at, (allocation_count - at) * sizeof *allocations);
+    allocations[at] = a;
+    allocation_count++;
+}
+
+static bool take_out(uint64_t address, size_t *bytes)
+{
+    const size_t above = index_above(address);
+    if (above == 0 || allocations[above - 1]->address != address)
+        return false;
+    *bytes = allocations[above - 1]->bytes;
+    free(allocations[above - 1]);
+    memmove(allocations + above - 1, allocations + above, (allocation_count - above) * sizeof *allocations);
+    allocation_count--;
+    return true;
+}
+
+size_t sim_allocated_bytes(void)
+{
+    return allocated_bytes;
+}
+
+cudaError_t sim_new_allocation(size_t bytes, void **pointer)
+{
+    enum { ALIGNMENT = 512 }; // as cudaMalloc gives it
+    *pointer = NULL;
+    if (bytes == 0)
+        return cudaSuccess;
+    if (bytes > sim_device()->memory_bytes - allocated_bytes)
+        return cudaErrorMemoryAllocation;
+    if (posix_memalign(pointer, ALIGNMENT, bytes) != 0)
+        return cudaErrorMemoryAllocation;
+    allocated_bytes += bytes;
+    insert((uint64_t)(uintptr_t)*pointer, bytes, false);
+    return cudaSuccess;
+}
+
+cudaError_t sim_end_allocation(void *pointer)
+{
+    size_t bytes;
+    if (!pointer)
+        return cudaSuccess;
+    const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
+    if (!a || a->foreign || !take_out((uint64_t)(uintptr_t)pointer, &bytes))
+        return cudaErrorInvalidValue;
+    allocated_bytes -= bytes;
+    free(pointer);
+    return cudaSuccess;
+}
+
+void sim_end_all_allocations(void)
+{
+    for (size_t k = allocation_count; k-- > 0;)
+        if (!allocations[k]->foreign)
+            sim_end_allocation((void *)(uintptr_t)allocations[k]->address);
+}
+
+void sim_register_memory(void *pointer, size_t bytes)
+{
+    insert((uint64_t)(uintptr_t)pointer, bytes, true);
+}
+
+void sim_unregister_memory(void *pointer)
+{
+    size_t bytes;
+    take_out((uint64_t)(uintptr_t)pointer, &bytes);
+}
+
+// ---- From addresses to pointers
+
+typedef struct Access { // of a warp, to one address space
+    uint64_t address[LANES];
+    uint8_t *pointer[LANES];
+    bool consecutive; // all lanes on, each next to the one before
+} Access;
+
+static _Noreturn void misplaced(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, Space space)
+{
+    if (address % bytes)
+        sim_fault(w, i, lane, cudaErrorMisalignedAddress, "address 0x%llx is no multiple of %zu",
+                  (unsigned long long)address, bytes);
+    if (space == SHARED)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of shared memory, of which the block has %zu",
+                  bytes, (unsigned long long)address, w->block->launch->shared_bytes);
+    if (space == LOCAL)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of local memory, of which the thread has %zu",
+                  bytes, (unsigned long long)address, w->block->launch->local_bytes);
+    const Allocation *near = sim_allocation_at(address);
+    if (!near)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx, below all allocations", bytes,
+                  (unsigned long long)address);
+    sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx, %lld bytes behind the start of the allocation 0x%llx of %zu bytes",
+              bytes, (unsigned long long)address, (long long)(address - near->address),
+              (unsigned long long)near->address, near->bytes);
+}
+
+static inline bool holds(const Allocation *a, uint64_t address, size_t bytes)
+{
+    return a && address >= a->address && bytes <= a->bytes && address - a->address <= a->bytes - bytes;
+}
+
+static uint8_t *device_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes)
+{
+    if (!holds(w->near, address, bytes)) {
+        const Allocation *found = sim_allocation_at(address);
+        if (!holds(found, address, bytes))
+            misplaced(w, i, lane, address, bytes, GLOBAL);
+        w->near = found;
+    }
+    if (address % bytes)
+        misplaced(w, i, lane, address, bytes, GLOBAL);
+    return (uint8_t *)(uintptr_t)address;
+}
+
+static uint8_t *pointer_in(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, Space space)
+{
+    const Launch *launch = w->block->launch;
+    if (space != SHARED && space != LOCAL)
+        return device_pointer(w, i, lane, address, bytes);
+    const size_t size = space == SHARED ? launch->shared_bytes : launch->local_bytes;
+    if (address % bytes || bytes > size || address > size - bytes)
+        misplaced(w, i, lane, address, bytes, space);
+    if (space == SHARED)
+        return w->block->shared + address;
+    return w->block->local + (size_t)(w->number * LANES + lane) * launch->local_bytes + address;
+}
+
+static Space space_at(uint64_t address)
+{
+    return address >> SHARED_WINDOW_BIT == 1 ? SHARED : address >> LOCAL_WINDOW_BIT == 1 ? LOCAL : GLOBAL;
+}
+
+uint8_t *sim_generic_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes)
+{
+    const Space space = space_at(address);
+    const uint64_t window = space == SHARED ? SHARED_WINDOW : space == LOCAL ? LOCAL_WINDOW : 0;
+    return pointer_in(w, i, lane, address - window, bytes, space);
+}
+
+static void find_addresses(Warp *w, const Instr *i, uint32_t mask, uint64_t *address)
+{
+    if (i->a == NOWHERE) {
+        for (int l = 0; l < LANES; l++)
+            address[l] = (uint64_t)i->offset;
+    } else if (i->base_bytes == 8) {
+        const uint64_t *base = (const uint64_t *)(w->lanes + i->a);
+        for (int l = 0; l < LANES; l++)
+            address[l] = base[l] + (uint64_t)i->offset;
+    } else {
+        const uint32_t *base = (const uint32_t *)(w->lanes + i->a);
+        for (int l = 0; l < LANES; l++)
+            address[l] = (uint32_t)(base[l] + (uint32_t)i->offset);
+    }
+    (void)mask;
+}
+
+static void find_pointers(Warp *w, const Instr *i, uint32_t mask, Space space, size_t bytes, Access *access)
+{
+    uint64_t apart = 0; // from where consecutive lanes would be
+    for (int l = 0; l < LANES; l++)
+        apart |= access->address[l] - access->address[0] - (uint64_t)l * bytes;
+    access->consecutive = mask == ALL_LANES && apart == 0;
+    if (access->consecutive && space != LOCAL) { // then the first and the last tell for all
+        uint8_t *first = pointer_in(w, i, 0, access->address[0], bytes, space);
+        const bool near = space == SHARED ? access->address[0] + LANES * bytes <= w->block->launch->shared_bytes
+                                          : holds(w->near, access->address[0], LANES * bytes);
+        if (near) {
+            for (int l = 0; l < LANES; l++)
+                access->pointer[l] = first + (size_t)l * bytes;
+            return;
+        }
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        access->pointer[l] = pointer_in(w, i, l, access->address[l], bytes, space);
+    }
+}
+
+// ---- What an access costs
+
+// Sectors, pieces of 32 bytes of device memory, that a warp's access touches.
+static unsigned sectors(const Access *access, uint32_t mask, size_t bytes)
+{
+    enum { SECTOR = 32 };
+    if (access->consecutive)
+        return (unsigned)((access->address[0] % SECTOR + LANES * bytes + SECTOR - 1) / SECTOR);
+    uint64_t seen[LANES];
+    unsigned count = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) { // an access never crosses a sector's edge
+        const uint64_t sector = access->address[__builtin_ctz(rest)] / SECTOR;
+        unsigned k = count;
+        while (k > 0 && seen[k - 1] != sector)
+            k--;
+        if (k == 0)
+            seen[count++] = sector;
+    }
+    return count;
+}
+
+// How often more than once shared memory must be asked: words of 4 bytes lie in 32 banks in turn,
+// and a bank gives one word at a time, to any number of lanes. Accesses of 8 bytes are made for
+// half a warp at a time, of 16 bytes for a quarter.
+static unsigned bank_conflicts(const Access *access, uint32_t mask, size_t bytes)
+{
+    enum { BANKS = 32 };
+    if (access->consecutive)
+        return 0;
+    const int words = bytes > 4 ? (int)bytes / 4 : 1, together = LANES / words;
+    unsigned conflicts = 0;
+    for (int first = 0; first < LANES; first += together) {
+        uint64_t in_bank[BANKS][LANES];
+        uint8_t count[BANKS] = {0}, most = 0;
+        for (int l = first; l < first + together; l++)
+            for (int k = 0; k < words && mask >> l & 1; k++) {
+                const uint64_t word = access->address[l] / 4 + (uint64_t)k;
+                const unsigned bank = word % BANKS;
+                int n = 0;
+                while (n < count[bank] && in_bank[bank][n] != word)
+                    n++;
+                if (n == count[bank])
+                    in_bank[bank][count[bank]++] = word;
+                most = count[bank] > most ? count[bank] : most;
+            }
+        conflicts += most > 1 ? most - 1u : 0;
+    }
+    return conflicts;
+}
+
+static void count_access(Warp *w, const Access *access, uint32_t mask, size_t bytes, Space space, bool load)
+{
+    Counters *c = &w->block->counters;
+    if (space == SHARED) {
+        *(load ? &c->shared_loads : &c->shared_stores) += 1;
+        c->bank_conflicts += bank_conflicts(access, mask, bytes);
+    } else if (space == GLOBAL) {
+        *(load ? &c->global_load_requests : &c->global_store_requests) += 1;
+        *(load ? &c->global_load_sectors : &c->global_store_sectors) += sectors(access, mask, bytes);
+    }
+}
+
+// ---- Loads and stores. Blocks run side by side on the host, so device memory is read and written
+// with relaxed atomic accesses: plain moves, without the undefined behaviour of a data race.
+
+static inline uint64_t read_bytes(const uint8_t *from, int bytes)
+{
+    switch (bytes) {
+    case 1: return __atomic_load_n(from, __ATOMIC_RELAXED);
+    case 2: return __atomic_load_n((const uint16_t *)from, __ATOMIC_RELAXED);
+    case 4: return __atomic_load_n((const uint32_t *)from, __ATOMIC_RELAXED);
+    default: return __atomic_load_n((const uint64_t *)from, __ATOMIC_RELAXED);
+    }
+}
+
+static inline void write_bytes(uint8_t *to, uint64_t value, int bytes)
+{
+    switch (bytes) {
+    case 1: __atomic_store_n(to, (uint8_t)value, __ATOMIC_RELAXED); break;
+    case 2: __atomic_store_n((uint16_t *)to, (uint16_t)value, __ATOMIC_RELAXED); break;
+    case 4: __atomic_store_n((uint32_t *)to, (uint32_t)value, __ATOMIC_RELAXED); break;
+    default: __atomic_store_n((uint64_t *)to, value, __ATOMIC_RELAXED);
+    }
+}
+
+static inline void load_element(uint8_t *to, const uint8_t *from, const Instr *i)
+{
+    if (i->bytes == 16) { // two halves: no wider access is needed to be in one piece
+        const uint64_t halves[2] = {read_bytes(from, 8), read_bytes(from + 8, 8)};
+        memcpy(to, halves, sizeof halves);
+        return;
+    }
+    uint64_t value = read_bytes(from, i->bytes);
+    if (i->flags & SIGNED_VALUE) {
+        const int unused = 64 - 8 * i->bytes;
+        value = (uint64_t)((int64_t)(value << unused) >> unused);
+    }
+    memcpy(to, &value, i->register_bytes);
+}
+
+static inline void store_element(uint8_t *to, const uint8_t *from, const Instr *i)
+{
+    uint64_t value = 0;
+    if (i->bytes == 16) {
+        memcpy(&value, from + 8, 8);
+        write_bytes(to + 8, value, 8);
+    }
+    memcpy(&value, from, i->bytes < 8 ? i->bytes : 8);
+    write_bytes(to, value, i->bytes < 8 ? i->bytes : 8);
+}
+
+static void move_lanes(Warp *w, const Instr *i, uint32_t mask, const Access *access, bool load)
+{
+    for (int k = 0; k < i->count; k++) {
+        if (i->list[k] == NOWHERE)
+            continue;
+        uint8_t *lanes = w->lanes + i->list[k];
+        const size_t offset = (size_t)k * i->bytes;
+        if (i->bytes == 4 && i->register_bytes == 4 && mask == ALL_LANES) { // by far the most frequent
+            uint32_t *values = (uint32_t *)lanes;
+            for (int l = 0; l < LANES; l++) {
+                if (load)
+                    values[l] = (uint32_t)read_bytes(access->pointer[l] + offset, 4);
+                else
+                    write_bytes(access->pointer[l] + offset, values[l], 4);
+            }
+            continue;
+        }
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            const int l = __builtin_ctz(rest);
+            uint8_t *lane = lanes + (size_t)l * i->register_bytes;
+            if (load)
+                load_element(lane, access->pointer[l] + offset, i);
+            else
+                store_element(access->pointer[l] + offset, lane, i);
+        }
+    }
+}
+
+static void access_space(Warp *w, const Instr *i, uint32_t mask, Space space, Access *access, bool load)
+{
+    const size_t bytes = (size_t)i->bytes * i->count;
+    find_pointers(w, i, mask, space, bytes, access);
+    count_access(w, access, mask, bytes, space, load);
+    move_lanes(w, i, mask, access, load);
+}
+
+static void access_memory(Warp *w, const Instr *i, uint32_t mask, bool load)
+{
+    Access access;
+    if (mask == 0)
+        return;
+    find_addresses(w, i, mask, access.address);
+    if (i->space != GENERIC) {
+        access_space(w, i, mask, (Space)i->space, &access, load);
+        return;
+    }
+    uint32_t in[PARAM + 1] = {0}; // generic addresses: each lane tells by its own
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const Space space = space_at(access.address[l]);
+        access.address[l] -= space == SHARED ? SHARED_WINDOW : space == LOCAL ? LOCAL_WINDOW : 0;
+        in[space] |= 1u << l;
+    }
+    for (Space space = GLOBAL; space <= LOCAL; space++)
+        if (in[space])
+            access_space(w, i, in[space], space, &access, load);
+}
+
+void sim_load(Warp *w, const Instr *i, uint32_t mask)
+{
+    access_memory(w, i, mask, true);
+}
+
+void sim_store(Warp *w, const Instr *i, uint32_t mask)
+{
+    access_memory(w, i, mask, false);
+}
+
+// ---- Parameters: a kernel's are the same for all lanes, a function's lie in its frame.
+
+void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
+{
+    const size_t size = w->block->launch->kernel->kernel_param_bytes;
+    for (int k = 0; k < i->count; k++) {
+        const uint64_t offset = (uint64_t)i->offset + (uint64_t)k * i->bytes;
+        if (i->bytes > size || offset > size - i->bytes)
+            sim_fault(w, i, -1, cudaErrorIllegalAddress, "a parameter at byte %llu of %zu", (unsigned long long)offset, size);
+        for (uint32_t rest = i->list[k] == NOWHERE ? 0 : mask; rest; rest &= rest - 1)
+            load_element(w->lanes + i->list[k] + (size_t)__builtin_ctz(rest) * i->register_bytes,
+                         w->block->launch->params + offset, i);
+    }
+}
+
+static void access_argument(Warp *w, const Instr *i, uint32_t mask, bool load)
+{
+    const size_t size = w->path->frame->function->param_bytes, bytes = (size_t)i->bytes * i->count;
+    if (bytes > size || (uint64_t)i->offset > size - bytes)
+        sim_fault(w, i, -1, cudaErrorIllegalAddress, "an argument at byte %lld of %zu", (long long)i->offset, size);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        for (int k = 0; k < i->count; k++) {
+            uint8_t *argument = w->path->frame->params + (size_t)l * size + i->offset + (size_t)k * i->bytes;
+            uint8_t whole[16] = {0}; // arguments may lie at any address
+            if (i->list[k] == NOWHERE)
+                continue;
+            uint8_t *lane = w->lanes + i->list[k] + (size_t)l * i->register_bytes;
+            if (load) {
+                memcpy(whole, argument, i->bytes);
+                load_element(lane, whole, i);
+            } else {
+                memcpy(argument, lane, i->bytes);
+            }
+        }
+    }
+}
+
+void sim_load_argument(Warp *w, const Instr *i, uint32_t mask)
+{
+    access_argument(w, i, mask, true);
+}
+
+void sim_store_argument(Warp *w, const Instr *i, uint32_t mask)
+{
+    access_argument(w, i, mask, false);
+}
+
+// ---- Atomic operations, one lane after the other
+
+static double atomic_real(int op, double old, double value)
+{
+    switch (op) {
+    case ATOMIC_ADD: return old + value;
+    case ATOMIC_MIN: return value < old || old != old ? value : old;
+    default: return value > old || old != old ? value : old;
+    }
+}
+
+static uint64_t atomic_integer(const Instr *i, uint64_t old, uint64_t value, uint64_t other)
+{
+    const int unused = 64 - 8 * i->bytes;
+    const bool with_sign = i->type == S32 || i->type == S64;
+    const bool less = with_sign ? (int64_t)(old << unused) < (int64_t)(value << unused) : old < value;
+    switch (i->op) {
+    case ATOMIC_ADD: return old + value;
+    case ATOMIC_MIN: return less ? old : value;
+    case ATOMIC_MAX: return less ? value : old;
+    case ATOMIC_INC: return old >= value ? 0 : old + 1;
+    case ATOMIC_DEC: return old == 0 || old > value ? value : old - 1;
+    case ATOMIC_AND: return old & value;
+    case ATOMIC_OR: return old | value;
+    case ATOMIC_XOR: return old ^ value;
+    case ATOMIC_EXCH: return value;
+    default: return old == value ? other : old;
+    }
+}
+
+static uint64_t atomic_result(const Instr *i, uint64_t old, uint64_t value, uint64_t other)
+{
+    const bool moves = i->op == ATOMIC_EXCH || i->op == ATOMIC_CAS;
+    if (i->type == F32 && !moves) {
+        float a, b;
+        memcpy(&a, &old, sizeof a);
+        memcpy(&b, &value, sizeof b);
+        const float sum = i->op == ATOMIC_ADD ? a + b : (float)atomic_real(i->op, a, b);
+        uint32_t bits;
+        memcpy(&bits, &sum, sizeof bits);
+        return bits;
+    }
+    if (i->type == F64 && !moves) {
+        double a, b;
+        memcpy(&a, &old, sizeof a);
+        memcpy(&b, &value, sizeof b);
+        const double sum = atomic_real(i->op, a, b);
+        memcpy(&old, &sum, sizeof sum);
+        return old;
+    }
+    if (i->type == F16 || i->type == F16X2) {
+        uint64_t result = 0;
+        for (int k = 0; k < i->bytes / 2; k++) {
+            const float a = sim_half_to_float((uint16_t)(old >> (16 * k))), b = sim_half_to_float((uint16_t)(value >> (16 * k)));
+            result |= (uint64_t)sim_half_from_double(atomic_real(i->op, a, b), ROUND_NEAREST) << (16 * k);
+        }
+        return result;
+    }
+    return atomic_integer(i, old, value, other);
+}
+
+void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
+{
+    Access access;
+    if (mask == 0)
+        return;
+    if ((i->type == BF16 || i->type == BF16X2 || ((i->type == F16 || i->type == F16X2) && i->op != ATOMIC_ADD)))
+        sim_fault(w, i, -1, cudaErrorNotSupported, "this atomic operation is not supported");
+    find_addresses(w, i, mask, access.address);
+    w->block->counters.atomics++;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        uint8_t *at = i->space == GENERIC ? sim_generic_pointer(w, i, l, access.address[l], i->bytes)
+                                          : pointer_in(w, i, l, access.address[l], i->bytes, (Space)i->space);
+        uint64_t value = 0, other = 0;
+        memcpy(&value, w->lanes + i->b + (size_t)l * i->bytes, i->bytes);
+        memcpy(&other, w->lanes + i->c + (size_t)l * i->bytes, i->bytes);
+        const uint64_t old = read_bytes(at, i->bytes), result = atomic_result(i, old, value, other);
+        write_bytes(at, result, i->bytes);
+        if (i->d != NOWHERE)
+            memcpy(w->lanes + i->d + (size_t)l * i->bytes, &old, i->bytes);
+    }
+}
+
+// ---- Others
+
+void sim_is_space(Warp *w, const Instr *i, uint32_t mask)
+{
+    const uint64_t *address = (const uint64_t *)(w->lanes + i->a);
+    uint32_t *d = (uint32_t *)(w->lanes + i->d), result = 0;
+    for (int l = 0; l < LANES; l++)
+        result |= (uint32_t)(space_at(address[l]) == (Space)i->space) << l;
+    *d = (*d & ~mask) | (result & mask);
+}
+
+// cp.async: `bytes` to shared memory, of which the first c come from device memory, the rest are 0.
+void sim_copy_async(Warp *w, const Instr *i, uint32_t mask)
+{
+    Access from, to;
+    if (mask == 0)
+        return;
+    find_addresses(w, i, mask, from.address);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        to.address[l] = i->target;
+        if (i->register_bytes == 8)
+            to.address[l] += ((uint64_t *)(w->lanes + i->d))[l];
+        else
+            to.address[l] += ((uint32_t *)(w->lanes + i->d))[l];
+        const uint32_t wanted = ((uint32_t *)(w->lanes + i->c))[l], bytes = wanted < i->bytes ? wanted : i->bytes;
+        uint8_t *target = pointer_in(w, i, l, to.address[l], i->bytes, SHARED);
+        memset(target, 0, i->bytes);
+        if (bytes)
+            memcpy(target, pointer_in(w, i, l, from.address[l], i->bytes, GLOBAL), bytes);
+    }
+    from.consecutive = to.consecutive = false;
+    count_access(w, &from, mask, i->bytes, GLOBAL, true);
+}

@@ -1,0 +1,980 @@
+// ptx.c: the parser. It reads PTX as nvcc writes it into a tree of functions and statements, and
+// knows the language's grammar, not its instructions: those are decode.c's.
+#include "sim.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_REGISTERS = 1 << 20, MAX_NESTING = 64, MAX_SHARED = 1 << 20, MAX_PARAMS = 1 << 16, BUCKETS = 256 };
+static const size_t MAX_VARIABLE = (size_t)1 << 40;
+
+typedef enum TokenKind { END, WORD, INTEGER, REAL, STRING, PUNCTUATION } TokenKind;
+
+typedef struct Token {
+    TokenKind kind;
+    Slice text;
+    int64_t integer;
+    double real;
+    int line;
+} Token;
+
+typedef struct Named { // a register, or a run of them: %r<13>
+    Slice name;
+    uint32_t first, count; // in the function's registers; count 0 for a single one
+    struct Named *next;
+} Named;
+
+typedef struct Label {
+    Slice name;
+    uint32_t statement;
+    struct Label *next;
+} Label;
+
+typedef struct Scope { // of one pair of braces
+    struct Scope *outer;
+    Named *named[BUCKETS];
+    Label *labels;
+    Variable *variables;
+    uint32_t first_statement; // labels used from here on may be this scope's
+} Scope;
+
+typedef struct Parser {
+    Module *module;
+    Function *function;
+    Scope *scope;
+    const char *at;
+    int line;
+    Token token; // the next one
+    uint32_t register_space, statement_space;
+    int source_file, source_line, nesting;
+    jmp_buf on_error;
+} Parser;
+
+static const struct {
+    const char *name;
+    int bytes;
+} TYPES[] = {
+    [NO_TYPE] = {"", 0},    [B8] = {"b8", 1},      [U8] = {"u8", 1},          [S8] = {"s8", 1},
+    [B16] = {"b16", 2},     [U16] = {"u16", 2},    [S16] = {"s16", 2},        [F16] = {"f16", 2},
+    [BF16] = {"bf16", 2},   [B32] = {"b32", 4},    [U32] = {"u32", 4},        [S32] = {"s32", 4},
+    [F32] = {"f32", 4},     [F16X2] = {"f16x2", 4}, [BF16X2] = {"bf16x2", 4}, [B64] = {"b64", 8},
+    [U64] = {"u64", 8},     [S64] = {"s64", 8},    [F64] = {"f64", 8},        [B128] = {"b128", 16},
+    [PRED] = {"pred", 4},
+};
+
+int sim_type_bytes(Type type)
+{
+    return TYPES[type].bytes;
+}
+
+bool sim_slice_is(Slice slice, const char *text)
+{
+    return strlen(text) == slice.length && memcmp(slice.text, text, slice.length) == 0;
+}
+
+static bool same(Slice a, Slice b)
+{
+    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
+}
+
+Type sim_type_named(Slice name)
+{
+    for (Type type = B8; type <= PRED; type++)
+        if (sim_slice_is(name, TYPES[type].name))
+            return type;
+    return NO_TYPE;
+}
+
+static _Noreturn void fail(Parser *p, const char *format, ...)
+{
+    char what[160];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    snprintf(p->module->error, sizeof p->module->error, "PTX line %d: %s", p->token.line, what);
+    longjmp(p->on_error, 1);
+}
+
+// ---- Tokens
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_word_start(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%' || c == '.';
+}
+
+static void skip_blanks(Parser *p)
+{
+    for (;; p->at++) {
+        if (*p->at == '\n') {
+            p->line++;
+        } else if (p->at[0] == '/' && p->at[1] == '/') {
+            while (p->at[1] && p->at[1] != '\n')
+                p->at++;
+        } else if (p->at[0] == '/' && p->at[1] == '*') {
+            for (p->at += 2; *p->at && !(p->at[0] == '*' && p->at[1] == '/'); p->at++)
+                p->line += *p->at == '\n';
+            if (!*p->at)
+                return;
+            p->at++;
+        } else if (*p->at != ' ' && *p->at != '\t' && *p->at != '\r') {
+            return;
+        }
+    }
+}
+
+static void read_word(Parser *p)
+{
+    const char *c = p->at + 1;
+    while (is_word_start(*c) || is_digit(*c) || (c[0] == ':' && c[1] == ':') || (c[0] == ':' && c[-1] == ':'))
+        c++;
+    p->token.kind = WORD;
+    p->token.text = (Slice){p->at, (size_t)(c - p->at)};
+    p->at = c;
+}
+
+// 0f3F800000 and 0d3FF0000000000000: the bits of a float and of a double.
+static bool read_float_bits(Parser *p)
+{
+    const char letter = p->at[1] | 0x20;
+    const int digits = letter == 'f' ? 8 : letter == 'd' ? 16 : 0;
+    if (p->at[0] != '0' || digits == 0)
+        return false;
+    uint64_t bits = 0;
+    for (int i = 0; i < digits; i++) {
+        const char c = p->at[2 + i], low = c | 0x20;
+        if (!is_digit(c) && !(low >= 'a' && low <= 'f'))
+            return false;
+        bits = bits << 4 | (uint64_t)(is_digit(c) ? c - '0' : low - 'a' + 10);
+    }
+    p->token.kind = REAL;
+    if (digits == 16) {
+        memcpy(&p->token.real, &bits, sizeof bits);
+    } else {
+        const uint32_t low = (uint32_t)bits;
+        float value;
+        memcpy(&value, &low, sizeof low);
+        p->token.real = value;
+    }
+    p->token.integer = (int64_t)bits; // the exact bits: a NaN's payload would not survive above
+    p->token.text = (Slice){p->at, (size_t)digits + 2};
+    p->at += digits + 2;
+    return true;
+}
+
+static void read_number(Parser *p)
+{
+    if (read_float_bits(p))
+        return;
+    const char *start = p->at;
+    const bool binary = start[0] == '0' && (start[1] | 0x20) == 'b';
+    char *end;
+    p->token.kind = INTEGER;
+    p->token.integer = (int64_t)strtoull(binary ? start + 2 : start, &end, binary ? 2 : 0);
+    const bool hexadecimal = start[0] == '0' && (start[1] | 0x20) == 'x';
+    if (!hexadecimal && (*end == '.' || (*end | 0x20) == 'e')) {
+        p->token.kind = REAL;
+        p->token.real = strtod(start, &end);
+        memcpy(&p->token.integer, &p->token.real, sizeof p->token.real);
+    } else if ((*end | 0x20) == 'u') {
+        end++;
+    }
+    p->token.text = (Slice){start, (size_t)(end - start)};
+    p->at = end;
+}
+
+static void advance(Parser *p)
+{
+    skip_blanks(p);
+    p->token = (Token){.line = p->line};
+    const char c = *p->at;
+    if (c == 0) {
+        p->token.kind = END;
+        p->token.text = (Slice){"the end", 7};
+    } else if (is_word_start(c)) {
+        read_word(p);
+    } else if (is_digit(c)) {
+        read_number(p);
+    } else if (c == '"') {
+        const char *end = p->at + 1;
+        while (*end && *end != '"' && *end != '\n')
+            end++;
+        p->token.kind = STRING;
+        p->token.text = (Slice){p->at + 1, (size_t)(end - p->at - 1)};
+        if (*end != '"')
+            fail(p, "a string without an end");
+        p->at = end + 1;
+    } else {
+        p->token.kind = PUNCTUATION;
+        p->token.text = (Slice){p->at++, 1};
+    }
+}
+
+static bool next_is(const Parser *p, const char *text)
+{
+    return p->token.kind != STRING && sim_slice_is(p->token.text, text);
+}
+
+static bool accept(Parser *p, const char *text)
+{
+    if (!next_is(p, text))
+        return false;
+    advance(p);
+    return true;
+}
+
+static void expect(Parser *p, const char *text)
+{
+    if (!accept(p, text))
+        fail(p, "expected '%s', found '%.*s'", text, (int)(p->token.text.length < 40 ? p->token.text.length : 40),
+             p->token.text.text);
+}
+
+static Slice expect_word(Parser *p, const char *what)
+{
+    const Slice word = p->token.text;
+    if (p->token.kind != WORD)
+        fail(p, "expected %s, found '%.*s'", what, (int)(word.length < 40 ? word.length : 40), word.text);
+    advance(p);
+    return word;
+}
+
+static int64_t expect_integer(Parser *p)
+{
+    const bool minus = accept(p, "-");
+    const int64_t value = p->token.integer;
+    if (p->token.kind != INTEGER)
+        fail(p, "expected a whole number");
+    advance(p);
+    return minus ? (int64_t)(0 - (uint64_t)value) : value;
+}
+
+static void skip_statement(Parser *p)
+{
+    while (!next_is(p, ";") && p->token.kind != END)
+        advance(p);
+    expect(p, ";");
+}
+
+static void skip_braces(Parser *p)
+{
+    expect(p, "{");
+    for (int depth = 1; depth > 0; advance(p)) {
+        if (p->token.kind == END)
+            fail(p, "a brace without its partner");
+        depth += next_is(p, "{") ? 1 : next_is(p, "}") ? -1 : 0;
+    }
+}
+
+static void skip_line(Parser *p) // the token that is already read stays out of it
+{
+    while (*p->at && *p->at != '\n')
+        p->at++;
+    advance(p);
+}
+
+// ---- Names
+
+static unsigned bucket_of(Slice name)
+{
+    unsigned hash = 5381;
+    for (size_t i = 0; i < name.length; i++)
+        hash = hash * 33 + (unsigned char)name.text[i];
+    return hash % BUCKETS;
+}
+
+static Named *find_named(Scope *scope, Slice name, bool run)
+{
+    for (; scope; scope = scope->outer)
+        for (Named *named = scope->named[bucket_of(name)]; named; named = named->next)
+            if (same(named->name, name) && (named->count > 0) == run)
+                return named;
+    return NULL;
+}
+
+// %r12: declared by this name, or one of the run %r<13>. NULL if neither.
+static Register *find_register(Parser *p, Slice name)
+{
+    const Named *named = find_named(p->scope, name, false);
+    if (named)
+        return p->function->registers[named->first];
+    size_t digits = 0;
+    while (digits < name.length && digits < 9 && is_digit(name.text[name.length - 1 - digits]))
+        digits++;
+    if (digits == 0 || digits == name.length)
+        return NULL;
+    named = find_named(p->scope, (Slice){name.text, name.length - digits}, true);
+    const unsigned long index = strtoul(name.text + name.length - digits, NULL, 10);
+    return named && index < named->count ? p->function->registers[named->first + index] : NULL;
+}
+
+Variable *sim_find_variable(Variable *list, Slice name)
+{
+    for (; list; list = list->next)
+        if (same(list->name, name))
+            return list;
+    return NULL;
+}
+
+static Variable *find_variable(Parser *p, Slice name)
+{
+    Variable *found = NULL;
+    for (const Scope *scope = p->scope; scope && !found; scope = scope->outer)
+        found = sim_find_variable(scope->variables, name);
+    if (!found && p->function)
+        found = sim_find_variable(p->function->params, name);
+    if (!found && p->function)
+        found = sim_find_variable(p->function->returned, name);
+    return found ? found : sim_find_variable(p->module->variables, name);
+}
+
+Function *sim_find_function(const Module *module, Slice name)
+{
+    for (Function *function = module->functions; function; function = function->next)
+        if (same(function->name, name))
+            return function;
+    return NULL;
+}
+
+// ---- Variables
+
+static size_t aligned(size_t offset, size_t align)
+{
+    return (offset + align - 1) / align * align;
+}
+
+static void add_initial(Parser *p, Variable *v, int *space, Initial initial)
+{
+    if (initial.offset + (size_t)initial.bytes > v->bytes)
+        fail(p, "more initial values than the variable holds");
+    if (v->initial_count == *space) {
+        *space = *space ? 2 * *space : 16;
+        Initial *grown = sim_allocate(&p->module->arena, (size_t)*space * sizeof *grown);
+        if (v->initial_count)
+            memcpy(grown, v->initials, (size_t)v->initial_count * sizeof *grown);
+        v->initials = grown;
+    }
+    v->initials[v->initial_count++] = initial;
+}
+
+// One value: a number, a name, generic(name), name+8.
+static Initial parse_initial(Parser *p, Type type)
+{
+    Initial initial = {.bytes = sim_type_bytes(type)};
+    if (p->token.kind == WORD) {
+        if (accept(p, "generic")) {
+            expect(p, "(");
+            initial.symbol = expect_word(p, "a name");
+            expect(p, ")");
+        } else {
+            initial.symbol = expect_word(p, "a name");
+        }
+        if (accept(p, "+"))
+            initial.value = (uint64_t)expect_integer(p);
+        return initial;
+    }
+    const bool minus = accept(p, "-");
+    if (p->token.kind == REAL) {
+        double real = minus ? -p->token.real : p->token.real;
+        const float single = (float)real;
+        if (type == F32)
+            memcpy(&initial.value, &single, sizeof single);
+        else
+            memcpy(&initial.value, &real, sizeof real);
+    } else if (p->token.kind == INTEGER) {
+        initial.value = minus ? 0 - (uint64_t)p->token.integer : (uint64_t)p->token.integer;
+    } else {
+        fail(p, "expected an initial value");
+    }
+    advance(p);
+    if (next_is(p, "("))
+        fail(p, "a mask operator is not supported");
+    return initial;
+}
+
+static void parse_initials(Parser *p, Variable *v, int *space, size_t *offset)
+{
+    if (!next_is(p, "{")) {
+        Initial initial = parse_initial(p, v->type);
+        initial.offset = *offset;
+        *offset += (size_t)initial.bytes;
+        add_initial(p, v, space, initial);
+        return;
+    }
+    if (++p->nesting > MAX_NESTING)
+        fail(p, "braces nested too deeply");
+    expect(p, "{");
+    while (!next_is(p, "}")) {
+        parse_initials(p, v, space, offset);
+        if (!accept(p, ","))
+            break;
+    }
+    expect(p, "}");
+    p->nesting--;
+}
+
+// What stands between a state space and a name: alignment, type, .v2, .ptr and the like.
+static Type parse_attributes(Parser *p, size_t *align, int *elements)
+{
+    Type type = NO_TYPE;
+    *align = 0;
+    *elements = 1;
+    while (p->token.kind == WORD && p->token.text.text[0] == '.') {
+        Slice word = p->token.text;
+        advance(p);
+        word.text++;
+        word.length--;
+        if (sim_slice_is(word, "align")) {
+            const int64_t value = expect_integer(p);
+            if (value < 1 || value > 4096 || (value & (value - 1)))
+                fail(p, "an alignment must be a power of two, 4096 at most");
+            if (type == NO_TYPE || *align == 0) // behind .ptr it is that of the memory pointed to
+                *align = type == NO_TYPE ? (size_t)value : *align;
+        } else if (sim_slice_is(word, "v2") || sim_slice_is(word, "v4")) {
+            *elements = word.text[1] - '0';
+        } else if (sim_slice_is(word, "attribute")) {
+            expect(p, "(");
+            while (!accept(p, ")")) {
+                if (p->token.kind == END)
+                    fail(p, "an attribute without an end");
+                advance(p);
+            }
+        } else if (sim_type_named(word) != NO_TYPE) {
+            type = sim_type_named(word);
+        } else if (!sim_slice_is(word, "ptr") && !sim_slice_is(word, "global") && !sim_slice_is(word, "shared") &&
+                   !sim_slice_is(word, "local") && !sim_slice_is(word, "const")) {
+            fail(p, "unknown attribute '.%.*s'", (int)word.length, word.text);
+        }
+    }
+    if (type == NO_TYPE)
+        fail(p, "a declaration without a type");
+    return type;
+}
+
+// name[2][3] = {...}: one variable of the type, without an address as yet.
+static Variable *parse_declarator(Parser *p, Space space, Type type, size_t align, int elements)
+{
+    Variable *v = sim_allocate(&p->module->arena, sizeof *v);
+    v->name = expect_word(p, "a variable's name");
+    v->space = space;
+    v->type = type;
+    const size_t element = (size_t)sim_type_bytes(type) * (size_t)elements;
+    v->align = align ? align : element ? element : 1;
+    v->bytes = element;
+    bool open = false;
+    while (accept(p, "[")) {
+        if (accept(p, "]")) {
+            open = true;
+            continue;
+        }
+        const int64_t count = expect_integer(p);
+        if (count < 0 || (count > 0 && v->bytes > MAX_VARIABLE / (size_t)count))
+            fail(p, "an array of %lld elements", (long long)count);
+        v->bytes *= (size_t)count;
+        expect(p, "]");
+    }
+    if (open) {
+        v->dynamic = space == SHARED;
+        v->bytes = 0;
+    }
+    if (accept(p, "=")) {
+        int space_for = 0;
+        size_t offset = 0;
+        if (open)
+            fail(p, "initial values for an array of unknown size");
+        parse_initials(p, v, &space_for, &offset);
+    }
+    return v;
+}
+
+static void place_in(Parser *p, Variable *v, size_t *bytes, size_t most)
+{
+    if (v->dynamic)
+        return;
+    v->address = aligned(*bytes, v->align);
+    if (v->bytes > most || v->address > most - v->bytes)
+        fail(p, "%.*s: too large", (int)v->name.length, v->name.text);
+    *bytes = v->address + v->bytes;
+}
+
+static void place(Parser *p, Variable *v)
+{
+    Function *f = p->function;
+    if (v->space == SHARED)
+        place_in(p, v, f ? &f->shared_bytes : &p->module->shared_bytes, MAX_SHARED);
+    else if (v->space == LOCAL && f)
+        place_in(p, v, &f->local_bytes, MAX_SHARED);
+    else if (v->space == PARAM && f)
+        place_in(p, v, &f->param_bytes, MAX_PARAMS);
+    else if (v->space == LOCAL || v->space == PARAM)
+        fail(p, "a local variable or parameter outside a function");
+    // Those in device memory get their addresses when the module is loaded.
+}
+
+static bool space_named(Slice word, Space *space)
+{
+    static const char *const NAMES[] = {[GLOBAL] = ".global", [SHARED] = ".shared", [LOCAL] = ".local",
+                                        [CONST] = ".const",   [PARAM] = ".param"};
+    for (Space s = GLOBAL; s <= PARAM; s++)
+        if (sim_slice_is(word, NAMES[s])) {
+            *space = s;
+            return true;
+        }
+    return false;
+}
+
+static void parse_variables(Parser *p, Space space)
+{
+    size_t align;
+    int elements;
+    advance(p);
+    const Type type = parse_attributes(p, &align, &elements);
+    do {
+        Variable *v = parse_declarator(p, space, type, align, elements);
+        // Shared variables of a function stand for the whole block, whatever their braces.
+        const bool outer = !p->function || space == GLOBAL || space == CONST;
+        Variable **list = outer ? &p->module->variables : &p->scope->variables;
+        Variable *known = outer ? sim_find_variable(*list, v->name) : NULL;
+        if (known && (v->initial_count == 0 || known->initial_count > 0))
+            continue; // declared extern before, or again
+        place(p, v);
+        v->next = *list;
+        *list = v;
+    } while (accept(p, ","));
+    expect(p, ";");
+}
+
+static void add_register(Parser *p, Slice name, Type type)
+{
+    Function *f = p->function;
+    if (f->register_count == MAX_REGISTERS)
+        fail(p, "too many registers");
+    if (f->register_count == p->register_space) {
+        p->register_space = p->register_space ? 2 * p->register_space : 256;
+        Register **grown = sim_allocate(&p->module->arena, p->register_space * sizeof *grown);
+        if (f->register_count)
+            memcpy(grown, f->registers, f->register_count * sizeof *grown);
+        f->registers = grown;
+    }
+    Register *reg = sim_allocate(&p->module->arena, sizeof *reg);
+    *reg = (Register){.name = name, .type = type};
+    f->registers[f->register_count++] = reg;
+}
+
+static void parse_registers(Parser *p)
+{
+    size_t align;
+    int elements;
+    advance(p);
+    const Type type = parse_attributes(p, &align, &elements);
+    do {
+        Named *named = sim_allocate(&p->module->arena, sizeof *named);
+        named->name = expect_word(p, "a register's name");
+        named->first = p->function->register_count;
+        if (accept(p, "<")) {
+            const int64_t count = expect_integer(p);
+            expect(p, ">");
+            if (count < 1 || count > MAX_REGISTERS)
+                fail(p, "a run of %lld registers", (long long)count);
+            named->count = (uint32_t)count;
+            for (int64_t i = 0; i < count; i++)
+                add_register(p, named->name, type);
+        } else {
+            add_register(p, named->name, type);
+        }
+        Named **bucket = &p->scope->named[bucket_of(named->name)];
+        named->next = *bucket;
+        *bucket = named;
+    } while (accept(p, ","));
+    expect(p, ";");
+}
+
+// ---- Statements
+
+static void parse_operand(Parser *p, Operand *o);
+
+static void parse_list(Parser *p, Operand *o, const char *end)
+{
+    Operand elements[128];
+    o->kind = IS_VECTOR;
+    if (++p->nesting > MAX_NESTING)
+        fail(p, "operands nested too deeply");
+    while (!next_is(p, end)) {
+        if (o->count == 128)
+            fail(p, "a list of more than 128 operands");
+        parse_operand(p, &elements[o->count++]);
+        if (!accept(p, ","))
+            break;
+    }
+    expect(p, end);
+    p->nesting--;
+    o->elements = sim_allocate(&p->module->arena, ((size_t)o->count + 1) * sizeof *o->elements);
+    if (o->count)
+        memcpy(o->elements, elements, (size_t)o->count * sizeof *elements);
+}
+
+static void parse_name(Parser *p, Operand *o)
+{
+    o->name = expect_word(p, "an operand");
+    if (sim_slice_is(o->name, "_")) {
+        o->kind = IS_SINK;
+        return;
+    }
+    o->reg = find_register(p, o->name);
+    if (o->reg) {
+        o->kind = IS_REGISTER;
+        if (accept(p, "|")) {
+            const Slice second = expect_word(p, "a register");
+            o->second = find_register(p, second);
+            if (!o->second && !sim_slice_is(second, "_"))
+                fail(p, "unknown register '%.*s'", (int)second.length, second.text);
+        }
+        return;
+    }
+    o->variable = find_variable(p, o->name);
+    o->kind = IS_SYMBOL; // a label, if the end of the scope finds one of this name
+    if (o->name.text[0] == '_' && accept(p, "|")) { // _|%p
+        o->kind = IS_SINK;
+        o->second = find_register(p, expect_word(p, "a register"));
+    }
+}
+
+static void parse_operand(Parser *p, Operand *o)
+{
+    memset(o, 0, sizeof *o);
+    o->label = NOWHERE;
+    if (accept(p, "{")) {
+        parse_list(p, o, "}");
+    } else if (accept(p, "(")) {
+        parse_list(p, o, ")");
+    } else if (accept(p, "[")) {
+        parse_operand(p, o);
+        if (o->kind == IS_VECTOR || o->kind == IS_SINK || o->address)
+            fail(p, "not an address");
+        o->address = true;
+        if (accept(p, "+"))
+            o->integer = expect_integer(p);
+        else if (next_is(p, "-"))
+            o->integer = expect_integer(p);
+        expect(p, "]");
+    } else if (accept(p, "!")) {
+        parse_name(p, o);
+        o->negated = true;
+    } else if (p->token.kind == WORD) {
+        parse_name(p, o);
+        if (o->kind == IS_SYMBOL && accept(p, "+"))
+            o->integer = expect_integer(p);
+    } else {
+        const bool minus = accept(p, "-");
+        if (p->token.kind == INTEGER) {
+            o->kind = IS_INTEGER;
+            o->integer = minus ? (int64_t)(0 - (uint64_t)p->token.integer) : p->token.integer;
+        } else if (p->token.kind == REAL) {
+            o->kind = IS_FLOAT;
+            o->real = minus ? -p->token.real : p->token.real;
+            o->integer = p->token.integer;
+        } else {
+            fail(p, "expected an operand, found '%.*s'", (int)(p->token.text.length < 40 ? p->token.text.length : 40),
+                 p->token.text.text);
+        }
+        advance(p);
+    }
+}
+
+static Statement *new_statement(Parser *p)
+{
+    Function *f = p->function;
+    if (f->count == p->statement_space) {
+        if (p->statement_space > (1u << 24))
+            fail(p, "too many instructions");
+        p->statement_space = p->statement_space ? 2 * p->statement_space : 64;
+        Statement *grown = sim_allocate(&p->module->arena, p->statement_space * sizeof *grown);
+        if (f->count)
+            memcpy(grown, f->statements, f->count * sizeof *grown);
+        f->statements = grown;
+    }
+    Statement *s = &f->statements[f->count++];
+    s->line = p->token.line;
+    s->source_file = p->source_file;
+    s->source_line = p->source_line;
+    return s;
+}
+
+static void parse_instruction(Parser *p)
+{
+    Statement *s = new_statement(p);
+    if (accept(p, "@")) {
+        s->guard_negated = accept(p, "!");
+        const Slice name = expect_word(p, "a predicate");
+        s->guard = find_register(p, name);
+        if (!s->guard || s->guard->type != PRED)
+            fail(p, "'%.*s' is no predicate", (int)name.length, name.text);
+    }
+    s->opcode = expect_word(p, "an instruction");
+    while (!next_is(p, ";")) {
+        if (s->count == MAX_OPERANDS)
+            fail(p, "more than %d operands", MAX_OPERANDS);
+        parse_operand(p, &s->operands[s->count++]);
+        if (!accept(p, ","))
+            break;
+    }
+    expect(p, ";");
+}
+
+static void link_labels(Operand *o, const Scope *scope)
+{
+    if (o->kind == IS_SYMBOL && !o->variable)
+        for (const Label *label = scope->labels; label; label = label->next)
+            if (same(label->name, o->name)) {
+                o->kind = IS_LABEL;
+                o->label = label->statement;
+                return;
+            }
+    for (int i = 0; i < o->count; i++)
+        link_labels(&o->elements[i], scope);
+}
+
+static void close_scope(Parser *p)
+{
+    Scope *scope = p->scope;
+    if (scope->labels)
+        for (uint32_t i = scope->first_statement; i < p->function->count; i++)
+            for (int k = 0; k < p->function->statements[i].count; k++)
+                link_labels(&p->function->statements[i].operands[k], scope);
+    p->scope = scope->outer;
+}
+
+static void parse_location(Parser *p) // .loc file line column ...
+{
+    const int line = p->token.line;
+    advance(p);
+    p->source_file = (int)expect_integer(p);
+    p->source_line = p->token.kind == INTEGER ? (int)p->token.integer : 0;
+    if (p->token.line == line)
+        skip_line(p);
+}
+
+// "name:" before an instruction, "name: .branchtargets a, b;" or "name: .callprototype ...;"
+static void parse_label(Parser *p, Slice name)
+{
+    Label *label = sim_allocate(&p->module->arena, sizeof *label);
+    *label = (Label){name, p->function->count, p->scope->labels};
+    p->scope->labels = label;
+    if (next_is(p, ".branchtargets")) { // kept as a statement of its own
+        Statement *s = new_statement(p);
+        s->opcode = p->token.text;
+        advance(p);
+        Operand *targets = &s->operands[s->count++];
+        memset(targets, 0, sizeof *targets);
+        parse_list(p, targets, ";");
+    } else if (next_is(p, ".callprototype") || next_is(p, ".calltargets")) {
+        skip_statement(p);
+    }
+}
+
+static void parse_body(Parser *p)
+{
+    Scope scope = {.outer = p->scope, .first_statement = p->function->count};
+    p->scope = &scope;
+    if (++p->nesting > MAX_NESTING)
+        fail(p, "braces nested too deeply");
+    expect(p, "{");
+    while (!next_is(p, "}")) {
+        Space space;
+        if (p->token.kind == END)
+            fail(p, "a function without an end");
+        if (next_is(p, "{"))
+            parse_body(p);
+        else if (next_is(p, ".reg"))
+            parse_registers(p);
+        else if (next_is(p, ".loc"))
+            parse_location(p);
+        else if (next_is(p, ".pragma"))
+            skip_statement(p);
+        else if (p->token.kind == WORD && space_named(p->token.text, &space))
+            parse_variables(p, space);
+        else if (next_is(p, ".extern"))
+            advance(p);
+        else if (accept(p, ";"))
+            continue;
+        else if (p->token.kind == WORD && p->token.text.text[0] != '.') {
+            const char *after = p->at;
+            while (*after == ' ' || *after == '\t')
+                after++;
+            if (after[0] == ':' && after[1] != ':') {
+                const Slice name = expect_word(p, "a label");
+                expect(p, ":");
+                parse_label(p, name);
+            } else {
+                parse_instruction(p);
+            }
+        } else if (next_is(p, "@")) {
+            parse_instruction(p);
+        } else {
+            fail(p, "unknown directive '%.*s'", (int)(p->token.text.length < 40 ? p->token.text.length : 40),
+                 p->token.text.text);
+        }
+    }
+    close_scope(p);
+    p->nesting--;
+    expect(p, "}");
+}
+
+// ---- Functions and the module
+
+static void parse_parameters(Parser *p, Variable **list)
+{
+    if (!accept(p, "("))
+        return;
+    while (!next_is(p, ")")) {
+        size_t align;
+        int elements;
+        if (!accept(p, ".param"))
+            fail(p, "a parameter that is not .param");
+        const Type type = parse_attributes(p, &align, &elements);
+        Variable *v = parse_declarator(p, PARAM, type, align, elements);
+        place(p, v);
+        *list = v;
+        list = &v->next;
+        if (!accept(p, ","))
+            break;
+    }
+    expect(p, ")");
+}
+
+static void parse_function(Parser *p, bool entry)
+{
+    Function *f = sim_allocate(&p->module->arena, sizeof *f);
+    f->entry = entry;
+    p->function = f;
+    p->register_space = p->statement_space = 0;
+    p->source_file = p->source_line = 0;
+    advance(p);
+    if (!entry)
+        parse_parameters(p, &f->returned);
+    f->name = expect_word(p, "a function's name");
+    parse_parameters(p, &f->params);
+    f->kernel_param_bytes = f->param_bytes;
+    while (p->token.kind == WORD && p->token.text.text[0] == '.') {
+        const bool threads = next_is(p, ".maxntid") || next_is(p, ".reqntid");
+        advance(p);
+        int64_t product = 1;
+        while (p->token.kind == INTEGER) {
+            product *= p->token.integer > 0 && p->token.integer <= 65536 ? p->token.integer : 65536;
+            advance(p);
+            if (!accept(p, ","))
+                break;
+        }
+        if (threads)
+            f->max_threads = product < INT32_MAX ? (int)product : INT32_MAX;
+    }
+    Function *known = sim_find_function(p->module, f->name);
+    if (next_is(p, "{")) {
+        if (known && known->defined)
+            fail(p, "'%.*s' is defined twice", (int)f->name.length, f->name.text);
+        // Its own name has to be known inside, for recursion.
+        if (known) {
+            f->next = known->next;
+            *known = *f;
+            p->function = f = known;
+        } else {
+            f->next = p->module->functions;
+            p->module->functions = f;
+        }
+        f->defined = true;
+        parse_body(p);
+    } else {
+        if (!known) {
+            f->next = p->module->functions;
+            p->module->functions = f;
+        }
+        accept(p, ";");
+    }
+    p->function = NULL;
+}
+
+static void parse_file(Parser *p) // .file 1 "path"
+{
+    advance(p);
+    const int64_t index = expect_integer(p);
+    if (index < 0 || index > 100000 || p->token.kind != STRING)
+        fail(p, "expected a file's number and name");
+    if (index >= p->module->file_count) {
+        Slice *grown = sim_allocate(&p->module->arena, ((size_t)index + 1) * sizeof *grown);
+        if (p->module->file_count)
+            memcpy(grown, p->module->files, (size_t)p->module->file_count * sizeof *grown);
+        p->module->files = grown;
+        p->module->file_count = (int)index + 1;
+    }
+    p->module->files[index] = p->token.text;
+    advance(p);
+    while (accept(p, ","))
+        advance(p);
+}
+
+static void parse_header(Parser *p)
+{
+    if (!accept(p, ".version") || p->token.kind != REAL)
+        fail(p, "PTX begins with .version, as in .version 8.0");
+    p->module->version = (int)(p->token.real * 10 + 0.5);
+    advance(p);
+    expect(p, ".target");
+    const Slice target = expect_word(p, "a target");
+    if (target.length > 3 && target.length < 9 && memcmp(target.text, "sm_", 3) == 0)
+        p->module->target = atoi(target.text + 3);
+    while (accept(p, ","))
+        advance(p);
+    if (accept(p, ".address_size") && expect_integer(p) != 64)
+        fail(p, "only 64-bit addresses are supported");
+}
+
+static void parse_module(Parser *p)
+{
+    advance(p);
+    parse_header(p);
+    while (p->token.kind != END) {
+        Space space;
+        if (next_is(p, ".entry") || next_is(p, ".func"))
+            parse_function(p, next_is(p, ".entry"));
+        else if (next_is(p, ".visible") || next_is(p, ".extern") || next_is(p, ".weak") || next_is(p, ".common"))
+            advance(p);
+        else if (p->token.kind == WORD && space_named(p->token.text, &space))
+            parse_variables(p, space);
+        else if (next_is(p, ".file"))
+            parse_file(p);
+        else if (next_is(p, ".section")) {
+            advance(p);
+            expect_word(p, "a section's name");
+            skip_braces(p);
+        } else if (next_is(p, ".pragma"))
+            skip_statement(p);
+        else if (next_is(p, ".loc"))
+            parse_location(p);
+        else if (!accept(p, ";"))
+            fail(p, "unknown directive '%.*s'", (int)(p->token.text.length < 40 ? p->token.text.length : 40),
+                 p->token.text.text);
+    }
+}
+
+Module *sim_parse(const char *text)
+{
+    Module *module = calloc(1, sizeof *module);
+    if (!module)
+        abort();
+    Parser p = {.module = module, .at = text, .line = 1};
+    if (setjmp(p.on_error) == 0)
+        parse_module(&p);
+    return module;
+}
+
+void sim_free_module(Module *module)
+{
+    sim_free_arena(&module->arena);
+    free(module);
+}

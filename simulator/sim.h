@@ -1,0 +1,382 @@
+// sim.h: what the simulator's files share. README.md tells how they work together.
+#ifndef SIM_H
+#define SIM_H
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cuda_runtime_api.h>
+
+enum { LANES = 32, MAX_WARPS = 32, BARRIERS = 16, MAX_VECTOR = 8 };
+#define ALL_LANES 0xffffffffu
+#define NOWHERE UINT32_MAX // no program counter, no register
+
+// ---- arena.c: memory that is given back as a whole.
+
+typedef struct Arena {
+    struct ArenaBlock *blocks;
+} Arena;
+
+// size bytes of zeros, aligned for any type; ends the program when memory runs out.
+void *sim_allocate(Arena *arena, size_t size);
+void sim_free_arena(Arena *arena);
+
+// ---- fatbin.c: the container in which nvcc puts PTX.
+
+// The PTX texts in a fat binary, at most `most` of them; each is allocated in the arena and ends
+// with a 0. Returns how many; -1 and a message in *why where the binary is damaged.
+int sim_fatbin_texts(const void *data, size_t size, Arena *arena, const char **texts, int most,
+                     const char **why);
+
+// ---- ptx.c: the parser. Its tree is what decode.c makes executable.
+
+typedef struct Slice {
+    const char *text;
+    size_t length;
+} Slice;
+
+typedef enum Type {
+    NO_TYPE, B8, U8, S8, B16, U16, S16, F16, BF16, B32, U32, S32, F32, F16X2, BF16X2,
+    B64, U64, S64, F64, B128, PRED
+} Type;
+
+typedef enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM } Space;
+
+typedef struct Register {
+    Slice name;
+    Type type;
+    uint32_t slot; // where its lanes lie in a frame, in bytes
+} Register;
+
+typedef struct Initial { // one value of a variable's initialiser
+    size_t offset;
+    int bytes;
+    uint64_t value;
+    Slice symbol; // its address is added, if it has a name
+} Initial;
+
+typedef struct Variable {
+    Slice name;
+    Space space;
+    Type type;
+    size_t bytes, align;
+    bool dynamic;     // extern .shared: as large as the launch says
+    uint64_t address; // offset in its space; of GLOBAL and CONST the host's address
+    Initial *initials;
+    int initial_count;
+    struct Variable *next;
+} Variable;
+
+typedef enum OperandKind { IS_REGISTER, IS_INTEGER, IS_FLOAT, IS_SYMBOL, IS_LABEL, IS_VECTOR, IS_SINK } OperandKind;
+
+typedef struct Operand {
+    OperandKind kind;
+    bool negated;         // !%p
+    bool address;         // in square brackets
+    Register *reg;        // of a register
+    Register *second;     // q of p|q
+    Slice name;           // of a symbol, label or special register
+    Variable *variable;   // that the name stands for, if it does
+    uint32_t label;       // statement that the label stands before
+    int64_t integer;      // value, or offset of an address
+    double real;          // of a decimal floating-point number
+    struct Operand *elements;
+    int count;
+} Operand;
+
+enum { MAX_OPERANDS = 8 };
+
+typedef struct Statement {
+    Slice opcode; // all of it: "ld.global.f32"
+    Register *guard;
+    bool guard_negated;
+    Operand operands[MAX_OPERANDS];
+    int count;
+    int line, source_line, source_file;
+} Statement;
+
+typedef struct Function {
+    Slice name;
+    bool entry, defined;
+    Variable *params, *returned; // in order; returned also in a list, of one at most
+    Register **registers;
+    uint32_t register_count;
+    Statement *statements;
+    uint32_t count;
+    size_t local_bytes, shared_bytes, param_bytes; // param: of a lane, formal ones and arguments
+    size_t kernel_param_bytes;
+    int max_threads; // .maxntid or .reqntid, 0 if none
+    struct Program *program; // made by decode.c
+    struct Function *next;
+} Function;
+
+typedef struct Module {
+    Arena arena;
+    int target; // 90 for sm_90
+    int version; // 90 for PTX 9.0
+    Function *functions;
+    Variable *variables;
+    size_t shared_bytes; // of the variables outside functions
+    Slice *files;
+    int file_count;
+    char error[256]; // why it cannot be used; empty if it can
+} Module;
+
+// The module that a PTX text describes; the text must outlive it. Where the text is damaged the
+// module's error says in which line. Never NULL.
+Module *sim_parse(const char *text);
+void sim_free_module(Module *module);
+Function *sim_find_function(const Module *module, Slice name);
+Variable *sim_find_variable(Variable *list, Slice name);
+int sim_type_bytes(Type type);
+Type sim_type_named(Slice name); // "f32"; NO_TYPE if there is none
+bool sim_slice_is(Slice slice, const char *text);
+
+// ---- decode.c: statements become instructions with resolved operands.
+
+typedef struct Warp Warp;
+typedef struct Instr Instr;
+typedef void Handler(Warp *w, const Instr *i, uint32_t mask);
+
+typedef enum Control { // what the warp's loop itself has to do
+    PLAIN, BRANCH, BRANCH_INDEXED, CALL, RETURN, EXIT, BLOCK_BARRIER, WARP_BARRIER, GATHER, UNKNOWN
+} Control;
+
+struct Instr {
+    Handler *run;
+    uint32_t d, a, b, c;  // operands: offsets of their lanes in the frame
+    uint32_t second;      // a second predicate that is written, or NOWHERE
+    uint32_t guard;       // predicate, or NOWHERE
+    bool guard_negated;
+    uint8_t control;
+    uint8_t op, type, from; // which of a handler's operations; types
+    uint8_t rounding, flags;
+    uint8_t space, bytes, count; // of a memory access: bytes an element, elements
+    uint8_t register_bytes;      // of the registers that it loads or stores
+    uint8_t base_bytes;          // of the register that holds its address
+    uint32_t target, join;       // where a branch goes, and where its lanes meet again
+    int64_t offset;              // added to an address
+    uint32_t *list;              // slots of a vector, targets of an indexed branch
+    const struct CallSite *call;
+    const Statement *statement;
+};
+
+enum { ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_AWAY }; // Instr.rounding
+enum { ATOMIC_ADD, ATOMIC_MIN, ATOMIC_MAX, ATOMIC_INC, ATOMIC_DEC, ATOMIC_AND, ATOMIC_OR, ATOMIC_XOR, ATOMIC_EXCH,
+       ATOMIC_CAS };                               // Instr.op of atom and red
+enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR }; // of bar
+enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR, SHUFFLE_INDEX }; // of shfl
+enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };            // of vote
+enum { REDUCE_ADD, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR, REDUCE_XOR }; // of redux
+enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, ABSOLUTE = 8, SIGNED_VALUE = 16, COMBINE = 32,
+       COMBINE_NEGATED = 64 }; // Instr.flags
+
+typedef struct CallSite {
+    const Function *callee; // NULL: the address is in a register
+    uint32_t *arguments, *results; // offsets in the parameter area, and bytes, in turn
+    int argument_count, result_count;
+} CallSite;
+
+typedef enum Special {
+    TID_X, TID_Y, TID_Z, NTID_X, NTID_Y, NTID_Z, CTAID_X, CTAID_Y, CTAID_Z, NCTAID_X, NCTAID_Y, NCTAID_Z,
+    LANEID, WARPID, NWARPID, SMID, NSMID, GRIDID, LANEMASK_EQ, LANEMASK_LE, LANEMASK_LT, LANEMASK_GE,
+    LANEMASK_GT, CLOCK, CLOCK_HI, CLOCK64, GLOBALTIMER, GLOBALTIMER_LO, GLOBALTIMER_HI,
+    DYNAMIC_SMEM_SIZE, TOTAL_SMEM_SIZE, CLUSTER_ONE, CLUSTER_ZERO, DYNAMIC_SHARED, LOCAL_BASE,
+    PARAM_BASE, SPECIALS
+} Special;
+
+typedef struct Slot { // of a constant or special register, set when a frame is made
+    uint32_t offset;
+    uint8_t bytes;
+    int special; // or -1
+    uint64_t value;
+} Slot;
+
+typedef struct Program { // an executable function
+    Instr *code; // `count` instructions and an end, which returns
+    uint32_t count;
+    uint32_t frame_bytes, register_bytes; // registers come first in a frame
+    Slot *slots;
+    int slot_count;
+    bool sequential; // blocks talk to each other, or print: they run one by one
+    bool calls;
+} Program;
+
+// Makes all functions of a module executable. What it does not know becomes UNKNOWN.
+void sim_decode(Module *module);
+
+// Finds for each branch where its lanes meet again: reconverge.c.
+void sim_find_joins(const Function *function, Program *program);
+
+// ---- alu.c, float.c, convert.c: the operations.
+
+typedef struct Operation {
+    const char *name;  // the opcode as nvcc writes it
+    Handler *run;
+    const char *types; // of its operands, destination first: i 32 bits, l 64, h 16, f, d, p predicate
+} Operation;
+
+const Operation *sim_alu_operation(Slice opcode); // or NULL
+// Fills in run and modifiers for float.c's operations. Returns the operand types, or NULL.
+const char *sim_float_operation(Slice opcode, Instr *i);
+bool sim_convert_operation(Slice opcode, Instr *i); // cvt
+float sim_half_to_float(uint16_t bits);
+uint16_t sim_half_from_double(double value, int rounding);
+
+// ---- memory.c: address spaces.
+
+// Accesses and barriers of a warp or a whole launch: README.md defines them.
+typedef struct Counters {
+    uint64_t warp_instructions, lanes_on, divergent_branches, shared_loads, shared_stores, bank_conflicts,
+        global_load_requests, global_load_sectors, global_store_requests, global_store_sectors, atomics,
+        shuffles, block_barriers, warp_barriers;
+} Counters;
+
+typedef struct Allocation {
+    uint64_t address;
+    size_t bytes;
+    bool foreign; // not cudaMalloc's: the host's own, or a module's variable
+} Allocation;
+
+enum { SHARED_WINDOW_BIT = 60, LOCAL_WINDOW_BIT = 61 };
+#define SHARED_WINDOW (1ull << SHARED_WINDOW_BIT) // generic addresses of shared memory
+#define LOCAL_WINDOW (1ull << LOCAL_WINDOW_BIT)
+
+cudaError_t sim_new_allocation(size_t bytes, void **pointer);
+cudaError_t sim_end_allocation(void *pointer);
+void sim_end_all_allocations(void);
+void sim_register_memory(void *pointer, size_t bytes); // the program's own memory becomes visible
+void sim_unregister_memory(void *pointer);
+// The allocation that holds the address, or the next below it, or NULL.
+const Allocation *sim_allocation_at(uint64_t address);
+size_t sim_allocated_bytes(void);
+
+// Where a lane's generic address lies in the host's memory; a fault where it lies nowhere.
+uint8_t *sim_generic_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes);
+
+Handler sim_load, sim_store, sim_load_kernel_param, sim_load_argument, sim_store_argument, sim_atomic,
+    sim_is_space, sim_copy_async;
+
+// ---- warp.c: 32 lanes step by step.
+
+typedef struct Frame { // of one call of a function by some lanes of a warp
+    const Function *function;
+    struct Frame *caller;
+    const Instr *call;
+    uint64_t local_base;
+    uint8_t *params; // the lanes' arguments and formal parameters
+    uint8_t *lanes;  // registers, constants, special registers
+    struct Frame *next_free;
+} Frame;
+
+typedef enum Waiting { RUNS, WAITS_FOR_PATHS, WAITS_AT_BARRIER, WAITS_FOR_LANES } Waiting;
+
+typedef struct Path { // lanes of a warp that run together
+    uint32_t mask, pc, join;
+    Waiting waiting;
+    uint32_t wanted;   // lanes that it waits for
+    int barrier, children;
+    Frame *frame;
+    struct Path *parent, *next;
+} Path;
+
+struct Warp {
+    uint8_t *lanes; // of the running path's frame
+    Path *path;     // the running one
+    Path *paths;    // all of them, the newest first
+    Frame *entry;   // the kernel's frame, kept from block to block
+    struct Block *block;
+    const Allocation *near; // where the last global access fell
+    uint32_t live;          // lanes that have not ended
+    int number;
+    uint64_t instructions;
+};
+
+// Makes the lanes of `live` ready to run the kernel's first instruction.
+void sim_start_warp(Warp *w, uint32_t live);
+// Runs a warp until it ends or waits, or for a while. False if it could do nothing.
+bool sim_run_warp(Warp *w);
+
+// ---- across.c: operations between the lanes of a warp, and what they tell the outside.
+
+Handler sim_shuffle, sim_vote, sim_match, sim_reduce_warp, sim_activemask, sim_elect, sim_print, sim_trap,
+    sim_read_clock;
+
+// ---- block.c: blocks, barriers, the host's threads.
+
+typedef struct Barrier {
+    uint32_t arrived[MAX_WARPS]; // lanes of each warp
+    uint32_t expected;           // threads, 0 for all that live
+    uint32_t count, true_count;  // lanes that have come; of these, with a true predicate
+} Barrier;
+
+typedef struct Launch {
+    const Module *module;
+    const Function *kernel;
+    dim3 grid, block;
+    size_t dynamic_bytes, shared_bytes; // asked for; with the static ones
+    uint32_t dynamic_shared; // where the dynamic part begins
+    uint8_t *params;
+    size_t local_bytes; // of a thread
+    uint64_t blocks;
+    Counters counters;
+    uint64_t next_block, fault_block; // the first that nobody runs yet; the first that went wrong
+    cudaError_t error;
+    char message[1024];
+} Launch;
+
+typedef struct Block {
+    Launch *launch;
+    uint64_t number;
+    dim3 index;
+    Warp warps[MAX_WARPS];
+    int warp_count;
+    uint32_t threads, live;
+    uint8_t *shared, *local;
+    Barrier barriers[BARRIERS];
+    Counters counters;
+    Arena arena; // of frames and paths
+    Frame *free_frames;
+    Path *free_paths;
+    jmp_buf on_fault;
+    cudaError_t error;
+    char message[1024];
+} Block;
+
+// Lets the threads go on that wait at a barrier, if the last one has come.
+void sim_check_barriers(Block *block);
+
+// Runs a kernel to its end; the result, with a message on stderr where it is no success. A thread
+// that calls functions gets stack_bytes of local memory for theirs.
+cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block,
+                       size_t dynamic_bytes, size_t stack_bytes, void **arguments);
+
+// Ends the block: the instruction of a lane (or -1) went wrong. Does not return.
+_Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+// ---- module.c: from a PTX text to functions that can be launched.
+
+Module *sim_load_module(const char *text);
+size_t sim_shared_bytes(const Module *module, const Function *kernel); // static, of a block
+
+// ---- counters.c
+
+// Adds the launch to the file that $SIM_COUNTERS names, if it does.
+void sim_count_launch(const Launch *launch);
+
+// ---- device.c: the GPU that is reported.
+
+typedef struct Device {
+    int sm_count, shared_per_block, shared_per_block_optin, shared_per_sm, threads_per_sm, blocks_per_sm,
+        registers_per_sm, l2_bytes;
+    size_t memory_bytes;
+    uint64_t max_instructions; // of a block, until it counts as endless
+} Device;
+
+const Device *sim_device(void);
+
+#endif
