@@ -20,6 +20,8 @@ METRICS = {
     "bank_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
     "barriers": "sass__inst_executed_per_opcode",  # of these the opcode BAR: one a warp and barrier
     "lanes_on": "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
     "dram_read_bytes": "dram__bytes_read.sum",
@@ -45,10 +47,11 @@ def launches(program, elements):
     return int(run.stdout.split(",")[3])
 
 
-def profile(program, elements):
-    """The rows of ncu's raw page for the first whole reduction, one a kernel."""
-    # One launch more than a reduction has: CUB starts two kernels for its one call.
-    count = launches(program, elements) + 1
+def profile(program, elements, count):
+    """The rows of ncu's raw page for the first whole reduction, one a kernel, or for count launches."""
+    reduction = count is None
+    if reduction:  # one launch more than it reports: CUB starts two kernels for its one call
+        count = launches(program, elements) + 1
     command = ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
                "--kill", "yes", "--print-metric-instances", "details", "--launch-count", str(count), "--metrics",
                ",".join(METRICS.values()), program, str(elements)]
@@ -60,6 +63,8 @@ def profile(program, elements):
     rows = list(csv.DictReader(lines))[1:]  # the first row holds the units
     if not rows:
         fail(f"ncu gave no counters for {program}: {(run.stdout + run.stderr).strip()[-300:]}")
+    if not reduction:
+        return rows
     first = (rows[0]["Kernel Name"], rows[0]["Grid Size"])
     again = [i for i, row in enumerate(rows[1:], 1) if (row["Kernel Name"], row["Grid Size"]) == first]
     return rows[: again[0]] if again else rows
@@ -83,9 +88,9 @@ def blocks(text):
     return x * y * z
 
 
-def table_rows(program, elements):
+def table_rows(program, elements, count):
     step = Path(program).parent.name
-    for index, row in enumerate(profile(program, elements), 1):
+    for index, row in enumerate(profile(program, elements, count), 1):
         values = {name: value(name, row[metric]) for name, metric in METRICS.items()}
         values["time_us"] /= 1000  # ncu's base unit is the nanosecond
         kernel = re.split(r"[<(]", row["Kernel Name"])[0].split()[-1].split("::")[-1]
@@ -96,6 +101,7 @@ def table_rows(program, elements):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--elements", type=int, default=1 << 24)
+    parser.add_argument("--launches", type=int, help="the first so many, of programs that are no reductions")
     parser.add_argument("--output", type=Path, default=Path("results/profile.csv"))
     parser.add_argument("programs", nargs="+")
     options = parser.parse_args()
@@ -111,7 +117,7 @@ def main():
         writer.writerow(COLUMNS)
         for program in options.programs:
             print(program, flush=True)
-            writer.writerows(table_rows(program, options.elements))
+            writer.writerows(table_rows(program, options.elements, options.launches))
     options.output.with_suffix(".txt").write_text(f"date: {datetime.date.today()}\n")
     os.replace(unfinished, options.output)
 
