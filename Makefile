@@ -2,10 +2,20 @@
 
 SHELL := /bin/bash
 STEPS := $(sort $(wildcard step[0-9][0-9]_*))
-PROGRAMS := $(STEPS:%=%/reduce) reference_cub/reduce
+
+# Where programs run: gpu, or sim, the simulator, chosen by itself where there is no GPU.
+GPU := $(shell nvidia-smi -L 2>/dev/null)
+DEVICE ?= $(if $(GPU),gpu,sim)
+ifeq ($(filter gpu sim,$(DEVICE)),)
+    $(error DEVICE=$(DEVICE): accepted are gpu and sim)
+endif
+FOLDER := $(if $(filter sim,$(DEVICE)),build/sim/)
+GPU_PROGRAMS := $(patsubst %,%/reduce,$(STEPS) reference_cub)
+SIM_PROGRAMS := $(GPU_PROGRAMS:%=build/sim/%)
+PROGRAMS := $(GPU_PROGRAMS:%=$(FOLDER)%)
 
 # The size of run-all and stepNN, the size of profile, and seconds until a step counts as hung.
-N ?= 67108864
+N ?= $(if $(filter sim,$(DEVICE)),1048576,67108864)
 PROFILE_N ?= 16777216
 TIME_LIMIT ?= 300
 RESULTS ?= results
@@ -16,37 +26,84 @@ NVCC ?= $(firstword $(shell command -v nvcc) \
 # ncu and compute-sanitizer lie beside it.
 export PATH := $(PATH):$(patsubst %/,%,$(dir $(NVCC)))
 # The GPU that is present; without one sm_75, which CUDA 12 and 13 both know, and its PTX.
-ARCH ?= $(if $(shell nvidia-smi -L 2>/dev/null),native,sm_75)
-NVCCFLAGS := -O3 -std=c++17 -arch=$(ARCH) -Werror all-warnings -Xcompiler -Wall,-Wextra
+ARCH ?= $(if $(GPU),native,sm_75)
+NVCCFLAGS := -O3 -std=c++17 -Werror all-warnings -Xcompiler -Wall,-Wextra
+# The simulator runs the PTX that nvcc makes for the GPU that it was compared with.
+SIM_NVCCFLAGS := $(NVCCFLAGS) -arch=sm_90 -cudart none --no-compress
+# Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer.
+SIM_OBJECTS := $(patsubst simulator/%.c,build/sim/objects/%.o,$(wildcard simulator/*.c))
+SIM_CFLAGS := -g -O3 -march=native -std=gnu11 -Wall -Wextra -Werror -Wno-type-limits -Wno-clobbered \
+    -fno-strict-aliasing -ffp-contract=off -frounding-math -fno-trapping-math $(SANITIZE:%=-fsanitize=%)
+comma := ,
 
 # python3 where it has matplotlib and pytest, else a virtual environment of our own.
 PYTHON ?= $(if $(shell python3 -c 'import matplotlib, pytest' 2>/dev/null && echo 1),python3,.venv/bin/python)
 PYTHON_READY := $(if $(filter .venv/%,$(PYTHON)),.venv/ready)
 
-.PHONY: help build run-all diff profile sanitize tries plots tables harness \
-    test toolkit clean FORCE
+.PHONY: help build sim fuzz run-all diff profile sanitize tries plots tables harness \
+    test toolkit clean needs-gpu FORCE
 .DELETE_ON_ERROR:
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-14s %s\n", $$1, $$2}' Makefile
 	@echo 'make step03         builds and runs one step; N=... sets the number of elements'
+	@echo 'DEVICE=sim          run on the simulator, DEVICE=gpu on a GPU: the default is what is there'
 
 build: $(PROGRAMS) ## compiles every step (-j compiles several at once)
 
 %/reduce: %/reduce.cu .build-flags
 	@$(if $(NVCC),,echo 'nvcc was not found: install the CUDA toolkit (Debian and Ubuntu: apt install nvidia-cuda-toolkit; NVIDIA: developer.nvidia.com/cuda-downloads; without root: make toolkit) or set CUDA_HOME' >&2; exit 1)
-	$(NVCC) $(NVCCFLAGS) -o $@ $<
+	$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $<
 
-# Changes only when the compiler or its flags do, so that ARCH=... rebuilds and nothing else does.
-.build-flags: FORCE
-	@echo '$(NVCC) $(NVCCFLAGS)' | cmp -s - $@ || echo '$(NVCC) $(NVCCFLAGS)' > $@
+build/sim/objects/%.o: simulator/%.c simulator/sim.h simulator/lanes.h .sim-flags
+	@mkdir -p $(@D)
+	$(NVCC) -c -Xcompiler '$(subst $() ,$(comma),$(subst $(comma),\$(comma),$(strip $(SIM_CFLAGS))))' -o $@ $<
 
-run-all: build ## runs every step in order: table, results/run-all.csv, charts
-	@scripts/run_all.sh -n '$(N)' -t '$(TIME_LIMIT)' -o '$(RESULTS)/run-all.csv' \
+build/sim/libsimulator.a: $(SIM_OBJECTS)
+	rm -f $@
+	ar rcs $@ $(SIM_OBJECTS)
+
+SIM_LIBRARIES := build/sim/libsimulator.a -lpthread -lm $(SANITIZE:%=-Xcompiler -fsanitize=$(subst $(comma),\$(comma),$(SANITIZE)))
+define link_simulator
+@mkdir -p $(@D)
+$(NVCC) $(SIM_NVCCFLAGS) -o $@ $< $(SIM_LIBRARIES)
+endef
+
+build/sim/%/reduce: %/reduce.cu build/sim/libsimulator.a
+	$(link_simulator)
+
+# Tools of the tests: one runs a kernel of a PTX file, one feeds damaged files to the parser.
+build/sim/ptx_run: tests/ptx_run.c build/sim/libsimulator.a
+	$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $< $(SIM_LIBRARIES)
+
+FUZZ_CFLAGS := -g -O1 -std=gnu11 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-strict-aliasing
+build/sim/fuzz: tests/fuzz.c $(wildcard simulator/*.[ch]) .sim-flags
+	@mkdir -p $(@D)
+	$(NVCC) -cudart none -Xcompiler '$(subst $() ,$(comma),$(subst $(comma),\$(comma),$(FUZZ_CFLAGS)))' -Isimulator \
+	    -o $@ $< $(wildcard simulator/*.c) -lpthread -lm
+
+fuzz: build/sim/fuzz ## 200 000 damaged PTX files and fat binaries for the simulator's parser
+	build/sim/fuzz tests/corpus 200000 1
+
+sim: $(if $(FILE),build/sim/programs/$(basename $(notdir $(FILE)))) ## builds any CUDA program for the simulator: make sim FILE=any.cu
+	@test -n '$(FILE)' || { echo 'make sim: name the program, as in: make sim FILE=any.cu' >&2; exit 2; }
+
+build/sim/programs/$(basename $(notdir $(FILE))): $(FILE) build/sim/libsimulator.a
+	$(link_simulator)
+
+# These change only when the compiler or its flags do, so that ARCH=... rebuilds and nothing else does.
+.build-flags: FLAGS = $(NVCC) $(NVCCFLAGS) -arch=$(ARCH)
+.sim-flags: FLAGS = $(NVCC) $(SIM_CFLAGS)
+.build-flags .sim-flags: FORCE
+	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
+
+CSV := $(if $(filter sim,$(DEVICE)),counters,run-all)
+run-all: build ## runs every step in order: table, CSV and charts in results/
+	@scripts/run_all.sh $(if $(filter sim,$(DEVICE)),-s) -n '$(N)' -t '$(TIME_LIMIT)' -o '$(RESULTS)/$(CSV).csv' \
 	    -c '$(MAKE) -s plots RESULTS="$(RESULTS)"' $(PROGRAMS)
 
 define run_step
-$(firstword $(subst _, ,$(1))): $(1)/reduce
+$(firstword $(subst _, ,$(1))): $(FOLDER)$(1)/reduce
 	./$$< '$$(N)'
 .PHONY: $(firstword $(subst _, ,$(1)))
 endef
@@ -58,13 +115,16 @@ step%:
 diff: ## the change that makes a step: make diff STEP=03
 	@scripts/diff_step.sh '$(STEP)'
 
-profile: build ## Nsight Compute's counters for every step: results/profile.csv
+needs-gpu:
+	@test '$(DEVICE)' = gpu || { echo 'this needs a GPU; there is none, or DEVICE=sim was asked for' >&2; exit 2; }
+
+profile: needs-gpu build ## Nsight Compute's counters for every step: results/profile.csv
 	python3 scripts/profile.py --elements '$(PROFILE_N)' --output '$(RESULTS)/profile.csv' $(PROGRAMS)
 
-sanitize: build ## compute-sanitizer's four tools over every step
+sanitize: needs-gpu build ## compute-sanitizer's four tools over every step
 	scripts/sanitize.sh $(PROGRAMS)
 
-tries: build ## what the lessons suggest to try, measured: results/tries.csv
+tries: needs-gpu build ## what the lessons suggest to try, measured: results/tries.csv
 	python3 scripts/tries.py --compiler '$(NVCC) $(NVCCFLAGS)' --elements '$(N)' \
 	    --output '$(RESULTS)/tries.csv' $(STEPS)
 
@@ -77,14 +137,14 @@ tables: ## writes the measured numbers of plots/h200 into the READMEs
 harness: ## copies the harness of step 00 into the other programs
 	scripts/copy_harness.sh $(filter-out step00_%,$(STEPS)) reference_cub
 
-test: build $(PYTHON_READY) ## every test that this machine can run
-	$(PYTHON) -m pytest tests
+test: $(GPU_PROGRAMS) $(SIM_PROGRAMS) build/sim/ptx_run build/sim/fuzz $(PYTHON_READY) ## every test that this machine can run
+	NVCC='$(NVCC)' SIM_LINK='$(SIM_NVCCFLAGS) $(SIM_LIBRARIES)' $(PYTHON) -m pytest tests
 
 toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root
 	scripts/install_toolkit.sh .cuda
 
 clean: ## removes what make built; results stay
-	rm -rf $(PROGRAMS) .build-flags .venv .pytest_cache tests/__pycache__
+	rm -rf $(GPU_PROGRAMS) build .build-flags .sim-flags .venv .pytest_cache tests/__pycache__
 
 .venv/ready: plots/requirements.txt
 	python3 -m venv .venv

@@ -20,6 +20,8 @@ RUN_COLUMNS = "step,device,elements,launches,median_ms,min_ms,gb_per_s,peak_gb_p
 RUN_NUMBERS = ["elements", "launches", "median_ms", "min_ms", "gb_per_s", "peak_gb_per_s"]
 PROFILE_NUMBERS = ["pass", "warp_instructions", "shared_loads", "shared_stores", "lanes_on",
                    "global_load_requests"]
+SIMULATOR_NUMBERS = ["launch", "warp_instructions", "lanes_on_mean", "shared_loads", "shared_stores", "bank_conflicts",
+                     "global_load_requests", "global_load_sectors", "block_barriers"]
 REFERENCE = "reference_cub"
 # Blue and vermilion of Okabe and Ito's palette: apart for every eye, and in grey.
 STEP_COLOUR, REFERENCE_COLOUR = "#0072b2", "#d55e00"
@@ -78,11 +80,10 @@ def read_runs(path):
     return rows
 
 
-def date_of(path):
-    """The date in the .txt that run-all writes beside its CSV."""
-    about = path.with_suffix(".txt")
-    text = about.read_text() if about.exists() else ""
-    return text.partition("date: ")[2].strip() or "date unknown"
+def about(path, what):
+    """What the .txt that run-all writes beside its CSV says: date or elements."""
+    text = path.with_suffix(".txt").read_text() if path.with_suffix(".txt").exists() else ""
+    return text.partition(f"{what}: ")[2].partition("\n")[0] or f"{what} unknown"
 
 
 def count(elements):
@@ -91,7 +92,7 @@ def count(elements):
 
 
 def title(device, elements, path):
-    return f"{device}, n = {count(elements)} floats, {date_of(path)}"
+    return f"{device}, n = {count(elements)} floats, {about(path, 'date')}"
 
 
 def label(step):
@@ -166,8 +167,23 @@ def draw_time(rows, path):
     save(figure, path.parent, "time")
 
 
-def draw_counters(rows, path, device):
-    """Small multiples of the first pass: why a step is as fast as it is."""
+def small_multiples(first, panels, heading, path, name):
+    """A panel for each counter of the first pass: why a step is as fast as it is."""
+    figure, grid = plt.subplots(len(panels) // 2, 2, figsize=(10, 3.5 * (len(panels) // 2)))
+    for axes, (panel, values) in zip(grid.flat, panels.items()):
+        colours = [REFERENCE_COLOUR if row["step"] == REFERENCE else STEP_COLOUR for row in first]
+        axes.bar(range(len(first)), values, color=colours, width=0.7)
+        for x, value in enumerate(values):
+            axes.text(x, value, f"{value:.2g}" if 0 < value < 10 else f"{value:,.0f}", ha="center",
+                      va="bottom", fontsize=9)
+        axes.set_xticks(range(len(first)), [label(row["step"]).split("\n")[0] for row in first])
+        axes.set_title(panel, fontsize=11)
+        axes.set_ylim(0, 1.12 * max(values) or 1)
+    figure.suptitle(heading + ", first pass")
+    save(figure, path.parent, name)
+
+
+def draw_profile(rows, path, device):
     first = [row for row in rows if row["pass"] == 1]
     panels = {
         "warp instructions, millions": [row["warp_instructions"] / 1e6 for row in first],
@@ -176,34 +192,44 @@ def draw_counters(rows, path, device):
         "lanes on per instruction, of 32": [row["lanes_on"] for row in first],
         "global load requests, millions": [row["global_load_requests"] / 1e6 for row in first],
     }
-    figure, grid = plt.subplots(2, 2, figsize=(10, 7))
-    for axes, (name, values) in zip(grid.flat, panels.items()):
-        colours = [REFERENCE_COLOUR if row["step"] == REFERENCE else STEP_COLOUR for row in first]
-        axes.bar(range(len(first)), values, color=colours, width=0.7)
-        for x, value in enumerate(values):
-            axes.text(x, value, f"{value:.2g}" if value < 10 else f"{value:,.0f}", ha="center",
-                      va="bottom", fontsize=9)
-        axes.set_xticks(range(len(first)), [label(row["step"]).split("\n")[0] for row in first])
-        axes.set_title(name, fontsize=11)
-        axes.margins(y=0.1)
-    figure.suptitle(title(device, float(first[0]["elements"]), path) + ", first pass")
-    save(figure, path.parent, "counters")
+    small_multiples(first, panels, title(device, float(first[0]["elements"]), path), path, "counters")
+
+
+def draw_simulated(rows, path):
+    first = [row for row in rows if row["launch"] == 0]
+    panels = {
+        "warp instructions (PTX), millions": [row["warp_instructions"] / 1e6 for row in first],
+        "lanes on per instruction, of 32": [row["lanes_on_mean"] for row in first],
+        "shared loads and stores, thousands": [(row["shared_loads"] + row["shared_stores"]) / 1e3 for row in first],
+        "bank conflicts, thousands": [row["bank_conflicts"] / 1e3 for row in first],
+        "global load requests, thousands": [row["global_load_requests"] / 1e3 for row in first],
+        "barriers, counted per warp, thousands": [row["block_barriers"] / 1e3 for row in first],
+    }
+    elements = about(path, "elements")
+    heading = title("SIMT simulator", int(elements) if elements.isdigit() else 0, path)
+    small_multiples(first, panels, heading, path, "simulated")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("directory", type=Path, help="holds run-all.csv and perhaps profile.csv; "
-                        "bandwidth, time and counters are written there as PNG and SVG")
+    parser.add_argument("directory", type=Path, help="holds run-all.csv and perhaps profile.csv, or the simulator's "
+                        "counters.csv; bandwidth, time, counters and simulated are written there as PNG and SVG")
     directory = parser.parse_args().directory
-    run_path, profile_path = directory / "run-all.csv", directory / "profile.csv"
-    runs = read_runs(run_path)
-    counters = None
-    if profile_path.exists():
-        counters = read_rows(profile_path, ["step", "elements", *PROFILE_NUMBERS], PROFILE_NUMBERS)
-    draw_bandwidth(runs, run_path)
-    draw_time(runs, run_path)
-    if counters:
-        draw_counters(counters, profile_path, passed(runs)[0]["device"])
+    run_path, profile_path, simulated_path = (directory / f"{name}.csv" for name in ("run-all", "profile", "counters"))
+    runs = profile = simulated = None
+    if simulated_path.exists():
+        simulated = read_rows(simulated_path, ["step", *SIMULATOR_NUMBERS], SIMULATOR_NUMBERS)
+    if run_path.exists() or not simulated:
+        runs = read_runs(run_path)
+    if runs and profile_path.exists():
+        profile = read_rows(profile_path, ["step", "elements", *PROFILE_NUMBERS], PROFILE_NUMBERS)
+    if runs:
+        draw_bandwidth(runs, run_path)
+        draw_time(runs, run_path)
+    if profile:
+        draw_profile(profile, profile_path, passed(runs)[0]["device"])
+    if simulated:
+        draw_simulated(simulated, simulated_path)
 
 
 if __name__ == "__main__":

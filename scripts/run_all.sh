@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # Runs programs one after the other on the same input: a table as it goes, a CSV at the end.
 #
-# run_all.sh [-n ELEMENTS] [-t SECONDS] [-o FILE.csv] [-c COMMAND] PROGRAM...
+# run_all.sh [-s] [-n ELEMENTS] [-t SECONDS] [-o FILE.csv] [-c COMMAND] PROGRAM...
 #   -t  a program that runs longer counts as hung    -c  draws the charts, once the CSV is there
+#   -s  the programs run on the simulator: table and CSV hold its counters, for it has no times
 # Exit status: 0 if every program passed or cannot run on this device, else 1.
 set -u
 export LC_ALL=C # a decimal point, whatever the user's language
 
 usage() {
-    echo "run_all.sh: $1; usage: run_all.sh [-n ELEMENTS] [-t SECONDS] [-o FILE.csv] [-c COMMAND] PROGRAM..." >&2
+    echo "run_all.sh: $1; usage: run_all.sh [-s] [-n ELEMENTS] [-t SECONDS] [-o FILE.csv] [-c COMMAND] PROGRAM..." >&2
     exit 2
 }
 
-elements=67108864 limit=300 csv=results/run-all.csv charts=
-while getopts :n:t:o:c: option; do
+elements=67108864 limit=300 csv=results/run-all.csv charts= simulated=
+while getopts :sn:t:o:c: option; do
     case $option in
+        s) simulated=1 ;;
         n) elements=$OPTARG ;;
         t) limit=$OPTARG ;;
         o) csv=$OPTARG ;;
@@ -43,9 +45,39 @@ ratio() { # ratio OLD_MS NEW_MS: how many times faster, or - where either is mis
     awk -v old="$1" -v new="$2" 'BEGIN { if (old > 0 && new > 0) printf "%.2fx", old / new; else printf "-" }'
 }
 
-number='[0-9]+(\.[0-9]+)?'
-echo "step,device,elements,launches,median_ms,min_ms,gb_per_s,peak_gb_per_s,status" > "$work/csv"
-printf '%-29s %12s %9s %7s %11s %11s\n' "$elements elements" ms GB/s peak "vs before" "vs first"
+report_times() { # of a row of the program's own CSV
+    local ms gb_per_s peak
+    IFS=, read -r _ _ _ _ ms _ gb_per_s peak _ <<< "$row"
+    printf '%12.4f %9.2f %6.1f%% %11s %11s\n' "$ms" "$gb_per_s" \
+        "$(awk -v a="$gb_per_s" -v b="$peak" 'BEGIN { print (b > 0 ? 100 * a / b : 0) }')" \
+        "$(ratio "$before_ms" "$ms")" "$(ratio "$first_ms" "$ms")"
+    [ "$index" != 1 ] || first_ms=$ms
+    before_ms=$ms
+    echo "$step,${row#*,}" >> "$work/csv"
+}
+
+# The launches of the first whole reduction: until its first kernel, with its grid, comes again.
+first_reduction='NR == 1 { next } NR > 2 && $2 == kernel && $4 == grid { exit } NR == 2 { kernel = $2; grid = $4 } { print }'
+
+report_counters() { # of the rows that the simulator wrote; the table shows their sums
+    awk -F, "$first_reduction" "$work/counters" > "$work/rows"
+    [ -s "$work/csv" ] || head -n 1 "$work/counters" > "$work/csv"
+    cat "$work/rows" >> "$work/csv"
+    awk -F, '{ i += $6; lanes += $6 * $7; shared += $9 + $10; conflicts += $11; loads += $12; sectors += $13; barriers += $18 }
+             END { printf "%13d %8.1f %13d %10d %13d %13d %10d\n", i, (i ? lanes / i : 0), shared, conflicts, loads, sectors, barriers }' "$work/rows"
+}
+
+if [ $simulated ]; then
+    number='nan'
+    export SIM_COUNTERS="$work/counters"
+    : > "$work/csv"
+    printf '%-29s %13s %8s %13s %10s %13s %13s %10s\n' "$elements elements, simulated" instructions "lanes on" \
+        "shared ld+st" conflicts "load requests" sectors barriers
+else
+    number='[0-9]+(\.[0-9]+)?'
+    echo "step,device,elements,launches,median_ms,min_ms,gb_per_s,peak_gb_per_s,status" > "$work/csv"
+    printf '%-29s %12s %9s %7s %11s %11s\n' "$elements elements" ms GB/s peak "vs before" "vs first"
+fi
 index=0 passed=0 failed=0 skipped=0 first_ms= before_ms=
 for program; do
     index=$((index + 1))
@@ -71,7 +103,7 @@ for program; do
         124) status=HANG why="no end after $limit s" ;;
         *) status=CRASH why="exit status $exit_status ${why}" ;;
     esac
-    if [ $status = PASS ] && ! [[ $row =~ ^[^,]+,[^,]+,$elements,[0-9]+,$number,$number,$number,$number,PASS$ ]]; then
+    if [ $status = PASS ] && ! [[ $row =~ ^[^,]+,[^,]+,$elements,[0-9]+,$number,$number,$number,[0-9.]+,PASS$ ]]; then
         status=GARBAGE why="no CSV row, but: ${row:0:60}"
     fi
     # The first step needs nothing but a CUDA device: without one, no other step can run.
@@ -82,22 +114,16 @@ for program; do
     fi
     if [ $status = PASS ]; then
         passed=$((passed + 1))
-        IFS=, read -r _ _ _ _ ms _ gb_per_s peak _ <<< "$row"
-        printf '%12.4f %9.2f %6.1f%% %11s %11s\n' "$ms" "$gb_per_s" \
-            "$(awk -v a="$gb_per_s" -v b="$peak" 'BEGIN { print (b > 0 ? 100 * a / b : 0) }')" \
-            "$(ratio "$before_ms" "$ms")" "$(ratio "$first_ms" "$ms")"
-        [ "$index" != 1 ] || first_ms=$ms
-        before_ms=$ms
-        echo "$step,${row#*,}" >> "$work/csv"
+        if [ $simulated ]; then report_counters; else report_times; fi
     else
         printf '%12s  %s\n' "$status" "${why//$'\n'/ }"
         before_ms=
-        echo "$step,,$elements,,,,,,$status" >> "$work/csv"
+        [ $simulated ] || echo "$step,,$elements,,,,,,$status" >> "$work/csv"
         if [ $status = SKIP ]; then skipped=$((skipped + 1)); else failed=$((failed + 1)); fi
     fi
 done
 
-printf 'date: %s\n' "$(date -u +%Y-%m-%d)" > "$work/txt"
+printf 'date: %s\nelements: %s\n' "$(date -u +%Y-%m-%d)" "$elements" > "$work/txt"
 mv "$work/txt" "${csv%.csv}.txt" && mv "$work/csv" "$csv" || exit 1
 trap - INT TERM HUP
 charts_failed=0

@@ -866,13 +866,15 @@ static void parse_function(Parser *p, bool entry)
         advance(p);
         int64_t product = 1;
         while (p->token.kind == INTEGER) {
-            product *= p->token.integer > 0 && p->token.integer <= 65536 ? p->token.integer : 65536;
+            if (p->token.integer < 1 || p->token.integer > 65536 || product > 65536)
+                fail(p, "a block of that many threads");
+            product *= p->token.integer;
             advance(p);
             if (!accept(p, ","))
                 break;
         }
         if (threads)
-            f->max_threads = product < INT32_MAX ? (int)product : INT32_MAX;
+            f->max_threads = product < 65536 ? (int)product : 65536;
     }
     Function *known = sim_find_function(p->module, f->name);
     if (next_is(p, "{")) {

@@ -1,0 +1,132 @@
+// fuzz CORPUS COUNT SEED: damages the files of a folder in COUNT ways and gives them to the
+// simulator's parser (*.ptx) and its reader of fat binaries (*.fatbin). Built with the address and
+// undefined-behaviour sanitizers, it ends with a report at the first read past an end, and hangs at
+// the first endless loop. Same SEED, same inputs.
+#include "sim.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FILES = 64, MOST_BYTES = 1 << 20 };
+
+typedef struct Sample {
+    char *bytes;
+    size_t size;
+    bool binary;
+} Sample;
+
+static uint64_t state;
+
+static uint32_t random_below(uint32_t limit)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((state >> 33) % limit);
+}
+
+static int read_corpus(const char *folder, Sample *samples)
+{
+    int count = 0;
+    struct dirent **entries;
+    const int found = scandir(folder, &entries, NULL, alphasort);
+    for (int k = 0; k < found && count < MOST_FILES; k++) {
+        char path[4096];
+        const char *name = entries[k]->d_name;
+        const bool binary = strstr(name, ".fatbin"), text = strstr(name, ".ptx");
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        free(entries[k]);
+        FILE *file = binary || text ? fopen(path, "rb") : NULL;
+        if (!file)
+            continue;
+        char *bytes = malloc(MOST_BYTES);
+        const size_t size = fread(bytes, 1, MOST_BYTES, file);
+        samples[count++] = (Sample){bytes, size, binary};
+        fclose(file);
+    }
+    if (found >= 0)
+        free(entries);
+    return count;
+}
+
+// Words of PTX that are put where they do not belong.
+static const char *const WORDS[] = {"{", "}", "(", ")", "[", "]", ";", ",", ":", "@", "!", "%p1", "%r1", "%rd1", "%f1", "0",
+    "-1", "4294967296", "0f7fffffff", ".reg .b32 %r<3>;", ".shared .align 4 .b8 s[1048577];", "bra $L__BB0_1;", "ret;",
+    "ld.global.v4.u32", "st.shared.u32", "mov.b64", "call.uni", "bar.sync 0;", ".param", ".b8", ".pred", "\"", "/*", "//",
+    "brx.idx", ".branchtargets", "cvt.rn.f32.s32", "setp.lt.and.s32", "{%r1, %r2}", "[%rd1+4]", ".loc 1 2 3"};
+
+static size_t damage(const Sample *sample, const Sample *other, char *to)
+{
+    size_t size = sample->size;
+    memcpy(to, sample->bytes, size);
+    const uint32_t changes = 1 + random_below(4);
+    for (uint32_t n = 0; n < changes && size > 0; n++) {
+        const size_t at = random_below((uint32_t)size);
+        const char *word = WORDS[random_below(sizeof WORDS / sizeof *WORDS)];
+        const size_t length = strlen(word), run = 1 + random_below(200);
+        switch (random_below(6)) {
+        case 0: to[at] = (char)random_below(256); break;
+        case 1: to[at] ^= (char)(1u << random_below(8)); break;
+        case 2: size = at; break; // cut off
+        case 3:                   // a piece taken out
+            if (at + run < size) {
+                memmove(to + at, to + at + run, size - at - run);
+                size -= run;
+            }
+            break;
+        case 4: // a word put in
+            if (size + length < MOST_BYTES) {
+                memmove(to + at + length, to + at, size - at);
+                memcpy(to + at, word, length);
+                size += length;
+            }
+            break;
+        default: // a piece of another file over it
+            if (at + run < size && run < other->size)
+                memcpy(to + at, other->bytes + random_below((uint32_t)(other->size - run)), run);
+        }
+    }
+    return size;
+}
+
+static void try(const char *bytes, size_t size, bool binary)
+{
+    // A copy of exactly that size, so that the sanitizer sees a read beyond it.
+    char *copy = malloc(size + !binary);
+    memcpy(copy, bytes, size);
+    if (binary) {
+        const char *texts[8], *why = NULL;
+        Arena arena = {NULL};
+        if (sim_fatbin_texts(copy, size, &arena, texts, 8, &why) < 0 && !why)
+            abort();
+        sim_free_arena(&arena);
+    } else {
+        copy[size] = 0;
+        Module *module = sim_parse(copy);
+        if (!module->error[0])
+            sim_decode(module);
+        sim_free_module(module);
+    }
+    free(copy);
+}
+
+int main(int argc, char **argv)
+{
+    static Sample samples[MOST_FILES];
+    static char damaged[MOST_BYTES + 256];
+    const int count = argc == 4 ? read_corpus(argv[1], samples) : 0;
+    if (count == 0) {
+        fprintf(stderr, "usage: fuzz CORPUS COUNT SEED, where CORPUS is a folder with *.ptx and *.fatbin\n");
+        return 2;
+    }
+    state = strtoull(argv[3], NULL, 10);
+    const long inputs = atol(argv[2]);
+    for (long n = 0; n < inputs; n++) {
+        const Sample *sample = &samples[n % count];
+        const size_t size = damage(sample, &samples[random_below((uint32_t)count)], damaged);
+        try(damaged, size, sample->binary);
+        if ((n + 1) % 10000 == 0)
+            fprintf(stderr, "%ld inputs\n", n + 1);
+    }
+    printf("%ld inputs, no fault\n", inputs);
+    return 0;
+}

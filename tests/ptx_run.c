@@ -1,0 +1,56 @@
+// ptx_run FILE.ptx KERNEL THREADS INPUT OUTPUT: runs KERNEL(const void *in, void *out) on the
+// simulator, in blocks of 64 threads. INPUT's bytes are in; OUTPUT gets 8 bytes for each thread.
+#include "sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *read_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    *size = 0;
+    if (file && fseek(file, 0, SEEK_END) == 0) {
+        *size = (size_t)ftell(file);
+        rewind(file);
+        text = calloc(1, *size + 1);
+        if (fread(text, 1, *size, file) != *size)
+            exit(2);
+        fclose(file);
+    }
+    if (!text) {
+        fprintf(stderr, "ptx_run: cannot read %s\n", path);
+        exit(2);
+    }
+    return text;
+}
+
+int main(int argc, char **argv)
+{
+    enum { BLOCK = 64 };
+    if (argc != 6) {
+        fprintf(stderr, "usage: ptx_run FILE.ptx KERNEL THREADS INPUT OUTPUT\n");
+        return 2;
+    }
+    size_t size, input_size;
+    const Module *module = sim_load_module(read_file(argv[1], &size));
+    const Function *kernel = sim_find_function(module, (Slice){argv[2], strlen(argv[2])});
+    const unsigned threads = (unsigned)atoi(argv[3]);
+    const char *input = read_file(argv[4], &input_size);
+    if (module->error[0] || !kernel) {
+        fprintf(stderr, "ptx_run: %s\n", module->error[0] ? module->error : "no such kernel");
+        return 1;
+    }
+    void *in, *out;
+    if (sim_new_allocation(input_size, &in) || sim_new_allocation((size_t)threads * 8, &out))
+        return 2;
+    memcpy(in, input, input_size);
+    memset(out, 0, (size_t)threads * 8);
+    void *arguments[] = {&in, &out};
+    const dim3 grid = {(threads + BLOCK - 1) / BLOCK, 1, 1}, block = {threads < BLOCK ? threads : BLOCK, 1, 1};
+    if (sim_launch(module, kernel, grid, block, 0, 65536, arguments) != cudaSuccess)
+        return 1;
+    FILE *file = fopen(argv[5], "wb");
+    const bool written = file && fwrite(out, 8, threads, file) == threads;
+    return written && fclose(file) == 0 ? 0 : 2;
+}

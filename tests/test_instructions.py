@@ -1,0 +1,355 @@
+"""PTX instructions on the simulator, against values computed here."""
+
+import itertools
+import math
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+RUN = ROOT / "build/sim/ptx_run"
+
+# How a type's values stand in 8 bytes, its register, and its edge values as bits.
+INTEGERS = {
+    16: [0, 1, 2, 3, 7, 0x7FFF, 0x8000, 0x8001, 0xFFFF, 0xFFFE, 0x1234, 16, 15],
+    32: [0, 1, 2, 3, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF, 0xFFFFFFFE, 0x12345678, 0xDEADBEEF],
+    64: [0, 1, 2, 31, 63, 64, 65, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 1, 2**64 - 2, 0x123456789ABCDEF0, 2**32],
+}
+SINGLES = [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 3.0, 1e30, -1e30, 3.4028235e38, 1e-45, 1.1754942e-38, 1.1754944e-38,
+           float("inf"), -float("inf"), float("nan"), 0.1, 16777217.0]
+DOUBLES = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -2.5, 1e300, -1e300, 5e-324, 2.2250738585072014e-308, float("inf"), -float("inf"),
+           float("nan"), 0.1, 4503599627370497.5, 2147483648.0]
+HALVES = [0x0000, 0x8000, 0x3C00, 0xBC00, 0x3800, 0x4100, 0x7BFF, 0xFBFF, 0x0001, 0x03FF, 0x0400, 0x7C00, 0xFC00, 0x7E00, 0x2E66]
+
+
+def single_bits(value):
+    return struct.unpack("<I", struct.pack("<f", value))[0]
+
+
+def double_bits(value):
+    return struct.unpack("<Q", struct.pack("<d", value))[0]
+
+
+def edges(type_name):
+    kind, size = type_name[0], int(type_name[1:].removesuffix("x2"))
+    if type_name == "f32":
+        return [single_bits(np.float32(value)) for value in SINGLES]
+    if type_name == "f64":
+        return [double_bits(value) for value in DOUBLES]
+    if type_name == "f16":
+        return HALVES
+    assert kind in "usb", type_name
+    return INTEGERS[size]
+
+
+def register(type_name):
+    size = int(type_name[1:])
+    return f"%{'h' if size == 16 else 'r' if size == 32 else 'd'}"
+
+
+def as_register(type_name, name):
+    """Declaration of a typed register."""
+    return f".reg .{type_name if type_name != 'f16' else 'b16'} {name};"
+
+
+def kernel(opcode, result, sources):
+    """PTX that applies the opcode to the three columns of the input."""
+    lines = []
+    for k, type_name in enumerate(sources):
+        size = int(type_name[1:])
+        lines += [as_register(type_name, f"%s{k}"), f"ld.global.u64 %w, [%in+{8 * k}];"]
+        if size == 64:
+            lines.append(f"mov.b64 %s{k}, %w;")
+        elif size == 32:
+            lines += ["cvt.u32.u64 %n, %w;", f"mov.b32 %s{k}, %n;"]
+        else:
+            lines += ["cvt.u16.u64 %q, %w;", f"mov.b16 %s{k}, %q;"]
+    operands = ", ".join(f"%s{k}" for k in range(len(sources)))
+    if result == "pred":
+        lines += [".reg .pred %t;", f"{opcode} %t, {operands};", "selp.u64 %w, 1, 0, %t;"]
+    else:
+        size = int(result[1:])
+        lines += [as_register(result, "%t"), f"{opcode} %t, {operands};"]
+        lines += {64: ["mov.b64 %w, %t;"], 32: ["mov.b32 %n, %t;", "cvt.u64.u32 %w, %n;"],
+                  16: ["mov.b16 %q, %t;", "cvt.u64.u16 %w, %q;"]}[size]
+    return f""".version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 input, .param .u64 output)
+{{
+    .reg .u64 %in, %out, %w, %x;
+    .reg .u32 %n, %i, %j;
+    .reg .u16 %q;
+    ld.param.u64 %in, [input];
+    ld.param.u64 %out, [output];
+    mov.u32 %i, %ctaid.x;
+    mov.u32 %j, %ntid.x;
+    mov.u32 %n, %tid.x;
+    mad.lo.u32 %i, %i, %j, %n;
+    mul.wide.u32 %x, %i, 24;
+    add.u64 %in, %in, %x;
+    mul.wide.u32 %x, %i, 8;
+    add.u64 %out, %out, %x;
+    {chr(10).join(lines)}
+    st.global.u64 [%out], %w;
+    ret;
+}}
+"""
+
+
+def run(tmp_path, ptx, columns):
+    """The results of kernel k for rows of three values each."""
+    while len(columns) % 64:
+        columns.append(columns[-1])
+    (tmp_path / "k.ptx").write_text(ptx)
+    rows = [list(row) + [0] * (3 - len(row)) for row in columns]
+    (tmp_path / "in").write_bytes(struct.pack(f"<{3 * len(rows)}Q", *itertools.chain(*rows)))
+    result = subprocess.run([RUN, tmp_path / "k.ptx", "k", str(len(rows)), tmp_path / "in", tmp_path / "out"],
+                            capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return struct.unpack(f"<{len(rows)}Q", (tmp_path / "out").read_bytes())
+
+
+# ---- Whole numbers, in Python's
+
+def signed(value, size):
+    value &= 2**size - 1
+    return value - 2**size if value >= 2 ** (size - 1) else value
+
+
+def truncated(a, b):
+    """Division as in C."""
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+def field(a, b, c, size, with_sign):
+    position, length = b & 255, c & 255
+    bits = [a >> k & 1 for k in range(size)]
+    sign = bits[min(position + length - 1, size - 1)] if with_sign and length else 0
+    return sum((bits[position + k] if k < length and position + k < size else sign) << k for k in range(size))
+
+
+def integer_cases():
+    for size in (16, 32, 64):
+        mask = 2**size - 1
+        for t in (f"u{size}", f"s{size}"):
+            n = (lambda v, s=size: signed(v, s)) if t[0] == "s" else (lambda v: v)
+            pair = [t, t]
+            yield f"add.{t}", t, pair, lambda a, b: a + b
+            yield f"sub.{t}", t, pair, lambda a, b: a - b
+            yield f"mul.lo.{t}", t, pair, lambda a, b: a * b
+            yield f"mul.hi.{t}", t, pair, lambda a, b, n=n, s=size: n(a) * n(b) >> s
+            yield f"mad.lo.{t}", t, pair + [t], lambda a, b, c: a * b + c
+            yield f"mad.hi.{t}", t, pair + [t], lambda a, b, c, n=n, s=size: (n(a) * n(b) >> s) + c
+            yield f"sad.{t}", t, pair + [t], lambda a, b, c, n=n: c + abs(n(a) - n(b))
+            yield f"min.{t}", t, pair, lambda a, b, n=n: min(n(a), n(b))
+            yield f"max.{t}", t, pair, lambda a, b, n=n: max(n(a), n(b))
+            yield f"div.{t}", t, pair, lambda a, b, n=n, m=mask: truncated(n(a), n(b)) if b else m
+            yield f"rem.{t}", t, pair, lambda a, b, n=n: n(a) - truncated(n(a), n(b)) * n(b) if b else a
+            yield f"shr.{t}", t, [t, "u32"], lambda a, b, n=n: n(a) >> min(b, 64)
+            for name, compare in {"lt": "__lt__", "le": "__le__", "gt": "__gt__", "ge": "__ge__", "eq": "__eq__",
+                                  "ne": "__ne__"}.items():
+                yield f"setp.{name}.{t}", "pred", pair, lambda a, b, n=n, c=compare: getattr(n(a), c)(n(b))
+            if size < 64:
+                wide = f"{t[0]}{2 * size}"
+                yield f"mul.wide.{t}", wide, pair, lambda a, b, n=n: n(a) * n(b)
+                yield f"mad.wide.{t}", wide, pair + [wide], lambda a, b, c, n=n: n(a) * n(b) + c
+        b = f"b{size}"
+        yield f"and.{b}", b, [b, b], lambda x, y: x & y
+        yield f"or.{b}", b, [b, b], lambda x, y: x | y
+        yield f"xor.{b}", b, [b, b], lambda x, y: x ^ y
+        yield f"not.{b}", b, [b], lambda x: ~x
+        yield f"cnot.{b}", b, [b], lambda x: x == 0
+        yield f"shl.{b}", b, [b, "u32"], lambda x, y: x << y if y < 64 else 0
+        yield f"neg.s{size}", f"s{size}", [f"s{size}"], lambda x: -x
+        yield f"abs.s{size}", f"s{size}", [f"s{size}"], lambda x, s=size: abs(signed(x, s))
+        if size == 16:
+            continue
+        yield f"popc.{b}", "u32", [b], lambda x: bin(x).count("1")
+        yield f"clz.{b}", "u32", [b], lambda x, s=size: s - x.bit_length()
+        yield f"brev.{b}", b, [b], lambda x, s=size: int(f"{x:0{s}b}"[::-1], 2)
+        yield f"bfind.u{size}", "u32", [f"u{size}"], lambda x: x.bit_length() - 1
+        yield f"bfind.s{size}", "u32", [f"s{size}"], lambda x, s=size: (~x if x >> (s - 1) else x).__and__(2**s - 1).bit_length() - 1
+        yield f"bfe.u{size}", f"u{size}", [f"u{size}", "u32", "u32"], lambda a, p, n, s=size: field(a, p, n, s, False)
+        yield f"bfe.s{size}", f"s{size}", [f"s{size}", "u32", "u32"], lambda a, p, n, s=size: field(a, p, n, s, True)
+    clamp32 = lambda v: max(-(2**31), min(2**31 - 1, v))  # noqa: E731
+    yield "add.sat.s32", "s32", ["s32", "s32"], lambda a, b: clamp32(signed(a, 32) + signed(b, 32))
+    yield "sub.sat.s32", "s32", ["s32", "s32"], lambda a, b: clamp32(signed(a, 32) - signed(b, 32))
+    funnel = lambda low, high, n: (high << 32 | low) >> n  # noqa: E731
+    yield "shf.l.wrap.b32", "b32", ["b32", "b32", "u32"], lambda a, b, c: funnel(a, b, 32 - (c & 31))
+    yield "shf.r.wrap.b32", "b32", ["b32", "b32", "u32"], lambda a, b, c: funnel(a, b, c & 31)
+    yield "shf.l.clamp.b32", "b32", ["b32", "b32", "u32"], lambda a, b, c: funnel(a, b, 32 - min(c, 32))
+    yield "shf.r.clamp.b32", "b32", ["b32", "b32", "u32"], lambda a, b, c: funnel(a, b, min(c, 32))
+    yield "prmt.b32", "b32", ["b32", "b32", "b32"], permuted
+    yield "dp4a.s32.s32", "s32", ["s32", "s32", "s32"], lambda a, b, c: c + sum(
+        signed(a >> 8 * k, 8) * signed(b >> 8 * k, 8) for k in range(4))
+
+
+def permuted(a, b, c):
+    data = (b << 32 | a).to_bytes(8, "little")
+    result = 0
+    for k in range(4):
+        selector = c >> 4 * k & 15
+        byte = data[selector & 7]
+        result |= (byte if not selector & 8 else 255 * (byte >> 7)) << 8 * k
+    return result
+
+
+@pytest.mark.parametrize("case", list(integer_cases()), ids=lambda case: case[0])
+def test_whole_numbers(case, tmp_path):
+    """Broken: an instruction gives a wrong value at an edge."""
+    opcode, result, sources, function = case
+    rows = list(itertools.product(*(edges(source) for source in sources)))
+    size = 1 if result == "pred" else int(result[1:])
+    for row, value in zip(rows, run(tmp_path, kernel(opcode, result, sources), list(rows))):
+        assert value == int(function(*row)) % 2**size, [hex(v) for v in row]
+
+
+# ---- Floating-point numbers, in numpy's
+
+def as_single(bits):
+    return np.uint32(bits).view(np.float32)
+
+
+def as_double(bits):
+    return np.uint64(bits).view(np.float64)
+
+
+def as_half(bits):
+    return np.uint16(bits).view(np.float16)
+
+
+def flush(value):
+    return np.copysign(np.float32(0), value) if abs(value) < np.float32(2.0**-126) else value
+
+
+def saturate(value):
+    return np.float32(0) if not value > 0 else min(value, np.float32(1))
+
+
+def number(pick):
+    def chosen(a, b):
+        if np.isnan(a) or np.isnan(b):
+            return b if np.isnan(a) else a
+        if a == b == 0:
+            return a if np.signbit(a) == (pick is min) else b
+        return pick(a, b)
+    return chosen
+
+
+def float_cases():
+    for t, kind in (("f32", np.float32), ("f64", np.float64), ("f16", np.float16)):
+        pair = [t, t]
+        yield f"add.rn.{t}", t, pair, lambda a, b: a + b
+        yield f"sub.rn.{t}", t, pair, lambda a, b: a - b
+        yield f"mul.rn.{t}", t, pair, lambda a, b: a * b
+        yield f"min.{t}", t, pair, number(min)
+        yield f"max.{t}", t, pair, number(max)
+        yield f"neg.{t}", t, [t], lambda a: -a
+        yield f"abs.{t}", t, [t], abs
+        for name, holds in {"lt": lambda a, b: a < b, "ge": lambda a, b: a >= b, "eq": lambda a, b: a == b,
+                            "ne": lambda a, b: a < b or a > b, "neu": lambda a, b: a != b,
+                            "ltu": lambda a, b: not a >= b, "gtu": lambda a, b: not a <= b,
+                            "num": lambda a, b: a == a and b == b, "nan": lambda a, b: a != a or b != b}.items():
+            yield f"setp.{name}.{t}", "pred", pair, holds
+        if t != "f16":
+            yield f"div.rn.{t}", t, pair, lambda a, b: a / b
+            yield f"sqrt.rn.{t}", t, [t], np.sqrt
+            yield f"rcp.rn.{t}", t, [t], lambda a, k=kind: k(1) / a
+    yield "add.ftz.f32", "f32", ["f32", "f32"], lambda a, b: flush(flush(a) + flush(b))
+    yield "mul.ftz.f32", "f32", ["f32", "f32"], lambda a, b: flush(flush(a) * flush(b))
+    yield "add.sat.f32", "f32", ["f32", "f32"], lambda a, b: saturate(a + b)
+    yield "fma.rn.f32", "f32", ["f32", "f32", "f32"], lambda a, b, c: np.float32(fused(a, b, c))
+
+
+def fused(a, b, c):
+    """a * b + c rounded once to single precision: by exact fractions where all are finite."""
+    from fractions import Fraction
+    if not all(np.isfinite(v) for v in (a, b, c)):
+        return np.float64(a) * np.float64(b) + np.float64(c)
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+    if exact == 0:
+        return np.float64(a) * np.float64(b) + np.float64(c)
+    exponent = max(math.floor(math.log2(abs(exact))) if abs(exact) < 2**1000 else 200, -126) - 23
+    for e in (exponent - 1, exponent, exponent + 1):
+        unit = Fraction(2) ** max(e, -149)
+        if abs(exact) / unit < 2**24:
+            return float(round(exact / unit) * unit) if abs(exact) < 2**128 else math.copysign(math.inf, exact)
+    raise AssertionError(exact)
+
+
+VIEWS = {"f32": (as_single, np.uint32), "f64": (as_double, np.uint64), "f16": (as_half, np.uint16)}
+
+
+@pytest.mark.parametrize("case", list(float_cases()), ids=lambda case: case[0])
+def test_floating_point(case, tmp_path):
+    """Broken: an operation rounds, orders or passes on NaN in another way than a GPU."""
+    opcode, result, sources, function = case
+    rows = list(itertools.product(*(edges(source) for source in sources)))
+    with np.errstate(all="ignore"):
+        for row, value in zip(rows, run(tmp_path, kernel(opcode, result, sources), list(rows))):
+            expected = function(*(VIEWS[t][0](bits) for t, bits in zip(sources, row)))
+            if result == "pred":
+                assert value == bool(expected), [hex(v) for v in row]
+                continue
+            view, bits_type = VIEWS[result]
+            if np.isnan(expected):
+                assert np.isnan(view(value)), [hex(v) for v in row]
+                if result == "f32" and opcode.split(".")[0] not in ("neg", "abs"):
+                    assert value == 0x7FFFFFFF
+            else:
+                assert value == int(expected.view(bits_type)), [hex(v) for v in row]
+
+
+def rounded(value, mode):
+    return {"rni": lambda v: float(np.rint(v)), "rzi": math.trunc, "rmi": math.floor, "rpi": math.ceil}[mode](value)
+
+
+def converted(value, to, mode):
+    size = int(to[1:])
+    low, high = (-(2 ** (size - 1)), 2 ** (size - 1) - 1) if to[0] == "s" else (0, 2**size - 1)
+    if math.isnan(value):
+        return 2**63 if size == 64 else 0
+    if math.isinf(value):
+        return high if value > 0 else low
+    return max(low, min(high, int(rounded(value, mode))))
+
+
+@pytest.mark.parametrize("mode", ["rni", "rzi", "rmi", "rpi"])
+@pytest.mark.parametrize("to", ["s32", "u32", "s64", "u64", "s16", "u16"])
+@pytest.mark.parametrize("source", ["f32", "f64"])
+def test_float_to_integer(source, to, mode, tmp_path):
+    """Broken: a conversion does not round or saturate as it should."""
+    rows = [(bits,) for bits in edges(source)]
+    for (bits,), value in zip(rows, run(tmp_path, kernel(f"cvt.{mode}.{to}.{source}", to, [source]), list(rows))):
+        assert value == converted(float(VIEWS[source][0](bits)), to, mode) % 2 ** int(to[1:]), hex(bits)
+
+
+@pytest.mark.parametrize("source", ["s32", "u32", "s64", "u64"])
+@pytest.mark.parametrize("to", ["f32", "f64"])
+def test_integer_to_float(source, to, tmp_path):
+    """Broken: a large whole number is not rounded to the nearest."""
+    size = int(source[1:])
+    rows = [(bits,) for bits in edges(source)]
+    for (bits,), value in zip(rows, run(tmp_path, kernel(f"cvt.rn.{to}.{source}", to, [source]), list(rows))):
+        number_in = signed(bits, size) if source[0] == "s" else bits
+        kind = np.float32 if to == "f32" else np.float64
+        expected = kind(np.int64(number_in) if number_in < 2**63 else np.uint64(number_in))
+        assert value == int(expected.view(VIEWS[to][1])), bits
+
+
+@pytest.mark.parametrize("to, source", [("f16", "f32"), ("f16", "f64"), ("f32", "f64")])
+def test_float_to_smaller_float(to, source, tmp_path):
+    """Broken: a narrowing conversion is not rounded to the nearest."""
+    rows = [(bits,) for bits in edges(source)]
+    with np.errstate(all="ignore"):
+        for (bits,), value in zip(rows, run(tmp_path, kernel(f"cvt.rn.{to}.{source}", to, [source]), list(rows))):
+            expected = VIEWS[source][0](bits).astype({"f16": np.float16, "f32": np.float32}[to])
+            if np.isnan(expected):
+                assert np.isnan(VIEWS[to][0](value))
+            else:
+                assert value == int(expected.view(VIEWS[to][1])), hex(bits)
