@@ -1,0 +1,226 @@
+"""The simulator: every step, what it counts, programs of a course, and what goes wrong in a kernel."""
+
+import csv
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from test_gpu import PLANTED, SIZES, STEP03
+from test_steps import ROOT, STEPS, nvcc
+
+sys.path.insert(0, str(ROOT / "scripts"))
+import tries
+
+SIM = ROOT / "build/sim"
+NAMES = [*(step.name for step in STEPS), "reference_cub"]
+PROGRAMS = sorted((ROOT / "tests/programs").glob("*.cu"))
+LINK = shlex.split(os.environ.get("SIM_LINK", ""))
+COUNTED = ["shared_loads", "shared_stores", "bank_conflicts", "global_load_requests", "global_load_sectors",
+           "global_store_requests", "global_store_sectors"]
+
+
+def run(program, *arguments, **environment):
+    return subprocess.run([str(word) for word in (program, *arguments)], capture_output=True, text=True,
+                          env=os.environ | environment, timeout=120)
+
+
+def build(source, program, *flags):
+    program.parent.mkdir(parents=True, exist_ok=True)
+    built = subprocess.run([nvcc(), source, "-o", program, *LINK, *flags], capture_output=True, text=True, cwd=ROOT)
+    assert built.returncode == 0, built.stderr
+    return program
+
+
+def counters(program, tmp_path, *arguments, **environment):
+    """The rows of one whole reduction, or of all launches where no two are alike."""
+    path = tmp_path / "counters.csv"
+    result = run(program, *arguments, SIM_COUNTERS=str(path), **environment)
+    assert result.returncode == 0, result.stderr
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    return rows
+
+
+# ---- The steps
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_size_is_summed_right(name):
+    """Broken: the simulator runs a step wrongly at some size."""
+    for elements in SIZES[:-2]:
+        result = run(SIM / name / "reduce", elements)
+        assert result.returncode == 0 and "PASS" in result.stdout, (elements, result.stderr)
+
+
+@pytest.mark.parametrize("error", PLANTED)
+def test_planted_error_fails_the_check(error, tmp_path):
+    """Broken: on the simulator a wrong sum passes."""
+    old, new = PLANTED[error]
+    source = tmp_path / "reduce.cu"
+    source.write_text(STEP03.replace(old, new, 1))
+    program = build(source, tmp_path / "reduce")
+    for elements in (1000, 65537):
+        assert run(program, elements).returncode == 1
+
+
+# ---- What it counts
+
+def measured(name):
+    with open(ROOT / "tests/counters/h200" / name, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def compare(ours, theirs, skipped=()):
+    assert theirs
+    for mine, read in zip(ours, theirs):
+        assert mine["grid"] == read["blocks"] and mine["block"] == read["threads"]
+        assert mine["block_barriers"] == read["barriers"]
+        for column in COUNTED:
+            # On larger grids blocks disturb each other's shared memory, which ncu counts too.
+            if column in skipped or (column == "bank_conflicts" and int(read["blocks"]) > 256):
+                continue
+            assert float(mine[column]) == float(read[column]), (read["step"], read["kernel"], read["pass"], column)
+
+
+@pytest.mark.parametrize("table, elements", [("steps.csv", 65536), ("ragged.csv", 100003)])
+@pytest.mark.parametrize("name", [*NAMES, "step02_strided"])
+def test_counters_equal_those_of_a_gpu(name, table, elements, tmp_path):
+    """Broken: a counter is not what Nsight Compute reads on an H200."""
+    program = SIM / name / "reduce"
+    if name == "step02_strided":  # what step 02's page suggests to try
+        source = tmp_path / name / "reduce.cu"
+        source.parent.mkdir()
+        source.write_text(tries.applied("step02_bitops", tries.tries("step02_bitops")[0]))
+        program = build(source, source.with_suffix(""), "-O3")
+    # ptxas merges CUB's neighbouring shared loads into wider ones, which PTX does not show.
+    skipped = ("shared_loads", "bank_conflicts") if name == "reference_cub" else ()
+    compare(counters(program, tmp_path, elements), [row for row in measured(table) if row["step"] == name], skipped)
+
+
+def test_counters_of_all_kinds_of_access_equal_those_of_a_gpu(tmp_path):
+    """Broken: conflicts, requests or sectors of some access are not what Nsight Compute reads."""
+    program = build(ROOT / "tests/counters/access/access.cu", tmp_path / "access/access", "-O3")
+    ours, theirs = counters(program, tmp_path), measured("access.csv")
+    assert len(ours) == len(theirs)
+    compare(ours, theirs)
+
+
+@pytest.mark.parametrize("name", ["step01_divergent", "step08_shuffle"])
+def test_counters_do_not_depend_on_the_host(name, tmp_path):
+    """Broken: another number of host threads gives other counters."""
+    once = counters(SIM / name / "reduce", tmp_path, 100003, SIM_THREADS="1")
+    assert all(counters(SIM / name / "reduce", tmp_path, 100003, SIM_THREADS=threads) == once for threads in ("2", "5"))
+
+
+COUNTED_BY_HAND = """
+__global__ void two_halves(int *out)
+{
+    if (threadIdx.x % 32 < 8) {
+        out[threadIdx.x] = 1;
+    } else {
+        out[threadIdx.x * 8] = 2;
+        out[threadIdx.x * 8 + 4] = 3;
+    }
+    __syncthreads();
+    atomicAdd(out + 4000, __shfl_down_sync(~0u, threadIdx.x, 1));
+    __syncwarp();
+}
+int main()
+{
+    int *out;
+    cudaMalloc(&out, 20000);
+    two_halves<<<3, 64>>>(out);
+    return cudaDeviceSynchronize();
+}
+"""
+
+
+def test_counters_worked_out_by_hand(tmp_path):
+    """Broken: a counter counts something else than README.md says."""
+    source = tmp_path / "counted.cu"
+    source.write_text(COUNTED_BY_HAND)
+    row, = counters(build(source, tmp_path / "counted", "-O3"), tmp_path)
+    # 3 blocks of 2 warps; 8 lanes store one sector, then 24 lanes a sector each, twice.
+    assert (row["kernel"], row["grid"], row["block"]) == ("two_halves", "3", "64")
+    expected = {"divergent_branches": 6, "global_store_requests": 18, "global_store_sectors": 6 * (1 + 48),
+                "block_barriers": 6, "shuffles": 6, "atomics": 6, "warp_barriers": 6, "shared_loads": 0}
+    assert {name: int(row[name]) for name in expected} == expected
+
+
+# ---- Programs
+
+@pytest.mark.parametrize("flags", ["-O3", "-G"])
+@pytest.mark.parametrize("source", PROGRAMS, ids=lambda source: source.stem)
+def test_programs_of_a_course(source, flags, tmp_path):
+    """Broken: a program that passes on a GPU does not pass here."""
+    result = run(build(source, tmp_path / source.stem, flags, "-Xptxas=-suppress-stack-size-warning"))
+    assert result.returncode == 0 and result.stdout.splitlines()[-1] == "PASS", result.stderr
+
+
+def test_printf(tmp_path):
+    """Broken: printf in a kernel prints something else than on the host."""
+    result = run(build(ROOT / "tests/programs/output.cu", tmp_path / "output"))
+    assert result.stdout.splitlines()[1] == "lane 0.1:  0.50|7   |ff|1099511627776|b|%|1.234568e+04"
+
+
+# ---- What goes wrong in a kernel
+
+FAULTS = {  # kernel, launch, CUDA's error, what the message must name
+    "out of bounds": ("out[threadIdx.x * 100] = 1;", "2, 32", "cudaErrorIllegalAddress",
+                      ["block (0,0,0)", "thread (3,0,0)", "4 bytes at 0x", "of 1024 bytes"]),
+    "misaligned": ("*(int *)((char *)out + 2) = 1;", "1, 1", "cudaErrorMisalignedAddress", ["no multiple of 4"]),
+    "null": ("if (threadIdx.x == 7) out[-(out - (int *)nullptr)] = 1;", "1, 32", "cudaErrorIllegalAddress", ["thread (7,0,0)", "at 0x0"]),
+    "shared memory": ("__shared__ int s[32]; s[threadIdx.x * 2] = 1; __syncthreads(); out[0] = s[out[1]];", "1, 32",
+                      "cudaErrorIllegalAddress", ["of which the block has 128"]),
+    "missed barrier": ("if (threadIdx.x < 32) __syncthreads(); else asm volatile(\"bar.sync 1, 64;\");", "1, 64",
+                       "cudaErrorLaunchTimeout", ["wait at barrier"]),
+    "endless loop": ("while (*(volatile int *)out == 0);", "1, 32", "cudaErrorLaunchTimeout", ["endless loop?"]),
+    "trap": ("__trap();", "1, 1", "cudaErrorLaunchFailure", ["trapped"]),
+    "assert": ("assert(threadIdx.x < 3);", "1, 32", "cudaErrorAssert", ["thread (3,0,0)", "threadIdx.x < 3", "failed"]),
+    "unknown instruction": ("asm volatile(\"mbarrier.inval.b64 [%0];\" :: \"l\"(out));", "1, 1", "cudaErrorNotSupported",
+                            ["mbarrier.inval.b64", "does not know"]),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_ends_the_launch(fault, tmp_path):
+    """Broken: a wrong kernel crashes, hangs or passes, or the message does not help."""
+    body, launch, error, named = FAULTS[fault]
+    source = tmp_path / "fault.cu"
+    source.write_text(f"""#include <cassert>
+#include <cstdio>
+__global__ void wrong(int *out) {{ {body} }}
+int main() {{
+    int *out;
+    cudaMalloc(&out, 1024);
+    cudaMemset(out, 0, 1024);
+    wrong<<<{launch}>>>(out);
+    const cudaError_t first = cudaDeviceSynchronize(), second = cudaMemset(out, 0, 4);
+    printf("%s %s\\n", cudaGetErrorName(first), cudaGetErrorName(second));
+}}
+""")
+    result = run(build(source, tmp_path / "fault", "-lineinfo"), SIM_MAX_INSTRUCTIONS="100000")
+    assert result.returncode == 0 and result.stdout == f"{error} {error}\n", result.stderr
+    assert len(result.stderr.splitlines()) == 1 and "kernel _Z5wrongPi" in result.stderr
+    assert all(word in result.stderr for word in named), result.stderr
+    assert fault in ("endless loop",) or "fault.cu:3" in result.stderr, result.stderr
+
+
+def test_compressed_or_missing_ptx_is_named(tmp_path):
+    """Broken: a program without readable PTX crashes, or says nothing."""
+    link = [word for word in LINK if word != "--no-compress" and not word.startswith("-arch")]
+    for flag, said in (("-arch=sm_90", "--no-compress"), ("-gencode=arch=compute_90,code=sm_90", "no PTX")):
+        built = subprocess.run([nvcc(), ROOT / "step03_sequential/reduce.cu", "-o", tmp_path / "reduce", *link, flag],
+                               capture_output=True, text=True, cwd=ROOT)
+        assert built.returncode == 0, built.stderr
+        result = run(tmp_path / "reduce", 10)
+        assert result.returncode == 77 and said in result.stderr
+
+
+def test_damaged_files():
+    """Broken: damaged PTX makes the parser read beyond its end, crash or hang."""
+    result = run(SIM / "fuzz", ROOT / "tests/corpus", 5000, 7)
+    assert result.returncode == 0 and "no fault" in result.stdout, result.stderr[-2000:]
