@@ -33,7 +33,8 @@ SIM_NVCCFLAGS := $(NVCCFLAGS) -arch=sm_90 -cudart none --no-compress
 # Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer.
 SIM_OBJECTS := $(patsubst simulator/%.c,build/sim/objects/%.o,$(wildcard simulator/*.c))
 SIM_CFLAGS := -g -O3 -march=native -std=gnu11 -Wall -Wextra -Werror -Wno-type-limits -Wno-clobbered \
-    -fno-strict-aliasing -ffp-contract=off -frounding-math -fno-trapping-math $(SANITIZE:%=-fsanitize=%)
+    -fno-strict-aliasing -ffp-contract=off -frounding-math -fno-trapping-math \
+    $(if $(SANITIZE),-fsanitize=$(SANITIZE))
 comma := ,
 
 # python3 where it has matplotlib and pytest, else a virtual environment of our own.
@@ -63,7 +64,7 @@ build/sim/libsimulator.a: $(SIM_OBJECTS)
 	rm -f $@
 	ar rcs $@ $(SIM_OBJECTS)
 
-SIM_LIBRARIES := build/sim/libsimulator.a -lpthread -lm $(SANITIZE:%=-Xcompiler -fsanitize=$(subst $(comma),\$(comma),$(SANITIZE)))
+SIM_LIBRARIES := build/sim/libsimulator.a -lpthread -lm $(if $(SANITIZE),-Xcompiler "-fsanitize=$(subst $(comma),\$(comma),$(SANITIZE))")
 define link_simulator
 @mkdir -p $(@D)
 $(NVCC) $(SIM_NVCCFLAGS) -o $@ $< $(SIM_LIBRARIES)
