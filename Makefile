@@ -30,7 +30,8 @@ ARCH ?= $(if $(GPU),native,sm_75)
 NVCCFLAGS := -O3 -std=c++17 -Werror all-warnings -Xcompiler -Wall,-Wextra
 # The simulator runs the PTX that nvcc makes for the GPU that it was compared with.
 SIM_NVCCFLAGS := $(NVCCFLAGS) -arch=sm_90 -cudart none --no-compress
-# Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer.
+# Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer (without its
+# search for leaks: the programs that it runs need not free what they allocate).
 SIM_OBJECTS := $(patsubst simulator/%.c,build/sim/objects/%.o,$(wildcard simulator/*.c))
 SIM_CFLAGS := -g -O3 -march=native -std=gnu11 -Wall -Wextra -Werror -Wno-type-limits -Wno-clobbered \
     -fno-strict-aliasing -ffp-contract=off -frounding-math -fno-trapping-math \
@@ -41,7 +42,7 @@ comma := ,
 PYTHON ?= $(if $(shell python3 -c 'import matplotlib, pytest' 2>/dev/null && echo 1),python3,.venv/bin/python)
 PYTHON_READY := $(if $(filter .venv/%,$(PYTHON)),.venv/ready)
 
-.PHONY: help build sim fuzz run-all diff profile sanitize tries plots tables harness \
+.PHONY: help build sim bench-sim fuzz run-all diff profile sanitize tries plots tables harness \
     test toolkit clean needs-gpu FORCE
 .DELETE_ON_ERROR:
 
@@ -85,6 +86,9 @@ build/sim/fuzz: tests/fuzz.c $(wildcard simulator/*.[ch]) .sim-flags
 
 fuzz: build/sim/fuzz ## 200 000 damaged PTX files and fat binaries for the simulator's parser
 	build/sim/fuzz tests/corpus 200000 1
+
+bench-sim: $(SIM_PROGRAMS) ## warp instructions per second of the simulator
+	scripts/bench_sim.sh 16777216 $(SIM_PROGRAMS)
 
 sim: $(if $(FILE),build/sim/programs/$(basename $(notdir $(FILE)))) ## builds any CUDA program for the simulator: make sim FILE=any.cu
 	@test -n '$(FILE)' || { echo 'make sim: name the program, as in: make sim FILE=any.cu' >&2; exit 2; }
@@ -139,7 +143,7 @@ harness: ## copies the harness of step 00 into the other programs
 	scripts/copy_harness.sh $(filter-out step00_%,$(STEPS)) reference_cub
 
 test: $(GPU_PROGRAMS) $(SIM_PROGRAMS) build/sim/ptx_run build/sim/fuzz $(PYTHON_READY) ## every test that this machine can run
-	NVCC='$(NVCC)' SIM_LINK='$(SIM_NVCCFLAGS) $(SIM_LIBRARIES)' $(PYTHON) -m pytest tests
+	$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(SIM_NVCCFLAGS) $(SIM_LIBRARIES)' $(PYTHON) -m pytest tests
 
 toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root
 	scripts/install_toolkit.sh .cuda
