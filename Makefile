@@ -35,7 +35,7 @@ SIM_NVCCFLAGS := $(NVCCFLAGS) -arch=sm_90 -cudart none --no-compress
 SIM_OBJECTS := $(patsubst simulator/%.c,build/sim/objects/%.o,$(wildcard simulator/*.c))
 SIM_CFLAGS := -g -O3 -march=native -std=gnu11 -Wall -Wextra -Werror -Wno-type-limits -Wno-clobbered \
     -fno-strict-aliasing -ffp-contract=off -frounding-math -fno-trapping-math \
-    $(if $(SANITIZE),-fsanitize=$(SANITIZE))
+    $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 comma := ,
 
 # python3 where it has matplotlib and pytest, else a virtual environment of our own.
