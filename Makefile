@@ -42,7 +42,7 @@ comma := ,
 PYTHON ?= $(if $(shell python3 -c 'import matplotlib, pytest' 2>/dev/null && echo 1),python3,.venv/bin/python)
 PYTHON_READY := $(if $(filter .venv/%,$(PYTHON)),.venv/ready)
 
-.PHONY: help build sim bench-sim fuzz run-all diff profile sanitize tries plots tables harness \
+.PHONY: help build sim bench-sim compare-numba fuzz run-all diff profile sanitize tries plots tables harness \
     test toolkit clean needs-gpu FORCE
 .DELETE_ON_ERROR:
 
@@ -90,6 +90,11 @@ fuzz: build/sim/fuzz ## 200 000 damaged PTX files and fat binaries for the simul
 bench-sim: $(SIM_PROGRAMS) ## warp instructions per second of the simulator
 	scripts/bench_sim.sh 16777216 $(SIM_PROGRAMS)
 
+compare-numba: build/sim/step03_sequential/reduce ## the same reduction in Numba's simulator and in ours
+	test -e build/numba/bin/python || python3 -m venv build/numba
+	build/numba/bin/pip install --quiet numba
+	build/numba/bin/python scripts/compare_numba.py $< 65536
+
 sim: $(if $(FILE),build/sim/programs/$(basename $(notdir $(FILE)))) ## builds any CUDA program for the simulator: make sim FILE=any.cu
 	@test -n '$(FILE)' || { echo 'make sim: name the program, as in: make sim FILE=any.cu' >&2; exit 2; }
 
@@ -124,7 +129,7 @@ needs-gpu:
 	@test '$(DEVICE)' = gpu || { echo 'this needs a GPU; there is none, or DEVICE=sim was asked for' >&2; exit 2; }
 
 profile: needs-gpu build ## Nsight Compute's counters for every step: results/profile.csv
-	python3 scripts/profile.py --elements '$(PROFILE_N)' --output '$(RESULTS)/profile.csv' $(PROGRAMS)
+	python3 scripts/profile_steps.py --elements '$(PROFILE_N)' --output '$(RESULTS)/profile.csv' $(PROGRAMS)
 
 sanitize: needs-gpu build ## compute-sanitizer's four tools over every step
 	scripts/sanitize.sh $(PROGRAMS)

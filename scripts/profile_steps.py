@@ -36,7 +36,7 @@ COLUMNS = ["step", "elements", "pass", "kernel", "blocks", "threads", *METRICS]
 
 
 def fail(message):
-    sys.exit(f"profile.py: {message}")
+    sys.exit(f"profile_steps.py: {message}")
 
 
 def launches(program, elements):
