@@ -88,7 +88,7 @@ fuzz: build/sim/fuzz ## 200 000 damaged PTX files and fat binaries for the simul
 	build/sim/fuzz tests/corpus 200000 1
 
 bench-sim: $(SIM_PROGRAMS) ## warp instructions per second of the simulator
-	scripts/bench_sim.sh 16777216 $(SIM_PROGRAMS)
+	@scripts/bench_sim.sh 16777216 $(SIM_PROGRAMS)
 
 compare-numba: build/sim/step03_sequential/reduce ## the same reduction in Numba's simulator and in ours
 	test -e build/numba/bin/python || python3 -m venv build/numba

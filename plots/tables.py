@@ -152,6 +152,9 @@ def main():
     passes = first_passes()
     pages = {ROOT / "README.md": {"ladder": ladder(rows, large), "report": report(rows["step03_sequential"])}}
     pages |= {ROOT / step / "README.md": {"numbers": numbers(step, rows, large, passes)} for step in rows}
+    simulated = MEASURED.parent / "simulator"
+    pages[ROOT / "simulator/README.md"] = {
+        name: f"```\n{(simulated / name).with_suffix('.txt').read_text().strip()}\n```" for name in ("speed", "numba")}
     for row in read_csv(MEASURED / "tries.csv", 2**26):
         pages[ROOT / row["step"] / "README.md"][f"try {row['try']}"] = outcome(row)
     stale = False

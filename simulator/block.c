@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MAX_WORKERS = 64 };
@@ -268,13 +269,16 @@ cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, 
     for (const Variable *v = kernel->params; v; v = v->next, index++)
         memcpy(launch.params + v->address, arguments[index], v->bytes);
     sim_register_memory(launch.params, kernel->kernel_param_bytes + 16);
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
     run_blocks(&launch);
+    clock_gettime(CLOCK_MONOTONIC, &end);
     sim_unregister_memory(launch.params);
     free(launch.params);
     fflush(stdout);
     if (launch.error != cudaSuccess)
         fprintf(stderr, "%s\n", launch.message);
     else
-        sim_count_launch(&launch);
+        sim_count_launch(&launch, (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec));
     return launch.error;
 }

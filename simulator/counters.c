@@ -1,4 +1,5 @@
-// counters.c: one row for each launch into the file that $SIM_COUNTERS names.
+// counters.c: one row for each launch into the file that $SIM_COUNTERS names, and, if $SIM_SPEED is
+// set, how fast the host was, at the program's end.
 #include "sim.h"
 
 #include <inttypes.h>
@@ -39,8 +40,22 @@ static Slice plain_name(Slice mangled)
     return plain;
 }
 
-void sim_count_launch(const Launch *launch)
+static uint64_t all_instructions;
+static double all_seconds;
+
+static void say_speed(void)
 {
+    fprintf(stderr, "simulator: %" PRIu64 " warp instructions in %.6f s of the host\n", all_instructions, all_seconds);
+}
+
+void sim_count_launch(const Launch *launch, double host_seconds)
+{
+    if (getenv("SIM_SPEED")) {
+        if (all_instructions == 0)
+            atexit(say_speed);
+        all_instructions += launch->counters.warp_instructions;
+        all_seconds += host_seconds;
+    }
     static FILE *file;
     static int number;
     static char step[256];

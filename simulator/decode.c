@@ -289,6 +289,15 @@ static void pack(Warp *w, const Instr *i, uint32_t mask)
 
 static void unpack(Warp *w, const Instr *i, uint32_t mask)
 {
+    if (mask == ALL_LANES && i->count == 2 && i->bytes == 4) { // the most frequent: a float2
+        const uint32_t(*pairs)[2] = (const uint32_t(*)[2])(w->lanes + i->a);
+        for (int k = 0; k < 2; k++) {
+            uint32_t *part = (uint32_t *)(w->lanes + i->list[k]);
+            for (int l = 0; l < LANES && i->list[k] != NOWHERE; l++)
+                part[l] = pairs[l][k];
+        }
+        return;
+    }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         uint8_t whole[16];

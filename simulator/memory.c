@@ -333,6 +333,21 @@ static inline void store_element(uint8_t *to, const uint8_t *from, const Instr *
     write_bytes(to, value, i->bytes < 8 ? i->bytes : 8);
 }
 
+// The frequent cases: all lanes on, registers as wide as the elements, of 4 or 8 bytes.
+#define MOVE_ALL_LANES(name, T)                                              \
+    static void name(T *lanes, uint8_t *const *pointer, size_t offset, bool load) \
+    {                                                                        \
+        for (int l = 0; l < LANES; l++) {                                    \
+            T *element = (T *)(pointer[l] + offset);                         \
+            if (load)                                                        \
+                lanes[l] = __atomic_load_n(element, __ATOMIC_RELAXED);       \
+            else                                                             \
+                __atomic_store_n(element, lanes[l], __ATOMIC_RELAXED);       \
+        }                                                                    \
+    }
+MOVE_ALL_LANES(move_all_4, uint32_t)
+MOVE_ALL_LANES(move_all_8, uint64_t)
+
 static void move_lanes(Warp *w, const Instr *i, uint32_t mask, const Access *access, bool load)
 {
     for (int k = 0; k < i->count; k++) {
@@ -340,14 +355,12 @@ static void move_lanes(Warp *w, const Instr *i, uint32_t mask, const Access *acc
             continue;
         uint8_t *lanes = w->lanes + i->list[k];
         const size_t offset = (size_t)k * i->bytes;
-        if (i->bytes == 4 && i->register_bytes == 4 && mask == ALL_LANES) { // by far the most frequent
-            uint32_t *values = (uint32_t *)lanes;
-            for (int l = 0; l < LANES; l++) {
-                if (load)
-                    values[l] = (uint32_t)read_bytes(access->pointer[l] + offset, 4);
-                else
-                    write_bytes(access->pointer[l] + offset, values[l], 4);
-            }
+        if (mask == ALL_LANES && i->bytes == i->register_bytes && i->bytes == 4) {
+            move_all_4((uint32_t *)lanes, access->pointer, offset, load);
+            continue;
+        }
+        if (mask == ALL_LANES && i->bytes == i->register_bytes && i->bytes == 8) {
+            move_all_8((uint64_t *)lanes, access->pointer, offset, load);
             continue;
         }
         for (uint32_t rest = mask; rest; rest &= rest - 1) {

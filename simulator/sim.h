@@ -366,7 +366,7 @@ size_t sim_shared_bytes(const Module *module, const Function *kernel); // static
 // ---- counters.c
 
 // Adds the launch to the file that $SIM_COUNTERS names, if it does.
-void sim_count_launch(const Launch *launch);
+void sim_count_launch(const Launch *launch, double host_seconds);
 
 // ---- device.c: the GPU that is reported.
 
