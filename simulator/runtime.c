@@ -31,16 +31,17 @@ static cudaError_t done(cudaError_t error)
             return done(sticky_error); \
     } while (0)
 
+// A kernel's failure is told once here, as any other, and by all calls that do something.
 API cudaError_t cudaGetLastError(void)
 {
-    const cudaError_t error = sticky_error ? sticky_error : last_error;
+    const cudaError_t error = last_error;
     last_error = cudaSuccess;
     return error;
 }
 
 API cudaError_t cudaPeekAtLastError(void)
 {
-    return sticky_error ? sticky_error : last_error;
+    return last_error;
 }
 
 static const struct {
@@ -297,6 +298,8 @@ API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void *
     const size_t stack = stack_limit > LEAST_STACK ? stack_limit : LEAST_STACK;
     sticky_error = sim_launch(kernel->binary->module, f, grid, block, dynamic_bytes, stack, arguments);
     pthread_mutex_unlock(&lock);
+    if (sticky_error)
+        last_error = sticky_error;
     return cudaSuccess; // as on a GPU, the next call tells that the kernel failed
 }
 
@@ -470,7 +473,7 @@ API cudaError_t cudaFreeHost(void *pointer)
 API cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
 {
     UNUSED(flags);
-    return bytes ? cudaMalloc(pointer, bytes) : done(cudaErrorInvalidValue);
+    return cudaMalloc(pointer, bytes);
 }
 
 API cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
@@ -495,8 +498,11 @@ API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 API cudaError_t cudaHostUnregister(void *pointer)
 {
     STOP_IF_BROKEN();
+    const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
     if (!begins_on_device(pointer))
         return done(cudaErrorHostMemoryNotRegistered);
+    if (!a->foreign || a->address != (uint64_t)(uintptr_t)pointer)
+        return done(cudaErrorInvalidValue);
     sim_unregister_memory(pointer);
     return cudaSuccess;
 }

@@ -51,6 +51,17 @@ template <class T, int sharers> __global__ void shared_vector_broadcast(T *out)
     out[blockIdx.x * THREADS + tid] = words[tid / sharers];
 }
 
+// Only the first lanes of each warp, or every second, read elements of 4, 8 and 16 bytes.
+template <class T, int lanes, int step> __global__ void shared_vector_some(T *out)
+{
+    __shared__ T words[THREADS];
+    const unsigned tid = threadIdx.x, i = blockIdx.x * THREADS + tid;
+    words[tid] = T();
+    __syncthreads();
+    if (tid % 32 < lanes && tid % step == 0)
+        out[i] = words[tid];
+}
+
 // Any pattern at all: lanes read words by a multiplicative hash.
 __global__ void shared_hash(float *out)
 {
@@ -80,6 +91,16 @@ __global__ void shared_bytes(unsigned char *out)
     bytes[threadIdx.x * 3] = threadIdx.x;
     __syncthreads();
     out[blockIdx.x * THREADS + threadIdx.x] = bytes[(THREADS - 1 - threadIdx.x) * 3];
+}
+
+// One lane adds neighbouring words: ptxas reads them by wider loads than PTX shows.
+__global__ void shared_merged(float *out)
+{
+    __shared__ float words[THREADS];
+    words[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = words[1] + words[2] + words[3] + words[4] + words[5] + words[6] + words[7];
 }
 
 // Device memory with a stride, and off the 32-byte grid.
@@ -158,6 +179,21 @@ int main()
     shared_vector_broadcast<float2, 32><<<BLOCKS, THREADS>>>((float2 *)out);
     shared_vector_broadcast<float4, 2><<<BLOCKS, THREADS>>>((float4 *)out);
     shared_vector_broadcast<float4, 4><<<BLOCKS, THREADS>>>((float4 *)out);
+    shared_vector_some<float, 1, 1><<<BLOCKS, THREADS>>>(out);
+    shared_vector_some<float, 32, 2><<<BLOCKS, THREADS>>>(out);
+    shared_vector_some<float2, 1, 1><<<BLOCKS, THREADS>>>((float2 *)out);
+    shared_vector_some<float2, 2, 1><<<BLOCKS, THREADS>>>((float2 *)out);
+    shared_vector_some<float2, 16, 1><<<BLOCKS, THREADS>>>((float2 *)out);
+    shared_vector_some<float2, 17, 1><<<BLOCKS, THREADS>>>((float2 *)out);
+    shared_vector_some<float2, 32, 2><<<BLOCKS, THREADS>>>((float2 *)out);
+    shared_vector_some<float4, 1, 1><<<BLOCKS, THREADS>>>((float4 *)out);
+    shared_vector_some<float4, 2, 1><<<BLOCKS, THREADS>>>((float4 *)out);
+    shared_vector_some<float4, 8, 1><<<BLOCKS, THREADS>>>((float4 *)out);
+    shared_vector_some<float4, 9, 1><<<BLOCKS, THREADS>>>((float4 *)out);
+    shared_vector_some<float4, 17, 1><<<BLOCKS, THREADS>>>((float4 *)out);
+    shared_vector_some<float4, 25, 1><<<BLOCKS, THREADS>>>((float4 *)out);
+    shared_vector_some<float4, 32, 2><<<BLOCKS, THREADS>>>((float4 *)out);
+    shared_vector_some<float4, 32, 4><<<BLOCKS, THREADS>>>((float4 *)out);
     shared_hash<<<BLOCKS, THREADS>>>(out);
     shared_vector_hash<float2><<<BLOCKS, THREADS>>>((float2 *)out);
     shared_vector_hash<float4><<<BLOCKS, THREADS>>>((float4 *)out);
@@ -175,6 +211,7 @@ int main()
     global_columns<<<BLOCKS, THREADS>>>(in, out);
     global_hash<<<BLOCKS, THREADS>>>(in, out);
     some_lanes<<<BLOCKS, THREADS>>>(in, out);
+    shared_merged<<<BLOCKS, THREADS>>>(out);
     const cudaError_t error = cudaDeviceSynchronize();
     if (error != cudaSuccess)
         fprintf(stderr, "access: %s\n", cudaGetErrorString(error));
