@@ -196,28 +196,30 @@ static uint64_t call_argument(const Printer *p, int index, size_t bytes)
 {
     const Frame *f = p->w->path->frame;
     uint64_t value = 0;
-    memcpy(&value, f->params + (size_t)p->lane * f->function->param_bytes + p->i->call->arguments[index], bytes);
+    const size_t offset = p->i->call->arguments[index], size = f->function->param_bytes;
+    if (offset + bytes <= size)
+        memcpy(&value, f->params + (size_t)p->lane * size + offset, bytes);
     return value;
 }
 
-static void fail_assertion(Printer *p)
+// __assertfail(condition, file, line, function, ...)
+void sim_fail_assertion(Warp *w, const Instr *i, uint32_t mask)
 {
+    Printer p = {.w = w, .i = i, .lane = __builtin_ctz(mask)};
     char condition[256], file[256], function[256];
-    text_at(p, call_argument(p, 0, 8), condition, sizeof condition);
-    text_at(p, call_argument(p, 1, 8), file, sizeof file);
-    text_at(p, call_argument(p, 3, 8), function, sizeof function);
-    sim_fault(p->w, p->i, p->lane, cudaErrorAssert, "%s:%u: %s: assertion `%s' failed", file,
-              (unsigned)call_argument(p, 2, 4), function, condition);
+    text_at(&p, call_argument(&p, 0, 8), condition, sizeof condition);
+    text_at(&p, call_argument(&p, 1, 8), file, sizeof file);
+    text_at(&p, call_argument(&p, 3, 8), function, sizeof function);
+    sim_fault(w, i, p.lane, cudaErrorAssert, "%s:%u: %s: assertion `%s' failed", file, (unsigned)call_argument(&p, 2, 4),
+              function, condition);
 }
 
-// vprintf(format, arguments) and, with op, __assertfail(condition, file, line, function, ...)
+// vprintf(format, arguments)
 void sim_print(Warp *w, const Instr *i, uint32_t mask)
 {
     char format[4096];
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
-        if (i->op)
-            fail_assertion(&p);
         text_at(&p, call_argument(&p, 0, 8), format, sizeof format);
         p.arguments = call_argument(&p, 1, 8);
         for (const char *at = format; *at;) {
@@ -226,5 +228,28 @@ void sim_print(Warp *w, const Instr *i, uint32_t mask)
             else
                 putchar(*at++);
         }
+    }
+}
+
+// ---- malloc and free in a kernel, whose blocks run one by one then
+
+void sim_malloc(Warp *w, const Instr *i, uint32_t mask)
+{
+    const Frame *f = w->path->frame;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
+        void *memory;
+        sim_new_allocation((size_t)call_argument(&p, 0, 8), &memory); // NULL where there is none left
+        memcpy(f->params + (size_t)p.lane * f->function->param_bytes + i->call->results[0], &memory, sizeof memory);
+    }
+}
+
+void sim_free(Warp *w, const Instr *i, uint32_t mask)
+{
+    w->near = NULL; // it may be gone
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
+        if (sim_end_allocation((void *)(uintptr_t)call_argument(&p, 0, 8)) != cudaSuccess)
+            sim_fault(w, i, p.lane, cudaErrorIllegalAddress, "free of what malloc did not give");
     }
 }

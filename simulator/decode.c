@@ -645,14 +645,21 @@ static bool decode_call(Decoder *d, const Statement *s, Instr *i)
         return false;
     if (call->callee->defined)
         return true;
-    const bool print = sim_slice_is(callee->name, "vprintf"), assertion = sim_slice_is(callee->name, "__assertfail");
-    if (call->argument_count < (assertion ? 4 : 2))
-        return false;
+    static const struct {
+        const char *name;
+        Handler *run;
+        int arguments, results;
+    } BUILT_IN[] = {
+        {"vprintf", sim_print, 2, 0}, {"__assertfail", sim_fail_assertion, 4, 0}, {"malloc", sim_malloc, 1, 1}, {"free", sim_free, 1, 0}};
     i->control = PLAIN;
-    i->run = sim_print;
-    i->op = assertion;
     d->program->sequential = true;
-    return print || assertion;
+    for (size_t n = 0; n < sizeof BUILT_IN / sizeof *BUILT_IN; n++)
+        if (sim_slice_is(callee->name, BUILT_IN[n].name)) {
+            i->run = BUILT_IN[n].run;
+            return call->argument_count >= BUILT_IN[n].arguments && call->result_count >= BUILT_IN[n].results &&
+                   (BUILT_IN[n].results == 0 || call->results[0] + sizeof(void *) <= d->function->param_bytes);
+        }
+    return false;
 }
 
 // bar.sync a{, b}; bar.arrive a, b; bar.red.popc.u32 d, a{, b}, p
@@ -721,9 +728,9 @@ static bool decode_shuffle(Decoder *d, const Statement *s, const Opcode *o, Inst
 static bool decode_vote(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static const char *const MODES[] = {"all", "any", "uni", "ballot"};
-    if (o->count != 4 || !sim_slice_is(o->parts[1], "sync") || s->count != 3)
-        return false;
-    for (i->op = 0; i->op < 4 && !sim_slice_is(o->parts[2], MODES[i->op]); i->op++)
+    if (o->count != 4 || !has(o, "sync") || s->count != 3)
+        return false; // vote.sync.all.pred; also vote.all.sync.pred, as CUB writes it
+    for (i->op = 0; i->op < 4 && !has(o, MODES[i->op]); i->op++)
         ;
     i->run = sim_vote;
     i->d = destination(&s->operands[0], i->op == VOTE_BALLOT ? 'i' : 'p');

@@ -286,6 +286,41 @@ static void compare_slowly(Warp *w, const Instr *i, uint32_t mask)
     sim_set_predicates(w, i, mask, result);
 }
 
+// One operand of a comparison, or one half of it.
+static double compared(const uint8_t *lanes, int l, int part, Type type, bool flush)
+{
+    switch (type) {
+    case F16X2: case BF16X2: return half_value(((const uint16_t *)lanes)[2 * l + part], type == BF16X2);
+    case F16: case BF16: return half_value(((const uint16_t *)lanes)[l], type == BF16);
+    case F32: return flush ? flushed(((const float *)lanes)[l]) : ((const float *)lanes)[l];
+    case F64: return ((const double *)lanes)[l];
+    case S32: return ((const int32_t *)lanes)[l];
+    default: return ((const uint32_t *)lanes)[l];
+    }
+}
+
+// set: like setp, but the result is a number: all bits of a whole number, or 1.
+static void compare_to_number(Warp *w, const Instr *i, uint32_t mask)
+{
+    const Type type = (Type)i->type, to = (Type)i->count;
+    const int parts = type == F16X2 || type == BF16X2 ? 2 : 1;
+    const uint32_t half_true = to == F16X2 ? 0x3c00 : to == BF16X2 ? 0x3f80 : 0xffff;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        uint32_t result = 0;
+        for (int part = 0; part < parts; part++) {
+            const double a = compared(OPERAND(uint8_t, a), l, part, type, i->flags & FLUSH),
+                         b = compared(OPERAND(uint8_t, b), l, part, type, i->flags & FLUSH);
+            if (compares(COMPARE_WITH[i->from].name, a, b))
+                result |= parts == 2 ? half_true << (16 * part) : to == F32 ? 0x3f800000 : to == F16 ? 0x3c00 : to == BF16 ? 0x3f80 : UINT32_MAX;
+        }
+        if (sim_type_bytes(to) == 2)
+            OPERAND(uint16_t, d)[l] = (uint16_t)result;
+        else
+            OPERAND(uint32_t, d)[l] = result;
+    }
+}
+
 static const char *const CLASSES[] = {"finite", "infinite", "number", "notanumber", "normal", "subnormal"};
 
 static void test_class(Warp *w, const Instr *i, uint32_t mask)
@@ -393,6 +428,38 @@ static const char *comparison(Slice rest, Instr *i) // setp.lt.ftz.f32
     return NULL;
 }
 
+static const char *number_comparison(Slice rest, Instr *i) // set.gt.ftz.u32.f16x2
+{
+    Slice how, word, to = {"", 0};
+    if (!take(&rest, &how) || !take(&rest, &to))
+        return NULL;
+    if (sim_slice_is(to, "ftz")) {
+        i->flags |= FLUSH;
+        if (!take(&rest, &to))
+            return NULL;
+    }
+    if (!take(&rest, &word) || rest.length)
+        return NULL;
+    i->count = (uint8_t)sim_type_named(to);
+    i->type = (uint8_t)sim_type_named(word);
+    i->run = compare_to_number;
+    const bool pair = i->type == F16X2 || i->type == BF16X2, single = i->type == F16 || i->type == BF16;
+    const bool whole = i->count == U32 || i->count == S32;
+    const bool fits = pair ? whole || i->count == i->type : single ? whole || i->count == i->type : whole || i->count == F32;
+    for (size_t k = 0; k < sizeof COMPARE_WITH / sizeof *COMPARE_WITH && fits; k++)
+        if (sim_slice_is(how, COMPARE_WITH[k].name)) {
+            i->from = (uint8_t)k;
+            const bool half_result = sim_type_bytes((Type)i->count) == 2, float_result = i->count == F32;
+            return pair                                 ? "iii"
+                   : single                             ? (half_result ? "hhh" : "ihh")
+                   : i->type == F32                     ? (float_result ? "fff" : "iff")
+                   : i->type == F64                     ? (float_result ? "fdd" : "idd")
+                   : i->type == S32 || i->type == U32   ? (float_result ? "fii" : "iii")
+                                                        : NULL;
+        }
+    return NULL;
+}
+
 static const char *class_test(Slice rest, Instr *i) // testp.finite.f32
 {
     Slice class, type;
@@ -415,6 +482,8 @@ const char *sim_float_operation(Slice opcode, Instr *i)
         return NULL;
     if (sim_slice_is(name, "setp"))
         return comparison(rest, i);
+    if (sim_slice_is(name, "set"))
+        return number_comparison(rest, i);
     if (sim_slice_is(name, "testp"))
         return class_test(rest, i);
     if (sim_slice_is(opcode, "copysign.f32"))

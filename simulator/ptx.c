@@ -132,7 +132,8 @@ static void skip_blanks(Parser *p)
 static void read_word(Parser *p)
 {
     const char *c = p->at + 1;
-    while (is_word_start(*c) || is_digit(*c) || (c[0] == ':' && c[1] == ':') || (c[0] == ':' && c[-1] == ':'))
+    const bool directive = *p->at == '.'; // ends at the next dot: .reg.b32 is two of them
+    while ((is_word_start(*c) && !(directive && *c == '.')) || is_digit(*c) || (c[0] == ':' && c[1] == ':') || (c[0] == ':' && c[-1] == ':'))
         c++;
     p->token.kind = WORD;
     p->token.text = (Slice){p->at, (size_t)(c - p->at)};

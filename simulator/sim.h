@@ -302,8 +302,8 @@ bool sim_run_warp(Warp *w);
 
 // ---- across.c: operations between the lanes of a warp, and what they tell the outside.
 
-Handler sim_shuffle, sim_vote, sim_match, sim_reduce_warp, sim_activemask, sim_elect, sim_print, sim_trap,
-    sim_read_clock;
+Handler sim_shuffle, sim_vote, sim_match, sim_reduce_warp, sim_activemask, sim_elect, sim_print,
+    sim_fail_assertion, sim_malloc, sim_free, sim_trap, sim_read_clock;
 
 // ---- block.c: blocks, barriers, the host's threads.
 
