@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_WORKERS = 64 };
+enum { MAX_WORKERS = 64, RESERVED_BYTES = 1024 };
 
 // ---- What goes wrong
 
@@ -259,6 +259,10 @@ cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, 
     const size_t fixed = sim_shared_bytes(module, kernel);
     launch.dynamic_shared = (uint32_t)((fixed + 15) / 16 * 16);
     launch.shared_bytes = dynamic_bytes ? launch.dynamic_shared + dynamic_bytes : fixed;
+    if (module->uses_reserved_shared) {
+        launch.reserved_shared = (uint32_t)((launch.shared_bytes + 15) / 16 * 16);
+        launch.shared_bytes = launch.reserved_shared + RESERVED_BYTES;
+    }
     launch.local_bytes = local_bytes_of(kernel, stack_bytes);
     launch.blocks = (uint64_t)grid.x * grid.y * grid.z;
     launch.fault_block = UINT64_MAX;

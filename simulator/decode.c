@@ -11,7 +11,7 @@
 enum { MOST_PARTS = 12, LANE_ALIGNMENT = 64 };
 
 typedef struct Decoder {
-    const Module *module;
+    Module *module;
     Arena *arena;
     const Function *function;
     Program *program;
@@ -95,7 +95,7 @@ static const struct {
     {"%lanemask_le", LANEMASK_LE, 4}, {"%lanemask_lt", LANEMASK_LT, 4}, {"%lanemask_ge", LANEMASK_GE, 4},
     {"%lanemask_gt", LANEMASK_GT, 4}, {"%clock", CLOCK, 4}, {"%clock_hi", CLOCK_HI, 4}, {"%clock64", CLOCK64, 8},
     {"%globaltimer", GLOBALTIMER, 8}, {"%globaltimer_lo", GLOBALTIMER_LO, 4}, {"%globaltimer_hi", GLOBALTIMER_HI, 4},
-    {"%dynamic_smem_size", DYNAMIC_SMEM_SIZE, 4}, {"%total_smem_size", TOTAL_SMEM_SIZE, 4},
+    {"%reserved_smem_offset_1", RESERVED_SHARED, 4}, {"%dynamic_smem_size", DYNAMIC_SMEM_SIZE, 4}, {"%total_smem_size", TOTAL_SMEM_SIZE, 4},
     {"%nclusterid.x", NCTAID_X, 4}, {"%nclusterid.y", NCTAID_Y, 4}, {"%nclusterid.z", NCTAID_Z, 4},
     {"%clusterid.x", CTAID_X, 4}, {"%clusterid.y", CTAID_Y, 4}, {"%clusterid.z", CTAID_Z, 4},
     {"%cluster_nctaid.x", CLUSTER_ONE, 4}, {"%cluster_nctaid.y", CLUSTER_ONE, 4},
@@ -175,8 +175,11 @@ static uint32_t source(Decoder *d, const Operand *o, char letter)
     for (size_t k = 0; k < sizeof SPECIAL_REGISTERS / sizeof *SPECIAL_REGISTERS; k++)
         if (sim_slice_is(o->name, SPECIAL_REGISTERS[k].name)) {
             const bool fits = SPECIAL_REGISTERS[k].bytes == bytes && !is_clock(SPECIAL_REGISTERS[k].special);
+            d->module->uses_reserved_shared |= SPECIAL_REGISTERS[k].special == RESERVED_SHARED;
             return fits ? slot(d, bytes, (int)SPECIAL_REGISTERS[k].special, 0) : NOWHERE;
         }
+    if (o->name.length > 7 && memcmp(o->name.text, "%envreg", 7) == 0)
+        return constant(d, bytes, 0); // the driver's; 0 tells cooperative groups that it is no whole grid
     if (sim_slice_is(o->name, "WARP_SZ"))
         return constant(d, bytes, LANES);
     uint64_t value;
@@ -883,7 +886,7 @@ static void do_nothing(Warp *w, const Instr *i, uint32_t mask)
     (void)w, (void)i, (void)mask;
 }
 
-static void decode_function(const Module *module, Arena *arena, Function *f)
+static void decode_function(Module *module, Arena *arena, Function *f)
 {
     Program *program = sim_allocate(arena, sizeof *program);
     Decoder d = {.module = module, .arena = arena, .function = f, .program = program, .carry = NOWHERE};

@@ -120,6 +120,7 @@ typedef struct Module {
     Function *functions;
     Variable *variables;
     size_t shared_bytes; // of the variables outside functions
+    bool uses_reserved_shared; // a kilobyte behind a block's own, for cooperative groups
     Slice *files;
     int file_count;
     char error[256]; // why it cannot be used; empty if it can
@@ -184,7 +185,7 @@ typedef enum Special {
     TID_X, TID_Y, TID_Z, NTID_X, NTID_Y, NTID_Z, CTAID_X, CTAID_Y, CTAID_Z, NCTAID_X, NCTAID_Y, NCTAID_Z,
     LANEID, WARPID, NWARPID, SMID, NSMID, GRIDID, LANEMASK_EQ, LANEMASK_LE, LANEMASK_LT, LANEMASK_GE,
     LANEMASK_GT, CLOCK, CLOCK_HI, CLOCK64, GLOBALTIMER, GLOBALTIMER_LO, GLOBALTIMER_HI,
-    DYNAMIC_SMEM_SIZE, TOTAL_SMEM_SIZE, CLUSTER_ONE, CLUSTER_ZERO, DYNAMIC_SHARED, LOCAL_BASE,
+    DYNAMIC_SMEM_SIZE, TOTAL_SMEM_SIZE, CLUSTER_ONE, CLUSTER_ZERO, DYNAMIC_SHARED, RESERVED_SHARED, LOCAL_BASE,
     PARAM_BASE, SPECIALS
 } Special;
 
@@ -318,7 +319,7 @@ typedef struct Launch {
     const Function *kernel;
     dim3 grid, block;
     size_t dynamic_bytes, shared_bytes; // asked for; with the static ones
-    uint32_t dynamic_shared; // where the dynamic part begins
+    uint32_t dynamic_shared, reserved_shared; // where these parts begin
     uint8_t *params;
     size_t local_bytes; // of a thread
     uint64_t blocks;

@@ -46,6 +46,7 @@ static uint64_t special_value(const Warp *w, const Frame *f, Special special, in
     case TOTAL_SMEM_SIZE: return launch->shared_bytes;
     case CLUSTER_ONE: return 1;
     case DYNAMIC_SHARED: return launch->dynamic_shared;
+    case RESERVED_SHARED: return launch->reserved_shared;
     case LOCAL_BASE: return f->local_base;
     case PARAM_BASE: return (uint64_t)(uintptr_t)launch->params;
     default: return 0;
