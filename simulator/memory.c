@@ -438,9 +438,10 @@ void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
         const uint64_t offset = (uint64_t)i->offset + (uint64_t)k * i->bytes;
         if (i->bytes > size || offset > size - i->bytes)
             sim_fault(w, i, -1, cudaErrorIllegalAddress, "a parameter at byte %llu of %zu", (unsigned long long)offset, size);
+        _Alignas(16) uint8_t value[16] = {0}; // a parameter may lie at any address
+        memcpy(value, w->block->launch->params + offset, i->bytes);
         for (uint32_t rest = i->list[k] == NOWHERE ? 0 : mask; rest; rest &= rest - 1)
-            load_element(w->lanes + i->list[k] + (size_t)__builtin_ctz(rest) * i->register_bytes,
-                         w->block->launch->params + offset, i);
+            load_element(w->lanes + i->list[k] + (size_t)__builtin_ctz(rest) * i->register_bytes, value, i);
     }
 }
 
@@ -453,7 +454,7 @@ static void access_argument(Warp *w, const Instr *i, uint32_t mask, bool load)
         const int l = __builtin_ctz(rest);
         for (int k = 0; k < i->count; k++) {
             uint8_t *argument = w->path->frame->params + (size_t)l * size + i->offset + (size_t)k * i->bytes;
-            uint8_t whole[16] = {0}; // arguments may lie at any address
+            _Alignas(16) uint8_t whole[16] = {0}; // arguments may lie at any address
             if (i->list[k] == NOWHERE)
                 continue;
             uint8_t *lane = w->lanes + i->list[k] + (size_t)l * i->register_bytes;

@@ -1,5 +1,5 @@
 // fuzz CORPUS COUNT SEED: damages the files of a folder in COUNT ways and gives them to the
-// simulator's parser (*.ptx) and its reader of fat binaries (*.fatbin). Built with the address and
+// simulator's parser (*.ptx), runs what it takes, and its reader of fat binaries (*.fatbin). Built with the address and
 // undefined-behaviour sanitizers, it ends with a report at the first read past an end, and hangs at
 // the first endless loop. Same SEED, same inputs.
 #include "sim.h"
@@ -88,6 +88,28 @@ static size_t damage(const Sample *sample, const Sample *other, char *to)
     return size;
 }
 
+// Runs a kernel on one small block, with a buffer of numbers for all that it might take for pointers.
+static void launch(const Module *module, const Function *kernel)
+{
+    static uint64_t buffer[512];
+    void *arguments[1024];
+    uint64_t values[64];
+    const dim3 one = {1, 1, 1}, block = {40, 1, 1};
+    for (int k = 0; k < 64; k++)
+        values[k] = (uint64_t)(uintptr_t)buffer;
+    int count = 0;
+    for (const Variable *v = kernel->params; v && count < 1024; v = v->next, count++) {
+        if (v->bytes > sizeof values)
+            return;
+        arguments[count] = values;
+    }
+    if (count == 1024 || sim_shared_bytes(module, kernel) > 49152)
+        return;
+    sim_register_memory(buffer, sizeof buffer);
+    sim_launch(module, kernel, one, block, 64, 4096, arguments);
+    sim_unregister_memory(buffer);
+}
+
 static void try(const char *bytes, size_t size, bool binary)
 {
     // A copy of exactly that size, so that the sanitizer sees a read beyond it.
@@ -102,8 +124,12 @@ static void try(const char *bytes, size_t size, bool binary)
     } else {
         copy[size] = 0;
         Module *module = sim_parse(copy);
-        if (!module->error[0])
+        if (!module->error[0]) {
             sim_decode(module);
+            for (const Function *f = module->functions; f; f = f->next)
+                if (f->entry && f->defined)
+                    launch(module, f);
+        }
         sim_free_module(module);
     }
     free(copy);
@@ -118,6 +144,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: fuzz CORPUS COUNT SEED, where CORPUS is a folder with *.ptx and *.fatbin\n");
         return 2;
     }
+    setenv("SIM_MAX_INSTRUCTIONS", "50000", 1);
+
     state = strtoull(argv[3], NULL, 10);
     const long inputs = atol(argv[2]);
     for (long n = 0; n < inputs; n++) {
