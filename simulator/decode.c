@@ -870,7 +870,7 @@ static bool decode(Decoder *d, const Statement *s, Instr *i)
         return !proxy && s->count == 0;
     }
     if (sim_slice_is(name, "prefetch") || sim_slice_is(name, "prefetchu") || sim_slice_is(name, "nanosleep") ||
-        sim_slice_is(name, "pmevent") || sim_slice_is(name, "brkpt") || sim_slice_is(name, ".branchtargets"))
+        sim_slice_is(name, "pmevent") || sim_slice_is(name, "brkpt") || sim_slice_is(s->opcode, ".branchtargets"))
         return true; // hints, and a table that a branch has read
     const Operation *known = sim_alu_operation(s->opcode);
     if (known) {

@@ -145,7 +145,6 @@ int main(int argc, char **argv)
         return 2;
     }
     setenv("SIM_MAX_INSTRUCTIONS", "50000", 1);
-
     state = strtoull(argv[3], NULL, 10);
     const long inputs = atol(argv[2]);
     for (long n = 0; n < inputs; n++) {

@@ -1,9 +1,11 @@
 """PTX instructions on the simulator, against values computed here."""
 
+import functools
 import itertools
 import math
 import struct
 import subprocess
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -56,7 +58,8 @@ def as_register(type_name, name):
 
 
 def kernel(opcode, result, sources):
-    """PTX that applies the opcode to the three columns of the input."""
+    """PTX that applies the opcode to the columns of the input: %t = opcode(%s0, %s1, %s2). A text with a
+    semicolon stands for instructions that do so themselves."""
     lines = []
     for k, type_name in enumerate(sources):
         size = int(type_name[1:])
@@ -68,11 +71,12 @@ def kernel(opcode, result, sources):
         else:
             lines += ["cvt.u16.u64 %q, %w;", f"mov.b16 %s{k}, %q;"]
     operands = ", ".join(f"%s{k}" for k in range(len(sources)))
+    body = opcode if ";" in opcode else f"{opcode} %t, {operands};"
     if result == "pred":
-        lines += [".reg .pred %t;", f"{opcode} %t, {operands};", "selp.u64 %w, 1, 0, %t;"]
+        lines += [".reg .pred %t;", body, "selp.u64 %w, 1, 0, %t;"]
     else:
         size = int(result[1:])
-        lines += [as_register(result, "%t"), f"{opcode} %t, {operands};"]
+        lines += [as_register(result, "%t"), body]
         lines += {64: ["mov.b64 %w, %t;"], 32: ["mov.b32 %n, %t;", "cvt.u64.u32 %w, %n;"],
                   16: ["mov.b16 %q, %t;", "cvt.u64.u16 %w, %q;"]}[size]
     return f""".version 8.0
@@ -88,7 +92,7 @@ def kernel(opcode, result, sources):
     mov.u32 %i, %ctaid.x;
     mov.u32 %j, %ntid.x;
     mov.u32 %n, %tid.x;
-    mad.lo.u32 %i, %i, %j, %n;
+    mad.lo.u32 %i, %i, %j, %n; // stays the thread's row: a text may use it
     mul.wide.u32 %x, %i, 24;
     add.u64 %in, %in, %x;
     mul.wide.u32 %x, %i, 8;
@@ -189,6 +193,63 @@ def integer_cases():
         signed(a >> 8 * k, 8) * signed(b >> 8 * k, 8) for k in range(4))
 
 
+    yield "dp4a.u32.s32", "s32", ["u32", "s32", "s32"], lambda a, b, c: c + sum(
+        (a >> 8 * k & 255) * signed(b >> 8 * k, 8) for k in range(4))
+    yield from rare_integer_cases()
+
+
+def rare_integer_cases():
+    """What compilers make of wide arithmetic, bit tricks and table lookups."""
+    three = ["u32", "u32", "u32"]
+    yield "{.reg .u32 %l; add.cc.u32 %l, %s0, %s1; addc.u32 %t, %s2, 0;}", "u32", three, lambda a, b, c: c + (a + b >> 32)
+    yield "{.reg .u32 %l; sub.cc.u32 %l, %s0, %s1; subc.u32 %t, %s2, 0;}", "u32", three, lambda a, b, c: c - (a < b)
+    yield ("{.reg .u32 %l; add.cc.u32 %l, %s0, %s1; addc.cc.u32 %l, %s1, %s2; addc.u32 %t, 0, 0;}", "u32", three,
+           lambda a, b, c: b + c + (a + b >> 32) >> 32)
+    yield ("{.reg .u32 %l; sub.cc.u32 %l, %s0, %s1; subc.cc.u32 %l, %s1, %s2; subc.u32 %t, 0, 0;}", "u32", three,
+           lambda a, b, c: -(b - c - (a < b) < 0))
+    yield ("{.reg .u32 %l; mad.lo.cc.u32 %l, %s0, %s1, %s2; madc.hi.u32 %t, %s0, %s1, 0;}", "u32", three,
+           lambda a, b, c: a * b + c >> 32)
+    for t, n in (("u32", lambda v: v & 0xFFFFFF), ("s32", lambda v: signed(v, 24))):
+        yield f"mul24.lo.{t}", t, [t, t], lambda a, b, n=n: n(a) * n(b)
+        yield f"mul24.hi.{t}", t, [t, t], lambda a, b, n=n: n(a) * n(b) >> 16
+        yield f"mad24.lo.{t}", t, [t, t, t], lambda a, b, c, n=n: n(a) * n(b) + c
+    for table in (0x1B, 0xE8, 0x96, 0x00, 0xFF):
+        yield (f"lop3.b32 %t, %s0, %s1, %s2, {table};", "b32", three,
+               lambda a, b, c, t=table: sum((t >> ((a >> k & 1) << 2 | (b >> k & 1) << 1 | c >> k & 1) & 1) << k for k in range(32)))
+    for size in (32, 64):
+        for length in (0, 1, 7, 64, 255):
+            yield (f"bfi.b{size} %t, %s0, %s1, %s2, {length};", f"b{size}", [f"b{size}", f"b{size}", "u32"],
+                   lambda a, b, p, n=length, s=size: inserted(a, b, p & 255, n, s))
+    for mode, bytes_of in PERMUTATIONS.items():
+        yield (f"prmt.b32.{mode}", "b32", ["b32", "b32", "u32"], lambda a, b, c, f=bytes_of: sum(
+            ((b << 32 | a) >> 8 * f(k, c & 3) & 255) << 8 * k for k in range(4)))
+    yield ("{.reg .pred %p, %q; setp.ne.u32 %p, %s2, 0; setp.lt.and.s32 %q|%t, %s0, %s1, %p;}", "pred", three,
+           lambda a, b, c: not signed(a, 32) < signed(b, 32) and c != 0)
+    yield ("{.reg .pred %p, %q; setp.ne.u32 %p, %s2, 0; setp.lt.xor.s32 %t|%q, %s0, %s1, !%p;}", "pred", three,
+           lambda a, b, c: (signed(a, 32) < signed(b, 32)) ^ (c == 0))
+    yield "set.lt.u32.s32", "u32", ["s32", "s32"], lambda a, b: -(signed(a, 32) < signed(b, 32))
+    yield "set.eq.f32.u32", "u32", ["u32", "u32"], lambda a, b: 0x3F800000 * (a == b)
+    yield ("{.reg .u32 %m; rem.u32 %m, %s0, 3; T: .branchtargets A, B, C; brx.idx %m, T;"
+           "A: mov.u32 %t, 10; bra E; B: mov.u32 %t, 11; bra E; C: mov.u32 %t, 12; E: add.u32 %t, %t, 1;}", "u32", ["u32"],
+           lambda a: 11 + a % 3)
+
+
+def inserted(a, b, position, length, size):
+    mask = ((1 << length) - 1) << position & (1 << size) - 1
+    return b & ~mask | a << position & mask
+
+
+# For byte k of the result and the selector's two bits: which of the eight bytes (prmt's table in the PTX ISA).
+PERMUTATIONS = {
+    "f4e": lambda k, c: c + k,
+    "b4e": lambda k, c: (c - k) % 8,
+    "rc8": lambda k, c: c,
+    "ecl": lambda k, c: max(k, c),
+    "ecr": lambda k, c: min(k, c),
+    "rc16": lambda k, c: 2 * (c & 1) + (k & 1),
+}
+
+
 def permuted(a, b, c):
     data = (b << 32 | a).to_bytes(8, "little")
     result = 0
@@ -264,11 +325,41 @@ def float_cases():
     yield "mul.ftz.f32", "f32", ["f32", "f32"], lambda a, b: flush(flush(a) * flush(b))
     yield "add.sat.f32", "f32", ["f32", "f32"], lambda a, b: saturate(a + b)
     yield "fma.rn.f32", "f32", ["f32", "f32", "f32"], lambda a, b, c: np.float32(fused(a, b, c))
+    yield "copysign.f32", "f32", ["f32", "f32"], lambda a, b: np.copysign(b, a)
+    yield "copysign.f64", "f64", ["f64", "f64"], lambda a, b: np.copysign(b, a)
+    for name, holds in {"finite": np.isfinite, "infinite": np.isinf, "notanumber": np.isnan, "number": lambda a: not np.isnan(a),
+                        "subnormal": lambda a: 0 < abs(a) < np.finfo(a.dtype).tiny,
+                        "normal": lambda a: np.finfo(a.dtype).tiny <= abs(a) < np.inf}.items():
+        yield f"testp.{name}.f32", "pred", ["f32"], holds
+        yield f"testp.{name}.f64", "pred", ["f64"], holds
+    for mode in ("rz", "rm", "rp"):
+        yield f"add.{mode}.f32", "f32", ["f32", "f32"], lambda a, b, m=mode: directed(a, b, 1, m)
+        yield f"mul.{mode}.f32", "f32", ["f32", "f32"], lambda a, b, m=mode: directed(a, np.copysign(np.float32(0), product_sign(a, b)), b, m)
+        yield f"fma.{mode}.f32", "f32", ["f32", "f32", "f32"], lambda a, b, c, m=mode: directed(a, c, b, m)
+
+
+def product_sign(a, b):
+    return np.copysign(1, a) * np.copysign(1, b)
+
+
+def directed(a, c, b, mode):
+    """a * b + c, rounded to single precision toward 0, down or up."""
+    plain = np.float64(a) * np.float64(b) + np.float64(c)
+    if not all(np.isfinite(v) for v in (a, b, c)):
+        return np.float32(plain)
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+    if exact == 0:  # two zeros of one sign keep it; others that cancel are -0 only when rounded down
+        signs = {bool(np.signbit(a)) != bool(np.signbit(b)), bool(np.signbit(c))} if a * b == 0 and c == 0 else {False, True}
+        return np.float32(-0.0 if signs == {True} or (len(signs) == 2 and mode == "rm") else 0.0)
+    down = mode == "rm" or (mode == "rz" and exact > 0)
+    result = np.float32(plain)  # at most one number beside the right one
+    while float(result) > exact if down else float(result) < exact:
+        result = np.nextafter(result, np.float32(-math.inf if down else math.inf))
+    return result
 
 
 def fused(a, b, c):
     """a * b + c rounded once to single precision: by exact fractions where all are finite."""
-    from fractions import Fraction
     if not all(np.isfinite(v) for v in (a, b, c)):
         return np.float64(a) * np.float64(b) + np.float64(c)
     exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
@@ -299,7 +390,7 @@ def test_floating_point(case, tmp_path):
             view, bits_type = VIEWS[result]
             if np.isnan(expected):
                 assert np.isnan(view(value)), [hex(v) for v in row]
-                if result == "f32" and opcode.split(".")[0] not in ("neg", "abs"):
+                if result == "f32" and opcode.split(".")[0] not in ("neg", "abs", "copysign"):
                     assert value == 0x7FFFFFFF
             else:
                 assert value == int(expected.view(bits_type)), [hex(v) for v in row]
@@ -353,3 +444,92 @@ def test_float_to_smaller_float(to, source, tmp_path):
                 assert np.isnan(VIEWS[to][0](value))
             else:
                 assert value == int(expected.view(VIEWS[to][1])), hex(bits)
+
+
+# ---- Instructions in which the lanes of a warp, or the threads of a block, take part together
+
+LANES = [(0xFFFFFFF0 + 7 * k & 0xFFFFFFFF, k * k % 5, k % 3) for k in range(64)]  # two warps, one block
+
+
+def warp_cases():
+    """Name, text, and the result of one lane from its warp's rows and its number."""
+    for name, function in {"add.u32": sum, "min.u32": min, "max.u32": max, "add.s32": sum,
+                           "min.s32": lambda v: min(signed(x, 32) for x in v),
+                           "max.s32": lambda v: max(signed(x, 32) for x in v),
+                           "and.b32": lambda v: functools.reduce(int.__and__, v),
+                           "or.b32": lambda v: functools.reduce(int.__or__, v),
+                           "xor.b32": lambda v: functools.reduce(int.__xor__, v)}.items():
+        yield (f"redux.sync.{name}", f"redux.sync.{name} %t, %s0, 0xffffffff;",
+               lambda rows, lane, f=function: f([row[0] for row in rows]))
+    # A third of the lanes votes on its own, while the others wait.
+    third = "{.reg .pred %p, %q; setp.eq.u32 %q, %s2, 1; mov.u32 %t, 0; @!%q bra E;"
+    members = "{.reg .pred %p, %q; setp.eq.u32 %q, %s2, 1; vote.sync.ballot.b32 %n, %q, 0xffffffff; mov.u32 %t, 0; @!%q bra E;"
+    yield ("redux of some lanes", members + "redux.sync.min.s32 %t, %s0, %n; E: bar.warp.sync 0xffffffff;}",
+           lambda rows, lane: min(signed(row[0], 32) for row in rows if row[2] == 1) if rows[lane][2] == 1 else 0)
+    yield ("activemask", third + "activemask.b32 %t; E: bar.warp.sync 0xffffffff;}",
+           lambda rows, lane: bits(row[2] == 1 for row in rows) if rows[lane][2] == 1 else 0)
+    yield ("vote.ballot", "{.reg .pred %p; setp.gt.u32 %p, %s1, 1; vote.sync.ballot.b32 %t, %p, 0xffffffff;}",
+           lambda rows, lane: bits(row[1] > 1 for row in rows))
+    for mode, function in {"all": all, "any": any, "uni": lambda v: len(set(v)) == 1}.items():
+        for limit in (0, 1, 4, 5):
+            yield (f"vote.{mode} < {limit}", f"{{.reg .pred %p; setp.lt.u32 %p, %s1, {limit}; vote.sync.{mode}.pred %p, %p, "
+                   "0xffffffff; selp.u32 %t, 1, 0, %p;}", lambda rows, lane, f=function, m=limit: f([row[1] < m for row in rows]))
+    yield ("match.any", "match.any.sync.b32 %t, %s1, 0xffffffff;",
+           lambda rows, lane: bits(row[1] == rows[lane][1] for row in rows))
+    yield ("match.all", "{.reg .pred %p; match.all.sync.b32 %t|%p, %s1, 0xffffffff; @%p add.u32 %t, %t, 1;}", lambda rows, lane: 0)
+    yield ("match.all, all alike", "{.reg .pred %p; mov.u32 %n, 3; match.all.sync.b32 %t|%p, %n, 0xffffffff;"
+           "selp.u32 %t, %t, 0, %p;}", lambda rows, lane: 0xFFFFFFFF)
+    yield ("elect", members + "elect.sync %t|%p, %n; @%p add.u32 %t, %t, 100; E: bar.warp.sync 0xffffffff;}", elected)
+    for mode, width in itertools.product(("up", "down", "bfly", "idx"), (32, 8)):
+        clamp = 32 - width << 8 | (0 if mode == "up" else 31)
+        for by in (0, 1, 5, 9, 31):
+            yield (f"shfl.{mode} {by} of {width}", f"{{.reg .pred %p; shfl.sync.{mode}.b32 %t|%p, %s0, {by}, {clamp}, 0xffffffff;"
+                   "@!%p add.u32 %t, %t, 1;}", lambda rows, lane, a=(mode, by, width): shuffled(rows, lane, *a))
+    # Named barriers: one warp waits for what the other writes later.
+    shared = "{.shared .align 4 .b32 box[64]; .reg .pred %p; .reg .u32 %a; mov.u32 %n, %tid.x; setp.lt.u32 %p, %n, 32; mov.u32 %t, 0;"
+    yield ("bar.arrive", shared + "@%p bra C; mov.u32 %a, box; st.shared.u32 [%a], 77; bar.arrive 3, 64; bra E;"
+           "C: bar.sync 3, 64; mov.u32 %a, box; ld.shared.u32 %t, [%a]; E: bar.sync 0;}", lambda rows, lane: (77, 0))
+    yield ("bar.sync of one warp", shared + "@%p bra E; bar.sync 5, 32; mov.u32 %t, 8; E: bar.sync 0;}", lambda rows, lane: (0, 8))
+    not_one = "{.reg .pred %p; setp.ne.u32 %p, %s2, 1;"
+    yield "bar.red.popc", not_one + "bar.red.popc.u32 %t, 0, %p;}", lambda rows, lane: sum(row[2] != 1 for row in LANES)
+    for name, expected in {"and": 0, "or": 1}.items():
+        yield (f"bar.red.{name}", not_one + f"bar.red.{name}.pred %p, 0, %p; selp.u32 %t, 1, 0, %p;}}",
+               lambda rows, lane, e=expected: e)
+    copy = ("{.shared .align 8 .b8 box[512]; .reg .u32 %a, %b; mov.u32 %a, box; mov.u32 %n, %tid.x; shl.b32 %n, %n, 3; add.u32 %a, %a, %n;"
+            "st.shared.u32 [%a+4], 5; cp.async.ca.shared.global [%a], [%in], SIZES; cp.async.commit_group; cp.async.wait_group 0;"
+            "ld.shared.u32 %t, [%a]; ld.shared.u32 %b, [%a+4]; shl.b32 %b, %b, 4; add.u32 %t, %t, %b;}")
+    yield "cp.async", copy.replace("SIZES", "8"), lambda rows, lane: rows[lane][0]
+    yield "cp.async, zeros after the source", copy.replace("SIZES", "8, 2"), lambda rows, lane: rows[lane][0] & 0xFFFF
+    yield "cp.async of half as much", copy.replace("SIZES", "4"), lambda rows, lane: rows[lane][0] + 80
+
+
+def elected(rows, lane):
+    """100 more in the leader: the first member of the mask."""
+    first = [row[2] for row in rows].index(1)
+    return 0 if rows[lane][2] != 1 else first + 100 * (lane == first)
+
+
+def bits(values):
+    return sum(bool(value) << k for k, value in enumerate(values))
+
+
+def shuffled(rows, lane, mode, by, width):
+    """The value a lane reads; its own, and one more, where the other lane is outside its segment."""
+    first = lane // width * width
+    other = {"up": lane - by, "down": lane + by, "bfly": lane ^ by, "idx": first + by % width}[mode]
+    inside = other >= first if mode == "up" else other < first + width
+    return rows[other][0] if inside else rows[lane][0] + 1
+
+
+@pytest.mark.parametrize("case", list(warp_cases()), ids=lambda case: case[0])
+def test_lanes_together(case, tmp_path):
+    """Broken: an exchange, a vote or a barrier takes the wrong threads together."""
+    _, text, function = case
+    values = run(tmp_path, kernel(text, "u32", ["u32", "u32", "u32"]), list(LANES))
+    for thread, value in enumerate(values):
+        warp = thread // 32
+        expected = function(LANES[32 * warp:32 * warp + 32], thread % 32)
+        if isinstance(expected, tuple):
+            expected = expected[warp]
+        if expected is not None:
+            assert value == expected % 2**32, thread
