@@ -42,7 +42,7 @@ comma := ,
 PYTHON ?= $(if $(shell python3 -c 'import matplotlib, pytest' 2>/dev/null && echo 1),python3,.venv/bin/python)
 PYTHON_READY := $(if $(filter .venv/%,$(PYTHON)),.venv/ready)
 
-.PHONY: help build sim bench-sim compare-numba fuzz run-all diff profile sanitize tries plots tables harness \
+.PHONY: help build sim bench-sim compare-numba fuzz run-all diff sweep profile limits peers against-cub sanitize tries plots tables harness \
     test toolkit clean needs-gpu FORCE
 .DELETE_ON_ERROR:
 
@@ -128,8 +128,29 @@ diff: ## the change that makes a step: make diff STEP=03
 needs-gpu:
 	@test '$(DEVICE)' = gpu || { echo 'this needs a GPU; there is none, or DEVICE=sim was asked for' >&2; exit 2; }
 
+SWEEP := $(if $(filter sim,$(DEVICE)),sweep-counters,sweep)
+sweep: build ## time over n from 2^10 to 2^30 against CUB: results/sweep.csv and charts; goes on where it stopped
+	python3 scripts/sweep.py $(if $(filter sim,$(DEVICE)),--simulated) --output '$(RESULTS)/$(SWEEP).csv' $(PROGRAMS)
+	@$(MAKE) -s plots RESULTS='$(RESULTS)'
+
 profile: needs-gpu build ## Nsight Compute's counters for every step: results/profile.csv
 	python3 scripts/profile_steps.py --elements '$(PROFILE_N)' --output '$(RESULTS)/profile.csv' $(PROGRAMS)
+
+limits: needs-gpu build/limits ## what the GPU allows, for the roof: results/limits.csv
+	@mkdir -p '$(RESULTS)'
+	build/limits > '$(RESULTS)/limits.csv.new' && mv '$(RESULTS)/limits.csv.new' '$(RESULTS)/limits.csv'
+
+peers: needs-gpu build build/peers ## the last steps beside thrust, cuBLAS, torch and a copy: results/peers.csv
+	scripts/peers.sh '$(RESULTS)/peers.csv' build/peers $(filter-out step00_% step01_% step02_% step03_% step04_% step05_% step06_% step07_%,$(GPU_PROGRAMS))
+
+against-cub: needs-gpu build/against_cub ## the last steps and CUB in turns in one process: results/against-cub.csv
+	@mkdir -p '$(RESULTS)'
+	build/against_cub > '$(RESULTS)/against-cub.csv.new' && mv '$(RESULTS)/against-cub.csv.new' '$(RESULTS)/against-cub.csv'
+
+build/against_cub: $(wildcard step1[012]_*/reduce.cu reference_cub/reduce.cu)
+build/limits build/peers build/against_cub: build/%: scripts/%.cu .build-flags
+	@mkdir -p build
+	$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(if $(filter build/peers,$@),-lcublas)
 
 sanitize: needs-gpu build ## compute-sanitizer's four tools over every step
 	scripts/sanitize.sh $(PROGRAMS)

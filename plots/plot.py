@@ -15,6 +15,7 @@ matplotlib.use("Agg")
 matplotlib.rcParams.update({"svg.hashsalt": "reduction", "font.size": 11, "axes.spines.top": False,
                             "axes.spines.right": False, "figure.dpi": 120})
 import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
+from roof import LIMITS, roof  # noqa: E402
 
 RUN_COLUMNS = "step,device,elements,launches,median_ms,min_ms,gb_per_s,peak_gb_per_s,status".split(",")
 RUN_NUMBERS = ["elements", "launches", "median_ms", "min_ms", "gb_per_s", "peak_gb_per_s"]
@@ -22,6 +23,8 @@ PROFILE_NUMBERS = ["pass", "warp_instructions", "shared_loads", "shared_stores",
                    "global_load_requests"]
 SIMULATOR_NUMBERS = ["launch", "warp_instructions", "lanes_on_mean", "shared_loads", "shared_stores", "bank_conflicts",
                      "global_load_requests", "global_load_sectors", "block_barriers"]
+SWEEP_COLUMNS = ["step", "cache", "elements", "median_ms", "gb_per_s", "peak_gb_per_s", "status"]
+SWEEP_NUMBERS = ["elements", "median_ms", "gb_per_s", "peak_gb_per_s"]
 REFERENCE = "reference_cub"
 # Blue and vermilion of Okabe and Ito's palette: apart for every eye, and in grey.
 STEP_COLOUR, REFERENCE_COLOUR = "#0072b2", "#d55e00"
@@ -210,16 +213,124 @@ def draw_simulated(rows, path):
     small_multiples(first, panels, heading, path, "simulated")
 
 
+def by_step(rows, cache):
+    """The points of each step over n, of one state of the cache."""
+    points = {}
+    for row in sorted(passed(rows), key=lambda row: row["elements"]):
+        if row["cache"] == cache:
+            points.setdefault(row["step"], []).append(row)
+    return points
+
+
+def best_step(points):
+    """The step with the highest bandwidth that any n shows."""
+    return max((step for step in points if step != REFERENCE), key=lambda step: max(r["gb_per_s"] for r in points[step]))
+
+
+def line_style(step, best, index):
+    if step in (REFERENCE, best):
+        return {"color": REFERENCE_COLOUR if step == REFERENCE else STEP_COLOUR, "linewidth": 2.5, "zorder": 3,
+                "label": "CUB" if step == REFERENCE else f"{step}, the fastest"}
+    return {"color": plt.cm.Greys(0.3 + 0.05 * index), "linewidth": 1.1}
+
+
+def draw_sweep(rows, path):
+    """Bandwidth over n, cold, both axes logarithmic: latency at the left, the memory's limit at the right."""
+    points = by_step(rows, "cold")
+    best = best_step(points)
+    figure, axes = plt.subplots(figsize=(10, 6))
+    for index, (step, line) in enumerate(points.items()):
+        n, value = [row["elements"] for row in line], [row["gb_per_s"] for row in line]
+        axes.plot(n, value, marker=".", **line_style(step, best, index))
+        if step not in (REFERENCE, best):
+            axes.annotate(step[4:6], (n[-1], value[-1]), xytext=(4, 0), textcoords="offset points", fontsize=8, va="center")
+    peak = passed(rows)[0]["peak_gb_per_s"]
+    axes.axhline(peak, color="black", linewidth=1)
+    axes.text(1000, peak * 1.05, f"theoretical peak: {peak:,.0f} GB/s")
+    limits = path.with_name("limits.csv")
+    if limits.exists():
+        l2_bytes = read_rows(limits, ["l2_bytes"], ["l2_bytes"])[0]["l2_bytes"]
+        axes.axvline(l2_bytes / 4, color="black", linestyle=":", linewidth=1)
+        axes.text(l2_bytes / 4, axes.get_ylim()[0] * 1.5, f" the L2's {l2_bytes / 1e6:.0f} MB", fontsize=9)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xlabel("n, floats")
+    axes.set_ylabel("GB/s of input")
+    axes.legend(loc="lower right", frameon=False)
+    axes.set_title(f"{passed(rows)[0]['device']}, L2 cache cold, {about(path, 'date')}")
+    save(figure, path.parent, "sweep")
+
+
+def draw_against_reference(rows, path):
+    """Time over CUB's at each n: below 1 is faster."""
+    figure, grid = plt.subplots(1, 2, figsize=(12, 5.4), sharey=True)
+    for axes, cache in zip(grid, ("cold", "warm")):
+        points = by_step(rows, cache)
+        best = best_step(points)
+        reference = {row["elements"]: row["median_ms"] for row in points.get(REFERENCE, [])}
+        for index, (step, line) in enumerate(points.items()):
+            line = [row for row in line if row["elements"] in reference]
+            ratio = [row["median_ms"] / reference[row["elements"]] for row in line]
+            if not line or step.startswith("step00"):
+                continue
+            style = line_style(step, best, index)
+            if step.startswith("step11") and step != best:
+                style |= {"color": STEP_COLOUR, "linestyle": "--", "linewidth": 2, "label": step}
+            axes.plot([row["elements"] for row in line], ratio, marker=".", **style)
+            if step not in (REFERENCE, best):
+                axes.annotate(step[4:6], (line[-1]["elements"], ratio[-1]), xytext=(4, 0), textcoords="offset points",
+                              fontsize=8, va="center")
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.set_yticks([0.7, 0.8, 0.9, 1, 1.5, 2, 5, 10], ["0.7", "0.8", "0.9", "1", "1.5", "2", "5", "10"])
+        axes.minorticks_off()
+        axes.set_xlabel("n, floats")
+        axes.set_title(f"L2 cache {cache}")
+    grid[0].set_ylabel("time over CUB's (below 1: faster)")
+    grid[0].legend(frameon=False, loc="upper left")
+    figure.suptitle(f"{passed(rows)[0]['device']}, {about(path, 'date')}")
+    save(figure, path.parent, "against-cub")
+
+
+def draw_roof(path):
+    """For each step the time that each limit alone would allow, and the measured one."""
+    rows = roof(path.parent)
+    figure, axes = plt.subplots(figsize=(10, 5.6))
+    positions = range(len(rows))
+    axes.bar(positions, [row["measured_us"] for row in rows], color="#d0d0d0", width=0.8, label="measured")
+    colours = {"issue": "#0072b2", "shared": "#009e73", "dram": "#d55e00", "flight": "#cc79a7", "launch": "#000000"}
+    markers = {"issue": "o", "shared": "s", "dram": "D", "flight": "^", "launch": "_"}
+    for limit, what in LIMITS.items():
+        axes.scatter(positions, [row[limit] for row in rows], color=colours[limit], marker=markers[limit], s=60,
+                     label=what, zorder=3)
+    axes.set_yscale("log")
+    axes.set_xticks(positions, [label(row["step"]) for row in rows], fontsize=8)
+    axes.set_ylabel("µs, logarithmic")
+    axes.legend(frameon=False, ncols=2)
+    axes.set_title("What each limit alone would allow, n = $2^{24}$: the highest mark holds the step")
+    save(figure, path.parent, "roof")
+
+
+def draw_sweep_charts(path):
+    rows = read_rows(path, SWEEP_COLUMNS, SWEEP_NUMBERS)
+    if not passed(rows):
+        fail(path, "no step passed, so there is nothing to draw")
+    draw_sweep(rows, path)
+    if any(row["step"] == REFERENCE for row in passed(rows)):
+        draw_against_reference(rows, path)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("directory", type=Path, help="holds run-all.csv and perhaps profile.csv, or the simulator's "
-                        "counters.csv; bandwidth, time, counters and simulated are written there as PNG and SVG")
+    parser.add_argument("directory", type=Path, help="holds run-all.csv, profile.csv, sweep.csv, limits.csv or the "
+                        "simulator's counters.csv; the charts are written there, as PNG and SVG")
     directory = parser.parse_args().directory
-    run_path, profile_path, simulated_path = (directory / f"{name}.csv" for name in ("run-all", "profile", "counters"))
+    run_path, profile_path, simulated_path, sweep_path, limits_path = (
+        directory / f"{name}.csv" for name in ("run-all", "profile", "counters", "sweep", "limits"))
     runs = profile = simulated = None
     if simulated_path.exists():
         simulated = read_rows(simulated_path, ["step", *SIMULATOR_NUMBERS], SIMULATOR_NUMBERS)
-    if run_path.exists() or not simulated:
+    if run_path.exists() or not (simulated or sweep_path.exists() or (directory / "sweep-counters.csv").exists()):
         runs = read_runs(run_path)
     if runs and profile_path.exists():
         profile = read_rows(profile_path, ["step", "elements", *PROFILE_NUMBERS], PROFILE_NUMBERS)
@@ -230,6 +341,10 @@ def main():
         draw_profile(profile, profile_path, passed(runs)[0]["device"])
     if simulated:
         draw_simulated(simulated, simulated_path)
+    if sweep_path.exists():
+        draw_sweep_charts(sweep_path)
+    if sweep_path.exists() and profile_path.exists() and limits_path.exists():
+        draw_roof(sweep_path)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ METRICS = {
     "warp_instructions": "smsp__inst_executed.sum",
     "shared_loads": "smsp__sass_inst_executed_op_shared_ld.sum",
     "shared_stores": "smsp__sass_inst_executed_op_shared_st.sum",
+    "shared_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
     "bank_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",

@@ -15,15 +15,12 @@ __device__ float reduce_warp(float sum)
     return sum;
 }
 
+// The sum over a block, in its thread 0: one partial sum a warp goes through shared memory.
 template <unsigned block_size>
-__global__ void reduce(const float *in, float *out, size_t n)
+__device__ float reduce_block(float sum)
 {
     __shared__ float sums[block_size / 32];
     const unsigned tid = threadIdx.x;
-    float sum = 0.0f;
-    for (size_t i = (size_t)blockIdx.x * block_size + tid; i < n;
-         i += gridDim.x * block_size)
-        sum += in[i];
     sum = reduce_warp(sum);
     if (tid % 32 == 0)
         sums[tid / 32] = sum;
@@ -31,6 +28,18 @@ __global__ void reduce(const float *in, float *out, size_t n)
 
     if (tid < 32)
         sum = reduce_warp(tid < block_size / 32 ? sums[tid] : 0);
+    return sum;
+}
+
+template <unsigned block_size>
+__global__ void reduce(const float *in, float *out, size_t n)
+{
+    const unsigned tid = threadIdx.x;
+    float sum = 0.0f;
+    for (size_t i = (size_t)blockIdx.x * block_size + tid; i < n;
+         i += gridDim.x * block_size)
+        sum += in[i];
+    sum = reduce_block<block_size>(sum);
     if (tid == 0)
         out[blockIdx.x] = sum;
 }

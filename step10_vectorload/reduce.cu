@@ -17,14 +17,29 @@ __device__ float reduce_warp(float sum)
     return sum;
 }
 
+// The sum over a block, in its thread 0: one partial sum a warp goes through shared memory.
 template <unsigned block_size>
-__global__ void reduce(const float *in, float *out, size_t n)
+__device__ float reduce_block(float sum)
 {
     __shared__ float sums[block_size / 32];
     const unsigned tid = threadIdx.x;
+    sum = reduce_warp(sum);
+    if (tid % 32 == 0)
+        sums[tid / 32] = sum;
+    __syncthreads();
+
+    if (tid < 32)
+        sum = reduce_warp(tid < block_size / 32 ? sums[tid] : 0);
+    return sum;
+}
+
+template <unsigned block_size>
+__global__ void reduce(const float *in, float *out, size_t n)
+{
+    const unsigned tid = threadIdx.x;
     // A float4 lies at a multiple of 16 bytes: up to three elements before the first one,
     // and up to three after the last, are left to the first threads.
-    const size_t head = min(n, (16 - (size_t)in % 16) % 16 / sizeof(float));
+    const size_t head = min(n, (0 - (size_t)in) % 16 / sizeof(float));
     const float4 *vectors = (const float4 *)(in + head);
     const size_t count = (n - head) / 4, rest = n - 4 * count;
     float sum = 0.0f;
@@ -37,13 +52,7 @@ __global__ void reduce(const float *in, float *out, size_t n)
         for (unsigned k = 0; k < LOADS; k++)
             sum += values[k].x + values[k].y + values[k].z + values[k].w;
     }
-    sum = reduce_warp(sum);
-    if (tid % 32 == 0)
-        sums[tid / 32] = sum;
-    __syncthreads();
-
-    if (tid < 32)
-        sum = reduce_warp(tid < block_size / 32 ? sums[tid] : 0);
+    sum = reduce_block<block_size>(sum);
     if (tid == 0)
         out[blockIdx.x] = sum;
 }

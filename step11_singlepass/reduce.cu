@@ -22,15 +22,17 @@ __device__ float reduce_warp(float sum)
     return sum;
 }
 
-// The sum over a block, in its thread 0.
+// The sum over a block, in its thread 0: one partial sum a warp goes through shared memory.
 template <unsigned block_size>
-__device__ float reduce_block(float sum, unsigned tid)
+__device__ float reduce_block(float sum)
 {
     __shared__ float sums[block_size / 32];
+    const unsigned tid = threadIdx.x;
     sum = reduce_warp(sum);
     if (tid % 32 == 0)
         sums[tid / 32] = sum;
     __syncthreads();
+
     if (tid < 32)
         sum = reduce_warp(tid < block_size / 32 ? sums[tid] : 0);
     return sum;
@@ -43,7 +45,7 @@ __global__ void reduce(const float *in, float *out, size_t n)
     const unsigned tid = threadIdx.x;
     // A float4 lies at a multiple of 16 bytes: up to three elements before the first one,
     // and up to three after the last, are left to the first threads.
-    const size_t head = min(n, (16 - (size_t)in % 16) % 16 / sizeof(float));
+    const size_t head = min(n, (0 - (size_t)in) % 16 / sizeof(float));
     const float4 *vectors = (const float4 *)(in + head);
     const size_t count = (n - head) / 4, rest = n - 4 * count;
     float sum = 0.0f;
@@ -56,7 +58,13 @@ __global__ void reduce(const float *in, float *out, size_t n)
         for (unsigned k = 0; k < LOADS; k++)
             sum += values[k].x + values[k].y + values[k].z + values[k].w;
     }
-    sum = reduce_block<block_size>(sum, tid);
+    sum = reduce_block<block_size>(sum);
+    if (gridDim.x == 1) {
+        if (tid == 0)
+            *out = sum;
+        return;
+    }
+
     if (tid == 0) {
         partial_sums[blockIdx.x] = sum;
         // Releases this partial sum, acquires those of the blocks that came before.
@@ -69,20 +77,22 @@ __global__ void reduce(const float *in, float *out, size_t n)
     sum = 0.0f;
     for (unsigned i = tid; i < gridDim.x; i += block_size)
         sum += partial_sums[i];
-    sum = reduce_block<block_size>(sum, tid);
+    sum = reduce_block<block_size>(sum);
     if (tid == 0) {
         *out = sum;
-        tickets = 0; // for the next launch
+        tickets.store(0, cuda::memory_order_relaxed); // for the next launch
     }
 }
 
 // How many blocks to start: one a tile, but no more than the GPU holds at once.
 static unsigned block_count(size_t n)
 {
-    int sm_count, blocks_per_sm;
-    CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
-    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, reduce<BLOCK_SIZE>,
-                                                        BLOCK_SIZE, 0));
+    static int sm_count, blocks_per_sm = 0; // asked for only once
+    if (blocks_per_sm == 0) {
+        CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
+        CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks_per_sm, reduce<BLOCK_SIZE>, BLOCK_SIZE, 0));
+    }
     return min((n + 4 * TILE - 1) / (4 * TILE), (size_t)sm_count * blocks_per_sm);
 }
 

@@ -10,7 +10,9 @@ using namespace cuda::ptx;
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
 const unsigned BLOCK_SIZE = 512; // threads, a power of two
-const unsigned TILE = 1024;      // vectors, 16 KiB
+const unsigned TILE = 2048;      // vectors, 32 KiB
+const unsigned STAGES = 2;       // tiles of a block, in flight at once
+const unsigned SHARED_BYTES = STAGES * TILE * sizeof(float4);
 
 __device__ float partial_sums[4096]; // one a block: enough for 1024 SMs
 __device__ cuda::atomic<unsigned, cuda::thread_scope_device> tickets; // taken in this pass
@@ -23,15 +25,17 @@ __device__ float reduce_warp(float sum)
     return sum;
 }
 
-// The sum over a block, in its thread 0.
+// The sum over a block, in its thread 0: one partial sum a warp goes through shared memory.
 template <unsigned block_size>
-__device__ float reduce_block(float sum, unsigned tid)
+__device__ float reduce_block(float sum)
 {
     __shared__ float sums[block_size / 32];
+    const unsigned tid = threadIdx.x;
     sum = reduce_warp(sum);
     if (tid % 32 == 0)
         sums[tid / 32] = sum;
     __syncthreads();
+
     if (tid < 32)
         sum = reduce_warp(tid < block_size / 32 ? sums[tid] : 0);
     return sum;
@@ -41,14 +45,13 @@ template <unsigned block_size>
 __global__ void reduce(const float *in, float *out, size_t n)
 {
 #if __CUDA_ARCH__ >= 900
-    const unsigned STAGES = 2; // tiles of a block, in flight at once
-    __shared__ alignas(128) float4 tiles[STAGES][TILE]; // only at 16, it is slow
-    __shared__ uint64_t ready[STAGES];                  // barriers that the copies open
+    extern __shared__ __align__(128) float4 tiles[][TILE]; // only at 16, it is slow
+    __shared__ uint64_t ready[STAGES];                     // barriers that the copies open
     __shared__ bool is_last;
     const unsigned tid = threadIdx.x;
     // A float4 lies at a multiple of 16 bytes: up to three elements before the first one,
     // and up to three after the last, are left to the first threads.
-    const size_t head = min(n, (16 - (size_t)in % 16) % 16 / sizeof(float));
+    const size_t head = min(n, (0 - (size_t)in) % 16 / sizeof(float));
     const float4 *vectors = (const float4 *)(in + head);
     const size_t count = (n - head) / 4, rest = n - 4 * count;
     float sum = 0.0f;
@@ -79,7 +82,13 @@ __global__ void reduce(const float *in, float *out, size_t n)
         if (tid == 0)
             fetch(i + STAGES * stride, s);
     }
-    sum = reduce_block<block_size>(sum, tid);
+    sum = reduce_block<block_size>(sum);
+    if (gridDim.x == 1) {
+        if (tid == 0)
+            *out = sum;
+        return;
+    }
+
     if (tid == 0) {
         partial_sums[blockIdx.x] = sum;
         // Releases this partial sum, acquires those of the blocks that came before.
@@ -92,10 +101,10 @@ __global__ void reduce(const float *in, float *out, size_t n)
     sum = 0.0f;
     for (unsigned i = tid; i < gridDim.x; i += block_size)
         sum += partial_sums[i];
-    sum = reduce_block<block_size>(sum, tid);
+    sum = reduce_block<block_size>(sum);
     if (tid == 0) {
         *out = sum;
-        tickets = 0; // for the next launch
+        tickets.store(0, cuda::memory_order_relaxed); // for the next launch
     }
 #endif
 }
@@ -103,10 +112,17 @@ __global__ void reduce(const float *in, float *out, size_t n)
 // How many blocks to start: one a tile, but no more than the GPU holds at once.
 static unsigned block_count(size_t n)
 {
-    int sm_count, blocks_per_sm;
-    CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
-    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, reduce<BLOCK_SIZE>,
-                                                        BLOCK_SIZE, 0));
+    static int sm_count, blocks_per_sm = 0; // asked for only once
+    if (blocks_per_sm == 0) {
+        cudaFuncAttributes kernel; // compiled for an older GPU it lacks the copies
+        CHECK(cudaFuncGetAttributes(&kernel, reduce<BLOCK_SIZE>));
+        CHECK(kernel.ptxVersion < 90 ? cudaErrorNoKernelImageForDevice : cudaSuccess);
+        CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
+        CHECK(cudaFuncSetAttribute(
+            reduce<BLOCK_SIZE>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
+        CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks_per_sm, reduce<BLOCK_SIZE>, BLOCK_SIZE, SHARED_BYTES));
+    }
     return min((n + 4 * TILE - 1) / (4 * TILE), (size_t)sm_count * blocks_per_sm);
 }
 
@@ -119,10 +135,7 @@ static size_t partial_count(size_t)
 // One pass: out[0] becomes the sum of in[0 .. n).
 static void launch(const float *in, float *out, size_t n)
 {
-    cudaFuncAttributes kernel; // compiled for an older GPU it lacks the copies
-    CHECK(cudaFuncGetAttributes(&kernel, reduce<BLOCK_SIZE>));
-    CHECK(kernel.ptxVersion < 90 ? cudaErrorNoKernelImageForDevice : cudaSuccess);
-    reduce<BLOCK_SIZE><<<block_count(n), BLOCK_SIZE>>>(in, out, n);
+    reduce<BLOCK_SIZE><<<block_count(n), BLOCK_SIZE, SHARED_BYTES>>>(in, out, n);
     CHECK(cudaGetLastError());
 }
 

@@ -1,0 +1,55 @@
+"""The roof over the ladder: for each step the time that each limit of the GPU alone would allow."""
+
+import csv
+from pathlib import Path
+
+ELEMENTS = 2**24  # of profile.csv; sweep.csv has that size, too
+SCHEDULERS = 4    # of an SM: each issues one warp instruction a cycle
+# Bytes that a thread asks for before it has to wait, from the source. CUB: 16 elements, as its source says.
+BYTES_IN_FLIGHT = {"step01": 4, "step02": 4, "step03": 4, "step04": 8, "step05": 8, "step06": 8, "step07": 4,
+                   "step08": 4, "step09": 16, "step10": 64, "step11": 64, "step12": 64, "reference": 64}
+LIMITS = {  # name in the table, and what it is
+    "issue": "issue slots",
+    "shared": "shared memory",
+    "dram": "DRAM bytes",
+    "flight": "bytes in flight",
+    "launch": "launches",
+}
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def of_pass(row, gpu):
+    """Microseconds that a pass needs at least, for each limit."""
+    sms, per_us = int(gpu["sm_count"]), float(gpu["clock_mhz"])  # cycles a microsecond
+    threads = min(float(row["blocks"]) * float(row["threads"]),
+                  float(row["occupancy_percent"]) / 100 * int(gpu["threads_per_sm"]) * sms)
+    in_flight = threads * BYTES_IN_FLIGHT[row["step"].partition("_")[0]]
+    read_bytes = float(row["global_load_sectors"]) * 32 if not row["step"].startswith("step12") else 4 * ELEMENTS
+    return {
+        "issue": float(row["warp_instructions"]) / (sms * SCHEDULERS * per_us),
+        "shared": float(row["shared_wavefronts"]) / (sms * per_us),
+        "dram": float(row["dram_read_bytes"]) / (float(gpu["peak_gb_per_s"]) * 1e3),
+        "flight": read_bytes / in_flight * float(gpu["load_ns"]) / 1e3,
+    }
+
+
+def roof(directory):
+    """A row for each step: microseconds by limit, measured_us (cold, whole reduction), and held_by."""
+    gpu = read(Path(directory) / "limits.csv")[0]
+    measured = {row["step"]: 1e3 * float(row["median_ms"]) for row in read(Path(directory) / "sweep.csv")
+                if row["elements"] == str(ELEMENTS) and row["cache"] == "cold" and row["status"] == "PASS"}
+    passes = {}
+    for row in read(Path(directory) / "profile.csv"):
+        if row["step"] in measured and row["elements"] == str(ELEMENTS):
+            passes.setdefault(row["step"], []).append(of_pass(row, gpu))
+    rows = []
+    for step, limits in passes.items():
+        row = {limit: sum(one[limit] for one in limits) for limit in limits[0]}
+        row["launch"] = float(gpu["first_launch_us"]) + (len(limits) - 1) * float(gpu["next_launch_us"])
+        row["held_by"] = max(LIMITS, key=row.get)
+        rows.append(row | {"step": step, "measured_us": measured[step]})
+    return rows

@@ -1,0 +1,75 @@
+// peers ELEMENTS: thrust::reduce, cublasSasum and a copy on the device, timed as the steps are:
+// one CSV row for each of them with a cold and with a warm L2 cache.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cublas_v2.h>
+#include <functional>
+#include <thrust/device_ptr.h>
+#include <thrust/reduce.h>
+#include <vector>
+
+static void check(bool good, const char *what)
+{
+    if (good)
+        return;
+    fprintf(stderr, "peers: %s: %s\n", what, cudaGetErrorString(cudaGetLastError()));
+    exit(EXIT_FAILURE);
+}
+#define CHECK(call) check((call) == 0, #call) // 0 is success, CUDA's and cuBLAS's
+
+// Median milliseconds of 30 runs after one to warm up.
+static double median_ms(const std::function<void()> &run, void *flush, size_t flush_bytes)
+{
+    cudaEvent_t start, stop;
+    CHECK(cudaEventCreate(&start));
+    CHECK(cudaEventCreate(&stop));
+    std::vector<float> ms(31);
+    for (float &one : ms) {
+        CHECK(cudaMemsetAsync(flush, 0, flush_bytes));
+        CHECK(cudaEventRecord(start));
+        run();
+        CHECK(cudaEventRecord(stop));
+        CHECK(cudaEventSynchronize(stop));
+        CHECK(cudaEventElapsedTime(&one, start, stop));
+    }
+    std::sort(ms.begin() + 1, ms.end());
+    return (ms[15] + ms[16]) / 2;
+}
+
+int main(int argc, char **argv)
+{
+    const size_t n = argc == 2 ? strtoull(argv[1], nullptr, 10) : 0;
+    if (n < 2 || n > INT_MAX) {
+        fprintf(stderr, "usage: peers ELEMENTS, 2 to %d\n", INT_MAX);
+        return 2;
+    }
+    cudaDeviceProp device;
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    const size_t flush_bytes = 2 * (size_t)device.l2CacheSize;
+    float *in, *sum;
+    void *flush;
+    CHECK(cudaMalloc(&in, n * sizeof(float)));
+    CHECK(cudaMalloc(&sum, sizeof(float)));
+    CHECK(cudaMalloc(&flush, flush_bytes));
+    CHECK(cudaMemset(in, 0x3f, n * sizeof(float))); // 0.75 each: cublasSasum adds sizes, so none is negative
+    cublasHandle_t blas;
+    CHECK(cublasCreate(&blas));
+    CHECK(cublasSetPointerMode(blas, CUBLAS_POINTER_MODE_DEVICE));
+    const thrust::device_ptr<float> begin(in);
+
+    const struct {
+        const char *name;
+        std::function<void()> run;
+    } peers[] = {
+        {"thrust::reduce", [&] { check(thrust::reduce(begin, begin + n) > 0, "thrust::reduce"); }},
+        {"cublasSasum", [&] { CHECK(cublasSasum(blas, (int)n, in, 1, sum)); }},
+        // Half is read and half is written: as many bytes of traffic as the sum of all.
+        {"cudaMemcpy of one half to the other", [&] { CHECK(cudaMemcpyAsync(in + n / 2, in, n / 2 * sizeof(float), cudaMemcpyDeviceToDevice)); }},
+    };
+    for (const auto &peer : peers)
+        for (const bool warm : {false, true}) {
+            const double ms = median_ms(peer.run, flush, warm ? 0 : flush_bytes);
+            printf("%s,%s,%zu,%.6f,%.3f\n", peer.name, warm ? "warm" : "cold", n, ms, n * sizeof(float) / ms / 1e6);
+        }
+}

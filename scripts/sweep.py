@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Runs every program over many sizes, in rounds, into one CSV: time over n, with cold and warm caches.
+
+A size is written when all its rounds are done; one that the CSV already holds is not run again."""
+
+import argparse
+import csv
+import datetime
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+COLUMNS = ["step", "cache", "device", "elements", "launches", "median_ms", "min_ms", "gb_per_s", "peak_gb_per_s", "status"]
+STATUS = {1: "FAIL", 2: "REFUSED", 77: "SKIP"}
+# Powers of four, and between them sizes that are multiples of nothing.
+SIZES = sorted([4**k for k in range(5, 16)] + [2**11 + 1, 2**15 - 1, 2**19 + 1, 2**23 - 1, 2**27 + 1])
+BASELINE_MOST = 2**20  # one thread: seconds a run beyond that
+TIME_LIMIT_S = 300
+
+
+def fail(message):
+    sys.exit(f"sweep.py: {message}")
+
+
+def run(program, elements, options=(), environment=None):
+    """The program's own CSV row as a list, or how it failed."""
+    try:
+        result = subprocess.run([program, "--csv", *options, str(elements)], capture_output=True, text=True,
+                                timeout=TIME_LIMIT_S, env=environment)
+    except subprocess.TimeoutExpired:
+        return "HANG"
+    if result.returncode != 0:
+        return STATUS.get(result.returncode, "CRASH")
+    row = result.stdout.strip().split(",")
+    return row if len(row) == 9 and row[3].isdigit() else "GARBAGE"
+
+
+def name(program):
+    return Path(program).parent.name
+
+
+def timed(programs, elements, rounds):
+    """Rows of one size. All programs take turns, so that a drift of the clocks meets all alike."""
+    cases = [(program, cache) for program in programs for cache in ("cold", "warm")]
+    runs = {case: [] for case in cases}
+    for _ in range(rounds):
+        for program, cache in cases:
+            if not any(isinstance(result, str) for result in runs[program, cache]):
+                runs[program, cache].append(run(program, elements, ["--warm"] if cache == "warm" else []))
+    for program, cache in cases:
+        results = runs[program, cache]
+        if isinstance(results[-1], str):
+            yield [name(program), cache, "", elements, "", "", "", "", "", results[-1]]
+            continue
+        _, device, _, launches, _, _, _, peak, _ = results[0]
+        median = statistics.median(float(row[4]) for row in results)
+        least = min(float(row[5]) for row in results)
+        yield [name(program), cache, device, elements, launches, f"{median:.6f}", f"{least:.6f}",
+               f"{elements * 4 / median / 1e6:.3f}", peak, "PASS"]
+
+
+def counted(programs, elements):
+    """Rows of one size on the simulator: its counters, summed over the launches of one reduction."""
+    with tempfile.TemporaryDirectory() as directory:
+        for program in programs:
+            counters = Path(directory) / name(program)
+            result = run(program, elements, environment=os.environ | {"SIM_COUNTERS": str(counters)})
+            if isinstance(result, str):
+                yield {"step": name(program), "elements": elements, "status": result}
+                continue
+            with open(counters, newline="") as file:
+                launches = list(csv.DictReader(file))
+            again = [k for k, row in enumerate(launches)
+                     if k and (row["kernel"], row["grid"]) == (launches[0]["kernel"], launches[0]["grid"])]
+            launches = launches[: again[0]] if again else launches
+            totals = {key: sum(int(row[key]) for row in launches) for key in launches[0]
+                      if key not in ("step", "kernel", "launch", "grid", "block", "lanes_on_mean") and launches[0][key].isdigit()}
+            yield {"step": name(program), "elements": elements, "launches": len(launches), **totals, "status": "PASS"}
+
+
+def read(path):
+    """The rows of an unfinished sweep."""
+    if not path.exists():
+        return []
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write(path, rows):
+    """The whole CSV, so that an interrupt costs the size that was running and no more."""
+    columns = max((list(row) for row in rows), key=len)
+    unfinished = path.with_suffix(".tmp")
+    with open(unfinished, "w", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    path.with_suffix(".txt").write_text(f"date: {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}\n")
+    os.replace(unfinished, path)
+
+
+def summary(rows):
+    """What one looks for while it runs: the best program and CUB, GB/s."""
+    cold = {row["step"]: float(row["gb_per_s"]) for row in rows if row["status"] == "PASS" and row.get("cache") == "cold"}
+    if not cold:
+        return f"{sum(row['status'] == 'PASS' for row in rows)} of {len(rows)} passed"
+    best = max((step for step in cold if not step.startswith("reference")), key=cold.get, default=None)
+    shown = [step for step in (best, "reference_cub") if step in cold]
+    return ", ".join(f"{step} {cold[step]:,.1f} GB/s" for step in shown)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, default=Path("results/sweep.csv"))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--simulated", action="store_true", help="the programs run on the simulator: counters, up to 2^20")
+    parser.add_argument("--again", action="store_true", help="measure sizes anew that the CSV holds")
+    parser.add_argument("programs", nargs="+")
+    options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error("--rounds: give a whole number, 1 or more")
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    rows = [] if options.again else read(options.output)
+    done = {row["elements"] for row in rows}
+    sizes = [n for n in SIZES if n <= 2**20 or not options.simulated]
+    failed = 0
+    for number, elements in enumerate(sizes, 1):
+        print(f"[{number}/{len(sizes)}] n = {elements}: ", end="", flush=True)
+        if str(elements) in done:
+            print("there already")
+            continue
+        programs = [p for p in options.programs if elements <= BASELINE_MOST or not name(p).startswith("step00_")]
+        new = (list(counted(programs, elements)) if options.simulated else
+               [dict(zip(COLUMNS, row)) for row in timed(programs, elements, options.rounds)])
+        if all(row["status"] == "SKIP" for row in new):
+            fail("no CUDA device was found that can run the programs")
+        failed += sum(row["status"] not in ("PASS", "SKIP", "REFUSED") for row in new)
+        rows += new
+        write(options.output, rows)
+        print(summary(new), flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("\nsweep.py: interrupted; the sizes that were done stay, and the next sweep goes on behind them")
