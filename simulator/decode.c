@@ -546,11 +546,120 @@ static bool decode_isspacep(Decoder *d, const Statement *s, const Opcode *o, Ins
 {
     if (s->count != 2 || o->count != 2)
         return false;
-    i->space = (uint8_t)space_of(o);
+    i->space = (uint8_t)(has(o, "shared::cluster") ? SHARED : space_of(o)); // a block is a cluster
     i->run = sim_is_space;
     i->d = destination(&s->operands[0], 'p');
     i->a = source(d, &s->operands[1], 'l');
     return i->space != GENERIC && i->d != NOWHERE && i->a != NOWHERE;
+}
+
+// One operand in brackets of an instruction that has several.
+static bool decode_operand_address(Decoder *d, const Operand *o, Space space, Address *address)
+{
+    Instr one = {.space = (uint8_t)space};
+    if (!decode_address(d, o, &one))
+        return false;
+    *address = (Address){one.a, one.base_bytes, one.space, one.offset};
+    return true;
+}
+
+static bool known_mbarrier_parts(const Opcode *o, int first)
+{
+    static const char *const KNOWN[] = {"shared", "shared::cta", "acquire", "release", "relaxed", "cta", "cluster"};
+    for (int k = first; k + 1 < o->count; k++) {
+        bool known = false;
+        for (size_t n = 0; n < sizeof KNOWN / sizeof *KNOWN && !known; n++)
+            known = sim_slice_is(o->parts[k], KNOWN[n]);
+        if (!known)
+            return false;
+    }
+    return first < o->count && sim_slice_is(o->parts[o->count - 1], "b64");
+}
+
+static const struct MbarrierOperation {
+    const char *name, *second; // the parts behind "mbarrier."
+    Handler *run;
+    char result; // letter of the destination, or 0
+    const char *sources; // letters of the operands behind the address
+    int required;        // of these
+} MBARRIER_OPERATIONS[] = {
+    {"init", NULL, sim_mbarrier_init, 0, "i", 1},
+    {"inval", NULL, sim_mbarrier_inval, 0, "", 0},
+    {"arrive", NULL, sim_mbarrier_arrive, 'l', "i", 0},
+    {"arrive", "expect_tx", sim_mbarrier_arrive, 'l', "i", 1},
+    {"expect_tx", NULL, sim_mbarrier_arrive, 0, "i", 1},
+    {"test_wait", NULL, sim_mbarrier_test, 'p', "l", 1},
+    {"test_wait", "parity", sim_mbarrier_test, 'p', "i", 1},
+    {"try_wait", NULL, sim_mbarrier_test, 'p', "li", 1},
+    {"try_wait", "parity", sim_mbarrier_test, 'p', "ii", 1},
+};
+
+static const struct MbarrierOperation *mbarrier_operation(const Opcode *o)
+{
+    for (size_t n = 0; n < sizeof MBARRIER_OPERATIONS / sizeof *MBARRIER_OPERATIONS; n++) {
+        const struct MbarrierOperation *known = &MBARRIER_OPERATIONS[n];
+        const bool fits = o->count > 2 && sim_slice_is(o->parts[1], known->name) &&
+                          (!known->second || sim_slice_is(o->parts[2], known->second));
+        if (fits && known_mbarrier_parts(o, known->second ? 3 : 2))
+            return known;
+    }
+    return NULL;
+}
+
+// mbarrier.arrive.b64 state, [address]{, count} and the like; the hint of a try_wait is not needed.
+static bool decode_mbarrier(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    const struct MbarrierOperation *known = mbarrier_operation(o);
+    const int first = known && known->result ? 1 : 0; // where the address is
+    if (!known || s->count <= first + known->required || s->count > first + 1 + (int)strlen(known->sources))
+        return false;
+    Address *address = sim_allocate(d->arena, sizeof *address);
+    uint32_t given[2] = {NOWHERE, NOWHERE};
+    for (int k = 0; k < s->count - first - 1; k++)
+        if ((given[k] = source(d, &s->operands[first + 1 + k], known->sources[k])) == NOWHERE)
+            return false;
+    const bool sink = known->result == 'l' && s->operands[0].kind == IS_SINK;
+    i->d = known->result && !sink ? destination(&s->operands[0], known->result) : NOWHERE;
+    i->run = known->run;
+    i->control = known->run == sim_mbarrier_test ? PHASE_TEST : PLAIN;
+    i->bytes = known->sources[0] == 'l' ? 8 : 4;
+    i->b = given[0];
+    if (known->run == sim_mbarrier_arrive) {
+        const bool expects = has(o, "expect_tx"), arrives = known->result;
+        i->b = expects || given[0] == NOWHERE ? constant(d, 4, arrives) : given[0];
+        i->c = expects ? given[0] : constant(d, 4, 0);
+    }
+    i->addresses = address;
+    return (i->d != NOWHERE || sink || !known->result) &&
+           decode_operand_address(d, &s->operands[first], space_of(o), address);
+}
+
+// cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes, [mbarrier]{, policy} and
+// cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes{, policy}: done at once; a block is a cluster.
+static bool decode_bulk_copy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    if (o->count > 3 && sim_slice_is(o->parts[3], "commit_group"))
+        return o->count == 4 && s->count == 0;
+    if (o->count > 3 && sim_slice_is(o->parts[3], "wait_group"))
+        return (o->count == 4 || (o->count == 5 && sim_slice_is(o->parts[4], "read"))) && s->count == 1;
+    const int policy = sim_slice_is(o->parts[o->count - 1], "L2::cache_hint");
+    if (o->count != 6 + policy)
+        return false;
+    const Slice to = o->parts[3], from = o->parts[4], end = o->parts[5];
+    const bool load = (sim_slice_is(to, "shared::cluster") || sim_slice_is(to, "shared::cta")) &&
+                      sim_slice_is(from, "global") && sim_slice_is(end, "mbarrier::complete_tx::bytes");
+    const bool store = sim_slice_is(to, "global") && sim_slice_is(from, "shared::cta") &&
+                       sim_slice_is(end, "bulk_group");
+    if ((!load && !store) || s->count != 3 + load + policy ||
+        (policy && source(d, &s->operands[s->count - 1], 'l') == NOWHERE))
+        return false;
+    Address *addresses = sim_allocate(d->arena, 3 * sizeof *addresses);
+    i->run = sim_copy_bulk;
+    i->c = source(d, &s->operands[2], 'i');
+    i->addresses = addresses;
+    return i->c != NOWHERE && decode_operand_address(d, &s->operands[0], load ? SHARED : GLOBAL, &addresses[0]) &&
+           decode_operand_address(d, &s->operands[1], load ? GLOBAL : SHARED, &addresses[1]) &&
+           (store || decode_operand_address(d, &s->operands[3], SHARED, &addresses[2]));
 }
 
 // cp.async.ca.shared.global [to], [from], bytes: done at once; then waiting for it does nothing.
@@ -561,6 +670,8 @@ static bool decode_cp(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
     if (sim_slice_is(o->parts[2], "commit_group") || sim_slice_is(o->parts[2], "wait_group") ||
         sim_slice_is(o->parts[2], "wait_all"))
         return o->count == 3;
+    if (sim_slice_is(o->parts[2], "bulk"))
+        return decode_bulk_copy(d, s, o, i);
     if ((!sim_slice_is(o->parts[2], "ca") && !sim_slice_is(o->parts[2], "cg")) || s->count < 3 || s->count > 4 ||
         s->operands[2].kind != IS_INTEGER || s->operands[0].kind != IS_REGISTER || s->operands[1].kind != IS_REGISTER)
         return false;
@@ -576,6 +687,17 @@ static bool decode_cp(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
     i->c = s->count == 4 ? source(d, &s->operands[3], 'i') : constant(d, 4, (uint64_t)bytes);
     i->space = GLOBAL;
     return i->c != NOWHERE && decode_address(d, &s->operands[1], i);
+}
+
+// Accesses happen one after the other, in this thread's order; only other blocks could see another one. The copy
+// engine, whom fence.proxy.async is for, is none: it works for one block.
+static bool decode_fence(Decoder *d, const Statement *s, const Opcode *o)
+{
+    if (has(o, "proxy"))
+        return (has(o, "async") || has(o, "async::generic")) && s->count == 0;
+    if (!has(o, "cta") && !has(o, "mbarrier_init"))
+        d->program->sequential = true;
+    return s->count == 0;
 }
 
 // ---- Control
@@ -851,6 +973,10 @@ static bool decode(Decoder *d, const Statement *s, Instr *i)
         return decode_isspacep(d, s, &o, i);
     if (sim_slice_is(name, "cp"))
         return decode_cp(d, s, &o, i);
+    if (sim_slice_is(name, "mbarrier"))
+        return decode_mbarrier(d, s, &o, i);
+    if (sim_slice_is(name, "membar") || sim_slice_is(name, "fence"))
+        return decode_fence(d, s, &o);
     if (sim_slice_is(name, "activemask")) {
         i->run = sim_activemask;
         return s->count == 1 && (i->d = destination(&s->operands[0], 'i')) != NOWHERE;
@@ -862,12 +988,6 @@ static bool decode(Decoder *d, const Statement *s, Instr *i)
     if (sim_slice_is(name, "trap")) {
         i->run = sim_trap;
         return s->count == 0;
-    }
-    if (sim_slice_is(name, "membar") || sim_slice_is(name, "fence")) {
-        const bool proxy = has(&o, "proxy") || has(&o, "mbarrier_init");
-        if (!has(&o, "cta"))
-            d->program->sequential = true;
-        return !proxy && s->count == 0;
     }
     if (sim_slice_is(name, "prefetch") || sim_slice_is(name, "prefetchu") || sim_slice_is(name, "nanosleep") ||
         sim_slice_is(name, "pmevent") || sim_slice_is(name, "brkpt") || sim_slice_is(s->opcode, ".branchtargets"))

@@ -120,11 +120,12 @@ typedef struct Access { // of a warp, to one address space
     bool consecutive; // all lanes on, each next to the one before
 } Access;
 
-static _Noreturn void misplaced(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, Space space)
+static _Noreturn void misplaced(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, size_t alignment,
+                                Space space)
 {
-    if (address % bytes)
+    if (address % alignment)
         sim_fault(w, i, lane, cudaErrorMisalignedAddress, "address 0x%llx is no multiple of %zu",
-                  (unsigned long long)address, bytes);
+                  (unsigned long long)address, alignment);
     if (space == SHARED)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of shared memory, of which the block has %zu",
                   bytes, (unsigned long long)address, w->block->launch->shared_bytes);
@@ -145,30 +146,37 @@ static inline bool holds(const Allocation *a, uint64_t address, size_t bytes)
     return a && address >= a->address && bytes <= a->bytes && address - a->address <= a->bytes - bytes;
 }
 
-static uint8_t *device_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes)
+static inline uint8_t *device_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes,
+                                      size_t alignment)
 {
     if (!holds(w->near, address, bytes)) {
         const Allocation *found = sim_allocation_at(address);
         if (!holds(found, address, bytes))
-            misplaced(w, i, lane, address, bytes, GLOBAL);
+            misplaced(w, i, lane, address, bytes, alignment, GLOBAL);
         w->near = found;
     }
-    if (address % bytes)
-        misplaced(w, i, lane, address, bytes, GLOBAL);
+    if (address % alignment)
+        misplaced(w, i, lane, address, bytes, alignment, GLOBAL);
     return (uint8_t *)(uintptr_t)address;
+}
+
+static inline uint8_t *aligned_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes,
+                                       size_t alignment, Space space)
+{
+    const Launch *launch = w->block->launch;
+    if (space != SHARED && space != LOCAL)
+        return device_pointer(w, i, lane, address, bytes, alignment);
+    const size_t size = space == SHARED ? launch->shared_bytes : launch->local_bytes;
+    if (address % alignment || bytes > size || address > size - bytes)
+        misplaced(w, i, lane, address, bytes, alignment, space);
+    if (space == SHARED)
+        return w->block->shared + address;
+    return w->block->local + (size_t)(w->number * LANES + lane) * launch->local_bytes + address;
 }
 
 static uint8_t *pointer_in(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, Space space)
 {
-    const Launch *launch = w->block->launch;
-    if (space != SHARED && space != LOCAL)
-        return device_pointer(w, i, lane, address, bytes);
-    const size_t size = space == SHARED ? launch->shared_bytes : launch->local_bytes;
-    if (address % bytes || bytes > size || address > size - bytes)
-        misplaced(w, i, lane, address, bytes, space);
-    if (space == SHARED)
-        return w->block->shared + address;
-    return w->block->local + (size_t)(w->number * LANES + lane) * launch->local_bytes + address;
+    return aligned_pointer(w, i, lane, address, bytes, bytes, space);
 }
 
 static Space space_at(uint64_t address)
@@ -176,11 +184,34 @@ static Space space_at(uint64_t address)
     return address >> SHARED_WINDOW_BIT == 1 ? SHARED : address >> LOCAL_WINDOW_BIT == 1 ? LOCAL : GLOBAL;
 }
 
-uint8_t *sim_generic_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes)
+static uint8_t *generic_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, size_t alignment)
 {
     const Space space = space_at(address);
     const uint64_t window = space == SHARED ? SHARED_WINDOW : space == LOCAL ? LOCAL_WINDOW : 0;
-    return pointer_in(w, i, lane, address - window, bytes, space);
+    return aligned_pointer(w, i, lane, address - window, bytes, alignment, space);
+}
+
+uint8_t *sim_generic_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes)
+{
+    return generic_pointer(w, i, lane, address, bytes, bytes);
+}
+
+static uint64_t operand_address(const Warp *w, const Address *operand, int lane)
+{
+    if (operand->base == NOWHERE)
+        return (uint64_t)operand->offset;
+    const uint8_t *base = w->lanes + operand->base;
+    if (operand->base_bytes == 8)
+        return ((const uint64_t *)base)[lane] + (uint64_t)operand->offset;
+    return (uint32_t)(((const uint32_t *)base)[lane] + (uint32_t)operand->offset);
+}
+
+uint8_t *sim_operand_pointer(Warp *w, const Instr *i, const Address *operand, int lane, size_t bytes, size_t alignment)
+{
+    const uint64_t address = operand_address(w, operand, lane);
+    if (operand->space == GENERIC)
+        return generic_pointer(w, i, lane, address, bytes, alignment);
+    return aligned_pointer(w, i, lane, address, bytes, alignment, (Space)operand->space);
 }
 
 static void find_addresses(Warp *w, const Instr *i, uint32_t mask, uint64_t *address)

@@ -143,8 +143,14 @@ typedef struct Instr Instr;
 typedef void Handler(Warp *w, const Instr *i, uint32_t mask);
 
 typedef enum Control { // what the warp's loop itself has to do
-    PLAIN, BRANCH, BRANCH_INDEXED, CALL, RETURN, EXIT, BLOCK_BARRIER, WARP_BARRIER, GATHER, UNKNOWN
+    PLAIN, BRANCH, BRANCH_INDEXED, CALL, RETURN, EXIT, BLOCK_BARRIER, WARP_BARRIER, GATHER, PHASE_TEST, UNKNOWN
 } Control;
+
+typedef struct Address { // of an operand in brackets
+    uint32_t base; // its register, or NOWHERE
+    uint8_t base_bytes, space;
+    int64_t offset;
+} Address;
 
 struct Instr {
     Handler *run;
@@ -161,7 +167,10 @@ struct Instr {
     uint32_t target, join;       // where a branch goes, and where its lanes meet again
     int64_t offset;              // added to an address
     uint32_t *list;              // slots of a vector, targets of an indexed branch
-    const struct CallSite *call;
+    union {
+        const struct CallSite *call;
+        const Address *addresses; // of an instruction in bulk.c
+    };
     const Statement *statement;
 };
 
@@ -257,9 +266,15 @@ size_t sim_allocated_bytes(void);
 
 // Where a lane's generic address lies in the host's memory; a fault where it lies nowhere.
 uint8_t *sim_generic_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes);
+// The same for an operand, and any number of bytes.
+uint8_t *sim_operand_pointer(Warp *w, const Instr *i, const Address *operand, int lane, size_t bytes, size_t alignment);
 
 Handler sim_load, sim_store, sim_load_kernel_param, sim_load_argument, sim_store_argument, sim_atomic,
     sim_is_space, sim_copy_async;
+
+// ---- bulk.c: the copy engine, and barriers in shared memory.
+
+Handler sim_mbarrier_init, sim_mbarrier_inval, sim_mbarrier_arrive, sim_mbarrier_test, sim_copy_bulk;
 
 // ---- warp.c: 32 lanes step by step.
 
@@ -292,6 +307,7 @@ struct Warp {
     struct Block *block;
     const Allocation *near; // where the last global access fell
     uint32_t live;          // lanes that have not ended
+    bool yields;            // its path asked in vain whether a phase is over: the others have their turn
     int number;
     uint64_t instructions;
 };

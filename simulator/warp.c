@@ -348,6 +348,10 @@ static void control(Warp *w, Path *p, const Instr *i, uint32_t mask)
             split(w, p, i->join, mask, end, p->pc + 1);
         }
         return;
+    case PHASE_TEST:
+        i->run(w, i, mask);
+        p->pc++;
+        return;
     case UNKNOWN:
         sim_fault(w, i, __builtin_ctz(mask), cudaErrorNotSupported, "the simulator does not know this instruction");
     default:
@@ -412,11 +416,25 @@ static int run_path(Warp *w, Path *p, int turn)
     return turn;
 }
 
+// A path that asks in vain goes behind the others, which may be what it waits for.
+static void put_last(Warp *w, Path *p)
+{
+    Path **link = &w->paths;
+    while (*link != p)
+        link = &(*link)->next;
+    *link = p->next;
+    while (*link)
+        link = &(*link)->next;
+    *link = p;
+    p->next = NULL;
+}
+
 bool sim_run_warp(Warp *w)
 {
     bool progress = false;
     int turn = TURN;
-    while (turn > 0) {
+    w->yields = false;
+    while (turn > 0 && !w->yields) {
         Path *p = w->paths;
         while (p && p->waiting != RUNS)
             p = p->next;
@@ -425,6 +443,8 @@ bool sim_run_warp(Warp *w)
         w->path = p;
         progress = true;
         turn = run_path(w, p, turn);
+        if (w->yields)
+            put_last(w, p);
     }
     return progress;
 }

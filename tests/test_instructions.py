@@ -501,6 +501,73 @@ def warp_cases():
     yield "cp.async", copy.replace("SIZES", "8"), lambda rows, lane: rows[lane][0]
     yield "cp.async, zeros after the source", copy.replace("SIZES", "8, 2"), lambda rows, lane: rows[lane][0] & 0xFFFF
     yield "cp.async of half as much", copy.replace("SIZES", "4"), lambda rows, lane: rows[lane][0] + 80
+    yield from mbarrier_cases()
+
+
+def mbarrier_cases():
+    """Barriers in shared memory that count arrivals and bytes. A bit a test: is the phase of that parity over?"""
+    def test(bit, parity=0):
+        return f"mbarrier.test_wait.parity.shared.b64 %p, [bar], {parity}; @%p or.b32 %t, %t, {1 << bit};"
+
+    def one_thread(count, text):  # the first of each block, with a barrier for so many arrivals
+        return start.replace("COUNT", str(count)) + f"@!%f bra E; {text} E: bar.sync 0;}}"
+
+    start = ("{.shared .align 16 .b8 box[1024]; .shared .align 8 .b64 bar; .reg .pred %p, %f; .reg .u64 %s;"
+             ".reg .u32 %a, %b; mov.u32 %n, %tid.x; setp.eq.u32 %f, %n, 0; mov.u32 %t, 0;"
+             "@%f mbarrier.init.shared.b64 [bar], COUNT; @%f fence.mbarrier_init.release.cluster; bar.sync 0;")
+    engine = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+    copy = f"mov.u32 %a, box; fence.proxy.async; {engine} [%a], [%in], 16, [bar];"
+    arrive = "mbarrier.arrive.shared.b64 %s, [bar];"
+
+    def first(value):  # in the first thread of the block, 0 in the others
+        return lambda rows, lane: value if rows == LANES[:32] and lane == 0 else 0
+
+    yield "mbarrier before any phase", one_thread(1, test(0, 0) + test(1, 1)), first(0b10)
+    yield "mbarrier.arrive of one", one_thread(1, arrive + test(0, 0) + test(1, 1)), first(0b01)
+    yield ("mbarrier.arrive, phase after phase", one_thread(2, "".join(
+        arrive + test(3 * k, k % 2) + arrive + test(3 * k + 1, k % 2) + test(3 * k + 2, 1 - k % 2) for k in range(5))),
+        first(0o22222))
+    with_count = "mbarrier.arrive.release.cta.shared::cta.b64 %s, [bar], 3;"
+    yield ("mbarrier.arrive with a count", one_thread(5, with_count + test(0)
+           + "mov.u32 %b, 2; mbarrier.arrive.shared::cta.b64 _, [bar], %b;" + test(1)
+           + "mbarrier.arrive.shared.b64 _, [bar], 4;" + test(2, 1) + arrive + test(3, 1)), first(0b1010))
+    announce = "mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 %s, [bar], 32;"
+    yield ("mbarrier.arrive.expect_tx, bytes come later",
+           one_thread(1, test(0) + announce + test(1) + copy + test(2) + copy + test(3) + test(4, 1)), first(0b01000))
+    yield ("mbarrier.arrive.expect_tx, bytes came before",
+           one_thread(1, copy + test(0) + copy + test(1) + announce.replace("%s", "_") + test(2)), first(0b100))
+    expect = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 16;"
+    yield ("mbarrier.expect_tx", one_thread(2, expect + arrive + arrive + test(0) + copy + test(1)
+           + arrive + copy + test(2, 1) + expect + test(3, 1) + arrive + test(4, 1)), first(0b10010))
+    yield ("mbarrier.inval", one_thread(2, arrive + "mbarrier.inval.shared.b64 [bar];"
+           "mbarrier.init.shared::cta.b64 [bar], 1;" + test(0) + arrive + test(1)), first(0b10))
+    yield ("mbarrier by its generic address", one_thread(1, "cvta.shared.u64 %w, bar; mbarrier.arrive.b64 %s, [%w];"
+           "mbarrier.test_wait.b64 %p, [%w], %s; @%p add.u32 %t, %t, 1; mbarrier.test_wait.parity.b64 %p, [%w], 1;"
+           "@%p add.u32 %t, %t, 2; mbarrier.arrive.b64 %s, [%w];"
+           "mbarrier.try_wait.shared.b64 %p, [bar], %s, 1000; @%p add.u32 %t, %t, 4;"), first(5))
+    yield ("cp.async.bulk from shared memory", one_thread(1, "mov.u32 %a, box; st.shared.v4.u32 [%a+16], {5, 6, 7, 8};"
+           "fence.proxy.async.shared::cta; cp.async.bulk.global.shared::cta.bulk_group [%in], [%a+16], 16;"
+           "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0; cp.async.bulk.wait_group 0;"
+           "ld.global.u32 %t, [%in+12];"), first(8))
+    wait = "W: mbarrier.try_wait.acquire.cta.shared::cta.b64 %p, [bar], %s; @!%p bra W;"
+    parity_wait = "W: mbarrier.try_wait.parity.shared::cta.b64 %p, [bar], 0, %n; @!%p bra W;"
+    everyone = start.replace("COUNT", "64")
+    yield ("mbarrier.try_wait for all threads", everyone + arrive + wait + test(0, 0) + test(1, 1) + "}",
+           lambda rows, lane: 0b01)
+    yield ("mbarrier.try_wait for another warp", start.replace("COUNT", "32") + "mov.u32 %a, box;"
+           "setp.lt.u32 %f, %n, 32; @!%f bra P;" + parity_wait + "ld.shared.u32 %t, [%a]; bra E; P: st.shared.u32 [%a], 7;" + arrive
+           + "E: bar.sync 0;}", lambda rows, lane: (7, 0))
+    some = start.replace("COUNT", "8") + "and.b32 %b, %n, 7; setp.eq.u32 %p, %b, 5;"
+    for name, text in {"those that branch": "@%p bra P;" + parity_wait + "mov.u32 %t, 7; bra E; P:" + arrive,
+                       "those that do not": "@!%p bra P;" + arrive + "bra E; P:" + parity_wait
+                                            + "mov.u32 %t, 7;"}.items():
+        yield (f"mbarrier.try_wait for other lanes: {name}", some + text + "E: bar.sync 0;}",
+               lambda rows, lane: 7 * (lane % 8 != 5))
+    yield ("cp.async.bulk of many lanes", everyone + "shl.b32 %b, %n, 4; mov.u32 %a, box; add.u32 %a, %a, %b;"
+           "and.b32 %b, %n, 1; setp.eq.u32 %p, %b, 0; mov.u32 %b, 0; @%p mov.u32 %b, 16;"
+           f"mbarrier.arrive.expect_tx.shared.b64 %s, [bar], %b; @%p {engine} [%a], [%in], %b, [bar];" + parity_wait
+           + "and.b32 %b, %n, 1; setp.eq.u32 %p, %b, 0; @%p ld.shared.u32 %t, [%a+8];}",
+           lambda rows, lane: rows[lane][1] * (lane % 2 == 0))
 
 
 def elected(rows, lane):

@@ -1,0 +1,122 @@
+// bulk.c: copies of whole pieces of memory by the copy engine, and the barriers in shared memory
+// (mbarrier) that tell when they have come.
+//
+// A copy is carried out when it is issued. A phase of a barrier is over when all arrivals that it
+// awaits and all bytes that were announced have come; bytes may come before they are announced.
+#include "lanes.h"
+
+enum { VALID = 1, MOST_ARRIVALS = (1 << 20) - 1, MOST_BYTES = (1 << 20) - 1 };
+
+typedef struct Mbarrier { // its 8 bytes in shared memory
+    uint64_t phase : 1;   // the current one's parity
+    uint64_t pending : 20, expected : 20; // arrivals: that it still awaits, that each phase awaits
+    int64_t bytes : 21;   // announced, less those that have come
+    uint64_t state : 2;   // VALID, or anything else where mbarrier.init has not run
+} Mbarrier;
+
+_Static_assert(sizeof(Mbarrier) == 8, "an mbarrier has 8 bytes");
+
+static Mbarrier *barrier_at(Warp *w, const Instr *i, const Address *operand, int lane)
+{
+    const Block *b = w->block;
+    uint8_t *at = sim_operand_pointer(w, i, operand, lane, sizeof(Mbarrier), sizeof(Mbarrier));
+    if (at < b->shared || at >= b->shared + b->launch->shared_bytes)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "an mbarrier outside shared memory");
+    return (Mbarrier *)at;
+}
+
+static Mbarrier *valid_barrier_at(Warp *w, const Instr *i, const Address *operand, int lane)
+{
+    Mbarrier *b = barrier_at(w, i, operand, lane);
+    if (b->state != VALID)
+        sim_fault(w, i, lane, cudaErrorLaunchFailure, "no mbarrier is here: mbarrier.init has not run");
+    return b;
+}
+
+// Takes note of arrivals, and of bytes announced or (negative) come; ends the phase if they were the last.
+static void update(Warp *w, const Instr *i, int lane, Mbarrier *b, uint32_t arrivals, int64_t bytes)
+{
+    const int64_t sum = b->bytes + bytes;
+    if (arrivals > b->pending)
+        sim_fault(w, i, lane, cudaErrorLaunchFailure, "%u arrivals at an mbarrier that awaits %u more", arrivals,
+                  (unsigned)b->pending);
+    if (sum < -MOST_BYTES || sum > MOST_BYTES)
+        sim_fault(w, i, lane, cudaErrorLaunchFailure, "an mbarrier with %lld bytes announced; it can count to %d",
+                  (long long)sum, MOST_BYTES);
+    b->pending -= arrivals;
+    b->bytes = sum;
+    if (b->pending == 0 && sum == 0) {
+        b->phase ^= 1;
+        b->pending = b->expected;
+    }
+}
+
+void sim_mbarrier_init(Warp *w, const Instr *i, uint32_t mask)
+{
+    const uint32_t *count = OPERAND(uint32_t, b);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        Mbarrier *b = barrier_at(w, i, i->addresses, l);
+        if (count[l] < 1 || count[l] > MOST_ARRIVALS)
+            sim_fault(w, i, l, cudaErrorLaunchFailure, "an mbarrier for %u arrivals; 1 to %d are possible", count[l],
+                      MOST_ARRIVALS);
+        *b = (Mbarrier){.pending = count[l], .expected = count[l], .state = VALID};
+    }
+}
+
+void sim_mbarrier_inval(Warp *w, const Instr *i, uint32_t mask)
+{
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        *valid_barrier_at(w, i, i->addresses, __builtin_ctz(rest)) = (Mbarrier){.state = 0};
+}
+
+// arrive, expect_tx and both together: b arrivals, c bytes; d becomes the barrier as it was before.
+void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
+{
+    const uint32_t *arrivals = OPERAND(uint32_t, b), *bytes = OPERAND(uint32_t, c);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        Mbarrier *b = valid_barrier_at(w, i, i->addresses, l);
+        const Mbarrier before = *b;
+        update(w, i, l, b, arrivals[l], bytes[l]);
+        if (i->d != NOWHERE)
+            OPERAND(Mbarrier, d)[l] = before;
+    }
+}
+
+// test_wait and try_wait: is a phase over? b is its parity, or what an arrival in it gave: the lowest bit tells.
+void sim_mbarrier_test(Warp *w, const Instr *i, uint32_t mask)
+{
+    uint32_t *d = OPERAND(uint32_t, d), over = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const uint8_t asked = *(w->lanes + i->b + (size_t)l * i->bytes) & 1;
+        over |= (uint32_t)(valid_barrier_at(w, i, i->addresses, l)->phase != asked) << l;
+    }
+    *d = (*d & ~mask) | over;
+    w->yields = over != mask;
+}
+
+// In pieces of 8 bytes: device memory is read and written with relaxed atomic accesses, as in memory.c.
+static void copy(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    for (size_t k = 0; k < bytes; k += 8)
+        __atomic_store_n((uint64_t *)(to + k), __atomic_load_n((const uint64_t *)(from + k), __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
+}
+
+// cp.async.bulk [addresses 0], [addresses 1], c bytes; to shared memory it tells the mbarrier at addresses 2.
+void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
+{
+    enum { UNIT = 16 };
+    const uint32_t *bytes = OPERAND(uint32_t, c);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        if (bytes[l] % UNIT)
+            sim_fault(w, i, l, cudaErrorMisalignedAddress, "%u bytes, no multiple of %d", bytes[l], UNIT);
+        uint8_t *to = sim_operand_pointer(w, i, &i->addresses[0], l, bytes[l], UNIT);
+        copy(to, sim_operand_pointer(w, i, &i->addresses[1], l, bytes[l], UNIT), bytes[l]);
+        if (i->addresses[0].space == SHARED)
+            update(w, i, l, valid_barrier_at(w, i, &i->addresses[2], l), 0, -(int64_t)bytes[l]);
+    }
+}
