@@ -116,7 +116,7 @@ def test_counters_of_all_kinds_of_access_equal_those_of_a_gpu(tmp_path):
     compare(ours, theirs)
 
 
-@pytest.mark.parametrize("name", ["step01_divergent", "step08_shuffle"])
+@pytest.mark.parametrize("name", ["step01_divergent", "step08_shuffle", "step12_bulkcopy"])
 def test_counters_do_not_depend_on_the_host(name, tmp_path):
     """Broken: another number of host threads gives other counters."""
     once = counters(SIM / name / "reduce", tmp_path, 100003, SIM_THREADS="1")
@@ -176,6 +176,18 @@ def test_printf(tmp_path):
 
 # ---- What goes wrong in a kernel
 
+MBARRIER = ("__shared__ alignas(16) int tile[64]; __shared__ unsigned long long bar;"
+            "const unsigned to = __cvta_generic_to_shared(tile), b = __cvta_generic_to_shared(&bar);"
+            "asm volatile(\"mbarrier.init.shared.b64 [%0], 2;\" :: \"r\"(b));")
+TEST_WAIT = "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+
+
+def bulk_copy(to, source, size):
+    opcode = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+    return (f"{MBARRIER} asm volatile(\"{opcode} [%0], [%1], %2, [%3];\" "
+            f":: \"r\"({to}), \"l\"({source}), \"r\"({size}), \"r\"(b));")
+
+
 FAULTS = {  # kernel, launch, CUDA's error, what the message must name
     "out of bounds": ("out[threadIdx.x * 100] = 1;", "2, 32", "cudaErrorIllegalAddress",
                       ["block (0,0,0)", "thread (3,0,0)", "4 bytes at 0x", "of 1024 bytes"]),
@@ -188,8 +200,26 @@ FAULTS = {  # kernel, launch, CUDA's error, what the message must name
     "endless loop": ("while (*(volatile int *)out == 0);", "1, 32", "cudaErrorLaunchTimeout", ["endless loop?"]),
     "trap": ("__trap();", "1, 1", "cudaErrorLaunchFailure", ["trapped"]),
     "assert": ("assert(threadIdx.x < 3);", "1, 32", "cudaErrorAssert", ["thread (3,0,0)", "threadIdx.x < 3", "failed"]),
-    "unknown instruction": ("asm volatile(\"mbarrier.inval.b64 [%0];\" :: \"l\"(out));", "1, 1", "cudaErrorNotSupported",
-                            ["mbarrier.inval.b64", "does not know"]),
+    "unknown instruction": ("asm volatile(\"barrier.cluster.arrive.aligned;\");", "1, 1", "cudaErrorNotSupported",
+                            ["barrier.cluster.arrive", "does not know"]),
+    "bulk copy of odd size": (bulk_copy("to", "out", 24), "1, 1", "cudaErrorMisalignedAddress",
+                              ["24 bytes, no multiple of 16"]),
+    "bulk copy from a misaligned address": (bulk_copy("to", "out + 2", 16), "1, 1", "cudaErrorMisalignedAddress",
+                                            ["no multiple of 16"]),
+    "bulk copy to a misaligned address": (bulk_copy("to + 8", "out", 16), "1, 1", "cudaErrorMisalignedAddress",
+                                          ["no multiple of 16"]),
+    "bulk copy beyond the allocation": (bulk_copy("to", "out + 200", 240), "1, 1", "cudaErrorIllegalAddress",
+                                        ["240 bytes at 0x", "800 bytes behind the start"]),
+    "bulk copy beyond shared memory": (bulk_copy("to + 16", "out", 272), "1, 1", "cudaErrorIllegalAddress",
+                                       ["of shared memory"]),
+    "mbarrier in device memory": ("asm volatile(\"mbarrier.inval.b64 [%0];\" :: \"l\"(out));", "1, 1",
+                                  "cudaErrorIllegalAddress", ["an mbarrier outside shared memory"]),
+    "no mbarrier": ("__shared__ long long bar; asm volatile(\"mbarrier.arrive.b64 _, [%0];\" :: \"l\"(&bar));", "1, 1",
+                    "cudaErrorLaunchFailure", ["mbarrier.init has not run"]),
+    "one arrival too many": (MBARRIER + "asm volatile(\"mbarrier.arrive.shared.b64 _, [%0], 3;\" :: \"r\"(b));", "1, 1",
+                             "cudaErrorLaunchFailure", ["3 arrivals at an mbarrier that awaits 2 more"]),
+    "endless wait": (MBARRIER + f"for (int over = 0; !over;) asm volatile(\"{TEST_WAIT}\" : \"=r\"(over) : \"r\"(b));",
+                     "1, 64", "cudaErrorLaunchTimeout", ["endless loop?"]),
 }
 
 
@@ -214,7 +244,7 @@ int main() {{
     assert result.returncode == 0 and result.stdout == f"{error} {error}\n", result.stderr
     assert len(result.stderr.splitlines()) == 1 and "kernel _Z5wrongPi" in result.stderr
     assert all(word in result.stderr for word in named), result.stderr
-    assert fault in ("endless loop",) or "fault.cu:3" in result.stderr, result.stderr
+    assert fault in ("endless loop", "endless wait") or "fault.cu:3" in result.stderr, result.stderr
 
 
 def test_compressed_or_missing_ptx_is_named(tmp_path):
