@@ -52,7 +52,8 @@ static int read_corpus(const char *folder, Sample *samples)
 static const char *const WORDS[] = {"{", "}", "(", ")", "[", "]", ";", ",", ":", "@", "!", "%p1", "%r1", "%rd1", "%f1", "0",
     "-1", "4294967296", "0f7fffffff", ".reg .b32 %r<3>;", ".shared .align 4 .b8 s[1048577];", "bra $L__BB0_1;", "ret;",
     "ld.global.v4.u32", "st.shared.u32", "mov.b64", "call.uni", "bar.sync 0;", ".param", ".b8", ".pred", "\"", "/*", "//",
-    "brx.idx", ".branchtargets", "cvt.rn.f32.s32", "setp.lt.and.s32", "{%r1, %r2}", "[%rd1+4]", ".loc 1 2 3"};
+    "brx.idx", ".branchtargets", "cvt.rn.f32.s32", "setp.lt.and.s32", "mbarrier.arrive.b64",
+    "mbarrier.test_wait.parity.b64", "cp.async.bulk", "{%r1, %r2}", "[%rd1+4]", ".loc 1 2 3"};
 
 static size_t damage(const Sample *sample, const Sample *other, char *to)
 {
