@@ -689,8 +689,8 @@ static bool decode_cp(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
     return i->c != NOWHERE && decode_address(d, &s->operands[1], i);
 }
 
-// Accesses happen one after the other, in this thread's order; only other blocks could see another one. The copy
-// engine, whom fence.proxy.async is for, is none: it works for one block.
+// A block's accesses, and those of the copy engine for it, are done in the order in which they are issued, so that a
+// fence has nothing to do; one that is wider than the block tells that blocks talk to each other.
 static bool decode_fence(Decoder *d, const Statement *s, const Opcode *o)
 {
     if (has(o, "proxy"))
