@@ -79,8 +79,8 @@ int main()
     CHECK(cudaGetDeviceProperties(&device, 0));
     const size_t flush_bytes = 2 * (size_t)device.l2CacheSize;
     cub_sum::Data data = {};
-    CHECK(cudaMalloc(&data.in, sizes.back() * sizeof(float)));
-    CHECK(cudaMalloc(&data.scratch, 2 * step10::partial_count(sizes.back()) * sizeof(float)));
+    CHECK(cudaMalloc(&data.in, sizes.front() * sizeof(float)));
+    CHECK(cudaMalloc(&data.scratch, 2 * step10::partial_count(sizes.front()) * sizeof(float)));
     CHECK(cudaMalloc(&data.flush, flush_bytes));
     CHECK(cudaEventCreate(&data.start));
     CHECK(cudaEventCreate(&data.stop));
