@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from test_steps import PROGRAMS, ROOT, name, nvcc
+from test_steps import PROGRAMS, ROOT, STEPS, name, nvcc
 
 HAS_GPU = bool(shutil.which("nvidia-smi")) and subprocess.run(
     ["nvidia-smi", "-L"], capture_output=True, text=True).stdout.startswith("GPU")
@@ -55,6 +55,25 @@ def test_index_of_32_bits_fails_the_check(tmp_path):
     if "out of memory" in result.stderr:
         pytest.skip("the device holds no 2^32 elements")
     assert result.returncode == 1 and "FAIL" in result.stderr, result
+
+
+@pytest.mark.parametrize("step", STEPS[8:], ids=lambda step: step.name)
+def test_arrays_begin_and_end_anywhere(step, tmp_path):
+    """Broken: a step reads beside an array that does not begin at a multiple of 16 bytes, or adds its ends wrongly."""
+    program = tmp_path / "offsets"
+    built = run(nvcc(), "-O3", "-std=c++17", "-arch=native", f'-DSTEP="{step}/reduce.cu"', "-o", program, ROOT / "tests/offsets.cu")
+    assert built.returncode == 0, built.stderr
+    result = run(program)
+    assert result.returncode in (0, 77) and (result.returncode == 77 or "PASS" in result.stdout), result.stderr
+
+
+def test_after_an_aborted_launch(tmp_path):
+    """Broken: step 11 finds the tickets of a launch that was aborted."""
+    program = tmp_path / "after_abort"
+    built = run(nvcc(), "-O3", "-std=c++17", "-arch=native", "-o", program, ROOT / "tests/after_abort.cu")
+    assert built.returncode == 0, built.stderr
+    result = run(program)
+    assert result.returncode == 0 and result.stdout.startswith(("PASS", "SKIP")), result.stderr
 
 
 @pytest.mark.parametrize("error", PLANTED)

@@ -127,4 +127,4 @@ def test_nothing_is_built_twice():
     assert run(["make", "build", "DEVICE=gpu"]).returncode == 0
     result = run(["make", "build", "DEVICE=gpu"])
     assert result.returncode == 0 and "-o " not in result.stdout
-    assert run(["make", "-n", "build", "DEVICE=gpu", "ARCH=sm_80"]).stdout.count(" -o ") == 10
+    assert run(["make", "-n", "build", "DEVICE=gpu", "ARCH=sm_80"]).stdout.count(" -o ") == len(list(ROOT.glob("*/reduce.cu")))

@@ -55,6 +55,19 @@ def test_every_size_is_summed_right(name):
         assert result.returncode == 0 and "PASS" in result.stdout, (elements, result.stderr)
 
 
+@pytest.mark.parametrize("step", STEPS[8:], ids=lambda step: step.name)
+def test_arrays_begin_and_end_anywhere(step, tmp_path):
+    """Broken: a step reads beside an array that does not begin at a multiple of 16 bytes, or adds its ends wrongly."""
+    result = run(build(ROOT / "tests/offsets.cu", tmp_path / "offsets", f'-DSTEP="{step}/reduce.cu"'))
+    assert result.returncode == 0 and "PASS" in result.stdout, result.stderr
+
+
+def test_after_an_aborted_launch(tmp_path):
+    """Broken: step 11 finds the tickets of a launch that was aborted."""
+    result = run(build(ROOT / "tests/after_abort.cu", tmp_path / "after_abort"))
+    assert result.returncode == 0 and result.stdout == "PASS\n", result.stderr
+
+
 @pytest.mark.parametrize("error", PLANTED)
 def test_planted_error_fails_the_check(error, tmp_path):
     """Broken: on the simulator a wrong sum passes."""

@@ -13,7 +13,7 @@ STEPS = sorted(ROOT.glob("step[0-9][0-9]_*"))
 PROGRAMS = [*(step / "reduce.cu" for step in STEPS), ROOT / "reference_cub/reduce.cu"]
 MARK = "// ==== Harness"
 # Changed lines, added and removed, that a step may differ by from the one before.
-BUDGET = {"01": 28, "02": 2, "03": 4, "04": 8, "05": 18, "06": 12, "07": 14, "08": 33}
+BUDGET = {"01": 28, "02": 2, "03": 4, "04": 8, "05": 18, "06": 12, "07": 14, "08": 33, "09": 14, "10": 17, "11": 55, "12": 50}
 
 
 def name(path):
@@ -52,9 +52,10 @@ def test_a_step_changes_only_its_idea(after, tmp_path):
     assert changed == 2 if budget == 2 else 0 < changed <= budget
 
 
-def test_all_changes_together(tmp_path):
-    """Broken: the ladder as a whole needs more change than was agreed."""
-    pairs = zip(STEPS, STEPS[1:])
+@pytest.mark.parametrize("first, last", [(1, 8), (9, 12)])
+def test_all_changes_together(first, last, tmp_path):
+    """Broken: the ladder, or what comes after it, needs more change than was agreed."""
+    pairs = zip(STEPS[first - 1:], STEPS[first:last + 1])
     assert sum(changed_lines(a / "reduce.cu", b / "reduce.cu", tmp_path) for a, b in pairs) <= 140
 
 
@@ -62,7 +63,8 @@ def test_all_changes_together(tmp_path):
 def test_size_and_build_line(path):
     """Broken: a file is too long or wide to show a class, or does not say how to build it."""
     lines = path.read_text().splitlines()
-    assert len(lines) <= 200 and max(map(len, lines)) <= 92
+    beyond = path.parent.name >= "step09" and path.parent in STEPS
+    assert len(lines) <= (285 if beyond else 200) and max(map(len, lines)) <= 92
     assert "// Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce" in lines[:4]
 
 
