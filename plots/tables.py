@@ -3,10 +3,13 @@
 
 import argparse
 import csv
+import math
 import os
 import re
 import sys
 from pathlib import Path
+
+from roof import LIMITS, read, roof
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "plots" / "h200"
@@ -120,6 +123,73 @@ def numbers(step, rows, large, passes):
     return "\n".join(lines).strip()
 
 
+def power(elements):
+    """2^20 for 1048576, and what is no power of two as it is."""
+    n = int(elements)
+    return f"2^{n.bit_length() - 1}" if n & (n - 1) == 0 else f"{n:,}"
+
+
+def little(gpu):
+    """How many bytes have to be in flight: Little's law, with what `make limits` measured."""
+    load_ns, peak, sms = float(gpu["load_ns"]), float(gpu["peak_gb_per_s"]), int(gpu["sm_count"])
+    in_flight = peak * load_ns  # 1 GB/s is a byte a nanosecond
+    lines = ["| | |", "| --- | ---: |", f"| from asking for a value to having it, memory idle | {load_ns:.0f} ns |",
+             f"| theoretical peak | {peak:,.0f} GB/s |", f"| their product: bytes in flight | {in_flight / 1e6:.2f} MB |",
+             f"| of each of {sms} SMs | {in_flight / sms / 1e3:.1f} KB |",
+             f"| of each of the {gpu['threads_per_sm']} threads that an SM can hold | "
+             f"{in_flight / sms / int(gpu['threads_per_sm']):.1f} bytes |"]
+    return "\n".join(lines)
+
+
+def small(rows, steps=("step08_shuffle", "step10_vectorload", "step11_singlepass", "reference_cub")):
+    """Microseconds where n is small, cold."""
+    times = {(row["step"], row["elements"]): row for row in rows if row["cache"] == "cold" and row["status"] == "PASS"}
+    sizes = sorted({int(row["elements"]) for row in rows if int(row["elements"]) <= 2**20})
+    lines = ["| n | " + " | ".join(f"{step}, µs" for step in steps) + " |", "| --- |" + " ---: |" * len(steps)]
+    for n in sizes:
+        cells = [f"{1e3 * float(times[step, str(n)]['median_ms']):.2f}" for step in steps]
+        lines.append(f"| {power(n)} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def against(rows):
+    """CUB's time over that of the last two steps, and the geometric means."""
+    shown = [(step, cache) for step in ("step11", "step12") for cache in ("cold", "warm")]
+    ratios = {(row["elements"], row["cache"], step): float(row["cub_ms"]) / float(row[f"{step}_ms"])
+              for row in rows for step in ("step11", "step12")}
+    sizes = sorted({row["elements"] for row in rows}, key=int)
+    lines = ["| n | " + " | ".join(f"CUB / {step}, {cache}" for step, cache in shown) + " |", "| --- |" + " ---: |" * 4]
+    for n in sizes:
+        lines.append(f"| {power(n)} | " + " | ".join(f"{ratios[n, cache, step]:.3f}" for step, cache in shown) + " |")
+    for what, some in (("of all", sizes), ("of the powers of four", [n for n in sizes if math.log2(int(n)) % 2 == 0])):
+        means = [math.exp(sum(math.log(ratios[n, cache, step]) for n in some) / len(some)) for step, cache in shown]
+        lines.append(f"| **geometric mean {what}** | " + " | ".join(f"**{mean:.3f}**" for mean in means) + " |")
+    lines.append("| **least** | " + " | ".join(f"**{min(ratios[n, c, s] for n in sizes):.3f}**" for s, c in shown) + " |")
+    return "\n".join(lines)
+
+
+def peers(rows):
+    """GB/s of input beside what others offer."""
+    columns = sorted({(int(row["elements"]), row["cache"]) for row in rows})
+    lines = ["| | " + " | ".join(f"{power(n)} {cache}" for n, cache in columns) + " |", "| --- |" + " ---: |" * len(columns)]
+    names = dict.fromkeys(row["name"] for row in rows)
+    cells = {(row["name"], int(row["elements"]), row["cache"]): row for row in rows}
+    for name in names:
+        lines.append(f"| {name} | " + " | ".join(bandwidth(cells[name, *column]) for column in columns) + " |")
+    return "\n".join(lines)
+
+
+def roof_table(rows):
+    """Microseconds that each limit alone would allow, and which is the highest."""
+    lines = ["| step | " + " | ".join(LIMITS.values()) + " | measured, µs | held by | measured / highest |",
+             "| --- |" + " ---: |" * (len(LIMITS) + 1) + " --- | ---: |"]
+    for row in rows:
+        highest = row[row["held_by"]]
+        lines.append(f"| {row['step']} | " + " | ".join(f"{row[limit]:.1f}" for limit in LIMITS) +
+                     f" | {row['measured_us']:.1f} | {LIMITS[row['held_by']]} | {row['measured_us'] / highest:.2f} |")
+    return "\n".join(lines)
+
+
 def errors(count, what):
     return f"{int(count):,} {what}" if int(count) else f"no {what}"
 
@@ -151,7 +221,11 @@ def main():
     large = by_step(MEASURED / "2to30" / "run-all.csv", 2**30)
     passes = first_passes()
     pages = {ROOT / "README.md": {"ladder": ladder(rows, large), "report": report(rows["step03_sequential"])}}
+    pages[ROOT / "README.md"] |= {"against": against(read(MEASURED / "against-cub.csv")),
+                                  "peers": peers(read(MEASURED / "peers.csv")), "roof": roof_table(roof(MEASURED))}
     pages |= {ROOT / step / "README.md": {"numbers": numbers(step, rows, large, passes)} for step in rows}
+    pages[ROOT / "step09_inflight/README.md"]["little"] = little(read(MEASURED / "limits.csv")[0])
+    pages[ROOT / "step11_singlepass/README.md"]["small"] = small(read(MEASURED / "sweep.csv"))
     simulated = MEASURED.parent / "simulator"
     pages[ROOT / "simulator/README.md"] = {
         name: f"```\n{(simulated / name).with_suffix('.txt').read_text().strip()}\n```" for name in ("speed", "numba")}

@@ -70,11 +70,14 @@ static void compare(const cub_sum::Data &data, const char *cache, long long expe
 
 int main()
 {
-    // The sizes of the sweep.
-    std::vector<size_t> sizes = {(1 << 11) + 1, (1 << 15) - 1, (1 << 19) + 1, (1 << 23) - 1, (1 << 27) + 1};
-    for (int exponent = 10; exponent <= 30; exponent += 2)
+    // Powers of four, and between them sizes that are multiples of nothing; from the largest, because CUB
+    // asks for its memory once.
+    std::vector<size_t> sizes;
+    for (int exponent = 30; exponent >= 10; exponent -= 2) {
         sizes.push_back((size_t)1 << exponent);
-    std::sort(sizes.rbegin(), sizes.rend()); // from the largest: CUB asks for its memory once
+        if (exponent > 10)
+            sizes.push_back(((size_t)1 << (exponent - 1)) + (exponent % 4 ? 1 : -1));
+    }
     cudaDeviceProp device;
     CHECK(cudaGetDeviceProperties(&device, 0));
     const size_t flush_bytes = 2 * (size_t)device.l2CacheSize;
