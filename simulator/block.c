@@ -256,7 +256,7 @@ cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, 
                        size_t stack_bytes, void **arguments)
 {
     Launch launch = {.module = module, .kernel = kernel, .grid = grid, .block = block, .dynamic_bytes = dynamic_bytes};
-    const size_t fixed = sim_shared_bytes(module, kernel);
+    const size_t fixed = kernel->shared_bytes;
     launch.dynamic_shared = (uint32_t)((fixed + 15) / 16 * 16);
     launch.shared_bytes = dynamic_bytes ? launch.dynamic_shared + dynamic_bytes : fixed;
     if (module->uses_reserved_shared) {

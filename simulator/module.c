@@ -47,12 +47,6 @@ static void place_variables(Module *m)
             }
 }
 
-size_t sim_shared_bytes(const Module *module, const Function *kernel)
-{
-    // A kernel's own shared variables lie behind those that belong to no function.
-    return module->shared_bytes + kernel->shared_bytes;
-}
-
 Module *sim_load_module(const char *text)
 {
     Module *m = sim_parse(text);

@@ -47,6 +47,7 @@ typedef struct Parser {
     int line;
     Token token; // the next one
     uint32_t register_space, statement_space;
+    Variable **last_shared; // where the next shared variable is linked in
     int source_file, source_line, nesting;
     jmp_buf on_error;
 } Parser;
@@ -507,15 +508,37 @@ static void place_in(Parser *p, Variable *v, size_t *bytes, size_t most)
 static void place(Parser *p, Variable *v)
 {
     Function *f = p->function;
-    if (v->space == SHARED)
-        place_in(p, v, f ? &f->shared_bytes : &p->module->shared_bytes, MAX_SHARED);
-    else if (v->space == LOCAL && f)
+    if (v->space == SHARED) {
+        v->owner = f;
+        *p->last_shared = v;
+        p->last_shared = &v->next_shared;
+    } else if (v->space == LOCAL && f)
         place_in(p, v, &f->local_bytes, MAX_SHARED);
     else if (v->space == PARAM && f)
         place_in(p, v, &f->param_bytes, MAX_PARAMS);
     else if (v->space == LOCAL || v->space == PARAM)
         fail(p, "a local variable or parameter outside a function");
-    // Those in device memory get their addresses when the module is loaded.
+    // Those in device memory get their addresses when the module is loaded, shared ones at its end.
+}
+
+// Variables of the module and of functions that are no kernels come first, for every block; a kernel's
+// own lie behind them, in the same place as other kernels'.
+static void place_shared(Parser *p)
+{
+    Module *m = p->module;
+    size_t common = 0;
+    m->dynamic_align = 16;
+    for (Variable *v = m->shared; v; v = v->next_shared) {
+        if (!v->owner || !v->owner->entry)
+            place_in(p, v, &common, MAX_SHARED);
+        if (v->dynamic && v->align > m->dynamic_align)
+            m->dynamic_align = v->align;
+    }
+    for (Function *f = m->functions; f; f = f->next)
+        f->shared_bytes = common;
+    for (Variable *v = m->shared; v; v = v->next_shared)
+        if (v->owner && v->owner->entry)
+            place_in(p, v, &v->owner->shared_bytes, MAX_SHARED);
 }
 
 static bool space_named(Slice word, Space *space)
@@ -970,9 +993,11 @@ Module *sim_parse(const char *text)
     Module *module = calloc(1, sizeof *module);
     if (!module)
         abort();
-    Parser p = {.module = module, .at = text, .line = 1};
-    if (setjmp(p.on_error) == 0)
+    Parser p = {.module = module, .at = text, .line = 1, .last_shared = &module->shared};
+    if (setjmp(p.on_error) == 0) {
         parse_module(&p);
+        place_shared(&p);
+    }
     return module;
 }
 

@@ -271,7 +271,7 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dyna
 static cudaError_t check_launch(const Kernel *kernel, const Function *f, dim3 grid, dim3 block, size_t dynamic_bytes)
 {
     const uint64_t threads = (uint64_t)block.x * block.y * block.z;
-    const size_t fixed = sim_shared_bytes(kernel->binary->module, f);
+    const size_t fixed = f->shared_bytes;
     if (threads == 0 || threads > MAX_THREADS || block.x > 1024 || block.y > 1024 || block.z > 64 || grid.x == 0 ||
         grid.y == 0 || grid.z == 0 || grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535)
         return cudaErrorInvalidConfiguration;
@@ -351,7 +351,7 @@ API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, con
         return done(error);
     memset(attributes, 0, sizeof *attributes);
     const int target = kernel->binary->module->target;
-    attributes->sharedSizeBytes = sim_shared_bytes(kernel->binary->module, f);
+    attributes->sharedSizeBytes = f->shared_bytes;
     attributes->localSizeBytes = f->local_bytes;
     attributes->maxThreadsPerBlock = f->max_threads ? f->max_threads : MAX_THREADS;
     attributes->numRegs = 32; // decided by the last stage of nvcc, which PTX does not go through
@@ -372,7 +372,7 @@ API cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute at
     if (error)
         return done(error);
     if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
-        const int most = sim_device()->shared_per_block_optin - (int)sim_shared_bytes(kernel->binary->module, f);
+        const int most = sim_device()->shared_per_block_optin - (int)f->shared_bytes;
         if (value < 0 || value > most)
             return done(cudaErrorInvalidValue);
         kernel->max_dynamic_bytes = value;
@@ -400,7 +400,7 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *bloc
         return done(cudaErrorInvalidValue);
     enum { RESERVED_SHARED = 1024 }; // of each block, for the system
     const Device *d = sim_device();
-    const size_t shared = sim_shared_bytes(kernel->binary->module, f) + dynamic_bytes + RESERVED_SHARED;
+    const size_t shared = f->shared_bytes + dynamic_bytes + RESERVED_SHARED;
     const int warps = (threads + LANES - 1) / LANES, by_threads = d->threads_per_sm / (warps * LANES);
     const size_t by_shared = (size_t)d->shared_per_sm / shared;
     *blocks = threads > MAX_THREADS ? 0 : by_threads < d->blocks_per_sm ? by_threads : d->blocks_per_sm;

@@ -67,7 +67,8 @@ typedef struct Variable {
     uint64_t address; // offset in its space; of GLOBAL and CONST the host's address
     Initial *initials;
     int initial_count;
-    struct Variable *next;
+    struct Function *owner;       // whose body declares it, or NULL
+    struct Variable *next, *next_shared; // the second: all of the module in shared memory
 } Variable;
 
 typedef enum OperandKind { IS_REGISTER, IS_INTEGER, IS_FLOAT, IS_SYMBOL, IS_LABEL, IS_VECTOR, IS_SINK } OperandKind;
@@ -106,7 +107,8 @@ typedef struct Function {
     uint32_t register_count;
     Statement *statements;
     uint32_t count;
-    size_t local_bytes, shared_bytes, param_bytes; // param: of a lane, formal ones and arguments
+    size_t local_bytes, param_bytes; // param: of a lane, formal ones and arguments
+    size_t shared_bytes;             // of a block of this kernel, without the dynamic ones
     size_t kernel_param_bytes;
     int max_threads; // .maxntid or .reqntid, 0 if none
     struct Program *program; // made by decode.c
@@ -119,7 +121,8 @@ typedef struct Module {
     int version; // 90 for PTX 9.0
     Function *functions;
     Variable *variables;
-    size_t shared_bytes; // of the variables outside functions
+    Variable *shared;
+    size_t dynamic_align; // of dynamic shared memory
     bool uses_reserved_shared; // a kilobyte behind a block's own, for cooperative groups
     Slice *files;
     int file_count;
@@ -378,7 +381,6 @@ _Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, c
 // ---- module.c: from a PTX text to functions that can be launched.
 
 Module *sim_load_module(const char *text);
-size_t sim_shared_bytes(const Module *module, const Function *kernel); // static, of a block
 
 // ---- counters.c
 

@@ -104,7 +104,7 @@ static void launch(const Module *module, const Function *kernel)
             return;
         arguments[count] = values;
     }
-    if (count == 1024 || sim_shared_bytes(module, kernel) > 49152)
+    if (count == 1024 || kernel->shared_bytes > 49152)
         return;
     sim_register_memory(buffer, sizeof buffer);
     sim_launch(module, kernel, one, block, 64, 4096, arguments);
