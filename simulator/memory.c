@@ -214,7 +214,7 @@ uint8_t *sim_operand_pointer(Warp *w, const Instr *i, const Address *operand, in
     return aligned_pointer(w, i, lane, address, bytes, alignment, (Space)operand->space);
 }
 
-static void find_addresses(Warp *w, const Instr *i, uint32_t mask, uint64_t *address)
+static void find_addresses(const Warp *w, const Instr *i, uint64_t *address)
 {
     if (i->a == NOWHERE) {
         for (int l = 0; l < LANES; l++)
@@ -228,7 +228,6 @@ static void find_addresses(Warp *w, const Instr *i, uint32_t mask, uint64_t *add
         for (int l = 0; l < LANES; l++)
             address[l] = (uint32_t)(base[l] + (uint32_t)i->offset);
     }
-    (void)mask;
 }
 
 static void find_pointers(Warp *w, const Instr *i, uint32_t mask, Space space, size_t bytes, Access *access)
@@ -433,7 +432,7 @@ static void access_memory(Warp *w, const Instr *i, uint32_t mask, bool load)
     Access access;
     if (mask == 0)
         return;
-    find_addresses(w, i, mask, access.address);
+    find_addresses(w, i, access.address);
     if (i->space != GENERIC) {
         access_space(w, i, mask, (Space)i->space, &access, load);
         return;
@@ -577,7 +576,7 @@ void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
         return;
     if ((i->type == BF16 || i->type == BF16X2 || ((i->type == F16 || i->type == F16X2) && i->op != ATOMIC_ADD)))
         sim_fault(w, i, -1, cudaErrorNotSupported, "this atomic operation is not supported");
-    find_addresses(w, i, mask, access.address);
+    find_addresses(w, i, access.address);
     w->block->counters.atomics++;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
@@ -610,7 +609,7 @@ void sim_copy_async(Warp *w, const Instr *i, uint32_t mask)
     Access from, to;
     if (mask == 0)
         return;
-    find_addresses(w, i, mask, from.address);
+    find_addresses(w, i, from.address);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         to.address[l] = i->target;
