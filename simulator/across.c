@@ -9,7 +9,6 @@ void sim_shuffle(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint32_t *a = OPERAND(uint32_t, a), *b = OPERAND(uint32_t, b), *c = OPERAND(uint32_t, c);
     uint32_t *d = OPERAND(uint32_t, d), result[LANES], in_range = 0;
-    w->block->counters.shuffles++;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest), distance = (int)(b[l] & 31), segment = (int)(c[l] >> 8 & 31),
                   most = (l & segment) | ((int)(c[l] & 31) & ~segment), least = l & segment;

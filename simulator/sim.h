@@ -296,7 +296,7 @@ typedef enum Waiting { RUNS, WAITS_FOR_PATHS, WAITS_AT_BARRIER, WAITS_FOR_LANES 
 typedef struct Path { // lanes of a warp that run together
     uint32_t mask, pc, join;
     Waiting waiting;
-    uint32_t wanted;   // lanes that it waits for
+    uint32_t served;   // of lanes that wait for others: those that have had their result
     int barrier, children;
     Frame *frame;
     struct Path *parent, *next;

@@ -147,6 +147,55 @@ static void split(Warp *w, Path *p, uint32_t join, uint32_t mask, uint32_t pc, u
     }
 }
 
+// The lanes that have come to the operation i at which p waits and name the lanes `wanted` as members.
+static uint32_t lanes_at(const Warp *w, const Path *p, const Instr *i, uint32_t wanted)
+{
+    uint32_t lanes = 0;
+    for (const Path *q = w->paths; q; q = q->next) {
+        if (q->waiting != WAITS_FOR_LANES)
+            continue;
+        const Instr *at = &q->frame->function->program->code[q->pc];
+        if (i->control == WARP_BARRIER ? at->control != WARP_BARRIER : at != i || q->frame != p->frame)
+            continue;
+        const uint32_t *members = (const uint32_t *)(q->frame->lanes + at->list[0]);
+        for (uint32_t rest = q->mask & ~q->served; rest; rest &= rest - 1)
+            if ((members[__builtin_ctz(rest)] & w->live) == wanted)
+                lanes |= rest & -rest;
+    }
+    return lanes;
+}
+
+static void operate(Warp *w, const Instr *i, uint32_t mask)
+{
+    if (i->control == GATHER)
+        i->run(w, i, mask);
+}
+
+// Runs the operation at which p waits, once for each set of members that is complete; paths whose lanes
+// have all had it go on.
+static void meet(Warp *w, Path *p)
+{
+    const Instr *i = &p->frame->function->program->code[p->pc];
+    const uint32_t *members = (const uint32_t *)(p->frame->lanes + i->list[0]);
+    w->lanes = p->frame->lanes;
+    for (uint32_t rest = p->mask & ~p->served; rest;) {
+        const uint32_t wanted = members[__builtin_ctz(rest)] & w->live, here = lanes_at(w, p, i, wanted);
+        rest &= ~here;
+        if (wanted & ~here)
+            continue;
+        operate(w, i, here);
+        for (Path *q = w->paths; q; q = q->next)
+            if (q->waiting == WAITS_FOR_LANES)
+                q->served |= q->mask & here;
+    }
+    w->block->counters.shuffles += i->run == sim_shuffle && p->served == p->mask;
+    for (Path *q = w->paths; q; q = q->next)
+        if (q->waiting == WAITS_FOR_LANES && q->served == q->mask) {
+            q->waiting = RUNS;
+            q->pc++;
+        }
+}
+
 static void end_lanes(Warp *w, Path *p, uint32_t mask)
 {
     w->live &= ~mask;
@@ -154,6 +203,9 @@ static void end_lanes(Warp *w, Path *p, uint32_t mask)
     p->mask &= ~mask;
     if (p->mask == 0)
         end_path(w, p);
+    for (Path *q = w->paths; q; q = q->next)
+        if (q->waiting == WAITS_FOR_LANES) // perhaps only for those that have ended
+            meet(w, q);
     sim_check_barriers(w->block);
 }
 
@@ -277,26 +329,25 @@ static void wait_at_barrier(Warp *w, Path *p, const Instr *i)
 // Lanes that wait for each other at a warp's barrier, or at the same operation between lanes.
 static void gather(Warp *w, Path *p, const Instr *i)
 {
-    const uint32_t wanted = ((uint32_t *)(w->lanes + i->list[0]))[__builtin_ctz(p->mask)] & w->live;
-    uint32_t here = p->mask;
-    if (!(wanted & p->mask))
-        sim_fault(w, i, __builtin_ctz(p->mask), cudaErrorIllegalInstruction, "the lane is not in its own mask 0x%08x", wanted);
-    p->waiting = WAITS_FOR_LANES;
-    for (const Path *q = w->paths; q; q = q->next) {
-        const Instr *at = &q->frame->function->program->code[q->pc];
-        if (q != p && q->waiting == WAITS_FOR_LANES &&
-            (i->control == WARP_BARRIER ? at->control == WARP_BARRIER : at == i && q->frame == p->frame))
-            here |= q->mask;
+    const uint32_t *members = (const uint32_t *)(w->lanes + i->list[0]), first = members[__builtin_ctz(p->mask)];
+    uint32_t different = 0, outside = 0;
+    for (int l = 0; l < LANES; l++) {
+        different |= (uint32_t)(members[l] != first) << l;
+        outside |= (~members[l] >> l & 1) << l;
     }
-    if (wanted & ~here)
+    outside &= p->mask;
+    if (outside)
+        sim_fault(w, i, __builtin_ctz(outside), cudaErrorIllegalInstruction, "the lane is not in its own mask 0x%08x",
+                  members[__builtin_ctz(outside)]);
+    if ((different & p->mask) == 0 && (first & w->live) == p->mask) { // all are here, as most often
+        w->block->counters.shuffles += i->run == sim_shuffle;
+        operate(w, i, p->mask);
+        p->pc++;
         return;
-    if (i->control == GATHER)
-        i->run(w, i, here);
-    for (Path *q = w->paths; q; q = q->next)
-        if (q->waiting == WAITS_FOR_LANES && (q->mask & here)) {
-            q->waiting = RUNS;
-            q->pc++;
-        }
+    }
+    p->waiting = WAITS_FOR_LANES;
+    p->served = 0;
+    meet(w, p);
 }
 
 // ---- Running

@@ -479,6 +479,14 @@ def warp_cases():
     yield ("match.all", "{.reg .pred %p; match.all.sync.b32 %t|%p, %s1, 0xffffffff; @%p add.u32 %t, %t, 1;}", lambda rows, lane: 0)
     yield ("match.all, all alike", "{.reg .pred %p; mov.u32 %n, 3; match.all.sync.b32 %t|%p, %n, 0xffffffff;"
            "selp.u32 %t, %t, 0, %p;}", lambda rows, lane: 0xFFFFFFFF)
+    halves = "{.reg .pred %p; .reg .u32 %m; and.b32 %m, %tid.x, 31; setp.lt.u32 %p, %m, 16; selp.b32 %m, 0xffff, 0xffff0000, %p;"
+    yield ("redux of two halves", halves + "redux.sync.add.u32 %t, %s0, %m;}",
+           lambda rows, lane: sum(row[0] for row in rows[lane // 16 * 16:lane // 16 * 16 + 16]))
+    yield ("bar.warp.sync of lanes whose others have ended", "{.reg .pred %p; setp.eq.u32 %p, %s2, 1; @%p bra W; exit;"
+           "W: bar.warp.sync 0xffffffff; mov.u32 %t, 5;}", lambda rows, lane: 5 * (rows[lane][2] == 1))
+    yield ("vote of lanes whose others have ended", "{.reg .pred %p; setp.eq.u32 %p, %s2, 1; @%p bra W; exit;"
+           "W: vote.sync.ballot.b32 %t, 1, 0xffffffff;}",
+           lambda rows, lane: bits(row[2] == 1 for row in rows) * (rows[lane][2] == 1))
     yield ("elect", members + "elect.sync %t|%p, %n; @%p add.u32 %t, %t, 100; E: bar.warp.sync 0xffffffff;}", elected)
     for mode, width in itertools.product(("up", "down", "bfly", "idx"), (32, 8)):
         clamp = 32 - width << 8 | (0 if mode == "up" else 31)

@@ -213,6 +213,8 @@ FAULTS = {  # kernel, launch, CUDA's error, what the message must name
     "endless loop": ("while (*(volatile int *)out == 0);", "1, 32", "cudaErrorLaunchTimeout", ["endless loop?"]),
     "trap": ("__trap();", "1, 1", "cudaErrorLaunchFailure", ["trapped"]),
     "assert": ("assert(threadIdx.x < 3);", "1, 32", "cudaErrorAssert", ["thread (3,0,0)", "threadIdx.x < 3", "failed"]),
+    "not in its own mask": ("asm volatile(\"bar.warp.sync 1;\");", "1, 32", "cudaErrorIllegalInstruction",
+                            ["thread (1,0,0)", "not in its own mask 0x00000001"]),
     "unknown instruction": ("asm volatile(\"barrier.cluster.arrive.aligned;\");", "1, 1", "cudaErrorNotSupported",
                             ["barrier.cluster.arrive", "does not know"]),
     "bulk copy of odd size": (bulk_copy("to", "out", 24), "1, 1", "cudaErrorMisalignedAddress",
