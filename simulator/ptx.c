@@ -872,6 +872,46 @@ static void parse_parameters(Parser *p, Variable **list)
     expect(p, ")");
 }
 
+// Numbers of threads or blocks in each direction: their product, or 1.
+static int parse_product(Parser *p)
+{
+    enum { MOST = 65536 };
+    int64_t product = 1;
+    while (p->token.kind == INTEGER) {
+        if (p->token.integer < 1 || p->token.integer > MOST || product > MOST)
+            fail(p, "a block of that many threads");
+        product *= p->token.integer;
+        advance(p);
+        if (!accept(p, ","))
+            break;
+    }
+    return product < MOST ? (int)product : MOST;
+}
+
+// What stands between a function's parameters and its body: .maxntid 64, 1, 1 and the like.
+static void parse_directive(Parser *p, Function *f)
+{
+    static const char *const HINTS[] = {".minnctapersm", ".maxnctapersm", ".maxnreg", ".noreturn", ".maxclusterrank",
+                                        ".explicitcluster", ".blocksareclusters", ".abi_preserve", ".abi_preserve_control"};
+    const Slice name = p->token.text;
+    if (next_is(p, ".pragma")) {
+        skip_statement(p);
+        return;
+    }
+    bool known = false;
+    for (size_t k = 0; k < sizeof HINTS / sizeof *HINTS; k++)
+        known |= next_is(p, HINTS[k]);
+    if (!known && !next_is(p, ".maxntid") && !next_is(p, ".reqntid") && !next_is(p, ".reqnctapercluster"))
+        fail(p, "unknown directive '%.*s'", (int)(name.length < 40 ? name.length : 40), name.text);
+    advance(p);
+    const int product = parse_product(p);
+    if (sim_slice_is(name, ".reqnctapercluster"))
+        f->cluster_blocks = product;
+    else if (!known)
+        f->max_threads = product;
+    f->exact_threads |= sim_slice_is(name, ".reqntid");
+}
+
 static void parse_function(Parser *p, bool entry)
 {
     Function *f = sim_allocate(&p->module->arena, sizeof *f);
@@ -885,21 +925,8 @@ static void parse_function(Parser *p, bool entry)
     f->name = expect_word(p, "a function's name");
     parse_parameters(p, &f->params);
     f->kernel_param_bytes = f->param_bytes;
-    while (p->token.kind == WORD && p->token.text.text[0] == '.') {
-        const bool threads = next_is(p, ".maxntid") || next_is(p, ".reqntid");
-        advance(p);
-        int64_t product = 1;
-        while (p->token.kind == INTEGER) {
-            if (p->token.integer < 1 || p->token.integer > 65536 || product > 65536)
-                fail(p, "a block of that many threads");
-            product *= p->token.integer;
-            advance(p);
-            if (!accept(p, ","))
-                break;
-        }
-        if (threads)
-            f->max_threads = product < 65536 ? (int)product : 65536;
-    }
+    while (p->token.kind == WORD && p->token.text.text[0] == '.')
+        parse_directive(p, f);
     Function *known = sim_find_function(p->module, f->name);
     if (next_is(p, "{")) {
         if (known && known->defined)

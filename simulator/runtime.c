@@ -275,8 +275,12 @@ static cudaError_t check_launch(const Kernel *kernel, const Function *f, dim3 gr
     if (threads == 0 || threads > MAX_THREADS || block.x > 1024 || block.y > 1024 || block.z > 64 || grid.x == 0 ||
         grid.y == 0 || grid.z == 0 || grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535)
         return cudaErrorInvalidConfiguration;
-    if (f->max_threads && threads > (uint64_t)f->max_threads)
+    if (f->max_threads && (threads > (uint64_t)f->max_threads || (f->exact_threads && threads < (uint64_t)f->max_threads)))
         return cudaErrorInvalidValue;
+    if (f->cluster_blocks > 1) {
+        fprintf(stderr, "simulator: kernel %s: clusters, here of %d blocks, are not supported\n", kernel->name, f->cluster_blocks);
+        return cudaErrorNotSupported;
+    }
     const size_t most = kernel->max_dynamic_bytes ? (size_t)sim_device()->shared_per_block_optin
                                                   : (size_t)sim_device()->shared_per_block;
     return fixed > most || dynamic_bytes > most - fixed ? cudaErrorInvalidValue : cudaSuccess;
@@ -376,8 +380,20 @@ API cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute at
         if (value < 0 || value > most)
             return done(cudaErrorInvalidValue);
         kernel->max_dynamic_bytes = value;
+        return cudaSuccess;
     }
-    return cudaSuccess;
+    switch (attribute) {
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+    case cudaFuncAttributeClusterSchedulingPolicyPreference:
+        return cudaSuccess; // hints
+    case cudaFuncAttributeRequiredClusterWidth:
+    case cudaFuncAttributeRequiredClusterHeight:
+    case cudaFuncAttributeRequiredClusterDepth:
+        return done(cudaErrorNotSupported);
+    default:
+        return done(cudaErrorInvalidValue);
+    }
 }
 
 API cudaError_t cudaFuncSetCacheConfig(const void *host, enum cudaFuncCache config)

@@ -110,7 +110,9 @@ typedef struct Function {
     size_t local_bytes, param_bytes; // param: of a lane, formal ones and arguments
     size_t shared_bytes;             // of a block of this kernel, without the dynamic ones
     size_t kernel_param_bytes;
-    int max_threads; // .maxntid or .reqntid, 0 if none
+    int max_threads;    // .maxntid or .reqntid, 0 if none
+    bool exact_threads; // .reqntid
+    int cluster_blocks; // .reqnctapercluster, 0 if none
     struct Program *program; // made by decode.c
     struct Function *next;
 } Function;

@@ -446,6 +446,13 @@ def test_float_to_smaller_float(to, source, tmp_path):
                 assert value == int(expected.view(VIEWS[to][1])), hex(bits)
 
 
+def test_an_unknown_directive_is_named(tmp_path):
+    """Broken: what a kernel asks of its launch is passed over."""
+    (tmp_path / "k.ptx").write_text(kernel("not.b32", "b32", ["b32"]).replace("output)\n", "output)\n.maxntid 64\n.strange 3\n"))
+    result = subprocess.run([RUN, tmp_path / "k.ptx", "k", "64", "/dev/null", tmp_path / "out"], capture_output=True, text=True)
+    assert result.returncode == 1 and "unknown directive '.strange'" in result.stderr
+
+
 # ---- Instructions in which the lanes of a warp, or the threads of a block, take part together
 
 LANES = [(0xFFFFFFF0 + 7 * k & 0xFFFFFFFF, k * k % 5, k % 3) for k in range(64)]  # two warps, one block

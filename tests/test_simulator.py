@@ -262,6 +262,24 @@ int main() {{
     assert fault in ("endless loop", "endless wait") or "fault.cu:3" in result.stderr, result.stderr
 
 
+def test_clusters_are_refused(tmp_path):
+    """Broken: a kernel whose blocks need each other's shared memory runs without it."""
+    source = tmp_path / "cluster.cu"
+    source.write_text("""#include <cstdio>
+__global__ void __cluster_dims__(2, 1, 1) pairs() {}
+__global__ void alone() {}
+int main() {
+    pairs<<<2, 32>>>();
+    const cudaError_t first = cudaGetLastError();
+    const cudaError_t second = cudaFuncSetAttribute(alone, cudaFuncAttributeRequiredClusterWidth, 2);
+    printf("%s %s\\n", cudaGetErrorName(first), cudaGetErrorName(second));
+}
+""")
+    result = run(build(source, tmp_path / "cluster"))
+    assert result.stdout == "cudaErrorNotSupported cudaErrorNotSupported\n", result.stderr
+    assert "kernel _Z5pairsv" in result.stderr and "clusters" in result.stderr
+
+
 def test_compressed_or_missing_ptx_is_named(tmp_path):
     """Broken: a program without readable PTX crashes, or says nothing."""
     link = [word for word in LINK if word != "--no-compress" and not word.startswith("-arch")]
