@@ -119,11 +119,11 @@ static Number read_number(const uint8_t *lane, Type type, bool flush)
     return n;
 }
 
-static uint64_t integer_from_real(double value, Type type, int rounding)
+static uint64_t integer_from_real(double value, Type from, Type type, int rounding)
 {
     const int bits = 8 * sim_type_bytes(type);
     if (value != value)
-        return bits == 64 ? 1ull << 63 : 0;
+        return bits == 64 || from == F64 ? 1ull << (bits - 1) : 0;
     const double number = copysign(whole(fabs(value), rounding, value < 0), value);
     if (is_signed_type(type)) {
         const double limit = ldexp(1, bits - 1);
@@ -212,7 +212,7 @@ static void convert(Warp *w, const Instr *i, uint32_t mask)
         const int l = __builtin_ctz(rest);
         const Number n = read_number(as + (size_t)l * i->base_bytes, (Type)i->from, i->flags & FLUSH);
         uint64_t bits = is_float_type(type) ? real_bits(n, i)
-                        : n.is_float        ? integer_from_real(n.real, type, i->rounding)
+                        : n.is_float        ? integer_from_real(n.real, (Type)i->from, type, i->rounding)
                                             : integer_from_integer(n, type, i->flags & SATURATE);
         if (!is_float_type(type)) {
             const int unused = 64 - 8 * sim_type_bytes(type);
