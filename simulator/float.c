@@ -330,7 +330,7 @@ static void test_class(Warp *w, const Instr *i, uint32_t mask)
         const int l = __builtin_ctz(rest);
         const int found = i->type == F32 ? fpclassify(OPERAND(float, a)[l]) : fpclassify(OPERAND(double, a)[l]);
         const bool is[] = {found != FP_NAN && found != FP_INFINITE, found == FP_INFINITE, found != FP_NAN,
-                           found == FP_NAN, found == FP_NORMAL, found == FP_SUBNORMAL};
+                           found == FP_NAN, found == FP_NORMAL || found == FP_ZERO, found == FP_SUBNORMAL};
         result |= (uint32_t)is[i->op] << l;
     }
     uint32_t *d = OPERAND(uint32_t, d);
