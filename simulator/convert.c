@@ -65,7 +65,7 @@ uint16_t sim_half_from_double(double value, int rounding)
     return sign | (uint16_t)((exponent + 14) << 10) | ((uint16_t)ldexp(fraction, 11) & 1023);
 }
 
-static uint16_t brain_from_double(double value, int rounding)
+uint16_t sim_brain_from_double(double value, int rounding)
 {
     if (value != value)
         return 0x7fff;
@@ -197,7 +197,7 @@ static uint64_t real_bits(Number n, const Instr *i)
     } else if (type == F16) {
         bits = sim_half_from_double(value, i->rounding);
     } else {
-        bits = brain_from_double(value, i->rounding);
+        bits = sim_brain_from_double(value, i->rounding);
     }
     return bits;
 }
@@ -229,8 +229,8 @@ static void convert_pair(Warp *w, const Instr *i, uint32_t mask)
     uint32_t *d = OPERAND(uint32_t, d);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const uint32_t high = i->type == F16X2 ? sim_half_from_double(a[l], i->rounding) : brain_from_double(a[l], i->rounding);
-        const uint32_t low = i->type == F16X2 ? sim_half_from_double(b[l], i->rounding) : brain_from_double(b[l], i->rounding);
+        const uint32_t high = i->type == F16X2 ? sim_half_from_double(a[l], i->rounding) : sim_brain_from_double(a[l], i->rounding);
+        const uint32_t low = i->type == F16X2 ? sim_half_from_double(b[l], i->rounding) : sim_brain_from_double(b[l], i->rounding);
         d[l] = high << 16 | low;
     }
 }

@@ -193,19 +193,6 @@ static double half_value(uint16_t bits, bool brain)
     return brain ? float_of((uint32_t)bits << 16) : sim_half_to_float(bits);
 }
 
-static uint16_t brain_from_double(double value)
-{
-    if (value != value)
-        return 0x7fff;
-    float nearest = (float)value; // then to odd, so that it can be rounded once more
-    uint32_t bits;
-    memcpy(&bits, &nearest, sizeof bits);
-    if ((double)nearest != value && !isinf(nearest) && !(bits & 1))
-        nearest = nextafterf(nearest, value > nearest ? INFINITY : -INFINITY);
-    memcpy(&bits, &nearest, sizeof bits);
-    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
 static uint16_t half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)
 {
     const bool brain = i->type == BF16 || i->type == BF16X2;
@@ -217,7 +204,7 @@ static uint16_t half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)
         value = NAN;
     if (i->flags & SATURATE)
         value = value > 0 ? (value < 1 ? value : 1) : 0;
-    return brain ? brain_from_double(value) : sim_half_from_double(value, ROUND_NEAREST);
+    return brain ? sim_brain_from_double(value, ROUND_NEAREST) : sim_half_from_double(value, ROUND_NEAREST);
 }
 
 static void compute_single(Warp *w, const Instr *i, uint32_t mask)

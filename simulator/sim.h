@@ -240,6 +240,7 @@ const char *sim_float_operation(Slice opcode, Instr *i);
 bool sim_convert_operation(Slice opcode, Instr *i); // cvt
 float sim_half_to_float(uint16_t bits);
 uint16_t sim_half_from_double(double value, int rounding);
+uint16_t sim_brain_from_double(double value, int rounding);
 
 // ---- memory.c: address spaces.
 
