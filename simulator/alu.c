@@ -269,7 +269,7 @@ TERNARY(prmt_b32_ecl, uint32_t, uint32_t, uint32_t, uint32_t, permuted_by_mode(a
 TERNARY(prmt_b32_ecr, uint32_t, uint32_t, uint32_t, uint32_t, permuted_by_mode(a, b, c, 4))
 TERNARY(prmt_b32_rc16, uint32_t, uint32_t, uint32_t, uint32_t, permuted_by_mode(a, b, c, 5))
 
-// Sum of the products of four bytes, and of two halves with two bytes, of the given signs.
+// c and the products of four pairs of bytes, of the given signs.
 #define DOT4(name, A, B)                                                     \
     static inline uint32_t name##_of(uint32_t a, uint32_t b, uint32_t c)     \
     {                                                                        \

@@ -397,10 +397,12 @@ static const char *comparison(Slice rest, Instr *i) // setp.lt.ftz.f32
     if (!take(&rest, &how))
         return NULL;
     while (take(&rest, &word)) {
-        if (sim_slice_is(word, "ftz"))
+        if (rest.length == 0)
+            i->type = (uint8_t)sim_type_named(word);
+        else if (sim_slice_is(word, "ftz"))
             i->flags |= FLUSH;
         else
-            i->type = (uint8_t)sim_type_named(word);
+            return NULL;
     }
     for (size_t k = 0; k < sizeof COMPARE_WITH / sizeof *COMPARE_WITH; k++)
         if (sim_slice_is(how, COMPARE_WITH[k].name)) {

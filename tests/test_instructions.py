@@ -446,6 +446,14 @@ def test_float_to_smaller_float(to, source, tmp_path):
                 assert value == int(expected.view(VIEWS[to][1])), hex(bits)
 
 
+def test_an_unknown_modifier_is_refused(tmp_path):
+    """Broken: an instruction runs as if a part of its name were not there."""
+    (tmp_path / "k.ptx").write_text(kernel("setp.lt.strange.f32", "pred", ["f32", "f32"]))
+    (tmp_path / "in").write_bytes(bytes(24 * 64))
+    result = subprocess.run([RUN, tmp_path / "k.ptx", "k", "64", tmp_path / "in", tmp_path / "out"], capture_output=True, text=True)
+    assert result.returncode == 1 and "setp.lt.strange.f32" in result.stderr
+
+
 def test_an_unknown_directive_is_named(tmp_path):
     """Broken: what a kernel asks of its launch is passed over."""
     (tmp_path / "k.ptx").write_text(kernel("not.b32", "b32", ["b32"]).replace("output)\n", "output)\n.maxntid 64\n.strange 3\n"))
