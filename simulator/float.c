@@ -188,15 +188,19 @@ static double fma_to_odd(double a, double b, double c)
     return nextafter(sum, error > 0 ? INFINITY : -INFINITY);
 }
 
-static double half_value(uint16_t bits, bool brain)
+static double half_value(uint16_t bits, bool brain, bool flush)
 {
+    const uint16_t exponent = brain ? 0x7f80 : 0x7c00;
+    if (flush && (bits & exponent) == 0)
+        bits &= 0x8000;
     return brain ? float_of((uint32_t)bits << 16) : sim_half_to_float(bits);
 }
 
 static uint16_t half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)
 {
     const bool brain = i->type == BF16 || i->type == BF16X2;
-    const double x = half_value(a, brain), y = half_value(b, brain), z = half_value(c, brain);
+    const bool flush = i->flags & FLUSH;
+    const double x = half_value(a, brain, flush), y = half_value(b, brain, flush), z = half_value(c, brain, flush);
     double value = i->op == FMA ? fma_to_odd(x, y, z) : twice((Op)i->op, x, y, z);
     if (i->op >= SIN && i->op <= TANH)
         value = single((Op)i->op, (float)x, 0, 0);
@@ -204,7 +208,8 @@ static uint16_t half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)
         value = NAN;
     if (i->flags & SATURATE)
         value = value > 0 ? (value < 1 ? value : 1) : 0;
-    return brain ? sim_brain_from_double(value, ROUND_NEAREST) : sim_half_from_double(value, ROUND_NEAREST);
+    const uint16_t result = brain ? sim_brain_from_double(value, ROUND_NEAREST) : sim_half_from_double(value, ROUND_NEAREST);
+    return flush && half_value(result, brain, true) == 0 ? result & 0x8000 : result;
 }
 
 static void compute_single(Warp *w, const Instr *i, uint32_t mask)
@@ -265,8 +270,8 @@ static void compare_slowly(Warp *w, const Instr *i, uint32_t mask)
             a = flushed(OPERAND(float, a)[l]);
             b = flushed(OPERAND(float, b)[l]);
         } else {
-            a = half_value(OPERAND(uint16_t, a)[l], i->type == BF16);
-            b = half_value(OPERAND(uint16_t, b)[l], i->type == BF16);
+            a = half_value(OPERAND(uint16_t, a)[l], i->type == BF16, i->flags & FLUSH);
+            b = half_value(OPERAND(uint16_t, b)[l], i->type == BF16, i->flags & FLUSH);
         }
         result |= (uint32_t)compares(how, a, b) << l;
     }
@@ -277,8 +282,8 @@ static void compare_slowly(Warp *w, const Instr *i, uint32_t mask)
 static double compared(const uint8_t *lanes, int l, int part, Type type, bool flush)
 {
     switch (type) {
-    case F16X2: case BF16X2: return half_value(((const uint16_t *)lanes)[2 * l + part], type == BF16X2);
-    case F16: case BF16: return half_value(((const uint16_t *)lanes)[l], type == BF16);
+    case F16X2: case BF16X2: return half_value(((const uint16_t *)lanes)[2 * l + part], type == BF16X2, flush);
+    case F16: case BF16: return half_value(((const uint16_t *)lanes)[l], type == BF16, flush);
     case F32: return flush ? flushed(((const float *)lanes)[l]) : ((const float *)lanes)[l];
     case F64: return ((const double *)lanes)[l];
     case S32: return ((const int32_t *)lanes)[l];
@@ -365,9 +370,9 @@ static Handler *common_handler(const Instr *i)
     static Handler *const DOUBLE[] = {[ADD] = add_f64, [SUB] = sub_f64, [MUL] = mul_f64,
                                       [FMA] = fma_f64, [DIV] = div_f64, [ABS] = abs_f64, [NEG] = neg_f64};
     const bool halves = i->type == F16 || i->type == BF16, pairs = i->type == F16X2 || i->type == BF16X2;
-    if (i->op == ABS && (halves || pairs))
+    if (i->op == ABS && (halves || pairs) && !i->flags)
         return halves ? abs_f16 : abs_f16x2;
-    if (i->op == NEG && (halves || pairs))
+    if (i->op == NEG && (halves || pairs) && !i->flags)
         return halves ? neg_f16 : neg_f16x2;
     if (halves || pairs)
         return compute_half;

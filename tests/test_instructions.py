@@ -285,7 +285,7 @@ def as_half(bits):
 
 
 def flush(value):
-    return np.copysign(np.float32(0), value) if abs(value) < np.float32(2.0**-126) else value
+    return np.copysign(type(value)(0), value) if abs(value) < np.finfo(type(value)).tiny else value
 
 
 def saturate(value):
@@ -323,6 +323,12 @@ def float_cases():
             yield f"rcp.rn.{t}", t, [t], lambda a, k=kind: k(1) / a
     yield "add.ftz.f32", "f32", ["f32", "f32"], lambda a, b: flush(flush(a) + flush(b))
     yield "mul.ftz.f32", "f32", ["f32", "f32"], lambda a, b: flush(flush(a) * flush(b))
+    yield "add.ftz.f16", "f16", ["f16", "f16"], lambda a, b: flush(flush(a) + flush(b))
+    yield "mul.ftz.f16", "f16", ["f16", "f16"], lambda a, b: flush(flush(a) * flush(b))
+    yield "neg.ftz.f16", "f16", ["f16"], lambda a: -flush(a)
+    yield "setp.lt.ftz.f16", "pred", ["f16", "f16"], lambda a, b: flush(a) < flush(b)
+    yield ("{.reg .u32 %u; set.eq.ftz.u32.f16 %u, %s0, %s1; setp.ne.u32 %t, %u, 0;}", "pred", ["f16", "f16"],
+           lambda a, b: flush(a) == flush(b))
     yield "add.sat.f32", "f32", ["f32", "f32"], lambda a, b: saturate(a + b)
     yield "fma.rn.f32", "f32", ["f32", "f32", "f32"], lambda a, b, c: np.float32(fused(a, b, c))
     yield "copysign.f32", "f32", ["f32", "f32"], lambda a, b: np.copysign(b, a)
