@@ -168,6 +168,19 @@ static double double_from_integer(Number n, int rounding)
     return value;
 }
 
+// Of all 64 bits: cut off, and the last bit set if that left something out, so that rounding it once
+// more to fewer digits is as good as rounding once.
+static double double_to_odd(Number n)
+{
+    const double value = double_from_integer(n, ROUND_ZERO);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits |= n.integer != (n.is_signed ? (uint64_t)(int64_t)value : (uint64_t)value);
+    double odd;
+    memcpy(&odd, &bits, sizeof odd);
+    return odd;
+}
+
 static float single_from_double(double value, int rounding)
 {
     if (rounding == ROUND_NEAREST)
@@ -180,7 +193,7 @@ static uint64_t real_bits(Number n, const Instr *i)
     const Type type = (Type)i->type;
     double value = n.is_float ? n.real : type == F64 ? double_from_integer(n, i->rounding)
                                        : type == F32 ? single_from_integer(n, i->rounding)
-                                                     : (double)(n.is_signed ? (double)(int64_t)n.integer : (double)n.integer);
+                                                     : double_to_odd(n);
     if (i->op == TO_INTEGER && isfinite(value))
         value = copysign(whole(fabs(value), i->rounding, value < 0), value);
     if (i->flags & SATURATE)

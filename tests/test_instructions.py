@@ -229,6 +229,8 @@ def rare_integer_cases():
            lambda a, b, c: (signed(a, 32) < signed(b, 32)) ^ (c == 0))
     yield "set.lt.u32.s32", "u32", ["s32", "s32"], lambda a, b: -(signed(a, 32) < signed(b, 32))
     yield "set.eq.f32.u32", "u32", ["u32", "u32"], lambda a, b: 0x3F800000 * (a == b)
+    yield "{.reg .b64 %l; mov.b64 %l, 0x4040000000000001; cvt.rn.bf16.s64 %t, %l;}", "b16", ["b16"], lambda a: 0x5E81
+    yield "{.reg .b64 %l; mov.b64 %l, -0x4040000000000001; cvt.rn.bf16.s64 %t, %l;}", "b16", ["b16"], lambda a: 0xDE81
     yield ("{.reg .u32 %m; rem.u32 %m, %s0, 3; T: .branchtargets A, B, C; brx.idx %m, T;"
            "A: mov.u32 %t, 10; bra E; B: mov.u32 %t, 11; bra E; C: mov.u32 %t, 12; E: add.u32 %t, %t, 1;}", "u32", ["u32"],
            lambda a: 11 + a % 3)
