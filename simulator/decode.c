@@ -161,9 +161,9 @@ static uint32_t source(Decoder *d, const Operand *o, char letter)
         const double real = o->kind == IS_FLOAT ? o->real : (double)o->integer;
         const float single = (float)real;
         uint64_t value = (uint64_t)o->integer;
-        if (letter == 'd' || (letter == 'l' && o->kind == IS_FLOAT))
+        if ((letter == 'd' || (letter == 'l' && o->kind == IS_FLOAT)) && (o->single || o->kind == IS_INTEGER))
             memcpy(&value, &real, sizeof real);
-        if (letter == 'f' || (letter == 'i' && o->kind == IS_FLOAT)) {
+        if ((letter == 'f' || (letter == 'i' && o->kind == IS_FLOAT)) && !o->single) {
             uint32_t bits;
             memcpy(&bits, &single, sizeof bits);
             value = bits;

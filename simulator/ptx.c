@@ -14,8 +14,9 @@ typedef enum TokenKind { END, WORD, INTEGER, REAL, STRING, PUNCTUATION } TokenKi
 typedef struct Token {
     TokenKind kind;
     Slice text;
-    int64_t integer;
+    int64_t integer; // of REAL the bits
     double real;
+    bool single; // written as 0f...: the bits are a float's
     int line;
 } Token;
 
@@ -163,8 +164,9 @@ static bool read_float_bits(Parser *p)
         float value;
         memcpy(&value, &low, sizeof low);
         p->token.real = value;
+        p->token.single = true;
     }
-    p->token.integer = (int64_t)bits; // the exact bits: a NaN's payload would not survive above
+    p->token.integer = (int64_t)bits; // a NaN's payload would not survive above
     p->token.text = (Slice){p->at, (size_t)digits + 2};
     p->at += digits + 2;
     return true;
@@ -385,7 +387,9 @@ static Initial parse_initial(Parser *p, Type type)
     if (p->token.kind == REAL) {
         double real = minus ? -p->token.real : p->token.real;
         const float single = (float)real;
-        if (type == F32)
+        if (type == F32 && p->token.single)
+            initial.value = (uint64_t)p->token.integer ^ (minus ? 0x80000000 : 0);
+        else if (type == F32)
             memcpy(&initial.value, &single, sizeof single);
         else
             memcpy(&initial.value, &real, sizeof real);
@@ -702,7 +706,8 @@ static void parse_operand(Parser *p, Operand *o)
         } else if (p->token.kind == REAL) {
             o->kind = IS_FLOAT;
             o->real = minus ? -p->token.real : p->token.real;
-            o->integer = p->token.integer;
+            o->single = p->token.single;
+            o->integer = p->token.integer ^ (minus ? o->single ? 0x80000000 : INT64_MIN : 0);
         } else {
             fail(p, "expected an operand, found '%.*s'", (int)(p->token.text.length < 40 ? p->token.text.length : 40),
                  p->token.text.text);

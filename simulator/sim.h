@@ -82,8 +82,9 @@ typedef struct Operand {
     Slice name;           // of a symbol, label or special register
     Variable *variable;   // that the name stands for, if it does
     uint32_t label;       // statement that the label stands before
-    int64_t integer;      // value, or offset of an address
-    double real;          // of a decimal floating-point number
+    int64_t integer;      // value, bits of a floating-point number, or offset of an address
+    double real;          // of a floating-point number
+    bool single;          // whose bits are a float's
     struct Operand *elements;
     int count;
 } Operand;

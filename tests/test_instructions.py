@@ -229,6 +229,9 @@ def rare_integer_cases():
            lambda a, b, c: (signed(a, 32) < signed(b, 32)) ^ (c == 0))
     yield "set.lt.u32.s32", "u32", ["s32", "s32"], lambda a, b: -(signed(a, 32) < signed(b, 32))
     yield "set.eq.f32.u32", "u32", ["u32", "u32"], lambda a, b: 0x3F800000 * (a == b)
+    for size, number_text in ((32, "0f7F800001"), (32, "0fFFC12345"), (64, "0d7FF0000000000001")):  # NaNs keep their bits
+        yield f"mov.b{size} %t, {number_text};", f"b{size}", [f"b{size}"], lambda a, t=number_text: int(t[2:], 16)
+        yield f"mov.b{size} %t, -{number_text};", f"b{size}", [f"b{size}"], lambda a, t=number_text, s=size: int(t[2:], 16) ^ 1 << s - 1
     yield "{.reg .b64 %l; mov.b64 %l, 0x4040000000000001; cvt.rn.bf16.s64 %t, %l;}", "b16", ["b16"], lambda a: 0x5E81
     yield "{.reg .b64 %l; mov.b64 %l, -0x4040000000000001; cvt.rn.bf16.s64 %t, %l;}", "b16", ["b16"], lambda a: 0xDE81
     yield ("{.reg .u32 %m; rem.u32 %m, %s0, 3; T: .branchtargets A, B, C; brx.idx %m, T;"
