@@ -365,8 +365,12 @@ static void branch_by_index(Warp *w, Path *p, const Instr *i, uint32_t mask)
                   (long long)i->offset);
     if (same == p->mask)
         p->pc = i->list[index[first]];
-    else // the others come back to this instruction, or go on if they do not branch
-        split(w, p, i->join, same, i->list[index[first]], mask == p->mask ? p->pc : p->pc + 1);
+    else if (mask == p->mask) // the others come back to this instruction
+        split(w, p, i->join, same, i->list[index[first]], p->pc);
+    else if (mask == same) // the others do not branch
+        split(w, p, i->join, mask, i->list[index[first]], p->pc + 1);
+    else // those that do come back
+        split(w, p, i->join, mask, p->pc, p->pc + 1);
 }
 
 static void control(Warp *w, Path *p, const Instr *i, uint32_t mask)

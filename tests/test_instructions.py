@@ -237,6 +237,9 @@ def rare_integer_cases():
     yield ("{.reg .u32 %m; rem.u32 %m, %s0, 3; T: .branchtargets A, B, C; brx.idx %m, T;"
            "A: mov.u32 %t, 10; bra E; B: mov.u32 %t, 11; bra E; C: mov.u32 %t, 12; E: add.u32 %t, %t, 1;}", "u32", ["u32"],
            lambda a: 11 + a % 3)
+    yield ("{.reg .pred %p; .reg .u32 %m; setp.lt.u32 %p, %s0, 0x7fffffff; rem.u32 %m, %s0, 3; T: .branchtargets A, B, C;"
+           "@%p brx.idx %m, T; mov.u32 %t, 20; bra E; A: mov.u32 %t, 10; bra E; B: mov.u32 %t, 11; bra E; C: mov.u32 %t, 12;"
+           "E: add.u32 %t, %t, 1;}", "u32", ["u32"], lambda a: 11 + a % 3 if a < 0x7FFFFFFF else 21)
 
 
 def inserted(a, b, position, length, size):
