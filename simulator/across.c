@@ -120,6 +120,7 @@ typedef struct Printer {
     const Instr *i;
     int lane;
     uint64_t arguments; // generic address of the next one
+    int used;           // how many came before it
 } Printer;
 
 static uint64_t argument(Printer *p, size_t bytes)
@@ -128,6 +129,7 @@ static uint64_t argument(Printer *p, size_t bytes)
     p->arguments = (p->arguments + bytes - 1) / bytes * bytes;
     memcpy(&value, sim_generic_pointer(p->w, p->i, p->lane, p->arguments, bytes), bytes);
     p->arguments += bytes;
+    p->used++;
     return value;
 }
 
@@ -151,24 +153,28 @@ static const char *print_conversion(Printer *p, const char *format)
     size_t length = 1;
     const char *at = format + 1;
     bool is_long = false;
+    int halvings = 0; // of an int: %hd is a short, %hhd a char
     for (; *at && strchr("-+ #0123456789.*lhzjt", *at) && length < sizeof spec - 16; at++) {
         if (*at == '*')
             length += (size_t)snprintf(spec + length, 12, "%d", (int)argument(p, 4));
         else if (strchr("lzjt", *at))
             is_long = true;
-        else if (*at != 'h')
+        else if (*at == 'h')
+            halvings++;
+        else
             spec[length++] = *at;
     }
     if (*at == 0)
         return at;
     const char kind = *at;
     if (strchr("diouxX", kind)) {
-        const uint64_t value = argument(p, is_long ? 8 : 4);
+        const int unused = is_long ? 0 : halvings == 0 ? 32 : halvings == 1 ? 48 : 56;
+        const uint64_t value = argument(p, is_long ? 8 : 4) << unused;
         snprintf(spec + length, 8, "%s%c", "ll", kind);
         if (strchr("di", kind))
-            printf(spec, is_long ? (long long)value : (long long)(int32_t)value);
+            printf(spec, (long long)value >> unused);
         else
-            printf(spec, (unsigned long long)value);
+            printf(spec, (unsigned long long)value >> unused);
     } else if (strchr("eEfFgGaA", kind)) {
         const uint64_t bits = argument(p, 8);
         double value;
@@ -213,20 +219,38 @@ void sim_fail_assertion(Warp *w, const Instr *i, uint32_t mask)
               function, condition);
 }
 
+static void store_result(const Printer *p, const void *value, size_t bytes)
+{
+    const Frame *f = p->w->path->frame;
+    memcpy(f->params + (size_t)p->lane * f->function->param_bytes + p->i->call->results[0], value, bytes);
+}
+
+// Returns how many arguments it printed; -1 without a format.
+static int print_lane(Printer *p)
+{
+    char format[4096];
+    const uint64_t address = call_argument(p, 0, 8);
+    if (address == 0)
+        return -1;
+    text_at(p, address, format, sizeof format);
+    p->arguments = call_argument(p, 1, 8);
+    for (const char *at = format; *at;) {
+        if (*at == '%')
+            at = print_conversion(p, at);
+        else
+            putchar(*at++);
+    }
+    return p->used;
+}
+
 // vprintf(format, arguments)
 void sim_print(Warp *w, const Instr *i, uint32_t mask)
 {
-    char format[4096];
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
-        text_at(&p, call_argument(&p, 0, 8), format, sizeof format);
-        p.arguments = call_argument(&p, 1, 8);
-        for (const char *at = format; *at;) {
-            if (*at == '%')
-                at = print_conversion(&p, at);
-            else
-                putchar(*at++);
-        }
+        const int result = print_lane(&p);
+        if (i->call->result_count > 0)
+            store_result(&p, &result, sizeof result);
     }
 }
 
@@ -234,12 +258,11 @@ void sim_print(Warp *w, const Instr *i, uint32_t mask)
 
 void sim_malloc(Warp *w, const Instr *i, uint32_t mask)
 {
-    const Frame *f = w->path->frame;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
         void *memory;
         sim_new_allocation((size_t)call_argument(&p, 0, 8), &memory); // NULL where there is none left
-        memcpy(f->params + (size_t)p.lane * f->function->param_bytes + i->call->results[0], &memory, sizeof memory);
+        store_result(&p, &memory, sizeof memory);
     }
 }
 

@@ -782,7 +782,8 @@ static bool decode_call(Decoder *d, const Statement *s, Instr *i)
         if (sim_slice_is(callee->name, BUILT_IN[n].name)) {
             i->run = BUILT_IN[n].run;
             return call->argument_count >= BUILT_IN[n].arguments && call->result_count >= BUILT_IN[n].results &&
-                   (BUILT_IN[n].results == 0 || call->results[0] + sizeof(void *) <= d->function->param_bytes);
+                   (call->result_count == 0 ||
+                    call->results[0] + (i->run == sim_malloc ? sizeof(void *) : sizeof(int)) <= d->function->param_bytes);
         }
     return false;
 }

@@ -185,6 +185,7 @@ def test_printf(tmp_path):
     """Broken: printf in a kernel prints something else than on the host."""
     result = run(build(ROOT / "tests/programs/output.cu", tmp_path / "output"))
     assert result.stdout.splitlines()[1] == "lane 0.1:  0.50|7   |ff|1099511627776|b|%|1.234568e+04"
+    assert result.stdout.splitlines()[4] == "-1|1|   5|end"
 
 
 # ---- What goes wrong in a kernel
