@@ -538,16 +538,32 @@ static uint64_t atomic_integer(const Instr *i, uint64_t old, uint64_t value, uin
     }
 }
 
-static uint64_t atomic_result(const Instr *i, uint64_t old, uint64_t value, uint64_t other)
+// The sum of two floats; where it is made, beside device memory, subnormal numbers count as zero.
+static uint32_t atomic_sum(uint32_t a_bits, uint32_t b_bits, bool flush)
+{
+    enum { EXPONENT = 0x7f800000 };
+    const uint32_t sign = 0x80000000;
+    uint32_t bits[] = {flush && !(a_bits & EXPONENT) ? a_bits & sign : a_bits,
+                       flush && !(b_bits & EXPONENT) ? b_bits & sign : b_bits};
+    float values[2];
+    memcpy(values, bits, sizeof values);
+    const float sum = values[0] + values[1];
+    memcpy(bits, &sum, sizeof sum);
+    return flush && !(bits[0] & EXPONENT) ? bits[0] & sign : bits[0];
+}
+
+static uint64_t atomic_result(const Instr *i, uint64_t old, uint64_t value, uint64_t other, bool shared)
 {
     const bool moves = i->op == ATOMIC_EXCH || i->op == ATOMIC_CAS;
+    if (i->type == F32 && i->op == ATOMIC_ADD)
+        return atomic_sum((uint32_t)old, (uint32_t)value, !shared);
     if (i->type == F32 && !moves) {
         float a, b;
         memcpy(&a, &old, sizeof a);
         memcpy(&b, &value, sizeof b);
-        const float sum = i->op == ATOMIC_ADD ? a + b : (float)atomic_real(i->op, a, b);
+        const float result = (float)atomic_real(i->op, a, b);
         uint32_t bits;
-        memcpy(&bits, &sum, sizeof bits);
+        memcpy(&bits, &result, sizeof bits);
         return bits;
     }
     if (i->type == F64 && !moves) {
@@ -585,7 +601,8 @@ void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
         uint64_t value = 0, other = 0;
         memcpy(&value, w->lanes + i->b + (size_t)l * i->bytes, i->bytes);
         memcpy(&other, w->lanes + i->c + (size_t)l * i->bytes, i->bytes);
-        const uint64_t old = read_bytes(at, i->bytes), result = atomic_result(i, old, value, other);
+        const bool shared = i->space == SHARED || (i->space == GENERIC && space_at(access.address[l]) == SHARED);
+        const uint64_t old = read_bytes(at, i->bytes), result = atomic_result(i, old, value, other, shared);
         write_bytes(at, result, i->bytes);
         if (i->d != NOWHERE)
             memcpy(w->lanes + i->d + (size_t)l * i->bytes, &old, i->bytes);

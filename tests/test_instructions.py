@@ -527,6 +527,10 @@ def warp_cases():
     yield ("bar.arrive", shared + "@%p bra C; mov.u32 %a, box; st.shared.u32 [%a], 77; bar.arrive 3, 64; bra E;"
            "C: bar.sync 3, 64; mov.u32 %a, box; ld.shared.u32 %t, [%a]; E: bar.sync 0;}", lambda rows, lane: (77, 0))
     yield ("bar.sync of one warp", shared + "@%p bra E; bar.sync 5, 32; mov.u32 %t, 8; E: bar.sync 0;}", lambda rows, lane: (0, 8))
+    add = "MEMORY.u32 [ADDRESS], 3; red.MEMORY.add.f32 [ADDRESS], 0f00000001; ld.MEMORY.u32 %t, [ADDRESS];}"
+    yield ("red.add.f32 in device memory", "{st." + add.replace("MEMORY", "global").replace("ADDRESS", "%out"), lambda rows, lane: 0)
+    own = "{.shared .align 4 .b32 box[64]; .reg .u32 %a; mov.u32 %a, box; mov.u32 %n, %tid.x; shl.b32 %n, %n, 2; add.u32 %a, %a, %n; st."
+    yield ("red.add.f32 in shared memory", own + add.replace("MEMORY", "shared").replace("ADDRESS", "%a"), lambda rows, lane: 4)
     not_one = "{.reg .pred %p; setp.ne.u32 %p, %s2, 1;"
     yield "bar.red.popc", not_one + "bar.red.popc.u32 %t, 0, %p;}", lambda rows, lane: sum(row[2] != 1 for row in LANES)
     for name, expected in {"and": 0, "or": 1}.items():
