@@ -268,7 +268,8 @@ void sim_malloc(Warp *w, const Instr *i, uint32_t mask)
 
 void sim_free(Warp *w, const Instr *i, uint32_t mask)
 {
-    w->near = NULL; // it may be gone
+    for (int n = 0; n < w->block->warp_count; n++)
+        w->block->warps[n].near = NULL; // it may be gone
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
         if (sim_end_allocation((void *)(uintptr_t)call_argument(&p, 0, 8)) != cudaSuccess)

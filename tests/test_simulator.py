@@ -216,6 +216,9 @@ FAULTS = {  # kernel, launch, CUDA's error, what the message must name
     "assert": ("assert(threadIdx.x < 3);", "1, 32", "cudaErrorAssert", ["thread (3,0,0)", "threadIdx.x < 3", "failed"]),
     "not in its own mask": ("asm volatile(\"bar.warp.sync 1;\");", "1, 32", "cudaErrorIllegalInstruction",
                             ["thread (1,0,0)", "not in its own mask 0x00000001"]),
+    "use after free": ("__shared__ int *s; if (threadIdx.x == 0) s = (int *)malloc(4); __syncthreads(); *(volatile int *)s = 1;"
+                       "__syncthreads(); if (threadIdx.x == 0) free(s); __syncthreads(); if (threadIdx.x == 63) *(volatile int *)s = 2;",
+                       "1, 64", "cudaErrorIllegalAddress", ["thread (63,0,0)"]),
     "unknown instruction": ("asm volatile(\"barrier.cluster.arrive.aligned;\");", "1, 1", "cudaErrorNotSupported",
                             ["barrier.cluster.arrive", "does not know"]),
     "bulk copy of odd size": (bulk_copy("to", "out", 24), "1, 1", "cudaErrorMisalignedAddress",
