@@ -121,6 +121,15 @@ void sim_check_barriers(Block *b)
 
 // ---- Blocks
 
+// Sets the part of local memory to zero that the block before may have written.
+static void clear_local(Block *b)
+{
+    const Launch *launch = b->launch;
+    for (size_t t = 0; t < b->threads && b->local_used > 0; t++)
+        memset(b->local + t * launch->local_bytes, 0, b->local_used);
+    b->local_used = launch->kernel->local_bytes;
+}
+
 static void start_block(Block *b, uint64_t number)
 {
     const Launch *launch = b->launch;
@@ -131,6 +140,7 @@ static void start_block(Block *b, uint64_t number)
     b->live = b->threads;
     memset(b->barriers, 0, sizeof b->barriers);
     memset(b->shared, 0xff, launch->shared_bytes); // what nobody wrote is NaN, the same in every run
+    clear_local(b);
     for (int n = 0; n < b->warp_count; n++) {
         const uint32_t rest = b->threads - (uint32_t)n * LANES;
         b->warps[n].instructions = 0;

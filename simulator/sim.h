@@ -360,6 +360,7 @@ typedef struct Block {
     int warp_count;
     uint32_t threads, live;
     uint8_t *shared, *local;
+    size_t local_used; // of a thread: behind it are zeros
     Barrier barriers[BARRIERS];
     Counters counters;
     Arena arena; // of frames and paths

@@ -275,6 +275,8 @@ static void call(Warp *w, Path *p, const Instr *i)
         sim_fault(w, i, __builtin_ctz(p->mask), cudaErrorIllegalAddress,
                   "the stack of %zu bytes overflows; cudaDeviceSetLimit(cudaLimitStackSize, ...) enlarges it",
                   w->block->launch->local_bytes);
+    if (callee->local_bytes && local_base + callee->local_bytes > w->block->local_used)
+        w->block->local_used = local_base + callee->local_bytes;
     Frame *f = new_frame(w, callee);
     f->caller = p->frame;
     f->call = i;

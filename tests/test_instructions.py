@@ -234,6 +234,8 @@ def rare_integer_cases():
         yield f"mov.b{size} %t, -{number_text};", f"b{size}", [f"b{size}"], lambda a, t=number_text, s=size: int(t[2:], 16) ^ 1 << s - 1
     yield "{.reg .b64 %l; mov.b64 %l, 0x4040000000000001; cvt.rn.bf16.s64 %t, %l;}", "b16", ["b16"], lambda a: 0x5E81
     yield "{.reg .b64 %l; mov.b64 %l, -0x4040000000000001; cvt.rn.bf16.s64 %t, %l;}", "b16", ["b16"], lambda a: 0xDE81
+    yield ("{.local .align 4 .b8 box[8]; ld.local.u32 %t, [box+4]; st.local.u32 [box+4], 7;}", "u32", ["u32", "u32"],
+           lambda a, b: 0)  # whatever a block before has left
     yield ("{.reg .u32 %m; rem.u32 %m, %s0, 3; T: .branchtargets A, B, C; brx.idx %m, T;"
            "A: mov.u32 %t, 10; bra E; B: mov.u32 %t, 11; bra E; C: mov.u32 %t, 12; E: add.u32 %t, %t, 1;}", "u32", ["u32"],
            lambda a: 11 + a % 3)
