@@ -76,11 +76,12 @@ static _Noreturn void report_deadlock(Block *b)
 
 static bool complete(const Block *b, const Barrier *barrier)
 {
-    if (barrier->expected == 0)
-        return barrier->count == b->live;
+    const bool all = barrier->expected >= (uint32_t)b->warp_count * LANES;
     uint32_t threads = 0; // a barrier for some of the warps counts whole ones
+    if (all && barrier->count < b->live)
+        return false;
     for (int n = 0; n < b->warp_count; n++)
-        if (barrier->arrived[n]) {
+        if (all || barrier->arrived[n]) {
             if (b->warps[n].live & ~barrier->arrived[n])
                 return false;
             threads += LANES;

@@ -333,7 +333,7 @@ Handler sim_shuffle, sim_vote, sim_match, sim_reduce_warp, sim_activemask, sim_e
 
 typedef struct Barrier {
     uint32_t arrived[MAX_WARPS]; // lanes of each warp
-    uint32_t expected;           // threads, 0 for all that live
+    uint32_t expected;           // threads, of whole warps
     uint32_t count, true_count;  // lanes that have come; of these, with a true predicate
 } Barrier;
 

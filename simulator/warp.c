@@ -303,11 +303,12 @@ static void wait_at_barrier(Warp *w, Path *p, const Instr *i)
 {
     const int first = __builtin_ctz(p->mask);
     const uint32_t number = ((uint32_t *)(w->lanes + i->a))[first];
-    const uint32_t expected = i->b == NOWHERE ? 0 : ((uint32_t *)(w->lanes + i->b))[first];
+    const uint32_t asked = i->b == NOWHERE ? 0 : ((uint32_t *)(w->lanes + i->b))[first];
+    const uint32_t expected = asked ? asked : (uint32_t)w->block->warp_count * LANES;
     if (number >= BARRIERS)
         sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u; there are %d", number, BARRIERS);
-    if (expected % LANES || (i->op == BAR_ARRIVE && expected == 0))
-        sim_fault(w, i, first, cudaErrorIllegalInstruction, "a barrier for %u threads, no multiple of a warp", expected);
+    if (asked % LANES || (i->op == BAR_ARRIVE && asked == 0))
+        sim_fault(w, i, first, cudaErrorIllegalInstruction, "a barrier for %u threads, no multiple of a warp", asked);
     Barrier *b = &w->block->barriers[number];
     if (b->count > 0 && b->expected != expected)
         sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u for %u threads, on which others wait for %u", number,

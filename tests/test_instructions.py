@@ -533,6 +533,10 @@ def warp_cases():
     yield ("red.add.f32 in device memory", "{st." + add.replace("MEMORY", "global").replace("ADDRESS", "%out"), lambda rows, lane: 0)
     own = "{.shared .align 4 .b32 box[64]; .reg .u32 %a; mov.u32 %a, box; mov.u32 %n, %tid.x; shl.b32 %n, %n, 2; add.u32 %a, %a, %n; st."
     yield ("red.add.f32 in shared memory", own + add.replace("MEMORY", "shared").replace("ADDRESS", "%a"), lambda rows, lane: 4)
+    yield ("bar.sync with and without a count", shared + "@%p bra C; bar.sync 1; bra E; C: bar.sync 1, 64; E: mov.u32 %t, 6;}",
+           lambda rows, lane: 6)
+    yield ("bar.arrive and exit", shared + "@%p bra C; bar.arrive 1, 64; exit; C: bar.sync 1, 64; mov.u32 %t, 6;}",
+           lambda rows, lane: (6, 0))
     not_one = "{.reg .pred %p; setp.ne.u32 %p, %s2, 1;"
     yield "bar.red.popc", not_one + "bar.red.popc.u32 %t, 0, %p;}", lambda rows, lane: sum(row[2] != 1 for row in LANES)
     for name, expected in {"and": 0, "or": 1}.items():
