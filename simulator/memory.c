@@ -638,7 +638,7 @@ void sim_copy_async(Warp *w, const Instr *i, uint32_t mask)
         uint8_t *target = pointer_in(w, i, l, to.address[l], i->bytes, SHARED);
         memset(target, 0, i->bytes);
         if (bytes)
-            memcpy(target, pointer_in(w, i, l, from.address[l], i->bytes, GLOBAL), bytes);
+            memcpy(target, device_pointer(w, i, l, from.address[l], bytes, i->bytes), bytes);
     }
     from.consecutive = to.consecutive = false;
     count_access(w, &from, mask, i->bytes, GLOBAL, true);
