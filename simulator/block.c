@@ -268,7 +268,7 @@ cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, 
 {
     Launch launch = {.module = module, .kernel = kernel, .grid = grid, .block = block, .dynamic_bytes = dynamic_bytes};
     const size_t fixed = kernel->shared_bytes;
-    launch.dynamic_shared = (uint32_t)((fixed + 15) / 16 * 16);
+    launch.dynamic_shared = (uint32_t)((fixed + module->dynamic_align - 1) / module->dynamic_align * module->dynamic_align);
     launch.shared_bytes = dynamic_bytes ? launch.dynamic_shared + dynamic_bytes : fixed;
     if (module->uses_reserved_shared) {
         launch.reserved_shared = (uint32_t)((launch.shared_bytes + 15) / 16 * 16);

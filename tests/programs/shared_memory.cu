@@ -14,11 +14,11 @@ __device__ __noinline__ int in_function(int value)
 __global__ void all_kinds(int *out)
 {
     __shared__ volatile int own[4];
-    extern __shared__ int dynamic[];
+    extern __shared__ __align__(256) int dynamic[];
     of_file[threadIdx.x] = 7;
     own[threadIdx.x] = 5;
     dynamic[threadIdx.x] = 3;
-    out[threadIdx.x] = in_function(100);
+    out[threadIdx.x] = in_function(100) + (int)(__cvta_generic_to_shared(dynamic) % 256);
     out[threadIdx.x] += 1000 * of_file[threadIdx.x] + 10000 * own[threadIdx.x] + 100000 * dynamic[threadIdx.x];
 }
 
