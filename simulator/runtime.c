@@ -110,7 +110,7 @@ typedef struct Kernel {
     const void *host; // the address by which the program knows it
     const char *name;
     Binary *binary;
-    int max_dynamic_bytes; // cudaFuncAttributeMaxDynamicSharedMemorySize
+    int max_dynamic_bytes; // cudaFuncAttributeMaxDynamicSharedMemorySize, -1 if not set
     struct Kernel *next;
 } Kernel;
 
@@ -177,7 +177,7 @@ API void __cudaRegisterFunction(void **handle, const char *host, char *device, c
     Kernel *k = calloc(1, sizeof *k);
     if (!k)
         abort();
-    *k = (Kernel){.host = host, .name = name, .binary = (Binary *)handle, .next = kernels};
+    *k = (Kernel){.host = host, .name = name, .binary = (Binary *)handle, .max_dynamic_bytes = -1, .next = kernels};
     kernels = k;
 }
 
@@ -268,10 +268,18 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dyna
     return cudaSuccess;
 }
 
+// What the program has set for the kernel, or what all have.
+static size_t most_dynamic_bytes(const Kernel *kernel, const Function *f)
+{
+    const size_t usual = (size_t)sim_device()->shared_per_block;
+    if (kernel->max_dynamic_bytes >= 0)
+        return (size_t)kernel->max_dynamic_bytes;
+    return usual > f->shared_bytes ? usual - f->shared_bytes : 0;
+}
+
 static cudaError_t check_launch(const Kernel *kernel, const Function *f, dim3 grid, dim3 block, size_t dynamic_bytes)
 {
     const uint64_t threads = (uint64_t)block.x * block.y * block.z;
-    const size_t fixed = f->shared_bytes;
     if (threads == 0 || threads > MAX_THREADS || block.x > 1024 || block.y > 1024 || block.z > 64 || grid.x == 0 ||
         grid.y == 0 || grid.z == 0 || grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535)
         return cudaErrorInvalidConfiguration;
@@ -281,9 +289,7 @@ static cudaError_t check_launch(const Kernel *kernel, const Function *f, dim3 gr
         fprintf(stderr, "simulator: kernel %s: clusters, here of %d blocks, are not supported\n", kernel->name, f->cluster_blocks);
         return cudaErrorNotSupported;
     }
-    const size_t most = kernel->max_dynamic_bytes ? (size_t)sim_device()->shared_per_block_optin
-                                                  : (size_t)sim_device()->shared_per_block;
-    return fixed > most || dynamic_bytes > most - fixed ? cudaErrorInvalidValue : cudaSuccess;
+    return dynamic_bytes > most_dynamic_bytes(kernel, f) ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes, cudaStream_t stream)
@@ -360,9 +366,7 @@ API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, con
     attributes->maxThreadsPerBlock = f->max_threads ? f->max_threads : MAX_THREADS;
     attributes->numRegs = 32; // decided by the last stage of nvcc, which PTX does not go through
     attributes->ptxVersion = attributes->binaryVersion = target;
-    attributes->maxDynamicSharedSizeBytes = kernel->max_dynamic_bytes
-                                                ? kernel->max_dynamic_bytes
-                                                : sim_device()->shared_per_block - (int)attributes->sharedSizeBytes;
+    attributes->maxDynamicSharedSizeBytes = (int)most_dynamic_bytes(kernel, f);
     attributes->preferredShmemCarveout = -1;
     return cudaSuccess;
 }

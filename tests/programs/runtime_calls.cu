@@ -119,6 +119,8 @@ static void launches_that_fail()
     CUDA(cudaFuncSetAttribute(limited, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536));
     limited<<<1, 64, 65536>>>(out);
     CUDA(cudaDeviceSynchronize());
+    limited<<<1, 64, 65540>>>(out);
+    CHECK(refused());
     CHECK(strcmp(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue") == 0);
     CHECK(strcmp(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory") == 0);
 }
