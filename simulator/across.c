@@ -261,7 +261,7 @@ void sim_malloc(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
         void *memory;
-        sim_new_allocation((size_t)call_argument(&p, 0, 8), &memory); // NULL where there is none left
+        sim_new_allocation((size_t)call_argument(&p, 0, 8), HEAP_MEMORY, &memory); // NULL where there is none left
         store_result(&p, &memory, sizeof memory);
     }
 }
@@ -272,7 +272,7 @@ void sim_free(Warp *w, const Instr *i, uint32_t mask)
         w->block->warps[n].near = NULL; // it may be gone
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
-        if (sim_end_allocation((void *)(uintptr_t)call_argument(&p, 0, 8)) != cudaSuccess)
+        if (sim_end_allocation((void *)(uintptr_t)call_argument(&p, 0, 8), HEAP_MEMORY) != cudaSuccess)
             sim_fault(w, i, p.lane, cudaErrorIllegalAddress, "free of what malloc did not give");
     }
 }

@@ -33,7 +33,7 @@ const Allocation *sim_allocation_at(uint64_t address)
     return above ? allocations[above - 1] : NULL;
 }
 
-static void insert(uint64_t address, size_t bytes, bool foreign)
+static void insert(uint64_t address, size_t bytes, MemoryKind kind)
 {
     if (allocation_count == allocation_space) {
         allocation_space = allocation_space ? 2 * allocation_space : 64;
@@ -42,7 +42,7 @@ static void insert(uint64_t address, size_t bytes, bool foreign)
     Allocation *a = malloc(sizeof *a);
     if (!allocations || !a)
         abort();
-    *a = (Allocation){address, bytes, foreign};
+    *a = (Allocation){address, bytes, kind};
     const size_t at = index_above(address);
     memmove(allocations + at + 1, allocations + at, (allocation_count - at) * sizeof *allocations);
     allocations[at] = a;
@@ -66,7 +66,7 @@ size_t sim_allocated_bytes(void)
     return allocated_bytes;
 }
 
-cudaError_t sim_new_allocation(size_t bytes, void **pointer)
+cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer)
 {
     enum { ALIGNMENT = 512 }; // as cudaMalloc gives it
     *pointer = NULL;
@@ -77,17 +77,17 @@ cudaError_t sim_new_allocation(size_t bytes, void **pointer)
     if (posix_memalign(pointer, ALIGNMENT, bytes) != 0)
         return cudaErrorMemoryAllocation;
     allocated_bytes += bytes;
-    insert((uint64_t)(uintptr_t)*pointer, bytes, false);
+    insert((uint64_t)(uintptr_t)*pointer, bytes, kind);
     return cudaSuccess;
 }
 
-cudaError_t sim_end_allocation(void *pointer)
+cudaError_t sim_end_allocation(void *pointer, MemoryKind kind)
 {
     size_t bytes;
     if (!pointer)
         return cudaSuccess;
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
-    if (!a || a->foreign || !take_out((uint64_t)(uintptr_t)pointer, &bytes))
+    if (!a || a->kind != kind || !take_out((uint64_t)(uintptr_t)pointer, &bytes))
         return cudaErrorInvalidValue;
     allocated_bytes -= bytes;
     free(pointer);
@@ -96,14 +96,18 @@ cudaError_t sim_end_allocation(void *pointer)
 
 void sim_end_all_allocations(void)
 {
-    for (size_t k = allocation_count; k-- > 0;)
-        if (!allocations[k]->foreign)
-            sim_end_allocation((void *)(uintptr_t)allocations[k]->address);
+    for (size_t k = allocation_count; k-- > 0;) {
+        void *pointer = (void *)(uintptr_t)allocations[k]->address;
+        if (allocations[k]->kind == HOST_MEMORY)
+            sim_unregister_memory(pointer);
+        else if (allocations[k]->kind != MODULE_MEMORY)
+            sim_end_allocation(pointer, allocations[k]->kind);
+    }
 }
 
-void sim_register_memory(void *pointer, size_t bytes)
+void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind)
 {
-    insert((uint64_t)(uintptr_t)pointer, bytes, true);
+    insert((uint64_t)(uintptr_t)pointer, bytes, kind);
 }
 
 void sim_unregister_memory(void *pointer)

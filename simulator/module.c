@@ -35,7 +35,7 @@ static void place_variables(Module *m)
             return;
         }
         memset(memory, 0, v->bytes);
-        sim_register_memory(memory, v->bytes);
+        sim_register_memory(memory, v->bytes, MODULE_MEMORY);
         v->address = (uint64_t)(uintptr_t)memory;
     }
     for (Variable *v = m->variables; v && !m->error[0]; v = v->next)

@@ -450,16 +450,22 @@ static bool begins_on_device(const void *pointer)
     return on_device(pointer, 1);
 }
 
-API cudaError_t cudaMalloc(void **pointer, size_t bytes)
+static cudaError_t allocate(void **pointer, size_t bytes, MemoryKind kind)
 {
     STOP_IF_BROKEN();
-    return pointer ? done(sim_new_allocation(bytes, pointer)) : done(cudaErrorInvalidValue);
+    return pointer ? done(sim_new_allocation(bytes, kind, pointer)) : done(cudaErrorInvalidValue);
+}
+
+API cudaError_t cudaMalloc(void **pointer, size_t bytes)
+{
+    return allocate(pointer, bytes, DEVICE_MEMORY);
 }
 
 API cudaError_t cudaFree(void *pointer)
 {
     STOP_IF_BROKEN();
-    return done(sim_end_allocation(pointer));
+    const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
+    return done(sim_end_allocation(pointer, a && a->kind == MANAGED_MEMORY ? MANAGED_MEMORY : DEVICE_MEMORY));
 }
 
 API cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
@@ -476,24 +482,25 @@ API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 
 API cudaError_t cudaMallocHost(void **pointer, size_t bytes)
 {
-    return cudaMalloc(pointer, bytes);
+    return allocate(pointer, bytes, PINNED_MEMORY);
 }
 
 API cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
 {
     UNUSED(flags);
-    return cudaMalloc(pointer, bytes);
+    return allocate(pointer, bytes, PINNED_MEMORY);
 }
 
 API cudaError_t cudaFreeHost(void *pointer)
 {
-    return cudaFree(pointer);
+    STOP_IF_BROKEN();
+    return done(sim_end_allocation(pointer, PINNED_MEMORY));
 }
 
 API cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
 {
     UNUSED(flags);
-    return cudaMalloc(pointer, bytes);
+    return allocate(pointer, bytes, MANAGED_MEMORY);
 }
 
 API cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
@@ -511,7 +518,7 @@ API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
         return done(cudaErrorInvalidValue);
     if (begins_on_device(pointer))
         return done(cudaErrorHostMemoryAlreadyRegistered);
-    sim_register_memory(pointer, bytes);
+    sim_register_memory(pointer, bytes, HOST_MEMORY);
     return cudaSuccess;
 }
 
@@ -521,7 +528,7 @@ API cudaError_t cudaHostUnregister(void *pointer)
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
     if (!begins_on_device(pointer))
         return done(cudaErrorHostMemoryNotRegistered);
-    if (!a->foreign || a->address != (uint64_t)(uintptr_t)pointer)
+    if (a->kind != HOST_MEMORY || a->address != (uint64_t)(uintptr_t)pointer)
         return done(cudaErrorInvalidValue);
     sim_unregister_memory(pointer);
     return cudaSuccess;
@@ -671,14 +678,33 @@ API cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t byt
     return cudaMemcpyFromSymbol(to, host, bytes, offset, kind);
 }
 
+static bool in_managed_variable(const void *pointer)
+{
+    for (const Symbol *s = symbols; s; s = s->next)
+        if (s->managed && (uintptr_t)pointer - (uintptr_t)*s->managed < s->bytes)
+            return true;
+    return false;
+}
+
+static enum cudaMemoryType memory_type(const void *pointer)
+{
+    if (!begins_on_device(pointer))
+        return cudaMemoryTypeUnregistered;
+    const MemoryKind kind = sim_allocation_at((uint64_t)(uintptr_t)pointer)->kind;
+    return kind == PINNED_MEMORY || kind == HOST_MEMORY                     ? cudaMemoryTypeHost
+           : kind == MANAGED_MEMORY || in_managed_variable(pointer) ? cudaMemoryTypeManaged
+                                                                    : cudaMemoryTypeDevice;
+}
+
 API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
 {
     STOP_IF_BROKEN();
-    const bool device = begins_on_device(pointer);
     memset(attributes, 0, sizeof *attributes);
-    attributes->type = device ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
-    attributes->devicePointer = device ? (void *)(uintptr_t)pointer : NULL;
-    attributes->hostPointer = device ? NULL : (void *)(uintptr_t)pointer;
+    attributes->type = memory_type(pointer);
+    if (attributes->type != cudaMemoryTypeUnregistered)
+        attributes->devicePointer = (void *)(uintptr_t)pointer;
+    if (attributes->type != cudaMemoryTypeDevice)
+        attributes->hostPointer = (void *)(uintptr_t)pointer;
     return cudaSuccess;
 }
 

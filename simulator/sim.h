@@ -252,20 +252,26 @@ typedef struct Counters {
         shuffles, block_barriers, warp_barriers;
 } Counters;
 
+typedef enum MemoryKind {
+    DEVICE_MEMORY, PINNED_MEMORY, MANAGED_MEMORY, // cudaMalloc's, cudaMallocHost's, cudaMallocManaged's
+    HEAP_MEMORY,                                  // malloc's in a kernel
+    HOST_MEMORY, MODULE_MEMORY                    // the program's own; of variables and parameters
+} MemoryKind;
+
 typedef struct Allocation {
     uint64_t address;
     size_t bytes;
-    bool foreign; // not cudaMalloc's: the host's own, or a module's variable
+    MemoryKind kind;
 } Allocation;
 
 enum { SHARED_WINDOW_BIT = 60, LOCAL_WINDOW_BIT = 61 };
 #define SHARED_WINDOW (1ull << SHARED_WINDOW_BIT) // generic addresses of shared memory
 #define LOCAL_WINDOW (1ull << LOCAL_WINDOW_BIT)
 
-cudaError_t sim_new_allocation(size_t bytes, void **pointer);
-cudaError_t sim_end_allocation(void *pointer);
-void sim_end_all_allocations(void);
-void sim_register_memory(void *pointer, size_t bytes); // the program's own memory becomes visible
+cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer);
+cudaError_t sim_end_allocation(void *pointer, MemoryKind kind); // an error if it is of another kind
+void sim_end_all_allocations(void);                             // all but modules'
+void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind); // memory that others have allocated
 void sim_unregister_memory(void *pointer);
 // The allocation that holds the address, or the next below it, or NULL.
 const Allocation *sim_allocation_at(uint64_t address);

@@ -106,7 +106,7 @@ static void launch(const Module *module, const Function *kernel)
     }
     if (count == 1024 || kernel->shared_bytes > 49152)
         return;
-    sim_register_memory(buffer, sizeof buffer);
+    sim_register_memory(buffer, sizeof buffer, HOST_MEMORY);
     sim_launch(module, kernel, one, block, 64, 4096, arguments);
     sim_unregister_memory(buffer);
 }

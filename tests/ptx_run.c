@@ -42,7 +42,7 @@ int main(int argc, char **argv)
         return 1;
     }
     void *in, *out;
-    if (sim_new_allocation(input_size, &in) || sim_new_allocation((size_t)threads * 8, &out))
+    if (sim_new_allocation(input_size, DEVICE_MEMORY, &in) || sim_new_allocation((size_t)threads * 8, DEVICE_MEMORY, &out))
         return 2;
     memcpy(in, input, input_size);
     memset(out, 0, (size_t)threads * 8);
