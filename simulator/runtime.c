@@ -615,7 +615,7 @@ API cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t widt
 {
     STOP_IF_BROKEN();
     if (width > pitch)
-        return done(cudaErrorInvalidPitchValue);
+        return done(cudaErrorInvalidValue);
     for (size_t row = 0; row < height; row++) {
         const cudaError_t error = cudaMemset((char *)pointer + row * pitch, value, width);
         if (error)
@@ -655,6 +655,8 @@ API cudaError_t cudaGetSymbolSize(size_t *bytes, const void *host)
 API cudaError_t cudaMemcpyToSymbol(const void *host, const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
 {
     void *to;
+    if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost)
+        return done(cudaErrorInvalidMemcpyDirection);
     const cudaError_t error = cudaGetSymbolAddress(&to, host);
     return error ? error : cudaMemcpy((char *)to + offset, from, bytes, kind);
 }
@@ -662,6 +664,8 @@ API cudaError_t cudaMemcpyToSymbol(const void *host, const void *from, size_t by
 API cudaError_t cudaMemcpyFromSymbol(void *to, const void *host, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
 {
     void *from;
+    if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice)
+        return done(cudaErrorInvalidMemcpyDirection);
     const cudaError_t error = cudaGetSymbolAddress(&from, host);
     return error ? error : cudaMemcpy(to, (char *)from + offset, bytes, kind);
 }
@@ -691,9 +695,9 @@ static enum cudaMemoryType memory_type(const void *pointer)
     if (!begins_on_device(pointer))
         return cudaMemoryTypeUnregistered;
     const MemoryKind kind = sim_allocation_at((uint64_t)(uintptr_t)pointer)->kind;
-    return kind == PINNED_MEMORY || kind == HOST_MEMORY                     ? cudaMemoryTypeHost
-           : kind == MANAGED_MEMORY || in_managed_variable(pointer) ? cudaMemoryTypeManaged
-                                                                    : cudaMemoryTypeDevice;
+    if (kind == PINNED_MEMORY || kind == HOST_MEMORY)
+        return cudaMemoryTypeHost;
+    return kind == MANAGED_MEMORY || in_managed_variable(pointer) ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
 }
 
 API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
@@ -850,6 +854,8 @@ API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute
     STOP_IF_BROKEN();
     if (device != 0)
         return done(cudaErrorInvalidDevice);
+    if (attribute < cudaDevAttrMaxThreadsPerBlock || attribute >= cudaDevAttrMax)
+        return done(cudaErrorInvalidValue);
     const struct {
         enum cudaDeviceAttr attribute;
         int value;
@@ -880,7 +886,7 @@ struct CUstream_st {
 };
 
 struct CUevent_st {
-    bool recorded;
+    bool recorded, without_time;
 };
 
 static cudaError_t new_stream(cudaStream_t *stream)
@@ -947,22 +953,26 @@ API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptur
     return cudaSuccess;
 }
 
-API cudaError_t cudaEventCreate(cudaEvent_t *event)
+API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 {
     STOP_IF_BROKEN();
     *event = calloc(1, sizeof **event);
-    return *event ? cudaSuccess : done(cudaErrorMemoryAllocation);
+    if (!*event)
+        return done(cudaErrorMemoryAllocation);
+    (*event)->without_time = flags & cudaEventDisableTiming;
+    return cudaSuccess;
 }
 
-API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+API cudaError_t cudaEventCreate(cudaEvent_t *event)
 {
-    UNUSED(flags);
-    return cudaEventCreate(event);
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
 }
 
 API cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
     STOP_IF_BROKEN();
+    if (!event)
+        return done(cudaErrorInvalidResourceHandle);
     free(event);
     return cudaSuccess;
 }
@@ -998,7 +1008,7 @@ API cudaError_t cudaEventQuery(cudaEvent_t event)
 API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
 {
     STOP_IF_BROKEN();
-    if (!start || !end || !start->recorded || !end->recorded)
+    if (!start || !end || !start->recorded || !end->recorded || start->without_time || end->without_time)
         return done(cudaErrorInvalidResourceHandle);
     *ms = NAN;
     return cudaSuccess;

@@ -47,7 +47,7 @@ static void memory()
     CHECK(back[0] == -1 && back[3] == -1 && back[4] == 0x01010101 && back[5] == 5);
     CUDA(cudaMallocPitch(&rows, &pitch, 100, 3));
     CUDA(cudaMemset2D(rows, pitch, 9, 100, 3));
-    CHECK(pitch >= 100);
+    CHECK(pitch >= 100 && cudaMemset2D(rows, 100, 9, 101, 3) == cudaErrorInvalidValue);
     CUDA(cudaMemGetInfo(&unused, &all));
     CHECK(unused > 0 && unused <= all);
     cudaPointerAttributes attributes;
@@ -94,6 +94,9 @@ static void symbols_and_launches()
     CUDA(cudaGetSymbolAddress(&address, total));
     CUDA(cudaGetSymbolSize(&size, weights));
     CHECK(address && size == 16);
+    CHECK(cudaMemcpyToSymbol(total, &value, sizeof value, 0, cudaMemcpyDeviceToHost) == cudaErrorInvalidMemcpyDirection);
+    CHECK(cudaMemcpyFromSymbol(back, weights, 4, 0, cudaMemcpyHostToDevice) == cudaErrorInvalidMemcpyDirection);
+    CHECK(cudaGetLastError() == cudaErrorInvalidMemcpyDirection);
     shown = 1;
     cudaStream_t stream;
     CUDA(cudaStreamCreate(&stream));
@@ -155,6 +158,8 @@ static void device()
     CUDA(cudaGetDeviceProperties(&properties, 0));
     CUDA(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 0));
     CHECK(properties.warpSize == 32 && properties.multiProcessorCount == value && properties.maxThreadsPerBlock == 1024);
+    CHECK(cudaDeviceGetAttribute(&value, (cudaDeviceAttr)100000, 0) == cudaErrorInvalidValue);
+    CHECK(cudaGetLastError() == cudaErrorInvalidValue);
     CUDA(cudaFuncGetAttributes(&attributes, limited));
     CHECK(attributes.maxThreadsPerBlock == 64);
     CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 256, 0));
@@ -184,6 +189,12 @@ static void events()
     CHECK(!(ms < 0)); // the simulator, which has no clock, gives NaN
     CUDA(cudaEventDestroy(start));
     CUDA(cudaEventDestroy(end));
+    CUDA(cudaEventCreateWithFlags(&start, cudaEventDisableTiming));
+    CUDA(cudaEventRecord(start));
+    CHECK(cudaEventElapsedTime(&ms, start, start) == cudaErrorInvalidResourceHandle);
+    CUDA(cudaEventDestroy(start));
+    CHECK(cudaEventDestroy(NULL) == cudaErrorInvalidResourceHandle);
+    CHECK(cudaGetLastError() == cudaErrorInvalidResourceHandle);
 }
 
 int main()
