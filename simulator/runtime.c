@@ -242,8 +242,12 @@ static cudaError_t find_function(const void *host, Kernel **kernel, const Functi
 // ---- Launches
 
 enum { MAX_THREADS = 1024 };
-static size_t stack_limit = 1024;
-static const size_t LEAST_STACK = 65536;
+static const size_t LEAST_STACK = 65536, LARGEST_STACK = 1 << 20;
+// Those that cudaDeviceSetLimit knows; only the stack's changes anything.
+static const size_t USUAL_LIMITS[] = {[cudaLimitStackSize] = 1024, [cudaLimitPrintfFifoSize] = 1 << 20,
+                                      [cudaLimitMallocHeapSize] = 8 << 20, [cudaLimitMaxL2FetchGranularity] = 64};
+enum { LIMITS = sizeof USUAL_LIMITS / sizeof *USUAL_LIMITS };
+static size_t limits_set[LIMITS]; // by the program, or 0
 static _Thread_local struct {
     dim3 grid, block;
     size_t dynamic_bytes;
@@ -289,7 +293,8 @@ static cudaError_t check_launch(const Kernel *kernel, const Function *f, dim3 gr
         fprintf(stderr, "simulator: kernel %s: clusters, here of %d blocks, are not supported\n", kernel->name, f->cluster_blocks);
         return cudaErrorNotSupported;
     }
-    return dynamic_bytes > most_dynamic_bytes(kernel, f) ? cudaErrorInvalidValue : cudaSuccess;
+    const bool too_much = f->shared_bytes > (size_t)sim_device()->shared_per_block || dynamic_bytes > most_dynamic_bytes(kernel, f);
+    return too_much ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes, cudaStream_t stream)
@@ -305,7 +310,7 @@ API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void *
     if (error)
         return done(error);
     pthread_mutex_lock(&lock);
-    const size_t stack = stack_limit > LEAST_STACK ? stack_limit : LEAST_STACK;
+    const size_t asked = limits_set[cudaLimitStackSize], stack = asked > LEAST_STACK ? asked : LEAST_STACK;
     sticky_error = sim_launch(kernel->binary->module, f, grid, block, dynamic_bytes, stack, arguments);
     pthread_mutex_unlock(&lock);
     if (sticky_error)
@@ -763,20 +768,28 @@ API cudaError_t cudaDeviceReset(void)
     return cudaSuccess;
 }
 
+static bool is_limit(enum cudaLimit limit)
+{
+    return (unsigned)limit < LIMITS && USUAL_LIMITS[limit] > 0;
+}
+
 API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
     STOP_IF_BROKEN();
-    if (limit == cudaLimitStackSize)
-        stack_limit = value < ((size_t)1 << 20) ? value : (size_t)1 << 20;
+    if (!is_limit(limit))
+        return done(cudaErrorUnsupportedLimit);
+    if (limit == cudaLimitStackSize && value > LARGEST_STACK)
+        return done(cudaErrorInvalidValue);
+    limits_set[limit] = value;
     return cudaSuccess;
 }
 
 API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 {
     STOP_IF_BROKEN();
-    if (limit != cudaLimitStackSize && limit != cudaLimitPrintfFifoSize && limit != cudaLimitMallocHeapSize)
+    if (!is_limit(limit))
         return done(cudaErrorUnsupportedLimit);
-    *value = limit == cudaLimitStackSize ? stack_limit : limit == cudaLimitPrintfFifoSize ? 1 << 20 : 8 << 20;
+    *value = limits_set[limit] ? limits_set[limit] : USUAL_LIMITS[limit];
     return cudaSuccess;
 }
 

@@ -169,6 +169,11 @@ static void device()
     CUDA(cudaDeviceSetLimit(cudaLimitStackSize, 4096));
     CUDA(cudaDeviceGetLimit(&limit, cudaLimitStackSize));
     CHECK(limit >= 4096);
+    CUDA(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 64 << 20));
+    CUDA(cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize));
+    CHECK(limit >= 64 << 20);
+    CHECK(cudaDeviceSetLimit((cudaLimit)100, 1) == cudaErrorUnsupportedLimit);
+    cudaGetLastError();
     CUDA(cudaRuntimeGetVersion(&value));
     CHECK(value >= 12000);
 }
