@@ -34,10 +34,16 @@ static void place_variables(Module *m)
                      (int)(v->name.length < 100 ? v->name.length : 100), v->name.text, v->bytes);
             return;
         }
-        memset(memory, 0, v->bytes);
         sim_register_memory(memory, v->bytes, MODULE_MEMORY);
         v->address = (uint64_t)(uintptr_t)memory;
     }
+}
+
+void sim_set_variables(Module *m)
+{
+    for (Variable *v = m->variables; v && !m->error[0]; v = v->next)
+        if (in_device_memory(v) && v->bytes > 0)
+            memset((void *)(uintptr_t)v->address, 0, v->bytes);
     for (Variable *v = m->variables; v && !m->error[0]; v = v->next)
         for (int k = 0; in_device_memory(v) && k < v->initial_count; k++)
             if (!store_initial(m, v, &v->initials[k])) {
@@ -52,6 +58,7 @@ Module *sim_load_module(const char *text)
     Module *m = sim_parse(text);
     if (!m->error[0])
         place_variables(m);
+    sim_set_variables(m);
     if (!m->error[0])
         sim_decode(m);
     return m;

@@ -104,6 +104,7 @@ enum { MOST_TEXTS = 32 };
 typedef struct Binary {
     Module *module;
     Arena arena;
+    struct Binary *next;
 } Binary;
 
 typedef struct Kernel {
@@ -123,6 +124,7 @@ typedef struct Symbol {
     struct Symbol *next;
 } Symbol;
 
+static Binary *binaries;
 static Kernel *kernels;
 static Symbol *symbols;
 
@@ -157,6 +159,8 @@ API void **__cudaRegisterFatBinary(void *fat_cubin)
         fprintf(stderr, "simulator: the program's fat binary: %s\n", why);
     if (binary->module && binary->module->error[0])
         fprintf(stderr, "simulator: %s\n", binary->module->error);
+    binary->next = binaries;
+    binaries = binary;
     return (void **)binary;
 }
 
@@ -764,6 +768,12 @@ API cudaError_t cudaDeviceSynchronize(void)
 API cudaError_t cudaDeviceReset(void)
 {
     sim_end_all_allocations();
+    for (const Binary *b = binaries; b; b = b->next)
+        if (b->module)
+            sim_set_variables(b->module);
+    for (Kernel *k = kernels; k; k = k->next)
+        k->max_dynamic_bytes = -1;
+    memset(limits_set, 0, sizeof limits_set);
     last_error = sticky_error = cudaSuccess;
     return cudaSuccess;
 }

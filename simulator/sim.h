@@ -392,6 +392,7 @@ _Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, c
 // ---- module.c: from a PTX text to functions that can be launched.
 
 Module *sim_load_module(const char *text);
+void sim_set_variables(Module *module); // in device memory, to their initial values
 
 // ---- counters.c
 

@@ -202,6 +202,20 @@ static void events()
     CHECK(cudaGetLastError() == cudaErrorInvalidResourceHandle);
 }
 
+static void reset()
+{
+    int back, ordinary[4], *out;
+    CUDA(cudaHostRegister(ordinary, sizeof ordinary, cudaHostRegisterDefault));
+    CUDA(cudaDeviceReset());
+    CUDA(cudaMemcpyFromSymbol(&back, total, sizeof back));
+    CHECK(back == 5);
+    CHECK(cudaHostUnregister(ordinary) == cudaErrorHostMemoryNotRegistered);
+    cudaGetLastError();
+    out = managed<int>(64);
+    limited<<<1, 64, 65536>>>(out);
+    CHECK(refused());
+}
+
 int main()
 {
     memory();
@@ -209,6 +223,6 @@ int main()
     launches_that_fail();
     device();
     events();
-    CUDA(cudaDeviceReset());
+    reset();
     puts("PASS");
 }
