@@ -14,7 +14,8 @@
 
 // ---- Errors
 
-static cudaError_t last_error, sticky_error;
+static _Thread_local cudaError_t last_error; // of this host thread
+static _Atomic cudaError_t sticky_error;     // of the process
 
 // Remembers a failed call's error, for cudaGetLastError.
 static cudaError_t done(cudaError_t error)
@@ -30,6 +31,23 @@ static cudaError_t done(cudaError_t error)
         if (sticky_error)             \
             return done(sticky_error); \
     } while (0)
+
+// Host threads that look at memory, change it or run kernels do so one after the other.
+static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static pthread_mutex_t *lock_memory(void)
+{
+    pthread_mutex_lock(&memory_lock);
+    return &memory_lock;
+}
+
+static void unlock_memory(pthread_mutex_t **lock)
+{
+    pthread_mutex_unlock(*lock);
+}
+
+// The lock is held until the function ends.
+#define HOLD_MEMORY() __attribute__((cleanup(unlock_memory), unused)) pthread_mutex_t *held = lock_memory()
 
 // A kernel's failure is told once here, as any other, and by all calls that do something.
 API cudaError_t cudaGetLastError(void)
@@ -303,20 +321,18 @@ static cudaError_t check_launch(const Kernel *kernel, const Function *f, dim3 gr
 
 API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes, cudaStream_t stream)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     Kernel *kernel;
     const Function *f;
     UNUSED(stream);
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
     cudaError_t error = find_function(host, &kernel, &f);
     if (!error)
         error = check_launch(kernel, f, grid, block, dynamic_bytes);
     if (error)
         return done(error);
-    pthread_mutex_lock(&lock);
     const size_t asked = limits_set[cudaLimitStackSize], stack = asked > LEAST_STACK ? asked : LEAST_STACK;
     sticky_error = sim_launch(kernel->binary->module, f, grid, block, dynamic_bytes, stack, arguments);
-    pthread_mutex_unlock(&lock);
     if (sticky_error)
         last_error = sticky_error;
     return cudaSuccess; // as on a GPU, the next call tells that the kernel failed
@@ -461,6 +477,7 @@ static bool begins_on_device(const void *pointer)
 
 static cudaError_t allocate(void **pointer, size_t bytes, MemoryKind kind)
 {
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
     return pointer ? done(sim_new_allocation(bytes, kind, pointer)) : done(cudaErrorInvalidValue);
 }
@@ -472,6 +489,7 @@ API cudaError_t cudaMalloc(void **pointer, size_t bytes)
 
 API cudaError_t cudaFree(void *pointer)
 {
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
     return done(sim_end_allocation(pointer, a && a->kind == MANAGED_MEMORY ? MANAGED_MEMORY : DEVICE_MEMORY));
@@ -502,6 +520,7 @@ API cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
 
 API cudaError_t cudaFreeHost(void *pointer)
 {
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
     return done(sim_end_allocation(pointer, PINNED_MEMORY));
 }
@@ -522,6 +541,7 @@ API cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, siz
 API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 {
     UNUSED(flags);
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
     if (!pointer || bytes == 0)
         return done(cudaErrorInvalidValue);
@@ -533,6 +553,7 @@ API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 
 API cudaError_t cudaHostUnregister(void *pointer)
 {
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
     if (!begins_on_device(pointer))
@@ -546,6 +567,7 @@ API cudaError_t cudaHostUnregister(void *pointer)
 API cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
 {
     UNUSED(flags);
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
     *device = host;
     return begins_on_device(host) ? cudaSuccess : done(cudaErrorInvalidValue);
@@ -553,6 +575,7 @@ API cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned fla
 
 API cudaError_t cudaMemGetInfo(size_t *unused, size_t *total)
 {
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
     *total = sim_device()->memory_bytes;
     *unused = *total - sim_allocated_bytes();
@@ -572,6 +595,7 @@ static cudaError_t check_copy(const void *to, const void *from, size_t bytes, en
 
 API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
     const cudaError_t error = check_copy(to, from, bytes, kind);
     if (!error && bytes)
@@ -606,6 +630,7 @@ API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, s
 
 API cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
 {
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
     if (!on_device(pointer, bytes))
         return done(cudaErrorInvalidValue);
@@ -711,6 +736,7 @@ static enum cudaMemoryType memory_type(const void *pointer)
 
 API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
 {
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
     memset(attributes, 0, sizeof *attributes);
     attributes->type = memory_type(pointer);
@@ -730,6 +756,7 @@ API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int devi
 {
     UNUSED(device), UNUSED(stream);
 #endif
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
     return on_device(pointer, bytes) ? cudaSuccess : done(cudaErrorInvalidValue);
 }
@@ -767,6 +794,7 @@ API cudaError_t cudaDeviceSynchronize(void)
 
 API cudaError_t cudaDeviceReset(void)
 {
+    HOLD_MEMORY();
     sim_end_all_allocations();
     for (const Binary *b = binaries; b; b = b->next)
         if (b->module)
