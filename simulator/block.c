@@ -267,8 +267,8 @@ cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, 
                        size_t stack_bytes, void **arguments)
 {
     Launch launch = {.module = module, .kernel = kernel, .grid = grid, .block = block, .dynamic_bytes = dynamic_bytes};
-    const size_t fixed = kernel->shared_bytes;
-    launch.dynamic_shared = (uint32_t)((fixed + module->dynamic_align - 1) / module->dynamic_align * module->dynamic_align);
+    const size_t fixed = kernel->shared_bytes, align = module->dynamic_align;
+    launch.dynamic_shared = (uint32_t)((fixed + align - 1) / align * align);
     launch.shared_bytes = dynamic_bytes ? launch.dynamic_shared + dynamic_bytes : fixed;
     if (module->uses_reserved_shared) {
         launch.reserved_shared = (uint32_t)((launch.shared_bytes + 15) / 16 * 16);

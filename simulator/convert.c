@@ -238,12 +238,12 @@ static void convert(Warp *w, const Instr *i, uint32_t mask)
 // Two numbers into one register: a's in the high half.
 static void convert_pair(Warp *w, const Instr *i, uint32_t mask)
 {
+    uint16_t (*const from_double)(double, int) = i->type == F16X2 ? sim_half_from_double : sim_brain_from_double;
     const float *a = OPERAND(float, a), *b = OPERAND(float, b);
     uint32_t *d = OPERAND(uint32_t, d);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const uint32_t high = i->type == F16X2 ? sim_half_from_double(a[l], i->rounding) : sim_brain_from_double(a[l], i->rounding);
-        const uint32_t low = i->type == F16X2 ? sim_half_from_double(b[l], i->rounding) : sim_brain_from_double(b[l], i->rounding);
+        const uint32_t high = from_double(a[l], i->rounding), low = from_double(b[l], i->rounding);
         d[l] = high << 16 | low;
     }
 }

@@ -208,7 +208,7 @@ static uint16_t half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)
         value = NAN;
     if (i->flags & SATURATE)
         value = value > 0 ? (value < 1 ? value : 1) : 0;
-    const uint16_t result = brain ? sim_brain_from_double(value, ROUND_NEAREST) : sim_half_from_double(value, ROUND_NEAREST);
+    const uint16_t result = (brain ? sim_brain_from_double : sim_half_from_double)(value, ROUND_NEAREST);
     return flush && half_value(result, brain, true) == 0 ? result & 0x8000 : result;
 }
 

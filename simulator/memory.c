@@ -542,7 +542,7 @@ static uint64_t atomic_integer(const Instr *i, uint64_t old, uint64_t value, uin
     }
 }
 
-// The sum of two floats; where it is made, beside device memory, subnormal numbers count as zero.
+// The sum of two floats; with flush, subnormal numbers are zero, among them the sum.
 static uint32_t atomic_sum(uint32_t a_bits, uint32_t b_bits, bool flush)
 {
     enum { EXPONENT = 0x7f800000 };

@@ -896,8 +896,9 @@ static int parse_product(Parser *p)
 // What stands between a function's parameters and its body: .maxntid 64, 1, 1 and the like.
 static void parse_directive(Parser *p, Function *f)
 {
-    static const char *const HINTS[] = {".minnctapersm", ".maxnctapersm", ".maxnreg", ".noreturn", ".maxclusterrank",
-                                        ".explicitcluster", ".blocksareclusters", ".abi_preserve", ".abi_preserve_control"};
+    static const char *const HINTS[] = {".minnctapersm", ".maxnctapersm", ".maxnreg", ".maxclusterrank", ".noreturn",
+                                        ".explicitcluster", ".blocksareclusters", ".abi_preserve",
+                                        ".abi_preserve_control"};
     const Slice name = p->token.text;
     if (next_is(p, ".pragma")) {
         skip_statement(p);

@@ -309,14 +309,16 @@ static cudaError_t check_launch(const Kernel *kernel, const Function *f, dim3 gr
     if (threads == 0 || threads > MAX_THREADS || block.x > 1024 || block.y > 1024 || block.z > 64 || grid.x == 0 ||
         grid.y == 0 || grid.z == 0 || grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535)
         return cudaErrorInvalidConfiguration;
-    if (f->max_threads && (threads > (uint64_t)f->max_threads || (f->exact_threads && threads < (uint64_t)f->max_threads)))
+    const uint64_t most = f->max_threads ? (uint64_t)f->max_threads : MAX_THREADS;
+    if (threads > most || (f->exact_threads && threads < most) ||
+        f->shared_bytes > (size_t)sim_device()->shared_per_block)
         return cudaErrorInvalidValue;
     if (f->cluster_blocks > 1) {
-        fprintf(stderr, "simulator: kernel %s: clusters, here of %d blocks, are not supported\n", kernel->name, f->cluster_blocks);
+        fprintf(stderr, "simulator: kernel %s: clusters, here of %d blocks, are not supported\n", kernel->name,
+                f->cluster_blocks);
         return cudaErrorNotSupported;
     }
-    const bool too_much = f->shared_bytes > (size_t)sim_device()->shared_per_block || dynamic_bytes > most_dynamic_bytes(kernel, f);
-    return too_much ? cudaErrorInvalidValue : cudaSuccess;
+    return dynamic_bytes > most_dynamic_bytes(kernel, f) ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes, cudaStream_t stream)
