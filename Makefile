@@ -128,9 +128,11 @@ diff: ## the change that makes a step: make diff STEP=03
 needs-gpu:
 	@test '$(DEVICE)' = gpu || { echo 'this needs a GPU; there is none, or DEVICE=sim was asked for' >&2; exit 2; }
 
+SWEEP_ROUNDS ?= 3
 SWEEP := $(if $(filter sim,$(DEVICE)),sweep-counters,sweep)
 sweep: build ## time over n from 2^10 to 2^30 against CUB: results/sweep.csv and charts; goes on where it stopped
-	python3 scripts/sweep.py $(if $(filter sim,$(DEVICE)),--simulated) --output '$(RESULTS)/$(SWEEP).csv' $(PROGRAMS)
+	python3 scripts/sweep.py $(if $(filter sim,$(DEVICE)),--simulated) --rounds $(SWEEP_ROUNDS) \
+	    --output '$(RESULTS)/$(SWEEP).csv' $(PROGRAMS)
 	@$(MAKE) -s plots RESULTS='$(RESULTS)'
 
 profile: needs-gpu build ## Nsight Compute's counters for every step: results/profile.csv
