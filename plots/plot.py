@@ -124,7 +124,7 @@ def times(ratio):
 def draw_bandwidth(rows, path):
     steps = [row for row in rows if row["step"] != REFERENCE]
     peak = passed(rows)[0]["peak_gb_per_s"]
-    figure, axes = plt.subplots(figsize=(10, 5.4))
+    figure, axes = plt.subplots(figsize=(12, 5.4))
     before = None
     for x, row in enumerate(steps):
         if row["status"] != "PASS":
@@ -152,7 +152,7 @@ def draw_bandwidth(rows, path):
 
 
 def draw_time(rows, path):
-    figure, axes = plt.subplots(figsize=(10, 5))
+    figure, axes = plt.subplots(figsize=(12, 5))
     for x, row in enumerate(rows):
         if row["status"] != "PASS":
             axes.text(x, 0.02, row["status"], ha="center", rotation=90,
@@ -234,16 +234,30 @@ def line_style(step, best, index):
     return {"color": plt.cm.Greys(0.3 + 0.05 * index), "linewidth": 1.1}
 
 
+def label_ends(axes, ends):
+    """Writes the steps' numbers behind their lines' last points (n, value), those that lie together in one word."""
+    groups = []
+    for value, n, number in sorted((value, n, number) for number, (n, value) in ends.items()):
+        if groups and n == groups[-1][0] and value < 1.2 * groups[-1][1]:
+            groups[-1][2].append(number)
+        else:
+            groups.append((n, value, [number]))
+    for n, value, numbers in groups:
+        axes.annotate(" ".join(sorted(numbers)), (n, value), xytext=(5, 0), textcoords="offset points", fontsize=8, va="center")
+
+
 def draw_sweep(rows, path):
     """Bandwidth over n, cold, both axes logarithmic: latency at the left, the memory's limit at the right."""
     points = by_step(rows, "cold")
     best = best_step(points)
     figure, axes = plt.subplots(figsize=(10, 6))
+    ends = {}
     for index, (step, line) in enumerate(points.items()):
         n, value = [row["elements"] for row in line], [row["gb_per_s"] for row in line]
         axes.plot(n, value, marker=".", **line_style(step, best, index))
-        if step not in (REFERENCE, best):
-            axes.annotate(step[4:6], (n[-1], value[-1]), xytext=(4, 0), textcoords="offset points", fontsize=8, va="center")
+        if step != REFERENCE:
+            ends[step[4:6]] = (n[-1], value[-1])
+    label_ends(axes, ends)
     peak = passed(rows)[0]["peak_gb_per_s"]
     axes.axhline(peak, color="black", linewidth=1)
     axes.text(1000, peak * 1.05, f"theoretical peak: {peak:,.0f} GB/s")
@@ -251,7 +265,7 @@ def draw_sweep(rows, path):
     if limits.exists():
         l2_bytes = read_rows(limits, ["l2_bytes"], ["l2_bytes"])[0]["l2_bytes"]
         axes.axvline(l2_bytes / 4, color="black", linestyle=":", linewidth=1)
-        axes.text(l2_bytes / 4, axes.get_ylim()[0] * 1.5, f" the L2's {l2_bytes / 1e6:.0f} MB", fontsize=9)
+        axes.text(l2_bytes / 4, 0.3, f" the L2's {l2_bytes / 1e6:.0f} MB", fontsize=9, transform=axes.get_xaxis_transform())
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xlabel("n, floats")
@@ -267,6 +281,7 @@ def draw_against_reference(rows, path):
     for axes, cache in zip(grid, ("cold", "warm")):
         points = by_step(rows, cache)
         best = best_step(points)
+        ends = {}
         reference = {row["elements"]: row["median_ms"] for row in points.get(REFERENCE, [])}
         for index, (step, line) in enumerate(points.items()):
             line = [row for row in line if row["elements"] in reference]
@@ -277,9 +292,9 @@ def draw_against_reference(rows, path):
             if step.startswith("step11") and step != best:
                 style |= {"color": STEP_COLOUR, "linestyle": "--", "linewidth": 2, "label": step}
             axes.plot([row["elements"] for row in line], ratio, marker=".", **style)
-            if step not in (REFERENCE, best):
-                axes.annotate(step[4:6], (line[-1]["elements"], ratio[-1]), xytext=(4, 0), textcoords="offset points",
-                              fontsize=8, va="center")
+            if step != REFERENCE:
+                ends[step[4:6]] = (line[-1]["elements"], ratio[-1])
+        label_ends(axes, ends)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.set_yticks([0.7, 0.8, 0.9, 1, 1.5, 2, 5, 10], ["0.7", "0.8", "0.9", "1", "1.5", "2", "5", "10"])
@@ -289,7 +304,7 @@ def draw_against_reference(rows, path):
     grid[0].set_ylabel("time over CUB's (below 1: faster)")
     grid[0].legend(frameon=False, loc="upper left")
     figure.suptitle(f"{passed(rows)[0]['device']}, {about(path, 'date')}")
-    save(figure, path.parent, "against-cub")
+    save(figure, path.parent, "sweep-against-cub")
 
 
 def draw_roof(path):
@@ -307,7 +322,7 @@ def draw_roof(path):
     axes.set_xticks(positions, [label(row["step"]) for row in rows], fontsize=8)
     axes.set_ylabel("µs, logarithmic")
     axes.legend(frameon=False, ncols=2)
-    axes.set_title("What each limit alone would allow, n = $2^{24}$: the highest mark holds the step")
+    axes.set_title("What each limit alone would allow, n = $2^{28}$: the highest mark holds the step")
     save(figure, path.parent, "roof")
 
 

@@ -1,9 +1,11 @@
-"""The roof over the ladder: for each step the time that each limit of the GPU alone would allow."""
+"""The roof over the ladder: for each step the time that each limit of the GPU alone would allow.
+
+The counters are those of one size; they are taken to grow with n, as one counts them by hand."""
 
 import csv
 from pathlib import Path
 
-ELEMENTS = 2**24  # of profile.csv; sweep.csv has that size, too
+PROFILED, ELEMENTS = 2**24, 2**28  # n of profile.csv, and the n in question: large, so that starting up hardly counts
 SCHEDULERS = 4    # of an SM: each issues one warp instruction a cycle
 # Bytes that a thread asks for before it has to wait, from the source. CUB: 16 elements, as its source says.
 BYTES_IN_FLIGHT = {"step01": 4, "step02": 4, "step03": 4, "step04": 8, "step05": 8, "step06": 8, "step07": 4,
@@ -28,7 +30,7 @@ def of_pass(row, gpu):
     threads = min(float(row["blocks"]) * float(row["threads"]),
                   float(row["occupancy_percent"]) / 100 * int(gpu["threads_per_sm"]) * sms)
     in_flight = threads * BYTES_IN_FLIGHT[row["step"].partition("_")[0]]
-    read_bytes = float(row["global_load_sectors"]) * 32 if not row["step"].startswith("step12") else 4 * ELEMENTS
+    read_bytes = float(row["dram_read_bytes"])
     return {
         "issue": float(row["warp_instructions"]) / (sms * SCHEDULERS * per_us),
         "shared": float(row["shared_wavefronts"]) / (sms * per_us),
@@ -40,16 +42,17 @@ def of_pass(row, gpu):
 def roof(directory):
     """A row for each step: microseconds by limit, measured_us (cold, whole reduction), and held_by."""
     gpu = read(Path(directory) / "limits.csv")[0]
-    measured = {row["step"]: 1e3 * float(row["median_ms"]) for row in read(Path(directory) / "sweep.csv")
+    measured = {row["step"]: row for row in read(Path(directory) / "sweep.csv")
                 if row["elements"] == str(ELEMENTS) and row["cache"] == "cold" and row["status"] == "PASS"}
     passes = {}
     for row in read(Path(directory) / "profile.csv"):
-        if row["step"] in measured and row["elements"] == str(ELEMENTS):
+        if row["step"] in measured and row["elements"] == str(PROFILED):
             passes.setdefault(row["step"], []).append(of_pass(row, gpu))
     rows = []
     for step, limits in passes.items():
-        row = {limit: sum(one[limit] for one in limits) for limit in limits[0]}
-        row["launch"] = float(gpu["first_launch_us"]) + (len(limits) - 1) * float(gpu["next_launch_us"])
+        row = {limit: sum(one[limit] for one in limits) * ELEMENTS / PROFILED for limit in limits[0]}
+        launches = max(len(limits), int(measured[step]["launches"]))  # CUB's one call starts two kernels
+        row["launch"] = float(gpu["first_launch_us"]) + (launches - 1) * float(gpu["next_launch_us"])
         row["held_by"] = max(LIMITS, key=row.get)
-        rows.append(row | {"step": step, "measured_us": measured[step]})
+        rows.append(row | {"step": step, "measured_us": 1e3 * float(measured[step]["median_ms"])})
     return rows

@@ -18,6 +18,7 @@ COUNTERS = {
     "warp_instructions": "warp instructions",
     "shared_loads": "shared loads",
     "shared_stores": "shared stores",
+    "shared_wavefronts": "shared wavefronts",
     "bank_conflicts": "bank conflicts",
     "global_load_requests": "global load requests",
     "global_load_sectors": "global load sectors",
@@ -60,6 +61,8 @@ def milliseconds(row):
 
 
 def bandwidth(row):
+    if not row:  # that size was not run: step 00 takes minutes
+        return "–"
     value = float(row["gb_per_s"])
     return f"{value:.2f}" if value < 1 else f"{value:,.0f}"
 
@@ -83,7 +86,7 @@ def ladder(rows, large):
     for step, row in rows.items():
         # CUB is no step of the ladder: it is compared with the last one.
         lines.append(f"| [{step}]({step}/README.md) | {idea(step)} | {milliseconds(row)} | {bandwidth(row)} | "
-                     f"{share(row)} | {gain(before, row)} | {bandwidth(large[step])} |")
+                     f"{share(row)} | {gain(before, row)} | {bandwidth(large.get(step))} |")
         before = row
     return "\n".join(lines)
 
@@ -113,7 +116,7 @@ def numbers(step, rows, large, passes):
 
     line("ms, n = 2^26", [milliseconds(rows[name]) for name in shown])
     line("GB/s, n = 2^26", [bandwidth(rows[name]) for name in shown])
-    line("GB/s, n = 2^30", [bandwidth(large[name]) for name in shown])
+    line("GB/s, n = 2^30", [bandwidth(large.get(name)) for name in shown])
     line("launches", [rows[name]["launches"] for name in shown])
     line("blocks, first pass, n = 2^24", [counter(passes[name]["blocks"]) for name in shown])
     for column, label in COUNTERS.items():

