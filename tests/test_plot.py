@@ -29,11 +29,24 @@ def test_good_results_give_all_charts(tmp_path):
         assert (tmp_path / f"{name}.svg").read_text().rstrip().endswith("</svg>")
 
 
+def test_a_sweep_gives_its_charts(tmp_path):
+    """Broken: the sweep's charts or the roof are missing, or need more than the files that they are made of."""
+    for name in ("sweep.csv", "limits.csv", "profile.csv"):
+        shutil.copy(ROOT / "plots/h200" / name, tmp_path)
+    result = plot(tmp_path)
+    assert result.returncode == 0 and result.stderr == ""
+    for name in ("sweep", "sweep-against-cub", "roof"):
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    (tmp_path / "sweep.csv").write_text("step,cache\n1,2\n")
+    result = plot(tmp_path)
+    assert result.returncode == 1 and len(result.stderr.splitlines()) == 1 and "sweep.csv" in result.stderr
+
+
 DAMAGED = {
     "empty": ("", "line 1", "no rows"),
     "no rows": (HEADER, "line 1", "no rows"),
     "other header": ("a,b\n1,2\n", "line 1", "no column"),
-    "truncated": (GOOD[:-40], "line 11", "fields"),
+    "truncated": (GOOD[:-40], f"line {len(REST) + 2}", "fields"),
     "no number": (HEADER + FIRST.replace(BANDWIDTH, "fast"), "line 2", "'fast'"),
     "not a number": (HEADER + FIRST.replace(BANDWIDTH, "nan"), "line 2", "'nan'"),
     "negative": (HEADER + FIRST.replace(BANDWIDTH, "-1"), "line 2", "'-1'"),

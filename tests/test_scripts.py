@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -103,6 +104,38 @@ def test_bad_arguments_of_scripts(command):
     """Broken: a typing error is not explained, or runs something else."""
     result = run(command)
     assert result.returncode == 2 and result.stdout == "" and len(result.stderr.splitlines()) == 1
+
+
+SWEPT = 'echo "$(basename "$(dirname "$0")"),A GPU,${@: -1},2,0.5,0.4,800.0,1000.0,PASS"; echo "$@" >> "$0.calls"'
+
+
+def sweep(tmp_path, *arguments, **stand_ins):
+    programs = []
+    for step, text in stand_ins.items():
+        programs.append(tmp_path / step / "reduce")
+        programs[-1].parent.mkdir(exist_ok=True)
+        programs[-1].write_text(f"#!/bin/bash\n{text}\n")
+        programs[-1].chmod(0o755)
+    return run([sys.executable, ROOT / "scripts/sweep.py", "--rounds", "2", "--output", tmp_path / "sweep.csv", *arguments, *programs])
+
+
+def test_sweep_goes_on_where_it_stopped(tmp_path):
+    """Broken: a sweep measures a size twice, or forgets what it had."""
+    programs = {"step00_x": SWEPT, "step01_x": SWEPT, "step02_x": "exit 77", "step03_x": "echo 'FAIL: x' >&2; exit 1"}
+    result = sweep(tmp_path, **programs)
+    lines = (tmp_path / "sweep.csv").read_text().splitlines()
+    assert result.returncode == 1  # step03 fails
+    assert {line.split(",")[-1] for line in lines[1:] if line.startswith("step02")} == {"SKIP"}
+    assert {line.split(",")[-1] for line in lines[1:] if line.startswith("step03")} == {"FAIL"}
+    assert not any(line.startswith("step00") and int(line.split(",")[3]) > 2**20 for line in lines[1:])
+    sizes = list(dict.fromkeys(line.split(",")[3] for line in lines[1:]))
+    # As an interrupt would leave it: without the last size, which alone is measured again.
+    (tmp_path / "sweep.csv").write_text("\n".join(line for line in lines if line.split(",")[3] != sizes[-1]) + "\n")
+    calls = tmp_path / "step01_x/reduce.calls"
+    calls.unlink()
+    sweep(tmp_path, **programs)
+    assert (tmp_path / "sweep.csv").read_text().splitlines() == lines
+    assert calls.read_text().splitlines() == [f"--csv {sizes[-1]}", f"--csv --warm {sizes[-1]}"] * 2
 
 
 def test_diff_shows_the_change():
