@@ -172,7 +172,7 @@ def draw_time(rows, path):
 
 def small_multiples(first, panels, heading, path, name):
     """A panel for each counter of the first pass: why a step is as fast as it is."""
-    figure, grid = plt.subplots(len(panels) // 2, 2, figsize=(10, 3.5 * (len(panels) // 2)))
+    figure, grid = plt.subplots(len(panels) // 2, 2, figsize=(12, 3.5 * (len(panels) // 2)))
     for axes, (panel, values) in zip(grid.flat, panels.items()):
         colours = [REFERENCE_COLOUR if row["step"] == REFERENCE else STEP_COLOUR for row in first]
         axes.bar(range(len(first)), values, color=colours, width=0.7)
