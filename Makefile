@@ -158,7 +158,7 @@ sanitize: needs-gpu build ## compute-sanitizer's four tools over every step
 	scripts/sanitize.sh $(PROGRAMS)
 
 tries: needs-gpu build ## what the lessons suggest to try, measured: results/tries.csv
-	python3 scripts/tries.py --compiler '$(NVCC) $(NVCCFLAGS)' --elements '$(N)' \
+	python3 scripts/tries.py --compiler '$(NVCC) $(NVCCFLAGS) -arch=$(ARCH)' --elements '$(N)' \
 	    --output '$(RESULTS)/tries.csv' $(STEPS)
 
 plots: $(PYTHON_READY) ## redraws the charts from the CSVs in results/

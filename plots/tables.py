@@ -204,7 +204,8 @@ def outcome(row):
         what = f"{before:,.4g} ms before, {after:,.4g} ms after ({before / after:.2f}×), right sum"
     else:
         what = "**wrong sum**"
-    return (f"Measured: {what}; memcheck: {errors(row['memcheck_errors'], 'errors')}, "
+    size = "" if row["elements"] == str(2**26) else f" at n = {int(row['elements']):,}"
+    return (f"Measured{size}: {what}; memcheck: {errors(row['memcheck_errors'], 'errors')}, "
             f"racecheck: {errors(row['racecheck_errors'], 'hazards')}.")
 
 
@@ -232,7 +233,7 @@ def main():
     simulated = MEASURED.parent / "simulator"
     pages[ROOT / "simulator/README.md"] = {
         name: f"```\n{(simulated / name).with_suffix('.txt').read_text().strip()}\n```" for name in ("speed", "numba")}
-    for row in read_csv(MEASURED / "tries.csv", 2**26):
+    for row in read(MEASURED / "tries.csv"):
         pages[ROOT / row["step"] / "README.md"][f"try {row['try']}"] = outcome(row)
     stale = False
     for path, tables in pages.items():

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = ["step", "try", "diff", "elements", "before_ms", "after_ms", "status", "memcheck_errors", "racecheck_errors"]
 ROUNDS = 5  # before and after in turns, so that a drift of the clocks meets both
-SANITIZED_ELEMENTS = "1000"
+SANITIZED_ELEMENTS = "100003"  # several blocks in every step, and no round number
 
 
 def fail(message):
@@ -25,8 +25,9 @@ def fail(message):
 
 
 def tries(step):
-    """The diffs of a step's README, in order."""
-    return re.findall(r"^```diff\n(.*?)^```", (ROOT / step / "README.md").read_text(), re.M | re.S)
+    """The diffs of a step's README in order, each with its own number of elements or ''."""
+    found = re.findall(r"^```diff(?: N=(\d+))?\n(.*?)^```", (ROOT / step / "README.md").read_text(), re.M | re.S)
+    return [(diff, elements) for elements, diff in found]
 
 
 def digest(diff):
@@ -106,8 +107,8 @@ def main():
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for step in options.steps:
-            for number, diff in enumerate(tries(step), 1):
-                row = measure(options.compiler, step, number, diff, options.elements)
+            for number, (diff, elements) in enumerate(tries(step), 1):
+                row = measure(options.compiler, step, number, diff, int(elements or options.elements))
                 print(*row, flush=True)
                 writer.writerow(row)
     os.replace(unfinished, options.output)

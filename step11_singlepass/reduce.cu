@@ -11,8 +11,9 @@ const unsigned BLOCK_SIZE = 512; // threads, a power of two
 const unsigned LOADS = 4;        // of a thread, in flight at once
 const unsigned TILE = LOADS * BLOCK_SIZE;
 
-__device__ float partial_sums[4096]; // one a block: enough for 1024 SMs
-__device__ cuda::atomic<unsigned, cuda::thread_scope_device> tickets; // taken in this pass
+// One a block: 0 until its sum is there, then a 1 and, in the lower half, the sum's bits.
+__device__ cuda::atomic<uint64_t, cuda::thread_scope_device> partial_sums[4096];
+__device__ unsigned tickets; // taken in this pass
 
 // The sum over a warp, in its lane 0: each lane hands its register to the lane s below.
 __device__ float reduce_warp(float sum)
@@ -59,29 +60,30 @@ __global__ void reduce(const float *in, float *out, size_t n)
             sum += values[k].x + values[k].y + values[k].z + values[k].w;
     }
     sum = reduce_block<block_size>(sum);
-    if (gridDim.x == 1) {
-        if (tid == 0)
-            *out = sum;
-        return;
-    }
+    if (gridDim.x > 1) {
+        if (tid == 0) {
+            // Sum and 1 arrive together: no fence has to bring them into order.
+            partial_sums[blockIdx.x].store(uint64_t(1) << 32 | __float_as_uint(sum),
+                                           cuda::memory_order_relaxed);
+            // Counts up, and from the last ticket back to 0 for the next launch.
+            is_last = atomicInc(&tickets, gridDim.x - 1) == gridDim.x - 1;
+        }
+        __syncthreads();
+        if (!is_last)
+            return;
 
-    if (tid == 0) {
-        partial_sums[blockIdx.x] = sum;
-        // Releases this partial sum, acquires those of the blocks that came before.
-        is_last = tickets.fetch_add(1, cuda::memory_order_acq_rel) == gridDim.x - 1;
+        sum = 0.0f;
+        for (unsigned i = tid; i < gridDim.x; i += block_size) {
+            uint64_t partial; // its block has a ticket: it is there, or on its way
+            while ((partial = partial_sums[i].load(cuda::memory_order_relaxed)) == 0)
+                continue;
+            sum += __uint_as_float(partial);
+            partial_sums[i].store(0, cuda::memory_order_relaxed); // for the next launch
+        }
+        sum = reduce_block<block_size>(sum);
     }
-    __syncthreads();
-    if (!is_last)
-        return;
-
-    sum = 0.0f;
-    for (unsigned i = tid; i < gridDim.x; i += block_size)
-        sum += partial_sums[i];
-    sum = reduce_block<block_size>(sum);
-    if (tid == 0) {
+    if (tid == 0)
         *out = sum;
-        tickets.store(0, cuda::memory_order_relaxed); // for the next launch
-    }
 }
 
 // How many blocks to start: one a tile, but no more than the GPU holds at once.

@@ -114,7 +114,7 @@ def test_counters_equal_those_of_a_gpu(name, table, elements, tmp_path):
     if name == "step02_strided":  # what step 02's page suggests to try
         source = tmp_path / name / "reduce.cu"
         source.parent.mkdir()
-        source.write_text(tries.applied("step02_bitops", tries.tries("step02_bitops")[0]))
+        source.write_text(tries.applied("step02_bitops", tries.tries("step02_bitops")[0][0]))
         program = build(source, source.with_suffix(""), "-O3")
     theirs = committed("h200", table, name)
     ours = counters(program, tmp_path, elements)[: len(theirs)]  # the repeats of the reduction are left out
