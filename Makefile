@@ -29,7 +29,8 @@ export PATH := $(PATH):$(patsubst %/,%,$(dir $(NVCC)))
 ARCH ?= $(if $(GPU),native,sm_75)
 NVCCFLAGS := -O3 -std=c++17 -Werror all-warnings -Xcompiler -Wall,-Wextra
 # The simulator runs the PTX that nvcc makes for the GPU that it was compared with.
-SIM_NVCCFLAGS := $(NVCCFLAGS) -arch=sm_90 -cudart none --no-compress
+SIM_ONLY := -lineinfo -arch=sm_90 -cudart none --no-compress
+SIM_NVCCFLAGS := $(NVCCFLAGS) $(SIM_ONLY)
 # Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer (without its
 # search for leaks: the programs that it runs need not free what they allocate).
 SIM_OBJECTS := $(patsubst simulator/%.c,build/sim/objects/%.o,$(wildcard simulator/*.c))
@@ -95,11 +96,12 @@ compare-numba: build/sim/step03_sequential/reduce ## the same reduction in Numba
 	build/numba/bin/pip install --quiet numba
 	build/numba/bin/python scripts/compare_numba.py $< 65536
 
-sim: $(if $(FILE),build/sim/programs/$(basename $(notdir $(FILE)))) ## builds any CUDA program for the simulator: make sim FILE=any.cu
-	@test -n '$(FILE)' || { echo 'make sim: name the program, as in: make sim FILE=any.cu' >&2; exit 2; }
-
-build/sim/programs/$(basename $(notdir $(FILE))): $(FILE) build/sim/libsimulator.a
-	$(link_simulator)
+SIM_PROGRAM = build/sim/programs/$(basename $(notdir $(FILE)))
+sim: $(if $(wildcard $(FILE)),build/sim/libsimulator.a) ## builds any CUDA program for the simulator: make sim FILE=any.cu
+	@test -f '$(FILE)' || { echo "make sim: FILE='$(FILE)' is no file; name a program, as in: make sim FILE=any.cu" >&2; exit 2; }
+	@mkdir -p build/sim/programs
+	$(NVCC) -O3 -std=c++17 $(SIM_ONLY) -o '$(SIM_PROGRAM)' '$(FILE)' $(SIM_LIBRARIES)
+	@echo 'built: $(SIM_PROGRAM)'
 
 # These change only when the compiler or its flags do, so that ARCH=... rebuilds and nothing else does.
 .build-flags: FLAGS = $(NVCC) $(NVCCFLAGS) -arch=$(ARCH)
@@ -114,7 +116,7 @@ run-all: build ## runs every step in order: table, CSV and charts in results/
 
 define run_step
 $(firstword $(subst _, ,$(1))): $(FOLDER)$(1)/reduce
-	./$$< '$$(N)'
+	$(if $(filter sim,$(DEVICE)),@scripts/run_all.sh -s -n '$$(N)' -t '$$(TIME_LIMIT)' -o '$$(RESULTS)/$$@-counters.csv' $$<,./$$< '$$(N)')
 .PHONY: $(firstword $(subst _, ,$(1)))
 endef
 $(foreach step,$(STEPS),$(eval $(call run_step,$(step))))
@@ -130,13 +132,13 @@ needs-gpu:
 
 SWEEP_ROUNDS ?= 3
 SWEEP := $(if $(filter sim,$(DEVICE)),sweep-counters,sweep)
-sweep: build ## time over n from 2^10 to 2^30 against CUB: results/sweep.csv and charts; goes on where it stopped
-	python3 scripts/sweep.py $(if $(filter sim,$(DEVICE)),--simulated) --rounds $(SWEEP_ROUNDS) \
+sweep: build ## time (on the simulator: counters) over n against CUB; goes on where it stopped, AGAIN=1 starts anew
+	@python3 scripts/sweep.py $(if $(filter sim,$(DEVICE)),--simulated) --rounds '$(SWEEP_ROUNDS)' $(if $(AGAIN),--again) \
 	    --output '$(RESULTS)/$(SWEEP).csv' $(PROGRAMS)
 	@$(MAKE) -s plots RESULTS='$(RESULTS)'
 
 profile: needs-gpu build ## Nsight Compute's counters for every step: results/profile.csv
-	python3 scripts/profile_steps.py --elements '$(PROFILE_N)' --output '$(RESULTS)/profile.csv' $(PROGRAMS)
+	@python3 scripts/profile_steps.py --elements '$(PROFILE_N)' --output '$(RESULTS)/profile.csv' $(PROGRAMS)
 
 limits: needs-gpu build/limits ## what the GPU allows, for the roof: results/limits.csv
 	@mkdir -p '$(RESULTS)'
@@ -158,7 +160,7 @@ sanitize: needs-gpu build ## compute-sanitizer's four tools over every step
 	scripts/sanitize.sh $(PROGRAMS)
 
 tries: needs-gpu build ## what the lessons suggest to try, measured: results/tries.csv
-	python3 scripts/tries.py --compiler '$(NVCC) $(NVCCFLAGS) -arch=$(ARCH)' --elements '$(N)' \
+	@python3 scripts/tries.py --compiler '$(NVCC) $(NVCCFLAGS) -arch=$(ARCH)' --elements '$(N)' \
 	    --output '$(RESULTS)/tries.csv' $(STEPS)
 
 plots: $(PYTHON_READY) ## redraws the charts from the CSVs in results/

@@ -40,7 +40,7 @@ def read_rows(path, needed, numbers):
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        fail(path, f"cannot be read: {getattr(error, 'strerror', None) or 'no UTF-8 text'}; make run-all writes it")
+        fail(path, f"cannot be read: {getattr(error, 'strerror', None) or 'no UTF-8 text'}; make run-all writes it (on the simulator: counters.csv)")
     if len(lines) < 2:
         fail(path, "no rows under the header", len(lines) or 1)
     header = lines[0].split(",")

@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-from roof import LIMITS, read, roof
+from roof import LIMITS, growth, read, roof
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "plots" / "h200"
@@ -193,6 +193,14 @@ def roof_table(rows):
     return "\n".join(lines)
 
 
+def growth_table(rows, peak):
+    """What grows with n in the time of the last steps, and what does not."""
+    lines = ["| step | cache | GB/s from 2^28 to 2^30 | share of peak | does not grow, µs |", "| --- | --- | ---: | ---: | ---: |"]
+    lines += [f"| {step} | {cache} | {speed:,.0f} | {speed / peak:.1%} | {fixed:.1f} |".replace("%", " %")
+              for step, cache, speed, fixed in rows]
+    return "\n".join(lines)
+
+
 def errors(count, what):
     return f"{int(count):,} {what}" if int(count) else f"no {what}"
 
@@ -227,6 +235,9 @@ def main():
     pages = {ROOT / "README.md": {"ladder": ladder(rows, large), "report": report(rows["step03_sequential"])}}
     pages[ROOT / "README.md"] |= {"against": against(read(MEASURED / "against-cub.csv")),
                                   "peers": peers(read(MEASURED / "peers.csv")), "roof": roof_table(roof(MEASURED))}
+    last = [step for step in rows if step >= "step09" or step == "reference_cub"]
+    peak = float(read(MEASURED / "limits.csv")[0]["peak_gb_per_s"])
+    pages[ROOT / "README.md"]["growth"] = growth_table(growth(MEASURED, last), peak)
     pages |= {ROOT / step / "README.md": {"numbers": numbers(step, rows, large, passes)} for step in rows}
     pages[ROOT / "step09_inflight/README.md"]["little"] = little(read(MEASURED / "limits.csv")[0])
     pages[ROOT / "step11_singlepass/README.md"]["small"] = small(read(MEASURED / "sweep.csv"))

@@ -15,13 +15,11 @@ static void check(cudaError_t error, const char *call)
 }
 
 // One thread follows a chain: each load's address is what the load before it brought.
-__global__ void follow(const unsigned *chain, unsigned steps, unsigned *end, long long *cycles)
+__global__ void follow(const unsigned *chain, unsigned steps, unsigned *end)
 {
     unsigned at = 0;
-    const long long start = clock64();
     for (unsigned k = 0; k < steps; k++)
         at = chain[at];
-    *cycles = clock64() - start;
     *end = at; // or the compiler drops the loads
 }
 
@@ -29,9 +27,10 @@ __global__ void nothing()
 {
 }
 
-// Cycles until a load from device memory is there: the chain's links lie far apart in an array
-// of several times the L2 cache, which is overwritten just before.
-static double load_cycles(size_t l2_bytes)
+// Nanoseconds until a load from device memory is there: the chain's links lie far apart in an
+// array of several times the L2 cache, which is overwritten just before. Starting the kernel is
+// a thousandth of the time.
+static double load_ns(size_t l2_bytes)
 {
     const size_t length = 8 * l2_bytes / sizeof(unsigned);
     const unsigned steps = 10000, stride = 1000003; // elements: another page almost every time
@@ -39,18 +38,26 @@ static double load_cycles(size_t l2_bytes)
     for (size_t i = 0; i < length; i++)
         chain[i] = (unsigned)((i + stride) % length);
     unsigned *device_chain, *end;
-    long long *cycles, result;
     void *flush;
+    cudaEvent_t start, stop;
+    float ms;
     CHECK(cudaMalloc(&device_chain, length * sizeof(unsigned)));
     CHECK(cudaMalloc(&end, sizeof *end));
-    CHECK(cudaMalloc(&cycles, sizeof *cycles));
     CHECK(cudaMalloc(&flush, 2 * l2_bytes));
+    CHECK(cudaEventCreate(&start));
+    CHECK(cudaEventCreate(&stop));
     CHECK(cudaMemcpy(device_chain, chain.data(), length * sizeof(unsigned), cudaMemcpyHostToDevice));
-    follow<<<1, 1>>>(device_chain, steps, end, cycles); // fills the TLBs, as a long kernel has them
+    follow<<<1, 1>>>(device_chain, steps, end); // fills the TLBs, as a long kernel has them
     CHECK(cudaMemset(flush, 0, 2 * l2_bytes));
-    follow<<<1, 1>>>(device_chain, steps, end, cycles);
-    CHECK(cudaMemcpy(&result, cycles, sizeof result, cudaMemcpyDeviceToHost));
-    return (double)result / steps;
+    CHECK(cudaEventRecord(start));
+    follow<<<1, 1>>>(device_chain, steps, end);
+    CHECK(cudaEventRecord(stop));
+    CHECK(cudaEventSynchronize(stop));
+    CHECK(cudaEventElapsedTime(&ms, start, stop));
+    CHECK(cudaFree(flush));
+    CHECK(cudaFree(end));
+    CHECK(cudaFree(device_chain));
+    return 1e6 * ms / steps;
 }
 
 // Median microseconds between two events with so many empty kernels between them, in a stream
@@ -85,10 +92,10 @@ int main()
     CHECK(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0));
     CHECK(cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, 0));
     CHECK(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, 0));
-    const double cycles = load_cycles(device.l2CacheSize), one = launch_us(1, device.l2CacheSize);
-    const double five = launch_us(5, device.l2CacheSize);
+    const double load = load_ns(device.l2CacheSize);
+    const double one = launch_us(1, device.l2CacheSize), five = launch_us(5, device.l2CacheSize);
     printf("device,sm_count,clock_mhz,threads_per_sm,l2_bytes,peak_gb_per_s,load_ns,first_launch_us,next_launch_us\n");
     printf("%s,%d,%.0f,%d,%d,%.1f,%.1f,%.3f,%.3f\n", device.name, device.multiProcessorCount, clock_khz / 1e3,
            device.maxThreadsPerMultiProcessor, device.l2CacheSize, 2.0 * memory_khz * bus_bits / 8 / 1e6,
-           1e6 * cycles / clock_khz, one, (five - one) / 4);
+           load, one, (five - one) / 4);
 }

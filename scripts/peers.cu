@@ -1,6 +1,8 @@
-// peers ELEMENTS: thrust::reduce, cublasSasum and a copy on the device, timed as the steps are:
-// one CSV row for each of them with a cold and with a warm L2 cache.
+// peers ELEMENTS: thrust::reduce, cublasSasum and a copy on the device, timed with events as the
+// steps are: one CSV row for each of them with a cold and with a warm L2 cache.
 #include <algorithm>
+#include <climits>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cublas_v2.h>
@@ -17,6 +19,13 @@ static void check(bool good, const char *what)
     exit(EXIT_FAILURE);
 }
 #define CHECK(call) check((call) == 0, #call) // 0 is success, CUDA's and cuBLAS's
+
+// Their sums are rounded, each in its own way.
+static void check_sum(double sum, size_t n, const char *what)
+{
+    const double each = 0x1.7e7e7ep-1; // the float of which each byte is 0x3f
+    check(std::fabs(sum / (n * each) - 1) < 0.01, what);
+}
 
 // Median milliseconds of 30 runs after one to warm up.
 static double median_ms(const std::function<void()> &run, void *flush, size_t flush_bytes)
@@ -62,11 +71,15 @@ int main(int argc, char **argv)
         const char *name;
         std::function<void()> run;
     } peers[] = {
-        {"thrust::reduce", [&] { check(thrust::reduce(begin, begin + n) > 0, "thrust::reduce"); }},
+        {"thrust::reduce", [&] { check_sum(thrust::reduce(begin, begin + n), n, "thrust::reduce: wrong sum"); }},
         {"cublasSasum", [&] { CHECK(cublasSasum(blas, (int)n, in, 1, sum)); }},
         // Half is read and half is written: as many bytes of traffic as the sum of all.
         {"cudaMemcpy of one half to the other", [&] { CHECK(cudaMemcpyAsync(in + n / 2, in, n / 2 * sizeof(float), cudaMemcpyDeviceToDevice)); }},
     };
+    float blas_sum;
+    CHECK(cublasSasum(blas, (int)n, in, 1, sum));
+    CHECK(cudaMemcpy(&blas_sum, sum, sizeof blas_sum, cudaMemcpyDeviceToHost));
+    check_sum(blas_sum, n, "cublasSasum: wrong sum");
     for (const auto &peer : peers)
         for (const bool warm : {false, true}) {
             const double ms = median_ms(peer.run, flush, warm ? 0 : flush_bytes);

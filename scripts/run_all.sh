@@ -25,7 +25,7 @@ while getopts :sn:t:o:c: option; do
     esac
 done
 shift $((OPTIND - 1))
-[[ $elements =~ ^[1-9][0-9]{0,17}$ ]] || usage "'$elements' is no number of elements, 1 or more"
+[[ $elements =~ ^[1-9][0-9]{0,17}$ ]] || usage "n = '$elements' is no number of elements, 1 or more, in digits"
 [[ $limit =~ ^[1-9][0-9]{0,8}$ ]] || usage "'$limit' is no number of seconds, 1 or more"
 [ $# -gt 0 ] || usage "no program was named"
 

@@ -38,15 +38,21 @@ def run(program, elements, options=(), environment=None):
     return row if len(row) == 9 and row[3].isdigit() else "GARBAGE"
 
 
+def rounds(text):
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of rounds, 1 or more")
+    return int(text)
+
+
 def name(program):
     return Path(program).parent.name
 
 
-def timed(programs, elements, rounds):
+def timed(programs, elements, turns):
     """Rows of one size. All programs take turns, so that a drift of the clocks meets all alike."""
     cases = [(program, cache) for program in programs for cache in ("cold", "warm")]
     runs = {case: [] for case in cases}
-    for _ in range(rounds):
+    for _ in range(turns):
         for program, cache in cases:
             if not any(isinstance(result, str) for result in runs[program, cache]):
                 runs[program, cache].append(run(program, elements, ["--warm"] if cache == "warm" else []))
@@ -113,31 +119,33 @@ def summary(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.error = fail  # one line, without the usage
     parser.add_argument("--output", type=Path, default=Path("results/sweep.csv"))
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=rounds, default=3)
     parser.add_argument("--simulated", action="store_true", help="the programs run on the simulator: counters, up to 2^20")
     parser.add_argument("--again", action="store_true", help="measure sizes anew that the CSV holds")
     parser.add_argument("programs", nargs="+")
     options = parser.parse_args()
-    if options.rounds < 1:
-        parser.error("--rounds: give a whole number, 1 or more")
     options.output.parent.mkdir(parents=True, exist_ok=True)
     rows = [] if options.again else read(options.output)
-    done = {row["elements"] for row in rows}
+    done = {(row["elements"], row["step"]) for row in rows}
     sizes = [n for n in SIZES if n <= 2**20 or not options.simulated]
     failed = 0
     for number, elements in enumerate(sizes, 1):
         print(f"[{number}/{len(sizes)}] n = {elements}: ", end="", flush=True)
-        if str(elements) in done:
+        programs = [p for p in options.programs if elements <= BASELINE_MOST or not name(p).startswith("step00_")]
+        if all((str(elements), name(program)) in done for program in programs):
             print("there already")
             continue
-        programs = [p for p in options.programs if elements <= BASELINE_MOST or not name(p).startswith("step00_")]
         new = (list(counted(programs, elements)) if options.simulated else
                [dict(zip(COLUMNS, row)) for row in timed(programs, elements, options.rounds)])
         if all(row["status"] == "SKIP" for row in new):
             fail("no CUDA device was found that can run the programs")
         failed += sum(row["status"] not in ("PASS", "SKIP", "REFUSED") for row in new)
-        rows += new
+        rows = [row for row in rows if row["elements"] != str(elements)] + new
+        devices = {row["device"] for row in rows if row.get("device")}
+        if len(devices) > 1:
+            fail(f"{options.output} would hold rows of {' and '.join(sorted(devices))}; --again starts anew")
         write(options.output, rows)
         print(summary(new), flush=True)
     return 1 if failed else 0

@@ -283,7 +283,7 @@ cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, 
     int index = 0;
     for (const Variable *v = kernel->params; v; v = v->next, index++)
         memcpy(launch.params + v->address, arguments[index], v->bytes);
-    sim_register_memory(launch.params, kernel->kernel_param_bytes + 16, MODULE_MEMORY);
+    sim_register_memory(launch.params, kernel->kernel_param_bytes + 16, PARAMETER_MEMORY);
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
     run_blocks(&launch);

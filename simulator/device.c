@@ -29,7 +29,7 @@ const Device *sim_device(void)
         .registers_per_sm = 65536,
         .l2_bytes = 62914560,
         .memory_bytes = host < h200 ? host : h200,
-        .max_instructions = setting("SIM_MAX_INSTRUCTIONS", 10000000000),
+        .max_instructions = setting("SIM_MAX_INSTRUCTIONS", 1000000000),
     };
     const uint64_t sms = setting("SIM_SMS", 132);
     device.sm_count = (int)(sms < 1024 ? sms : 1024);

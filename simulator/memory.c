@@ -136,13 +136,15 @@ static _Noreturn void misplaced(Warp *w, const Instr *i, int lane, uint64_t addr
     if (space == LOCAL)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of local memory, of which the thread has %zu",
                   bytes, (unsigned long long)address, w->block->launch->local_bytes);
-    const Allocation *near = sim_allocation_at(address);
-    if (!near)
+    size_t above = index_above(address);
+    while (above > 0 && allocations[above - 1]->kind == PARAMETER_MEMORY)
+        above--; // a kernel has no address of its own arguments: not what it went astray from
+    if (above == 0)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx, below all allocations", bytes,
                   (unsigned long long)address);
-    sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx, %lld bytes behind the start of the allocation 0x%llx of %zu bytes",
-              bytes, (unsigned long long)address, (long long)(address - near->address),
-              (unsigned long long)near->address, near->bytes);
+    const Allocation *near = allocations[above - 1];
+    sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx: byte %llu behind the start of an allocation of %zu bytes",
+              bytes, (unsigned long long)address, (unsigned long long)(address - near->address), near->bytes);
 }
 
 static inline bool holds(const Allocation *a, uint64_t address, size_t bytes)

@@ -255,7 +255,7 @@ typedef struct Counters {
 typedef enum MemoryKind {
     DEVICE_MEMORY, PINNED_MEMORY, MANAGED_MEMORY, // cudaMalloc's, cudaMallocHost's, cudaMallocManaged's
     HEAP_MEMORY,                                  // malloc's in a kernel
-    HOST_MEMORY, MODULE_MEMORY                    // the program's own; of variables and parameters
+    HOST_MEMORY, MODULE_MEMORY, PARAMETER_MEMORY  // the program's own; of variables; of a kernel's arguments
 } MemoryKind;
 
 typedef struct Allocation {

@@ -10,9 +10,10 @@ static void check(cudaError_t error, const char *call, const char *file, int lin
 const unsigned BLOCK_SIZE = 512; // threads, a power of two
 const unsigned LOADS = 4;        // of a thread, in flight at once
 const unsigned TILE = LOADS * BLOCK_SIZE;
+const unsigned MAX_BLOCKS = 4096; // more than any GPU holds today
 
 // One a block: 0 until its sum is there, then a 1 and, in the lower half, the sum's bits.
-__device__ cuda::atomic<uint64_t, cuda::thread_scope_device> partial_sums[4096];
+__device__ cuda::atomic<uint64_t, cuda::thread_scope_device> partial_sums[MAX_BLOCKS];
 __device__ unsigned tickets; // taken in this pass
 
 // The sum over a warp, in its lane 0: each lane hands its register to the lane s below.
@@ -77,7 +78,7 @@ __global__ void reduce(const float *in, float *out, size_t n)
             uint64_t partial; // its block has a ticket: it is there, or on its way
             while ((partial = partial_sums[i].load(cuda::memory_order_relaxed)) == 0)
                 continue;
-            sum += __uint_as_float(partial);
+            sum += __uint_as_float((uint32_t)partial);
             partial_sums[i].store(0, cuda::memory_order_relaxed); // for the next launch
         }
         sum = reduce_block<block_size>(sum);
@@ -95,7 +96,8 @@ static unsigned block_count(size_t n)
         CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
             &blocks_per_sm, reduce<BLOCK_SIZE>, BLOCK_SIZE, 0));
     }
-    return min((n + 4 * TILE - 1) / (4 * TILE), (size_t)sm_count * blocks_per_sm);
+    const unsigned most = min((unsigned)(sm_count * blocks_per_sm), MAX_BLOCKS);
+    return min((n + 4 * TILE - 1) / (4 * TILE), (size_t)most);
 }
 
 // How many partial sums one pass over n elements leaves.
@@ -104,7 +106,7 @@ static size_t partial_count(size_t)
     return 1;
 }
 
-// One pass: out[0] becomes the sum of in[0 .. n).
+// One pass: out[0 .. partial_count(n)) become the partial sums of in[0 .. n).
 static void launch(const float *in, float *out, size_t n)
 {
     reduce<BLOCK_SIZE><<<block_count(n), BLOCK_SIZE>>>(in, out, n);

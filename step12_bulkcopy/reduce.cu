@@ -13,9 +13,10 @@ const unsigned BLOCK_SIZE = 512; // threads, a power of two
 const unsigned TILE = 2048;      // vectors, 32 KiB
 const unsigned STAGES = 2;       // tiles of a block, in flight at once
 const unsigned SHARED_BYTES = STAGES * TILE * sizeof(float4);
+const unsigned MAX_BLOCKS = 4096; // more than any GPU holds today
 
 // One a block: 0 until its sum is there, then a 1 and, in the lower half, the sum's bits.
-__device__ cuda::atomic<uint64_t, cuda::thread_scope_device> partial_sums[4096];
+__device__ cuda::atomic<uint64_t, cuda::thread_scope_device> partial_sums[MAX_BLOCKS];
 __device__ unsigned tickets; // taken in this pass
 
 // The sum over a warp, in its lane 0: each lane hands its register to the lane s below.
@@ -46,7 +47,7 @@ template <unsigned block_size>
 __global__ void reduce(const float *in, float *out, size_t n)
 {
 #if __CUDA_ARCH__ >= 900
-    extern __shared__ __align__(128) float4 tiles[][TILE]; // only at 16, it is slow
+    extern __shared__ __align__(128) float4 tiles[][TILE]; // at 16 the copies are slower
     __shared__ uint64_t ready[STAGES];                     // barriers that the copies open
     __shared__ bool is_last;
     const unsigned tid = threadIdx.x;
@@ -101,7 +102,7 @@ __global__ void reduce(const float *in, float *out, size_t n)
             uint64_t partial; // its block has a ticket: it is there, or on its way
             while ((partial = partial_sums[i].load(cuda::memory_order_relaxed)) == 0)
                 continue;
-            sum += __uint_as_float(partial);
+            sum += __uint_as_float((uint32_t)partial);
             partial_sums[i].store(0, cuda::memory_order_relaxed); // for the next launch
         }
         sum = reduce_block<block_size>(sum);
@@ -118,14 +119,16 @@ static unsigned block_count(size_t n)
     if (blocks_per_sm == 0) {
         cudaFuncAttributes kernel; // compiled for an older GPU it lacks the copies
         CHECK(cudaFuncGetAttributes(&kernel, reduce<BLOCK_SIZE>));
-        CHECK(kernel.ptxVersion < 90 ? cudaErrorNoKernelImageForDevice : cudaSuccess);
+        if (kernel.ptxVersion < 90)
+            CHECK(cudaErrorNoKernelImageForDevice);
         CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
         CHECK(cudaFuncSetAttribute(
             reduce<BLOCK_SIZE>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
         CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
             &blocks_per_sm, reduce<BLOCK_SIZE>, BLOCK_SIZE, SHARED_BYTES));
     }
-    return min((n + 4 * TILE - 1) / (4 * TILE), (size_t)sm_count * blocks_per_sm);
+    const unsigned most = min((unsigned)(sm_count * blocks_per_sm), MAX_BLOCKS);
+    return min((n + 4 * TILE - 1) / (4 * TILE), (size_t)most);
 }
 
 // How many partial sums one pass over n elements leaves.
@@ -134,7 +137,7 @@ static size_t partial_count(size_t)
     return 1;
 }
 
-// One pass: out[0] becomes the sum of in[0 .. n).
+// One pass: out[0 .. partial_count(n)) become the partial sums of in[0 .. n).
 static void launch(const float *in, float *out, size_t n)
 {
     reduce<BLOCK_SIZE><<<block_count(n), BLOCK_SIZE, SHARED_BYTES>>>(in, out, n);

@@ -230,7 +230,7 @@ FAULTS = {  # kernel, launch, CUDA's error, what the message must name
     "bulk copy to a misaligned address": (bulk_copy("to + 8", "out", 16), "1, 1", "cudaErrorMisalignedAddress",
                                           ["no multiple of 16"]),
     "bulk copy beyond the allocation": (bulk_copy("to", "out + 200", 240), "1, 1", "cudaErrorIllegalAddress",
-                                        ["240 bytes at 0x", "800 bytes behind the start"]),
+                                        ["240 bytes at 0x", "byte 800 behind the start"]),
     "bulk copy beyond shared memory": (bulk_copy("to + 16", "out", 272), "1, 1", "cudaErrorIllegalAddress",
                                        ["of shared memory"]),
     "mbarrier in device memory": ("asm volatile(\"mbarrier.inval.b64 [%0];\" :: \"l\"(out));", "1, 1",
