@@ -173,7 +173,7 @@ harness: ## copies the harness of step 00 into the other programs
 	scripts/copy_harness.sh $(filter-out step00_%,$(STEPS)) reference_cub
 
 test: $(GPU_PROGRAMS) $(SIM_PROGRAMS) build/sim/ptx_run build/sim/fuzz $(PYTHON_READY) ## every test that this machine can run
-	$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(SIM_NVCCFLAGS) $(SIM_LIBRARIES)' $(PYTHON) -m pytest tests
+	$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(filter-out -lineinfo,$(SIM_NVCCFLAGS)) $(SIM_LIBRARIES)' $(PYTHON) -m pytest tests
 
 toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root
 	scripts/install_toolkit.sh .cuda
