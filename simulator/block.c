@@ -1,8 +1,10 @@
 // block.c: a launch: its blocks, spread over the host's threads, and the barriers of a block.
 //
-// Blocks begin in the order of their numbers, each on the next host thread that is free. A kernel
-// whose blocks may tell each other something (atomic operations on device memory, fences, printf)
-// runs them one by one, so that its result never depends on the host.
+// Blocks begin in the order of their numbers, each on the next host thread that is free. In a kernel
+// whose blocks may tell each other something (by atomic operations on device memory, fences) a block
+// runs ahead until it first writes to device memory or asks for what others wrote; then it waits for
+// its turn, until all blocks before it have ended. If these wrote where it had read, it starts again.
+// Kernels that print or allocate run their blocks one by one. So results never depend on the host.
 #include "sim.h"
 
 #include <pthread.h>
@@ -13,6 +15,8 @@
 #include <unistd.h>
 
 enum { MAX_WORKERS = 64, RESERVED_BYTES = 1024 };
+enum { FUTILE = 16 }; // so many restarts in a launch, and no block runs ahead any more
+typedef enum Departure { NONE, FAULT, RESTART, ABANDONED } Departure; // how a block's run was left
 
 // ---- What goes wrong
 
@@ -45,6 +49,7 @@ static void say_where(Block *b, char *text, size_t space, const Instr *i, const 
 _Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)
 {
     Block *b = w->block;
+    sim_await_turn(b); // is it a fault of the block, or of its running ahead?
     b->error = error;
     say_where(b, b->message, sizeof b->message, i, w, lane);
     const size_t used = strlen(b->message);
@@ -52,7 +57,7 @@ _Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, c
     va_start(arguments, format);
     vsnprintf(b->message + used, sizeof b->message - used, format, arguments);
     va_end(arguments);
-    longjmp(b->on_fault, 1);
+    longjmp(b->on_fault, FAULT);
 }
 
 static _Noreturn void report_deadlock(Block *b)
@@ -152,6 +157,8 @@ static void start_block(Block *b, uint64_t number)
 static void run_block(Block *b, uint64_t number)
 {
     start_block(b, number);
+    if (b->launch->restarts >= FUTILE)
+        sim_await_turn(b);
     while (b->live > 0) {
         bool progress = false;
         uint64_t instructions = 0;
@@ -166,21 +173,65 @@ static void run_block(Block *b, uint64_t number)
                       "%llu warp instructions and no end: an endless loop? ($SIM_MAX_INSTRUCTIONS sets the limit)",
                       (unsigned long long)instructions);
     }
+    sim_await_turn(b);
 }
 
 // ---- The host's threads
 
 static pthread_mutex_t launch_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t block_ended = PTHREAD_COND_INITIALIZER;
 
-static bool take_block(Launch *launch, uint64_t *number)
+static bool take_block(Launch *launch, Block *b, uint64_t *number)
 {
     pthread_mutex_lock(&launch_lock);
     *number = launch->next_block;
     const bool taken = *number < launch->blocks && *number < launch->fault_block;
     if (taken)
         launch->next_block++;
+    b->ahead = launch->order == IN_TURN && *number > launch->ended;
+    b->seen = launch->ended;
+    b->read_count = 0;
     pthread_mutex_unlock(&launch_lock);
     return taken;
+}
+
+static void end_turn(Launch *launch)
+{
+    if (launch->order != IN_TURN)
+        return;
+    pthread_mutex_lock(&launch_lock);
+    launch->ended++;
+    pthread_cond_broadcast(&block_ended);
+    pthread_mutex_unlock(&launch_lock);
+}
+
+void sim_await_turn(Block *b)
+{
+    Launch *launch = b->launch;
+    if (!b->ahead)
+        return;
+    pthread_mutex_lock(&launch_lock);
+    while (launch->ended < b->number)
+        pthread_cond_wait(&block_ended, &launch_lock);
+    const bool abandoned = launch->fault_block < b->number;
+    pthread_mutex_unlock(&launch_lock);
+    b->ahead = false;
+    if (abandoned)
+        longjmp(b->on_fault, ABANDONED);
+    for (int k = 0; k < b->read_count; k++)
+        if (b->read[k]->writer > b->seen)
+            longjmp(b->on_fault, RESTART);
+}
+
+// Forgets what the block had begun to do.
+static void clear_block(Block *b, const Counters *counters)
+{
+    b->counters = *counters;
+    sim_free_arena(&b->arena);
+    b->free_frames = NULL;
+    b->free_paths = NULL;
+    for (int n = 0; n < b->warp_count; n++)
+        b->warps[n] = (Warp){.block = b, .number = n};
 }
 
 static void record_fault(Launch *launch, const Block *b)
@@ -202,6 +253,28 @@ static void add_counters(Counters *sum, const Counters *part)
         to[k] += from[k];
 }
 
+// Runs the block to its end: again, if what it had read ahead of its turn has changed.
+static void finish_block(Launch *launch, Block *b, uint64_t number)
+{
+    const Counters before = b->counters;
+    switch (setjmp(b->on_fault)) {
+    case RESTART:
+        launch->restarts++;
+        clear_block(b, &before);
+        // fall through
+    case NONE:
+        run_block(b, number);
+        break;
+    case FAULT:
+        record_fault(launch, b);
+        break;
+    case ABANDONED:
+        clear_block(b, &before);
+        break;
+    }
+    end_turn(launch);
+}
+
 static void *work(void *argument)
 {
     Launch *launch = argument;
@@ -220,12 +293,8 @@ static void *work(void *argument)
     for (size_t n = 0; n < warps; n++)
         b->warps[n] = (Warp){.block = b, .number = (int)n};
     uint64_t number;
-    while (take_block(launch, &number)) {
-        if (setjmp(b->on_fault) == 0)
-            run_block(b, number);
-        else
-            record_fault(launch, b);
-    }
+    while (take_block(launch, b, &number))
+        finish_block(launch, b, number);
     pthread_mutex_lock(&launch_lock);
     add_counters(&launch->counters, &b->counters);
     pthread_mutex_unlock(&launch_lock);
@@ -240,7 +309,7 @@ static int worker_count(const Launch *launch)
 {
     const char *wanted = getenv("SIM_THREADS");
     const long cores = wanted ? atol(wanted) : sysconf(_SC_NPROCESSORS_ONLN);
-    const uint64_t most = launch->kernel->program->sequential ? 1 : launch->blocks;
+    const uint64_t most = launch->order == ONE_BY_ONE ? 1 : launch->blocks;
     const uint64_t workers = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (uint64_t)cores;
     return (int)(workers < most ? workers : most);
 }
@@ -277,6 +346,7 @@ cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, 
     launch.local_bytes = local_bytes_of(kernel, stack_bytes);
     launch.blocks = (uint64_t)grid.x * grid.y * grid.z;
     launch.fault_block = UINT64_MAX;
+    launch.order = kernel->program->order;
     launch.params = calloc(1, kernel->kernel_param_bytes + 16);
     if (!launch.params)
         return cudaErrorMemoryAllocation;
@@ -286,6 +356,7 @@ cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, 
     sim_register_memory(launch.params, kernel->kernel_param_bytes + 16, PARAMETER_MEMORY);
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
+    sim_forget_writers();
     run_blocks(&launch);
     clock_gettime(CLOCK_MONOTONIC, &end);
     sim_unregister_memory(launch.params);

@@ -388,6 +388,12 @@ static Space space_of(const Opcode *o)
 }
 
 // [register + offset], [symbol + offset] or [number]
+static void ask_for(Decoder *d, Order order)
+{
+    if (d->program->order < order)
+        d->program->order = order;
+}
+
 static bool decode_address(Decoder *d, const Operand *o, Instr *i)
 {
     if (!o->address)
@@ -474,8 +480,10 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
     if (formal)
         i->run = load ? sim_load_argument : sim_store_argument;
     const bool outside = i->space == GLOBAL || i->space == GENERIC;
-    if (outside && (has(o, "volatile") || has(o, "relaxed") || has(o, "acquire") || has(o, "release")))
-        d->program->sequential = true;
+    if (outside && (has(o, "volatile") || has(o, "relaxed") || has(o, "acquire") || has(o, "release"))) {
+        i->flags |= ASKS_OTHERS;
+        ask_for(d, IN_TURN);
+    }
     return true;
 }
 
@@ -519,7 +527,7 @@ static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->b = source(d, &s->operands[first + 1], letter);
     i->c = values == 2 ? source(d, &s->operands[first + 2], letter) : i->b;
     if (i->space != SHARED)
-        d->program->sequential = true;
+        ask_for(d, IN_TURN);
     return i->b != NOWHERE && i->c != NOWHERE;
 }
 
@@ -696,7 +704,7 @@ static bool decode_fence(Decoder *d, const Statement *s, const Opcode *o)
     if (has(o, "proxy"))
         return (has(o, "async") || has(o, "async::generic")) && s->count == 0;
     if (!has(o, "cta") && !has(o, "mbarrier_init"))
-        d->program->sequential = true;
+        ask_for(d, IN_TURN);
     return s->count == 0;
 }
 
@@ -777,7 +785,7 @@ static bool decode_call(Decoder *d, const Statement *s, Instr *i)
     } BUILT_IN[] = {
         {"vprintf", sim_print, 2, 0}, {"__assertfail", sim_fail_assertion, 4, 0}, {"malloc", sim_malloc, 1, 1}, {"free", sim_free, 1, 0}};
     i->control = PLAIN;
-    d->program->sequential = true;
+    ask_for(d, ONE_BY_ONE);
     for (size_t n = 0; n < sizeof BUILT_IN / sizeof *BUILT_IN; n++)
         if (sim_slice_is(callee->name, BUILT_IN[n].name)) {
             i->run = BUILT_IN[n].run;
@@ -1036,21 +1044,20 @@ static void decode_function(Module *module, Arena *arena, Function *f)
     sim_find_joins(f, program);
 }
 
-// Blocks of a kernel run one by one if any function that it may call asks for it.
-static bool reaches_sequential(const Module *module, const Function *f, int depth)
+// The strictest order that a function or any that it may call asks for.
+static Order order_of(const Module *module, const Function *f, int depth)
 {
-    if (!f->program || f->program->sequential || depth > 32)
-        return true;
+    if (!f->program || depth > 32)
+        return ONE_BY_ONE;
+    Order order = f->program->order;
     for (uint32_t k = 0; k < f->program->count; k++) {
         const Instr *i = &f->program->code[k];
         if (i->control != CALL)
             continue;
-        if (!i->call->callee)
-            return true;
-        if (i->call->callee != f && reaches_sequential(module, i->call->callee, depth + 1))
-            return true;
+        const Order called = !i->call->callee ? ONE_BY_ONE : i->call->callee == f ? FREE : order_of(module, i->call->callee, depth + 1);
+        order = called > order ? called : order;
     }
-    return false;
+    return order;
 }
 
 void sim_decode(Module *module)
@@ -1060,5 +1067,5 @@ void sim_decode(Module *module)
             decode_function(module, &module->arena, f);
     for (Function *f = module->functions; f; f = f->next)
         if (f->defined && f->entry && f->program->calls)
-            f->program->sequential = reaches_sequential(module, f, 0);
+            f->program->order = order_of(module, f, 0);
 }

@@ -27,10 +27,16 @@ static size_t index_above(uint64_t address) // of the first allocation that begi
     return low;
 }
 
-const Allocation *sim_allocation_at(uint64_t address)
+Allocation *sim_allocation_at(uint64_t address)
 {
     const size_t above = index_above(address);
     return above ? allocations[above - 1] : NULL;
+}
+
+void sim_forget_writers(void)
+{
+    for (size_t k = 0; k < allocation_count; k++)
+        allocations[k]->writer = 0;
 }
 
 static void insert(uint64_t address, size_t bytes, MemoryKind kind)
@@ -42,7 +48,7 @@ static void insert(uint64_t address, size_t bytes, MemoryKind kind)
     Allocation *a = malloc(sizeof *a);
     if (!allocations || !a)
         abort();
-    *a = (Allocation){address, bytes, kind};
+    *a = (Allocation){.address = address, .bytes = bytes, .kind = kind};
     const size_t at = index_above(address);
     memmove(allocations + at + 1, allocations + at, (allocation_count - at) * sizeof *allocations);
     allocations[at] = a;
@@ -152,17 +158,41 @@ static inline bool holds(const Allocation *a, uint64_t address, size_t bytes)
     return a && address >= a->address && bytes <= a->bytes && address - a->address <= a->bytes - bytes;
 }
 
+// Whoever writes where others may read does so in its turn; who runs ahead notes what it reads.
+static void note_use(Warp *w, const Instr *i)
+{
+    Block *b = w->block;
+    const bool reads = i->run == sim_load || i->run == sim_copy_async ||
+                       (i->run == sim_copy_bulk && i->addresses[0].space == SHARED);
+    if (!reads) {
+        sim_await_turn(b);
+        w->near->writer = b->number + 1;
+        return;
+    }
+    if (!b->ahead)
+        return;
+    int k = 0;
+    while (k < b->read_count && b->read[k] != w->near)
+        k++;
+    if (k == MAX_READ)
+        sim_await_turn(b);
+    else if (k == b->read_count)
+        b->read[b->read_count++] = w->near;
+}
+
 static inline uint8_t *device_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes,
                                       size_t alignment)
 {
     if (!holds(w->near, address, bytes)) {
-        const Allocation *found = sim_allocation_at(address);
+        Allocation *found = sim_allocation_at(address);
         if (!holds(found, address, bytes))
             misplaced(w, i, lane, address, bytes, alignment, GLOBAL);
         w->near = found;
     }
     if (address % alignment)
         misplaced(w, i, lane, address, bytes, alignment, GLOBAL);
+    if (w->block->launch->order == IN_TURN)
+        note_use(w, i);
     return (uint8_t *)(uintptr_t)address;
 }
 
@@ -438,6 +468,8 @@ static void access_memory(Warp *w, const Instr *i, uint32_t mask, bool load)
     Access access;
     if (mask == 0)
         return;
+    if (i->flags & ASKS_OTHERS)
+        sim_await_turn(w->block);
     find_addresses(w, i, access.address);
     if (i->space != GENERIC) {
         access_space(w, i, mask, (Space)i->space, &access, load);

@@ -3,6 +3,7 @@
 #define SIM_H
 
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +11,7 @@
 
 #include <cuda_runtime_api.h>
 
-enum { LANES = 32, MAX_WARPS = 32, BARRIERS = 16, MAX_VECTOR = 8 };
+enum { LANES = 32, MAX_WARPS = 32, BARRIERS = 16, MAX_VECTOR = 8, MAX_READ = 16 };
 #define ALL_LANES 0xffffffffu
 #define NOWHERE UINT32_MAX // no program counter, no register
 
@@ -188,7 +189,7 @@ enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR, SHUFFLE_INDEX }; // of shfl
 enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };            // of vote
 enum { REDUCE_ADD, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR, REDUCE_XOR }; // of redux
 enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, ABSOLUTE = 8, SIGNED_VALUE = 16, COMBINE = 32,
-       COMBINE_NEGATED = 64 }; // Instr.flags
+       COMBINE_NEGATED = 64, ASKS_OTHERS = 128 }; // Instr.flags
 
 typedef struct CallSite {
     const Function *callee; // NULL: the address is in a register
@@ -211,13 +212,16 @@ typedef struct Slot { // of a constant or special register, set when a frame is 
     uint64_t value;
 } Slot;
 
+// How far blocks may run side by side: freely; until they tell others something or ask them; not at all.
+typedef enum Order { FREE, IN_TURN, ONE_BY_ONE } Order;
+
 typedef struct Program { // an executable function
     Instr *code; // `count` instructions and an end, which returns
     uint32_t count;
     uint32_t frame_bytes, register_bytes; // registers come first in a frame
     Slot *slots;
     int slot_count;
-    bool sequential; // blocks talk to each other, or print: they run one by one
+    Order order;
     bool calls;
 } Program;
 
@@ -262,6 +266,7 @@ typedef struct Allocation {
     uint64_t address;
     size_t bytes;
     MemoryKind kind;
+    uint64_t writer; // of an IN_TURN launch: 1 + the last block that wrote here
 } Allocation;
 
 enum { SHARED_WINDOW_BIT = 60, LOCAL_WINDOW_BIT = 61 };
@@ -274,7 +279,8 @@ void sim_end_all_allocations(void);                             // all but modul
 void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind); // memory that others have allocated
 void sim_unregister_memory(void *pointer);
 // The allocation that holds the address, or the next below it, or NULL.
-const Allocation *sim_allocation_at(uint64_t address);
+Allocation *sim_allocation_at(uint64_t address);
+void sim_forget_writers(void);
 size_t sim_allocated_bytes(void);
 
 // Where a lane's generic address lies in the host's memory; a fault where it lies nowhere.
@@ -318,7 +324,7 @@ struct Warp {
     Path *paths;    // all of them, the newest first
     Frame *entry;   // the kernel's frame, kept from block to block
     struct Block *block;
-    const Allocation *near; // where the last global access fell
+    Allocation *near; // where the last global access fell
     uint32_t live;          // lanes that have not ended
     bool yields;            // its path asked in vain whether a phase is over: the others have their turn
     int number;
@@ -353,7 +359,10 @@ typedef struct Launch {
     size_t local_bytes; // of a thread
     uint64_t blocks;
     Counters counters;
+    Order order;
     uint64_t next_block, fault_block; // the first that nobody runs yet; the first that went wrong
+    uint64_t ended;                   // of an IN_TURN launch: so many blocks, the first ones
+    atomic_uint restarts;
     cudaError_t error;
     char message[1024];
 } Launch;
@@ -372,10 +381,19 @@ typedef struct Block {
     Arena arena; // of frames and paths
     Frame *free_frames;
     Path *free_paths;
-    jmp_buf on_fault;
+    // A block that runs ahead of its turn has seen what `seen` blocks did, and read these allocations.
+    bool ahead;
+    uint64_t seen;
+    Allocation *read[MAX_READ];
+    int read_count;
+    jmp_buf on_fault; // also left for what is no fault: see Departure in block.c
     cudaError_t error;
     char message[1024];
 } Block;
+
+// Waits until all blocks before this one have ended. One that ran ahead and read what they changed
+// since does not return: it starts again.
+void sim_await_turn(Block *block);
 
 // Lets the threads go on that wait at a barrier, if the last one has come.
 void sim_check_barriers(Block *block);

@@ -131,11 +131,57 @@ def test_counters_of_all_kinds_of_access_equal_those_of_a_gpu(tmp_path):
     compare(ours, theirs)
 
 
-@pytest.mark.parametrize("name", ["step01_divergent", "step08_shuffle", "step12_bulkcopy"])
+@pytest.mark.parametrize("name", ["step01_divergent", "step08_shuffle", "step11_singlepass", "step12_bulkcopy"])
 def test_counters_do_not_depend_on_the_host(name, tmp_path):
     """Broken: another number of host threads gives other counters."""
     once = counters(SIM / name / "reduce", tmp_path, 100003, SIM_THREADS="1")
     assert all(counters(SIM / name / "reduce", tmp_path, 100003, SIM_THREADS=threads) == once for threads in ("2", "5"))
+
+
+IN_TURN = """
+#include <cstdio>
+__device__ int work(int x, int zero)
+{
+    for (int k = 0; k < 2000; k++)
+        x = x * 5 + k;
+    return x & zero;
+}
+__global__ void reads_what_others_write(unsigned long long *total, int zero)
+{
+    const unsigned long long before = *total; // no atomic operation: whatever is there now
+    atomicAdd(total, before + 1 + work((int)before, zero));
+}
+__global__ void goes_astray_ahead_of_its_turn(int *ended, const int *zeros)
+{
+    const int here = zeros[*ended - (int)blockIdx.x]; // in the array only after all blocks before
+    atomicAdd(ended, 1 + work(here, here));
+}
+int main()
+{
+    unsigned long long *total;
+    int *ended, *zeros;
+    cudaMallocManaged(&total, sizeof *total);
+    cudaMallocManaged(&ended, sizeof *ended);
+    cudaMalloc(&zeros, 4);
+    cudaMemset(zeros, 0, 4);
+    *total = *ended = 0;
+    reads_what_others_write<<<40, 1>>>(total, 0);
+    goes_astray_ahead_of_its_turn<<<40, 1>>>(ended, zeros);
+    printf("%s, %llu, %d\\n", cudaGetErrorString(cudaDeviceSynchronize()), *total, *ended);
+}
+"""
+
+
+def test_blocks_that_run_ahead_see_what_they_would_in_turn(tmp_path):
+    """Broken: a block read what an earlier one was yet to change, and its result or counters depend on the host."""
+    source = tmp_path / "in_turn.cu"
+    source.write_text(IN_TURN)
+    program = build(source, source.with_suffix(""))
+    once = counters(program, tmp_path, SIM_THREADS="1")
+    for threads in "125":
+        result = run(program, SIM_THREADS=threads)
+        assert result.stdout == f"no error, {2**40 - 1}, 40\n" and result.stderr == ""
+        assert counters(program, tmp_path, SIM_THREADS=threads) == once
 
 
 COUNTED_BY_HAND = """
