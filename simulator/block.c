@@ -166,6 +166,8 @@ static void run_block(Block *b, uint64_t number)
             progress |= b->warps[n].paths && sim_run_warp(&b->warps[n]);
             instructions += b->warps[n].instructions;
         }
+        if (b->launch->ended >= number) // what it has read by now may keep it from ever getting on
+            sim_await_turn(b);
         if (!progress)
             report_deadlock(b);
         if (instructions > sim_device()->max_instructions)

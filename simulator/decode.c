@@ -387,13 +387,13 @@ static Space space_of(const Opcode *o)
                                                       : GENERIC;
 }
 
-// [register + offset], [symbol + offset] or [number]
 static void ask_for(Decoder *d, Order order)
 {
     if (d->program->order < order)
         d->program->order = order;
 }
 
+// [register + offset], [symbol + offset] or [number]
 static bool decode_address(Decoder *d, const Operand *o, Instr *i)
 {
     if (!o->address)
@@ -1050,7 +1050,7 @@ static Order order_of(const Module *module, const Function *f, int depth)
     if (!f->program || depth > 32)
         return ONE_BY_ONE;
     Order order = f->program->order;
-    for (uint32_t k = 0; k < f->program->count; k++) {
+    for (uint32_t k = 0; k < f->program->count && order < ONE_BY_ONE; k++) {
         const Instr *i = &f->program->code[k];
         if (i->control != CALL)
             continue;

@@ -675,8 +675,9 @@ void sim_copy_async(Warp *w, const Instr *i, uint32_t mask)
         const uint32_t wanted = ((uint32_t *)(w->lanes + i->c))[l], bytes = wanted < i->bytes ? wanted : i->bytes;
         uint8_t *target = pointer_in(w, i, l, to.address[l], i->bytes, SHARED);
         memset(target, 0, i->bytes);
-        if (bytes)
-            memcpy(target, device_pointer(w, i, l, from.address[l], bytes, i->bytes), bytes);
+        const uint8_t *source = bytes ? device_pointer(w, i, l, from.address[l], bytes, i->bytes) : NULL;
+        for (uint32_t k = 0; k < bytes; k++)
+            target[k] = (uint8_t)read_bytes(source + k, 1);
     }
     from.consecutive = to.consecutive = false;
     count_access(w, &from, mask, i->bytes, GLOBAL, true);

@@ -547,7 +547,8 @@ API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
     STOP_IF_BROKEN();
     if (!pointer || bytes == 0)
         return done(cudaErrorInvalidValue);
-    if (begins_on_device(pointer))
+    const Allocation *last = sim_allocation_at((uint64_t)(uintptr_t)pointer + bytes - 1);
+    if (last && last->address + last->bytes > (uint64_t)(uintptr_t)pointer)
         return done(cudaErrorHostMemoryAlreadyRegistered);
     sim_register_memory(pointer, bytes, HOST_MEMORY);
     return cudaSuccess;

@@ -361,7 +361,7 @@ typedef struct Launch {
     Counters counters;
     Order order;
     uint64_t next_block, fault_block; // the first that nobody runs yet; the first that went wrong
-    uint64_t ended;                   // of an IN_TURN launch: so many blocks, the first ones
+    _Atomic uint64_t ended;           // of an IN_TURN launch: so many blocks, the first ones
     atomic_uint restarts;
     cudaError_t error;
     char message[1024];

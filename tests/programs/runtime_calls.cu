@@ -63,6 +63,9 @@ static void memory()
     CUDA(cudaFree(both));
     CUDA(cudaPointerGetAttributes(&attributes, ordinary));
     CHECK(attributes.type == cudaMemoryTypeUnregistered && attributes.devicePointer == NULL);
+    CUDA(cudaHostRegister((char *)ordinary + 4, 4, cudaHostRegisterDefault));
+    CHECK(cudaHostRegister(ordinary, sizeof ordinary, cudaHostRegisterDefault) == cudaErrorHostMemoryAlreadyRegistered);
+    CUDA(cudaHostUnregister((char *)ordinary + 4));
     CUDA(cudaHostRegister(ordinary, sizeof ordinary, cudaHostRegisterDefault));
     CUDA(cudaPointerGetAttributes(&attributes, ordinary));
     CHECK(attributes.type == cudaMemoryTypeHost);
