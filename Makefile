@@ -52,7 +52,10 @@ help: ## this list
 	@echo 'make step03         builds and runs one step; N=... sets the number of elements'
 	@echo 'DEVICE=sim          run on the simulator, DEVICE=gpu on a GPU: the default is what is there'
 
-build: $(PROGRAMS) ## compiles every step (-j compiles several at once)
+# Compiles several things at once; what is measured runs alone.
+COMPILE = +@$(MAKE) --no-print-directory -j$(shell nproc 2>/dev/null || echo 2)
+build: ## compiles every step
+	$(COMPILE) $(PROGRAMS)
 
 %/reduce: %/reduce.cu .build-flags
 	@$(if $(NVCC),,echo 'nvcc was not found: install the CUDA toolkit (Debian and Ubuntu: apt install nvidia-cuda-toolkit; NVIDIA: developer.nvidia.com/cuda-downloads; without root: make toolkit) or set CUDA_HOME' >&2; exit 1)
@@ -172,8 +175,10 @@ tables: ## writes the measured numbers of plots/h200 into the READMEs
 harness: ## copies the harness of step 00 into the other programs
 	scripts/copy_harness.sh $(filter-out step00_%,$(STEPS)) reference_cub
 
-test: $(GPU_PROGRAMS) $(SIM_PROGRAMS) build/sim/ptx_run build/sim/fuzz $(PYTHON_READY) ## every test that this machine can run
-	$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(filter-out -lineinfo,$(SIM_NVCCFLAGS)) $(SIM_LIBRARIES)' $(PYTHON) -m pytest tests
+test: $(PYTHON_READY) ## every test that this machine can run
+	$(COMPILE) $(GPU_PROGRAMS) $(SIM_PROGRAMS) build/sim/ptx_run build/sim/fuzz
+	$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(filter-out -lineinfo,$(SIM_NVCCFLAGS)) $(SIM_LIBRARIES)' $(PYTHON) -m pytest \
+	    $(shell $(PYTHON) -c 'import xdist' 2>/dev/null && printf '%s' '-n auto --dist loadfile') tests
 
 toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root
 	scripts/install_toolkit.sh .cuda

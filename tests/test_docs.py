@@ -49,4 +49,4 @@ def test_tries_apply_and_compile(step, tmp_path):
         measured = [row["diff"] for row in csv.DictReader(file) if row["step"] == step]
     assert diffs and measured == [tries.digest(diff) for diff in diffs]
     for diff in diffs:
-        tries.build(f"{nvcc()} -arch=sm_75", tries.applied(step, diff), tmp_path)
+        tries.build(f"{nvcc()} -arch=sm_75 -ptx", tries.applied(step, diff), tmp_path)
