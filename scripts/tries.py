@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = ["step", "try", "diff", "elements", "before_ms", "after_ms", "status", "memcheck_errors", "racecheck_errors"]
 ROUNDS = 5  # before and after in turns, so that a drift of the clocks meets both
-SANITIZED_ELEMENTS = 100003  # several blocks in every step, and no round number
+SANITIZED_ELEMENTS = "100003"  # several blocks in every step, and no round number
 TIME_LIMIT_S = 300
 
 
@@ -74,20 +74,21 @@ def milliseconds(program, elements):
     return float(run.stdout.split(",")[4])
 
 
-def sanitizer_errors(tool, program, elements):
-    run = subprocess.run(["compute-sanitizer", "--tool", tool, program, str(elements)], capture_output=True, text=True)
+def sanitizer_errors(tool, program):
+    run = subprocess.run(["compute-sanitizer", "--tool", tool, program, SANITIZED_ELEMENTS],
+                         capture_output=True, text=True)
     summary = re.findall(r"SUMMARY: (\d+) (?:errors?|hazards?)", run.stdout)
     if not summary:
         fail(f"compute-sanitizer gave no summary: {(run.stdout + run.stderr).strip()[-200:]}")
     return int(summary[-1])
 
 
-def measure(compiler, step, number, diff, elements, sanitized):
-    """One row: medians before and after, and what compute-sanitizer finds afterwards with that many elements."""
+def measure(compiler, step, number, diff, elements):
+    """One row: medians before and after, and what compute-sanitizer finds afterwards."""
     with tempfile.TemporaryDirectory() as directory:
         before, after = ROOT / step / "reduce", build(compiler, applied(step, diff), directory)
         times = [(milliseconds(before, elements), milliseconds(after, elements)) for _ in range(ROUNDS)]
-        errors = [sanitizer_errors(tool, after, sanitized) for tool in ("memcheck", "racecheck")]
+        errors = [sanitizer_errors(tool, after) for tool in ("memcheck", "racecheck")]
     if None in [time for time, _ in times]:
         fail(f"{before}: wrong sum before any change")
     right = all(None not in pair for pair in times)
@@ -111,8 +112,7 @@ def main():
         writer.writerow(COLUMNS)
         for step in options.steps:
             for number, (diff, elements) in enumerate(tries(step), 1):
-                row = measure(options.compiler, step, number, diff, int(elements or options.elements),
-                              int(elements or SANITIZED_ELEMENTS))
+                row = measure(options.compiler, step, number, diff, int(elements or options.elements))
                 print(*row, flush=True)
                 writer.writerow(row)
     os.replace(unfinished, options.output)

@@ -47,7 +47,7 @@ template <unsigned block_size>
 __global__ void reduce(const float *in, float *out, size_t n)
 {
 #if __CUDA_ARCH__ >= 900
-    extern __shared__ __align__(128) float4 tiles[][TILE]; // at 16 the copies are slower
+    extern __shared__ __align__(128) float4 tiles[][TILE]; // only at 16, it is slow
     __shared__ uint64_t ready[STAGES];                     // barriers that the copies open
     __shared__ bool is_last;
     const unsigned tid = threadIdx.x;
