@@ -43,7 +43,7 @@ comma := ,
 PYTHON ?= $(if $(shell python3 -c 'import matplotlib, pytest' 2>/dev/null && echo 1),python3,.venv/bin/python)
 PYTHON_READY := $(if $(filter .venv/%,$(PYTHON)),.venv/ready)
 
-.PHONY: help build sim bench-sim compare-numba fuzz run-all diff sweep profile limits peers against-cub sanitize tries plots tables harness \
+.PHONY: help build sim bench-sim compare-numba fuzz run-all diff picture sweep profile limits peers against-cub parts finish sass sanitize tries plots tables harness \
     test toolkit clean needs-gpu FORCE
 .DELETE_ON_ERROR:
 
@@ -130,6 +130,11 @@ step%:
 diff: ## the change that makes a step: make diff STEP=03
 	@scripts/diff_step.sh '$(STEP)'
 
+# The step that STEP names, and the one before it.
+PICTURED = $(if $(STEP),$(shell printf '%s\n' $(STEPS) | grep -B1 '^step$(STEP)_'))
+picture: $(PICTURED:%=build/sim/%/reduce) ## draws what a step does, from a run on the simulator: make picture STEP=03 BLOCK=0
+	@python3 plots/picture.py '$(STEP)' --block '$(or $(BLOCK),0)'
+
 needs-gpu:
 	@test '$(DEVICE)' = gpu || { echo 'this needs a GPU; there is none, or DEVICE=sim was asked for' >&2; exit 2; }
 
@@ -143,18 +148,18 @@ sweep: build ## time (on the simulator: counters) over n against CUB; goes on wh
 profile: needs-gpu build ## Nsight Compute's counters for every step: results/profile.csv
 	@python3 scripts/profile_steps.py --elements '$(PROFILE_N)' --output '$(RESULTS)/profile.csv' $(PROGRAMS)
 
-limits: needs-gpu build/limits ## what the GPU allows, for the roof: results/limits.csv
+limits: needs-gpu build/limits ## what the GPU allows: results/limits.csv
 	@mkdir -p '$(RESULTS)'
 	build/limits > '$(RESULTS)/limits.csv.new' && mv '$(RESULTS)/limits.csv.new' '$(RESULTS)/limits.csv'
 
 peers: needs-gpu build build/peers ## the last steps beside thrust, cuBLAS, torch and a copy: results/peers.csv
-	scripts/peers.sh '$(RESULTS)/peers.csv' build/peers $(filter-out step00_% step01_% step02_% step03_% step04_% step05_% step06_% step07_%,$(GPU_PROGRAMS))
+	scripts/peers.sh '$(RESULTS)/peers.csv' build/peers $(filter-out step00_% step01_% step02_% step03_% step04_% step05_% step06_%,$(GPU_PROGRAMS))
 
 against-cub: needs-gpu build/against_cub ## the last steps and CUB in turns in one process: results/against-cub.csv
 	@mkdir -p '$(RESULTS)'
 	build/against_cub > '$(RESULTS)/against-cub.csv.new' && mv '$(RESULTS)/against-cub.csv.new' '$(RESULTS)/against-cub.csv'
 
-build/against_cub: $(wildcard step1[012]_*/reduce.cu reference_cub/reduce.cu)
+build/against_cub: $(wildcard step1[123]_*/reduce.cu reference_cub/reduce.cu)
 build/limits build/peers build/against_cub: build/%: scripts/%.cu .build-flags
 	@mkdir -p build
 	$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(if $(filter build/peers,$@),-lcublas)
@@ -166,10 +171,21 @@ tries: needs-gpu build ## what the lessons suggest to try, measured: results/tri
 	@python3 scripts/tries.py --compiler '$(NVCC) $(NVCCFLAGS) -arch=$(ARCH)' --elements '$(N)' \
 	    --output '$(RESULTS)/tries.csv' $(STEPS)
 
+parts: needs-gpu ## steps 01 to 07 without their tree, and without their way to memory: results/parts.csv
+	@python3 scripts/parts.py --compiler '$(NVCC) -O3 -std=c++17 -arch=$(ARCH)' --elements '$(N)' \
+	    --output '$(RESULTS)/parts.csv' $(filter step01_% step02_% step03_% step04_% step05_% step06_% step07_%,$(STEPS))
+
+finish: needs-gpu ## when the blocks of the last two steps end: results/finish.csv
+	@python3 scripts/finish.py --compiler '$(NVCC) -O3 -std=c++17 -arch=$(ARCH)' --output '$(RESULTS)/finish.csv' $(filter step12_% step13_%,$(STEPS))
+
+sass: ## machine code of step 07's loop, and with the index of its first Try: results/sass/
+	@python3 scripts/sass.py --output '$(RESULTS)/sass' step07_gridstride 0 step07-signed
+	@python3 scripts/sass.py --output '$(RESULTS)/sass' step07_gridstride 1 step07-unsigned
+
 plots: $(PYTHON_READY) ## redraws the charts from the CSVs in results/
 	$(PYTHON) plots/plot.py '$(RESULTS)'
 
-tables: ## writes the measured numbers of plots/h200 into the READMEs
+tables: ## writes what was measured (plots/h200) and the programs' code into the pages
 	python3 plots/tables.py
 
 harness: ## copies the harness of step 00 into the other programs

@@ -1,100 +1,112 @@
-// against_cub: the last steps and CUB in one process, run by run in turns, over many sizes: one CSV row
-// for each size and state of the L2 cache. They are timed by their own harness, timed_run().
+// against_cub [ELEMENTS...]: the last steps and CUB in one process, run by run in turns: one CSV row for
+// each size and state of the L2 cache. They are timed by their own harness, timed_run().
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cub/cub.cuh>
 #include <cuda/atomic>
-#include <cuda/ptx>
-#include <functional>
 #include <string>
 #include <vector>
 
 // Each program in a namespace of its own; what they include is there already. Their main functions
-// end without a return, as only a real one may.
-#pragma nv_diag_suppress 940
+// end without a return, as only a real one may, and not all of a harness is used.
+#pragma nv_diag_suppress 940, 177
 #pragma GCC diagnostic ignored "-Wreturn-type"
+#pragma GCC diagnostic ignored "-Wunused-function"
 namespace cub_sum {
 #include "../reference_cub/reduce.cu"
 }
-namespace step10 {
-#include "../step10_vectorload/reduce.cu"
-}
 namespace step11 {
-#include "../step11_singlepass/reduce.cu"
+#include "../step11_tiles/reduce.cu"
 }
 namespace step12 {
-#include "../step12_bulkcopy/reduce.cu"
+#include "../step12_launchshape/reduce.cu"
+}
+namespace step13 {
+#include "../step13_queue/reduce.cu"
 }
 
 using cub_sum::check;
 enum { RUNS = 101 };
 
-// Milliseconds of one whole reduction; ends the program where the sum is wrong.
-template <class Data>
-static float run(float (*timed_run)(const Data &, float *, int *), const cub_sum::Data &like, size_t partials, long long expected)
+// A program's own Data over the same memory.
+template <class Data> static Data share(const cub_sum::Data &data)
 {
-    const Data data = {like.n, partials, like.flush_bytes, like.in, like.scratch, like.flush, like.start, like.stop};
-    float sum;
-    int launches;
-    const float ms = timed_run(data, &sum, &launches);
-    if (sum != expected) {
-        fprintf(stderr, "against_cub: n = %zu: the sum is %.0f, expected %lld\n", like.n, sum, expected);
-        exit(EXIT_FAILURE);
-    }
-    return ms;
+    return {data.n,  data.flush_count, data.busy_cycles, 1, data.in, data.scratch, data.flush, data.flush_blocks, 0, data.start,
+            data.stop, {}};
 }
 
-static float median(std::vector<float> ms)
+static void compare(cub_sum::Data *data, const char *cache)
 {
-    std::sort(ms.begin(), ms.end());
-    return ms[ms.size() / 2];
-}
-
-static void compare(const cub_sum::Data &data, const char *cache, long long expected)
-{
+    auto eleven = share<step11::Data>(*data);
+    auto twelve = share<step12::Data>(*data);
+    auto thirteen = share<step13::Data>(*data);
+    const long long expected = cub_sum::sum_between(*data, 0, data->n);
     std::vector<float> ms[4];
     for (int round = 0; round <= RUNS; round++) {
-        const float now[] = {run(cub_sum::timed_run, data, 1, expected),
-                             run(step10::timed_run, data, step10::partial_count(data.n), expected),
-                             run(step11::timed_run, data, 1, expected), run(step12::timed_run, data, 1, expected)};
+        const float now[] = {cub_sum::timed_run(data, data->in, expected), step11::timed_run(&eleven, data->in, expected),
+                             step12::timed_run(&twelve, data->in, expected), step13::timed_run(&thirteen, data->in, expected)};
         for (int k = 0; k < 4 && round > 0; k++) // the first round warms up
             ms[k].push_back(now[k]);
     }
-    printf("%zu,%s", data.n, cache);
-    for (const auto &one : ms)
-        printf(",%.6f", median(one));
+    printf("%lld,%s", data->n, cache);
+    for (auto &one : ms) {
+        std::sort(one.begin(), one.end());
+        printf(",%.6f", one[RUNS / 2]);
+    }
     printf("\n");
     fflush(stdout);
 }
 
-int main()
+// Powers of four, and between them sizes that are multiples of nothing; from the largest, because CUB
+// asks for its memory once.
+static std::vector<long long> default_sizes()
 {
-    // Powers of four, and between them sizes that are multiples of nothing; from the largest, because CUB
-    // asks for its memory once.
-    std::vector<size_t> sizes;
+    std::vector<long long> sizes;
     for (int exponent = 30; exponent >= 10; exponent -= 2) {
-        sizes.push_back((size_t)1 << exponent);
+        sizes.push_back(1ll << exponent);
         if (exponent > 10)
-            sizes.push_back(((size_t)1 << (exponent - 1)) + (exponent % 4 ? 1 : -1));
+            sizes.push_back((1ll << (exponent - 1)) + (exponent % 4 ? 1 : -1));
+    }
+    return sizes;
+}
+
+int main(int argc, char **argv)
+{
+    std::vector<long long> sizes;
+    for (int k = 1; k < argc; k++)
+        sizes.push_back(strtoll(argv[k], nullptr, 10));
+    if (sizes.empty())
+        sizes = default_sizes();
+    std::sort(sizes.rbegin(), sizes.rend());
+    if (sizes.back() < 1) {
+        fprintf(stderr, "against_cub: a size is no number of 1 or more; usage: against_cub [ELEMENTS...]\n");
+        return 2;
     }
     cudaDeviceProp device;
+    int clock_khz;
     CHECK(cudaGetDeviceProperties(&device, 0));
+    CHECK(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0));
     const size_t flush_bytes = 2 * (size_t)device.l2CacheSize;
     cub_sum::Data data = {};
-    CHECK(cudaMalloc(&data.in, sizes.front() * sizeof(float)));
-    CHECK(cudaMalloc(&data.scratch, 2 * step10::partial_count(sizes.front()) * sizeof(float)));
+    data.n = sizes.front();
+    data.partials = 1;
+    data.flush_blocks = 2 * device.multiProcessorCount;
+    data.busy_cycles = clock_khz / 10;
+    CHECK(cudaMalloc(&data.in, (data.n + 2) * sizeof(float)));
+    CHECK(cudaMalloc(&data.scratch, 2 * sizeof(float)));
     CHECK(cudaMalloc(&data.flush, flush_bytes));
+    CHECK(cudaMemset(data.flush, 0, flush_bytes));
     CHECK(cudaEventCreate(&data.start));
     CHECK(cudaEventCreate(&data.stop));
+    cub_sum::fill(&data);
 
-    printf("elements,cache,cub_ms,step10_ms,step11_ms,step12_ms\n");
-    for (size_t n : sizes) {
+    printf("elements,cache,cub_ms,step11_ms,step12_ms,step13_ms\n");
+    for (long long n : sizes) {
         data.n = n;
-        const long long expected = cub_sum::fill(data.in, n);
-        for (const size_t flushed : {flush_bytes, (size_t)0}) {
-            data.flush_bytes = flushed;
-            compare(data, flushed ? "cold" : "warm", expected);
+        for (const bool cold : {true, false}) {
+            data.flush_count = cold ? flush_bytes / sizeof(float4) : 0;
+            compare(&data, cold ? "cold" : "warm");
         }
     }
 }

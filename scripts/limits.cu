@@ -1,5 +1,4 @@
-// limits: what this GPU allows, as CSV: its properties, and two latencies measured here.
-// The roof over the ladder is reckoned from them (plots/roof.py).
+// limits: what this GPU allows, as CSV: its properties, and latencies measured here.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -27,10 +26,40 @@ __global__ void nothing()
 {
 }
 
+// Empties the L2 cache and leaves no line in it that would have to be written back.
+__global__ void read_all(const float *buffer, long long count, float *never)
+{
+    float sum = 0.0f;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+        sum += buffer[i];
+    if (sum != 0) // it holds zeros
+        *never = sum;
+}
+
+// A buffer of zeros, twice as large as the L2 cache, to be read before something is timed.
+struct Flush {
+    float *buffer;
+    long long count;
+};
+
+static Flush make_flush(size_t l2_bytes)
+{
+    Flush flush = {nullptr, (long long)(2 * l2_bytes / sizeof(float))};
+    CHECK(cudaMalloc(&flush.buffer, 2 * l2_bytes));
+    CHECK(cudaMemset(flush.buffer, 0, 2 * l2_bytes));
+    return flush;
+}
+
+static void empty_cache(Flush flush)
+{
+    read_all<<<1024, 256>>>(flush.buffer, flush.count, flush.buffer);
+    CHECK(cudaGetLastError());
+}
+
 // Nanoseconds until a load from device memory is there: the chain's links lie far apart in an
-// array of several times the L2 cache, which is overwritten just before. Starting the kernel is
+// array of several times the L2 cache, which is emptied just before. Starting the kernel is
 // a thousandth of the time.
-static double load_ns(size_t l2_bytes)
+static double load_ns(size_t l2_bytes, Flush flush)
 {
     const size_t length = 8 * l2_bytes / sizeof(unsigned);
     const unsigned steps = 10000, stride = 1000003; // elements: another page almost every time
@@ -38,50 +67,55 @@ static double load_ns(size_t l2_bytes)
     for (size_t i = 0; i < length; i++)
         chain[i] = (unsigned)((i + stride) % length);
     unsigned *device_chain, *end;
-    void *flush;
     cudaEvent_t start, stop;
     float ms;
     CHECK(cudaMalloc(&device_chain, length * sizeof(unsigned)));
     CHECK(cudaMalloc(&end, sizeof *end));
-    CHECK(cudaMalloc(&flush, 2 * l2_bytes));
     CHECK(cudaEventCreate(&start));
     CHECK(cudaEventCreate(&stop));
     CHECK(cudaMemcpy(device_chain, chain.data(), length * sizeof(unsigned), cudaMemcpyHostToDevice));
     follow<<<1, 1>>>(device_chain, steps, end); // fills the TLBs, as a long kernel has them
-    CHECK(cudaMemset(flush, 0, 2 * l2_bytes));
+    empty_cache(flush);
     CHECK(cudaEventRecord(start));
     follow<<<1, 1>>>(device_chain, steps, end);
     CHECK(cudaEventRecord(stop));
     CHECK(cudaEventSynchronize(stop));
     CHECK(cudaEventElapsedTime(&ms, start, stop));
-    CHECK(cudaFree(flush));
     CHECK(cudaFree(end));
     CHECK(cudaFree(device_chain));
     return 1e6 * ms / steps;
 }
 
-// Median microseconds between two events with so many empty kernels between them, in a stream
+// Microseconds between two events with so many empty kernels between them, sorted, in a stream
 // that is busy while they are queued.
-static double launch_us(int kernels, size_t l2_bytes)
+static std::vector<float> launch_us(int kernels, Flush flush)
 {
-    void *flush;
     cudaEvent_t start, stop;
-    CHECK(cudaMalloc(&flush, 2 * l2_bytes));
     CHECK(cudaEventCreate(&start));
     CHECK(cudaEventCreate(&stop));
-    std::vector<float> ms(101);
-    for (float &run : ms) {
-        CHECK(cudaMemsetAsync(flush, 0, 2 * l2_bytes));
+    std::vector<float> us(301);
+    for (float &run : us) {
+        empty_cache(flush);
         CHECK(cudaEventRecord(start));
         for (int k = 0; k < kernels; k++)
             nothing<<<1, 32>>>();
         CHECK(cudaEventRecord(stop));
         CHECK(cudaEventSynchronize(stop));
         CHECK(cudaEventElapsedTime(&run, start, stop));
+        run *= 1000;
     }
-    CHECK(cudaFree(flush));
-    std::sort(ms.begin(), ms.end());
-    return 1000 * ms[ms.size() / 2];
+    std::sort(us.begin(), us.end());
+    return us;
+}
+
+// The least difference between two of these times that are not the same: the clock's tick.
+static double tick_ns(const std::vector<float> &sorted_us)
+{
+    double least = 1e9;
+    for (size_t k = 1; k < sorted_us.size(); k++)
+        if (sorted_us[k] - sorted_us[k - 1] > 1e-3)
+            least = std::min(least, 1e3 * (sorted_us[k] - sorted_us[k - 1]));
+    return least;
 }
 
 int main()
@@ -92,10 +126,11 @@ int main()
     CHECK(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0));
     CHECK(cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, 0));
     CHECK(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, 0));
-    const double load = load_ns(device.l2CacheSize);
-    const double one = launch_us(1, device.l2CacheSize), five = launch_us(5, device.l2CacheSize);
-    printf("device,sm_count,clock_mhz,threads_per_sm,l2_bytes,peak_gb_per_s,load_ns,first_launch_us,next_launch_us\n");
-    printf("%s,%d,%.0f,%d,%d,%.1f,%.1f,%.3f,%.3f\n", device.name, device.multiProcessorCount, clock_khz / 1e3,
+    const Flush flush = make_flush(device.l2CacheSize);
+    const double load = load_ns(device.l2CacheSize, flush);
+    const std::vector<float> one = launch_us(1, flush), five = launch_us(5, flush);
+    printf("device,sm_count,clock_mhz,threads_per_sm,l2_bytes,peak_gb_per_s,load_ns,first_launch_us,next_launch_us,event_tick_ns\n");
+    printf("%s,%d,%.0f,%d,%d,%.1f,%.1f,%.3f,%.3f,%.0f\n", device.name, device.multiProcessorCount, clock_khz / 1e3,
            device.maxThreadsPerMultiProcessor, device.l2CacheSize, 2.0 * memory_khz * bus_bits / 8 / 1e6,
-           load, one, (five - one) / 4);
+           load, one[one.size() / 2], (five[five.size() / 2] - one[one.size() / 2]) / 4, tick_ns(five));
 }

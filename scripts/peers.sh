@@ -15,7 +15,7 @@ for elements in 1048576 67108864 1073741824; do
     for cache in cold warm; do
         for program; do
             "$program" --csv $([ $cache = warm ] && echo --warm) $elements |
-                awk -F, -v OFS=, -v cache=$cache '{ print $1, cache, $3, $5, $7 }' >> "$csv.new"
+                awk -F, -v OFS=, -v cache=$cache '{ print $1, cache, $3, $5, $9 }' >> "$csv.new"
         done
     done
     "$peers" $elements >> "$csv.new"

@@ -27,6 +27,8 @@ METRICS = {
     "lanes_on": "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
     "dram_read_bytes": "dram__bytes_read.sum",
     "dram_throughput_percent": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+    "issue_busy_percent": "smsp__issue_active.avg.pct_of_peak_sustained_elapsed",
+    "shared_busy_percent": "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed",
     "occupancy_percent": "sm__warps_active.avg.pct_of_peak_sustained_active",
     "divergent_branches": "smsp__sass_branch_targets_threads_divergent.sum",
     # Cycles that a warp spends waiting for a load from memory, and at a barrier, per instruction.
@@ -51,8 +53,8 @@ def launches(program, elements):
 def profile(program, elements, count):
     """The rows of ncu's raw page for the first whole reduction, one a kernel, or for count launches."""
     reduction = count is None
-    if reduction:  # one launch more than it reports: CUB starts two kernels for its one call
-        count = launches(program, elements) + 1
+    if reduction:  # one launch more than it reports: CUB starts two kernels for its one call; and the harness's own
+        count = launches(program, elements) + 2
     command = ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
                "--kill", "yes", "--print-metric-instances", "details", "--launch-count", str(count), "--metrics",
                ",".join(METRICS.values()), program, str(elements)]
@@ -61,7 +63,7 @@ def profile(program, elements, count):
         fail("this user may not read the GPU's counters; an administrator can allow it by loading "
              "the driver with NVreg_RestrictProfilingToAdminUsers=0, or by running this as root")
     lines = [line for line in run.stdout.splitlines() if line.startswith('"')]
-    rows = list(csv.DictReader(lines))[1:]  # the first row holds the units
+    rows = [row for row in csv.DictReader(lines) if row["ID"] and not row["Kernel Name"].startswith("prepare")]  # no units
     if not rows:
         fail(f"ncu gave no counters for {program}: {(run.stdout + run.stderr).strip()[-300:]}")
     if not reduction:

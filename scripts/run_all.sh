@@ -47,7 +47,7 @@ ratio() { # ratio OLD_MS NEW_MS: how many times faster, or - where either is mis
 
 report_times() { # of a row of the program's own CSV
     local ms gb_per_s peak
-    IFS=, read -r _ _ _ _ ms _ gb_per_s peak _ <<< "$row"
+    IFS=, read -r _ _ _ _ ms _ _ _ gb_per_s peak _ <<< "$row"
     printf '%12.4f %9.2f %6.1f%% %11s %11s\n' "$ms" "$gb_per_s" \
         "$(awk -v a="$gb_per_s" -v b="$peak" 'BEGIN { print (b > 0 ? 100 * a / b : 0) }')" \
         "$(ratio "$before_ms" "$ms")" "$(ratio "$first_ms" "$ms")"
@@ -56,8 +56,8 @@ report_times() { # of a row of the program's own CSV
     echo "$step,${row#*,}" >> "$work/csv"
 }
 
-# The launches of the first whole reduction: until its first kernel, with its grid, comes again.
-first_reduction='NR == 1 { next } NR > 2 && $2 == kernel && $4 == grid { exit } NR == 2 { kernel = $2; grid = $4 } { print }'
+# The launches of the first whole reduction: until its first kernel, with its grid, comes again. prepare is the harness's.
+first_reduction='NR == 1 || $2 == "prepare" { next } $2 == kernel && $4 == grid { exit } !kernel { kernel = $2; grid = $4 } { print }'
 
 report_counters() { # of the rows that the simulator wrote; the table shows their sums
     awk -F, "$first_reduction" "$work/counters" > "$work/rows"
@@ -75,7 +75,7 @@ if [ $simulated ]; then
         "shared ld+st" conflicts "load requests" sectors barriers
 else
     number='[0-9]+(\.[0-9]+)?'
-    echo "step,device,elements,launches,median_ms,min_ms,gb_per_s,peak_gb_per_s,status" > "$work/csv"
+    echo "step,device,elements,launches,median_ms,min_ms,q1_ms,q3_ms,gb_per_s,peak_gb_per_s,status" > "$work/csv"
     printf '%-29s %12s %9s %7s %11s %11s\n' "$elements elements" ms GB/s peak "vs before" "vs first"
 fi
 index=0 passed=0 failed=0 skipped=0 first_ms= before_ms=
@@ -103,7 +103,7 @@ for program; do
         124) status=HANG why="no end after $limit s" ;;
         *) status=CRASH why="exit status $exit_status ${why}" ;;
     esac
-    if [ $status = PASS ] && ! [[ $row =~ ^[^,]+,[^,]+,$elements,[0-9]+,$number,$number,$number,[0-9.]+,PASS$ ]]; then
+    if [ $status = PASS ] && ! [[ $row =~ ^[^,]+,[^,]+,$elements,[0-9]+,$number,$number,$number,$number,$number,[0-9.]+,PASS$ ]]; then
         status=GARBAGE why="no CSV row, but: ${row:0:60}"
     fi
     # The first step needs nothing but a CUDA device: without one, no other step can run.
@@ -118,7 +118,7 @@ for program; do
     else
         printf '%12s  %s\n' "$status" "${why//$'\n'/ }"
         before_ms=
-        [ $simulated ] || echo "$step,,$elements,,,,,,$status" >> "$work/csv"
+        [ $simulated ] || echo "$step,,$elements,,,,,,,,$status" >> "$work/csv"
         if [ $status = SKIP ]; then skipped=$((skipped + 1)); else failed=$((failed + 1)); fi
     fi
 done

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-COLUMNS = ["step", "cache", "device", "elements", "launches", "median_ms", "min_ms", "gb_per_s", "peak_gb_per_s", "status"]
+COLUMNS = ["step", "cache", "device", "elements", "launches", "median_ms", "min_ms", "q1_ms", "q3_ms", "gb_per_s", "peak_gb_per_s", "status"]
 STATUS = {1: "FAIL", 2: "REFUSED", 77: "SKIP"}
 # Powers of four, and between them sizes that are multiples of nothing.
 SIZES = sorted([4**k for k in range(5, 16)] + [2**11 + 1, 2**15 - 1, 2**19 + 1, 2**23 - 1, 2**27 + 1])
@@ -35,7 +35,7 @@ def run(program, elements, options=(), environment=None):
     if result.returncode != 0:
         return STATUS.get(result.returncode, "CRASH")
     row = result.stdout.strip().split(",")
-    return row if len(row) == 9 and row[3].isdigit() else "GARBAGE"
+    return row if len(row) == 11 and row[3].isdigit() else "GARBAGE"
 
 
 def rounds(text):
@@ -59,12 +59,12 @@ def timed(programs, elements, turns):
     for program, cache in cases:
         results = runs[program, cache]
         if isinstance(results[-1], str):
-            yield [name(program), cache, "", elements, "", "", "", "", "", results[-1]]
+            yield [name(program), cache, "", elements, "", "", "", "", "", "", "", results[-1]]
             continue
-        _, device, _, launches, _, _, _, peak, _ = results[0]
-        median = statistics.median(float(row[4]) for row in results)
+        device, launches, peak = results[0][1], results[0][3], results[0][9]
+        median, q1, q3 = (statistics.median(float(row[column]) for row in results) for column in (4, 6, 7))
         least = min(float(row[5]) for row in results)
-        yield [name(program), cache, device, elements, launches, f"{median:.6f}", f"{least:.6f}",
+        yield [name(program), cache, device, elements, launches, f"{median:.6f}", f"{least:.6f}", f"{q1:.6f}", f"{q3:.6f}",
                f"{elements * 4 / median / 1e6:.3f}", peak, "PASS"]
 
 
@@ -78,7 +78,7 @@ def counted(programs, elements):
                 yield {"step": name(program), "elements": elements, "status": result}
                 continue
             with open(counters, newline="") as file:
-                launches = list(csv.DictReader(file))
+                launches = [row for row in csv.DictReader(file) if row["kernel"] != "prepare"]  # that is the harness's
             again = [k for k, row in enumerate(launches)
                      if k and (row["kernel"], row["grid"]) == (launches[0]["kernel"], launches[0]["grid"])]
             launches = launches[: again[0]] if again else launches

@@ -12,11 +12,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = ["step", "try", "diff", "elements", "before_ms", "after_ms", "status", "memcheck_errors", "racecheck_errors"]
-ROUNDS = 5  # before and after in turns, so that a drift of the clocks meets both
+ROUNDS = 3  # before and after in turns, so that a drift of the clocks meets both
 SANITIZED_ELEMENTS = "100003"  # several blocks in every step, and no round number
 TIME_LIMIT_S = 300
 
@@ -53,6 +54,7 @@ def applied(step, diff):
 def build(compiler, source, directory):
     """The program built from source by a command like "nvcc -O3"."""
     program = Path(directory) / "reduce"
+    program.parent.mkdir(parents=True, exist_ok=True)
     program.with_suffix(".cu").write_text(source)
     built = subprocess.run([*shlex.split(compiler), "-o", program, program.with_suffix(".cu")],
                            capture_output=True, text=True)
@@ -83,12 +85,10 @@ def sanitizer_errors(tool, program):
     return int(summary[-1])
 
 
-def measure(compiler, step, number, diff, elements):
-    """One row: medians before and after, and what compute-sanitizer finds afterwards."""
-    with tempfile.TemporaryDirectory() as directory:
-        before, after = ROOT / step / "reduce", build(compiler, applied(step, diff), directory)
-        times = [(milliseconds(before, elements), milliseconds(after, elements)) for _ in range(ROUNDS)]
-        errors = [sanitizer_errors(tool, after) for tool in ("memcheck", "racecheck")]
+def measure(step, number, diff, elements, after, errors):
+    """One row: medians before and after, beside what compute-sanitizer found in the program after."""
+    before = ROOT / step / "reduce"
+    times = [(milliseconds(before, elements), milliseconds(after, elements)) for _ in range(ROUNDS)]
     if None in [time for time, _ in times]:
         fail(f"{before}: wrong sum before any change")
     right = all(None not in pair for pair in times)
@@ -106,13 +106,20 @@ def main():
     if not shutil.which("compute-sanitizer"):
         fail("compute-sanitizer was not found; it comes with the CUDA toolkit")
     options.output.parent.mkdir(parents=True, exist_ok=True)
+    cases = [(step, number, diff, int(elements or options.elements))
+             for step in options.steps for number, (diff, elements) in enumerate(tries(step), 1)]
     unfinished = options.output.with_suffix(".tmp")
-    with open(unfinished, "w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for step in options.steps:
-            for number, (diff, elements) in enumerate(tries(step), 1):
-                row = measure(options.compiler, step, number, diff, int(elements or options.elements))
+    with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(os.cpu_count()) as workers:
+        # Compilers and sanitizers work side by side; what is timed runs alone.
+        programs = list(workers.map(lambda case: build(options.compiler, applied(case[0], case[2]),
+                                                       Path(directory) / f"{case[0]}-{case[1]}"), cases))
+        errors = [list(found) for found in zip(*(workers.map(sanitizer_errors, [tool] * len(cases), programs)
+                                                 for tool in ("memcheck", "racecheck")))]
+        with open(unfinished, "w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(COLUMNS)
+            for case, program, found in zip(cases, programs, errors):
+                row = measure(*case, program, found)
                 print(*row, flush=True)
                 writer.writerow(row)
     os.replace(unfinished, options.output)

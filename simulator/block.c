@@ -120,6 +120,8 @@ void sim_check_barriers(Block *b)
                 if (p->waiting == WAITS_AT_BARRIER && p->barrier == number) {
                     give_result(p, barrier);
                     p->waiting = RUNS;
+                    if (b->traced)
+                        sim_trace_release(&b->warps[n], p);
                 }
         memset(barrier, 0, sizeof *barrier);
     }
@@ -140,6 +142,7 @@ static void start_block(Block *b, uint64_t number)
 {
     const Launch *launch = b->launch;
     b->number = number;
+    b->traced = sim_is_traced(launch, number);
     b->index.x = (unsigned)(number % launch->grid.x);
     b->index.y = (unsigned)(number / launch->grid.x % launch->grid.y);
     b->index.z = (unsigned)(number / launch->grid.x / launch->grid.y);
@@ -157,7 +160,7 @@ static void start_block(Block *b, uint64_t number)
 static void run_block(Block *b, uint64_t number)
 {
     start_block(b, number);
-    if (b->launch->restarts >= FUTILE)
+    if (b->launch->restarts >= FUTILE || b->traced) // what is in the trace never starts again
         sim_await_turn(b);
     while (b->live > 0) {
         bool progress = false;
@@ -359,7 +362,10 @@ cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, 
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
     sim_forget_writers();
+    launch.traced = sim_trace_launch(&launch);
     run_blocks(&launch);
+    if (launch.traced)
+        sim_end_trace_of_launch();
     clock_gettime(CLOCK_MONOTONIC, &end);
     sim_unregister_memory(launch.params);
     free(launch.params);

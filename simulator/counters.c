@@ -20,8 +20,7 @@ static void step_name(char *name, size_t space)
     snprintf(name, space, "%.200s", slash ? slash + 1 : path);
 }
 
-// The function's own name in a mangled one: "reduce" in _Z6reduceILj256EEvPKfPfm.
-static Slice plain_name(Slice mangled)
+Slice sim_plain_name(Slice mangled)
 {
     Slice plain = mangled;
     size_t at = 2;
@@ -74,7 +73,7 @@ void sim_count_launch(const Launch *launch, double host_seconds)
                       "global_store_sectors,atomics,shuffles,block_barriers,warp_barriers\n");
     }
     const Counters *c = &launch->counters;
-    const Slice kernel = plain_name(launch->kernel->name);
+    const Slice kernel = sim_plain_name(launch->kernel->name);
     fprintf(file, "%s,%.*s,%d,%" PRIu64 ",%u,%" PRIu64 ",%.3f", step, (int)kernel.length, kernel.text, number++,
             launch->blocks, launch->block.x * launch->block.y * launch->block.z, c->warp_instructions,
             c->warp_instructions ? (double)c->lanes_on / (double)c->warp_instructions : 0.0);

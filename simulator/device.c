@@ -27,7 +27,7 @@ const Device *sim_device(void)
         .threads_per_sm = 2048,
         .blocks_per_sm = 32,
         .registers_per_sm = 65536,
-        .l2_bytes = 62914560,
+        .l2_bytes = 0, // it has no caches
         .memory_bytes = host < h200 ? host : h200,
         .max_instructions = setting("SIM_MAX_INSTRUCTIONS", 1000000000),
     };

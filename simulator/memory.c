@@ -48,7 +48,9 @@ static void insert(uint64_t address, size_t bytes, MemoryKind kind)
     Allocation *a = malloc(sizeof *a);
     if (!allocations || !a)
         abort();
+    static int number;
     *a = (Allocation){.address = address, .bytes = bytes, .kind = kind};
+    a->number = kind == PARAMETER_MEMORY ? -1 : number++;
     const size_t at = index_above(address);
     memmove(allocations + at + 1, allocations + at, (allocation_count - at) * sizeof *allocations);
     allocations[at] = a;
@@ -215,14 +217,14 @@ static uint8_t *pointer_in(Warp *w, const Instr *i, int lane, uint64_t address, 
     return aligned_pointer(w, i, lane, address, bytes, bytes, space);
 }
 
-static Space space_at(uint64_t address)
+Space sim_space_at(uint64_t address)
 {
     return address >> SHARED_WINDOW_BIT == 1 ? SHARED : address >> LOCAL_WINDOW_BIT == 1 ? LOCAL : GLOBAL;
 }
 
 static uint8_t *generic_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, size_t alignment)
 {
-    const Space space = space_at(address);
+    const Space space = sim_space_at(address);
     const uint64_t window = space == SHARED ? SHARED_WINDOW : space == LOCAL ? LOCAL_WINDOW : 0;
     return aligned_pointer(w, i, lane, address - window, bytes, alignment, space);
 }
@@ -232,7 +234,7 @@ uint8_t *sim_generic_pointer(Warp *w, const Instr *i, int lane, uint64_t address
     return generic_pointer(w, i, lane, address, bytes, bytes);
 }
 
-static uint64_t operand_address(const Warp *w, const Address *operand, int lane)
+uint64_t sim_operand_address(const Warp *w, const Address *operand, int lane)
 {
     if (operand->base == NOWHERE)
         return (uint64_t)operand->offset;
@@ -244,13 +246,13 @@ static uint64_t operand_address(const Warp *w, const Address *operand, int lane)
 
 uint8_t *sim_operand_pointer(Warp *w, const Instr *i, const Address *operand, int lane, size_t bytes, size_t alignment)
 {
-    const uint64_t address = operand_address(w, operand, lane);
+    const uint64_t address = sim_operand_address(w, operand, lane);
     if (operand->space == GENERIC)
         return generic_pointer(w, i, lane, address, bytes, alignment);
     return aligned_pointer(w, i, lane, address, bytes, alignment, (Space)operand->space);
 }
 
-static void find_addresses(const Warp *w, const Instr *i, uint64_t *address)
+void sim_find_addresses(const Warp *w, const Instr *i, uint64_t *address)
 {
     if (i->a == NOWHERE) {
         for (int l = 0; l < LANES; l++)
@@ -470,7 +472,7 @@ static void access_memory(Warp *w, const Instr *i, uint32_t mask, bool load)
         return;
     if (i->flags & ASKS_OTHERS)
         sim_await_turn(w->block);
-    find_addresses(w, i, access.address);
+    sim_find_addresses(w, i, access.address);
     if (i->space != GENERIC) {
         access_space(w, i, mask, (Space)i->space, &access, load);
         return;
@@ -478,7 +480,7 @@ static void access_memory(Warp *w, const Instr *i, uint32_t mask, bool load)
     uint32_t in[PARAM + 1] = {0}; // generic addresses: each lane tells by its own
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const Space space = space_at(access.address[l]);
+        const Space space = sim_space_at(access.address[l]);
         access.address[l] -= space == SHARED ? SHARED_WINDOW : space == LOCAL ? LOCAL_WINDOW : 0;
         in[space] |= 1u << l;
     }
@@ -630,7 +632,7 @@ void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
         return;
     if ((i->type == BF16 || i->type == BF16X2 || ((i->type == F16 || i->type == F16X2) && i->op != ATOMIC_ADD)))
         sim_fault(w, i, -1, cudaErrorNotSupported, "this atomic operation is not supported");
-    find_addresses(w, i, access.address);
+    sim_find_addresses(w, i, access.address);
     w->block->counters.atomics++;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
@@ -639,7 +641,7 @@ void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
         uint64_t value = 0, other = 0;
         memcpy(&value, w->lanes + i->b + (size_t)l * i->bytes, i->bytes);
         memcpy(&other, w->lanes + i->c + (size_t)l * i->bytes, i->bytes);
-        const bool shared = i->space == SHARED || (i->space == GENERIC && space_at(access.address[l]) == SHARED);
+        const bool shared = i->space == SHARED || (i->space == GENERIC && sim_space_at(access.address[l]) == SHARED);
         const uint64_t old = read_bytes(at, i->bytes), result = atomic_result(i, old, value, other, shared);
         write_bytes(at, result, i->bytes);
         if (i->d != NOWHERE)
@@ -654,7 +656,7 @@ void sim_is_space(Warp *w, const Instr *i, uint32_t mask)
     const uint64_t *address = (const uint64_t *)(w->lanes + i->a);
     uint32_t *d = (uint32_t *)(w->lanes + i->d), result = 0;
     for (int l = 0; l < LANES; l++)
-        result |= (uint32_t)(space_at(address[l]) == (Space)i->space) << l;
+        result |= (uint32_t)(sim_space_at(address[l]) == (Space)i->space) << l;
     *d = (*d & ~mask) | (result & mask);
 }
 
@@ -664,7 +666,7 @@ void sim_copy_async(Warp *w, const Instr *i, uint32_t mask)
     Access from, to;
     if (mask == 0)
         return;
-    find_addresses(w, i, from.address);
+    sim_find_addresses(w, i, from.address);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         to.address[l] = i->target;

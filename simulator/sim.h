@@ -266,6 +266,7 @@ typedef struct Allocation {
     uint64_t address;
     size_t bytes;
     MemoryKind kind;
+    int number; // of those that are no kernel's arguments, in the order in which they were made
     uint64_t writer; // of an IN_TURN launch: 1 + the last block that wrote here
 } Allocation;
 
@@ -283,6 +284,11 @@ Allocation *sim_allocation_at(uint64_t address);
 void sim_forget_writers(void);
 size_t sim_allocated_bytes(void);
 
+Space sim_space_at(uint64_t address); // of a generic one
+// The addresses that a load, a store or an atomic operation has in each of the 32 lanes.
+void sim_find_addresses(const Warp *w, const Instr *i, uint64_t *address);
+// The address that an operand in brackets has in a lane.
+uint64_t sim_operand_address(const Warp *w, const Address *operand, int lane);
 // Where a lane's generic address lies in the host's memory; a fault where it lies nowhere.
 uint8_t *sim_generic_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes);
 // The same for an operand, and any number of bytes.
@@ -360,6 +366,7 @@ typedef struct Launch {
     uint64_t blocks;
     Counters counters;
     Order order;
+    bool traced; // one of its blocks: trace.c
     uint64_t next_block, fault_block; // the first that nobody runs yet; the first that went wrong
     _Atomic uint64_t ended;           // of an IN_TURN launch: so many blocks, the first ones
     atomic_uint restarts;
@@ -374,6 +381,7 @@ typedef struct Block {
     Warp warps[MAX_WARPS];
     int warp_count;
     uint32_t threads, live;
+    bool traced; // what its warps do is written to a file
     uint8_t *shared, *local;
     size_t local_used; // of a thread: behind it are zeros
     Barrier barriers[BARRIERS];
@@ -416,6 +424,20 @@ void sim_set_variables(Module *module); // in device memory, to their initial va
 
 // Adds the launch to the file that $SIM_COUNTERS names, if it does.
 void sim_count_launch(const Launch *launch, double host_seconds);
+// The function's own name in a mangled one: "reduce" in _Z6reduceILj256EEvPKfPfm.
+Slice sim_plain_name(Slice mangled);
+
+// ---- trace.c: what the warps of one block do, instruction by instruction.
+
+// Starts the launch's part of the file that $SIM_TRACE names, if it does. False if it does not.
+bool sim_trace_launch(const Launch *launch);
+// Whether the block with this number is the one to trace.
+bool sim_is_traced(const Launch *launch, uint64_t number);
+// Adds a row for the instruction that the path is about to run.
+void sim_trace_instruction(const Warp *w, const Path *p);
+// Adds a row for the path that waited at a barrier and may go on.
+void sim_trace_release(const Warp *w, const Path *p);
+void sim_end_trace_of_launch(void);
 
 // ---- device.c: the GPU that is reported.
 

@@ -436,7 +436,11 @@ static int run_path(Warp *w, Path *p, int turn)
         const uint32_t join = p->parent && p->parent->frame == p->frame ? p->join : NOWHERE;
         w->lanes = p->frame->lanes;
         uint64_t lanes_on = 0;
-        int left = turn;
+        const bool traced = w->block->traced && p->pc != join;
+        const int most = traced ? 1 : turn;
+        if (traced)
+            sim_trace_instruction(w, p);
+        int left = most;
         uint32_t pc = p->pc;
         const Instr *i = NULL;
         uint32_t mask = p->mask;
@@ -454,10 +458,10 @@ static int run_path(Warp *w, Path *p, int turn)
             pc++;
             i = NULL;
         }
-        counters->warp_instructions += (uint64_t)(turn - left);
+        counters->warp_instructions += (uint64_t)(most - left);
         counters->lanes_on += lanes_on;
-        w->instructions += (uint64_t)(turn - left);
-        turn = left;
+        w->instructions += (uint64_t)(most - left);
+        turn -= most - left;
         p->pc = pc;
         if (i) {
             const uint8_t kind = i->control;

@@ -2,6 +2,10 @@
 // The change: one partial sum a warp goes through shared memory; it was one a thread.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 
+#include <cstdio>
+
+static const char STEP[] = "step08_shuffle";
+
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
@@ -32,28 +36,37 @@ __device__ float reduce_block(float sum)
 }
 
 template <unsigned block_size>
-__global__ void reduce(const float *in, float *out, size_t n)
+__global__ void reduce(const float *in, float *out, long long n)
 {
     const unsigned tid = threadIdx.x;
     float sum = 0.0f;
-    for (size_t i = (size_t)blockIdx.x * block_size + tid; i < n;
-         i += gridDim.x * block_size)
-        sum += in[i];
+    for (long long i = (long long)blockIdx.x * (2 * block_size) + tid; i < n;
+         i += gridDim.x * (2 * block_size))
+        sum += in[i] + (i + block_size < n ? in[i + block_size] : 0);
     sum = reduce_block<block_size>(sum);
     if (tid == 0)
         out[blockIdx.x] = sum;
 }
 
-// How many partial sums one pass over n elements leaves.
-static size_t partial_count(size_t n)
+// How many blocks the whole GPU holds at once.
+static long long resident_blocks()
 {
-    int sm_count;
+    int blocks_per_sm, sm_count;
     CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
-    return min((n + 8 * BLOCK_SIZE - 1) / (8 * BLOCK_SIZE), (size_t)sm_count * 8);
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, reduce<BLOCK_SIZE>,
+                                                        BLOCK_SIZE, 0));
+    return sm_count * blocks_per_sm;
+}
+
+// How many partial sums one pass over n elements leaves.
+static long long partial_count(long long n)
+{
+    static const long long most = resident_blocks(); // asked for only once
+    return min((n + 16 * BLOCK_SIZE - 1) / (16 * BLOCK_SIZE), most);
 }
 
 // One pass: out[0 .. partial_count(n)) become the partial sums of in[0 .. n).
-static void launch(const float *in, float *out, size_t n)
+static void launch(const float *in, float *out, long long n)
 {
     reduce<BLOCK_SIZE><<<partial_count(n), BLOCK_SIZE>>>(in, out, n);
     CHECK(cudaGetLastError());
@@ -62,13 +75,13 @@ static void launch(const float *in, float *out, size_t n)
 // ==== Harness: the same in every step from here on; the lesson is above. ====
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 1000 };
-static const size_t MAX_ELEMENTS = (size_t)1 << 38; // keeps every grid below 2^31 blocks
+static const long long MAX_ELEMENTS = 1ll << 38; // keeps every grid below 2^31 blocks
+static const size_t PERIOD = 2 * 500009; // of the data; no stride or tile divides it
 
 // Ends the program, in one line, where a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
@@ -83,12 +96,12 @@ static void check(cudaError_t error, const char *call, const char *file, int lin
     exit(cannot_run ? CANNOT_RUN : too_large ? BAD_ARGUMENT : EXIT_FAILURE);
 }
 
-static void parse_arguments(int argc, char **argv, size_t *n, bool *csv, bool *warm)
+static void parse_arguments(int argc, char **argv, long long *n, bool *csv, bool *warm)
 {
     for (int i = 1; i < argc; i++) {
         const std::string arg = argv[i];
         const bool digits = arg.find_first_not_of("0123456789") == std::string::npos;
-        const size_t count = digits ? strtoull(argv[i], nullptr, 10) : 0;
+        const long long count = digits ? strtoll(argv[i], nullptr, 10) : 0;
         if (arg == "--csv") {
             *csv = true;
         } else if (arg == "--warm") {
@@ -97,60 +110,121 @@ static void parse_arguments(int argc, char **argv, size_t *n, bool *csv, bool *w
             *n = count;
         } else {
             fprintf(stderr,
-                    "unusable argument '%s': accepted are --csv, --warm, n (1 to %zu)\n",
+                    "unusable argument '%s': accepted are --csv, --warm, n (1 to %lld)\n",
                     argv[i], MAX_ELEMENTS);
             exit(BAD_ARGUMENT);
         }
     }
-    *n = *n == 0 ? (size_t)1 << 26 : *n;
-}
-
-// Fills in with whole numbers, -8 to 8, and returns their sum. No 0: it could go missing.
-static long long fill(float *in, size_t n)
-{
-    std::vector<float> chunk(1 << 20);
-    unsigned long long random = 1;
-    long long sum = 0;
-    for (size_t start = 0; start < n; start += chunk.size()) {
-        const size_t count = std::min(n - start, chunk.size());
-        for (size_t i = 0; i < count; i++) {
-            random = random * 6364136223846793005u + 1442695040888963407u; // Knuth, MMIX
-            const int value = (int)(random >> 60) - 8;
-            chunk[i] = (float)(value + (value >= 0));
-            sum += value + (value >= 0);
-        }
-        CHECK(cudaMemcpy(in + start, &chunk[0], count * sizeof(float), cudaMemcpyDefault));
-    }
-    return sum;
+    *n = *n == 0 ? 1ll << 26 : *n;
 }
 
 struct Data {
-    size_t n, partials, flush_bytes;
-    float *in, *scratch; // n elements; 2 * partials, for the passes to take turns
-    void *flush;         // twice the L2 cache; nothing where it is to stay warm
+    long long n, flush_count, busy_cycles;
+    size_t partials;
+    float *in, *scratch; // n + 2 elements; 2 * partials, for the passes to take turns
+    float4 *flush;       // twice the L2 cache; nothing where it is to stay warm
+    int flush_blocks, launches;
     cudaEvent_t start, stop;
+    std::vector<long long> sums; // of the first 0, 1, ... PERIOD elements, in sixteenths
 };
 
-// One whole reduction, pass after pass until one value is left: *sum. Returns milliseconds.
-static float timed_run(const Data &d, float *sum, int *launches)
+// Fills in. An element is 1 to 16 sixteenths, or -1 to -16; no 0, which could go missing.
+// The second half of a period is the first with the signs changed, so that sums stay small:
+// below 2^24 sixteenths float addition is exact in any order.
+static void fill(Data *d)
+{
+    std::vector<float> values(PERIOD);
+    unsigned long long random = 1;
+    for (size_t i = 0; i < PERIOD / 2; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u; // Knuth, MMIX
+        const int value = (int)(random >> 59) - 16;
+        values[i] = (value + (value >= 0)) / 16.0f;
+        values[i + PERIOD / 2] = -values[i];
+    }
+    d->sums.assign(1, 0);
+    for (float value : values)
+        d->sums.push_back(d->sums.back() + (long long)(16 * value));
+    const size_t all = d->n + 2;
+    size_t filled = std::min(all, PERIOD);
+    CHECK(cudaMemcpy(d->in, &values[0], filled * sizeof(float), cudaMemcpyDefault));
+    for (size_t more; filled < all; filled += more) { // twice as much each time
+        more = std::min(all - filled, filled);
+        CHECK(cudaMemcpy(d->in + filled, d->in, more * sizeof(float), cudaMemcpyDefault));
+    }
+}
+
+// The sum, in sixteenths, of the elements from begin on, before end.
+static long long sum_between(const Data &d, size_t begin, size_t end)
+{
+    return d.sums[end % PERIOD] - d.sums[begin % PERIOD]; // a whole period adds up to 0
+}
+
+// Reads the whole buffer: what the L2 cache held of the input is gone, and no line is left
+// in it that would have to be written back later. Takes so many cycles at least, in which
+// the host queues the launches; it would show in short times otherwise.
+__global__ void prepare(const float4 *flush, long long count, long long cycles,
+                        float *never)
+{
+    const long long start = clock64();
+    float sum = 0.0f;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += gridDim.x * blockDim.x)
+        sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
+    if (sum != 0) // it holds zeros, but the compiler cannot know
+        *never = sum;
+    while (clock64() - start < cycles)
+        continue;
+}
+
+// One whole reduction of in[0 .. n), pass after pass until one value is left. Returns
+// milliseconds; ends the program where the sum is not as expected, in sixteenths.
+static float timed_run(Data *d, const float *in, long long expected)
 {
     // All bits set is NaN: it shows where a partial sum was never written.
-    CHECK(cudaMemsetAsync(d.scratch, 0xff, 2 * d.partials * sizeof(float)));
-    // Empties the L2 cache, and keeps the GPU busy while the host queues the launches.
-    CHECK(cudaMemsetAsync(d.flush, 0, d.flush_bytes));
-    const float *in = d.in;
-    *launches = 0;
-    CHECK(cudaEventRecord(d.start));
-    for (size_t n = d.n; n > 1 || *launches == 0; n = partial_count(n)) {
-        float *out = d.scratch + *launches % 2 * d.partials;
+    CHECK(cudaMemsetAsync(d->scratch, 0xff, 2 * d->partials * sizeof(float)));
+    prepare<<<d->flush_blocks, 1024>>>(d->flush, d->flush_count, d->busy_cycles,
+                                       d->scratch);
+    CHECK(cudaGetLastError());
+    CHECK(cudaEventRecord(d->start));
+    d->launches = 0;
+    for (long long n = d->n; n > 1 || d->launches == 0; n = partial_count(n)) {
+        float *out = d->scratch + d->launches % 2 * d->partials;
         launch(in, out, n);
         in = out;
-        ++*launches;
+        d->launches++;
     }
-    CHECK(cudaEventRecord(d.stop));
-    CHECK(cudaMemcpy(sum, in, sizeof(float), cudaMemcpyDeviceToHost));
-    float ms;
-    CHECK(cudaEventElapsedTime(&ms, d.start, d.stop));
+    CHECK(cudaEventRecord(d->stop));
+    float sum, ms;
+    CHECK(cudaMemcpy(&sum, in, sizeof(float), cudaMemcpyDeviceToHost));
+    CHECK(cudaEventElapsedTime(&ms, d->start, d->stop));
+    if (16.0 * sum != (double)expected) {
+        fprintf(stderr, "FAIL: the sum is %.4f, expected %.4f\n", sum, expected / 16.0);
+        exit(EXIT_FAILURE);
+    }
+    return ms;
+}
+
+// Milliseconds of each timed run, sorted. All are checked, and an element changes its sign
+// from run to run: an old result is wrong.
+static std::vector<float> time_runs(Data *d)
+{
+    const size_t middle = d->n / 2;
+    const long long all = sum_between(*d, 0, d->n);
+    const long long twice = 2 * sum_between(*d, middle, middle + 1);
+    const float warm_up_ms = timed_run(d, d->in, all);
+    // Also a checked run on an array that begins at no multiple of 16 bytes.
+    timed_run(d, d->in + 1, sum_between(*d, 1, d->n + 1));
+    std::vector<float> ms;
+    float total_ms = 0;
+    while (ms.size() < (warm_up_ms < ENOUGH_MS ? 3 : 1) ||
+           (ms.size() < 100 && total_ms < ENOUGH_MS)) {
+        const bool changed = ms.size() % 2 == 0;
+        const float value = (changed ? -twice : twice) / 32.0f;
+        CHECK(cudaMemcpy(d->in + middle, &value, sizeof(float), cudaMemcpyHostToDevice));
+        ms.push_back(timed_run(d, d->in, changed ? all - twice : all));
+        total_ms += ms.back();
+    }
+    std::sort(ms.begin(), ms.end());
     return ms;
 }
 
@@ -160,41 +234,32 @@ int main(int argc, char **argv)
     bool csv = false, warm = false;
     parse_arguments(argc, argv, &d.n, &csv, &warm);
     cudaDeviceProp device;
-    int clock_khz, bus_bits;
+    int clock_khz, memory_khz, bus_bits;
     CHECK(cudaGetDeviceProperties(&device, 0));
-    CHECK(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, 0));
+    CHECK(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0));
+    CHECK(cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, 0));
     CHECK(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, 0));
+    const size_t flush_bytes = warm ? 0 : 2 * (size_t)device.l2CacheSize;
+    d.flush_count = flush_bytes / sizeof(float4);
+    d.flush_blocks = 2 * device.multiProcessorCount;
+    d.busy_cycles = clock_khz / 10; // a tenth of a millisecond
     d.partials = partial_count(d.n);
-    d.flush_bytes = warm ? 0 : 2 * (size_t)device.l2CacheSize;
-    CHECK(cudaMalloc(&d.in, d.n * sizeof(float)));
+    CHECK(cudaMalloc(&d.in, (d.n + 2) * sizeof(float)));
     CHECK(cudaMalloc(&d.scratch, 2 * d.partials * sizeof(float)));
-    CHECK(cudaMalloc(&d.flush, d.flush_bytes));
+    CHECK(cudaMalloc(&d.flush, flush_bytes));
+    CHECK(cudaMemset(d.flush, 0, flush_bytes));
     CHECK(cudaEventCreate(&d.start));
     CHECK(cudaEventCreate(&d.stop));
-    const long long expected = fill(d.in, d.n);
+    fill(&d);
 
-    float sum, total_ms = 0;
-    int launches;
-    std::vector<float> ms;                                  // of the timed runs
-    const float warm_up_ms = timed_run(d, &sum, &launches); // checked like the others
-    while (sum == expected && ms.size() < 100 &&
-           (ms.size() < (warm_up_ms > ENOUGH_MS ? 1 : 3) || total_ms < ENOUGH_MS)) {
-        ms.push_back(timed_run(d, &sum, &launches));
-        total_ms += ms.back();
-    }
-    if (sum != expected) {
-        fprintf(stderr, "FAIL: the sum is %.0f, expected %lld\n", sum, expected);
-        return EXIT_FAILURE;
-    }
-    std::sort(ms.begin(), ms.end());
-    const double median_ms = (ms[(ms.size() - 1) / 2] + ms[ms.size() / 2]) / 2;
+    const std::vector<float> ms = time_runs(&d);
+    const size_t last = ms.size() - 1;
+    const double median_ms = (ms[last / 2] + ms[(last + 1) / 2]) / 2;
     const double gb_per_s = d.n * sizeof(float) / median_ms / 1e6;
-    const double peak = 2.0 * clock_khz * bus_bits / 8 / 1e6; // two transfers a clock
-    const std::string file = __FILE__; // ".../step03_sequential/reduce.cu"
-    const std::string folder = file.substr(0, file.find_last_of('/'));
-    printf(csv ? "%s,%s,%zu,%d,%.6f,%.6f,%.3f,%.1f,PASS\n"
-               : "%s on %s: n %zu, launches %d, ms %.4f (least %.4f), GB/s %.2f of %.0f, "
-                 "PASS\n",
-           folder.substr(folder.rfind('/') + 1).c_str(), device.name, d.n, launches,
-           median_ms, ms[0], gb_per_s, peak);
+    const double peak = 2.0 * memory_khz * bus_bits / 8 / 1e6; // two transfers a clock
+    printf(csv ? "%s,%s,%lld,%d,%.6f,%.6f,%.6f,%.6f,%.3f,%.1f,PASS\n"
+               : "%s on %s: n %lld, launches %d, ms %.4f (least %.4f, middle half %.4f "
+                 "to %.4f), GB/s %.2f of %.0f, PASS\n",
+           STEP, device.name, d.n, d.launches, median_ms, ms[0], ms[last / 4],
+           ms[last - last / 4], gb_per_s, peak);
 }

@@ -1,4 +1,4 @@
-// after_abort: step 11 after a launch of which some blocks took their ticket and others were aborted.
+// after_abort: step 10 after a launch of which some blocks took their ticket and others were aborted.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 #pragma nv_diag_suppress 940 // the step's main is none here, and ends without a return
 #pragma GCC diagnostic ignored "-Wreturn-type"
 namespace step {
-#include "../step11_singlepass/reduce.cu"
+#include "../step10_singlepass/reduce.cu"
 }
 using step::check;
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from test_gpu import PLANTED, SIZES, STEP03
+from test_gpu import PLANTED, SIZES, changed
 from test_steps import ROOT, STEPS, nvcc
 
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -41,8 +41,7 @@ def counters(program, tmp_path, *arguments, **environment):
     result = run(program, *arguments, SIM_COUNTERS=str(path), **environment)
     assert result.returncode == 0, result.stderr
     with open(path, newline="") as file:
-        rows = list(csv.DictReader(file))
-    return rows
+        return [row for row in csv.DictReader(file) if row["kernel"] != "prepare"]  # that is the harness's
 
 
 # ---- The steps
@@ -55,15 +54,15 @@ def test_every_size_is_summed_right(name):
         assert result.returncode == 0 and "PASS" in result.stdout, (elements, result.stderr)
 
 
-@pytest.mark.parametrize("step", STEPS[8:], ids=lambda step: step.name)
+@pytest.mark.parametrize("step", STEPS[9:], ids=lambda step: step.name)
 def test_arrays_begin_and_end_anywhere(step, tmp_path):
     """Broken: a step reads beside an array that does not begin at a multiple of 16 bytes, or adds its ends wrongly."""
-    result = run(build(ROOT / "tests/offsets.cu", tmp_path / "offsets", f'-DSTEP="{step}/reduce.cu"'))
+    result = run(build(ROOT / "tests/offsets.cu", tmp_path / "offsets", f'-DSTEP_FILE="{step}/reduce.cu"'))
     assert result.returncode == 0 and "PASS" in result.stdout, result.stderr
 
 
 def test_after_an_aborted_launch(tmp_path):
-    """Broken: step 11 finds the tickets of a launch that was aborted."""
+    """Broken: step 10 finds the tickets of a launch that was aborted."""
     result = run(build(ROOT / "tests/after_abort.cu", tmp_path / "after_abort"))
     assert result.returncode == 0 and result.stdout == "PASS\n", result.stderr
 
@@ -71,12 +70,11 @@ def test_after_an_aborted_launch(tmp_path):
 @pytest.mark.parametrize("error", PLANTED)
 def test_planted_error_fails_the_check(error, tmp_path):
     """Broken: on the simulator a wrong sum passes."""
-    old, new = PLANTED[error]
     source = tmp_path / "reduce.cu"
-    source.write_text(STEP03.replace(old, new, 1))
+    source.write_text(changed(*PLANTED[error]))
     program = build(source, tmp_path / "reduce")
-    for elements in (1000, 65537):
-        assert run(program, elements).returncode == 1
+    for elements in (65537, 100003):
+        assert run(program, elements).returncode == 1, elements
 
 
 # ---- What it counts
@@ -90,7 +88,7 @@ def committed(folder, table, step=None):
 MERGED = {"shared_merged": ["shared_loads"], "DeviceReduceKernel": ["shared_loads"],
           "DeviceReduceSingleTileKernel": ["shared_loads"]}
 # 128-bit loads from device memory disturb the shared accesses beside them; ncu counts that as conflicts, and no number twice.
-DISTURBED = ["step10_vectorload", "step11_singlepass", "reference_cub"]
+DISTURBED = ["step09_vectorload", "step10_singlepass", "step11_tiles", "step12_launchshape", "step13_queue", "reference_cub"]
 
 
 def compare(ours, theirs):
@@ -131,7 +129,16 @@ def test_counters_of_all_kinds_of_access_equal_those_of_a_gpu(tmp_path):
     compare(ours, theirs)
 
 
-@pytest.mark.parametrize("name", ["step01_divergent", "step08_shuffle", "step11_singlepass", "step12_bulkcopy"])
+def test_where_a_gpu_counts_more(tmp_path):
+    """Broken: the page of the simulator describes a difference that is not there."""
+    program = build(ROOT / "tests/counters/access/loops.cu", tmp_path / "loops/loops", "-O3")
+    (ours,), (theirs,) = counters(program, tmp_path), committed("h200", "loops.csv")
+    assert {**ours, "step": "loops"} == {**committed("simulator", "loops.csv")[0], "step": "loops"}
+    assert int(ours["global_load_requests"]) < int(theirs["global_load_requests"])
+    assert int(ours["global_store_sectors"]) == int(theirs["global_store_sectors"])
+
+
+@pytest.mark.parametrize("name", ["step01_divergent", "step08_shuffle", "step10_singlepass", "step13_queue"])
 def test_counters_do_not_depend_on_the_host(name, tmp_path):
     """Broken: another number of host threads gives other counters."""
     once = counters(SIM / name / "reduce", tmp_path, 100003, SIM_THREADS="1")

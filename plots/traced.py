@@ -1,0 +1,163 @@
+"""What a step's block did, as the simulator wrote it down while the program ran (SIM_TRACE): read, and asked questions.
+
+Nothing here knows the programs' text. Who adds what, and when, is found in the accesses and the barriers."""
+
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+ROOT = Path(__file__).resolve().parent.parent
+LANES, WORD, LINE = 32, 4, 128  # lanes of a warp; bytes of a float and of a line of device memory
+
+
+def fail(what, status=1):
+    print(f"picture: {what}", file=sys.stderr)
+    sys.exit(status)
+
+
+def needed(things, one, what):
+    """The things, without which there is nothing to draw."""
+    if not things:
+        fail(f"{one.step}: no thread of block {one.block} {what}, which this picture shows")
+    return things
+
+
+# ---- Reading
+
+def read_row(fields):
+    """A row of the trace, its numbers as numbers, its lanes as a list."""
+    mask = int(fields["lanes"], 16)
+    return SimpleNamespace(
+        launch=int(fields["launch"]), kernel=fields["kernel"], grid=int(fields["grid"]), warp=int(fields["warp"]),
+        event=fields["event"], opcode=fields["opcode"], file=fields["source_file"], line=int(fields["source_line"]),
+        lanes=[lane for lane in range(LANES) if mask >> lane & 1], memory=fields["memory"], bytes=int(fields["bytes"] or 0),
+        addresses=[int(address.rpartition("+")[2]) for address in fields["addresses"].split(";") if address])
+
+
+def first_run(rows):
+    """The passes of the first whole reduction, each a list of rows: ever fewer blocks, until the next run begins."""
+    passes = []
+    for row in rows:
+        if row.kernel == "prepare":  # the harness's own
+            continue
+        if not passes or row.launch != passes[-1][0].launch:
+            if passes and row.grid >= passes[-1][0].grid:
+                break
+            passes.append([])
+        passes[-1].append(row)
+    return passes
+
+
+def run(step, elements, block):
+    """Runs a step and returns what the block did: its rows of the first pass, and those of each pass."""
+    program = ROOT / "build/sim" / step / "reduce"
+    if not program.exists():
+        fail(f"{program} is missing; make picture STEP={step[4:6]} builds it")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.csv"
+        done = subprocess.run([program, str(elements), "--warm"], capture_output=True, text=True,
+                              env=os.environ | {"SIM_TRACE": str(path), "SIM_TRACE_BLOCK": str(block)})
+        passes = []
+        if path.exists():
+            with open(path, newline="") as file:
+                passes = first_run(map(read_row, csv.DictReader(file)))
+    if done.returncode:
+        print(f"picture: {step}: {done.stderr.strip()}", file=sys.stderr)
+    if not passes:
+        fail(f"{step} has no block {block} at n = {elements}")
+    number, _, name = step.removeprefix("step").partition("_")
+    return SimpleNamespace(step=step, number=number, name=name, elements=elements, block=block, passes=passes,
+                           rows=passes[0], grid=passes[0][0].grid, warps=1 + max(row.warp for row in passes[0]))
+
+
+def all_blocks(one):
+    """The same run, seen from each block in turn."""
+    return [one if block == one.block else run(one.step, one.elements, block) for block in range(one.grid)]
+
+
+# ---- Device memory
+
+def element_loads(one):
+    """The rows that load from the array: the allocation that is loaded from first."""
+    found = [row for row in one.rows if row.opcode.startswith("ld.") and row.memory.startswith("device")]
+    return [row for row in needed(found, one, "loads from device memory") if row.memory == found[0].memory]
+
+
+def loaded_elements(one):
+    """(element, thread) for each element that the block loads."""
+    return [((address + byte) // WORD, row.warp * LANES + lane) for row in element_loads(one)
+            for lane, address in zip(row.lanes, row.addresses) for byte in range(0, row.bytes, WORD)]
+
+
+# ---- Rounds
+
+def ends_at_barrier(rows):
+    """Whether the last of these rows waits for the block."""
+    return bool(rows) and rows[-1].memory.startswith("barrier")
+
+
+def intervals(one, warp):
+    """A warp's rows, cut behind each barrier of the block."""
+    parts = [[]]
+    for row in one.rows:
+        if row.warp == warp and row.event == "run":
+            if ends_at_barrier(parts[-1]):
+                parts.append([])
+            parts[-1].append(row)
+    return parts
+
+
+def additions(one):
+    """(interval, thread, word, words added to it) for each sum in shared memory: what a thread has loaded when it stores."""
+    found = []
+    for warp in range(one.warps):
+        for number, rows in enumerate(intervals(one, warp)):
+            loaded = {}
+            for row in rows:
+                for lane, address in zip(row.lanes, row.addresses) if row.memory == "shared" else ():
+                    if row.opcode.startswith("ld."):
+                        loaded.setdefault(lane, []).append(address // WORD)
+                    elif loaded.get(lane):
+                        added = [word for word in loaded.pop(lane) if word != address // WORD]
+                        found.append((number, warp * LANES + lane, address // WORD, added))
+    return found
+
+
+def rounds(one):
+    """The additions in shared memory, round by round: one begins at a barrier, or where a thread adds once more."""
+    parts, times = {}, Counter()
+    for addition in needed(additions(one), one, "adds in shared memory"):
+        number, thread, _, _ = addition
+        parts.setdefault((number, times[number, thread]), []).append(addition)
+        times[number, thread] += 1
+    return [parts[key] for key in sorted(parts)]
+
+
+def adding_intervals(one, warp):
+    """A warp's rows in the rounds in which it adds, and then waits for the block."""
+    numbers = {number for number, thread, _, _ in additions(one) if thread // LANES == warp}
+    parts = [rows for number, rows in enumerate(intervals(one, warp)) if number in numbers and ends_at_barrier(rows)]
+    return needed(parts, one, "adds and then waits at a barrier of the block")
+
+
+def timeline(one):
+    """For each warp its stretches (begin, length, what it does), and when barriers open: an instruction takes a tick."""
+    parts = [intervals(one, warp) for warp in range(one.warps)]
+    adding = {(number, thread // LANES) for number, thread, _, _ in additions(one)}
+    stretches, barriers, begin = [[] for _ in parts], [], 0
+    for number in range(max(map(len, parts))):
+        length = 0
+        for warp, mine in enumerate(parts):
+            rows = mine[number] if number < len(mine) else []
+            doing = "adds" if (number, warp) in adding else "loads" if number == 0 else "tests"
+            stretches[warp].append((begin, len(rows), doing))
+            if ends_at_barrier(rows):
+                length = max(length, len(rows))
+        begin += length
+        barriers += [begin] if length else []
+    return stretches, needed(barriers, one, "waits at a barrier of the block")

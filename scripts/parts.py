@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Times steps whole, without their tree, and without their way to memory, into one CSV: does a step load first and
+add then, or both at once? The sums are wrong without a part, so that the check is taken out too."""
+
+import argparse
+import csv
+import os
+import re
+import statistics
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import tries
+
+COLUMNS = ["step", "part", "elements", "median_ms"]
+ROUNDS = 3
+CHECK = "16.0 * sum != (double)expected"
+KERNEL = re.compile(r"__global__ void reduce\(.*?^}\n", re.M | re.S)
+
+
+def loads_alone(kernel):
+    """Without the tree: each thread loads, and leaves in shared memory what it has."""
+    kernel = re.sub(r"^    for \(unsigned s = .*?^    }\n", "", kernel, flags=re.M | re.S)
+    return re.sub(r"^    if \(tid < 32\)\n.*\n", "", kernel, flags=re.M)
+
+
+def adding_alone(kernel):
+    """Every block reads what block 0 reads, which lies in the caches; the tree has as much to do as before."""
+    return kernel.replace("(long long)blockIdx.x *", "0ll *")
+
+
+PARTS = {"whole": lambda kernel: kernel, "loads alone": loads_alone, "adding alone": adding_alone}
+
+
+def part_of(step, change):
+    """The step's program with a changed kernel, and without the check where there is a change."""
+    source = (tries.ROOT / step / "reduce.cu").read_text()
+    kernel = KERNEL.search(source)[0]
+    changed = change(kernel)
+    if changed == kernel:
+        return source
+    if source.count(CHECK) != 1:
+        sys.exit(f"parts.py: {step}: the harness has no check of its usual form")
+    return source.replace(kernel, changed).replace(CHECK, "false")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--elements", type=int, default=1 << 26)
+    parser.add_argument("--compiler", default="nvcc -O3 -arch=native")
+    parser.add_argument("--output", type=Path, default=Path("results/parts.csv"))
+    parser.add_argument("steps", nargs="+")
+    options = parser.parse_args()
+    cases = [(step, part) for step in options.steps for part in PARTS]
+    with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(os.cpu_count()) as workers:
+        programs = list(workers.map(lambda case: tries.build(options.compiler, part_of(case[0], PARTS[case[1]]),
+                                                             Path(directory) / "-".join(case)), cases))
+        times = [[tries.milliseconds(program, options.elements) for program in programs] for _ in range(ROUNDS)]
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = options.output.with_suffix(".tmp")
+    with open(unfinished, "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for case, ms in zip(cases, zip(*times)):
+            writer.writerow([*case, options.elements, f"{statistics.median(ms):.6f}"])
+    os.replace(unfinished, options.output)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Writes the loop in which a step's kernel loads, in machine code: its loads, additions and branches in their order.
+
+sass.py STEP TRY NAME...: of the step as it is (TRY 0) or with that Try of its README made, to OUTPUT/NAME.txt."""
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import tries
+
+SHOWN = ("LDG", "FADD", "BRA")
+LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(.+?)\s*;")
+
+
+def instructions(cubin):
+    """Addresses and texts of the kernel reduce."""
+    run = subprocess.run(["cuobjdump", "-sass", cubin], capture_output=True, text=True)
+    functions = re.split(r"^\s*Function : ", run.stdout, flags=re.M)[1:]
+    kernel = [text for text in functions if re.match(r"_Z6reduce", text)]
+    if not kernel:
+        sys.exit(f"sass.py: cuobjdump shows no kernel reduce: {run.stderr.strip()}")
+    return [(int(address, 16), text) for address, text in LINE.findall(kernel[0])]
+
+
+def main_loop(code):
+    """The loop with the most loads from memory: from the target of a branch back to that branch."""
+    loops = []
+    for address, text in code:
+        target = re.search(r"\bBRA.*\b0x([0-9a-f]+)", text)
+        if target and int(target[1], 16) < address:
+            loops.append([text for at, text in code if int(target[1], 16) <= at <= address])
+    if not loops:
+        sys.exit("sass.py: the kernel has no loop")
+    return max(loops, key=lambda loop: sum("LDG" in text for text in loop))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--compiler", default="nvcc -O3 -arch=sm_90")
+    parser.add_argument("--output", type=Path, default=Path("results/sass"))
+    parser.add_argument("step")
+    parser.add_argument("try_number", type=int, metavar="TRY")
+    parser.add_argument("name")
+    options = parser.parse_args()
+    if not shutil.which("cuobjdump"):
+        sys.exit("sass.py: cuobjdump was not found; it comes with the CUDA toolkit")
+    source = (tries.ROOT / options.step / "reduce.cu").read_text()
+    if options.try_number:
+        source = tries.applied(options.step, tries.tries(options.step)[options.try_number - 1][0])
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "reduce.cu"
+        path.write_text(source)
+        subprocess.run([*shlex.split(options.compiler), "-cubin", "-o", path.with_suffix(".cubin"), path], check=True)
+        loop = main_loop(instructions(path.with_suffix(".cubin")))
+    shown = [text for text in loop if any(name in text for name in SHOWN)]
+    options.output.mkdir(parents=True, exist_ok=True)
+    unfinished = options.output / f".{options.name}.{os.getpid()}"
+    unfinished.write_text("\n".join(shown) + "\n")
+    os.replace(unfinished, options.output / f"{options.name}.txt")
+
+
+if __name__ == "__main__":
+    main()
