@@ -1,7 +1,7 @@
 # Parallel reduction in CUDA, step by step. `make help` lists the commands.
 
 SHELL := /bin/bash
-STEPS := $(sort $(wildcard step[0-9][0-9]_*))
+STEPS := $(patsubst %/reduce.cu,%,$(sort $(wildcard step[0-9][0-9]_*/reduce.cu)))
 
 # Where programs run: gpu, or sim, the simulator, chosen by itself where there is no GPU.
 GPU := $(shell nvidia-smi -L 2>/dev/null)

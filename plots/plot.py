@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Draws the charts of a directory of results: bandwidth, time and, from the profiler, why."""
+"""Draws the charts of a directory of results: bandwidth, time, time over n and, from the counters, why."""
 
 import argparse
 import csv
+import math
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 try:
@@ -12,22 +14,28 @@ try:
 except ModuleNotFoundError:
     sys.exit("plot.py: this python3 has no matplotlib; make plots uses one that has")
 matplotlib.use("Agg")
-matplotlib.rcParams.update({"svg.hashsalt": "reduction", "font.size": 11, "axes.spines.top": False,
-                            "axes.spines.right": False, "figure.dpi": 120})
+# White also where the page is dark, so that the black text stays readable.
+matplotlib.rcParams.update({"svg.hashsalt": "reduction", "font.size": 11, "axes.spines.top": False, "figure.dpi": 120,
+                            "axes.spines.right": False, "axes.titlelocation": "left", "axes.titlesize": 12,
+                            "figure.facecolor": "white", "savefig.facecolor": "white", "figure.autolayout": True})
 import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
-from roof import LIMITS, roof  # noqa: E402
 
 RUN_COLUMNS = "step,device,elements,launches,median_ms,min_ms,gb_per_s,peak_gb_per_s,status".split(",")
 RUN_NUMBERS = ["elements", "launches", "median_ms", "min_ms", "gb_per_s", "peak_gb_per_s"]
-PROFILE_NUMBERS = ["pass", "warp_instructions", "shared_loads", "shared_stores", "lanes_on",
-                   "global_load_requests"]
-SIMULATOR_NUMBERS = ["launch", "warp_instructions", "lanes_on_mean", "shared_loads", "shared_stores", "bank_conflicts",
-                     "global_load_requests", "global_load_sectors", "block_barriers"]
-SWEEP_COLUMNS = ["step", "cache", "elements", "median_ms", "gb_per_s", "peak_gb_per_s", "status"]
+QUARTILES = ["q1_ms", "q3_ms"]  # older results have none
+PROFILE_NUMBERS = ["elements", "warp_instructions", "shared_loads", "shared_stores", "lanes_on", "global_load_requests"]
+SIMULATOR_NUMBERS = ["warp_instructions", "lanes_on_mean", "shared_loads", "shared_stores", "bank_conflicts",
+                     "global_load_requests", "block_barriers"]
+SWEEP_COLUMNS = ["step", "cache", "device", "elements", "median_ms", "gb_per_s", "peak_gb_per_s", "status"]
 SWEEP_NUMBERS = ["elements", "median_ms", "gb_per_s", "peak_gb_per_s"]
 REFERENCE = "reference_cub"
-# Blue and vermilion of Okabe and Ito's palette: apart for every eye, and in grey.
-STEP_COLOUR, REFERENCE_COLOUR = "#0072b2", "#d55e00"
+HARNESS_KERNEL = "prepare"  # of the harness, no part of the reduction
+# Okabe and Ito's palette without its yellow: apart for every eye.
+STEP_COLOUR, REFERENCE_COLOUR, GREY = "#0072b2", "#d55e00", "#b0b0b0"
+LINE_COLOURS = ["#cc79a7", "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#000000"]
+# The last step with a plain tree, with an unrolled tree, and of the classic.
+TURNING_POINTS = ("step03_", "step06_", "step08_")
+SPLIT = 2**20  # n up to here: microseconds, launches and latency; from here: GB/s
 
 
 def fail(path, what, line=None):
@@ -36,7 +44,7 @@ def fail(path, what, line=None):
 
 
 def read_rows(path, needed, numbers):
-    """The rows of a CSV with at least the columns needed; those named in numbers as floats."""
+    """The rows of a CSV with at least the columns needed; those named in numbers, and the quartiles, as floats."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -53,8 +61,10 @@ def read_rows(path, needed, numbers):
             fail(path, f"{len(fields)} fields, the header has {len(header)}", line)
         row = dict(zip(header, fields))
         if row.get("status", "PASS") == "PASS":
-            for name in numbers:
-                row[name] = positive(path, line, name, row[name])
+            for name in [*numbers, *QUARTILES]:
+                if name in row:
+                    row[name] = positive(path, line, name, row[name])
+            check_times(path, line, row)
         rows.append(row)
     return rows
 
@@ -69,18 +79,37 @@ def positive(path, line, name, text):
     return value
 
 
+def check_times(path, line, row):
+    """No time is 0, since others are divided by it, and the median lies in the middle half of the runs."""
+    rising = [name for name in ("q1_ms", "median_ms", "q3_ms") if name in row]
+    for name in rising:
+        if row[name] == 0:
+            fail(path, f"{name} is 0", line)
+    for lower, upper in zip(rising, rising[1:]):
+        if row[lower] > row[upper]:
+            fail(path, f"{lower} is more than {upper}", line)
+
+
 def read_runs(path):
     rows = read_rows(path, RUN_COLUMNS, RUN_NUMBERS)
     names = [row["step"] for row in rows]
     for line, name in enumerate(names, 2):
         if name in names[: line - 2]:
             fail(path, f"{name} stands twice", line)
-    for line, row in enumerate(rows, 2):
-        if row["status"] == "PASS" and row["median_ms"] == 0:
-            fail(path, "median_ms is 0", line)
-    if not any(row["status"] == "PASS" for row in rows):
+    if not passed(rows):
         fail(path, "no step passed, so there is nothing to draw")
     return rows
+
+
+def read_sweep(path):
+    rows = read_rows(path, SWEEP_COLUMNS, SWEEP_NUMBERS)
+    if not by_step(rows, "cold"):
+        fail(path, "no step passed with a cold cache, so there is nothing to draw")
+    return rows
+
+
+def passed(rows):
+    return [row for row in rows if row["status"] == "PASS"]
 
 
 def about(path, what):
@@ -94,114 +123,183 @@ def count(elements):
     return f"$2^{{{exponent}}}$" if elements == 2**exponent else f"{int(elements):,}"
 
 
-def title(device, elements, path):
-    return f"{device}, n = {count(elements)} floats, {about(path, 'date')}"
+def named(step):
+    """A step as text calls it: 03 sequential."""
+    return "CUB" if step == REFERENCE else step.removeprefix("step").replace("_", " ", 1)
 
 
-def label(step):
-    number, _, name = step.removeprefix("step").partition("_")
-    return "CUB" if step == REFERENCE else f"{number}\n{name}"
-
-
-def save(figure, directory, name):
-    """Writes both formats, each whole or not at all."""
-    figure.tight_layout()
-    for ending in ("png", "svg"):
-        unfinished = directory / f".{name}.{ending}"
-        figure.savefig(unfinished, format=ending, metadata={"Date": None} if ending == "svg" else None)
-        os.replace(unfinished, directory / f"{name}.{ending}")
-    plt.close(figure)
-
-
-def passed(rows):
-    return [row for row in rows if row["status"] == "PASS"]
+def colour(step):
+    return REFERENCE_COLOUR if step == REFERENCE else STEP_COLOUR
 
 
 def times(ratio):
     return f"{ratio:.2f}×" if ratio < 100 else f"{ratio:,.0f}×"
 
 
+def duration(ms):
+    """A time in the unit that suits it: 2.46 s, 656 µs."""
+    unit, value = next(((unit, ms * of) for unit, of in (("s", 1e-3), ("ms", 1)) if ms * of >= 1), ("µs", ms * 1e3))
+    return f"{value:.3g} {unit}" if value < 99.95 else f"{value:,.0f} {unit}"
+
+
+def short(value):
+    """A number with two or three digits, or all of those before the point."""
+    return f"{value:.2g}" if value < 10 else f"{value:.3g}" if value < 99.95 else f"{value:,.0f}"
+
+
+def save(figure, directory, name):
+    """Writes both formats, each whole or not at all; a folder of its own lets two at once not meet."""
+    with tempfile.TemporaryDirectory(prefix=".plot-", dir=directory) as unfinished:
+        for ending in ("png", "svg"):
+            file = Path(unfinished) / f"{name}.{ending}"
+            figure.savefig(file, metadata={"Date": None} if ending == "svg" else None)
+            os.replace(file, directory / file.name)
+    plt.close(figure)
+
+
+def points_high(axes):
+    """The height of the axes in points, as text is measured; laying the figure out settles it."""
+    axes.figure.draw_without_rendering()
+    return axes.get_window_extent().height * 72 / axes.figure.dpi
+
+
+def name_bars(axes, steps):
+    """The steps' names under their bars: level where they fit side by side, else aslant."""
+    axes.set_xlim(-0.6, len(steps) - 0.4)
+    axes.tick_params(axis="x", length=0)
+    for size in (9, 8):
+        ticks = axes.set_xticks(range(len(steps)), ["\n".join(named(step).partition(" ")[::2]) for step in steps], fontsize=size)
+        axes.figure.draw_without_rendering()
+        boxes = [tick.label1.get_window_extent() for tick in ticks]
+        if all(left.x1 + 4 < right.x0 for left, right in zip(boxes, boxes[1:])):
+            return
+    axes.set_xticks(range(len(steps)), map(named, steps), fontsize=9, rotation=30, ha="right", rotation_mode="anchor")
+
+
+def draw_bars(axes, rows, column):
+    """A bar for each step, CUB's in its own colour; where one failed stands how."""
+    for x, row in enumerate(rows):
+        if row["status"] == "PASS":
+            axes.bar(x, row[column], width=0.7, color=colour(row["step"]))
+        else:
+            axes.text(x, 0.02, row["status"], ha="center", va="bottom", rotation=90, transform=axes.get_xaxis_transform())
+    name_bars(axes, [row["step"] for row in rows])
+
+
+def write_above(axes, x, top, words):
+    axes.annotate(words, (x, top), xytext=(0, 3), textcoords="offset points", ha="center", va="bottom", fontsize=9.5)
+
+
+def gain(before, row):
+    """A line that says how many times faster a step is than the one before it; CUB is no step."""
+    if before is None or before["status"] != "PASS" or row["step"] == REFERENCE:
+        return ""
+    return f"\n{times(before['median_ms'] / row['median_ms'])}"
+
+
+def middle_half(row):
+    """GB/s between which half of the runs lie, where the file says so."""
+    return [row["gb_per_s"] * row["median_ms"] / row[name] for name in ("q3_ms", "q1_ms") if name in row]
+
+
+def setting(row, path):
+    return f"{row['device']}, n = {count(row['elements'])} floats, {about(path, 'date')}; ×: against the step before"
+
+
 def draw_bandwidth(rows, path):
-    steps = [row for row in rows if row["step"] != REFERENCE]
-    peak = passed(rows)[0]["peak_gb_per_s"]
+    good = passed(rows)
+    best, peak = max(good, key=lambda row: row["gb_per_s"]), good[0]["peak_gb_per_s"]
     figure, axes = plt.subplots(figsize=(12, 5.4))
-    before = None
-    for x, row in enumerate(steps):
-        if row["status"] != "PASS":
-            axes.text(x, 0, row["status"], ha="center", va="bottom", rotation=90)
-            before = None
-            continue
-        value = row["gb_per_s"]
-        axes.bar(x, value, color=STEP_COLOUR, width=0.7)
-        gain = f"\n{times(before / row['median_ms'])}" if before else ""
-        axes.text(x, value, f"{value:,.3g}{gain}" if value < 1 else f"{value:,.0f}{gain}",
-                  ha="center", va="bottom", fontsize=10)
-        before = row["median_ms"]
-    for row in passed(rows):
-        if row["step"] == REFERENCE:
-            axes.axhline(row["gb_per_s"], color=REFERENCE_COLOUR, linestyle="--")
-            axes.text(-0.5, row["gb_per_s"], f"CUB: {row['gb_per_s']:,.0f} GB/s", va="bottom")
-    if peak > 0:
+    axes.yaxis.set_major_formatter("{x:,.10g}")
+    axes.set_ylabel("GB/s of input")
+    of_peak = f", {100 * best['gb_per_s'] / peak:.0f} % of the theoretical peak" if peak else ""
+    strokes = "; strokes: the middle half of the runs" if middle_half(best) else ""
+    axes.set_title(f"{named(best['step'])} reads fastest: {short(best['gb_per_s'])} GB/s{of_peak}\n"
+                   f"{setting(best, path)}{strokes}")
+    axes.set_ylim(0, 1.16 * max(peak, best["gb_per_s"]))
+    if peak:
         axes.axhline(peak, color="black", linewidth=1)
-        axes.text(-0.5, peak, f"theoretical peak: {peak:,.0f} GB/s", va="bottom")
-        axes.set_ylim(0, peak * 1.07)
-    axes.set_xticks(range(len(steps)), [label(row["step"]) for row in steps], fontsize=9)
-    axes.set_ylabel("GB/s of input (× against the step before)")
-    axes.set_title(title(passed(rows)[0]["device"], passed(rows)[0]["elements"], path))
+        axes.annotate(f"peak\n{peak:,.0f}", (1, peak), xycoords=("axes fraction", "data"), xytext=(4, 0),
+                      textcoords="offset points", va="center", fontsize=9.5)
+    draw_bars(axes, rows, "gb_per_s")
+    line_height = 16 * axes.get_ylim()[1] / points_high(axes)
+    for x, (before, row) in enumerate(zip([None, *rows], rows)):
+        if row["status"] != "PASS":
+            continue
+        spread = middle_half(row)
+        if spread:
+            axes.vlines(x, *spread, color="black", linewidth=1)
+        words = short(row["gb_per_s"]) + gain(before, row)
+        top = max([row["gb_per_s"], *spread])
+        if top < peak < top + line_height * len(words.splitlines()):  # the label would lie on the line
+            top = peak
+        write_above(axes, x, top, words)
     save(figure, path.parent, "bandwidth")
 
 
 def draw_time(rows, path):
-    figure, axes = plt.subplots(figsize=(12, 5))
-    for x, row in enumerate(rows):
-        if row["status"] != "PASS":
-            axes.text(x, 0.02, row["status"], ha="center", rotation=90,
-                      transform=axes.get_xaxis_transform())
-            continue
-        axes.bar(x, row["median_ms"], width=0.7,
-                 color=REFERENCE_COLOUR if row["step"] == REFERENCE else STEP_COLOUR)
-        axes.text(x, row["median_ms"], f"{row['median_ms']:,.3g}" if row["median_ms"] < 1000 else
-                  f"{row['median_ms']:,.0f}", ha="center", va="bottom", fontsize=10)
+    fastest, *_, slowest = sorted(passed(rows), key=lambda row: row["median_ms"]) * 2
+    figure, axes = plt.subplots(figsize=(12, 5.4))
     axes.set_yscale("log")
-    axes.margins(y=0.08)
-    axes.set_xticks(range(len(rows)), [label(row["step"]) for row in rows], fontsize=9)
-    axes.set_ylabel("median ms, logarithmic")
-    axes.set_title(title(passed(rows)[0]["device"], passed(rows)[0]["elements"], path))
+    bottom = 10 ** math.floor(math.log10(fastest["median_ms"] / 2))
+    axes.set_ylim(bottom, slowest["median_ms"] * (slowest["median_ms"] / bottom) ** 0.16)
+    draw_bars(axes, rows, "median_ms")
+    for x, (before, row) in enumerate(zip([None, *rows], rows)):
+        if row["status"] == "PASS":
+            write_above(axes, x, row["median_ms"], duration(row["median_ms"]) + gain(before, row))
+    axes.yaxis.set_major_formatter(lambda ms, _: duration(ms))
+    axes.yaxis.set_minor_formatter(lambda ms, _: "")
+    axes.set_ylabel("median time, logarithmic")
+    axes.set_title(f"One sum takes from {duration(slowest['median_ms'])} ({named(slowest['step'])}) down to "
+                   f"{duration(fastest['median_ms'])} ({named(fastest['step'])})\n{setting(fastest, path)}")
     save(figure, path.parent, "time")
 
 
+def first_passes(rows):
+    """Each step's first row that counts the reduction."""
+    first = {}
+    for row in rows:
+        if row["kernel"] != HARNESS_KERNEL:
+            first.setdefault(row["step"], row)
+    return list(first.values())
+
+
 def small_multiples(first, panels, heading, path, name):
-    """A panel for each counter of the first pass: why a step is as fast as it is."""
-    figure, grid = plt.subplots(len(panels) // 2, 2, figsize=(12, 3.5 * (len(panels) // 2)))
+    """One below the other, a panel for each counter that is not zero everywhere: why a step is as fast as it is."""
+    panels = {panel: values for panel, values in panels.items() if any(values)}
+    if not panels:
+        fail(path, "nothing was counted, so there is nothing to draw")
+    figure, grid = plt.subplots(len(panels), 1, figsize=(12, 1.2 + 1.8 * len(panels)), sharex=True, squeeze=False)
     for axes, (panel, values) in zip(grid.flat, panels.items()):
-        colours = [REFERENCE_COLOUR if row["step"] == REFERENCE else STEP_COLOUR for row in first]
-        axes.bar(range(len(first)), values, color=colours, width=0.7)
+        axes.bar(range(len(first)), values, color=[colour(row["step"]) for row in first], width=0.7)
         for x, value in enumerate(values):
-            axes.text(x, value, f"{value:.2g}" if 0 < value < 10 else f"{value:,.0f}", ha="center",
-                      va="bottom", fontsize=9)
-        axes.set_xticks(range(len(first)), [label(row["step"]).split("\n")[0] for row in first])
+            write_above(axes, x, value, short(value))
+        axes.set_ylim(0, 1.25 * max(values))
         axes.set_title(panel, fontsize=11)
-        axes.set_ylim(0, 1.12 * max(values) or 1)
-    figure.suptitle(heading + ", first pass")
+        axes.tick_params(axis="x", length=0)
+        axes.yaxis.set_major_formatter("{x:,.10g}")
+    name_bars(axes, [row["step"] for row in first])
+    figure.suptitle(heading, x=0.01, ha="left", fontsize=12)
     save(figure, path.parent, name)
 
 
 def draw_profile(rows, path, device):
-    first = [row for row in rows if row["pass"] == 1]
+    first = first_passes(rows)
     panels = {
         "warp instructions, millions": [row["warp_instructions"] / 1e6 for row in first],
-        "shared loads and stores, thousands": [(row["shared_loads"] + row["shared_stores"]) / 1e3
-                                               for row in first],
+        "shared loads and stores, thousands": [(row["shared_loads"] + row["shared_stores"]) / 1e3 for row in first],
         "lanes on per instruction, of 32": [row["lanes_on"] for row in first],
-        "global load requests, millions": [row["global_load_requests"] / 1e6 for row in first],
+        "global load requests, thousands": [row["global_load_requests"] / 1e3 for row in first],
     }
-    small_multiples(first, panels, title(device, float(first[0]["elements"]), path), path, "counters")
+    heading = "What NVIDIA's profiler counts in the first pass of each step"
+    small_multiples(first, panels, f"{heading}\n{device}, n = {count(rows[0]['elements'])} floats, {about(path, 'date')}",
+                    path, "counters")
 
 
 def draw_simulated(rows, path):
-    first = [row for row in rows if row["launch"] == 0]
+    first = first_passes(rows)
     panels = {
-        "warp instructions (PTX), millions": [row["warp_instructions"] / 1e6 for row in first],
+        "warp instructions (PTX), thousands": [row["warp_instructions"] / 1e3 for row in first],
         "lanes on per instruction, of 32": [row["lanes_on_mean"] for row in first],
         "shared loads and stores, thousands": [(row["shared_loads"] + row["shared_stores"]) / 1e3 for row in first],
         "bank conflicts, thousands": [row["bank_conflicts"] / 1e3 for row in first],
@@ -209,146 +307,211 @@ def draw_simulated(rows, path):
         "barriers, counted per warp, thousands": [row["block_barriers"] / 1e3 for row in first],
     }
     elements = about(path, "elements")
-    heading = title("SIMT simulator", int(elements) if elements.isdigit() else 0, path)
-    small_multiples(first, panels, heading, path, "simulated")
+    n = f"n = {count(int(elements))} floats" if elements.isdigit() else "n unknown"
+    small_multiples(first, panels, f"What the simulator counts in the first pass of each step\n{n}, {about(path, 'date')}",
+                    path, "simulated")
 
 
 def by_step(rows, cache):
-    """The points of each step over n, of one state of the cache."""
+    """The points of each step over n, of one state of the cache; the steps in the ladder's order."""
     points = {}
-    for row in sorted(passed(rows), key=lambda row: row["elements"]):
+    for row in sorted(passed(rows), key=lambda row: (row["step"] == REFERENCE, row["step"], row["elements"])):
         if row["cache"] == cache:
             points.setdefault(row["step"], []).append(row)
     return points
 
 
-def best_step(points):
-    """The step with the highest bandwidth that any n shows."""
-    return max((step for step in points if step != REFERENCE), key=lambda step: max(r["gb_per_s"] for r in points[step]))
+def spread_out(levels, gap):
+    """Rising levels moved as little as leaves a gap between any two: those that touch form groups about their mean."""
+    groups = []  # [middle, how many]
+    for level in levels:
+        groups.append([level, 1])
+        while len(groups) > 1 and groups[-1][0] - groups[-2][0] < gap * (groups[-1][1] + groups[-2][1]) / 2:
+            middle, number = groups.pop()
+            below, others = groups[-1]
+            groups[-1] = [(middle * number + below * others) / (number + others), number + others]
+    return [middle + gap * (place - (number - 1) / 2) for middle, number in groups for place in range(number)]
 
 
-def line_style(step, best, index):
-    if step in (REFERENCE, best):
-        return {"color": REFERENCE_COLOUR if step == REFERENCE else STEP_COLOUR, "linewidth": 2.5, "zorder": 3,
-                "label": "CUB" if step == REFERENCE else f"{step}, the fastest"}
-    return {"color": plt.cm.Greys(0.3 + 0.05 * index), "linewidth": 1.1}
+def label_ends(axes, ends, numbers):
+    """Names lines right of the axes, by a stroke from each last point; the numbers of the grey ones where there is room.
+
+    Both hold (n, value, words) and ends the colour too."""
+    gap = 12.5 / points_high(axes)
+    to_axes = axes.transData + axes.transAxes.inverted()
+    placed = sorted((to_axes.transform(end[:2])[1], *end) for end in ends)
+    levels = spread_out([level for level, *_ in placed], gap)
+    for level, (_, n, value, words, line_colour) in zip(levels, placed):
+        axes.annotate(words, (n, value), xytext=(1.08, level), textcoords="axes fraction", va="center", fontsize=9.5,
+                      arrowprops={"arrowstyle": "-", "color": line_colour, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)})
+    for n, value, words in numbers:
+        level = to_axes.transform((n, value))[1]
+        if all(abs(level - other) >= gap for other in levels):
+            levels.append(level)
+            axes.annotate(words, (1, level), xycoords="axes fraction", xytext=(4, 0), textcoords="offset points",
+                          va="center", fontsize=9, color="#606060")
 
 
-def label_ends(axes, ends):
-    """Writes the steps' numbers behind their lines' last points (n, value), those that lie together in one word."""
-    groups = []
-    for value, n, number in sorted((value, n, number) for number, (n, value) in ends.items()):
-        if groups and n == groups[-1][0] and value < 1.2 * groups[-1][1]:
-            groups[-1][2].append(number)
+def draw_lines(axes, lines, colours):
+    """Lines of (n, value) over n: those with a colour named at their ends, the others grey with their number."""
+    last = max(n for line in lines.values() for n, _ in line)
+    ends, numbers = [], []
+    for step, line in lines.items():
+        if step in colours:
+            axes.plot(*zip(*line), marker=".", color=colours[step], linewidth=2, zorder=3)
+            ends.append((*line[-1], named(step), colours[step]))
         else:
-            groups.append((n, value, [number]))
-    for n, value, numbers in groups:
-        axes.annotate(" ".join(sorted(numbers)), (n, value), xytext=(5, 0), textcoords="offset points", fontsize=8, va="center")
+            axes.plot(*zip(*line), color=GREY, linewidth=0.9)
+            if line[-1][0] == last:
+                numbers.append((*line[-1], named(step).partition(" ")[0]))
+    axes.set_xscale("log", base=2)
+    axes.tick_params(axis="x", labelsize=12)
+    axes.set_xlabel("n, floats")
+    axes.margins(x=0.01)
+    return ends, numbers
+
+
+def worth_a_colour(points, fastest):
+    """The fastest steps of small and of large n, the last three and the turning points, as many as there are colours."""
+    steps = [step for step in points if step != REFERENCE]
+    turning = [step for step in steps if step.startswith(TURNING_POINTS)]
+    return [step for step in dict.fromkeys([*fastest, *steps[-3:], *turning]) if step in steps][:len(LINE_COLOURS)]
+
+
+def coloured(steps):
+    """A colour for each step, counted from the last one, which so has the same in every chart; and for CUB."""
+    return dict(zip(sorted(steps, reverse=True), reversed(LINE_COLOURS))) | {REFERENCE: REFERENCE_COLOUR}
+
+
+def most_wins(points, sizes):
+    """The step, or CUB, that is the fastest at the most sizes, and at how many."""
+    winners = [min((row["median_ms"], row["step"]) for line in points.values() for row in line if row["elements"] == n)[1]
+               for n in sizes]
+    winner = max(winners, key=winners.count)
+    return winner, winners.count(winner)
+
+
+def draw_small(axes, points, sizes, colours):
+    """Microseconds over small n, without the steps that would press all others down to the axis."""
+    lines = {step: [(row["elements"], 1e3 * row["median_ms"]) for row in line if row["elements"] in sizes]
+             for step, line in points.items()}
+    least = {n: min(us for line in lines.values() for size, us in line if size == n) for n in sizes}
+    near = {step: line for step, line in lines.items() if line and line[-1][1] < 8 * least[line[-1][0]]}
+    ends = draw_lines(axes, near, colours)
+    axes.set_ylim(0, 1.05 * max(us for line in near.values() for _, us in line))
+    axes.yaxis.set_major_formatter("{x:,.10g}")
+    axes.set_ylabel("µs")
+    winner, wins = most_wins(points, sizes)
+    axes.set_title(f"Small arrays: {named(winner)} is the fastest\nat {wins} of {len(sizes)} sizes up to n = {count(sizes[-1])}")
+    absent = ", ".join(named(step).partition(" ")[0] for step in lines if lines[step] and step not in near)
+    if absent:
+        axes.set_xlabel(f"n, floats ({absent} not drawn: over 8 times as long)")
+    label_ends(axes, *ends)
+
+
+def draw_large(axes, points, sizes, colours, peak):
+    """GB/s over large n, and the theoretical peak."""
+    lines = {step: [(row["elements"], row["gb_per_s"]) for row in line if row["elements"] in sizes]
+             for step, line in points.items()}
+    lines = {step: line for step, line in lines.items() if line and line[-1][0] > SPLIT}
+    ends = draw_lines(axes, lines, colours)
+    best, leader = max((gb, step) for step, line in lines.items() for n, gb in line if n == sizes[-1])
+    axes.set_ylim(0, 1.12 * max(peak, best))
+    if peak:
+        axes.axhline(peak, color="black", linewidth=1)
+        axes.annotate(f"theoretical peak: {peak:,.0f} GB/s", (sizes[0], peak), xytext=(0, 3), textcoords="offset points",
+                      va="bottom", fontsize=9.5)
+    axes.yaxis.set_major_formatter("{x:,.10g}")
+    axes.set_ylabel("GB/s of input")
+    axes.set_title(f"Large arrays: {named(leader)} is the fastest\nat n = {count(sizes[-1])}, with {short(best)} GB/s")
+    label_ends(axes, *ends)
 
 
 def draw_sweep(rows, path):
-    """Bandwidth over n, cold, both axes logarithmic: latency at the left, the memory's limit at the right."""
+    """Cold caches: time where n is small, bandwidth where it is large."""
     points = by_step(rows, "cold")
-    best = best_step(points)
-    figure, axes = plt.subplots(figsize=(10, 6))
-    ends = {}
-    for index, (step, line) in enumerate(points.items()):
-        n, value = [row["elements"] for row in line], [row["gb_per_s"] for row in line]
-        axes.plot(n, value, marker=".", **line_style(step, best, index))
-        if step != REFERENCE:
-            ends[step[4:6]] = (n[-1], value[-1])
-    label_ends(axes, ends)
-    peak = passed(rows)[0]["peak_gb_per_s"]
-    axes.axhline(peak, color="black", linewidth=1)
-    axes.text(1000, peak * 1.05, f"theoretical peak: {peak:,.0f} GB/s")
-    limits = path.with_name("limits.csv")
-    if limits.exists():
-        l2_bytes = read_rows(limits, ["l2_bytes"], ["l2_bytes"])[0]["l2_bytes"]
-        axes.axvline(l2_bytes / 4, color="black", linestyle=":", linewidth=1)
-        axes.text(l2_bytes / 4, 0.3, f" the L2's {l2_bytes / 1e6:.0f} MB", fontsize=9, transform=axes.get_xaxis_transform())
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xlabel("n, floats")
-    axes.set_ylabel("GB/s of input")
-    axes.legend(loc="lower right", frameon=False)
-    axes.set_title(f"{passed(rows)[0]['device']}, L2 cache cold, {about(path, 'date')}")
+    sizes = sorted({row["elements"] for line in points.values() for row in line})
+    small = [n for n in sizes if n <= SPLIT]
+    large = [n for n in sizes if n >= SPLIT] if sizes[-1] > SPLIT else []
+    colours = coloured(worth_a_colour(points, [most_wins(points, some)[0] for some in (small, large[-1:]) if some]))
+    figure, grid = plt.subplots(1, bool(small) + bool(large), figsize=(12, 6), squeeze=False)
+    first = next(iter(points.values()))[0]
+    figure.suptitle(f"{first['device']}, L2 cache cold, {about(path, 'date')}", x=0.01, ha="left", fontsize=11)
+    if small:
+        draw_small(grid[0, 0], points, small, colours)
+    if large:
+        draw_large(grid[0, -1], points, large, colours, first["peak_gb_per_s"])
     save(figure, path.parent, "sweep")
 
 
-def draw_against_reference(rows, path):
-    """Time over CUB's at each n: below 1 is faster."""
-    figure, grid = plt.subplots(1, 2, figsize=(12, 5.4), sharey=True)
-    for axes, cache in zip(grid, ("cold", "warm")):
-        points = by_step(rows, cache)
-        best = best_step(points)
-        ends = {}
-        reference = {row["elements"]: row["median_ms"] for row in points.get(REFERENCE, [])}
-        for index, (step, line) in enumerate(points.items()):
-            line = [row for row in line if row["elements"] in reference]
-            ratio = [row["median_ms"] / reference[row["elements"]] for row in line]
-            if not line or step.startswith("step00"):
-                continue
-            style = line_style(step, best, index)
-            if step.startswith("step11") and step != best:
-                style |= {"color": STEP_COLOUR, "linestyle": "--", "linewidth": 2, "label": step}
-            axes.plot([row["elements"] for row in line], ratio, marker=".", **style)
-            if step != REFERENCE:
-                ends[step[4:6]] = (line[-1]["elements"], ratio[-1])
-        label_ends(axes, ends)
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-        axes.set_yticks([0.7, 0.8, 0.9, 1, 1.5, 2, 5, 10], ["0.7", "0.8", "0.9", "1", "1.5", "2", "5", "10"])
-        axes.minorticks_off()
-        axes.set_xlabel("n, floats")
-        axes.set_title(f"L2 cache {cache}")
-    grid[0].set_ylabel("time over CUB's (below 1: faster)")
-    grid[0].legend(frameon=False, loc="upper left")
-    figure.suptitle(f"{passed(rows)[0]['device']}, {about(path, 'date')}")
+def over_reference(rows, cache):
+    """For each step (n, time over CUB's), and for CUB the 1 that they are compared with."""
+    points = by_step(rows, cache)
+    reference = {row["elements"]: row["median_ms"] for row in points.get(REFERENCE, [])}
+    lines = {step: [(row["elements"], row["median_ms"] / reference[row["elements"]]) for row in line
+                    if row["elements"] in reference] for step, line in points.items()}
+    return {step: line for step, line in lines.items() if line}
+
+
+def last_near(panels):
+    """The last four steps that take less than twice CUB's time at most sizes."""
+    ratios = {}
+    for lines in panels.values():
+        for step in lines.keys() - {REFERENCE}:
+            ratios.setdefault(step, []).extend(ratio for _, ratio in lines[step])
+    return [step for step in sorted(ratios) if sum(ratio < 2 for ratio in ratios[step]) > len(ratios[step]) / 2][-4:]
+
+
+def faster_at(line):
+    """At how many sizes a step takes less time than CUB."""
+    return sum(ratio < 1 for _, ratio in line)
+
+
+def draw_against_reference(panels, steps, device, path):
+    """Time over CUB's at each n, a panel for each state of the cache: below 1 is faster."""
+    figure, grid = plt.subplots(1, len(panels), figsize=(12, 5.4), sharey=True, squeeze=False)
+    figure.suptitle(f"{device}, {about(path, 'date')}; time over CUB's: below 1 is faster than CUB", x=0.01, ha="left",
+                    fontsize=11)
+    colours = coloured(steps)
+    ends = []
+    for axes, (cache, lines) in zip(grid.flat, panels.items()):
+        ends.append(draw_lines(axes, {step: lines[step] for step in colours if step in lines}, colours))
+        best = max((step for step in steps if step in lines),
+                   key=lambda step: (faster_at(lines[step]), -math.prod(dict(lines[step]).values())))
+        axes.set_title(f"L2 cache {cache}: {named(best)} is faster\n"
+                       f"than CUB at {faster_at(lines[best])} of {len(lines[best])} sizes")
+    grid[0, 0].set_ylabel("time over CUB's")
+    for axes, end in zip(grid.flat, ends):
+        label_ends(axes, *end)
     save(figure, path.parent, "sweep-against-cub")
 
 
-def draw_roof(path):
-    """For each step the time that each limit alone would allow, and the measured one."""
-    rows = roof(path.parent)
-    figure, axes = plt.subplots(figsize=(10, 5.6))
-    positions = range(len(rows))
-    axes.bar(positions, [row["measured_us"] for row in rows], color="#d0d0d0", width=0.8, label="measured")
-    colours = {"issue": "#0072b2", "shared": "#009e73", "dram": "#d55e00", "flight": "#cc79a7", "launch": "#000000"}
-    markers = {"issue": "o", "shared": "s", "dram": "D", "flight": "^", "launch": "_"}
-    for limit, what in LIMITS.items():
-        axes.scatter(positions, [row[limit] for row in rows], color=colours[limit], marker=markers[limit], s=60,
-                     label=what, zorder=3)
-    axes.set_yscale("log")
-    axes.set_xticks(positions, [label(row["step"]) for row in rows], fontsize=8)
-    axes.set_ylabel("µs, logarithmic")
-    axes.legend(frameon=False, ncols=2)
-    axes.set_title("What each limit alone would allow, n = $2^{28}$: the highest mark holds the step")
-    save(figure, path.parent, "roof")
-
-
-def draw_sweep_charts(path):
-    rows = read_rows(path, SWEEP_COLUMNS, SWEEP_NUMBERS)
-    if not passed(rows):
-        fail(path, "no step passed, so there is nothing to draw")
+def draw_sweep_charts(rows, path):
     draw_sweep(rows, path)
-    if any(row["step"] == REFERENCE for row in passed(rows)):
-        draw_against_reference(rows, path)
+    panels = {cache: over_reference(rows, cache) for cache in ("cold", "warm")}
+    steps = last_near(panels)
+    panels = {cache: lines for cache, lines in panels.items() if lines.keys() & set(steps)}
+    if panels:
+        draw_against_reference(panels, steps, passed(rows)[0]["device"], path)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("directory", type=Path, help="holds run-all.csv, profile.csv, sweep.csv, limits.csv or the "
-                        "simulator's counters.csv; the charts are written there, as PNG and SVG")
+    parser.add_argument("directory", type=Path, help="holds run-all.csv, profile.csv, sweep.csv or the simulator's "
+                        "counters.csv; the charts are written there, as PNG and SVG")
     directory = parser.parse_args().directory
-    run_path, profile_path, simulated_path, sweep_path, limits_path = (
-        directory / f"{name}.csv" for name in ("run-all", "profile", "counters", "sweep", "limits"))
-    runs = profile = simulated = None
+    run_path, profile_path, simulated_path, sweep_path = (
+        directory / f"{name}.csv" for name in ("run-all", "profile", "counters", "sweep"))
+    runs = profile = simulated = sweep = None
+    # All is read before anything is drawn: a damaged file costs no old chart.
     if simulated_path.exists():
-        simulated = read_rows(simulated_path, ["step", *SIMULATOR_NUMBERS], SIMULATOR_NUMBERS)
-    if run_path.exists() or not (simulated or sweep_path.exists() or (directory / "sweep-counters.csv").exists()):
+        simulated = read_rows(simulated_path, ["step", "kernel", *SIMULATOR_NUMBERS], SIMULATOR_NUMBERS)
+    if sweep_path.exists():
+        sweep = read_sweep(sweep_path)
+    if run_path.exists() or not (simulated or sweep or (directory / "sweep-counters.csv").exists()):
         runs = read_runs(run_path)
     if runs and profile_path.exists():
-        profile = read_rows(profile_path, ["step", "elements", *PROFILE_NUMBERS], PROFILE_NUMBERS)
+        profile = read_rows(profile_path, ["step", "kernel", *PROFILE_NUMBERS], PROFILE_NUMBERS)
     if runs:
         draw_bandwidth(runs, run_path)
         draw_time(runs, run_path)
@@ -356,10 +519,8 @@ def main():
         draw_profile(profile, profile_path, passed(runs)[0]["device"])
     if simulated:
         draw_simulated(simulated, simulated_path)
-    if sweep_path.exists():
-        draw_sweep_charts(sweep_path)
-    if sweep_path.exists() and profile_path.exists() and limits_path.exists():
-        draw_roof(sweep_path)
+    if sweep:
+        draw_sweep_charts(sweep, sweep_path)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the measured numbers of plots/h200 into the READMEs, between their markers."""
+"""Writes what was measured, and what the programs say, into the pages, between their markers.
+
+A marker is a line like <!-- numbers ms gb: make tables writes this -->; all up to the line <!-- end --> is replaced by
+what the function of that name in this file makes of the words behind it, for the page's own step."""
 
 import argparse
 import csv
@@ -9,12 +12,17 @@ import re
 import sys
 from pathlib import Path
 
-from roof import LIMITS, growth, read, roof
-
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "plots" / "h200"
-COUNTERS = {
-    "time_us": "first pass, µs",
+MARKED = re.compile(r"(<!-- (\w+)((?: [\w.]+)*): make tables writes this -->\n).*?(<!-- end -->)", re.S)
+NOT_MEASURED = "not measured yet"
+ROWS = {
+    "ms": "ms, n = 2^26",
+    "gb": "GB/s, n = 2^26",
+    "gb_2to30": "GB/s, n = 2^30",
+    "launches": "launches",
+    "blocks": "blocks",
+    "time_us": "µs",
     "warp_instructions": "warp instructions",
     "shared_loads": "shared loads",
     "shared_stores": "shared stores",
@@ -24,7 +32,9 @@ COUNTERS = {
     "global_load_sectors": "global load sectors",
     "barriers": "barriers, counted per warp",
     "lanes_on": "lanes on per instruction (of 32)",
-    "dram_throughput_percent": "DRAM throughput, % of peak",
+    "dram_throughput_percent": "DRAM busy, % of the time",
+    "issue_busy_percent": "issue slots busy, % of the time",
+    "shared_busy_percent": "shared memory busy, % of the time",
     "occupancy_percent": "occupancy, %",
     "divergent_branches": "divergent branches",
     "load_wait_cycles": "cycles a warp waits for loads, per instruction",
@@ -32,98 +42,34 @@ COUNTERS = {
 }
 
 
-def read_csv(path, elements):
-    """The rows of a CSV, all of them measured with that many elements, as the tables say."""
-    with open(path, newline="") as file:
-        rows = list(csv.DictReader(file))
-    if any(row["elements"] != str(elements) for row in rows):
-        sys.exit(f"tables.py: {path.relative_to(ROOT)} holds rows of other sizes than {elements}")
-    return rows
+def read(name):
+    """The rows of a CSV in plots/h200; none where it is missing."""
+    path = MEASURED / name
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
-def by_step(path, elements):
-    return {row["step"]: row for row in read_csv(path, elements)}
+def by_step(name):
+    return {row["step"]: row for row in read(name) if row.get("status", "PASS") == "PASS" and row.get("pass", "1") == "1"}
 
 
-def first_passes():
-    rows = read_csv(MEASURED / "profile.csv", 2**24)
-    return {row["step"]: row for row in rows if row["pass"] == "1"}
+def steps():
+    """Every program of the ladder in order, CUB last."""
+    return sorted(path.parent.name for path in ROOT.glob("step[0-9][0-9]_*/reduce.cu")) + ["reference_cub"]
 
 
-def idea(step):
-    """The idea in a few words: the first sentence of the program's first comment."""
-    first_line = (ROOT / step / "reduce.cu").read_text().splitlines()[0]
-    return re.match(r"// [^:]+: ([^.]+)\.", first_line)[1]
+def before(step):
+    """The program before a step, or None; CUB is compared with the last step."""
+    names = steps()
+    return names[names.index(step) - 1] if step != names[0] else None
 
 
-def milliseconds(row):
-    return f"{float(row['median_ms']):,.4g}" if float(row["median_ms"]) < 1000 else f"{float(row['median_ms']):,.0f}"
-
-
-def bandwidth(row):
-    if not row:  # that size was not run: step 00 takes minutes
-        return "–"
-    value = float(row["gb_per_s"])
-    return f"{value:.2f}" if value < 1 else f"{value:,.0f}"
-
-
-def share(row):
-    return f"{100 * float(row['gb_per_s']) / float(row['peak_gb_per_s']):.1f} %"
-
-
-def gain(before, row):
-    if not before:
-        return "–"
-    ratio = float(before["median_ms"]) / float(row["median_ms"])
-    return f"{ratio:.2f}×" if ratio < 100 else f"{ratio:,.0f}×"
-
-
-def ladder(rows, large):
-    """The table of the whole ladder: n = 2^26, and the bandwidth at 2^30."""
-    lines = ["| step | idea | ms | GB/s | share of peak | against the step before | GB/s at 2^30 |",
-             "| --- | --- | ---: | ---: | ---: | ---: | ---: |"]
-    before = None
-    for step, row in rows.items():
-        # CUB is no step of the ladder: it is compared with the last one.
-        lines.append(f"| [{step}]({step}/README.md) | {idea(step)} | {milliseconds(row)} | {bandwidth(row)} | "
-                     f"{share(row)} | {gain(before, row)} | {bandwidth(large.get(step))} |")
-        before = row
-    return "\n".join(lines)
-
-
-def report(row):
-    """The line that a program prints for a person."""
-    return ("```\n{step} on {device}: n {elements}, launches {launches}, ms {ms:.4f} (least {least:.4f}), "
-            "GB/s {gb:.2f} of {peak:.0f}, PASS\n```").format(
-                **row, ms=float(row["median_ms"]), least=float(row["min_ms"]), gb=float(row["gb_per_s"]),
-                peak=float(row["peak_gb_per_s"]))
-
-
-def counter(text):
-    value = float(text)
-    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.1f}"
-
-
-def numbers(step, rows, large, passes):
-    """The table of one step: its numbers beside those of the step before."""
-    names = list(rows)
-    before = names[names.index(step) - 1] if step != names[0] else None
-    shown = [name for name in (before, step) if name]
-    lines = ["| | " + " | ".join(shown) + " |", "| --- |" + " ---: |" * len(shown)]
-
-    def line(label, cells):
-        lines.append(f"| {label} | " + " | ".join(cells) + " |")
-
-    line("ms, n = 2^26", [milliseconds(rows[name]) for name in shown])
-    line("GB/s, n = 2^26", [bandwidth(rows[name]) for name in shown])
-    line("GB/s, n = 2^30", [bandwidth(large.get(name)) for name in shown])
-    line("launches", [rows[name]["launches"] for name in shown])
-    line("blocks, first pass, n = 2^24", [counter(passes[name]["blocks"]) for name in shown])
-    for column, label in COUNTERS.items():
-        line(label, [counter(passes[name][column]) for name in shown])
-    if before:
-        lines.append(f"\nGain at 2^26: **{gain(rows[before], rows[step])}**. ")
-    return "\n".join(lines).strip()
+def table(header, rows):
+    """A Markdown table; columns after the first hold numbers."""
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
 def power(elements):
@@ -132,133 +78,242 @@ def power(elements):
     return f"2^{n.bit_length() - 1}" if n & (n - 1) == 0 else f"{n:,}"
 
 
-def little(gpu):
+def milliseconds(row):
+    ms = float(row["median_ms"])
+    return f"{ms:,.4g}" if ms < 1000 else f"{ms:,.0f}"
+
+
+def bandwidth(row):
+    value = float(row["gb_per_s"])
+    return f"{value:.2f}" if value < 1 else f"{value:,.0f}"
+
+
+def share(row):
+    return f"{100 * float(row['gb_per_s']) / float(row['peak_gb_per_s']):.1f} %"
+
+
+def times(old, new):
+    """How many times faster; "within the spread" where the middle halves of the runs meet."""
+    ratio = float(old["median_ms"]) / float(new["median_ms"])
+    if float(old["q1_ms"]) <= float(new["q3_ms"]) and float(new["q1_ms"]) <= float(old["q3_ms"]):
+        return f"{ratio:.2f}× (within the spread)"
+    return f"{ratio:.2f}×" if ratio < 100 else f"{ratio:,.0f}×"
+
+
+def cell(row, show):
+    return show(row) if row else NOT_MEASURED
+
+
+# ---- One function for each kind of marker: the page's step, and the words of the marker.
+
+def idea(step):
+    """The idea in a few words: the first sentence of the program's first comment."""
+    return re.match(r"// [^:]+: ([^.]+)\.", (ROOT / step / "reduce.cu").read_text(encoding="utf-8"))[1]
+
+
+def ladder(_):
+    """All programs: at 2^26 with the gain of each step and of all so far, and at 2^30."""
+    rows, large, lines = by_step("run-all.csv"), by_step("2to30/run-all.csv"), []
+    first = rows.get(steps()[0])
+    for step in steps():
+        row, old = rows.get(step), rows.get(before(step))
+        gains = [times(old, row) if old and row else "–", times(first, row) if first and row and old else "–"]
+        lines.append([f"[{step}]({step}/README.md)", idea(step), cell(row, milliseconds), cell(row, bandwidth), cell(row, share), *gains,
+                      cell(large.get(step), bandwidth) if step != steps()[0] else "–"])
+    return table(["step", "idea", "ms", "GB/s", "of the peak", "gain", "all gains", "GB/s at 2^30"], lines)
+
+
+def report(_, step):
+    """The line that a program prints for a person."""
+    row = by_step("run-all.csv").get(step)
+    if not row:
+        return NOT_MEASURED
+    ms = {name: float(row[f"{name}_ms"]) for name in ("median", "min", "q1", "q3")}
+    return (f"```\n{step} on {row['device']}: n {row['elements']}, launches {row['launches']}, ms {ms['median']:.4f} (least {ms['min']:.4f}, "
+            f"middle half {ms['q1']:.4f} to {ms['q3']:.4f}), GB/s {float(row['gb_per_s']):.2f} of {float(row['peak_gb_per_s']):.0f}, PASS\n```")
+
+
+def code(step, *names):
+    """Functions of a step's lesson as they stand in its program, each with the comment above it."""
+    lesson = (ROOT / step / "reduce.cu").read_text(encoding="utf-8").split("// ==== Harness")[0]
+    found = []
+    for name in names:
+        function = re.search(rf"^(?:(?://|template|const ).*\n)*^[\w ].*\b{name}\(.*(?:\n .*)?\n{{\n(?:.*\n)*?^}}\n", lesson, re.M)
+        if not function:
+            sys.exit(f"tables.py: {step}/reduce.cu has no function {name}")
+        found.append(function[0])
+    return "```cuda\n" + "\n".join(found) + "```"
+
+
+def counter(text):
+    value = float(text)
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.1f}"
+
+
+def numbers(step, *names):
+    """Some of a step's numbers beside those of the step before, and the gain at 2^26."""
+    runs, large, profile = by_step("run-all.csv"), by_step("2to30/run-all.csv"), by_step("profile.csv")
+    shown = [name for name in (before(step), step) if name]
+
+    def value(row, name):
+        if row == "gb_2to30":
+            return cell(large.get(name), bandwidth) if name != steps()[0] else "–"
+        if row in ("ms", "gb", "launches"):
+            return cell(runs.get(name), {"ms": milliseconds, "gb": bandwidth, "launches": lambda found: found["launches"]}[row])
+        return cell(profile.get(name), lambda found: counter(found[row]))
+
+    lines = [[ROWS[row], *(value(row, name) for name in shown)] for row in names]
+    gain = ""
+    if len(shown) == 2 and all(name in runs for name in shown):
+        gain = f"\n\nGain at 2^26: **{times(runs[shown[0]], runs[step])}**."
+    return table(["", *shown], lines) + gain
+
+
+def parts(step):
+    """What steps take whole, without their tree, without their way to memory, and without both."""
+    ms = {(row["step"], row["part"]): float(row["median_ms"]) for row in read("parts.csv")}
+    shown = steps() if step is None else [name for name in (before(step), step)]
+    names = ("whole", "loads alone", "adding alone", "neither")
+    return table(["ms, n = 2^26", *names], [[name, *(f"{ms[name, part]:.4f}" for part in names)] for name in shown if (name, "whole") in ms])
+
+
+def busy(_):
+    """How much of its time each unit of the GPU worked: the first pass of every program."""
+    columns = ("issue_busy_percent", "shared_busy_percent", "dram_throughput_percent", "load_wait_cycles", "barrier_wait_cycles")
+    rows = by_step("profile.csv")
+    return table(["step", *(ROWS[name] for name in columns)],
+                 [[step, *(f"{float(rows[step][name]):.1f}" for name in columns)] for step in steps() if step in rows])
+
+
+def little(_):
     """How many bytes have to be in flight: Little's law, with what `make limits` measured."""
+    if not read("limits.csv"):
+        return NOT_MEASURED
+    gpu = read("limits.csv")[0]
     load_ns, peak, sms = float(gpu["load_ns"]), float(gpu["peak_gb_per_s"]), int(gpu["sm_count"])
     in_flight = peak * load_ns  # 1 GB/s is a byte a nanosecond
-    lines = ["| | |", "| --- | ---: |", f"| from asking for a value to having it, memory idle | {load_ns:.0f} ns |",
-             f"| theoretical peak | {peak:,.0f} GB/s |", f"| their product: bytes in flight | {in_flight / 1e6:.2f} MB |",
-             f"| of each of {sms} SMs | {in_flight / sms / 1e3:.1f} KB |",
-             f"| of each of the {gpu['threads_per_sm']} threads that an SM can hold | "
-             f"{in_flight / sms / int(gpu['threads_per_sm']):.1f} bytes |"]
-    return "\n".join(lines)
+    return table(["", ""], [["from asking for a value to having it, memory idle", f"{load_ns:.0f} ns"],
+                            ["theoretical peak", f"{peak:,.0f} GB/s"],
+                            ["their product: bytes in flight", f"{in_flight / 1e6:.2f} MB"],
+                            [f"of each of {sms} SMs", f"{in_flight / sms / 1e3:.1f} KB"],
+                            [f"of each of the {gpu['threads_per_sm']} threads that an SM can hold",
+                             f"{in_flight / sms / int(gpu['threads_per_sm']):.1f} bytes"]])
 
 
-def small(rows, steps=("step08_shuffle", "step10_vectorload", "step11_singlepass", "reference_cub")):
-    """Microseconds where n is small, cold."""
-    times = {(row["step"], row["elements"]): row for row in rows if row["cache"] == "cold" and row["status"] == "PASS"}
-    sizes = sorted({int(row["elements"]) for row in rows if int(row["elements"]) <= 2**20})
-    lines = ["| n | " + " | ".join(f"{step}, µs" for step in steps) + " |", "| --- |" + " ---: |" * len(steps)]
-    for n in sizes:
-        cells = [f"{1e3 * float(times[step, str(n)]['median_ms']):.2f}" for step in steps]
-        lines.append(f"| {power(n)} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+def limits(_):
+    """What `make limits` measured of starting kernels and of the clock of events."""
+    if not read("limits.csv"):
+        return NOT_MEASURED
+    gpu = read("limits.csv")[0]
+    return table(["", ""], [["an empty kernel, between two events", f"{float(gpu['first_launch_us']):.2f} µs"],
+                            ["each further one", f"{float(gpu['next_launch_us']):.2f} µs"],
+                            ["from asking for a value in memory to having it", f"{float(gpu['load_ns']):.0f} ns"],
+                            ["the events' clock ticks every", f"{float(gpu['event_tick_ns']):.0f} ns"]])
 
 
-def against(rows):
-    """CUB's time over that of the last two steps, and the geometric means."""
-    shown = [(step, cache) for step in ("step11", "step12") for cache in ("cold", "warm")]
-    ratios = {(row["elements"], row["cache"], step): float(row["cub_ms"]) / float(row[f"{step}_ms"])
-              for row in rows for step in ("step11", "step12")}
-    sizes = sorted({row["elements"] for row in rows}, key=int)
-    lines = ["| n | " + " | ".join(f"CUB / {step}, {cache}" for step, cache in shown) + " |", "| --- |" + " ---: |" * 4]
-    for n in sizes:
-        lines.append(f"| {power(n)} | " + " | ".join(f"{ratios[n, cache, step]:.3f}" for step, cache in shown) + " |")
-    for what, some in (("of all", sizes), ("of the powers of four", [n for n in sizes if math.log2(int(n)) % 2 == 0])):
-        means = [math.exp(sum(math.log(ratios[n, cache, step]) for n in some) / len(some)) for step, cache in shown]
-        lines.append(f"| **geometric mean {what}** | " + " | ".join(f"**{mean:.3f}**" for mean in means) + " |")
-    lines.append("| **least** | " + " | ".join(f"**{min(ratios[n, c, s] for n in sizes):.3f}**" for s, c in shown) + " |")
-    return "\n".join(lines)
+def sizes(_, *names):
+    """Microseconds of some programs where n is small, cold."""
+    us = {(row["step"], int(row["elements"])): 1e3 * float(row["median_ms"])
+          for row in read("sweep.csv") if row["cache"] == "cold" and row["status"] == "PASS"}
+    small = sorted({n for _, n in us if n <= 2**22})
+    return table(["n", *(f"{name}, µs" for name in names)],
+                 [[power(n), *(f"{us[name, n]:.2f}" if (name, n) in us else NOT_MEASURED for name in names)] for n in small])
 
 
-def peers(rows):
+def finish(_):
+    """When the blocks of the last two steps end."""
+    columns = ("first_us", "quarter_us", "half_us", "three_quarters_us", "last_us")
+    return table(["", "blocks", "first", "a quarter", "half", "three quarters", "last, µs"],
+                 [[f"{row['step']}, n = {power(row['elements'])}", row["blocks"], *(f"{float(row[name]):.1f}" for name in columns)]
+                  for row in read("finish.csv")])
+
+
+def ratios(name):
+    """(elements, cache, step) → CUB's time over the step's, of a CSV of against_cub."""
+    return {(int(row["elements"]), row["cache"], column.removesuffix("_ms")): float(row["cub_ms"]) / float(row[column])
+            for row in read(name) for column in row if column.startswith("step")}
+
+
+def against(_):
+    """CUB's time over that of the last steps at every size, and the means."""
+    ratio = ratios("against-cub.csv")
+    shown = [(step, cache) for cache in ("cold", "warm") for step in ("step12", "step13")]
+    elements = sorted({n for n, _, _ in ratio})
+    lines = [[power(n), *(f"{ratio[n, cache, step]:.3f}" for step, cache in shown)] for n in elements]
+    for what, fold in (("geometric mean", lambda found: math.exp(sum(map(math.log, found)) / len(found))), ("least", min)):
+        lines.append([f"**{what}**", *(f"**{fold([ratio[n, cache, step] for n in elements]):.3f}**" for step, cache in shown)] if elements else [])
+    return table(["n", *(f"CUB / {step}, {cache}" for step, cache in shown)], lines)
+
+
+def peers(_):
     """GB/s of input beside what others offer."""
-    columns = sorted({(int(row["elements"]), row["cache"]) for row in rows})
-    lines = ["| | " + " | ".join(f"{power(n)} {cache}" for n, cache in columns) + " |", "| --- |" + " ---: |" * len(columns)]
-    names = dict.fromkeys(row["name"] for row in rows)
-    cells = {(row["name"], int(row["elements"]), row["cache"]): row for row in rows}
-    for name in names:
-        lines.append(f"| {name} | " + " | ".join(bandwidth(cells[name, *column]) for column in columns) + " |")
-    return "\n".join(lines)
+    rows = {(row["name"], int(row["elements"]), row["cache"]): row for row in read("peers.csv")}
+    columns = sorted({(n, cache) for _, n, cache in rows})
+    return table(["", *(f"{power(n)} {cache}" for n, cache in columns)],
+                 [[name, *(cell(rows.get((name, *column)), bandwidth) for column in columns)] for name in dict.fromkeys(key[0] for key in rows)])
 
 
-def roof_table(rows):
-    """Microseconds that each limit alone would allow, and which is the highest."""
-    lines = ["| step | " + " | ".join(LIMITS.values()) + " | measured, µs | held by | measured / highest |",
-             "| --- |" + " ---: |" * (len(LIMITS) + 1) + " --- | ---: |"]
-    for row in rows:
-        highest = row[row["held_by"]]
-        lines.append(f"| {row['step']} | " + " | ".join(f"{row[limit]:.1f}" for limit in LIMITS) +
-                     f" | {row['measured_us']:.1f} | {LIMITS[row['held_by']]} | {row['measured_us'] / highest:.2f} |")
-    return "\n".join(lines)
+def sass(_, step, which):
+    """The loop of a kernel in machine code, as `make sass` wrote it."""
+    path = MEASURED / "sass" / f"{step}-{which}.txt"
+    return f"```\n{path.read_text(encoding='utf-8').strip()}\n```" if path.exists() else NOT_MEASURED
 
 
-def growth_table(rows, peak):
-    """What grows with n in the time of the last steps, and what does not."""
-    lines = ["| step | cache | GB/s from 2^28 to 2^30 | share of peak | does not grow, µs |", "| --- | --- | ---: | ---: | ---: |"]
-    lines += [f"| {step} | {cache} | {speed:,.0f} | {speed / peak:.1%} | {fixed:.1f} |".replace("%", " %")
-              for step, cache, speed, fixed in rows]
-    return "\n".join(lines)
+def simulator(_, name):
+    """What a command on the simulator printed."""
+    return f"```\n{(MEASURED.parent / 'simulator' / name).with_suffix('.txt').read_text(encoding='utf-8').strip()}\n```"
 
 
 def errors(count, what):
     return f"{int(count):,} {what}" if int(count) else f"no {what}"
 
 
-def outcome(row):
+def outcome(step, number):
     """What `make tries` measured for one diff."""
+    found = [row for row in read("tries.csv") if (row["step"], row["try"]) == (step, number)]
+    if not found:
+        return f"{NOT_MEASURED.capitalize()}."
+    row = found[0]
+    what = "the sum is **wrong**"
     if row["status"] == "PASS":
-        before, after = float(row["before_ms"]), float(row["after_ms"])
-        what = f"{before:,.4g} ms before, {after:,.4g} ms after ({before / after:.2f}×), right sum"
-    else:
-        what = "**wrong sum**"
-    size = "" if row["elements"] == str(2**26) else f" at n = {int(row['elements']):,}"
-    return (f"Measured{size}: {what}; memcheck: {errors(row['memcheck_errors'], 'errors')}, "
-            f"racecheck: {errors(row['racecheck_errors'], 'hazards')}.")
+        old, new = float(row["before_ms"]), float(row["after_ms"])
+        what = f"{old:,.4g} ms before, {new:,.4g} ms after ({old / new:.2f}×); the sum is right"
+    size = "" if row["elements"] == str(2**26) else f" at n = {power(row['elements'])}"
+    return f"Measured{size}: {what}. memcheck: {errors(row['memcheck_errors'], 'errors')}; racecheck: {errors(row['racecheck_errors'], 'hazards')}."
 
 
-def filled(text, name, table):
-    """text with the table between its markers."""
-    begin, end = f"<!-- {name}: make tables writes this -->", f"<!-- end of {name} -->"
-    if text.count(begin) != 1 or text.count(end) != 1:
-        sys.exit(f"tables.py: a README needs exactly one '{begin}' and one '{end}'")
-    return text[: text.index(begin) + len(begin)] + f"\n{table}\n" + text[text.index(end):]
+KINDS = {function.__name__: function for function in (ladder, report, code, numbers, parts, busy, little, limits, sizes, finish,
+                                                      against, peers, sass, simulator)} | {"try": outcome}
+
+
+def filled(path):
+    """The page's text with everything between its markers made anew."""
+    step = path.parent.name if (path.parent / "reduce.cu").exists() else None
+
+    def fill(found):
+        begin, kind, words, end = found.groups()
+        if kind not in KINDS:
+            sys.exit(f"tables.py: {path.relative_to(ROOT)}: there is nothing called {kind}; there are {', '.join(KINDS)}")
+        return f"{begin}{KINDS[kind](step, *words.split())}\n{end}"
+
+    return MARKED.sub(fill, path.read_text(encoding="utf-8"))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if a README is stale")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a page is stale")
     options = parser.parse_args()
-    rows = by_step(MEASURED / "run-all.csv", 2**26)
-    large = by_step(MEASURED / "2to30" / "run-all.csv", 2**30)
-    passes = first_passes()
-    pages = {ROOT / "README.md": {"ladder": ladder(rows, large), "report": report(rows["step03_sequential"])}}
-    pages[ROOT / "README.md"] |= {"against": against(read(MEASURED / "against-cub.csv")),
-                                  "peers": peers(read(MEASURED / "peers.csv")), "roof": roof_table(roof(MEASURED))}
-    last = [step for step in rows if step >= "step09" or step == "reference_cub"]
-    peak = float(read(MEASURED / "limits.csv")[0]["peak_gb_per_s"])
-    pages[ROOT / "README.md"]["growth"] = growth_table(growth(MEASURED, last), peak)
-    pages |= {ROOT / step / "README.md": {"numbers": numbers(step, rows, large, passes)} for step in rows}
-    pages[ROOT / "step09_inflight/README.md"]["little"] = little(read(MEASURED / "limits.csv")[0])
-    pages[ROOT / "step11_singlepass/README.md"]["small"] = small(read(MEASURED / "sweep.csv"))
-    simulated = MEASURED.parent / "simulator"
-    pages[ROOT / "simulator/README.md"] = {
-        name: f"```\n{(simulated / name).with_suffix('.txt').read_text().strip()}\n```" for name in ("speed", "numba")}
-    for row in read(MEASURED / "tries.csv"):
-        pages[ROOT / row["step"] / "README.md"][f"try {row['try']}"] = outcome(row)
     stale = False
-    for path, tables in pages.items():
-        new = text = path.read_text()
-        for name, table in tables.items():
-            new = filled(new, name, table)
-        if new == text:
+    for path in [ROOT / "README.md", *sorted(ROOT.glob("*/README.md")), *sorted(ROOT.glob("docs/*.md"))]:
+        new = filled(path)
+        if new == path.read_text(encoding="utf-8"):
             continue
         stale = True
         if options.check:
             print(f"tables.py: {path.relative_to(ROOT)} is stale: run make tables", file=sys.stderr)
         else:
-            unfinished = path.with_suffix(".tmp")
-            unfinished.write_text(new)
+            unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+            unfinished.write_text(new, encoding="utf-8")
             os.replace(unfinished, path)
     return 1 if stale and options.check else 0
 

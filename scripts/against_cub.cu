@@ -26,7 +26,6 @@ namespace step13 {
 #include "../step13_queue/reduce.cu"
 }
 
-using cub_sum::check;
 enum { RUNS = 101 };
 
 // A program's own Data over the same memory.
@@ -73,6 +72,7 @@ static std::vector<long long> default_sizes()
 
 int main(int argc, char **argv)
 {
+    using cub_sum::check;
     std::vector<long long> sizes;
     for (int k = 1; k < argc; k++)
         sizes.push_back(strtoll(argv[k], nullptr, 10));

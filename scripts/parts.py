@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Times steps whole, without their tree, and without their way to memory, into one CSV: does a step load first and
-add then, or both at once? The sums are wrong without a part, so that the check is taken out too."""
+"""Times steps whole, without their tree, without their way to memory, and without both, into one CSV: what does a block
+spend its time on? The sums are wrong without a part, so that the check is taken out too."""
 
 import argparse
 import csv
@@ -31,7 +31,8 @@ def adding_alone(kernel):
     return kernel.replace("(long long)blockIdx.x *", "0ll *")
 
 
-PARTS = {"whole": lambda kernel: kernel, "loads alone": loads_alone, "adding alone": adding_alone}
+PARTS = {"whole": lambda kernel: kernel, "loads alone": loads_alone, "adding alone": adding_alone,
+         "neither": lambda kernel: loads_alone(adding_alone(kernel))}
 
 
 def part_of(step, change):

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = ["step", "try", "diff", "elements", "before_ms", "after_ms", "status", "memcheck_errors", "racecheck_errors"]
 ROUNDS = 3  # before and after in turns, so that a drift of the clocks meets both
 SANITIZED_ELEMENTS = "100003"  # several blocks in every step, and no round number
-TIME_LIMIT_S = 300
+TIME_LIMIT_S = 60
 
 
 def fail(message):
@@ -64,12 +64,12 @@ def build(compiler, source, directory):
 
 
 def milliseconds(program, elements):
-    """The median, or None where the program says that its sum is wrong."""
+    """The median, or None where the program ends without a right sum."""
     try:
         run = subprocess.run([program, "--csv", str(elements)], capture_output=True, text=True, timeout=TIME_LIMIT_S)
     except subprocess.TimeoutExpired:
         fail(f"{program}: no end after {TIME_LIMIT_S} s")
-    if run.returncode == 1 and run.stderr.startswith("FAIL"):
+    if run.returncode == 1:  # a wrong sum, or an access that the GPU refused
         return None
     if run.returncode != 0:
         fail(f"{program}: exit status {run.returncode}: {run.stderr.strip()}")

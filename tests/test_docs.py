@@ -14,7 +14,7 @@ import tries
 from test_steps import nvcc
 
 STEPS = sorted(path.name for path in ROOT.glob("step[0-9][0-9]_*"))
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("[!.]*/README.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("[!.]*/README.md")), *sorted(ROOT.glob("docs/*.md"))]
 
 
 def check_tables():
@@ -22,7 +22,7 @@ def check_tables():
 
 
 def test_tables_match_the_committed_measurements():
-    """Broken: a README shows numbers that no committed CSV holds."""
+    """Broken: a page shows numbers that no committed CSV holds, or code that its program does not have."""
     result = check_tables()
     assert result.returncode == 0, result.stderr
 
@@ -39,6 +39,27 @@ def test_links_resolve(page):
     targets = re.findall(r"\]\(([^)#]+)\)", page.read_text())
     missing = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
     assert not missing
+
+
+def test_nothing_is_left_unmeasured():
+    """Broken: a page says "not measured yet" of something that the committed results should hold."""
+    assert not [page for page in PAGES if page.name != "CONTRIBUTING.md" and "not measured yet" in page.read_text()]
+
+
+def test_pages_stay_short():
+    """Broken: the first page, or a lesson's table, holds more than a reader can take in."""
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+    for step in STEPS:
+        rows = re.findall(r"<!-- numbers((?: \w+)+):", (ROOT / step / "README.md").read_text())
+        assert len(rows) == 1 and len(rows[0].split()) <= 6, step
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_lesson_has_its_parts(step):
+    """Broken: a lesson came without its picture, its kernel, its questions, or with an answer that is not folded."""
+    text = (ROOT / step / "README.md").read_text()
+    assert "](picture.svg)" in text and "<!-- code " in text and "## Predict before you run" in text
+    assert text.count("<summary>Answer</summary>") >= text.count("```diff") and text.count("<details>") == text.count("</details>")
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -1,47 +1,244 @@
-"""plot.py on good and on damaged CSVs."""
+"""plot.py on good and on damaged CSVs, and whether its charts can be read."""
 
 import shutil
 import subprocess
 import sys
+from itertools import combinations
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "plots"))
+import plot  # noqa: E402  (lies in plots/)
+from matplotlib.text import Text  # noqa: E402  (plot.py chooses the backend first)
+
 GOOD = (ROOT / "plots/h200/run-all.csv").read_text()
 HEADER, FIRST, *REST = GOOD.splitlines(keepends=True)
-BANDWIDTH = FIRST.split(",")[6]
+BANDWIDTH = FIRST.split(",")[HEADER.split(",").index("gb_per_s")]
+RUN_HEADER = "step,device,elements,launches,median_ms,min_ms,q1_ms,q3_ms,gb_per_s,peak_gb_per_s,status\n"
+STEPS = """step00_baseline step01_divergent step02_bitops step03_sequential step04_firstadd step05_unrollwarp step06_fullunroll
+step07_gridstride step08_shuffle step09_vectorload step10_singlepass step11_tiles step12_launchshape step13_queue""".split()
+# Shares of the peak such that labels come near each other and near the peak's line.
+SHARES = dict(zip([*STEPS, "reference_cub"], [2e-5, 0.08, 0.17, 0.18, 0.4, 0.5, 0.6, 0.8, 0.85, 0.9, 0.93, 0.95, 0.96, 0.99, 0.95]))
 
 
-def plot(directory):
-    return subprocess.run([sys.executable, ROOT / "plots/plot.py", directory], capture_output=True, text=True)
+def start(directory, **options):
+    return subprocess.Popen([sys.executable, ROOT / "plots/plot.py", directory], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, **options)
+
+
+def draw(directory):
+    process = start(directory)
+    _, errors = process.communicate()
+    return process.returncode, errors
+
+
+def run_row(step, n, share, peak=4814.3, fixed_ms=0.004):
+    """A row of run-all.csv: some microseconds, and the rest at a share of the peak."""
+    ms = fixed_ms + n * 4 / (share * peak) / 1e6
+    return f"{step},NVIDIA H200,{n},2,{ms:.6f},{ms:.6f},{ms * 0.98:.6f},{ms * 1.03:.6f},{n * 4 / ms / 1e6:.3f},{peak},PASS\n"
+
+
+def write_runs(directory, n, shares=SHARES, peak=4814.3):
+    rows = "".join(run_row(step, n, share, peak) for step, share in shares.items())
+    (directory / "run-all.csv").write_text(RUN_HEADER + rows)
+
+
+def write_sweep(directory, sizes, shares=SHARES, peak=4814.3, fixed_ms={}):
+    rows = [run_row(step, n, share, peak, fixed_ms.get(step, 0.004)).replace(",", f",{cache},", 1)
+            for n in sizes for step, share in shares.items() for cache in ("cold", "warm")]
+    (directory / "sweep.csv").write_text(RUN_HEADER.replace(",", ",cache,", 1) + "".join(rows))
+
+
+def figures(directory, monkeypatch):
+    """The charts of a directory by name, not saved."""
+    found = {}
+    monkeypatch.setattr(plot, "save", lambda figure, _, name: found.update({name: figure}))
+    monkeypatch.setattr(sys, "argv", ["plot.py", str(directory)])
+    plot.main()
+    return found
+
+
+def words(figure):
+    """Every text that is really drawn, and its box in pixels, a pixel smaller all around."""
+    found, original = [], Text.draw
+
+    def record(text, renderer):
+        if text.get_visible() and text.get_text().strip():
+            found.append(text)
+        original(text, renderer)
+
+    with mock.patch.object(Text, "draw", record):
+        figure.canvas.draw()
+    return [(text, Text.get_window_extent(text).padded(-1)) for text in found]
+
+
+def strokes(axes):
+    """All that is drawn as a line or a bar: its path in pixels, whether it is filled, and the text that it leads to, if any."""
+    for line in axes.lines:
+        yield line.get_transform().transform_path(line.get_path()), False, None
+    for bar in axes.patches:  # on a logarithmic axis it begins far below the picture
+        yield bar.get_transform().transform_path(bar.get_path()).clip_to_bbox(axes.bbox), True, None
+    for spread in axes.collections:
+        for path in spread.get_paths():
+            yield spread.get_transform().transform_path(path), False, None
+    for text in axes.texts:
+        leader = getattr(text, "arrow_patch", None)
+        if leader:
+            yield leader.get_transform().transform_path(leader.get_path()), False, text
+
+
+def unreadable(figure):
+    """What is wrong with a chart's texts, in words."""
+    texts = words(figure)
+    for text, box in texts:
+        if text.get_fontsize() < 8:
+            yield f"{text.get_text()!r} is small"
+        if box.x0 < 0 or box.y0 < 0 or box.x1 > figure.bbox.x1 or box.y1 > figure.bbox.y1:
+            yield f"{text.get_text()!r} leaves the picture"
+    # The box of a text that stands aslant says little about where its letters are.
+    level = [(text, box) for text, box in texts if text.get_rotation() % 90 == 0]
+    for (one, box), (other, other_box) in combinations(level, 2):
+        if box.overlaps(other_box):
+            yield f"{one.get_text()!r} overlaps {other.get_text()!r}"
+    for axes in figure.axes:
+        for path, filled, leads_to in strokes(axes):
+            for text, box in level:
+                if text is not leads_to and path.intersects_bbox(box, filled):
+                    yield f"a line or bar goes through {text.get_text()!r}"
+
+
+def measured(directory):
+    for file in ROOT.glob("plots/h200/*.csv"):
+        shutil.copy(file, directory)
+
+
+def simulated(directory):
+    shutil.copy(ROOT / "plots/simulator/counters.csv", directory)
+    shutil.copy(ROOT / "plots/simulator/counters.txt", directory)
+
+
+def near_the_peak(directory):
+    write_runs(directory, 2**30)
+    write_sweep(directory, [2**k for k in range(10, 31, 2)])
+
+
+def three_steps(directory):
+    few = {step: SHARES[step] for step in STEPS[:3]}
+    write_runs(directory, 2**20, few)
+    write_sweep(directory, [2**10, 2**20], few)
+
+
+def a_small_gpu(directory):
+    shares = {step: 0.93 + 0.003 * k for k, step in enumerate(SHARES)} | {STEPS[0]: 0.002, STEPS[1]: 0.3}
+    write_runs(directory, 2**24, shares, 300)
+    write_sweep(directory, [2**10, 2**15 - 1, 2**20, 2**24, 2**28], shares, 300)
+
+
+def some_failed(directory):
+    write_runs(directory, 1000003, {step: SHARES[step] for step in STEPS[:12]})
+    with open(directory / "run-all.csv", "a") as file:
+        file.write("step12_launchshape,,1000003,,,,,,,,HANG\nreference_cub,,1000003,,,,,,,,CRASH\n")
+
+
+def long_names(directory):
+    write_runs(directory, 2**26, SHARES | {"step14_clusterofblocks": 0.9, "step15_distributedshared": 0.9})
+
+
+@pytest.mark.parametrize("case", [measured, simulated, near_the_peak, three_steps, a_small_gpu, some_failed, long_names])
+def test_texts_can_be_read(case, tmp_path, monkeypatch):
+    """Broken: a text overlaps another one, lies on a line or a bar, leaves the picture, or is too small to read."""
+    case(tmp_path)
+    for name, figure in figures(tmp_path, monkeypatch).items():
+        assert not [f"{name}: {what}" for what in unreadable(figure)]
+        plot.plt.close(figure)
+
+
+def test_cub_is_a_bar_and_the_spread_is_drawn(tmp_path, monkeypatch):
+    """Broken: CUB or a step has no bar, CUB looks like a step, or the middle half of the runs is not shown."""
+    write_runs(tmp_path, 2**26)
+    axes = figures(tmp_path, monkeypatch)["bandwidth"].axes[0]
+    colours = [plot.matplotlib.colors.to_hex(bar.get_facecolor()) for bar in axes.patches]
+    assert colours == [plot.STEP_COLOUR] * len(STEPS) + [plot.REFERENCE_COLOUR]
+    assert len(axes.collections) == len(colours)
+
+
+def test_the_sweep_names_the_fastest(tmp_path, monkeypatch):
+    """Broken: the titles name another step than the one with the least time at small and at large n."""
+    shares = {"step01_one": 0.5, "step02_two": 0.9, "step03_three": 0.05, "reference_cub": 0.4}
+    write_sweep(tmp_path, [2**10, 2**12, 2**20, 2**30], shares, fixed_ms={"step03_three": 0.001})
+    small, large = (axes.get_title("left") for axes in figures(tmp_path, monkeypatch)["sweep"].axes)
+    assert "03 three" in small and "2 of 3" in small
+    assert "02 two" in large and "$2^{30}$" in large
+
+
+def test_counters_show_the_reduction_only(tmp_path, monkeypatch):
+    """Broken: the harness's kernel is taken for a step's first pass, or a panel is zero everywhere."""
+    simulated(tmp_path)
+    header, *rows = (tmp_path / "counters.csv").read_text().splitlines(keepends=True)
+    harness = ["prepare" if name == "kernel" else "77777777" for name in header.split(",")]
+    before = [",".join([row.split(",")[0], *harness[1:]]) + "\n" for row in rows]
+    (tmp_path / "counters.csv").write_text(header + "".join(line for pair in zip(before, rows) for line in pair))
+    panels = figures(tmp_path, monkeypatch)["simulated"].axes
+    steps = {row.split(",")[0] for row in rows}
+    for axes in panels:
+        heights = [bar.get_height() for bar in axes.patches]
+        assert len(heights) == len(steps) and any(heights) and max(heights) < 77777
 
 
 def test_good_results_give_all_charts(tmp_path):
     """Broken: a chart is missing, or a failed step keeps the others from being drawn."""
-    failed = "step01_divergent,,67108864,,,,,,HANG\n"
-    (tmp_path / "run-all.csv").write_text(HEADER + FIRST + failed + "".join(REST[1:]))
+    failed = {"step": "step01_divergent", "elements": "67108864", "status": "HANG"}
+    row = ",".join(failed.get(name, "") for name in HEADER.strip().split(",")) + "\n"
+    (tmp_path / "run-all.csv").write_text(HEADER + FIRST + row + "".join(REST[1:]))
     shutil.copy(ROOT / "plots/h200/profile.csv", tmp_path)
-    result = plot(tmp_path)
-    assert result.returncode == 0 and result.stderr == ""
+    assert draw(tmp_path) == (0, "")
     for name in ("bandwidth", "time", "counters"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert (tmp_path / f"{name}.svg").read_text().rstrip().endswith("</svg>")
 
 
 def test_a_sweep_gives_its_charts(tmp_path):
-    """Broken: the sweep's charts or the roof are missing, or need more than the files that they are made of."""
-    for name in ("sweep.csv", "limits.csv", "profile.csv"):
-        shutil.copy(ROOT / "plots/h200" / name, tmp_path)
-    result = plot(tmp_path)
-    assert result.returncode == 0 and result.stderr == ""
-    for name in ("sweep", "sweep-against-cub", "roof"):
+    """Broken: the sweep's charts are missing, or need more than the file that they are made of."""
+    shutil.copy(ROOT / "plots/h200/sweep.csv", tmp_path)
+    assert draw(tmp_path) == (0, "")
+    for name in ("sweep", "sweep-against-cub"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     (tmp_path / "sweep.csv").write_text("step,cache\n1,2\n")
-    result = plot(tmp_path)
-    assert result.returncode == 1 and len(result.stderr.splitlines()) == 1 and "sweep.csv" in result.stderr
+    status, errors = draw(tmp_path)
+    assert status == 1 and len(errors.splitlines()) == 1 and "sweep.csv" in errors
 
 
+def test_two_at_once(tmp_path):
+    """Broken: two plot.py in one folder take each other's unfinished files, leave some, or ignore the umask."""
+    write_runs(tmp_path, 2**26)
+    both = [start(tmp_path, umask=0o027) for _ in range(2)]
+    for process in both:
+        _, errors = process.communicate()
+        assert (process.returncode, errors) == (0, "")
+    charts = {f"{name}.{ending}" for name in ("bandwidth", "time") for ending in ("png", "svg")}
+    assert {file.name for file in tmp_path.iterdir()} == charts | {"run-all.csv"}
+    assert {(tmp_path / chart).stat().st_mode & 0o777 for chart in charts} == {0o640}
+
+
+def test_two_meet(tmp_path):
+    """Broken: a chart cannot be saved when another process saved the same one since it was begun."""
+    first, second = plot.plt.figure(), plot.plt.figure()
+    write = first.savefig
+
+    def write_and_be_overtaken(file, **options):
+        write(file, **options)
+        plot.save(second, tmp_path, "chart")
+
+    first.savefig = write_and_be_overtaken
+    plot.save(first, tmp_path, "chart")
+    assert {file.name for file in tmp_path.iterdir()} == {"chart.png", "chart.svg"}
+
+
+QUARTERS = run_row("step00_baseline", 2**20, 0.5)
+MEDIAN = QUARTERS.split(",")[4]
 DAMAGED = {
     "empty": ("", "line 1", "no rows"),
     "no rows": (HEADER, "line 1", "no rows"),
@@ -51,6 +248,8 @@ DAMAGED = {
     "not a number": (HEADER + FIRST.replace(BANDWIDTH, "nan"), "line 2", "'nan'"),
     "negative": (HEADER + FIRST.replace(BANDWIDTH, "-1"), "line 2", "'-1'"),
     "twice": (HEADER + FIRST + FIRST, "line 3", "twice"),
+    "no time": (RUN_HEADER + QUARTERS.replace(MEDIAN, "0"), "line 2", "is 0"),
+    "median outside": (RUN_HEADER + QUARTERS.replace(MEDIAN, "9"), "line 2", "more than q3_ms"),
 }
 
 
@@ -60,13 +259,13 @@ def test_damaged_results_are_named(damage, tmp_path):
     text, line, what = DAMAGED[damage]
     (tmp_path / "run-all.csv").write_text(text)
     (tmp_path / "bandwidth.png").write_text("old")
-    result = plot(tmp_path)
-    assert result.returncode == 1 and len(result.stderr.splitlines()) == 1
-    assert "run-all.csv" in result.stderr and line in result.stderr and what in result.stderr
+    status, errors = draw(tmp_path)
+    assert status == 1 and len(errors.splitlines()) == 1
+    assert "run-all.csv" in errors and line in errors and what in errors
     assert (tmp_path / "bandwidth.png").read_text() == "old"
 
 
 def test_missing_results_are_named(tmp_path):
     """Broken: without results there is a traceback."""
-    result = plot(tmp_path)
-    assert result.returncode == 1 and len(result.stderr.splitlines()) == 1 and "run-all.csv" in result.stderr
+    status, errors = draw(tmp_path)
+    assert status == 1 and len(errors.splitlines()) == 1 and "run-all.csv" in errors
