@@ -10,8 +10,8 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from drawing import LEFT, SPAN, Picture, columns, count, middle
-from traced import (LANES, LINE, ROOT, WORD, adding_intervals, additions, all_blocks, element_loads, fail, loaded_elements,
-                   needed, rounds, run, timeline)
+from traced import (LANES, LINE, ROOT, WORD, adding_intervals, additions, all_blocks, element_loads, fail, intervals,
+                   loaded_elements, needed, rounds, run, timeline)
 
 
 def plain(opcode):
@@ -371,9 +371,8 @@ def launch_shape(picture, before, now):
 
 
 def drawn_from(one):
-    """The elements that a block loads, as far as it has not drawn a tile yet, and those since."""
-    first = next((k for k, row in enumerate(one.rows) if row.opcode.startswith("atom.")), len(one.rows))
-    early = {id(row) for row in one.rows[:first]}
+    """The elements that a block loads before its threads first meet, and those that it loads later."""
+    early = {id(row) for warp in range(one.warps) for row in intervals(one, warp)[0]}
     parts = ([], [])
     for row in element_loads(one):
         parts[id(row) not in early].extend((address, row.bytes) for address in row.addresses)
@@ -384,7 +383,8 @@ def queue(picture, before, now):
     """Which block reads what, and what of it a block has drawn."""
     found = {one.step: [drawn_from(other) for other in all_blocks(one)] for one in (before, now)}
     drawn = needed([address for _, part in found[now.step] for address, _ in part], now, "loads what it has drawn")
-    picture.title(f"The last {1 - min(drawn) / WORD / now.elements:.1%} of the array are not dealt out: free blocks draw from it")
+    dealt = 1 - len(drawn) * 4 / now.elements
+    picture.title(f"Only {dealt:.0%} of the array are dealt out, a tile for each block: the rest is drawn by whoever is free")
     wide = SPAN / (now.elements * WORD)
     for one in (before, now):
         picture.head(one, f"what each of {count(one.grid, 'block')} reads")
@@ -406,7 +406,7 @@ def queue(picture, before, now):
 LESSONS = {  # the step's number: what draws it, with how many elements, on a GPU of how many SMs if that matters
     "00": (one_thread, 32), "01": (tree, 256), "02": (remainder, 4096), "03": (packed, 4096), "04": (first_add, 4096),
     "05": (last_warp, 4096), "06": (unrolled, 4096), "07": (stride, 16384), "08": (shuffles, 4096), "09": (vectors, 16384),
-    "10": (single_pass, 16384), "11": (whole_tiles, 65536), "12": (launch_shape, 4096), "13": (queue, 262144, 1),
+    "10": (single_pass, 16384), "11": (whole_tiles, 65536), "12": (launch_shape, 4096), "13": (queue, 1179648, 1),
 }
 
 
