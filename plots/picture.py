@@ -384,7 +384,7 @@ def queue(picture, before, now):
     found = {one.step: [drawn_from(other) for other in all_blocks(one)] for one in (before, now)}
     drawn = needed([address for _, part in found[now.step] for address, _ in part], now, "loads what it has drawn")
     dealt = 1 - len(drawn) * 4 / now.elements
-    picture.title(f"Only {dealt:.0%} of the array are dealt out, a tile for each block: the rest is drawn by whoever is free")
+    picture.title(f"A tile for each block, {dealt:.0%} of the array, is dealt out; free blocks draw the rest")
     wide = SPAN / (now.elements * WORD)
     for one in (before, now):
         picture.head(one, f"what each of {count(one.grid, 'block')} reads")

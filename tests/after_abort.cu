@@ -37,7 +37,7 @@ int main()
     }
     CHECK(cudaMalloc(&in, ELEMENTS * sizeof(float)));
     CHECK(cudaMalloc(&out, sizeof(float)));
-    step::reduce<step::BLOCK_SIZE><<<step::block_count(TOO_MANY), step::BLOCK_SIZE>>>(in, out, TOO_MANY);
+    step::reduce<step::BLOCK_SIZE><<<step::block_count(TOO_MANY), step::BLOCK_SIZE>>>(in, out, TOO_MANY, 0);
     if (cudaDeviceSynchronize() == cudaSuccess) {
         printf("SKIP: reading behind the array was no error here\n");
         return 0;

@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from test_gpu import STEP03
 from test_simulator import SIM, build, counters, run
 from test_steps import ROOT, STEPS, nvcc
 
@@ -20,6 +19,7 @@ import drawing
 import picture
 import traced
 
+STEP03 = (ROOT / "step03_sequential/reduce.cu").read_text()
 DRAWN = [step.name for step in STEPS if step.name[4:6] in picture.LESSONS]
 DRAWN_WITH = "release 13.0"  # the nvcc whose PTX the committed pictures show
 
@@ -69,8 +69,8 @@ def test_trace_has_every_instruction(step, tmp_path):
     assert counters(program, tmp_path, 200, SIM_TRACE=str(path)) == plain
     with open(path, newline="") as file:
         rows = Counter(int(row["launch"]) for row in csv.DictReader(file) if row["event"] == "run")
-    assert {launch: rows[launch] for launch, row in enumerate(plain) if row["grid"] == "1"} == {
-        launch: int(row["warp_instructions"]) for launch, row in enumerate(plain) if row["grid"] == "1"}
+    alone = {int(row["launch"]): int(row["warp_instructions"]) for row in plain if row["grid"] == "1"}
+    assert {launch: rows[launch] for launch in alone} == alone
 
 
 @pytest.mark.parametrize("block", [0, 2])

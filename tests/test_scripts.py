@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ROW = 'echo "$(basename "$(dirname "$0")"),A GPU,$2,2,0.5,0.4,800.0,1000.0,PASS"'
+ROW = 'echo "$(basename "$(dirname "$0")"),A GPU,$2,2,0.5,0.4,0.45,0.55,800.0,1000.0,PASS"'
 STAND_INS = {
     "pass": ROW,
     "other": ROW,
@@ -106,7 +106,7 @@ def test_bad_arguments_of_scripts(command):
     assert result.returncode == 2 and result.stdout == "" and len(result.stderr.splitlines()) == 1
 
 
-SWEPT = 'echo "$(basename "$(dirname "$0")"),A GPU,${@: -1},2,0.5,0.4,800.0,1000.0,PASS"; echo "$@" >> "$0.calls"'
+SWEPT = 'echo "$(basename "$(dirname "$0")"),A GPU,${@: -1},2,0.5,0.4,0.45,0.55,800.0,1000.0,PASS"; echo "$@" >> "$0.calls"'
 
 
 def sweep(tmp_path, *arguments, **stand_ins):
