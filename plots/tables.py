@@ -66,9 +66,9 @@ def before(step):
     return names[names.index(step) - 1] if step != names[0] else None
 
 
-def table(header, rows):
-    """A Markdown table; columns after the first hold numbers."""
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+def table(header, rows, words=1):
+    """A Markdown table; columns after the first ones, which hold words, hold numbers."""
+    lines = [header, [*["---"] * words, *["---:"] * (len(header) - words)], *rows]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
@@ -120,7 +120,7 @@ def ladder(_):
         gains = [times(old, row) if old and row else "–", times(first, row) if first and row and old else "–"]
         lines.append([f"[{step}]({step}/README.md)", idea(step), cell(row, milliseconds), cell(row, bandwidth), cell(row, share), *gains,
                       cell(large.get(step), bandwidth) if step != steps()[0] else "–"])
-    return table(["step", "idea", "ms", "GB/s", "of the peak", "gain", "all gains", "GB/s at 2^30"], lines)
+    return table(["step", "idea", "ms", "GB/s", "of the peak", "gain", "all gains", "GB/s at 2^30"], lines, words=2)
 
 
 def report(_, step):
