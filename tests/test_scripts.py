@@ -82,8 +82,8 @@ def test_interrupt_leaves_nothing_behind(run_all, tmp_path, kill):
     csv.write_text("old\n")
     command = [str(word) for word in run_all("hang")]
     command[command.index("-t") + 1] = "900"
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               start_new_session=True)
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+                               preexec_fn=lambda: signal.signal(kill, signal.SIG_DFL))  # a job in the background ignores it
     session = ["pgrep", "-s", str(process.pid), "-x", "sleep"]
     while subprocess.run(session, capture_output=True).returncode != 0:
         assert process.poll() is None
