@@ -429,7 +429,9 @@ def main():
     picture = Picture()
     lesson(picture, *(step and run(step, elements, int(arguments.block)) for step in (before, steps[arguments.step])))
     output = arguments.output or ROOT / steps[arguments.step] / "picture.svg"
-    output.write_text(picture.svg())
+    unfinished = output.with_name(f".{output.name}.{os.getpid()}")
+    unfinished.write_text(picture.svg())
+    os.replace(unfinished, output)
     print(f"drawn: {output}")
 
 

@@ -70,12 +70,19 @@ static std::vector<long long> default_sizes()
     return sizes;
 }
 
+// A size from the command line, or 0 where it is none.
+static long long parsed(const std::string &text)
+{
+    const bool digits = text.find_first_not_of("0123456789") == std::string::npos && text.size() < 12;
+    return digits ? strtoll(text.c_str(), nullptr, 10) : 0;
+}
+
 int main(int argc, char **argv)
 {
     using cub_sum::check;
     std::vector<long long> sizes;
     for (int k = 1; k < argc; k++)
-        sizes.push_back(strtoll(argv[k], nullptr, 10));
+        sizes.push_back(parsed(argv[k]));
     if (sizes.empty())
         sizes = default_sizes();
     std::sort(sizes.rbegin(), sizes.rend());

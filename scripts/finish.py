@@ -47,15 +47,15 @@ def with_clock(step):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.error = lambda message: sys.exit(f"finish.py: {message}")  # one line, without the usage
     parser.add_argument("--compiler", default="nvcc -O3 -arch=native")
     parser.add_argument("--output", type=Path, default=Path("results/finish.csv"))
-    parser.add_argument("steps", nargs="+")
+    parser.add_argument("steps", nargs="+", type=tries.step_name)
     options = parser.parse_args()
     rows = [HEADER]
-    compiler = options.compiler.replace("-Werror all-warnings", "")  # what follows the report is not reached
     with tempfile.TemporaryDirectory() as directory:
         for step in options.steps:
-            program = tries.build(compiler, with_clock(step), Path(directory) / step)
+            program = tries.build(options.compiler, with_clock(step), Path(directory) / step)
             for elements in (1 << 26, 1 << 30):
                 run = subprocess.run([program, str(elements)], capture_output=True, text=True)
                 if run.returncode != 0:

@@ -49,10 +49,11 @@ def part_of(step, change):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--elements", type=int, default=1 << 26)
+    parser.error = lambda message: sys.exit(f"parts.py: {message}")  # one line, without the usage
+    parser.add_argument("--elements", type=tries.elements, default=1 << 26)
     parser.add_argument("--compiler", default="nvcc -O3 -arch=native")
     parser.add_argument("--output", type=Path, default=Path("results/parts.csv"))
-    parser.add_argument("steps", nargs="+")
+    parser.add_argument("steps", nargs="+", type=tries.step_name)
     options = parser.parse_args()
     cases = [(step, part) for step in options.steps for part in PARTS]
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(os.cpu_count()) as workers:

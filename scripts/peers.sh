@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # peers.sh FILE.csv PEERS PROGRAM...: the programs beside what others offer, one table from one run.
 # PEERS is the program built from peers.cu; torch.sum takes part where python3 has torch.
-set -eu
+set -euo pipefail
 if [ $# -lt 3 ]; then
     echo "usage: peers.sh FILE.csv PEERS PROGRAM..." >&2
     exit 2

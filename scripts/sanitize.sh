@@ -2,6 +2,10 @@
 # sanitize.sh PROGRAM...: runs compute-sanitizer's four tools over each program at ragged sizes, several at once.
 # Exit status: 0 if no tool reported an error or a warning.
 set -u
+if [ $# = 0 ]; then
+    echo "usage: sanitize.sh PROGRAM... (make sanitize names them all)" >&2
+    exit 2
+fi
 command -v compute-sanitizer > /dev/null || {
     echo "sanitize.sh: compute-sanitizer was not found; it comes with the CUDA toolkit" >&2
     exit 2

@@ -43,15 +43,18 @@ def main_loop(code):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.error = lambda message: sys.exit(f"sass.py: {message}")  # one line, without the usage
     parser.add_argument("--compiler", default="nvcc -O3 -arch=sm_90")
     parser.add_argument("--output", type=Path, default=Path("results/sass"))
-    parser.add_argument("step")
+    parser.add_argument("step", type=tries.step_name)
     parser.add_argument("try_number", type=int, metavar="TRY")
     parser.add_argument("name")
     options = parser.parse_args()
     if not shutil.which("cuobjdump"):
         sys.exit("sass.py: cuobjdump was not found; it comes with the CUDA toolkit")
     source = (tries.ROOT / options.step / "reduce.cu").read_text()
+    if options.try_number > len(tries.tries(options.step)):
+        parser.error(f"{options.step} has no Try {options.try_number}")
     if options.try_number:
         source = tries.applied(options.step, tries.tries(options.step)[options.try_number - 1][0])
     with tempfile.TemporaryDirectory() as directory:

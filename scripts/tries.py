@@ -26,10 +26,24 @@ def fail(message):
     sys.exit(f"tries.py: {message}")
 
 
+def elements(text):
+    """A number of elements, for argparse."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of elements, 1 or more")
+    return int(text)
+
+
+def step_name(text):
+    """The name of a step that exists, for argparse."""
+    if not (ROOT / text / "reduce.cu").exists():
+        raise argparse.ArgumentTypeError(f"there is no step '{text}'")
+    return text
+
+
 def tries(step):
     """The diffs of a step's README in order, each with its own number of elements or ''."""
     found = re.findall(r"^```diff(?: N=(\d+))?\n(.*?)^```", (ROOT / step / "README.md").read_text(), re.M | re.S)
-    return [(diff, elements) for elements, diff in found]
+    return [(diff, size) for size, diff in found]
 
 
 def digest(diff):
@@ -98,16 +112,17 @@ def measure(step, number, diff, elements, after, errors):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--elements", type=int, default=1 << 26)
+    parser.error = fail  # one line, without the usage
+    parser.add_argument("--elements", type=elements, default=1 << 26)
     parser.add_argument("--compiler", default="nvcc -O3 -arch=native")
     parser.add_argument("--output", type=Path, default=Path("results/tries.csv"))
-    parser.add_argument("steps", nargs="+")
+    parser.add_argument("steps", nargs="+", type=step_name)
     options = parser.parse_args()
     if not shutil.which("compute-sanitizer"):
         fail("compute-sanitizer was not found; it comes with the CUDA toolkit")
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    cases = [(step, number, diff, int(elements or options.elements))
-             for step in options.steps for number, (diff, elements) in enumerate(tries(step), 1)]
+    cases = [(step, number, diff, int(size or options.elements))
+             for step in options.steps for number, (diff, size) in enumerate(tries(step), 1)]
     unfinished = options.output.with_suffix(".tmp")
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(os.cpu_count()) as workers:
         # Compilers and sanitizers work side by side; what is timed runs alone.

@@ -77,13 +77,14 @@ __global__ void reduce(const float *in, float *out, long long n, unsigned head)
             next = atomicAdd(&drawn_tiles, 1); // on its way while the tile is added
         for (unsigned k = 0; k < loads; k++)   // none of these loads waits for a test
             sum += add_up(vectors[start + k * block_size + tid]);
-        start += gridDim.x * tile;
         if (queue) {
             __syncthreads(); // all have read the number before
             if (tid == 0)
                 drawn = gridDim.x + next;
             __syncthreads();
             start = (long long)drawn * tile;
+        } else {
+            start += gridDim.x * tile;
         }
     }
     for (unsigned k = 0; k < loads; k++) // the last tile may be cut off anywhere
@@ -142,9 +143,9 @@ static void launch(const float *in, float *out, long long n)
     // A float4 lies at a multiple of 16 bytes: up to three elements come before the first,
     // and up to three after the last.
     const unsigned head = min(n, -(long long)in >> 2 & 3);
-    static const long long most = resident_blocks(from_queue);
-    if (n > 512 * BLOCK_SIZE * most) // for fewer tiles a queue does not pay
-        from_queue<<<most, BLOCK_SIZE>>>(in, out, n, head);
+    static const long long queuing = resident_blocks(from_queue); // blocks
+    if (n > 512 * BLOCK_SIZE * queuing) // for fewer tiles a queue does not pay
+        from_queue<<<queuing, BLOCK_SIZE>>>(in, out, n, head);
     else
         in_turn<<<block_count(n), BLOCK_SIZE>>>(in, out, n, head);
     CHECK(cudaGetLastError());

@@ -54,6 +54,14 @@ def test_every_size_is_summed_right(name):
         assert result.returncode == 0 and "PASS" in result.stdout, (elements, result.stderr)
 
 
+@pytest.mark.parametrize("step", STEPS[7:], ids=lambda step: step.name)
+def test_blocks_go_on_through_the_array(step):
+    """Broken: a step is wrong where the GPU holds few blocks, so that each has many tiles, or draws them from a queue."""
+    for elements in (65535, 100003, 1048577, 2500001):
+        result = run(SIM / step.name / "reduce", elements, SIM_SMS="1")
+        assert result.returncode == 0 and "PASS" in result.stdout, (elements, result.stderr)
+
+
 @pytest.mark.parametrize("step", STEPS[9:], ids=lambda step: step.name)
 def test_arrays_begin_and_end_anywhere(step, tmp_path):
     """Broken: a step reads beside an array that does not begin at a multiple of 16 bytes, or adds its ends wrongly."""
