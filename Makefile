@@ -117,12 +117,14 @@ run-all: build ## runs every step in order: table, CSV and charts in results/
 	@scripts/run_all.sh $(if $(filter sim,$(DEVICE)),-s) -n '$(N)' -t '$(TIME_LIMIT)' -o '$(RESULTS)/$(CSV).csv' \
 	    -c '$(MAKE) -s plots RESULTS="$(RESULTS)"' $(PROGRAMS)
 
+# make step03 and make reference_cub: $(1) is the folder, $(2) the target.
 define run_step
-$(firstword $(subst _, ,$(1))): $(FOLDER)$(1)/reduce
+$(2): $(FOLDER)$(1)/reduce
 	$(if $(filter sim,$(DEVICE)),@scripts/run_all.sh -s -n '$$(N)' -t '$$(TIME_LIMIT)' -o '$$(RESULTS)/$$@-counters.csv' $$<,./$$< '$$(N)')
-.PHONY: $(firstword $(subst _, ,$(1)))
+.PHONY: $(2)
 endef
-$(foreach step,$(STEPS),$(eval $(call run_step,$(step))))
+$(foreach step,$(STEPS),$(eval $(call run_step,$(step),$(firstword $(subst _, ,$(step))))))
+$(eval $(call run_step,reference_cub,reference_cub))
 
 step%:
 	@echo 'there is no $@; the steps are: $(foreach step,$(STEPS),$(firstword $(subst _, ,$(step))))' >&2; exit 2
