@@ -161,7 +161,11 @@ against-cub: needs-gpu build/against_cub ## the last steps and CUB in turns in o
 	@mkdir -p '$(RESULTS)'
 	build/against_cub > '$(RESULTS)/against-cub.csv.new' && mv '$(RESULTS)/against-cub.csv.new' '$(RESULTS)/against-cub.csv'
 
-build/against_cub: $(wildcard step1[123]_*/reduce.cu reference_cub/reduce.cu)
+build/against_cub: $(wildcard step1[123]_*/reduce.cu reference_cub/reduce.cu) build/step12_try7.cu build/step12_try8.cu
+build/step12_try%.cu: step12_launchshape/reduce.cu step12_launchshape/README.md
+	@mkdir -p build
+	python3 scripts/tries.py --print $* step12_launchshape > $@
+
 build/limits build/peers build/against_cub: build/%: scripts/%.cu .build-flags
 	@mkdir -p build
 	$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(if $(filter build/peers,$@),-lcublas)

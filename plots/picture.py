@@ -406,7 +406,7 @@ def queue(picture, before, now):
 LESSONS = {  # the step's number: what draws it, with how many elements, on a GPU of how many SMs if that matters
     "00": (one_thread, 32), "01": (tree, 256), "02": (remainder, 4096), "03": (packed, 4096), "04": (first_add, 4096),
     "05": (last_warp, 4096), "06": (unrolled, 4096), "07": (stride, 16384), "08": (shuffles, 4096), "09": (vectors, 16384),
-    "10": (single_pass, 16384), "11": (whole_tiles, 65536), "12": (launch_shape, 4096), "13": (queue, 1179648, 1),
+    "10": (single_pass, 16384), "11": (whole_tiles, 65536), "12": (launch_shape, 4096), "13": (queue, 2359296, 1),
 }
 
 

@@ -245,6 +245,15 @@ def against(_):
     return table(["n", *(f"CUB / {step}, {cache}" for step, cache in shown)], lines)
 
 
+def ends(_):
+    """Step 12 and its Tries 7 and 8, which make the end of a small sum shorter, beside CUB: microseconds."""
+    columns = {"step12": "step 12", "try7": "with Try 7", "try8": "with Try 8", "cub": "CUB"}
+    rows = [row for row in reversed(read("against-cub.csv")) if int(row["elements"]) <= 2**18]
+    return table(["n", "cache", *(f"{name}, µs" for name in columns.values())],
+                 [[power(row["elements"]), row["cache"], *(f"{1e3 * float(row[f'{column}_ms']):.2f}" for column in columns)]
+                  for row in sorted(rows, key=lambda row: (row["cache"], int(row["elements"]))) if int(row["elements"]) in (1024, 4096, 16384, 65536)])
+
+
 def peers(_):
     """GB/s of input beside what others offer."""
     rows = {(row["name"], int(row["elements"]), row["cache"]): row for row in read("peers.csv")}
@@ -282,7 +291,7 @@ def outcome(step, number):
     return f"Measured{size}: {what}. memcheck: {errors(row['memcheck_errors'], 'errors')}; racecheck: {errors(row['racecheck_errors'], 'hazards')}."
 
 
-KINDS = {function.__name__: function for function in (ladder, report, code, numbers, parts, busy, little, limits, sizes, finish,
+KINDS = {function.__name__: function for function in (ladder, report, code, numbers, parts, busy, little, limits, sizes, finish, ends,
                                                       against, peers, sass, simulator)} | {"try": outcome}
 
 

@@ -1,10 +1,12 @@
 // against_cub [ELEMENTS...]: the last steps and CUB in one process, run by run in turns: one CSV row for
-// each size and state of the L2 cache. They are timed by their own harness, timed_run().
+// each size and state of the L2 cache. They are timed by their own harness, timed_run(). Step 12 also with
+// its Tries 7 and 8, which make the end of a small sum shorter.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cub/cub.cuh>
 #include <cuda/atomic>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,11 +24,17 @@ namespace step11 {
 namespace step12 {
 #include "../step12_launchshape/reduce.cu"
 }
+namespace try7 {
+#include "../build/step12_try7.cu"
+}
+namespace try8 {
+#include "../build/step12_try8.cu"
+}
 namespace step13 {
 #include "../step13_queue/reduce.cu"
 }
 
-enum { RUNS = 101 };
+enum { PROGRAMS = 6, RUNS = 400 };
 
 // A program's own Data over the same memory.
 template <class Data> static Data share(const cub_sum::Data &data)
@@ -35,24 +43,42 @@ template <class Data> static Data share(const cub_sum::Data &data)
             data.stop, {}};
 }
 
+// The mean of the middle half. The median will not do for the shortest times: they come in steps
+// of about 0.2 µs, and it would be one step or the next.
+static double middle_mean(std::vector<float> *ms)
+{
+    std::sort(ms->begin(), ms->end());
+    double sum = 0;
+    for (int run = RUNS / 4; run < RUNS - RUNS / 4; run++)
+        sum += (*ms)[run];
+    return sum / (RUNS - 2 * (RUNS / 4));
+}
+
 static void compare(cub_sum::Data *data, const char *cache)
 {
     auto eleven = share<step11::Data>(*data);
     auto twelve = share<step12::Data>(*data);
     auto thirteen = share<step13::Data>(*data);
+    auto seven = share<try7::Data>(*data);
+    auto eight = share<try8::Data>(*data);
     const long long expected = cub_sum::sum_between(*data, 0, data->n);
-    std::vector<float> ms[4];
-    for (int round = 0; round <= RUNS; round++) {
-        const float now[] = {cub_sum::timed_run(data, data->in, expected), step11::timed_run(&eleven, data->in, expected),
-                             step12::timed_run(&twelve, data->in, expected), step13::timed_run(&thirteen, data->in, expected)};
-        for (int k = 0; k < 4 && round > 0; k++) // the first round warms up
-            ms[k].push_back(now[k]);
-    }
+    const std::function<float()> timed[PROGRAMS] = {[&] { return cub_sum::timed_run(data, data->in, expected); },
+                                                    [&] { return step11::timed_run(&eleven, data->in, expected); },
+                                                    [&] { return step12::timed_run(&twelve, data->in, expected); },
+                                                    [&] { return step13::timed_run(&thirteen, data->in, expected); },
+                                                    [&] { return try7::timed_run(&seven, data->in, expected); },
+                                                    [&] { return try8::timed_run(&eight, data->in, expected); }};
+    std::vector<float> ms[PROGRAMS];
+    for (int round = -1; round < RUNS; round++) // the first round warms up
+        for (int turn = 0; turn < PROGRAMS; turn++) {
+            const int program = (round + 1 + turn) % PROGRAMS; // each goes first in its turn
+            const float now = timed[program]();
+            if (round >= 0)
+                ms[program].push_back(now);
+        }
     printf("%lld,%s", data->n, cache);
-    for (auto &one : ms) {
-        std::sort(one.begin(), one.end());
-        printf(",%.6f", one[RUNS / 2]);
-    }
+    for (std::vector<float> &one : ms)
+        printf(",%.6f", middle_mean(&one));
     printf("\n");
     fflush(stdout);
 }
@@ -100,7 +126,7 @@ int main(int argc, char **argv)
     data.partials = 1;
     data.flush_blocks = 2 * device.multiProcessorCount;
     data.busy_cycles = clock_khz / 10;
-    CHECK(cudaMalloc(&data.in, (data.n + 2) * sizeof(float)));
+    CHECK(cudaMalloc(&data.in, (data.n + cub_sum::SHIFT + 1) * sizeof(float)));
     CHECK(cudaMalloc(&data.scratch, 2 * sizeof(float)));
     CHECK(cudaMalloc(&data.flush, flush_bytes));
     CHECK(cudaMemset(data.flush, 0, flush_bytes));
@@ -108,7 +134,7 @@ int main(int argc, char **argv)
     CHECK(cudaEventCreate(&data.stop));
     cub_sum::fill(&data);
 
-    printf("elements,cache,cub_ms,step11_ms,step12_ms,step13_ms\n");
+    printf("elements,cache,cub_ms,step11_ms,step12_ms,step13_ms,try7_ms,try8_ms\n");
     for (long long n : sizes) {
         data.n = n;
         for (const bool cold : {true, false}) {

@@ -53,10 +53,8 @@ def main():
     if not shutil.which("cuobjdump"):
         sys.exit("sass.py: cuobjdump was not found; it comes with the CUDA toolkit")
     source = (tries.ROOT / options.step / "reduce.cu").read_text()
-    if options.try_number > len(tries.tries(options.step)):
-        parser.error(f"{options.step} has no Try {options.try_number}")
     if options.try_number:
-        source = tries.applied(options.step, tries.tries(options.step)[options.try_number - 1][0])
+        source = tries.changed(options.step, options.try_number)
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "reduce.cu"
         path.write_text(source)

@@ -65,6 +65,14 @@ def applied(step, diff):
     return source
 
 
+def changed(step, number):
+    """The step's program with the Try of that number made."""
+    diffs = tries(step)
+    if not 1 <= number <= len(diffs):
+        fail(f"{step} has no Try {number}, but 1 to {len(diffs)}")
+    return applied(step, diffs[number - 1][0])
+
+
 def build(compiler, source, directory):
     """The program built from source by a command like "nvcc -O3"."""
     program = Path(directory) / "reduce"
@@ -116,8 +124,12 @@ def main():
     parser.add_argument("--elements", type=elements, default=1 << 26)
     parser.add_argument("--compiler", default="nvcc -O3 -arch=native")
     parser.add_argument("--output", type=Path, default=Path("results/tries.csv"))
+    parser.add_argument("--print", type=int, metavar="TRY", help="only print the program of one step with that Try made")
     parser.add_argument("steps", nargs="+", type=step_name)
     options = parser.parse_args()
+    if options.print is not None:
+        print(changed(options.steps[0], options.print), end="")
+        return
     if not shutil.which("compute-sanitizer"):
         fail("compute-sanitizer was not found; it comes with the CUDA toolkit")
     options.output.parent.mkdir(parents=True, exist_ok=True)

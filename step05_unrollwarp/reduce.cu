@@ -65,6 +65,7 @@ static void launch(const float *in, float *out, long long n)
 #include <vector>
 
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 1000 };
+enum { SHIFT = 32 }; // elements: every other pair of timed runs begins so much later
 static const long long MAX_ELEMENTS = 1ll << 38; // keeps every grid below 2^31 blocks
 static const size_t PERIOD = 2 * 500009; // of the data; no stride or tile divides it
 
@@ -106,8 +107,9 @@ static void parse_arguments(int argc, char **argv, long long *n, bool *csv, bool
 struct Data {
     long long n, flush_count, busy_cycles;
     size_t partials;
-    float *in, *scratch; // n + 2 elements; 2 * partials, for the passes to take turns
-    float4 *flush;       // twice the L2 cache; nothing where it is to stay warm
+    float *in;      // n + SHIFT + 1 elements
+    float *scratch; // 2 * partials: the passes take turns
+    float4 *flush;  // twice the L2 cache
     int flush_blocks, launches;
     cudaEvent_t start, stop;
     std::vector<long long> sums; // of the first 0, 1, ... PERIOD elements, in sixteenths
@@ -129,7 +131,7 @@ static void fill(Data *d)
     d->sums.assign(1, 0);
     for (float value : values)
         d->sums.push_back(d->sums.back() + (long long)(16 * value));
-    const size_t all = d->n + 2;
+    const size_t all = d->n + SHIFT + 1;
     size_t filled = std::min(all, PERIOD);
     CHECK(cudaMemcpy(d->in, &values[0], filled * sizeof(float), cudaMemcpyDefault));
     for (size_t more; filled < all; filled += more) { // twice as much each time
@@ -189,24 +191,25 @@ static float timed_run(Data *d, const float *in, long long expected)
     return ms;
 }
 
-// Milliseconds of each timed run, sorted. All are checked, and an element changes its sign
-// from run to run: an old result is wrong.
+// Milliseconds of each timed run, sorted. All are checked. From run to run an element changes
+// its sign, and after each pair of runs the array begins elsewhere: whatever is left of
+// the run before, of the whole sum or of a block's, is wrong.
 static std::vector<float> time_runs(Data *d)
 {
-    const size_t middle = d->n / 2;
-    const long long all = sum_between(*d, 0, d->n);
-    const long long twice = 2 * sum_between(*d, middle, middle + 1);
-    const float warm_up_ms = timed_run(d, d->in, all);
+    const float warm_up_ms = timed_run(d, d->in, sum_between(*d, 0, d->n));
     // Also a checked run on an array that begins at no multiple of 16 bytes.
     timed_run(d, d->in + 1, sum_between(*d, 1, d->n + 1));
     std::vector<float> ms;
     float total_ms = 0;
     while (ms.size() < (warm_up_ms < ENOUGH_MS ? 3 : 1) ||
            (ms.size() < 100 && total_ms < ENOUGH_MS)) {
+        const size_t begin = ms.size() % 4 < 2 ? SHIFT : 0, middle = begin + d->n / 2;
+        const long long element = sum_between(*d, middle, middle + 1);
         const bool changed = ms.size() % 2 == 0;
-        const float value = (changed ? -twice : twice) / 32.0f;
+        const float value = (changed ? -element : element) / 16.0f;
         CHECK(cudaMemcpy(d->in + middle, &value, sizeof(float), cudaMemcpyHostToDevice));
-        ms.push_back(timed_run(d, d->in, changed ? all - twice : all));
+        const long long sum = sum_between(*d, begin, begin + d->n);
+        ms.push_back(timed_run(d, d->in + begin, changed ? sum - 2 * element : sum));
         total_ms += ms.back();
     }
     std::sort(ms.begin(), ms.end());
@@ -224,12 +227,12 @@ int main(int argc, char **argv)
     CHECK(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0));
     CHECK(cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, 0));
     CHECK(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, 0));
-    const size_t flush_bytes = warm ? 0 : 2 * (size_t)device.l2CacheSize;
-    d.flush_count = flush_bytes / sizeof(float4);
+    const size_t flush_bytes = 2 * (size_t)device.l2CacheSize;
+    d.flush_count = warm ? 0 : flush_bytes / sizeof(float4);
     d.flush_blocks = 2 * device.multiProcessorCount;
     d.busy_cycles = clock_khz / 10; // a tenth of a millisecond
     d.partials = partial_count(d.n);
-    CHECK(cudaMalloc(&d.in, (d.n + 2) * sizeof(float)));
+    CHECK(cudaMalloc(&d.in, (d.n + SHIFT + 1) * sizeof(float)));
     CHECK(cudaMalloc(&d.scratch, 2 * d.partials * sizeof(float)));
     CHECK(cudaMalloc(&d.flush, flush_bytes));
     CHECK(cudaMemset(d.flush, 0, flush_bytes));

@@ -27,6 +27,16 @@ def test_tables_match_the_committed_measurements():
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_differences_in_the_words_are_those_of_the_tables(page):
+    """Broken: a page explains "a − b = c" with numbers that its tables no longer show, or c is not their difference."""
+    tables = re.findall(r"<!-- [^>]*make tables[^>]*-->(.*?)<!-- end -->", page.read_text(), re.S)
+    shown = {float(number.replace(",", "")) for table in tables for number in re.findall(r"\d[\d,]*\.\d+", table)}
+    for a, b, c in re.findall(r"(\d+\.\d+)\s−\s(\d+\.\d+)\s=\s+(\d+\.?\d*)", page.read_text()):
+        assert {float(a), float(b)} <= shown, f"{a} − {b}: not in the tables of this page"
+        assert abs(float(a) - float(b) - float(c)) < 1e-9, f"{a} − {b} is not {c}"
+
+
 def test_every_program_has_a_page():
     """Broken: a step came without its lesson."""
     for program in ROOT.glob("*/reduce.cu"):

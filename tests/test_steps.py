@@ -13,7 +13,7 @@ STEPS = sorted(ROOT.glob("step[0-9][0-9]_*"))
 PROGRAMS = [*(step / "reduce.cu" for step in STEPS), ROOT / "reference_cub/reduce.cu"]
 MARK = "// ==== Harness"
 # Changed lines, added and removed, that a step may differ by from the one before.
-BUDGET = {"01": 28, "02": 2, "03": 4, "04": 8, "05": 18, "06": 12, "07": 22, "08": 46, "09": 24, "10": 50, "11": 16, "12": 8, "13": 54}
+BUDGET = {"01": 28, "02": 2, "03": 4, "04": 8, "05": 18, "06": 12, "07": 22, "08": 46, "09": 24, "10": 50, "11": 16, "12": 16, "13": 54}
 
 
 def name(path):

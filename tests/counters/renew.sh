@@ -13,12 +13,7 @@ build() { # build NAME SOURCE: for the simulator, in a folder of that name
         build/sim/libsimulator.a -lpthread -lm
 }
 
-python3 - > "$work/strided.cu" << 'PYTHON'
-import sys
-sys.path.insert(0, "scripts")
-import tries
-print(tries.applied("step02_bitops", tries.tries("step02_bitops")[0][0]), end="")
-PYTHON
+python3 scripts/tries.py --print 1 step02_bitops > "$work/strided.cu"
 build step02_strided "$work/strided.cu"
 build access tests/counters/access/access.cu
 build loops tests/counters/access/loops.cu
