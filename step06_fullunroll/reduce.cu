@@ -192,9 +192,9 @@ static float timed_run(Data *d, const float *in, long long expected)
     return ms;
 }
 
-// Milliseconds of each timed run, sorted. All are checked. From run to run an element changes
-// its sign, and after each pair of runs the array begins elsewhere: whatever is left of
-// the run before, of the whole sum or of a block's, is wrong.
+// Milliseconds of each timed run, sorted. All are checked. From run to run an element
+// changes its sign, and after each pair of runs the array begins elsewhere: an old sum,
+// of the whole array or of one block, is wrong then.
 static std::vector<float> time_runs(Data *d)
 {
     const float warm_up_ms = timed_run(d, d->in, sum_between(*d, 0, d->n));
