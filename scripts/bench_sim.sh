@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # bench_sim.sh ELEMENTS PROGRAM...: the simulator's speed in kernels, on one host thread and on two.
 set -eu
+[ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 if [ $# -lt 2 ]; then
     echo "usage: bench_sim.sh ELEMENTS PROGRAM... (make bench-sim names them all)" >&2
     exit 2

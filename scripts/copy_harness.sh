@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # copy_harness.sh DIRECTORY...: gives each program the harness of step 00, from its mark on.
 set -eu
+[ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 if [ $# = 0 ]; then
     echo "usage: copy_harness.sh DIRECTORY... (make harness names them all)" >&2
     exit 2

@@ -3,13 +3,13 @@
 the first block's start until the first, a quarter, half, three quarters and the last of the blocks have ended."""
 
 import argparse
-import os
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import files
 import tries
 
 HEADER = "step,elements,blocks,first_us,quarter_us,half_us,three_quarters_us,last_us"
@@ -61,10 +61,8 @@ def main():
                 if run.returncode != 0:
                     sys.exit(f"finish.py: {step}: exit status {run.returncode}: {run.stderr.strip()}")
                 rows.append(f"{step},{elements},{run.stdout.strip()}")
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = options.output.with_suffix(".tmp")
-    unfinished.write_text("\n".join(rows) + "\n")
-    os.replace(unfinished, options.output)
+    with files.whole(options.output) as file:
+        file.write("\n".join(rows) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # install_toolkit.sh DIRECTORY: the CUDA 13 compiler from PyPI's wheels, without root.
 set -eu
+[ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 if [ $# != 1 ]; then
     echo "usage: install_toolkit.sh DIRECTORY (make toolkit names .cuda)" >&2
     exit 2

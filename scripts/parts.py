@@ -12,6 +12,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import files
 import tries
 
 COLUMNS = ["step", "part", "elements", "median_ms"]
@@ -60,14 +61,11 @@ def main():
         programs = list(workers.map(lambda case: tries.build(options.compiler, part_of(case[0], PARTS[case[1]]),
                                                              Path(directory) / "-".join(case)), cases))
         times = [[tries.milliseconds(program, options.elements) for program in programs] for _ in range(ROUNDS)]
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = options.output.with_suffix(".tmp")
-    with open(unfinished, "w", newline="") as file:
+    with files.whole(options.output) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for case, ms in zip(cases, zip(*times)):
             writer.writerow([*case, options.elements, f"{statistics.median(ms):.6f}"])
-    os.replace(unfinished, options.output)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 # peers.sh FILE.csv PEERS PROGRAM...: the programs beside what others offer, one table from one run.
 # PEERS is the program built from peers.cu; torch.sum takes part where python3 has torch.
 set -euo pipefail
+[ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 if [ $# -lt 3 ]; then
     echo "usage: peers.sh FILE.csv PEERS PROGRAM..." >&2
     exit 2

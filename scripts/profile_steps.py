@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import files
+
 # Our column name, and the metric of Nsight Compute that it comes from.
 METRICS = {
     "time_us": "gpu__time_duration.sum",
@@ -113,16 +115,13 @@ def main():
     if not shutil.which("ncu"):
         fail("ncu was not found; Nsight Compute comes with the CUDA toolkit")
 
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = options.output.with_suffix(".tmp")
-    with open(unfinished, "w", newline="") as file:
+    with files.whole(options.output) as file, files.whole(options.output.with_suffix(".txt")) as about:
+        about.write(f"date: {datetime.date.today()}\n")
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for program in options.programs:
             print(program, flush=True)
             writer.writerows(table_rows(program, options.elements, options.launches))
-    options.output.with_suffix(".txt").write_text(f"date: {datetime.date.today()}\n")
-    os.replace(unfinished, options.output)
 
 
 if __name__ == "__main__":

@@ -1,22 +1,25 @@
 #!/usr/bin/env bash
 # Runs programs one after the other on the same input: a table as it goes, a CSV at the end.
 #
-# run_all.sh [-s] [-n ELEMENTS] [-t SECONDS] [-o FILE.csv] [-c COMMAND] PROGRAM...
+# run_all.sh [-s] [-w] [-n ELEMENTS] [-t SECONDS] [-o FILE.csv] [-c COMMAND] PROGRAM...
 #   -t  a program that runs longer counts as hung    -c  draws the charts, once the CSV is there
 #   -s  the programs run on the simulator: table and CSV hold its counters, for it has no times
+#   -w  the cache stays warm between runs
 # Exit status: 0 if every program passed or cannot run on this device, else 1.
 set -u
+[ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 export LC_ALL=C # a decimal point, whatever the user's language
 
 usage() {
-    echo "run_all.sh: $1; usage: run_all.sh [-s] [-n ELEMENTS] [-t SECONDS] [-o FILE.csv] [-c COMMAND] PROGRAM..." >&2
+    echo "run_all.sh: $1; usage: run_all.sh [-s] [-w] [-n ELEMENTS] [-t SECONDS] [-o FILE.csv] [-c COMMAND] PROGRAM..." >&2
     exit 2
 }
 
-elements=67108864 limit=300 csv=results/run-all.csv charts= simulated=
-while getopts :sn:t:o:c: option; do
+elements=67108864 limit=300 csv=results/run-all.csv charts= simulated= warm=
+while getopts :swn:t:o:c: option; do
     case $option in
         s) simulated=1 ;;
+        w) warm=--warm ;;
         n) elements=$OPTARG ;;
         t) limit=$OPTARG ;;
         o) csv=$OPTARG ;;
@@ -56,13 +59,28 @@ report_times() { # of a row of the program's own CSV
     echo "$step,${row#*,}" >> "$work/csv"
 }
 
+# The CSV: a failed step, "!step status" so far, gets as many columns as the others.
+with_failed() {
+    awk -v header="$header" 'BEGIN { print header; columns = split(header, names, ",") }
+        /^!/ { row = substr($1, 2); for (k = 2; k < columns; k++) row = row ","; print row "," $2; next }
+        { print }' "$work/csv"
+}
+
+# What the results are of, for those who read them later.
+about() {
+    printf 'date: %s\nelements: %s\n' "$(date -u +%Y-%m-%d)" "$elements"
+    [ -z "$device" ] || echo "device: $device"
+    nvidia-smi --query-gpu=driver_version --format=csv,noheader 2> /dev/null | sed -n '1s/^/driver: /p'
+    nvcc --version 2> /dev/null | sed -n 's/.*release \([0-9.]*\).*/toolkit: \1/p'
+}
+
 # The launches of the first whole reduction: until its first kernel, with its grid, comes again. prepare is the harness's.
 first_reduction='NR == 1 || $2 == "prepare" { next } $2 == kernel && $4 == grid { exit } !kernel { kernel = $2; grid = $4 } { print }'
 
 report_counters() { # of the rows that the simulator wrote; the table shows their sums
     awk -F, "$first_reduction" "$work/counters" > "$work/rows"
-    [ -s "$work/csv" ] || head -n 1 "$work/counters" > "$work/csv"
-    cat "$work/rows" >> "$work/csv"
+    header=$(head -n 1 "$work/counters"),status
+    sed 's/$/,PASS/' "$work/rows" >> "$work/csv"
     awk -F, '{ i += $6; lanes += $6 * $7; shared += $9 + $10; conflicts += $11; loads += $12; sectors += $13; barriers += $18 }
              END { printf "%13d %8.1f %13d %10d %13d %13d %10d\n", i, (i ? lanes / i : 0), shared, conflicts, loads, sectors, barriers }' "$work/rows"
 }
@@ -70,14 +88,16 @@ report_counters() { # of the rows that the simulator wrote; the table shows thei
 if [ $simulated ]; then
     number='nan'
     export SIM_COUNTERS="$work/counters"
-    : > "$work/csv"
+    header=step,status # until the first program says more
     printf '%-29s %13s %8s %13s %10s %13s %13s %10s\n' "$elements elements, simulated" instructions "lanes on" \
         "shared ld+st" conflicts "load requests" sectors barriers
 else
     number='[0-9]+(\.[0-9]+)?'
-    echo "step,device,elements,launches,median_ms,min_ms,q1_ms,q3_ms,gb_per_s,peak_gb_per_s,status" > "$work/csv"
+    header=step,device,elements,launches,median_ms,min_ms,q1_ms,q3_ms,gb_per_s,peak_gb_per_s,status
     printf '%-29s %12s %9s %7s %11s %11s\n' "$elements elements" ms GB/s peak "vs before" "vs first"
 fi
+: > "$work/csv"
+device=
 index=0 passed=0 failed=0 skipped=0 first_ms= before_ms=
 for program; do
     index=$((index + 1))
@@ -85,7 +105,7 @@ for program; do
     printf '%-29s ' "[$index/$#] $step …"
     # In the background, so that an interrupt is heard at once.
     started=$SECONDS
-    timeout --kill-after=2 "$limit" "$program" --csv "$elements" > "$work/out" 2> "$work/err" &
+    timeout --kill-after=2 "$limit" "$program" --csv $warm "$elements" > "$work/out" 2> "$work/err" &
     child=$!
     wait "$child"
     exit_status=$?
@@ -93,8 +113,9 @@ for program; do
     # Killed: by us, when it ignored the first signal, or by the system, when memory ran out.
     [ $exit_status != 137 ] || [ $((SECONDS - started)) -lt "$limit" ] || exit_status=124
 
-    row=$(cat "$work/out")
+    row=$(tail -n 1 "$work/out") # before it stands what a kernel prints
     why=$(head -n 1 "$work/err")
+    why=${why#FAIL: }
     case $exit_status in
         0) status=PASS ;;
         1) status=FAIL ;;
@@ -109,22 +130,25 @@ for program; do
     # The first step needs nothing but a CUDA device: without one, no other step can run.
     if [ $status = SKIP ] && [ $index = 1 ]; then
         echo
-        echo "no CUDA device was found that can run the programs (${why##*: })" >&2
+        echo "no CUDA device was found that can run the programs (${why##*: }): is NVIDIA's driver installed? DEVICE=sim runs on the simulator" >&2
         exit 1
     fi
     if [ $status = PASS ]; then
         passed=$((passed + 1))
+        IFS=, read -r _ device _ <<< "$row"
         if [ $simulated ]; then report_counters; else report_times; fi
     else
         printf '%12s  %s\n' "$status" "${why//$'\n'/ }"
         before_ms=
-        [ $simulated ] || echo "$step,,$elements,,,,,,,,$status" >> "$work/csv"
+        echo "!$step $status" >> "$work/csv"
         if [ $status = SKIP ]; then skipped=$((skipped + 1)); else failed=$((failed + 1)); fi
     fi
+    [ $status = GARBAGE ] || head -n -1 "$work/out"
 done
 
-printf 'date: %s\nelements: %s\n' "$(date -u +%Y-%m-%d)" "$elements" > "$work/txt"
-mv "$work/txt" "${csv%.csv}.txt" && mv "$work/csv" "$csv" || exit 1
+about > "$work/txt"
+with_failed > "$work/whole"
+mv "$work/txt" "${csv%.csv}.txt" && mv "$work/whole" "$csv" || exit 1
 trap - INT TERM HUP
 charts_failed=0
 if [ -n "$charts" ] && [ $passed -gt 0 ]; then

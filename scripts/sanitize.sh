@@ -2,6 +2,7 @@
 # sanitize.sh PROGRAM...: runs compute-sanitizer's four tools over each program at ragged sizes, several at once.
 # Exit status: 0 if no tool reported an error or a warning.
 set -u
+[ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 if [ $# = 0 ]; then
     echo "usage: sanitize.sh PROGRAM... (make sanitize names them all)" >&2
     exit 2

@@ -4,7 +4,6 @@
 sass.py STEP TRY NAME...: of the step as it is (TRY 0) or with that Try of its README made, to OUTPUT/NAME.txt."""
 
 import argparse
-import os
 import re
 import shlex
 import shutil
@@ -13,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import files
 import tries
 
 SHOWN = ("LDG", "FADD", "BRA")
@@ -61,10 +61,8 @@ def main():
         subprocess.run([*shlex.split(options.compiler), "-cubin", "-o", path.with_suffix(".cubin"), path], check=True)
         loop = main_loop(instructions(path.with_suffix(".cubin")))
     shown = [text for text in loop if any(name in text for name in SHOWN)]
-    options.output.mkdir(parents=True, exist_ok=True)
-    unfinished = options.output / f".{options.name}.{os.getpid()}"
-    unfinished.write_text("\n".join(shown) + "\n")
-    os.replace(unfinished, options.output / f"{options.name}.txt")
+    with files.whole(options.output / f"{options.name}.txt") as file:
+        file.write("\n".join(shown) + "\n")
 
 
 if __name__ == "__main__":

@@ -6,12 +6,16 @@ A size is written when all its rounds are done; one that the CSV already holds i
 import argparse
 import csv
 import datetime
+import hashlib
 import os
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import files
 
 COLUMNS = ["step", "cache", "device", "elements", "launches", "median_ms", "min_ms", "q1_ms", "q3_ms", "gb_per_s", "peak_gb_per_s", "status"]
 STATUS = {1: "FAIL", 2: "REFUSED", 77: "SKIP"}
@@ -95,16 +99,26 @@ def read(path):
         return list(csv.DictReader(file))
 
 
-def write(path, rows):
+def digest(programs):
+    """Of what was measured: an unfinished sweep goes on only with the same programs."""
+    return hashlib.sha256(b"".join(Path(program).read_bytes() for program in programs)).hexdigest()[:16]
+
+
+def digest_of(path):
+    """What write() noted beside the CSV, or '' where there is none."""
+    about = path.with_suffix(".txt")
+    found = re.search(r"^programs: (\w+)$", about.read_text(encoding="utf-8"), re.M) if about.exists() else None
+    return found[1] if found else ""
+
+
+def write(path, rows, programs):
     """The whole CSV, so that an interrupt costs the size that was running and no more."""
     columns = max((list(row) for row in rows), key=len)
-    unfinished = path.with_suffix(".tmp")
-    with open(unfinished, "w", newline="") as file:
+    with files.whole(path) as file, files.whole(path.with_suffix(".txt")) as about:
+        about.write(f"date: {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}\nprograms: {programs}\n")
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    path.with_suffix(".txt").write_text(f"date: {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}\n")
-    os.replace(unfinished, path)
 
 
 def summary(rows):
@@ -126,8 +140,10 @@ def main():
     parser.add_argument("--again", action="store_true", help="measure sizes anew that the CSV holds")
     parser.add_argument("programs", nargs="+")
     options = parser.parse_args()
-    options.output.parent.mkdir(parents=True, exist_ok=True)
     rows = [] if options.again else read(options.output)
+    programs_now = digest(options.programs)
+    if rows and digest_of(options.output) not in ("", programs_now):
+        fail(f"{options.output} was measured with other programs than these; --again (make sweep AGAIN=1) starts anew")
     done = {(row["elements"], row["step"]) for row in rows}
     sizes = [n for n in SIZES if n <= 2**20 or not options.simulated]
     failed = 0
@@ -146,7 +162,7 @@ def main():
         devices = {row["device"] for row in rows if row.get("device")}
         if len(devices) > 1:
             fail(f"{options.output} would hold rows of {' and '.join(sorted(devices))}; --again starts anew")
-        write(options.output, rows)
+        write(options.output, rows, programs_now)
         print(summary(new), flush=True)
     return 1 if failed else 0
 

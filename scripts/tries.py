@@ -15,6 +15,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import files
+
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = ["step", "try", "diff", "elements", "before_ms", "after_ms", "status", "memcheck_errors", "racecheck_errors"]
 ROUNDS = 3  # before and after in turns, so that a drift of the clocks meets both
@@ -132,24 +134,21 @@ def main():
         return
     if not shutil.which("compute-sanitizer"):
         fail("compute-sanitizer was not found; it comes with the CUDA toolkit")
-    options.output.parent.mkdir(parents=True, exist_ok=True)
     cases = [(step, number, diff, int(size or options.elements))
              for step in options.steps for number, (diff, size) in enumerate(tries(step), 1)]
-    unfinished = options.output.with_suffix(".tmp")
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(os.cpu_count()) as workers:
         # Compilers and sanitizers work side by side; what is timed runs alone.
         programs = list(workers.map(lambda case: build(options.compiler, applied(case[0], case[2]),
                                                        Path(directory) / f"{case[0]}-{case[1]}"), cases))
         errors = [list(found) for found in zip(*(workers.map(sanitizer_errors, [tool] * len(cases), programs)
                                                  for tool in ("memcheck", "racecheck")))]
-        with open(unfinished, "w", newline="") as file:
+        with files.whole(options.output) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(COLUMNS)
             for case, program, found in zip(cases, programs, errors):
                 row = measure(*case, program, found)
                 print(*row, flush=True)
                 writer.writerow(row)
-    os.replace(unfinished, options.output)
 
 
 if __name__ == "__main__":

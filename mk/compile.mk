@@ -1,0 +1,51 @@
+# How programs are built, for the GPU and for the simulator.
+
+# nvcc: on the PATH, in $CUDA_HOME, in /usr/local/cuda, or what `make toolkit` installed.
+NVCC ?= $(firstword $(shell command -v nvcc) \
+    $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc .cuda/bin/nvcc))
+# ncu and compute-sanitizer lie beside it.
+export PATH := $(PATH):$(patsubst %/,%,$(dir $(NVCC)))
+# The GPU that is present; without one sm_75, which CUDA 12 and 13 both know, and its PTX.
+ARCH ?= $(if $(GPU),native,sm_75)
+NVCCFLAGS := -O3 -std=c++17 -Xcompiler -Wall,-Wextra
+# The simulator runs the PTX that nvcc makes for the GPU that it was compared with.
+SIM_ONLY := -lineinfo -arch=sm_90 -cudart none --no-compress
+SIM_NVCCFLAGS := $(NVCCFLAGS) $(SIM_ONLY)
+comma := ,
+
+# Compiles several things at once; what is measured runs alone. Two commands in one folder do not compile at once.
+COMPILE = +@scripts/one_at_a_time.sh $(MAKE) --no-print-directory $(if $(V),,-s) -j$(shell nproc 2>/dev/null || echo 2)
+
+# Everything that needs nvcc waits for this: without nvcc it says so, before anything else and once.
+NEEDS_NVCC := $(if $(NVCC),,no-nvcc)
+.PHONY: no-nvcc
+no-nvcc:
+	@echo 'nvcc was not found: install the CUDA toolkit (NVIDIA: developer.nvidia.com/cuda-downloads; without root: make toolkit) or set CUDA_HOME' >&2; exit 1
+
+# [3/15] compiling step02_bitops: the place of a program among those of its kind.
+place = $(words $(shell printf '%s\n' $(1) | sed '/^$(subst /,\/,$(2))$$/q'))
+progress = @echo '[$(call place,$(1),$@)/$(words $(1))] compiling $(patsubst %/reduce,%,$(patsubst build/sim/%,%,$@))$(2)'
+
+%/reduce: %/reduce.cu .build-flags | $(NEEDS_NVCC)
+	$(call progress,$(GPU_PROGRAMS))
+	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $<
+
+build/sim/%/reduce: %/reduce.cu build/sim/libsimulator.a | $(NEEDS_NVCC)
+	$(call progress,$(SIM_PROGRAMS), for the simulator)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(SIM_NVCCFLAGS) -o $@ $< $(SIM_LIBRARIES)
+
+# These change only when the compiler or its flags do, so that ARCH=... rebuilds and nothing else does.
+.build-flags: FLAGS = $(NVCC) $(NVCCFLAGS) -arch=$(ARCH)
+.sim-flags: FLAGS = $(NVCC) $(SIM_CFLAGS)
+.build-flags .sim-flags: FORCE
+	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
+
+# python3 where it has what the charts and tests need, else a virtual environment of our own.
+PYTHON ?= $(if $(shell python3 -c 'import matplotlib, nbclient, ipykernel, pytest' 2>/dev/null && echo 1),python3,.venv/bin/python)
+PYTHON_READY := $(if $(filter .venv/%,$(PYTHON)),.venv/ready)
+.venv/ready: plots/requirements.txt
+	@echo 'installing matplotlib and pytest into .venv'
+	$(Q)python3 -m venv .venv
+	$(Q).venv/bin/pip install --quiet -r $<
+	@touch $@

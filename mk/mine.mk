@@ -1,0 +1,30 @@
+# A learner's own kernel, in the harness and beside the ladder: docs/mine.md.
+
+.PHONY: mine
+MINE := build/$(if $(SIMULATED),sim/)mine/reduce
+WITH_MINE := $(filter-out %_cub/reduce,$(PROGRAMS)) $(MINE) $(filter %_cub/reduce,$(PROGRAMS))
+
+build/mine/reduce.cu: FORCE
+	@python3 scripts/mine.py compose "$$FILE" $@
+
+build/mine/reduce: build/mine/reduce.cu | $(NEEDS_NVCC)
+	@echo "compiling $$FILE"
+	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $<
+
+build/sim/mine/reduce: build/mine/reduce.cu build/sim/libsimulator.a | $(NEEDS_NVCC)
+	@echo "compiling $$FILE for the simulator"
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(SIM_NVCCFLAGS) -o $@ $< $(SIM_LIBRARIES)
+
+mine: say-device ## your own kernel beside the ladder: make mine FILE=my/reduce.cu (docs/mine.md)
+	$(COMPILE) $(MINE)
+	$(COMPILE) $(PROGRAMS) $(PYTHON_READY)
+	@rm -rf "$$RESULTS/mine" # what is there is of another kernel
+	@$(RUN_ALL) -o "$$RESULTS/mine/$(CSV).csv" $(WITH_MINE)
+	@python3 scripts/sweep.py $(if $(SIMULATED),--simulated) --rounds 1 --output "$$RESULTS/mine/$(SWEEP).csv" \
+	    $(MINE) $(FOLDER)reference_cub/reduce
+	$(if $(SIMULATED),,@! command -v ncu > /dev/null || \
+	    python3 scripts/profile_steps.py --elements '$(PROFILE_N)' --output "$$RESULTS/mine/profile.csv" $(WITH_MINE) || true)
+	$(Q)$(PYTHON) plots/plot.py "$$RESULTS/mine"
+	@python3 scripts/mine.py report --sweep "$$RESULTS/mine/$(SWEEP).csv" "$$RESULTS/mine/$(CSV).csv"
+	@echo "the charts are in $$RESULTS/mine/"

@@ -1,0 +1,26 @@
+# Charts, tables and pictures, and what an author of steps uses.
+
+.PHONY: plots compare picture tables harness new-step
+
+plots: ## redraws the charts from the CSVs in results/; STYLE=projector draws them for a slide
+	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY))
+	$(Q)$(PYTHON) plots/plot.py $(if $(STYLE),--style "$$STYLE") "$$RESULTS"
+
+compare: ## two GPUs' results in one chart: make compare A=plots/h200 B=results
+	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY))
+	$(Q)$(PYTHON) plots/compare.py --output "$$RESULTS/compare.svg" "$$A" "$$B"
+
+# The step that STEP names, and the one before it.
+PICTURED = $(if $(STEP),$(shell printf '%s\n' $(STEPS) | grep -B1 '^step$(STEP)_'))
+picture: ## draws what a step does, from a run on the simulator: make picture STEP=03 BLOCK=0
+	$(if $(PICTURED),$(COMPILE) $(PICTURED:%=build/sim/%/reduce))
+	@python3 plots/picture.py "$$STEP" --block '$(or $(BLOCK),0)'
+
+tables: ## writes what was measured (plots/h200) and the programs' code into the pages
+	@python3 plots/tables.py
+
+harness: ## copies the harness of step 00 into the other programs
+	@scripts/copy_harness.sh $(filter-out step00_%,$(STEPS)) reference_cub
+
+new-step: ## makes the skeleton of the next step: make new-step NAME=prefetch
+	@python3 scripts/new_step.py "$$NAME"

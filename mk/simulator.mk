@@ -1,0 +1,53 @@
+# The simulator, programs for it, and its tools.
+
+.PHONY: sim bench-sim compare-numba fuzz
+
+# Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer (without its
+# search for leaks: the programs that it runs need not free what they allocate).
+SIM_OBJECTS := $(patsubst simulator/%.c,build/sim/objects/%.o,$(wildcard simulator/*.c))
+SIM_CFLAGS := -g -O3 -march=native -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-clobbered \
+    -fno-strict-aliasing -ffp-contract=off -frounding-math -fno-trapping-math \
+    $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
+# nvcc hands options to the host compiler separated by commas.
+host_options = -Xcompiler '$(subst $() ,$(comma),$(subst $(comma),\$(comma),$(strip $(1))))'
+SIM_LIBRARIES := build/sim/libsimulator.a -lpthread -lm $(if $(SANITIZE),-Xcompiler "-fsanitize=$(subst $(comma),\$(comma),$(SANITIZE))")
+
+build/sim/announced: $(wildcard simulator/*.[ch]) .sim-flags | $(NEEDS_NVCC)
+	@echo 'compiling the simulator'
+	@mkdir -p build/sim/objects && touch $@
+
+build/sim/objects/%.o: simulator/%.c simulator/sim.h simulator/lanes.h .sim-flags | build/sim/announced
+	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -o $@ $<
+
+build/sim/libsimulator.a: $(SIM_OBJECTS)
+	$(Q)rm -f $@ && ar rcs $@ $(SIM_OBJECTS)
+
+SIM_PROGRAM = build/sim/programs/$(basename $(notdir $(FILE)))
+sim: ## builds any CUDA program for the simulator: make sim FILE=any.cu
+	@test -f "$$FILE" || { echo "make sim: FILE='$$FILE' is no file; name a program, as in: make sim FILE=any.cu" >&2; exit 2; }
+	$(COMPILE) build/sim/libsimulator.a
+	@mkdir -p build/sim/programs
+	$(Q)$(NVCC) -O3 -std=c++17 $(SIM_ONLY) -o '$(SIM_PROGRAM)' "$$FILE" $(SIM_LIBRARIES)
+	@echo 'built: $(SIM_PROGRAM)'
+
+bench-sim: ## warp instructions per second of the simulator
+	$(COMPILE) $(SIM_PROGRAMS)
+	@scripts/bench_sim.sh 16777216 $(SIM_PROGRAMS)
+
+compare-numba: ## the same reduction in Numba's simulator and in ours
+	$(COMPILE) build/sim/step03_sequential/reduce
+	test -e build/numba/bin/python || python3 -m venv build/numba
+	build/numba/bin/pip install --quiet numba
+	build/numba/bin/python scripts/compare_numba.py build/sim/step03_sequential/reduce 65536
+
+# Tools of the tests: one runs a kernel of a PTX file, one feeds damaged files to the parser.
+build/sim/ptx_run: tests/ptx_run.c build/sim/libsimulator.a
+	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $< $(SIM_LIBRARIES)
+
+FUZZ_CFLAGS := -g -O1 -std=gnu11 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-strict-aliasing
+build/sim/fuzz: tests/fuzz.c $(wildcard simulator/*.[ch]) .sim-flags | build/sim/announced
+	$(Q)$(NVCC) -cudart none $(call host_options,$(FUZZ_CFLAGS)) -Isimulator -o $@ $< $(wildcard simulator/*.c) -lpthread -lm
+
+fuzz: ## 200 000 damaged PTX files and fat binaries for the simulator's parser
+	$(COMPILE) build/sim/fuzz
+	@set -o pipefail; build/sim/fuzz tests/corpus 200000 1 2>&1 | grep -v '^simulator: kernel'

@@ -1,0 +1,26 @@
+"""Files that are written whole or not at all."""
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def whole(path):
+    """A text file to write; it becomes path when it is done, and nothing changes where that fails. Makes its folder.
+
+    Ends the program with one line on stderr where the file cannot be written."""
+    path = Path(path)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")  # of its own, so that two at once do not meet
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = open(unfinished, "w", newline="", encoding="utf-8")
+    except OSError as error:
+        sys.exit(f"{Path(sys.argv[0]).name}: {path} cannot be written: {error.strerror}")
+    try:
+        with file:
+            yield file
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)

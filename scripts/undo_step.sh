@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# undo_step.sh NN: takes back the edits of one step: its program, page and picture are as they were committed.
+set -u
+[ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
+cd "$(dirname "$0")/.." || exit 2
+folder=$(echo step"${1-}"_*)
+if ! [[ ${1-} =~ ^[0-9]{2}$ ]] || ! [ -d "$folder" ]; then
+    last=$(printf '%s\n' step[0-9][0-9]_* | tail -n 1)
+    echo "undo: STEP='${1-}' is no step; there are 00 to ${last:4:2}, as in: make undo STEP=03" >&2
+    exit 2
+fi
+if git diff --quiet HEAD -- "$folder"; then
+    echo "$folder is as it was; there is nothing to undo"
+else
+    git --no-pager diff --stat HEAD -- "$folder" && git checkout --quiet HEAD -- "$folder" && echo "$folder is as it was again"
+fi

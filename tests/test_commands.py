@@ -1,0 +1,106 @@
+"""make, as a learner types it: on a machine without a GPU, without nvcc, in two terminals, with an edit."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from test_steps import PROGRAMS, name, nvcc
+
+ROOT = Path(__file__).resolve().parent.parent
+NO_GPU = not shutil.which("nvidia-smi")
+
+
+def make(*arguments, **options):
+    return subprocess.run(["make", *arguments], capture_output=True, text=True, cwd=ROOT, **options)
+
+
+@pytest.mark.parametrize("target", ["step03", "reference_cub", "run-all", "build", "test", "picture STEP=03", "sim FILE=tests/offsets.cu",
+                                    "sweep", "bench-sim", "fuzz", "mine FILE=step03_sequential/reduce.cu"])
+def test_without_nvcc_the_first_line_says_so(target):
+    """Broken: without a compiler a command ends in a heap of messages of make and ar."""
+    result = make(*target.split(), "NVCC=", "DEVICE=sim")
+    lines = [line for line in result.stderr.splitlines() if not line.startswith("another make")]
+    assert result.returncode != 0 and "make toolkit" in lines[0] and "Error 127" not in result.stderr
+    assert result.stderr.count("make toolkit") == 1
+
+
+def test_two_commands_at_once(tmp_path):
+    """Broken: a second make in the same folder spoils the first."""
+    command = ["make", "run-all", "DEVICE=sim", "N=1024", f"RESULTS={tmp_path}"]
+    both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    outputs = [process.communicate() for process in both]
+    assert [process.returncode for process in both] == [0, 0], outputs
+    assert sorted(os.listdir(tmp_path)) == ["counters.csv", "counters.txt", "simulated.png", "simulated.svg"]
+
+
+def test_run_all_ends_with_what_to_do_next(tmp_path):
+    """Broken: somebody who ran everything does not know where the charts are."""
+    folder = tmp_path / "it's mine"
+    result = make("run-all", "DEVICE=sim", "N=1024", f"RESULTS={folder}")
+    assert result.returncode == 0 and (folder / "simulated.svg").exists(), result.stderr
+    assert "simulated.svg" in result.stdout.splitlines()[-1] and "make diff STEP=01" in result.stdout.splitlines()[-1]
+
+
+@pytest.mark.skipif(not NO_GPU, reason="there is a GPU")
+def test_without_a_gpu_it_says_where_programs_run(tmp_path):
+    """Broken: without a GPU nobody says that the simulator runs, or what DEVICE=gpu lacks."""
+    result = make("step08", "N=1000", "WARM=1", f"RESULTS={tmp_path}")
+    assert result.returncode == 0 and "run on the simulator" in result.stdout.splitlines()[0]
+    result = make("-s", "step08", "N=1000", "DEVICE=gpu")
+    assert result.returncode != 0 and "driver" in result.stderr and "DEVICE=sim" in result.stderr
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """The commands and two steps in a git repository of their own."""
+    for path in ("Makefile", "mk", "scripts", "step02_bitops", "step03_sequential"):
+        if (ROOT / path).is_dir():
+            shutil.copytree(ROOT / path, tmp_path / path, ignore=shutil.ignore_patterns("reduce"))
+        else:
+            shutil.copy(ROOT / path, tmp_path / path)
+    git = ["git", "-C", tmp_path, "-c", "user.name=x", "-c", "user.email=x@example.org"]
+    for command in (["init", "-q"], ["add", "Makefile", "mk", "scripts", "step02_bitops/reduce.cu", "step03_sequential/reduce.cu"],
+                    ["commit", "-qm", "x"]):
+        subprocess.run([*git, *command], check=True)
+    return tmp_path
+
+
+def test_compiling_is_quiet(checkout):
+    """Broken: the first run hides its first result under compiler lines; or V=1 does not show them."""
+    program = "step02_bitops/reduce"
+    quiet = make("--no-print-directory", "-C", str(checkout), program, f"NVCC={nvcc()}")
+    assert quiet.stdout.splitlines() == ["[1/3] compiling step02_bitops"], quiet.stdout
+    (checkout / program).unlink()
+    assert f"{nvcc()} -O3" in make("-C", str(checkout), program, f"NVCC={nvcc()}", "V=1").stdout
+
+
+def test_diff_shows_the_own_edit_and_undo_takes_it_back(checkout):
+    """Broken: to undo an edit costs the edits of other steps, or `make diff` hides one's own."""
+    edited, other = checkout / "step03_sequential/reduce.cu", checkout / "step02_bitops/reduce.cu"
+    before = edited.read_text()
+    for file in (edited, other):
+        file.write_text(file.read_text() + "// an edit\n")
+    shown = make("-s", "-C", str(checkout), "diff", "STEP=03").stdout
+    assert "Your edit of step03_sequential" in shown and shown.count("+// an edit") == 1
+    assert make("-s", "-C", str(checkout), "undo", "STEP=03").returncode == 0
+    assert edited.read_text() == before and other.read_text().endswith("// an edit\n")
+    assert "Your edit" not in make("-s", "-C", str(checkout), "diff", "STEP=03").stdout
+
+
+@pytest.mark.parametrize("source", PROGRAMS, ids=name)
+def test_no_warnings(source, tmp_path):
+    """Broken: a program of the course makes the compiler warn. (A learner's unused variable may.)"""
+    result = subprocess.run([nvcc(), "-c", "-O1", "-std=c++17", "-arch=sm_75", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra",
+                             "-o", tmp_path / "reduce.o", source], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+def test_no_warnings_in_the_simulator():
+    """Broken: the simulator makes the host compiler warn."""
+    options = "-fsyntax-only -O1 -std=gnu11 -march=native -Wall -Wextra -Werror -Wno-type-limits -Wno-clobbered -Isimulator".split()
+    include = Path(nvcc()).resolve().parent.parent / "include"
+    result = subprocess.run(["cc", *options, f"-I{include}", *sorted((ROOT / "simulator").glob("*.c"))], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
