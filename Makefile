@@ -6,7 +6,7 @@ SHELL := /bin/bash
 STEPS := $(patsubst %/reduce.cu,%,$(sort $(wildcard step[0-9][0-9]_*/reduce.cu)))
 
 # Where programs run: gpu, or sim, the simulator, chosen by itself where there is no GPU.
-GPU := $(shell nvidia-smi -L 2>/dev/null)
+GPU := $(shell nvidia-smi -L 2>/dev/null | grep '^GPU')
 DEVICE ?= $(if $(GPU),gpu,sim)
 ifeq ($(filter gpu sim,$(DEVICE)),)
     $(error DEVICE=$(DEVICE): accepted are gpu and sim)

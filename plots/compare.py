@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Draws the results of two GPUs in one chart: GB/s and the share of each GPU's peak, for every step and, where both
+folders have a sweep, over n."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import plot
+from plot import LINE_COLOURS, REFERENCE, STEP_COLOUR, about, by_step, count, middle_half, named, passed, plt, short
+
+COLOURS = STEP_COLOUR, LINE_COLOURS[1]  # of the first and the second GPU: apart in grey too
+
+
+class Results(NamedTuple):
+    path: Path
+    device: str
+    elements: int
+    facts: list  # driver, toolkit and date, in words
+    rows: dict  # by step
+    sweep: dict  # by step, or None
+
+
+def fail(what):
+    sys.exit(f"compare.py: {what}")
+
+
+def the_only(column, rows, path):
+    """What a column holds in every row that passed."""
+    values = {row[column] for row in passed(rows)}
+    if len(values) > 1:
+        fail(f"{path}: the rows differ in {column}, so they are not of one GPU and one n")
+    return values.pop()
+
+
+def read_facts(path):
+    """What run-all wrote beside its CSV; a line that is missing is unknown."""
+    try:
+        facts = {"driver ": about(path, "driver"), "toolkit ": about(path, "toolkit"), "": about(path, "date")}
+    except (OSError, UnicodeDecodeError):
+        fail(f"{path.with_suffix('.txt')} cannot be read as text")
+    return [fact if fact.endswith(" unknown") else f"{before}{fact}" for before, fact in facts.items()]
+
+
+def read_results(folder, swept):
+    path, sweep_path, sweep = folder / "run-all.csv", folder / "sweep.csv", None
+    if not path.exists() and (folder / "counters.csv").exists():
+        fail(f"{folder} holds counters of the simulator, which has no times to compare; make run-all on a GPU measures them")
+    rows = plot.read_runs(path)
+    device, elements = (the_only(column, rows, path) for column in ("device", "elements"))
+    if swept:
+        sweep_rows = plot.read_sweep(sweep_path)
+        if the_only("device", sweep_rows, sweep_path) != device:
+            fail(f"{sweep_path} is not of the GPU of {path.name} beside it, {device}")
+        sweep = by_step(sweep_rows, "cold")
+    return Results(path, device, int(elements), read_facts(path), {row["step"]: row for row in rows}, sweep)
+
+
+def check_sizes(first, second):
+    """A GPU reaches another share of its peak at another n."""
+    if first.elements != second.elements:
+        fail(f"n is {first.elements} in {first.path} and {second.elements} in {second.path}; GPUs are compared at the same n: "
+             f"measure the second again with make run-all N={first.elements}, or the first with N={second.elements}")
+
+
+def as_it_is(row):
+    return 1
+
+
+def of_the_peak(row):
+    """From GB/s to per cent; nothing where the driver names no peak."""
+    return 100 / row["peak_gb_per_s"] if row["peak_gb_per_s"] else None
+
+
+MEASURES = {"GB/s of input": as_it_is, "share of the GPU's own peak, %": of_the_peak}
+
+
+def described(results):
+    """A GPU in the legend."""
+    best = max(passed(results.rows.values()), key=lambda row: row["gb_per_s"])
+    peak = best["peak_gb_per_s"]
+    share = f"{best['gb_per_s'] * of_the_peak(best):.1f} % of the peak of {peak:,.0f}" if peak else "peak unknown"
+    return (f"{results.device}: {named(best['step'])} reads fastest, {short(best['gb_per_s'])} GB/s, {share}\n"
+            f"{', '.join(results.facts)}, n = {count(results.elements)}, folder {results.path.parent.resolve().name}")
+
+
+def draw_bar(axes, y, row, colour, measure):
+    """A bar with its number and, as a stroke, the middle half of the runs; where there is none stands why."""
+    end, words = 0, "not run" if row is None else row["status"]
+    if words == "PASS":
+        factor, words = measure(row), "peak unknown"
+        if factor:
+            value, spread = row["gb_per_s"] * factor, [gb_per_s * factor for gb_per_s in middle_half(row)]
+            axes.barh(y, value, height=0.38, color=colour)
+            if spread:
+                axes.hlines(y, *spread, color="black", linewidth=1)
+            end, words = max([value, *spread]), short(value) if measure is as_it_is else f"{value:.1f}"
+    axes.annotate(words, (end, y), xytext=(3, 0), textcoords="offset points", va="center", fontsize=8.5)
+
+
+def draw_steps(axes, pair, steps, measure):
+    for results, colour, aside in zip(pair, COLOURS, (-0.2, 0.2)):
+        for y, step in enumerate(steps):
+            draw_bar(axes, y + aside, results.rows.get(step), colour, measure)
+    axes.set_yticks(range(len(steps)), map(named, steps), fontsize=9.5)
+    axes.set_ylim(len(steps) - 0.4, -0.6)
+    axes.set_xlim(0, 1.12 * max(axes.dataLim.xmax, 1))
+    axes.xaxis.set_major_formatter("{x:,.10g}")
+    axes.tick_params(axis="y", length=0)
+
+
+def draw_over_n(axes, pair, measure):
+    """The fastest step at each n, and CUB as a broken line."""
+    for results, colour in zip(pair, COLOURS):
+        rows = [row for step, line in results.sweep.items() if step != REFERENCE for row in line]
+        best = {row["elements"]: row for row in sorted(rows, key=lambda row: row["gb_per_s"])}
+        for line, style in ((best.values(), ".-"), (results.sweep.get(REFERENCE, []), "--")):
+            points = sorted((row["elements"], row["gb_per_s"] * measure(row)) for row in line if measure(row))
+            axes.plot([n for n, _ in points], [value for _, value in points], style, color=colour)
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(0, 1.08 * max(axes.dataLim.ymax, 1))
+    axes.yaxis.set_major_formatter("{x:,.10g}")
+    axes.set_xlabel("n, floats")
+
+
+def draw(pair):
+    steps = sorted({*pair[0].rows, *pair[1].rows}, key=lambda step: (step == REFERENCE, step))
+    heights = [0.5 + 0.36 * len(steps), *([3.4] if pair[0].sweep else [])]
+    figure, grid = plt.subplots(len(heights), 2, figsize=(12, 1.2 + sum(heights)), height_ratios=heights, squeeze=False,
+                                layout="constrained")
+    for column, (heading, measure) in zip(grid.T, MEASURES.items()):
+        column[0].set_title(heading)
+        draw_steps(column[0], pair, steps, measure)
+        for axes in column[1:]:
+            axes.set_title("The fastest step at each n; CUB: the broken line", fontsize=11)
+            axes.set_ylabel(heading)
+            draw_over_n(axes, pair, measure)
+    grid[0, 1].set_yticklabels([])
+    figure.legend([plt.Rectangle((0, 0), 1, 1, color=colour) for colour in COLOURS], map(described, pair), frameon=False,
+                  loc="outside upper left", alignment="left", fontsize=10, title_fontsize=12,
+                  title="Two GPUs, the L2 cache cold; strokes: the middle half of the runs")
+    return figure
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs=2, metavar="FOLDER", help="holds the run-all.csv of a GPU and may hold its sweep.csv")
+    parser.add_argument("--output", type=Path, required=True, metavar="FILE.svg", help="the chart; FILE.png comes beside it")
+    options = parser.parse_args()
+    if not all(options.folders):
+        fail("two folders are needed, as in: make compare A=plots/h200 B=results")
+    folders = [Path(folder) for folder in options.folders]
+    swept = all((folder / "sweep.csv").exists() for folder in folders)
+    pair = [read_results(folder, swept) for folder in folders]
+    check_sizes(*pair)
+    try:
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        plot.save(draw(pair), options.output.parent, options.output.stem)
+    except OSError as error:
+        fail(f"{options.output} cannot be written: {error.strerror}")
+
+
+if __name__ == "__main__":
+    main()
