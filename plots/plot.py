@@ -5,8 +5,11 @@ import argparse
 import csv
 import math
 import os
+import re
 import sys
 import tempfile
+from collections import namedtuple
+from itertools import combinations
 from pathlib import Path
 
 try:
@@ -15,8 +18,8 @@ except ModuleNotFoundError:
     sys.exit("plot.py: this python3 has no matplotlib; make plots uses one that has")
 matplotlib.use("Agg")
 # White also where the page is dark, so that the black text stays readable.
-matplotlib.rcParams.update({"svg.hashsalt": "reduction", "font.size": 11, "axes.spines.top": False, "figure.dpi": 120,
-                            "axes.spines.right": False, "axes.titlelocation": "left", "axes.titlesize": 12,
+matplotlib.rcParams.update({"svg.hashsalt": "reduction", "axes.spines.top": False, "figure.dpi": 120,
+                            "axes.spines.right": False, "axes.titlelocation": "left",
                             "figure.facecolor": "white", "savefig.facecolor": "white", "figure.autolayout": True})
 import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
 
@@ -36,6 +39,26 @@ LINE_COLOURS = ["#cc79a7", "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#000000"
 # The last step with a plain tree, with an unrolled tree, and of the classic.
 TURNING_POINTS = ("step03_", "step06_", "step08_")
 SPLIT = 2**20  # n up to here: microseconds, launches and latency; from here: GB/s
+# Sizes in points, on a page. On a slide all is larger, and each panel has a figure to itself.
+SIZES = {"font.size": 11, "axes.titlesize": 12, "axes.linewidth": 0.8, "patch.linewidth": 1, "lines.markersize": 6,
+         "xtick.major.size": 3.5, "ytick.major.size": 3.5, "xtick.major.width": 0.8, "ytick.major.width": 0.8}
+Style = namedtuple("Style", "ending larger figure space")  # space: between a number and its unit
+STYLES = {"page": Style("", 1, None, " "), "projector": Style("-projector", 2, (16, 9), "\n")}
+
+
+def choose(name):
+    """The style of all that is drawn from here on."""
+    global style
+    style = STYLES[name]
+    matplotlib.rcParams.update({size: sized(on_page) for size, on_page in SIZES.items()})
+
+
+def sized(on_page):
+    """Points on a page, as many as the style makes of them."""
+    return on_page * style.larger
+
+
+choose("page")
 
 
 def fail(path, what, line=None):
@@ -151,10 +174,23 @@ def save(figure, directory, name):
     """Writes both formats, each whole or not at all; a folder of its own lets two at once not meet."""
     with tempfile.TemporaryDirectory(prefix=".plot-", dir=directory) as unfinished:
         for ending in ("png", "svg"):
-            file = Path(unfinished) / f"{name}.{ending}"
+            file = Path(unfinished) / f"{name}{style.ending}.{ending}"
             figure.savefig(file, metadata={"Date": None} if ending == "svg" else None)
             os.replace(file, directory / file.name)
     plt.close(figure)
+
+
+def lay_out(panels, size, stacked=False, **shared):
+    """The axes of each panel, on a page in one figure of this size, and the figures by what is added to the chart's name."""
+    groups = {"": list(panels)}
+    if style.figure:
+        groups = {"-" + "-".join(re.match("[a-z ]+", panel)[0].split()): [panel] for panel in panels}
+    grids, figures = {}, {}
+    for addition, group in groups.items():
+        shape = (len(group), 1) if stacked else (1, len(group))
+        figures[addition], grid = plt.subplots(*shape, figsize=style.figure or size, squeeze=False, **shared)
+        grids.update(zip(group, grid.flat))
+    return grids, figures
 
 
 def points_high(axes):
@@ -168,12 +204,12 @@ def name_bars(axes, steps):
     axes.set_xlim(-0.6, len(steps) - 0.4)
     axes.tick_params(axis="x", length=0)
     for size in (9, 8):
-        ticks = axes.set_xticks(range(len(steps)), ["\n".join(named(step).partition(" ")[::2]) for step in steps], fontsize=size)
+        ticks = axes.set_xticks(range(len(steps)), ["\n".join(named(step).partition(" ")[::2]) for step in steps], fontsize=sized(size))
         axes.figure.draw_without_rendering()
         boxes = [tick.label1.get_window_extent() for tick in ticks]
         if all(left.x1 + 4 < right.x0 for left, right in zip(boxes, boxes[1:])):
             return
-    axes.set_xticks(range(len(steps)), map(named, steps), fontsize=9, rotation=30, ha="right", rotation_mode="anchor")
+    axes.set_xticks(range(len(steps)), map(named, steps), fontsize=sized(9), rotation=30, ha="right", rotation_mode="anchor")
 
 
 def draw_bars(axes, rows, column):
@@ -187,7 +223,27 @@ def draw_bars(axes, rows, column):
 
 
 def write_above(axes, x, top, words):
-    axes.annotate(words, (x, top), xytext=(0, 3), textcoords="offset points", ha="center", va="bottom", fontsize=9.5)
+    return axes.annotate(words, (x, top), xytext=(0, sized(3)), textcoords="offset points", ha="center", va="bottom",
+                         fontsize=sized(9.5))
+
+
+def keep_apart(labels):
+    """Makes labels smaller where one would touch another; the names of the bars have settled where these stand."""
+    for size in (9.5, 9, 8.5, 8):
+        for label in labels:
+            label.set_fontsize(sized(size))
+        boxes = [label.get_window_extent().padded(sized(1.5)) for label in labels]
+        if not any(box.overlaps(other) for box, other in combinations(boxes, 2)):
+            return
+
+
+def write_title(axes, words):
+    """The title, with a line more where one would leave the picture."""
+    title = axes.set_title(words)
+    axes.figure.draw_without_rendering()
+    while "; " in words and title.get_window_extent().x1 > axes.figure.bbox.x1:
+        words = "\n".join(words.rsplit("; ", 1))
+        title.set_text(words)
 
 
 def gain(before, row):
@@ -209,49 +265,51 @@ def setting(row, path):
 def draw_bandwidth(rows, path):
     good = passed(rows)
     best, peak = max(good, key=lambda row: row["gb_per_s"]), good[0]["peak_gb_per_s"]
-    figure, axes = plt.subplots(figsize=(12, 5.4))
+    figure, axes = plt.subplots(figsize=style.figure or (12, 5.4))
     axes.yaxis.set_major_formatter("{x:,.10g}")
     axes.set_ylabel("GB/s of input")
     of_peak = f", {100 * best['gb_per_s'] / peak:.0f} % of the theoretical peak" if peak else ""
     strokes = "; strokes: the middle half of the runs" if middle_half(best) else ""
-    axes.set_title(f"{named(best['step'])} reads fastest: {short(best['gb_per_s'])} GB/s{of_peak}\n"
-                   f"{setting(best, path)}{strokes}")
+    write_title(axes, f"{named(best['step'])} reads fastest: {short(best['gb_per_s'])} GB/s{of_peak}\n"
+                      f"{setting(best, path)}{strokes}")
     axes.set_ylim(0, 1.16 * max(peak, best["gb_per_s"]))
     if peak:
-        axes.axhline(peak, color="black", linewidth=1)
-        axes.annotate(f"peak\n{peak:,.0f}", (1, peak), xycoords=("axes fraction", "data"), xytext=(4, 0),
-                      textcoords="offset points", va="center", fontsize=9.5)
+        axes.axhline(peak, color="black", linewidth=sized(1))
+        axes.annotate(f"peak\n{peak:,.0f}", (1, peak), xycoords=("axes fraction", "data"), xytext=(sized(4), 0),
+                      textcoords="offset points", va="center", fontsize=sized(9.5))
     draw_bars(axes, rows, "gb_per_s")
-    line_height = 16 * axes.get_ylim()[1] / points_high(axes)
+    line_height = sized(16) * axes.get_ylim()[1] / points_high(axes)
+    labels = []
     for x, (before, row) in enumerate(zip([None, *rows], rows)):
         if row["status"] != "PASS":
             continue
         spread = middle_half(row)
         if spread:
-            axes.vlines(x, *spread, color="black", linewidth=1)
+            axes.vlines(x, *spread, color="black", linewidth=sized(1))
         words = short(row["gb_per_s"]) + gain(before, row)
         top = max([row["gb_per_s"], *spread])
         if top < peak < top + line_height * len(words.splitlines()):  # the label would lie on the line
             top = peak
-        write_above(axes, x, top, words)
+        labels.append(write_above(axes, x, top, words))
+    keep_apart(labels)
     save(figure, path.parent, "bandwidth")
 
 
 def draw_time(rows, path):
     fastest, *_, slowest = sorted(passed(rows), key=lambda row: row["median_ms"]) * 2
-    figure, axes = plt.subplots(figsize=(12, 5.4))
+    figure, axes = plt.subplots(figsize=style.figure or (12, 5.4))
     axes.set_yscale("log")
     bottom = 10 ** math.floor(math.log10(fastest["median_ms"] / 2))
     axes.set_ylim(bottom, slowest["median_ms"] * (slowest["median_ms"] / bottom) ** 0.16)
     draw_bars(axes, rows, "median_ms")
-    for x, (before, row) in enumerate(zip([None, *rows], rows)):
-        if row["status"] == "PASS":
-            write_above(axes, x, row["median_ms"], duration(row["median_ms"]) + gain(before, row))
+    labels = [write_above(axes, x, row["median_ms"], duration(row["median_ms"]).replace(" ", style.space) + gain(before, row))
+              for x, (before, row) in enumerate(zip([None, *rows], rows)) if row["status"] == "PASS"]
+    keep_apart(labels)
     axes.yaxis.set_major_formatter(lambda ms, _: duration(ms))
     axes.yaxis.set_minor_formatter(lambda ms, _: "")
     axes.set_ylabel("median time, logarithmic")
-    axes.set_title(f"One sum takes from {duration(slowest['median_ms'])} ({named(slowest['step'])}) down to "
-                   f"{duration(fastest['median_ms'])} ({named(fastest['step'])})\n{setting(fastest, path)}")
+    write_title(axes, f"One sum takes from {duration(slowest['median_ms'])} ({named(slowest['step'])}) down to "
+                      f"{duration(fastest['median_ms'])} ({named(fastest['step'])})\n{setting(fastest, path)}")
     save(figure, path.parent, "time")
 
 
@@ -269,18 +327,22 @@ def small_multiples(first, panels, heading, path, name):
     panels = {panel: values for panel, values in panels.items() if any(values)}
     if not panels:
         fail(path, "nothing was counted, so there is nothing to draw")
-    figure, grid = plt.subplots(len(panels), 1, figsize=(12, 1.2 + 1.8 * len(panels)), sharex=True, squeeze=False)
-    for axes, (panel, values) in zip(grid.flat, panels.items()):
+    grid, figures = lay_out(panels, (12, 1.2 + 1.8 * len(panels)), stacked=True, sharex=True)
+    labels = {}
+    for panel, values in panels.items():
+        axes = grid[panel]
         axes.bar(range(len(first)), values, color=[colour(row["step"]) for row in first], width=0.7)
-        for x, value in enumerate(values):
-            write_above(axes, x, value, short(value))
+        labels[axes] = [write_above(axes, x, value, short(value)) for x, value in enumerate(values)]
         axes.set_ylim(0, 1.25 * max(values))
-        axes.set_title(panel, fontsize=11)
+        axes.set_title(panel, fontsize=sized(11))
         axes.tick_params(axis="x", length=0)
         axes.yaxis.set_major_formatter("{x:,.10g}")
-    name_bars(axes, [row["step"] for row in first])
-    figure.suptitle(heading, x=0.01, ha="left", fontsize=12)
-    save(figure, path.parent, name)
+    for addition, figure in figures.items():
+        name_bars(figure.axes[-1], [row["step"] for row in first])
+        figure.suptitle(heading, x=0.01, ha="left", fontsize=sized(12))
+        for axes in figure.axes:
+            keep_apart(labels[axes])
+        save(figure, path.parent, name + addition)
 
 
 def draw_profile(rows, path, device):
@@ -337,19 +399,19 @@ def label_ends(axes, ends, numbers):
     """Names lines right of the axes, by a stroke from each last point; the numbers of the grey ones where there is room.
 
     Both hold (n, value, words) and ends the colour too."""
-    gap = 12.5 / points_high(axes)
+    gap = sized(12.5) / points_high(axes)
     to_axes = axes.transData + axes.transAxes.inverted()
     placed = sorted((to_axes.transform(end[:2])[1], *end) for end in ends)
     levels = spread_out([level for level, *_ in placed], gap)
     for level, (_, n, value, words, line_colour) in zip(levels, placed):
-        axes.annotate(words, (n, value), xytext=(1.08, level), textcoords="axes fraction", va="center", fontsize=9.5,
+        axes.annotate(words, (n, value), xytext=(1.08, level), textcoords="axes fraction", va="center", fontsize=sized(9.5),
                       arrowprops={"arrowstyle": "-", "color": line_colour, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)})
     for n, value, words in numbers:
         level = to_axes.transform((n, value))[1]
         if all(abs(level - other) >= gap for other in levels):
             levels.append(level)
-            axes.annotate(words, (1, level), xycoords="axes fraction", xytext=(4, 0), textcoords="offset points",
-                          va="center", fontsize=9, color="#606060")
+            axes.annotate(words, (1, level), xycoords="axes fraction", xytext=(sized(4), 0), textcoords="offset points",
+                          va="center", fontsize=sized(9), color="#606060")
 
 
 def draw_lines(axes, lines, colours):
@@ -358,14 +420,14 @@ def draw_lines(axes, lines, colours):
     ends, numbers = [], []
     for step, line in lines.items():
         if step in colours:
-            axes.plot(*zip(*line), marker=".", color=colours[step], linewidth=2, zorder=3)
+            axes.plot(*zip(*line), marker=".", color=colours[step], linewidth=sized(2), zorder=3)
             ends.append((*line[-1], named(step), colours[step]))
         else:
-            axes.plot(*zip(*line), color=GREY, linewidth=0.9)
+            axes.plot(*zip(*line), color=GREY, linewidth=sized(0.9))
             if line[-1][0] == last:
                 numbers.append((*line[-1], named(step).partition(" ")[0]))
     axes.set_xscale("log", base=2)
-    axes.tick_params(axis="x", labelsize=12)
+    axes.tick_params(axis="x", labelsize=sized(12))
     axes.set_xlabel("n, floats")
     axes.margins(x=0.01)
     return ends, numbers
@@ -418,9 +480,9 @@ def draw_large(axes, points, sizes, colours, peak):
     best, leader = max((gb, step) for step, line in lines.items() for n, gb in line if n == sizes[-1])
     axes.set_ylim(0, 1.12 * max(peak, best))
     if peak:
-        axes.axhline(peak, color="black", linewidth=1)
-        axes.annotate(f"theoretical peak: {peak:,.0f} GB/s", (sizes[0], peak), xytext=(0, 3), textcoords="offset points",
-                      va="bottom", fontsize=9.5)
+        axes.axhline(peak, color="black", linewidth=sized(1))
+        axes.annotate(f"theoretical peak: {peak:,.0f} GB/s", (sizes[0], peak), xytext=(0, sized(3)), textcoords="offset points",
+                      va="bottom", fontsize=sized(9.5))
     axes.yaxis.set_major_formatter("{x:,.10g}")
     axes.set_ylabel("GB/s of input")
     axes.set_title(f"Large arrays: {named(leader)} is the fastest\nat n = {count(sizes[-1])}, with {short(best)} GB/s")
@@ -434,14 +496,16 @@ def draw_sweep(rows, path):
     small = [n for n in sizes if n <= SPLIT]
     large = [n for n in sizes if n >= SPLIT] if sizes[-1] > SPLIT else []
     colours = coloured(worth_a_colour(points, [most_wins(points, some)[0] for some in (small, large[-1:]) if some]))
-    figure, grid = plt.subplots(1, bool(small) + bool(large), figsize=(12, 6), squeeze=False)
+    grid, figures = lay_out([name for name, some in (("small", small), ("large", large)) if some], (12, 6))
     first = next(iter(points.values()))[0]
-    figure.suptitle(f"{first['device']}, L2 cache cold, {about(path, 'date')}", x=0.01, ha="left", fontsize=11)
+    for figure in figures.values():
+        figure.suptitle(f"{first['device']}, L2 cache cold, {about(path, 'date')}", x=0.01, ha="left", fontsize=sized(11))
     if small:
-        draw_small(grid[0, 0], points, small, colours)
+        draw_small(grid["small"], points, small, colours)
     if large:
-        draw_large(grid[0, -1], points, large, colours, first["peak_gb_per_s"])
-    save(figure, path.parent, "sweep")
+        draw_large(grid["large"], points, large, colours, first["peak_gb_per_s"])
+    for addition, figure in figures.items():
+        save(figure, path.parent, "sweep" + addition)
 
 
 def over_reference(rows, cache):
@@ -469,21 +533,24 @@ def faster_at(line):
 
 def draw_against_reference(panels, steps, device, path):
     """Time over CUB's at each n, a panel for each state of the cache: below 1 is faster."""
-    figure, grid = plt.subplots(1, len(panels), figsize=(12, 5.4), sharey=True, squeeze=False)
-    figure.suptitle(f"{device}, {about(path, 'date')}; time over CUB's: below 1 is faster than CUB", x=0.01, ha="left",
-                    fontsize=11)
+    grid, figures = lay_out(panels, (12, 5.4), sharey=True)
+    for figure in figures.values():
+        figure.suptitle(f"{device}, {about(path, 'date')}; time over CUB's: below 1 is faster than CUB", x=0.01, ha="left",
+                        fontsize=sized(11))
+        figure.axes[0].set_ylabel("time over CUB's")
     colours = coloured(steps)
-    ends = []
-    for axes, (cache, lines) in zip(grid.flat, panels.items()):
-        ends.append(draw_lines(axes, {step: lines[step] for step in colours if step in lines}, colours))
+    ends = {}
+    for cache, lines in panels.items():
+        axes = grid[cache]
+        ends[cache] = draw_lines(axes, {step: lines[step] for step in colours if step in lines}, colours)
         best = max((step for step in steps if step in lines),
                    key=lambda step: (faster_at(lines[step]), -math.prod(dict(lines[step]).values())))
         axes.set_title(f"L2 cache {cache}: {named(best)} is faster\n"
                        f"than CUB at {faster_at(lines[best])} of {len(lines[best])} sizes")
-    grid[0, 0].set_ylabel("time over CUB's")
-    for axes, end in zip(grid.flat, ends):
-        label_ends(axes, *end)
-    save(figure, path.parent, "sweep-against-cub")
+    for cache, end in ends.items():
+        label_ends(grid[cache], *end)
+    for addition, figure in figures.items():
+        save(figure, path.parent, "sweep-against-cub" + addition)
 
 
 def draw_sweep_charts(rows, path):
@@ -499,7 +566,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory", type=Path, help="holds run-all.csv, profile.csv, sweep.csv or the simulator's "
                         "counters.csv; the charts are written there, as PNG and SVG")
-    directory = parser.parse_args().directory
+    parser.add_argument("--style", default="page", metavar="{%s}" % ",".join(STYLES), help="projector: for slides, larger, and "
+                        "in files of their own that end in -projector; default: page")
+    arguments = parser.parse_args()
+    if arguments.style not in STYLES:
+        print(f"plot.py: --style '{arguments.style}': accepted are {' and '.join(STYLES)}", file=sys.stderr)
+        sys.exit(2)
+    choose(arguments.style)
+    directory = arguments.directory
     run_path, profile_path, simulated_path, sweep_path = (
         directory / f"{name}.csv" for name in ("run-all", "profile", "counters", "sweep"))
     runs = profile = simulated = sweep = None

@@ -24,13 +24,13 @@ step07_gridstride step08_shuffle step09_vectorload step10_singlepass step11_tile
 SHARES = dict(zip([*STEPS, "reference_cub"], [2e-5, 0.08, 0.17, 0.18, 0.4, 0.5, 0.6, 0.8, 0.85, 0.9, 0.93, 0.95, 0.96, 0.99, 0.95]))
 
 
-def start(directory, **options):
-    return subprocess.Popen([sys.executable, ROOT / "plots/plot.py", directory], stdout=subprocess.PIPE,
+def start(directory, *arguments, **options):
+    return subprocess.Popen([sys.executable, ROOT / "plots/plot.py", directory, *arguments], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, **options)
 
 
-def draw(directory):
-    process = start(directory)
+def draw(directory, *arguments):
+    process = start(directory, *arguments)
     _, errors = process.communicate()
     return process.returncode, errors
 
@@ -52,12 +52,13 @@ def write_sweep(directory, sizes, shares=SHARES, peak=4814.3, fixed_ms={}):
     (directory / "sweep.csv").write_text(RUN_HEADER.replace(",", ",cache,", 1) + "".join(rows))
 
 
-def figures(directory, monkeypatch):
+def figures(directory, monkeypatch, style="page"):
     """The charts of a directory by name, not saved."""
     found = {}
     monkeypatch.setattr(plot, "save", lambda figure, _, name: found.update({name: figure}))
-    monkeypatch.setattr(sys, "argv", ["plot.py", str(directory)])
+    monkeypatch.setattr(sys, "argv", ["plot.py", "--style", style, str(directory)])
     plot.main()
+    plot.choose("page")
     return found
 
 
@@ -90,11 +91,11 @@ def strokes(axes):
             yield leader.get_transform().transform_path(leader.get_path()), False, text
 
 
-def unreadable(figure):
-    """What is wrong with a chart's texts, in words."""
+def unreadable(figure, least):
+    """What is wrong with a chart's texts, in words; least: how many points high letters must be."""
     texts = words(figure)
     for text, box in texts:
-        if text.get_fontsize() < 8:
+        if text.get_fontsize() < least:
             yield f"{text.get_text()!r} is small"
         if box.x0 < 0 or box.y0 < 0 or box.x1 > figure.bbox.x1 or box.y1 > figure.bbox.y1:
             yield f"{text.get_text()!r} leaves the picture"
@@ -147,12 +148,26 @@ def long_names(directory):
     write_runs(directory, 2**26, SHARES | {"step14_clusterofblocks": 0.9, "step15_distributedshared": 0.9})
 
 
-@pytest.mark.parametrize("case", [measured, simulated, near_the_peak, three_steps, a_small_gpu, some_failed, long_names])
+CASES = [measured, simulated, near_the_peak, three_steps, a_small_gpu, some_failed, long_names]
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_texts_can_be_read(case, tmp_path, monkeypatch):
     """Broken: a text overlaps another one, lies on a line or a bar, leaves the picture, or is too small to read."""
     case(tmp_path)
     for name, figure in figures(tmp_path, monkeypatch).items():
-        assert not [f"{name}: {what}" for what in unreadable(figure)]
+        assert not [f"{name}: {what}" for what in unreadable(figure, 8)]
+        plot.plt.close(figure)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_slides_can_be_read_from_the_back_row(case, tmp_path, monkeypatch):
+    """Broken: a projector's chart is not 16:9, has a letter lower than 1/41 of its height, or texts that overlap or leave it."""
+    case(tmp_path)
+    for name, figure in figures(tmp_path, monkeypatch, "projector").items():
+        width, height = figure.get_size_inches()
+        assert width / height == 16 / 9, name
+        assert not [f"{name}: {what}" for what in unreadable(figure, 72 * height / 41)]
         plot.plt.close(figure)
 
 
@@ -209,6 +224,26 @@ def test_a_sweep_gives_its_charts(tmp_path):
     (tmp_path / "sweep.csv").write_text("step,cache\n1,2\n")
     status, errors = draw(tmp_path)
     assert status == 1 and len(errors.splitlines()) == 1 and "sweep.csv" in errors
+
+
+def test_slides_lie_beside_the_pages_charts(tmp_path):
+    """Broken: make plots STYLE=projector writes over the charts of a page, or gives its own a name without -projector."""
+    write_runs(tmp_path, 2**26)
+    write_sweep(tmp_path, [2**10, 2**30])
+    (tmp_path / "bandwidth.png").write_text("the page's")
+    assert draw(tmp_path, "--style", "projector") == (0, "")
+    assert (tmp_path / "bandwidth.png").read_text() == "the page's"
+    slides = {file.name.removesuffix("-projector.png") for file in tmp_path.glob("*-projector.png")}
+    assert slides == {"bandwidth", "time", "sweep-small", "sweep-large", "sweep-against-cub-cold", "sweep-against-cub-warm"}
+    assert len(list(tmp_path.iterdir())) == 3 + 2 * len(slides)
+
+
+def test_a_style_that_is_none_is_named(tmp_path):
+    """Broken: an unknown style gives more than a line, draws something, or passes for a failed drawing."""
+    write_runs(tmp_path, 2**26)
+    status, errors = draw(tmp_path, "--style", "beamer")
+    assert status == 2 and len(errors.splitlines()) == 1 and "'beamer'" in errors and "projector" in errors
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_two_at_once(tmp_path):
