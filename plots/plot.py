@@ -29,12 +29,14 @@ QUARTILES = ["q1_ms", "q3_ms"]  # older results have none
 PROFILE_NUMBERS = ["elements", "warp_instructions", "shared_loads", "shared_stores", "lanes_on", "global_load_requests"]
 SIMULATOR_NUMBERS = ["warp_instructions", "lanes_on_mean", "shared_loads", "shared_stores", "bank_conflicts",
                      "global_load_requests", "block_barriers"]
+COUNTED_NUMBERS = ["elements", "warp_instructions", "global_load_requests"]
 SWEEP_COLUMNS = ["step", "cache", "device", "elements", "median_ms", "gb_per_s", "peak_gb_per_s", "status"]
 SWEEP_NUMBERS = ["elements", "median_ms", "gb_per_s", "peak_gb_per_s"]
 REFERENCE = "reference_cub"
+MINE = "mine"  # what make mine calls a reader's own kernel
 HARNESS_KERNEL = "prepare"  # of the harness, no part of the reduction
 # Okabe and Ito's palette without its yellow: apart for every eye.
-STEP_COLOUR, REFERENCE_COLOUR, GREY = "#0072b2", "#d55e00", "#b0b0b0"
+STEP_COLOUR, REFERENCE_COLOUR, MINE_COLOUR, GREY = "#0072b2", "#d55e00", "#009e73", "#b0b0b0"
 LINE_COLOURS = ["#cc79a7", "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#000000"]
 # The last step with a plain tree, with an unrolled tree, and of the classic.
 TURNING_POINTS = ("step03_", "step06_", "step08_")
@@ -63,7 +65,7 @@ choose("page")
 
 def fail(path, what, line=None):
     where = f"{path}, line {line}" if line else str(path)
-    sys.exit(f"plot.py: {where}: {what}")
+    sys.exit(f"{Path(sys.argv[0]).name}: {where}: {what}")
 
 
 def read_rows(path, needed, numbers):
@@ -132,7 +134,7 @@ def read_sweep(path):
 
 
 def passed(rows):
-    return [row for row in rows if row["status"] == "PASS"]
+    return [row for row in rows if row.get("status", "PASS") == "PASS"]  # older counters have no status
 
 
 def about(path, what):
@@ -152,7 +154,7 @@ def named(step):
 
 
 def colour(step):
-    return REFERENCE_COLOUR if step == REFERENCE else STEP_COLOUR
+    return {REFERENCE: REFERENCE_COLOUR, MINE: MINE_COLOUR}.get(step, STEP_COLOUR)
 
 
 def times(ratio):
@@ -316,7 +318,7 @@ def draw_time(rows, path):
 def first_passes(rows):
     """Each step's first row that counts the reduction."""
     first = {}
-    for row in rows:
+    for row in passed(rows):
         if row["kernel"] != HARNESS_KERNEL:
             first.setdefault(row["step"], row)
     return list(first.values())
@@ -442,7 +444,8 @@ def worth_a_colour(points, fastest):
 
 def coloured(steps):
     """A colour for each step, counted from the last one, which so has the same in every chart; and for CUB."""
-    return dict(zip(sorted(steps, reverse=True), reversed(LINE_COLOURS))) | {REFERENCE: REFERENCE_COLOUR}
+    return dict(zip(sorted(set(steps) - {MINE}, reverse=True), reversed(LINE_COLOURS))) | {
+        step: colour(step) for step in (REFERENCE, MINE) if step in (REFERENCE, *steps)}
 
 
 def most_wins(points, sizes):
@@ -562,6 +565,29 @@ def draw_sweep_charts(rows, path):
         draw_against_reference(panels, steps, passed(rows)[0]["device"], path)
 
 
+def draw_counted_sweep(rows, path):
+    """On the simulator, over n: what each step costs for each element."""
+    points = {}
+    for row in sorted(passed(rows), key=lambda row: (row["step"] == REFERENCE, row["step"], row["elements"])):
+        points.setdefault(row["step"], []).append(row)
+    if not points:
+        fail(path, "no step passed, so there is nothing to draw")
+    panels = {"warp instructions (PTX), for 32 elements": "warp_instructions", "load requests, for 32 elements": "global_load_requests"}
+    colours = coloured(worth_a_colour(points, [step for step in (MINE,) if step in points]))
+    grid, figures = lay_out(panels, (12, 6))
+    for panel, counter in panels.items():
+        lines = {step: [(row["elements"], 32 * row[counter] / row["elements"]) for row in line] for step, line in points.items()}
+        ends = draw_lines(grid[panel], lines, colours)
+        grid[panel].set_yscale("log")
+        grid[panel].yaxis.set_major_formatter("{x:,.4g}")
+        grid[panel].yaxis.set_minor_formatter("")
+        grid[panel].set_title(panel)
+        label_ends(grid[panel], *ends)
+    for addition, figure in figures.items():
+        figure.suptitle(f"What the simulator counts in one reduction, {about(path, 'date')}", x=0.01, ha="left", fontsize=sized(11))
+        save(figure, path.parent, "sweep-counters" + addition)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory", type=Path, help="holds run-all.csv, profile.csv, sweep.csv or the simulator's "
@@ -576,13 +602,16 @@ def main():
     directory = arguments.directory
     run_path, profile_path, simulated_path, sweep_path = (
         directory / f"{name}.csv" for name in ("run-all", "profile", "counters", "sweep"))
-    runs = profile = simulated = sweep = None
+    counted_path = directory / "sweep-counters.csv"
+    runs = profile = simulated = sweep = counted = None
     # All is read before anything is drawn: a damaged file costs no old chart.
     if simulated_path.exists():
         simulated = read_rows(simulated_path, ["step", "kernel", *SIMULATOR_NUMBERS], SIMULATOR_NUMBERS)
     if sweep_path.exists():
         sweep = read_sweep(sweep_path)
-    if run_path.exists() or not (simulated or sweep or (directory / "sweep-counters.csv").exists()):
+    if counted_path.exists():
+        counted = read_rows(counted_path, ["step", *COUNTED_NUMBERS], COUNTED_NUMBERS)
+    if run_path.exists() or not (simulated or sweep or counted):
         runs = read_runs(run_path)
     if runs and profile_path.exists():
         profile = read_rows(profile_path, ["step", "kernel", *PROFILE_NUMBERS], PROFILE_NUMBERS)
@@ -595,6 +624,8 @@ def main():
         draw_simulated(simulated, simulated_path)
     if sweep:
         draw_sweep_charts(sweep, sweep_path)
+    if counted:
+        draw_counted_sweep(counted, counted_path)
 
 
 if __name__ == "__main__":

@@ -304,3 +304,23 @@ def test_missing_results_are_named(tmp_path):
     """Broken: without results there is a traceback."""
     status, errors = draw(tmp_path)
     assert status == 1 and len(errors.splitlines()) == 1 and "run-all.csv" in errors
+
+
+def test_a_sweep_on_the_simulator_is_drawn(tmp_path):
+    """Broken: `make sweep DEVICE=sim` counts for minutes and draws nothing."""
+    rows = ["step,elements,launches,warp_instructions,global_load_requests,status"]
+    rows += [f"{step},{n},1,{n // 10},{n // 32},PASS" for n in (1024, 4096, 65536) for step in ("step03_sequential", "mine", "reference_cub")]
+    (tmp_path / "sweep-counters.csv").write_text("\n".join([*rows, "step04_firstadd,4096,,,,FAIL"]) + "\n")
+    assert draw(tmp_path) == (0, "")
+    drawn = (tmp_path / "sweep-counters.svg").read_text()
+    assert "03 sequential" in drawn and "mine" in drawn and "CUB" in drawn
+
+
+def test_a_step_that_failed_on_the_simulator_has_no_bar(tmp_path):
+    """Broken: one step that fails costs the chart of all others."""
+    header, *rows = (ROOT / "plots/simulator/counters.csv").read_text().splitlines()
+    (tmp_path / "counters.csv").write_text("\n".join([f"{header},status", *(f"{row},PASS" for row in rows),
+                                                      "step99_wrong" + "," * len(header.split(",")) + "FAIL"]) + "\n")
+    assert draw(tmp_path) == (0, "")
+    drawn = (tmp_path / "simulated.svg").read_text()
+    assert "sequential" in drawn and "wrong" not in drawn
