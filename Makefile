@@ -73,6 +73,7 @@ sweep: say-device build ## time (on the simulator: counters) over n against CUB;
 	    --output "$$RESULTS/$(SWEEP).csv" $(PROGRAMS)
 	@$(MAKE) -s plots
 
+test: export STRICT := 1
 test: ## every test that this machine can run
 	$(COMPILE) $(PYTHON_READY) $(GPU_PROGRAMS) $(SIM_PROGRAMS) build/sim/ptx_run build/sim/fuzz
 	$(Q)$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(filter-out -lineinfo,$(SIM_NVCCFLAGS)) $(SIM_LIBRARIES)' $(PYTHON) -m pytest \

@@ -7,7 +7,9 @@ NVCC ?= $(firstword $(shell command -v nvcc) \
 export PATH := $(PATH):$(patsubst %/,%,$(dir $(NVCC)))
 # The GPU that is present; without one sm_75, which CUDA 12 and 13 both know, and its PTX.
 ARCH ?= $(if $(GPU),native,sm_75)
+# A learner's unused variable is a warning; `make test` takes it for an error.
 NVCCFLAGS := -O3 -std=c++17 -Xcompiler -Wall,-Wextra
+GPU_NVCCFLAGS := $(NVCCFLAGS) $(if $(STRICT),-Werror all-warnings)
 # The simulator runs the PTX that nvcc makes for the GPU that it was compared with.
 SIM_ONLY := -lineinfo -arch=sm_90 -cudart none --no-compress
 SIM_NVCCFLAGS := $(NVCCFLAGS) $(SIM_ONLY)
@@ -28,7 +30,7 @@ progress = @echo '[$(call place,$(1),$@)/$(words $(1))] compiling $(patsubst %/r
 
 %/reduce: %/reduce.cu .build-flags | $(NEEDS_NVCC)
 	$(call progress,$(GPU_PROGRAMS))
-	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $<
+	$(Q)$(NVCC) $(GPU_NVCCFLAGS) -arch=$(ARCH) -o $@ $<
 
 build/sim/%/reduce: %/reduce.cu build/sim/libsimulator.a | $(NEEDS_NVCC)
 	$(call progress,$(SIM_PROGRAMS), for the simulator)
@@ -36,7 +38,7 @@ build/sim/%/reduce: %/reduce.cu build/sim/libsimulator.a | $(NEEDS_NVCC)
 	$(Q)$(NVCC) $(SIM_NVCCFLAGS) -o $@ $< $(SIM_LIBRARIES)
 
 # These change only when the compiler or its flags do, so that ARCH=... rebuilds and nothing else does.
-.build-flags: FLAGS = $(NVCC) $(NVCCFLAGS) -arch=$(ARCH)
+.build-flags: FLAGS = $(NVCC) $(GPU_NVCCFLAGS) -arch=$(ARCH)
 .sim-flags: FLAGS = $(NVCC) $(SIM_CFLAGS)
 .build-flags .sim-flags: FORCE
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@

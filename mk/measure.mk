@@ -33,7 +33,7 @@ build/step12_try%.cu: step12_launchshape/reduce.cu step12_launchshape/README.md
 
 build/limits build/peers build/against_cub: build/%: scripts/%.cu .build-flags | $(NEEDS_NVCC)
 	@mkdir -p build
-	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(if $(filter build/peers,$@),-lcublas)
+	$(Q)$(NVCC) $(GPU_NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(if $(filter build/peers,$@),-lcublas)
 
 sanitize: needs-gpu build ## compute-sanitizer's four tools over every step
 	@scripts/sanitize.sh $(PROGRAMS)

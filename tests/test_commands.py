@@ -7,14 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from test_steps import PROGRAMS, name, nvcc
+from test_steps import nvcc
 
 ROOT = Path(__file__).resolve().parent.parent
 NO_GPU = not shutil.which("nvidia-smi")
 
 
-def make(*arguments, **options):
-    return subprocess.run(["make", *arguments], capture_output=True, text=True, cwd=ROOT, **options)
+# As typed in a terminal, also where these tests are run by make.
+TYPED = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+
+
+def make(*arguments):
+    return subprocess.run(["make", *arguments], capture_output=True, text=True, cwd=ROOT, env=TYPED)
 
 
 @pytest.mark.parametrize("target", ["step03", "reference_cub", "run-all", "build", "test", "picture STEP=03", "sim FILE=tests/offsets.cu",
@@ -30,7 +34,7 @@ def test_without_nvcc_the_first_line_says_so(target):
 def test_two_commands_at_once(tmp_path):
     """Broken: a second make in the same folder spoils the first."""
     command = ["make", "run-all", "DEVICE=sim", "N=1024", f"RESULTS={tmp_path}"]
-    both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=TYPED) for _ in range(2)]
     outputs = [process.communicate() for process in both]
     assert [process.returncode for process in both] == [0, 0], outputs
     assert sorted(os.listdir(tmp_path)) == ["counters.csv", "counters.txt", "simulated.png", "simulated.svg"]
@@ -88,14 +92,6 @@ def test_diff_shows_the_own_edit_and_undo_takes_it_back(checkout):
     assert make("-s", "-C", str(checkout), "undo", "STEP=03").returncode == 0
     assert edited.read_text() == before and other.read_text().endswith("// an edit\n")
     assert "Your edit" not in make("-s", "-C", str(checkout), "diff", "STEP=03").stdout
-
-
-@pytest.mark.parametrize("source", PROGRAMS, ids=name)
-def test_no_warnings(source, tmp_path):
-    """Broken: a program of the course makes the compiler warn. (A learner's unused variable may.)"""
-    result = subprocess.run([nvcc(), "-c", "-O1", "-std=c++17", "-arch=sm_75", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra",
-                             "-o", tmp_path / "reduce.o", source], capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
 
 
 def test_no_warnings_in_the_simulator():
