@@ -2,10 +2,12 @@
 """Writes what was measured, and what the programs say, into the pages, between their markers.
 
 A marker is a line like <!-- numbers ms gb: make tables writes this -->; all up to the line <!-- end --> is replaced by
-what the function of that name in this file makes of the words behind it, for the page's own step."""
+what the function of that name in this file makes of the words behind it, for the page's own step. What the CSVs in
+plots/h200 do not hold shows as "not measured yet"; the steps that they lack are named on stderr."""
 
 import argparse
 import csv
+import inspect
 import math
 import os
 import re
@@ -14,8 +16,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "plots" / "h200"
-MARKED = re.compile(r"(<!-- (\w+)((?: [\w.]+)*): make tables writes this -->\n).*?(<!-- end -->)", re.S)
+MARKED = re.compile(r"^(<!-- (\w+)((?: [\w.]+)*): make tables writes this -->\n)(?:(?!<!--).*\n)*?(<!-- end -->)$", re.M)
 NOT_MEASURED = "not measured yet"
+OF_EVERY_STEP = ("run-all.csv", "2to30/run-all.csv", "profile.csv", "sweep.csv")  # but step 00 takes too long at 2^30
 ROWS = {
     "ms": "ms, n = 2^26",
     "gb": "GB/s, n = 2^26",
@@ -42,6 +45,10 @@ ROWS = {
 }
 
 
+class Unfillable(Exception):
+    """Why there is nothing to put between two markers."""
+
+
 def read(name):
     """The rows of a CSV in plots/h200; none where it is missing."""
     path = MEASURED / name
@@ -66,8 +73,32 @@ def before(step):
     return names[names.index(step) - 1] if step != names[0] else None
 
 
+def known(step):
+    """The step, which a page names."""
+    if step not in steps():
+        raise Unfillable(f"there is no program {step}")
+    return step
+
+
+def unmeasured(step):
+    """The CSVs that should hold a program and do not."""
+    return [name for name in OF_EVERY_STEP if step not in by_step(name) and (step, name) != (steps()[0], "2to30/run-all.csv")]
+
+
+def is_new(step):
+    """Whether it is a program that no CSV holds yet."""
+    return step in steps() and not any(step in by_step(name) for name in OF_EVERY_STEP)
+
+
+def pair(step):
+    """The step before, if there is one, and the step."""
+    return [name for name in (before(known(step)), step) if name]
+
+
 def table(header, rows, words=1):
     """A Markdown table; columns after the first ones, which hold words, hold numbers."""
+    if not rows:
+        return NOT_MEASURED
     lines = [header, [*["---"] * words, *["---:"] * (len(header) - words)], *rows]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
@@ -108,16 +139,19 @@ def cell(row, show):
 
 def idea(step):
     """The idea in a few words: the first sentence of the program's first comment."""
-    return re.match(r"// [^:]+: ([^.]+)\.", (ROOT / step / "reduce.cu").read_text(encoding="utf-8"))[1]
+    found = re.match(r"// [^:\n]+: ([^.\n]+)\.", (ROOT / step / "reduce.cu").read_text(encoding="utf-8"))
+    if not found:
+        raise Unfillable(f"{step}/reduce.cu does not begin with a comment like '// Step 03: the idea in a few words.'")
+    return found[1]
 
 
 def ladder(_):
-    """All programs: at 2^26 with the gain of each step and of all so far, and at 2^30."""
+    """All programs, measured or not: at 2^26 with the gain of each step and of all so far, and at 2^30."""
     rows, large, lines = by_step("run-all.csv"), by_step("2to30/run-all.csv"), []
     first = rows.get(steps()[0])
     for step in steps():
         row, old = rows.get(step), rows.get(before(step))
-        gains = [times(old, row) if old and row else "–", times(first, row) if first and row and old else "–"]
+        gains = [times(old, row) if old and row else "–", times(first, row) if first and row and row != first else "–"]
         lines.append([f"[{step}]({step}/README.md)", idea(step), cell(row, milliseconds), cell(row, bandwidth), cell(row, share), *gains,
                       cell(large.get(step), bandwidth) if step != steps()[0] else "–"])
     return table(["step", "idea", "ms", "GB/s", "of the peak", "gain", "all gains", "GB/s at 2^30"], lines, words=2)
@@ -125,7 +159,7 @@ def ladder(_):
 
 def report(_, step):
     """The line that a program prints for a person."""
-    row = by_step("run-all.csv").get(step)
+    row = by_step("run-all.csv").get(known(step))
     if not row:
         return NOT_MEASURED
     ms = {name: float(row[f"{name}_ms"]) for name in ("median", "min", "q1", "q3")}
@@ -135,12 +169,12 @@ def report(_, step):
 
 def code(step, *names):
     """Functions of a step's lesson as they stand in its program, each with the comment above it."""
-    lesson = (ROOT / step / "reduce.cu").read_text(encoding="utf-8").split("// ==== Harness")[0]
+    lesson = (ROOT / known(step) / "reduce.cu").read_text(encoding="utf-8").split("// ==== Harness")[0]
     found = []
     for name in names:
         function = re.search(rf"^(?:(?://|template|const ).*\n)*^[\w ].*\b{name}\(.*(?:\n .*)?\n{{\n(?:.*\n)*?^}}\n", lesson, re.M)
         if not function:
-            sys.exit(f"tables.py: {step}/reduce.cu has no function {name}")
+            raise Unfillable(f"{step}/reduce.cu has no function {name}")
         found.append(function[0])
     return "```cuda\n" + "\n".join(found) + "```"
 
@@ -153,7 +187,10 @@ def counter(text):
 def numbers(step, *names):
     """Some of a step's numbers beside those of the step before, and the gain at 2^26."""
     runs, large, profile = by_step("run-all.csv"), by_step("2to30/run-all.csv"), by_step("profile.csv")
-    shown = [name for name in (before(step), step) if name]
+    shown = pair(step)
+    unknown = [name for name in names if name not in ROWS]
+    if unknown:
+        raise Unfillable(f"there is no row {unknown[0]}; there are {', '.join(ROWS)}")
 
     def value(row, name):
         if row == "gb_2to30":
@@ -172,9 +209,9 @@ def numbers(step, *names):
 def parts(step):
     """What steps take whole, without their tree, without their way to memory, and without both."""
     ms = {(row["step"], row["part"]): float(row["median_ms"]) for row in read("parts.csv")}
-    shown = steps() if step is None else [name for name in (before(step), step)]
+    shown = dict.fromkeys(name for name, _ in ms) if step is None else pair(step)
     names = ("whole", "loads alone", "adding alone", "neither")
-    return table(["ms, n = 2^26", *names], [[name, *(f"{ms[name, part]:.4f}" for part in names)] for name in shown if (name, "whole") in ms])
+    return table(["ms, n = 2^26", *names], [[name, *(cell(ms.get((name, part)), "{:.4f}".format) for part in names)] for name in shown])
 
 
 def busy(_):
@@ -182,7 +219,7 @@ def busy(_):
     columns = ("issue_busy_percent", "shared_busy_percent", "dram_throughput_percent", "load_wait_cycles", "barrier_wait_cycles")
     rows = by_step("profile.csv")
     return table(["step", *(ROWS[name] for name in columns)],
-                 [[step, *(f"{float(rows[step][name]):.1f}" for name in columns)] for step in steps() if step in rows])
+                 [[step, *(cell(rows.get(step), lambda row: f"{float(row[name]):.1f}") for name in columns)] for step in steps()])
 
 
 def little(_):
@@ -215,6 +252,7 @@ def sizes(_, *names):
     """Microseconds of some programs where n is small, cold."""
     us = {(row["step"], int(row["elements"])): 1e3 * float(row["median_ms"])
           for row in read("sweep.csv") if row["cache"] == "cold" and row["status"] == "PASS"}
+    names = [known(name) for name in names]
     small = sorted({n for _, n in us if n <= 2**22})
     return table(["n", *(f"{name}, µs" for name in names)],
                  [[power(n), *(f"{us[name, n]:.2f}" if (name, n) in us else NOT_MEASURED for name in names)] for n in small])
@@ -237,11 +275,14 @@ def ratios(name):
 def against(_):
     """CUB's time over that of the last steps at every size, and the means."""
     ratio = ratios("against-cub.csv")
-    shown = [(step, cache) for cache in ("cold", "warm") for step in ("step12", "step13")]
+    last = sorted({step for _, _, step in ratio})[-2:]
+    shown = [(step, cache) for cache in ("cold", "warm") for step in last]
     elements = sorted({n for n, _, _ in ratio})
+    if not elements:
+        return NOT_MEASURED
     lines = [[power(n), *(f"{ratio[n, cache, step]:.3f}" for step, cache in shown)] for n in elements]
     for what, fold in (("geometric mean", lambda found: math.exp(sum(map(math.log, found)) / len(found))), ("least", min)):
-        lines.append([f"**{what}**", *(f"**{fold([ratio[n, cache, step] for n in elements]):.3f}**" for step, cache in shown)] if elements else [])
+        lines.append([f"**{what}**", *(f"**{fold([ratio[n, cache, step] for n in elements]):.3f}**" for step, cache in shown)])
     return table(["n", *(f"CUB / {step}, {cache}" for step, cache in shown)], lines)
 
 
@@ -262,15 +303,19 @@ def peers(_):
                  [[name, *(cell(rows.get((name, *column)), bandwidth) for column in columns)] for name in dict.fromkeys(key[0] for key in rows)])
 
 
+def printed(path):
+    """What a command printed, as it is."""
+    return f"```\n{path.read_text(encoding='utf-8').strip()}\n```" if path.exists() else NOT_MEASURED
+
+
 def sass(_, step, which):
     """The loop of a kernel in machine code, as `make sass` wrote it."""
-    path = MEASURED / "sass" / f"{step}-{which}.txt"
-    return f"```\n{path.read_text(encoding='utf-8').strip()}\n```" if path.exists() else NOT_MEASURED
+    return printed(MEASURED / "sass" / f"{step}-{which}.txt")
 
 
 def simulator(_, name):
     """What a command on the simulator printed."""
-    return f"```\n{(MEASURED.parent / 'simulator' / name).with_suffix('.txt').read_text(encoding='utf-8').strip()}\n```"
+    return printed(MEASURED.parent / "simulator" / f"{name}.txt")
 
 
 def errors(count, what):
@@ -279,7 +324,7 @@ def errors(count, what):
 
 def outcome(step, number):
     """What `make tries` measured for one diff."""
-    found = [row for row in read("tries.csv") if (row["step"], row["try"]) == (step, number)]
+    found = [row for row in read("tries.csv") if (row["step"], row["try"]) == (known(step), number)]
     if not found:
         return f"{NOT_MEASURED.capitalize()}."
     row = found[0]
@@ -295,35 +340,51 @@ KINDS = {function.__name__: function for function in (ladder, report, code, numb
                                                       against, peers, sass, simulator)} | {"try": outcome}
 
 
+def made(kind, step, words):
+    """What stands between markers of a kind on a step's page."""
+    if kind not in KINDS:
+        raise Unfillable(f"there is nothing called {kind}; there are {', '.join(KINDS)}")
+    try:
+        inspect.signature(KINDS[kind]).bind(step, *words)
+    except TypeError as problem:  # too few words, or too many
+        raise Unfillable(problem) from None
+    return KINDS[kind](step, *words)
+
+
 def filled(path):
     """The page's text with everything between its markers made anew."""
     step = path.parent.name if (path.parent / "reduce.cu").exists() else None
+    page, text = path.relative_to(ROOT), path.read_text(encoding="utf-8")
 
     def fill(found):
         begin, kind, words, end = found.groups()
-        if kind not in KINDS:
-            sys.exit(f"tables.py: {path.relative_to(ROOT)}: there is nothing called {kind}; there are {', '.join(KINDS)}")
-        return f"{begin}{KINDS[kind](step, *words.split())}\n{end}"
+        try:
+            return f"{begin}{made(kind, step, words.split())}\n{end}"
+        except Unfillable as problem:
+            sys.exit(f"tables.py: {page}: '{begin.strip()}' cannot be filled: {problem}")
 
-    return MARKED.sub(fill, path.read_text(encoding="utf-8"))
+    for line in MARKED.sub("", text).splitlines():
+        if line.lstrip().startswith("<!--"):
+            sys.exit(f"tables.py: {page}: '{line}' is no marker with an end: there are <!-- WORDS: make tables writes this --> and <!-- end -->")
+    return MARKED.sub(fill, text)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a page is stale")
     options = parser.parse_args()
-    stale = False
-    for path in [ROOT / "README.md", *sorted(ROOT.glob("*/README.md")), *sorted(ROOT.glob("docs/*.md"))]:
-        new = filled(path)
-        if new == path.read_text(encoding="utf-8"):
-            continue
-        stale = True
+    pages = {path: filled(path) for path in [ROOT / "README.md", *sorted(ROOT.glob("[!.]*/README.md")), *sorted(ROOT.glob("docs/*.md"))]}
+    stale = [path for path, text in pages.items() if text != path.read_text(encoding="utf-8")]
+    for path in stale:
         if options.check:
             print(f"tables.py: {path.relative_to(ROOT)} is stale: run make tables", file=sys.stderr)
         else:
             unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-            unfinished.write_text(new, encoding="utf-8")
+            unfinished.write_text(pages[path], encoding="utf-8")
             os.replace(unfinished, path)
+    for step in steps():
+        if unmeasured(step):
+            print(f"tables.py: {step} is {NOT_MEASURED}: it is not in {', '.join(unmeasured(step))}", file=sys.stderr)
     return 1 if stale and options.check else 0
 
 

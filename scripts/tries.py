@@ -44,7 +44,7 @@ def step_name(text):
 
 def tries(step):
     """The diffs of a step's README in order, each with its own number of elements or ''."""
-    found = re.findall(r"^```diff(?: N=(\d+))?\n(.*?)^```", (ROOT / step / "README.md").read_text(), re.M | re.S)
+    found = re.findall(r"^```diff(?: N=(\d+))?\n(.*?)^```", (ROOT / step / "README.md").read_text(encoding="utf-8"), re.M | re.S)
     return [(diff, size) for size, diff in found]
 
 
@@ -55,7 +55,7 @@ def digest(diff):
 
 def applied(step, diff):
     """The step's program with the diff applied: each run of - lines becomes the + lines below it."""
-    source = (ROOT / step / "reduce.cu").read_text()
+    source = (ROOT / step / "reduce.cu").read_text(encoding="utf-8")
     changes = re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", diff, re.M)
     if not changes or "".join(old + new for old, new in changes) != diff:
         fail(f"{step}/README.md: a diff is not made of - lines, each run followed by its + lines")
@@ -79,7 +79,7 @@ def build(compiler, source, directory):
     """The program built from source by a command like "nvcc -O3"."""
     program = Path(directory) / "reduce"
     program.parent.mkdir(parents=True, exist_ok=True)
-    program.with_suffix(".cu").write_text(source)
+    program.with_suffix(".cu").write_text(source, encoding="utf-8")
     built = subprocess.run([*shlex.split(compiler), "-o", program, program.with_suffix(".cu")],
                            capture_output=True, text=True)
     if built.returncode != 0:

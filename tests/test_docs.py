@@ -1,38 +1,41 @@
 """The words: tables that match the measurements, links that lead somewhere."""
 
 import csv
+import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
-import tries
-from test_steps import nvcc
+from test_steps import ROOT, needs_measuring, nvcc
 
-STEPS = sorted(path.name for path in ROOT.glob("step[0-9][0-9]_*"))
+sys.path.insert(0, str(ROOT / "plots"))
+sys.path.insert(0, str(ROOT / "scripts"))
+import tables
+import tries
+
+LADDER = tables.steps()
+STEPS = LADDER[:-1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("[!.]*/README.md")), *sorted(ROOT.glob("docs/*.md"))]
 
 
-def check_tables():
-    return subprocess.run([sys.executable, ROOT / "plots/tables.py", "--check"], capture_output=True, text=True)
+def text_of(page):
+    return page.read_text(encoding="utf-8")
 
 
 def test_tables_match_the_committed_measurements():
     """Broken: a page shows numbers that no committed CSV holds, or code that its program does not have."""
-    result = check_tables()
+    result = subprocess.run([sys.executable, ROOT / "plots/tables.py", "--check"], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_differences_in_the_words_are_those_of_the_tables(page):
     """Broken: a page explains "a − b = c" with numbers that its tables no longer show, or c is not their difference."""
-    tables = re.findall(r"<!-- [^>]*make tables[^>]*-->(.*?)<!-- end -->", page.read_text(), re.S)
-    shown = {float(number.replace(",", "")) for table in tables for number in re.findall(r"\d[\d,]*\.\d+", table)}
-    for a, b, c in re.findall(r"(\d+\.\d+)\s−\s(\d+\.\d+)\s=\s+(\d+\.?\d*)", page.read_text()):
+    shown = {float(number.replace(",", "")) for found in tables.MARKED.finditer(text_of(page))
+             for number in re.findall(r"\d[\d,]*\.\d+", found[0])}
+    for a, b, c in re.findall(r"(\d+\.\d+)\s−\s(\d+\.\d+)\s=\s+(\d+\.?\d*)", text_of(page)):
         assert {float(a), float(b)} <= shown, f"{a} − {b}: not in the tables of this page"
         assert abs(float(a) - float(b) - float(c)) < 1e-9, f"{a} − {b} is not {c}"
 
@@ -46,28 +49,62 @@ def test_every_program_has_a_page():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_resolve(page):
     """Broken: a link of a page leads nowhere."""
-    targets = re.findall(r"\]\(([^)#]+)\)", page.read_text())
+    targets = re.findall(r"\]\(([^)#]+)\)", text_of(page))
     missing = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
     assert not missing
 
 
-def test_nothing_is_left_unmeasured():
-    """Broken: a table says "not measured yet" of something that the committed results should hold. (A Try may.)"""
-    assert not [page for page in PAGES if page.name != "CONTRIBUTING.md" and "not measured yet" in page.read_text()]
+@pytest.mark.parametrize("step", LADDER)
+def test_pages_lead_through_the_ladder(step):
+    """Broken: a reader who follows the links at the end of the pages misses a step."""
+    place = LADDER.index(step)
+    links = [f"{word}: [{name}](../{name}/README.md)" for word, names in (("previous", LADDER[:place][-1:]), ("next", LADDER[place + 1:][:1]))
+             for name in names]
+    links.insert(place > 0, "[the ladder](../README.md)")
+    assert text_of(ROOT / step / "README.md").splitlines()[-1] == " · ".join(links)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_nothing_is_left_to_write(step):
+    """Broken: a lesson or program still has words of the skeleton that `make new-step` made."""
+    for name in ("reduce.cu", "README.md"):
+        assert not [line for line in text_of(ROOT / step / name).splitlines() if "TODO" in line]
+
+
+@pytest.mark.parametrize("step", LADDER)
+def test_a_step_is_measured(step):
+    """Broken: some measurement of a step is missing. (A new step may have none yet.)"""
+    needs_measuring(step)
+    assert not tables.unmeasured(step)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_nothing_is_left_unmeasured(page):
+    """Broken: a table says "not measured yet" of something that the committed results should hold. (A Try or a new step may.)"""
+    left = [found[0] for found in tables.MARKED.finditer(text_of(page)) if tables.NOT_MEASURED in found[0]]
+    new = [step for step in STEPS if tables.is_new(step)]
+    assert not [block for block in left if not any(step in block or step == page.parent.name for step in new)]
+
+
+def test_the_simulators_chart_has_every_step():
+    """Broken: the first page's chart of what the simulator counts lacks a step, or shows one that is gone."""
+    with open(ROOT / "plots/simulator/counters.csv", newline="", encoding="utf-8") as file:
+        counted = {row["step"] for row in csv.DictReader(file) if row.get("status", "PASS") == "PASS"}
+    assert counted == set(LADDER), "make run-all DEVICE=sim RESULTS=plots/simulator"
 
 
 def test_pages_stay_short():
     """Broken: the first page, or a lesson's table, holds more than a reader can take in."""
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+    assert len(text_of(ROOT / "README.md").splitlines()) <= 150
     for step in STEPS:
-        rows = re.findall(r"<!-- numbers((?: \w+)+):", (ROOT / step / "README.md").read_text())
+        rows = re.findall(r"<!-- numbers((?: \w+)+):", text_of(ROOT / step / "README.md"))
         assert len(rows) == 1 and len(rows[0].split()) <= 6, step
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_lesson_has_its_parts(step):
     """Broken: a lesson came without its picture, its kernel, its questions, or with an answer that is not folded."""
-    text = (ROOT / step / "README.md").read_text()
+    text = text_of(ROOT / step / "README.md")
     assert "](picture.svg)" in text and "<!-- code " in text and "## Predict before you run" in text
     assert text.count("<summary>Answer</summary>") >= text.count("```diff") and text.count("<details>") == text.count("</details>")
 
@@ -76,8 +113,15 @@ def test_a_lesson_has_its_parts(step):
 def test_tries_apply_and_compile(step, tmp_path):
     """Broken: a lesson suggests a change that the program no longer takes, or shows what was measured of another one."""
     diffs = [diff for diff, _ in tries.tries(step)]
-    with open(ROOT / "plots/h200/tries.csv", newline="") as file:
+    with open(ROOT / "plots/h200/tries.csv", newline="", encoding="utf-8") as file:
         measured = {int(row["try"]): row["diff"] for row in csv.DictReader(file) if row["step"] == step}
     assert diffs and all(tries.digest(diffs[number - 1]) == digest for number, digest in measured.items())
     for diff in diffs:
         tries.build(f"{nvcc()} -arch=sm_75 -ptx", tries.applied(step, diff), tmp_path)
+
+
+def test_tries_do_not_depend_on_the_locale():
+    """Broken: where the locale is ASCII, a page's Tries cannot be read."""
+    result = subprocess.run([sys.executable, ROOT / "scripts/tries.py", "--print", "1", "step02_bitops"], capture_output=True,
+                            env=os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
+    assert (result.returncode, result.stderr) == (0, b"")

@@ -134,8 +134,8 @@ def test_a_trace_that_cannot_be_is_named(environment, named, tmp_path):
 
 def test_every_lesson_has_a_picture():
     """Broken: a step came without a picture."""
-    assert [step.name for step in STEPS] == DRAWN
-    assert [name for name in DRAWN if not (ROOT / name / "picture.svg").exists()] == []
+    assert [step.name for step in STEPS] == DRAWN, "a step needs an entry in LESSONS of plots/picture.py"
+    assert [name for name in DRAWN if not (ROOT / name / "picture.svg").exists()] == [], "make picture STEP=NN"
 
 
 @pytest.fixture(scope="module")

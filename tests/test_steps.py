@@ -4,12 +4,17 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "plots"))
+import tables
+
 STEPS = sorted(ROOT.glob("step[0-9][0-9]_*"))
+CLASSIC = 9  # so many steps are the classic ladder
 PROGRAMS = [*(step / "reduce.cu" for step in STEPS), ROOT / "reference_cub/reduce.cu"]
 MARK = "// ==== Harness"
 # Changed lines, added and removed, that a step may differ by from the one before.
@@ -20,9 +25,15 @@ def name(path):
     return path.parent.name
 
 
+def needs_measuring(step):
+    """Skips what only a GPU can mend, for a step that is new: no CSV of plots/h200 holds it yet."""
+    if tables.is_new(step):
+        pytest.skip(f"{step} is not measured yet: CONTRIBUTING.md says what a GPU has to do")
+
+
 def split(path):
     """Lesson without its first comment and its name, and harness."""
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     assert text.count(MARK) == 1
     lesson, harness = text.split(MARK)
     lesson = re.sub(r"^static const char STEP\[\] = .*\n", "", lesson, flags=re.M)
@@ -49,21 +60,22 @@ def test_a_step_changes_only_its_idea(after, tmp_path):
     """Broken: the diff of a step, its lesson, has grown noise."""
     before = STEPS[STEPS.index(after) - 1]
     changed = changed_lines(before / "reduce.cu", after / "reduce.cu", tmp_path)
+    assert changed, "the program is that of the step before: write its idea"
+    assert after.name[4:6] in BUDGET, f"{changed} lines differ; give the step a budget in BUDGET of tests/test_steps.py"
     budget = BUDGET[after.name[4:6]]
-    assert changed == 2 if budget == 2 else 0 < changed <= budget
+    assert changed == 2 if budget == 2 else changed <= budget
 
 
-@pytest.mark.parametrize("first, last", [(1, 8), (9, 13)])
-def test_all_changes_together(first, last, tmp_path):
-    """Broken: the ladder, or what comes after it, needs more change than was agreed."""
-    pairs = zip(STEPS[first - 1:], STEPS[first:last + 1])
-    assert sum(changed_lines(a / "reduce.cu", b / "reduce.cu", tmp_path) for a, b in pairs) <= 150
+@pytest.mark.parametrize("steps, agreed", [(STEPS[:CLASSIC], 150), (STEPS[CLASSIC - 1:], 30 * len(STEPS[CLASSIC:]))], ids=["classic", "later"])
+def test_all_changes_together(steps, agreed, tmp_path):
+    """Broken: the classic ladder, or what comes after it, on average, needs more change than was agreed."""
+    assert sum(changed_lines(a / "reduce.cu", b / "reduce.cu", tmp_path) for a, b in zip(steps, steps[1:])) <= agreed
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=name)
 def test_a_program_knows_its_name(path):
     """Broken: a row of the CSV bears the name of another step."""
-    assert f'static const char STEP[] = "{path.parent.name}";' in path.read_text()
+    assert f'static const char STEP[] = "{path.parent.name}";' in path.read_text(encoding="utf-8")
 
 
 def test_the_name_does_not_depend_on_the_command(tmp_path):
@@ -79,7 +91,7 @@ def test_the_name_does_not_depend_on_the_command(tmp_path):
 @pytest.mark.parametrize("path", PROGRAMS, ids=name)
 def test_size_and_build_line(path):
     """Broken: a file is too long or wide to show a class, or does not say how to build it."""
-    lines = path.read_text().splitlines()
+    lines = path.read_text(encoding="utf-8").splitlines()
     lesson, harness = split(path)
     assert lesson.count("\n") <= (155 if name(path) >= "step09" else 90) and harness.count("\n") <= 215
     assert max(map(len, lines)) <= 92

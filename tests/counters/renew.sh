@@ -20,9 +20,11 @@ build loops tests/counters/access/loops.cu
 for program in access loops; do
     SIM_COUNTERS="$work/$program.csv" "$work/$program/$program"
 done
+programs=(step[0-9][0-9]_*/reduce.cu)
+programs=("${programs[@]/#/build/sim/}")
 for table in steps:65536 ragged:100003; do
     csv=$work/${table%:*}.csv
-    for program in build/sim/step*/reduce "$work/step02_strided/step02_strided" build/sim/reference_cub/reduce; do
+    for program in "${programs[@]%.cu}" "$work/step02_strided/step02_strided" build/sim/reference_cub/reduce; do
         SIM_COUNTERS="$work/rows" "$program" --csv "${table#*:}" > /dev/null
         [ -s "$csv" ] || head -n 1 "$work/rows" > "$csv"
         awk -F, 'NR == 1 || $2 == "prepare" { next } $2 == kernel && $4 == grid { exit } !kernel { kernel = $2; grid = $4 } { print }' \
