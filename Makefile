@@ -4,6 +4,10 @@
 
 SHELL := /bin/bash
 STEPS := $(patsubst %/reduce.cu,%,$(sort $(wildcard step[0-9][0-9]_*/reduce.cu)))
+NUMBERS := $(foreach step,$(STEPS),$(firstword $(subst _, ,$(step))))
+ifneq ($(words $(NUMBERS)),$(words $(sort $(NUMBERS))))
+    $(error two folders have the number of one step: $(STEPS); give a copy a name that does not begin with step)
+endif
 
 # Where programs run: gpu, or sim, the simulator, chosen by itself where there is no GPU.
 GPU := $(shell nvidia-smi -L 2>/dev/null | grep '^GPU')
@@ -22,18 +26,25 @@ PROGRAMS := $(GPU_PROGRAMS:%=$(FOLDER)%)
 N ?= $(if $(SIMULATED),1048576,67108864)
 TIME_LIMIT ?= 300
 RESULTS ?= results
+ifeq ($(strip $(RESULTS)),)
+    $(error RESULTS is empty; name a folder, as in: RESULTS=results)
+endif
 export N TIME_LIMIT RESULTS STEP FILE NAME BLOCK STYLE A B
 
-# V=1 shows every command.
-Q := $(if $(V),,@)
+# V=1 shows the compiler's lines.
+Q := $(if $(filter-out 0,$(V)),,@)
 
 .PHONY: help build run-all diff undo sweep test toolkit clean say-device FORCE
 .DELETE_ON_ERROR:
+# Only what compiles does several things at once, also where -j was given: what is measured runs alone.
+ifndef COMPILING
+.NOTPARALLEL:
+endif
 
 help: ## this list
 	@cat $(MAKEFILE_LIST) | awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-14s %s\n", $$1, $$2}'
 	@echo 'make step03         builds and runs one step; N=... sets the number of elements, WARM=1 leaves the cache warm'
-	@echo 'DEVICE=sim          run on the simulator, DEVICE=gpu on a GPU: the default is what is there; V=1 shows every command'
+	@echo 'DEVICE=sim          run on the simulator, DEVICE=gpu on a GPU: the default is what is there; V=1 shows the compiler'"'"'s lines'
 
 build: ## compiles every step
 	$(COMPILE) $(PROGRAMS)
@@ -41,10 +52,11 @@ build: ## compiles every step
 say-device:
 	@$(if $(SIMULATED),$(if $(filter file,$(origin DEVICE)),echo 'nvidia-smi finds no GPU: the programs run on the simulator (simulator/README.md)'),:)
 
-RUN_ALL = scripts/run_all.sh $(if $(SIMULATED),-s) $(if $(WARM),-w) -n "$$N" -t "$$TIME_LIMIT"
+DRAW = $(MAKE) -s plots
+RUN_ALL = scripts/one_at_a_time.sh scripts/run_all.sh $(if $(SIMULATED),-s) $(if $(filter-out 0,$(WARM)),-w) -n "$$N" -t "$$TIME_LIMIT"
 CSV := $(if $(SIMULATED),counters,run-all)
 run-all: say-device build ## runs every step in order: table, CSV and charts in results/
-	@$(RUN_ALL) -o "$$RESULTS/$(CSV).csv" -c '$(MAKE) -s plots' $(PROGRAMS)
+	@$(RUN_ALL) -o "$$RESULTS/$(CSV).csv" -c '$(DRAW)' $(PROGRAMS)
 	@echo "the charts are in $$RESULTS/: look at $$RESULTS/$(if $(SIMULATED),simulated,bandwidth).svg; next: make diff STEP=01, and step01_divergent/README.md"
 
 # make step03 and make reference_cub: $(1) is the folder, $(2) the target. On a GPU the program's own line is shown.
@@ -52,13 +64,16 @@ define run_step
 .PHONY: $(2)
 $(2): say-device
 	$$(COMPILE) $(FOLDER)$(1)/reduce
-	@$(if $(SIMULATED),$$(RUN_ALL) -o "$$$$RESULTS/$(2)-counters.csv",scripts/run_one.sh $(if $(WARM),--warm)) $(FOLDER)$(1)/reduce$(if $(SIMULATED),, "$$$$N")
+	@$(if $(SIMULATED),$$(RUN_ALL) -o "$$$$RESULTS/$(2)-counters.csv",scripts/one_at_a_time.sh scripts/run_one.sh $(if $(filter-out 0,$(WARM)),--warm)) $(FOLDER)$(1)/reduce$(if $(SIMULATED),, "$$$$N")
 endef
 $(foreach step,$(STEPS),$(eval $(call run_step,$(step),$(firstword $(subst _, ,$(step))))))
 $(eval $(call run_step,reference_cub,reference_cub))
+# The name of the folder does as well.
+.PHONY: $(STEPS) $(STEPS:%=%/)
+$(foreach step,$(STEPS),$(eval $(step) $(step)/: $(firstword $(subst _, ,$(step)))))
 
 step%:
-	@echo 'there is no $@; the steps are: $(foreach step,$(STEPS),$(firstword $(subst _, ,$(step))))' >&2; exit 2
+	@echo 'there is no $@; the steps are: $(NUMBERS)' >&2; exit 2
 
 diff: ## the change that makes a step, and your own edit of it: make diff STEP=03
 	@scripts/diff_step.sh "$$STEP"
@@ -69,11 +84,9 @@ undo: ## takes back your edits of one step, and of no other: make undo STEP=03
 SWEEP_ROUNDS ?= 3
 SWEEP := $(if $(SIMULATED),sweep-counters,sweep)
 sweep: say-device build ## time (on the simulator: counters) over n against CUB; goes on where it stopped, AGAIN=1 starts anew
-	@python3 scripts/sweep.py $(if $(SIMULATED),--simulated) --rounds '$(SWEEP_ROUNDS)' $(if $(AGAIN),--again) \
-	    --output "$$RESULTS/$(SWEEP).csv" $(PROGRAMS)
-	@$(MAKE) -s plots
+	@scripts/one_at_a_time.sh python3 scripts/sweep.py $(if $(SIMULATED),--simulated) --rounds '$(SWEEP_ROUNDS)' \
+	    $(if $(filter-out 0,$(AGAIN)),--again) --output "$$RESULTS/$(SWEEP).csv" $(PROGRAMS); status=$$?; $(DRAW) && exit $$status
 
-test: export STRICT := 1
 test: ## every test that this machine can run
 	$(COMPILE) $(PYTHON_READY) $(GPU_PROGRAMS) $(SIM_PROGRAMS) build/sim/ptx_run build/sim/fuzz
 	$(Q)$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(filter-out -lineinfo,$(SIM_NVCCFLAGS)) $(SIM_LIBRARIES)' $(PYTHON) -m pytest \

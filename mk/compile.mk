@@ -4,19 +4,18 @@
 NVCC ?= $(firstword $(shell command -v nvcc) \
     $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc .cuda/bin/nvcc))
 # ncu and compute-sanitizer lie beside it.
-export PATH := $(PATH):$(patsubst %/,%,$(dir $(NVCC)))
+export PATH := $(PATH)$(if $(findstring /,$(NVCC)),:$(patsubst %/,%,$(dir $(NVCC))))
 # The GPU that is present; without one sm_75, which CUDA 12 and 13 both know, and its PTX.
 ARCH ?= $(if $(GPU),native,sm_75)
-# A learner's unused variable is a warning; `make test` takes it for an error.
 NVCCFLAGS := -O3 -std=c++17 -Xcompiler -Wall,-Wextra
-GPU_NVCCFLAGS := $(NVCCFLAGS) $(if $(STRICT),-Werror all-warnings)
 # The simulator runs the PTX that nvcc makes for the GPU that it was compared with.
 SIM_ONLY := -lineinfo -arch=sm_90 -cudart none --no-compress
 SIM_NVCCFLAGS := $(NVCCFLAGS) $(SIM_ONLY)
 comma := ,
 
-# Compiles several things at once; what is measured runs alone. Two commands in one folder do not compile at once.
-COMPILE = +@scripts/one_at_a_time.sh $(MAKE) --no-print-directory $(if $(V),,-s) -j$(shell nproc 2>/dev/null || echo 2)
+# Compiles several things at once. Two commands in one folder do not, and what one measures the other does not disturb.
+COMPILE = +@COMPILING=1 scripts/one_at_a_time.sh $(MAKE) --no-print-directory $(if $(filter-out 0,$(V)),,-s) \
+    $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 
 # Everything that needs nvcc waits for this: without nvcc it says so, before anything else and once.
 NEEDS_NVCC := $(if $(NVCC),,no-nvcc)
@@ -30,7 +29,7 @@ progress = @echo '[$(call place,$(1),$@)/$(words $(1))] compiling $(patsubst %/r
 
 %/reduce: %/reduce.cu .build-flags | $(NEEDS_NVCC)
 	$(call progress,$(GPU_PROGRAMS))
-	$(Q)$(NVCC) $(GPU_NVCCFLAGS) -arch=$(ARCH) -o $@ $<
+	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $<
 
 build/sim/%/reduce: %/reduce.cu build/sim/libsimulator.a | $(NEEDS_NVCC)
 	$(call progress,$(SIM_PROGRAMS), for the simulator)
@@ -38,9 +37,9 @@ build/sim/%/reduce: %/reduce.cu build/sim/libsimulator.a | $(NEEDS_NVCC)
 	$(Q)$(NVCC) $(SIM_NVCCFLAGS) -o $@ $< $(SIM_LIBRARIES)
 
 # These change only when the compiler or its flags do, so that ARCH=... rebuilds and nothing else does.
-.build-flags: FLAGS = $(NVCC) $(GPU_NVCCFLAGS) -arch=$(ARCH)
-.sim-flags: FLAGS = $(NVCC) $(SIM_CFLAGS)
-.build-flags .sim-flags: FORCE
+.build-flags: FLAGS = $(NVCC) $(NVCCFLAGS) -arch=$(ARCH)
+.sim-flags: FLAGS = $(NVCC) $(SIM_CFLAGS) $(SIM_NVCCFLAGS)
+.build-flags .sim-flags: FORCE | $(NEEDS_NVCC)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
 
 # python3 where it has what the charts and tests need, else a virtual environment of our own.

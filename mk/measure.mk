@@ -7,6 +7,7 @@ needs-gpu:
 
 # A CSV appears when it is whole: $(1) writes it, $(2) is its name.
 whole = @mkdir -p "$$RESULTS" && { $(1) > "$$RESULTS/.$(2).$$$$" && mv "$$RESULTS/.$(2).$$$$" "$$RESULTS/$(2)" || { rm -f "$$RESULTS/.$(2).$$$$"; exit 1; }; }
+parts finish sass: | $(NEEDS_NVCC)
 COMPILER = --compiler '$(NVCC) -O3 -std=c++17 -arch=$(ARCH)'
 
 PROFILE_N ?= 16777216
@@ -33,7 +34,7 @@ build/step12_try%.cu: step12_launchshape/reduce.cu step12_launchshape/README.md
 
 build/limits build/peers build/against_cub: build/%: scripts/%.cu .build-flags | $(NEEDS_NVCC)
 	@mkdir -p build
-	$(Q)$(NVCC) $(GPU_NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(if $(filter build/peers,$@),-lcublas)
+	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(if $(filter build/peers,$@),-lcublas)
 
 sanitize: needs-gpu build ## compute-sanitizer's four tools over every step
 	@scripts/sanitize.sh $(PROGRAMS)

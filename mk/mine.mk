@@ -1,6 +1,6 @@
 # A learner's own kernel, in the harness and beside the ladder: docs/mine.md.
 
-.PHONY: mine
+.PHONY: mine mine-alone
 MINE := build/$(if $(SIMULATED),sim/)mine/reduce
 WITH_MINE := $(filter-out %_cub/reduce,$(PROGRAMS)) $(MINE) $(filter %_cub/reduce,$(PROGRAMS))
 
@@ -17,12 +17,16 @@ build/sim/mine/reduce: build/mine/reduce.cu build/sim/libsimulator.a | $(NEEDS_N
 	$(Q)$(NVCC) $(SIM_NVCCFLAGS) -o $@ $< $(SIM_LIBRARIES)
 
 mine: say-device ## your own kernel beside the ladder: make mine FILE=my/reduce.cu (docs/mine.md)
+	+@scripts/one_at_a_time.sh $(MAKE) --no-print-directory mine-alone
+
+# Two learners' kernels would have the same name, so the second waits until the first is measured.
+mine-alone:
 	$(COMPILE) $(MINE)
 	$(COMPILE) $(PROGRAMS) $(PYTHON_READY)
-	@rm -rf "$$RESULTS/mine" # what is there is of another kernel
+	@cd "$$RESULTS/mine" 2> /dev/null && rm -f {run-all,counters,sweep,sweep-counters,profile}.{csv,txt} *.svg *.png || true # of another kernel
 	@$(RUN_ALL) -o "$$RESULTS/mine/$(CSV).csv" $(WITH_MINE)
 	@python3 scripts/sweep.py $(if $(SIMULATED),--simulated) --rounds 1 --output "$$RESULTS/mine/$(SWEEP).csv" \
-	    $(MINE) $(FOLDER)reference_cub/reduce
+	    $(MINE) $(FOLDER)reference_cub/reduce || [ -s "$$RESULTS/mine/$(SWEEP).csv" ] # the report names what failed
 	$(if $(SIMULATED),,@! command -v ncu > /dev/null || \
 	    python3 scripts/profile_steps.py --elements '$(PROFILE_N)' --output "$$RESULTS/mine/profile.csv" $(WITH_MINE) || true)
 	$(Q)$(PYTHON) plots/plot.py "$$RESULTS/mine"

@@ -11,10 +11,10 @@ compare: ## two GPUs' results in one chart: make compare A=plots/h200 B=results
 	$(Q)$(PYTHON) plots/compare.py --output "$$RESULTS/compare.svg" "$$A" "$$B"
 
 # The step that STEP names, and the one before it.
-PICTURED = $(if $(STEP),$(shell printf '%s\n' $(STEPS) | grep -B1 '^step$(STEP)_'))
+PICTURED = $(foreach step,$(STEPS),$(if $(filter step$(STEP)_%,$(step)),$(before) $(step))$(eval before := $(step)))
 picture: ## draws what a step does, from a run on the simulator: make picture STEP=03 BLOCK=0
 	$(if $(PICTURED),$(COMPILE) $(PICTURED:%=build/sim/%/reduce))
-	@python3 plots/picture.py "$$STEP" --block '$(or $(BLOCK),0)'
+	@python3 plots/picture.py "$$STEP" --block "$${BLOCK:-0}"
 
 tables: ## writes what was measured (plots/h200) and the programs' code into the pages
 	@python3 plots/tables.py

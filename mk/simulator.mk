@@ -22,13 +22,12 @@ build/sim/objects/%.o: simulator/%.c simulator/sim.h simulator/lanes.h .sim-flag
 build/sim/libsimulator.a: $(SIM_OBJECTS)
 	$(Q)rm -f $@ && ar rcs $@ $(SIM_OBJECTS)
 
-SIM_PROGRAM = build/sim/programs/$(basename $(notdir $(FILE)))
 sim: ## builds any CUDA program for the simulator: make sim FILE=any.cu
 	@test -f "$$FILE" || { echo "make sim: FILE='$$FILE' is no file; name a program, as in: make sim FILE=any.cu" >&2; exit 2; }
 	$(COMPILE) build/sim/libsimulator.a
 	@mkdir -p build/sim/programs
-	$(Q)$(NVCC) -O3 -std=c++17 $(SIM_ONLY) -o '$(SIM_PROGRAM)' "$$FILE" $(SIM_LIBRARIES)
-	@echo 'built: $(SIM_PROGRAM)'
+	$(Q)program=build/sim/programs/$$(basename "$${FILE%.*}"); \
+	    $(NVCC) -O3 -std=c++17 $(SIM_ONLY) -o "$$program" "$$FILE" $(SIM_LIBRARIES) && echo "built: $$program"
 
 bench-sim: ## warp instructions per second of the simulator
 	$(COMPILE) $(SIM_PROGRAMS)

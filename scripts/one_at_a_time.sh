@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# one_at_a_time.sh COMMAND...: runs a command that compiles; another one in the same folder waits until it is done.
+# one_at_a_time.sh COMMAND...: runs a command that compiles or measures; another one in the same folder waits until it is done.
 set -u
 [ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 if [ $# = 0 ]; then
     echo "usage: one_at_a_time.sh COMMAND..." >&2
     exit 2
 fi
+[ -z "${HOLDS_LOCK-}" ] || exec "$@" # a command of one that has it
 mkdir -p build && exec 9> build/.lock || exit 1
 if command -v flock > /dev/null && ! flock --nonblock 9; then
-    echo 'another make compiles in this folder: waiting for it' >&2
+    echo 'another make works in this folder: waiting for it' >&2
     flock 9
 fi
+export HOLDS_LOCK=1
 "$@" 9>&-

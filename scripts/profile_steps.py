@@ -4,6 +4,7 @@
 import argparse
 import csv
 import datetime
+import itertools
 import os
 import re
 import shutil
@@ -49,7 +50,7 @@ def launches(program, elements):
     run = subprocess.run([program, "--csv", str(elements)], capture_output=True, text=True)
     if run.returncode != 0:
         fail(f"{program} {elements}: exit status {run.returncode}: {run.stderr.strip()}")
-    return int(run.stdout.split(",")[3])
+    return int(files.last_row(run.stdout)[3])
 
 
 def profile(program, elements, count):
@@ -65,14 +66,13 @@ def profile(program, elements, count):
         fail("this user may not read the GPU's counters; an administrator can allow it by loading "
              "the driver with NVreg_RestrictProfilingToAdminUsers=0, or by running this as root")
     lines = [line for line in run.stdout.splitlines() if line.startswith('"')]
-    rows = [row for row in csv.DictReader(lines) if row["ID"] and not row["Kernel Name"].startswith("prepare")]  # no units
+    rows = [row for row in csv.DictReader(lines) if row["ID"]]  # without the row of the units
     if not rows:
         fail(f"ncu gave no counters for {program}: {(run.stdout + run.stderr).strip()[-300:]}")
     if not reduction:
         return rows
-    first = (rows[0]["Kernel Name"], rows[0]["Grid Size"])
-    again = [i for i, row in enumerate(rows[1:], 1) if (row["Kernel Name"], row["Grid Size"]) == first]
-    return rows[: again[0]] if again else rows
+    # The harness launches prepare before each reduction.
+    return list(itertools.takewhile(lambda row: not row["Kernel Name"].startswith("prepare"), rows[1:]))
 
 
 def number(text):

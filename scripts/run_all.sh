@@ -74,8 +74,8 @@ about() {
     nvcc --version 2> /dev/null | sed -n 's/.*release \([0-9.]*\).*/toolkit: \1/p'
 }
 
-# The launches of the first whole reduction: until its first kernel, with its grid, comes again. prepare is the harness's.
-first_reduction='NR == 1 || $2 == "prepare" { next } $2 == kernel && $4 == grid { exit } !kernel { kernel = $2; grid = $4 } { print }'
+# The launches of the first whole reduction: the harness launches prepare before each.
+first_reduction='NR == 1 { next } $2 == "prepare" { if (++runs > 1) exit; next } { print }'
 
 report_counters() { # of the rows that the simulator wrote; the table shows their sums
     awk -F, "$first_reduction" "$work/counters" > "$work/rows"
@@ -107,7 +107,7 @@ for program; do
     started=$SECONDS
     timeout --kill-after=2 "$limit" "$program" --csv $warm "$elements" > "$work/out" 2> "$work/err" &
     child=$!
-    wait "$child"
+    wait "$child" 2> /dev/null
     exit_status=$?
     child=
     # Killed: by us, when it ignored the first signal, or by the system, when memory ran out.
@@ -143,7 +143,7 @@ for program; do
         echo "!$step $status" >> "$work/csv"
         if [ $status = SKIP ]; then skipped=$((skipped + 1)); else failed=$((failed + 1)); fi
     fi
-    [ $status = GARBAGE ] || head -n -1 "$work/out"
+    if [ $status = PASS ]; then head -n -1 "$work/out"; elif [ $status != GARBAGE ]; then cat "$work/out"; fi
 done
 
 about > "$work/txt"

@@ -8,7 +8,7 @@ if [ $# != 2 ]; then
     echo "usage: run_one.sh [--warm] PROGRAM ELEMENTS" >&2
     exit 2
 fi
-"./$1" $warm "$2"
+"$1" $warm "$2"
 status=$?
 [ $status != 77 ] || echo "the GPU cannot be used: is NVIDIA's driver installed (nvidia-smi shows it)? DEVICE=sim runs on the simulator" >&2
 exit $status

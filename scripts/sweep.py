@@ -7,6 +7,7 @@ import argparse
 import csv
 import datetime
 import hashlib
+import itertools
 import os
 import re
 import statistics
@@ -18,6 +19,8 @@ from pathlib import Path
 import files
 
 COLUMNS = ["step", "cache", "device", "elements", "launches", "median_ms", "min_ms", "q1_ms", "q3_ms", "gb_per_s", "peak_gb_per_s", "status"]
+ROOT = Path(__file__).resolve().parent.parent
+FINE = ("PASS", "SKIP", "REFUSED")
 STATUS = {1: "FAIL", 2: "REFUSED", 77: "SKIP"}
 # Powers of four, and between them sizes that are multiples of nothing.
 SIZES = sorted([4**k for k in range(5, 16)] + [2**11 + 1, 2**15 - 1, 2**19 + 1, 2**23 - 1, 2**27 + 1])
@@ -38,7 +41,7 @@ def run(program, elements, options=(), environment=None):
         return "HANG"
     if result.returncode != 0:
         return STATUS.get(result.returncode, "CRASH")
-    row = result.stdout.strip().split(",")
+    row = files.last_row(result.stdout)
     return row if len(row) == 11 and row[3].isdigit() else "GARBAGE"
 
 
@@ -82,10 +85,9 @@ def counted(programs, elements):
                 yield {"step": name(program), "elements": elements, "status": result}
                 continue
             with open(counters, newline="") as file:
-                launches = [row for row in csv.DictReader(file) if row["kernel"] != "prepare"]  # that is the harness's
-            again = [k for k, row in enumerate(launches)
-                     if k and (row["kernel"], row["grid"]) == (launches[0]["kernel"], launches[0]["grid"])]
-            launches = launches[: again[0]] if again else launches
+                rows = list(csv.DictReader(file))
+            # The harness launches prepare before each reduction.
+            launches = list(itertools.takewhile(lambda row: row["kernel"] != "prepare", rows[1:]))
             totals = {key: sum(int(row[key]) for row in launches) for key in launches[0]
                       if key not in ("step", "kernel", "launch", "grid", "block", "lanes_on_mean") and launches[0][key].isdigit()}
             yield {"step": name(program), "elements": elements, "launches": len(launches), **totals, "status": "PASS"}
@@ -96,12 +98,17 @@ def read(path):
     if not path.exists():
         return []
     with open(path, newline="") as file:
-        return list(csv.DictReader(file))
+        rows = list(csv.DictReader(file))
+    if rows and not {"step", "elements", "status"} <= rows[0].keys():
+        fail(f"{path} is not of a sweep; --again (make sweep AGAIN=1) starts anew")
+    return rows
 
 
 def digest(programs):
     """Of what was measured: an unfinished sweep goes on only with the same programs."""
-    return hashlib.sha256(b"".join(Path(program).read_bytes() for program in programs)).hexdigest()[:16]
+    sources = [ROOT / name(program) / "reduce.cu" for program in programs]  # for nvcc builds no program twice the same
+    sources = [source if source.exists() else Path(program) for source, program in zip(sources, programs)]
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 
 
 def digest_of(path):
@@ -124,6 +131,9 @@ def write(path, rows, programs):
 def summary(rows):
     """What one looks for while it runs: the best program and CUB, GB/s."""
     cold = {row["step"]: float(row["gb_per_s"]) for row in rows if row["status"] == "PASS" and row.get("cache") == "cold"}
+    failed = [row["step"] for row in rows if row["status"] not in FINE]
+    if failed:
+        return f"failed: {', '.join(dict.fromkeys(failed))}"
     if not cold:
         return f"{sum(row['status'] == 'PASS' for row in rows)} of {len(rows)} passed"
     best = max((step for step in cold if not step.startswith("reference")), key=cold.get, default=None)
@@ -146,7 +156,6 @@ def main():
         fail(f"{options.output} was measured with other programs than these; --again (make sweep AGAIN=1) starts anew")
     done = {(row["elements"], row["step"]) for row in rows}
     sizes = [n for n in SIZES if n <= 2**20 or not options.simulated]
-    failed = 0
     for number, elements in enumerate(sizes, 1):
         print(f"[{number}/{len(sizes)}] n = {elements}: ", end="", flush=True)
         programs = [p for p in options.programs if elements <= BASELINE_MOST or not name(p).startswith("step00_")]
@@ -157,14 +166,13 @@ def main():
                [dict(zip(COLUMNS, row)) for row in timed(programs, elements, options.rounds)])
         if all(row["status"] == "SKIP" for row in new):
             fail("no CUDA device was found that can run the programs")
-        failed += sum(row["status"] not in ("PASS", "SKIP", "REFUSED") for row in new)
         rows = [row for row in rows if row["elements"] != str(elements)] + new
         devices = {row["device"] for row in rows if row.get("device")}
         if len(devices) > 1:
             fail(f"{options.output} would hold rows of {' and '.join(sorted(devices))}; --again starts anew")
         write(options.output, rows, programs_now)
         print(summary(new), flush=True)
-    return 1 if failed else 0
+    return 1 if any(row["status"] not in FINE for row in rows) else 0
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ def milliseconds(program, elements):
         return None
     if run.returncode != 0:
         fail(f"{program}: exit status {run.returncode}: {run.stderr.strip()}")
-    return float(run.stdout.split(",")[4])
+    return float(files.last_row(run.stdout)[4])
 
 
 def sanitizer_errors(tool, program):

@@ -9,6 +9,10 @@ if ! [[ ${1-} =~ ^[0-9]{2}$ ]] || ! [ -d "$folder" ]; then
     echo "undo: STEP='${1-}' is no step; there are 00 to ${last:4:2}, as in: make undo STEP=03" >&2
     exit 2
 fi
+if ! git rev-parse --quiet --verify HEAD > /dev/null 2>&1; then
+    echo "undo: this folder is no git checkout, so there is nothing to take it back to" >&2
+    exit 2
+fi
 if git diff --quiet HEAD -- "$folder"; then
     echo "$folder is as it was; there is nothing to undo"
 else

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from test_steps import nvcc
+from test_steps import PROGRAMS, name, nvcc
 
 ROOT = Path(__file__).resolve().parent.parent
 NO_GPU = not shutil.which("nvidia-smi")
@@ -25,9 +25,11 @@ def make(*arguments):
                                     "sweep", "bench-sim", "fuzz", "mine FILE=step03_sequential/reduce.cu"])
 def test_without_nvcc_the_first_line_says_so(target):
     """Broken: without a compiler a command ends in a heap of messages of make and ar."""
+    flags = [(ROOT / name).read_text() for name in (".build-flags", ".sim-flags")]
     result = make(*target.split(), "NVCC=", "DEVICE=sim")
     lines = [line for line in result.stderr.splitlines() if not line.startswith("another make")]
     assert result.returncode != 0 and "make toolkit" in lines[0] and "Error 127" not in result.stderr
+    assert flags == [(ROOT / name).read_text() for name in (".build-flags", ".sim-flags")]  # or all would be compiled anew
     assert result.stderr.count("make toolkit") == 1
 
 
@@ -77,6 +79,7 @@ def test_compiling_is_quiet(checkout):
     program = "step02_bitops/reduce"
     quiet = make("--no-print-directory", "-C", str(checkout), program, f"NVCC={nvcc()}")
     assert quiet.stdout.splitlines() == ["[1/3] compiling step02_bitops"], quiet.stdout
+    assert "compiling" in make("-C", str(checkout), program, f"NVCC={nvcc()}", "ARCH=sm_80").stdout  # another GPU's
     (checkout / program).unlink()
     assert f"{nvcc()} -O3" in make("-C", str(checkout), program, f"NVCC={nvcc()}", "V=1").stdout
 
@@ -92,6 +95,24 @@ def test_diff_shows_the_own_edit_and_undo_takes_it_back(checkout):
     assert make("-s", "-C", str(checkout), "undo", "STEP=03").returncode == 0
     assert edited.read_text() == before and other.read_text().endswith("// an edit\n")
     assert "Your edit" not in make("-s", "-C", str(checkout), "diff", "STEP=03").stdout
+
+
+@pytest.mark.parametrize("source", PROGRAMS, ids=name)
+def test_no_warnings(source):
+    """Broken: a program of the course makes the compiler warn. (A learner's unused variable may.)"""
+    result = subprocess.run([nvcc(), "-ptx", "-std=c++17", "-arch=sm_75", "-Werror", "all-warnings", "-o", os.devnull, source],
+                            capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_folder_that_holds_ones_own_kernel_stays(tmp_path):
+    """Broken: make mine removes the learner's file because it lies in the folder of the results."""
+    own = tmp_path / "mine/own.cu"
+    own.parent.mkdir()
+    shutil.copy(ROOT / "step03_sequential/reduce.cu", own)
+    (own.parent / "run-all.csv").write_text("of another kernel\n")
+    result = make("mine", f"FILE={own}", "DEVICE=sim", "N=1000", f"RESULTS={tmp_path}", "STEPS=step03_sequential")
+    assert result.returncode == 0 and own.exists() and not (own.parent / "run-all.csv").exists(), result.stderr
 
 
 def test_no_warnings_in_the_simulator():

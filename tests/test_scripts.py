@@ -10,14 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from test_steps import PROGRAMS
-
 ROOT = Path(__file__).resolve().parent.parent
 ROW = 'echo "$(basename "$(dirname "$0")"),A GPU,$2,2,0.5,0.4,0.45,0.55,800.0,1000.0,PASS"'
 STAND_INS = {
     "pass": ROW,
     "other": ROW,
-    "wrong": "echo 'FAIL: the sum is 1, expected 2' >&2; exit 1",
+    "wrong": "echo 'thread 5 has 9'; echo 'FAIL: the sum is 1, expected 2' >&2; exit 1",
     "crash": "kill -SEGV $$",
     "hang": "exec sleep 1000.25",
     "garbage": "echo 'Hello, world'",
@@ -63,8 +61,9 @@ def test_all_ways_to_fail_are_reported_and_the_rest_runs(run_all, tmp_path):
 
 def test_what_a_kernel_prints_is_shown(run_all):
     """Broken: a printf in a kernel, the first thing that a learner tries, is swallowed or taken for a wrong result."""
-    result = run(run_all("talks"))
-    assert result.returncode == 0 and "thread 3 has 7\nthread 4 has 8\n" in result.stdout
+    result = run(run_all("talks", "wrong"))
+    assert "thread 3 has 7\nthread 4 has 8\n" in result.stdout and "1 passed, 1 failed" in result.stdout
+    assert "thread 5 has 9\n" in result.stdout  # also, and most of all, where the sum is wrong
 
 
 def test_results_say_what_they_are_of(run_all, tmp_path):
@@ -76,11 +75,13 @@ def test_results_say_what_they_are_of(run_all, tmp_path):
 
 def test_a_failed_step_has_a_row_of_counters(run_all, tmp_path):
     """Broken: on the simulator a step that fails is missing from the CSV."""
-    STAND_INS["counted"] = 'printf "step,kernel,launch,grid\\ncounted,reduce,1,8\\n" > "$SIM_COUNTERS"; ' \
+    rows = "step,kernel,launch,grid\\ncounted,prepare,1,1\\ncounted,reduce,2,8\\ncounted,reduce,3,8\\ncounted,prepare,4,1\\ncounted,reduce,5,8\\n"
+    STAND_INS["counted"] = f'printf "{rows}" > "$SIM_COUNTERS"; ' \
         'echo "counted,SIMT simulator,$2,1,nan,nan,nan,nan,nan,0.0,PASS"'
     command = run_all("counted", "wrong")
     result = run([command[0], "-s", *command[1:]])
-    assert (tmp_path / "out/run-all.csv").read_text() == "step,kernel,launch,grid,status\ncounted,reduce,1,8,PASS\nwrong,,,,FAIL\n"
+    assert (tmp_path / "out/run-all.csv").read_text() == "step,kernel,launch,grid,status\ncounted,reduce,2,8,PASS\n" \
+        "counted,reduce,3,8,PASS\nwrong,,,,FAIL\n"
     assert "FAIL  the sum is 1, expected 2" in result.stdout and result.returncode == 1
 
 
@@ -208,4 +209,3 @@ def test_nothing_is_built_twice():
     assert run(["make", "build", "DEVICE=gpu"]).returncode == 0
     result = run(["make", "build", "DEVICE=gpu"])
     assert result.returncode == 0 and "compiling" not in result.stdout
-    assert run(["make", "-n", "build", "DEVICE=gpu", "ARCH=sm_80"]).stdout.count(" -o ") == len(PROGRAMS)
