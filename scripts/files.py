@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +10,11 @@ from pathlib import Path
 def last_row(printed):
     """The fields of a program's own CSV row: its last line, for before it stands what a kernel prints."""
     return (printed.splitlines() or [""])[-1].split(",")
+
+
+def about():
+    """Lines that say what results are of: date, driver, toolkit."""
+    return subprocess.run([Path(__file__).with_name("about.sh")], capture_output=True, text=True).stdout
 
 
 @contextlib.contextmanager

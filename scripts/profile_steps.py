@@ -3,7 +3,6 @@
 
 import argparse
 import csv
-import datetime
 import itertools
 import os
 import re
@@ -116,7 +115,7 @@ def main():
         fail("ncu was not found; Nsight Compute comes with the CUDA toolkit")
 
     with files.whole(options.output) as file, files.whole(options.output.with_suffix(".txt")) as about:
-        about.write(f"date: {datetime.date.today()}\n")
+        about.write(files.about())
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for program in options.programs:

@@ -66,14 +66,6 @@ with_failed() {
         { print }' "$work/csv"
 }
 
-# What the results are of, for those who read them later.
-about() {
-    printf 'date: %s\nelements: %s\n' "$(date -u +%Y-%m-%d)" "$elements"
-    [ -z "$device" ] || echo "device: $device"
-    nvidia-smi --query-gpu=driver_version --format=csv,noheader 2> /dev/null | sed -n '1s/^/driver: /p'
-    nvcc --version 2> /dev/null | sed -n 's/.*release \([0-9.]*\).*/toolkit: \1/p'
-}
-
 # The launches of the first whole reduction: the harness launches prepare before each.
 first_reduction='NR == 1 { next } $2 == "prepare" { if (++runs > 1) exit; next } { print }'
 
@@ -146,7 +138,10 @@ for program; do
     if [ $status = PASS ]; then head -n -1 "$work/out"; elif [ $status != GARBAGE ]; then cat "$work/out"; fi
 done
 
-about > "$work/txt"
+{
+    "$(dirname "$0")/about.sh"
+    echo "elements: $elements${device:+$'\n'device: $device}"
+} > "$work/txt"
 with_failed > "$work/whole"
 mv "$work/txt" "${csv%.csv}.txt" && mv "$work/whole" "$csv" || exit 1
 trap - INT TERM HUP

@@ -5,7 +5,6 @@ A size is written when all its rounds are done; one that the CSV already holds i
 
 import argparse
 import csv
-import datetime
 import hashlib
 import itertools
 import os
@@ -122,7 +121,7 @@ def write(path, rows, programs):
     """The whole CSV, so that an interrupt costs the size that was running and no more."""
     columns = max((list(row) for row in rows), key=len)
     with files.whole(path) as file, files.whole(path.with_suffix(".txt")) as about:
-        about.write(f"date: {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}\nprograms: {programs}\n")
+        about.write(f"{files.about()}programs: {programs}\n")
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
