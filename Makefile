@@ -50,6 +50,7 @@ build: ## compiles every step
 	$(COMPILE) $(PROGRAMS)
 
 say-device:
+	@$(if $(and $(SIMULATED),$(filter-out 0,$(WARM))),echo 'the simulator has no cache: WARM=1 changes nothing there')
 	@$(if $(SIMULATED),$(if $(filter file,$(origin DEVICE)),echo 'nvidia-smi finds no GPU: the programs run on the simulator (simulator/README.md)'),:)
 
 DRAW = $(MAKE) -s plots

@@ -30,5 +30,5 @@ mine-alone:
 	$(if $(SIMULATED),,@! command -v ncu > /dev/null || \
 	    python3 scripts/profile_steps.py --elements '$(PROFILE_N)' --output "$$RESULTS/mine/profile.csv" $(WITH_MINE) || true)
 	$(Q)$(PYTHON) plots/plot.py "$$RESULTS/mine"
-	@python3 scripts/mine.py report --sweep "$$RESULTS/mine/$(SWEEP).csv" "$$RESULTS/mine/$(CSV).csv"
 	@echo "the charts are in $$RESULTS/mine/"
+	@python3 scripts/mine.py report --sweep "$$RESULTS/mine/$(SWEEP).csv" "$$RESULTS/mine/$(CSV).csv"

@@ -5,10 +5,12 @@
 plots: ## redraws the charts from the CSVs in results/; STYLE=projector draws them for a slide
 	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY))
 	$(Q)$(PYTHON) plots/plot.py $(if $(STYLE),--style "$$STYLE") "$$RESULTS"
+	@echo "drawn: the charts in $$RESULTS/"
 
 compare: ## two GPUs' results in one chart: make compare A=plots/h200 B=results
 	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY))
 	$(Q)$(PYTHON) plots/compare.py --output "$$RESULTS/compare.svg" "$$A" "$$B"
+	@echo "drawn: $$RESULTS/compare.svg"
 
 # The step that STEP names, and the one before it.
 PICTURED = $(foreach step,$(STEPS),$(if $(filter step$(STEP)_%,$(step)),$(before) $(step))$(eval before := $(step)))

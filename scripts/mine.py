@@ -203,17 +203,17 @@ def counts(steps, elements):
 
 
 def over_sizes(path):
-    """One line on a sweep: where the sum is right and, of a GPU, where it comes sooner than CUB's."""
+    """One line on a sweep: where the sum is right and, of a GPU, where it comes sooner than CUB's; and the sizes where it is wrong."""
     rows = {(row["step"], int(row["elements"])): row for row in rows_of(path) if row.get("cache") in (None, "", "cold")}
     mine = {n: row for (step, n), row in rows.items() if step == NAME and row["status"] not in ("REFUSED", "SKIP")}
     if not mine:
         fail(f"{path}: no row of {NAME}")
-    wrong = [f"{row['status']} at {n:,}" for n, row in mine.items() if row["status"] != "PASS"]
+    wrong = [f"{n:,}" for n, row in mine.items() if row["status"] != "PASS"]
     words = f"  over n: right at {len(mine) - len(wrong)} of {len(mine)} sizes, {min(mine):,} to {max(mine):,}"
     pairs = [(row, rows[REFERENCE, n]) for n, row in mine.items() if (REFERENCE, n) in rows]
     pairs = [(float(a["median_ms"]), float(b["median_ms"])) for a, b in pairs if a.get("median_ms") and b.get("median_ms")]
     faster = f"; faster than CUB at {sum(a < b for a, b in pairs)} of {len(pairs)}, cold cache" if pairs else ""
-    return words + "".join(f"; {how}" for how in wrong[:1]) + faster
+    return words + (f"; failed at {' and '.join(wrong)}" if wrong else "") + faster, wrong
 
 
 def elements_beside(path):
@@ -228,10 +228,12 @@ def report(options):
     steps = by_step(options.results, rows)
     try:
         lines = list(times(steps) if "median_ms" in rows[0] else counts(steps, elements_beside(options.results)))
-        lines += [over_sizes(options.sweep)] if options.sweep else []
+        swept, wrong = over_sizes(options.sweep) if options.sweep else (None, [])
     except (KeyError, ValueError, TypeError, ZeroDivisionError) as error:
         fail(f"{options.results}: not as run_all.sh or sweep.py writes it ({type(error).__name__}: {error})")
-    print("\n".join(lines))
+    print("\n".join([*lines, *([swept] if swept else [])]))
+    if wrong:
+        fail(f"the kernel fails at {len(wrong)} of the sizes; make mine FILE=... N={wrong[0].replace(',', '')} shows how")
 
 
 def main():

@@ -10,9 +10,13 @@ set -u
 [ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 export LC_ALL=C # a decimal point, whatever the user's language
 
-usage() {
-    echo "run_all.sh: $1; usage: run_all.sh [-s] [-w] [-n ELEMENTS] [-t SECONDS] [-o FILE.csv] [-c COMMAND] PROGRAM..." >&2
+refuse() {
+    echo "run_all.sh: $1" >&2
     exit 2
+}
+
+usage() {
+    refuse "$1; usage: run_all.sh [-s] [-w] [-n ELEMENTS] [-t SECONDS] [-o FILE.csv] [-c COMMAND] PROGRAM..."
 }
 
 elements=67108864 limit=300 csv=results/run-all.csv charts= simulated= warm=
@@ -28,8 +32,8 @@ while getopts :swn:t:o:c: option; do
     esac
 done
 shift $((OPTIND - 1))
-[[ $elements =~ ^[1-9][0-9]{0,17}$ ]] || usage "n = '$elements' is no number of elements, 1 or more, in digits"
-[[ $limit =~ ^[1-9][0-9]{0,8}$ ]] || usage "'$limit' is no number of seconds, 1 or more"
+[[ $elements =~ ^[1-9][0-9]{0,17}$ ]] || refuse "N='$elements' is no number of elements, 1 or more, in digits, as in: make step03 N=4096"
+[[ $limit =~ ^[1-9][0-9]{0,8}$ ]] || refuse "TIME_LIMIT='$limit' is no number of seconds, 1 or more, in digits, as in: TIME_LIMIT=60"
 [ $# -gt 0 ] || usage "no program was named"
 
 mkdir -p "$(dirname "$csv")" || exit 2
@@ -113,7 +117,7 @@ for program; do
         1) status=FAIL ;;
         77) status=SKIP ;;
         2) status=REFUSED ;; # the array does not fit
-        124) status=HANG why="no end after $limit s" ;;
+        124) status=HANG why="no end after $limit s: it hangs, or N is too large for TIME_LIMIT" ;;
         *) status=CRASH why="exit status $exit_status ${why}" ;;
     esac
     if [ $status = PASS ] && ! [[ $row =~ ^[^,]+,[^,]+,$elements,[0-9]+,$number,$number,$number,$number,$number,[0-9.]+,PASS$ ]]; then

@@ -14,7 +14,7 @@ if ! git rev-parse --quiet --verify HEAD > /dev/null 2>&1; then
     exit 2
 fi
 if git diff --quiet HEAD -- "$folder"; then
-    echo "$folder is as it was; there is nothing to undo"
+    echo "$folder is as in the last commit; there is nothing to undo"
 else
     git --no-pager diff --stat HEAD -- "$folder" && git checkout --quiet HEAD -- "$folder" && echo "$folder is as it was again"
 fi

@@ -100,7 +100,8 @@ def test_size_and_build_line(path):
 
 def nvcc():
     home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
-    return shutil.which("nvcc") or shutil.which("nvcc", path=f"{home}/bin:/usr/local/cuda/bin:{ROOT}/.cuda/bin")
+    found = shutil.which("nvcc") or shutil.which("nvcc", path=f"{home}/bin:/usr/local/cuda/bin:{ROOT}/.cuda/bin")
+    return found and os.path.abspath(found)  # for tests in other folders
 
 
 def backward_jumps(step, tmp_path):
