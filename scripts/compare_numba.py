@@ -6,6 +6,8 @@ import subprocess
 import sys
 import time
 
+if "--help" in sys.argv:
+    sys.exit(print(__doc__))
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
 try:
     import numpy as np

@@ -4,7 +4,12 @@
 import statistics
 import sys
 
-import torch
+if "--help" in sys.argv:
+    sys.exit(print(__doc__))
+try:
+    import torch
+except ModuleNotFoundError:
+    sys.exit("peers_torch.py: this python3 has no torch; peers.sh leaves torch.sum out then")
 
 
 def median_ms(data, flush):

@@ -133,6 +133,13 @@ def test_bad_arguments_of_scripts(command):
     assert result.returncode == 2 and result.stdout == "" and len(result.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("script", sorted(path for path in (ROOT / "scripts").glob("*.*") if os.access(path, os.X_OK)), ids=lambda path: path.name)
+def test_every_script_has_help(script):
+    """Broken: a newcomer cannot ask a script what it does."""
+    result = run([script, "--help"])
+    assert result.returncode == 0 and len(result.stdout) > 20 and result.stderr == ""
+
+
 SWEPT = 'echo "$(basename "$(dirname "$0")"),A GPU,${@: -1},2,0.5,0.4,0.45,0.55,800.0,1000.0,PASS"; echo "$@" >> "$0.calls"'
 
 
