@@ -91,7 +91,7 @@ sweep: say-device build ## time (on the simulator: counters) over n against CUB;
 test: ## every test that this machine can run
 	$(COMPILE) $(PYTHON_READY) $(GPU_PROGRAMS) $(SIM_PROGRAMS) build/sim/ptx_run build/sim/fuzz
 	$(Q)$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(filter-out -lineinfo,$(SIM_NVCCFLAGS)) $(SIM_LIBRARIES)' $(PYTHON) -m pytest \
-	    $(shell $(PYTHON) -c 'import xdist' 2>/dev/null && printf '%s' '-n auto --dist loadfile') tests
+	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
 
 toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root
 	scripts/install_toolkit.sh .cuda
