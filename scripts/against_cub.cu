@@ -43,8 +43,8 @@ template <class Data> static Data share(const cub_sum::Data &data)
             data.stop, {}};
 }
 
-// The mean of the middle half. The median will not do for the shortest times: they come in steps
-// of about 0.2 µs, and it would be one step or the next.
+// The mean of the middle half: for the shortest times it tells more than the median, which moves by
+// whole ticks of the clock.
 static double middle_mean(std::vector<float> *ms)
 {
     std::sort(ms->begin(), ms->end());

@@ -1,4 +1,4 @@
-// Step 12: the launch shape. Small arrays take one block; a block has 512 threads.
+// Step 12: the launch shape. An array of one tile takes one block of just that size.
 // The change: the number of blocks and of their threads; the kernel is as it was.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 
