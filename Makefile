@@ -1,6 +1,6 @@
 # Parallel reduction in CUDA, step by step. `make help` lists the commands.
 # Here: what a learner uses. mk/compile.mk: how programs are built. mk/measure.mk: what a GPU is measured with.
-# mk/mine.mk: a kernel of your own. mk/simulator.mk: the simulator and its tools. mk/pages.mk: charts, tables, pictures, and what an author uses.
+# mk/labs.mk: the labs. mk/mine.mk: a kernel of your own. mk/simulator.mk: the simulator and its tools. mk/pages.mk: charts, tables, pictures, and what an author uses.
 
 SHELL := /bin/bash
 STEPS := $(patsubst %/reduce.cu,%,$(sort $(wildcard step[0-9][0-9]_*/reduce.cu)))
@@ -29,7 +29,7 @@ RESULTS ?= results
 ifeq ($(strip $(RESULTS)),)
     $(error RESULTS is empty; name a folder, as in: RESULTS=results)
 endif
-export N TIME_LIMIT RESULTS STEP FILE NAME BLOCK STYLE A B
+export N TIME_LIMIT RESULTS LAB STEP FILE NAME BLOCK STYLE A B
 
 # V=1 shows the compiler's lines.
 Q := $(if $(filter-out 0,$(V)),,@)
@@ -76,11 +76,11 @@ $(foreach step,$(STEPS),$(eval $(step) $(step)/: $(firstword $(subst _, ,$(step)
 step%:
 	@echo 'there is no $@; the steps are: $(NUMBERS)' >&2; exit 2
 
-diff: ## the change that makes a step, and your own edit of it: make diff STEP=03
-	@scripts/diff_step.sh "$$STEP"
+diff: ## the change that makes a step, and your own edit of it: make diff STEP=03, of a lab: make diff LAB=rowscale STEP=02
+	@scripts/diff_step.sh "$$STEP" "$$LAB"
 
-undo: ## takes back your edits of one step, and of no other: make undo STEP=03
-	@scripts/undo_step.sh "$$STEP"
+undo: ## takes back your edits of one step, and of no other: make undo STEP=03, of a lab: make undo LAB=rowscale STEP=02
+	@scripts/undo_step.sh "$$STEP" "$$LAB"
 
 SWEEP_ROUNDS ?= 3
 SWEEP := $(if $(SIMULATED),sweep-counters,sweep)
@@ -90,6 +90,7 @@ sweep: say-device build ## time (on the simulator: counters) over n against CUB;
 
 test: ## every test that this machine can run
 	$(COMPILE) $(PYTHON_READY) $(GPU_PROGRAMS) $(SIM_PROGRAMS) build/sim/ptx_run build/sim/fuzz
+	$(COMPILE) lab-programs NAME= DEVICE=sim
 	$(Q)$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(filter-out -lineinfo,$(SIM_NVCCFLAGS)) $(SIM_LIBRARIES)' $(PYTHON) -m pytest \
 	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
 
@@ -99,4 +100,4 @@ toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root
 clean: ## removes what make built; results stay
 	rm -rf $(GPU_PROGRAMS) build .build-flags .sim-flags .venv .pytest_cache tests/__pycache__
 
-include mk/compile.mk mk/mine.mk mk/simulator.mk mk/measure.mk mk/pages.mk
+include mk/compile.mk mk/labs.mk mk/mine.mk mk/simulator.mk mk/measure.mk mk/pages.mk

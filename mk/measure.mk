@@ -1,12 +1,12 @@
 # What a GPU is measured with, beyond run-all and sweep.
 
-.PHONY: profile limits peers against-cub parts finish sass sanitize tries needs-gpu
+.PHONY: profile limits peers rowscale-peers against-cub parts finish sass sanitize tries lab-tries lab-profile coalescing-debug needs-gpu
 
 needs-gpu:
 	@test '$(DEVICE)' = gpu || { echo 'this needs a GPU; there is none, or DEVICE=sim was asked for' >&2; exit 2; }
 
 # A CSV appears when it is whole: $(1) writes it, $(2) is its name.
-whole = @mkdir -p "$$RESULTS" && { $(1) > "$$RESULTS/.$(2).$$$$" && mv "$$RESULTS/.$(2).$$$$" "$$RESULTS/$(2)" || { rm -f "$$RESULTS/.$(2).$$$$"; exit 1; }; }
+whole = @mkdir -p "$$RESULTS/$(dir $(2))" && { $(1) > "$$RESULTS/$(2).$$$$" && mv "$$RESULTS/$(2).$$$$" "$$RESULTS/$(2)" || { rm -f "$$RESULTS/$(2).$$$$"; exit 1; }; }
 parts finish sass: | $(NEEDS_NVCC)
 COMPILER = --compiler '$(NVCC) -O3 -std=c++17 -arch=$(ARCH)'
 
@@ -36,11 +36,35 @@ build/limits build/peers build/against_cub: build/%: scripts/%.cu .build-flags |
 	@mkdir -p build
 	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(if $(filter build/peers,$@),-lcublas)
 
-sanitize: needs-gpu build ## compute-sanitizer's four tools over every step
+rowscale-peers: needs-gpu ## the lab rowscale beside torch: results/labs/rowscale-peers.csv
+	$(COMPILE) build/labs/rowscale/step05_teams/rowscale
+	@python3 labs/rowscale/peers.py "$$RESULTS/labs/rowscale-peers.csv" build/labs/rowscale/step05_teams/rowscale
+
+# NCCL's own kernels are not ours to look at.
+SANITIZED_LABS := $(patsubst %.cu,build/%,$(filter-out labs/several_gpus/%,$(wildcard labs/*/step*/*.cu)))
+sanitize: needs-gpu build ## compute-sanitizer's four tools over every step, of the ladder and of the labs
+	$(COMPILE) $(SANITIZED_LABS)
 	@scripts/sanitize.sh $(PROGRAMS)
+	@scripts/sanitize.sh -n '33 257' $(SANITIZED_LABS)
 
 tries: needs-gpu build ## what the lessons suggest to try, measured: results/tries.csv
 	@python3 scripts/tries.py $(COMPILER) --elements "$$N" --output "$$RESULTS/tries.csv" $(STEPS)
+
+# The simulator's programs are built too: both count the same launches.
+lab-profile: needs-gpu ## ncu's counters beside the simulator's, of the labs about memory: results/labs/coalescing-profile.csv, ...
+	$(COMPILE) lab-programs
+	$(COMPILE) lab-programs DEVICE=sim
+	@python3 scripts/profile_labs.py "$$RESULTS/labs" coalescing bankconflicts
+
+lab-tries: needs-gpu ## the same of the labs, or of the one that NAME names: results/labs/rowscale-tries.csv, ...
+	$(COMPILE) lab-programs
+	@for lab in $(or $(NAME),$(LABS)); do \
+	    python3 scripts/tries.py $(COMPILER) --output "$$RESULTS/labs/$$lab-tries.csv" labs/$$lab/step*/ || exit 1; done
+
+coalescing-debug: needs-gpu ## the lab coalescing as a debugger wants it, compiled with -G: results/labs/coalescing-debug.csv
+	@mkdir -p build/labs/coalescing
+	@for step in step00_rows step01_columns; do $(NVCC) -G -std=c++17 -arch=$(ARCH) -o build/labs/coalescing/$$step-G labs/coalescing/$$step/coalescing.cu || exit 1; done
+	$(call whole,{ build/labs/coalescing/step00_rows-G --csv && build/labs/coalescing/step01_columns-G --csv | tail -n +2; },labs/coalescing-debug.csv)
 
 parts: needs-gpu ## steps 01 to 07 without their tree, and without their way to memory: results/parts.csv
 	@python3 scripts/parts.py $(COMPILER) --elements "$$N" --output "$$RESULTS/parts.csv" \

@@ -21,8 +21,9 @@ picture: ## draws what a step does, from a run on the simulator: make picture ST
 tables: ## writes what was measured (plots/h200) and the programs' code into the pages
 	@python3 plots/tables.py
 
-harness: ## copies the harness of step 00 into the other programs
-	@scripts/copy_harness.sh $(filter-out step00_%,$(STEPS)) reference_cub
+harness: ## copies the harness of each first step, of the ladder and of the labs, into the other programs
+	@scripts/copy_harness.sh $(STEPS:%=%/reduce.cu) reference_cub/reduce.cu
+	@for lab in $(LABS); do scripts/copy_harness.sh labs/$$lab/step*/$$lab.c*; done
 
 new-step: ## makes the skeleton of the next step: make new-step NAME=prefetch
 	@python3 scripts/new_step.py "$$NAME"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "plots" / "h200"
-MARKED = re.compile(r"^(<!-- (\w+)((?: [\w.]+)*): make tables writes this -->\n)(?:(?!<!--).*\n)*?(<!-- end -->)$", re.M)
+MARKED = re.compile(r"^(<!-- (\w+)((?: [\w.,=×-]+)*): make tables writes this -->\n)(?:(?!<!--).*\n)*?(<!-- end -->)$", re.M)
 NOT_MEASURED = "not measured yet"
 OF_EVERY_STEP = ("run-all.csv", "2to30/run-all.csv", "profile.csv", "sweep.csv")  # but step 00 takes too long at 2^30
 ROWS = {
@@ -137,11 +137,31 @@ def cell(row, show):
 
 # ---- One function for each kind of marker: the page's step, and the words of the marker.
 
+def lab_of(step):
+    """The name of the lab to which a page belongs, or None; step is the page's folder."""
+    return step.split("/")[1] if step and step.startswith("labs/") else None
+
+
+def lab_steps(lab):
+    """The folders of a lab's steps, in order."""
+    return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(f"labs/{lab}/step[0-9][0-9]_*"))
+
+
+def source_of(step):
+    """The program of a step of the ladder or of a lab."""
+    if not lab_of(step):
+        return ROOT / known(step) / "reduce.cu"
+    found = [path for ending in ("cu", "c") for path in (ROOT / step).glob(f"{lab_of(step)}.{ending}")]
+    if not found:
+        raise Unfillable(f"{step} has no program {lab_of(step)}.cu")
+    return found[0]
+
+
 def idea(step):
     """The idea in a few words: the first sentence of the program's first comment."""
-    found = re.match(r"// [^:\n]+: ([^.\n]+)\.", (ROOT / step / "reduce.cu").read_text(encoding="utf-8"))
+    found = re.match(r"// [^:\n]+: ([^.\n]+)\.", source_of(step).read_text(encoding="utf-8"))
     if not found:
-        raise Unfillable(f"{step}/reduce.cu does not begin with a comment like '// Step 03: the idea in a few words.'")
+        raise Unfillable(f"{source_of(step).relative_to(ROOT)} does not begin with a comment like '// Step 03: the idea in a few words.'")
     return found[1]
 
 
@@ -168,15 +188,16 @@ def report(_, step):
 
 
 def code(step, *names):
-    """Functions of a step's lesson as they stand in its program, each with the comment above it."""
-    lesson = (ROOT / known(step) / "reduce.cu").read_text(encoding="utf-8").split("// ==== Harness")[0]
+    """Functions and structs of a step's lesson as they stand in its program, each with the comment above it."""
+    lesson = source_of(step).read_text(encoding="utf-8").split("// ==== Harness")[0]
     found = []
     for name in names:
-        function = re.search(rf"^(?:(?://|template|const ).*\n)*^[\w ].*\b{name}\(.*(?:\n .*)?\n{{\n(?:.*\n)*?^}}\n", lesson, re.M)
+        function = (re.search(rf"^(?:(?://|template|const ).*\n)*^[\w ].*\b{name}\(.*(?:\n .*)?\n{{\n(?:.*\n)*?^}}\n", lesson, re.M)
+                    or re.search(rf"^(?:(?://|template).*\n)*^struct {name} {{\n(?:.*\n)*?^}};\n", lesson, re.M))
         if not function:
-            raise Unfillable(f"{step}/reduce.cu has no function {name}")
+            raise Unfillable(f"{source_of(step).relative_to(ROOT)} has no function or struct {name}")
         found.append(function[0])
-    return "```cuda\n" + "\n".join(found) + "```"
+    return f"```{'c' if source_of(step).suffix == '.c' else 'cuda'}\n" + "\n".join(found) + "```"
 
 
 def counter(text):
@@ -318,25 +339,71 @@ def simulator(_, name):
     return printed(MEASURED.parent / "simulator" / f"{name}.txt")
 
 
+HEADINGS = {"median_ms": "ms", "gb_per_s": "GB/s"}  # of a lab's columns; of others the name, with spaces
+
+
+def lab_cell(text):
+    """A value of a lab's CSV: numbers with four digits that count."""
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
+
+
+def lab(step, *words):
+    """Columns of a lab's CSV: on a step's page the step before it and itself, on the lab's page all steps.
+
+    A word like x.csv names another file of plots/h200/labs, of which all rows are shown; column=value,value chooses rows."""
+    if not lab_of(step) and not words[0].endswith(".csv"):
+        raise Unfillable("this page belongs to no lab")
+    name = words[0] if words[0].endswith(".csv") else f"{lab_of(step)}.csv"
+    rows = [row for row in read(f"labs/{name}") if row.get("status", "PASS") == "PASS"]
+    columns = [word for word in words if "=" not in word and word != name]
+    chosen = dict(word.split("=") for word in words if "=" in word)
+    missing = [column for column in [*columns, *chosen] if rows and column not in rows[0]]
+    if missing:
+        raise Unfillable(f"labs/{name} has no column {missing[0]}; it has {', '.join(rows[0])}")
+    if name not in words:
+        folders = lab_steps(lab_of(step))
+        if step in folders:
+            folders = folders[max(0, folders.index(step) - 1):folders.index(step) + 1]
+        rows = [row for row in rows if row["step"] in [Path(folder).name for folder in folders]]
+    first = next(iter(rows[0])) if rows else "step"
+    return table([first, *(HEADINGS.get(column, column.replace("_", " ")) for column in columns)],
+                 [[row[first], *(lab_cell(row[column]) for column in columns)]
+                  for row in rows if all(row[column] in values.split(",") for column, values in chosen.items())])
+
+
+def labsteps(step):
+    """The steps of a lab and their ideas."""
+    return table(["step", "idea"], [[f"[{Path(folder).name}]({Path(folder).name}/README.md)", idea(folder)] for folder in lab_steps(lab_of(step))], words=2)
+
+
 def errors(count, what):
     return f"{int(count):,} {what}" if int(count) else f"no {what}"
 
 
 def outcome(step, number):
     """What `make tries` measured for one diff."""
-    found = [row for row in read("tries.csv") if (row["step"], row["try"]) == (known(step), number)]
+    name = f"labs/{lab_of(step)}-tries.csv" if lab_of(step) else "tries.csv"
+    found = [row for row in read(name) if (row["step"], row["try"]) == (step, number)]
     if not found:
         return f"{NOT_MEASURED.capitalize()}."
-    row = found[0]
-    what = "the sum is **wrong**"
-    if row["status"] == "PASS":
+    row, what = found[0], "result" if lab_of(step) else "sum"
+    size = "" if row["elements"] in ("", str(2**26)) else f" at n = {power(row['elements'])}"
+    said = f"Tried{size}: the {what} is right."
+    if row["status"] != "PASS":
+        said = f"Measured{size}: the {what} is **wrong**."
+    elif row["before_ms"]:
         old, new = float(row["before_ms"]), float(row["after_ms"])
-        what = f"{old:,.4g} ms before, {new:,.4g} ms after ({old / new:.2f}×); the sum is right"
-    size = "" if row["elements"] == str(2**26) else f" at n = {power(row['elements'])}"
-    return f"Measured{size}: {what}. memcheck: {errors(row['memcheck_errors'], 'errors')}; racecheck: {errors(row['racecheck_errors'], 'hazards')}."
+        said = f"Measured{size}: {old:,.4g} ms before, {new:,.4g} ms after ({old / new:.2f}×); the {what} is right."
+    if row["memcheck_errors"]:
+        said += f" memcheck: {errors(row['memcheck_errors'], 'errors')}; racecheck: {errors(row['racecheck_errors'], 'hazards')}."
+    return said
 
 
-KINDS = {function.__name__: function for function in (ladder, report, code, numbers, parts, busy, little, limits, sizes, finish, ends,
+KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, parts, busy, little, limits, sizes, finish, ends,
                                                       against, peers, sass, simulator)} | {"try": outcome}
 
 
@@ -353,7 +420,8 @@ def made(kind, step, words):
 
 def filled(path):
     """The page's text with everything between its markers made anew."""
-    step = path.parent.name if (path.parent / "reduce.cu").exists() else None
+    folder = path.parent.relative_to(ROOT).as_posix()
+    step = folder if folder.startswith("labs/") or (path.parent / "reduce.cu").exists() else None
     page, text = path.relative_to(ROOT), path.read_text(encoding="utf-8")
 
     def fill(found):
@@ -373,7 +441,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a page is stale")
     options = parser.parse_args()
-    pages = {path: filled(path) for path in [ROOT / "README.md", *sorted(ROOT.glob("[!.]*/README.md")), *sorted(ROOT.glob("docs/*.md"))]}
+    pages = {path: filled(path) for path in [ROOT / "README.md", *sorted(ROOT.glob("[!.]*/README.md")), *sorted(ROOT.glob("docs/*.md")),
+                                               *sorted(ROOT.glob("labs/**/README.md"))]}
     stale = [path for path, text in pages.items() if text != path.read_text(encoding="utf-8")]
     for path in stale:
         if options.check:

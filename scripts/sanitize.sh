@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# sanitize.sh PROGRAM...: runs compute-sanitizer's four tools over each program at ragged sizes, several at once.
+# sanitize.sh [-n SIZES] PROGRAM...: runs compute-sanitizer's four tools over each program at ragged sizes, several at once.
+#   -n  the sizes, such as '33 257'; 1, 33, 513 and 100003 if not given
 # Exit status: 0 if no tool reported an error or a warning.
 set -u
 [ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
+sizes='1 33 513 100003'
+[ "${1-}" != -n ] || { sizes=${2-}; shift 2; }
 if [ $# = 0 ]; then
-    echo "usage: sanitize.sh PROGRAM... (make sanitize names them all)" >&2
+    echo "usage: sanitize.sh [-n SIZES] PROGRAM... (make sanitize names them all)" >&2
     exit 2
 fi
 command -v compute-sanitizer > /dev/null || {
@@ -26,7 +29,7 @@ export -f sanitize
 
 for program; do
     for tool in memcheck racecheck initcheck synccheck; do
-        printf '%s\n' "$tool $program "{1,33,513,100003}
+        for size in $sizes; do echo "$tool $program $size"; done
     done
 done | xargs -P "$(nproc)" -L 1 bash -c 'sanitize "$@"' sanitize
 failed=$? # 123 where a run had errors or warnings

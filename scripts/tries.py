@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Does what the lessons suggest: applies each diff of a step's README, runs it, writes one CSV."""
+"""Does what the lessons suggest: applies each diff of a step's README, runs it, writes one CSV.
+
+A step is a folder: step08_shuffle, or of a lab labs/rowscale/step01_vector. What is timed of a lab is the last row of its CSV."""
 
 import argparse
 import csv
 import hashlib
+import math
 import os
 import re
 import shlex
@@ -16,10 +19,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import files
+import labs
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = ["step", "try", "diff", "elements", "before_ms", "after_ms", "status", "memcheck_errors", "racecheck_errors"]
-ROUNDS = 3  # before and after in turns, so that a drift of the clocks meets both
+ROUNDS = 3  # before and after in turns, so that a drift of the clocks meets both; a lab's programs take longer, and run once
 SANITIZED_ELEMENTS = "100003"  # several blocks in every step, and no round number
 TIME_LIMIT_S = 60
 
@@ -35,9 +39,21 @@ def elements(text):
     return int(text)
 
 
+def is_of_a_lab(step):
+    return step.startswith("labs/")
+
+
+def source_of(step):
+    """The program of a step."""
+    if not is_of_a_lab(step):
+        return ROOT / step / "reduce.cu"
+    return next((path for path in labs.sources(step.split("/")[1]) if path.parent == ROOT / step), ROOT / step / "program")
+
+
 def step_name(text):
-    """The name of a step that exists, for argparse."""
-    if not (ROOT / text / "reduce.cu").exists():
+    """The folder of a step that exists, for argparse."""
+    text = text.rstrip("/")
+    if not source_of(text).exists():
         raise argparse.ArgumentTypeError(f"there is no step '{text}'")
     return text
 
@@ -55,7 +71,7 @@ def digest(diff):
 
 def applied(step, diff):
     """The step's program with the diff applied: each run of - lines becomes the + lines below it."""
-    source = (ROOT / step / "reduce.cu").read_text(encoding="utf-8")
+    source = source_of(step).read_text(encoding="utf-8")
     changes = re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", diff, re.M)
     if not changes or "".join(old + new for old, new in changes) != diff:
         fail(f"{step}/README.md: a diff is not made of - lines, each run followed by its + lines")
@@ -75,33 +91,40 @@ def changed(step, number):
     return applied(step, diffs[number - 1][0])
 
 
-def build(compiler, source, directory):
-    """The program built from source by a command like "nvcc -O3"."""
+def build(compiler, source, directory, suffix=".cu"):
+    """The program built from source by a command like "nvcc -O3", and with the options that its first comment names."""
     program = Path(directory) / "reduce"
     program.parent.mkdir(parents=True, exist_ok=True)
-    program.with_suffix(".cu").write_text(source, encoding="utf-8")
-    built = subprocess.run([*shlex.split(compiler), "-o", program, program.with_suffix(".cu")],
-                           capture_output=True, text=True)
+    path = program.with_suffix(suffix)
+    path.write_text(source, encoding="utf-8")
+    before, after = re.search(r"^// Build and run: \w+(?: -O3 -arch=native)?(.*?) -o \w+ \w+\.cu?(.*?) && ", source, re.M).groups()
+    if suffix == ".c":
+        compiler = labs.build_line_of(source).split()[0]
+    built = subprocess.run([*shlex.split(compiler), *before.split(), "-o", program, path, *after.split()], capture_output=True, text=True)
     if built.returncode != 0:
         fail(f"a try does not compile: {(built.stdout + built.stderr).strip()}")
     return program
 
 
-def milliseconds(program, elements):
-    """The median, or None where the program ends without a right sum."""
+def milliseconds(words):
+    """The median of the last row that a program prints, or None where it ends without a right result; NaN where it has no times."""
     try:
-        run = subprocess.run([program, "--csv", str(elements)], capture_output=True, text=True, timeout=TIME_LIMIT_S)
+        run = subprocess.run(words, capture_output=True, text=True, timeout=TIME_LIMIT_S, env=os.environ | labs.MPI_ENVIRONMENT)
     except subprocess.TimeoutExpired:
-        fail(f"{program}: no end after {TIME_LIMIT_S} s")
-    if run.returncode == 1:  # a wrong sum, or an access that the GPU refused
+        fail(f"{words[0]}: no end after {TIME_LIMIT_S} s")
+    if run.returncode == 1:  # a wrong result, or an access that the GPU refused
         return None
     if run.returncode != 0:
-        fail(f"{program}: exit status {run.returncode}: {run.stderr.strip()}")
-    return float(files.last_row(run.stdout)[4])
+        fail(f"{words[0]}: exit status {run.returncode}: {run.stderr.strip()}")
+    row = files.last_row(run.stdout)
+    header = next((line.split(",") for line in run.stdout.splitlines() if line.startswith("step,")), None)
+    if header is None:
+        return float(row[4])  # a step of the ladder prints no header
+    return float(row[header.index("median_ms")]) if "median_ms" in header else math.nan
 
 
-def sanitizer_errors(tool, program):
-    run = subprocess.run(["compute-sanitizer", "--tool", tool, program, SANITIZED_ELEMENTS],
+def sanitizer_errors(tool, program, size):
+    run = subprocess.run(["compute-sanitizer", "--tool", tool, program, size],
                          capture_output=True, text=True)
     summary = re.findall(r"SUMMARY: (\d+) (?:errors?|hazards?)", run.stdout)
     if not summary:
@@ -109,21 +132,35 @@ def sanitizer_errors(tool, program):
     return int(summary[-1])
 
 
+def sanitized(step, program):
+    """What memcheck and racecheck find in a program; nothing where they cannot look."""
+    if source_of(step).suffix == ".c" or "-lnccl" in labs.build_line(source_of(step)):
+        return ["", ""]
+    size = labs.SMALL_SIZES.get(step.split("/")[1], "4096") if is_of_a_lab(step) else SANITIZED_ELEMENTS
+    return [sanitizer_errors(tool, program, size) for tool in ("memcheck", "racecheck")]
+
+
 def measure(step, number, diff, elements, after, errors):
     """One row: medians before and after, beside what compute-sanitizer found in the program after."""
     before = ROOT / step / "reduce"
-    times = [(milliseconds(before, elements), milliseconds(after, elements)) for _ in range(ROUNDS)]
+    start = []
+    if is_of_a_lab(step):
+        *start, before = labs.command(source_of(step), simulated=False)
+        before = ROOT / before
+    arguments = ["--csv", *([str(elements)] if elements else [])]
+    times = [tuple(milliseconds([*start, program, *arguments]) for program in (before, after)) for _ in range(1 if is_of_a_lab(step) else ROUNDS)]
     if None in [time for time, _ in times]:
-        fail(f"{before}: wrong sum before any change")
+        fail(f"{before}: wrong result before any change")
     right = all(None not in pair for pair in times)
-    medians = [f"{statistics.median(column):.6f}" for column in zip(*times)] if right else ["", ""]
+    timed = right and not math.isnan(times[0][0])
+    medians = [f"{statistics.median(column):.6f}" for column in zip(*times)] if timed else ["", ""]
     return [step, number, digest(diff), elements, *medians, "PASS" if right else "FAIL", *errors]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.error = fail  # one line, without the usage
-    parser.add_argument("--elements", type=elements, default=1 << 26)
+    parser.add_argument("--elements", type=elements, help="where the Try names no number; the program's default if not given")
     parser.add_argument("--compiler", default="nvcc -O3 -arch=native")
     parser.add_argument("--output", type=Path, default=Path("results/tries.csv"))
     parser.add_argument("--print", type=int, metavar="TRY", help="only print the program of one step with that Try made")
@@ -134,14 +171,13 @@ def main():
         return
     if not shutil.which("compute-sanitizer"):
         fail("compute-sanitizer was not found; it comes with the CUDA toolkit")
-    cases = [(step, number, diff, int(size or options.elements))
+    cases = [(step, number, diff, size or options.elements or "")
              for step in options.steps for number, (diff, size) in enumerate(tries(step), 1)]
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(os.cpu_count()) as workers:
         # Compilers and sanitizers work side by side; what is timed runs alone.
-        programs = list(workers.map(lambda case: build(options.compiler, applied(case[0], case[2]),
-                                                       Path(directory) / f"{case[0]}-{case[1]}"), cases))
-        errors = [list(found) for found in zip(*(workers.map(sanitizer_errors, [tool] * len(cases), programs)
-                                                 for tool in ("memcheck", "racecheck")))]
+        programs = list(workers.map(lambda case: build(options.compiler, applied(case[0], case[2]), Path(directory) / f"{case[0]}-{case[1]}",
+                                                       source_of(case[0]).suffix), cases))
+        errors = list(workers.map(sanitized, [case[0] for case in cases], programs))
         with files.whole(options.output) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(COLUMNS)

@@ -1,0 +1,242 @@
+// Lab accuracy, step 03: grid stride. A thread adds some elements before the tree begins.
+// The change: at most 1024 blocks, whose threads go on by the whole grid, as in step 07.
+// Build and run: nvcc -O3 -arch=native -o accuracy accuracy.cu && ./accuracy
+
+#include <cstdio>
+
+static const char STEP[] = "step03_gridstride";
+
+#define CHECK(call) check(call, #call, __FILE__, __LINE__)
+static void check(cudaError_t error, const char *call, const char *file, int line);
+
+const unsigned BLOCK_SIZE = 256;   // threads, a power of two
+const unsigned MOST_BLOCKS = 1024; // the same on every GPU, so that the sum is, too
+
+__global__ void reduce(const float *in, float *out, long long n)
+{
+    __shared__ float sums[BLOCK_SIZE];
+    const unsigned tid = threadIdx.x;
+    float sum = 0.0f;
+    for (long long i = (long long)blockIdx.x * BLOCK_SIZE + tid; i < n;
+         i += gridDim.x * BLOCK_SIZE)
+        sum += in[i];
+    sums[tid] = sum;
+    __syncthreads();
+
+    for (unsigned s = 1; s < BLOCK_SIZE; s *= 2) {
+        if (tid % (2 * s) == 0)
+            sums[tid] += sums[tid + s];
+        __syncthreads();
+    }
+
+    if (tid == 0)
+        out[blockIdx.x] = sums[0];
+}
+
+// How many partial sums one pass over n elements leaves.
+static long long partial_count(long long n)
+{
+    return min((n + BLOCK_SIZE - 1) / BLOCK_SIZE, (long long)MOST_BLOCKS);
+}
+
+// One pass: out[0 .. partial_count(n)) become the partial sums of in[0 .. n).
+static void launch(const float *in, float *out, long long n)
+{
+    reduce<<<partial_count(n), BLOCK_SIZE>>>(in, out, n);
+    CHECK(cudaGetLastError());
+}
+
+// How many roundings an element goes through at most: the check allows what they can do.
+static long long roundings(long long n)
+{
+    const long long of_a_thread = (n - 1) / (BLOCK_SIZE * partial_count(n));
+    return n > 1 ? of_a_thread + 8 + roundings(partial_count(n)) : 0;
+}
+
+// ==== Harness: the same in every step of this lab from here on; the lesson is above. ====
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <vector>
+
+enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, MOST_RUNS = 100, ENOUGH_MS = 100 };
+static const long long MAX_ELEMENTS = 1ll << 24; // their sum, in 2^-39, has 63 bits
+
+enum Data { WHOLE, UNIFORM, MIXED, SIMILAR };
+static const char *const NAMES[] = {"whole", "uniform", "mixed", "similar"};
+
+// Ends the program, in one line, where a CUDA call failed.
+static void check(cudaError_t error, const char *call, const char *file, int line)
+{
+    if (error == cudaSuccess)
+        return;
+    fprintf(stderr, "%s:%d: %s: %s\n", file, line, call, cudaGetErrorString(error));
+    const bool cannot_run =
+        error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ||
+        error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion;
+    const bool too_large = error == cudaErrorMemoryAllocation;
+    exit(cannot_run ? CANNOT_RUN : too_large ? BAD_ARGUMENT : EXIT_FAILURE);
+}
+
+static void parse_arguments(int argc, char **argv, long long *n, bool *csv)
+{
+    for (int i = 1; i < argc; i++) {
+        const std::string arg = argv[i];
+        const bool digits = arg.find_first_not_of("0123456789") == std::string::npos;
+        const long long count = digits ? strtoll(argv[i], nullptr, 10) : 0;
+        if (arg == "--csv") {
+            *csv = true;
+        } else if (*n == 0 && count >= 1 && count <= MAX_ELEMENTS) {
+            *n = count;
+        } else {
+            fprintf(stderr,
+                    "unusable argument '%s': accepted are --csv, SIZE (1 to %lld)\n",
+                    argv[i], MAX_ELEMENTS);
+            exit(BAD_ARGUMENT);
+        }
+    }
+    *n = *n == 0 ? MAX_ELEMENTS : *n;
+}
+
+// The error is at most this share of the sum of all |x|. One rounding moves a number by at
+// most 2^-24 of it. A double holds this and the exact sum as well as DBL_EPSILON allows.
+static double bound(long long n)
+{
+    return pow(1 + 0x1p-24, roundings(n)) - 1 + DBL_EPSILON;
+}
+
+// The next element of a data set, in units of 2^-39. It has at most 24 bits, so a float
+// holds it; it is not 0, which could go missing, and not beyond 1.
+static long long element(Data data, unsigned long long *random)
+{
+    *random = *random * 6364136223846793005u + 1442695040888963407u; // Knuth, MMIX
+    const long long bits = *random >> 40, four_bits = *random >> 36 & 15;
+    const int value = (int)(*random >> 59) - 16;
+    switch (data) {
+    case WHOLE: // 1 to 16 sixteenths, or -1 to -16
+        return (value + (value >= 0)) * (1ll << 35);
+    case UNIFORM: // between -1 and 1
+        return (2 * bits + 1 - (1 << 24)) * (1ll << 15);
+    case MIXED: // 2^-16 to 1, each power of two as often as the others
+        return (bits | 1 << 23) << four_bits;
+    default: // 0.1 and up to 0.002 more
+        return (13421773 + (bits >> 6)) << 12;
+    }
+}
+
+// The first n elements of a data set.
+struct Case {
+    long long n;
+    double exact, sizes; // their sum, and the sum of their absolute values
+};
+
+struct Device {
+    float *in;      // the elements, and one more
+    float *scratch; // 2 * partials: the passes take turns
+    size_t partials;
+    cudaEvent_t start, stop;
+};
+
+// Fills the array. Adds up its elements, for each case, as whole numbers: that is exact.
+static void fill(const Device &d, Data data, std::vector<Case> *cases)
+{
+    std::vector<float> values;
+    unsigned long long random = 1;
+    long long sum = 0, sizes = 0;
+    for (Case &c : *cases) {
+        while ((long long)values.size() < c.n) {
+            const long long units = element(data, &random);
+            values.push_back(units * 0x1p-39);
+            sum += units;
+            sizes += llabs(units);
+        }
+        c.exact = sum * 0x1p-39;
+        c.sizes = sizes * 0x1p-39;
+    }
+    values.push_back(element(data, &random) * 0x1p-39); // who reads too far adds this
+    CHECK(cudaMemcpy(d.in, &values[0], values.size() * sizeof(float), cudaMemcpyDefault));
+}
+
+// One whole reduction of in[0 .. n), pass after pass until one value is left.
+static float reduce_once(const Device &d, long long n, float *ms)
+{
+    // All bits set is NaN: it shows where a partial sum was never written.
+    CHECK(cudaMemsetAsync(d.scratch, 0xff, 2 * d.partials * sizeof(float)));
+    CHECK(cudaEventRecord(d.start));
+    const float *in = d.in;
+    int launches = 0;
+    for (; n > 1 || launches == 0; n = partial_count(n)) {
+        float *out = d.scratch + launches % 2 * d.partials;
+        launch(in, out, n);
+        in = out;
+        launches++;
+    }
+    CHECK(cudaEventRecord(d.stop));
+    float sum;
+    CHECK(cudaMemcpy(&sum, in, sizeof(float), cudaMemcpyDeviceToHost));
+    CHECK(cudaEventElapsedTime(ms, d.start, d.stop));
+    return sum;
+}
+
+// Reduces one case again and again, checks each sum, and prints the largest error.
+static void run_case(const Device &d, Data data, const Case &c, const char *device,
+                     bool csv)
+{
+    const double most = data == WHOLE ? 0 : bound(c.n);
+    std::set<float> results;
+    double error = 0, total_ms = 0;
+    float sum = 0;
+    int runs = 0;
+    // The simulator's times are NaN, which is not below anything: three runs there.
+    while (runs < 3 || (runs < MOST_RUNS && total_ms < ENOUGH_MS)) {
+        float ms;
+        sum = reduce_once(d, c.n, &ms);
+        if (!(fabs(sum - c.exact) <= most * c.sizes)) { // so that NaN fails too
+            fprintf(stderr, "FAIL: %s, n %lld: the sum is %.9g, expected %.9g +- %.3g\n",
+                    NAMES[data], c.n, sum, c.exact, most * c.sizes);
+            exit(EXIT_FAILURE);
+        }
+        error = std::max(error, fabs(sum - c.exact));
+        results.insert(sum);
+        total_ms += ms;
+        runs++;
+    }
+    printf(
+        csv ? "%s,%s,%s,%lld,%.9g,%.12g,%.3g,%.3g,%.3g,%d,%zu,PASS\n"
+            : "%s on %s: %s, n %lld, sum %.9g (exact %.12g), error %.3g, over the sum of "
+              "sizes %.3g (bound %.3g), %d runs, different results %zu, PASS\n",
+        STEP, device, NAMES[data], c.n, sum, c.exact, error, error / c.sizes, most, runs,
+        results.size());
+}
+
+int main(int argc, char **argv)
+{
+    long long size = 0;
+    bool csv = false;
+    parse_arguments(argc, argv, &size, &csv);
+    cudaDeviceProp device;
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    Device d;
+    d.partials = partial_count(size);
+    CHECK(cudaMalloc(&d.in, (size + 1) * sizeof(float)));
+    CHECK(cudaMalloc(&d.scratch, 2 * d.partials * sizeof(float)));
+    CHECK(cudaEventCreate(&d.start));
+    CHECK(cudaEventCreate(&d.stop));
+    std::vector<Case> cases;
+    for (long long n = 1; n < size; n *= 4)
+        cases.push_back({n, 0, 0});
+    cases.push_back({size, 0, 0});
+    if (csv)
+        printf(
+            "step,device,data,elements,sum,exact,error,relative_error,bound,runs,results,"
+            "status\n");
+    for (const Data data : {WHOLE, UNIFORM, MIXED, SIMILAR}) {
+        fill(d, data, &cases);
+        for (const Case &c : cases)
+            run_case(d, data, c, device.name, csv);
+    }
+}

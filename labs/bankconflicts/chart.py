@@ -1,0 +1,43 @@
+"""What do the bank conflicts of the strided index cost, and which of the two cures is the better one?"""
+from plot import REFERENCE_COLOUR, STEP_COLOUR, duration, named, plt, sized, write_above
+
+# What the simulator's chart shows: counter (a column of SIM_COUNTERS) -> the panel's title
+COUNTERS = {"bank_conflicts": "bank conflicts", "shared_loads": "shared loads", "warp_instructions": "warp instructions (PTX)"}
+BLOCK, LANES, BANKS = 256, 32, 32
+
+
+def accesses(step):
+    """For each access of a warp of one block, in the rounds of the tree: the words of shared memory that its lanes want."""
+    place = (lambda word: word + word // 32) if "padded" in step else (lambda word: word)
+    for s in (1, 2, 4, 8, 16, 32, 64, 128):
+        left = range(s) if "sequential" in step else range(0, BLOCK, 2 * s)
+        for first in range(0, len(left), LANES):
+            mine = left[first:first + LANES]
+            yield from ([place(word) for word in mine], [place(word + s) for word in mine], [place(word) for word in mine])  # load, load, store
+
+
+def bank_conflicts(step):
+    """Of one block: an access takes as many turns as it wants words of one bank, and all but the first are conflicts."""
+    banks = ([word % BANKS for word in words] for words in accesses(step))
+    return sum(max(map(wanted.count, wanted)) - 1 for wanted in banks)
+
+
+def draw(rows):
+    """The figure: the time of each step, and beside it the bank conflicts of a block, worked out from the addresses."""
+    steps = [row["step"] for row in rows]
+    times = [float(row["median_ms"]) for row in rows]
+    conflicts = [bank_conflicts(step) for step in steps]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 5))
+    for axes, colour, values, words, unit in ((left, STEP_COLOUR, times, map(duration, times), f"median ms, n = {int(rows[0]['elements']):,}"),
+                                              (right, REFERENCE_COLOUR, conflicts, map(str, conflicts), "bank conflicts in a block of 256 threads")):
+        axes.bar(range(len(rows)), values, width=0.7, color=colour)
+        for x, (value, word) in enumerate(zip(values, words)):
+            write_above(axes, x, value, word)
+        axes.set_xticks(range(len(rows)), map(named, steps), fontsize=sized(9))
+        axes.set_ylim(0, 1.15 * max(*values, 1e-9))
+        axes.set_ylabel(unit)
+    fastest = times.index(min(times))
+    others = "; ".join(f"{named(step)} takes {ms / times[fastest]:.2f}×" for step, ms in zip(steps, times) if step != steps[fastest])
+    figure.suptitle(f"{named(steps[fastest])} is the fastest{': against it, ' + others if others else ''}\n{rows[0]['device']}, cold cache",
+                    x=0.01, ha="left", fontsize=sized(12))
+    return figure

@@ -1,0 +1,246 @@
+// Lab coalescing, step 03: through shared memory. All of device memory by rows.
+// The change: a block keeps a tile of 32 x 32 elements, and goes down columns only there.
+// Build and run: nvcc -O3 -arch=native -o coalescing coalescing.cu && ./coalescing
+
+#include <cstdio>
+
+static const char STEP[] = "step03_shared";
+
+#define CHECK(call) check(call, #call, __FILE__, __LINE__)
+static void check(cudaError_t error, const char *call, const char *file, int line);
+
+static const int TILE = 32; // rows and columns
+static const int ROWS = 8;  // of a tile at a time: a thread has TILE / ROWS elements
+static const dim3 BLOCKS[] = {{TILE, ROWS}};
+static const int MATRICES_READ = 1;
+
+__global__ void transpose(const float *a, float *c, int n)
+{
+    __shared__ float tile[TILE][TILE];
+    const int x = threadIdx.x, y = threadIdx.y;
+    const int left = blockIdx.x * TILE, top = blockIdx.y * TILE;
+    for (int r = y; r < y + TILE; r += ROWS)
+        if (top + r < n && left + x < n)
+            tile[r][x] = a[(long long)(top + r) * n + left + x];
+    __syncthreads();
+
+    // In c the tile begins at row left, column top, and each of its columns is a row.
+    for (int r = y; r < y + TILE; r += ROWS)
+        if (left + r < n && top + x < n)
+            c[(long long)(left + r) * n + top + x] = tile[x][r];
+}
+
+// The sectors that one load of a full warp touches, and one store, worked out by hand:
+// four for its 128 bytes, and one for each row at least.
+static int load_sectors(dim3 block)
+{
+    return max(4, 32 / block.x);
+}
+
+static int store_sectors(dim3 block)
+{
+    return load_sectors(block);
+}
+
+// Element (row, col) of an input matrix, by its seed; the harness fills the matrices so.
+static __device__ float element(unsigned seed, unsigned row, unsigned col);
+
+// What element (row, col) of c has to be, if a has this seed.
+static __device__ float expected(unsigned a, unsigned, unsigned row, unsigned col)
+{
+    return element(a, col, row);
+}
+
+static void launch(const float *a, const float *, float *c, int n, dim3 block)
+{
+    const dim3 grid((n + TILE - 1) / TILE, (n + TILE - 1) / TILE);
+    transpose<<<grid, block>>>(a, c, n);
+    CHECK(cudaGetLastError());
+}
+
+// ==== Harness: the same in every step of this lab from here on; the lesson is above. ====
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500 };
+static const long long MAX_EDGE = 65535; // so many blocks a grid may have in y
+
+// Ends the program, in one line, where a CUDA call failed.
+static void check(cudaError_t error, const char *call, const char *file, int line)
+{
+    if (error == cudaSuccess)
+        return;
+    fprintf(stderr, "%s:%d: %s: %s\n", file, line, call, cudaGetErrorString(error));
+    const bool cannot_run =
+        error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ||
+        error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion;
+    const bool too_large = error == cudaErrorMemoryAllocation;
+    exit(cannot_run ? CANNOT_RUN : too_large ? BAD_ARGUMENT : EXIT_FAILURE);
+}
+
+static void parse_arguments(int argc, char **argv, int *n, bool *csv)
+{
+    for (int i = 1; i < argc; i++) {
+        const std::string arg = argv[i];
+        const bool digits = arg.find_first_not_of("0123456789") == std::string::npos;
+        const long long edge = digits ? strtoll(argv[i], nullptr, 10) : 0;
+        if (arg == "--csv") {
+            *csv = true;
+        } else if (*n == 0 && edge >= 1 && edge <= MAX_EDGE) {
+            *n = edge;
+        } else {
+            fprintf(stderr,
+                    "unusable argument '%s': accepted are --csv, SIZE (1 to %lld)\n",
+                    argv[i], MAX_EDGE);
+            exit(BAD_ARGUMENT);
+        }
+    }
+    *n = *n == 0 ? 16384 : *n;
+}
+
+struct Matrix {
+    float *elements;
+    unsigned seed;
+};
+
+struct Data {
+    int n;
+    size_t bytes; // of a matrix
+    long long flush_count, busy_cycles;
+    Matrix a, b;
+    float *c;
+    float4 *flush; // twice the L2 cache
+    unsigned long long *wrong;
+    int blocks; // of the harness's own kernels
+    cudaEvent_t start, stop;
+};
+
+// A whole number below 2^23: so the sum of two is exact. Neighbours, and the element that a
+// transpose puts in this one's place, have other numbers.
+static __device__ float element(unsigned seed, unsigned row, unsigned col)
+{
+    return ((row << 16 | col) + 1) * seed >> 9;
+}
+
+__global__ void fill(float *elements, unsigned seed, int n)
+{
+    for (long long row = blockIdx.x; row < n; row += gridDim.x)
+        for (long long col = threadIdx.x; col < n; col += blockDim.x)
+            elements[row * n + col] = element(seed, row, col);
+}
+
+__global__ void count_wrong(const float *c, unsigned a, unsigned b, int n,
+                            unsigned long long *wrong)
+{
+    for (long long row = blockIdx.x; row < n; row += gridDim.x)
+        for (long long col = threadIdx.x; col < n; col += blockDim.x)
+            if (c[row * n + col] != expected(a, b, row, col))
+                atomicAdd(wrong, 1);
+}
+
+// Reads the whole buffer: what the L2 cache held of the matrices is gone, and no line is
+// left in it that would have to be written back later. Takes so many cycles at least, in
+// which the host queues the launch; it would show in short times otherwise.
+__global__ void prepare(const float4 *flush, long long count, long long cycles,
+                        float *never)
+{
+    const long long start = clock64();
+    float sum = 0.0f;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += gridDim.x * blockDim.x)
+        sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
+    if (sum != 0) // it holds zeros, but the compiler cannot know
+        *never = sum;
+    while (clock64() - start < cycles)
+        continue;
+}
+
+// One launch, in milliseconds; ends the program where an element of c is not as expected.
+static float timed_run(const Data &d, dim3 block)
+{
+    // All bits set is NaN: it shows where an element was never written.
+    CHECK(cudaMemsetAsync(d.c, 0xff, d.bytes));
+    CHECK(cudaMemsetAsync(d.wrong, 0, sizeof *d.wrong));
+    prepare<<<d.blocks, 1024>>>(d.flush, d.flush_count, d.busy_cycles, d.c);
+    CHECK(cudaGetLastError());
+    CHECK(cudaEventRecord(d.start));
+    launch(d.a.elements, d.b.elements, d.c, d.n, block);
+    CHECK(cudaEventRecord(d.stop));
+    count_wrong<<<d.blocks, 1024>>>(d.c, d.a.seed, d.b.seed, d.n, d.wrong);
+    CHECK(cudaGetLastError());
+    unsigned long long wrong;
+    float ms;
+    CHECK(cudaMemcpy(&wrong, d.wrong, sizeof wrong, cudaMemcpyDeviceToHost));
+    CHECK(cudaEventElapsedTime(&ms, d.start, d.stop));
+    if (wrong > 0) {
+        fprintf(stderr, "FAIL: %llu of %d x %d elements are wrong, with blocks of %ux%u\n",
+                wrong, d.n, d.n, block.x, block.y);
+        exit(EXIT_FAILURE);
+    }
+    return ms;
+}
+
+// The median of the runs with such blocks. From run to run a and b change places: what the
+// run before left somewhere, in shared memory too, is wrong then.
+static double median_ms(Data *d, dim3 block)
+{
+    timed_run(*d, block);
+    std::vector<float> ms;
+    float total_ms = 0;
+    while (ms.size() < 3 || (ms.size() < 51 && total_ms < ENOUGH_MS)) {
+        std::swap(d->a, d->b);
+        ms.push_back(timed_run(*d, block));
+        total_ms += ms.back();
+    }
+    std::sort(ms.begin(), ms.end());
+    const size_t last = ms.size() - 1;
+    return (ms[last / 2] + ms[(last + 1) / 2]) / 2;
+}
+
+int main(int argc, char **argv)
+{
+    Data d = {};
+    bool csv = false;
+    parse_arguments(argc, argv, &d.n, &csv);
+    cudaDeviceProp device;
+    int clock_khz;
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    CHECK(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0));
+    const size_t flush_bytes = 2 * (size_t)device.l2CacheSize;
+    d.bytes = (size_t)d.n * d.n * sizeof(float);
+    d.flush_count = flush_bytes / sizeof(float4);
+    d.busy_cycles = clock_khz / 10; // a tenth of a millisecond
+    d.blocks = 2 * device.multiProcessorCount;
+    d.a.seed = 2654435761u;
+    d.b.seed = 2246822519u;
+    CHECK(cudaMalloc(&d.a.elements, d.bytes));
+    CHECK(cudaMalloc(&d.b.elements, d.bytes));
+    CHECK(cudaMalloc(&d.c, d.bytes));
+    CHECK(cudaMalloc(&d.flush, flush_bytes));
+    CHECK(cudaMemset(d.flush, 0, flush_bytes));
+    CHECK(cudaMalloc(&d.wrong, sizeof *d.wrong));
+    CHECK(cudaEventCreate(&d.start));
+    CHECK(cudaEventCreate(&d.stop));
+    for (const Matrix &m : {d.a, d.b})
+        fill<<<d.blocks, 1024>>>(m.elements, m.seed, d.n);
+    CHECK(cudaGetLastError());
+
+    if (csv)
+        printf("step,device,rows,block,median_ms,gb_per_s,load_sectors,store_sectors,"
+               "wanted_bytes,moved_bytes,status\n");
+    for (const dim3 &block : BLOCKS) {
+        const double ms = median_ms(&d, block);
+        const int loads = load_sectors(block), stores = store_sectors(block);
+        const int wanted = (MATRICES_READ + 1) * sizeof(float); // for an element of c
+        const int moved = MATRICES_READ * loads + stores; // 32 bytes each, for 32 elements
+        printf(
+            csv ? "%s,%s,%d,%ux%u,%.6f,%.3f,%d,%d,%d,%d,PASS\n"
+                : "%s on %s: edge %d, block %ux%u, ms %.4f, GB/s %.1f, sectors a load %d, "
+                  "a store %d, bytes wanted %d, moved %d, PASS\n",
+            STEP, device.name, d.n, block.x, block.y, ms,
+            (double)d.n * d.n * wanted / ms / 1e6, loads, stores, wanted, moved);
+    }
+}

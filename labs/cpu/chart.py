@@ -1,0 +1,85 @@
+"""What threads gain on a CPU, step by step, beside T(n, p) = a n/p + b log2 p and the memory's limit."""
+
+import math
+
+from plot import GREY, LINE_COLOURS, count, plt, sized
+
+COUNTERS = {}  # nothing runs on the simulator: without a GPU, too, there are times
+
+
+def number(row, column):
+    return float(row[column])
+
+
+def model(rows):
+    """T over the threads: the time of one thread shared out, and the b that fits best to what the threads cost when there is nothing to add."""
+    one_ms = next((number(row, "median_ms") for row in rows if row["threads"] == "1"), None)
+    logs = [(math.log2(number(row, "threads")), number(row, "overhead_ms")) for row in rows]
+    squares = sum(log * log for log, _ in logs)
+    if one_ms is None or not squares:
+        return None
+    b_ms = sum(log * ms for log, ms in logs) / squares
+    return lambda threads: one_ms / threads + b_ms * math.log2(threads)
+
+
+def panel(axes, title, label, threads):
+    axes.set_title(title, fontsize=sized(11))
+    axes.set_ylabel(label)
+    axes.set_xlabel("threads")
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(threads, threads)
+    axes.minorticks_off()
+
+
+def draw(rows):
+    """Time, speed-up, efficiency and cost over the threads: a line for each step, the model of two of them dashed."""
+    figure, panels = plt.subplots(2, 2, figsize=(sized(11), sized(9)))
+    time, speedup, efficiency, cost = panels.flat
+    steps = {}
+    for row in rows:
+        steps.setdefault(row["step"], []).append(row)
+    threads = sorted({int(row["threads"]) for row in rows})
+    # What all is compared with: one core, where it was measured.
+    base = min(rows, key=lambda row: (row["step"], int(row["threads"])))
+    base_ms = number(base, "median_ms")
+    dashed = [step for step in steps if step.endswith(("_openmp", "_simd"))]
+    for colour, (step, own) in zip(LINE_COLOURS, steps.items()):
+        own.sort(key=lambda row: int(row["threads"]))
+        p = [int(row["threads"]) for row in own]
+        ms = [number(row, "median_ms") for row in own]
+        line = {"color": colour, "marker": "o", "label": step[4:].replace("_", " ")}
+        lines = [(time, ms), (speedup, [base_ms / t for t in ms]), (efficiency, [base_ms / t / q for t, q in zip(ms, p)]),
+                 (cost, [t * q for t, q in zip(ms, p)])]
+        for axes, values in lines:
+            axes.plot(p, values, **line)
+        ideal = model(own) if step in dashed else None
+        if ideal:
+            ideals = [ideal(q) for q in p]
+            for axes, values in [(time, ideals), (speedup, [base_ms / t for t in ideals]), (efficiency, [base_ms / t / q for t, q in zip(ideals, p)]),
+                                 (cost, [t * q for t, q in zip(ideals, p)])]:
+                axes.plot(p, values, color=colour, linestyle="--", linewidth=sized(1), label="its model" if axes is time else None)
+    # The memory's limit: of all programs the fastest that read one element of each line, with so many threads.
+    limits = {q: max(number(row, "read_gb_per_s") for row in rows if int(row["threads"]) == q) for q in threads}
+    bytes_read = 4 * number(base, "elements")
+    time.plot(threads, [bytes_read / limits[q] / 1e6 for q in threads], color="black", linewidth=sized(1), label="reading alone")
+    speedup.plot(threads, threads, color=GREY, linewidth=sized(1), label="p")
+    efficiency.axhline(1, color=GREY, linewidth=sized(1))
+    cost.axhline(base_ms, color=GREY, linewidth=sized(1))
+    cores = int(base["cores"])
+    for axes in panels.flat:
+        if cores < threads[-1]:
+            axes.axvline(cores, color=GREY, linestyle=":")
+    best = min(rows, key=lambda row: number(row, "median_ms"))
+    share = number(best, "gb_per_s") / max(limits.values())
+    panel(time, "time, and the time that reading alone takes", "ms", threads)
+    panel(speedup, f"speed-up: {base_ms / number(best, 'median_ms'):.1f} at most", f"T of {base['step'][4:].replace('_', ' ')} / T", threads)
+    panel(efficiency, "efficiency: what a thread is worth", "speed-up / p", threads)
+    panel(cost, "cost: the time of all threads together", "p · T in ms", threads)
+    for axes in (time, speedup, cost):
+        axes.set_yscale("log", base=2)
+        axes.yaxis.set_major_formatter("{x:,.10g}")
+    time.legend(frameon=False, fontsize=sized(8))
+    figure.suptitle(f"n = {count(number(best, 'elements'))}: {best['step'][4:].replace('_', ' ')} reads {number(best, 'gb_per_s'):,.0f} GB/s with "
+                    f"{best['threads']} threads, {100 * share:.0f} % of what reading alone reaches\n{best['device']}, {cores} cores; "
+                    "dashed: T(n, p) = a n/p + b log2 p", x=0.01, ha="left", fontsize=sized(12))
+    return figure

@@ -1,0 +1,294 @@
+// Lab mpi, step 05: non-blocking. A rank goes on with its next piece at once.
+// The change: MPI_Ireduce only begins; MPI_Wait ends it, one piece later.
+// Build and run: mpicc -O3 -march=native -o mpi mpi.c && mpirun -n 4 ./mpi
+
+#include <math.h>
+#include <mpi.h>
+#include <stddef.h>
+
+static const char STEP[] = "step05_nonblocking";
+
+enum { SUM, LARGEST, ANSWER = LARGEST }; // what reduce answers
+
+// What one rank has of the array: n elements, and the number of the first of them.
+struct part {
+    const float *in;
+    long long n, first;
+};
+
+// An element and its number in the array.
+struct element {
+    float value;
+    long long place;
+};
+
+enum { PIECES = 64 };
+
+static MPI_Datatype ELEMENT;
+static MPI_Op LARGER;
+
+// The larger of two elements; of equal ones the first.
+static struct element larger(struct element a, struct element b)
+{
+    return a.value > b.value || (a.value == b.value && a.place < b.place) ? a : b;
+}
+
+// The operator: MPI calls it with count elements of two ranks, and takes what is left in b.
+static void keep_larger(void *a, void *b, int *count, MPI_Datatype *type)
+{
+    (void)type; // it is always ELEMENT
+    for (int i = 0; i < *count; i++)
+        ((struct element *)b)[i] =
+            larger(((struct element *)a)[i], ((struct element *)b)[i]);
+}
+
+// Once, before the first run.
+static void start(void)
+{
+    const MPI_Aint offsets[] = {offsetof(struct element, value),
+                                offsetof(struct element, place)};
+    MPI_Type_create_struct(2, (int[]){1, 1}, offsets,
+                           (MPI_Datatype[]){MPI_FLOAT, MPI_LONG_LONG}, &ELEMENT);
+    MPI_Type_commit(&ELEMENT);
+    MPI_Op_create(keep_larger, 1, &LARGER); // 1: the ranks' order does not matter
+}
+
+static struct element find_largest(struct part part)
+{
+    float value = -INFINITY;
+    long long place = -1;
+    for (long long i = 0; i < part.n; i++)
+        if (part.in[i] > value) {
+            value = part.in[i];
+            place = part.first + i;
+        }
+    return (struct element){value, place};
+}
+
+// One of the pieces in which a rank goes through its part.
+static struct part piece_of(struct part part, int piece)
+{
+    const long long begin = part.n * piece / PIECES, end = part.n * (piece + 1) / PIECES;
+    return (struct part){part.in + begin, end - begin, part.first + begin};
+}
+
+// On rank 0: where the largest element stands. All ranks call it, each with its part.
+static double reduce(struct part part, MPI_Comm ranks)
+{
+    struct element own, found = {-INFINITY, -1}, largest = found;
+    MPI_Request request = MPI_REQUEST_NULL;
+    for (int piece = 0; piece < PIECES; piece++) {
+        const struct element next = find_largest(piece_of(part, piece));
+        MPI_Wait(&request, MPI_STATUS_IGNORE); // of the piece before
+        largest = larger(largest, found);
+        own = next; // own and found are MPI's until the next MPI_Wait
+        MPI_Ireduce(&own, &found, 1, ELEMENT, LARGER, 0, ranks, &request);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return larger(largest, found).place;
+}
+
+// ==== Harness: the same in every step of this lab from here on; the lesson is above. ====
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BAD_ARGUMENT = 2, LEAST_RUNS = 3, MOST_RUNS = 51, ENOUGH_MS = 500 };
+enum { PLACES = 4 };          // the array lies in memory so many times; the runs take turns
+enum { PERIOD = 2 * 500009 }; // of the data; no vector and no rank's part divides it
+static const long long MAX_ELEMENTS = INT_MAX; // what MPI_FLOAT_INT of step 02 can count
+
+static float values[PERIOD];             // one period of the data
+static long long first_sums[PERIOD + 1]; // of its first 0, 1, ... elements, in sixteenths
+
+struct data {
+    struct part part[PLACES]; // of this rank, and one element more behind each
+    double expected[PLACES];  // what reduce has to answer
+};
+
+// Every rank comes here with the same arguments; one of them speaks.
+static void parse_arguments(int argc, char **argv, int rank, long long *n, bool *csv)
+{
+    for (int i = 1; i < argc; i++) {
+        const bool digits = strspn(argv[i], "0123456789") == strlen(argv[i]);
+        const long long count = digits ? strtoll(argv[i], NULL, 10) : 0;
+        if (strcmp(argv[i], "--csv") == 0) {
+            *csv = true;
+        } else if (*n == 0 && count >= 1 && count <= MAX_ELEMENTS) {
+            *n = count;
+        } else {
+            if (rank == 0)
+                fprintf(stderr,
+                        "unusable argument '%s': accepted are --csv, SIZE (1 to %lld)\n",
+                        argv[i], MAX_ELEMENTS);
+            MPI_Finalize();
+            exit(BAD_ARGUMENT);
+        }
+    }
+    *n = *n == 0 ? 1ll << 26 : *n;
+}
+
+// An element is 1 to 16 sixteenths, or -1 to -16; no 0, which could go missing. The second
+// half of a period is the first with the signs changed, so that sums stay small: below
+// 2^24 sixteenths float addition is exact in any order.
+static void make_values(void)
+{
+    unsigned long long random = 1;
+    for (int i = 0; i < PERIOD / 2; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u; // Knuth, MMIX
+        const int value = (int)(random >> 59) - 16;
+        values[i] = (value + (value >= 0)) / 16.0f;
+        values[i + PERIOD / 2] = -values[i];
+    }
+    for (int i = 0; i < PERIOD; i++)
+        first_sums[i + 1] = first_sums[i] + (long long)(16 * values[i]);
+}
+
+// This rank's part of the array, in all places; false where it does not fit. In each place
+// two elements are made the largest, everywhere others: the first of them is the answer.
+static bool make_data(struct data *d, long long n, int rank, int ranks)
+{
+    const long long first = n * rank / ranks, own = n * (rank + 1) / ranks - first;
+    float *in = malloc(PLACES * (own + 1) * sizeof(float));
+    for (int place = 0; in != NULL && place < PLACES; place++, in += own + 1) {
+        const long long begin = place * (n + 1); // the place, had one rank the whole array
+        for (long long i = 0, more; i <= own; i += more) {
+            const long long from = (begin + first + i) % PERIOD;
+            more = own + 1 - i < PERIOD - from ? own + 1 - i : PERIOD - from;
+            memcpy(in + i, values + from, more * sizeof(float));
+        }
+        const long long large[] = {(n - 1) * place / (PLACES - 1), n - 1};
+        long long sum = first_sums[(begin + n) % PERIOD] - first_sums[begin % PERIOD];
+        for (int i = 0; i < 1 + (large[0] < large[1]); i++) {
+            sum += 17 + place - (long long)(16 * values[(begin + large[i]) % PERIOD]);
+            if (first <= large[i] && large[i] < first + own)
+                in[large[i] - first] = (17 + place) / 16.0f;
+        }
+        d->part[place] = (struct part){in, own, first};
+        d->expected[place] = ANSWER == SUM ? sum / 16.0 : large[0];
+    }
+    return in != NULL;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+// The median of the timed runs, in ms; infinite where an answer is wrong. A run takes as
+// long as its slowest rank; rank 0 checks it.
+static double median_ms(const struct data *d, int rank, MPI_Comm ranks)
+{
+    double ms[MOST_RUNS], total_ms = 0;
+    int run = -1; // warms up
+    for (; run < LEAST_RUNS || (run < MOST_RUNS && total_ms < ENOUGH_MS); run++) {
+        const int place = (run + PLACES) % PLACES;
+        MPI_Barrier(ranks);
+        const double start = MPI_Wtime();
+        const double answer = reduce(d->part[place], ranks);
+        double took_ms = 1e3 * (MPI_Wtime() - start);
+        if (rank == 0 && answer != d->expected[place]) {
+            fprintf(stderr, "FAIL: the answer is %.4f, expected %.4f\n", answer,
+                    d->expected[place]);
+            took_ms = INFINITY; // so that all ranks know
+        }
+        MPI_Allreduce(MPI_IN_PLACE, &took_ms, 1, MPI_DOUBLE, MPI_MAX, ranks);
+        if (took_ms == INFINITY)
+            return INFINITY;
+        if (run >= 0)
+            total_ms += ms[run] = took_ms;
+    }
+    qsort(ms, run, sizeof ms[0], compare);
+    return (ms[(run - 1) / 2] + ms[run / 2]) / 2;
+}
+
+// Times the adding of n elements by all ranks. Returns the program's exit status.
+static int measure(long long n, MPI_Comm ranks, double *ms)
+{
+    struct data d;
+    int rank, count;
+    MPI_Comm_rank(ranks, &rank);
+    MPI_Comm_size(ranks, &count);
+    int fits = make_data(&d, n, rank, count);
+    MPI_Allreduce(MPI_IN_PLACE, &fits, 1, MPI_INT, MPI_MIN, ranks);
+    if (!fits && rank == 0)
+        fprintf(stderr, "%lld elements, %d times, do not fit in memory\n", n, PLACES);
+    if (!fits)
+        return BAD_ARGUMENT;
+    *ms = median_ms(&d, rank, ranks);
+    free((void *)d.part[0].in);
+    return *ms == INFINITY ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+// The largest status of all ranks. Who has to wait sleeps, and leaves the cores to others.
+static void share(int *status)
+{
+    MPI_Request request;
+    MPI_Iallreduce(MPI_IN_PLACE, status, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request);
+    for (int done = 0; !done; usleep(1000))
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+}
+
+static void find_cpu_name(char name[64])
+{
+    char line[256];
+    strcpy(name, "cpu"); // where Linux does not say
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "model name : %63[^,\n]", name) == 1)
+            break;
+    if (file)
+        fclose(file);
+}
+
+int main(int argc, char **argv)
+{
+    long long n = 0;
+    bool csv = false;
+    int rank, most, status = EXIT_SUCCESS;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &most);
+    parse_arguments(argc, argv, rank, &n, &csv);
+    char cpu[64];
+    find_cpu_name(cpu);
+    const int cores = sysconf(_SC_NPROCESSORS_ONLN);
+    make_values();
+    start();
+
+    if (csv && rank == 0)
+        printf("step,device,elements,ranks,cores,median_ms,gb_per_s,speedup,efficiency,"
+               "cost_ms,overhead_ms,status\n");
+    double ms, overhead_ms, one_ms = 0; // the last is of one rank
+    for (int count = 1;; count = 2 * count < most ? 2 * count : most) {
+        MPI_Comm ranks; // the first ones; all others wait
+        MPI_Comm_split(MPI_COMM_WORLD, rank < count ? 0 : MPI_UNDEFINED, rank, &ranks);
+        if (rank < count && (status = measure(n, ranks, &ms)) == EXIT_SUCCESS)
+            status = measure(count, ranks, &overhead_ms); // an element a rank
+        share(&status);
+        if (rank == 0 && status == EXIT_SUCCESS) {
+            one_ms = count == 1 ? ms : one_ms;
+            const double speedup = one_ms / ms, gb_per_s = n * sizeof(float) / ms / 1e6;
+            if (!csv && count > cores)
+                printf("more ranks than cores: they take turns\n");
+            printf(csv ? "%s,%s,%lld,%d,%d,%.6f,%.3f,%.3f,%.3f,%.6f,%.6f,PASS\n"
+                       : "%s on %s: n %lld, ranks %d on %d cores, ms %.4f, GB/s %.2f, "
+                         "speed-up %.2f, efficiency %.2f, cost %.3f ms, overhead %.4f ms, "
+                         "PASS\n",
+                   STEP, cpu, n, count, cores, ms, gb_per_s, speedup, speedup / count,
+                   count * ms, overhead_ms);
+            fflush(stdout);
+        }
+        if (rank < count)
+            MPI_Comm_free(&ranks);
+        if (status != EXIT_SUCCESS || count == most)
+            break;
+    }
+    MPI_Finalize();
+    return status;
+}

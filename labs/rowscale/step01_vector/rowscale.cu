@@ -1,0 +1,291 @@
+// Lab rowscale, step 01: 128-bit accesses. A thread reads and writes four numbers at once.
+// The change: float4 in place of float, where four divide the columns.
+// Build and run: nvcc -O3 -arch=native -o rowscale rowscale.cu && ./rowscale
+
+#include <cstdio>
+#include <cub/block/block_reduce.cuh>
+
+static const char STEP[] = "step01_vector";
+
+#define CHECK(call) check(call, #call, __FILE__, __LINE__)
+static void check(cudaError_t error, const char *call, const char *file, int line);
+
+const int BLOCK_SIZE = 128;  // threads
+const int team = BLOCK_SIZE; // threads that have a row
+
+// The largest absolute value; fmaxf passes over NaN.
+__device__ float largest_of(float v)
+{
+    return fmaxf(0.0f, fabsf(v));
+}
+
+__device__ float largest_of(float4 v)
+{
+    return fmaxf(fmaxf(largest_of(v.x), largest_of(v.y)),
+                 fmaxf(largest_of(v.z), largest_of(v.w)));
+}
+
+__device__ float divided(float v, float divisor)
+{
+    return v / divisor;
+}
+
+__device__ float4 divided(float4 v, float divisor)
+{
+    return make_float4(v.x / divisor, v.y / divisor, v.z / divisor, v.w / divisor);
+}
+
+struct Larger {
+    __device__ float operator()(float a, float b) const
+    {
+        return fmaxf(a, b);
+    }
+};
+
+// The largest value of all threads that have a row, in each of them.
+__device__ float largest_of_row(float largest)
+{
+    typedef cub::BlockReduce<float, BLOCK_SIZE> BlockReduce;
+    __shared__ typename BlockReduce::TempStorage storage;
+    __shared__ float of_block;
+    largest = BlockReduce(storage).Reduce(largest, Larger()); // only thread 0 has it
+    if (threadIdx.x == 0)
+        of_block = largest;
+    __syncthreads();
+    return of_block;
+}
+
+// Divides each row by its largest absolute value; count is how many V a row has.
+template <class V>
+__global__ void scale_rows(const V *in, V *out, long long rows, int count)
+{
+    const long long row = blockIdx.x;
+    const int first = threadIdx.x, end = row < rows ? count : 0;
+    float largest = 0.0f;
+    for (int c = first; c < end; c += team)
+        largest = fmaxf(largest, largest_of(in[row * count + c]));
+    largest = largest_of_row(largest);
+    const float divisor = largest == 0 ? 1 : largest;
+    for (int c = first; c < end; c += team)
+        out[row * count + c] = divided(in[row * count + c], divisor);
+}
+
+// Scales rows of 1 to 8192 columns. Where four divide the columns, each row begins at a
+// multiple of 16 bytes, as in and out do.
+static void launch(const float *in, float *out, long long rows, int columns)
+{
+    if (columns % 4 == 0)
+        scale_rows<<<rows, BLOCK_SIZE>>>((const float4 *)in, (float4 *)out, rows,
+                                         columns / 4);
+    else
+        scale_rows<<<rows, BLOCK_SIZE>>>(in, out, rows, columns);
+    CHECK(cudaGetLastError());
+}
+
+// ==== Harness: the same in every step of this lab from here on; the lesson is above. ====
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, RUNS = 51, ENOUGH_MS = 500 };
+// Rows have so many columns, in turn; the last is the case that the lab's source measures.
+static const int COLUMNS[] = {1, 7, 32, 100, 1000, 1023, 8192, 128};
+static const long long MAX_ROWS = (1 << 24) - 1; // keeps every grid below 2^31 blocks
+static const unsigned long long NONE = ~0ull;
+
+// Ends the program, in one line, where a CUDA call failed.
+static void check(cudaError_t error, const char *call, const char *file, int line)
+{
+    if (error == cudaSuccess)
+        return;
+    fprintf(stderr, "%s:%d: %s: %s\n", file, line, call, cudaGetErrorString(error));
+    const bool cannot_run =
+        error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ||
+        error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion;
+    const bool too_large = error == cudaErrorMemoryAllocation;
+    exit(cannot_run ? CANNOT_RUN : too_large ? BAD_ARGUMENT : EXIT_FAILURE);
+}
+
+static void parse_arguments(int argc, char **argv, long long *rows, bool *csv)
+{
+    *rows = 0;
+    for (int i = 1; i < argc; i++) {
+        const std::string arg = argv[i];
+        const bool digits = arg.find_first_not_of("0123456789") == std::string::npos;
+        const long long count = digits ? strtoll(argv[i], nullptr, 10) : 0;
+        if (arg == "--csv") {
+            *csv = true;
+        } else if (*rows == 0 && count >= 1 && count <= MAX_ROWS) {
+            *rows = count;
+        } else {
+            fprintf(stderr,
+                    "unusable argument '%s': accepted are --csv, rows of 128 columns (1 to "
+                    "%lld)\n",
+                    argv[i], MAX_ROWS);
+            exit(BAD_ARGUMENT);
+        }
+    }
+    *rows = *rows == 0 ? 442368 : *rows;
+}
+
+struct Data {
+    long long flush_count, busy_cycles;
+    float *in, *out; // rows * columns, one row after the other
+    float4 *flush;   // twice the L2 cache
+    int flush_blocks;
+    unsigned long long *wrong; // the first wrong element, or NONE
+    cudaEvent_t start, stop;
+};
+
+// Numbers between -16 and 16. Some rows hold zeros, one NaN, an infinity, only NaN, or
+// numbers too small for a normal float.
+__global__ void fill(float *in, long long rows, int columns)
+{
+    const long long n = rows * columns;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += gridDim.x * blockDim.x) {
+        const long long row = i / columns, place = (row * 7 + 3) % columns;
+        const unsigned random =
+            (unsigned)(i * 2654435761u >> 3) ^ (unsigned)(i >> 13) * 40503u;
+        const float value = (random % 2000003 - 1000001.0f) / 62500.0f;
+        const bool special = i % columns == place;
+        in[i] = row % 61 == 5               ? 0.0f
+                : row % 61 == 7 && special  ? NAN
+                : row % 61 == 11 && special ? -INFINITY
+                : row % 61 == 13            ? NAN
+                : row % 61 == 17            ? value * 1e-40f
+                                            : value;
+    }
+}
+
+// Works each row out by one thread, plainly, and notes the first element that differs.
+// A row of zeros stays as it is, NaN is passed over when the largest is looked for.
+__global__ void find_wrong(const float *in, const float *out, long long rows, int columns,
+                           unsigned long long *wrong)
+{
+    const long long row = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows)
+        return;
+    float largest = 0.0f;
+    for (long long i = row * columns; i < (row + 1) * columns; i++)
+        if (fabsf(in[i]) > largest)
+            largest = fabsf(in[i]);
+    for (long long i = row * columns; i < (row + 1) * columns; i++) {
+        const float expected = largest > 0 ? in[i] / largest : in[i];
+        if (out[i] != expected && !(isnan(out[i]) && isnan(expected)))
+            atomicMin(wrong, (unsigned long long)i);
+    }
+}
+
+// Reads the whole buffer: nothing is left in the L2 cache of what the timed run reads, and
+// no line that would have to be written back. Takes so many cycles at least, in which the
+// host queues the launch; it would show in short times otherwise.
+__global__ void prepare(const float4 *flush, long long count, long long cycles,
+                        float *never)
+{
+    const long long start = clock64();
+    float sum = 0.0f;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += gridDim.x * blockDim.x)
+        sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
+    if (sum != 0) // it holds zeros, but the compiler cannot know
+        *never = sum;
+    while (clock64() - start < cycles)
+        continue;
+}
+
+// Milliseconds of a command that is queued after the cache was emptied.
+static float timed(const Data &d, long long n, const std::function<void()> &queue)
+{
+    // 8.4e37 stands where nothing is written; a result is -1 to 1, or NaN.
+    CHECK(cudaMemsetAsync(d.out, 0x7e, n * sizeof(float)));
+    prepare<<<d.flush_blocks, 1024>>>(d.flush, d.flush_count, d.busy_cycles, d.out);
+    CHECK(cudaGetLastError());
+    CHECK(cudaEventRecord(d.start));
+    queue();
+    CHECK(cudaEventRecord(d.stop));
+    CHECK(cudaEventSynchronize(d.stop));
+    float ms;
+    CHECK(cudaEventElapsedTime(&ms, d.start, d.stop));
+    return ms;
+}
+
+// Ends the program where an element of the last run is wrong.
+static void check_result(const Data &d, long long rows, int columns)
+{
+    unsigned long long wrong;
+    CHECK(cudaMemset(d.wrong, 0xff, sizeof(wrong)));
+    find_wrong<<<(rows + 255) / 256, 256>>>(d.in, d.out, rows, columns, d.wrong);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(&wrong, d.wrong, sizeof(wrong), cudaMemcpyDeviceToHost));
+    if (wrong != NONE) {
+        fprintf(stderr, "FAIL: of %lld rows of %d columns row %llu, column %llu is wrong\n",
+                rows, columns, wrong / columns, wrong % columns);
+        exit(EXIT_FAILURE);
+    }
+}
+
+static double median(std::vector<float> ms)
+{
+    std::sort(ms.begin(), ms.end());
+    return ms[ms.size() / 2];
+}
+
+// Times the scaling and, in turns with it, a copy of as many bytes. All runs are checked.
+static void measure(const Data &d, long long rows, int columns, bool csv,
+                    const char *device)
+{
+    const long long n = rows * columns;
+    fill<<<d.flush_blocks, 1024>>>(d.in, rows, columns);
+    CHECK(cudaGetLastError());
+    std::vector<float> scale_ms, copy_ms;
+    float total_ms = 0;
+    while (scale_ms.size() < 3 || (scale_ms.size() < RUNS && total_ms < ENOUGH_MS)) {
+        copy_ms.push_back(timed(d, n, [&] {
+            CHECK(
+                cudaMemcpyAsync(d.out, d.in, n * sizeof(float), cudaMemcpyDeviceToDevice));
+        }));
+        scale_ms.push_back(timed(d, n, [&] { launch(d.in, d.out, rows, columns); }));
+        check_result(d, rows, columns);
+        total_ms += scale_ms.back();
+    }
+    const double ms = median(scale_ms), bytes = 2.0 * n * sizeof(float); // read and written
+    const double gb_per_s = bytes / ms / 1e6, copy_gb_per_s = bytes / median(copy_ms) / 1e6;
+    printf(
+        csv ? "%s,%s,%lld,%d,%.6f,%.2f,%.2f,%.4f,PASS\n"
+            : "%s on %s: %lld rows of %d columns, ms %.4f, GB/s %.2f, a copy %.2f, of the "
+              "copy's speed %.3f, PASS\n",
+        STEP, device, rows, columns, ms, gb_per_s, copy_gb_per_s, gb_per_s / copy_gb_per_s);
+}
+
+int main(int argc, char **argv)
+{
+    long long rows;
+    bool csv = false;
+    parse_arguments(argc, argv, &rows, &csv);
+    Data d = {};
+    cudaDeviceProp device;
+    int clock_khz;
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    CHECK(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0));
+    const size_t flush_bytes = 2 * (size_t)device.l2CacheSize;
+    d.flush_count = flush_bytes / sizeof(float4);
+    d.flush_blocks = 2 * device.multiProcessorCount;
+    d.busy_cycles = clock_khz / 10; // a tenth of a millisecond
+    const long long n = std::max(128 * rows, 8192ll);
+    CHECK(cudaMalloc(&d.in, n * sizeof(float)));
+    CHECK(cudaMalloc(&d.out, n * sizeof(float)));
+    CHECK(cudaMalloc(&d.flush, flush_bytes));
+    CHECK(cudaMemset(d.flush, 0, flush_bytes));
+    CHECK(cudaMalloc(&d.wrong, sizeof(*d.wrong)));
+    CHECK(cudaEventCreate(&d.start));
+    CHECK(cudaEventCreate(&d.stop));
+    if (csv)
+        printf(
+            "step,device,rows,columns,median_ms,gb_per_s,copy_gb_per_s,of_copy,status\n");
+    for (const int columns : COLUMNS) // always as many elements
+        measure(d, std::max(128 * rows / columns, 1ll), columns, csv, device.name);
+}

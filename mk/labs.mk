@@ -1,0 +1,42 @@
+# The labs: small ladders about other questions, each in labs/NAME. scripts/labs.py knows their programs.
+
+.PHONY: lab labs lab-programs
+LABS := $(patsubst labs/%/README.md,%,$(sort $(wildcard labs/*/README.md)))
+LABS_PY = python3 scripts/labs.py $(1) $(if $(NAME),'$(NAME)') $(if $(SIMULATED),--simulated) --nvcc '$(NVCC)'
+
+define run_labs
+@$(call LABS_PY,names) > /dev/null
+$(COMPILE) lab-programs $(PYTHON_READY)
+@scripts/one_at_a_time.sh $(call LABS_PY,run) --time-limit "$$TIME_LIMIT" --output "$$RESULTS/labs" \
+    $(if $(filter file,$(origin N)),,--size "$$N") --charts '$(PYTHON) plots/labs.py'
+endef
+
+lab: say-device ## builds and runs one lab: make lab NAME=rowscale; N=... sets its size
+	@test -n "$$NAME" || { echo "make lab: name one, as in: make lab NAME=rowscale; there are: $$(python3 scripts/labs.py names)" >&2; exit 2; }
+	$(run_labs)
+
+labs: say-device ## builds and runs every lab: tables, CSVs and charts in results/labs/
+	$(run_labs)
+
+ifneq ($(filter lab-programs,$(MAKECMDGOALS)),)
+lab-programs: $(shell $(call LABS_PY,programs))
+endif
+
+# The first comment says how a program is built: of a CUDA program the options before -o and the libraries behind its name, of a C program all.
+built = $(shell sed -n 's|^// Build and run: \(.*\) && .*|\1|p' $<)
+extra = $(filter-out nvcc -O3 -arch=native -o %.cu $(notdir $@),$(built))
+
+build/sim/labs/%: labs/%.cu build/sim/libsimulator.a | $(NEEDS_NVCC)
+	@echo 'compiling labs/$(*D) for the simulator'
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(SIM_NVCCFLAGS) -o $@ $< $(extra) $(SIM_LIBRARIES)
+
+build/labs/%: labs/%.cu .build-flags | $(NEEDS_NVCC)
+	@echo 'compiling labs/$(*D)'
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(extra)
+
+build/labs/%: labs/%.c
+	@echo 'compiling labs/$(*D)'
+	@mkdir -p $(@D)
+	$(Q)$(subst -o $(@F) $(<F),-o $@ $<,$(built)) -Wall -Wextra

@@ -1,0 +1,16 @@
+# For scripts that take a step of the ladder or of a lab; they run in the repository's root.
+
+ladder() { # ladder COMMAND LAB: sets place, where the steps lie, and last, the number of the last one; refuses what is no lab
+    place=${2:+labs/$2/}
+    if [ -n "$2" ] && ! [ -f "labs/$2/README.md" ]; then
+        echo "$1: LAB='$2' is no lab; there are $(python3 scripts/labs.py names), as in: make $1 LAB=rowscale STEP=01" >&2
+        exit 2
+    fi
+    last=$(printf '%s\n' "$place"step[0-9][0-9]_* | tail -n 1)
+    last=${last#"$place"step}
+    last=${last:0:2}
+}
+
+program() { # program FOLDER: the program of a step
+    echo "$1"/*.c*
+}

@@ -1,0 +1,214 @@
+"""The labs: the diff rule, checks that find planted mistakes, pages with their parts, and the script that runs them."""
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from test_simulator import build
+from test_steps import ROOT, changed_lines, split
+
+sys.path.insert(0, str(ROOT / "plots"))
+sys.path.insert(0, str(ROOT / "scripts"))
+import labs
+import tables
+import tries
+
+LABS = labs.labs()
+SOURCES = [source for lab in LABS for source in labs.sources(lab)]
+PAIRS = [(before, after) for lab in LABS for before, after in zip(labs.sources(lab), labs.sources(lab)[1:])]
+# What can be built here: all programs for the simulator but those that need NCCL, and C programs.
+BUILT = [source for source in SOURCES if not labs.obstacle(source, True, "nvcc")]
+ENVIRONMENT = os.environ | labs.MPI_ENVIRONMENT
+
+
+def name(source):
+    return f"{source.parent.parent.name}-{source.parent.name}"
+
+
+def run(source, *arguments):
+    return subprocess.run([*labs.command(source, True), *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, env=ENVIRONMENT)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=name)
+def test_harness_is_the_same_within_a_lab(source):
+    """Broken: the steps of a lab are measured or checked in different ways."""
+    assert split(source)[1] == split(labs.sources(source.parent.parent.name)[0])[1]
+
+
+@pytest.mark.parametrize("before, after", PAIRS, ids=lambda source: name(source))
+def test_a_step_changes_only_its_idea(before, after, tmp_path):
+    """Broken: the diff of a lab's step, its lesson, has grown noise."""
+    assert 0 < changed_lines(before, after, tmp_path) <= 30
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=name)
+def test_a_program_says_what_it_is(source):
+    """Broken: a program has the name of another step, is too wide to show a class, or does not say how to build it."""
+    text = source.read_text(encoding="utf-8")
+    assert f'static const char STEP[] = "{source.parent.name}";' in text
+    assert max(len(line) for line in text.splitlines() if not line.startswith("// Build and run: ")) <= 92
+    assert text.startswith(f"// Lab {source.parent.parent.name}, step {source.parent.name[4:6]}: ")
+    assert f" -o {source.stem} {source.name}" in labs.build_line(source)
+
+
+@pytest.mark.parametrize("source", BUILT, ids=name)
+@pytest.mark.parametrize("size", [1, 33, 257])
+def test_a_lab_is_right_at_ragged_sizes(source, size):
+    """Broken: a program reads or writes out of bounds, or leaves an element out, where the size is no round one."""
+    result = run(source, "--csv", size)
+    header, rows = labs.program_rows(result.stdout, source.parent.name)
+    assert result.returncode == 0 and rows and result.stderr == "", result.stderr
+    assert header[0] == "step" and all(row[-1] == "PASS" for row in rows)
+
+
+# (step, what stands there, what is planted, size): each must make the program fail.
+MISTAKES = {
+    "accuracy": ("step02_pairwise", "i < n ? in[i] : 0", "i < n && i != 32 ? in[i] : 0", 33),
+    "bankconflicts": ("step01_padded", "k < padded(blockDim.x)", "k < blockDim.x", 256),
+    "cpu": ("step04_simd", "i < n; i++)", "i < n - 1; i++)", 33),
+    "several_gpus": ("step01_together", "gpu.in, gpu.sum, gpu.n,", "gpu.in, gpu.sum, gpu.n - 1,", 33),
+    "mpi": ("step03_operator", "a.place < b.place", "a.place > b.place", 33),
+    "thrust": ("step02_pointer", "if (i < n)", "if (i + 1 < n)", 33),
+    "coalescing": ("step03_shared", "__syncthreads();", "", 33),
+    "launch": ("step00_block", "    if (i < n)\n        sum[i]", "    if (i < n - 1)\n        sum[i]", 33),
+    "rowscale": ("step05_teams", "end = row < rows ? count : 0;", "end = row < rows ? count - (count == 1023) : 0;", 33),
+}
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_a_planted_mistake_is_found(lab, tmp_path):
+    """Broken: the check of a lab passes a wrong result."""
+    assert lab in MISTAKES, "plant a mistake in each lab"
+    step, good, bad, size = MISTAKES[lab]
+    source = ROOT / "labs" / lab / step / next((ROOT / "labs" / lab / step).glob(f"{lab}.c*")).name
+    text = source.read_text(encoding="utf-8")
+    assert text.count(good) == 1
+    planted = tmp_path / source.name
+    planted.write_text(text.replace(good, bad), encoding="utf-8")
+    program = tmp_path / lab
+    if source.suffix == ".c":
+        assert subprocess.run(labs.build_line(source).split(" && ")[0].split(), cwd=tmp_path).returncode == 0
+    else:
+        build(planted, program)
+    *start, _ = labs.command(source, True)
+    result = subprocess.run([*start, program, "--csv", str(size)], capture_output=True, text=True, env=ENVIRONMENT)
+    assert result.returncode not in (0, 2, 77) and result.stderr, result.stdout
+
+
+@pytest.mark.parametrize("lab", LABS)
+@pytest.mark.parametrize("arguments", [["0"], ["-5"], ["12x"], ["99999999999999999999"], ["3", "4"], ["--cvs"]], ids=" ".join)
+def test_bad_arguments(lab, arguments):
+    """Broken: a typing error crashes a program of a lab, or runs it with another size."""
+    for source in {source.suffix + str(labs.is_started_by_mpi(source)): source for source in BUILT if source.parent.parent.name == lab}.values():
+        result = run(source, *arguments)
+        said = [line for line in result.stderr.splitlines() if "unusable" in line]
+        assert result.returncode == 2 and result.stdout == "" and len(said) == 1 and "accepted" in said[0]
+
+
+def test_softmax_is_right():
+    """Broken: the answer to the exercise of the lab rowscale is wrong."""
+    program = build(ROOT / "labs/rowscale/softmax/softmax.cu", ROOT / "build/sim/labs/softmax")
+    for rows in (1, 33, 64):
+        result = subprocess.run([program, str(rows)], capture_output=True, text=True)
+        assert result.returncode == 0 and result.stdout.count("PASS") == 8, result.stdout + result.stderr
+
+
+# ---- Pages
+
+@pytest.mark.parametrize("lab", LABS)
+def test_a_lab_has_its_parts(lab):
+    """Broken: a lab came without its chart, its steps or a lesson of one, or its pages do not lead through it."""
+    text = (ROOT / "labs" / lab / "README.md").read_text(encoding="utf-8")
+    assert f"](../../plots/h200/labs/{lab}.svg)" in text and "<!-- labsteps: " in text and "## What you learn" in text
+    assert f"make lab NAME={lab}" in text
+    steps = [Path(folder).name for folder in tables.lab_steps(lab)]
+    for place, step in enumerate(steps):
+        page = (ROOT / "labs" / lab / step / "README.md").read_text(encoding="utf-8")
+        for part in ("<!-- code ", "## Predict before you run", "<!-- lab ", "## Try", "<summary>Answer</summary>"):
+            assert part in page, (step, part)
+        assert page.count("<details>") == page.count("</details>")
+        links = [f"{word}: [{other}](../{other}/README.md)" for word, others in (("previous", steps[:place][-1:]), ("next", steps[place + 1:][:1]))
+                 for other in others]
+        links.insert(place > 0, "[the lab](../README.md)")
+        assert page.splitlines()[-1] == " · ".join(links)
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_a_lab_is_measured(lab):
+    """Broken: the committed table of a lab lacks a step, or its chart is not there."""
+    measured = {row["step"] for row in tables.read(f"labs/{lab}.csv") if row["status"] == "PASS"}
+    assert measured == {source.parent.name for source in labs.sources(lab)}
+    assert (ROOT / "plots/h200/labs" / f"{lab}.svg").exists()
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=name)
+def test_tries_apply_and_are_the_measured_ones(source):
+    """Broken: a lab's lesson suggests a change that the program no longer takes, or shows what was measured of another one."""
+    step = str(source.parent.relative_to(ROOT))
+    diffs = [diff for diff, _ in tries.tries(step)]
+    measured = {int(row["try"]): row["diff"] for row in tables.read(f"labs/{source.parent.parent.name}-tries.csv") if row["step"] == step}
+    assert diffs and measured == {number: tries.digest(diff) for number, diff in enumerate(diffs, 1)}
+    for diff in diffs:
+        tries.applied(step, diff)
+
+
+def test_charts_are_drawn(tmp_path):
+    """Broken: `make lab` ends without a chart."""
+    for lab in LABS:
+        shutil.copy(ROOT / f"plots/h200/labs/{lab}.csv", tmp_path)
+    result = subprocess.run([sys.executable, ROOT / "plots/labs.py", tmp_path, *LABS], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert all((tmp_path / f"{lab}.svg").stat().st_size > 1000 for lab in LABS)
+
+
+# ---- The script that runs them
+
+def test_all_ways_to_end_are_told_apart(tmp_path):
+    """Broken: a program that fails, hangs or crashes passes for a good one."""
+    for text, expected in (("exit 0", "PASS"), ("echo 'FAIL: 1 is wrong' >&2; exit 1", "FAIL"), ("exit 77", "SKIP"), ("exit 2", "REFUSED"),
+                           ("kill -SEGV $$", "CRASH"), ("exec sleep 1000.5", "HANG")):
+        program = tmp_path / "program"
+        program.write_text(f"#!/bin/bash\n{text}\n")
+        program.chmod(0o755)
+        assert labs.run_program([str(program)], 1, tmp_path / "counters")[0] == expected
+    assert subprocess.run(["pgrep", "-fx", "sleep 1000.5"], capture_output=True).returncode == 1
+
+
+def test_what_is_no_table_is_not_taken_for_one():
+    """Broken: a program that prints nonsense, or rows with too few columns, passes."""
+    assert labs.program_rows("a line of a kernel\nstep,ms,status\nstep00_x,1,PASS\n", "step00_x") == (["step", "ms", "status"], [["step00_x", "1", "PASS"]])
+    for printed in ("", "Hello", "step,ms,status\n", "step00_x,1,PASS\n", "step,ms,status\nstep00_x,PASS\n"):
+        assert labs.program_rows(printed, "step00_x") == ([], [])
+
+
+def test_what_is_missing_is_said(monkeypatch):
+    """Broken: where NCCL or MPI is missing, a class sees a compiler's errors in place of one line."""
+    nccl = next(source for source in SOURCES if "-lnccl" in labs.build_line(source))
+    mpi = next(source for source in SOURCES if "mpicc" in labs.build_line(source))
+    assert "NCCL" in labs.obstacle(nccl, True, "nvcc") and "NCCL" in labs.obstacle(nccl, False, "false")
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "Open MPI" in labs.obstacle(mpi, True, "nvcc")
+
+
+def test_a_lab_is_run_by_its_name(tmp_path):
+    """Broken: make lab does not run a lab, or writes no table of it."""
+    result = subprocess.run(["make", "-s", "lab", "NAME=rowscale", "DEVICE=sim", "N=33", f"RESULTS={tmp_path}"], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0 and result.stdout.splitlines()[-1] == "6 passed, 0 failed, 0 skipped", result.stderr
+    with open(tmp_path / "labs/rowscale-counters.csv", newline="") as file:
+        assert {row["step"] for row in csv.DictReader(file)} == {source.parent.name for source in labs.sources("rowscale")}
+    assert (tmp_path / "labs/rowscale-counters.svg").exists()
+
+
+@pytest.mark.parametrize("arguments", [["lab", "NAME=nothing"], ["lab", "NAME="], ["lab", "NAME=rowscale", "N=abc"],
+                                       ["diff", "LAB=nothing", "STEP=01"], ["diff", "LAB=rowscale", "STEP=00"], ["undo", "LAB=rowscale", "STEP=77"]],
+                         ids=" ".join)
+def test_typing_errors_are_explained(arguments):
+    """Broken: a mistyped name of a lab or step runs something else, or is not explained."""
+    result = subprocess.run(["make", "-s", *arguments, "DEVICE=sim"], cwd=ROOT, capture_output=True, text=True)
+    said = [line for line in result.stderr.splitlines() if not line.startswith("make")]
+    assert result.returncode != 0 and len(said) == 1, result.stderr
