@@ -13,7 +13,10 @@ def named(step):
 
 
 def shown(error):
-    return f"{error:,.0f}" if error >= 10 else f"{error:.2g}"
+    if error >= 10:
+        return f"{error:,.0f}"
+    number, _, power = f"{error:.2g}".partition("e")
+    return f"{number} × $10^{{{int(power)}}}$" if power else number
 
 
 def errors(rows, step, data):
@@ -44,9 +47,10 @@ def draw(rows):
         axes.annotate("0.01", (0, 0.01), xycoords=("axes fraction", "data"), xytext=(3, 3), textcoords="offset points",
                       color="#707070", fontsize=sized(9))
         axes.set_xscale("log", base=2)
+        axes.set_xticks([4**power for power in range(2, 13, 2)])
         axes.set_yscale("log")
         axes.set_xlabel("elements")
         axes.set_title(finding(rows, steps, data), fontsize=sized(10))
-    panels[0].set_ylabel("error of the sum (absolute)")
+    panels[0].set_ylabel("largest error of the sum in all runs")
     panels[0].legend(fontsize=sized(9), frameon=False, loc="upper left")
     return figure

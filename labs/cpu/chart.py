@@ -58,11 +58,13 @@ def draw(rows):
             for axes, values in [(time, ideals), (speedup, [base_ms / t for t in ideals]), (efficiency, [base_ms / t / q for t, q in zip(ideals, p)]),
                                  (cost, [t * q for t, q in zip(ideals, p)])]:
                 axes.plot(p, values, color=colour, linestyle="--", linewidth=sized(1), label="its model" if axes is time else None)
-    # The memory's limit: of all programs the fastest that read one element of each line, with so many threads.
-    limits = {q: max(number(row, "read_gb_per_s") for row in rows if int(row["threads"]) == q) for q in threads}
-    bytes_read = 4 * number(base, "elements")
-    time.plot(threads, [bytes_read / limits[q] / 1e6 for q in threads], color="black", linewidth=sized(1), label="reading alone")
-    speedup.plot(threads, threads, color=GREY, linewidth=sized(1), label="p")
+    # The memory's limit: every program measured it with so many threads, so a band.
+    limits = {q: [number(row, "read_gb_per_s") for row in rows if int(row["threads"]) == q] for q in threads}
+    read_ms = {q: [4 * number(base, "elements") / limit / 1e6 for limit in limits[q]] for q in threads}
+    time.fill_between(threads, [min(read_ms[q]) for q in threads], [max(read_ms[q]) for q in threads], color=GREY, alpha=0.6, linewidth=sized(1),
+                      label="reading alone")
+    speedup.plot(threads, threads, color=GREY, linewidth=sized(1))
+    speedup.annotate("p", (threads[-1], threads[-1]), xytext=(4, -2), textcoords="offset points", color="black", fontsize=sized(9))
     efficiency.axhline(1, color=GREY, linewidth=sized(1))
     cost.axhline(base_ms, color=GREY, linewidth=sized(1))
     cores = int(base["cores"])
@@ -70,16 +72,18 @@ def draw(rows):
         if cores < threads[-1]:
             axes.axvline(cores, color=GREY, linestyle=":")
     best = min(rows, key=lambda row: number(row, "median_ms"))
-    share = number(best, "gb_per_s") / max(limits.values())
+    limit = limits[int(best["threads"])]
     panel(time, "time, and the time that reading alone takes", "ms", threads)
     panel(speedup, f"speed-up: {base_ms / number(best, 'median_ms'):.1f} at most", f"T of {base['step'][4:].replace('_', ' ')} / T", threads)
     panel(efficiency, "efficiency: what a thread is worth", "speed-up / p", threads)
     panel(cost, "cost: the time of all threads together", "p · T in ms", threads)
-    for axes in (time, speedup, cost):
+    cost.set_ylim(bottom=0)
+    efficiency.set_ylim(bottom=0)
+    for axes in (time, speedup):
         axes.set_yscale("log", base=2)
         axes.yaxis.set_major_formatter("{x:,.10g}")
     time.legend(frameon=False, fontsize=sized(8))
     figure.suptitle(f"n = {count(number(best, 'elements'))}: {best['step'][4:].replace('_', ' ')} reads {number(best, 'gb_per_s'):,.0f} GB/s with "
-                    f"{best['threads']} threads, {100 * share:.0f} % of what reading alone reaches\n{best['device']}, {cores} cores; "
+                    f"{best['threads']} threads, reading alone {min(limit):,.0f} to {max(limit):,.0f}\n{best['device']}, {cores} cores; "
                     "dashed: T(n, p) = a n/p + b log2 p", x=0.01, ha="left", fontsize=sized(12))
     return figure

@@ -27,9 +27,16 @@ def panel(axes, title, label, ranks):
     axes.minorticks_off()
 
 
+def best_gain(rows):
+    """What most ranks gain over the fastest run with one rank, of programs with the same loop; None where one of the two is missing."""
+    most = max(int(row["ranks"]) for row in rows)
+    ms = {p: [number(row, "median_ms") for row in rows if int(row["ranks"]) == p] for p in (1, most)}
+    return min(ms[1]) / min(ms[most]) if all(ms.values()) and most > 1 else None
+
+
 def draw(rows):
-    """Left the messages alone, right the speed-up of each step over itself: a line for each step, the model dashed."""
-    figure, (overhead, speedup) = plt.subplots(1, 2, figsize=(sized(12), sized(5.4)))
+    """Left the messages alone, right the cost of each step: a line for each step, the model of step 01 dashed."""
+    figure, (overhead, cost) = plt.subplots(1, 2, figsize=(sized(12), sized(5.4)))
     steps = {}
     for row in rows:
         steps.setdefault(row["step"], []).append(row)
@@ -39,30 +46,29 @@ def draw(rows):
         line = {"color": colour, "marker": "o", "label": step[4:].replace("_", " ")}
         several = [row for row in own if int(row["ranks"]) > 1]
         overhead.plot([int(row["ranks"]) for row in several], [1e3 * number(row, "overhead_ms") for row in several], **line)
-        speedup.plot([int(row["ranks"]) for row in own], [number(row, "speedup") for row in own], **line)
+        cost.plot([int(row["ranks"]) for row in own], [number(row, "cost_ms") for row in own], **line)
     reduce = next((own for step, own in steps.items() if step.endswith("_reduce")), rows)
     b_ms = fitted(reduce)
     found = "one rank: no messages"
     if b_ms is not None:
         one_ms = next((number(row, "median_ms") for row in reduce if row["ranks"] == "1"), None)
-        overhead.plot(ranks[1:], [1e3 * b_ms * math.log2(p) for p in ranks[1:]], color="black", linestyle="--", linewidth=sized(1), label="b log2 p")
+        overhead.plot(ranks[1:], [1e3 * b_ms * math.log2(p) for p in ranks[1:]], color="black", linestyle="--", linewidth=sized(1))
         if one_ms:
-            speedup.plot(ranks, [one_ms / (one_ms / p + b_ms * math.log2(p)) for p in ranks], color="black", linestyle="--", linewidth=sized(1),
-                         label="model of step 01")
-        found = f"messages alone: b = {1e3 * b_ms:.2g} µs fits step 01 best"
+            cost.plot(ranks, [one_ms + p * b_ms * math.log2(p) for p in ranks], color="black", linestyle="--", linewidth=sized(1), label="model of step 01")
+        found = f"messages alone; dashed: b = {1e3 * b_ms:.2g} µs fits step 01 best"
         overhead.set_yscale("log")
         overhead.yaxis.set_major_formatter("{x:,.10g}")
-    speedup.plot(ranks, ranks, color=GREY, linewidth=sized(1), label="p")
     cores = int(rows[0]["cores"])
-    for axes in (overhead, speedup):
+    for axes in (overhead, cost):
         if cores < ranks[-1]:
             axes.axvline(cores, color=GREY, linestyle=":")
-    panel(overhead, found, "µs for an element a rank", ranks)
-    panel(speedup, f"speed-up at n = {count(number(rows[0], 'elements'))}", "T(1) / T(p) of the same step", ranks)
-    speedup.set_yscale("log", base=2)
-    speedup.yaxis.set_major_formatter("{x:,.10g}")
-    speedup.legend(frameon=False, fontsize=sized(8))
-    best = max(rows, key=lambda row: number(row, "speedup"))
-    figure.suptitle(f"{best['step'][4:].replace('_', ' ')} becomes {number(best, 'speedup'):.1f} times as fast with {best['ranks']} ranks\n"
-                    f"{best['device']}, {cores} cores; dashed: T(n, p) = a n/p + b log2 p", x=0.01, ha="left", fontsize=sized(12))
+    panel(overhead, found, "µs for an element a rank", ranks[1:] or ranks)
+    panel(cost, f"n = {count(number(rows[0], 'elements'))}: cost, the time of all ranks together", "p · T in ms", ranks)
+    cost.set_ylim(bottom=0)
+    cost.legend(frameon=False, fontsize=sized(8), ncols=2, loc="lower left")
+    adding = [row for row in rows if row["step"].endswith(("_send", "_reduce"))]
+    gains = {"adding": best_gain(adding) if adding else None, "searching": best_gain([row for row in rows if row not in adding] or rows)}
+    said = ", ".join(f"{gain:.1f} times as fast at {what}" for what, gain in gains.items() if gain)
+    figure.suptitle(f"{ranks[-1]} ranks against one: {said or 'not measured'}\n"
+                    f"{rows[0]['device']}, {cores} cores; dashed: T(n, p) = a n/p + b log2 p", x=0.01, ha="left", fontsize=sized(12))
     return figure

@@ -1,6 +1,6 @@
 """What do more GPUs gain, at as much work for each and at the same work in all, and what does bringing the sums together cost?"""
 
-from plot import GREY, LINE_COLOURS, plt, sized
+from plot import LINE_COLOURS, plt, sized
 
 # What the simulator's chart shows: counter -> the panel's title
 COUNTERS = {"global_load_requests": "load requests", "global_load_sectors": "sectors loaded"}
@@ -20,10 +20,13 @@ def best(rows, scaling):
 
 
 def draw_lines(axes, rows, scaling, column, factor):
-    """A line for each step."""
-    for number, step in enumerate(sorted({row["step"] for row in rows})):
+    """A line for each step, with smaller points than the one before, so that those on top of each other show."""
+    steps = sorted({row["step"] for row in rows})
+    for number, step in enumerate(steps):
         gpus, values = points(rows, step, scaling, column)
-        axes.plot(gpus, [factor * value for value in values], "o-", label=step, color=LINE_COLOURS[number % len(LINE_COLOURS)])
+        later = len(steps) - 1 - number
+        axes.plot(gpus, [factor * value for value in values], "o-", label=step, color=LINE_COLOURS[number % len(LINE_COLOURS)],
+                  linewidth=1.5 + later, markersize=5 + 3 * later)
     axes.set_xticks(sorted({int(row["gpus"]) for row in rows}))
     axes.set_xlabel("GPUs")
 
@@ -35,8 +38,8 @@ def draw_scaling(axes, rows, scaling, what):
     alone = [float(one["gb_per_s"]) for one in rows if one["scaling"] == scaling and one["gpus"] == "1"]
     if row and alone:
         most = int(row["gpus"])
-        axes.plot([1, most], [max(alone), most * max(alone)], "--", color=GREY, label="ideal", zorder=0)
-        what += f": {most} GPUs\nreach {100 * float(row['of_ideal']):.1f} % of {most} times one"
+        axes.plot([1, most], [max(alone), most * max(alone)], "--", color="black", linewidth=1, label="ideal")
+        what += f":\n{most} GPUs reach {100 * float(row['of_ideal']):.1f} % of {most} times one"
     axes.set_title(what)
     axes.set_ylabel("GB/s")
     axes.yaxis.set_major_formatter("{x:,.0f}")
@@ -47,7 +50,7 @@ def draw_least(axes, rows):
     """The time where there is next to nothing to add."""
     draw_lines(axes, rows, "least", "median_ms", 1000)
     row = best(rows, "least")
-    axes.set_title("One element on each" + (f": {1000 * float(row['median_ms']):.1f} µs\non {row['gpus']} GPUs at best" if row else ""))
+    axes.set_title("least, one element on each" + (f":\n{1000 * float(row['median_ms']):.1f} µs on {row['gpus']} GPUs at best" if row else ""))
     axes.set_ylabel("µs")
     axes.set_ylim(bottom=0)
 
@@ -55,8 +58,8 @@ def draw_least(axes, rows):
 def draw(rows):
     """The figure: GB/s over the number of GPUs, weak and strong, each with the ideal; and the time of the smallest sum."""
     figure, panels = plt.subplots(1, 3, figsize=(13.5, 4.6))
-    draw_scaling(panels[0], rows, "weak", "As many elements on each")
-    draw_scaling(panels[1], rows, "strong", "As many elements in all")
+    draw_scaling(panels[0], rows, "weak", "weak, as many elements on each")
+    draw_scaling(panels[1], rows, "strong", "strong, as many elements in all")
     draw_least(panels[2], rows)
     if rows:
         panels[0].legend(fontsize=sized(9), frameon=False)

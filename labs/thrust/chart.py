@@ -37,7 +37,7 @@ def draw(rows):
         ends.append((lines[step][sizes[-1]], sizes[-1], step, colour))
     height = 0
     for ms, n, step, colour in sorted(ends):  # from below, each name above the one before
-        height = max(ms, 1.35 * height)
+        height = max(ms, 1.2 * height)
         axes.annotate(named(step), (n, ms), xytext=(1.02 * axes.get_xlim()[1], height), textcoords="data", va="center", color=colour,
                       fontsize=sized(10), annotation_clip=False)
     axes.yaxis.set_major_formatter(lambda ms, _: duration(ms))
