@@ -26,8 +26,9 @@ Slice sim_plain_name(Slice mangled)
     size_t at = 2;
     if (mangled.length < 3 || memcmp(mangled.text, "_Z", 2) != 0)
         return plain;
-    at += mangled.text[at] == 'N';
-    while (at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9') {
+    const bool nested = mangled.text[at] == 'N'; // names follow one another; else the arguments follow the first
+    at += nested;
+    for (bool more = true; more && at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9'; more = nested) {
         size_t length = 0;
         for (; at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9'; at++)
             length = length * 10 + (size_t)(mangled.text[at] - '0');
