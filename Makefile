@@ -90,7 +90,7 @@ sweep: say-device build ## time (on the simulator: counters) over n against CUB;
 
 test: ## every test that this machine can run
 	$(COMPILE) $(PYTHON_READY) $(GPU_PROGRAMS) $(SIM_PROGRAMS) build/sim/ptx_run build/sim/fuzz
-	$(COMPILE) lab-programs NAME= DEVICE=sim
+	$(COMPILE) lab-programs DEVICE=sim
 	$(Q)$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(filter-out -lineinfo,$(SIM_NVCCFLAGS)) $(SIM_LIBRARIES)' $(PYTHON) -m pytest \
 	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
 

@@ -2,22 +2,25 @@
 
 .PHONY: lab labs lab-programs
 LABS := $(patsubst labs/%/README.md,%,$(sort $(wildcard labs/*/README.md)))
-LABS_PY = python3 scripts/labs.py $(1) $(if $(NAME),'$(NAME)') $(if $(SIMULATED),--simulated) --nvcc '$(NVCC)'
+# A NAME in the environment may be anything: on some systems it is the machine's. One that is given to make names a lab.
+GIVEN := $(if $(findstring command,$(origin NAME)),given)
+LABS_PY = python3 scripts/labs.py $(1) $(if $(GIVEN),"$$NAME") $(if $(SIMULATED),--simulated) $(if $(filter file,$(origin N)),,--size "$$N") --nvcc '$(NVCC)'
 
 define run_labs
 @$(call LABS_PY,names) > /dev/null
 $(COMPILE) lab-programs $(PYTHON_READY)
 @scripts/one_at_a_time.sh $(call LABS_PY,run) --time-limit "$$TIME_LIMIT" --output "$$RESULTS/labs" \
-    $(if $(filter file,$(origin N)),,--size "$$N") --charts '$(PYTHON) plots/labs.py'
+    --charts '$(PYTHON) plots/labs.py'
 endef
 
 lab: say-device ## builds and runs one lab: make lab NAME=rowscale; N=... sets its size
-	@test -n "$$NAME" || { echo "make lab: name one, as in: make lab NAME=rowscale; there are: $$(python3 scripts/labs.py names)" >&2; exit 2; }
+	@test -n '$(GIVEN)' && test -n "$$NAME" || { echo "make lab: name one, as in: make lab NAME=rowscale; there are: $$(python3 scripts/labs.py names)" >&2; exit 2; }
 	$(run_labs)
 
 labs: say-device ## builds and runs every lab: tables, CSVs and charts in results/labs/
 	$(run_labs)
 
+# In the make that $(COMPILE) starts, so that this shell sees NAME.
 ifneq ($(filter lab-programs,$(MAKECMDGOALS)),)
 lab-programs: $(shell $(call LABS_PY,programs))
 endif

@@ -41,11 +41,13 @@ rowscale-peers: needs-gpu ## the lab rowscale beside torch: results/labs/rowscal
 	@python3 labs/rowscale/peers.py "$$RESULTS/labs/rowscale-peers.csv" build/labs/rowscale/step05_teams/rowscale
 
 # NCCL's own kernels are not ours to look at.
-SANITIZED_LABS := $(patsubst %.cu,build/%,$(filter-out labs/several_gpus/%,$(wildcard labs/*/step*/*.cu)))
+SANITIZED_LABS := $(filter-out build/labs/several_gpus/step02% build/labs/several_gpus/step03%,$(patsubst %.cu,build/%,$(wildcard labs/*/step*/*.cu)))
 sanitize: needs-gpu build ## compute-sanitizer's four tools over every step, of the ladder and of the labs
-	$(COMPILE) $(SANITIZED_LABS)
+	$(COMPILE) $(SANITIZED_LABS) build/labs/rowscale/softmax/softmax
 	@scripts/sanitize.sh $(PROGRAMS)
-	@scripts/sanitize.sh -n '33 257' $(SANITIZED_LABS)
+	@for lab in $(sort $(foreach program,$(SANITIZED_LABS),$(word 3,$(subst /, ,$(program))))); do \
+	    scripts/sanitize.sh -n "33 $$(python3 scripts/labs.py size $$lab)" build/labs/$$lab/step0*/$$lab || failed=1; done; \
+	scripts/sanitize.sh -n 33 build/labs/rowscale/softmax/softmax && [ ! "$$failed" ]
 
 tries: needs-gpu build ## what the lessons suggest to try, measured: results/tries.csv
 	@python3 scripts/tries.py $(COMPILER) --elements "$$N" --output "$$RESULTS/tries.csv" $(STEPS)
@@ -58,13 +60,13 @@ lab-profile: needs-gpu ## ncu's counters beside the simulator's, of the labs abo
 
 lab-tries: needs-gpu ## the same of the labs, or of the one that NAME names: results/labs/rowscale-tries.csv, ...
 	$(COMPILE) lab-programs
-	@for lab in $(or $(NAME),$(LABS)); do \
+	@for lab in $$($(call LABS_PY,names)); do \
 	    python3 scripts/tries.py $(COMPILER) --output "$$RESULTS/labs/$$lab-tries.csv" labs/$$lab/step*/ || exit 1; done
 
 coalescing-debug: needs-gpu ## the lab coalescing as a debugger wants it, compiled with -G: results/labs/coalescing-debug.csv
 	@mkdir -p build/labs/coalescing
 	@for step in step00_rows step01_columns; do $(NVCC) -G -std=c++17 -arch=$(ARCH) -o build/labs/coalescing/$$step-G labs/coalescing/$$step/coalescing.cu || exit 1; done
-	$(call whole,{ build/labs/coalescing/step00_rows-G --csv && build/labs/coalescing/step01_columns-G --csv | tail -n +2; },labs/coalescing-debug.csv)
+	$(call whole,{ set -o pipefail; build/labs/coalescing/step00_rows-G --csv && build/labs/coalescing/step01_columns-G --csv | tail -n +2; },labs/coalescing-debug.csv)
 
 parts: needs-gpu ## steps 01 to 07 without their tree, and without their way to memory: results/parts.csv
 	@python3 scripts/parts.py $(COMPILER) --elements "$$N" --output "$$RESULTS/parts.csv" \

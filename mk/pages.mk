@@ -23,7 +23,7 @@ tables: ## writes what was measured (plots/h200) and the programs' code into the
 
 harness: ## copies the harness of each first step, of the ladder and of the labs, into the other programs
 	@scripts/copy_harness.sh $(STEPS:%=%/reduce.cu) reference_cub/reduce.cu
-	@for lab in $(LABS); do scripts/copy_harness.sh labs/$$lab/step*/$$lab.c*; done
+	@for lab in $(LABS); do scripts/copy_harness.sh $$(ls labs/$$lab/step*/$$lab.c labs/$$lab/step*/$$lab.cu 2> /dev/null); done
 
 new-step: ## makes the skeleton of the next step: make new-step NAME=prefetch
 	@python3 scripts/new_step.py "$$NAME"

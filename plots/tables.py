@@ -188,15 +188,16 @@ def report(_, step):
 
 
 def code(step, *names):
-    """Functions and structs of a step's lesson as they stand in its program, each with the comment above it."""
+    """Functions, with all their overloads, and structs of a step's lesson as they stand in its program, each with the comment above it."""
     lesson = source_of(step).read_text(encoding="utf-8").split("// ==== Harness")[0]
     found = []
     for name in names:
-        function = (re.search(rf"^(?:(?://|template|const ).*\n)*^[\w ].*\b{name}\(.*(?:\n .*)?\n{{\n(?:.*\n)*?^}}\n", lesson, re.M)
-                    or re.search(rf"^(?:(?://|template).*\n)*^struct {name} {{\n(?:.*\n)*?^}};\n", lesson, re.M))
-        if not function:
+        functions = [function[0] for function in re.finditer(
+            rf"^(?:(?://|template|const ).*\n)*^[\w ].*\b{name}\(.*(?:\n .*)?\n{{\n(?:.*\n)*?^}}\n|"
+            rf"^(?:(?://|template).*\n)*^struct {name} {{\n(?:.*\n)*?^}};\n", lesson, re.M)]
+        if not functions:
             raise Unfillable(f"{source_of(step).relative_to(ROOT)} has no function or struct {name}")
-        found.append(function[0])
+        found += functions
     return f"```{'c' if source_of(step).suffix == '.c' else 'cuda'}\n" + "\n".join(found) + "```"
 
 
@@ -339,7 +340,12 @@ def simulator(_, name):
     return printed(MEASURED.parent / "simulator" / f"{name}.txt")
 
 
-HEADINGS = {"median_ms": "ms", "gb_per_s": "GB/s"}  # of a lab's columns; of others the name, with spaces
+# Of a lab's columns; of others the name, with spaces.
+HEADINGS = {"median_ms": "ms", "min_ms": "least, ms", "before_ms": "before, ms", "overhead_ms": "overhead, ms", "cost_ms": "cost, ms", "gb_per_s": "GB/s",
+            "peak_gb_per_s": "peak, GB/s", "copy_gb_per_s": "a copy, GB/s", "read_gb_per_s": "reading alone, GB/s", "of_copy": "of a copy's speed",
+            "of_ideal": "of the ideal", "ns_per_block": "ns a block", "to_device_ms": "to the GPU, ms", "kernel_ms": "kernel, ms", "to_host_ms": "to the host, ms",
+            "sm_count": "SMs", "blocks_per_sm": "blocks an SM", "clock_mhz": "SM clock, MHz", "memory_mhz": "memory clock, MHz", "bus_bits": "bus, bits",
+            "occupancy_percent": "occupancy, %", "per_thread": "elements a thread", "wanted_bytes": "bytes wanted", "moved_bytes": "bytes moved"}
 
 
 def lab_cell(text):
@@ -347,6 +353,8 @@ def lab_cell(text):
     try:
         value = float(text)
     except ValueError:
+        return text
+    if not math.isfinite(value):
         return text
     return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
 
@@ -391,7 +399,7 @@ def outcome(step, number):
     if not found:
         return f"{NOT_MEASURED.capitalize()}."
     row, what = found[0], "result" if lab_of(step) else "sum"
-    size = "" if row["elements"] in ("", str(2**26)) else f" at n = {power(row['elements'])}"
+    size = "" if row["elements"] in ("", "" if lab_of(step) else str(2**26)) else f" at n = {power(row['elements'])}"
     said = f"Tried{size}: the {what} is right."
     if row["status"] != "PASS":
         said = f"Measured{size}: the {what} is **wrong**."

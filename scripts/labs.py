@@ -3,6 +3,7 @@
 
 labs.py names NAME...      the labs of these names, or one line on stderr and status 2; all labs where none is named
 labs.py programs NAME...   the programs that can be built here
+labs.py size NAME...       the sizes at which labs are run without a GPU, and looked at by compute-sanitizer
 labs.py run NAME...        runs them; those that cannot be built are skipped, and it says why"""
 
 import argparse
@@ -21,12 +22,13 @@ import files
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = "// ==== Harness"
-# Without a GPU: sizes at which a lab takes seconds on the simulator, or on two cores.
-SMALL_SIZES = {"accuracy": "65536", "coalescing": "512", "cpu": "4194304", "launch": "300007", "mpi": "1048576", "rowscale": "64",
-               "thrust": "65536"}
+# Without a GPU: sizes at which a lab takes seconds on the simulator, or on two cores; and all its loops go round.
+SMALL_SIZES = {"accuracy": "300007", "coalescing": "512", "cpu": "4194304", "launch": "300007", "mpi": "1048576", "operators": "20011",
+               "rowscale": "64", "thrust": "65536"}
 # Of what the simulator counts, what the table on the terminal shows; the CSV has all.
 COUNTED = ("kernel", "grid", "block", "warp_instructions", "shared_loads", "bank_conflicts", "global_load_requests", "global_load_sectors",
            "global_store_sectors", "block_barriers")
+USUAL_SIZE = "4096"
 STATUSES = {0: "PASS", 1: "FAIL", 2: "REFUSED", 77: "SKIP"}
 # So that Open MPI also starts as root, in a container, and more ranks than there are cores, counts hyper-threads as cores, and
 # leaves it to the program to say why it ended.
@@ -42,6 +44,10 @@ def refuse(message):
 
 def labs():
     return sorted(path.parent.name for path in ROOT.glob("labs/*/README.md"))
+
+
+def small_size(lab):
+    return SMALL_SIZES.get(lab, USUAL_SIZE)
 
 
 def sources(lab):
@@ -76,6 +82,8 @@ def program(source, simulated):
 @functools.cache
 def nccl_is_there(nvcc):
     """Whether a program can be built with NCCL."""
+    if not shutil.which(nvcc):
+        return False
     with tempfile.TemporaryDirectory() as directory:
         command = [nvcc, "-x", "cu", "-o", f"{directory}/try", "-", "-lnccl"]
         built = subprocess.run(command, input="#include <nccl.h>\nint main() {}\n", text=True, capture_output=True)
@@ -110,7 +118,7 @@ def command(source, simulated):
 
 def run_program(words, limit, counters):
     """Status, what was printed, and the first line on stderr. Ends all that it started."""
-    child = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    child = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
                              env=os.environ | MPI_ENVIRONMENT | {"SIM_COUNTERS": str(counters)})
     try:
         printed, errors = child.communicate(timeout=limit)
@@ -163,7 +171,7 @@ def run_step(source, options, directory):
     counters = Path(directory) / "counters"
     counters.unlink(missing_ok=True)
     lab = source.parent.parent.name
-    size = options.size or (SMALL_SIZES.get(lab, "4096") if options.simulated else None)
+    size = options.size or (small_size(lab) if options.simulated else None)
     header = rows = []
     why = obstacle(source, options.simulated, options.nvcc)
     status = "SKIP"
@@ -177,6 +185,8 @@ def run_step(source, options, directory):
         header, rows = counted_rows(counters, source)
     if status == "PASS":
         print_rows(header, rows)
+        if why:
+            print(f"    {why}")
     else:
         print(f"    {status}  {why}")
     return status, header, rows
@@ -188,14 +198,17 @@ def run_lab(lab, options, directory):
     for number, source in enumerate(sources(lab), 1):
         print(f"[{lab} {number}/{len(sources(lab))}] {source.parent.name}", flush=True)
         results.append((source.parent.name, *run_step(source, options, directory)))
-    header = next((header for _, _, header, _ in results if header), ["step", "status"])
+    statuses = [status for _, status, _, _ in results]
+    if "PASS" not in statuses:  # nothing to show in place of what is there
+        return statuses
+    header = next(header for _, _, header, _ in results if header)
     counted = "warp_instructions" in header
     with files.whole(Path(options.output) / f"{lab}{'-counters' if counted else ''}.csv") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
         for step, status, _, rows in results:
             writer.writerows(rows or [[step, *[""] * (len(header) - 2), status]])
-    return [status for _, status, _, _ in results]
+    return statuses
 
 
 def run(names, options):
@@ -212,7 +225,7 @@ def run(names, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["names", "programs", "run"])
+    parser.add_argument("command", choices=["names", "programs", "size", "run"])
     parser.add_argument("names", nargs="*", metavar="NAME", help="a lab; all where none is named")
     parser.add_argument("--simulated", action="store_true", help="CUDA programs run on the simulator, at small sizes")
     parser.add_argument("--size", help="the size that every program gets; its own default where not given")
@@ -228,9 +241,13 @@ def main():
         if value is not None and not re.fullmatch("[1-9][0-9]{0,17}", value):
             refuse(f"{what}='{value}' is no whole number of 1 or more, in digits")
     options.time_limit = int(options.time_limit)
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, lambda *_: signal.raise_signal(signal.SIGINT))  # all end the same way
     names = options.names or labs()
     if options.command == "names":
         print(*names)
+    elif options.command == "size":
+        print(*(small_size(name) for name in names))
     elif options.command == "programs":
         print(*(program(source, options.simulated) for lab in names for source in sources(lab)
                 if not obstacle(source, options.simulated, options.nvcc)))

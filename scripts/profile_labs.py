@@ -70,7 +70,7 @@ def main():
     if not shutil.which("ncu"):
         fail("ncu was not found; Nsight Compute comes with the CUDA toolkit")
     for lab in sys.argv[2:]:
-        size = labs.SMALL_SIZES.get(lab, "4096")
+        size = labs.small_size(lab)
         with files.whole(Path(sys.argv[1]) / f"{lab}-profile.csv") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(["step", "counted_by", "size", "kernel", "grid", "block", *COUNTED])

@@ -2,7 +2,7 @@
 
 ladder() { # ladder COMMAND LAB: sets place, where the steps lie, and last, the number of the last one; refuses what is no lab
     place=${2:+labs/$2/}
-    if [ -n "$2" ] && ! [ -f "labs/$2/README.md" ]; then
+    if [ -n "$2" ] && { [[ $2 == */* ]] || ! [ -f "labs/$2/README.md" ]; }; then
         echo "$1: LAB='$2' is no lab; there are $(python3 scripts/labs.py names), as in: make $1 LAB=rowscale STEP=01" >&2
         exit 2
     fi
@@ -12,5 +12,8 @@ ladder() { # ladder COMMAND LAB: sets place, where the steps lie, and last, the 
 }
 
 program() { # program FOLDER: the program of a step
-    echo "$1"/*.c*
+    local file
+    for file in "$1"/*.cu "$1"/*.c; do
+        [ ! -f "$file" ] || { echo "$file" && return; }
+    done
 }

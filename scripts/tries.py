@@ -23,7 +23,7 @@ import labs
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = ["step", "try", "diff", "elements", "before_ms", "after_ms", "status", "memcheck_errors", "racecheck_errors"]
-ROUNDS = 3  # before and after in turns, so that a drift of the clocks meets both; a lab's programs take longer, and run once
+ROUNDS = 3  # before and after in turns, so that a drift of the clocks meets both; a lab's CUDA programs take longer, and run once
 SANITIZED_ELEMENTS = "100003"  # several blocks in every step, and no round number
 TIME_LIMIT_S = 60
 
@@ -136,7 +136,7 @@ def sanitized(step, program):
     """What memcheck and racecheck find in a program; nothing where they cannot look."""
     if source_of(step).suffix == ".c" or "-lnccl" in labs.build_line(source_of(step)):
         return ["", ""]
-    size = labs.SMALL_SIZES.get(step.split("/")[1], "4096") if is_of_a_lab(step) else SANITIZED_ELEMENTS
+    size = labs.small_size(step.split("/")[1]) if is_of_a_lab(step) else SANITIZED_ELEMENTS
     return [sanitizer_errors(tool, program, size) for tool in ("memcheck", "racecheck")]
 
 
@@ -148,7 +148,7 @@ def measure(step, number, diff, elements, after, errors):
         *start, before = labs.command(source_of(step), simulated=False)
         before = ROOT / before
     arguments = ["--csv", *([str(elements)] if elements else [])]
-    times = [tuple(milliseconds([*start, program, *arguments]) for program in (before, after)) for _ in range(1 if is_of_a_lab(step) else ROUNDS)]
+    times = [tuple(milliseconds([*start, program, *arguments]) for program in (before, after)) for _ in range(1 if is_of_a_lab(step) and source_of(step).suffix == ".cu" else ROUNDS)]
     if None in [time for time, _ in times]:
         fail(f"{before}: wrong result before any change")
     right = all(None not in pair for pair in times)

@@ -3,8 +3,10 @@
 import csv
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -57,10 +59,11 @@ def test_a_program_says_what_it_is(source):
 
 
 @pytest.mark.parametrize("source", BUILT, ids=name)
-@pytest.mark.parametrize("size", [1, 33, 257])
-def test_a_lab_is_right_at_ragged_sizes(source, size):
-    """Broken: a program reads or writes out of bounds, or leaves an element out, where the size is no round one."""
-    result = run(source, "--csv", size)
+@pytest.mark.parametrize("size", ["1", "33", "257", "small"])
+def test_a_lab_is_right_at_any_size(source, size):
+    """Broken: a program reads or writes out of bounds, or leaves an element out, where the size is no round one, or where its loops go round."""
+    lab = source.parent.parent.name
+    result = run(source, "--csv", size if size.isdecimal() else labs.small_size(lab))
     header, rows = labs.program_rows(result.stdout, source.parent.name)
     assert result.returncode == 0 and rows, result.stderr
     assert all(line.startswith("one GPU") for line in result.stderr.splitlines())  # which the lab several_gpus says
@@ -127,13 +130,13 @@ def test_a_lab_has_its_parts(lab):
     """Broken: a lab came without its chart, its steps or a lesson of one, or its pages do not lead through it."""
     text = (ROOT / "labs" / lab / "README.md").read_text(encoding="utf-8")
     assert f"](../../plots/h200/labs/{lab}.svg)" in text and "<!-- labsteps: " in text and "## What you learn" in text
-    assert f"make lab NAME={lab}" in text
+    assert f"make lab NAME={lab}" in text and "TODO" not in text
     steps = [Path(folder).name for folder in tables.lab_steps(lab)]
     for place, step in enumerate(steps):
         page = (ROOT / "labs" / lab / step / "README.md").read_text(encoding="utf-8")
         for part in ("<!-- code ", "## Predict before you run", "<!-- lab ", "## Try", "<summary>Answer</summary>"):
             assert part in page, (step, part)
-        assert page.count("<details>") == page.count("</details>")
+        assert page.count("<details>") == page.count("</details>") and "TODO" not in page
         links = [f"{word}: [{other}](../{other}/README.md)" for word, others in (("previous", steps[:place][-1:]), ("next", steps[place + 1:][:1]))
                  for other in others]
         links.insert(place > 0, "[the lab](../README.md)")
@@ -211,6 +214,36 @@ def test_what_is_missing_is_said(monkeypatch):
     assert "Open MPI" in labs.obstacle(mpi, True, "nvcc")
 
 
+def test_a_run_without_a_result_leaves_the_old_one(tmp_path):
+    """Broken: a size that does not fit costs the table that was measured before."""
+    old = tmp_path / "labs/mpi.csv"
+    old.parent.mkdir()
+    old.write_text("measured\n")
+    result = subprocess.run(["make", "-s", "lab", "NAME=mpi", "N=999999999999", f"RESULTS={tmp_path}"], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode != 0 and "REFUSED" in result.stdout and result.stdout.splitlines()[-1] == "0 passed, 6 failed, 0 skipped"
+    assert old.read_text() == "measured\n"
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_what_runs(ending, tmp_path):
+    """Broken: Ctrl-C, or the end of a job's time, leaves a program behind, or half a file."""
+    process = subprocess.Popen([sys.executable, ROOT / "scripts/labs.py", "run", "accuracy", "--simulated", "--size", "16777216", "--output", tmp_path / "out"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    while "step00" not in process.stdout.readline():
+        assert process.poll() is None
+    time.sleep(0.5)
+    process.send_signal(ending)
+    assert process.wait(timeout=10) == 130 and "interrupted" in process.communicate()[1]
+    assert not (tmp_path / "out").exists() or not os.listdir(tmp_path / "out")
+    assert subprocess.run(["pgrep", "-f", "step00_one_thread/accuracy --csv 16777216"], capture_output=True).returncode == 1
+
+
+def test_another_programs_name_is_no_lab():
+    """Broken: where the environment has a NAME, make labs runs nothing."""
+    result = subprocess.run(["make", "-s", "-n", "labs", "DEVICE=sim", "COMPILE=@true"], cwd=ROOT, capture_output=True, text=True, env=os.environ | {"NAME": "machine"})
+    assert "labs.py names" in result.stdout and "NAME" not in result.stdout, result.stdout
+
+
 def test_a_lab_is_run_by_its_name(tmp_path):
     """Broken: make lab does not run a lab, or writes no table of it."""
     result = subprocess.run(["make", "-s", "lab", "NAME=rowscale", "DEVICE=sim", "N=33", f"RESULTS={tmp_path}"], cwd=ROOT, capture_output=True, text=True)
@@ -221,7 +254,7 @@ def test_a_lab_is_run_by_its_name(tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [["lab", "NAME=nothing"], ["lab", "NAME="], ["lab", "NAME=rowscale", "N=abc"],
-                                       ["diff", "LAB=nothing", "STEP=01"], ["diff", "LAB=rowscale", "STEP=00"], ["undo", "LAB=rowscale", "STEP=77"]],
+                                       ["diff", "LAB=nothing", "STEP=01"], ["diff", "LAB=rowscale/step01_vector", "STEP=01"], ["diff", "LAB=rowscale", "STEP=00"], ["undo", "LAB=rowscale", "STEP=77"]],
                          ids=" ".join)
 def test_typing_errors_are_explained(arguments):
     """Broken: a mistyped name of a lab or step runs something else, or is not explained."""

@@ -183,8 +183,8 @@ static float timed_run(const Data &d, dim3 block)
     return ms;
 }
 
-// The median of the runs with such blocks. From run to run a and b change places: what the
-// run before left somewhere, in shared memory too, is wrong then.
+// The median of the runs with such blocks. From run to run a and b change places: in a
+// transpose, what the run before left somewhere, in shared memory too, is wrong then.
 static double median_ms(Data *d, dim3 block)
 {
     timed_run(*d, block);

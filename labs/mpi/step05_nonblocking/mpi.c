@@ -98,6 +98,7 @@ static double reduce(struct part part, MPI_Comm ranks)
 #include <unistd.h>
 
 enum { BAD_ARGUMENT = 2, LEAST_RUNS = 3, MOST_RUNS = 51, ENOUGH_MS = 500 };
+enum { CHECKED = 130 };       // elements for each rank, in the untimed runs
 enum { PLACES = 4 };          // the array lies in memory so many times; the runs take turns
 enum { PERIOD = 2 * 500009 }; // of the data; no vector and no rank's part divides it
 static const long long MAX_ELEMENTS = INT_MAX; // what MPI_FLOAT_INT of step 02 can count
@@ -106,8 +107,8 @@ static float values[PERIOD];             // one period of the data
 static long long first_sums[PERIOD + 1]; // of its first 0, 1, ... elements, in sixteenths
 
 struct data {
+    long long n;              // elements of all ranks
     struct part part[PLACES]; // of this rank, and one element more behind each
-    double expected[PLACES];  // what reduce has to answer
 };
 
 // Every rank comes here with the same arguments; one of them speaks.
@@ -148,8 +149,7 @@ static void make_values(void)
         first_sums[i + 1] = first_sums[i] + (long long)(16 * values[i]);
 }
 
-// This rank's part of the array, in all places; false where it does not fit. In each place
-// two elements are made the largest, everywhere others: the first of them is the answer.
+// This rank's part of the array, in all places; false where it does not fit.
 static bool make_data(struct data *d, long long n, int rank, int ranks)
 {
     const long long first = n * rank / ranks, own = n * (rank + 1) / ranks - first;
@@ -161,17 +161,46 @@ static bool make_data(struct data *d, long long n, int rank, int ranks)
             more = own + 1 - i < PERIOD - from ? own + 1 - i : PERIOD - from;
             memcpy(in + i, values + from, more * sizeof(float));
         }
-        const long long large[] = {(n - 1) * place / (PLACES - 1), n - 1};
-        long long sum = first_sums[(begin + n) % PERIOD] - first_sums[begin % PERIOD];
-        for (int i = 0; i < 1 + (large[0] < large[1]); i++) {
-            sum += 17 + place - (long long)(16 * values[(begin + large[i]) % PERIOD]);
-            if (first <= large[i] && large[i] < first + own)
-                in[large[i] - first] = (17 + place) / 16.0f;
-        }
         d->part[place] = (struct part){in, own, first};
-        d->expected[place] = ANSWER == SUM ? sum / 16.0 : large[0];
     }
+    d->n = n;
     return in != NULL;
+}
+
+// Writes an element of the array, if this rank has it.
+static void write_element(struct part part, long long place, float value)
+{
+    if (part.first <= place && place < part.first + part.n)
+        ((float *)part.in)[place - part.first] = value;
+}
+
+// The time of one run: that of its slowest rank; infinite where the answer is wrong, which
+// rank 0 checks. During the run two elements are the largest: first, and one behind it.
+static double run_ms(const struct data *d, int place, long long first, MPI_Comm ranks)
+{
+    const long long large[] = {first, first + (d->n - first) / 2};
+    const long long begin = place * (d->n + 1); // the place, had one rank the whole array
+    long long sum = first_sums[(begin + d->n) % PERIOD] - first_sums[begin % PERIOD];
+    for (int i = 0; i < 1 + (large[0] < large[1]); i++) {
+        sum += 17 + place - (long long)(16 * values[(begin + large[i]) % PERIOD]);
+        write_element(d->part[place], large[i], (17 + place) / 16.0f);
+    }
+    const double expected = ANSWER == SUM ? sum / 16.0 : first;
+    int rank;
+    MPI_Comm_rank(ranks, &rank);
+    MPI_Barrier(ranks);
+    const double start = MPI_Wtime();
+    const double answer = reduce(d->part[place], ranks);
+    double ms = 1e3 * (MPI_Wtime() - start);
+    if (rank == 0 && answer != expected) {
+        fprintf(stderr, "FAIL: the answer for %lld elements is %.4f, expected %.4f\n", d->n,
+                answer, expected);
+        ms = INFINITY; // so that all ranks know
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &ms, 1, MPI_DOUBLE, MPI_MAX, ranks);
+    for (int i = 0; i < 2; i++)
+        write_element(d->part[place], large[i], values[(begin + large[i]) % PERIOD]);
+    return ms;
 }
 
 static int compare(const void *left, const void *right)
@@ -180,24 +209,17 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-// The median of the timed runs, in ms; infinite where an answer is wrong. A run takes as
-// long as its slowest rank; rank 0 checks it.
-static double median_ms(const struct data *d, int rank, MPI_Comm ranks)
+// The median of the timed runs, in ms; infinite where an answer is wrong. In each run the
+// largest element stands elsewhere, in one of most + 1 places from end to end, last first.
+static double median_ms(const struct data *d, int most, MPI_Comm ranks)
 {
-    double ms[MOST_RUNS], total_ms = 0;
+    double ms[most], total_ms = 0;
+    const double enough_ms = most == MOST_RUNS ? ENOUGH_MS : 2 * ENOUGH_MS;
     int run = -1; // warms up
-    for (; run < LEAST_RUNS || (run < MOST_RUNS && total_ms < ENOUGH_MS); run++) {
-        const int place = (run + PLACES) % PLACES;
-        MPI_Barrier(ranks);
-        const double start = MPI_Wtime();
-        const double answer = reduce(d->part[place], ranks);
-        double took_ms = 1e3 * (MPI_Wtime() - start);
-        if (rank == 0 && answer != d->expected[place]) {
-            fprintf(stderr, "FAIL: the answer is %.4f, expected %.4f\n", answer,
-                    d->expected[place]);
-            took_ms = INFINITY; // so that all ranks know
-        }
-        MPI_Allreduce(MPI_IN_PLACE, &took_ms, 1, MPI_DOUBLE, MPI_MAX, ranks);
+    for (; run < LEAST_RUNS || (run < most && total_ms < enough_ms); run++) {
+        const long long mixed = (most + (run + 1) * 1000003ll) % (most + 1); // a prime
+        const double took_ms =
+            run_ms(d, (run + PLACES) % PLACES, (d->n - 1) * mixed / most, ranks);
         if (took_ms == INFINITY)
             return INFINITY;
         if (run >= 0)
@@ -208,7 +230,7 @@ static double median_ms(const struct data *d, int rank, MPI_Comm ranks)
 }
 
 // Times the adding of n elements by all ranks. Returns the program's exit status.
-static int measure(long long n, MPI_Comm ranks, double *ms)
+static int measure(long long n, int most, MPI_Comm ranks, double *ms)
 {
     struct data d;
     int rank, count;
@@ -220,7 +242,7 @@ static int measure(long long n, MPI_Comm ranks, double *ms)
         fprintf(stderr, "%lld elements, %d times, do not fit in memory\n", n, PLACES);
     if (!fits)
         return BAD_ARGUMENT;
-    *ms = median_ms(&d, rank, ranks);
+    *ms = median_ms(&d, most, ranks);
     free((void *)d.part[0].in);
     return *ms == INFINITY ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -264,12 +286,14 @@ int main(int argc, char **argv)
     if (csv && rank == 0)
         printf("step,device,elements,ranks,cores,median_ms,gb_per_s,speedup,efficiency,"
                "cost_ms,overhead_ms,status\n");
-    double ms, overhead_ms, one_ms = 0; // the last is of one rank
+    double ms, overhead_ms, untimed_ms, one_ms = 0; // the last is of one rank
     for (int count = 1;; count = 2 * count < most ? 2 * count : most) {
         MPI_Comm ranks; // the first ones; all others wait
         MPI_Comm_split(MPI_COMM_WORLD, rank < count ? 0 : MPI_UNDEFINED, rank, &ranks);
-        if (rank < count && (status = measure(n, ranks, &ms)) == EXIT_SUCCESS)
-            status = measure(count, ranks, &overhead_ms); // an element a rank
+        const int checked = CHECKED * count;
+        if (rank < count && !(status = measure(n, MOST_RUNS, ranks, &ms)) &&
+            !(status = measure(count, MOST_RUNS, ranks, &overhead_ms))) // an element a rank
+            status = measure(n < checked ? n : checked + 1, checked, ranks, &untimed_ms);
         share(&status);
         if (rank == 0 && status == EXIT_SUCCESS) {
             one_ms = count == 1 ? ms : one_ms;

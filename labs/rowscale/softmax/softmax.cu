@@ -36,8 +36,8 @@ struct Sum {
     }
 };
 
-// The result over all threads that have a row, in each of them. Each operator has an of_warp
-// of its own, so that the second reduction does not overwrite what the first still reads.
+// The result over all threads that have a row, in each of them. Each operator has its own
+// of_warp, so that the second reduction does not overwrite what the first still reads.
 template <class Operator, int team>
 __device__ float reduce_row(float value)
 {
@@ -135,10 +135,10 @@ static double largest_error(const std::vector<float> &in, const std::vector<floa
     return worst;
 }
 
-// A float rounds by at most 2^-24 of its value. A power is wrong by up to 4 roundings; so is
-// each of the sum's, and at most 64 + 12 additions follow one another; the division adds one.
-// The numbers are -1 to 1, so that each power is at least e^-2 / 8192 = 1.6e-5 of its row's
-// sum: one that goes missing shows.
+// A float rounds by at most 2^-24 of its value. A power is wrong by up to 4 roundings, as is
+// each one of the sum, and at most 64 + 12 additions follow one another; the division adds
+// one. The numbers are -1 to 1, so that each power is at least e^-2 / 8192 = 1.6e-5 of its
+// row's sum: one that goes missing shows.
 static const double TOLERANCE = (4 + 4 + 76 + 1) / 16777216.0; // 5.1e-6
 
 static void run(long long rows, int columns)
