@@ -2,9 +2,9 @@
 
 .PHONY: lab labs lab-programs
 LABS := $(patsubst labs/%/README.md,%,$(sort $(wildcard labs/*/README.md)))
-# A NAME in the environment may be anything: on some systems it is the machine's. One that is given to make names a lab.
-GIVEN := $(if $(findstring command,$(origin NAME)),given)
-LABS_PY = python3 scripts/labs.py $(1) $(if $(GIVEN),"$$NAME") $(if $(SIMULATED),--simulated) $(if $(filter file,$(origin N)),,--size "$$N") --nvcc '$(NVCC)'
+# NAME=rowscale, or LAB=rowscale as in make diff. A NAME in the environment may be anything, on some systems the machine's: only one that is given to make counts.
+GIVEN := $(firstword $(foreach variable,NAME LAB,$(if $(findstring command,$(origin $(variable))),$(variable))))
+LABS_PY = python3 scripts/labs.py $(1) $(if $(GIVEN),"$$$(GIVEN)") $(if $(SIMULATED),--simulated) $(if $(filter file,$(origin N)),,--size "$$N") --nvcc '$(NVCC)'
 
 define run_labs
 @$(call LABS_PY,names) > /dev/null
@@ -14,7 +14,7 @@ $(COMPILE) lab-programs $(PYTHON_READY)
 endef
 
 lab: say-device ## builds and runs one lab: make lab NAME=rowscale; N=... sets its size
-	@test -n '$(GIVEN)' && test -n "$$NAME" || { echo "make lab: name one, as in: make lab NAME=rowscale; there are: $$(python3 scripts/labs.py names)" >&2; exit 2; }
+	@test -n "$(if $(GIVEN),$$$(GIVEN))" || { echo "make lab: name one, as in: make lab NAME=rowscale; there are: $$(python3 scripts/labs.py names)" >&2; exit 2; }
 	$(run_labs)
 
 labs: say-device ## builds and runs every lab: tables, CSVs and charts in results/labs/
@@ -22,7 +22,7 @@ labs: say-device ## builds and runs every lab: tables, CSVs and charts in result
 
 # In the make that $(COMPILE) starts, so that this shell sees NAME.
 ifneq ($(filter lab-programs,$(MAKECMDGOALS)),)
-lab-programs: $(shell $(call LABS_PY,programs))
+lab-programs: $(filter-out $(LEFT_OUT),$(shell $(call LABS_PY,programs)))
 endif
 
 # The first comment says how a program is built: of a CUDA program the options before -o and the libraries behind its name, of a C program all.

@@ -35,7 +35,7 @@ def chart_of(lab):
 def draw_counters(lab, rows, counters):
     """A panel for each counter, a bar for each kernel and shape of its launch; of launches alike in all that is drawn, one."""
     rows = list({(row["step"], row["kernel"], row["grid"], row["block"], *(row[counter] for counter in counters)): row for row in rows}.values())
-    names = [f"{row['step'][4:].replace('_', ' ', 1)}: {row['kernel']}, {row['grid']} × {row['block']}" for row in rows]
+    names = [f"{row['step'][4:].replace('_', ' ', 1)}: {row['kernel'][:24]}, {row['grid']} × {row['block']}" for row in rows]
     figure, panels = plt.subplots(1, len(counters), figsize=(4 + 4 * len(counters), 1.4 + 0.26 * len(rows)), sharey=True, squeeze=False)
     for axes, (counter, title) in zip(panels[0], counters.items()):
         values = [float(row[counter]) for row in rows]
@@ -48,7 +48,7 @@ def draw_counters(lab, rows, counters):
         axes.xaxis.set_major_locator(plt.MaxNLocator(3))
     panels[0][0].set_yticks(range(len(rows)), names, fontsize=sized(8))
     panels[0][0].set_ylim(len(rows) - 0.4, -0.6)
-    figure.suptitle(f"What the simulator counts in the lab {lab}: kernel, blocks × threads", x=0.01, ha="left", fontsize=sized(12))
+    figure.suptitle(f"What the simulator counts in the lab {lab}: kernel, blocks × threads\n", x=0.01, ha="left", fontsize=sized(12))
     return figure
 
 

@@ -27,7 +27,7 @@ SMALL_SIZES = {"accuracy": "300007", "coalescing": "512", "cpu": "4194304", "lau
                "rowscale": "64", "thrust": "65536"}
 # Of what the simulator counts, what the table on the terminal shows; the CSV has all.
 COUNTED = ("kernel", "grid", "block", "warp_instructions", "shared_loads", "bank_conflicts", "global_load_requests", "global_load_sectors",
-           "global_store_sectors", "block_barriers")
+           "global_store_sectors", "shuffles", "block_barriers")
 USUAL_SIZE = "4096"
 STATUSES = {0: "PASS", 1: "FAIL", 2: "REFUSED", 77: "SKIP"}
 # So that Open MPI also starts as root, in a container, and more ranks than there are cores, counts hyper-threads as cores, and
@@ -156,10 +156,11 @@ def counted_rows(path, source):
 
 
 def print_rows(header, rows):
-    """A table for a person, without what is the same in all rows."""
+    """A table for a person, without what is the same in all rows, or says nothing: times on the simulator, counters that are 0."""
     counted = "warp_instructions" in header
-    shown = [column for column, name in enumerate(header) if (name in COUNTED if counted else name not in ("step", "device", "status"))]
-    lines = [[header[column].removeprefix("global_") for column in shown], *([row[column] for column in shown] for row in rows)]
+    shown = [column for column, name in enumerate(header)
+             if (name in COUNTED if counted else name not in ("step", "device", "status")) and (name == "bank_conflicts" or {row[column] for row in rows} - {"0", "0.0", "nan"})]
+    lines = [[cell[:24] for cell in (row[column].removeprefix("global_") for column in shown)] for row in [header, *rows]]
     widths = [max(map(len, cells)) for cells in zip(*lines)]
     for line in lines:
         print("    " + "  ".join(cell.rjust(width) for cell, width in zip(line, widths)))
@@ -180,11 +181,13 @@ def run_step(source, options, directory):
         if status == "PASS":
             header, rows = program_rows(printed, step)
             status, why = ("PASS", why) if rows else ("GARBAGE", f"no CSV, but: {printed[:60]!r}")
+    if status == "PASS":
+        print_rows(header, rows)
     # The simulator has no times: where a lab measures them, what it counts takes their place.
     if rows and any(name.endswith("_ms") for name in header) and counters.exists():
         header, rows = counted_rows(counters, source)
-    if status == "PASS":
         print_rows(header, rows)
+    if status == "PASS":
         if why:
             print(f"    {why}")
     else:

@@ -207,7 +207,7 @@ def test_harness_is_copied_to_the_other_steps(tmp_path):
     copy = tmp_path / "step02_bitops/reduce.cu"
     good = copy.read_text()
     copy.write_text(good.replace("return ms;", "return 0;"))
-    result = subprocess.run([ROOT / "scripts/copy_harness.sh", "step02_bitops"], cwd=tmp_path)
+    result = subprocess.run([ROOT / "scripts/copy_harness.sh", "step00_baseline/reduce.cu", "step02_bitops/reduce.cu"], cwd=tmp_path)
     assert result.returncode == 0 and copy.read_text() == good
 
 
