@@ -30,10 +30,12 @@ COUNTED = ("kernel", "grid", "block", "warp_instructions", "shared_loads", "bank
            "global_store_sectors", "shuffles", "block_barriers")
 USUAL_SIZE = "4096"
 STATUSES = {0: "PASS", 1: "FAIL", 2: "REFUSED", 77: "SKIP"}
-# So that Open MPI also starts as root, in a container, and more ranks than there are cores, counts hyper-threads as cores, and
-# leaves it to the program to say why it ended.
+# So that Open MPI also starts as root, in a container, and more ranks than there are cores, which then let each other run while
+# they wait; counts hyper-threads as cores; and leaves it to the program to say why it ended.
+FEWEST_RANKS = 4
 MPI_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                    "OMPI_MCA_hwloc_base_use_hwthreads_as_cpus": "1", "OMPI_MCA_orte_execute_quiet": "1",
+                   "OMPI_MCA_mpi_yield_when_idle": str(int((os.cpu_count() or 1) < FEWEST_RANKS)),
                    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
 
 
@@ -104,10 +106,10 @@ def obstacle(source, simulated, nvcc):
 
 
 def ranks(source):
-    """How many processes MPI starts: one for each GPU, or for each core, but no fewer than the first comment says."""
+    """How many processes MPI starts: one for each GPU, or for each core, but no fewer than show something."""
     if source.suffix == ".cu":
         return subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout.count("GPU ") or 1
-    return max(os.cpu_count() or 1, int(re.search(r"&& mpirun -n (\d+)", build_line(source))[1]))
+    return max(os.cpu_count() or 1, FEWEST_RANKS)
 
 
 def command(source, simulated):
