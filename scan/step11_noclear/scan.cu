@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cuda/atomic>
 #include <cuda/ptx>
 
@@ -259,6 +260,7 @@ __device__ void scan_places(Pipeline *p, bool exclusive, Word *words, unsigned l
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
                            Word *words, unsigned launch)
 {
+#if __CUDA_ARCH__ >= 900 // older GPUs have no such copy engine
     extern __shared__ __align__(128) char shared[];
     Pipeline *p = (Pipeline *)shared;
     if (threadIdx.x == 0)
@@ -270,6 +272,7 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
         look_back(p, words, launch);
     else if (threadIdx.x == BLOCK_SIZE + 32)
         copy_tiles(p, in, out, n);
+#endif
 }
 
 // How many floats of scratch memory a scan of n elements needs: a word for each tile.
@@ -279,10 +282,16 @@ static long long scratch_count(long long n)
     return sizeof(Word) / sizeof(float) * ((n + TILE - 1) / TILE);
 }
 
-// How many blocks the GPU holds at once.
+// How many blocks the GPU holds at once. Ends the program where it cannot run this kernel.
 static long long resident_blocks()
 {
     int blocks_per_sm, sm_count;
+    cudaFuncAttributes kernel;
+    CHECK(cudaFuncGetAttributes(&kernel, scan_tiles));
+    if (kernel.binaryVersion < 90) {
+        fprintf(stderr, "%s needs compute capability 9.0, and to be built for it\n", STEP);
+        exit(77);
+    }
     CHECK(cudaFuncSetAttribute(scan_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                sizeof(Pipeline)));
     CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
