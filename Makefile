@@ -3,8 +3,19 @@
 # mk/labs.mk: the labs. mk/mine.mk: a kernel of your own. mk/simulator.mk: the simulator and its tools. mk/pages.mk: charts, tables, pictures, and what an author uses.
 
 SHELL := /bin/bash
-STEPS := $(patsubst %/reduce.cu,%,$(sort $(wildcard step[0-9][0-9]_*/reduce.cu)))
-NUMBERS := $(foreach step,$(STEPS),$(firstword $(subst _, ,$(step))))
+# A ladder is the name of its programs: reduce, whose steps lie here, or scan, whose steps lie in the folder scan.
+LADDERS := reduce scan
+LADDER ?= reduce
+ifeq ($(filter $(LADDERS),$(LADDER)),)
+    $(error LADDER=$(LADDER): accepted are $(LADDERS))
+endif
+within = $(filter-out reduce/,$(1)/)
+steps_of = $(patsubst %/$(1).cu,%,$(sort $(wildcard $(within)step[0-9][0-9]_*/$(1).cu)))
+programs_of = $(patsubst %,%/$(1),$(steps_of) $(within)reference_cub)
+WITHIN := $(call within,$(LADDER))
+STEPS := $(call steps_of,$(LADDER))
+number = $(firstword $(subst _, ,$(notdir $(1))))
+NUMBERS := $(foreach step,$(STEPS),$(call number,$(step)))
 ifneq ($(words $(NUMBERS)),$(words $(sort $(NUMBERS))))
     $(error two folders have the number of one step: $(STEPS); give a copy a name that does not begin with step)
 endif
@@ -17,19 +28,24 @@ ifeq ($(filter gpu sim,$(DEVICE)),)
 endif
 SIMULATED := $(filter sim,$(DEVICE))
 FOLDER := $(if $(SIMULATED),build/sim/)
-GPU_PROGRAMS := $(patsubst %,%/reduce,$(STEPS) reference_cub)
+GPU_PROGRAMS := $(patsubst %,%/$(LADDER),$(STEPS) $(WITHIN)reference_cub)
 SIM_PROGRAMS := $(GPU_PROGRAMS:%=build/sim/%)
 PROGRAMS := $(GPU_PROGRAMS:%=$(FOLDER)%)
+ALL_PROGRAMS := $(foreach ladder,$(LADDERS),$(call programs_of,$(ladder)))
+# These commands know the first ladder only.
+ifneq ($(and $(WITHIN),$(filter mine mine-alone picture compare new-step bench-sim compare-numba limits peers parts finish sass,$(MAKECMDGOALS))),)
+    $(error make $(firstword $(MAKECMDGOALS)) works on the first ladder only, without LADDER)
+endif
 
 # The number of elements, seconds until a step counts as hung, where results go, a step's number, a program,
 # two folders of results. Recipes read them from the environment, so that any character may be in them.
-N ?= $(if $(SIMULATED),1048576,67108864)
+N ?= $(if $(SIMULATED),$(if $(WITHIN),262144,1048576),67108864)
 TIME_LIMIT ?= 300
-RESULTS ?= results
+RESULTS ?= results$(WITHIN:%/=/%)
 ifeq ($(strip $(RESULTS)),)
     $(error RESULTS is empty; name a folder, as in: RESULTS=results)
 endif
-export N TIME_LIMIT RESULTS LAB STEP FILE NAME BLOCK STYLE A B
+export N TIME_LIMIT RESULTS LADDER LAB STEP FILE NAME BLOCK STYLE A B
 
 # V=1 shows the compiler's lines.
 Q := $(if $(filter-out 0,$(V)),,@)
@@ -44,6 +60,8 @@ endif
 help: ## this list
 	@cat $(MAKEFILE_LIST) | awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-14s %s\n", $$1, $$2}'
 	@echo 'make step03         builds and runs one step; N=... sets the number of elements, WARM=1 leaves the cache warm'
+	@echo 'LADDER=scan         the other ladder, the prefix sum in scan/: make run-all LADDER=scan, make step03 LADDER=scan, make diff LADDER=scan STEP=03;'
+	@echo '                    EXCLUSIVE=1 sums up to each element without it; also with build, undo, sweep, plots, sanitize, tries'
 	@echo 'DEVICE=sim          run on the simulator, DEVICE=gpu on a GPU: the default is what is there; V=1 shows the compiler'"'"'s lines'
 
 build: ## compiles every step
@@ -54,24 +72,25 @@ say-device:
 	@$(if $(SIMULATED),$(if $(filter file,$(origin DEVICE)),echo 'nvidia-smi finds no GPU: the programs run on the simulator (simulator/README.md)'),:)
 
 DRAW = $(MAKE) -s plots
-RUN_ALL = scripts/one_at_a_time.sh scripts/run_all.sh $(if $(SIMULATED),-s) $(if $(filter-out 0,$(WARM)),-w) -n "$$N" -t "$$TIME_LIMIT"
+RUN_ALL = scripts/one_at_a_time.sh scripts/run_all.sh $(if $(SIMULATED),-s) $(if $(filter-out 0,$(WARM)),-w) $(if $(filter-out 0,$(EXCLUSIVE)),-e) -n "$$N" -t "$$TIME_LIMIT"
 CSV := $(if $(SIMULATED),counters,run-all)
 run-all: say-device build ## runs every step in order: table, CSV and charts in results/
 	@$(RUN_ALL) -o "$$RESULTS/$(CSV).csv" -c '$(DRAW)' $(PROGRAMS)
-	@echo "the charts are in $$RESULTS/: look at $$RESULTS/$(if $(SIMULATED),simulated,bandwidth).svg; next: make diff STEP=01, and step01_divergent/README.md"
+	@echo "the charts are in $$RESULTS/: look at $$RESULTS/$(if $(SIMULATED),simulated,bandwidth).svg; next: make diff $(WITHIN:%/=LADDER=% )STEP=01, and $(word 2,$(call steps_of,$(LADDER)))/README.md"
 
 # make step03 and make reference_cub: $(1) is the folder, $(2) the target. On a GPU the program's own line is shown.
 define run_step
 .PHONY: $(2)
 $(2): say-device
-	$$(COMPILE) $(FOLDER)$(1)/reduce
-	@$(if $(SIMULATED),$$(RUN_ALL) -o "$$$$RESULTS/$(2)-counters.csv",scripts/one_at_a_time.sh scripts/run_one.sh $(if $(filter-out 0,$(WARM)),--warm)) $(FOLDER)$(1)/reduce$(if $(SIMULATED),, "$$$$N")
+	$$(COMPILE) $(FOLDER)$(1)/$(LADDER)
+	@$(if $(SIMULATED),$$(RUN_ALL) -o "$$$$RESULTS/$(2)-counters.csv",scripts/one_at_a_time.sh scripts/run_one.sh $(if $(filter-out 0,$(WARM)),--warm) $(if $(filter-out 0,$(EXCLUSIVE)),--exclusive)) $(FOLDER)$(1)/$(LADDER)$(if $(SIMULATED),, "$$$$N")
 endef
-$(foreach step,$(STEPS),$(eval $(call run_step,$(step),$(firstword $(subst _, ,$(step))))))
-$(eval $(call run_step,reference_cub,reference_cub))
+$(foreach step,$(STEPS),$(eval $(call run_step,$(step),$(call number,$(step)))))
+$(eval $(call run_step,$(WITHIN)reference_cub,reference_cub))
 # The name of the folder does as well.
-.PHONY: $(STEPS) $(STEPS:%=%/)
-$(foreach step,$(STEPS),$(eval $(step) $(step)/: $(firstword $(subst _, ,$(step)))))
+STEP_FOLDERS := $(sort $(STEPS) $(notdir $(STEPS)))
+.PHONY: $(STEP_FOLDERS) $(STEP_FOLDERS:%=%/)
+$(foreach step,$(STEP_FOLDERS),$(eval $(step) $(step)/: $(call number,$(step))))
 
 step%:
 	@echo 'there is no $@; the steps are: $(NUMBERS)' >&2; exit 2
@@ -91,7 +110,7 @@ sweep: say-device build ## time (on the simulator: counters) over n against CUB;
 # Thrust's headers take nvcc ten seconds a program, so the tests run the first and the last of that lab; make labs runs all.
 UNTESTED := $(foreach step,01 02 03,build/sim/labs/thrust/step$(step)%)
 test: ## every test that this machine can run
-	$(COMPILE) $(PYTHON_READY) $(GPU_PROGRAMS) $(SIM_PROGRAMS) build/sim/ptx_run build/sim/fuzz
+	$(COMPILE) $(PYTHON_READY) $(call programs_of,reduce) $(ALL_PROGRAMS:%=build/sim/%) build/sim/ptx_run build/sim/fuzz
 	$(COMPILE) lab-programs DEVICE=sim LEFT_OUT='$(UNTESTED)'
 	$(Q)$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(filter-out -lineinfo,$(SIM_NVCCFLAGS)) $(SIM_LIBRARIES)' $(PYTHON) -m pytest \
 	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
@@ -100,6 +119,6 @@ toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root
 	scripts/install_toolkit.sh .cuda
 
 clean: ## removes what make built; results stay
-	rm -rf $(GPU_PROGRAMS) build .build-flags .sim-flags .venv .pytest_cache tests/__pycache__
+	rm -rf $(ALL_PROGRAMS) build .build-flags .sim-flags .venv .pytest_cache tests/__pycache__
 
 include mk/compile.mk mk/labs.mk mk/mine.mk mk/simulator.mk mk/measure.mk mk/pages.mk

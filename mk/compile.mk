@@ -25,16 +25,21 @@ no-nvcc:
 
 # [3/15] compiling step02_bitops: the place of a program among those of its kind.
 place = $(words $(shell printf '%s\n' $(1) | sed '/^$(subst /,\/,$(2))$$/q'))
-progress = @echo '[$(call place,$(1),$@)/$(words $(1))] compiling $(patsubst %/reduce,%,$(patsubst build/sim/%,%,$@))$(2)'
+progress = @echo '[$(call place,$(1),$@)/$(words $(1))] compiling $(patsubst build/sim/%,%,$(@D))$(2)'
+its_kind = $(or $(filter %/$(@F),$(GPU_PROGRAMS)),$(call programs_of,$(@F)))
 
-%/reduce: %/reduce.cu .build-flags | $(NEEDS_NVCC)
-	$(call progress,$(GPU_PROGRAMS))
-	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $<
+# The programs of a ladder, $(1).
+define compile
+%/$(1): %/$(1).cu .build-flags | $(NEEDS_NVCC)
+	$$(call progress,$$(its_kind))
+	$$(Q)$$(NVCC) $$(NVCCFLAGS) -arch=$$(ARCH) -o $$@ $$<
 
-build/sim/%/reduce: %/reduce.cu build/sim/libsimulator.a | $(NEEDS_NVCC)
-	$(call progress,$(SIM_PROGRAMS), for the simulator)
-	@mkdir -p $(@D)
-	$(Q)$(NVCC) $(SIM_NVCCFLAGS) -o $@ $< $(SIM_LIBRARIES)
+build/sim/%/$(1): %/$(1).cu build/sim/libsimulator.a | $(NEEDS_NVCC)
+	$$(call progress,$$(its_kind:%=build/sim/%), for the simulator)
+	@mkdir -p $$(@D)
+	$$(Q)$$(NVCC) $$(SIM_NVCCFLAGS) -o $$@ $$< $$(SIM_LIBRARIES)
+endef
+$(foreach ladder,$(LADDERS),$(eval $(call compile,$(ladder))))
 
 # These change only when the compiler or its flags do, so that ARCH=... rebuilds and nothing else does.
 .build-flags: FLAGS = $(NVCC) $(NVCCFLAGS) -arch=$(ARCH)

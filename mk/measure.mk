@@ -1,6 +1,6 @@
 # What a GPU is measured with, beyond run-all and sweep.
 
-.PHONY: profile limits peers rowscale-peers against-cub parts finish sass sanitize tries lab-tries lab-profile coalescing-debug needs-gpu
+.PHONY: profile limits peers rowscale-peers against-cub bytes parts finish sass sanitize sanitize-ladder sanitize-all tries lab-tries lab-profile coalescing-debug needs-gpu
 
 needs-gpu:
 	@test '$(DEVICE)' = gpu || { echo 'this needs a GPU; there is none, or DEVICE=sim was asked for' >&2; exit 2; }
@@ -23,16 +23,23 @@ peers: needs-gpu build ## the last steps beside thrust, cuBLAS, torch and a copy
 	@scripts/peers.sh "$$RESULTS/peers.csv" build/peers \
 	    $(filter-out step00_% step01_% step02_% step03_% step04_% step05_% step06_%,$(GPU_PROGRAMS))
 
+AGAINST_CUB := build/$(WITHIN:%/=%_)against_cub
 against-cub: needs-gpu ## the last steps and CUB in turns in one process: results/against-cub.csv
-	$(COMPILE) build/against_cub
-	$(call whole,build/against_cub,against-cub.csv)
+	$(COMPILE) $(AGAINST_CUB)
+	$(call whole,$(AGAINST_CUB),against-cub.csv)
+
+bytes: needs-gpu build ## what the steps of the prefix sum read from memory and write, for each element: LADDER=scan, results/scan/bytes.csv
+	@test '$(LADDER)' = scan || { echo 'make bytes works on the prefix sum only: LADDER=scan' >&2; exit 2; }
+	@python3 scripts/scan_bytes.py --output "$$RESULTS/bytes.csv" $(filter-out scan/step00_%,$(PROGRAMS))
 
 build/against_cub: $(wildcard step1[123]_*/reduce.cu reference_cub/reduce.cu) build/step12_try7.cu build/step12_try8.cu
 build/step12_try%.cu: step12_launchshape/reduce.cu step12_launchshape/README.md
 	@mkdir -p build
 	$(Q)python3 scripts/tries.py --print $* step12_launchshape > $@
 
-build/limits build/peers build/against_cub: build/%: scripts/%.cu .build-flags | $(NEEDS_NVCC)
+build/scan_against_cub: scan/step12_small/scan.cu scan/reference_cub/scan.cu
+
+build/limits build/peers build/against_cub build/scan_against_cub: build/%: scripts/%.cu .build-flags | $(NEEDS_NVCC)
 	@mkdir -p build
 	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(if $(filter build/peers,$@),-lcublas)
 
@@ -42,9 +49,12 @@ rowscale-peers: needs-gpu ## the lab rowscale beside torch: results/labs/rowscal
 
 # NCCL's own kernels are not ours to look at.
 SANITIZED_LABS := $(filter-out build/labs/several_gpus/step02% build/labs/several_gpus/step03%,$(patsubst %.cu,build/%,$(wildcard labs/*/step*/*.cu)))
-sanitize: needs-gpu build ## compute-sanitizer's four tools over every step, of the ladder and of the labs
+sanitize: needs-gpu build $(if $(WITHIN),sanitize-ladder,sanitize-all) ## compute-sanitizer's four tools over every step, of the ladder and of the labs
+sanitize-ladder:
+	@scripts/sanitize.sh $(if $(WITHIN),-n '1 33 4097 100003') $(PROGRAMS)
+
+sanitize-all: sanitize-ladder
 	$(COMPILE) $(SANITIZED_LABS) build/labs/rowscale/softmax/softmax
-	@scripts/sanitize.sh $(PROGRAMS)
 	@for lab in $(sort $(foreach program,$(SANITIZED_LABS),$(word 3,$(subst /, ,$(program))))); do \
 	    scripts/sanitize.sh -n "33 $$(python3 scripts/labs.py size $$lab)" build/labs/$$lab/step0*/$$lab || failed=1; done; \
 	scripts/sanitize.sh -n 33 build/labs/rowscale/softmax/softmax && [ ! "$$failed" ]

@@ -4,7 +4,7 @@
 
 plots: ## redraws the charts from the CSVs in results/; STYLE=projector draws them for a slide
 	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY))
-	$(Q)$(PYTHON) plots/plot.py $(if $(STYLE),--style "$$STYLE") "$$RESULTS"
+	$(Q)$(PYTHON) plots/$(if $(WITHIN),$(LADDER),plot).py $(if $(STYLE),--style "$$STYLE") "$$RESULTS"
 	@echo "drawn: the charts in $$RESULTS/"
 
 compare: ## two GPUs' results in one chart: make compare A=plots/h200 B=results
@@ -21,8 +21,8 @@ picture: ## draws what a step does, from a run on the simulator: make picture ST
 tables: ## writes what was measured (plots/h200) and the programs' code into the pages
 	@python3 plots/tables.py
 
-harness: ## copies the harness of each first step, of the ladder and of the labs, into the other programs
-	@scripts/copy_harness.sh $(STEPS:%=%/reduce.cu) reference_cub/reduce.cu
+harness: ## copies the harness of each first step, of the ladders and of the labs, into the other programs
+	@$(foreach ladder,$(LADDERS),scripts/copy_harness.sh $(patsubst %,%.cu,$(call programs_of,$(ladder))) &&) true
 	@for lab in $(LABS); do scripts/copy_harness.sh $$(ls labs/$$lab/step*/$$lab.c labs/$$lab/step*/$$lab.cu 2> /dev/null); done
 
 new-step: ## makes the skeleton of the next step: make new-step NAME=prefetch

@@ -264,15 +264,15 @@ def setting(row, path):
     return f"{row['device']}, n = {count(row['elements'])} floats, {about(path, 'date')}; ×: against the step before"
 
 
-def draw_bandwidth(rows, path):
+def draw_bandwidth(rows, path, unit="GB/s of input", does="reads"):
     good = passed(rows)
     best, peak = max(good, key=lambda row: row["gb_per_s"]), good[0]["peak_gb_per_s"]
     figure, axes = plt.subplots(figsize=style.figure or (12, 5.4))
     axes.yaxis.set_major_formatter("{x:,.10g}")
-    axes.set_ylabel("GB/s of input")
+    axes.set_ylabel(unit)
     of_peak = f", {100 * best['gb_per_s'] / peak:.0f} % of the theoretical peak" if peak else ""
     strokes = "; strokes: the middle half of the runs" if middle_half(best) else ""
-    write_title(axes, f"{named(best['step'])} reads fastest: {short(best['gb_per_s'])} GB/s{of_peak}\n"
+    write_title(axes, f"{named(best['step'])} {does} fastest: {short(best['gb_per_s'])} GB/s{of_peak}\n"
                       f"{setting(best, path)}{strokes}")
     axes.set_ylim(0, 1.16 * max(peak, best["gb_per_s"]))
     if peak:
@@ -565,7 +565,7 @@ def draw_sweep_charts(rows, path):
         draw_against_reference(panels, steps, passed(rows)[0]["device"], path)
 
 
-def draw_counted_sweep(rows, path):
+def draw_counted_sweep(rows, path, run="reduction"):
     """On the simulator, over n: what each step costs for each element."""
     points = {}
     for row in sorted(passed(rows), key=lambda row: (row["step"] == REFERENCE, row["step"], row["elements"])):
@@ -584,7 +584,7 @@ def draw_counted_sweep(rows, path):
         grid[panel].set_title(panel)
         label_ends(grid[panel], *ends)
     for addition, figure in figures.items():
-        figure.suptitle(f"What the simulator counts in one reduction, {about(path, 'date')}", x=0.01, ha="left", fontsize=sized(11))
+        figure.suptitle(f"What the simulator counts in one {run}, {about(path, 'date')}", x=0.01, ha="left", fontsize=sized(11))
         save(figure, path.parent, "sweep-counters" + addition)
 
 

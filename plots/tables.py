@@ -3,7 +3,7 @@
 
 A marker is a line like <!-- numbers ms gb: make tables writes this -->; all up to the line <!-- end --> is replaced by
 what the function of that name in this file makes of the words behind it, for the page's own step. What the CSVs in
-plots/h200 do not hold shows as "not measured yet"; the steps that they lack are named on stderr."""
+plots/h200, and of the prefix sum in scan/h200, do not hold shows as "not measured yet"; the steps that they lack are named on stderr."""
 
 import argparse
 import csv
@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "plots" / "h200"
+SCANS = ROOT / "scan" / "h200"
 MARKED = re.compile(r"^(<!-- (\w+)((?: [\w.,=×-]+)*): make tables writes this -->\n)(?:(?!<!--).*\n)*?(<!-- end -->)$", re.M)
 NOT_MEASURED = "not measured yet"
 OF_EVERY_STEP = ("run-all.csv", "2to30/run-all.csv", "profile.csv", "sweep.csv")  # but step 00 takes too long at 2^30
@@ -50,7 +51,7 @@ class Unfillable(Exception):
 
 
 def read(name):
-    """The rows of a CSV in plots/h200; none where it is missing."""
+    """The rows of a CSV in plots/h200, or of the CSV at a whole path; none where it is missing."""
     path = MEASURED / name
     if not path.exists():
         return []
@@ -147,8 +148,15 @@ def lab_steps(lab):
     return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(f"labs/{lab}/step[0-9][0-9]_*"))
 
 
+def is_scan(step):
+    """Whether a page belongs to the prefix sum."""
+    return bool(step) and step.split("/")[0] == "scan"
+
+
 def source_of(step):
-    """The program of a step of the ladder or of a lab."""
+    """The program of a step of a ladder or of a lab."""
+    if is_scan(step):
+        return ROOT / "scan" / known_scan(step) / "scan.cu"
     if not lab_of(step):
         return ROOT / known(step) / "reduce.cu"
     found = [path for ending in ("cu", "c") for path in (ROOT / step).glob(f"{lab_of(step)}.{ending}")]
@@ -388,17 +396,69 @@ def labsteps(step):
     return table(["step", "idea"], [[f"[{Path(folder).name}]({Path(folder).name}/README.md)", idea(folder)] for folder in lab_steps(lab_of(step))], words=2)
 
 
+# ---- The prefix sum
+
+def scans():
+    """Every program of the prefix sum in order, CUB last."""
+    return sorted(path.parent.name for path in ROOT.glob("scan/step[0-9][0-9]_*/scan.cu")) + ["reference_cub"]
+
+
+def known_scan(page):
+    """The program of a page's folder."""
+    name = page.removeprefix("scan/")
+    if name not in scans():
+        raise Unfillable(f"there is no program {page}")
+    return name
+
+
+def scannumbers(page):
+    """What was measured of a step of the prefix sum beside the step before, and the gain at 2^26."""
+    place = scans().index(known_scan(page))
+    shown = scans()[max(0, place - 1):place + 1]
+    runs, large, small, through = (by_step(SCANS / f"{name}.csv") for name in ("run-all", "2to30", "2to16", "bytes"))
+    rows = {"ms, n = 2^26": (runs, milliseconds), "GB/s, n = 2^26": (runs, bandwidth), "GB/s, n = 2^30": (large, bandwidth),
+            "µs, n = 2^16": (small, lambda row: f"{1e3 * float(row['median_ms']):.2f}"),
+            "bytes read, an element": (through, lambda row: f"{float(row['read_bytes_per_element']):.2f}"),
+            "bytes written, an element": (through, lambda row: f"{float(row['written_bytes_per_element']):.2f}")}
+    gain = ""
+    if len(shown) == 2 and all(name in runs for name in shown):
+        gain = f"\n\nGain at 2^26: **{times(runs[shown[0]], runs[shown[1]])}**."
+    return table(["", *shown], [[words, *(cell(measured.get(name), show) for name in shown)] for words, (measured, show) in rows.items()]) + gain
+
+
+def scanladder(_):
+    """All programs of the prefix sum, measured or not."""
+    runs, large, lines = by_step(SCANS / "run-all.csv"), by_step(SCANS / "2to30.csv"), []
+    for old, name in zip([None, *scans()], scans()):
+        gain = times(runs[old], runs[name]) if old in runs and name in runs else "–"
+        lines.append([f"[{name}]({name}/README.md)", idea(f"scan/{name}"), cell(runs.get(name), bandwidth), cell(large.get(name), bandwidth), gain])
+    return table(["step", "idea", "GB/s at 2^26", "GB/s at 2^30", "gain"], lines, words=2)
+
+
+def scanover(_):
+    """The last step of the prefix sum beside CUB and a copy at every size."""
+    rows = sorted(read(SCANS / "against-cub.csv"), key=lambda row: int(row["elements"]))
+    if not rows:
+        return NOT_MEASURED
+    ratios = {power(row["elements"]): float(row["cub_us"]) / float(row["scan_us"]) for row in rows}
+    least = min(ratios, key=ratios.get)
+    return table(["n", f"{scans()[-2]}, µs", "CUB, µs", "a copy, µs", "CUB's time over ours", "share of the copy's speed"],
+                 [[n, *(lab_cell(row[f"{name}_us"]) for name in ("scan", "cub", "copy")), f"{ratio:.2f}",
+                   f"{100 * float(row['copy_us']) / float(row['scan_us']):.0f} %"] for row, (n, ratio) in zip(rows, ratios.items())]) + (
+        f"\n\nCUB's time over ours: {math.prod(ratios.values()) ** (1 / len(ratios)):.2f} in the geometric mean, {ratios[least]:.2f} at least (n = {least}).")
+
+
 def errors(count, what):
     return f"{int(count):,} {what}" if int(count) else f"no {what}"
 
 
 def outcome(step, number):
     """What `make tries` measured for one diff."""
-    name = f"labs/{lab_of(step)}-tries.csv" if lab_of(step) else "tries.csv"
+    name = f"labs/{lab_of(step)}-tries.csv" if lab_of(step) else SCANS / "tries.csv" if is_scan(step) else "tries.csv"
     found = [row for row in read(name) if (row["step"], row["try"]) == (step, number)]
     if not found:
         return f"{NOT_MEASURED.capitalize()}."
-    row, what = found[0], "result" if lab_of(step) else "sum"
+    row, what = found[0], "result" if lab_of(step) or is_scan(step) else "sum"
     size = "" if row["elements"] in ("", "" if lab_of(step) else str(2**26)) else f" at n = {power(row['elements'])}"
     said = f"Tried{size}: the {what} is right."
     if row["status"] != "PASS":
@@ -412,7 +472,7 @@ def outcome(step, number):
 
 
 KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, parts, busy, little, limits, sizes, finish, ends,
-                                                      against, peers, sass, simulator)} | {"try": outcome}
+                                                      against, peers, sass, simulator, scannumbers, scanladder, scanover)} | {"try": outcome}
 
 
 def made(kind, step, words):
@@ -429,7 +489,7 @@ def made(kind, step, words):
 def filled(path):
     """The page's text with everything between its markers made anew."""
     folder = path.parent.relative_to(ROOT).as_posix()
-    step = folder if folder.startswith("labs/") or (path.parent / "reduce.cu").exists() else None
+    step = folder if folder.startswith("labs/") or is_scan(folder) or (path.parent / "reduce.cu").exists() else None
     page, text = path.relative_to(ROOT), path.read_text(encoding="utf-8")
 
     def fill(found):
@@ -450,7 +510,7 @@ def main():
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a page is stale")
     options = parser.parse_args()
     pages = {path: filled(path) for path in [ROOT / "README.md", *sorted(ROOT.glob("[!.]*/README.md")), *sorted(ROOT.glob("docs/*.md")),
-                                               *sorted(ROOT.glob("labs/**/README.md"))]}
+                                               *sorted(ROOT.glob("labs/**/README.md")), *sorted(ROOT.glob("scan/*/README.md"))]}
     stale = [path for path, text in pages.items() if text != path.read_text(encoding="utf-8")]
     for path in stale:
         if options.check:

@@ -1,6 +1,7 @@
 """Files that are written whole or not at all, and what a program prints."""
 
 import contextlib
+import itertools
 import os
 import subprocess
 import sys
@@ -10,6 +11,12 @@ from pathlib import Path
 def last_row(printed):
     """The fields of a program's own CSV row: its last line, for before it stands what a kernel prints."""
     return (printed.splitlines() or [""])[-1].split(",")
+
+
+def first_run(kernels, name):
+    """Of all kernels launched those of the first whole reduction or scan. The harness launches prepare before it, and behind it others."""
+    after = itertools.islice(itertools.dropwhile(lambda kernel: not name(kernel).startswith("prepare"), kernels), 1, None)
+    return list(itertools.takewhile(lambda kernel: not name(kernel).startswith(("prepare", "compare")), after))
 
 
 def about():

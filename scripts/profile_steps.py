@@ -3,7 +3,6 @@
 
 import argparse
 import csv
-import itertools
 import os
 import re
 import shutil
@@ -70,8 +69,7 @@ def profile(program, elements, count):
         fail(f"ncu gave no counters for {program}: {(run.stdout + run.stderr).strip()[-300:]}")
     if not reduction:
         return rows
-    # The harness launches prepare before each reduction.
-    return list(itertools.takewhile(lambda row: not row["Kernel Name"].startswith("prepare"), rows[1:]))
+    return files.first_run(rows, lambda row: row["Kernel Name"])
 
 
 def number(text):

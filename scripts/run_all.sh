@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Runs programs one after the other on the same input: a table as it goes, a CSV at the end.
 #
-# run_all.sh [-s] [-w] [-n ELEMENTS] [-t SECONDS] [-o FILE.csv] [-c COMMAND] PROGRAM...
+# run_all.sh [-s] [-w] [-e] [-n ELEMENTS] [-t SECONDS] [-o FILE.csv] [-c COMMAND] PROGRAM...
 #   -t  a program that runs longer counts as hung    -c  draws the charts, once the CSV is there
 #   -s  the programs run on the simulator: table and CSV hold its counters, for it has no times
-#   -w  the cache stays warm between runs
+#   -w  the cache stays warm between runs            -e  scans are exclusive
 # Exit status: 0 if every program passed or cannot run on this device, else 1.
 set -u
 [ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
@@ -16,14 +16,15 @@ refuse() {
 }
 
 usage() {
-    refuse "$1; usage: run_all.sh [-s] [-w] [-n ELEMENTS] [-t SECONDS] [-o FILE.csv] [-c COMMAND] PROGRAM..."
+    refuse "$1; usage: run_all.sh [-s] [-w] [-e] [-n ELEMENTS] [-t SECONDS] [-o FILE.csv] [-c COMMAND] PROGRAM..."
 }
 
-elements=67108864 limit=300 csv=results/run-all.csv charts= simulated= warm=
-while getopts :swn:t:o:c: option; do
+elements=67108864 limit=300 csv=results/run-all.csv charts= simulated= options=
+while getopts :swen:t:o:c: option; do
     case $option in
         s) simulated=1 ;;
-        w) warm=--warm ;;
+        w) options+=' --warm' ;;
+        e) options+=' --exclusive' ;;
         n) elements=$OPTARG ;;
         t) limit=$OPTARG ;;
         o) csv=$OPTARG ;;
@@ -70,11 +71,11 @@ with_failed() {
         { print }' "$work/csv"
 }
 
-# The launches of the first whole reduction: the harness launches prepare before each.
-first_reduction='NR == 1 { next } $2 == "prepare" { if (++runs > 1) exit; next } { print }'
+# The launches of the first whole reduction or scan. Of the harness are prepare, before each, and in a scan fill and compare.
+first_run='NR == 1 || $2 == "fill" || $2 == "compare" { next } $2 == "prepare" { if (++runs > 1) exit; next } { print }'
 
 report_counters() { # of the rows that the simulator wrote; the table shows their sums
-    awk -F, "$first_reduction" "$work/counters" > "$work/rows"
+    awk -F, "$first_run" "$work/counters" > "$work/rows"
     header=$(head -n 1 "$work/counters"),status
     sed 's/$/,PASS/' "$work/rows" >> "$work/csv"
     awk -F, '{ i += $6; lanes += $6 * $7; shared += $9 + $10; conflicts += $11; loads += $12; sectors += $13; barriers += $18 }
@@ -101,7 +102,7 @@ for program; do
     printf '%-29s ' "[$index/$#] $step …"
     # In the background, so that an interrupt is heard at once.
     started=$SECONDS
-    timeout --kill-after=2 "$limit" "$program" --csv $warm "$elements" > "$work/out" 2> "$work/err" &
+    timeout --kill-after=2 "$limit" "$program" --csv $options "$elements" > "$work/out" 2> "$work/err" &
     child=$!
     wait "$child" 2> /dev/null
     exit_status=$?

@@ -1,7 +1,10 @@
-# For scripts that take a step of the ladder or of a lab; they run in the repository's root.
+# For scripts that take a step of the ladder, of the ladder that LADDER names or of a lab; they run in the repository's root.
 
-ladder() { # ladder COMMAND LAB: sets place, where the steps lie, and last, the number of the last one; refuses what is no lab
-    place=${2:+labs/$2/}
+ladder() { # ladder COMMAND LAB: sets place, where the steps lie, named, what make calls that, and last, the number of the last one; refuses what is no lab
+    place=${2:+labs/$2/} named=${2:+LAB=$2 }
+    if [ -z "$2" ] && [ "${LADDER:-reduce}" != reduce ]; then
+        place=$LADDER/ named="LADDER=$LADDER "
+    fi
     if [ -n "$2" ] && { [[ $2 == */* ]] || ! [ -f "labs/$2/README.md" ]; }; then
         echo "$1: LAB='$2' is no lab; there are $(python3 scripts/labs.py names), as in: make $1 LAB=rowscale STEP=01" >&2
         exit 2

@@ -6,7 +6,6 @@ A size is written when all its rounds are done; one that the CSV already holds i
 import argparse
 import csv
 import hashlib
-import itertools
 import os
 import re
 import statistics
@@ -25,6 +24,7 @@ STATUS = {1: "FAIL", 2: "REFUSED", 77: "SKIP"}
 SIZES = sorted([4**k for k in range(5, 16)] + [2**11 + 1, 2**15 - 1, 2**19 + 1, 2**23 - 1, 2**27 + 1])
 BASELINE_MOST = 2**20  # one thread: seconds a run beyond that
 TIME_LIMIT_S = 300
+BYTES = {"scan": 8}  # that a program reads and writes of each element; others read 4
 
 
 def fail(message):
@@ -71,11 +71,11 @@ def timed(programs, elements, turns):
         median, q1, q3 = (statistics.median(float(row[column]) for row in results) for column in (4, 6, 7))
         least = min(float(row[5]) for row in results)
         yield [name(program), cache, device, elements, launches, f"{median:.6f}", f"{least:.6f}", f"{q1:.6f}", f"{q3:.6f}",
-               f"{elements * 4 / median / 1e6:.3f}", peak, "PASS"]
+               f"{elements * BYTES.get(Path(program).name, 4) / median / 1e6:.3f}", peak, "PASS"]
 
 
 def counted(programs, elements):
-    """Rows of one size on the simulator: its counters, summed over the launches of one reduction."""
+    """Rows of one size on the simulator: its counters, summed over the launches of one reduction or scan."""
     with tempfile.TemporaryDirectory() as directory:
         for program in programs:
             counters = Path(directory) / name(program)
@@ -84,9 +84,7 @@ def counted(programs, elements):
                 yield {"step": name(program), "elements": elements, "status": result}
                 continue
             with open(counters, newline="") as file:
-                rows = list(csv.DictReader(file))
-            # The harness launches prepare before each reduction.
-            launches = list(itertools.takewhile(lambda row: row["kernel"] != "prepare", rows[1:]))
+                launches = files.first_run(csv.DictReader(file), lambda row: row["kernel"])
             totals = {key: sum(int(row[key]) for row in launches) for key in launches[0]
                       if key not in ("step", "kernel", "launch", "grid", "block", "lanes_on_mean") and launches[0][key].isdigit()}
             yield {"step": name(program), "elements": elements, "launches": len(launches), **totals, "status": "PASS"}
@@ -105,7 +103,7 @@ def read(path):
 
 def digest(programs):
     """Of what was measured: an unfinished sweep goes on only with the same programs."""
-    sources = [ROOT / name(program) / "reduce.cu" for program in programs]  # for nvcc builds no program twice the same
+    sources = [ROOT / (program.replace("build/sim/", "") + ".cu") for program in programs]  # for nvcc builds no program twice the same
     sources = [source if source.exists() else Path(program) for source, program in zip(sources, programs)]
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 

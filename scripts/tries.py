@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does what the lessons suggest: applies each diff of a step's README, runs it, writes one CSV.
 
-A step is a folder: step08_shuffle, or of a lab labs/rowscale/step01_vector. What is timed of a lab is the last row of its CSV."""
+A step is a folder: step08_shuffle, scan/step07_lookback, or of a lab labs/rowscale/step01_vector. What is timed of a lab is the last row of its CSV."""
 
 import argparse
 import csv
@@ -46,7 +46,7 @@ def is_of_a_lab(step):
 def source_of(step):
     """The program of a step."""
     if not is_of_a_lab(step):
-        return ROOT / step / "reduce.cu"
+        return ROOT / step / ("scan.cu" if step.startswith("scan/") else "reduce.cu")
     return next((path for path in labs.sources(step.split("/")[1]) if path.parent == ROOT / step), ROOT / step / "program")
 
 
@@ -142,7 +142,7 @@ def sanitized(step, program):
 
 def measure(step, number, diff, elements, after, errors):
     """One row: medians before and after, beside what compute-sanitizer found in the program after."""
-    before = ROOT / step / "reduce"
+    before = source_of(step).with_suffix("")
     start = []
     if is_of_a_lab(step):
         *start, before = labs.command(source_of(step), simulated=False)

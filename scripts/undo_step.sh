@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# undo_step.sh NN [LAB]: takes back the edits of one step, of the ladder or of a lab: its program, page and picture are as
-# they were committed.
+# undo_step.sh NN [LAB]: takes back the edits of one step, of the ladder (or that of the environment's LADDER) or of a lab:
+# its program, page and picture are as they were committed.
 set -u
 [ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 cd "$(dirname "$0")/.." || exit 2
@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit 2
 ladder undo "${2-}"
 folder=$(echo "$place"step"${1-}"_*)
 if ! [[ ${1-} =~ ^[0-9]{2}$ ]] || ! [ -d "$folder" ]; then
-    echo "undo: STEP='${1-}' is no step; there are 00 to $last, as in: make undo ${2:+LAB=$2 }STEP=$last" >&2
+    echo "undo: STEP='${1-}' is no step; there are 00 to $last, as in: make undo ${named}STEP=$last" >&2
     exit 2
 fi
 if ! git rev-parse --quiet --verify HEAD > /dev/null 2>&1; then

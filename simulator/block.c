@@ -1,10 +1,12 @@
 // block.c: a launch: its blocks, spread over the host's threads, and the barriers of a block.
 //
-// Blocks begin in the order of their numbers, each on the next host thread that is free. In a kernel
+// Blocks begin in the order of their numbers, or in one that $SIM_BLOCK_ORDER shuffles; a block's place is
+// the one it has in that order. Each runs on the next host thread that is free. In a kernel
 // whose blocks may tell each other something (by atomic operations on device memory, fences) a block
 // runs ahead until it first writes to device memory or asks for what others wrote; then it waits for
 // its turn, until all blocks before it have ended. If these wrote where it had read, it starts again.
-// Kernels that print or allocate run their blocks one by one. So results never depend on the host.
+// Kernels that print or allocate run their blocks one by one. Blocks that wait for others on purpose run
+// together: as many as the device holds take turns in one thread. So results never depend on the host.
 #include "sim.h"
 
 #include <pthread.h>
@@ -14,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_WORKERS = 64, RESERVED_BYTES = 1024 };
+enum { MAX_WORKERS = 64, RESERVED_BYTES = 1024, WORKSPACE_BYTES = 16 };
 enum { FUTILE = 16 }; // so many restarts in a launch, and no block runs ahead any more
 typedef enum Departure { NONE, FAULT, RESTART, ABANDONED } Departure; // how a block's run was left
 
@@ -138,9 +140,11 @@ static void clear_local(Block *b)
     b->local_used = launch->kernel->local_bytes;
 }
 
-static void start_block(Block *b, uint64_t number)
+static void start_block(Block *b, uint64_t place)
 {
     const Launch *launch = b->launch;
+    const uint64_t number = launch->shuffled ? launch->shuffled[place] : place;
+    b->place = place;
     b->number = number;
     b->traced = sim_is_traced(launch, number);
     b->index.x = (unsigned)(number % launch->grid.x);
@@ -157,27 +161,32 @@ static void start_block(Block *b, uint64_t number)
     }
 }
 
-static void run_block(Block *b, uint64_t number)
+// Each of the block's warps has a turn.
+static void run_warps(Block *b)
 {
-    start_block(b, number);
+    bool progress = false;
+    uint64_t instructions = 0;
+    for (int n = 0; n < b->warp_count; n++) {
+        progress |= b->warps[n].paths && sim_run_warp(&b->warps[n]);
+        instructions += b->warps[n].instructions;
+    }
+    if (b->launch->ended >= b->place) // what it has read by now may keep it from ever getting on
+        sim_await_turn(b);
+    if (!progress)
+        report_deadlock(b);
+    if (instructions > sim_device()->max_instructions)
+        sim_fault(&b->warps[0], NULL, -1, cudaErrorLaunchTimeout,
+                  "%llu warp instructions and no end: an endless loop? ($SIM_MAX_INSTRUCTIONS sets the limit)",
+                  (unsigned long long)instructions);
+}
+
+static void run_block(Block *b, uint64_t place)
+{
+    start_block(b, place);
     if (b->launch->restarts >= FUTILE || b->traced) // what is in the trace never starts again
         sim_await_turn(b);
-    while (b->live > 0) {
-        bool progress = false;
-        uint64_t instructions = 0;
-        for (int n = 0; n < b->warp_count; n++) {
-            progress |= b->warps[n].paths && sim_run_warp(&b->warps[n]);
-            instructions += b->warps[n].instructions;
-        }
-        if (b->launch->ended >= number) // what it has read by now may keep it from ever getting on
-            sim_await_turn(b);
-        if (!progress)
-            report_deadlock(b);
-        if (instructions > sim_device()->max_instructions)
-            sim_fault(&b->warps[0], NULL, -1, cudaErrorLaunchTimeout,
-                      "%llu warp instructions and no end: an endless loop? ($SIM_MAX_INSTRUCTIONS sets the limit)",
-                      (unsigned long long)instructions);
-    }
+    while (b->live > 0)
+        run_warps(b);
     sim_await_turn(b);
 }
 
@@ -186,14 +195,14 @@ static void run_block(Block *b, uint64_t number)
 static pthread_mutex_t launch_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t block_ended = PTHREAD_COND_INITIALIZER;
 
-static bool take_block(Launch *launch, Block *b, uint64_t *number)
+static bool take_block(Launch *launch, Block *b, uint64_t *place)
 {
     pthread_mutex_lock(&launch_lock);
-    *number = launch->next_block;
-    const bool taken = *number < launch->blocks && *number < launch->fault_block;
+    *place = launch->next_block;
+    const bool taken = *place < launch->blocks && *place < launch->fault_block;
     if (taken)
         launch->next_block++;
-    b->ahead = launch->order == IN_TURN && *number > launch->ended;
+    b->ahead = launch->order == IN_TURN && *place > launch->ended;
     b->seen = launch->ended;
     b->read_count = 0;
     pthread_mutex_unlock(&launch_lock);
@@ -216,9 +225,9 @@ void sim_await_turn(Block *b)
     if (!b->ahead)
         return;
     pthread_mutex_lock(&launch_lock);
-    while (launch->ended < b->number)
+    while (launch->ended < b->place)
         pthread_cond_wait(&block_ended, &launch_lock);
-    const bool abandoned = launch->fault_block < b->number;
+    const bool abandoned = launch->fault_block < b->place;
     pthread_mutex_unlock(&launch_lock);
     b->ahead = false;
     if (abandoned)
@@ -242,8 +251,8 @@ static void clear_block(Block *b, const Counters *counters)
 static void record_fault(Launch *launch, const Block *b)
 {
     pthread_mutex_lock(&launch_lock);
-    if (b->number < launch->fault_block) {
-        launch->fault_block = b->number;
+    if (b->place < launch->fault_block) {
+        launch->fault_block = b->place;
         launch->error = b->error;
         memcpy(launch->message, b->message, sizeof launch->message);
     }
@@ -259,7 +268,7 @@ static void add_counters(Counters *sum, const Counters *part)
 }
 
 // Runs the block to its end: again, if what it had read ahead of its turn has changed.
-static void finish_block(Launch *launch, Block *b, uint64_t number)
+static void finish_block(Launch *launch, Block *b, uint64_t place)
 {
     const Counters before = b->counters;
     switch (setjmp(b->on_fault)) {
@@ -268,7 +277,7 @@ static void finish_block(Launch *launch, Block *b, uint64_t number)
         clear_block(b, &before);
         // fall through
     case NONE:
-        run_block(b, number);
+        run_block(b, place);
         break;
     case FAULT:
         record_fault(launch, b);
@@ -280,9 +289,8 @@ static void finish_block(Launch *launch, Block *b, uint64_t number)
     end_turn(launch);
 }
 
-static void *work(void *argument)
+static Block *new_block(Launch *launch)
 {
-    Launch *launch = argument;
     Block *b = calloc(1, sizeof *b);
     const size_t threads = (size_t)launch->block.x * launch->block.y * launch->block.z;
     const size_t warps = (threads + LANES - 1) / LANES;
@@ -297,9 +305,12 @@ static void *work(void *argument)
         abort();
     for (size_t n = 0; n < warps; n++)
         b->warps[n] = (Warp){.block = b, .number = (int)n};
-    uint64_t number;
-    while (take_block(launch, b, &number))
-        finish_block(launch, b, number);
+    return b;
+}
+
+// Gives the block back, and the launch what it has counted.
+static void free_block(Launch *launch, Block *b)
+{
     pthread_mutex_lock(&launch_lock);
     add_counters(&launch->counters, &b->counters);
     pthread_mutex_unlock(&launch_lock);
@@ -307,6 +318,16 @@ static void *work(void *argument)
     free(b->shared);
     free(b->local);
     free(b);
+}
+
+static void *work(void *argument)
+{
+    Launch *launch = argument;
+    Block *b = new_block(launch);
+    uint64_t place;
+    while (take_block(launch, b, &place))
+        finish_block(launch, b, place);
+    free_block(launch, b);
     return NULL;
 }
 
@@ -314,7 +335,8 @@ static int worker_count(const Launch *launch)
 {
     const char *wanted = getenv("SIM_THREADS");
     const long cores = wanted ? atol(wanted) : sysconf(_SC_NPROCESSORS_ONLN);
-    const uint64_t most = launch->order == ONE_BY_ONE ? 1 : launch->blocks;
+    const bool alone = launch->order == ONE_BY_ONE || (launch->traced && sim_traces_all());
+    const uint64_t most = alone ? 1 : launch->blocks;
     const uint64_t workers = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (uint64_t)cores;
     return (int)(workers < most ? workers : most);
 }
@@ -331,14 +353,92 @@ static void run_blocks(Launch *launch)
         pthread_join(threads[k], NULL);
 }
 
+// ---- Blocks that take turns
+
+// Each of the block's warps has a turn. Where the block ends, the next begins; false if there is none.
+static bool have_turn(Block *b)
+{
+    Launch *launch = b->launch;
+    if (setjmp(b->on_fault) != NONE) {
+        record_fault(launch, b);
+        return false;
+    }
+    for (int n = 0; n < b->warp_count; n++)
+        b->warps[n].near = NULL; // another block may have freed it
+    run_warps(b);
+    if (b->live > 0)
+        return true;
+    if (launch->next_block == launch->blocks)
+        return false;
+    start_block(b, launch->next_block++);
+    return true;
+}
+
+// Runs as many blocks at once as the device holds. The first that goes wrong ends the launch.
+static void run_together(Launch *launch)
+{
+    const int threads = (int)(launch->block.x * launch->block.y * launch->block.z);
+    const uint64_t per_sm = (uint64_t)sim_blocks_per_sm(launch->kernel, threads, launch->dynamic_bytes);
+    const uint64_t most = per_sm * (uint64_t)sim_device()->sm_count, held = most < launch->blocks ? most : launch->blocks;
+    Block **blocks = calloc(held, sizeof *blocks);
+    if (!blocks)
+        abort();
+    while (launch->next_block < held) {
+        blocks[launch->next_block] = new_block(launch);
+        start_block(blocks[launch->next_block], launch->next_block);
+        launch->next_block++;
+    }
+    uint64_t alive = held;
+    for (uint64_t k = 0; alive > 0 && launch->error == cudaSuccess; k = (k + 1) % held)
+        if (blocks[k]->live > 0 && !have_turn(blocks[k]))
+            alive--;
+    for (uint64_t k = 0; k < held; k++)
+        free_block(launch, blocks[k]);
+    free(blocks);
+}
+
+// ---- Launches
+
+// The next number of a series that looks random and begins anew with each seed (SplitMix64).
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t bits = *state += 0x9e3779b97f4a7c15;
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
+    return bits ^ bits >> 31;
+}
+
+// The numbers of the blocks as $SIM_BLOCK_ORDER shuffles them; NULL if it is not set.
+static uint64_t *shuffled_blocks(uint64_t count)
+{
+    if (!getenv("SIM_BLOCK_ORDER"))
+        return NULL;
+    uint64_t seed = sim_number_asked_for("SIM_BLOCK_ORDER", 0, "a number, from 0 on");
+    uint64_t *numbers = malloc(count * sizeof *numbers);
+    if (!numbers)
+        abort();
+    for (uint64_t k = 0; k < count; k++) { // the new one takes any place, and what was there the last
+        const uint64_t place = next_random(&seed) % (k + 1);
+        numbers[k] = numbers[place];
+        numbers[place] = k;
+    }
+    return numbers;
+}
+
+static bool wants_together(const Launch *launch)
+{
+    const bool asked = sim_number_asked_for("SIM_TOGETHER", 0, "1, for blocks that take turns, or 0") != 0;
+    return launch->workspace || (asked && launch->order != FREE);
+}
+
 static size_t local_bytes_of(const Function *kernel, size_t stack)
 {
     const size_t own = (kernel->local_bytes + 15) / 16 * 16;
     return kernel->program->calls ? own + stack : own;
 }
 
-cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
-                       size_t stack_bytes, void **arguments)
+static cudaError_t launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+                               size_t stack_bytes, void **arguments, bool cooperative)
 {
     Launch launch = {.module = module, .kernel = kernel, .grid = grid, .block = block, .dynamic_bytes = dynamic_bytes};
     const size_t fixed = kernel->shared_bytes, align = module->dynamic_align;
@@ -352,27 +452,44 @@ cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, 
     launch.blocks = (uint64_t)grid.x * grid.y * grid.z;
     launch.fault_block = UINT64_MAX;
     launch.order = kernel->program->order;
-    launch.params = calloc(1, kernel->kernel_param_bytes + 16);
+    const size_t behind = (kernel->kernel_param_bytes + 15) / 16 * 16; // the workspace lies behind the arguments
+    launch.params = calloc(1, behind + WORKSPACE_BYTES);
     if (!launch.params)
         return cudaErrorMemoryAllocation;
+    launch.workspace = cooperative ? launch.params + behind : NULL;
+    launch.together = wants_together(&launch);
+    launch.shuffled = shuffled_blocks(launch.blocks);
     int index = 0;
     for (const Variable *v = kernel->params; v; v = v->next, index++)
         memcpy(launch.params + v->address, arguments[index], v->bytes);
-    sim_register_memory(launch.params, kernel->kernel_param_bytes + 16, PARAMETER_MEMORY);
+    sim_register_memory(launch.params, behind + WORKSPACE_BYTES, PARAMETER_MEMORY);
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
     sim_forget_writers();
     launch.traced = sim_trace_launch(&launch);
-    run_blocks(&launch);
+    (launch.together ? run_together : run_blocks)(&launch);
     if (launch.traced)
         sim_end_trace_of_launch();
     clock_gettime(CLOCK_MONOTONIC, &end);
     sim_unregister_memory(launch.params);
     free(launch.params);
+    free(launch.shuffled);
     fflush(stdout);
     if (launch.error != cudaSuccess)
         fprintf(stderr, "%s\n", launch.message);
     else
         sim_count_launch(&launch, (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec));
     return launch.error;
+}
+
+cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+                       size_t stack_bytes, void **arguments)
+{
+    return launch_grid(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, false);
+}
+
+cudaError_t sim_launch_cooperative(const Module *module, const Function *kernel, dim3 grid, dim3 block,
+                                   size_t dynamic_bytes, size_t stack_bytes, void **arguments)
+{
+    return launch_grid(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, true);
 }

@@ -102,6 +102,7 @@ static const struct {
     {"%cluster_nctaid.z", CLUSTER_ONE, 4}, {"%cluster_nctarank", CLUSTER_ONE, 4},
     {"%cluster_ctaid.x", CLUSTER_ZERO, 4}, {"%cluster_ctaid.y", CLUSTER_ZERO, 4},
     {"%cluster_ctaid.z", CLUSTER_ZERO, 4}, {"%cluster_ctarank", CLUSTER_ZERO, 4},
+    {"%envreg1", GRID_WORKSPACE_HIGH, 4}, {"%envreg2", GRID_WORKSPACE_LOW, 4},
 };
 
 // Where a variable's addresses begin: a special register, and what to add to it.
@@ -179,7 +180,7 @@ static uint32_t source(Decoder *d, const Operand *o, char letter)
             return fits ? slot(d, bytes, (int)SPECIAL_REGISTERS[k].special, 0) : NOWHERE;
         }
     if (o->name.length > 7 && memcmp(o->name.text, "%envreg", 7) == 0)
-        return constant(d, bytes, 0); // the driver's; 0 tells cooperative groups that it is no whole grid
+        return constant(d, bytes, 0); // the driver's
     if (sim_slice_is(o->name, "WARP_SZ"))
         return constant(d, bytes, LANES);
     uint64_t value;

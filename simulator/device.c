@@ -1,6 +1,7 @@
 // device.c: the GPU that is reported: the limits of an H200, or what the environment asks for.
 #include "sim.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -34,4 +35,27 @@ const Device *sim_device(void)
     const uint64_t sms = setting("SIM_SMS", 132);
     device.sm_count = (int)(sms < 1024 ? sms : 1024);
     return &device;
+}
+
+int sim_blocks_per_sm(const Function *kernel, int threads, size_t dynamic_bytes)
+{
+    enum { RESERVED_SHARED_BYTES = 1024 }; // of each block, for the system
+    const Device *d = sim_device();
+    const size_t by_shared = (size_t)d->shared_per_sm / (kernel->shared_bytes + dynamic_bytes + RESERVED_SHARED_BYTES);
+    const int warps = (threads + LANES - 1) / LANES, by_threads = d->threads_per_sm / (warps * LANES);
+    const int blocks = by_threads < d->blocks_per_sm ? by_threads : d->blocks_per_sm;
+    return by_shared < (size_t)blocks ? (int)by_shared : blocks;
+}
+
+uint64_t sim_number_asked_for(const char *name, uint64_t otherwise, const char *accepted)
+{
+    const char *text = getenv(name);
+    char *end = NULL;
+    errno = 0;
+    const uint64_t number = text ? strtoull(text, &end, 10) : otherwise;
+    if (text && (*text < '0' || *text > '9' || *end || errno)) {
+        fprintf(stderr, "simulator: %s is '%s'; accepted is %s\n", name, text, accepted);
+        exit(EXIT_FAILURE);
+    }
+    return number;
 }

@@ -168,7 +168,7 @@ static void note_use(Warp *w, const Instr *i)
                        (i->run == sim_copy_bulk && i->addresses[0].space == SHARED);
     if (!reads) {
         sim_await_turn(b);
-        w->near->writer = b->number + 1;
+        w->near->writer = b->place + 1;
         return;
     }
     if (!b->ahead)

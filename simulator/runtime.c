@@ -89,6 +89,7 @@ static const struct {
     ERROR(cudaErrorIllegalInstruction, "an illegal instruction was encountered"),
     ERROR(cudaErrorMisalignedAddress, "misaligned address"),
     ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
+    ERROR(cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch"),
     ERROR(cudaErrorNotSupported, "operation not supported"),
     ERROR(cudaErrorUnsupportedLimit, "limit is not supported on this architecture"),
     ERROR(cudaErrorHostMemoryAlreadyRegistered, "part or all of the requested memory range is already mapped"),
@@ -321,23 +322,38 @@ static cudaError_t check_launch(const Kernel *kernel, const Function *f, dim3 gr
     return dynamic_bytes > most_dynamic_bytes(kernel, f) ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes, cudaStream_t stream)
+// Whether the device holds all blocks of a grid at once.
+static bool fits_at_once(const Function *f, dim3 grid, dim3 block, size_t dynamic_bytes)
+{
+    const int per_sm = sim_blocks_per_sm(f, (int)(block.x * block.y * block.z), dynamic_bytes);
+    return (uint64_t)grid.x * grid.y * grid.z <= (uint64_t)per_sm * (uint64_t)sim_device()->sm_count;
+}
+
+static cudaError_t launch_kernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes, bool cooperative)
 {
     Kernel *kernel;
     const Function *f;
-    UNUSED(stream);
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     cudaError_t error = find_function(host, &kernel, &f);
     if (!error)
         error = check_launch(kernel, f, grid, block, dynamic_bytes);
+    if (!error && cooperative && !fits_at_once(f, grid, block, dynamic_bytes))
+        error = cudaErrorCooperativeLaunchTooLarge;
     if (error)
         return done(error);
     const size_t asked = limits_set[cudaLimitStackSize], stack = asked > LEAST_STACK ? asked : LEAST_STACK;
-    sticky_error = sim_launch(kernel->binary->module, f, grid, block, dynamic_bytes, stack, arguments);
+    sticky_error = (cooperative ? sim_launch_cooperative : sim_launch)(kernel->binary->module, f, grid, block, dynamic_bytes,
+                                                                       stack, arguments);
     if (sticky_error)
         last_error = sticky_error;
     return cudaSuccess; // as on a GPU, the next call tells that the kernel failed
+}
+
+API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes, cudaStream_t stream)
+{
+    UNUSED(stream);
+    return launch_kernel(host, grid, block, arguments, dynamic_bytes, false);
 }
 
 API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host)
@@ -358,16 +374,20 @@ API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 blo
 
 API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *host, void **arguments)
 {
-    for (unsigned k = 0; k < config->numAttrs; k++) // others are hints
-        if (config->attrs[k].id == cudaLaunchAttributeCooperative || config->attrs[k].id == cudaLaunchAttributeClusterDimension)
+    bool cooperative = false;
+    for (unsigned k = 0; k < config->numAttrs; k++) { // others are hints
+        if (config->attrs[k].id == cudaLaunchAttributeClusterDimension)
             return done(cudaErrorNotSupported);
-    return cudaLaunchKernel(host, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, config->stream);
+        if (config->attrs[k].id == cudaLaunchAttributeCooperative)
+            cooperative = config->attrs[k].val.cooperative != 0;
+    }
+    return launch_kernel(host, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, cooperative);
 }
 
 API cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t bytes, cudaStream_t stream)
 {
-    UNUSED(host), UNUSED(grid), UNUSED(block), UNUSED(arguments), UNUSED(bytes), UNUSED(stream);
-    return done(cudaErrorNotSupported); // its blocks wait for each other; here they run one by one
+    UNUSED(stream);
+    return launch_kernel(host, grid, block, arguments, bytes, true);
 }
 
 API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
@@ -445,14 +465,7 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *bloc
         return done(error);
     if (threads < 1)
         return done(cudaErrorInvalidValue);
-    enum { RESERVED_SHARED = 1024 }; // of each block, for the system
-    const Device *d = sim_device();
-    const size_t shared = f->shared_bytes + dynamic_bytes + RESERVED_SHARED;
-    const int warps = (threads + LANES - 1) / LANES, by_threads = d->threads_per_sm / (warps * LANES);
-    const size_t by_shared = (size_t)d->shared_per_sm / shared;
-    *blocks = threads > MAX_THREADS ? 0 : by_threads < d->blocks_per_sm ? by_threads : d->blocks_per_sm;
-    if (by_shared < (size_t)*blocks)
-        *blocks = (int)by_shared;
+    *blocks = threads > MAX_THREADS ? 0 : sim_blocks_per_sm(f, threads, dynamic_bytes);
     return cudaSuccess;
 }
 
@@ -898,7 +911,7 @@ API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
     p->l2CacheSize = d->l2_bytes;
     p->memPitch = 2147483647;
     p->textureAlignment = 512;
-    p->unifiedAddressing = p->managedMemory = p->canMapHostMemory = 1;
+    p->unifiedAddressing = p->managedMemory = p->canMapHostMemory = p->cooperativeLaunch = 1;
     return cudaSuccess;
 }
 
@@ -924,7 +937,7 @@ API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute
         {cudaDevAttrMultiProcessorCount, d->sm_count}, {cudaDevAttrMaxThreadsPerMultiProcessor, d->threads_per_sm},
         {cudaDevAttrMaxBlocksPerMultiprocessor, d->blocks_per_sm}, {cudaDevAttrL2CacheSize, d->l2_bytes},
         {cudaDevAttrComputeCapabilityMajor, 9}, {cudaDevAttrUnifiedAddressing, 1}, {cudaDevAttrManagedMemory, 1},
-        {cudaDevAttrCanMapHostMemory, 1}, {cudaDevAttrMaxPitch, 2147483647}, {cudaDevAttrTextureAlignment, 512},
+        {cudaDevAttrCanMapHostMemory, 1}, {cudaDevAttrCooperativeLaunch, 1}, {cudaDevAttrMaxPitch, 2147483647}, {cudaDevAttrTextureAlignment, 512},
     };
     *value = 0; // clocks, bus width and all that this device does not have
     for (size_t k = 0; k < sizeof values / sizeof *values; k++)

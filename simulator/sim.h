@@ -202,7 +202,7 @@ typedef enum Special {
     LANEID, WARPID, NWARPID, SMID, NSMID, GRIDID, LANEMASK_EQ, LANEMASK_LE, LANEMASK_LT, LANEMASK_GE,
     LANEMASK_GT, CLOCK, CLOCK_HI, CLOCK64, GLOBALTIMER, GLOBALTIMER_LO, GLOBALTIMER_HI,
     DYNAMIC_SMEM_SIZE, TOTAL_SMEM_SIZE, CLUSTER_ONE, CLUSTER_ZERO, DYNAMIC_SHARED, RESERVED_SHARED, LOCAL_BASE,
-    PARAM_BASE, SPECIALS
+    PARAM_BASE, GRID_WORKSPACE_HIGH, GRID_WORKSPACE_LOW, SPECIALS
 } Special;
 
 typedef struct Slot { // of a constant or special register, set when a frame is made
@@ -267,7 +267,7 @@ typedef struct Allocation {
     size_t bytes;
     MemoryKind kind;
     int number; // of those that are no kernel's arguments, in the order in which they were made
-    uint64_t writer; // of an IN_TURN launch: 1 + the last block that wrote here
+    uint64_t writer; // of an IN_TURN launch: 1 + the place of the last block that wrote here
 } Allocation;
 
 enum { SHARED_WINDOW_BIT = 60, LOCAL_WINDOW_BIT = 61 };
@@ -362,12 +362,16 @@ typedef struct Launch {
     size_t dynamic_bytes, shared_bytes; // asked for; with the static ones
     uint32_t dynamic_shared, reserved_shared; // where these parts begin
     uint8_t *params;
+    uint8_t *workspace; // of a cooperative launch: where its blocks wait for each other; NULL: it is none
     size_t local_bytes; // of a thread
     uint64_t blocks;
     Counters counters;
     Order order;
-    bool traced; // one of its blocks: trace.c
-    uint64_t next_block, fault_block; // the first that nobody runs yet; the first that went wrong
+    bool together;      // blocks take turns
+    bool traced;        // blocks of it: trace.c
+    uint64_t *shuffled; // the blocks in the order in which they begin; NULL: in that of their numbers
+    // Places in that order: of the first that nobody runs yet, of the first that went wrong.
+    uint64_t next_block, fault_block;
     _Atomic uint64_t ended;           // of an IN_TURN launch: so many blocks, the first ones
     atomic_uint restarts;
     cudaError_t error;
@@ -376,7 +380,7 @@ typedef struct Launch {
 
 typedef struct Block {
     Launch *launch;
-    uint64_t number;
+    uint64_t number, place; // place: in the order in which blocks begin
     dim3 index;
     Warp warps[MAX_WARPS];
     int warp_count;
@@ -410,6 +414,9 @@ void sim_check_barriers(Block *block);
 // that calls functions gets stack_bytes of local memory for theirs.
 cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block,
                        size_t dynamic_bytes, size_t stack_bytes, void **arguments);
+// The same for a cooperative launch, whose blocks may wait for each other. The device must hold them all.
+cudaError_t sim_launch_cooperative(const Module *module, const Function *kernel, dim3 grid, dim3 block,
+                                   size_t dynamic_bytes, size_t stack_bytes, void **arguments);
 
 // Ends the block: the instruction of a lane (or -1) went wrong. Does not return.
 _Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)
@@ -427,11 +434,13 @@ void sim_count_launch(const Launch *launch, double host_seconds);
 // The function's own name in a mangled one: "reduce" in _Z6reduceILj256EEvPKfPfm.
 Slice sim_plain_name(Slice mangled);
 
-// ---- trace.c: what the warps of one block do, instruction by instruction.
+// ---- trace.c: what the warps of one block do, instruction by instruction; or all blocks, in device memory.
 
 // Starts the launch's part of the file that $SIM_TRACE names, if it does. False if it does not.
 bool sim_trace_launch(const Launch *launch);
-// Whether the block with this number is the one to trace.
+// Whether the file gets rows of all blocks.
+bool sim_traces_all(void);
+// Whether the block with this number is to be traced.
 bool sim_is_traced(const Launch *launch, uint64_t number);
 // Adds a row for the instruction that the path is about to run.
 void sim_trace_instruction(const Warp *w, const Path *p);
@@ -449,5 +458,10 @@ typedef struct Device {
 } Device;
 
 const Device *sim_device(void);
+// How many blocks of a kernel an SM holds at once.
+int sim_blocks_per_sm(const Function *kernel, int threads, size_t dynamic_bytes);
+// The number in an environment variable, or `otherwise` if it is not set; ends the program where it is
+// none, and says what is accepted.
+uint64_t sim_number_asked_for(const char *name, uint64_t otherwise, const char *accepted);
 
 #endif

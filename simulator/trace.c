@@ -1,13 +1,14 @@
 // trace.c: what the warps of one block do, in every launch: a row for each instruction of a warp, into the
-// file that $SIM_TRACE names. $SIM_TRACE_BLOCK chooses the block; it is block 0 if that is not set.
+// file that $SIM_TRACE names. $SIM_TRACE_BLOCK chooses the block; it is block 0 if that is not set. Where it
+// is "all", every block is traced, but only what it reads and writes in device memory.
 #include "sim.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 static FILE *file;
+static bool all_blocks;
 static uint64_t block_number;
 static int launch_number = -1;
 static uint64_t order; // of the rows of a launch
@@ -27,18 +28,13 @@ static _Noreturn void give_up(void)
     exit(EXIT_FAILURE);
 }
 
-// The number of the block that $SIM_TRACE_BLOCK asks for.
-static uint64_t wanted_block(void)
+// Finds out which block $SIM_TRACE_BLOCK asks for.
+static void choose_block(void)
 {
     const char *text = getenv("SIM_TRACE_BLOCK");
-    char *end = NULL;
-    errno = 0;
-    const uint64_t number = text ? strtoull(text, &end, 10) : 0;
-    if (text && (*text < '0' || *text > '9' || *end || errno)) {
-        fprintf(stderr, "simulator: SIM_TRACE_BLOCK is '%s'; accepted is a block's number, from 0 on\n", text);
-        exit(EXIT_FAILURE);
-    }
-    return number;
+    all_blocks = text && strcmp(text, "all") == 0;
+    if (!all_blocks)
+        block_number = sim_number_asked_for("SIM_TRACE_BLOCK", 0, "a block's number, from 0 on, or all");
 }
 
 bool sim_trace_launch(const Launch *launch)
@@ -47,7 +43,7 @@ bool sim_trace_launch(const Launch *launch)
     if (!path)
         return false;
     if (!file) {
-        block_number = wanted_block();
+        choose_block();
         file = fopen(path, "w");
         if (!file)
             give_up();
@@ -56,7 +52,12 @@ bool sim_trace_launch(const Launch *launch)
     }
     launch_number++;
     order = 0;
-    return block_number < launch->blocks;
+    return all_blocks || block_number < launch->blocks;
+}
+
+bool sim_traces_all(void)
+{
+    return all_blocks;
 }
 
 void sim_end_trace_of_launch(void)
@@ -67,7 +68,7 @@ void sim_end_trace_of_launch(void)
 
 bool sim_is_traced(const Launch *launch, uint64_t number)
 {
-    return launch->traced && number == block_number;
+    return launch->traced && (all_blocks || number == block_number);
 }
 
 // ---- What an instruction touches
@@ -124,6 +125,13 @@ static bool find_target(const Warp *w, const Instr *i, uint32_t mask, Touched *t
     return true;
 }
 
+// Whether the lanes that are on touch device memory; the first of them tells.
+static bool in_device_memory(const Touched *t, uint32_t mask)
+{
+    const Space space = t->space == GENERIC ? sim_space_at(t->address[__builtin_ctz(mask)]) : t->space;
+    return space == GLOBAL;
+}
+
 // ---- Rows
 
 // Names the memory in which an address lies, and makes the address count from that memory's begin.
@@ -178,6 +186,20 @@ static void start_row(const Warp *w, const char *event, const Statement *s, uint
             s ? s->line : 0, (int)source.length, source.text, located ? s->source_line : 0, mask);
 }
 
+// Adds rows for what the instruction reads and writes in device memory.
+static void trace_device_memory(const Warp *w, const Instr *i, uint32_t mask)
+{
+    Touched touched;
+    if (mask && find_touched(w, i, mask, &touched) && in_device_memory(&touched, mask)) {
+        start_row(w, "run", i->statement, mask);
+        write_touched(&touched, mask);
+    }
+    if (mask && find_target(w, i, mask, &touched) && in_device_memory(&touched, mask)) {
+        start_row(w, "target", i->statement, mask);
+        write_touched(&touched, mask);
+    }
+}
+
 void sim_trace_instruction(const Warp *w, const Path *p)
 {
     const Instr *i = &p->frame->function->program->code[p->pc];
@@ -185,6 +207,10 @@ void sim_trace_instruction(const Warp *w, const Path *p)
     if (i->guard != NOWHERE)
         mask &= *(uint32_t *)(w->lanes + i->guard) ^ (i->guard_negated ? ALL_LANES : 0);
     Touched touched;
+    if (all_blocks) {
+        trace_device_memory(w, i, mask);
+        return;
+    }
     start_row(w, "run", i->statement, mask);
     if (i->control == BLOCK_BARRIER && mask)
         fprintf(file, ",barrier%zu,,\n", bytes_in(w, i->a, mask));
@@ -198,6 +224,8 @@ void sim_trace_instruction(const Warp *w, const Path *p)
 
 void sim_trace_release(const Warp *w, const Path *p)
 {
+    if (all_blocks)
+        return;
     start_row(w, "release", p->frame->function->program->code[p->pc - 1].statement, p->mask);
     fprintf(file, ",barrier%d,,\n", p->barrier);
 }

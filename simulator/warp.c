@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { TURN = 20000 };    // instructions until the next warp has its turn
+enum { SHORT_TURN = 32 }; // the same where blocks take turns
 enum { CALL_BYTES = 64 }; // that a call takes from the stack besides the function's variables
 
 // ---- Frames
@@ -35,7 +36,7 @@ static uint64_t special_value(const Warp *w, const Frame *f, Special special, in
     case LANEID: return (uint64_t)lane;
     case WARPID: return (uint64_t)w->number;
     case NWARPID: return (uint64_t)b->warp_count;
-    case SMID: return b->number % (uint64_t)sim_device()->sm_count;
+    case SMID: return b->place % (uint64_t)sim_device()->sm_count;
     case NSMID: return (uint64_t)sim_device()->sm_count;
     case LANEMASK_EQ: return bit;
     case LANEMASK_LT: return bit - 1;
@@ -49,6 +50,8 @@ static uint64_t special_value(const Warp *w, const Frame *f, Special special, in
     case RESERVED_SHARED: return launch->reserved_shared;
     case LOCAL_BASE: return f->local_base;
     case PARAM_BASE: return (uint64_t)(uintptr_t)launch->params;
+    case GRID_WORKSPACE_HIGH: return (uint64_t)(uintptr_t)launch->workspace >> 32;
+    case GRID_WORKSPACE_LOW: return (uint64_t)(uintptr_t)launch->workspace;
     default: return 0;
     }
 }
@@ -494,7 +497,7 @@ static void put_last(Warp *w, Path *p)
 bool sim_run_warp(Warp *w)
 {
     bool progress = false;
-    int turn = TURN;
+    int turn = w->block->launch->together ? SHORT_TURN : TURN;
     w->yields = false;
     while (turn > 0 && !w->yields) {
         Path *p = w->paths;

@@ -17,7 +17,8 @@ import tries
 
 LADDER = tables.steps()
 STEPS = LADDER[:-1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("[!.]*/README.md")), *sorted(ROOT.glob("docs/*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("[!.]*/README.md")), *sorted(ROOT.glob("docs/*.md")),
+         *sorted(ROOT.glob("scan/*/README.md"))]
 
 
 def text_of(page):
@@ -81,6 +82,8 @@ def test_a_step_is_measured(step):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_nothing_is_left_unmeasured(page):
     """Broken: a table says "not measured yet" of something that the committed results should hold. (A Try or a new step may.)"""
+    if page.is_relative_to(ROOT / "scan") and not tables.SCANS.exists():
+        pytest.skip("the prefix sum is not measured yet")
     left = [found[0] for found in tables.MARKED.finditer(text_of(page)) if tables.NOT_MEASURED in found[0]]
     new = [step for step in STEPS if tables.is_new(step)]
     assert not [block for block in left if not any(step in block or step == page.parent.name for step in new)]

@@ -69,9 +69,13 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
 __global__ void add_before(float *out, long long n, const float *before)
 {
     const long long start = (long long)blockIdx.x * TILE + threadIdx.x;
+    const float sum = before[blockIdx.x];
+    float own[RUN];
+    for (unsigned k = 0; k < RUN; k++)
+        own[k] = start + k * BLOCK_SIZE < n ? out[start + k * BLOCK_SIZE] : 0.0f;
     for (unsigned k = 0; k < RUN; k++)
         if (start + k * BLOCK_SIZE < n)
-            out[start + k * BLOCK_SIZE] += before[blockIdx.x];
+            out[start + k * BLOCK_SIZE] = own[k] + sum;
 }
 
 // How many floats of scratch memory a scan of n elements needs: a total for each tile, then

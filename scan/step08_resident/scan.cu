@@ -57,15 +57,19 @@ __device__ float add_run(const float4 *own)
     return sum;
 }
 
+// Scans four elements. The sum before them is known; returns the sum with them.
+__device__ float scan_vector(float4 *own, float before, bool exclusive)
+{
+    const float x = before + own->x, y = x + own->y, z = y + own->z, w = z + own->w;
+    *own = exclusive ? make_float4(before, x, y, z) : make_float4(x, y, z, w);
+    return w;
+}
+
 // Scans a run. The sum before it is known.
 __device__ void scan_run(float4 *own, float before, bool exclusive)
 {
-    for (unsigned k = 0; k < VECTORS; k++) {
-        const float x = before + own[k].x, y = x + own[k].y, z = y + own[k].z;
-        const float w = z + own[k].w;
-        own[k] = exclusive ? make_float4(before, x, y, z) : make_float4(x, y, z, w);
-        before = w;
-    }
+    for (unsigned k = 0; k < VECTORS; k++)
+        before = scan_vector(own + k, before, exclusive);
 }
 
 // Four elements from number i on; those beyond the array are 0.
@@ -91,33 +95,39 @@ __device__ void store_vector(float *out, long long i, long long n, float4 v)
         out[i + 2] = v.z;
 }
 
-// Where a vector lies in shared memory: behind each run a place stays empty, so that the
-// runs of neighbouring lanes begin in different banks.
+// Where a vector lies in shared memory: behind every eight, which fill all banks, a place
+// stays empty. So the runs of neighbouring lanes begin in different banks.
+const unsigned PLACES = TILE / 4 + TILE / 32;
 __device__ unsigned place(unsigned vector)
 {
-    return vector + vector / VECTORS;
+    return vector + vector / 8;
 }
 
 // Reads a tile as memory likes it, lane beside lane; then each thread takes its run.
 __device__ void load_tile(const float *in, long long start, long long n, float4 *tile,
                           float4 *own)
 {
-    for (unsigned v = threadIdx.x; v < TILE / 4; v += BLOCK_SIZE)
-        tile[place(v)] = load_vector(in, start + 4 * v, n);
+    const unsigned tid = threadIdx.x;
+    for (unsigned k = 0; k < VECTORS; k++)
+        own[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + tid), n);
+    for (unsigned k = 0; k < VECTORS; k++)
+        tile[place(k * BLOCK_SIZE + tid)] = own[k];
     __syncthreads();
     for (unsigned k = 0; k < VECTORS; k++)
-        own[k] = tile[place(threadIdx.x * VECTORS + k)];
+        own[k] = tile[place(tid * VECTORS + k)];
 }
 
 // The way back.
 __device__ void store_tile(float *out, long long start, long long n, float4 *tile,
                            const float4 *own)
 {
+    const unsigned tid = threadIdx.x;
     for (unsigned k = 0; k < VECTORS; k++)
-        tile[place(threadIdx.x * VECTORS + k)] = own[k];
+        tile[place(tid * VECTORS + k)] = own[k];
     __syncthreads();
-    for (unsigned v = threadIdx.x; v < TILE / 4; v += BLOCK_SIZE)
-        store_vector(out, start + 4 * v, n, tile[place(v)]);
+    for (unsigned k = 0; k < VECTORS; k++)
+        store_vector(out, start + 4 * (k * BLOCK_SIZE + tid), n,
+                     tile[place(k * BLOCK_SIZE + tid)]);
 }
 
 // A tile's word: above, whether its total is there; below, the total. Whoever sees the one
@@ -167,7 +177,7 @@ __device__ float add_totals(Word *words, long long first, long long last)
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
                            Word *drawn, Word *words)
 {
-    __shared__ float4 vectors[TILE / 4 + BLOCK_SIZE];
+    __shared__ float4 vectors[PLACES];
     long long last = 0;
     float before_tile = 0.0f; // before the last one
     for (long long tile; (tile = draw_tile(drawn)) * TILE < n; last = tile) {

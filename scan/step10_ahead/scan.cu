@@ -73,15 +73,19 @@ __device__ float add_run(const float4 *own)
     return sum;
 }
 
+// Scans four elements. The sum before them is known; returns the sum with them.
+__device__ float scan_vector(float4 *own, float before, bool exclusive)
+{
+    const float x = before + own->x, y = x + own->y, z = y + own->z, w = z + own->w;
+    *own = exclusive ? make_float4(before, x, y, z) : make_float4(x, y, z, w);
+    return w;
+}
+
 // Scans a run. The sum before it is known.
 __device__ void scan_run(float4 *own, float before, bool exclusive)
 {
-    for (unsigned k = 0; k < VECTORS; k++) {
-        const float x = before + own[k].x, y = x + own[k].y, z = y + own[k].z;
-        const float w = z + own[k].w;
-        own[k] = exclusive ? make_float4(before, x, y, z) : make_float4(x, y, z, w);
-        before = w;
-    }
+    for (unsigned k = 0; k < VECTORS; k++)
+        before = scan_vector(own + k, before, exclusive);
 }
 
 // The tiles that a block is busy with, in shared memory. Its tile number i has the place

@@ -1,0 +1,128 @@
+// scan_against_cub [ELEMENTS...]: the prefix sum's last step, CUB and a copy on the device in one process, run
+// by run in turns: one CSV row for each size. The scans are timed, and checked, by their own harness, timed_run().
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cub/cub.cuh>
+#include <cuda/atomic>
+#include <cuda/ptx>
+#include <string>
+#include <vector>
+
+// Each program in a namespace of its own; what they include is there already. Their main functions
+// end without a return, as only a real one may, and not all of a harness is used.
+#pragma nv_diag_suppress 940, 177
+#pragma GCC diagnostic ignored "-Wreturn-type"
+#pragma GCC diagnostic ignored "-Wunused-function"
+namespace cub_scan {
+#include "../scan/reference_cub/scan.cu"
+}
+namespace last_step {
+#include "../scan/step12_small/scan.cu"
+}
+
+namespace in_turns {
+using cub_scan::check; // what CHECK calls
+
+enum { MOST_RUNS = 200, FEWEST_RUNS = 20, ENOUGH_MS = 400 };
+
+// The last step's own Data over the same memory.
+static last_step::Data share(const cub_scan::Data &data)
+{
+    return {data.n, data.flush_count, data.busy_cycles, data.exclusive, data.in, data.out, data.scratch, data.flush, data.mistakes,
+            data.flush_blocks, 0, data.start, data.stop};
+}
+
+// Milliseconds of a copy of the array on the device, from a cold cache like the scans.
+static float timed_copy(const cub_scan::Data &data)
+{
+    cub_scan::prepare<<<data.flush_blocks, 1024>>>(data.flush, data.flush_count, data.busy_cycles, data.mistakes);
+    CHECK(cudaEventRecord(data.start));
+    CHECK(cudaMemcpyAsync(data.out, data.in, data.n * sizeof(float), cudaMemcpyDeviceToDevice));
+    CHECK(cudaEventRecord(data.stop));
+    CHECK(cudaEventSynchronize(data.stop));
+    float ms;
+    CHECK(cudaEventElapsedTime(&ms, data.start, data.stop));
+    return ms;
+}
+
+// The mean of the middle half, in microseconds: for the shortest times it tells more than the median, which
+// moves by whole ticks of the clock.
+static double middle_mean_us(std::vector<float> ms)
+{
+    std::sort(ms.begin(), ms.end());
+    const size_t quarter = ms.size() / 4;
+    double sum = 0;
+    for (size_t run = quarter; run < ms.size() - quarter; run++)
+        sum += ms[run];
+    return 1e3 * sum / (ms.size() - 2 * quarter);
+}
+
+static void compare(cub_scan::Data data)
+{
+    last_step::Data ours = share(data);
+    std::vector<float> scan, cub, copy;
+    float total_ms = 0;
+    last_step::timed_run(&ours, 0); // to warm up
+    cub_scan::timed_run(&data, 0);
+    for (unsigned run = 1; run <= FEWEST_RUNS || (run <= MOST_RUNS && total_ms < ENOUGH_MS); run++) {
+        // Before each of the two scratch memory is wiped, for one does not know the other's words.
+        scan.push_back(last_step::timed_run(&ours, 2 * run));
+        cub.push_back(cub_scan::timed_run(&data, 2 * run));
+        copy.push_back(timed_copy(data));
+        total_ms += scan.back() + cub.back() + copy.back();
+    }
+    const double us[] = {middle_mean_us(scan), middle_mean_us(cub), middle_mean_us(copy)};
+    const double kilobytes = 2e-3 * data.n * sizeof(float); // read and written
+    printf("%lld,%.3f,%.3f,%.3f,%.1f,%.1f,%.1f\n", data.n, us[0], us[1], us[2], kilobytes / us[0], kilobytes / us[1],
+           kilobytes / us[2]);
+    fflush(stdout);
+}
+
+static int run(int argc, char **argv)
+{
+    std::vector<long long> sizes;
+    for (int i = 1; i < argc; i++)
+        sizes.push_back(atoll(argv[i]));
+    if (argc == 1) { // powers of two, and between them sizes that are multiples of nothing
+        for (int power = 10; power <= 30; power++)
+            sizes.push_back(1ll << power);
+        sizes.insert(sizes.end(), {1000, (1 << 15) - 1, (1 << 19) + 1, (1 << 23) - 1, (1 << 27) + 1});
+        std::sort(sizes.begin(), sizes.end());
+    }
+    if (sizes.empty() || *std::min_element(sizes.begin(), sizes.end()) < 1) {
+        fprintf(stderr, "scan_against_cub: accepted are numbers of elements, 1 or more\n");
+        return 2;
+    }
+    const long long most = *std::max_element(sizes.begin(), sizes.end());
+    cub_scan::Data data = {};
+    cudaDeviceProp device;
+    int clock_khz;
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    CHECK(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0));
+    const size_t flush_bytes = 2 * (size_t)device.l2CacheSize;
+    data.flush_count = flush_bytes / sizeof(float4);
+    data.flush_blocks = 2 * device.multiProcessorCount;
+    data.busy_cycles = clock_khz / 10; // a tenth of a millisecond
+    CHECK(cudaMalloc(&data.in, most * sizeof(float)));
+    CHECK(cudaMalloc(&data.out, most * sizeof(float)));
+    CHECK(cudaMalloc(&data.scratch, std::max(cub_scan::scratch_count(most), last_step::scratch_count(most)) * sizeof(float)));
+    CHECK(cudaMalloc(&data.flush, flush_bytes));
+    CHECK(cudaMemset(data.flush, 0, flush_bytes));
+    CHECK(cudaMalloc(&data.mistakes, 2 * sizeof(long long)));
+    CHECK(cudaEventCreate(&data.start));
+    CHECK(cudaEventCreate(&data.stop));
+    printf("elements,scan_us,cub_us,copy_us,scan_gb_per_s,cub_gb_per_s,copy_gb_per_s\n");
+    for (long long n : sizes) {
+        data.n = n;
+        compare(data);
+    }
+    return 0;
+}
+} // namespace in_turns
+
+int main(int argc, char **argv)
+{
+    return in_turns::run(argc, argv);
+}
