@@ -14,25 +14,23 @@ import files
 
 COLUMNS = ["step", "elements", "read_bytes_per_element", "written_bytes_per_element"]
 READ, WRITTEN = "dram__bytes_read.sum", "dram__bytes_write.sum"
-HARNESS = ("fill", "prepare", "compare")
 
 
-def counted(program, elements):
-    """(kernel, metric, value) of each launch up to the end of the first scan, in order."""
-    command = ["ncu", "--csv", "--print-units", "base", "--metrics", f"{READ},{WRITTEN}", "--launch-count", "16", program, str(elements)]
+def kernels_of(program, elements):
+    """What ncu says of each kernel of the first scan."""
+    command = ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--metrics", f"{READ},{WRITTEN}", "--launch-count", "16", program, str(elements)]
     result = subprocess.run(command, capture_output=True, text=True)
-    if result.returncode != 0:
+    if '"ID"' not in result.stdout:
         sys.exit(f"scan_bytes.py: ncu failed on {program}: {(result.stdout + result.stderr).strip()[-300:]}")
-    table = result.stdout[result.stdout.index('"ID"'):]
-    rows = [(row["Kernel Name"].split("(")[0], row["Metric Name"], float(row["Metric Value"].replace(",", ""))) for row in csv.DictReader(io.StringIO(table))]
-    kernels = [kernel for kernel, _, _ in rows]
-    return rows[:kernels.index("compare")] if "compare" in kernels else rows
+    rows = csv.DictReader(io.StringIO(result.stdout[result.stdout.index('"ID"'):]))
+    kernels = [row for row in rows if row["ID"]]  # the line of the units has none
+    return files.first_run(kernels, lambda row: row["Kernel Name"])
 
 
 def row_of(program, elements):
-    rows = counted(program, elements)
-    sums = [sum(value for kernel, metric, value in rows if metric == wanted and kernel not in HARNESS) for wanted in (READ, WRITTEN)]
-    return [Path(program).parent.name, elements, *(f"{total / elements:.2f}" for total in sums)]
+    kernels = kernels_of(program, elements)
+    totals = [sum(float(kernel[metric].replace(",", "")) for kernel in kernels) for metric in (READ, WRITTEN)]
+    return [Path(program).parent.name, elements, *(f"{total / elements:.2f}" for total in totals)]
 
 
 def main():
