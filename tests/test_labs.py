@@ -23,19 +23,28 @@ import tries
 LABS = labs.labs()
 SOURCES = [source for lab in LABS for source in labs.sources(lab)]
 PAIRS = [(before, after) for lab in LABS for before, after in zip(labs.sources(lab), labs.sources(lab)[1:])]
+# Lines that a step of a lab may differ by from the one before.
+BUDGET = 30
+# Steps that may differ by more, and from which program: the one before where there is none.
+EXCEPTIONS = {
+    "segmented-step01_cub": (None, 33),  # a call in place of a kernel: nothing stays
+    "segmented-step02_pairs": ("scan/step11_noclear/scan.cu", 280),  # the prefix sum's last design with keys and pairs; a library's call is no way there
+    "segmented-step03_sums": (None, 89),  # all that brings results from shared memory to the array goes
+}
 # What can be built here: all programs for the simulator but those that need NCCL, and C programs.
 # Of two labs that take nvcc long make test builds the first and the last.
 BUILT = [source for source in SOURCES if not labs.obstacle(source, True, "nvcc")
          and (source.stem not in ("operators", "thrust") or source in (labs.sources(source.stem)[0], labs.sources(source.stem)[-1]))]
 ENVIRONMENT = os.environ | labs.MPI_ENVIRONMENT
+TOGETHER = {"SIM_TOGETHER": "1"}
 
 
 def name(source):
     return f"{source.parent.parent.name}-{source.parent.name}"
 
 
-def run(source, *arguments):
-    return subprocess.run([*labs.command(source, True), *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, env=ENVIRONMENT)
+def run(source, *arguments, **environment):
+    return subprocess.run([*labs.command(source, True), *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, env=ENVIRONMENT | environment)
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=name)
@@ -47,7 +56,11 @@ def test_harness_is_the_same_within_a_lab(source):
 @pytest.mark.parametrize("before, after", PAIRS, ids=lambda source: name(source))
 def test_a_step_changes_only_its_idea(before, after, tmp_path):
     """Broken: the diff of a lab's step, its lesson, has grown noise."""
-    assert 0 < changed_lines(before, after, tmp_path) <= 30
+    other, budget = EXCEPTIONS.get(name(after), (None, BUDGET))
+    if other:  # with another harness: the lessons are compared
+        before = tmp_path / "other"
+        before.write_text(labs.MARK.join([split(ROOT / other)[0], split(after)[1]]), encoding="utf-8")
+    assert 0 < changed_lines(before, after, tmp_path) <= budget
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=name)
@@ -72,26 +85,34 @@ def test_a_lab_is_right_at_any_size(source, size):
     assert header[0] == "step" and all(row[-1] == "PASS" for row in rows)
 
 
-# (step, what stands there, what is planted, size): each must make the program fail.
-MISTAKES = {
-    "accuracy": ("step02_pairwise", "i < n ? in[i] : 0", "i < n && i != 32 ? in[i] : 0", 33),
-    "bankconflicts": ("step01_padded", "k < padded(blockDim.x)", "k < blockDim.x", 256),
-    "cpu": ("step04_simd", "i < n; i++)", "i < n - 1; i++)", 33),
-    "several_gpus": ("step01_together", "gpu.in, gpu.sum, gpu.n,", "gpu.in, gpu.sum, gpu.n - 1,", 33),
-    "mpi": ("step03_operator", "a.place < b.place", "a.place > b.place", 33),
-    "thrust": ("step04_cub", "const long long n = v.size();", "const long long n = v.size() - 1;", 33),
-    "coalescing": ("step03_shared", "__syncthreads();", "", 33),
-    "launch": ("step00_block", "    if (i < n)\n        sum[i]", "    if (i < n - 1)\n        sum[i]", 33),
-    "operators": ("step00_operator", "tid < BLOCK_SIZE / 32 ? values[tid]", "tid < BLOCK_SIZE / 32 - 1 ? values[tid]", 257),
-    "rowscale": ("step05_teams", "end = row < rows ? count : 0;", "end = row < rows ? count - (count == 1023) : 0;", 33),
-}
+# (lab, step, what stands there, what is planted, arguments): each must make the program fail. Blocks run together: else the first one has all tiles
+# of the lab segmented, and looks back at its own only.
+MISTAKES = [
+    ("accuracy", "step02_pairwise", "i < n ? in[i] : 0", "i < n && i != 32 ? in[i] : 0", "33"),
+    ("bankconflicts", "step01_padded", "k < padded(blockDim.x)", "k < blockDim.x", "256"),
+    ("cpu", "step04_simd", "i < n; i++)", "i < n - 1; i++)", "33"),
+    ("several_gpus", "step01_together", "gpu.in, gpu.sum, gpu.n,", "gpu.in, gpu.sum, gpu.n - 1,", "33"),
+    ("mpi", "step03_operator", "a.place < b.place", "a.place > b.place", "33"),
+    ("thrust", "step04_cub", "const long long n = v.size();", "const long long n = v.size() - 1;", "33"),
+    ("coalescing", "step03_shared", "__syncthreads();", "", "33"),
+    ("launch", "step00_block", "    if (i < n)\n        sum[i]", "    if (i < n - 1)\n        sum[i]", "33"),
+    ("operators", "step00_operator", "tid < BLOCK_SIZE / 32 ? values[tid]", "tid < BLOCK_SIZE / 32 - 1 ? values[tid]", "257"),
+    ("rowscale", "step05_teams", "end = row < rows ? count : 0;", "end = row < rows ? count - (count == 1023) : 0;", "33"),
+    ("segmented", "step02_pairs", "2 * launch + total.begins", "2 * launch", "30011"),  # no segment begins in another tile
+    ("segmented", "step02_pairs", "32 * k + lane >= since ?", "true ?", "30011"),  # what lies before the last beginning counts
+    ("segmented", "step02_pairs", "return exclusive ? without", "return exclusive ? *before", "--exclusive 33"),
+    ("segmented", "step03_sums", "if (i == n - 1)", "if (i == n)", "33"),  # the last segment has no sum
+]
 
 
-@pytest.mark.parametrize("lab", LABS)
-def test_a_planted_mistake_is_found(lab, tmp_path):
+def test_each_lab_has_a_planted_mistake():
+    """Broken: nobody has seen the check of a lab find anything."""
+    assert {lab for lab, *_ in MISTAKES} == set(LABS)
+
+
+@pytest.mark.parametrize("lab, step, good, bad, arguments", MISTAKES, ids=lambda text: text if text in LABS or text.startswith("step") else "")
+def test_a_planted_mistake_is_found(lab, step, good, bad, arguments, tmp_path):
     """Broken: the check of a lab passes a wrong result."""
-    assert lab in MISTAKES, "plant a mistake in each lab"
-    step, good, bad, size = MISTAKES[lab]
     source = ROOT / "labs" / lab / step / next((ROOT / "labs" / lab / step).glob(f"{lab}.c*")).name
     if why := labs.obstacle(source, True, "nvcc"):
         pytest.skip(why)
@@ -105,7 +126,7 @@ def test_a_planted_mistake_is_found(lab, tmp_path):
     else:
         build(planted, program)
     *start, _ = labs.command(source, True)
-    result = subprocess.run([*start, program, "--csv", str(size)], capture_output=True, text=True, env=ENVIRONMENT)
+    result = subprocess.run([*start, program, "--csv", *arguments.split()], capture_output=True, text=True, env=ENVIRONMENT | TOGETHER)
     assert result.returncode not in (0, 2, 77) and result.stderr, result.stdout
 
 
@@ -117,6 +138,14 @@ def test_bad_arguments(lab, arguments):
         result = run(source, *arguments)
         said = [line for line in result.stderr.splitlines() if "unusable" in line]
         assert result.returncode == 2 and result.stdout == "" and len(said) == 1 and "accepted" in said[0]
+
+
+@pytest.mark.parametrize("source", [source for source in BUILT if source.stem == "segmented"], ids=name)
+def test_segments_are_right_where_blocks_wait_for_each_other(source):
+    """Broken: the lab segmented is right only as long as one block does all, or nobody asks for --exclusive."""
+    for options in ((), ("--exclusive",)):
+        result = run(source, "--csv", *options, labs.small_size("segmented"), **TOGETHER)
+        assert result.returncode == 0 and result.stdout.count("PASS") == 4, result.stderr
 
 
 def test_softmax_is_right():

@@ -1,0 +1,624 @@
+// Lab segmented, step 02: the last step of the prefix sum, with pairs in place of sums.
+// The change: the operator: beside a sum stands whether a segment begins.
+// Build and run: nvcc -O3 -arch=native -o segmented segmented.cu && ./segmented
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cuda/atomic>
+#include <cuda/ptx>
+
+namespace ptx = cuda::ptx;
+
+static const char STEP[] = "step02_pairs";
+
+#define CHECK(call) check(call, #call, __FILE__, __LINE__)
+static void check(cudaError_t error, const char *call, const char *file, int line);
+
+static const long long MOST_ELEMENTS = 1ll << 30;
+static const bool ONLY_SUMS = false; // but a sum for every element
+
+const unsigned BLOCK_SIZE = 512;              // threads that scan, a power of two
+const unsigned ALL_THREADS = BLOCK_SIZE + 64; // a warp looks back, and one copies
+const unsigned RUN = 8;                       // elements side by side that a thread owns
+const unsigned TILE = BLOCK_SIZE * RUN;       // elements that a block scans
+const unsigned WARPS = BLOCK_SIZE / 32;
+const unsigned VECTORS = RUN / 4; // of four elements, of a thread
+const unsigned STAGES = 6;        // tiles that a block has in shared memory
+const unsigned AHEAD = 3;         // so many tiles later a tile is scanned
+const unsigned ASKED = 8;         // words that a lane asks for before it waits
+
+// What is known of neighbours: whether a segment begins among them, and what they add up to
+// from the last beginning on.
+struct Pair {
+    bool begins;
+    float sum;
+};
+
+// The operator of the scan: what left and right are together.
+__device__ Pair join(Pair left, Pair right)
+{
+    return {left.begins || right.begins, right.begins ? right.sum : left.sum + right.sum};
+}
+
+__device__ Pair shuffle_up(Pair pair, unsigned distance)
+{
+    return {(bool)__shfl_up_sync(0xffffffff, pair.begins, distance),
+            __shfl_up_sync(0xffffffff, pair.sum, distance)};
+}
+
+// All lanes of the warp up to this one.
+__device__ Pair scan_warp(Pair pair)
+{
+    for (unsigned distance = 1; distance < 32; distance *= 2) {
+        const Pair left = shuffle_up(pair, distance);
+        if (threadIdx.x % 32 >= distance)
+            pair = join(left, pair);
+    }
+    return pair;
+}
+
+// A barrier for the threads that scan.
+__device__ void sync_scanners()
+{
+    __barrier_sync_count(1, BLOCK_SIZE);
+}
+
+// All threads before this one in its block; *total becomes all of them.
+__device__ Pair scan_block(Pair own, Pair *total)
+{
+    __shared__ Pair pairs[WARPS]; // up to the end of each warp
+    const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    sync_scanners(); // all have read the pairs of the scan before
+    const Pair pair = scan_warp(own), left = shuffle_up(pair, 1);
+    if (lane == 31)
+        pairs[warp] = pair;
+    sync_scanners();
+    if (warp == 0) {
+        const Pair of_warps = scan_warp(lane < WARPS ? pairs[lane] : Pair{false, 0.0f});
+        if (lane < WARPS)
+            pairs[lane] = of_warps;
+    }
+    sync_scanners();
+    *total = pairs[WARPS - 1];
+    const Pair before_warp = warp > 0 ? pairs[warp - 1] : Pair{false, 0.0f};
+    return lane > 0 ? join(before_warp, left) : before_warp;
+}
+
+// The tiles that a block is busy with, in shared memory. Its tile number i has the place
+// i % STAGES. A barrier tells one group of threads that another is done with a place.
+struct Pipeline {
+    float values[STAGES][TILE];
+    int keys[STAGES][TILE];
+    Pair before_run[STAGES][BLOCK_SIZE]; // within the tile
+    long long tile[STAGES];              // its number in the array, or NONE
+    int key_before[STAGES];              // of the element before the tile
+    float before_tile[STAGES];           // the sum of that element's segment
+    uint64_t loaded[STAGES];             // the tile has come
+    uint64_t known[STAGES];              // and the sum before it
+    uint64_t scanned[STAGES];            // it can be written to memory
+};
+const long long NONE = -1;
+
+__device__ void init(Pipeline *p)
+{
+    for (unsigned place = 0; place < STAGES; place++) {
+        ptx::mbarrier_init(&p->loaded[place], 1);
+        ptx::mbarrier_init(&p->known[place], 1);
+        ptx::mbarrier_init(&p->scanned[place], (unsigned)BLOCK_SIZE);
+    }
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+}
+
+__device__ void wait(uint64_t *barriers, unsigned i)
+{
+    while (!ptx::mbarrier_try_wait_parity(&barriers[i % STAGES], i / STAGES % 2))
+        continue;
+}
+
+// The key of the element before a run.
+__device__ int key_before_run(const Pipeline *p, unsigned place)
+{
+    return threadIdx.x > 0 ? p->keys[place][threadIdx.x * RUN - 1] : p->key_before[place];
+}
+
+// A run as a pair.
+__device__ Pair add_run(const Pipeline *p, unsigned place)
+{
+    const float4 *values = (const float4 *)(p->values[place] + threadIdx.x * RUN);
+    const int4 *keys = (const int4 *)(p->keys[place] + threadIdx.x * RUN);
+    Pair pair = {false, 0.0f};
+    int key = key_before_run(p, place);
+    for (unsigned k = 0; k < VECTORS; k++) {
+        const float4 v = values[k];
+        const int4 own = keys[k];
+        pair = join(pair, {own.x != key, v.x});
+        pair = join(pair, {own.y != own.x, v.y});
+        pair = join(pair, {own.z != own.y, v.z});
+        pair = join(pair, {own.w != own.z, v.w});
+        key = own.w;
+    }
+    return pair;
+}
+
+// One element of a run: makes it its result, and *before the sum before the next.
+__device__ float scan_element(float own, bool begins, float *before, bool exclusive)
+{
+    const float without = begins ? 0.0f : *before;
+    *before = without + own;
+    return exclusive ? without : *before;
+}
+
+// Scans a run. The sum before it is known.
+__device__ void scan_run(Pipeline *p, unsigned place, float before, bool exclusive)
+{
+    float4 *values = (float4 *)(p->values[place] + threadIdx.x * RUN);
+    const int4 *keys = (const int4 *)(p->keys[place] + threadIdx.x * RUN);
+    int key = key_before_run(p, place);
+    for (unsigned k = 0; k < VECTORS; k++) {
+        float4 v = values[k];
+        const int4 own = keys[k];
+        v.x = scan_element(v.x, own.x != key, &before, exclusive);
+        v.y = scan_element(v.y, own.y != own.x, &before, exclusive);
+        v.z = scan_element(v.z, own.z != own.y, &before, exclusive);
+        v.w = scan_element(v.w, own.w != own.z, &before, exclusive);
+        values[k] = v;
+        key = own.w;
+    }
+}
+
+// A tile's word: above, in which launch it came and whether a segment begins in the tile;
+// below, the sum since. Whoever sees the one sees the other: they come in one piece.
+typedef unsigned long long Word;
+
+__device__ unsigned drawn;       // tiles, in this launch
+__device__ unsigned done_blocks; // that will not draw any more
+
+__device__ Word make_word(unsigned launch, Pair total)
+{
+    return (Word)(2 * launch + total.begins) << 32 | __float_as_uint(total.sum);
+}
+
+__device__ bool came_in(Word word, unsigned launch)
+{
+    return word >> 33 == launch;
+}
+
+__device__ Pair pair_in(Word word)
+{
+    return {(bool)(word >> 32 & 1), __uint_as_float((unsigned)word)};
+}
+
+__device__ void publish(Word *word, unsigned launch, Pair total)
+{
+    cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).store(
+        make_word(launch, total), cuda::memory_order_relaxed);
+}
+
+__device__ Word look(Word *word)
+{
+    return cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
+        cuda::memory_order_relaxed);
+}
+
+// Draws a tile, and has it copied to its place. False if there was none left.
+__device__ bool load_tile(Pipeline *p, unsigned i, const int *keys, const float *in,
+                          long long n)
+{
+    const unsigned place = i % STAGES;
+    const long long tile = atomicAdd(&drawn, 1), start = tile * TILE;
+    p->tile[place] = start < n ? tile : NONE;
+    if (start >= n) {
+        ptx::mbarrier_arrive(&p->loaded[place]);
+        return false;
+    }
+    const unsigned count = min((long long)TILE, n - start),
+                   bytes = count / 4 * sizeof(float4);
+    for (unsigned k = count / 4 * 4; k < count;
+         k++) { // the engine copies 16 bytes at a time
+        p->values[place][k] = in[start + k];
+        p->keys[place][k] = keys[start + k];
+    }
+    p->key_before[place] =
+        keys[max(start - 1, 0ll)]; // before the array the sum is 0 anyway
+    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
+                                   &p->loaded[place], 2 * bytes);
+    if (bytes > 0) {
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, p->values[place],
+                           in + start, bytes, &p->loaded[place]);
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, p->keys[place],
+                           keys + start, bytes, &p->loaded[place]);
+    }
+    return true;
+}
+
+// Has a scanned tile copied to memory, and waits until its place is free.
+__device__ void store_tile(Pipeline *p, unsigned i, float *out, long long n)
+{
+    const unsigned place = i % STAGES;
+    const long long start = p->tile[place] * TILE;
+    const unsigned count = min((long long)TILE, n - start),
+                   bytes = count / 4 * sizeof(float4);
+    for (unsigned k = count / 4 * 4; k < count; k++)
+        out[start + k] = p->values[place][k];
+    if (bytes > 0)
+        ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, out + start,
+                           p->values[place], bytes);
+    ptx::cp_async_bulk_commit_group();
+    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
+}
+
+// What one thread does: it keeps the copies going.
+__device__ void copy_tiles(Pipeline *p, const int *keys, const float *in, float *out,
+                           long long n)
+{
+    bool more = true;
+    for (unsigned i = 0; i < STAGES && more; i++)
+        more = load_tile(p, i, keys, in, n);
+    for (unsigned i = 0; p->tile[i % STAGES] != NONE; i++) {
+        wait(p->scanned, i);
+        store_tile(p, i, out, n);
+        if (more)
+            more = load_tile(p, i + STAGES, keys, in, n);
+    }
+    if (atomicInc(&done_blocks, gridDim.x - 1) == gridDim.x - 1) // back to 0 with the last
+        drawn = 0;                                               // for the next launch
+}
+
+// The sum before tile last, in its segment, where it is `before` before tile first. Lanes
+// of a warp share the tiles.
+__device__ float add_totals(Word *words, unsigned launch, long long first, long long last,
+                            float before)
+{
+    const unsigned lane = threadIdx.x % 32;
+    for (; first < last; first += 32 * ASKED) {
+        Word seen[ASKED];
+        bool all_there;
+        do {
+            all_there = true;
+            for (unsigned k = 0; k < ASKED; k++) { // all on their way before one is needed
+                const long long tile = first + 32 * k + lane;
+                seen[k] =
+                    tile < last ? look(words + tile) : make_word(launch, {false, 0.0f});
+            }
+            for (unsigned k = 0; k < ASKED; k++)
+                all_there = all_there && came_in(seen[k], launch);
+        } while (!__all_sync(0xffffffff, all_there));
+        unsigned since = 0; // the last tile, of these, in which a segment begins
+        bool begins = false;
+        for (unsigned k = 0; k < ASKED; k++) {
+            const unsigned lanes = __ballot_sync(0xffffffff, pair_in(seen[k]).begins);
+            begins = begins || lanes != 0;
+            since = lanes != 0 ? 32 * k + 31 - __clz(lanes) : since;
+        }
+        float sum = 0.0f;
+        for (unsigned k = 0; k < ASKED; k++)
+            sum += 32 * k + lane >= since ? pair_in(seen[k]).sum : 0.0f;
+        for (unsigned distance = 16; distance > 0; distance /= 2)
+            sum += __shfl_xor_sync(0xffffffff, sum, distance);
+        before = begins ? sum : before + sum;
+    }
+    return before;
+}
+
+// What one warp does: it finds the sum before each tile.
+__device__ void look_back(Pipeline *p, Word *words, unsigned launch)
+{
+    long long last = 0;
+    float before_tile = 0.0f; // before the last one
+    for (unsigned i = 0;; i++) {
+        wait(p->loaded, i);
+        const long long tile = p->tile[i % STAGES];
+        if (tile == NONE)
+            return;
+        before_tile = add_totals(words, launch, last, tile, before_tile);
+        last = tile;
+        if (threadIdx.x % 32 == 0) {
+            p->before_tile[i % STAGES] = before_tile;
+            ptx::mbarrier_arrive(&p->known[i % STAGES]);
+        }
+    }
+}
+
+// What most threads do: they add up each tile, and scan it some tiles later.
+__device__ void scan_places(Pipeline *p, bool exclusive, Word *words, unsigned launch)
+{
+    bool more = true;
+    for (unsigned i = 0;; i++) {
+        unsigned place = i % STAGES;
+        if (more)
+            wait(p->loaded, i);
+        more = more && p->tile[place] != NONE;
+        if (more) {
+            Pair total;
+            p->before_run[place][threadIdx.x] = scan_block(add_run(p, place), &total);
+            if (threadIdx.x == 0)
+                publish(words + p->tile[place], launch, total);
+        }
+        if (i < AHEAD)
+            continue;
+        place = (i - AHEAD) % STAGES;
+        if (p->tile[place] == NONE)
+            return;
+        wait(p->known, i - AHEAD);
+        const Pair before =
+            join({false, p->before_tile[place]}, p->before_run[place][threadIdx.x]);
+        scan_run(p, place, before.sum, exclusive);
+        ptx::fence_proxy_async(ptx::space_shared); // for the copy engine to see
+        ptx::mbarrier_arrive(&p->scanned[place]);
+    }
+}
+
+// Scans the array. Each block draws tile after tile.
+__global__ void scan_tiles(const int *keys, const float *in, float *out, long long n,
+                           bool exclusive, Word *words, unsigned launch)
+{
+#if __CUDA_ARCH__ >= 900 // older GPUs have no such copy engine
+    extern __shared__ __align__(128) char shared[];
+    Pipeline *p = (Pipeline *)shared;
+    if (threadIdx.x == 0)
+        init(p);
+    __syncthreads();
+    if (threadIdx.x < BLOCK_SIZE)
+        scan_places(p, exclusive, words, launch);
+    else if (threadIdx.x < BLOCK_SIZE + 32)
+        look_back(p, words, launch);
+    else if (threadIdx.x == BLOCK_SIZE + 32)
+        copy_tiles(p, keys, in, out, n);
+#endif
+}
+
+// How many floats of scratch memory a scan of n elements needs: a word for each tile. What
+// it holds before the first launch must not look like a word: all bits set, or 0.
+static long long scratch_count(long long n)
+{
+    return sizeof(Word) / sizeof(float) * ((n + TILE - 1) / TILE);
+}
+
+// How many blocks the GPU holds at once. Ends the program where it cannot run this kernel.
+static long long resident_blocks()
+{
+    int blocks_per_sm, sm_count;
+    cudaFuncAttributes kernel;
+    CHECK(cudaFuncGetAttributes(&kernel, scan_tiles));
+    if (kernel.binaryVersion < 90) {
+        fprintf(stderr, "%s needs compute capability 9.0, and to be built for it\n", STEP);
+        exit(77);
+    }
+    CHECK(cudaFuncSetAttribute(scan_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               sizeof(Pipeline)));
+    CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, scan_tiles,
+                                                        ALL_THREADS, sizeof(Pipeline)));
+    return sm_count * blocks_per_sm;
+}
+
+// out[i] becomes the sum of i's segment up to in[i], or before in[i] where it is exclusive.
+static void launch(const int *keys, const float *in, float *out, long long n,
+                   bool exclusive, float *scratch)
+{
+    static const long long resident = resident_blocks(); // asked once
+    const long long blocks = min((n + TILE - 1) / TILE, resident);
+    static unsigned number = 0; // of the launch: from 1 on
+    scan_tiles<<<blocks, ALL_THREADS, sizeof(Pipeline)>>>(keys, in, out, n, exclusive,
+                                                          (Word *)scratch, ++number);
+    CHECK(cudaGetLastError());
+}
+
+// ==== Harness: the same in every step of this lab from here on; the lesson is above. ====
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MOST_RUNS = 51 };
+static const long long MAX_ELEMENTS = 1ll << 30; // a key is an int
+
+// Ends the program, in one line, where a CUDA call failed.
+static void check(cudaError_t error, const char *call, const char *file, int line)
+{
+    if (error == cudaSuccess)
+        return;
+    fprintf(stderr, "%s:%d: %s: %s\n", file, line, call, cudaGetErrorString(error));
+    const bool cannot_run =
+        error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ||
+        error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion;
+    const bool too_large = error == cudaErrorMemoryAllocation;
+    exit(cannot_run ? CANNOT_RUN : too_large ? BAD_ARGUMENT : EXIT_FAILURE);
+}
+
+struct Data {
+    long long n, flush_count, busy_cycles;
+    long long mean; // length of a segment; 0: all elements are one segment
+    bool exclusive;
+    int *keys;           // n: the number of each element's segment
+    float *in, *out;     // n each
+    float *scratch;      // scratch_count(n)
+    float4 *flush;       // twice the L2 cache
+    long long *mistakes; // how many elements are wrong, and the first of them
+    int flush_blocks;
+    cudaEvent_t start, stop;
+};
+
+static void parse_arguments(int argc, char **argv, Data *d, bool *csv)
+{
+    for (int i = 1; i < argc; i++) {
+        const std::string arg = argv[i];
+        const bool digits = arg.find_first_not_of("0123456789") == std::string::npos;
+        const long long count = digits ? strtoll(argv[i], nullptr, 10) : 0;
+        if (arg == "--csv") {
+            *csv = true;
+        } else if (arg == "--exclusive") {
+            d->exclusive = true;
+        } else if (d->n == 0 && count >= 1 && count <= MAX_ELEMENTS) {
+            d->n = count;
+        } else {
+            fprintf(stderr,
+                    "unusable argument '%s': accepted are --csv, --exclusive, "
+                    "SIZE (1 to %lld)\n",
+                    argv[i], MAX_ELEMENTS);
+            exit(BAD_ARGUMENT);
+        }
+    }
+    d->n = std::min(d->n == 0 ? 1ll << 26 : d->n, MOST_ELEMENTS);
+}
+
+// Well mixed bits, as in SplitMix64.
+__device__ unsigned long long hash(unsigned long long bits)
+{
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
+    return (bits ^ bits >> 27) * 0x94d049bb133111ebu;
+}
+
+// The number of the segment that element i lies in. In each piece of `mean` elements a
+// segment begins, anywhere.
+__device__ int key_at(long long i, long long mean)
+{
+    if (mean == 0)
+        return 0;
+    const long long piece = i / mean;
+    const long long begin = hash((piece + 1) * 0x9e3779b97f4a7c15u) % mean;
+    return piece + (i % mean >= begin);
+}
+
+// The sum of i's segment up to i, by choice: a whole number from -2^14 to 2^14 - 1, odd for
+// every other i. Sums of neighbours stay below 2^15, so that float addition is exact.
+__device__ float sum_up_to(long long i, unsigned long long run)
+{
+    const unsigned long long bits = hash((i + 1) * 0x9e3779b97f4a7c15u + (run << 56));
+    return (float)(2 * (int)(bits >> 50) + (int)(i & 1) - (1 << 14));
+}
+
+// The same without i.
+__device__ float sum_before(long long i, long long mean, unsigned long long run)
+{
+    const bool begins = i == 0 || key_at(i, mean) != key_at(i - 1, mean);
+    return begins ? 0.0f : sum_up_to(i - 1, run);
+}
+
+__global__ void fill(int *keys, float *in, long long n, long long mean,
+                     unsigned long long run)
+{
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += gridDim.x * blockDim.x) {
+        keys[i] = key_at(i, mean);
+        in[i] = sum_up_to(i, run) - sum_before(i, mean, run);
+    }
+}
+
+// Compares every element; where there is a sum for each segment only, every sum.
+__global__ void compare(const float *out, long long n, long long mean, bool exclusive,
+                        unsigned long long run, long long *mistakes)
+{
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += gridDim.x * blockDim.x) {
+        const int key = key_at(i, mean);
+        if (ONLY_SUMS && i + 1 < n && key_at(i + 1, mean) == key)
+            continue;
+        const bool before = exclusive && !ONLY_SUMS;
+        const float expected = before ? sum_before(i, mean, run) : sum_up_to(i, run);
+        if (!(out[ONLY_SUMS ? key : i] == expected)) {
+            atomicAdd((unsigned long long *)&mistakes[0], 1);
+            atomicMin(&mistakes[1], i);
+        }
+    }
+}
+
+// Reads the whole buffer, so that the L2 cache holds nothing of the arrays any more. Takes
+// so many cycles at least, in which the host queues what is timed.
+__global__ void prepare(const float4 *flush, long long count, long long cycles,
+                        long long *never)
+{
+    const long long start = clock64();
+    float sum = 0.0f;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += gridDim.x * blockDim.x)
+        sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
+    if (sum != 0) // it holds zeros, but the compiler cannot know
+        *never = 1;
+    while (clock64() - start < cycles)
+        continue;
+}
+
+// One run on fresh data. Returns milliseconds; ends the program where something is wrong.
+static float timed_run(Data *d, unsigned long long run)
+{
+    const long long none[] = {0, d->n};
+    CHECK(cudaMemcpy(d->mistakes, none, sizeof none, cudaMemcpyHostToDevice));
+    fill<<<8 * d->flush_blocks, 256>>>(d->keys, d->in, d->n, d->mean, run);
+    // All bits set is NaN: it shows what was never written.
+    CHECK(cudaMemsetAsync(d->out, 0xff, d->n * sizeof(float)));
+    if (run % 2 == 0) // else it keeps what the run before left
+        CHECK(cudaMemsetAsync(d->scratch, 0xff, scratch_count(d->n) * sizeof(float)));
+    prepare<<<d->flush_blocks, 1024>>>(d->flush, d->flush_count, d->busy_cycles,
+                                       d->mistakes);
+    CHECK(cudaEventRecord(d->start));
+    launch(d->keys, d->in, d->out, d->n, d->exclusive, d->scratch);
+    CHECK(cudaEventRecord(d->stop));
+    compare<<<8 * d->flush_blocks, 256>>>(d->out, d->n, d->mean, d->exclusive, run,
+                                          d->mistakes);
+    CHECK(cudaGetLastError());
+    long long mistakes[2];
+    CHECK(cudaMemcpy(mistakes, d->mistakes, sizeof mistakes, cudaMemcpyDeviceToHost));
+    float ms;
+    CHECK(cudaEventElapsedTime(&ms, d->start, d->stop));
+    if (mistakes[0] > 0) {
+        fprintf(stderr, "FAIL: %lld of %lld are wrong, the first is number %lld\n",
+                mistakes[0], d->n, mistakes[1]);
+        exit(EXIT_FAILURE);
+    }
+    return ms;
+}
+
+// The median, in milliseconds, of timed runs.
+static double median_of_runs(Data *d)
+{
+    timed_run(d, 0); // to warm up
+    std::vector<float> ms;
+    float total_ms = 0;
+    while (ms.size() < 3 || (ms.size() < MOST_RUNS && total_ms < ENOUGH_MS)) {
+        ms.push_back(timed_run(d, ms.size() + 1));
+        total_ms += ms.back();
+    }
+    std::sort(ms.begin(), ms.end());
+    return (ms[(ms.size() - 1) / 2] + ms[ms.size() / 2]) / 2;
+}
+
+int main(int argc, char **argv)
+{
+    Data d = {};
+    bool csv = false;
+    parse_arguments(argc, argv, &d, &csv);
+    cudaDeviceProp device;
+    int clock_khz;
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    CHECK(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0));
+    const size_t flush_bytes = 2 * (size_t)device.l2CacheSize;
+    d.flush_count = flush_bytes / sizeof(float4);
+    d.flush_blocks = 2 * device.multiProcessorCount;
+    d.busy_cycles = clock_khz / 10; // a tenth of a millisecond
+    CHECK(cudaMalloc(&d.keys, d.n * sizeof(int)));
+    CHECK(cudaMalloc(&d.in, d.n * sizeof(float)));
+    CHECK(cudaMalloc(&d.out, d.n * sizeof(float)));
+    CHECK(cudaMalloc(&d.scratch, (scratch_count(d.n) + 1) * sizeof(float)));
+    CHECK(cudaMalloc(&d.flush, flush_bytes));
+    CHECK(cudaMemset(d.flush, 0, flush_bytes));
+    CHECK(cudaMalloc(&d.mistakes, 2 * sizeof(long long)));
+    CHECK(cudaEventCreate(&d.start));
+    CHECK(cudaEventCreate(&d.stop));
+
+    printf(csv ? "step,device,elements,mean_length,median_ms,gb_per_s,status\n"
+               : "%s on %s:\n    elements  mean_length  median_ms  gb_per_s\n",
+           STEP, device.name);
+    for (long long mean : {8, 100, 10000, 0}) {
+        d.mean = mean;
+        const double ms = median_of_runs(&d);
+        // Keys and elements are read; what is written beside every element counts too.
+        const double bytes = (ONLY_SUMS ? 8.0 : 12.0) * d.n;
+        if (csv)
+            printf("%s,%s,", STEP, device.name);
+        printf(csv ? "%lld,%lld,%.6f,%.1f,PASS\n" : "%12lld %12lld %10.4f %9.1f\n", d.n,
+               mean == 0 ? d.n : mean, ms, bytes / ms / 1e6);
+    }
+}
