@@ -107,12 +107,14 @@ sweep: say-device build ## time (on the simulator: counters) over n against CUB;
 	@scripts/one_at_a_time.sh python3 scripts/sweep.py $(if $(SIMULATED),--simulated) --rounds '$(SWEEP_ROUNDS)' \
 	    $(if $(filter-out 0,$(AGAIN)),--again) --output "$$RESULTS/$(SWEEP).csv" $(PROGRAMS); status=$$?; $(DRAW) && exit $$status
 
-# Thrust's headers take nvcc ten seconds a program, so the tests run the first and the last of that lab; make labs runs all.
-UNTESTED := $(foreach step,01 02 03,build/sim/labs/thrust/step$(step)%)
-test: ## every test that this machine can run
-	$(COMPILE) $(PYTHON_READY) $(call programs_of,reduce) $(ALL_PROGRAMS:%=build/sim/%) build/sim/ptx_run build/sim/fuzz
+# Of the labs that take nvcc long the tests run the first and the last program; ALL=1 and make labs run all.
+inner = $(wordlist 2,$(words $(wordlist 2,$(words $(1)),$(1))),$(1))
+UNTESTED := $(if $(filter-out 0,$(ALL)),,build/sim/labs/segmented/step01_cub/segmented \
+    $(foreach lab,accuracy launch operators rowscale thrust,$(call inner,$(patsubst %.cu,build/sim/%,$(sort $(wildcard labs/$(lab)/step*/$(lab).cu))))))
+test: ## every test that this machine can run; ALL=1 also runs the labs' programs that take nvcc long
+	$(COMPILE) $(PYTHON_READY) $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) build/sim/ptx_run build/sim/fuzz
 	$(COMPILE) lab-programs DEVICE=sim LEFT_OUT='$(UNTESTED)'
-	$(Q)$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(filter-out -lineinfo,$(SIM_NVCCFLAGS)) $(SIM_LIBRARIES)' $(PYTHON) -m pytest \
+	$(Q)$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(filter-out -lineinfo,$(SIM_NVCCFLAGS)) $(SIM_LIBRARIES)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
 	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
 
 toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root

@@ -2,6 +2,7 @@
 """Draws the charts of the prefix sum from a folder of its results: bandwidth, over n, bytes, and what the simulator counted."""
 
 import argparse
+import math
 import sys
 from pathlib import Path
 
@@ -58,12 +59,14 @@ def draw_against_cub(rows, path):
     figure, axes = plt.subplots(figsize=plot.style.figure or (10, 5.4))
     ends = []
     for name, words, colour in (("scan", named(last_step()), STEP_COLOUR), ("cub", "CUB", REFERENCE_COLOUR), ("copy", "a copy", "black")):
-        line = sorted((row["elements"], row[f"{name}_gb_per_s"]) for row in rows)
+        points = sorted((row["elements"], row[f"{name}_gb_per_s"]) for row in rows)
+        line = [(n, speed) for n, speed in points if math.log2(n).is_integer()]
         axes.plot(*zip(*line), marker=".", color=colour, linewidth=sized(2), linestyle="--" if name == "copy" else "-")
+        axes.plot(*zip(*(set(points) - set(line) or [(math.nan, math.nan)])), "o", color=colour, markerfacecolor="none")
         ends.append((*line[-1], words, colour))
     axes.set_xscale("log", base=2)
     over_n(axes)
-    axes.set_xlabel("n, floats")
+    axes.set_xlabel("n, floats; rings: sizes that are no power of two")
     axes.margins(x=0.01)
     faster = sum(row["scan_gb_per_s"] > row["cub_gb_per_s"] for row in rows)
     axes.set_title(f"{named(last_step())} is faster than CUB at {faster} of {len(rows)} sizes")

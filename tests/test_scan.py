@@ -12,6 +12,7 @@ from test_steps import ROOT, changed_lines, name, split
 
 sys.path.insert(0, str(ROOT / "plots"))
 sys.path.insert(0, str(ROOT / "scripts"))
+import lookback
 import tables
 import tries
 
@@ -86,10 +87,13 @@ TURNS = {"SIM_TOGETHER": "1"}
 MISTAKES = {
     "an element dropped at the tile's edge": ("step05_reducefirst", "own[k].z + own[k].w;\n    return sum;",
                                               "own[k].z + (threadIdx.x * VECTORS + k < TILE / 4 - 1 ? own[k].w : 0);\n    return sum;", {}),
-    "exclusive ignored": ("step05_reducefirst", "own[k] = exclusive ? make_float4(before, x, y, z) :", "own[k] =", {}),
+    "exclusive ignored": ("step05_reducefirst", "*own = exclusive ? make_float4(before, x, y, z) :", "*own =", {}),
     "the sum before the tile not handed on": ("step06_chained", "publish(words + tile, before_tile + total)", "publish(words + tile, total)", {}),
+    "the flag set before the value": ("step06_chained", "publish(words + tile, before_tile + total);",
+                                      "publish(words + tile, 0.0f); for (int k = 0; k < 99; k++) __nanosleep(k); publish(words + tile, before_tile + total);", TURNS),
     "a total published as a prefix": ("step07_lookback", "publish(words + tile, TOTAL, total);", "publish(words + tile, PREFIX, total);", TURNS),
     "no barrier before the sums are written anew": ("step08_resident", "    __syncthreads(); // all have read the sums of the scan before\n", "", {}),
+    "a helper adds up the wrong tile": ("step12_small", "publish(words + tile, launch, sum);", "publish(words + tile, launch, sum + 1.0f);", {"SIM_BLOCK_ORDER": "1"}),
     "words of old launches taken": ("step11_noclear", "all_there && seen[k] >> 32 == launch;", "all_there && seen[k] >> 32 != 0;", {}),
 }
 
@@ -145,6 +149,13 @@ def test_diff_shows_a_step():
 
 
 # ---- The charts and the pages
+
+def test_the_look_back_goes_over_several_tiles():
+    """Broken: the picture of step 07 shows what no run did."""
+    found = lookback.looks(lookback.trace(simulated(ROOT / "scan/step07_lookback/scan.cu")))
+    of_15 = {tile: held for looker, tile, held in found if looker == 15}
+    assert of_15[7] == lookback.PREFIX and {of_15[tile] for tile in range(8, 15)} == {lookback.TOTAL}
+
 
 RUNS = "step,device,elements,launches,median_ms,min_ms,q1_ms,q3_ms,gb_per_s,peak_gb_per_s,status\n" + "".join(
     f"{program.parent.name},A GPU,67108864,1,{0.2 + k},0.19,{0.2 + k},{0.21 + k},{2684.355 / (1 + k):.3f},4814.4,PASS\n" for k, program in enumerate(PROGRAMS))

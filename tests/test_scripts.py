@@ -213,6 +213,6 @@ def test_harness_is_copied_to_the_other_steps(tmp_path):
 
 def test_nothing_is_built_twice():
     """Broken: make rebuilds programs that are up to date."""
-    assert run(["make", "build", "DEVICE=gpu"]).returncode == 0
-    result = run(["make", "build", "DEVICE=gpu"])
+    assert run(["make", "build", "DEVICE=sim"]).returncode == 0
+    result = run(["make", "build", "DEVICE=sim"])
     assert result.returncode == 0 and "compiling" not in result.stdout
