@@ -33,8 +33,9 @@ SIM_PROGRAMS := $(GPU_PROGRAMS:%=build/sim/%)
 PROGRAMS := $(GPU_PROGRAMS:%=$(FOLDER)%)
 ALL_PROGRAMS := $(foreach ladder,$(LADDERS),$(call programs_of,$(ladder)))
 # These commands know the first ladder only.
-ifneq ($(and $(WITHIN),$(filter mine mine-alone picture compare new-step bench-sim compare-numba limits peers parts finish sass,$(MAKECMDGOALS))),)
-    $(error make $(firstword $(MAKECMDGOALS)) works on the first ladder only, without LADDER)
+FIRST_ONLY := $(if $(WITHIN),$(filter mine mine-alone picture compare new-step bench-sim compare-numba limits peers parts finish sass,$(MAKECMDGOALS)))
+ifneq ($(FIRST_ONLY),)
+    $(error make $(firstword $(FIRST_ONLY)) works on the first ladder only, without LADDER)
 endif
 
 # The number of elements, seconds until a step counts as hung, where results go, a step's number, a program,
@@ -114,7 +115,7 @@ UNTESTED := $(if $(filter-out 0,$(ALL)),,build/sim/labs/segmented/step01_cub/seg
 test: ## every test that this machine can run; ALL=1 also runs the labs' programs that take nvcc long
 	$(COMPILE) $(PYTHON_READY) $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) build/sim/ptx_run build/sim/fuzz
 	$(COMPILE) lab-programs DEVICE=sim LEFT_OUT='$(UNTESTED)'
-	$(Q)$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(filter-out -lineinfo,$(SIM_NVCCFLAGS)) $(SIM_LIBRARIES)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
+	$(Q)unset LADDER; $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(filter-out -lineinfo,$(SIM_NVCCFLAGS)) $(SIM_LIBRARIES)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
 	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
 
 toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root

@@ -286,7 +286,8 @@ static void parse_arguments(int argc, char **argv, Data *d, bool *csv, bool *war
 // What the elements up to number i add up to, by choice: a whole number from -2^14 to
 // 2^14 - 1, odd for every other i, so that no element is 0, which could go missing. (The
 // mixing is that of SplitMix64.) Elements side by side add up to the difference of two such
-// numbers, below 2^15, so float addition is exact for 512 such sums, in any order.
+// numbers, below 2^15, so float addition is exact for 512 such sums in any order. (For more
+// it is too unless they happen to have nearly all the same sign.)
 __device__ float sum_up_to(long long i, unsigned long long run)
 {
     unsigned long long bits = (i + 1) * 0x9e3779b97f4a7c15u + (run << 56);

@@ -276,10 +276,16 @@ static long long scratch_count(long long n)
 static long long resident_blocks()
 {
     int blocks_per_sm, sm_count;
+    int shared_bytes;
     cudaFuncAttributes kernel;
+    CHECK(
+        cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
     CHECK(cudaFuncGetAttributes(&kernel, scan_tiles));
-    if (kernel.binaryVersion < 90) {
-        fprintf(stderr, "%s needs compute capability 9.0, and to be built for it\n", STEP);
+    if (kernel.ptxVersion < 90 || shared_bytes < (int)sizeof(Pipeline)) {
+        fprintf(stderr,
+                "%s needs compute capability 9.0 or later, %zu bytes of shared memory a "
+                "block, and to be built for them\n",
+                STEP, sizeof(Pipeline));
         exit(77);
     }
     CHECK(cudaFuncSetAttribute(scan_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -366,7 +372,8 @@ static void parse_arguments(int argc, char **argv, Data *d, bool *csv, bool *war
 // What the elements up to number i add up to, by choice: a whole number from -2^14 to
 // 2^14 - 1, odd for every other i, so that no element is 0, which could go missing. (The
 // mixing is that of SplitMix64.) Elements side by side add up to the difference of two such
-// numbers, below 2^15, so float addition is exact for 512 such sums, in any order.
+// numbers, below 2^15, so float addition is exact for 512 such sums in any order. (For more
+// it is too unless they happen to have nearly all the same sign.)
 __device__ float sum_up_to(long long i, unsigned long long run)
 {
     unsigned long long bits = (i + 1) * 0x9e3779b97f4a7c15u + (run << 56);

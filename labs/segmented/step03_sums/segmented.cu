@@ -302,6 +302,7 @@ __device__ void look_back(Pipeline *p, Word *words, unsigned launch)
             return;
         before_tile = add_totals(words, launch, last, tile, before_tile);
         last = tile;
+        __syncwarp(); // all lanes have read the tile's number
         if (threadIdx.x % 32 == 0) {
             p->before_tile[i % STAGES] = before_tile;
             ptx::mbarrier_arrive(&p->known[i % STAGES]);
@@ -368,10 +369,16 @@ static long long scratch_count(long long n)
 static long long resident_blocks()
 {
     int blocks_per_sm, sm_count;
+    int shared_bytes;
     cudaFuncAttributes kernel;
+    CHECK(
+        cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
     CHECK(cudaFuncGetAttributes(&kernel, scan_tiles));
-    if (kernel.binaryVersion < 90) {
-        fprintf(stderr, "%s needs compute capability 9.0, and to be built for it\n", STEP);
+    if (kernel.ptxVersion < 90 || shared_bytes < (int)sizeof(Pipeline)) {
+        fprintf(stderr,
+                "%s needs compute capability 9.0 or later, %zu bytes of shared memory a "
+                "block, and to be built for them\n",
+                STEP, sizeof(Pipeline));
         exit(77);
     }
     CHECK(cudaFuncSetAttribute(scan_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
