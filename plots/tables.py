@@ -411,6 +411,10 @@ def known_scan(page):
     return name
 
 
+def microseconds(row):
+    return f"{1e3 * float(row['median_ms']):,.2f}"
+
+
 def scannumbers(page):
     """What was measured of a step of the prefix sum beside the step before, and the gain at 2^26."""
     place = scans().index(known_scan(page))
@@ -419,7 +423,7 @@ def scannumbers(page):
     for measured in (large, through):
         measured.setdefault(scans()[0], None)  # one thread takes too long for a large array
     rows = {"ms, n = 2^26": (runs, milliseconds), "GB/s, n = 2^26": (runs, bandwidth), "GB/s, n = 2^30": (large, bandwidth),
-            "µs, n = 2^16": (small, lambda row: f"{1e3 * float(row['median_ms']):.2f}"),
+            "µs, n = 2^16": (small, microseconds),
             "bytes read, an element": (through, lambda row: f"{float(row['read_bytes_per_element']):.2f}"),
             "bytes written, an element": (through, lambda row: f"{float(row['written_bytes_per_element']):.2f}")}
     gain = ""
@@ -431,13 +435,13 @@ def scannumbers(page):
 
 def scanladder(_):
     """All programs of the prefix sum, measured or not."""
-    runs, large, lines = by_step(SCANS / "run-all.csv"), by_step(SCANS / "2to30.csv"), []
+    runs, large, small, lines = *(by_step(SCANS / f"{name}.csv") for name in ("run-all", "2to30", "2to16")), []
     slow = scans()[0]  # one thread takes too long for a large array
     for old, name in zip([None, *scans()], scans()):
         gain = times(runs[old], runs[name]) if old in runs and name in runs else "–"
         lines.append([f"[{name}]({name}/README.md)", idea(f"scan/{name}"), cell(runs.get(name), bandwidth),
-                      "–" if name == slow and large else cell(large.get(name), bandwidth), gain])
-    return table(["step", "idea", "GB/s at 2^26", "GB/s at 2^30", "gain"], lines, words=2)
+                      "–" if name == slow and large else cell(large.get(name), bandwidth), gain, cell(small.get(name), microseconds)])
+    return table(["step", "idea", "GB/s at 2^26", "GB/s at 2^30", "gain", "µs at 2^16"], lines, words=2)
 
 
 def scanover(_):
