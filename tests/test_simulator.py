@@ -71,9 +71,10 @@ def test_arrays_begin_and_end_anywhere(step, tmp_path):
     assert result.returncode == 0 and "PASS" in result.stdout, result.stderr
 
 
-def test_after_an_aborted_launch(tmp_path):
-    """Broken: step 10 finds the tickets of a launch that was aborted."""
-    result = run(build(ROOT / "tests/after_abort.cu", tmp_path / "after_abort"))
+@pytest.mark.parametrize("program", ["after_abort", "after_abort_scan"])
+def test_after_an_aborted_launch(program, tmp_path):
+    """Broken: step 10, or step 11 of the prefix sum, finds the tickets of a launch that was aborted."""
+    result = run(build(ROOT / f"tests/{program}.cu", tmp_path / program))
     assert result.returncode == 0 and result.stdout == "PASS\n", result.stderr
 
 
