@@ -110,6 +110,7 @@ def test_a_missing_measurement_is_not_measured_yet(tree):
     """Broken: without a CSV, or without what a command printed, make tables crashes or makes empty tables."""
     shutil.rmtree(tree / "plots/h200")
     shutil.rmtree(tree / "plots/simulator")
+    shutil.rmtree(tree / "scan/h200")
     result = make_tables(tree)
     assert result.returncode == 0 and len(result.stderr.splitlines()) == len(STEPS) + 1
     for page in [tree / "README.md", *tree.glob("*/README.md"), *tree.glob("docs/*.md")]:
