@@ -1,4 +1,4 @@
-// Lab segmented, step 02: the pipeline of the prefix sum's step 11, with pairs in place of sums.
+// Lab segmented, step 02: the pipeline of the prefix sum, with pairs in place of sums.
 // The change: the operator: beside a sum stands whether a segment begins.
 // Build and run: nvcc -O3 -arch=native -o segmented segmented.cu && ./segmented
 
