@@ -108,9 +108,10 @@ sweep: say-device build ## time (on the simulator: counters) over n against CUB;
 	@scripts/one_at_a_time.sh python3 scripts/sweep.py $(if $(SIMULATED),--simulated) --rounds '$(SWEEP_ROUNDS)' \
 	    $(if $(filter-out 0,$(AGAIN)),--again) --output "$$RESULTS/$(SWEEP).csv" $(PROGRAMS); status=$$?; $(DRAW) && exit $$status
 
-# Of the labs that take nvcc long the tests run the first and the last program; ALL=1 and make labs run all.
+# Of the labs that take nvcc long the tests run the first and the last program, of those with a library of templates the last; ALL=1 and
+# make labs run all.
 inner = $(wordlist 2,$(words $(wordlist 2,$(words $(1)),$(1))),$(1))
-UNTESTED := $(if $(filter-out 0,$(ALL)),,build/sim/labs/segmented/step01_cub/segmented \
+UNTESTED := $(if $(filter-out 0,$(ALL)),,$(addprefix build/sim/labs/,segmented/step01_cub/segmented rowscale/step00_block/rowscale thrust/step00_reduce/thrust) \
     $(foreach lab,accuracy launch operators rowscale thrust,$(call inner,$(patsubst %.cu,build/sim/%,$(sort $(wildcard labs/$(lab)/step*/$(lab).cu))))))
 test: ## every test that this machine can run; ALL=1 also runs the labs' programs that take nvcc long
 	$(COMPILE) $(PYTHON_READY) $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) build/sim/ptx_run build/sim/fuzz

@@ -119,8 +119,10 @@ def test_tries_apply_and_compile(step, tmp_path):
     with open(ROOT / "plots/h200/tries.csv", newline="", encoding="utf-8") as file:
         measured = {int(row["try"]): row["diff"] for row in csv.DictReader(file) if row["step"] == step}
     assert diffs and all(tries.digest(diffs[number - 1]) == digest for number, digest in measured.items())
-    for diff in diffs:
-        tries.build(f"{nvcc()} -arch=sm_75 -ptx", tries.applied(step, diff), tmp_path)
+    for number, diff in enumerate(diffs, 1):
+        changed = tries.applied(step, diff)
+        if number not in measured or not os.environ.get("LEFT_OUT"):  # make test leaves out what has been compiled to be measured
+            tries.build(f"{nvcc()} -arch=sm_75 -ptx", changed, tmp_path)
 
 
 def test_tries_do_not_depend_on_the_locale():
