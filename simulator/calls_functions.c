@@ -1,0 +1,86 @@
+// calls_functions.c: attributes of kernels, and how many blocks of one an SM holds.
+#include "calls.h"
+
+size_t sim_most_dynamic_bytes(const Kernel *kernel, const Function *f)
+{
+    const size_t usual = (size_t)sim_device()->shared_per_block;
+    if (kernel->max_dynamic_bytes >= 0)
+        return (size_t)kernel->max_dynamic_bytes;
+    return usual > f->shared_bytes ? usual - f->shared_bytes : 0;
+}
+
+API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *host)
+{
+    Kernel *kernel;
+    const Function *f;
+    STOP_IF_BROKEN();
+    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    if (error)
+        return sim_done(error);
+    memset(attributes, 0, sizeof *attributes);
+    const int target = kernel->binary->module->target;
+    attributes->sharedSizeBytes = f->shared_bytes;
+    attributes->localSizeBytes = f->local_bytes;
+    attributes->maxThreadsPerBlock = f->max_threads ? f->max_threads : MAX_THREADS;
+    attributes->numRegs = 32; // decided by the last stage of nvcc, which PTX does not go through
+    attributes->ptxVersion = attributes->binaryVersion = target;
+    attributes->maxDynamicSharedSizeBytes = (int)sim_most_dynamic_bytes(kernel, f);
+    attributes->preferredShmemCarveout = -1;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute attribute, int value)
+{
+    Kernel *kernel;
+    const Function *f;
+    STOP_IF_BROKEN();
+    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    if (error)
+        return sim_done(error);
+    if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
+        const int most = sim_device()->shared_per_block_optin - (int)f->shared_bytes;
+        if (value < 0 || value > most)
+            return sim_done(cudaErrorInvalidValue);
+        kernel->max_dynamic_bytes = value;
+        return cudaSuccess;
+    }
+    switch (attribute) {
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+    case cudaFuncAttributeClusterSchedulingPolicyPreference:
+        return cudaSuccess; // hints
+    case cudaFuncAttributeRequiredClusterWidth:
+    case cudaFuncAttributeRequiredClusterHeight:
+    case cudaFuncAttributeRequiredClusterDepth:
+        return sim_done(cudaErrorNotSupported);
+    default:
+        return sim_done(cudaErrorInvalidValue);
+    }
+}
+
+API cudaError_t cudaFuncSetCacheConfig(const void *host, enum cudaFuncCache config)
+{
+    UNUSED(config);
+    STOP_IF_BROKEN();
+    return sim_kernel_of(host) ? cudaSuccess : sim_done(cudaErrorInvalidDeviceFunction);
+}
+
+API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *host, int threads, size_t dynamic_bytes, unsigned flags)
+{
+    Kernel *kernel;
+    const Function *f;
+    UNUSED(flags);
+    STOP_IF_BROKEN();
+    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    if (error)
+        return sim_done(error);
+    if (threads < 1)
+        return sim_done(cudaErrorInvalidValue);
+    *blocks = threads > MAX_THREADS ? 0 : sim_blocks_per_sm(f, threads, dynamic_bytes);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads, size_t dynamic_bytes)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, dynamic_bytes, 0);
+}

@@ -1,0 +1,148 @@
+// calls_registration.c: what the program registers before main: fat binaries, kernels, variables.
+#include "calls.h"
+
+enum { MOST_TEXTS = 32 };
+
+static Binary *binaries;
+static Kernel *kernels;
+static Symbol *symbols;
+
+// The PTX for the highest architecture that the device's, 9.0, can run.
+static Module *choose_module(const char *const *texts, int count)
+{
+    Module *best = NULL;
+    for (int k = 0; k < count; k++) {
+        Module *m = sim_load_module(texts[k]);
+        if (m->target <= 90 && (!best || best->error[0] || (m->target > best->target && !m->error[0])))
+            best = m;
+    }
+    return best;
+}
+
+API void **__cudaRegisterFatBinary(void *fat_cubin)
+{
+    const struct {
+        int magic, version;
+        const uint8_t *data;
+        void *other;
+    } *wrapper = fat_cubin;
+    Binary *binary = calloc(1, sizeof *binary);
+    const char *texts[MOST_TEXTS], *why = "it holds no PTX: build the program with nvcc's -arch=sm_NN, not with code=sm_NN alone";
+    uint64_t payload = 0;
+    if (!binary)
+        abort();
+    memcpy(&payload, wrapper->data + 8, sizeof payload); // its own header says how large it is
+    const int count = sim_fatbin_texts(wrapper->data, (size_t)payload + 16, &binary->arena, texts, MOST_TEXTS, &why);
+    binary->module = count > 0 ? choose_module(texts, count) : NULL;
+    if (count <= 0)
+        fprintf(stderr, "simulator: the program's fat binary: %s\n", why);
+    if (binary->module && binary->module->error[0])
+        fprintf(stderr, "simulator: %s\n", binary->module->error);
+    binary->next = binaries;
+    binaries = binary;
+    return (void **)binary;
+}
+
+API void __cudaRegisterFatBinaryEnd(void **handle)
+{
+    UNUSED(handle);
+}
+
+API void __cudaUnregisterFatBinary(void **handle)
+{
+    UNUSED(handle); // at the program's end, when all is given back anyway
+}
+
+API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit,
+                                uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid, int *warp_size)
+{
+    UNUSED(device), UNUSED(thread_limit), UNUSED(tid), UNUSED(bid), UNUSED(block), UNUSED(grid), UNUSED(warp_size);
+    Kernel *k = calloc(1, sizeof *k);
+    if (!k)
+        abort();
+    *k = (Kernel){.host = host, .name = name, .binary = (Binary *)handle, .max_dynamic_bytes = -1, .next = kernels};
+    kernels = k;
+}
+
+Variable *sim_variable_of(const Symbol *symbol)
+{
+    const Module *m = symbol->binary->module;
+    return m ? sim_find_variable(m->variables, (Slice){symbol->name, strlen(symbol->name)}) : NULL;
+}
+
+static void register_symbol(void **handle, const void *host, const char *name, size_t bytes, void **managed)
+{
+    Symbol *s = calloc(1, sizeof *s);
+    if (!s)
+        abort();
+    *s = (Symbol){host, name, bytes, (Binary *)handle, managed, symbols};
+    symbols = s;
+    const Variable *v = sim_variable_of(s);
+    if (managed && v)
+        *managed = (void *)(uintptr_t)v->address;
+}
+
+API void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t size, int constant, int global)
+{
+    UNUSED(device), UNUSED(ext), UNUSED(constant), UNUSED(global);
+    register_symbol(handle, host, name, size, NULL);
+}
+
+API void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext, size_t size, int constant, int global)
+{
+    UNUSED(device), UNUSED(ext), UNUSED(constant), UNUSED(global);
+    register_symbol(handle, host, name, size, host);
+}
+
+API char __cudaInitModule(void **handle)
+{
+    UNUSED(handle);
+    return 1;
+}
+
+Kernel *sim_kernel_of(const void *host)
+{
+    for (Kernel *k = kernels; k; k = k->next)
+        if (k->host == host)
+            return k;
+    return NULL;
+}
+
+cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **function)
+{
+    *kernel = sim_kernel_of(host);
+    if (!*kernel)
+        return cudaErrorInvalidDeviceFunction;
+    const Module *m = (*kernel)->binary->module;
+    if (!m)
+        return cudaErrorNoKernelImageForDevice;
+    if (m->error[0])
+        return cudaErrorInvalidPtx;
+    *function = sim_find_function(m, (Slice){(*kernel)->name, strlen((*kernel)->name)});
+    return *function && (*function)->defined ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+}
+
+Symbol *sim_symbol_of(const void *host)
+{
+    for (Symbol *s = symbols; s; s = s->next)
+        if (s->host == host)
+            return s;
+    return NULL;
+}
+
+bool sim_in_managed_variable(const void *pointer)
+{
+    for (const Symbol *s = symbols; s; s = s->next)
+        if (s->managed && (uintptr_t)pointer - (uintptr_t)*s->managed < s->bytes)
+            return true;
+    return false;
+}
+
+void sim_reset_program(void)
+{
+    for (const Binary *b = binaries; b; b = b->next)
+        if (b->module)
+            sim_set_variables(b->module);
+    for (Kernel *k = kernels; k; k = k->next)
+        k->max_dynamic_bytes = -1;
+}
