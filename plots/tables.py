@@ -236,6 +236,20 @@ def numbers(step, *names):
     return table(["", *shown], lines) + gain
 
 
+COUNTED_TWICE = {"lanes_on": "lanes_on_mean"}  # where the simulator's column has another name than the profiler's
+
+
+def bothcounts(step, *names):
+    """The same counters by the profiler, of machine code, and by the simulator, of PTX; of the step before and of the step."""
+    folder = ROOT / "tests/counters"
+    gpu = {row["step"]: row for row in read(folder / "h200/steps.csv") if row["pass"] == "1"}
+    simulated = {row["step"]: row for row in read(folder / "simulator/steps.csv") if row["launch"] == "1"}
+    shown = pair(step)
+    lines = [[ROWS[name], *(cell(rows.get(program), lambda row, of=column: counter(row[of]))
+                            for program in shown for rows, column in ((gpu, name), (simulated, COUNTED_TWICE.get(name, name))))] for name in names]
+    return table(["first pass, n = 65,536", *(f"{program}, {by}" for program in shown for by in ("GPU", "simulator"))], lines)
+
+
 def parts(step):
     """What steps take whole, without their tree, without their way to memory, and without both."""
     ms = {(row["step"], row["part"]): float(row["median_ms"]) for row in read("parts.csv")}
@@ -480,7 +494,7 @@ def outcome(step, number):
     return said
 
 
-KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, parts, busy, little, limits, sizes, finish, ends,
+KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, busy, little, limits, sizes, finish, ends,
                                                       against, peers, sass, simulator, scannumbers, scanladder, scanover)} | {"try": outcome}
 
 
