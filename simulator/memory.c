@@ -3,7 +3,7 @@
 // Device memory is the host's: an address of a kernel is a pointer of this process, checked against
 // the list of allocations. Shared and local memory have addresses of their own, from 0 on; their
 // generic addresses lie in two windows that no host pointer reaches.
-#include "sim.h"
+#include "lanes.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -501,6 +501,24 @@ void sim_store(Warp *w, const Instr *i, uint32_t mask)
 
 // ---- Parameters: a kernel's are the same for all lanes, a function's lie in its frame.
 
+// The same value for all lanes that are on.
+static void set_lanes(uint8_t *lanes, int register_bytes, uint64_t value, uint32_t mask)
+{
+    switch (register_bytes) { // a copy whose length the compiler does not know is slow
+    case 2:
+        FOR_EACH_LANE(((uint16_t *)lanes)[l] = (uint16_t)value)
+        break;
+    case 4:
+        FOR_EACH_LANE(((uint32_t *)lanes)[l] = (uint32_t)value)
+        break;
+    case 8:
+        FOR_EACH_LANE(((uint64_t *)lanes)[l] = value)
+        break;
+    default:
+        FOR_EACH_LANE(lanes[l] = (uint8_t)value)
+    }
+}
+
 void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
 {
     const size_t size = w->block->launch->kernel->kernel_param_bytes;
@@ -508,10 +526,19 @@ void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
         const uint64_t offset = (uint64_t)i->offset + (uint64_t)k * i->bytes;
         if (i->bytes > size || offset > size - i->bytes)
             sim_fault(w, i, -1, cudaErrorIllegalAddress, "a parameter at byte %llu of %zu", (unsigned long long)offset, size);
-        _Alignas(16) uint8_t value[16] = {0}; // a parameter may lie at any address
-        memcpy(value, w->block->launch->params + offset, i->bytes);
-        for (uint32_t rest = i->list[k] == NOWHERE ? 0 : mask; rest; rest &= rest - 1)
-            load_element(w->lanes + i->list[k] + (size_t)__builtin_ctz(rest) * i->register_bytes, value, i);
+        if (i->list[k] == NOWHERE)
+            continue;
+        _Alignas(16) uint8_t bytes[16] = {0}, element[16]; // a parameter may lie at any address
+        memcpy(bytes, w->block->launch->params + offset, i->bytes);
+        load_element(element, bytes, i);
+        if (i->register_bytes == 16) {
+            for (uint32_t rest = mask; rest; rest &= rest - 1)
+                memcpy(w->lanes + i->list[k] + (size_t)__builtin_ctz(rest) * 16, element, 16);
+            continue;
+        }
+        uint64_t value;
+        memcpy(&value, element, sizeof value);
+        set_lanes(w->lanes + i->list[k], i->register_bytes, value, mask);
     }
 }
 
