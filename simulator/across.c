@@ -127,7 +127,7 @@ static uint64_t argument(Printer *p, size_t bytes)
 {
     uint64_t value = 0;
     p->arguments = (p->arguments + bytes - 1) / bytes * bytes;
-    memcpy(&value, sim_generic_pointer(p->w, p->i, p->lane, p->arguments, bytes), bytes);
+    memcpy(&value, sim_access_lane(p->w, p->i, p->lane, GENERIC, p->arguments, bytes, bytes, ACCESS_READ), bytes);
     p->arguments += bytes;
     p->used++;
     return value;
@@ -139,7 +139,7 @@ static void text_at(Printer *p, uint64_t address, char *text, size_t space)
     if (address == 0)
         memcpy(text, "(null)", k = 6);
     for (; address && k + 1 < space; k++) {
-        text[k] = (char)*sim_generic_pointer(p->w, p->i, p->lane, address + k, 1);
+        text[k] = (char)*sim_access_lane(p->w, p->i, p->lane, GENERIC, address + k, 1, 1, ACCESS_READ);
         if (!text[k])
             return;
     }

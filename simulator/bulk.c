@@ -16,10 +16,17 @@ typedef struct Mbarrier { // its 8 bytes in shared memory
 
 _Static_assert(sizeof(Mbarrier) == 8, "an mbarrier has 8 bytes");
 
+// Where a lane's operand in brackets points.
+static uint8_t *operand_pointer(Warp *w, const Instr *i, const Address *operand, int lane, size_t bytes, size_t alignment,
+                                AccessKind kind)
+{
+    return sim_access_lane(w, i, lane, (Space)operand->space, sim_operand_address(w, operand, lane), bytes, alignment, kind);
+}
+
 static Mbarrier *barrier_at(Warp *w, const Instr *i, const Address *operand, int lane)
 {
     const Block *b = w->block;
-    uint8_t *at = sim_operand_pointer(w, i, operand, lane, sizeof(Mbarrier), sizeof(Mbarrier));
+    uint8_t *at = operand_pointer(w, i, operand, lane, sizeof(Mbarrier), sizeof(Mbarrier), ACCESS_ATOMIC);
     if (at < b->shared || at >= b->shared + b->launch->shared_bytes)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "an mbarrier outside shared memory");
     return (Mbarrier *)at;
@@ -114,8 +121,8 @@ void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
         const int l = __builtin_ctz(rest);
         if (bytes[l] % UNIT)
             sim_fault(w, i, l, cudaErrorMisalignedAddress, "%u bytes, no multiple of %d", bytes[l], UNIT);
-        uint8_t *to = sim_operand_pointer(w, i, &i->addresses[0], l, bytes[l], UNIT);
-        copy(to, sim_operand_pointer(w, i, &i->addresses[1], l, bytes[l], UNIT), bytes[l]);
+        uint8_t *to = operand_pointer(w, i, &i->addresses[0], l, bytes[l], UNIT, ACCESS_ASYNC_WRITE);
+        copy(to, operand_pointer(w, i, &i->addresses[1], l, bytes[l], UNIT, ACCESS_ASYNC_READ), bytes[l]);
         if (i->addresses[0].space == SHARED)
             update(w, i, l, valid_barrier_at(w, i, &i->addresses[2], l), 0, -(int64_t)bytes[l]);
     }

@@ -418,6 +418,22 @@ static bool decode_address(Decoder *d, const Operand *o, Instr *i)
     return true;
 }
 
+// How an access of memory is ordered among others, and for which threads; `usual` where the opcode says nothing.
+static void decode_semantics(const Opcode *o, Instr *i, Semantics usual)
+{
+    i->semantics = (uint8_t)(has(o, "volatile")   ? VOLATILE
+                             : has(o, "acquire") ? ACQUIRE
+                             : has(o, "release") ? RELEASE
+                             : has(o, "acq_rel") ? ACQUIRE_RELEASE
+                             : has(o, "relaxed") ? RELAXED
+                                                 : usual);
+    i->scope = (uint8_t)(i->semantics == WEAK       ? NO_SCOPE
+                         : has(o, "cta")            ? BLOCK_SCOPE
+                         : has(o, "cluster")        ? CLUSTER_SCOPE
+                         : i->semantics == VOLATILE || has(o, "sys") ? SYSTEM_SCOPE
+                                                    : DEVICE_SCOPE);
+}
+
 static bool known_access_parts(const Opcode *o)
 {
     static const char *const KNOWN[] = {
@@ -444,6 +460,7 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->bytes = (uint8_t)sim_type_bytes(type);
     i->space = (uint8_t)space_of(o);
     i->flags = type == S8 || type == S16 || type == S32 ? SIGNED_VALUE : 0;
+    decode_semantics(o, i, WEAK);
     if (!decode_address(d, address, i))
         return false;
     const int wanted = has(o, "v2") ? 2 : has(o, "v4") ? 4 : has(o, "v8") ? 8 : 1;
@@ -481,7 +498,7 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
     if (formal)
         i->run = load ? sim_load_argument : sim_store_argument;
     const bool outside = i->space == GLOBAL || i->space == GENERIC;
-    if (outside && (has(o, "volatile") || has(o, "relaxed") || has(o, "acquire") || has(o, "release"))) {
+    if (outside && i->semantics != WEAK) {
         i->flags |= ASKS_OTHERS;
         ask_for(d, IN_TURN);
     }
@@ -520,6 +537,7 @@ static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->count = 1;
     i->space = (uint8_t)space_of(o);
     i->run = sim_atomic;
+    decode_semantics(o, i, RELAXED);
     i->d = NOWHERE;
     if (returns && s->operands[0].kind != IS_SINK && (i->d = destination(&s->operands[0], letter)) == NOWHERE)
         return false;

@@ -60,6 +60,28 @@
         sim_set_predicates(w, i, mask, result);                              \
     }
 
+// An element of device memory is read and written with a relaxed atomic access: blocks run side by side
+// on the host, and this is a plain move without the undefined behaviour of a data race.
+static inline uint64_t sim_read_bytes(const uint8_t *from, int bytes)
+{
+    switch (bytes) {
+    case 1: return __atomic_load_n(from, __ATOMIC_RELAXED);
+    case 2: return __atomic_load_n((const uint16_t *)from, __ATOMIC_RELAXED);
+    case 4: return __atomic_load_n((const uint32_t *)from, __ATOMIC_RELAXED);
+    default: return __atomic_load_n((const uint64_t *)from, __ATOMIC_RELAXED);
+    }
+}
+
+static inline void sim_write_bytes(uint8_t *to, uint64_t value, int bytes)
+{
+    switch (bytes) {
+    case 1: __atomic_store_n(to, (uint8_t)value, __ATOMIC_RELAXED); break;
+    case 2: __atomic_store_n((uint16_t *)to, (uint16_t)value, __ATOMIC_RELAXED); break;
+    case 4: __atomic_store_n((uint32_t *)to, (uint32_t)value, __ATOMIC_RELAXED); break;
+    default: __atomic_store_n((uint64_t *)to, value, __ATOMIC_RELAXED);
+    }
+}
+
 enum { COMBINE_AND, COMBINE_OR, COMBINE_XOR }; // Instr.op of a setp with COMBINE
 
 // Writes the lanes of mask of a setp's destinations p|q.

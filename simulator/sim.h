@@ -44,7 +44,7 @@ typedef enum Type {
     B64, U64, S64, F64, B128, PRED
 } Type;
 
-typedef enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM } Space;
+typedef enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM, SPACES } Space;
 
 typedef struct Register {
     Slice name;
@@ -171,6 +171,7 @@ struct Instr {
     uint8_t space, bytes, count; // of a memory access: bytes an element, elements
     uint8_t register_bytes;      // of the registers that it loads or stores
     uint8_t base_bytes;          // of the register that holds its address
+    uint8_t semantics, scope;    // of a load, a store or an atomic operation
     uint32_t target, join;       // where a branch goes, and where its lanes meet again
     int64_t offset;              // added to an address
     uint32_t *list;              // slots of a vector, targets of an indexed branch
@@ -182,6 +183,8 @@ struct Instr {
 };
 
 enum { ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_AWAY }; // Instr.rounding
+typedef enum Semantics { WEAK, VOLATILE, RELAXED, ACQUIRE, RELEASE, ACQUIRE_RELEASE } Semantics; // Instr.semantics
+enum { NO_SCOPE, BLOCK_SCOPE, CLUSTER_SCOPE, DEVICE_SCOPE, SYSTEM_SCOPE };                       // Instr.scope
 enum { ATOMIC_ADD, ATOMIC_MIN, ATOMIC_MAX, ATOMIC_INC, ATOMIC_DEC, ATOMIC_AND, ATOMIC_OR, ATOMIC_XOR, ATOMIC_EXCH,
        ATOMIC_CAS };                               // Instr.op of atom and red
 enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR }; // of bar
@@ -247,14 +250,7 @@ float sim_half_to_float(uint16_t bits);
 uint16_t sim_half_from_double(double value, int rounding);
 uint16_t sim_brain_from_double(double value, int rounding);
 
-// ---- memory.c: address spaces.
-
-// Accesses and barriers of a warp or a whole launch: README.md defines them.
-typedef struct Counters {
-    uint64_t warp_instructions, lanes_on, divergent_branches, shared_loads, shared_stores, bank_conflicts,
-        global_load_requests, global_load_sectors, global_store_requests, global_store_sectors, atomics,
-        shuffles, block_barriers, warp_barriers;
-} Counters;
+// ---- allocations.c: the memory that a kernel may touch.
 
 typedef enum MemoryKind {
     DEVICE_MEMORY, PINNED_MEMORY, MANAGED_MEMORY, // cudaMalloc's, cudaMallocHost's, cudaMallocManaged's
@@ -264,15 +260,12 @@ typedef enum MemoryKind {
 
 typedef struct Allocation {
     uint64_t address;
+    uint8_t *memory; // where it lies in this process
     size_t bytes;
     MemoryKind kind;
     int number; // of those that are no kernel's arguments, in the order in which they were made
     uint64_t writer; // of an IN_TURN launch: 1 + the place of the last block that wrote here
 } Allocation;
-
-enum { SHARED_WINDOW_BIT = 60, LOCAL_WINDOW_BIT = 61 };
-#define SHARED_WINDOW (1ull << SHARED_WINDOW_BIT) // generic addresses of shared memory
-#define LOCAL_WINDOW (1ull << LOCAL_WINDOW_BIT)
 
 cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer);
 cudaError_t sim_end_allocation(void *pointer, MemoryKind kind); // an error if it is of another kind
@@ -284,18 +277,59 @@ Allocation *sim_allocation_at(uint64_t address);
 void sim_forget_writers(void);
 size_t sim_allocated_bytes(void);
 
+// ---- spaces.c: address spaces, and the way to memory.
+
+enum { SHARED_WINDOW_BIT = 60, LOCAL_WINDOW_BIT = 61 };
+#define SHARED_WINDOW (1ull << SHARED_WINDOW_BIT) // generic addresses of shared memory
+#define LOCAL_WINDOW (1ull << LOCAL_WINDOW_BIT)
+
+// ASYNC: of a copy that goes on by itself. What it writes is there when it has been waited for.
+typedef enum AccessKind { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC, ACCESS_ASYNC_READ, ACCESS_ASYNC_WRITE } AccessKind;
+
+typedef enum Pattern { SCATTERED, CONSECUTIVE, ALL_SAME } Pattern; // the last two: with all lanes on
+
+typedef struct Access { // by some lanes of a warp, to one address space
+    AccessKind kind;
+    Space space;  // not GENERIC
+    uint32_t mask; // the lanes
+    size_t bytes, alignment; // of each lane; a power of two
+    uint64_t address[LANES]; // in the space
+    Pattern pattern;         // sim_access finds it, and where the bytes lie in this process
+    uint8_t *pointer[LANES];
+} Access;
+
+// Whatever a kernel reads or writes in memory goes through this function, before it is read or written: it finds
+// where the lanes' bytes lie, and ends the launch where they lie nowhere. (A kernel's arguments that ld.param
+// names are no memory.) The instruction tells semantics and scope.
+void sim_access(Warp *w, const Instr *i, Access *access);
+// The same for one lane and an address that may be generic.
+uint8_t *sim_access_lane(Warp *w, const Instr *i, int lane, Space space, uint64_t address, size_t bytes, size_t alignment,
+                         AccessKind kind);
+
 Space sim_space_at(uint64_t address); // of a generic one
+uint64_t sim_window(Space space);     // where its generic addresses begin; 0 of device memory
+// Makes generic addresses those of their spaces, and tells which lanes are in each.
+void sim_split_generic(uint64_t *address, uint32_t mask, uint32_t in[SPACES]);
 // The addresses that a load, a store or an atomic operation has in each of the 32 lanes.
 void sim_find_addresses(const Warp *w, const Instr *i, uint64_t *address);
 // The address that an operand in brackets has in a lane.
 uint64_t sim_operand_address(const Warp *w, const Address *operand, int lane);
-// Where a lane's generic address lies in the host's memory; a fault where it lies nowhere.
-uint8_t *sim_generic_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes);
-// The same for an operand, and any number of bytes.
-uint8_t *sim_operand_pointer(Warp *w, const Instr *i, const Address *operand, int lane, size_t bytes, size_t alignment);
 
-Handler sim_load, sim_store, sim_load_kernel_param, sim_load_argument, sim_store_argument, sim_atomic,
-    sim_is_space, sim_copy_async;
+Handler sim_is_space;
+
+// ---- memory.c, atomics.c, async.c: instructions that read and write.
+
+// Accesses and barriers of a warp or a whole launch: README.md defines them.
+typedef struct Counters {
+    uint64_t warp_instructions, lanes_on, divergent_branches, shared_loads, shared_stores, bank_conflicts,
+        global_load_requests, global_load_sectors, global_store_requests, global_store_sectors, atomics,
+        shuffles, block_barriers, warp_barriers;
+} Counters;
+
+// Counts what a cp.async reads.
+void sim_count_async_load(Warp *w, const Access *access);
+
+Handler sim_load, sim_store, sim_load_kernel_param, sim_load_argument, sim_store_argument, sim_atomic, sim_copy_async;
 
 // ---- bulk.c: the copy engine, and barriers in shared memory.
 

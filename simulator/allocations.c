@@ -1,0 +1,118 @@
+// allocations.c: the list of all memory that a kernel may touch.
+#include "sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static Allocation **allocations; // in the order of their addresses
+static size_t allocation_count, allocation_space, allocated_bytes;
+
+static size_t index_above(uint64_t address) // of the first allocation that begins above it
+{
+    size_t low = 0, high = allocation_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (allocations[middle]->address > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+Allocation *sim_allocation_at(uint64_t address)
+{
+    const size_t above = index_above(address);
+    return above ? allocations[above - 1] : NULL;
+}
+
+void sim_forget_writers(void)
+{
+    for (size_t k = 0; k < allocation_count; k++)
+        allocations[k]->writer = 0;
+}
+
+static void insert(uint64_t address, size_t bytes, MemoryKind kind)
+{
+    if (allocation_count == allocation_space) {
+        allocation_space = allocation_space ? 2 * allocation_space : 64;
+        allocations = realloc(allocations, allocation_space * sizeof *allocations);
+    }
+    Allocation *a = malloc(sizeof *a);
+    if (!allocations || !a)
+        abort();
+    static int number;
+    *a = (Allocation){.address = address, .memory = (uint8_t *)(uintptr_t)address, .bytes = bytes, .kind = kind};
+    a->number = kind == PARAMETER_MEMORY ? -1 : number++;
+    const size_t at = index_above(address);
+    memmove(allocations + at + 1, allocations + at, (allocation_count - at) * sizeof *allocations);
+    allocations[at] = a;
+    allocation_count++;
+}
+
+static bool take_out(uint64_t address, size_t *bytes)
+{
+    const size_t above = index_above(address);
+    if (above == 0 || allocations[above - 1]->address != address)
+        return false;
+    *bytes = allocations[above - 1]->bytes;
+    free(allocations[above - 1]);
+    memmove(allocations + above - 1, allocations + above, (allocation_count - above) * sizeof *allocations);
+    allocation_count--;
+    return true;
+}
+
+size_t sim_allocated_bytes(void)
+{
+    return allocated_bytes;
+}
+
+cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer)
+{
+    enum { ALIGNMENT = 512 }; // as cudaMalloc gives it
+    *pointer = NULL;
+    if (bytes == 0)
+        return cudaSuccess;
+    if (bytes > sim_device()->memory_bytes - allocated_bytes)
+        return cudaErrorMemoryAllocation;
+    if (posix_memalign(pointer, ALIGNMENT, bytes) != 0)
+        return cudaErrorMemoryAllocation;
+    allocated_bytes += bytes;
+    insert((uint64_t)(uintptr_t)*pointer, bytes, kind);
+    return cudaSuccess;
+}
+
+cudaError_t sim_end_allocation(void *pointer, MemoryKind kind)
+{
+    size_t bytes;
+    if (!pointer)
+        return cudaSuccess;
+    const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
+    if (!a || a->kind != kind || !take_out((uint64_t)(uintptr_t)pointer, &bytes))
+        return cudaErrorInvalidValue;
+    allocated_bytes -= bytes;
+    free(pointer);
+    return cudaSuccess;
+}
+
+void sim_end_all_allocations(void)
+{
+    for (size_t k = allocation_count; k-- > 0;) {
+        void *pointer = (void *)(uintptr_t)allocations[k]->address;
+        if (allocations[k]->kind == HOST_MEMORY)
+            sim_unregister_memory(pointer);
+        else if (allocations[k]->kind != MODULE_MEMORY)
+            sim_end_allocation(pointer, allocations[k]->kind);
+    }
+}
+
+void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind)
+{
+    insert((uint64_t)(uintptr_t)pointer, bytes, kind);
+}
+
+void sim_unregister_memory(void *pointer)
+{
+    size_t bytes;
+    take_out((uint64_t)(uintptr_t)pointer, &bytes);
+}

@@ -1,0 +1,113 @@
+// atomics.c: atomic operations and reductions in memory.
+#include "lanes.h"
+
+#include <string.h>
+
+static double atomic_real(int op, double old, double value)
+{
+    switch (op) {
+    case ATOMIC_ADD: return old + value;
+    case ATOMIC_MIN: return value < old || old != old ? value : old;
+    default: return value > old || old != old ? value : old;
+    }
+}
+
+static uint64_t atomic_integer(const Instr *i, uint64_t old, uint64_t value, uint64_t other)
+{
+    const int unused = 64 - 8 * i->bytes;
+    const bool with_sign = i->type == S32 || i->type == S64;
+    const bool less = with_sign ? (int64_t)(old << unused) < (int64_t)(value << unused) : old < value;
+    switch (i->op) {
+    case ATOMIC_ADD: return old + value;
+    case ATOMIC_MIN: return less ? old : value;
+    case ATOMIC_MAX: return less ? value : old;
+    case ATOMIC_INC: return old >= value ? 0 : old + 1;
+    case ATOMIC_DEC: return old == 0 || old > value ? value : old - 1;
+    case ATOMIC_AND: return old & value;
+    case ATOMIC_OR: return old | value;
+    case ATOMIC_XOR: return old ^ value;
+    case ATOMIC_EXCH: return value;
+    default: return old == value ? other : old;
+    }
+}
+
+// The sum of two floats; with flush, subnormal numbers are zero, among them the sum.
+static uint32_t atomic_sum(uint32_t a_bits, uint32_t b_bits, bool flush)
+{
+    enum { EXPONENT = 0x7f800000 };
+    const uint32_t sign = 0x80000000;
+    uint32_t bits[] = {flush && !(a_bits & EXPONENT) ? a_bits & sign : a_bits,
+                       flush && !(b_bits & EXPONENT) ? b_bits & sign : b_bits};
+    float values[2];
+    memcpy(values, bits, sizeof values);
+    const float sum = values[0] + values[1];
+    memcpy(bits, &sum, sizeof sum);
+    return flush && !(bits[0] & EXPONENT) ? bits[0] & sign : bits[0];
+}
+
+static uint64_t atomic_result(const Instr *i, uint64_t old, uint64_t value, uint64_t other, bool shared)
+{
+    const bool moves = i->op == ATOMIC_EXCH || i->op == ATOMIC_CAS;
+    if (i->type == F32 && i->op == ATOMIC_ADD)
+        return atomic_sum((uint32_t)old, (uint32_t)value, !shared);
+    if (i->type == F32 && !moves) {
+        float a, b;
+        memcpy(&a, &old, sizeof a);
+        memcpy(&b, &value, sizeof b);
+        const float result = (float)atomic_real(i->op, a, b);
+        uint32_t bits;
+        memcpy(&bits, &result, sizeof bits);
+        return bits;
+    }
+    if (i->type == F64 && !moves) {
+        double a, b;
+        memcpy(&a, &old, sizeof a);
+        memcpy(&b, &value, sizeof b);
+        const double sum = atomic_real(i->op, a, b);
+        memcpy(&old, &sum, sizeof sum);
+        return old;
+    }
+    if (i->type == F16 || i->type == F16X2) {
+        uint64_t result = 0;
+        for (int k = 0; k < i->bytes / 2; k++) {
+            const float a = sim_half_to_float((uint16_t)(old >> (16 * k))), b = sim_half_to_float((uint16_t)(value >> (16 * k)));
+            result |= (uint64_t)sim_half_from_double(atomic_real(i->op, a, b), ROUND_NEAREST) << (16 * k);
+        }
+        return result;
+    }
+    return atomic_integer(i, old, value, other);
+}
+
+static void update_lanes(Warp *w, const Instr *i, Access *access)
+{
+    sim_access(w, i, access);
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        uint8_t *at = access->pointer[l];
+        const uint64_t value = sim_read_bytes(w->lanes + i->b + (size_t)l * i->bytes, i->bytes);
+        const uint64_t other = sim_read_bytes(w->lanes + i->c + (size_t)l * i->bytes, i->bytes);
+        const uint64_t old = sim_read_bytes(at, i->bytes), result = atomic_result(i, old, value, other, access->space == SHARED);
+        sim_write_bytes(at, result, i->bytes);
+        if (i->d != NOWHERE)
+            sim_write_bytes(w->lanes + i->d + (size_t)l * i->bytes, old, i->bytes);
+    }
+}
+
+// One lane after the other.
+void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
+{
+    Access access = {.kind = ACCESS_ATOMIC, .space = (Space)i->space, .mask = mask, .bytes = i->bytes, .alignment = i->bytes};
+    if ((i->type == BF16 || i->type == BF16X2 || ((i->type == F16 || i->type == F16X2) && i->op != ATOMIC_ADD)))
+        sim_fault(w, i, -1, cudaErrorNotSupported, "this atomic operation is not supported");
+    sim_find_addresses(w, i, access.address);
+    w->block->counters.atomics++;
+    if (i->space != GENERIC) {
+        update_lanes(w, i, &access);
+        return;
+    }
+    uint32_t in[SPACES];
+    sim_split_generic(access.address, mask, in);
+    for (access.space = GLOBAL; access.space <= LOCAL; access.space++)
+        if ((access.mask = in[access.space]))
+            update_lanes(w, i, &access);
+}

@@ -1,0 +1,235 @@
+// spaces.c: the address spaces, and the one function through which a kernel reads and writes memory.
+//
+// Device memory has the addresses that the program knows, checked against the list of allocations.
+// Shared and local memory have addresses of their own, from 0 on; their generic addresses lie in two
+// windows that no pointer of the program reaches.
+#include "lanes.h"
+
+#include <string.h>
+
+static _Noreturn void misplaced(Warp *w, const Instr *i, const Access *access, int lane)
+{
+    const uint64_t address = access->address[lane];
+    if (address % access->alignment)
+        sim_fault(w, i, lane, cudaErrorMisalignedAddress, "address 0x%llx is no multiple of %zu",
+                  (unsigned long long)address, access->alignment);
+    if (access->space == SHARED)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of shared memory, of which the block has %zu",
+                  access->bytes, (unsigned long long)address, w->block->launch->shared_bytes);
+    if (access->space == LOCAL)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of local memory, of which the thread has %zu",
+                  access->bytes, (unsigned long long)address, w->block->launch->local_bytes);
+    const Allocation *near = sim_allocation_at(address);
+    while (near && near->kind == PARAMETER_MEMORY) // a kernel has no address of its own arguments:
+        near = sim_allocation_at(near->address - 1); // not what it went astray from
+    if (!near)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx, below all allocations", access->bytes,
+                  (unsigned long long)address);
+    sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx: byte %llu behind the start of an allocation of %zu bytes",
+              access->bytes, (unsigned long long)address, (unsigned long long)(address - near->address), near->bytes);
+}
+
+// Whoever writes where others may read does so in its turn; who runs ahead notes what it reads.
+static void note_use(Warp *w, AccessKind kind)
+{
+    Block *b = w->block;
+    if (kind != ACCESS_READ && kind != ACCESS_ASYNC_READ) {
+        sim_await_turn(b);
+        w->near->writer = b->place + 1;
+        return;
+    }
+    if (!b->ahead)
+        return;
+    int k = 0;
+    while (k < b->read_count && b->read[k] != w->near)
+        k++;
+    if (k == MAX_READ)
+        sim_await_turn(b);
+    else if (k == b->read_count)
+        b->read[b->read_count++] = w->near;
+}
+
+typedef struct Extent { // of the addresses of all lanes that are on
+    uint64_t least, most;
+    uint64_t bits; // set in any of them
+} Extent;
+
+// Finds out how the lanes' addresses lie to each other.
+static Extent survey(Access *access)
+{
+    const uint64_t *address = access->address, first = address[0];
+    Extent extent = {UINT64_MAX, 0, 0};
+    access->pattern = SCATTERED;
+    if (access->mask != ALL_LANES) {
+        for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+            const uint64_t a = address[__builtin_ctz(rest)];
+            extent.least = a < extent.least ? a : extent.least;
+            extent.most = a > extent.most ? a : extent.most;
+            extent.bits |= a;
+        }
+        return extent;
+    }
+    uint64_t apart = 0, different = 0; // from where consecutive lanes would be, from the first
+    for (int l = 0; l < LANES; l++) {
+        apart |= address[l] - first - (uint64_t)l * access->bytes;
+        different |= address[l] ^ first;
+    }
+    if (apart == 0 && first <= UINT64_MAX - LANES * access->bytes && (access->bytes & (access->alignment - 1)) == 0) {
+        access->pattern = CONSECUTIVE;
+        return (Extent){first, address[LANES - 1], first};
+    }
+    if (different == 0) {
+        access->pattern = ALL_SAME;
+        return (Extent){first, first, first};
+    }
+    for (int l = 0; l < LANES; l++) {
+        extent.least = address[l] < extent.least ? address[l] : extent.least;
+        extent.most = address[l] > extent.most ? address[l] : extent.most;
+        extent.bits |= address[l];
+    }
+    return extent;
+}
+
+static inline bool holds(const Allocation *a, uint64_t least, uint64_t most, size_t bytes)
+{
+    return a && least >= a->address && bytes <= a->bytes && most - a->address <= a->bytes - bytes;
+}
+
+// Sets pointers to `memory` plus the address, for all lanes that are on; each lane's memory begins lane_bytes behind the one before.
+static void set_pointers(Access *access, uint8_t *memory, size_t lane_bytes)
+{
+    const uint32_t mask = access->mask;
+    FOR_EACH_LANE(access->pointer[l] = memory + access->address[l] + (size_t)l * lane_bytes)
+}
+
+// Shared or local memory, of `size` bytes for each lane.
+static void find_in_block(Warp *w, const Instr *i, Access *access, size_t size, uint8_t *memory, size_t lane_bytes)
+{
+    const Extent extent = survey(access);
+    if ((extent.bits & (access->alignment - 1)) || access->bytes > size || extent.most > size - access->bytes)
+        for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+            const int l = __builtin_ctz(rest);
+            if (access->address[l] % access->alignment || access->bytes > size || access->address[l] > size - access->bytes)
+                misplaced(w, i, access, l);
+        }
+    if (lane_bytes) // a pattern is one of places, not of numbers
+        access->pattern = SCATTERED;
+    set_pointers(access, memory, lane_bytes);
+}
+
+static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
+{
+    const Extent extent = survey(access);
+    const bool in_turn = w->block->launch->order == IN_TURN;
+    if ((extent.bits & (access->alignment - 1)) == 0) {
+        if (!holds(w->near, extent.least, extent.most, access->bytes))
+            w->near = sim_allocation_at(extent.least);
+        if (holds(w->near, extent.least, extent.most, access->bytes)) { // as nearly always
+            if (in_turn)
+                note_use(w, access->kind);
+            set_pointers(access, w->near->memory - w->near->address, 0);
+            return;
+        }
+    }
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const uint64_t address = access->address[l];
+        w->near = sim_allocation_at(address);
+        if (address % access->alignment || !holds(w->near, address, address, access->bytes)) {
+            w->near = NULL;
+            misplaced(w, i, access, l);
+        }
+        if (in_turn)
+            note_use(w, access->kind);
+        access->pointer[l] = w->near->memory + (address - w->near->address);
+    }
+}
+
+void sim_access(Warp *w, const Instr *i, Access *access)
+{
+    const Launch *launch = w->block->launch;
+    if (access->space == SHARED)
+        find_in_block(w, i, access, launch->shared_bytes, w->block->shared, 0);
+    else if (access->space == LOCAL)
+        find_in_block(w, i, access, launch->local_bytes,
+                      w->block->local + (size_t)(w->number * LANES) * launch->local_bytes, launch->local_bytes);
+    else
+        find_in_device_memory(w, i, access);
+}
+
+uint8_t *sim_access_lane(Warp *w, const Instr *i, int lane, Space space, uint64_t address, size_t bytes, size_t alignment,
+                         AccessKind kind)
+{
+    Access access = {.kind = kind, .space = space, .mask = 1u << lane, .bytes = bytes, .alignment = alignment};
+    if (space == GENERIC) {
+        access.space = sim_space_at(address);
+        address -= sim_window(access.space);
+    }
+    access.address[lane] = address;
+    sim_access(w, i, &access);
+    return access.pointer[lane];
+}
+
+// ---- Addresses
+
+Space sim_space_at(uint64_t address)
+{
+    return address >> SHARED_WINDOW_BIT == 1 ? SHARED : address >> LOCAL_WINDOW_BIT == 1 ? LOCAL : GLOBAL;
+}
+
+uint64_t sim_window(Space space)
+{
+    return space == SHARED ? SHARED_WINDOW : space == LOCAL ? LOCAL_WINDOW : 0;
+}
+
+void sim_split_generic(uint64_t *address, uint32_t mask, uint32_t in[SPACES])
+{
+    uint64_t bits = 0;
+    memset(in, 0, SPACES * sizeof *in);
+    FOR_EACH_LANE(bits |= address[l])
+    if (bits >> SHARED_WINDOW_BIT == 0) { // as most often: no lane in a window
+        in[GLOBAL] = mask;
+        return;
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const Space space = sim_space_at(address[l]);
+        address[l] -= sim_window(space);
+        in[space] |= 1u << l;
+    }
+}
+
+uint64_t sim_operand_address(const Warp *w, const Address *operand, int lane)
+{
+    if (operand->base == NOWHERE)
+        return (uint64_t)operand->offset;
+    const uint8_t *base = w->lanes + operand->base;
+    if (operand->base_bytes == 8)
+        return ((const uint64_t *)base)[lane] + (uint64_t)operand->offset;
+    return (uint32_t)(((const uint32_t *)base)[lane] + (uint32_t)operand->offset);
+}
+
+void sim_find_addresses(const Warp *w, const Instr *i, uint64_t *address)
+{
+    if (i->a == NOWHERE) {
+        for (int l = 0; l < LANES; l++)
+            address[l] = (uint64_t)i->offset;
+    } else if (i->base_bytes == 8) {
+        const uint64_t *base = (const uint64_t *)(w->lanes + i->a);
+        for (int l = 0; l < LANES; l++)
+            address[l] = base[l] + (uint64_t)i->offset;
+    } else {
+        const uint32_t *base = (const uint32_t *)(w->lanes + i->a);
+        for (int l = 0; l < LANES; l++)
+            address[l] = (uint32_t)(base[l] + (uint32_t)i->offset);
+    }
+}
+
+void sim_is_space(Warp *w, const Instr *i, uint32_t mask)
+{
+    const uint64_t *address = OPERAND(uint64_t, a);
+    uint32_t *d = OPERAND(uint32_t, d), result = 0;
+    for (int l = 0; l < LANES; l++)
+        result |= (uint32_t)(sim_space_at(address[l]) == (Space)i->space) << l;
+    *d = (*d & ~mask) | (result & mask);
+}
