@@ -30,13 +30,48 @@ cudaError_t sim_done(cudaError_t error);
             return sim_done(sim_sticky_error); \
     } while (0)
 
-// Host threads that look at memory, change it or run kernels do so one after the other.
+// Ends a call whose arguments are wrong.
+#define REQUIRE(condition, error)              \
+    do {                                       \
+        if (!(condition))                      \
+            return sim_done(error);            \
+    } while (0)
+
+// One lock for all that host threads share: allocations and what lies in them, the table of handles with what
+// they stand for, limits, kernels' attributes, and the device itself, which runs one kernel at a time. A call holds
+// it to its end, but not while it runs a function of the program. Calls call each other, so a thread may take it twice.
 pthread_mutex_t *sim_lock_memory(void);
 void sim_unlock_memory(pthread_mutex_t **lock);
 
-// The lock is held until the function ends.
+// The lock is held until the function, or the block of statements, ends.
 #define HOLD_MEMORY() \
     __attribute__((cleanup(sim_unlock_memory), unused)) pthread_mutex_t *held = sim_lock_memory()
+
+// ---- calls_handles.c: streams, events and pools are known to the program by handles, entries of one table.
+// A handle that was destroyed, or never was one, is told from all others: it never leads to an object.
+// The lock above is held by whoever calls these.
+
+typedef enum HandleKind { STREAM_HANDLE, EVENT_HANDLE, POOL_HANDLE } HandleKind;
+
+void *sim_new_handle(HandleKind kind, void *object);           // NULL where there is no memory
+void *sim_object_of(HandleKind kind, const void *handle);      // NULL if the handle is none of this kind
+void *sim_end_handle(HandleKind kind, const void *handle);     // its object, which the caller frees; or NULL
+void sim_end_all_handles(HandleKind kind, void (*end)(void *object));
+
+// ---- calls_streams.c
+
+// Work is over when the call returns, so that a stream is no queue: only what the program has said about it.
+typedef struct Stream {
+    unsigned flags;
+    unsigned long long id;
+    cudaLaunchAttributeValue attributes[cudaLaunchAttributeMemSyncDomain + 1]; // that a stream can have
+} Stream;
+
+// Also of the default streams, which have no handle; NULL if it is none.
+Stream *sim_stream_of(cudaStream_t stream);
+// Ends a call for what is no stream.
+#define REQUIRE_STREAM(stream) REQUIRE(sim_stream_of(stream), cudaErrorInvalidResourceHandle)
+void sim_end_all_streams(void); // and events
 
 // ---- calls_registration.c: what the program registers before main
 
@@ -70,6 +105,18 @@ Symbol *sim_symbol_of(const void *host); // or NULL
 Variable *sim_variable_of(const Symbol *symbol); // or NULL
 bool sim_in_managed_variable(const void *pointer);
 void sim_reset_program(void); // kernels' attributes and variables, to what they were at the start
+
+// ---- calls_memory.c. Nothing (no bytes) is everywhere.
+
+// Whether a call may take [pointer, pointer + bytes) for device memory: it lies within one allocation.
+bool sim_on_device(const void *pointer, size_t bytes);
+// Whether the host may read and write it: pinned, registered, managed, or the program's own memory.
+bool sim_on_host(const void *pointer, size_t bytes);
+
+// ---- calls_pools.c
+
+void sim_leave_pool(const Allocation *a); // what was allocated from a pool is about to be freed
+void sim_end_all_pools(void);
 
 // ---- calls_functions.c
 

@@ -1,21 +1,16 @@
 // calls_devices.c: the device: its properties and limits.
 #include "calls.h"
 
-static const size_t LARGEST_STACK = 1 << 20; // of a thread, in bytes
-// Those that cudaDeviceSetLimit knows; only the stack's changes anything.
-static const size_t USUAL_LIMITS[] = {[cudaLimitStackSize] = 1024, [cudaLimitPrintfFifoSize] = 1 << 20,
-                                      [cudaLimitMallocHeapSize] = 8 << 20, [cudaLimitMaxL2FetchGranularity] = 64};
-enum { LIMITS = sizeof USUAL_LIMITS / sizeof *USUAL_LIMITS };
-static size_t limits_set[LIMITS]; // by the program, or 0
-
 API cudaError_t cudaGetDeviceCount(int *count)
 {
+    REQUIRE(count, cudaErrorInvalidValue);
     *count = 1;
     return cudaSuccess;
 }
 
 API cudaError_t cudaGetDevice(int *device)
 {
+    REQUIRE(device, cudaErrorInvalidValue);
     *device = 0;
     return cudaSuccess;
 }
@@ -27,7 +22,7 @@ API cudaError_t cudaSetDevice(int device)
 
 API cudaError_t cudaSetDeviceFlags(unsigned flags)
 {
-    UNUSED(flags);
+    REQUIRE((flags & ~(unsigned)cudaDeviceMask) == 0, cudaErrorInvalidValue);
     return cudaSuccess;
 }
 
@@ -37,45 +32,69 @@ API cudaError_t cudaDeviceSynchronize(void)
     return cudaSuccess;
 }
 
-API cudaError_t cudaDeviceReset(void)
-{
-    HOLD_MEMORY();
-    sim_end_all_allocations();
-    sim_reset_program();
-    memset(limits_set, 0, sizeof limits_set);
-    sim_last_error = sim_sticky_error = cudaSuccess;
-    return cudaSuccess;
-}
+// ---- Limits
+
+typedef struct Limit {
+    bool known;
+    size_t usual, largest, value;
+} Limit;
+
+// The stack's and the heap's change something. The lock guards their values.
+static Limit limits[] = {
+    [cudaLimitStackSize] = {true, 1024, 1 << 20, 1024},
+    [cudaLimitPrintfFifoSize] = {true, 1 << 20, SIZE_MAX, 1 << 20},
+    [cudaLimitMallocHeapSize] = {true, 8 << 20, SIZE_MAX, 8 << 20},
+    [cudaLimitMaxL2FetchGranularity] = {true, 64, 128, 64},
+    [cudaLimitPersistingL2CacheSize] = {true, 0, SIZE_MAX, 0},
+};
+enum { LIMITS = sizeof limits / sizeof *limits };
 
 static bool is_limit(enum cudaLimit limit)
 {
-    return (unsigned)limit < LIMITS && USUAL_LIMITS[limit] > 0;
+    return (unsigned)limit < LIMITS && limits[limit].known;
 }
 
 size_t sim_limit(enum cudaLimit limit)
 {
-    return limits_set[limit] ? limits_set[limit] : USUAL_LIMITS[limit];
+    return limits[limit].value;
 }
 
 API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
-    if (!is_limit(limit))
-        return sim_done(cudaErrorUnsupportedLimit);
-    if (limit == cudaLimitStackSize && value > LARGEST_STACK)
-        return sim_done(cudaErrorInvalidValue);
-    limits_set[limit] = value;
+    REQUIRE(is_limit(limit), cudaErrorUnsupportedLimit);
+    REQUIRE(value <= limits[limit].largest, cudaErrorInvalidValue);
+    limits[limit].value = value;
     return cudaSuccess;
 }
 
 API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 {
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
-    if (!is_limit(limit))
-        return sim_done(cudaErrorUnsupportedLimit);
-    *value = sim_limit(limit);
+    REQUIRE(value, cudaErrorInvalidValue);
+    REQUIRE(is_limit(limit), cudaErrorUnsupportedLimit);
+    *value = limits[limit].value;
     return cudaSuccess;
 }
+
+// ---- Reset
+
+API cudaError_t cudaDeviceReset(void)
+{
+    HOLD_MEMORY();
+    sim_end_all_allocations();
+    sim_end_all_pools();
+    sim_end_all_streams();
+    sim_reset_program();
+    for (size_t k = 0; k < LIMITS; k++)
+        limits[k].value = limits[k].usual;
+    sim_last_error = sim_sticky_error = cudaSuccess;
+    return cudaSuccess;
+}
+
+// ---- Properties
 
 API cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
 {
@@ -85,31 +104,29 @@ API cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
 
 API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
 {
+    REQUIRE(config, cudaErrorInvalidValue);
     *config = cudaFuncCachePreferNone;
     return cudaSuccess;
 }
 
 API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
-    UNUSED(device), UNUSED(peer);
+    REQUIRE(can, cudaErrorInvalidValue);
+    REQUIRE(device == 0 && peer == 0, cudaErrorInvalidDevice);
     *can = 0;
-    return cudaSuccess;
-}
-
-API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
-{
-    *least = *greatest = 0;
     return cudaSuccess;
 }
 
 API cudaError_t cudaDriverGetVersion(int *version)
 {
+    REQUIRE(version, cudaErrorInvalidValue);
     *version = CUDART_VERSION;
     return cudaSuccess;
 }
 
 API cudaError_t cudaRuntimeGetVersion(int *version)
 {
+    REQUIRE(version, cudaErrorInvalidValue);
     *version = CUDART_VERSION;
     return cudaSuccess;
 }
@@ -118,8 +135,8 @@ API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 {
     const Device *d = sim_device();
     STOP_IF_BROKEN();
-    if (device != 0)
-        return sim_done(cudaErrorInvalidDevice);
+    REQUIRE(p, cudaErrorInvalidValue);
+    REQUIRE(device == 0, cudaErrorInvalidDevice);
     memset(p, 0, sizeof *p);
     snprintf(p->name, sizeof p->name, "SIMT simulator");
     p->totalGlobalMem = d->memory_bytes;
@@ -149,10 +166,8 @@ API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute
 {
     const Device *d = sim_device();
     STOP_IF_BROKEN();
-    if (device != 0)
-        return sim_done(cudaErrorInvalidDevice);
-    if (attribute < cudaDevAttrMaxThreadsPerBlock || attribute >= cudaDevAttrMax)
-        return sim_done(cudaErrorInvalidValue);
+    REQUIRE(value && attribute >= cudaDevAttrMaxThreadsPerBlock && attribute < cudaDevAttrMax, cudaErrorInvalidValue);
+    REQUIRE(device == 0, cudaErrorInvalidDevice);
     const struct {
         enum cudaDeviceAttr attribute;
         int value;

@@ -1,4 +1,5 @@
 // calls_errors.c: the last error, and what errors are called.
+#define _GNU_SOURCE // for a mutex that a thread may lock twice
 #include "calls.h"
 
 _Thread_local cudaError_t sim_last_error;
@@ -11,7 +12,7 @@ cudaError_t sim_done(cudaError_t error)
     return error;
 }
 
-static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t memory_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 pthread_mutex_t *sim_lock_memory(void)
 {

@@ -13,10 +13,11 @@ API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, con
 {
     Kernel *kernel;
     const Function *f;
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
     const cudaError_t error = sim_find_kernel(host, &kernel, &f);
-    if (error)
-        return sim_done(error);
+    REQUIRE(!error, error);
+    REQUIRE(attributes, cudaErrorInvalidValue);
     memset(attributes, 0, sizeof *attributes);
     const int target = kernel->binary->module->target;
     attributes->sharedSizeBytes = f->shared_bytes;
@@ -33,14 +34,13 @@ API cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute at
 {
     Kernel *kernel;
     const Function *f;
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
     const cudaError_t error = sim_find_kernel(host, &kernel, &f);
-    if (error)
-        return sim_done(error);
+    REQUIRE(!error, error);
     if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
         const int most = sim_device()->shared_per_block_optin - (int)f->shared_bytes;
-        if (value < 0 || value > most)
-            return sim_done(cudaErrorInvalidValue);
+        REQUIRE(value >= 0 && value <= most, cudaErrorInvalidValue);
         kernel->max_dynamic_bytes = value;
         return cudaSuccess;
     }
@@ -69,13 +69,11 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *bloc
 {
     Kernel *kernel;
     const Function *f;
-    UNUSED(flags);
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
     const cudaError_t error = sim_find_kernel(host, &kernel, &f);
-    if (error)
-        return sim_done(error);
-    if (threads < 1)
-        return sim_done(cudaErrorInvalidValue);
+    REQUIRE(!error, error);
+    REQUIRE(blocks && threads >= 1 && flags <= cudaOccupancyDisableCachingOverride, cudaErrorInvalidValue);
     *blocks = threads > MAX_THREADS ? 0 : sim_blocks_per_sm(f, threads, dynamic_bytes);
     return cudaSuccess;
 }

@@ -5,29 +5,40 @@
 
 static const size_t LEAST_STACK = 65536; // of a thread that calls functions, in bytes
 
-static _Thread_local struct {
+enum { PREFERRED_CARVEOUT = 14, NVLINK_SCHEDULING = 16 }; // attributes whose names are newer than CUDA 12.0
+
+// ---- kernel<<<grid, block, bytes, stream>>>(arguments): nvcc makes two calls of it
+
+typedef struct Configuration {
     dim3 grid, block;
     size_t dynamic_bytes;
     cudaStream_t stream;
-} configuration; // of kernel<<<...>>>, between its two calls
+} Configuration;
+
+// Between the two calls the arguments are worked out, which may launch other kernels: hence a stack.
+enum { DEEPEST = 64 };
+static _Thread_local Configuration configurations[DEEPEST];
+static _Thread_local int depth;
 
 API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_bytes, cudaStream_t stream)
 {
-    configuration.grid = grid;
-    configuration.block = block;
-    configuration.dynamic_bytes = dynamic_bytes;
-    configuration.stream = stream;
+    REQUIRE(depth < DEEPEST, cudaErrorLaunchOutOfResources);
+    configurations[depth++] = (Configuration){grid, block, dynamic_bytes, stream};
     return 0;
 }
 
 API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_bytes, void *stream)
 {
-    *grid = configuration.grid;
-    *block = configuration.block;
-    *dynamic_bytes = configuration.dynamic_bytes;
-    memcpy(stream, &configuration.stream, sizeof configuration.stream);
+    REQUIRE(depth > 0, cudaErrorMissingConfiguration);
+    const Configuration c = configurations[--depth];
+    *grid = c.grid;
+    *block = c.block;
+    *dynamic_bytes = c.dynamic_bytes;
+    memcpy(stream, &c.stream, sizeof c.stream);
     return cudaSuccess;
 }
+
+// ---- Launches
 
 static cudaError_t check_launch(const Kernel *kernel, const Function *f, dim3 grid, dim3 block, size_t dynamic_bytes)
 {
@@ -54,7 +65,16 @@ static bool fits_at_once(const Function *f, dim3 grid, dim3 block, size_t dynami
     return (uint64_t)grid.x * grid.y * grid.z <= (uint64_t)per_sm * (uint64_t)sim_device()->sm_count;
 }
 
-static cudaError_t launch_kernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes, bool cooperative)
+static bool all_there(const Function *f, void **arguments)
+{
+    int index = 0;
+    for (const Variable *v = f->params; v; v = v->next, index++)
+        if (!arguments || !arguments[index])
+            return false;
+    return true;
+}
+
+static cudaError_t launch_kernel(const void *host, const Configuration *c, void **arguments, bool cooperative)
 {
     Kernel *kernel;
     const Function *f;
@@ -62,27 +82,32 @@ static cudaError_t launch_kernel(const void *host, dim3 grid, dim3 block, void *
     STOP_IF_BROKEN();
     cudaError_t error = sim_find_kernel(host, &kernel, &f);
     if (!error)
-        error = check_launch(kernel, f, grid, block, dynamic_bytes);
-    if (!error && cooperative && !fits_at_once(f, grid, block, dynamic_bytes))
+        error = check_launch(kernel, f, c->grid, c->block, c->dynamic_bytes);
+    if (!error && !sim_stream_of(c->stream))
+        error = cudaErrorInvalidResourceHandle;
+    if (!error && !all_there(f, arguments))
+        error = cudaErrorInvalidValue;
+    if (!error && cooperative && !fits_at_once(f, c->grid, c->block, c->dynamic_bytes))
         error = cudaErrorCooperativeLaunchTooLarge;
     if (error)
         return sim_done(error);
     const size_t asked = sim_limit(cudaLimitStackSize), stack = asked > LEAST_STACK ? asked : LEAST_STACK;
-    sim_sticky_error = (cooperative ? sim_launch_cooperative : sim_launch)(kernel->binary->module, f, grid, block, dynamic_bytes,
-                                                                       stack, arguments);
+    sim_sticky_error = (cooperative ? sim_launch_cooperative : sim_launch)(kernel->binary->module, f, c->grid, c->block,
+                                                                           c->dynamic_bytes, stack, arguments);
     if (sim_sticky_error)
         sim_last_error = sim_sticky_error;
     return cudaSuccess; // as on a GPU, the next call tells that the kernel failed
 }
 
-API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes, cudaStream_t stream)
+API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes,
+                                 cudaStream_t stream)
 {
-    UNUSED(stream);
-    return launch_kernel(host, grid, block, arguments, dynamic_bytes, false);
+    return launch_kernel(host, &(Configuration){grid, block, dynamic_bytes, stream}, arguments, false);
 }
 
 API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host)
 {
+    REQUIRE(kernel, cudaErrorInvalidValue);
     *kernel = (cudaKernel_t)(uintptr_t)host;
     return cudaSuccess;
 }
@@ -97,28 +122,56 @@ API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 blo
     return cudaLaunchKernel((const void *)kernel, grid, block, arguments, dynamic_bytes, stream);
 }
 
+// An attribute that changes how a launch is scheduled changes nothing here; one that changes what it does is refused.
+static cudaError_t check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative)
+{
+    switch ((int)attribute->id) {
+    case cudaLaunchAttributeCooperative:
+        *cooperative = attribute->val.cooperative != 0;
+        return cudaSuccess;
+    case cudaLaunchAttributeIgnore:
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributeSynchronizationPolicy:
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+    case cudaLaunchAttributePriority:
+    case cudaLaunchAttributeMemSyncDomainMap:
+    case cudaLaunchAttributeMemSyncDomain:
+    case PREFERRED_CARVEOUT:
+    case NVLINK_SCHEDULING:
+        return cudaSuccess;
+    case cudaLaunchAttributeClusterDimension:
+        return attribute->val.clusterDim.x * attribute->val.clusterDim.y * attribute->val.clusterDim.z == 1 ? cudaSuccess : cudaErrorNotSupported;
+    default:
+        return (int)attribute->id > NVLINK_SCHEDULING ? cudaErrorInvalidValue : cudaErrorNotSupported;
+    }
+}
+
 API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *host, void **arguments)
 {
     bool cooperative = false;
-    for (unsigned k = 0; k < config->numAttrs; k++) { // others are hints
-        if (config->attrs[k].id == cudaLaunchAttributeClusterDimension)
-            return sim_done(cudaErrorNotSupported);
-        if (config->attrs[k].id == cudaLaunchAttributeCooperative)
-            cooperative = config->attrs[k].val.cooperative != 0;
+    REQUIRE(config && (config->attrs || config->numAttrs == 0), cudaErrorInvalidValue);
+    for (unsigned k = 0; k < config->numAttrs; k++) {
+        const cudaError_t error = check_attribute(&config->attrs[k], &cooperative);
+        if (error)
+            return sim_done(error);
     }
-    return launch_kernel(host, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, cooperative);
+    return launch_kernel(host, &(Configuration){config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream},
+                         arguments, cooperative);
 }
 
-API cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t bytes, cudaStream_t stream)
+API cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t bytes,
+                                            cudaStream_t stream)
 {
-    UNUSED(stream);
-    return launch_kernel(host, grid, block, arguments, bytes, true);
+    return launch_kernel(host, &(Configuration){grid, block, bytes, stream}, arguments, true);
 }
 
 API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
-    UNUSED(stream);
-    STOP_IF_BROKEN();
+    const cudaError_t error = cudaStreamSynchronize(stream);
+    if (error)
+        return error;
+    REQUIRE(function, cudaErrorInvalidValue);
     function(data);
     return cudaSuccess;
 }

@@ -3,49 +3,92 @@
 
 #include <math.h>
 
-struct CUstream_st {
-    int unused;
-};
+enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 }; // the smaller number goes first
 
-struct CUevent_st {
-    bool recorded, without_time;
-};
+// ---- Streams
 
-static cudaError_t new_stream(cudaStream_t *stream)
+static unsigned long long streams_made;
+
+static Stream *new_stream_object(unsigned flags, int priority)
+{
+    Stream *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->flags = flags;
+    s->id = ++streams_made;
+    s->attributes[cudaLaunchAttributeSynchronizationPolicy].syncPolicy = cudaSyncPolicyAuto;
+    s->attributes[cudaLaunchAttributeMemSyncDomainMap].memSyncDomainMap.remote = 1;
+    s->attributes[cudaLaunchAttributePriority].priority = priority;
+    return s;
+}
+
+// The stream of calls that name none, made when it is first asked for.
+static Stream *default_stream(void)
+{
+    static Stream *stream;
+    if (!stream)
+        stream = new_stream_object(cudaStreamDefault, LEAST_PRIORITY);
+    return stream;
+}
+
+Stream *sim_stream_of(cudaStream_t stream)
+{
+    if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
+        return default_stream();
+    return sim_object_of(STREAM_HANDLE, stream);
+}
+
+static int within_range(int priority)
+{
+    return priority > LEAST_PRIORITY ? LEAST_PRIORITY : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY : priority;
+}
+
+API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
     STOP_IF_BROKEN();
-    *stream = malloc(sizeof **stream);
-    return *stream ? cudaSuccess : sim_done(cudaErrorMemoryAllocation);
-}
-
-API cudaError_t cudaStreamCreate(cudaStream_t *stream)
-{
-    return new_stream(stream);
-}
-
-API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
-{
-    UNUSED(flags);
-    return new_stream(stream);
+    if (least) // either may be left out
+        *least = LEAST_PRIORITY;
+    if (greatest)
+        *greatest = GREATEST_PRIORITY;
+    return cudaSuccess;
 }
 
 API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority)
 {
-    UNUSED(flags), UNUSED(priority);
-    return new_stream(stream);
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(stream && (flags & ~(unsigned)cudaStreamNonBlocking) == 0, cudaErrorInvalidValue);
+    Stream *object = new_stream_object(flags, within_range(priority));
+    *stream = object ? sim_new_handle(STREAM_HANDLE, object) : NULL;
+    REQUIRE(*stream, cudaErrorMemoryAllocation);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    return cudaStreamCreateWithPriority(stream, flags, LEAST_PRIORITY);
+}
+
+API cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    return cudaStreamCreateWithPriority(stream, cudaStreamDefault, LEAST_PRIORITY);
 }
 
 API cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
-    free(stream);
+    Stream *object = sim_end_handle(STREAM_HANDLE, stream); // the default streams have no handle
+    REQUIRE(object, cudaErrorInvalidResourceHandle);
+    free(object);
     return cudaSuccess;
 }
 
 API cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    UNUSED(stream);
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
     return cudaSuccess;
 }
 
@@ -54,34 +97,49 @@ API cudaError_t cudaStreamQuery(cudaStream_t stream)
     return cudaStreamSynchronize(stream);
 }
 
-API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
-{
-    UNUSED(event), UNUSED(flags);
-    return cudaStreamSynchronize(stream);
-}
-
 API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags)
 {
-    UNUSED(flags);
-    STOP_IF_BROKEN();
+    const cudaError_t error = cudaStreamSynchronize(stream);
+    if (error)
+        return error;
+    REQUIRE(callback && flags == 0, cudaErrorInvalidValue);
     callback(stream, cudaSuccess, data);
     return cudaSuccess;
 }
 
 API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
 {
-    UNUSED(stream);
+    HOLD_MEMORY();
+    REQUIRE(status, cudaErrorInvalidValue);
+    REQUIRE_STREAM(stream);
     *status = cudaStreamCaptureStatusNone;
     return cudaSuccess;
 }
 
+// ---- Events
+
+struct CUevent_st {
+    bool recorded, without_time;
+};
+
+static struct CUevent_st *event_of(cudaEvent_t event)
+{
+    return sim_object_of(EVENT_HANDLE, event);
+}
+
+#define REQUIRE_EVENT(event) REQUIRE(event_of(event), cudaErrorInvalidResourceHandle)
+
 API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 {
+    const unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
-    *event = calloc(1, sizeof **event);
-    if (!*event)
-        return sim_done(cudaErrorMemoryAllocation);
-    (*event)->without_time = flags & cudaEventDisableTiming;
+    REQUIRE(event && (flags & ~known) == 0, cudaErrorInvalidValue);
+    REQUIRE(!(flags & cudaEventInterprocess) || (flags & cudaEventDisableTiming), cudaErrorInvalidValue);
+    struct CUevent_st *object = calloc(1, sizeof *object);
+    *event = object ? sim_new_handle(EVENT_HANDLE, object) : NULL;
+    REQUIRE(*event, cudaErrorMemoryAllocation);
+    object->without_time = flags & cudaEventDisableTiming;
     return cudaSuccess;
 }
 
@@ -92,33 +150,36 @@ API cudaError_t cudaEventCreate(cudaEvent_t *event)
 
 API cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
-    if (!event)
-        return sim_done(cudaErrorInvalidResourceHandle);
-    free(event);
-    return cudaSuccess;
-}
-
-API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
-{
-    UNUSED(stream);
-    STOP_IF_BROKEN();
-    if (!event)
-        return sim_done(cudaErrorInvalidResourceHandle);
-    event->recorded = true;
+    struct CUevent_st *object = sim_end_handle(EVENT_HANDLE, event);
+    REQUIRE(object, cudaErrorInvalidResourceHandle);
+    free(object);
     return cudaSuccess;
 }
 
 API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
 {
-    UNUSED(flags);
-    return cudaEventRecord(event, stream);
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_EVENT(event);
+    REQUIRE_STREAM(stream);
+    REQUIRE(flags == cudaEventRecordDefault || flags == cudaEventRecordExternal, cudaErrorInvalidValue);
+    event_of(event)->recorded = true;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
 }
 
 API cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
-    return event ? cudaSuccess : sim_done(cudaErrorInvalidResourceHandle);
+    REQUIRE_EVENT(event);
+    return cudaSuccess;
 }
 
 API cudaError_t cudaEventQuery(cudaEvent_t event)
@@ -126,12 +187,32 @@ API cudaError_t cudaEventQuery(cudaEvent_t event)
     return cudaEventSynchronize(event);
 }
 
+API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    REQUIRE_EVENT(event);
+    REQUIRE(flags == cudaEventWaitDefault || flags == cudaEventWaitExternal, cudaErrorInvalidValue);
+    return cudaSuccess;
+}
+
 // Always NaN: what the host took says nothing about a GPU.
 API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
 {
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
-    if (!start || !end || !start->recorded || !end->recorded || start->without_time || end->without_time)
-        return sim_done(cudaErrorInvalidResourceHandle);
+    REQUIRE(ms, cudaErrorInvalidValue);
+    const struct CUevent_st *first = event_of(start), *second = event_of(end);
+    REQUIRE(first && second, cudaErrorInvalidResourceHandle);
+    REQUIRE(first->recorded && second->recorded, cudaErrorInvalidResourceHandle);
+    REQUIRE(!first->without_time && !second->without_time, cudaErrorInvalidResourceHandle);
     *ms = NAN;
     return cudaSuccess;
+}
+
+void sim_end_all_streams(void)
+{
+    sim_end_all_handles(STREAM_HANDLE, free);
+    sim_end_all_handles(EVENT_HANDLE, free);
 }

@@ -265,6 +265,8 @@ typedef struct Allocation {
     MemoryKind kind;
     int number; // of those that are no kernel's arguments, in the order in which they were made
     uint64_t writer; // of an IN_TURN launch: 1 + the place of the last block that wrote here
+    unsigned flags;  // that the program asked for it with
+    cudaMemPool_t pool; // that it came from, or NULL
 } Allocation;
 
 cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer);

@@ -1,0 +1,253 @@
+// calls_copies.c: copies, fills, and copies from and to variables.
+#include "calls.h"
+
+// ---- Copies
+
+typedef enum Side { ON_HOST, ON_DEVICE, ON_EITHER } Side; // where an end of a copy has to be
+
+static bool is_there(const void *pointer, size_t bytes, Side side)
+{
+    if (side == ON_EITHER)
+        return sim_on_device(pointer, bytes) || sim_on_host(pointer, bytes);
+    return side == ON_DEVICE ? sim_on_device(pointer, bytes) : sim_on_host(pointer, bytes);
+}
+
+static cudaError_t check_copy(const void *to, size_t to_bytes, const void *from, size_t from_bytes, enum cudaMemcpyKind kind)
+{
+    static const struct {
+        Side from, to;
+    } SIDES[] = {
+        [cudaMemcpyHostToHost] = {ON_HOST, ON_HOST},       [cudaMemcpyHostToDevice] = {ON_HOST, ON_DEVICE},
+        [cudaMemcpyDeviceToHost] = {ON_DEVICE, ON_HOST},   [cudaMemcpyDeviceToDevice] = {ON_DEVICE, ON_DEVICE},
+        [cudaMemcpyDefault] = {ON_EITHER, ON_EITHER},
+    };
+    if ((unsigned)kind > cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    const bool there = is_there(to, to_bytes, SIDES[kind].to) && is_there(from, from_bytes, SIDES[kind].from);
+    return there ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const cudaError_t error = check_copy(to, bytes, from, bytes, kind);
+    if (!error && bytes)
+        memmove(to, from, bytes);
+    return sim_done(error);
+}
+
+API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    REQUIRE_STREAM(stream);
+    return cudaMemcpy(to, from, bytes, kind);
+}
+
+// How many bytes rows of width bytes, pitch bytes apart, reach over; false where no size_t holds that.
+static bool span_of_rows(size_t pitch, size_t width, size_t rows, size_t *bytes)
+{
+    *bytes = 0;
+    if (width == 0 || rows == 0)
+        return true;
+    return !__builtin_mul_overflow(pitch, rows - 1, bytes) && !__builtin_add_overflow(*bytes, width, bytes);
+}
+
+// All is checked before the first row is copied.
+API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                             enum cudaMemcpyKind kind)
+{
+    size_t to_bytes, from_bytes;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(width <= to_pitch && width <= from_pitch, cudaErrorInvalidPitchValue);
+    REQUIRE(span_of_rows(to_pitch, width, height, &to_bytes), cudaErrorInvalidValue);
+    REQUIRE(span_of_rows(from_pitch, width, height, &from_bytes), cudaErrorInvalidValue);
+    const cudaError_t error = check_copy(to, to_bytes, from, from_bytes, kind);
+    for (size_t row = 0; row < height && width > 0 && !error; row++)
+        memmove((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width);
+    return sim_done(error);
+}
+
+API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                  size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    REQUIRE_STREAM(stream);
+    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+
+// Where the box begins in the memory that it is part of; NULL if it is larger than that.
+static char *box_in(const struct cudaPitchedPtr *whole, const struct cudaPos *at, const struct cudaExtent *box)
+{
+    size_t rows, row;
+    if (box->width > whole->pitch || at->x > whole->pitch - box->width)
+        return NULL;
+    if (whole->ysize && (box->height > whole->ysize || at->y > whole->ysize - box->height))
+        return NULL;
+    const size_t rows_of_slice = whole->ysize ? whole->ysize : box->height;
+    if (__builtin_mul_overflow(at->z, rows_of_slice, &rows) || __builtin_add_overflow(rows, at->y, &rows) ||
+        __builtin_mul_overflow(rows, whole->pitch, &row))
+        return NULL;
+    return (char *)whole->ptr + row + at->x;
+}
+
+API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(p, cudaErrorInvalidValue);
+    REQUIRE(!p->srcArray && !p->dstArray, cudaErrorNotSupported); // arrays hold textures
+    REQUIRE(p->srcPtr.ptr && p->dstPtr.ptr, cudaErrorInvalidValue);
+    if (p->extent.width == 0 || p->extent.height == 0 || p->extent.depth == 0)
+        return cudaSuccess;
+    char *to = box_in(&p->dstPtr, &p->dstPos, &p->extent), *from = box_in(&p->srcPtr, &p->srcPos, &p->extent);
+    REQUIRE(to && from, cudaErrorInvalidValue);
+    const size_t to_slice = p->dstPtr.pitch * (p->dstPtr.ysize ? p->dstPtr.ysize : p->extent.height);
+    const size_t from_slice = p->srcPtr.pitch * (p->srcPtr.ysize ? p->srcPtr.ysize : p->extent.height);
+    for (size_t z = 0; z < p->extent.depth; z++) {
+        const cudaError_t error = cudaMemcpy2D(to + z * to_slice, p->dstPtr.pitch, from + z * from_slice, p->srcPtr.pitch,
+                                               p->extent.width, p->extent.height, p->kind);
+        if (error)
+            return error;
+    }
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    REQUIRE_STREAM(stream);
+    return cudaMemcpy3D(p);
+}
+
+// ---- Fills
+
+API cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(sim_on_device(pointer, bytes), cudaErrorInvalidValue);
+    if (bytes)
+        memset(pointer, value, bytes);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    REQUIRE_STREAM(stream);
+    return cudaMemset(pointer, value, bytes);
+}
+
+API cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height)
+{
+    size_t bytes;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(width <= pitch && span_of_rows(pitch, width, height, &bytes), cudaErrorInvalidValue);
+    REQUIRE(sim_on_device(pointer, bytes), cudaErrorInvalidValue);
+    for (size_t row = 0; row < height && width > 0; row++)
+        memset((char *)pointer + row * pitch, value, width);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    REQUIRE_STREAM(stream);
+    return cudaMemset2D(pointer, pitch, value, width, height);
+}
+
+API cudaError_t cudaMemset3D(struct cudaPitchedPtr pitched, int value, struct cudaExtent extent)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const size_t rows_of_slice = pitched.ysize ? pitched.ysize : extent.height;
+    REQUIRE(extent.height <= rows_of_slice, cudaErrorInvalidValue);
+    for (size_t z = 0; z < extent.depth; z++) {
+        char *slice = (char *)pitched.ptr + z * pitched.pitch * rows_of_slice;
+        const cudaError_t error = cudaMemset2D(slice, pitched.pitch, value, extent.width, extent.height);
+        if (error)
+            return error;
+    }
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitched, int value, struct cudaExtent extent, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    REQUIRE_STREAM(stream);
+    return cudaMemset3D(pitched, value, extent);
+}
+
+// ---- Variables
+
+API cudaError_t cudaGetSymbolAddress(void **pointer, const void *host)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(pointer, cudaErrorInvalidValue);
+    const Symbol *s = sim_symbol_of(host);
+    REQUIRE(s && sim_variable_of(s), cudaErrorInvalidSymbol);
+    *pointer = (void *)(uintptr_t)sim_variable_of(s)->address;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGetSymbolSize(size_t *bytes, const void *host)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(bytes, cudaErrorInvalidValue);
+    const Symbol *s = sim_symbol_of(host);
+    REQUIRE(s, cudaErrorInvalidSymbol);
+    *bytes = s->bytes;
+    return cudaSuccess;
+}
+
+// Finds `bytes` bytes from `offset` on in a variable.
+static cudaError_t part_of_symbol(const void *host, size_t bytes, size_t offset, char **part)
+{
+    void *start = NULL;
+    const cudaError_t error = cudaGetSymbolAddress(&start, host);
+    if (error)
+        return error;
+    const size_t size = sim_symbol_of(host)->bytes;
+    REQUIRE(offset <= size && bytes <= size - offset, cudaErrorInvalidValue);
+    *part = (char *)start + offset;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemcpyToSymbol(const void *host, const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
+{
+    char *to = NULL;
+    HOLD_MEMORY();
+    REQUIRE(kind != cudaMemcpyHostToHost && kind != cudaMemcpyDeviceToHost, cudaErrorInvalidMemcpyDirection);
+    const cudaError_t error = part_of_symbol(host, bytes, offset, &to);
+    return error ? error : cudaMemcpy(to, from, bytes, kind);
+}
+
+API cudaError_t cudaMemcpyFromSymbol(void *to, const void *host, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
+{
+    char *from = NULL;
+    HOLD_MEMORY();
+    REQUIRE(kind != cudaMemcpyHostToHost && kind != cudaMemcpyHostToDevice, cudaErrorInvalidMemcpyDirection);
+    const cudaError_t error = part_of_symbol(host, bytes, offset, &from);
+    return error ? error : cudaMemcpy(to, from, bytes, kind);
+}
+
+API cudaError_t cudaMemcpyToSymbolAsync(const void *host, const void *from, size_t bytes, size_t offset,
+                                        enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    REQUIRE_STREAM(stream);
+    return cudaMemcpyToSymbol(host, from, bytes, offset, kind);
+}
+
+API cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t bytes, size_t offset,
+                                          enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    REQUIRE_STREAM(stream);
+    return cudaMemcpyFromSymbol(to, host, bytes, offset, kind);
+}

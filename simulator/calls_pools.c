@@ -1,0 +1,240 @@
+// calls_pools.c: memory that is allocated and freed in the order of a stream, from a pool.
+//
+// A stream's work is over when the call returns, so memory comes and goes at once: a pool keeps nothing that
+// nobody uses, whatever its release threshold says. What it holds is counted.
+#include "calls.h"
+
+struct Pool {
+    uint64_t used, used_high, reserved_high, release_threshold;
+    int reuse[cudaMemPoolReuseAllowInternalDependencies + 1]; // three settings, by their attributes' numbers
+};
+
+static cudaMemPool_t default_pool, current_pool; // of the device; NULL before they are first asked for
+
+static struct Pool *pool_of(cudaMemPool_t pool)
+{
+    return sim_object_of(POOL_HANDLE, pool);
+}
+
+static cudaMemPool_t new_pool(void)
+{
+    struct Pool *object = calloc(1, sizeof *object);
+    if (!object)
+        return NULL;
+    for (int k = cudaMemPoolReuseFollowEventDependencies; k <= cudaMemPoolReuseAllowInternalDependencies; k++)
+        object->reuse[k] = 1;
+    return sim_new_handle(POOL_HANDLE, object);
+}
+
+static cudaMemPool_t the_default_pool(void)
+{
+    if (!default_pool)
+        default_pool = new_pool();
+    return default_pool;
+}
+
+static cudaMemPool_t the_current_pool(void)
+{
+    return current_pool ? current_pool : the_default_pool();
+}
+
+// ---- Allocations
+
+API cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(pointer && pool_of(pool), cudaErrorInvalidValue);
+    REQUIRE_STREAM(stream);
+    const cudaError_t error = cudaMalloc(pointer, bytes);
+    if (error || !*pointer)
+        return error;
+    struct Pool *p = pool_of(pool);
+    Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)*pointer);
+    a->pool = pool;
+    p->used += a->bytes;
+    p->used_high = p->used > p->used_high ? p->used : p->used_high;
+    p->reserved_high = p->used > p->reserved_high ? p->used : p->reserved_high;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    return cudaMallocFromPoolAsync(pointer, bytes, the_current_pool(), stream);
+}
+
+void sim_leave_pool(const Allocation *a)
+{
+    struct Pool *p = pool_of(a->pool);
+    if (p) // it may have been destroyed before
+        p->used -= a->bytes;
+}
+
+API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    REQUIRE(pointer, cudaErrorInvalidValue);
+    return cudaFree(pointer);
+}
+
+// ---- Pools
+
+API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *properties)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(pool && properties && properties->allocType == cudaMemAllocationTypePinned, cudaErrorInvalidValue);
+    REQUIRE(properties->location.type == cudaMemLocationTypeDevice, cudaErrorNotSupported);
+    REQUIRE(properties->location.id == 0, cudaErrorInvalidDevice);
+    REQUIRE(properties->handleTypes == cudaMemHandleTypeNone, cudaErrorNotSupported); // to share with another process
+    *pool = new_pool();
+    REQUIRE(*pool, cudaErrorMemoryAllocation);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(pool_of(pool) && pool != default_pool, cudaErrorInvalidValue);
+    free(sim_end_handle(POOL_HANDLE, pool));
+    if (pool == current_pool)
+        current_pool = NULL;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(pool, cudaErrorInvalidValue);
+    REQUIRE(device == 0, cudaErrorInvalidDevice);
+    *pool = the_default_pool();
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(pool, cudaErrorInvalidValue);
+    REQUIRE(device == 0, cudaErrorInvalidDevice);
+    *pool = the_current_pool();
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(pool_of(pool), cudaErrorInvalidValue);
+    REQUIRE(device == 0, cudaErrorInvalidDevice);
+    current_pool = pool;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t least)
+{
+    UNUSED(least);
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(pool_of(pool), cudaErrorInvalidValue);
+    return cudaSuccess; // it keeps nothing that could go
+}
+
+// Three attributes are ints, the others 64 bits.
+API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const struct Pool *p = pool_of(pool);
+    REQUIRE(p && value, cudaErrorInvalidValue);
+    switch (attribute) {
+    case cudaMemPoolReuseFollowEventDependencies:
+    case cudaMemPoolReuseAllowOpportunistic:
+    case cudaMemPoolReuseAllowInternalDependencies:
+        *(int *)value = p->reuse[attribute];
+        return cudaSuccess;
+    case cudaMemPoolAttrReleaseThreshold:
+        *(uint64_t *)value = p->release_threshold;
+        return cudaSuccess;
+    case cudaMemPoolAttrReservedMemCurrent:
+    case cudaMemPoolAttrUsedMemCurrent:
+        *(uint64_t *)value = p->used;
+        return cudaSuccess;
+    case cudaMemPoolAttrReservedMemHigh:
+        *(uint64_t *)value = p->reserved_high;
+        return cudaSuccess;
+    case cudaMemPoolAttrUsedMemHigh:
+        *(uint64_t *)value = p->used_high;
+        return cudaSuccess;
+    default:
+        return sim_done(cudaErrorInvalidValue);
+    }
+}
+
+// Of what is counted, only the two highest values can be set, and only to 0: counting begins anew.
+API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    struct Pool *p = pool_of(pool);
+    REQUIRE(p && value, cudaErrorInvalidValue);
+    switch (attribute) {
+    case cudaMemPoolReuseFollowEventDependencies:
+    case cudaMemPoolReuseAllowOpportunistic:
+    case cudaMemPoolReuseAllowInternalDependencies:
+        p->reuse[attribute] = *(const int *)value;
+        return cudaSuccess;
+    case cudaMemPoolAttrReleaseThreshold:
+        p->release_threshold = *(const uint64_t *)value;
+        return cudaSuccess;
+    case cudaMemPoolAttrReservedMemHigh:
+        REQUIRE(*(const uint64_t *)value == 0, cudaErrorInvalidValue);
+        p->reserved_high = p->used;
+        return cudaSuccess;
+    case cudaMemPoolAttrUsedMemHigh:
+        REQUIRE(*(const uint64_t *)value == 0, cudaErrorInvalidValue);
+        p->used_high = p->used;
+        return cudaSuccess;
+    default:
+        return sim_done(cudaErrorInvalidValue);
+    }
+}
+
+static bool is_this_device(const struct cudaMemLocation *location)
+{
+    return location->type == cudaMemLocationTypeDevice && location->id == 0;
+}
+
+// A pool's own device always has access, and there is no other.
+API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list, size_t count)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(pool_of(pool) && (list || count == 0), cudaErrorInvalidValue);
+    for (size_t k = 0; k < count; k++) {
+        REQUIRE(is_this_device(&list[k].location), cudaErrorInvalidDevice);
+        REQUIRE(list[k].flags == cudaMemAccessFlagsProtReadWrite, cudaErrorInvalidValue);
+    }
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool, struct cudaMemLocation *location)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(flags && pool_of(pool) && location, cudaErrorInvalidValue);
+    REQUIRE(is_this_device(location), cudaErrorInvalidDevice);
+    *flags = cudaMemAccessFlagsProtReadWrite;
+    return cudaSuccess;
+}
+
+void sim_end_all_pools(void)
+{
+    sim_end_all_handles(POOL_HANDLE, free);
+    default_pool = current_pool = NULL;
+}
