@@ -2,6 +2,7 @@
 #include "sim.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -15,13 +16,15 @@ static uint64_t setting(const char *name, uint64_t otherwise)
     return value;
 }
 
-const Device *sim_device(void)
+static Device device;
+static pthread_once_t described = PTHREAD_ONCE_INIT; // `device` is only read from then on
+
+static void describe(void)
 {
-    static Device device;
-    if (device.sm_count)
-        return &device;
     const size_t host = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE), h200 = 150110011392;
+    const uint64_t sms = setting("SIM_SMS", 132);
     device = (Device){
+        .sm_count = (int)(sms < 1024 ? sms : 1024),
         .shared_per_block = 49152,
         .shared_per_block_optin = 232448,
         .shared_per_sm = 233472,
@@ -32,8 +35,11 @@ const Device *sim_device(void)
         .memory_bytes = host < h200 ? host : h200,
         .max_instructions = setting("SIM_MAX_INSTRUCTIONS", 1000000000),
     };
-    const uint64_t sms = setting("SIM_SMS", 132);
-    device.sm_count = (int)(sms < 1024 ? sms : 1024);
+}
+
+const Device *sim_device(void)
+{
+    pthread_once(&described, describe);
     return &device;
 }
 
