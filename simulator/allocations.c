@@ -6,6 +6,8 @@
 
 static Allocation **allocations; // in the order of their addresses
 static size_t allocation_count, allocation_space, allocated_bytes;
+static size_t heap_bytes, heap_limit = SIM_USUAL_HEAP; // of malloc in kernels: in use, and at most
+static bool heap_was_used;
 
 static size_t index_above(uint64_t address) // of the first allocation that begins above it
 {
@@ -67,6 +69,29 @@ size_t sim_allocated_bytes(void)
     return allocated_bytes;
 }
 
+bool sim_set_heap_limit(size_t bytes)
+{
+    if (heap_was_used)
+        return false;
+    heap_limit = bytes;
+    return true;
+}
+
+// What an allocation takes of the heap, whose pieces begin at multiples of 16.
+static size_t heap_share(size_t bytes)
+{
+    return (bytes + 15) / 16 * 16;
+}
+
+static bool take_from_heap(size_t bytes)
+{
+    heap_was_used = true;
+    if (bytes > heap_limit || heap_share(bytes) > heap_limit - heap_bytes)
+        return false;
+    heap_bytes += heap_share(bytes);
+    return true;
+}
+
 cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer)
 {
     enum { ALIGNMENT = 512 }; // as cudaMalloc gives it
@@ -74,6 +99,8 @@ cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer)
     if (bytes == 0)
         return cudaSuccess;
     if (bytes > sim_device()->memory_bytes - allocated_bytes)
+        return cudaErrorMemoryAllocation;
+    if (kind == HEAP_MEMORY && !take_from_heap(bytes))
         return cudaErrorMemoryAllocation;
     if (posix_memalign(pointer, ALIGNMENT, bytes) != 0)
         return cudaErrorMemoryAllocation;
@@ -91,6 +118,8 @@ cudaError_t sim_end_allocation(void *pointer, MemoryKind kind)
     if (!a || a->kind != kind || !take_out((uint64_t)(uintptr_t)pointer, &bytes))
         return cudaErrorInvalidValue;
     allocated_bytes -= bytes;
+    if (kind == HEAP_MEMORY)
+        heap_bytes -= heap_share(bytes);
     free(pointer);
     return cudaSuccess;
 }
@@ -104,6 +133,7 @@ void sim_end_all_allocations(void)
         else if (allocations[k]->kind != MODULE_MEMORY)
             sim_end_allocation(pointer, allocations[k]->kind);
     }
+    heap_was_used = false;
 }
 
 void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind)

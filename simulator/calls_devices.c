@@ -43,7 +43,7 @@ typedef struct Limit {
 static Limit limits[] = {
     [cudaLimitStackSize] = {true, 1024, 1 << 20, 1024},
     [cudaLimitPrintfFifoSize] = {true, 1 << 20, SIZE_MAX, 1 << 20},
-    [cudaLimitMallocHeapSize] = {true, 8 << 20, SIZE_MAX, 8 << 20},
+    [cudaLimitMallocHeapSize] = {true, SIM_USUAL_HEAP, SIZE_MAX, SIM_USUAL_HEAP},
     [cudaLimitMaxL2FetchGranularity] = {true, 64, 128, 64},
     [cudaLimitPersistingL2CacheSize] = {true, 0, SIZE_MAX, 0},
 };
@@ -65,6 +65,7 @@ API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
     STOP_IF_BROKEN();
     REQUIRE(is_limit(limit), cudaErrorUnsupportedLimit);
     REQUIRE(value <= limits[limit].largest, cudaErrorInvalidValue);
+    REQUIRE(limit != cudaLimitMallocHeapSize || sim_set_heap_limit(value), cudaErrorInvalidValue);
     limits[limit].value = value;
     return cudaSuccess;
 }
@@ -90,6 +91,7 @@ API cudaError_t cudaDeviceReset(void)
     sim_reset_program();
     for (size_t k = 0; k < LIMITS; k++)
         limits[k].value = limits[k].usual;
+    sim_set_heap_limit(SIM_USUAL_HEAP);
     sim_last_error = sim_sticky_error = cudaSuccess;
     return cudaSuccess;
 }

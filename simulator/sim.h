@@ -278,6 +278,8 @@ void sim_unregister_memory(void *pointer);
 Allocation *sim_allocation_at(uint64_t address);
 void sim_forget_writers(void);
 size_t sim_allocated_bytes(void);
+enum { SIM_USUAL_HEAP = 8 << 20 }; // bytes that malloc in kernels gives at most
+bool sim_set_heap_limit(size_t bytes); // false: a kernel has called malloc already
 
 // ---- spaces.c: address spaces, and the way to memory.
 
