@@ -23,6 +23,9 @@ extern _Atomic cudaError_t sim_sticky_error;     // of the process
 // Remembers a failed call's error, for cudaGetLastError.
 cudaError_t sim_done(cudaError_t error);
 
+// Remembers that kernel<<<...>>> was refused, to say so at the program's end if the host thread never asks.
+void sim_note_refusal(Slice kernel, cudaError_t error);
+
 // What a call gives that comes after a kernel has failed: the same error, until a reset.
 #define STOP_IF_BROKEN()                       \
     do {                                       \

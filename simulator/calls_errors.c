@@ -25,18 +25,68 @@ void sim_unlock_memory(pthread_mutex_t **lock)
     pthread_mutex_unlock(*lock);
 }
 
+// ---- Launches that were refused while nobody asked
+
+// The first launch of a host thread that was refused since it last asked. kernel<<<...>>> returns nothing: who does not
+// ask never knows. (A kernel that fails while it runs says so at once.)
+typedef struct Refusal {
+    _Atomic cudaError_t error; // cudaSuccess: there was none, or the thread has asked
+    char kernel[200];
+    struct Refusal *next;
+} Refusal;
+
+static _Atomic(Refusal *) refusals; // one of each host thread that ever had one; the lock is held to add one
+static _Thread_local Refusal *own_refusal;
+
+static void say_what_nobody_asked(void)
+{
+    for (const Refusal *r = refusals; r; r = r->next)
+        if (r->error)
+            fprintf(stderr, "simulator: kernel %s did not run: %s (%s), and the program never asked, as by cudaGetLastError()\n",
+                    r->kernel, cudaGetErrorString(r->error), cudaGetErrorName(r->error));
+}
+
+void sim_note_refusal(Slice kernel, cudaError_t error)
+{
+    if (!own_refusal) {
+        own_refusal = calloc(1, sizeof *own_refusal);
+        if (!own_refusal)
+            return;
+        if (!refusals)
+            atexit(say_what_nobody_asked);
+        own_refusal->next = refusals;
+        refusals = own_refusal;
+    }
+    if (own_refusal->error)
+        return;
+    snprintf(own_refusal->kernel, sizeof own_refusal->kernel, "%.*s", (int)kernel.length, kernel.text);
+    own_refusal->error = error;
+}
+
+static void note_that_it_asks(void)
+{
+    if (own_refusal)
+        own_refusal->error = cudaSuccess;
+}
+
+// ---- The last error
+
 // A kernel's failure is told once here, as any other, and by all calls that do something.
 API cudaError_t cudaGetLastError(void)
 {
     const cudaError_t error = sim_last_error;
+    note_that_it_asks();
     sim_last_error = cudaSuccess;
     return error;
 }
 
 API cudaError_t cudaPeekAtLastError(void)
 {
+    note_that_it_asks();
     return sim_last_error;
 }
+
+// ---- What errors are called
 
 static const struct {
     cudaError_t error;
@@ -57,6 +107,10 @@ static const struct {
     ERROR(cudaErrorNoKernelImageForDevice, "no kernel image is available for execution on the device"),
     ERROR(cudaErrorInvalidPtx, "a PTX JIT compilation failed"),
     ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle"),
+    ERROR(cudaErrorMissingConfiguration, "__global__ function call is not configured"),
+    ERROR(cudaErrorPeerAccessAlreadyEnabled, "peer access is already enabled"),
+    ERROR(cudaErrorPeerAccessNotEnabled, "peer access has not been enabled"),
+    ERROR(cudaErrorSymbolNotFound, "named symbol not found"),
     ERROR(cudaErrorNotReady, "device not ready"),
     ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
     ERROR(cudaErrorLaunchOutOfResources, "too many resources requested for launch"),

@@ -19,6 +19,8 @@ typedef struct Configuration {
 enum { DEEPEST = 64 };
 static _Thread_local Configuration configurations[DEEPEST];
 static _Thread_local int depth;
+// The next launch is such a one: nobody sees what it returns.
+static _Thread_local bool unseen;
 
 API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_bytes, cudaStream_t stream)
 {
@@ -35,6 +37,7 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dyna
     *block = c.block;
     *dynamic_bytes = c.dynamic_bytes;
     memcpy(stream, &c.stream, sizeof c.stream);
+    unseen = true;
     return cudaSuccess;
 }
 
@@ -78,6 +81,8 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
 {
     Kernel *kernel;
     const Function *f;
+    const bool was_unseen = unseen;
+    unseen = false;
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     cudaError_t error = sim_find_kernel(host, &kernel, &f);
@@ -89,6 +94,8 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
         error = cudaErrorInvalidValue;
     if (!error && cooperative && !fits_at_once(f, c->grid, c->block, c->dynamic_bytes))
         error = cudaErrorCooperativeLaunchTooLarge;
+    if (error && was_unseen)
+        sim_note_refusal(kernel ? sim_plain_name((Slice){kernel->name, strlen(kernel->name)}) : (Slice){"(unknown)", 9}, error);
     if (error)
         return sim_done(error);
     const size_t asked = sim_limit(cudaLimitStackSize), stack = asked > LEAST_STACK ? asked : LEAST_STACK;

@@ -1,0 +1,28 @@
+"""The calls of the CUDA runtime on the simulator: what they say on stderr. What they return is tested in programs/."""
+
+import pytest
+
+from test_simulator import ROOT, build, run
+
+SAID = ("simulator: kernel wide did not run: invalid configuration argument (cudaErrorInvalidConfiguration), "
+        "and the program never asked, as by cudaGetLastError()\n")
+
+
+@pytest.fixture(scope="module")
+def unasked(tmp_path_factory):
+    return build(ROOT / "tests/unasked.cu", tmp_path_factory.mktemp("unasked") / "unasked")
+
+
+@pytest.mark.parametrize("how, error", [("last", "InvalidConfiguration"), ("peek", "InvalidConfiguration"),
+                                        ("call", "InvalidConfiguration")])
+def test_who_asks_is_told_nothing_more(unasked, how, error):
+    """Broken: a program that looks at its launches' errors gets a line on stderr."""
+    result = run(unasked, how)
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"cudaError{error}\n", "")
+
+
+@pytest.mark.parametrize("how", ["never", "synchronize", "thread"])
+def test_who_never_asks_is_told_at_the_end(unasked, how):
+    """Broken: a kernel is not launched, nobody asks why, and the program ends as if all were well."""
+    result = run(unasked, how)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "cudaSuccess\n", SAID)
