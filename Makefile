@@ -46,7 +46,7 @@ RESULTS ?= results$(WITHIN:%/=/%)
 ifeq ($(strip $(RESULTS)),)
     $(error RESULTS is empty; name a folder, as in: RESULTS=results)
 endif
-export N TIME_LIMIT RESULTS LADDER LAB STEP FILE NAME BLOCK STYLE A B
+export N TIME_LIMIT RESULTS LADDER LAB STEP FILE FLAGS ARGS NAME BLOCK STYLE A B
 
 # V=1 shows the compiler's lines.
 Q := $(if $(filter-out 0,$(V)),,@)

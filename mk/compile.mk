@@ -42,10 +42,10 @@ endef
 $(foreach ladder,$(LADDERS),$(eval $(call compile,$(ladder))))
 
 # These change only when the compiler or its flags do, so that ARCH=... rebuilds and nothing else does.
-.build-flags: FLAGS = $(NVCC) $(NVCCFLAGS) -arch=$(ARCH)
-.sim-flags: FLAGS = $(NVCC) $(SIM_CFLAGS) $(SIM_NVCCFLAGS)
+.build-flags: COMPILER_LINE = $(NVCC) $(NVCCFLAGS) -arch=$(ARCH)
+.sim-flags: COMPILER_LINE = $(NVCC) $(SIM_CFLAGS) $(SIM_NVCCFLAGS)
 .build-flags .sim-flags: FORCE | $(NEEDS_NVCC)
-	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
+	@echo '$(COMPILER_LINE)' | cmp -s - $@ || echo '$(COMPILER_LINE)' > $@
 
 # python3 where it has what the charts and tests need, else a virtual environment of our own.
 PYTHON ?= $(if $(shell python3 -c 'import matplotlib, nbclient, ipykernel, pytest' 2>/dev/null && echo 1),python3,.venv/bin/python)

@@ -1,6 +1,6 @@
 # The simulator, programs for it, and its tools.
 
-.PHONY: sim bench-sim compare-numba fuzz
+.PHONY: sim run bench-sim compare-numba fuzz
 
 # Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer (without its
 # search for leaks: the programs that it runs need not free what they allocate).
@@ -22,12 +22,20 @@ build/sim/objects/%.o: simulator/%.c simulator/sim.h simulator/lanes.h simulator
 build/sim/libsimulator.a: $(SIM_OBJECTS)
 	$(Q)rm -f $@ && ar rcs $@ $(SIM_OBJECTS)
 
-sim: ## builds any CUDA program for the simulator: make sim FILE=any.cu
-	@test -f "$$FILE" || { echo "make sim: FILE='$$FILE' is no file; name a program, as in: make sim FILE=any.cu" >&2; exit 2; }
+# A program of one's own: $(1) is check, build or run, $(2) sim or gpu.
+DEVICE_OPTIONS_sim = --folder build/sim --options '$(SIM_ONLY)' --libraries '$(SIM_LIBRARIES)'
+DEVICE_OPTIONS_gpu = --folder build --options '-lineinfo -arch=$(ARCH)'
+program = @python3 scripts/build_program.py $(1) --nvcc '$(NVCC)' $(DEVICE_OPTIONS_$(2)) $(if $(Q),,--show)
+
+sim: ## builds any CUDA program for the simulator: make sim FILE=any.cu, make sim FILE='a.cu b.cu' FLAGS='-Iinclude -rdc=true'
+	$(call program,check,sim)
 	$(COMPILE) build/sim/libsimulator.a
-	@mkdir -p build/sim/programs
-	$(Q)program=build/sim/programs/$$(basename "$${FILE%.*}"); \
-	    $(NVCC) -O3 -std=c++17 $(SIM_ONLY) -o "$$program" "$$FILE" $(SIM_LIBRARIES) && echo "built: $$program"
+	$(call program,build,sim)
+
+run: say-device | $(NEEDS_NVCC) ## builds and runs any CUDA program, on the simulator with its counters: make run FILE=any.cu ARGS='100 3'
+	$(call program,check,$(DEVICE))
+	$(if $(SIMULATED),$(COMPILE) build/sim/libsimulator.a)
+	$(call program,run,$(DEVICE))
 
 bench-sim: ## warp instructions per second of the simulator
 	$(COMPILE) $(SIM_PROGRAMS)

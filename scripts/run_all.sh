@@ -111,6 +111,11 @@ for program; do
     [ $exit_status != 137 ] || [ $((SECONDS - started)) -lt "$limit" ] || exit_status=124
 
     row=$(tail -n 1 "$work/out") # before it stands what a kernel prints
+    if [[ $row == *?"$step,"* ]]; then # in the same line, where that does not end with a newline
+        { head -n -1 "$work/out"; echo "${row%"$step,"*}"; } > "$work/printed"
+        row="$step,${row##*"$step,"}"
+        { cat "$work/printed"; echo "$row"; } > "$work/out"
+    fi
     why=$(head -n 1 "$work/err")
     why=${why#FAIL: }
     case $exit_status in

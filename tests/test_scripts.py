@@ -20,6 +20,7 @@ STAND_INS = {
     "hang": "exec sleep 1000.25",
     "garbage": "echo 'Hello, world'",
     "talks": "echo 'thread 3 has 7'; echo 'thread 4 has 8'; " + ROW,
+    "mutters": "printf 'thread 6 has 10, '; " + ROW,
     "skip": "echo 'no CUDA-capable device is detected' >&2; exit 77",
 }
 
@@ -64,6 +65,12 @@ def test_what_a_kernel_prints_is_shown(run_all):
     result = run(run_all("talks", "wrong"))
     assert "thread 3 has 7\nthread 4 has 8\n" in result.stdout and "1 passed, 1 failed" in result.stdout
     assert "thread 5 has 9\n" in result.stdout  # also, and most of all, where the sum is wrong
+
+
+def test_what_a_kernel_prints_without_a_newline_is_shown(run_all):
+    """Broken: a printf without a newline makes a right result a wrong one, and is not seen."""
+    result = run(run_all("mutters", "pass"))
+    assert "\nthread 6 has 10, \n" in result.stdout and "2 passed, 0 failed" in result.stdout
 
 
 def test_results_say_what_they_are_of(run_all, tmp_path):

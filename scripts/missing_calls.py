@@ -1,0 +1,59 @@
+"""What a program calls that the simulator does not have, in lines that a learner can act on."""
+
+import re
+import subprocess
+
+# NVIDIA's libraries: the prefix of their calls, their name, and what stands in for them where there is no GPU.
+LIBRARIES = {"cublas": ("cuBLAS", "a library for the CPU, such as OpenBLAS"), "cufft": ("cuFFT", "a library for the CPU, such as FFTW"),
+             "curand": ("cuRAND's host calls", "curand_kernel.h in your kernels, which works"),
+             "cusparse": ("cuSPARSE", "a library for the CPU, such as Eigen"), "cusolver": ("cuSOLVER", "a library for the CPU, such as LAPACK"),
+             "cudnn": ("cuDNN", "a library for the CPU, such as oneDNN"), "nccl": ("NCCL", "MPI between processes"),
+             "npp": ("NPP", "a library for the CPU, such as OpenCV"), "nvrtc": ("NVRTC", "nvcc")}
+DEVICE_RUNTIME = "cuda_device_runtime"  # part of the name of what launches kernels from kernels
+
+
+def library_of(name):
+    """The prefix of the library that a call, or a header, belongs to; None of others."""
+    return next((prefix for prefix in LIBRARIES if name.startswith(prefix)), None)
+
+
+def about_library(prefix, how):
+    name, instead = LIBRARIES[prefix]
+    return f"the simulator has no {name} ({how}): write the kernel yourself, or use {instead}"
+
+
+def undefined_in(file):
+    """The names that an object or a library wants from others."""
+    found = subprocess.run(["nm", "-u", file], capture_output=True, text=True)
+    return {line.split()[-1] for line in found.stdout.splitlines() if line.startswith(" ")}
+
+
+def demangled(name):
+    return subprocess.run(["c++filt", name], capture_output=True, text=True).stdout.strip() or name
+
+
+def line_about(name, where):
+    if DEVICE_RUNTIME in name or name.startswith("__cudaCDP"):
+        return "the simulator has no dynamic parallelism, kernels that launch kernels"
+    if name.startswith(("cuda", "__cuda")):
+        return f"the simulator has no {name}{where}"
+    if re.match(r"cu[A-Z]", name):
+        return f"the simulator has no {name}{where}: it has calls of the runtime, cuda..., and none of the driver, cu..."
+    return f"nobody defines {demangled(name)}{where}: is a file missing in FILE, or a library in FLAGS?"
+
+
+def lines_about(names, objects):
+    """One line for each undefined name, and one for all of a library. objects: of each source its object."""
+    undefined = {source: undefined_in(file) for source, file in objects.items()}
+    of_library, lines = {}, []
+    for name in names:
+        sources = [source for source, wanted in undefined.items() if name in wanted]
+        if library_of(name):
+            calls, callers = of_library.setdefault(library_of(name), ([], {}))
+            calls.append(name)
+            callers.update(dict.fromkeys(sources))
+        else:
+            lines.append(line_about(name, f" (called in {', '.join(sources)})" if sources else ""))
+    for prefix, (calls, callers) in of_library.items():
+        lines.append(about_library(prefix, f"{', '.join(calls)}, called in {', '.join(callers)}"))
+    return list(dict.fromkeys(lines))
