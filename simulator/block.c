@@ -7,6 +7,7 @@
 // its turn, until all blocks before it have ended. If these wrote where it had read, it starts again.
 // Kernels that print or allocate run their blocks one by one. Blocks that wait for others on purpose run
 // together: as many as the device holds take turns in one thread. So results never depend on the host.
+#define _GNU_SOURCE // memmem
 #include "sim.h"
 
 #include <pthread.h>
@@ -25,9 +26,9 @@ typedef enum Departure { NONE, FAULT, RESTART, ABANDONED } Departure; // how a b
 static void say_where(Block *b, char *text, size_t space, const Instr *i, const Warp *w, int lane)
 {
     const Launch *launch = b->launch;
-    const Slice name = launch->kernel->name;
-    int used = snprintf(text, space, "simulator: kernel %.*s, block (%u,%u,%u)", (int)(name.length < 200 ? name.length : 200),
-                        name.text, b->index.x, b->index.y, b->index.z);
+    char name[200];
+    sim_readable_name(launch->kernel->name, name, sizeof name);
+    int used = snprintf(text, space, "simulator: kernel %s, block (%u,%u,%u)", name, b->index.x, b->index.y, b->index.z);
     if (lane >= 0) {
         const unsigned thread = (unsigned)(w->number * LANES + lane);
         used += snprintf(text + used, space - (size_t)used, ", thread (%u,%u,%u)", thread % launch->block.x,
@@ -161,6 +162,79 @@ static void start_block(Block *b, uint64_t place)
     }
 }
 
+// ---- Blocks that do not get on
+
+// Whether lanes may come to the barrier at which the path waits from different places.
+static bool is_unaligned(const Path *p)
+{
+    const Slice opcode = p->frame->function->program->code[p->pc - 1].statement->opcode;
+    return opcode.length > 8 && memcmp(opcode.text, "barrier.", 8) == 0 && !memmem(opcode.text, opcode.length, ".aligned", 8);
+}
+
+// Lets lanes go on that wait at a join, where those that they wait for wait for them. False if there are none.
+static bool open_joins(Block *b)
+{
+    bool opened = false, unaligned = false;
+    for (int n = 0; n < b->warp_count; n++)
+        for (const Path *p = b->warps[n].paths; p; p = p->next)
+            unaligned |= p->waiting == WAITS_AT_BARRIER && is_unaligned(p);
+    for (int n = 0; n < b->warp_count; n++)
+        opened |= sim_open_join(&b->warps[n], unaligned ? ALL_LANES : sim_wanted_lanes(&b->warps[n]));
+    return opened;
+}
+
+// Whether its warps wait or go round loops, at least one of them, for what only other blocks could bring.
+static bool is_stuck(const Block *b)
+{
+    bool turns = false;
+    for (int n = 0; n < b->warp_count; n++) {
+        if (!sim_is_stuck(&b->warps[n]))
+            return false;
+        turns |= sim_next_path(&b->warps[n]) != NULL;
+    }
+    return turns;
+}
+
+// Lets other lanes of its warps run, where there are some.
+static bool give_way(Block *b)
+{
+    bool gave = false;
+    for (int n = 0; n < b->warp_count; n++)
+        gave |= sim_give_way(&b->warps[n]);
+    return gave;
+}
+
+// The warp that has run most of those that could go on.
+static Warp *busiest_warp(Block *b)
+{
+    Warp *busiest = &b->warps[0];
+    for (int n = 0; n < b->warp_count; n++)
+        if (sim_next_path(&b->warps[n]) && (!sim_next_path(busiest) || b->warps[n].instructions > busiest->instructions))
+            busiest = &b->warps[n];
+    return busiest;
+}
+
+// Names the branch that turns the loop.
+static _Noreturn void report_endless(Block *b, const char *what)
+{
+    Warp *w = busiest_warp(b);
+    const Path *p = sim_next_path(w);
+    sim_fault(w, p ? sim_loop_around(p) : NULL, p ? __builtin_ctz(p->mask) : -1, cudaErrorLaunchTimeout, "%s", what);
+}
+
+static _Noreturn void report_stuck(Block *b)
+{
+    report_endless(b, "an endless loop turns here: all that could end it waits, or turns in such a loop as well");
+}
+
+static _Noreturn void report_limit(Block *b, uint64_t instructions)
+{
+    char what[160];
+    snprintf(what, sizeof what, "%llu warp instructions and no end: an endless loop? ($SIM_MAX_INSTRUCTIONS sets the limit)",
+             (unsigned long long)instructions);
+    report_endless(b, what);
+}
+
 // Each of the block's warps has a turn.
 static void run_warps(Block *b)
 {
@@ -172,12 +246,13 @@ static void run_warps(Block *b)
     }
     if (b->launch->ended >= b->place) // what it has read by now may keep it from ever getting on
         sim_await_turn(b);
-    if (!progress)
+    if (!progress && !open_joins(b))
         report_deadlock(b);
-    if (instructions > sim_device()->max_instructions)
-        sim_fault(&b->warps[0], NULL, -1, cudaErrorLaunchTimeout,
-                  "%llu warp instructions and no end: an endless loop? ($SIM_MAX_INSTRUCTIONS sets the limit)",
-                  (unsigned long long)instructions);
+    if (progress && b->live > 0 && !b->launch->together && is_stuck(b) && !give_way(b))
+        report_stuck(b);
+    const uint64_t most = sim_device()->max_instructions;
+    if (instructions > most || b->watch->in_vain > most / 4)
+        report_limit(b, instructions);
 }
 
 static void run_block(Block *b, uint64_t place)
@@ -289,20 +364,26 @@ static void finish_block(Launch *launch, Block *b, uint64_t place)
     end_turn(launch);
 }
 
+// Memory for a block that a host thread runs; NULL where there is none left.
 static Block *new_block(Launch *launch)
 {
     Block *b = calloc(1, sizeof *b);
     const size_t threads = (size_t)launch->block.x * launch->block.y * launch->block.z;
     const size_t warps = (threads + LANES - 1) / LANES;
     if (!b)
-        abort();
+        return NULL;
     b->launch = launch;
     b->threads = (uint32_t)threads;
     b->warp_count = (int)warps;
+    b->watch = launch->together ? &launch->watch : &b->own_watch;
     b->shared = aligned_alloc(1024, (launch->shared_bytes + 1024) / 1024 * 1024);
     b->local = calloc(warps * LANES + 1, launch->local_bytes ? launch->local_bytes : 1);
-    if (!b->shared || !b->local)
-        abort();
+    if (!b->shared || !b->local) {
+        free(b->shared);
+        free(b->local);
+        free(b);
+        return NULL;
+    }
     for (size_t n = 0; n < warps; n++)
         b->warps[n] = (Warp){.block = b, .number = (int)n};
     return b;
@@ -311,6 +392,8 @@ static Block *new_block(Launch *launch)
 // Gives the block back, and the launch what it has counted.
 static void free_block(Launch *launch, Block *b)
 {
+    if (!b)
+        return;
     pthread_mutex_lock(&launch_lock);
     add_counters(&launch->counters, &b->counters);
     pthread_mutex_unlock(&launch_lock);
@@ -325,10 +408,20 @@ static void *work(void *argument)
     Launch *launch = argument;
     Block *b = new_block(launch);
     uint64_t place;
-    while (take_block(launch, b, &place))
+    while (b && take_block(launch, b, &place))
         finish_block(launch, b, place);
     free_block(launch, b);
     return NULL;
+}
+
+static void report_memory(Launch *launch)
+{
+    char name[200];
+    sim_readable_name(launch->kernel->name, name, sizeof name);
+    launch->error = cudaErrorMemoryAllocation;
+    snprintf(launch->message, sizeof launch->message,
+             "simulator: kernel %s: no memory for a block's %zu bytes of shared memory and %zu of local memory a thread", name,
+             launch->shared_bytes, launch->local_bytes);
 }
 
 static int worker_count(const Launch *launch)
@@ -351,6 +444,8 @@ static void run_blocks(Launch *launch)
     work(launch);
     for (int k = 0; k < started; k++)
         pthread_join(threads[k], NULL);
+    if (launch->error == cudaSuccess && launch->next_block < launch->blocks)
+        report_memory(launch); // one host thread that had memory would have done
 }
 
 // ---- Blocks that take turns
@@ -374,6 +469,26 @@ static bool have_turn(Block *b)
     return true;
 }
 
+// Where none of the blocks gets on, lets other lanes of their warps run; where there are none, ends the launch.
+static void free_stuck_blocks(Block **blocks, uint64_t count)
+{
+    bool gave = false;
+    Block *first = NULL;
+    for (uint64_t k = 0; k < count; k++)
+        if (blocks[k]->live > 0 && !is_stuck(blocks[k]))
+            return;
+    for (uint64_t k = count; k-- > 0;)
+        if (blocks[k]->live > 0) {
+            gave |= give_way(blocks[k]);
+            first = blocks[k];
+        }
+    if (gave)
+        return;
+    if (setjmp(first->on_fault) == NONE)
+        report_stuck(first);
+    record_fault(first->launch, first);
+}
+
 // Runs as many blocks at once as the device holds. The first that goes wrong ends the launch.
 static void run_together(Launch *launch)
 {
@@ -381,18 +496,23 @@ static void run_together(Launch *launch)
     const uint64_t per_sm = (uint64_t)sim_blocks_per_sm(launch->kernel, threads, launch->dynamic_bytes);
     const uint64_t most = per_sm * (uint64_t)sim_device()->sm_count, held = most < launch->blocks ? most : launch->blocks;
     Block **blocks = calloc(held, sizeof *blocks);
-    if (!blocks)
-        abort();
-    while (launch->next_block < held) {
-        blocks[launch->next_block] = new_block(launch);
+    for (uint64_t k = 0; blocks && k < held; k++)
+        if (!(blocks[k] = new_block(launch)))
+            launch->error = cudaErrorMemoryAllocation;
+    if (!blocks || launch->error != cudaSuccess)
+        report_memory(launch);
+    while (launch->error == cudaSuccess && launch->next_block < held) {
         start_block(blocks[launch->next_block], launch->next_block);
         launch->next_block++;
     }
     uint64_t alive = held;
-    for (uint64_t k = 0; alive > 0 && launch->error == cudaSuccess; k = (k + 1) % held)
+    for (uint64_t k = 0; alive > 0 && launch->error == cudaSuccess; k = (k + 1) % held) {
         if (blocks[k]->live > 0 && !have_turn(blocks[k]))
             alive--;
-    for (uint64_t k = 0; k < held; k++)
+        if (alive > 0 && launch->error == cudaSuccess && is_stuck(blocks[k]))
+            free_stuck_blocks(blocks, held);
+    }
+    for (uint64_t k = 0; blocks && k < held; k++)
         free_block(launch, blocks[k]);
     free(blocks);
 }

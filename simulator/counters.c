@@ -20,26 +20,6 @@ static void step_name(char *name, size_t space)
     snprintf(name, space, "%.200s", slash ? slash + 1 : path);
 }
 
-Slice sim_plain_name(Slice mangled)
-{
-    Slice plain = mangled;
-    size_t at = 2;
-    if (mangled.length < 3 || memcmp(mangled.text, "_Z", 2) != 0)
-        return plain;
-    const bool nested = mangled.text[at] == 'N'; // names follow one another; else the arguments follow the first
-    at += nested;
-    for (bool more = true; more && at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9'; more = nested) {
-        size_t length = 0;
-        for (; at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9'; at++)
-            length = length * 10 + (size_t)(mangled.text[at] - '0');
-        if (length > mangled.length - at)
-            return mangled;
-        plain = (Slice){mangled.text + at, length};
-        at += length;
-    }
-    return plain;
-}
-
 static uint64_t all_instructions;
 static double all_seconds;
 

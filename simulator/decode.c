@@ -1060,23 +1060,23 @@ static void decode_function(Module *module, Arena *arena, Function *f)
         }
     }
     program->code[f->count] = (Instr){.control = RETURN, .second = NOWHERE, .guard = NOWHERE, .join = NOWHERE};
-    sim_find_joins(f, program);
+    sim_analyse(arena, f, program);
 }
 
-// The strictest order that a function or any that it may call asks for.
-static Order order_of(const Module *module, const Function *f, int depth)
+// Makes a function's order as strict as that of any function it calls; whether that changed it.
+static bool ask_callees(Function *f)
 {
-    if (!f->program || depth > 32)
-        return ONE_BY_ONE;
     Order order = f->program->order;
-    for (uint32_t k = 0; k < f->program->count && order < ONE_BY_ONE; k++) {
+    for (uint32_t k = 0; k < f->program->count; k++) {
         const Instr *i = &f->program->code[k];
         if (i->control != CALL)
             continue;
-        const Order called = !i->call->callee ? ONE_BY_ONE : i->call->callee == f ? FREE : order_of(module, i->call->callee, depth + 1);
+        const Order called = i->call->callee ? i->call->callee->program->order : ONE_BY_ONE;
         order = called > order ? called : order;
     }
-    return order;
+    const bool changed = order != f->program->order;
+    f->program->order = order;
+    return changed;
 }
 
 void sim_decode(Module *module)
@@ -1084,7 +1084,10 @@ void sim_decode(Module *module)
     for (Function *f = module->functions; f; f = f->next)
         if (f->defined)
             decode_function(module, &module->arena, f);
-    for (Function *f = module->functions; f; f = f->next)
-        if (f->defined && f->entry && f->program->calls)
-            f->program->order = order_of(module, f, 0);
+    for (bool changed = true; changed;) { // functions may call each other in turn
+        changed = false;
+        for (Function *f = module->functions; f; f = f->next)
+            if (f->defined && f->program->calls)
+                changed |= ask_callees(f);
+    }
 }

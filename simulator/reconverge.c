@@ -1,162 +1,222 @@
-// reconverge.c: where the lanes of a divergent branch meet again: at the first instruction that
-// every way from the branch to the function's end comes through, its immediate post-dominator.
-// (Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", run on the reversed graph.)
-#include "sim.h"
+// reconverge.c: where the lanes of a divergent branch meet again: at the first instruction that every way from
+// the branch to the function's end comes through, its immediate post-dominator. (Cooper, Harvey and Kennedy, "A
+// Simple, Fast Dominance Algorithm", run on the reversed graph.) Lanes that leave the kernel meet nobody, so ways
+// on which they do so are left out: they must not decide where the others meet.
+#include "flow.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-typedef struct Graph { // of basic blocks; the last one is the function's end
-    uint32_t *first, *block_of; // first instruction of each block; block of each instruction
-    uint32_t count;
+typedef struct Walk { // blocks that a walk has reached
+    uint32_t *found, count;
+    bool *reached;
+} Walk;
+
+typedef struct Tree { // of post-dominators
     uint32_t *order, *rank; // blocks as a walk from the end leaves them; place in that order
     uint32_t order_count;
     uint32_t *dominator;
-    uint32_t **successors, *successor_count;
-    uint32_t **predecessors, *predecessor_count;
-} Graph;
+} Tree;
 
-static bool ends_block(const Instr *i)
+// ---- Ways that leave
+
+static Walk new_walk(Arena *arena, uint32_t blocks)
 {
-    return i->control == BRANCH || i->control == BRANCH_INDEXED || i->control == RETURN || i->control == EXIT ||
-           i->control == UNKNOWN;
+    return (Walk){sim_allocate(arena, blocks * sizeof(uint32_t)), 0, sim_allocate(arena, blocks)};
 }
 
-static void find_blocks(Arena *arena, const Program *p, Graph *g)
+static void reach(Walk *walk, uint32_t block)
 {
-    bool *starts = sim_allocate(arena, (size_t)p->count + 1);
-    starts[0] = starts[p->count] = true;
-    for (uint32_t k = 0; k < p->count; k++) {
-        const Instr *i = &p->code[k];
-        if (i->control == BRANCH)
-            starts[i->target] = true;
-        for (int64_t t = 0; i->control == BRANCH_INDEXED && t < i->offset; t++)
-            starts[i->list[t]] = true;
-        if (ends_block(i))
-            starts[k + 1] = true;
-    }
-    g->first = sim_allocate(arena, ((size_t)p->count + 2) * sizeof *g->first);
-    g->block_of = sim_allocate(arena, ((size_t)p->count + 1) * sizeof *g->block_of);
-    for (uint32_t k = 0; k <= p->count; k++) {
-        if (starts[k])
-            g->first[g->count++] = k;
-        g->block_of[k] = g->count - 1;
-    }
-    g->first[g->count] = p->count + 1;
+    if (!walk->reached[block])
+        walk->found[walk->count++] = block;
+    walk->reached[block] = true;
 }
 
-static void find_successors(Arena *arena, const Program *p, Graph *g)
+static void forget(Walk *walk)
 {
-    const uint32_t end = g->count - 1;
-    g->successors = sim_allocate(arena, g->count * sizeof *g->successors);
-    g->successor_count = sim_allocate(arena, g->count * sizeof *g->successor_count);
-    g->predecessors = sim_allocate(arena, g->count * sizeof *g->predecessors);
-    g->predecessor_count = sim_allocate(arena, g->count * sizeof *g->predecessor_count);
-    for (uint32_t b = 0; b < end; b++) {
-        const Instr *last = &p->code[g->first[b + 1] - 1];
-        const size_t most = last->control == BRANCH_INDEXED ? (size_t)last->offset + 1 : 2;
-        uint32_t *to = g->successors[b] = sim_allocate(arena, most * sizeof *to), n = 0;
-        if (last->control == BRANCH)
-            to[n++] = g->block_of[last->target];
-        for (int64_t t = 0; last->control == BRANCH_INDEXED && t < last->offset; t++)
-            to[n++] = g->block_of[last->list[t]];
-        if (last->control == RETURN || last->control == EXIT || last->control == UNKNOWN)
-            to[n++] = end;
-        if (!ends_block(last) || last->guard != NOWHERE)
-            to[n++] = b + 1;
-        g->successor_count[b] = n;
-        for (uint32_t k = 0; k < n; k++)
-            g->predecessor_count[to[k]]++;
+    while (walk->count > 0)
+        walk->reached[walk->found[--walk->count]] = false;
+}
+
+// Whether lanes that run the instruction end with it.
+static bool may_end_lanes(const Function *function, const Instr *i)
+{
+    return i->control == EXIT || (i->control == RETURN && function->entry);
+}
+
+// Whether lanes that come to the block all end there at once.
+static bool is_exit(const Function *function, const Program *p, const Flow *f, uint32_t block)
+{
+    const Instr *first = &p->code[f->first[block]];
+    return may_end_lanes(function, first) && first->guard == NOWHERE;
+}
+
+// Whether lanes that go from block `from` to block `to` do something only they do, and end.
+static bool leaves(const Function *function, const Program *p, const Flow *f, uint32_t from, uint32_t to, Walk *walk)
+{
+    if (to == f->count - 1 && may_end_lanes(function, sim_last_of(p, f, from)))
+        return true;
+    forget(walk);
+    reach(walk, to);
+    for (uint32_t k = 0; k < walk->count; k++) {
+        const uint32_t b = walk->found[k];
+        if (is_exit(function, p, f, b))
+            continue;
+        if (b == from || b == f->count - 1 || (sim_last_of(p, f, b)->control == RETURN && !function->entry))
+            return false;
+        for (uint32_t n = 0; n < f->successor_count[b]; n++)
+            if (f->successors[b][n] != f->count - 1 || !may_end_lanes(function, sim_last_of(p, f, b)))
+                reach(walk, f->successors[b][n]);
     }
-    for (uint32_t b = 0; b < g->count; b++) {
-        g->predecessors[b] = sim_allocate(arena, ((size_t)g->predecessor_count[b] + 1) * sizeof **g->predecessors);
-        g->predecessor_count[b] = 0;
-    }
-    for (uint32_t b = 0; b < end; b++)
-        for (uint32_t k = 0; k < g->successor_count[b]; k++) {
-            const uint32_t to = g->successors[b][k];
-            g->predecessors[to][g->predecessor_count[to]++] = b;
+    for (uint32_t k = 0; k < walk->count; k++) { // does anybody else come there?
+        const uint32_t b = walk->found[k];
+        for (uint32_t n = 0; n < f->predecessor_count[b] && !is_exit(function, p, f, b); n++) {
+            const uint32_t before = f->predecessors[b][n];
+            if (!walk->reached[before] && (before != from || b != to))
+                return false;
         }
+    }
+    return true;
 }
+
+// Whether lanes that go from block `from` to block `to` may come back to it.
+static bool returns(const Flow *f, uint32_t from, uint32_t to, Walk *walk)
+{
+    forget(walk);
+    reach(walk, to);
+    for (uint32_t k = 0; k < walk->count && !walk->reached[from]; k++)
+        for (uint32_t n = 0; n < f->successor_count[walk->found[k]]; n++)
+            reach(walk, f->successors[walk->found[k]][n]);
+    return walk->reached[from];
+}
+
+// Whether the block's last branch turns a loop or leaves one.
+static bool is_in_loop(const Flow *f, uint32_t block, Walk *walk)
+{
+    bool in_loop = false;
+    for (uint32_t n = 0; n < f->successor_count[block]; n++)
+        in_loop |= returns(f, block, f->successors[block][n], walk);
+    return in_loop;
+}
+
+// The same ways, without those on which lanes leave a branch whose other lanes stay. Lanes that come out of a loop do
+// not leave the others, but for those that end at once.
+static Flow without_exits(Arena *arena, const Function *function, const Program *p, const Flow *f)
+{
+    Flow kept = *f;
+    Walk walk = new_walk(arena, f->count);
+    kept.successors = sim_allocate(arena, f->count * sizeof *kept.successors);
+    kept.successor_count = sim_allocate(arena, f->count * sizeof *kept.successor_count);
+    for (uint32_t b = 0; b + 1 < f->count; b++) {
+        const uint32_t n = f->successor_count[b];
+        uint32_t *to = kept.successors[b] = sim_allocate(arena, ((size_t)n + 1) * sizeof *to), stay = 0;
+        const bool in_loop = n > 1 && is_in_loop(f, b, &walk);
+        for (uint32_t k = 0; k < n; k++) {
+            const uint32_t next = f->successors[b][k];
+            if (n == 1 || !(in_loop ? is_exit(function, p, f, next) : leaves(function, p, f, b, next, &walk)))
+                to[stay++] = next;
+        }
+        for (uint32_t k = 0; k < n && stay == 0; k++) // all leave: no way is left out, but for short ones
+            if (!is_exit(function, p, f, f->successors[b][k]))
+                to[stay++] = f->successors[b][k];
+        if (stay == 0)
+            memcpy(to, f->successors[b], (stay = n) * sizeof *to);
+        kept.successor_count[b] = stay;
+    }
+    sim_link_back(arena, &kept);
+    return kept;
+}
+
+// ---- Post-dominators
 
 // Walks backwards from the end, and lists each block after all that it was reached before.
-static void find_order(Arena *arena, Graph *g)
+static void find_order(Arena *arena, const Flow *f, Tree *t)
 {
-    uint32_t *stack = sim_allocate(arena, g->count * sizeof *stack), *next = sim_allocate(arena, g->count * sizeof *next);
+    uint32_t *stack = sim_allocate(arena, f->count * sizeof *stack), *next = sim_allocate(arena, f->count * sizeof *next);
     uint32_t depth = 0;
-    g->order = sim_allocate(arena, g->count * sizeof *g->order);
-    g->rank = sim_allocate(arena, g->count * sizeof *g->rank);
-    memset(g->rank, 0xff, g->count * sizeof *g->rank);
-    bool *seen = sim_allocate(arena, g->count);
-    stack[depth++] = g->count - 1;
-    seen[g->count - 1] = true;
+    t->order = sim_allocate(arena, f->count * sizeof *t->order);
+    t->rank = sim_allocate(arena, f->count * sizeof *t->rank);
+    memset(t->rank, 0xff, f->count * sizeof *t->rank);
+    t->order_count = 0;
+    bool *seen = sim_allocate(arena, f->count);
+    stack[depth++] = f->count - 1;
+    seen[f->count - 1] = true;
     while (depth > 0) {
         const uint32_t b = stack[depth - 1];
-        if (next[b] < g->predecessor_count[b]) {
-            const uint32_t from = g->predecessors[b][next[b]++];
+        if (next[b] < f->predecessor_count[b]) {
+            const uint32_t from = f->predecessors[b][next[b]++];
             if (!seen[from]) {
                 seen[from] = true;
                 stack[depth++] = from;
             }
         } else {
-            g->rank[b] = g->order_count;
-            g->order[g->order_count++] = b;
+            t->rank[b] = t->order_count;
+            t->order[t->order_count++] = b;
             depth--;
         }
     }
 }
 
-static uint32_t common(const Graph *g, uint32_t a, uint32_t b)
+// Where no way is left from a block to the end, as from a loop that lanes only leave to end, puts its ways back.
+static void keep_last_exits(Arena *arena, const Flow *all, Flow *f, Tree *t)
+{
+    bool changed = false;
+    for (uint32_t b = 0; b + 1 < f->count; b++)
+        if (t->rank[b] == NOWHERE && f->successor_count[b] < all->successor_count[b]) {
+            f->successors[b] = all->successors[b];
+            f->successor_count[b] = all->successor_count[b];
+            changed = true;
+        }
+    if (changed) {
+        sim_link_back(arena, f);
+        find_order(arena, f, t);
+    }
+}
+
+static uint32_t common(const Tree *t, uint32_t a, uint32_t b)
 {
     while (a != b) {
-        while (g->rank[a] < g->rank[b])
-            a = g->dominator[a];
-        while (g->rank[b] < g->rank[a])
-            b = g->dominator[b];
+        while (t->rank[a] < t->rank[b])
+            a = t->dominator[a];
+        while (t->rank[b] < t->rank[a])
+            b = t->dominator[b];
     }
     return a;
 }
 
-static void find_dominators(Arena *arena, Graph *g)
+static void find_dominators(Arena *arena, const Flow *f, Tree *t)
 {
-    g->dominator = sim_allocate(arena, g->count * sizeof *g->dominator);
-    memset(g->dominator, 0xff, g->count * sizeof *g->dominator);
-    const uint32_t end = g->count - 1;
-    g->dominator[end] = end;
+    t->dominator = sim_allocate(arena, f->count * sizeof *t->dominator);
+    memset(t->dominator, 0xff, f->count * sizeof *t->dominator);
+    const uint32_t end = f->count - 1;
+    t->dominator[end] = end;
     for (bool changed = true; changed;) {
         changed = false;
-        for (uint32_t k = g->order_count - 1; k-- > 0;) { // from the end backwards, without it
-            const uint32_t b = g->order[k];
+        for (uint32_t k = t->order_count - 1; k-- > 0;) { // from the end backwards, without it
+            const uint32_t b = t->order[k];
             uint32_t found = NOWHERE;
-            for (uint32_t n = 0; n < g->successor_count[b]; n++) {
-                const uint32_t to = g->successors[b][n];
-                if (g->dominator[to] != NOWHERE)
-                    found = found == NOWHERE ? to : common(g, found, to);
+            for (uint32_t n = 0; n < f->successor_count[b]; n++) {
+                const uint32_t to = f->successors[b][n];
+                if (t->dominator[to] != NOWHERE)
+                    found = found == NOWHERE ? to : common(t, found, to);
             }
-            changed |= g->dominator[b] != found;
-            g->dominator[b] = found;
+            changed |= t->dominator[b] != found;
+            t->dominator[b] = found;
         }
     }
 }
 
-void sim_find_joins(const Function *function, Program *p)
+void sim_find_joins(Arena *arena, const Function *function, Program *p, const Flow *flow)
 {
-    Arena arena = {NULL};
-    Graph g = {.count = 0};
-    find_blocks(&arena, p, &g);
-    find_successors(&arena, p, &g);
-    find_order(&arena, &g);
-    find_dominators(&arena, &g);
-    for (uint32_t b = 0; b + 1 < g.count; b++) {
-        Instr *last = &p->code[g.first[b + 1] - 1];
-        // A branch that no way leads from to the end (an endless loop) joins there: never.
-        const uint32_t join = g.dominator[b] == NOWHERE ? g.count - 1 : g.dominator[b];
-        last->join = g.first[join];
-        // Lanes that only meet to end the kernel need not wait for each other: a barrier that the
-        // others go to would wait for them.
-        const uint8_t next = p->code[last->join].control;
-        if (function->entry && p->code[last->join].guard == NOWHERE && (next == RETURN || next == EXIT))
-            last->join = NOWHERE;
+    Flow kept = without_exits(arena, function, p, flow);
+    Tree tree;
+    find_order(arena, &kept, &tree);
+    keep_last_exits(arena, flow, &kept, &tree);
+    find_dominators(arena, &kept, &tree);
+    for (uint32_t b = 0; b + 1 < flow->count; b++) {
+        const uint32_t join = tree.dominator[b];
+        // Lanes that go on alone, as the others leave, wait for nobody; nor do those that only meet to end, or never.
+        const bool alone = kept.successor_count[b] == 1 && flow->successor_count[b] > 1;
+        const bool nobody = alone || join == NOWHERE || is_exit(function, p, flow, join);
+        sim_last_of(p, flow, b)->join = nobody ? NOWHERE : flow->first[join];
     }
-    sim_free_arena(&arena);
 }

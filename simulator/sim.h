@@ -172,7 +172,8 @@ struct Instr {
     uint8_t register_bytes;      // of the registers that it loads or stores
     uint8_t base_bytes;          // of the register that holds its address
     uint8_t semantics, scope;    // of a load, a store or an atomic operation
-    uint32_t target, join;       // where a branch goes, and where its lanes meet again
+    uint32_t target, join;       // where a branch goes, and where its lanes meet again; NOWHERE: where others do
+    uint8_t loop;                // of a branch: QUIET_LOOP and so on
     int64_t offset;              // added to an address
     uint32_t *list;              // slots of a vector, targets of an indexed branch
     union {
@@ -193,6 +194,9 @@ enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };            // of vote
 enum { REDUCE_ADD, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR, REDUCE_XOR }; // of redux
 enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, ABSOLUTE = 8, SIGNED_VALUE = 16, COMBINE = 32,
        COMBINE_NEGATED = 64, ASKS_OTHERS = 128 }; // Instr.flags
+
+enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4 }; // Instr.loop: the branch turns a loop that changes nothing in
+// memory; that also asks there what others did; some lanes may leave a loop by it that loads or stores
 
 typedef struct CallSite {
     const Function *callee; // NULL: the address is in a register
@@ -218,12 +222,18 @@ typedef struct Slot { // of a constant or special register, set when a frame is 
 // How far blocks may run side by side: freely; until they tell others something or ask them; not at all.
 typedef enum Order { FREE, IN_TURN, ONE_BY_ONE } Order;
 
+typedef struct Range { // of a frame
+    uint32_t offset, bytes;
+} Range;
+
 typedef struct Program { // an executable function
     Instr *code; // `count` instructions and an end, which returns
     uint32_t count;
     uint32_t frame_bytes, register_bytes; // registers come first in a frame
     Slot *slots;
     int slot_count;
+    Range *ranges; // of the registers that may be read before they are written: they start as zero
+    int range_count;
     Order order;
     bool calls;
 } Program;
@@ -231,8 +241,8 @@ typedef struct Program { // an executable function
 // Makes all functions of a module executable. What it does not know becomes UNKNOWN.
 void sim_decode(Module *module);
 
-// Finds for each branch where its lanes meet again: reconverge.c.
-void sim_find_joins(const Function *function, Program *program);
+// Finds out what a program's ways tell, before it runs: flow.c. The module's arena holds what stays.
+void sim_analyse(Arena *module, const Function *function, Program *program);
 
 // ---- alu.c, float.c, convert.c: the operations.
 
@@ -327,7 +337,7 @@ Handler sim_is_space;
 typedef struct Counters {
     uint64_t warp_instructions, lanes_on, divergent_branches, shared_loads, shared_stores, bank_conflicts,
         global_load_requests, global_load_sectors, global_store_requests, global_store_sectors, atomics,
-        shuffles, block_barriers, warp_barriers;
+        shuffles, block_barriers, warp_barriers, uneven_loops;
 } Counters;
 
 // Counts what a cp.async reads.
@@ -346,6 +356,7 @@ typedef struct Frame { // of one call of a function by some lanes of a warp
     struct Frame *caller;
     const Instr *call;
     uint64_t local_base;
+    uint32_t inside; // lanes that have not come back from it
     uint8_t *params; // the lanes' arguments and formal parameters
     uint8_t *lanes;  // registers, constants, special registers
     struct Frame *next_free;
@@ -360,7 +371,19 @@ typedef struct Path { // lanes of a warp that run together
     int barrier, children;
     Frame *frame;
     struct Path *parent, *next;
+    // Of a path that goes round a loop that changes nothing in memory: see count_turn in warp.c.
+    const Instr *loop;
+    uint32_t turns;
+    bool same;             // it came back with the same registers as when it was looked at last,
+    uint64_t state, stirs; // these, after so many stirs
 } Path;
+
+// What the warps of a block do, or those of all blocks that take turns: as long as nobody does more than go round loops
+// that change nothing in memory, it stays as it is.
+typedef struct Watch {
+    uint64_t stirs;   // how often a warp has done more than that
+    uint64_t in_vain; // instructions since then, where all of them ask what others did
+} Watch;
 
 struct Warp {
     uint8_t *lanes; // of the running path's frame
@@ -379,6 +402,18 @@ struct Warp {
 void sim_start_warp(Warp *w, uint32_t live);
 // Runs a warp until it ends or waits, or for a while. False if it could do nothing.
 bool sim_run_warp(Warp *w);
+// The path that the warp runs next, or NULL.
+Path *sim_next_path(const Warp *w);
+// The branch that turns the loop in which the path is, or NULL.
+const Instr *sim_loop_around(const Path *p);
+// Whether nothing that the warp could run leads anywhere, unless another one does something.
+bool sim_is_stuck(const Warp *w);
+// Of a warp that is stuck: lets another of its paths run, or lanes go on that have come to a join. False if there are none.
+bool sim_give_way(Warp *w);
+// Lets the lanes go on that wait at a join while others wait for them: those of a set, or, with all of them, whoever waits.
+bool sim_open_join(Warp *w, uint32_t wanted);
+// The lanes for which others of their warp wait at a barrier or an operation between lanes.
+uint32_t sim_wanted_lanes(const Warp *w);
 
 // ---- across.c: operations between the lanes of a warp, and what they tell the outside.
 
@@ -406,6 +441,7 @@ typedef struct Launch {
     Counters counters;
     Order order;
     bool together;      // blocks take turns
+    Watch watch;
     bool traced;        // blocks of it: trace.c
     uint64_t *shuffled; // the blocks in the order in which they begin; NULL: in that of their numbers
     // Places in that order: of the first that nobody runs yet, of the first that went wrong.
@@ -427,6 +463,7 @@ typedef struct Block {
     uint8_t *shared, *local;
     size_t local_used; // of a thread: behind it are zeros
     Barrier barriers[BARRIERS];
+    Watch *watch, own_watch; // its own, or that of the launch whose blocks take turns
     Counters counters;
     Arena arena; // of frames and paths
     Frame *free_frames;
@@ -465,12 +502,14 @@ _Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, c
 Module *sim_load_module(const char *text);
 void sim_set_variables(Module *module); // in device memory, to their initial values
 
-// ---- counters.c
+// ---- counters.c, names.c
 
 // Adds the launch to the file that $SIM_COUNTERS names, if it does.
 void sim_count_launch(const Launch *launch, double host_seconds);
 // The function's own name in a mangled one: "reduce" in _Z6reduceILj256EEvPKfPfm.
 Slice sim_plain_name(Slice mangled);
+// The name with its namespaces and template arguments, cut to the space: "reduce<256u>".
+void sim_readable_name(Slice mangled, char *name, size_t space);
 
 // ---- trace.c: what the warps of one block do, instruction by instruction; or all blocks, in device memory.
 

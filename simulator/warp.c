@@ -4,6 +4,9 @@
 // different ways, the path splits; the old path waits at the join, the first instruction that all
 // ways lead through, until the new ones have come there. A path may also wait at a barrier of the
 // block, or for other lanes of its warp; then another path of the warp runs.
+//
+// CUDA promises that lanes meet nowhere but where the program says so, and that each of them gets on. So a join
+// is a hint: where all others wait for lanes that wait at a join, these go on without the rest.
 #include "sim.h"
 
 #include <stdlib.h>
@@ -11,6 +14,7 @@
 
 enum { TURN = 20000 };    // instructions until the next warp has its turn
 enum { SHORT_TURN = 32 }; // the same where blocks take turns
+enum { LOOK = 1024 };     // turns of a loop until its registers are compared with what they were
 enum { CALL_BYTES = 64 }; // that a call takes from the stack besides the function's variables
 
 // ---- Frames
@@ -64,6 +68,14 @@ static void fill_slot(const Warp *w, Frame *f, const Slot *s)
     }
 }
 
+// Sets those registers to zero that the function may read before it writes them.
+static void clear_registers(Frame *f)
+{
+    const Program *p = f->function->program;
+    for (int k = 0; k < p->range_count; k++)
+        memset(f->lanes + p->ranges[k].offset, 0, p->ranges[k].bytes);
+}
+
 static Frame *new_frame(Warp *w, const Function *function)
 {
     Block *b = w->block;
@@ -71,7 +83,7 @@ static Frame *new_frame(Warp *w, const Function *function)
         if ((*f)->function == function) {
             Frame *found = *f;
             *f = found->next_free;
-            memset(found->lanes, 0, function->program->register_bytes);
+            clear_registers(found);
             return found;
         }
     Frame *f = sim_allocate(&b->arena, sizeof *f);
@@ -82,8 +94,12 @@ static Frame *new_frame(Warp *w, const Function *function)
     return f;
 }
 
-static void free_frame(Block *b, Frame *f)
+// Lanes come back from a call, or end in it; with the last of them the frame is free.
+static void leave_frame(Block *b, Frame *f, uint32_t mask)
 {
+    f->inside &= ~mask;
+    if (f->inside)
+        return;
     f->next_free = b->free_frames;
     b->free_frames = f;
 }
@@ -110,6 +126,7 @@ static void end_path(Warp *w, Path *p)
     while (*link != p)
         link = &(*link)->next;
     *link = p->next;
+    p->loop = NULL;
     p->next = w->block->free_paths;
     w->block->free_paths = p;
     if (!parent || --parent->children > 0)
@@ -120,17 +137,25 @@ static void end_path(Warp *w, Path *p)
         end_path(w, parent);
 }
 
-// The path's lanes go two ways and meet at the join.
+// Where the path itself ends, in its function: it has come to those that wait for it.
+static uint32_t end_of(const Path *p)
+{
+    return p->parent && p->parent->frame == p->frame ? p->join : NOWHERE;
+}
+
+// The path's lanes go two ways and meet at the join, or, without one, where the path ends.
 static void split(Warp *w, Path *p, uint32_t join, uint32_t mask, uint32_t pc, uint32_t other_pc)
 {
-    const uint32_t other = p->mask & ~mask;
-    const bool same_join = join == p->join && (!p->parent || p->parent->frame == p->frame);
+    const uint32_t other = p->mask & ~mask, end = end_of(p);
+    if (join == NOWHERE)
+        join = end;
     if (pc == join && other_pc == join) {
         p->pc = join;
         return;
     }
     w->block->counters.divergent_branches++;
-    if (!same_join) {
+    p->loop = NULL;
+    if (join != end) {
         p->pc = join;
         p->waiting = WAITS_FOR_PATHS;
         p->children = (pc != join) + (other_pc != join);
@@ -146,26 +171,108 @@ static void split(Warp *w, Path *p, uint32_t join, uint32_t mask, uint32_t pc, u
     if (pc != join || !p->parent) {
         if (p->parent)
             p->parent->children++;
-        new_path(w, p->parent, p->frame, mask, pc, join);
+        new_path(w, p->parent, p->frame, mask, pc, p->join);
     }
 }
 
-// The lanes that have come to the operation i at which p waits and name the lanes `wanted` as members.
-static uint32_t lanes_at(const Warp *w, const Path *p, const Instr *i, uint32_t wanted)
+// ---- Lanes that meet
+
+// Whether lanes that are at different instructions take part in the same operation: the PTX ISA asks for the same
+// qualifiers, and any warp barrier does.
+static bool same_operation(const Instr *a, const Instr *b)
+{
+    return a->control == b->control &&
+           (a == b || a->control == WARP_BARRIER ||
+            (a->statement->opcode.length == b->statement->opcode.length &&
+             memcmp(a->statement->opcode.text, b->statement->opcode.text, a->statement->opcode.length) == 0));
+}
+
+static const Instr *instruction_at(const Path *p)
+{
+    return &p->frame->function->program->code[p->pc];
+}
+
+// The lanes that a path's lane names as those that take part in the operation at which it waits.
+static uint32_t members_of(const Warp *w, const Path *p, int lane)
+{
+    return ((const uint32_t *)(p->frame->lanes + instruction_at(p)->list[0]))[lane] & w->live;
+}
+
+// The lanes that have come to operation i, wherever it stands, and name the lanes `wanted` as members.
+static uint32_t lanes_at(const Warp *w, const Instr *i, uint32_t wanted)
 {
     uint32_t lanes = 0;
     for (const Path *q = w->paths; q; q = q->next) {
-        if (q->waiting != WAITS_FOR_LANES)
+        if (q->waiting != WAITS_FOR_LANES || !same_operation(i, instruction_at(q)))
             continue;
-        const Instr *at = &q->frame->function->program->code[q->pc];
-        if (i->control == WARP_BARRIER ? at->control != WARP_BARRIER : at != i || q->frame != p->frame)
-            continue;
-        const uint32_t *members = (const uint32_t *)(q->frame->lanes + at->list[0]);
         for (uint32_t rest = q->mask & ~q->served; rest; rest &= rest - 1)
-            if ((members[__builtin_ctz(rest)] & w->live) == wanted)
+            if (members_of(w, q, __builtin_ctz(rest)) == wanted)
                 lanes |= rest & -rest;
     }
     return lanes;
+}
+
+typedef struct Gathered { // operands of lanes that are at different places
+    uint64_t wide[LANES]; // the first one, of 8 bytes a lane,
+    uint32_t a[LANES], b[LANES], c[LANES], d[LANES], predicate, result, second; // of 4, or a predicate
+} Gathered;
+
+// Copies a path's lanes of the operands into g, or of the results out of it.
+static void exchange(Gathered *g, const Path *p, uint32_t mask, bool out)
+{
+    const Instr *i = instruction_at(p);
+    uint8_t *lanes = p->frame->lanes;
+    const bool votes = i->run == sim_vote, ballot = votes && i->op == VOTE_BALLOT;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        if (out && i->d != NOWHERE && (!votes || ballot))
+            ((uint32_t *)(lanes + i->d))[l] = g->d[l];
+        if (out)
+            continue;
+        if (i->run == sim_match && i->bytes == 8)
+            g->wide[l] = ((const uint64_t *)(lanes + i->a))[l];
+        else if (!votes && i->run != sim_elect)
+            g->a[l] = ((const uint32_t *)(lanes + i->a))[l];
+        if (i->run == sim_shuffle) {
+            g->b[l] = ((const uint32_t *)(lanes + i->b))[l];
+            g->c[l] = ((const uint32_t *)(lanes + i->c))[l];
+        }
+    }
+    if (!out && votes) {
+        const uint32_t values = *(const uint32_t *)(lanes + i->a) ^ (i->flags & COMBINE_NEGATED ? ALL_LANES : 0);
+        g->predicate = (g->predicate & ~mask) | (values & mask);
+    }
+    if (out && votes && !ballot) {
+        uint32_t *d = (uint32_t *)(lanes + i->d);
+        *d = (*d & ~mask) | (g->result & mask);
+    }
+    if (out && i->second != NOWHERE) {
+        uint32_t *second = (uint32_t *)(lanes + i->second);
+        *second = (*second & ~mask) | (g->second & mask);
+    }
+}
+
+// Runs operation i for lanes that may be at different places, so that their operands lie in different registers.
+static void operate_across(Warp *w, const Instr *i, uint32_t mask)
+{
+    Gathered g;
+    memset(&g, 0, sizeof g);
+    for (const Path *q = w->paths; q; q = q->next)
+        if (q->waiting == WAITS_FOR_LANES && q->mask & mask)
+            exchange(&g, q, q->mask & mask, false);
+    const bool votes = i->run == sim_vote, ballot = votes && i->op == VOTE_BALLOT;
+    Instr one = *i;
+    one.flags &= (uint8_t)~COMBINE_NEGATED;
+    one.a = votes ? offsetof(Gathered, predicate) : i->bytes == 8 ? offsetof(Gathered, wide) : offsetof(Gathered, a);
+    one.b = offsetof(Gathered, b);
+    one.c = offsetof(Gathered, c);
+    one.d = votes && !ballot ? offsetof(Gathered, result) : offsetof(Gathered, d);
+    one.second = offsetof(Gathered, second);
+    w->lanes = (uint8_t *)&g;
+    i->run(w, &one, mask);
+    for (const Path *q = w->paths; q; q = q->next)
+        if (q->waiting == WAITS_FOR_LANES && q->mask & mask)
+            exchange(&g, q, q->mask & mask, true);
 }
 
 static void operate(Warp *w, const Instr *i, uint32_t mask)
@@ -178,15 +285,17 @@ static void operate(Warp *w, const Instr *i, uint32_t mask)
 // have all had it go on.
 static void meet(Warp *w, Path *p)
 {
-    const Instr *i = &p->frame->function->program->code[p->pc];
-    const uint32_t *members = (const uint32_t *)(p->frame->lanes + i->list[0]);
-    w->lanes = p->frame->lanes;
+    const Instr *i = instruction_at(p);
     for (uint32_t rest = p->mask & ~p->served; rest;) {
-        const uint32_t wanted = members[__builtin_ctz(rest)] & w->live, here = lanes_at(w, p, i, wanted);
+        const uint32_t wanted = members_of(w, p, __builtin_ctz(rest)), here = lanes_at(w, i, wanted);
         rest &= ~here;
         if (wanted & ~here)
             continue;
-        operate(w, i, here);
+        w->lanes = p->frame->lanes;
+        if (i->control == GATHER && here & ~p->mask)
+            operate_across(w, i, here);
+        else
+            operate(w, i, here);
         for (Path *q = w->paths; q; q = q->next)
             if (q->waiting == WAITS_FOR_LANES)
                 q->served |= q->mask & here;
@@ -199,11 +308,39 @@ static void meet(Warp *w, Path *p)
         }
 }
 
+uint32_t sim_wanted_lanes(const Warp *w)
+{
+    uint32_t wanted = 0;
+    for (const Path *q = w->paths; q; q = q->next)
+        for (uint32_t rest = q->waiting == WAITS_FOR_LANES ? q->mask & ~q->served : 0; rest; rest &= rest - 1)
+            wanted |= members_of(w, q, __builtin_ctz(rest));
+    return wanted;
+}
+
+bool sim_open_join(Warp *w, uint32_t wanted)
+{
+    for (Path *p = w->paths; p; p = p->next) {
+        uint32_t arrived = p->waiting == WAITS_FOR_PATHS ? p->mask & w->live : 0;
+        for (const Path *q = w->paths; q && arrived; q = q->next)
+            arrived &= q->parent == p ? ~q->mask : ALL_LANES;
+        if (!(arrived & wanted))
+            continue;
+        p->mask &= ~arrived;
+        if (p->parent)
+            p->parent->children++;
+        new_path(w, p->parent, p->frame, arrived, p->pc, p->join);
+        return true;
+    }
+    return false;
+}
+
 static void end_lanes(Warp *w, Path *p, uint32_t mask)
 {
     w->live &= ~mask;
     w->block->live -= (uint32_t)__builtin_popcount(mask);
     p->mask &= ~mask;
+    for (Frame *f = p->frame, *caller; (caller = f->caller); f = caller)
+        leave_frame(w->block, f, mask);
     if (p->mask == 0)
         end_path(w, p);
     for (Path *q = w->paths; q; q = q->next)
@@ -220,7 +357,7 @@ void sim_start_warp(Warp *w, uint32_t live)
     if (first)
         w->entry = new_frame(w, kernel);
     else
-        memset(w->entry->lanes, 0, program->register_bytes);
+        clear_registers(w->entry);
     for (int k = 0; k < program->slot_count; k++) {
         const int special = program->slots[k].special;
         if (first || (special >= CTAID_X && special <= CTAID_Z) || special == SMID)
@@ -282,6 +419,7 @@ static void call(Warp *w, Path *p, const Instr *i)
         w->block->local_used = local_base + callee->local_bytes;
     Frame *f = new_frame(w, callee);
     f->caller = p->frame;
+    f->inside = p->mask;
     f->call = i;
     f->local_base = local_base;
     for (int k = 0; k < callee->program->slot_count; k++)
@@ -289,6 +427,7 @@ static void call(Warp *w, Path *p, const Instr *i)
     copy_arguments(p, p->frame, f, i->call->arguments, i->call->argument_count, callee->params, true);
     p->frame = f;
     p->pc = 0;
+    p->loop = NULL;
 }
 
 static void return_to_caller(Warp *w, Path *p)
@@ -297,7 +436,8 @@ static void return_to_caller(Warp *w, Path *p)
     copy_arguments(p, f, f->caller, f->call->call->results, f->call->call->result_count, f->function->returned, false);
     p->frame = f->caller;
     p->pc = (uint32_t)(f->call - f->caller->function->program->code) + 1;
-    free_frame(w->block, f);
+    p->loop = NULL;
+    leave_frame(w->block, f, p->mask);
 }
 
 // ---- Waiting
@@ -325,6 +465,7 @@ static void wait_at_barrier(Warp *w, Path *p, const Instr *i)
     b->count += (uint32_t)__builtin_popcount(p->mask);
     w->block->counters.block_barriers++;
     p->pc++;
+    p->loop = NULL;
     if (i->op != BAR_ARRIVE) {
         p->waiting = WAITS_AT_BARRIER;
         p->barrier = (int)number;
@@ -353,13 +494,113 @@ static void gather(Warp *w, Path *p, const Instr *i)
     }
     p->waiting = WAITS_FOR_LANES;
     p->served = 0;
+    p->loop = NULL;
     meet(w, p);
+}
+
+// ---- Loops that lead nowhere
+
+// A number for what the lanes of a frame hold.
+static uint64_t state_of(const Frame *f)
+{
+    const uint64_t *words = (const uint64_t *)f->lanes;
+    uint64_t state = 0;
+    for (size_t k = 0; k < (f->function->program->frame_bytes + 7) / 8; k++)
+        state = (state ^ words[k]) * 0x9e3779b97f4a7c15 + (state >> 29);
+    return state;
+}
+
+// The path goes round a loop once more. Where the loop changes nothing in memory, its registers are the same as when it was
+// looked at last, and since then nobody else has done anything but go round such loops, it goes round for ever.
+static void count_turn(Warp *w, Path *p, const Instr *turn)
+{
+    if (!(turn->loop & QUIET_LOOP)) {
+        p->loop = NULL;
+        return;
+    }
+    if (p->loop != turn) {
+        p->loop = turn;
+        p->turns = 0;
+        p->same = false;
+        p->stirs = UINT64_MAX;
+    }
+    if (++p->turns % LOOK)
+        return;
+    const uint64_t state = state_of(p->frame), stirs = w->block->watch->stirs;
+    p->same = state == p->state && stirs == p->stirs;
+    p->state = state;
+    p->stirs = stirs;
+}
+
+// After a path's turn: has it done more than go round a loop that changes nothing?
+static void watch_path(Warp *w, Path *p, uint64_t instructions)
+{
+    Watch *watch = w->block->watch;
+    if (p->loop) {
+        const Instr *at = instruction_at(p);
+        if (at < &p->frame->function->program->code[p->loop->target] || at > p->loop)
+            p->loop = NULL;
+    }
+    watch->stirs += !p->loop;
+    watch->in_vain = p->loop && p->loop->loop & ASKING_LOOP ? watch->in_vain + instructions : 0;
+}
+
+static bool leads_nowhere(const Warp *w, const Path *p)
+{
+    return p->loop && p->same && p->stirs == w->block->watch->stirs;
+}
+
+Path *sim_next_path(const Warp *w)
+{
+    Path *p = w->paths;
+    while (p && p->waiting != RUNS)
+        p = p->next;
+    return p;
+}
+
+bool sim_is_stuck(const Warp *w)
+{
+    const Path *p = sim_next_path(w);
+    return !p || leads_nowhere(w, p);
+}
+
+const Instr *sim_loop_around(const Path *p)
+{
+    const Program *program = p->frame->function->program;
+    for (uint32_t k = p->pc; k < program->count; k++) // the next branch back over it is the innermost loop's
+        if (program->code[k].control == BRANCH && program->code[k].target <= p->pc)
+            return &program->code[k];
+    return NULL;
+}
+
+// A path that asks in vain goes behind the others, which may be what it waits for.
+static void put_last(Warp *w, Path *p)
+{
+    Path **link = &w->paths;
+    while (*link != p)
+        link = &(*link)->next;
+    *link = p->next;
+    while (*link)
+        link = &(*link)->next;
+    *link = p;
+    p->next = NULL;
+}
+
+bool sim_give_way(Warp *w)
+{
+    for (const Path *q = w->paths; q; q = q->next)
+        if (q->waiting == RUNS && !leads_nowhere(w, q)) {
+            put_last(w, sim_next_path(w));
+            return true;
+        }
+    return sim_open_join(w, ALL_LANES);
 }
 
 // ---- Running
 
 static void branch_by_index(Warp *w, Path *p, const Instr *i, uint32_t mask)
 {
+    p->loop = NULL;
     const uint32_t *index = (const uint32_t *)(w->lanes + i->a);
     const int first = __builtin_ctz(mask);
     uint32_t same = 0;
@@ -385,16 +626,21 @@ static void control(Warp *w, Path *p, const Instr *i, uint32_t mask)
     const uint32_t end = p->frame->function->program->count;
     switch (i->control) {
     case BRANCH:
-        if (mask == p->mask)
-            p->pc = i->target;
-        else
+        if (mask != p->mask) {
+            w->block->counters.uneven_loops += (i->loop & LEAVES_LOOP) != 0;
             split(w, p, i->join, mask, i->target, p->pc + 1);
+            return;
+        }
+        if (i->target <= p->pc)
+            count_turn(w, p, i);
+        p->pc = i->target;
         return;
     case BRANCH_INDEXED:
         branch_by_index(w, p, i, mask);
         return;
     case EXIT:
-        p->pc++; // for lanes that a guard keeps alive
+        i->run(w, i, mask); // of a failed assertion: tells
+        p->pc++;            // for lanes that a guard keeps alive
         end_lanes(w, p, mask);
         return;
     case RETURN:
@@ -436,7 +682,7 @@ static int run_path(Warp *w, Path *p, int turn)
     Counters *counters = &w->block->counters;
     while (turn > 0 && w->path == p && p->waiting == RUNS) {
         const Instr *code = p->frame->function->program->code;
-        const uint32_t join = p->parent && p->parent->frame == p->frame ? p->join : NOWHERE;
+        const uint32_t join = end_of(p);
         w->lanes = p->frame->lanes;
         uint64_t lanes_on = 0;
         const bool traced = w->block->traced && p->pc != join;
@@ -481,33 +727,20 @@ static int run_path(Warp *w, Path *p, int turn)
     return turn;
 }
 
-// A path that asks in vain goes behind the others, which may be what it waits for.
-static void put_last(Warp *w, Path *p)
-{
-    Path **link = &w->paths;
-    while (*link != p)
-        link = &(*link)->next;
-    *link = p->next;
-    while (*link)
-        link = &(*link)->next;
-    *link = p;
-    p->next = NULL;
-}
-
 bool sim_run_warp(Warp *w)
 {
     bool progress = false;
     int turn = w->block->launch->together ? SHORT_TURN : TURN;
     w->yields = false;
     while (turn > 0 && !w->yields) {
-        Path *p = w->paths;
-        while (p && p->waiting != RUNS)
-            p = p->next;
+        Path *p = sim_next_path(w);
         if (!p)
             break;
         w->path = p;
         progress = true;
+        const int before = turn;
         turn = run_path(w, p, turn);
+        watch_path(w, p, (uint64_t)(before - turn));
         if (w->yields)
             put_last(w, p);
     }

@@ -1,0 +1,73 @@
+// loops.c: for each branch that turns a loop, what the loop does in memory, and for each branch that leaves one
+// whether its turns load or store. A loop that changes nothing in memory and comes back with the same registers
+// waits for others, or for ever; where lanes leave a loop at different turns, a GPU may count more than is counted here.
+#include "flow.h"
+
+typedef struct Does { // instructions
+    bool accesses, writes, asks;
+} Does;
+
+static void note(Does *does, const Instr *i)
+{
+    const bool own = i->space == LOCAL || i->space == PARAM || i->space == CONST; // nobody else's
+    const bool store = i->run == sim_store || i->run == sim_store_argument;
+    const bool adds = i->run == sim_atomic && i->d == NOWHERE; // nor would it tell what it found
+    does->accesses |= ((i->run == sim_load || i->run == sim_store) && !own) || i->run == sim_atomic;
+    does->asks |= (i->flags & ASKS_OTHERS && i->run == sim_load) || i->run == sim_atomic || i->control == PHASE_TEST;
+    does->writes |= store || adds || i->run == sim_copy_async || i->run == sim_copy_bulk || i->run == sim_mbarrier_init ||
+                    i->run == sim_mbarrier_inval || i->run == sim_mbarrier_arrive || i->run == sim_print ||
+                    i->run == sim_malloc || i->run == sim_free || i->control == CALL || i->control == BLOCK_BARRIER;
+}
+
+// Lists the blocks of the loop that `last` turns, back to `head`: those from which ways lead to `last`.
+static uint32_t find_loop(const Flow *f, uint32_t head, uint32_t last, uint32_t *list, bool *inside)
+{
+    uint32_t count = 0;
+    inside[list[count++] = head] = true;
+    if (last != head)
+        inside[list[count++] = last] = true;
+    for (uint32_t k = 1; k < count; k++)
+        for (uint32_t n = 0; n < f->predecessor_count[list[k]]; n++) {
+            const uint32_t before = f->predecessors[list[k]][n];
+            if (!inside[before])
+                inside[list[count++] = before] = true;
+        }
+    return count;
+}
+
+// Marks the branches by which some lanes may leave the loop and others stay.
+static void mark_exits(Program *p, const Flow *f, const uint32_t *list, uint32_t count, const bool *inside)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t stay = 0;
+        const uint32_t b = list[k], ways = f->successor_count[b];
+        for (uint32_t n = 0; n < ways; n++)
+            stay += inside[f->successors[b][n]];
+        Instr *last = sim_last_of(p, f, b);
+        if (stay > 0 && stay < ways && last->control == BRANCH)
+            last->loop |= LEAVES_LOOP;
+    }
+}
+
+void sim_find_loops(Arena *arena, Program *p, const Flow *f)
+{
+    uint32_t *list = sim_allocate(arena, f->count * sizeof *list);
+    bool *inside = sim_allocate(arena, f->count);
+    for (uint32_t b = 0; b + 1 < f->count; b++) {
+        Instr *turn = sim_last_of(p, f, b);
+        if (turn->control != BRANCH || f->block_of[turn->target] > b)
+            continue;
+        Does does = {false, false, false};
+        const uint32_t count = find_loop(f, f->block_of[turn->target], b, list, inside);
+        for (uint32_t k = 0; k < count; k++)
+            for (uint32_t n = f->first[list[k]]; n < f->first[list[k] + 1]; n++)
+                note(&does, &p->code[n]);
+        if (does.accesses)
+            mark_exits(p, f, list, count, inside);
+        for (const Instr *i = &p->code[turn->target]; i < turn; i++) // blocks between that leave it, too
+            note(&does, i);
+        turn->loop |= does.writes ? 0 : does.asks ? QUIET_LOOP | ASKING_LOOP : QUIET_LOOP;
+        for (uint32_t k = 0; k < count; k++)
+            inside[list[k]] = false;
+    }
+}
