@@ -28,13 +28,19 @@ Allocation *sim_allocation_at(uint64_t address)
     return above ? allocations[above - 1] : NULL;
 }
 
+Allocation *sim_allocation_above(uint64_t address)
+{
+    const size_t above = index_above(address);
+    return above < allocation_count ? allocations[above] : NULL;
+}
+
 void sim_forget_writers(void)
 {
     for (size_t k = 0; k < allocation_count; k++)
         allocations[k]->writer = 0;
 }
 
-static void insert(uint64_t address, size_t bytes, MemoryKind kind)
+static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind kind)
 {
     if (allocation_count == allocation_space) {
         allocation_space = allocation_space ? 2 * allocation_space : 64;
@@ -44,7 +50,7 @@ static void insert(uint64_t address, size_t bytes, MemoryKind kind)
     if (!allocations || !a)
         abort();
     static int number;
-    *a = (Allocation){.address = address, .memory = (uint8_t *)(uintptr_t)address, .bytes = bytes, .kind = kind};
+    *a = (Allocation){.address = address, .memory = memory, .bytes = bytes, .kind = kind};
     a->number = kind == PARAMETER_MEMORY ? -1 : number++;
     const size_t at = index_above(address);
     memmove(allocations + at + 1, allocations + at, (allocation_count - at) * sizeof *allocations);
@@ -52,16 +58,16 @@ static void insert(uint64_t address, size_t bytes, MemoryKind kind)
     allocation_count++;
 }
 
-static bool take_out(uint64_t address, size_t *bytes)
+// Takes the allocation that begins there off the list, and gives its memory back if it is ours.
+static void take_out(uint64_t address, bool ours)
 {
-    const size_t above = index_above(address);
-    if (above == 0 || allocations[above - 1]->address != address)
-        return false;
-    *bytes = allocations[above - 1]->bytes;
-    free(allocations[above - 1]);
-    memmove(allocations + above - 1, allocations + above, (allocation_count - above) * sizeof *allocations);
+    const size_t at = index_above(address) - 1;
+    Allocation *a = allocations[at];
+    memmove(allocations + at, allocations + at + 1, (allocation_count - at - 1) * sizeof *allocations);
     allocation_count--;
-    return true;
+    if (ours)
+        sim_return_memory(a->address, a->memory, a->bytes);
+    free(a);
 }
 
 size_t sim_allocated_bytes(void)
@@ -94,7 +100,6 @@ static bool take_from_heap(size_t bytes)
 
 cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer)
 {
-    enum { ALIGNMENT = 512 }; // as cudaMalloc gives it
     *pointer = NULL;
     if (bytes == 0)
         return cudaSuccess;
@@ -102,25 +107,36 @@ cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer)
         return cudaErrorMemoryAllocation;
     if (kind == HEAP_MEMORY && !take_from_heap(bytes))
         return cudaErrorMemoryAllocation;
-    if (posix_memalign(pointer, ALIGNMENT, bytes) != 0)
+    uint64_t address;
+    uint8_t *memory = sim_take_memory(bytes, 1, kind == DEVICE_MEMORY || kind == HEAP_MEMORY, &address);
+    if (!memory)
         return cudaErrorMemoryAllocation;
     allocated_bytes += bytes;
-    insert((uint64_t)(uintptr_t)*pointer, bytes, kind);
+    insert(address, memory, bytes, kind);
+    *pointer = (void *)(uintptr_t)address;
     return cudaSuccess;
+}
+
+bool sim_place_variable(Variable *v)
+{
+    uint8_t *memory = sim_take_memory(v->bytes, v->align, !v->managed, &v->address);
+    if (memory)
+        insert(v->address, memory, v->bytes, MODULE_MEMORY);
+    return memory != NULL;
 }
 
 cudaError_t sim_end_allocation(void *pointer, MemoryKind kind)
 {
-    size_t bytes;
+    const uint64_t address = (uint64_t)(uintptr_t)pointer;
     if (!pointer)
         return cudaSuccess;
-    const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
-    if (!a || a->kind != kind || !take_out((uint64_t)(uintptr_t)pointer, &bytes))
+    const Allocation *a = sim_allocation_at(address);
+    if (!a || a->kind != kind || a->address != address)
         return cudaErrorInvalidValue;
-    allocated_bytes -= bytes;
+    allocated_bytes -= a->bytes;
     if (kind == HEAP_MEMORY)
-        heap_bytes -= heap_share(bytes);
-    free(pointer);
+        heap_bytes -= heap_share(a->bytes);
+    take_out(address, true);
     return cudaSuccess;
 }
 
@@ -138,11 +154,10 @@ void sim_end_all_allocations(void)
 
 void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind)
 {
-    insert((uint64_t)(uintptr_t)pointer, bytes, kind);
+    insert((uint64_t)(uintptr_t)pointer, pointer, bytes, kind);
 }
 
 void sim_unregister_memory(void *pointer)
 {
-    size_t bytes;
-    take_out((uint64_t)(uintptr_t)pointer, &bytes);
+    take_out((uint64_t)(uintptr_t)pointer, false);
 }

@@ -33,7 +33,7 @@ API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMe
     STOP_IF_BROKEN();
     const cudaError_t error = check_copy(to, bytes, from, bytes, kind);
     if (!error && bytes)
-        memmove(to, from, bytes);
+        memmove(sim_memory_at(to), sim_memory_at(from), bytes);
     return sim_done(error);
 }
 
@@ -65,7 +65,7 @@ API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t
     REQUIRE(span_of_rows(from_pitch, width, height, &from_bytes), cudaErrorInvalidValue);
     const cudaError_t error = check_copy(to, to_bytes, from, from_bytes, kind);
     for (size_t row = 0; row < height && width > 0 && !error; row++)
-        memmove((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width);
+        memmove(sim_memory_at((char *)to + row * to_pitch), sim_memory_at((const char *)from + row * from_pitch), width);
     return sim_done(error);
 }
 
@@ -129,7 +129,7 @@ API cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
     STOP_IF_BROKEN();
     REQUIRE(sim_on_device(pointer, bytes), cudaErrorInvalidValue);
     if (bytes)
-        memset(pointer, value, bytes);
+        memset(sim_memory_at(pointer), value, bytes);
     return cudaSuccess;
 }
 
@@ -148,7 +148,7 @@ API cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t widt
     REQUIRE(width <= pitch && span_of_rows(pitch, width, height, &bytes), cudaErrorInvalidValue);
     REQUIRE(sim_on_device(pointer, bytes), cudaErrorInvalidValue);
     for (size_t row = 0; row < height && width > 0; row++)
-        memset((char *)pointer + row * pitch, value, width);
+        memset(sim_memory_at((char *)pointer + row * pitch), value, width);
     return cudaSuccess;
 }
 

@@ -25,13 +25,13 @@ bool sim_on_device(const void *pointer, size_t bytes)
     return bytes <= a->bytes - ((uint64_t)(uintptr_t)pointer - a->address);
 }
 
-// Whether the process has memory there.
+// Whether the process has memory there that the program may use.
 static bool is_mapped(const void *pointer, size_t bytes)
 {
     enum { AT_ONCE = 4096 };
     static unsigned char unused[AT_ONCE]; // mincore's answer; the lock guards it
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), end = (uintptr_t)pointer + bytes;
-    if (!pointer || end < (uintptr_t)pointer)
+    if (!pointer || end < (uintptr_t)pointer || sim_in_device_range(pointer) || sim_in_device_range((void *)(end - 1)))
         return false;
     for (uintptr_t at = (uintptr_t)pointer / page * page; at < end; at += AT_ONCE * page) {
         const size_t length = end - at < AT_ONCE * page ? end - at : AT_ONCE * page;

@@ -9,6 +9,11 @@ static bool in_device_memory(const Variable *v)
     return v->space == GLOBAL || v->space == CONST;
 }
 
+static uint8_t *memory_of(const Variable *v)
+{
+    return sim_memory_at((void *)(uintptr_t)v->address);
+}
+
 static bool store_initial(Module *m, const Variable *v, const Initial *initial)
 {
     uint64_t value = initial->value;
@@ -19,7 +24,7 @@ static bool store_initial(Module *m, const Variable *v, const Initial *initial)
             return false;
         value += target ? target->address : (uint64_t)(uintptr_t)function;
     }
-    memcpy((uint8_t *)(uintptr_t)v->address + initial->offset, &value, (size_t)(initial->bytes < 8 ? initial->bytes : 8));
+    memcpy(memory_of(v) + initial->offset, &value, (size_t)(initial->bytes < 8 ? initial->bytes : 8));
     return true;
 }
 
@@ -28,14 +33,11 @@ static void place_variables(Module *m)
     for (Variable *v = m->variables; v && !m->error[0]; v = v->next) {
         if (!in_device_memory(v) || v->bytes == 0)
             continue;
-        void *memory = aligned_alloc(4096, (v->bytes + 4095) / 4096 * 4096);
-        if (!memory) {
+        if (!sim_place_variable(v)) {
             snprintf(m->error, sizeof m->error, "no memory for %.*s (%zu bytes)",
                      (int)(v->name.length < 100 ? v->name.length : 100), v->name.text, v->bytes);
             return;
         }
-        sim_register_memory(memory, v->bytes, MODULE_MEMORY);
-        v->address = (uint64_t)(uintptr_t)memory;
     }
 }
 
@@ -43,7 +45,7 @@ void sim_set_variables(Module *m)
 {
     for (Variable *v = m->variables; v && !m->error[0]; v = v->next)
         if (in_device_memory(v) && v->bytes > 0)
-            memset((void *)(uintptr_t)v->address, 0, v->bytes);
+            memset(memory_of(v), 0, v->bytes);
     for (Variable *v = m->variables; v && !m->error[0]; v = v->next)
         for (int k = 0; in_device_memory(v) && k < v->initial_count; k++)
             if (!store_initial(m, v, &v->initials[k])) {

@@ -50,6 +50,7 @@ typedef struct Parser {
     uint32_t register_space, statement_space;
     Variable **last_shared; // where the next shared variable is linked in
     int source_file, source_line, nesting;
+    bool managed; // the declaration that is being read
     jmp_buf on_error;
 } Parser;
 
@@ -431,6 +432,7 @@ static Type parse_attributes(Parser *p, size_t *align, int *elements)
     Type type = NO_TYPE;
     *align = 0;
     *elements = 1;
+    p->managed = false;
     while (p->token.kind == WORD && p->token.text.text[0] == '.') {
         Slice word = p->token.text;
         advance(p);
@@ -449,6 +451,7 @@ static Type parse_attributes(Parser *p, size_t *align, int *elements)
             while (!accept(p, ")")) {
                 if (p->token.kind == END)
                     fail(p, "an attribute without an end");
+                p->managed |= sim_slice_is(p->token.text, ".managed");
                 advance(p);
             }
         } else if (sim_type_named(word) != NO_TYPE) {
@@ -565,6 +568,7 @@ static void parse_variables(Parser *p, Space space)
     const Type type = parse_attributes(p, &align, &elements);
     do {
         Variable *v = parse_declarator(p, space, type, align, elements);
+        v->managed = p->managed;
         // Shared variables of a function stand for the whole block, whatever their braces.
         const bool outer = !p->function || space == GLOBAL || space == CONST;
         Variable **list = outer ? &p->module->variables : &p->scope->variables;

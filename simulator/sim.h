@@ -65,7 +65,8 @@ typedef struct Variable {
     Type type;
     size_t bytes, align;
     bool dynamic;     // extern .shared: as large as the launch says
-    uint64_t address; // offset in its space; of GLOBAL and CONST the host's address
+    bool managed;     // the host may touch it, too
+    uint64_t address; // offset in its space; of GLOBAL and CONST the one that the program knows
     Initial *initials;
     int initial_count;
     struct Function *owner;       // whose body declares it, or NULL
@@ -279,17 +280,28 @@ typedef struct Allocation {
     cudaMemPool_t pool; // that it came from, or NULL
 } Allocation;
 
-cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer);
+cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer); // the pointer that the program gets
 cudaError_t sim_end_allocation(void *pointer, MemoryKind kind); // an error if it is of another kind
 void sim_end_all_allocations(void);                             // all but modules'
+bool sim_place_variable(Variable *v);                           // gives it its address; false without memory
 void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind); // memory that others have allocated
-void sim_unregister_memory(void *pointer);
+void sim_unregister_memory(void *pointer);                              // which has been registered
 // The allocation that holds the address, or the next below it, or NULL.
 Allocation *sim_allocation_at(uint64_t address);
+Allocation *sim_allocation_above(uint64_t address); // the next one that begins above it, or NULL
 void sim_forget_writers(void);
 size_t sim_allocated_bytes(void);
 enum { SIM_USUAL_HEAP = 8 << 20 }; // bytes that malloc in kernels gives at most
 bool sim_set_heap_limit(size_t bytes); // false: a kernel has called malloc already
+
+// ---- ranges.c: where allocations lie.
+
+// Finds an address for so many bytes, and the memory that belongs to it: at the address itself, unless it is on the
+// device. NULL without memory.
+uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_t *address);
+void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes); // of an allocation that is off the list
+bool sim_in_device_range(const void *pointer); // where the host must not read or write
+void *sim_memory_at(const void *pointer);      // where the bytes lie that the program knows under this pointer
 
 // ---- spaces.c: address spaces, and the way to memory.
 

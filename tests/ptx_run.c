@@ -44,13 +44,13 @@ int main(int argc, char **argv)
     void *in, *out;
     if (sim_new_allocation(input_size, DEVICE_MEMORY, &in) || sim_new_allocation((size_t)threads * 8, DEVICE_MEMORY, &out))
         return 2;
-    memcpy(in, input, input_size);
-    memset(out, 0, (size_t)threads * 8);
+    memcpy(sim_memory_at(in), input, input_size);
+    memset(sim_memory_at(out), 0, (size_t)threads * 8);
     void *arguments[] = {&in, &out};
     const dim3 grid = {(threads + BLOCK - 1) / BLOCK, 1, 1}, block = {threads < BLOCK ? threads : BLOCK, 1, 1};
     if (sim_launch(module, kernel, grid, block, 0, 65536, arguments) != cudaSuccess)
         return 1;
     FILE *file = fopen(argv[5], "wb");
-    const bool written = file && fwrite(out, 8, threads, file) == threads;
+    const bool written = file && fwrite(sim_memory_at(out), 8, threads, file) == threads;
     return written && fclose(file) == 0 ? 0 : 2;
 }

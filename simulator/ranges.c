@@ -1,0 +1,222 @@
+// ranges.c: where allocations lie: in two ranges of addresses, reserved once.
+//
+// Memory of the device is nothing that the host may touch. Its addresses are pages that nobody may read or write;
+// the bytes lie in other pages, at a constant distance that only the simulator knows. A handler tells a program
+// that touches such an address all the same. Memory that host and device share lies at its own addresses.
+//
+// Fresh memory holds POISON, so that a kernel that reads what nobody wrote gives the same wrong answer every time.
+// All pages show one file full of it until they are first written: an allocation of any size costs no memory before.
+#define _GNU_SOURCE // memfd_create
+#include "sim.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PIECE_BYTES = 4 << 20, POISON = 0xff, LEAST_ALIGNMENT = 512 }; // the last: as cudaMalloc gives it
+
+typedef struct Range {
+    uint64_t begin, end;
+    uint8_t *memory; // of the address `begin`
+    size_t mapped;   // so many bytes of it can be used
+    uint64_t next;   // where the last allocation ended: a freed address is not given again at once
+} Range;
+
+static Range device_range, shared_range; // of device memory; of memory that the host may touch, too
+static bool reserved;
+static int poison_file;
+static struct sigaction earlier_action; // on SIGSEGV, before ours
+
+// ---- What the host must not touch
+
+typedef struct Line { // of text, put together without functions that a signal handler must not call
+    char text[300];
+    size_t length;
+} Line;
+
+static void add_text(Line *line, const char *text)
+{
+    while (*text && line->length < sizeof line->text)
+        line->text[line->length++] = *text++;
+}
+
+static void add_number(Line *line, uint64_t number, unsigned base)
+{
+    char digits[24];
+    size_t k = sizeof digits - 1;
+    digits[k] = 0;
+    do
+        digits[--k] = "0123456789abcdef"[number % base];
+    while (number /= base);
+    add_text(line, digits + k);
+}
+
+static void describe(Line *line, uint64_t address)
+{
+    const Allocation *a = sim_allocation_at(address);
+    add_text(line, "simulator: the host read or wrote 0x");
+    add_number(line, address, 16);
+    if (!a || address - a->address >= a->bytes) {
+        add_text(line, ", device memory that has been freed or never was allocated\n");
+        return;
+    }
+    add_text(line, a->kind == MODULE_MEMORY ? ", a variable in device memory (byte " : ", which is device memory (byte ");
+    add_number(line, address - a->address, 10);
+    add_text(line, " of the ");
+    add_number(line, a->bytes, 10);
+    add_text(line, " of allocation ");
+    add_number(line, (uint64_t)a->number, 10);
+    add_text(line, a->kind == MODULE_MEMORY ? "); cudaMemcpyFromSymbol and cudaMemcpyToSymbol copy it\n" : "); cudaMemcpy copies it\n");
+}
+
+static void explain_fault(int signal, siginfo_t *info, void *context)
+{
+    (void)context;
+    const uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+    if (info->si_code > 0 && address - device_range.begin < device_range.end - device_range.begin) {
+        Line line = {.length = 0};
+        describe(&line, address);
+        if (write(STDERR_FILENO, line.text, line.length) < 0)
+            _exit(1);
+    }
+    sigaction(signal, &earlier_action, NULL); // which is asked when the instruction fails again
+    if (info->si_code <= 0)                   // unless a process has sent the signal
+        raise(signal);
+}
+
+// ---- Ranges
+
+static int make_poison_file(void)
+{
+    static char poison[1 << 16];
+    int file = memfd_create("poison", MFD_CLOEXEC);
+    if (file < 0) {
+        FILE *other = tmpfile();
+        file = other ? fileno(other) : -1;
+    }
+    memset(poison, POISON, sizeof poison);
+    for (size_t k = 0; k < PIECE_BYTES && file >= 0; k += sizeof poison)
+        if (write(file, poison, sizeof poison) != (ssize_t)sizeof poison)
+            return -1;
+    return file;
+}
+
+static uint8_t *reserve(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void set_range(Range *range, uint8_t *addresses, uint8_t *memory, size_t bytes)
+{
+    const uint64_t begin = (uint64_t)(uintptr_t)addresses;
+    *range = (Range){.begin = begin, .end = begin + bytes, .memory = memory, .next = begin};
+}
+
+static bool reserve_ranges(void)
+{
+    const size_t bytes = (2 * sim_device()->memory_bytes / PIECE_BYTES + 1) * PIECE_BYTES; // twice: for what lies between
+    uint8_t *addresses = reserve(bytes), *memory = reserve(bytes), *shared = reserve(bytes);
+    poison_file = make_poison_file();
+    if (!addresses || !memory || !shared || poison_file < 0)
+        return false;
+    set_range(&device_range, addresses, memory, bytes);
+    set_range(&shared_range, shared, shared, bytes);
+    struct sigaction action = {.sa_sigaction = explain_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    return sigaction(SIGSEGV, &action, &earlier_action) == 0;
+}
+
+static bool can_reserve(void)
+{
+    static bool tried;
+    if (!tried)
+        reserved = reserve_ranges();
+    if (!tried && !reserved)
+        fprintf(stderr, "simulator: no addresses can be reserved: the host's accesses of device memory are not found\n");
+    tried = true;
+    return reserved;
+}
+
+// Makes the range's memory usable up to that many bytes.
+static bool map(Range *range, size_t bytes)
+{
+    for (; range->mapped < bytes; range->mapped += PIECE_BYTES)
+        if (mmap(range->memory + range->mapped, PIECE_BYTES, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, poison_file, 0) == MAP_FAILED)
+            return false;
+    return true;
+}
+
+static uint64_t round_up(uint64_t number, uint64_t unit)
+{
+    return (number + unit - 1) / unit * unit;
+}
+
+// The first gap from `from` on that holds so many bytes and one behind them that is nobody's; 0 if there is none.
+static uint64_t find_gap(const Range *range, uint64_t from, size_t bytes, size_t alignment)
+{
+    for (uint64_t at = round_up(from, alignment); at < range->end && bytes < range->end - at;) {
+        const Allocation *last = sim_allocation_at(at + bytes);
+        if (!last || last->address + last->bytes < at || last->address < range->begin)
+            return at;
+        at = round_up(last->address + last->bytes + 1, alignment);
+    }
+    return 0;
+}
+
+uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_t *address)
+{
+    alignment = alignment > LEAST_ALIGNMENT ? alignment : LEAST_ALIGNMENT;
+    if (!can_reserve()) {
+        void *memory;
+        if (posix_memalign(&memory, alignment, bytes) != 0)
+            return NULL;
+        *address = (uint64_t)(uintptr_t)memory;
+        return memset(memory, POISON, bytes);
+    }
+    Range *range = on_device ? &device_range : &shared_range;
+    *address = find_gap(range, range->next, bytes, alignment);
+    if (*address == 0)
+        *address = find_gap(range, range->begin, bytes, alignment);
+    if (*address == 0 || !map(range, *address - range->begin + bytes))
+        return NULL;
+    range->next = *address + bytes;
+    return range->memory + (*address - range->begin);
+}
+
+// Pages in which nothing else lies go back to the system, and are poison when they are used again.
+void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes)
+{
+    if (!reserved) {
+        free(memory);
+        return;
+    }
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = address + bytes;
+    const Allocation *below = sim_allocation_at(address), *above = sim_allocation_above(address);
+    const uint64_t gap_begin = round_up(below ? below->address + below->bytes : 0, page);
+    const uint64_t gap_end = above ? above->address / page * page : UINT64_MAX;
+    const uint64_t from = gap_begin > address ? gap_begin : address / page * page;
+    const uint64_t to = gap_end < end ? gap_end : round_up(end, page);
+    if (from >= to) {
+        memset(memory, POISON, bytes);
+        return;
+    }
+    if (from > address)
+        memset(memory, POISON, from - address);
+    if (to < end)
+        memset(memory + (to - address), POISON, end - to);
+    madvise(memory + (int64_t)(from - address), to - from, MADV_DONTNEED);
+}
+
+bool sim_in_device_range(const void *pointer)
+{
+    return reserved && (uint64_t)(uintptr_t)pointer - device_range.begin < device_range.end - device_range.begin;
+}
+
+void *sim_memory_at(const void *pointer)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)pointer;
+    return sim_in_device_range(pointer) ? device_range.memory + (address - device_range.begin) : (void *)(uintptr_t)address;
+}
