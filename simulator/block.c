@@ -132,13 +132,14 @@ void sim_check_barriers(Block *b)
 
 // ---- Blocks
 
-// Sets the part of local memory to zero that the block before may have written.
-static void clear_local(Block *b)
+void sim_use_local(Block *b, size_t bytes)
 {
-    const Launch *launch = b->launch;
-    for (size_t t = 0; t < b->threads && b->local_used > 0; t++)
-        memset(b->local + t * launch->local_bytes, 0, b->local_used);
-    b->local_used = launch->kernel->local_bytes;
+    const size_t of_thread = b->launch->local_bytes;
+    if (bytes <= b->local_used)
+        return;
+    for (size_t t = 0; t < b->threads; t++)
+        memset(b->local + t * of_thread + b->local_used, 0xff, bytes - b->local_used);
+    b->local_used = bytes;
 }
 
 static void start_block(Block *b, uint64_t place)
@@ -154,7 +155,8 @@ static void start_block(Block *b, uint64_t place)
     b->live = b->threads;
     memset(b->barriers, 0, sizeof b->barriers);
     memset(b->shared, 0xff, launch->shared_bytes); // what nobody wrote is NaN, the same in every run
-    clear_local(b);
+    b->local_used = 0;
+    sim_use_local(b, launch->kernel->local_bytes);
     for (int n = 0; n < b->warp_count; n++) {
         const uint32_t rest = b->threads - (uint32_t)n * LANES;
         b->warps[n].instructions = 0;
@@ -377,7 +379,7 @@ static Block *new_block(Launch *launch)
     b->warp_count = (int)warps;
     b->watch = launch->together ? &launch->watch : &b->own_watch;
     b->shared = aligned_alloc(1024, (launch->shared_bytes + 1024) / 1024 * 1024);
-    b->local = calloc(warps * LANES + 1, launch->local_bytes ? launch->local_bytes : 1);
+    b->local = malloc((warps * LANES + 1) * (launch->local_bytes ? launch->local_bytes : 1));
     if (!b->shared || !b->local) {
         free(b->shared);
         free(b->local);

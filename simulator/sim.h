@@ -367,7 +367,7 @@ typedef struct Frame { // of one call of a function by some lanes of a warp
     const Function *function;
     struct Frame *caller;
     const Instr *call;
-    uint64_t local_base;
+    uint64_t local_base, local_end; // of its variables in local memory; behind them is nothing as yet
     uint32_t inside; // lanes that have not come back from it
     uint8_t *params; // the lanes' arguments and formal parameters
     uint8_t *lanes;  // registers, constants, special registers
@@ -473,7 +473,7 @@ typedef struct Block {
     uint32_t threads, live;
     bool traced; // what its warps do is written to a file
     uint8_t *shared, *local;
-    size_t local_used; // of a thread: behind it are zeros
+    size_t local_used; // of a thread: so much has been given to functions, and was poison then
     Barrier barriers[BARRIERS];
     Watch *watch, own_watch; // its own, or that of the launch whose blocks take turns
     Counters counters;
@@ -493,6 +493,9 @@ typedef struct Block {
 // Waits until all blocks before this one have ended. One that ran ahead and read what they changed
 // since does not return: it starts again.
 void sim_await_turn(Block *block);
+
+// Makes so many bytes of each thread's local memory ready for use: what nobody in the block has written is poison.
+void sim_use_local(Block *block, size_t bytes);
 
 // Lets the threads go on that wait at a barrier, if the last one has come.
 void sim_check_barriers(Block *block);

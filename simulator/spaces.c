@@ -17,8 +17,8 @@ static _Noreturn void misplaced(Warp *w, const Instr *i, const Access *access, i
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of shared memory, of which the block has %zu",
                   access->bytes, (unsigned long long)address, w->block->launch->shared_bytes);
     if (access->space == LOCAL)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of local memory, of which the thread has %zu",
-                  access->bytes, (unsigned long long)address, w->block->launch->local_bytes);
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of local memory, of which the thread's variables take %llu",
+                  access->bytes, (unsigned long long)address, (unsigned long long)w->path->frame->local_end);
     const Allocation *near = sim_allocation_at(address);
     while (near && near->kind == PARAMETER_MEMORY) // a kernel has no address of its own arguments:
         near = sim_allocation_at(near->address - 1); // not what it went astray from
@@ -151,7 +151,7 @@ void sim_access(Warp *w, const Instr *i, Access *access)
     if (access->space == SHARED)
         find_in_block(w, i, access, launch->shared_bytes, w->block->shared, 0);
     else if (access->space == LOCAL)
-        find_in_block(w, i, access, launch->local_bytes,
+        find_in_block(w, i, access, w->path->frame->local_end,
                       w->block->local + (size_t)(w->number * LANES) * launch->local_bytes, launch->local_bytes);
     else
         find_in_device_memory(w, i, access);

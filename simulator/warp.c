@@ -363,6 +363,7 @@ void sim_start_warp(Warp *w, uint32_t live)
         if (first || (special >= CTAID_X && special <= CTAID_Z) || special == SMID)
             fill_slot(w, w->entry, &program->slots[k]);
     }
+    w->entry->local_end = kernel->local_bytes;
     w->live = live;
     w->paths = NULL;
     w->near = NULL;
@@ -415,13 +416,13 @@ static void call(Warp *w, Path *p, const Instr *i)
         sim_fault(w, i, __builtin_ctz(p->mask), cudaErrorIllegalAddress,
                   "the stack of %zu bytes overflows; cudaDeviceSetLimit(cudaLimitStackSize, ...) enlarges it",
                   w->block->launch->local_bytes);
-    if (callee->local_bytes && local_base + callee->local_bytes > w->block->local_used)
-        w->block->local_used = local_base + callee->local_bytes;
     Frame *f = new_frame(w, callee);
     f->caller = p->frame;
     f->inside = p->mask;
     f->call = i;
     f->local_base = local_base;
+    f->local_end = callee->local_bytes ? local_base + callee->local_bytes : p->frame->local_end;
+    sim_use_local(w->block, f->local_end);
     for (int k = 0; k < callee->program->slot_count; k++)
         fill_slot(w, f, &callee->program->slots[k]);
     copy_arguments(p, p->frame, f, i->call->arguments, i->call->argument_count, callee->params, true);
