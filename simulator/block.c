@@ -321,6 +321,7 @@ static void clear_block(Block *b, const Counters *counters)
     sim_free_arena(&b->arena);
     b->free_frames = NULL;
     b->free_paths = NULL;
+    b->free_copies = NULL;
     for (int n = 0; n < b->warp_count; n++)
         b->warps[n] = (Warp){.block = b, .number = n};
 }

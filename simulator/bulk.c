@@ -91,6 +91,13 @@ void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
+// cp.async.mbarrier.arrive: b arrivals when the lanes' copies have come, which is now at the latest.
+void sim_arrive_after_copies(Warp *w, const Instr *i, uint32_t mask)
+{
+    sim_await_all_copies(w, i, mask);
+    sim_mbarrier_arrive(w, i, mask);
+}
+
 // test_wait and try_wait: is a phase over? b is its parity, or what an arrival in it gave: the lowest bit tells.
 void sim_mbarrier_test(Warp *w, const Instr *i, uint32_t mask)
 {

@@ -689,14 +689,42 @@ static bool decode_bulk_copy(Decoder *d, const Statement *s, const Opcode *o, In
            (store || decode_operand_address(d, &s->operands[3], SHARED, &addresses[2]));
 }
 
-// cp.async.ca.shared.global [to], [from], bytes: done at once; then waiting for it does nothing.
+// cp.async.mbarrier.arrive{.noinc}.shared.b64 [address]. Without noinc the barrier awaits one arrival more, which is this one.
+static bool decode_arrival_after_copies(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    Address *address = sim_allocate(d->arena, sizeof *address);
+    const bool counts = o->count > 4 && sim_slice_is(o->parts[4], "noinc");
+    const int last = o->count - 1, space = counts ? 5 : 4;
+    if (o->count < 5 || !sim_slice_is(o->parts[3], "arrive") || !sim_slice_is(o->parts[last], "b64") || s->count != 1 ||
+        (last != space && !(last == space + 1 && space_of(o) == SHARED)))
+        return false;
+    i->run = sim_arrive_after_copies;
+    i->d = NOWHERE;
+    i->b = constant(d, 4, counts);
+    i->c = constant(d, 4, 0);
+    i->addresses = address;
+    return decode_operand_address(d, &s->operands[0], space_of(o), address);
+}
+
+// cp.async.commit_group, cp.async.wait_group n, cp.async.wait_all
+static bool decode_wait_for_copies(const Statement *s, const Opcode *o, Instr *i)
+{
+    const bool counts = sim_slice_is(o->parts[2], "wait_group");
+    i->run = counts ? sim_await_copies : sim_slice_is(o->parts[2], "wait_all") ? sim_await_all_copies : sim_commit_copies;
+    i->offset = counts && s->count == 1 ? s->operands[0].integer : 0;
+    return o->count == 3 && s->count == counts && i->offset >= 0 && (!counts || s->operands[0].kind == IS_INTEGER);
+}
+
+// cp.async.ca.shared.global [to], [from], bytes: done when it is waited for.
 static bool decode_cp(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     if (o->count < 3 || !sim_slice_is(o->parts[1], "async"))
         return false;
     if (sim_slice_is(o->parts[2], "commit_group") || sim_slice_is(o->parts[2], "wait_group") ||
         sim_slice_is(o->parts[2], "wait_all"))
-        return o->count == 3;
+        return decode_wait_for_copies(s, o, i);
+    if (sim_slice_is(o->parts[2], "mbarrier"))
+        return decode_arrival_after_copies(d, s, o, i);
     if (sim_slice_is(o->parts[2], "bulk"))
         return decode_bulk_copy(d, s, o, i);
     if ((!sim_slice_is(o->parts[2], "ca") && !sim_slice_is(o->parts[2], "cg")) || s->count < 3 || s->count > 4 ||

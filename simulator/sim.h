@@ -355,11 +355,15 @@ typedef struct Counters {
 // Counts what a cp.async reads.
 void sim_count_async_load(Warp *w, const Access *access);
 
-Handler sim_load, sim_store, sim_load_kernel_param, sim_load_argument, sim_store_argument, sim_atomic, sim_copy_async;
+Handler sim_load, sim_store, sim_load_kernel_param, sim_load_argument, sim_store_argument, sim_atomic, sim_copy_async,
+    sim_commit_copies, sim_await_copies, sim_await_all_copies;
+// Forgets the copies that no thread of the warp has waited for.
+void sim_drop_copies(Warp *w);
 
 // ---- bulk.c: the copy engine, and barriers in shared memory.
 
-Handler sim_mbarrier_init, sim_mbarrier_inval, sim_mbarrier_arrive, sim_mbarrier_test, sim_copy_bulk;
+Handler sim_mbarrier_init, sim_mbarrier_inval, sim_mbarrier_arrive, sim_mbarrier_test, sim_copy_bulk,
+    sim_arrive_after_copies;
 
 // ---- warp.c: 32 lanes step by step.
 
@@ -408,6 +412,8 @@ struct Warp {
     bool yields;            // its path asked in vain whether a phase is over: the others have their turn
     int number;
     uint64_t instructions;
+    struct AsyncCopy *copies; // of cp.async, that their threads have not waited for, in order
+    uint64_t groups[LANES];   // of copies, that each lane has committed
 };
 
 // Makes the lanes of `live` ready to run the kernel's first instruction.
@@ -480,6 +486,7 @@ typedef struct Block {
     Arena arena; // of frames and paths
     Frame *free_frames;
     Path *free_paths;
+    struct AsyncCopy *free_copies;
     // A block that runs ahead of its turn has seen what `seen` blocks did, and read these allocations.
     bool ahead;
     uint64_t seen;

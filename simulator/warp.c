@@ -367,6 +367,7 @@ void sim_start_warp(Warp *w, uint32_t live)
     w->live = live;
     w->paths = NULL;
     w->near = NULL;
+    sim_drop_copies(w);
     new_path(w, NULL, w->entry, live, 0, NOWHERE);
 }
 
