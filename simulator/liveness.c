@@ -94,11 +94,11 @@ static void add_shuffled(const Liveness *l, uint64_t *set)
 
 static void add_range(Program *p, uint32_t offset, uint32_t bytes)
 {
-    Range *last = p->range_count ? &p->ranges[p->range_count - 1] : NULL;
+    FramePart *last = p->range_count ? &p->ranges[p->range_count - 1] : NULL;
     if (last && last->offset + last->bytes == offset)
         last->bytes += bytes;
     else
-        p->ranges[p->range_count++] = (Range){offset, bytes};
+        p->ranges[p->range_count++] = (FramePart){offset, bytes};
 }
 
 static uint32_t lane_bytes(const Register *reg)

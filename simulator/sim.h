@@ -223,9 +223,9 @@ typedef struct Slot { // of a constant or special register, set when a frame is 
 // How far blocks may run side by side: freely; until they tell others something or ask them; not at all.
 typedef enum Order { FREE, IN_TURN, ONE_BY_ONE } Order;
 
-typedef struct Range { // of a frame
+typedef struct FramePart { // of a frame
     uint32_t offset, bytes;
-} Range;
+} FramePart;
 
 typedef struct Program { // an executable function
     Instr *code; // `count` instructions and an end, which returns
@@ -233,7 +233,7 @@ typedef struct Program { // an executable function
     uint32_t frame_bytes, register_bytes; // registers come first in a frame
     Slot *slots;
     int slot_count;
-    Range *ranges; // of the registers that may be read before they are written: they start as zero
+    FramePart *ranges; // of the registers that may be read before they are written: they start as zero
     int range_count;
     Order order;
     bool calls;
