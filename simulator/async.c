@@ -46,7 +46,8 @@ void sim_drop_copies(Warp *w)
 static void read_sources(Warp *w, const Instr *i, uint32_t mask, const uint32_t *wanted, struct AsyncCopy *copy)
 {
     Access from = {.kind = ACCESS_ASYNC_READ, .space = GLOBAL, .bytes = i->bytes, .alignment = i->bytes};
-    sim_find_addresses(w, i, from.address);
+    for (int l = 0; l < LANES; l++)
+        from.address[l] = sim_operand_address(w, &i->addresses[1], l);
     memset(copy->data, 0, sizeof copy->data);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
@@ -71,11 +72,13 @@ static void read_sources(Warp *w, const Instr *i, uint32_t mask, const uint32_t 
     sim_count_async_load(w, &from);
 }
 
+// cp.async [addresses 0], [addresses 1]: `bytes` to shared memory, of which the first c come from device memory, the
+// rest are 0.
 void sim_copy_async(Warp *w, const Instr *i, uint32_t mask)
 {
     Access to = {.kind = ACCESS_ASYNC_WRITE, .space = SHARED, .mask = mask, .bytes = i->bytes, .alignment = i->bytes};
     for (int l = 0; l < LANES; l++)
-        to.address[l] = i->target + (i->register_bytes == 8 ? OPERAND(uint64_t, d)[l] : OPERAND(uint32_t, d)[l]);
+        to.address[l] = sim_operand_address(w, &i->addresses[0], l);
     sim_access(w, i, &to);
     struct AsyncCopy *copy = new_copy(w);
     copy->mask = mask;

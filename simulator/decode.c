@@ -126,6 +126,7 @@ static int bytes_of_letter(char letter)
     case 'c': return 1;
     case 'h': return 2;
     case 'l': case 'd': return 8;
+    case 'q': return 16;
     default: return 4;
     }
 }
@@ -156,7 +157,7 @@ static uint32_t source(Decoder *d, const Operand *o, char letter)
     }
     if (letter == 'p' && o->kind == IS_INTEGER)
         return constant(d, 4, o->integer ? ALL_LANES : 0);
-    if (letter == 'p')
+    if (letter == 'p' || letter == 'q')
         return NOWHERE;
     if (o->kind == IS_INTEGER || o->kind == IS_FLOAT) {
         const double real = o->kind == IS_FLOAT ? o->real : (double)o->integer;
@@ -397,7 +398,7 @@ static void ask_for(Decoder *d, Order order)
 // [register + offset], [symbol + offset] or [number]
 static bool decode_address(Decoder *d, const Operand *o, Instr *i)
 {
-    if (!o->address)
+    if (!o->address || o->count)
         return false;
     i->offset = o->integer;
     i->a = NOWHERE;
@@ -451,6 +452,28 @@ static bool known_access_parts(const Opcode *o)
     return true;
 }
 
+// The registers and constants that are loaded or stored. Registers may be wider than the elements in memory, but all
+// are alike, and constants get places as wide.
+static bool access_elements(Decoder *d, const Operand *elements, int count, Type type, bool load, Instr *i)
+{
+    i->count = (uint8_t)count;
+    i->list = sim_allocate(d->arena, (size_t)count * sizeof *i->list);
+    i->register_bytes = i->bytes;
+    for (int k = count - 1; k >= 0; k--)
+        if (elements[k].kind == IS_REGISTER)
+            i->register_bytes = (uint8_t)sim_type_bytes(elements[k].reg->type);
+    const char letter = type == F32 && i->register_bytes == 4   ? 'f'
+                        : type == F64 && i->register_bytes == 8 ? 'd'
+                                                                : letter_of_bytes(i->register_bytes);
+    for (int k = 0; k < count; k++) {
+        const bool sink = load && elements[k].kind == IS_SINK;
+        i->list[k] = sink ? NOWHERE : load ? destination(&elements[k], letter) : source(d, &elements[k], letter);
+        if (i->list[k] == NOWHERE && !sink)
+            return false;
+    }
+    return i->register_bytes >= i->bytes;
+}
+
 static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr *i, bool load)
 {
     const Type type = o->count > 1 ? sim_type_named(o->parts[o->count - 1]) : NO_TYPE;
@@ -464,28 +487,10 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
     if (!decode_address(d, address, i))
         return false;
     const int wanted = has(o, "v2") ? 2 : has(o, "v4") ? 4 : has(o, "v8") ? 8 : 1;
-    const Operand *elements = value->kind == IS_VECTOR ? value->elements : value;
-    if (wanted != (value->kind == IS_VECTOR ? value->count : 1) || wanted * i->bytes > 32)
+    const bool vector = value->kind == IS_VECTOR;
+    if (wanted != (vector ? value->count : 1) || wanted * i->bytes > 32 ||
+        !access_elements(d, vector ? value->elements : value, wanted, type, load, i))
         return false;
-    i->count = (uint8_t)wanted;
-    i->list = sim_allocate(d->arena, (size_t)wanted * sizeof *i->list);
-    i->register_bytes = i->bytes;
-    for (int k = 0; k < wanted; k++) {
-        const Operand *e = &elements[k];
-        if (e->kind == IS_REGISTER && e->reg->type != PRED && sim_type_bytes(e->reg->type) >= i->bytes &&
-            (k == 0 || sim_type_bytes(e->reg->type) == i->register_bytes)) {
-            i->register_bytes = (uint8_t)sim_type_bytes(e->reg->type);
-            i->list[k] = e->reg->slot;
-        } else if (load) {
-            i->list[k] = NOWHERE;
-            if (e->kind != IS_SINK)
-                return false;
-        } else {
-            i->list[k] = source(d, e, type == F32 ? 'f' : type == F64 ? 'd' : letter_of_bytes(i->bytes));
-            if (i->list[k] == NOWHERE)
-                return false;
-        }
-    }
     const Variable *v = address->kind == IS_SYMBOL ? address->variable : NULL;
     const bool formal = v && v->space == PARAM;
     i->run = load ? sim_load : sim_store;
@@ -728,7 +733,7 @@ static bool decode_cp(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
     if (sim_slice_is(o->parts[2], "bulk"))
         return decode_bulk_copy(d, s, o, i);
     if ((!sim_slice_is(o->parts[2], "ca") && !sim_slice_is(o->parts[2], "cg")) || s->count < 3 || s->count > 4 ||
-        s->operands[2].kind != IS_INTEGER || s->operands[0].kind != IS_REGISTER || s->operands[1].kind != IS_REGISTER)
+        s->operands[2].kind != IS_INTEGER)
         return false;
     const int64_t bytes = s->operands[2].integer;
     if (bytes != 4 && bytes != 8 && bytes != 16)
@@ -736,12 +741,11 @@ static bool decode_cp(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
     i->run = sim_copy_async;
     i->bytes = (uint8_t)bytes;
     i->count = 1;
-    i->d = s->operands[0].reg->slot;
-    i->register_bytes = (uint8_t)sim_type_bytes(s->operands[0].reg->type);
-    i->target = (uint32_t)s->operands[0].integer;
     i->c = s->count == 4 ? source(d, &s->operands[3], 'i') : constant(d, 4, (uint64_t)bytes);
-    i->space = GLOBAL;
-    return i->c != NOWHERE && decode_address(d, &s->operands[1], i);
+    Address *addresses = sim_allocate(d->arena, 2 * sizeof *addresses);
+    i->addresses = addresses;
+    return i->c != NOWHERE && decode_operand_address(d, &s->operands[0], SHARED, &addresses[0]) &&
+           decode_operand_address(d, &s->operands[1], GLOBAL, &addresses[1]);
 }
 
 // A block's accesses, and those of the copy engine for it, are done in the order in which they are issued, so that a
@@ -1046,7 +1050,7 @@ static bool decode(Decoder *d, const Statement *s, Instr *i)
         return s->count == 0;
     }
     if (sim_slice_is(name, "prefetch") || sim_slice_is(name, "prefetchu") || sim_slice_is(name, "nanosleep") ||
-        sim_slice_is(name, "pmevent") || sim_slice_is(name, "brkpt") || sim_slice_is(s->opcode, ".branchtargets"))
+        sim_slice_is(name, "griddepcontrol") || sim_slice_is(name, "pmevent") || sim_slice_is(name, "brkpt") || sim_slice_is(s->opcode, ".branchtargets"))
         return true; // hints, and a table that a branch has read
     const Operation *known = sim_alu_operation(s->opcode);
     if (known) {
@@ -1060,6 +1064,15 @@ static bool decode(Decoder *d, const Statement *s, Instr *i)
 static void do_nothing(Warp *w, const Instr *i, uint32_t mask)
 {
     (void)w, (void)i, (void)mask;
+}
+
+// Why a statement is not even looked at: it cannot be read, or a variable that it names cannot be.
+static const char *reason_to_refuse(const Statement *s)
+{
+    const char *reason = s->error;
+    for (int k = 0; k < s->count && !reason; k++)
+        reason = s->operands[k].variable ? s->operands[k].variable->error : NULL;
+    return reason;
 }
 
 static void decode_function(Module *module, Arena *arena, Function *f)
@@ -1080,8 +1093,10 @@ static void decode_function(Module *module, Arena *arena, Function *f)
         const Statement *s = &f->statements[k];
         Instr *i = &program->code[k];
         *i = (Instr){.run = do_nothing, .second = NOWHERE, .guard = NOWHERE, .join = NOWHERE, .statement = s};
-        if (!decode(&d, s, i))
-            *i = (Instr){.control = UNKNOWN, .second = NOWHERE, .guard = NOWHERE, .join = NOWHERE, .statement = s};
+        const char *refused = reason_to_refuse(s);
+        if (refused || !decode(&d, s, i))
+            *i = (Instr){.control = UNKNOWN, .second = NOWHERE, .guard = NOWHERE, .join = NOWHERE, .statement = s,
+                         .reason = refused ? refused : "the simulator does not know this instruction"};
         if (s->guard) {
             i->guard = s->guard->slot;
             i->guard_negated = s->guard_negated;

@@ -14,16 +14,31 @@ static uint8_t *memory_of(const Variable *v)
     return sim_memory_at((void *)(uintptr_t)v->address);
 }
 
-static bool store_initial(Module *m, const Variable *v, const Initial *initial)
+// Marks a variable whose initial value needs a name that is not there.
+static void refuse(Module *m, Variable *v, const char *why, Slice name)
+{
+    char *error = sim_allocate(&m->arena, 160);
+    snprintf(error, 160, "%s '%.*s'", why, (int)(name.length < 60 ? name.length : 60), name.text);
+    v->error = error;
+}
+
+static bool store_initial(Module *m, Variable *v, const Initial *initial)
 {
     uint64_t value = initial->value;
     if (initial->symbol.text) {
         const Variable *target = sim_find_variable(m->variables, initial->symbol);
         const Function *function = target ? NULL : sim_find_function(m, initial->symbol);
-        if (!target && !function)
+        if (!target && !function) {
+            refuse(m, v, "unknown symbol", initial->symbol);
             return false;
+        }
+        if (target && target->error) {
+            refuse(m, v, "it needs the address of a variable that is refused:", initial->symbol);
+            return false;
+        }
         value += target ? target->address : (uint64_t)(uintptr_t)function;
     }
+    value = (value & initial->mask) >> __builtin_ctzll(initial->mask);
     memcpy(memory_of(v) + initial->offset, &value, (size_t)(initial->bytes < 8 ? initial->bytes : 8));
     return true;
 }
@@ -41,18 +56,25 @@ static void place_variables(Module *m)
     }
 }
 
+// Stores all initial values. False if one is refused: others may hold its variable's address.
+static bool store_initials(Module *m)
+{
+    bool stored = true;
+    for (Variable *v = m->variables; v; v = v->next)
+        for (int k = 0; in_device_memory(v) && k < v->initial_count && !v->error; k++)
+            stored &= store_initial(m, v, &v->initials[k]);
+    return stored;
+}
+
 void sim_set_variables(Module *m)
 {
-    for (Variable *v = m->variables; v && !m->error[0]; v = v->next)
+    if (m->error[0])
+        return;
+    for (Variable *v = m->variables; v; v = v->next)
         if (in_device_memory(v) && v->bytes > 0)
             memset(memory_of(v), 0, v->bytes);
-    for (Variable *v = m->variables; v && !m->error[0]; v = v->next)
-        for (int k = 0; in_device_memory(v) && k < v->initial_count; k++)
-            if (!store_initial(m, v, &v->initials[k])) {
-                const Slice name = v->initials[k].symbol;
-                snprintf(m->error, sizeof m->error, "unknown symbol '%.*s'", (int)(name.length < 100 ? name.length : 100), name.text);
-                return;
-            }
+    while (!store_initials(m))
+        ;
 }
 
 Module *sim_load_module(const char *text)

@@ -51,7 +51,8 @@ typedef struct Parser {
     Variable **last_shared; // where the next shared variable is linked in
     int source_file, source_line, nesting;
     bool managed; // the declaration that is being read
-    jmp_buf on_error;
+    jmp_buf *on_error; // where a fault leads: out of a statement, a variable, a function or the module
+    char error[256];   // the last fault
 } Parser;
 
 static const struct {
@@ -96,8 +97,19 @@ static _Noreturn void fail(Parser *p, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    snprintf(p->module->error, sizeof p->module->error, "PTX line %d: %s", p->token.line, what);
-    longjmp(p->on_error, 1);
+    snprintf(p->error, sizeof p->error, "PTX line %d: %s", p->token.line, what);
+    longjmp(*p->on_error, 1);
+}
+
+static _Noreturn void give_up(Parser *p) // the last fault concerns more than was thought
+{
+    longjmp(*p->on_error, 1);
+}
+
+static const char *kept_error(Parser *p)
+{
+    const size_t bytes = strlen(p->error) + 1;
+    return memcpy(sim_allocate(&p->module->arena, bytes), p->error, bytes);
 }
 
 // ---- Tokens
@@ -267,6 +279,45 @@ static void skip_statement(Parser *p)
     expect(p, ";");
 }
 
+typedef struct Place { // in the text
+    const char *at;
+    int line, nesting;
+    Token token;
+} Place;
+
+static Place place_now(const Parser *p)
+{
+    return (Place){p->at, p->line, p->nesting, p->token};
+}
+
+static void go_back(Parser *p, const Place *place)
+{
+    p->at = place->at;
+    p->line = place->line;
+    p->nesting = place->nesting;
+    p->token = place->token;
+}
+
+// Calls parse(p, what). Where it fails, the text from there on to the next semicolon is passed over, and the
+// fault is returned: it concerns only those who use what stood there. NULL if all is well.
+static const char *try_to_parse(Parser *p, void (*parse)(Parser *, void *), void *what)
+{
+    jmp_buf *const outer = p->on_error;
+    const Place start = place_now(p);
+    jmp_buf here;
+    p->on_error = &here;
+    const bool failed = setjmp(here) != 0;
+    if (!failed)
+        parse(p, what);
+    p->on_error = outer;
+    if (!failed)
+        return NULL;
+    const char *error = kept_error(p);
+    go_back(p, &start);
+    skip_statement(p);
+    return error;
+}
+
 static void skip_braces(Parser *p)
 {
     expect(p, "{");
@@ -368,20 +419,25 @@ static void add_initial(Parser *p, Variable *v, int *space, Initial initial)
     v->initials[v->initial_count++] = initial;
 }
 
-// One value: a number, a name, generic(name), name+8.
+// name, generic(name), and either with an offset: name+8.
+static void parse_initial_address(Parser *p, Initial *initial)
+{
+    const bool generic = accept(p, "generic");
+    if (generic)
+        expect(p, "(");
+    initial->symbol = expect_word(p, "a name");
+    if (generic)
+        expect(p, ")");
+    if (accept(p, "+"))
+        initial->value = (uint64_t)expect_integer(p);
+}
+
+// One value: a number, an address, or 0xFF00(address): of an address the byte that the mask shows.
 static Initial parse_initial(Parser *p, Type type)
 {
-    Initial initial = {.bytes = sim_type_bytes(type)};
+    Initial initial = {.bytes = sim_type_bytes(type), .mask = UINT64_MAX};
     if (p->token.kind == WORD) {
-        if (accept(p, "generic")) {
-            expect(p, "(");
-            initial.symbol = expect_word(p, "a name");
-            expect(p, ")");
-        } else {
-            initial.symbol = expect_word(p, "a name");
-        }
-        if (accept(p, "+"))
-            initial.value = (uint64_t)expect_integer(p);
+        parse_initial_address(p, &initial);
         return initial;
     }
     const bool minus = accept(p, "-");
@@ -400,8 +456,14 @@ static Initial parse_initial(Parser *p, Type type)
         fail(p, "expected an initial value");
     }
     advance(p);
-    if (next_is(p, "("))
-        fail(p, "a mask operator is not supported");
+    if (accept(p, "(")) {
+        initial.mask = initial.value;
+        initial.value = 0;
+        if (initial.mask == 0)
+            fail(p, "a mask of nothing");
+        parse_initial_address(p, &initial);
+        expect(p, ")");
+    }
     return initial;
 }
 
@@ -466,7 +528,7 @@ static Type parse_attributes(Parser *p, size_t *align, int *elements)
     return type;
 }
 
-// name[2][3] = {...}: one variable of the type, without an address as yet.
+// name[2][3]: one variable of the type, without an address as yet.
 static Variable *parse_declarator(Parser *p, Space space, Type type, size_t align, int elements)
 {
     Variable *v = sim_allocate(&p->module->arena, sizeof *v);
@@ -492,14 +554,18 @@ static Variable *parse_declarator(Parser *p, Space space, Type type, size_t alig
         v->dynamic = space == SHARED;
         v->bytes = 0;
     }
-    if (accept(p, "=")) {
-        int space_for = 0;
-        size_t offset = 0;
-        if (open)
-            fail(p, "initial values for an array of unknown size");
-        parse_initials(p, v, &space_for, &offset);
-    }
+    if (open && next_is(p, "="))
+        fail(p, "initial values for an array of unknown size");
     return v;
+}
+
+static void parse_all_initials(Parser *p, void *variable)
+{
+    int space = 0;
+    size_t offset = 0;
+    parse_initials(p, variable, &space, &offset);
+    if (!next_is(p, ",") && !next_is(p, ";"))
+        fail(p, "expected ',' or ';' behind an initial value");
 }
 
 static void place_in(Parser *p, Variable *v, size_t *bytes, size_t most)
@@ -566,20 +632,24 @@ static void parse_variables(Parser *p, Space space)
     int elements;
     advance(p);
     const Type type = parse_attributes(p, &align, &elements);
+    bool ended = false; // with a semicolon that was passed over
     do {
         Variable *v = parse_declarator(p, space, type, align, elements);
         v->managed = p->managed;
+        if (accept(p, "="))
+            ended = (v->error = try_to_parse(p, parse_all_initials, v)) != NULL;
         // Shared variables of a function stand for the whole block, whatever their braces.
         const bool outer = !p->function || space == GLOBAL || space == CONST;
         Variable **list = outer ? &p->module->variables : &p->scope->variables;
         Variable *known = outer ? sim_find_variable(*list, v->name) : NULL;
-        if (known && (v->initial_count == 0 || known->initial_count > 0))
+        if (known && ((v->initial_count == 0 && !v->error) || known->initial_count > 0))
             continue; // declared extern before, or again
         place(p, v);
         v->next = *list;
         *list = v;
-    } while (accept(p, ","));
-    expect(p, ";");
+    } while (!ended && accept(p, ","));
+    if (!ended)
+        expect(p, ";");
 }
 
 static void add_register(Parser *p, Slice name, Type type)
@@ -631,10 +701,9 @@ static void parse_registers(Parser *p)
 
 static void parse_operand(Parser *p, Operand *o);
 
-static void parse_list(Parser *p, Operand *o, const char *end)
+static void parse_elements(Parser *p, Operand *o, const char *end)
 {
     Operand elements[128];
-    o->kind = IS_VECTOR;
     if (++p->nesting > MAX_NESTING)
         fail(p, "operands nested too deeply");
     while (!next_is(p, end)) {
@@ -649,6 +718,27 @@ static void parse_list(Parser *p, Operand *o, const char *end)
     o->elements = sim_allocate(&p->module->arena, ((size_t)o->count + 1) * sizeof *o->elements);
     if (o->count)
         memcpy(o->elements, elements, (size_t)o->count * sizeof *elements);
+}
+
+static void parse_list(Parser *p, Operand *o, const char *end)
+{
+    o->kind = IS_VECTOR;
+    parse_elements(p, o, end);
+}
+
+// [base], [base+8], [base, {coordinates}]: the latter are the operand's elements.
+static void parse_address(Parser *p, Operand *o)
+{
+    parse_operand(p, o);
+    if (o->kind == IS_VECTOR || o->kind == IS_SINK || o->address)
+        fail(p, "not an address");
+    o->address = true;
+    if (accept(p, "+") || next_is(p, "-"))
+        o->integer = expect_integer(p);
+    if (accept(p, ","))
+        parse_elements(p, o, "]");
+    else
+        expect(p, "]");
 }
 
 static void parse_name(Parser *p, Operand *o)
@@ -686,15 +776,7 @@ static void parse_operand(Parser *p, Operand *o)
     } else if (accept(p, "(")) {
         parse_list(p, o, ")");
     } else if (accept(p, "[")) {
-        parse_operand(p, o);
-        if (o->kind == IS_VECTOR || o->kind == IS_SINK || o->address)
-            fail(p, "not an address");
-        o->address = true;
-        if (accept(p, "+"))
-            o->integer = expect_integer(p);
-        else if (next_is(p, "-"))
-            o->integer = expect_integer(p);
-        expect(p, "]");
+        parse_address(p, o);
     } else if (accept(p, "!")) {
         parse_name(p, o);
         o->negated = true;
@@ -739,9 +821,9 @@ static Statement *new_statement(Parser *p)
     return s;
 }
 
-static void parse_instruction(Parser *p)
+static void parse_guard_and_operands(Parser *p, void *statement)
 {
-    Statement *s = new_statement(p);
+    Statement *s = statement;
     if (accept(p, "@")) {
         s->guard_negated = accept(p, "!");
         const Slice name = expect_word(p, "a predicate");
@@ -758,6 +840,15 @@ static void parse_instruction(Parser *p)
             break;
     }
     expect(p, ";");
+}
+
+static void parse_instruction(Parser *p)
+{
+    Statement *s = new_statement(p);
+    s->opcode = p->token.text; // until the guard has been read
+    s->error = try_to_parse(p, parse_guard_and_operands, s);
+    if (s->error)
+        s->count = 0; // the last operand may be half read
 }
 
 static void link_labels(Operand *o, const Scope *scope)
@@ -922,6 +1013,20 @@ static void parse_directive(Parser *p, Function *f)
     f->exact_threads |= sim_slice_is(name, ".reqntid");
 }
 
+// A function of the name, which may be known from a declaration before.
+static Function *add_function(Parser *p, Function *f)
+{
+    Function *known = sim_find_function(p->module, f->name);
+    if (known) {
+        f->next = known->next;
+        *known = *f;
+        return known;
+    }
+    f->next = p->module->functions;
+    p->module->functions = f;
+    return f;
+}
+
 static void parse_function(Parser *p, bool entry)
 {
     Function *f = sim_allocate(&p->module->arena, sizeof *f);
@@ -937,29 +1042,62 @@ static void parse_function(Parser *p, bool entry)
     f->kernel_param_bytes = f->param_bytes;
     while (p->token.kind == WORD && p->token.text.text[0] == '.')
         parse_directive(p, f);
-    Function *known = sim_find_function(p->module, f->name);
+    const Function *known = sim_find_function(p->module, f->name);
     if (next_is(p, "{")) {
         if (known && known->defined)
             fail(p, "'%.*s' is defined twice", (int)f->name.length, f->name.text);
-        // Its own name has to be known inside, for recursion.
-        if (known) {
-            f->next = known->next;
-            *known = *f;
-            p->function = f = known;
-        } else {
-            f->next = p->module->functions;
-            p->module->functions = f;
-        }
         f->defined = true;
+        p->function = add_function(p, f); // its own name has to be known inside, for recursion
         parse_body(p);
     } else {
-        if (!known) {
-            f->next = p->module->functions;
-            p->module->functions = f;
-        }
+        if (!known)
+            add_function(p, f);
         accept(p, ";");
     }
     p->function = NULL;
+}
+
+// A function that cannot be read becomes one statement that says why, for whoever comes to it.
+static void refuse_function(Parser *p, const char *error)
+{
+    Function *f = p->function;
+    f->count = 0;
+    f->statements = NULL;
+    p->statement_space = 0;
+    f->kernel_param_bytes = f->param_bytes; // of the parameters that were read
+    if (!f->defined) {
+        f->defined = true;
+        p->function = f = add_function(p, f);
+    }
+    Statement *s = new_statement(p);
+    s->opcode = f->entry ? (Slice){"the kernel itself", 17} : (Slice){"the function itself", 19};
+    s->error = error;
+    p->function = NULL;
+    p->scope = NULL;
+}
+
+// The same; a fault in it concerns only those who launch or call it.
+static void parse_function_or_skip(Parser *p, bool entry)
+{
+    jmp_buf *const outer = p->on_error;
+    const Place start = place_now(p);
+    jmp_buf here;
+    p->on_error = &here;
+    const bool failed = setjmp(here) != 0;
+    if (!failed)
+        parse_function(p, entry);
+    p->on_error = outer;
+    if (!failed)
+        return;
+    if (p->function->name.length == 0)
+        give_up(p);
+    const char *error = kept_error(p);
+    go_back(p, &start);
+    while (!next_is(p, "{") && !next_is(p, ";") && p->token.kind != END)
+        advance(p);
+    if (!accept(p, ";"))
+        skip_braces(p);
+    refuse_function(p, error);
 }
 
 static void parse_file(Parser *p) // .file 1 "path"
@@ -1004,7 +1142,7 @@ static void parse_module(Parser *p)
     while (p->token.kind != END) {
         Space space;
         if (next_is(p, ".entry") || next_is(p, ".func"))
-            parse_function(p, next_is(p, ".entry"));
+            parse_function_or_skip(p, next_is(p, ".entry"));
         else if (next_is(p, ".visible") || next_is(p, ".extern") || next_is(p, ".weak") || next_is(p, ".common"))
             advance(p);
         else if (p->token.kind == WORD && space_named(p->token.text, &space))
@@ -1030,10 +1168,13 @@ Module *sim_parse(const char *text)
     Module *module = calloc(1, sizeof *module);
     if (!module)
         abort();
-    Parser p = {.module = module, .at = text, .line = 1, .last_shared = &module->shared};
-    if (setjmp(p.on_error) == 0) {
+    jmp_buf failed;
+    Parser p = {.module = module, .at = text, .line = 1, .last_shared = &module->shared, .on_error = &failed};
+    if (setjmp(failed) == 0) {
         parse_module(&p);
         place_shared(&p);
+    } else {
+        memcpy(module->error, p.error, sizeof module->error);
     }
     return module;
 }

@@ -56,7 +56,8 @@ typedef struct Initial { // one value of a variable's initialiser
     size_t offset;
     int bytes;
     uint64_t value;
-    Slice symbol; // its address is added, if it has a name
+    Slice symbol;  // its address is added, if it has a name
+    uint64_t mask; // the bits of this sum that are the value, down from their lowest
 } Initial;
 
 typedef struct Variable {
@@ -69,6 +70,7 @@ typedef struct Variable {
     uint64_t address; // offset in its space; of GLOBAL and CONST the one that the program knows
     Initial *initials;
     int initial_count;
+    const char *error; // why its initial value is not known, or NULL
     struct Function *owner;       // whose body declares it, or NULL
     struct Variable *next, *next_shared; // the second: all of the module in shared memory
 } Variable;
@@ -87,7 +89,7 @@ typedef struct Operand {
     int64_t integer;      // value, bits of a floating-point number, or offset of an address
     double real;          // of a floating-point number
     bool single;          // whose bits are a float's
-    struct Operand *elements;
+    struct Operand *elements; // of a vector; of an address with coordinates these: [base, {x, y}]
     int count;
 } Operand;
 
@@ -100,6 +102,7 @@ typedef struct Statement {
     Operand operands[MAX_OPERANDS];
     int count;
     int line, source_line, source_file;
+    const char *error; // why it cannot be read, or NULL
 } Statement;
 
 typedef struct Function {
@@ -134,8 +137,9 @@ typedef struct Module {
     char error[256]; // why it cannot be used; empty if it can
 } Module;
 
-// The module that a PTX text describes; the text must outlive it. Where the text is damaged the
-// module's error says in which line. Never NULL.
+// The module that a PTX text describes; the text must outlive it. What cannot be read of a statement, a
+// variable or a function is kept as its error; where more is damaged, the module's error says in which
+// line. Never NULL.
 Module *sim_parse(const char *text);
 void sim_free_module(Module *module);
 Function *sim_find_function(const Module *module, Slice name);
@@ -182,6 +186,7 @@ struct Instr {
         const Address *addresses; // of an instruction in bulk.c
     };
     const Statement *statement;
+    const char *reason; // why an UNKNOWN one is none
 };
 
 enum { ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_AWAY }; // Instr.rounding

@@ -90,12 +90,12 @@ static void follow(const Warp *w, const Address *operand, Touched *t)
 // Finds what the instruction reads or writes, of a copy what it reads; false if it is no access.
 static bool find_touched(const Warp *w, const Instr *i, uint32_t mask, Touched *t)
 {
-    if (i->run == sim_load || i->run == sim_store || i->run == sim_atomic || i->run == sim_copy_async) {
+    if (i->run == sim_load || i->run == sim_store || i->run == sim_atomic) {
         t->space = (Space)i->space;
-        t->bytes = i->run == sim_load || i->run == sim_store ? (size_t)i->bytes * i->count : i->bytes;
+        t->bytes = (size_t)i->bytes * i->count;
         sim_find_addresses(w, i, t->address);
-    } else if (i->run == sim_copy_bulk) {
-        t->bytes = bytes_in(w, i->c, mask);
+    } else if (i->run == sim_copy_async || i->run == sim_copy_bulk) {
+        t->bytes = i->run == sim_copy_async ? i->bytes : bytes_in(w, i->c, mask);
         follow(w, &i->addresses[1], t);
     } else if (i->run == sim_mbarrier_init || i->run == sim_mbarrier_inval || i->run == sim_mbarrier_arrive ||
                i->run == sim_mbarrier_test) {
@@ -110,18 +110,10 @@ static bool find_touched(const Warp *w, const Instr *i, uint32_t mask, Touched *
 // Finds what a copy writes; false if the instruction is no copy.
 static bool find_target(const Warp *w, const Instr *i, uint32_t mask, Touched *t)
 {
-    if (i->run == sim_copy_bulk) {
-        t->bytes = bytes_in(w, i->c, mask);
-        follow(w, &i->addresses[0], t);
-        return true;
-    }
-    if (i->run != sim_copy_async)
+    if (i->run != sim_copy_async && i->run != sim_copy_bulk)
         return false;
-    t->space = SHARED;
-    t->bytes = i->bytes;
-    for (int l = 0; l < LANES; l++)
-        t->address[l] = i->target + (i->register_bytes == 8 ? ((const uint64_t *)(w->lanes + i->d))[l]
-                                                             : ((const uint32_t *)(w->lanes + i->d))[l]);
+    t->bytes = i->run == sim_copy_async ? i->bytes : bytes_in(w, i->c, mask);
+    follow(w, &i->addresses[0], t);
     return true;
 }
 

@@ -447,13 +447,17 @@ static void return_to_caller(Warp *w, Path *p)
 static void wait_at_barrier(Warp *w, Path *p, const Instr *i)
 {
     const int first = __builtin_ctz(p->mask);
-    const uint32_t number = ((uint32_t *)(w->lanes + i->a))[first];
+    const uint32_t *numbers = (uint32_t *)(w->lanes + i->a), number = numbers[first];
     const uint32_t asked = i->b == NOWHERE ? 0 : ((uint32_t *)(w->lanes + i->b))[first];
     const uint32_t expected = asked ? asked : (uint32_t)w->block->warp_count * LANES;
     if (number >= BARRIERS)
         sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u; there are %d", number, BARRIERS);
     if (asked % LANES || (i->op == BAR_ARRIVE && asked == 0))
         sim_fault(w, i, first, cudaErrorIllegalInstruction, "a barrier for %u threads, no multiple of a warp", asked);
+    for (uint32_t rest = p->mask; rest; rest &= rest - 1)
+        if (numbers[__builtin_ctz(rest)] != number)
+            sim_fault(w, i, __builtin_ctz(rest), cudaErrorIllegalInstruction,
+                      "barrier %u, while another lane of the warp comes to barrier %u", numbers[__builtin_ctz(rest)], number);
     Barrier *b = &w->block->barriers[number];
     if (b->count > 0 && b->expected != expected)
         sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u for %u threads, on which others wait for %u", number,
@@ -662,7 +666,7 @@ static void control(Warp *w, Path *p, const Instr *i, uint32_t mask)
         p->pc++;
         return;
     case UNKNOWN:
-        sim_fault(w, i, __builtin_ctz(mask), cudaErrorNotSupported, "the simulator does not know this instruction");
+        sim_fault(w, i, __builtin_ctz(mask), cudaErrorNotSupported, "%s", i->reason);
     default:
         break;
     }

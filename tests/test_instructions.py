@@ -462,6 +462,78 @@ def test_float_to_smaller_float(to, source, tmp_path):
                 assert value == int(expected.view(VIEWS[to][1])), hex(bits)
 
 
+def refusal(tmp_path, text, name="k"):
+    """What the simulator says of kernel `name` in a PTX text, which it must not run to its end."""
+    (tmp_path / "k.ptx").write_text(text)
+    (tmp_path / "in").write_bytes(bytes(24 * 64))
+    result = subprocess.run([RUN, tmp_path / "k.ptx", name, "64", tmp_path / "in", tmp_path / "out"], capture_output=True, text=True)
+    assert result.returncode == 1
+    return result.stderr
+
+
+def test_vectors_of_narrow_elements(tmp_path):
+    """Broken: a constant in a vector has a place of another width than the registers beside it, or a sink that comes
+    first decides how wide they are."""
+    for size, vector, expected in [(8, "{%q, 7}", 0x705), (8, "{7, %q}", 0x507), (8, "{%n, 7}", 0x705), (16, "{7, %q}", 0x50007),
+                                   (16, "{%w, 7}", 0x70005), (32, "{7, %w}", 0x500000007), (8, "{7, 6}", 0x607)]:
+        text = kernel(f"mov.u16 %q, 5; mov.u32 %n, 5; mov.u64 %w, 5; st.global.v2.u{size} [%in], {vector}; ld.global.u64 %t, [%in];",
+                      "u64", ["u64"])
+        assert set(run(tmp_path, text, [(0,)])) == {expected}, (size, vector)
+    for vector, expected in [("{_, %q}", 0x77), ("{%q, _}", 0x88), ("{_, _, %q, _}", 0x66)]:
+        text = kernel(f"ld.global.v{vector.count(',') + 1}.u8 {vector}, [%in]; cvt.u32.u16 %t, %q;", "u32", ["u64"])
+        assert set(run(tmp_path, text, [(0x5566_7788,)])) == {expected}, vector
+
+
+def test_a_fault_in_the_text_concerns_who_comes_to_it(tmp_path):
+    """Broken: a texture or an unknown word in one kernel refuses a whole program, or a kernel runs without it."""
+    good = kernel("not.b32", "b32", ["b32"])
+    texture = kernel("tex.3d.v4.u32.f32 {%i, %j, %n, %t}, [%w, {%i, %i, %i, %i}];", "u32", ["u32"]).replace("entry k", "entry t")
+    strange = kernel("mov.u32 %t, ?; mov.u32 %t, 5;", "u32", ["u32"]).replace("entry k", "entry s")
+    both = good + "".join(text[text.index(".visible"):] for text in (texture, strange))
+    assert set(run(tmp_path, both, [(1,)])) == {0xFFFFFFFE}
+    assert "tex.3d" in refusal(tmp_path, both, "t")
+    assert "expected an operand, found '?'" in refusal(tmp_path, both, "s")
+    skipped = kernel("@!%p0 mov.u32 %t, ?; ", "u32", ["u32"]).replace(".reg .u16 %q;", ".reg .u16 %q; .reg .pred %p0; setp.eq.u32 %p0, 1, 1;")
+    assert set(run(tmp_path, skipped, [(1,)])) == {0}
+    torn = good + ".visible .entry torn(.param .u64 a) { .strange 7; mov.u32 %z, 1; }\n" + texture[texture.index(".visible"):]
+    assert set(run(tmp_path, torn, [(1,)])) == {0xFFFFFFFE}
+    assert "unknown directive '.strange'" in refusal(tmp_path, torn, "torn")
+
+
+def test_initial_values(tmp_path):
+    """Broken: a packed structure holds other bytes than its pointer's, or a variable without a known initial value is
+    read as zeros."""
+    variables = """.global .u32 x = 5;
+.global .align 1 .u8 s[9] = {97, 0xFF(generic(x)), 0xFF00(generic(x)), 0xFF0000(generic(x)), 0xFF000000(generic(x)),
+    0xFF00000000(generic(x)), 0xFF0000000000(generic(x)), 0xFF000000000000(generic(x)), 0xFF00000000000000(generic(x))};
+.global .u64 pointer[2] = {unheard_of, 3}, q = 5;
+.global .u64 table[2] = {pointer, 3};
+.global .u32 wrong[2] = {1, 2 3}, after = 9;
+"""
+
+    def with_variables(text):
+        return kernel(text, "u64", ["u64"]).replace(".visible", variables + ".visible")
+
+    bytes_of = "".join(f"ld.global.u8 %n, [s+{8 - k}]; cvt.u64.u32 %x, %n; shl.b64 %t, %t, 8; or.b64 %t, %t, %x;" for k in range(8))
+    text = with_variables("mov.u64 %t, 0;" + bytes_of + "ld.global.u32 %n, [%t]; ld.global.u8 %i, [s]; mad.lo.u32 %n, %n, 1000, %i;"
+                          "ld.global.u64 %x, [q]; cvt.u64.u32 %t, %n; mad.lo.u64 %t, %x, 10000, %t;")
+    assert set(run(tmp_path, text, [(0,)])) == {5 * 1000 + 97 + 50000}
+    for name, reason in {"pointer": "unknown symbol 'unheard_of'", "table": "refused: 'pointer'", "wrong": "expected '}', found '3'"}.items():
+        assert reason in refusal(tmp_path, with_variables(f"mov.u64 %t, {name};")), name
+
+
+def test_a_warp_comes_to_one_barrier(tmp_path):
+    """Broken: lanes of one warp that name different barriers all wait at the first lane's."""
+    text = kernel("mov.u32 %n, %tid.x; and.b32 %n, %n, 1; barrier.sync %n, 32; mov.u32 %t, 1;", "u32", ["u32"])
+    assert "thread (1,0,0)" in refusal(tmp_path, text) and "comes to barrier 0" in refusal(tmp_path, text)
+
+
+def test_nothing_to_do(tmp_path):
+    """Broken: an instruction that concerns only what is not simulated ends a launch."""
+    text = kernel("griddepcontrol.wait; griddepcontrol.launch_dependents; mov.u32 %t, 7;", "u32", ["u32"])
+    assert set(run(tmp_path, text, [(1,)])) == {7}
+
+
 def test_an_unknown_modifier_is_refused(tmp_path):
     """Broken: an instruction runs as if a part of its name were not there."""
     (tmp_path / "k.ptx").write_text(kernel("setp.lt.strange.f32", "pred", ["f32", "f32"]))
@@ -547,6 +619,9 @@ def warp_cases():
             "ld.shared.u32 %t, [%a]; ld.shared.u32 %b, [%a+4]; shl.b32 %b, %b, 4; add.u32 %t, %t, %b;}")
     yield "cp.async", copy.replace("SIZES", "8"), lambda rows, lane: rows[lane][0]
     yield "cp.async, zeros after the source", copy.replace("SIZES", "8, 2"), lambda rows, lane: rows[lane][0] & 0xFFFF
+    yield ("cp.async, negative offsets", copy.replace("SIZES", "8").replace("[%a], [%in]", "[%a+-8], [%in-8]").replace(
+        "cp.async.ca", "add.u32 %a, %a, 8; add.u64 %in, %in, 8; cp.async.ca").replace("%b, [%a+4]", "%b, [%a-4]").replace(
+        "%t, [%a]", "%t, [%a-8]").replace("box[512]", "box[520]"), lambda rows, lane: rows[lane][0])
     yield "cp.async of half as much", copy.replace("SIZES", "4"), lambda rows, lane: rows[lane][0] + 80
     yield from mbarrier_cases()
 
