@@ -128,6 +128,7 @@ size_t sim_most_dynamic_bytes(const Kernel *kernel, const Function *function);
 
 // ---- calls_devices.c
 
+bool sim_is_device(int device); // whether there is one with this number
 size_t sim_limit(enum cudaLimit limit); // as set, or the usual one
 
 #endif

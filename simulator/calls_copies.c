@@ -121,6 +121,37 @@ API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_
     return cudaMemcpy3D(p);
 }
 
+// ---- Copies from device to device
+
+API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
+{
+    REQUIRE(sim_is_device(to_device) && sim_is_device(from_device), cudaErrorInvalidDevice);
+    return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+
+API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    REQUIRE_STREAM(stream);
+    return cudaMemcpyPeer(to, to_device, from, from_device, bytes);
+}
+
+API cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p)
+{
+    REQUIRE(p, cudaErrorInvalidValue);
+    REQUIRE(sim_is_device(p->srcDevice) && sim_is_device(p->dstDevice), cudaErrorInvalidDevice);
+    const struct cudaMemcpy3DParms copy = {p->srcArray, p->srcPos, p->srcPtr, p->dstArray, p->dstPos, p->dstPtr,
+                                           p->extent, cudaMemcpyDeviceToDevice};
+    return cudaMemcpy3D(&copy);
+}
+
+API cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    REQUIRE_STREAM(stream);
+    return cudaMemcpy3DPeer(p);
+}
+
 // ---- Fills
 
 API cudaError_t cudaMemset(void *pointer, int value, size_t bytes)

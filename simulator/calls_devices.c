@@ -1,6 +1,11 @@
 // calls_devices.c: the device: its properties and limits.
 #include "calls.h"
 
+bool sim_is_device(int device)
+{
+    return device == 0;
+}
+
 API cudaError_t cudaGetDeviceCount(int *count)
 {
     REQUIRE(count, cudaErrorInvalidValue);
@@ -20,9 +25,35 @@ API cudaError_t cudaSetDevice(int device)
     return device == 0 ? cudaSuccess : sim_done(cudaErrorInvalidDevice);
 }
 
+static unsigned device_flags = cudaDeviceMapHost; // how a host thread waits; the lock guards it
+
 API cudaError_t cudaSetDeviceFlags(unsigned flags)
 {
+    HOLD_MEMORY();
     REQUIRE((flags & ~(unsigned)cudaDeviceMask) == 0, cudaErrorInvalidValue);
+    device_flags = flags | cudaDeviceMapHost; // all pinned memory is mapped
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGetDeviceFlags(unsigned *flags)
+{
+    HOLD_MEMORY();
+    REQUIRE(flags, cudaErrorInvalidValue);
+    *flags = device_flags;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaInitDevice(int device, unsigned device_flags_wanted, unsigned flags)
+{
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
+    REQUIRE(flags == 0 || flags == cudaInitDeviceFlagsAreValid, cudaErrorInvalidValue);
+    return flags ? cudaSetDeviceFlags(device_flags_wanted) : cudaSuccess;
+}
+
+API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted)
+{
+    REQUIRE(device && wanted, cudaErrorInvalidValue);
+    *device = 0; // all are alike
     return cudaSuccess;
 }
 
@@ -80,6 +111,50 @@ API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
     return cudaSuccess;
 }
 
+// There is no cache whose lines could stay.
+API cudaError_t cudaCtxResetPersistingL2Cache(void)
+{
+    STOP_IF_BROKEN();
+    return cudaSuccess;
+}
+
+// ---- Profilers and drivers
+
+// A profiler attaches to no simulator: SIM_COUNTERS and SIM_TRACE take its place.
+API cudaError_t cudaProfilerStart(void)
+{
+    return cudaSuccess;
+}
+
+API cudaError_t cudaProfilerStop(void)
+{
+    return cudaSuccess;
+}
+
+static cudaError_t refuse_entry_point(const char *symbol, void **function, enum cudaDriverEntryPointQueryResult *status)
+{
+    REQUIRE(symbol && function, cudaErrorInvalidValue);
+    *function = NULL;
+    if (status)
+        *status = cudaDriverEntryPointSymbolNotFound;
+    fprintf(stderr, "simulator: cudaGetDriverEntryPoint: there is no driver to give %s\n", symbol);
+    return sim_done(cudaErrorNotSupported);
+}
+
+API cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags,
+                                        enum cudaDriverEntryPointQueryResult *status)
+{
+    UNUSED(flags);
+    return refuse_entry_point(symbol, function, status);
+}
+
+API cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
+                                                 unsigned long long flags, enum cudaDriverEntryPointQueryResult *status)
+{
+    UNUSED(version), UNUSED(flags);
+    return refuse_entry_point(symbol, function, status);
+}
+
 // ---- Reset
 
 API cudaError_t cudaDeviceReset(void)
@@ -114,9 +189,23 @@ API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
 API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
     REQUIRE(can, cudaErrorInvalidValue);
-    REQUIRE(device == 0 && peer == 0, cudaErrorInvalidDevice);
+    REQUIRE(sim_is_device(device) && sim_is_device(peer), cudaErrorInvalidDevice);
     *can = 0;
     return cudaSuccess;
+}
+
+// No device is its own peer.
+API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    UNUSED(peer);
+    REQUIRE(flags == 0, cudaErrorInvalidValue);
+    return sim_done(cudaErrorInvalidDevice);
+}
+
+API cudaError_t cudaDeviceDisablePeerAccess(int peer)
+{
+    REQUIRE(sim_is_device(peer), cudaErrorInvalidDevice);
+    return sim_done(cudaErrorPeerAccessNotEnabled);
 }
 
 API cudaError_t cudaDriverGetVersion(int *version)
@@ -145,7 +234,7 @@ API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
     p->sharedMemPerBlock = (size_t)d->shared_per_block;
     p->sharedMemPerBlockOptin = (size_t)d->shared_per_block_optin;
     p->sharedMemPerMultiprocessor = (size_t)d->shared_per_sm;
-    p->reservedSharedMemPerBlock = 1024;
+    p->reservedSharedMemPerBlock = SIM_RESERVED_SHARED;
     p->regsPerBlock = p->regsPerMultiprocessor = d->registers_per_sm;
     p->warpSize = LANES;
     p->maxThreadsPerBlock = p->maxThreadsDim[0] = p->maxThreadsDim[1] = MAX_THREADS;
@@ -160,7 +249,9 @@ API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
     p->l2CacheSize = d->l2_bytes;
     p->memPitch = 2147483647;
     p->textureAlignment = 512;
-    p->unifiedAddressing = p->managedMemory = p->canMapHostMemory = p->cooperativeLaunch = 1;
+    p->unifiedAddressing = p->managedMemory = p->concurrentManagedAccess = p->canMapHostMemory = p->cooperativeLaunch = 1;
+    p->concurrentKernels = p->streamPrioritiesSupported = p->memoryPoolsSupported = p->hostRegisterSupported = 1;
+    p->canUseHostPointerForRegisteredMem = 1;
     return cudaSuccess;
 }
 
@@ -178,13 +269,16 @@ API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute
         {cudaDevAttrMaxBlockDimZ, 64}, {cudaDevAttrMaxGridDimX, 2147483647}, {cudaDevAttrMaxGridDimY, 65535},
         {cudaDevAttrMaxGridDimZ, 65535}, {cudaDevAttrMaxSharedMemoryPerBlock, d->shared_per_block},
         {cudaDevAttrMaxSharedMemoryPerBlockOptin, d->shared_per_block_optin},
-        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, d->shared_per_sm}, {cudaDevAttrReservedSharedMemoryPerBlock, 1024},
+        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, d->shared_per_sm}, {cudaDevAttrReservedSharedMemoryPerBlock, SIM_RESERVED_SHARED},
         {cudaDevAttrTotalConstantMemory, 65536}, {cudaDevAttrWarpSize, LANES},
         {cudaDevAttrMaxRegistersPerBlock, d->registers_per_sm}, {cudaDevAttrMaxRegistersPerMultiprocessor, d->registers_per_sm},
         {cudaDevAttrMultiProcessorCount, d->sm_count}, {cudaDevAttrMaxThreadsPerMultiProcessor, d->threads_per_sm},
         {cudaDevAttrMaxBlocksPerMultiprocessor, d->blocks_per_sm}, {cudaDevAttrL2CacheSize, d->l2_bytes},
         {cudaDevAttrComputeCapabilityMajor, 9}, {cudaDevAttrUnifiedAddressing, 1}, {cudaDevAttrManagedMemory, 1},
-        {cudaDevAttrCanMapHostMemory, 1}, {cudaDevAttrCooperativeLaunch, 1}, {cudaDevAttrMaxPitch, 2147483647}, {cudaDevAttrTextureAlignment, 512},
+        {cudaDevAttrCanMapHostMemory, 1}, {cudaDevAttrCooperativeLaunch, 1}, {cudaDevAttrMaxPitch, 2147483647},
+        {cudaDevAttrConcurrentManagedAccess, 1}, {cudaDevAttrConcurrentKernels, 1}, {cudaDevAttrStreamPrioritiesSupported, 1},
+        {cudaDevAttrMemoryPoolsSupported, 1}, {cudaDevAttrHostRegisterSupported, 1},
+        {cudaDevAttrCanUseHostPointerForRegisteredMem, 1}, {cudaDevAttrTextureAlignment, 512},
     };
     *value = 0; // clocks, bus width and all that this device does not have
     for (size_t k = 0; k < sizeof values / sizeof *values; k++)

@@ -82,3 +82,47 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, dynamic_bytes, 0);
 }
+
+// What so many blocks on an SM leave to each.
+API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *host, int blocks, int threads)
+{
+    Kernel *kernel;
+    const Function *f;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    REQUIRE(!error, error);
+    REQUIRE(bytes && blocks >= 1 && threads >= 1 && threads <= MAX_THREADS && blocks <= sim_blocks_per_sm(f, threads, 0),
+            cudaErrorInvalidValue);
+    const size_t share = (size_t)(sim_device()->shared_per_sm / blocks) - SIM_RESERVED_SHARED - f->shared_bytes;
+    const size_t largest = (size_t)sim_device()->shared_per_block_optin - f->shared_bytes;
+    *bytes = share < largest ? share : largest;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaFuncGetName(const char **name, const void *host)
+{
+    REQUIRE(name, cudaErrorInvalidValue);
+    const Kernel *kernel = sim_kernel_of(host);
+    REQUIRE(kernel, cudaErrorInvalidDeviceFunction);
+    *name = kernel->name;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaFuncGetParamInfo(const void *host, size_t index, size_t *offset, size_t *bytes)
+{
+    Kernel *kernel;
+    const Function *f;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    REQUIRE(!error, error);
+    const Variable *v = f->params;
+    for (size_t k = 0; v && k < index; k++)
+        v = v->next;
+    REQUIRE(v && offset, cudaErrorInvalidValue);
+    *offset = v->address;
+    if (bytes)
+        *bytes = v->bytes;
+    return cudaSuccess;
+}

@@ -218,6 +218,7 @@ API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attribute
     REQUIRE(attributes, cudaErrorInvalidValue);
     memset(attributes, 0, sizeof *attributes);
     attributes->type = memory_type(pointer);
+    attributes->device = attributes->type == cudaMemoryTypeUnregistered ? cudaInvalidDeviceId : 0;
     if (attributes->type != cudaMemoryTypeUnregistered)
         attributes->devicePointer = (void *)(uintptr_t)pointer;
     if (attributes->type != cudaMemoryTypeDevice)

@@ -88,7 +88,7 @@ API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolP
     STOP_IF_BROKEN();
     REQUIRE(pool && properties && properties->allocType == cudaMemAllocationTypePinned, cudaErrorInvalidValue);
     REQUIRE(properties->location.type == cudaMemLocationTypeDevice, cudaErrorNotSupported);
-    REQUIRE(properties->location.id == 0, cudaErrorInvalidDevice);
+    REQUIRE(sim_is_device(properties->location.id), cudaErrorInvalidDevice);
     REQUIRE(properties->handleTypes == cudaMemHandleTypeNone, cudaErrorNotSupported); // to share with another process
     *pool = new_pool();
     REQUIRE(*pool, cudaErrorMemoryAllocation);
@@ -111,7 +111,7 @@ API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     REQUIRE(pool, cudaErrorInvalidValue);
-    REQUIRE(device == 0, cudaErrorInvalidDevice);
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     *pool = the_default_pool();
     return cudaSuccess;
 }
@@ -121,7 +121,7 @@ API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     REQUIRE(pool, cudaErrorInvalidValue);
-    REQUIRE(device == 0, cudaErrorInvalidDevice);
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     *pool = the_current_pool();
     return cudaSuccess;
 }
@@ -131,7 +131,7 @@ API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     REQUIRE(pool_of(pool), cudaErrorInvalidValue);
-    REQUIRE(device == 0, cudaErrorInvalidDevice);
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     current_pool = pool;
     return cudaSuccess;
 }

@@ -97,6 +97,94 @@ API cudaError_t cudaStreamQuery(cudaStream_t stream)
     return cudaStreamSynchronize(stream);
 }
 
+API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    REQUIRE(priority, cudaErrorInvalidValue);
+    *priority = sim_stream_of(stream)->attributes[cudaLaunchAttributePriority].priority;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    REQUIRE(flags, cudaErrorInvalidValue);
+    *flags = sim_stream_of(stream)->flags;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    REQUIRE(id, cudaErrorInvalidValue);
+    *id = sim_stream_of(stream)->id;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    REQUIRE(device, cudaErrorInvalidValue);
+    *device = 0;
+    return cudaSuccess;
+}
+
+// Those that a stream can have: how it is scheduled, and what of its memory the L2 should keep.
+static bool is_stream_attribute(cudaLaunchAttributeID attribute)
+{
+    return attribute == cudaLaunchAttributeAccessPolicyWindow || attribute == cudaLaunchAttributeSynchronizationPolicy ||
+           attribute == cudaLaunchAttributePriority || attribute == cudaLaunchAttributeMemSyncDomainMap ||
+           attribute == cudaLaunchAttributeMemSyncDomain;
+}
+
+API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute, cudaLaunchAttributeValue *value)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    REQUIRE(value && is_stream_attribute(attribute), cudaErrorInvalidValue);
+    *value = sim_stream_of(stream)->attributes[attribute];
+    return cudaSuccess;
+}
+
+// Part of an access is to hit, the rest misses; what misses cannot be kept.
+static bool is_sound(const struct cudaAccessPolicyWindow *window)
+{
+    return window->hitRatio >= 0 && window->hitRatio <= 1 && (unsigned)window->hitProp <= cudaAccessPropertyPersisting &&
+           (unsigned)window->missProp <= cudaAccessPropertyStreaming;
+}
+
+API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute, const cudaLaunchAttributeValue *value)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    REQUIRE(value && is_stream_attribute(attribute), cudaErrorInvalidValue);
+    REQUIRE(attribute != cudaLaunchAttributeAccessPolicyWindow || is_sound(&value->accessPolicyWindow), cudaErrorInvalidValue);
+    sim_stream_of(stream)->attributes[attribute] = *value;
+    if (attribute == cudaLaunchAttributePriority)
+        sim_stream_of(stream)->attributes[attribute].priority = within_range(value->priority);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(to);
+    REQUIRE_STREAM(from);
+    memmove(sim_stream_of(to)->attributes, sim_stream_of(from)->attributes, sizeof sim_stream_of(to)->attributes);
+    return cudaSuccess;
+}
+
 API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags)
 {
     const cudaError_t error = cudaStreamSynchronize(stream);

@@ -562,6 +562,7 @@ typedef struct Device {
 } Device;
 
 const Device *sim_device(void);
+enum { SIM_RESERVED_SHARED = 1024 }; // bytes of shared memory that each block takes for the system
 // How many blocks of a kernel an SM holds at once.
 int sim_blocks_per_sm(const Function *kernel, int threads, size_t dynamic_bytes);
 // The number in an environment variable, or `otherwise` if it is not set; ends the program where it is
