@@ -40,6 +40,14 @@ void sim_note_refusal(Slice kernel, cudaError_t error);
             return sim_done(error);            \
     } while (0)
 
+// Ends a call that something forbids: a function that returns why.
+#define STOP_IF(why)                           \
+    do {                                       \
+        const cudaError_t why_not = (why);     \
+        if (why_not)                           \
+            return sim_done(why_not);          \
+    } while (0)
+
 // One lock for all that host threads share: allocations and what lies in them, the table of handles with what
 // they stand for, limits, kernels' attributes, and the device itself, which runs one kernel at a time. A call holds
 // it to its end, but not while it runs a function of the program. Calls call each other, so a thread may take it twice.
@@ -50,11 +58,11 @@ void sim_unlock_memory(pthread_mutex_t **lock);
 #define HOLD_MEMORY() \
     __attribute__((cleanup(sim_unlock_memory), unused)) pthread_mutex_t *held = sim_lock_memory()
 
-// ---- calls_handles.c: streams, events and pools are known to the program by handles, entries of one table.
+// ---- calls_handles.c: streams, events, pools and graphs are known to the program by handles, entries of one table.
 // A handle that was destroyed, or never was one, is told from all others: it never leads to an object.
 // The lock above is held by whoever calls these.
 
-typedef enum HandleKind { STREAM_HANDLE, EVENT_HANDLE, POOL_HANDLE } HandleKind;
+typedef enum HandleKind { STREAM_HANDLE, EVENT_HANDLE, POOL_HANDLE, GRAPH_HANDLE, NODE_HANDLE, GRAPH_RUN_HANDLE } HandleKind;
 
 void *sim_new_handle(HandleKind kind, void *object);           // NULL where there is no memory
 void *sim_object_of(HandleKind kind, const void *handle);      // NULL if the handle is none of this kind
@@ -120,6 +128,42 @@ bool sim_on_host(const void *pointer, size_t bytes);
 
 void sim_leave_pool(const Allocation *a); // what was allocated from a pool is about to be freed
 void sim_end_all_pools(void);
+
+// ---- calls_copies.c
+
+cudaError_t sim_fill(const struct cudaMemsetParams *fill);
+
+// ---- calls_launch.c
+
+// What is wrong with a launch, its stream apart.
+cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments, bool cooperative);
+cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative);
+// Where the arguments of a kernel lie that are handed over in one piece, as `extra` says; room for `most` pointers.
+cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t most);
+
+// ---- calls_graphs.c, calls_graph_runs.c
+
+cudaError_t sim_free_graph_memory(const void *address); // of an allocation node
+void sim_end_all_graphs(void);                          // and captures
+
+// ---- calls_capture.c: in a capture a stream's work is not done but kept in a graph. graphs.h has CAPTURE, for the
+// head of a call that gives a stream work. These return what other calls then give, and invalidate the capture.
+
+cudaError_t sim_forbidden_in_capture(bool uses_legacy_stream); // by a call that the capture does not see
+cudaError_t sim_device_in_capture(void);                       // by one that waits for all streams
+cudaError_t sim_stream_in_capture(cudaStream_t stream);        // by one that asks about the stream
+cudaError_t sim_event_in_capture(cudaEvent_t event);           // by one that asks about the event
+// Records of events, waiting for them, allocations. If they are captured, nothing is left to do.
+cudaError_t sim_capture_record(cudaEvent_t event, cudaStream_t stream, unsigned flags, bool *captured);
+cudaError_t sim_capture_wait(cudaStream_t stream, cudaEvent_t event, unsigned flags, bool *captured);
+cudaError_t sim_capture_allocation(cudaStream_t stream, size_t bytes, void **pointer, bool *captured);
+cudaError_t sim_capture_free(cudaStream_t stream, void *pointer, bool *captured);
+void sim_forget_captured(cudaEvent_t event); // it is recorded anew, or destroyed
+
+// From here to the end of the function the thread does a stream's work, which no capture forbids.
+int sim_enter_stream(void);
+void sim_leave_stream(int *depth);
+#define IN_STREAM() __attribute__((cleanup(sim_leave_stream), unused)) int depth_in_stream = sim_enter_stream()
 
 // ---- calls_functions.c
 

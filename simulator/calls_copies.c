@@ -1,5 +1,5 @@
 // calls_copies.c: copies, fills, and copies from and to variables.
-#include "calls.h"
+#include "graphs.h"
 
 // ---- Copies
 
@@ -31,6 +31,7 @@ API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMe
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
+    STOP_IF(sim_forbidden_in_capture(true));
     const cudaError_t error = check_copy(to, bytes, from, bytes, kind);
     if (!error && bytes)
         memmove(sim_memory_at(to), sim_memory_at(from), bytes);
@@ -40,7 +41,7 @@ API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMe
 API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     HOLD_MEMORY();
-    REQUIRE_STREAM(stream);
+    CAPTURE(stream, &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_copy_of_rows(to, bytes, from, bytes, bytes, 1, kind)});
     return cudaMemcpy(to, from, bytes, kind);
 }
 
@@ -60,6 +61,7 @@ API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t
     size_t to_bytes, from_bytes;
     HOLD_MEMORY();
     STOP_IF_BROKEN();
+    STOP_IF(sim_forbidden_in_capture(true));
     REQUIRE(width <= to_pitch && width <= from_pitch, cudaErrorInvalidPitchValue);
     REQUIRE(span_of_rows(to_pitch, width, height, &to_bytes), cudaErrorInvalidValue);
     REQUIRE(span_of_rows(from_pitch, width, height, &from_bytes), cudaErrorInvalidValue);
@@ -73,7 +75,8 @@ API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, s
                                   size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     HOLD_MEMORY();
-    REQUIRE_STREAM(stream);
+    CAPTURE(stream, &(Work){cudaGraphNodeTypeMemcpy,
+                            .copy = sim_copy_of_rows(to, to_pitch, from, from_pitch, width, height, kind)});
     return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
 }
 
@@ -96,6 +99,7 @@ API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
+    STOP_IF(sim_forbidden_in_capture(true));
     REQUIRE(p, cudaErrorInvalidValue);
     REQUIRE(!p->srcArray && !p->dstArray, cudaErrorNotSupported); // arrays hold textures
     REQUIRE(p->srcPtr.ptr && p->dstPtr.ptr, cudaErrorInvalidValue);
@@ -117,7 +121,8 @@ API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
 API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
 {
     HOLD_MEMORY();
-    REQUIRE_STREAM(stream);
+    REQUIRE(p, cudaErrorInvalidValue);
+    CAPTURE(stream, &(Work){cudaGraphNodeTypeMemcpy, .copy = *p});
     return cudaMemcpy3D(p);
 }
 
@@ -158,6 +163,7 @@ API cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
+    STOP_IF(sim_forbidden_in_capture(true));
     REQUIRE(sim_on_device(pointer, bytes), cudaErrorInvalidValue);
     if (bytes)
         memset(sim_memory_at(pointer), value, bytes);
@@ -167,7 +173,7 @@ API cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
 API cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream)
 {
     HOLD_MEMORY();
-    REQUIRE_STREAM(stream);
+    CAPTURE(stream, &(Work){cudaGraphNodeTypeMemset, .fill = {pointer, bytes, (unsigned)value, 1, bytes, 1}});
     return cudaMemset(pointer, value, bytes);
 }
 
@@ -176,6 +182,7 @@ API cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t widt
     size_t bytes;
     HOLD_MEMORY();
     STOP_IF_BROKEN();
+    STOP_IF(sim_forbidden_in_capture(true));
     REQUIRE(width <= pitch && span_of_rows(pitch, width, height, &bytes), cudaErrorInvalidValue);
     REQUIRE(sim_on_device(pointer, bytes), cudaErrorInvalidValue);
     for (size_t row = 0; row < height && width > 0; row++)
@@ -186,7 +193,7 @@ API cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t widt
 API cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
 {
     HOLD_MEMORY();
-    REQUIRE_STREAM(stream);
+    CAPTURE(stream, &(Work){cudaGraphNodeTypeMemset, .fill = {pointer, pitch, (unsigned)value, 1, width, height}});
     return cudaMemset2D(pointer, pitch, value, width, height);
 }
 
@@ -194,6 +201,7 @@ API cudaError_t cudaMemset3D(struct cudaPitchedPtr pitched, int value, struct cu
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
+    STOP_IF(sim_forbidden_in_capture(true));
     const size_t rows_of_slice = pitched.ysize ? pitched.ysize : extent.height;
     REQUIRE(extent.height <= rows_of_slice, cudaErrorInvalidValue);
     for (size_t z = 0; z < extent.depth; z++) {
@@ -208,8 +216,27 @@ API cudaError_t cudaMemset3D(struct cudaPitchedPtr pitched, int value, struct cu
 API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitched, int value, struct cudaExtent extent, cudaStream_t stream)
 {
     HOLD_MEMORY();
-    REQUIRE_STREAM(stream);
+    const size_t rows_of_slice = pitched.ysize ? pitched.ysize : extent.height; // slices without rows between them
+    const bool rows = extent.depth == 1 || rows_of_slice == extent.height;
+    REQUIRE(rows || !sim_stream_in_capture(stream), cudaErrorNotSupported);
+    CAPTURE(stream, &(Work){cudaGraphNodeTypeMemset, .fill = {pitched.ptr, pitched.pitch, (unsigned)value, 1, extent.width,
+                                                              extent.height * extent.depth}});
     return cudaMemset3D(pitched, value, extent);
+}
+
+// Rows of elements of one, two or four bytes.
+cudaError_t sim_fill(const struct cudaMemsetParams *p)
+{
+    size_t width, bytes;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(p->elementSize == 1 || p->elementSize == 2 || p->elementSize == 4, cudaErrorInvalidValue);
+    REQUIRE(!__builtin_mul_overflow(p->width, p->elementSize, &width), cudaErrorInvalidValue);
+    REQUIRE(span_of_rows(p->pitch, width, p->height, &bytes) && sim_on_device(p->dst, bytes), cudaErrorInvalidValue);
+    for (size_t row = 0; row < p->height && bytes > 0; row++)
+        for (size_t k = 0; k < width; k += p->elementSize)
+            memcpy((char *)p->dst + row * p->pitch + k, &p->value, p->elementSize); // the value's lowest bytes
+    return cudaSuccess;
 }
 
 // ---- Variables
@@ -270,15 +297,19 @@ API cudaError_t cudaMemcpyFromSymbol(void *to, const void *host, size_t bytes, s
 API cudaError_t cudaMemcpyToSymbolAsync(const void *host, const void *from, size_t bytes, size_t offset,
                                         enum cudaMemcpyKind kind, cudaStream_t stream)
 {
+    Work work;
     HOLD_MEMORY();
-    REQUIRE_STREAM(stream);
+    STOP_IF(sim_work_with_symbol(&work, host, true, from, bytes, offset, kind));
+    CAPTURE(stream, &work);
     return cudaMemcpyToSymbol(host, from, bytes, offset, kind);
 }
 
 API cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t bytes, size_t offset,
                                           enum cudaMemcpyKind kind, cudaStream_t stream)
 {
+    Work work;
     HOLD_MEMORY();
-    REQUIRE_STREAM(stream);
+    STOP_IF(sim_work_with_symbol(&work, host, false, to, bytes, offset, kind));
+    CAPTURE(stream, &work);
     return cudaMemcpyFromSymbol(to, host, bytes, offset, kind);
 }

@@ -59,7 +59,9 @@ API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wante
 
 API cudaError_t cudaDeviceSynchronize(void)
 {
+    HOLD_MEMORY();
     STOP_IF_BROKEN();
+    STOP_IF(sim_device_in_capture());
     return cudaSuccess;
 }
 
@@ -160,6 +162,7 @@ API cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **func
 API cudaError_t cudaDeviceReset(void)
 {
     HOLD_MEMORY();
+    sim_end_all_graphs();
     sim_end_all_allocations();
     sim_end_all_pools();
     sim_end_all_streams();

@@ -1,7 +1,7 @@
 // calls_launch.c: launches of kernels, and of functions of the host.
 //
 // All work is done when it is asked for: a launch returns when the kernel has ended.
-#include "calls.h"
+#include "graphs.h"
 
 static const size_t LEAST_STACK = 65536; // of a thread that calls functions, in bytes
 
@@ -77,6 +77,41 @@ static bool all_there(const Function *f, void **arguments)
     return true;
 }
 
+cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments, bool cooperative)
+{
+    Kernel *kernel;
+    const Function *f;
+    cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    if (!error)
+        error = check_launch(kernel, f, grid, block, dynamic_bytes);
+    if (!error && !all_there(f, arguments))
+        error = cudaErrorInvalidValue;
+    if (!error && cooperative && !fits_at_once(f, grid, block, dynamic_bytes))
+        error = cudaErrorCooperativeLaunchTooLarge;
+    return error;
+}
+
+// `extra` holds names, each before its value: 1, where the arguments lie; 2, where it is written how long they are; 0, the end.
+cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t most)
+{
+    char *buffer = NULL;
+    size_t bytes = 0, index = 0;
+    for (int k = 0; extra[k] && k < 4; k += 2) {
+        if ((uintptr_t)extra[k] == 1)
+            buffer = extra[k + 1];
+        else if ((uintptr_t)extra[k] == 2 && extra[k + 1])
+            bytes = *(const size_t *)extra[k + 1];
+        else
+            return cudaErrorInvalidValue;
+    }
+    for (const Variable *v = f->params; v; v = v->next, index++) {
+        if (!buffer || index == most || v->address + v->bytes > bytes)
+            return cudaErrorInvalidValue;
+        arguments[index] = buffer + v->address;
+    }
+    return cudaSuccess;
+}
+
 static cudaError_t launch_kernel(const void *host, const Configuration *c, void **arguments, bool cooperative)
 {
     Kernel *kernel;
@@ -87,17 +122,15 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
     STOP_IF_BROKEN();
     cudaError_t error = sim_find_kernel(host, &kernel, &f);
     if (!error)
-        error = check_launch(kernel, f, c->grid, c->block, c->dynamic_bytes);
+        error = sim_check_launch(host, c->grid, c->block, c->dynamic_bytes, arguments, cooperative);
     if (!error && !sim_stream_of(c->stream))
         error = cudaErrorInvalidResourceHandle;
-    if (!error && !all_there(f, arguments))
-        error = cudaErrorInvalidValue;
-    if (!error && cooperative && !fits_at_once(f, c->grid, c->block, c->dynamic_bytes))
-        error = cudaErrorCooperativeLaunchTooLarge;
     if (error && was_unseen)
         sim_note_refusal(kernel ? sim_plain_name((Slice){kernel->name, strlen(kernel->name)}) : (Slice){"(unknown)", 9}, error);
     if (error)
         return sim_done(error);
+    CAPTURE(c->stream, &(Work){cudaGraphNodeTypeKernel,
+                               .kernel = {host, c->grid, c->block, c->dynamic_bytes, cooperative, arguments, NULL}});
     const size_t asked = sim_limit(cudaLimitStackSize), stack = asked > LEAST_STACK ? asked : LEAST_STACK;
     sim_sticky_error = (cooperative ? sim_launch_cooperative : sim_launch)(kernel->binary->module, f, c->grid, c->block,
                                                                            c->dynamic_bytes, stack, arguments);
@@ -130,7 +163,7 @@ API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 blo
 }
 
 // An attribute that changes how a launch is scheduled changes nothing here; one that changes what it does is refused.
-static cudaError_t check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative)
+cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative)
 {
     switch ((int)attribute->id) {
     case cudaLaunchAttributeCooperative:
@@ -159,7 +192,7 @@ API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void
     bool cooperative = false;
     REQUIRE(config && (config->attrs || config->numAttrs == 0), cudaErrorInvalidValue);
     for (unsigned k = 0; k < config->numAttrs; k++) {
-        const cudaError_t error = check_attribute(&config->attrs[k], &cooperative);
+        const cudaError_t error = sim_check_attribute(&config->attrs[k], &cooperative);
         if (error)
             return sim_done(error);
     }
@@ -173,12 +206,22 @@ API cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 bl
     return launch_kernel(host, &(Configuration){grid, block, bytes, stream}, arguments, true);
 }
 
+// Whether the host may run the function now; or why not.
+static cudaError_t may_run_function(cudaStream_t stream, cudaHostFn_t function, void *data, bool *may)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(function, cudaErrorInvalidValue);
+    CAPTURE(stream, &(Work){cudaGraphNodeTypeHost, .host = {function, data}});
+    *may = true;
+    return cudaSuccess;
+}
+
 API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
-    const cudaError_t error = cudaStreamSynchronize(stream);
-    if (error)
-        return error;
-    REQUIRE(function, cudaErrorInvalidValue);
-    function(data);
+    bool may = false;
+    STOP_IF(may_run_function(stream, function, data, &may));
+    if (may)
+        function(data);
     return cudaSuccess;
 }

@@ -56,6 +56,7 @@ static cudaError_t allocate(void **pointer, size_t bytes, MemoryKind kind, unsig
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
+    STOP_IF(sim_forbidden_in_capture(false));
     REQUIRE(pointer, cudaErrorInvalidValue);
     const cudaError_t error = sim_new_allocation(bytes, kind, pointer);
     if (!error && *pointer)
@@ -74,8 +75,11 @@ API cudaError_t cudaFree(void *pointer)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
+    STOP_IF(sim_forbidden_in_capture(false));
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
     const bool begins = a && a->address == (uint64_t)(uintptr_t)pointer;
+    if (begins && a->kind == GRAPH_MEMORY)
+        return sim_done(sim_free_graph_memory(pointer));
     if (begins && a->pool)
         sim_leave_pool(a);
     return sim_done(sim_end_allocation(pointer, begins && a->kind == MANAGED_MEMORY ? MANAGED_MEMORY : DEVICE_MEMORY));
@@ -136,6 +140,7 @@ API cudaError_t cudaFreeHost(void *pointer)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
+    STOP_IF(sim_forbidden_in_capture(false));
     return sim_done(sim_end_allocation(pointer, PINNED_MEMORY));
 }
 

@@ -46,6 +46,11 @@ API cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPoo
     STOP_IF_BROKEN();
     REQUIRE(pointer && pool_of(pool), cudaErrorInvalidValue);
     REQUIRE_STREAM(stream);
+    bool captured;
+    STOP_IF(sim_capture_allocation(stream, bytes, pointer, &captured));
+    if (captured)
+        return cudaSuccess;
+    IN_STREAM();
     const cudaError_t error = cudaMalloc(pointer, bytes);
     if (error || !*pointer)
         return error;
@@ -77,6 +82,11 @@ API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
     STOP_IF_BROKEN();
     REQUIRE_STREAM(stream);
     REQUIRE(pointer, cudaErrorInvalidValue);
+    bool captured;
+    STOP_IF(sim_capture_free(stream, pointer, &captured));
+    if (captured)
+        return cudaSuccess;
+    IN_STREAM();
     return cudaFree(pointer);
 }
 

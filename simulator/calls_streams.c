@@ -78,6 +78,7 @@ API cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
+    STOP_IF(stream ? sim_stream_in_capture(stream) : cudaSuccess);
     Stream *object = sim_end_handle(STREAM_HANDLE, stream); // the default streams have no handle
     REQUIRE(object, cudaErrorInvalidResourceHandle);
     free(object);
@@ -89,6 +90,7 @@ API cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     REQUIRE_STREAM(stream);
+    STOP_IF(sim_stream_in_capture(stream));
     return cudaSuccess;
 }
 
@@ -195,15 +197,6 @@ API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t 
     return cudaSuccess;
 }
 
-API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
-{
-    HOLD_MEMORY();
-    REQUIRE(status, cudaErrorInvalidValue);
-    REQUIRE_STREAM(stream);
-    *status = cudaStreamCaptureStatusNone;
-    return cudaSuccess;
-}
-
 // ---- Events
 
 struct CUevent_st {
@@ -242,6 +235,7 @@ API cudaError_t cudaEventDestroy(cudaEvent_t event)
     STOP_IF_BROKEN();
     struct CUevent_st *object = sim_end_handle(EVENT_HANDLE, event);
     REQUIRE(object, cudaErrorInvalidResourceHandle);
+    sim_forget_captured(event);
     free(object);
     return cudaSuccess;
 }
@@ -253,6 +247,10 @@ API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
     REQUIRE_EVENT(event);
     REQUIRE_STREAM(stream);
     REQUIRE(flags == cudaEventRecordDefault || flags == cudaEventRecordExternal, cudaErrorInvalidValue);
+    bool captured;
+    STOP_IF(sim_capture_record(event, stream, flags, &captured));
+    if (captured)
+        return cudaSuccess;
     event_of(event)->recorded = true;
     return cudaSuccess;
 }
@@ -267,11 +265,14 @@ API cudaError_t cudaEventSynchronize(cudaEvent_t event)
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     REQUIRE_EVENT(event);
+    STOP_IF(sim_event_in_capture(event));
     return cudaSuccess;
 }
 
 API cudaError_t cudaEventQuery(cudaEvent_t event)
 {
+    HOLD_MEMORY();
+    STOP_IF(sim_forbidden_in_capture(false));
     return cudaEventSynchronize(event);
 }
 
@@ -282,6 +283,8 @@ API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsi
     REQUIRE_STREAM(stream);
     REQUIRE_EVENT(event);
     REQUIRE(flags == cudaEventWaitDefault || flags == cudaEventWaitExternal, cudaErrorInvalidValue);
+    bool captured;
+    STOP_IF(sim_capture_wait(stream, event, flags, &captured));
     return cudaSuccess;
 }
 
@@ -293,6 +296,8 @@ API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t e
     REQUIRE(ms, cudaErrorInvalidValue);
     const struct CUevent_st *first = event_of(start), *second = event_of(end);
     REQUIRE(first && second, cudaErrorInvalidResourceHandle);
+    STOP_IF(sim_event_in_capture(start));
+    STOP_IF(sim_event_in_capture(end));
     REQUIRE(first->recorded && second->recorded, cudaErrorInvalidResourceHandle);
     REQUIRE(!first->without_time && !second->without_time, cudaErrorInvalidResourceHandle);
     *ms = NAN;

@@ -271,6 +271,7 @@ uint16_t sim_brain_from_double(double value, int rounding);
 typedef enum MemoryKind {
     DEVICE_MEMORY, PINNED_MEMORY, MANAGED_MEMORY, // cudaMalloc's, cudaMallocHost's, cudaMallocManaged's
     HEAP_MEMORY,                                  // malloc's in a kernel
+    GRAPH_MEMORY,                                 // of a graph's allocation node
     HOST_MEMORY, MODULE_MEMORY, PARAMETER_MEMORY  // the program's own; of variables; of a kernel's arguments
 } MemoryKind;
 
