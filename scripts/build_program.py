@@ -133,7 +133,7 @@ def link(objects, compiler, libraries, program, shown):
 def build_for_simulator(names, options, program):
     """Compiles each file to an object, so that an undefined name can be put down to its file, and links."""
     given = [word for word in flags() if not NOT_LINKED.fullmatch(word)]
-    compiler = [options.nvcc, *shlex.split(options.options)]
+    compiler = [options.nvcc, *(word for word in shlex.split(options.options) if word != "-lineinfo" or "-G" not in given)]
     with tempfile.TemporaryDirectory() as folder:
         objects = compile_to_objects(names, [*compiler, *given], folder, options.show)
         if wants_device_link(given):

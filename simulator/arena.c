@@ -33,6 +33,16 @@ void *sim_allocate(Arena *arena, size_t size)
     return memset(memory, 0, size);
 }
 
+void sim_join_arenas(Arena *arena, Arena *other)
+{
+    struct ArenaBlock **last = &other->blocks;
+    while (*last)
+        last = &(*last)->next;
+    *last = arena->blocks;
+    arena->blocks = other->blocks;
+    other->blocks = NULL;
+}
+
 void sim_free_arena(Arena *arena)
 {
     for (struct ArenaBlock *block = arena->blocks, *next; block; block = next) {

@@ -7,13 +7,68 @@ static Binary *binaries;
 static Kernel *kernels;
 static Symbol *symbols;
 
+// What nvcc hands over for each object: a fat binary. With -rdc=true it is an empty one, and those of the
+// objects, which the simulator links itself, are in a list.
+typedef struct Wrapper {
+    int magic, version;
+    const uint8_t *data;
+    const uint8_t **parts; // of version LINKED, up to a NULL
+} Wrapper;
+
+enum { LINKED = 2, DEVICE = 90 };
+static const char NO_PTX[] = "it holds no PTX: build the program with nvcc's -arch=sm_NN, not with code=sm_NN alone";
+
+// The PTX texts in a fat binary; 0 with a message if there are none.
+static int texts_in(const uint8_t *data, Arena *arena, const char **texts)
+{
+    const char *why = NO_PTX;
+    uint64_t payload = 0;
+    memcpy(&payload, data + 8, sizeof payload); // its own header says how large it is
+    const int count = sim_fatbin_texts(data, (size_t)payload + 16, arena, texts, MOST_TEXTS, &why);
+    if (count <= 0)
+        fprintf(stderr, "simulator: the program's fat binary: %s\n", why);
+    return count > 0 ? count : 0;
+}
+
+static int target_of(const char *text)
+{
+    const char *target = strstr(text, ".target sm_");
+    return target ? atoi(target + strlen(".target sm_")) : 0;
+}
+
+// The PTX for the highest architecture that the device can run; NULL if there is none.
+static const char *choose_text(const char *const *texts, int count)
+{
+    const char *best = NULL;
+    for (int k = 0; k < count; k++)
+        if (target_of(texts[k]) <= DEVICE && (!best || target_of(texts[k]) > target_of(best)))
+            best = texts[k];
+    return best;
+}
+
+// The module of all parts; NULL, with a message, if one of them has nothing that can run.
+static Module *load_parts(const uint8_t *const *parts, Arena *arena)
+{
+    int count = 0;
+    while (parts[count])
+        count++;
+    const char **chosen = sim_allocate(arena, ((size_t)count + 1) * sizeof *chosen);
+    for (int k = 0; k < count; k++) {
+        const char *texts[MOST_TEXTS];
+        chosen[k] = choose_text(texts, texts_in(parts[k], arena, texts));
+        if (!chosen[k])
+            return NULL;
+    }
+    return count ? sim_load_texts(chosen, count) : NULL;
+}
+
 // The PTX for the highest architecture that the device's, 9.0, can run.
 static Module *choose_module(const char *const *texts, int count)
 {
     Module *best = NULL;
     for (int k = 0; k < count; k++) {
         Module *m = sim_load_module(texts[k]);
-        if (m->target <= 90 && (!best || best->error[0] || (m->target > best->target && !m->error[0])))
+        if (m->target <= DEVICE && (!best || best->error[0] || (m->target > best->target && !m->error[0])))
             best = m;
     }
     return best;
@@ -21,21 +76,16 @@ static Module *choose_module(const char *const *texts, int count)
 
 API void **__cudaRegisterFatBinary(void *fat_cubin)
 {
-    const struct {
-        int magic, version;
-        const uint8_t *data;
-        void *other;
-    } *wrapper = fat_cubin;
+    const Wrapper *wrapper = fat_cubin;
     Binary *binary = calloc(1, sizeof *binary);
-    const char *texts[MOST_TEXTS], *why = "it holds no PTX: build the program with nvcc's -arch=sm_NN, not with code=sm_NN alone";
-    uint64_t payload = 0;
     if (!binary)
         abort();
-    memcpy(&payload, wrapper->data + 8, sizeof payload); // its own header says how large it is
-    const int count = sim_fatbin_texts(wrapper->data, (size_t)payload + 16, &binary->arena, texts, MOST_TEXTS, &why);
-    binary->module = count > 0 ? choose_module(texts, count) : NULL;
-    if (count <= 0)
-        fprintf(stderr, "simulator: the program's fat binary: %s\n", why);
+    if (wrapper->version == LINKED) {
+        binary->module = load_parts(wrapper->parts, &binary->arena);
+    } else {
+        const char *texts[MOST_TEXTS];
+        binary->module = choose_module(texts, texts_in(wrapper->data, &binary->arena, texts));
+    }
     if (binary->module && binary->module->error[0])
         fprintf(stderr, "simulator: %s\n", binary->module->error);
     binary->next = binaries;

@@ -1096,7 +1096,7 @@ static void decode_function(Module *module, Arena *arena, Function *f)
         const char *refused = reason_to_refuse(s);
         if (refused || !decode(&d, s, i))
             *i = (Instr){.control = UNKNOWN, .second = NOWHERE, .guard = NOWHERE, .join = NOWHERE, .statement = s,
-                         .reason = refused ? refused : "the simulator does not know this instruction"};
+                         .reason = refused};
         if (s->guard) {
             i->guard = s->guard->slot;
             i->guard_negated = s->guard_negated;

@@ -77,13 +77,22 @@ void sim_set_variables(Module *m)
         ;
 }
 
-Module *sim_load_module(const char *text)
+Module *sim_load_texts(const char *const *texts, int count)
 {
-    Module *m = sim_parse(text);
+    Module *m = sim_parse(texts[0]);
+    for (int k = 1; k < count && !m->error[0]; k++)
+        sim_add_module(m, sim_parse(texts[k]));
+    if (!m->error[0])
+        sim_link(m);
     if (!m->error[0])
         place_variables(m);
     sim_set_variables(m);
     if (!m->error[0])
         sim_decode(m);
     return m;
+}
+
+Module *sim_load_module(const char *text)
+{
+    return sim_load_texts(&text, 1);
 }

@@ -51,6 +51,7 @@ typedef struct Parser {
     Variable **last_shared; // where the next shared variable is linked in
     int source_file, source_line, nesting;
     bool managed; // the declaration that is being read
+    Linkage linkage; // of the next function or variable of the module
     jmp_buf *on_error; // where a fault leads: out of a statement, a variable, a function or the module
     char error[256];   // the last fault
 } Parser;
@@ -636,6 +637,7 @@ static void parse_variables(Parser *p, Space space)
     do {
         Variable *v = parse_declarator(p, space, type, align, elements);
         v->managed = p->managed;
+        v->linkage = p->function ? OWN_TEXT : p->linkage;
         if (accept(p, "="))
             ended = (v->error = try_to_parse(p, parse_all_initials, v)) != NULL;
         // Shared variables of a function stand for the whole block, whatever their braces.
@@ -1031,6 +1033,7 @@ static void parse_function(Parser *p, bool entry)
 {
     Function *f = sim_allocate(&p->module->arena, sizeof *f);
     f->entry = entry;
+    f->linkage = p->linkage;
     p->function = f;
     p->register_space = p->statement_space = 0;
     p->source_file = p->source_line = 0;
@@ -1135,16 +1138,28 @@ static void parse_header(Parser *p)
         fail(p, "only 64-bit addresses are supported");
 }
 
+static Linkage parse_linkage(Parser *p)
+{
+    static const struct {
+        const char *word;
+        Linkage linkage;
+    } WORDS[] = {{".visible", ALL_TEXTS}, {".weak", ONE_OF_MANY}, {".common", ONE_OF_MANY}, {".extern", ELSEWHERE}};
+    Linkage linkage = OWN_TEXT;
+    for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
+        if (accept(p, WORDS[k].word))
+            linkage = WORDS[k].linkage;
+    return linkage;
+}
+
 static void parse_module(Parser *p)
 {
     advance(p);
     parse_header(p);
     while (p->token.kind != END) {
         Space space;
+        p->linkage = parse_linkage(p);
         if (next_is(p, ".entry") || next_is(p, ".func"))
             parse_function_or_skip(p, next_is(p, ".entry"));
-        else if (next_is(p, ".visible") || next_is(p, ".extern") || next_is(p, ".weak") || next_is(p, ".common"))
-            advance(p);
         else if (p->token.kind == WORD && space_named(p->token.text, &space))
             parse_variables(p, space);
         else if (next_is(p, ".file"))
@@ -1177,6 +1192,16 @@ Module *sim_parse(const char *text)
         memcpy(module->error, p.error, sizeof module->error);
     }
     return module;
+}
+
+void sim_place_shared(Module *module)
+{
+    jmp_buf failed;
+    Parser p = {.module = module, .on_error = &failed};
+    if (setjmp(failed) == 0)
+        place_shared(&p);
+    else
+        memcpy(module->error, p.error, sizeof module->error);
 }
 
 void sim_free_module(Module *module)

@@ -23,6 +23,7 @@ typedef struct Arena {
 
 // size bytes of zeros, aligned for any type; ends the program when memory runs out.
 void *sim_allocate(Arena *arena, size_t size);
+void sim_join_arenas(Arena *arena, Arena *other); // what was allocated in the other one belongs to the first
 void sim_free_arena(Arena *arena);
 
 // ---- fatbin.c: the container in which nvcc puts PTX.
@@ -44,6 +45,10 @@ typedef enum Type {
     B64, U64, S64, F64, B128, PRED
 } Type;
 
+typedef enum Linkage { // who knows a name: its own text; all; all, of many definitions one is taken; all, another text defines it
+    OWN_TEXT, ALL_TEXTS, ONE_OF_MANY, ELSEWHERE
+} Linkage;
+
 typedef enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM, SPACES } Space;
 
 typedef struct Register {
@@ -62,6 +67,8 @@ typedef struct Initial { // one value of a variable's initialiser
 
 typedef struct Variable {
     Slice name;
+    Linkage linkage;
+    struct Variable *definition; // that stands in this one's place, in another text, or NULL
     Space space;
     Type type;
     size_t bytes, align;
@@ -107,6 +114,7 @@ typedef struct Statement {
 
 typedef struct Function {
     Slice name;
+    Linkage linkage;
     bool entry, defined;
     Variable *params, *returned; // in order; returned also in a list, of one at most
     Register **registers;
@@ -142,11 +150,22 @@ typedef struct Module {
 // line. Never NULL.
 Module *sim_parse(const char *text);
 void sim_free_module(Module *module);
+void sim_place_shared(Module *module); // gives shared variables their addresses, also anew
 Function *sim_find_function(const Module *module, Slice name);
 Variable *sim_find_variable(Variable *list, Slice name);
 int sim_type_bytes(Type type);
 Type sim_type_named(Slice name); // "f32"; NO_TYPE if there is none
 bool sim_slice_is(Slice slice, const char *text);
+
+// ---- link.c: texts that were compiled apart.
+
+// Moves all that another module holds into the first, and gives the other back. What went wrong is the
+// first one's error.
+void sim_add_module(Module *module, Module *other);
+// Behind the last one: extern variables become those that they stand for.
+void sim_link(Module *module);
+// Why the simulator cannot run a statement of a function.
+void sim_say_unknown(const Module *module, const Function *function, const Statement *statement, char *why, size_t space);
 
 // ---- decode.c: statements become instructions with resolved operands.
 
@@ -527,6 +546,8 @@ _Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, c
 
 // ---- module.c: from a PTX text to functions that can be launched.
 
+// The same of texts that nvcc -rdc=true compiled apart, linked by their names.
+Module *sim_load_texts(const char *const *texts, int count);
 Module *sim_load_module(const char *text);
 void sim_set_variables(Module *module); // in device memory, to their initial values
 

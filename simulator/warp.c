@@ -626,6 +626,15 @@ static void branch_by_index(Warp *w, Path *p, const Instr *i, uint32_t mask)
         split(w, p, i->join, mask, p->pc, p->pc + 1);
 }
 
+static _Noreturn void fail_unknown(Warp *w, const Instr *i, uint32_t mask)
+{
+    char why[512];
+    if (i->reason)
+        sim_fault(w, i, __builtin_ctz(mask), cudaErrorNotSupported, "%s", i->reason);
+    sim_say_unknown(w->block->launch->module, w->path->frame->function, i->statement, why, sizeof why);
+    sim_fault(w, i, __builtin_ctz(mask), cudaErrorNotSupported, "%s", why);
+}
+
 static void control(Warp *w, Path *p, const Instr *i, uint32_t mask)
 {
     const bool kernel = p->frame->function->entry;
@@ -666,7 +675,7 @@ static void control(Warp *w, Path *p, const Instr *i, uint32_t mask)
         p->pc++;
         return;
     case UNKNOWN:
-        sim_fault(w, i, __builtin_ctz(mask), cudaErrorNotSupported, "%s", i->reason);
+        fail_unknown(w, i, mask);
     default:
         break;
     }

@@ -1,5 +1,5 @@
-// ptx_run FILE.ptx KERNEL THREADS INPUT OUTPUT: runs KERNEL(const void *in, void *out) on the
-// simulator, in blocks of 64 threads. INPUT's bytes are in; OUTPUT gets 8 bytes for each thread.
+// ptx_run FILE.ptx[,FILE.ptx...] KERNEL THREADS INPUT OUTPUT: runs KERNEL(const void *in, void *out) on the
+// simulator, in blocks of 64 threads. INPUT's bytes are in; OUTPUT gets 8 bytes for each thread. Several files are linked.
 #include "sim.h"
 
 #include <stdlib.h>
@@ -25,6 +25,17 @@ static char *read_file(const char *path, size_t *size)
     return text;
 }
 
+static Module *load(char *paths)
+{
+    enum { MOST = 8 };
+    const char *texts[MOST];
+    int count = 0;
+    size_t size;
+    for (char *path = strtok(paths, ","); path && count < MOST; path = strtok(NULL, ","))
+        texts[count++] = read_file(path, &size);
+    return sim_load_texts(texts, count);
+}
+
 int main(int argc, char **argv)
 {
     enum { BLOCK = 64 };
@@ -32,8 +43,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: ptx_run FILE.ptx KERNEL THREADS INPUT OUTPUT\n");
         return 2;
     }
-    size_t size, input_size;
-    const Module *module = sim_load_module(read_file(argv[1], &size));
+    size_t input_size;
+    const Module *module = load(argv[1]);
     const Function *kernel = sim_find_function(module, (Slice){argv[2], strlen(argv[2])});
     const unsigned threads = (unsigned)atoi(argv[3]);
     const char *input = read_file(argv[4], &input_size);

@@ -21,7 +21,7 @@ def make(*arguments):
     return subprocess.run(["make", *arguments], capture_output=True, text=True, cwd=ROOT, env=TYPED)
 
 
-@pytest.mark.parametrize("target", ["step03", "reference_cub", "run-all", "build", "test", "picture STEP=03", "sim FILE=tests/offsets.cu",
+@pytest.mark.parametrize("target", ["step03", "reference_cub", "run-all", "build", "test", "picture STEP=03", "sim FILE=tests/offsets.cu", "run FILE=tests/offsets.cu",
                                     "sweep", "bench-sim", "fuzz", "mine FILE=step03_sequential/reduce.cu"])
 def test_without_nvcc_the_first_line_says_so(target):
     """Broken: without a compiler a command ends in a heap of messages of make and ar."""

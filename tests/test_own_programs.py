@@ -1,5 +1,7 @@
 """make sim and make run: any CUDA program, on the simulator."""
 
+import itertools
+import subprocess
 import sys
 from pathlib import Path
 
@@ -70,7 +72,7 @@ def test_what_is_missing_is_named(tmp_path):
     assert "the simulator has no NCCL (whose header" in result.stderr
 
 
-OWN = """
+PROGRAM = """
 #include <cstdio>
 #include <cstdlib>
 #include "size.h"
@@ -100,7 +102,7 @@ def test_run_shows_what_a_program_prints_and_its_counters(tmp_path):
     """Broken: make run loses what a kernel prints, an argument, an option, the exit status, or a kernel's counters."""
     folder = tmp_path / "it's mine"
     folder.mkdir()
-    (folder / "own.cu").write_text(OWN)
+    (folder / "own.cu").write_text(PROGRAM)
     (folder / "size.h").write_text("#define SIZE LENGTH\n")
     result = make("-s", "run", f"FILE={folder}/own.cu", "FLAGS=-DLENGTH=64", "ARGS='a b' 3", "DEVICE=sim")
     lines = result.stdout.splitlines()
@@ -119,3 +121,89 @@ def test_the_table_sums_up(tmp_path):
         "                          warp  lanes_on", "kernel  launches  instructions      mean  atomics",
         "add            2            40      20.0        3", "twice          1             5       1.0        0", "0 in all: shuffles"]
     assert counters_table.of(tmp_path / "none.csv") == "no kernel was launched"
+
+
+# ---- Files that are compiled apart: -rdc=true
+
+def test_files_compiled_apart():
+    """Broken: a program of several files cannot use functions, variables, constants, kernels or function pointers of another one."""
+    files = " ".join(f"tests/programs/rdc/{name}.cu" for name in ("main", "parts"))
+    result = make("-s", "run", f"FILE={files}", "FLAGS=-rdc=true", "DEVICE=sim")
+    assert result.returncode == 0 and "\nPASS\n" in result.stdout, result.stderr
+
+
+HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n.file 1 \"{file}\"\n"
+MAIN = """
+.visible .entry use(.param .u64 in, .param .u64 out)
+{{
+    .reg .b32 %r<6>; .reg .b64 %to;
+    ld.param.u64 %to, [out];
+    .loc 1 30 1
+    {{ .param .b32 v; call.uni (v), {first}; ld.param.b32 %r1, [v]; }}
+    .loc 2 7 1
+    {{ .param .b32 v; call.uni (v), {second}; ld.param.b32 %r2, [v]; }}
+    .loc 1 40 1
+    st.global.u32 [%to], %r1;
+    st.global.u32 [%to+4], %r2;
+    ret;
+}}
+"""
+
+
+def linked(tmp_path, *texts):
+    """What the kernel use writes, run from the texts linked together; or the message."""
+    for k, text in enumerate(texts):
+        (tmp_path / f"{k}.ptx").write_text(HEAD.format(file=f"{k}.cu") + text)
+    (tmp_path / "in").write_bytes(bytes(8))
+    names = ",".join(str(tmp_path / f"{k}.ptx") for k in range(len(texts)))
+    result = subprocess.run([ROOT / "build/sim/ptx_run", names, "use", "1", tmp_path / "in", tmp_path / "out"], capture_output=True, text=True)
+    if result.returncode:
+        return result.stderr
+    written = (tmp_path / "out").read_bytes()
+    return [int.from_bytes(written[:4], "little"), int.from_bytes(written[4:8], "little")]
+
+
+def function(name, how, before=""):
+    """A function that returns what an instruction puts into %v."""
+    return f".func (.param .b32 r) {name}() {{ .reg .b32 %v; {before} {how} st.param.b32 [r], %v; ret; }}\n"
+
+
+def variable(value):
+    return f".global .align 4 .u32 x = {value};\n"
+
+
+EXTERN = ".extern .func (.param .b32 r) {}();\n"
+GET = function("get", "ld.global.u32 %v, [x];")
+OTHER = ".visible " + function("other", "ld.param.b32 %v, [v];", ".param .b32 v; call.uni (v), get;")
+
+
+def test_names_of_one_text_stay_its_own(tmp_path):
+    """Broken: a static function or variable stands for another file's of the same name."""
+    caller = EXTERN.format("other") + MAIN.format(first="get", second="other")
+    mine, other = variable(1) + GET + caller, variable(2) + GET + OTHER
+    assert linked(tmp_path, mine, other) == [1, 2] == linked(tmp_path, other, mine)
+    mine, everyone = EXTERN.format("get") + caller, ".visible " + variable(3) + ".visible " + GET
+    for texts in itertools.permutations([mine, other, everyone]):
+        assert linked(tmp_path, *texts) == [3, 2]
+
+
+def test_one_of_several_equal_functions_stays(tmp_path):
+    """Broken: a template or inline function that two files have is an error, or its variable is there twice."""
+    caller = EXTERN.format("other") + MAIN.format(first="get", second="other")
+    mine, other = ".weak " + variable(4) + ".weak " + GET + caller, ".weak " + variable(4) + ".weak " + GET + OTHER
+    assert linked(tmp_path, mine, other) == [4, 4] == linked(tmp_path, other, mine)
+    other = ".visible " + variable(5) + ".visible " + function("other", "ld.global.u32 %v, [x];")
+    assert linked(tmp_path, mine, other) == [5, 5] == linked(tmp_path, other, mine)
+
+
+def test_what_cannot_be_linked_is_named(tmp_path):
+    """Broken: a name that two files define, or none, gives a result; a kernel that launches a kernel gives no line of its source."""
+    caller = MAIN.format(first="get", second="__cudaCDP2LaunchDeviceV2")
+    defined = ".visible " + variable(1) + ".visible " + GET
+    extern = EXTERN.format("get") + EXTERN.format("__cudaCDP2LaunchDeviceV2") + caller
+    assert "two files define 'x'" in linked(tmp_path, defined, ".visible " + variable(1))
+    assert "two files define 'get'" in linked(tmp_path, extern, defined, ".visible " + function("get", "mov.b32 %v, 0;"))
+    assert "no file defines the variable 'y'" in linked(tmp_path, ".extern .global .align 4 .u32 y;\n" + extern, defined)
+    assert "(0.cu:30): it calls 'get', which is not defined here" in linked(tmp_path, extern)
+    message = linked(tmp_path, defined, '.file 2 "runtime.h"\n' + extern)
+    assert "(runtime.h:7): 1.cu:40 launches a kernel from a kernel" in message, message
