@@ -235,7 +235,7 @@ def rare_integer_cases():
     yield "{.reg .b64 %l; mov.b64 %l, 0x4040000000000001; cvt.rn.bf16.s64 %t, %l;}", "b16", ["b16"], lambda a: 0x5E81
     yield "{.reg .b64 %l; mov.b64 %l, -0x4040000000000001; cvt.rn.bf16.s64 %t, %l;}", "b16", ["b16"], lambda a: 0xDE81
     yield ("{.local .align 4 .b8 box[8]; ld.local.u32 %t, [box+4]; st.local.u32 [box+4], 7;}", "u32", ["u32", "u32"],
-           lambda a, b: 0)  # whatever a block before has left
+           lambda a, b: 0xFFFFFFFF)  # whatever a block before has left
     yield ("{.reg .u32 %m; rem.u32 %m, %s0, 3; T: .branchtargets A, B, C; brx.idx %m, T;"
            "A: mov.u32 %t, 10; bra E; B: mov.u32 %t, 11; bra E; C: mov.u32 %t, 12; E: add.u32 %t, %t, 1;}", "u32", ["u32"],
            lambda a: 11 + a % 3)
@@ -615,14 +615,28 @@ def warp_cases():
         yield (f"bar.red.{name}", not_one + f"bar.red.{name}.pred %p, 0, %p; selp.u32 %t, 1, 0, %p;}}",
                lambda rows, lane, e=expected: e)
     copy = ("{.shared .align 8 .b8 box[512]; .reg .u32 %a, %b; mov.u32 %a, box; mov.u32 %n, %tid.x; shl.b32 %n, %n, 3; add.u32 %a, %a, %n;"
-            "st.shared.u32 [%a+4], 5; cp.async.ca.shared.global [%a], [%in], SIZES; cp.async.commit_group; cp.async.wait_group 0;"
+            "st.shared.u32 [%a+4], 5; cp.async.ca.shared.global [%a], [%in], SIZES; cp.async.commit_group; WAIT"
             "ld.shared.u32 %t, [%a]; ld.shared.u32 %b, [%a+4]; shl.b32 %b, %b, 4; add.u32 %t, %t, %b;}")
+    asleep = copy.replace("SIZES", "8")
+    copy = copy.replace("WAIT", "cp.async.wait_group 0;")
     yield "cp.async", copy.replace("SIZES", "8"), lambda rows, lane: rows[lane][0]
     yield "cp.async, zeros after the source", copy.replace("SIZES", "8, 2"), lambda rows, lane: rows[lane][0] & 0xFFFF
     yield ("cp.async, negative offsets", copy.replace("SIZES", "8").replace("[%a], [%in]", "[%a+-8], [%in-8]").replace(
         "cp.async.ca", "add.u32 %a, %a, 8; add.u64 %in, %in, 8; cp.async.ca").replace("%b, [%a+4]", "%b, [%a-4]").replace(
         "%t, [%a]", "%t, [%a-8]").replace("box[512]", "box[520]"), lambda rows, lane: rows[lane][0])
     yield "cp.async of half as much", copy.replace("SIZES", "4"), lambda rows, lane: rows[lane][0] + 80
+    old, second = 0xFFFFFFFF + 80, "cp.async.ca.shared.global [%a+4], [%in+8], 4;"
+    yield "cp.async without a wait", asleep.replace("WAIT", ""), lambda rows, lane: old
+    yield ("cp.async, a wait for all but the last group",
+           asleep.replace("WAIT", second + "cp.async.commit_group; cp.async.wait_group 1;"), lambda rows, lane: rows[lane][0])
+    yield ("cp.async, a wait for all groups", asleep.replace("WAIT", second + "cp.async.commit_group; cp.async.wait_group 0;"),
+           lambda rows, lane: rows[lane][0] + 16 * rows[lane][1])
+    yield ("cp.async, a wait for groups where one is not committed", asleep.replace("WAIT", second + "cp.async.wait_group 0;"),
+           lambda rows, lane: rows[lane][0])
+    yield ("cp.async.wait_all", asleep.replace("WAIT", second + "cp.async.wait_all;"),
+           lambda rows, lane: rows[lane][0] + 16 * rows[lane][1])
+    yield ("cp.async, a wait of some lanes", "{.reg .pred %p; setp.eq.u32 %p, %s2, 1;"
+           + asleep.replace("WAIT", "@%p cp.async.wait_group 0;") + "}", lambda rows, lane: rows[lane][0] if rows[lane][2] == 1 else old)
     yield from mbarrier_cases()
 
 
@@ -685,6 +699,12 @@ def mbarrier_cases():
                                             + "mov.u32 %t, 7;"}.items():
         yield (f"mbarrier.try_wait for other lanes: {name}", some + text + "E: bar.sync 0;}",
                lambda rows, lane: 7 * (lane % 8 != 5))
+    from_neighbour = (everyone + "shl.b32 %b, %n, 3; mov.u32 %a, box; add.u32 %a, %a, %b; cp.async.ca.shared.global [%a], [%in], 8;"
+                      "ARRIVE" + parity_wait + "xor.b32 %b, %n, 1; shl.b32 %b, %b, 3; mov.u32 %a, box; add.u32 %a, %a, %b; ld.shared.u32 %t, [%a];}")
+    yield ("cp.async.mbarrier.arrive.noinc", from_neighbour.replace("ARRIVE", "cp.async.mbarrier.arrive.noinc.shared.b64 [bar];"),
+           lambda rows, lane: rows[lane ^ 1][0])
+    yield ("cp.async.mbarrier.arrive", from_neighbour.replace("ARRIVE", "cp.async.mbarrier.arrive.shared::cta.b64 [bar];" + arrive),
+           lambda rows, lane: rows[lane ^ 1][0])
     yield ("cp.async.bulk of many lanes", everyone + "shl.b32 %b, %n, 4; mov.u32 %a, box; add.u32 %a, %a, %b;"
            "and.b32 %b, %n, 1; setp.eq.u32 %p, %b, 0; mov.u32 %b, 0; @%p mov.u32 %b, 16;"
            f"mbarrier.arrive.expect_tx.shared.b64 %s, [bar], %b; @%p {engine} [%a], [%in], %b, [bar];" + parity_wait
