@@ -25,11 +25,10 @@ static uint8_t *operand_pointer(Warp *w, const Instr *i, const Address *operand,
 
 static Mbarrier *barrier_at(Warp *w, const Instr *i, const Address *operand, int lane)
 {
-    const Block *b = w->block;
-    uint8_t *at = operand_pointer(w, i, operand, lane, sizeof(Mbarrier), sizeof(Mbarrier), ACCESS_ATOMIC);
-    if (at < b->shared || at >= b->shared + b->launch->shared_bytes)
+    const bool generic = operand->space == GENERIC;
+    if ((generic ? sim_space_at(sim_operand_address(w, operand, lane)) : operand->space) != SHARED)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "an mbarrier outside shared memory");
-    return (Mbarrier *)at;
+    return (Mbarrier *)operand_pointer(w, i, operand, lane, sizeof(Mbarrier), sizeof(Mbarrier), ACCESS_ATOMIC);
 }
 
 static Mbarrier *valid_barrier_at(Warp *w, const Instr *i, const Address *operand, int lane)

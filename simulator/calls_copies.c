@@ -12,7 +12,7 @@ static bool is_there(const void *pointer, size_t bytes, Side side)
     return side == ON_DEVICE ? sim_on_device(pointer, bytes) : sim_on_host(pointer, bytes);
 }
 
-static cudaError_t check_copy(const void *to, size_t to_bytes, const void *from, size_t from_bytes, enum cudaMemcpyKind kind)
+static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes, const void *from, size_t from_bytes, enum cudaMemcpyKind kind)
 {
     static const struct {
         Side from, to;
@@ -24,7 +24,11 @@ static cudaError_t check_copy(const void *to, size_t to_bytes, const void *from,
     if ((unsigned)kind > cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
     const bool there = is_there(to, to_bytes, SIDES[kind].to) && is_there(from, from_bytes, SIDES[kind].from);
-    return there ? cudaSuccess : cudaErrorInvalidValue;
+    if (there)
+        return cudaSuccess;
+    sim_explain_range(call, to, to_bytes);
+    sim_explain_range(call, from, from_bytes);
+    return cudaErrorInvalidValue;
 }
 
 API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
@@ -32,7 +36,7 @@ API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMe
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     STOP_IF(sim_forbidden_in_capture(true));
-    const cudaError_t error = check_copy(to, bytes, from, bytes, kind);
+    const cudaError_t error = check_copy(__func__, to, bytes, from, bytes, kind);
     if (!error && bytes)
         memmove(sim_memory_at(to), sim_memory_at(from), bytes);
     return sim_done(error);
@@ -65,7 +69,7 @@ API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t
     REQUIRE(width <= to_pitch && width <= from_pitch, cudaErrorInvalidPitchValue);
     REQUIRE(span_of_rows(to_pitch, width, height, &to_bytes), cudaErrorInvalidValue);
     REQUIRE(span_of_rows(from_pitch, width, height, &from_bytes), cudaErrorInvalidValue);
-    const cudaError_t error = check_copy(to, to_bytes, from, from_bytes, kind);
+    const cudaError_t error = check_copy(__func__, to, to_bytes, from, from_bytes, kind);
     for (size_t row = 0; row < height && width > 0 && !error; row++)
         memmove(sim_memory_at((char *)to + row * to_pitch), sim_memory_at((const char *)from + row * from_pitch), width);
     return sim_done(error);
@@ -159,12 +163,20 @@ API cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cud
 
 // ---- Fills
 
+static bool can_be_filled(const char *call, const void *pointer, size_t bytes)
+{
+    const bool there = sim_on_device(pointer, bytes);
+    if (!there)
+        sim_explain_range(call, pointer, bytes);
+    return there;
+}
+
 API cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     STOP_IF(sim_forbidden_in_capture(true));
-    REQUIRE(sim_on_device(pointer, bytes), cudaErrorInvalidValue);
+    REQUIRE(can_be_filled(__func__, pointer, bytes), cudaErrorInvalidValue);
     if (bytes)
         memset(sim_memory_at(pointer), value, bytes);
     return cudaSuccess;
@@ -184,7 +196,7 @@ API cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t widt
     STOP_IF_BROKEN();
     STOP_IF(sim_forbidden_in_capture(true));
     REQUIRE(width <= pitch && span_of_rows(pitch, width, height, &bytes), cudaErrorInvalidValue);
-    REQUIRE(sim_on_device(pointer, bytes), cudaErrorInvalidValue);
+    REQUIRE(can_be_filled(__func__, pointer, bytes), cudaErrorInvalidValue);
     for (size_t row = 0; row < height && width > 0; row++)
         memset(sim_memory_at((char *)pointer + row * pitch), value, width);
     return cudaSuccess;

@@ -52,6 +52,49 @@ bool sim_on_host(const void *pointer, size_t bytes)
     return (shared || sim_in_managed_variable(pointer)) && sim_on_device(pointer, bytes);
 }
 
+// ---- Mistakes that CUDA's error does not explain, each with one line; the first ones only, since programs may make them on purpose
+
+enum { MOST_LINES = 8 };
+
+static bool may_explain(void)
+{
+    static int lines;
+    return lines < MOST_LINES && ++lines;
+}
+
+void sim_explain_range(const char *call, const void *pointer, size_t bytes)
+{
+    const Allocation *a = allocation_with(pointer);
+    const size_t offset = a ? (uint64_t)(uintptr_t)pointer - a->address : 0;
+    if (a && bytes > a->bytes - offset && may_explain())
+        fprintf(stderr, "simulator: %s: %zu bytes from %p on, byte %zu of an allocation of %zu bytes, go beyond its end\n", call,
+                bytes, pointer, offset, a->bytes);
+    else if (!a && sim_in_device_range(pointer) && may_explain())
+        fprintf(stderr, "simulator: %s: %p is in device memory that has been freed or never was allocated\n", call, pointer);
+}
+
+static void explain_free(const char *call, const void *pointer)
+{
+    const Allocation *a = allocation_with(pointer);
+    if (!may_explain())
+        return;
+    if (!a)
+        fprintf(stderr, "simulator: %s: %p has been freed already, or never was allocated\n", call, pointer);
+    else if ((uint64_t)(uintptr_t)pointer != a->address)
+        fprintf(stderr, "simulator: %s: %p is byte %zu of an allocation of %zu bytes; only its begin can be freed\n", call, pointer,
+                (size_t)((uint64_t)(uintptr_t)pointer - a->address), a->bytes);
+    else
+        fprintf(stderr, "simulator: %s: %p is of a kind that this function does not free\n", call, pointer);
+}
+
+static cudaError_t end_allocation(const char *call, void *pointer, MemoryKind kind)
+{
+    const cudaError_t error = sim_end_allocation(pointer, kind);
+    if (error)
+        explain_free(call, pointer);
+    return sim_done(error);
+}
+
 static cudaError_t allocate(void **pointer, size_t bytes, MemoryKind kind, unsigned flags)
 {
     HOLD_MEMORY();
@@ -82,7 +125,7 @@ API cudaError_t cudaFree(void *pointer)
         return sim_done(sim_free_graph_memory(pointer));
     if (begins && a->pool)
         sim_leave_pool(a);
-    return sim_done(sim_end_allocation(pointer, begins && a->kind == MANAGED_MEMORY ? MANAGED_MEMORY : DEVICE_MEMORY));
+    return end_allocation(__func__, pointer, begins && a->kind == MANAGED_MEMORY ? MANAGED_MEMORY : DEVICE_MEMORY);
 }
 
 // Rows of width bytes that begin at multiples of *pitch.
@@ -141,7 +184,7 @@ API cudaError_t cudaFreeHost(void *pointer)
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     STOP_IF(sim_forbidden_in_capture(false));
-    return sim_done(sim_end_allocation(pointer, PINNED_MEMORY));
+    return end_allocation(__func__, pointer, PINNED_MEMORY);
 }
 
 API cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)

@@ -4,6 +4,7 @@ import csv
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -265,6 +266,73 @@ def test_printf(tmp_path):
     result = run(build(ROOT / "tests/programs/output.cu", tmp_path / "output"))
     assert result.stdout.splitlines()[1] == "lane 0.1:  0.50|7   |ff|1099511627776|b|%|1.234568e+04"
     assert result.stdout.splitlines()[4] == "-1|1|   5|end"
+
+
+# ---- Memory
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory):
+    return build(ROOT / "tests/memory.cu", tmp_path_factory.mktemp("memory") / "memory")
+
+
+@pytest.mark.parametrize("access, said", [
+    ("read", r"the host read or wrote 0x[0-9a-f]+, which is device memory \(byte 16 of the 4096 of allocation 2\); cudaMemcpy copies it"),
+    ("write", r"the host read or wrote 0x[0-9a-f]+, which is device memory \(byte 16 of the 4096 of allocation 2\); cudaMemcpy copies it"),
+    ("variable", r"the host read or wrote 0x[0-9a-f]+, a variable in device memory \(byte 12 of the 100 .*cudaMemcpyFromSymbol.* copy it"),
+    ("freed", "the host read or wrote 0x[0-9a-f]+, device memory that has been freed or never was allocated")])
+def test_the_host_cannot_touch_device_memory(memory, access, said):
+    """Broken: a program that forgets cudaMemcpy passes here and crashes on a GPU, or crashes without a word."""
+    result = run(memory, access)
+    assert result.returncode != 0 and re.search(f"^simulator: {said}$", result.stderr, re.MULTILINE), result.stderr
+    if not os.environ.get("ASAN_OPTIONS"):  # the sanitizer has a handler of its own, which comes next
+        assert result.returncode == -signal.SIGSEGV and len(result.stderr.splitlines()) == 1
+
+
+def test_other_crashes_are_none_of_the_simulator(memory):
+    """Broken: a program's own crash is taken for an access of device memory, or does not end it."""
+    result = run(memory, "elsewhere")
+    assert result.returncode != 0 and "simulator" not in result.stderr
+
+
+def test_fresh_memory_is_poison(memory):
+    """Broken: a kernel that reads what nobody wrote finds zeros, or what a freed allocation held, or 4 GiB are committed at once."""
+    result = run(memory, "fresh")
+    assert result.stdout == "-1 -1 -1 7\ncudaSuccess -1 -1 0 small\n-1 -1 small\ncudaSuccess\n", result.stdout + result.stderr
+
+
+def test_a_kernel_cannot_use_freed_memory(memory):
+    """Broken: a kernel reads memory that the program has freed."""
+    result = run(memory, "use after free")
+    assert result.stdout.endswith("cudaErrorIllegalAddress\n") and "kernel read, block (0,0,0), thread (0,0,0)" in result.stderr
+
+
+def test_wrong_ranges_are_named(memory):
+    """Broken: CUDA's error is all that one learns, or a program that tests for errors is flooded."""
+    result = run(memory, "calls")
+    lines = result.stderr.splitlines()
+    for line, said in zip(lines, [r"cudaMemcpy: 100 bytes from 0x\w+ on, byte 20 of an allocation of 100 bytes, go beyond its end",
+                                  r"cudaMemset: 101 bytes from 0x\w+ on, byte 0 of an allocation of 100 bytes, go beyond its end",
+                                  r"cudaFree: 0x\w+ is byte 4 of an allocation of 100 bytes; only its begin can be freed",
+                                  r"cudaFreeHost: 0x\w+ is of a kind that this function does not free",
+                                  r"cudaFree: 0x\w+ has been freed already, or never was allocated",
+                                  r"cudaMemcpy: 0x\w+ is in device memory that has been freed or never was allocated"]):
+        assert re.fullmatch(f"simulator: {said}", line), line
+    assert result.stdout.startswith("1111111\n") and 6 <= len(lines) <= 10
+
+
+@pytest.mark.parametrize("threads", "128")
+def test_local_memory_does_not_depend_on_the_host(memory, threads):
+    """Broken: a thread finds what another block left on the stack, so that results depend on the number of host threads."""
+    result = run(memory, "strays", SIM_THREADS=threads)
+    assert result.stdout == "cudaErrorIllegalAddress\n" and "of local memory, of which the thread's variables take 16" in result.stderr
+    assert run(memory, "stack", SIM_THREADS=threads).stdout == "cudaSuccess" + 64 * " -1" + "\n"
+
+
+def test_one_function_leads_to_memory():
+    """Broken: an instruction reaches memory by another way than sim_access, past checks and whatever watches accesses."""
+    for source in sorted((ROOT / "simulator").glob("*.c")):
+        found = re.search(r"(block|b)->(local|shared)\b(?!_)|\bnear->memory\b", source.read_text())
+        assert not found or source.name in ("spaces.c", "block.c"), (source.name, found[0])
 
 
 # ---- Blocks that wait for each other
