@@ -110,7 +110,7 @@ void sim_mbarrier_test(Warp *w, const Instr *i, uint32_t mask)
     w->yields = over != mask;
 }
 
-// In pieces of 8 bytes: device memory is read and written with relaxed atomic accesses, as in memory.c.
+// In pieces of 8 bytes: device memory is read and written with relaxed atomic accesses, as in lanes.h.
 static void copy(uint8_t *to, const uint8_t *from, size_t bytes)
 {
     for (size_t k = 0; k < bytes; k += 8)
