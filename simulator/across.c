@@ -207,16 +207,22 @@ static uint64_t call_argument(const Printer *p, int index, size_t bytes)
     return value;
 }
 
-// __assertfail(condition, file, line, function, ...)
+// __assertfail(condition, file, line, function, ...): a line for each thread, as CUDA prints it. The threads end.
 void sim_fail_assertion(Warp *w, const Instr *i, uint32_t mask)
 {
-    Printer p = {.w = w, .i = i, .lane = __builtin_ctz(mask)};
-    char condition[256], file[256], function[256];
-    text_at(&p, call_argument(&p, 0, 8), condition, sizeof condition);
-    text_at(&p, call_argument(&p, 1, 8), file, sizeof file);
-    text_at(&p, call_argument(&p, 3, 8), function, sizeof function);
-    sim_fault(w, i, p.lane, cudaErrorAssert, "%s:%u: %s: assertion `%s' failed", file, (unsigned)call_argument(&p, 2, 4),
-              function, condition);
+    const dim3 size = w->block->launch->block, index = w->block->index;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
+        const unsigned thread = (unsigned)(w->number * LANES + p.lane);
+        char condition[1024], file[1024], function[1024];
+        text_at(&p, call_argument(&p, 0, 8), condition, sizeof condition);
+        text_at(&p, call_argument(&p, 1, 8), file, sizeof file);
+        text_at(&p, call_argument(&p, 3, 8), function, sizeof function);
+        fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file,
+                (unsigned)call_argument(&p, 2, 4), function, index.x, index.y, index.z, thread % size.x,
+                thread / size.x % size.y, thread / size.x / size.y, condition);
+        sim_note_fault(w, i, p.lane, cudaErrorAssert, "assertion `%s` failed", condition);
+    }
 }
 
 static void store_result(const Printer *p, const void *value, size_t bytes)

@@ -49,18 +49,33 @@ static void say_where(Block *b, char *text, size_t space, const Instr *i, const 
     snprintf(text + used, space - (size_t)used, ": ");
 }
 
-_Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)
+static void note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, va_list arguments)
 {
     Block *b = w->block;
     sim_await_turn(b); // is it a fault of the block, or of its running ahead?
+    if (b->error != cudaSuccess)
+        return;
     b->error = error;
     say_where(b, b->message, sizeof b->message, i, w, lane);
     const size_t used = strlen(b->message);
+    vsnprintf(b->message + used, sizeof b->message - used, format, arguments);
+}
+
+void sim_note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)
+{
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(b->message + used, sizeof b->message - used, format, arguments);
+    note_fault(w, i, lane, error, format, arguments);
     va_end(arguments);
-    longjmp(b->on_fault, FAULT);
+}
+
+_Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    note_fault(w, i, lane, error, format, arguments);
+    va_end(arguments);
+    longjmp(w->block->on_fault, FAULT);
 }
 
 static _Noreturn void report_deadlock(Block *b)
@@ -253,8 +268,8 @@ static void run_warps(Block *b)
     if (progress && b->live > 0 && !b->launch->together && is_stuck(b) && !give_way(b))
         report_stuck(b);
     const uint64_t most = sim_device()->max_instructions;
-    if (instructions > most || b->watch->in_vain > most / 4)
-        report_limit(b, instructions);
+    if (instructions > most || b->watch->in_vain > most / 10)
+        report_limit(b, instructions > most ? instructions : b->watch->in_vain);
 }
 
 static void run_block(Block *b, uint64_t place)
@@ -265,6 +280,8 @@ static void run_block(Block *b, uint64_t place)
     while (b->live > 0)
         run_warps(b);
     sim_await_turn(b);
+    if (b->error != cudaSuccess) // of threads that ended before the others
+        longjmp(b->on_fault, FAULT);
 }
 
 // ---- The host's threads
@@ -466,7 +483,9 @@ static bool have_turn(Block *b)
     run_warps(b);
     if (b->live > 0)
         return true;
-    if (launch->next_block == launch->blocks)
+    if (b->error != cudaSuccess)
+        record_fault(launch, b);
+    if (b->error != cudaSuccess || launch->next_block == launch->blocks)
         return false;
     start_block(b, launch->next_block++);
     return true;

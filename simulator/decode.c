@@ -840,6 +840,7 @@ static bool decode_call(Decoder *d, const Statement *s, Instr *i)
     for (size_t n = 0; n < sizeof BUILT_IN / sizeof *BUILT_IN; n++)
         if (sim_slice_is(callee->name, BUILT_IN[n].name)) {
             i->run = BUILT_IN[n].run;
+            i->control = i->run == sim_fail_assertion ? EXIT : PLAIN;
             const size_t bytes = i->run == sim_malloc ? sizeof(void *) : sizeof(int); // of a result
             return call->argument_count >= BUILT_IN[n].arguments && call->result_count >= BUILT_IN[n].results &&
                    (call->result_count == 0 || call->results[0] + bytes <= d->function->param_bytes);

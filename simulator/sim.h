@@ -540,7 +540,10 @@ cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, 
 cudaError_t sim_launch_cooperative(const Module *module, const Function *kernel, dim3 grid, dim3 block,
                                    size_t dynamic_bytes, size_t stack_bytes, void **arguments);
 
-// Ends the block: the instruction of a lane (or -1) went wrong. Does not return.
+// The instruction of a lane (or -1) went wrong: the launch ends with the block, unless something else did before.
+void sim_note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+// The same, and ends the block. Does not return.
 _Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
