@@ -51,7 +51,7 @@ void sim_count_launch(const Launch *launch, double host_seconds)
         step_name(step, sizeof step);
         fprintf(file, "step,kernel,launch,grid,block,warp_instructions,lanes_on_mean,divergent_branches,shared_loads,"
                       "shared_stores,bank_conflicts,global_load_requests,global_load_sectors,global_store_requests,"
-                      "global_store_sectors,atomics,shuffles,block_barriers,warp_barriers\n");
+                      "global_store_sectors,atomics,shuffles,block_barriers,warp_barriers,uneven_loops\n");
     }
     const Counters *c = &launch->counters;
     const Slice kernel = sim_plain_name(launch->kernel->name);
@@ -60,7 +60,7 @@ void sim_count_launch(const Launch *launch, double host_seconds)
             c->warp_instructions ? (double)c->lanes_on / (double)c->warp_instructions : 0.0);
     const uint64_t totals[] = {c->divergent_branches, c->shared_loads, c->shared_stores, c->bank_conflicts,
                                c->global_load_requests, c->global_load_sectors, c->global_store_requests,
-                               c->global_store_sectors, c->atomics, c->shuffles, c->block_barriers, c->warp_barriers};
+                               c->global_store_sectors, c->atomics, c->shuffles, c->block_barriers, c->warp_barriers, c->uneven_loops};
     for (size_t k = 0; k < sizeof totals / sizeof *totals; k++)
         fprintf(file, ",%" PRIu64, totals[k]);
     fprintf(file, "\n");

@@ -14,7 +14,7 @@
 
 enum { TURN = 20000 };    // instructions until the next warp has its turn
 enum { SHORT_TURN = 32 }; // the same where blocks take turns
-enum { LOOK = 256 };      // turns of a loop until its registers are compared with what they were
+enum { LOOK = 512 };      // turns of a loop until its registers are compared with what they were
 enum { CALL_BYTES = 64 }; // that a call takes from the stack besides the function's variables
 
 // ---- Frames
