@@ -1104,7 +1104,6 @@ static void decode_function(Module *module, Arena *arena, Function *f)
         }
     }
     program->code[f->count] = (Instr){.control = RETURN, .second = NOWHERE, .guard = NOWHERE, .join = NOWHERE};
-    sim_analyse(arena, f, program);
 }
 
 // Makes a function's order as strict as that of any function it calls; whether that changed it.
@@ -1131,7 +1130,10 @@ void sim_decode(Module *module)
     for (bool changed = true; changed;) { // functions may call each other in turn
         changed = false;
         for (Function *f = module->functions; f; f = f->next)
-            if (f->defined && f->program->calls)
-                changed |= ask_callees(f);
+            if (f->defined)
+                changed |= ask_callees(f) | sim_sum_up(f);
     }
+    for (Function *f = module->functions; f; f = f->next)
+        if (f->defined)
+            sim_analyse(&module->arena, f, f->program);
 }

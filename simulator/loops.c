@@ -3,20 +3,30 @@
 // waits for others, or for ever; where lanes leave a loop at different turns, a GPU may count more than is counted here.
 #include "flow.h"
 
-typedef struct Does { // instructions
-    bool accesses, writes, asks;
-} Does;
-
 static void note(Does *does, const Instr *i)
 {
     const bool own = i->space == LOCAL || i->space == PARAM || i->space == CONST; // nobody else's
-    const bool store = i->run == sim_store || i->run == sim_store_argument;
     const bool adds = i->run == sim_atomic && i->d == NOWHERE; // nor would it tell what it found
     does->accesses |= ((i->run == sim_load || i->run == sim_store) && !own) || i->run == sim_atomic;
     does->asks |= (i->flags & ASKS_OTHERS && i->run == sim_load) || i->run == sim_atomic || i->control == PHASE_TEST;
-    does->writes |= store || adds || i->run == sim_copy_async || i->run == sim_copy_bulk || i->run == sim_mbarrier_init ||
-                    i->run == sim_mbarrier_inval || i->run == sim_mbarrier_arrive || i->run == sim_print ||
-                    i->run == sim_malloc || i->run == sim_free || i->control == CALL || i->control == BLOCK_BARRIER;
+    does->writes |= i->run == sim_store || adds || i->run == sim_copy_async || i->run == sim_copy_bulk ||
+                    i->run == sim_mbarrier_init || i->run == sim_mbarrier_inval || i->run == sim_mbarrier_arrive ||
+                    i->run == sim_print || i->run == sim_malloc || i->run == sim_free || i->control == BLOCK_BARRIER;
+    if (i->control != CALL)
+        return;
+    const Does any = {true, true, true}, called = i->call->callee ? i->call->callee->program->does : any;
+    does->accesses |= called.accesses;
+    does->asks |= called.asks;
+    does->writes |= called.writes;
+}
+
+bool sim_sum_up(const Function *f)
+{
+    Does *does = &f->program->does;
+    const Does before = *does;
+    for (uint32_t k = 0; k < f->program->count; k++)
+        note(does, &f->program->code[k]);
+    return before.accesses != does->accesses || before.asks != does->asks || before.writes != does->writes;
 }
 
 // Lists the blocks of the loop that `last` turns, back to `head`: those from which ways lead to `last`.

@@ -251,6 +251,12 @@ typedef struct FramePart { // of a frame
     uint32_t offset, bytes;
 } FramePart;
 
+typedef struct Does { // some instructions, and those of functions that they call
+    bool accesses; // memory that is not the thread's own
+    bool writes;   // to memory, or lets others know in another way
+    bool asks;     // what others did
+} Does;
+
 typedef struct Program { // an executable function
     Instr *code; // `count` instructions and an end, which returns
     uint32_t count;
@@ -260,12 +266,15 @@ typedef struct Program { // an executable function
     FramePart *ranges; // of the registers that may be read before they are written: they start as zero
     int range_count;
     Order order;
+    Does does;
     bool calls;
 } Program;
 
 // Makes all functions of a module executable. What it does not know becomes UNKNOWN.
 void sim_decode(Module *module);
 
+// Finds out what a function does, as far as is known of those that it calls; whether that is new: loops.c.
+bool sim_sum_up(const Function *function);
 // Finds out what a program's ways tell, before it runs: flow.c. The module's arena holds what stays.
 void sim_analyse(Arena *module, const Function *function, Program *program);
 
@@ -414,7 +423,8 @@ typedef struct Path { // lanes of a warp that run together
     struct Path *parent, *next;
     // Of a path that goes round a loop that changes nothing in memory: see count_turn in warp.c.
     const Instr *loop;
-    uint32_t turns;
+    const Frame *loop_frame;
+    uint32_t turns, inner; // of loops in it, or in functions called there
     bool same;             // it came back with the same registers as when it was looked at last,
     uint64_t state, stirs; // these, after so many stirs
 } Path;

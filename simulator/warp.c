@@ -429,7 +429,6 @@ static void call(Warp *w, Path *p, const Instr *i)
     copy_arguments(p, p->frame, f, i->call->arguments, i->call->argument_count, callee->params, true);
     p->frame = f;
     p->pc = 0;
-    p->loop = NULL;
 }
 
 static void return_to_caller(Warp *w, Path *p)
@@ -438,7 +437,8 @@ static void return_to_caller(Warp *w, Path *p)
     copy_arguments(p, f, f->caller, f->call->call->results, f->call->call->result_count, f->function->returned, false);
     p->frame = f->caller;
     p->pc = (uint32_t)(f->call - f->caller->function->program->code) + 1;
-    p->loop = NULL;
+    if (p->loop_frame == f)
+        p->loop = NULL;
     leave_frame(w->block, f, p->mask);
 }
 
@@ -516,20 +516,35 @@ static uint64_t state_of(const Frame *f)
     return state;
 }
 
+// Whether the path is in its loop, or in a function that was called there.
+static bool is_in_loop(const Path *p)
+{
+    const Instr *at = instruction_at(p);
+    const Frame *f = p->frame;
+    for (; f && f != p->loop_frame; f = f->caller)
+        at = f->call;
+    return f && at >= &f->function->program->code[p->loop->target] && at <= p->loop;
+}
+
 // The path goes round a loop once more. Where the loop changes nothing in memory, its registers are the same as when it was
 // looked at last, and since then nobody else has done anything but go round such loops, it goes round for ever.
 static void count_turn(Warp *w, Path *p, const Instr *turn)
 {
+    const bool same = p->loop == turn && p->loop_frame == p->frame;
     if (!(turn->loop & QUIET_LOOP)) {
         p->loop = NULL;
         return;
     }
-    if (p->loop != turn) {
+    if (p->loop && !same && is_in_loop(p) && ++p->inner < LOOK)
+        return;
+    if (!same) {
         p->loop = turn;
+        p->loop_frame = p->frame;
         p->turns = 0;
         p->same = false;
         p->stirs = UINT64_MAX;
     }
+    p->inner = 0;
     if (++p->turns % LOOK)
         return;
     const uint64_t state = state_of(p->frame), stirs = w->block->watch->stirs;
@@ -542,11 +557,8 @@ static void count_turn(Warp *w, Path *p, const Instr *turn)
 static void watch_path(Warp *w, Path *p, uint64_t instructions)
 {
     Watch *watch = w->block->watch;
-    if (p->loop) {
-        const Instr *at = instruction_at(p);
-        if (at < &p->frame->function->program->code[p->loop->target] || at > p->loop)
-            p->loop = NULL;
-    }
+    if (p->loop && !is_in_loop(p))
+        p->loop = NULL;
     watch->stirs += !p->loop;
     watch->in_vain = p->loop && p->loop->loop & ASKING_LOOP ? watch->in_vain + instructions : 0;
 }

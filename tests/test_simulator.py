@@ -409,7 +409,7 @@ int main(int argc, char **)
 }
 """
 SHUFFLED, TOGETHER = {"SIM_BLOCK_ORDER": "1"}, {"SIM_TOGETHER": "1"}
-ENDLESS = "[0-9]+ warp instructions and no end: an endless loop"
+ENDLESS = "kernel chained, block .* an endless loop"
 
 
 @pytest.mark.parametrize("environment, arguments, printed, said", [
@@ -451,7 +451,7 @@ FAULTS = {  # kernel, launch, CUDA's error, what the message must name
                       "cudaErrorIllegalAddress", ["of which the block has 128"]),
     "missed barrier": ("if (threadIdx.x < 32) __syncthreads(); else asm volatile(\"bar.sync 1, 64;\");", "1, 64",
                        "cudaErrorLaunchTimeout", ["wait at barrier"]),
-    "endless loop": ("while (*(volatile int *)out == 0);", "1, 32", "cudaErrorLaunchTimeout", ["endless loop?"]),
+    "endless loop": ("while (*(volatile int *)out == 0);", "1, 32", "cudaErrorLaunchTimeout", ["an endless loop turns here"]),
     "trap": ("__trap();", "1, 1", "cudaErrorLaunchFailure", ["trapped"]),
     "assert": ("assert(threadIdx.x < 3);", "1, 32", "cudaErrorAssert", ["thread (3,0,0)", "threadIdx.x < 3", "failed"]),
     "not in its own mask": ("asm volatile(\"bar.warp.sync 1;\");", "1, 32", "cudaErrorIllegalInstruction",
@@ -478,7 +478,7 @@ FAULTS = {  # kernel, launch, CUDA's error, what the message must name
     "one arrival too many": (MBARRIER + "asm volatile(\"mbarrier.arrive.shared.b64 _, [%0], 3;\" :: \"r\"(b));", "1, 1",
                              "cudaErrorLaunchFailure", ["3 arrivals at an mbarrier that awaits 2 more"]),
     "endless wait": (MBARRIER + f"for (int over = 0; !over;) asm volatile(\"{TEST_WAIT}\" : \"=r\"(over) : \"r\"(b));",
-                     "1, 64", "cudaErrorLaunchTimeout", ["endless loop?"]),
+                     "1, 64", "cudaErrorLaunchTimeout", ["an endless loop turns here"]),
 }
 
 
@@ -501,9 +501,9 @@ int main() {{
 """)
     result = run(build(source, tmp_path / "fault", "-lineinfo"), SIM_MAX_INSTRUCTIONS="100000")
     assert result.returncode == 0 and result.stdout == f"{error} {error}\n", result.stderr
-    assert len(result.stderr.splitlines()) == 1 and "kernel _Z5wrongPi" in result.stderr
+    assert len(result.stderr.splitlines()) == (30 if fault == "assert" else 1) and "kernel wrong, block" in result.stderr
     assert all(word in result.stderr for word in named), result.stderr
-    assert fault in ("endless loop", "endless wait") or "fault.cu:3" in result.stderr, result.stderr
+    assert "fault.cu:3" in result.stderr, result.stderr
 
 
 def test_clusters_are_refused(tmp_path):

@@ -1,0 +1,73 @@
+// For test_control.py: kernels that end otherwise than they should, and one whose threads end in a function. The argument chooses.
+#include <cassert>
+#include <cstdio>
+#include <cstdlib>
+#include <sys/resource.h>
+
+namespace deep {
+template <int N, typename T> __global__ void waits(T *p)
+{
+    while (*(volatile T *)p == 0)
+        ;
+    p[1] = N;
+}
+}
+
+__global__ void counts_while_it_waits(int *p)
+{
+    int turns = 0;
+    while (*(volatile int *)p == 0)
+        turns++;
+    p[1] = turns;
+}
+
+static __global__ void fails(int *p)
+{
+    assert(threadIdx.x % 40 != 3);
+    __syncthreads();
+    p[threadIdx.x] = 1;
+    assert(threadIdx.x < 62);
+}
+
+__device__ __noinline__ void leave(const int *p)
+{
+    if (*p == 0)
+        asm volatile("exit;");
+}
+
+__global__ void leaves(const int *p, int *out)
+{
+    leave(p);
+    out[0] = 1;
+}
+
+__device__ __noinline__ int deep_down(int n, volatile int *p)
+{
+    volatile int a[8];
+    a[n & 7] = n;
+    return n ? deep_down(n - 1, p) + a[n & 7] : *p;
+}
+
+__global__ void calls(int *p)
+{
+    p[threadIdx.x] = deep_down(5, p);
+}
+
+int main(int, char **arguments)
+{
+    int *p;
+    cudaMalloc(&p, 4096);
+    cudaMemset(p, 0, 4096);
+    switch (arguments[1][0]) {
+    case 'w': deep::waits<3><<<2000, 256>>>(p); break;
+    case 'c': counts_while_it_waits<<<2000, 256>>>(p); break;
+    case 'f': fails<<<1, 64>>>(p); break;
+    case 'l': leaves<<<3000, 1024>>>(p, p + 1); break;
+    case 's': cudaDeviceSetLimit(cudaLimitStackSize, 1 << 18); calls<<<2, 1024>>>(p);
+    }
+    printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+    rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    if (used.ru_maxrss > 100000)
+        printf("%ld KiB of memory\n", used.ru_maxrss);
+}

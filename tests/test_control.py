@@ -1,0 +1,100 @@
+"""How lanes, warps and blocks get on: where they meet, what holds them up, and what is said of those that never end."""
+
+import re
+import resource
+import time
+
+import pytest
+
+from test_instructions import RUN, kernel, run as results
+from test_simulator import ROOT, build, counters, run
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    return build(ROOT / "tests/lanes_and_loops.cu", tmp_path_factory.mktemp("control") / "lanes_and_loops", "-lineinfo")
+
+
+def test_lanes_that_leave_do_not_part_the_others(tmp_path):
+    """Broken: after an early return in one arm of an if the lanes that stay run the rest in two groups, and count twice."""
+    rows = counters(build(ROOT / "tests/programs/control.cu", tmp_path / "control"), tmp_path)
+    row = next(row for row in rows if row["kernel"] == "may_leave_early")
+    assert (row["global_load_requests"], row["global_store_requests"]) == ("11", "13")
+    for threads in "15":
+        assert counters(tmp_path / "control", tmp_path, SIM_THREADS=threads) == rows
+
+
+@pytest.mark.parametrize("together", "01")
+@pytest.mark.parametrize("what, line, said", [("waits", 10, "kernel deep::waits<3, int>, .* an endless loop turns here"),
+                                              ("counts", 19, "[0-9]+ warp instructions and no end: an endless loop")])
+def test_an_endless_loop_is_named(what, line, said, together, program):
+    """Broken: blocks that wait for what never comes run for minutes, or the message does not say where."""
+    start = time.monotonic()
+    result = run(program, what, SIM_TOGETHER=together, SIM_SMS="16", SIM_MAX_INSTRUCTIONS="100000000")
+    assert result.stdout == "cudaErrorLaunchTimeout\n" and len(result.stderr.splitlines()) == 1
+    assert re.search(said, result.stderr) and f"lanes_and_loops.cu:{line})" in result.stderr, result.stderr
+    assert time.monotonic() - start < 60
+
+
+def test_every_thread_tells_that_its_assertion_failed(program):
+    """Broken: of several failed assertions only the first is printed, or not as CUDA prints them."""
+    result = run(program, "fails")
+    *printed, last = result.stderr.splitlines()
+    form = re.compile(r"\S*lanes_and_loops\.cu:(\d+): void fails\(int \*\): block: \[0,0,0\], thread: \[(\d+),0,0\] Assertion `(.*)` failed\.")
+    assert [form.fullmatch(line).groups() for line in printed] == [
+        ("26", "3", "threadIdx.x % 40 != 3"), ("26", "43", "threadIdx.x % 40 != 3"),
+        ("29", "62", "threadIdx.x < 62"), ("29", "63", "threadIdx.x < 62")]
+    assert result.stdout == "cudaErrorAssert\n" and "kernel fails, block (0,0,0), thread (3,0,0)" in last
+
+
+def test_threads_that_end_in_a_function_leave_nothing(program):
+    """Broken: each block whose threads end in a function keeps the memory of its calls."""
+    assert run(program, "leaves").stdout == "cudaSuccess\n"
+
+
+def test_no_memory_for_a_block_is_an_error_of_cuda(program):
+    """Broken: a kernel with more local memory than the host has aborts the program."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (200 << 20, limit[1]))
+    try:
+        result = run(program, "stack", SIM_THREADS="1")
+        enough = run(program, "fails")
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limit)
+    assert result.stdout == "cudaErrorMemoryAllocation\n" and "kernel calls: no memory" in result.stderr, result.stderr
+    assert enough.stdout == "cudaErrorAssert\n"
+
+
+def test_a_function_called_on_many_ways_is_looked_at_once(tmp_path):
+    """Broken: whether blocks depend on each other is found out anew for each way to a function: minutes for a deep tree of calls."""
+    text = ".version 8.0\n.target sm_90\n.address_size 64\n.func f25() { ret; }\n"
+    for k in range(24, -1, -1):
+        text += f".func f{k}() {{ {f'call f{k + 1}, (); ' * 4} ret; }}\n"
+    text += ".visible .entry k(.param .u64 input, .param .u64 output) { .reg .pred %p; setp.eq.u32 %p, 1, 0; @%p call f0, (); ret; }\n"
+    assert set(results(tmp_path, text, [(0,)] * 64)) == {0}
+
+
+UNWRITTEN = {  # what is read before anything was written is zero in each block, whatever the one before left there
+    "never written": "add.u64 %t, %t, 1;",
+    "written under a guard": "setp.eq.u32 %p, %n, 0; @%p mov.u64 %t, 5; mov.u64 %u, 7; setp.ne.u32 %p, %n, 0; @%p bra DONE; sub.u64 %t, %t, 4; bra END; DONE: "
+                             "add.u64 %t, %t, 1; END:",
+    "written in a loop only": "mov.u32 %i, 0; LOOP: add.u64 %t, %t, %u; mov.u64 %u, 1; add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 2; @%p bra LOOP;",
+    "part of a vector": "mov.b64 {%j, _}, %u; cvt.u64.u32 %t, %j; mov.u32 %j, 9; mov.u64 %u, 12; add.u64 %t, %t, 1;",
+    "of lanes that have ended": "setp.lt.u32 %p, %n, 16; mov.u32 %j, 1; @!%p bra STAY; mov.u32 %m, 3; exit; STAY: setp.ge.u32 %p, %n, 32; @%p mov.u32 %m, 0; "
+                                "setp.lt.u32 %p, %n, 32; @%p bra FAR; bra ON; FAR: mov.u32 %m, 0; ON: shfl.sync.idx.b32 %m, %m, 0, 31, -1; mov.u64 %t, 1;",
+}
+
+
+@pytest.mark.parametrize("what", UNWRITTEN)
+def test_registers_start_as_zero(what, tmp_path):
+    """Broken: a block reads in a register what an earlier block left there, so that the result depends on the host's threads."""
+    text = UNWRITTEN[what]
+    names = {name: f"{name}_{k}" for k, name in enumerate(("LOOP", "DONE", "END", "STAY", "FAR", "ON"))}
+    for name, label in names.items():
+        text = re.sub(rf"\b{name}\b", label, text)
+    ptx = kernel(
+        f"{{ {text} }}", "u64", []).replace(".reg .u16 %q;", ".reg .u16 %q; .reg .u64 %u; .reg .u32 %m; .reg .pred %p;")
+    values = results(tmp_path, ptx, [(0,)] * 64 * 5)
+    ended = what == "of lanes that have ended"
+    assert set(values[16:64] if ended else values) == {1}
+    assert values[64:] == values[:64] * 4
