@@ -5,9 +5,16 @@
 #include <string.h>
 
 static Allocation **allocations; // in the order of their addresses
-static size_t allocation_count, allocation_space, allocated_bytes;
-static size_t heap_bytes, heap_limit = SIM_USUAL_HEAP; // of malloc in kernels: in use, and at most
-static bool heap_was_used;
+static size_t allocation_count, allocation_space;
+
+typedef struct Usage { // of a device's memory
+    size_t allocated;
+    size_t heap, heap_limit; // of malloc in kernels: in use, and at most
+    bool heap_was_used, heap_limit_set; // not set: it is the usual one
+    uint32_t open_to; // the devices whose kernels may touch it, a bit each, beside its own
+} Usage;
+
+static Usage usage[SIM_MOST_DEVICES];
 
 static size_t index_above(uint64_t address) // of the first allocation that begins above it
 {
@@ -52,6 +59,9 @@ static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind k
     static int number;
     *a = (Allocation){.address = address, .memory = memory, .bytes = bytes, .kind = kind};
     a->number = kind == PARAMETER_MEMORY ? -1 : number++;
+    a->device = sim_current_device;
+    const bool one_device = kind == DEVICE_MEMORY || kind == HEAP_MEMORY || kind == MODULE_MEMORY;
+    a->open_to = one_device ? 1u << a->device | usage[a->device].open_to : SIM_ALL_DEVICES;
     const size_t at = index_above(address);
     memmove(allocations + at + 1, allocations + at, (allocation_count - at) * sizeof *allocations);
     allocations[at] = a;
@@ -72,14 +82,32 @@ static void take_out(uint64_t address, bool ours)
 
 size_t sim_allocated_bytes(void)
 {
-    return allocated_bytes;
+    return usage[sim_current_device].allocated;
+}
+
+bool sim_is_open(int owner, int device)
+{
+    return usage[owner].open_to >> device & 1;
+}
+
+void sim_open_memory(int owner, int device, bool open)
+{
+    const uint32_t bit = 1u << device;
+    usage[owner].open_to = open ? usage[owner].open_to | bit : usage[owner].open_to & ~bit;
+    for (size_t k = 0; k < allocation_count; k++) {
+        Allocation *a = allocations[k];
+        if (a->device == owner && a->open_to != SIM_ALL_DEVICES && !a->pool) // a pool's memory has an own rule
+            a->open_to = open ? a->open_to | bit : a->open_to & ~bit;
+    }
 }
 
 bool sim_set_heap_limit(size_t bytes)
 {
-    if (heap_was_used)
+    Usage *u = &usage[sim_current_device];
+    if (u->heap_was_used)
         return false;
-    heap_limit = bytes;
+    u->heap_limit = bytes;
+    u->heap_limit_set = true;
     return true;
 }
 
@@ -91,10 +119,12 @@ static size_t heap_share(size_t bytes)
 
 static bool take_from_heap(size_t bytes)
 {
-    heap_was_used = true;
-    if (bytes > heap_limit || heap_share(bytes) > heap_limit - heap_bytes)
+    Usage *u = &usage[sim_current_device];
+    const size_t limit = u->heap_limit_set ? u->heap_limit : SIM_USUAL_HEAP;
+    u->heap_was_used = true;
+    if (bytes > limit || heap_share(bytes) > limit - u->heap)
         return false;
-    heap_bytes += heap_share(bytes);
+    u->heap += heap_share(bytes);
     return true;
 }
 
@@ -103,7 +133,7 @@ cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer)
     *pointer = NULL;
     if (bytes == 0)
         return cudaSuccess;
-    if (bytes > sim_device()->memory_bytes - allocated_bytes)
+    if (bytes > sim_device()->memory_bytes - sim_allocated_bytes())
         return cudaErrorMemoryAllocation;
     if (kind == HEAP_MEMORY && !take_from_heap(bytes))
         return cudaErrorMemoryAllocation;
@@ -111,7 +141,7 @@ cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer)
     uint8_t *memory = sim_take_memory(bytes, 1, kind == DEVICE_MEMORY || kind == HEAP_MEMORY, &address);
     if (!memory)
         return cudaErrorMemoryAllocation;
-    allocated_bytes += bytes;
+    usage[sim_current_device].allocated += bytes;
     insert(address, memory, bytes, kind);
     *pointer = (void *)(uintptr_t)address;
     return cudaSuccess;
@@ -122,6 +152,8 @@ bool sim_place_variable(Variable *v)
     uint8_t *memory = sim_take_memory(v->bytes, v->align, !v->managed, &v->address);
     if (memory)
         insert(v->address, memory, v->bytes, MODULE_MEMORY);
+    if (memory && v->managed)
+        sim_allocation_at(v->address)->open_to = SIM_ALL_DEVICES;
     return memory != NULL;
 }
 
@@ -133,9 +165,9 @@ cudaError_t sim_end_allocation(void *pointer, MemoryKind kind)
     const Allocation *a = sim_allocation_at(address);
     if (!a || a->kind != kind || a->address != address)
         return cudaErrorInvalidValue;
-    allocated_bytes -= a->bytes;
+    usage[a->device].allocated -= a->bytes;
     if (kind == HEAP_MEMORY)
-        heap_bytes -= heap_share(a->bytes);
+        usage[a->device].heap -= heap_share(a->bytes);
     take_out(address, true);
     return cudaSuccess;
 }
@@ -144,12 +176,14 @@ void sim_end_all_allocations(void)
 {
     for (size_t k = allocation_count; k-- > 0;) {
         void *pointer = (void *)(uintptr_t)allocations[k]->address;
+        if (allocations[k]->device != sim_current_device)
+            continue;
         if (allocations[k]->kind == HOST_MEMORY)
             sim_unregister_memory(pointer);
         else if (allocations[k]->kind != MODULE_MEMORY)
             sim_end_allocation(pointer, allocations[k]->kind);
     }
-    heap_was_used = false;
+    usage[sim_current_device].heap_was_used = false;
 }
 
 void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind)

@@ -582,7 +582,7 @@ static size_t local_bytes_of(const Function *kernel, size_t stack)
 static cudaError_t launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                                size_t stack_bytes, void **arguments, bool cooperative)
 {
-    Launch launch = {.module = module, .kernel = kernel, .grid = grid, .block = block, .dynamic_bytes = dynamic_bytes};
+    Launch launch = {.module = module, .device = sim_current_device, .kernel = kernel, .grid = grid, .block = block, .dynamic_bytes = dynamic_bytes};
     const size_t fixed = kernel->shared_bytes, align = module->dynamic_align;
     launch.dynamic_shared = (uint32_t)((fixed + align - 1) / align * align);
     launch.shared_bytes = dynamic_bytes ? launch.dynamic_shared + dynamic_bytes : fixed;

@@ -67,18 +67,19 @@ typedef enum HandleKind { STREAM_HANDLE, EVENT_HANDLE, POOL_HANDLE, GRAPH_HANDLE
 void *sim_new_handle(HandleKind kind, void *object);           // NULL where there is no memory
 void *sim_object_of(HandleKind kind, const void *handle);      // NULL if the handle is none of this kind
 void *sim_end_handle(HandleKind kind, const void *handle);     // its object, which the caller frees; or NULL
-void sim_end_all_handles(HandleKind kind, void (*end)(void *object));
+void sim_end_all_handles(HandleKind kind, void (*end)(void *object)); // that were made for the current device
 
 // ---- calls_streams.c
 
 // Work is over when the call returns, so that a stream is no queue: only what the program has said about it.
 typedef struct Stream {
+    int device;
     unsigned flags;
     unsigned long long id;
     cudaLaunchAttributeValue attributes[cudaLaunchAttributeMemSyncDomain + 1]; // that a stream can have
 } Stream;
 
-// Also of the default streams, which have no handle; NULL if it is none.
+// Also of the current device's default streams, which have no handle; NULL if it is none.
 Stream *sim_stream_of(cudaStream_t stream);
 // Ends a call for what is no stream.
 #define REQUIRE_STREAM(stream) REQUIRE(sim_stream_of(stream), cudaErrorInvalidResourceHandle)
@@ -87,7 +88,9 @@ void sim_end_all_streams(void); // and events
 // ---- calls_registration.c: what the program registers before main
 
 typedef struct Binary {
-    Module *module;
+    const char **texts; // the PTX that was chosen, of each file that was compiled apart
+    int text_count;     // 0 if there is none
+    Module *modules[SIM_MOST_DEVICES]; // what each device has made of it; NULL before it is needed there
     Arena arena;
     struct Binary *next;
 } Binary;
@@ -96,7 +99,7 @@ typedef struct Kernel {
     const void *host; // the address by which the program knows it
     const char *name;
     Binary *binary;
-    int max_dynamic_bytes; // cudaFuncAttributeMaxDynamicSharedMemorySize, -1 if not set
+    int max_dynamic_bytes[SIM_MOST_DEVICES]; // cudaFuncAttributeMaxDynamicSharedMemorySize, -1 if not set
     struct Kernel *next;
 } Kernel;
 
@@ -109,13 +112,14 @@ typedef struct Symbol {
     struct Symbol *next;
 } Symbol;
 
+Module *sim_module_of(Binary *binary); // for the current device; NULL if the binary holds no PTX
 Kernel *sim_kernel_of(const void *host); // or NULL
 // The kernel with this address in the program, and its code.
 cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **function);
 Symbol *sim_symbol_of(const void *host); // or NULL
 Variable *sim_variable_of(const Symbol *symbol); // or NULL
 bool sim_in_managed_variable(const void *pointer);
-void sim_reset_program(void); // kernels' attributes and variables, to what they were at the start
+void sim_reset_program(void); // kernels' attributes and variables on the current device, to what they were at the start
 
 // ---- calls_memory.c. Nothing (no bytes) is everywhere.
 
@@ -175,6 +179,6 @@ size_t sim_most_dynamic_bytes(const Kernel *kernel, const Function *function);
 // ---- calls_devices.c
 
 bool sim_is_device(int device); // whether there is one with this number
-size_t sim_limit(enum cudaLimit limit); // as set, or the usual one
+size_t sim_limit(enum cudaLimit limit); // of the current device: as set, or the usual one
 
 #endif

@@ -132,9 +132,17 @@ API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_
 
 // ---- Copies from device to device
 
+static bool is_of_device(const void *pointer, size_t bytes, int device)
+{
+    return bytes == 0 || (sim_on_device(pointer, bytes) && sim_allocation_at((uint64_t)(uintptr_t)pointer)->device == device);
+}
+
 API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
     REQUIRE(sim_is_device(to_device) && sim_is_device(from_device), cudaErrorInvalidDevice);
+    REQUIRE(is_of_device(to, bytes, to_device) && is_of_device(from, bytes, from_device), cudaErrorInvalidValue);
     return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
 }
 

@@ -3,26 +3,28 @@
 
 bool sim_is_device(int device)
 {
-    return device == 0;
+    return device >= 0 && device < sim_device_count();
 }
 
 API cudaError_t cudaGetDeviceCount(int *count)
 {
     REQUIRE(count, cudaErrorInvalidValue);
-    *count = 1;
+    *count = sim_device_count();
     return cudaSuccess;
 }
 
 API cudaError_t cudaGetDevice(int *device)
 {
     REQUIRE(device, cudaErrorInvalidValue);
-    *device = 0;
+    *device = sim_current_device;
     return cudaSuccess;
 }
 
 API cudaError_t cudaSetDevice(int device)
 {
-    return device == 0 ? cudaSuccess : sim_done(cudaErrorInvalidDevice);
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
+    sim_current_device = device;
+    return cudaSuccess;
 }
 
 static unsigned device_flags = cudaDeviceMapHost; // how a host thread waits; the lock guards it
@@ -69,16 +71,18 @@ API cudaError_t cudaDeviceSynchronize(void)
 
 typedef struct Limit {
     bool known;
-    size_t usual, largest, value;
+    size_t usual, largest;
+    bool set[SIM_MOST_DEVICES]; // by the program; the lock guards this
+    size_t value[SIM_MOST_DEVICES];
 } Limit;
 
-// The stack's and the heap's change something. The lock guards their values.
+// The stack's and the heap's change something.
 static Limit limits[] = {
-    [cudaLimitStackSize] = {true, 1024, 1 << 20, 1024},
-    [cudaLimitPrintfFifoSize] = {true, 1 << 20, SIZE_MAX, 1 << 20},
-    [cudaLimitMallocHeapSize] = {true, SIM_USUAL_HEAP, SIZE_MAX, SIM_USUAL_HEAP},
-    [cudaLimitMaxL2FetchGranularity] = {true, 64, 128, 64},
-    [cudaLimitPersistingL2CacheSize] = {true, 0, SIZE_MAX, 0},
+    [cudaLimitStackSize] = {.known = true, .usual = 1024, .largest = 1 << 20},
+    [cudaLimitPrintfFifoSize] = {.known = true, .usual = 1 << 20, .largest = SIZE_MAX},
+    [cudaLimitMallocHeapSize] = {.known = true, .usual = SIM_USUAL_HEAP, .largest = SIZE_MAX},
+    [cudaLimitMaxL2FetchGranularity] = {.known = true, .usual = 64, .largest = 128},
+    [cudaLimitPersistingL2CacheSize] = {.known = true, .usual = 0, .largest = SIZE_MAX},
 };
 enum { LIMITS = sizeof limits / sizeof *limits };
 
@@ -89,7 +93,8 @@ static bool is_limit(enum cudaLimit limit)
 
 size_t sim_limit(enum cudaLimit limit)
 {
-    return limits[limit].value;
+    const Limit *l = &limits[limit];
+    return l->set[sim_current_device] ? l->value[sim_current_device] : l->usual;
 }
 
 API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
@@ -99,7 +104,8 @@ API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
     REQUIRE(is_limit(limit), cudaErrorUnsupportedLimit);
     REQUIRE(value <= limits[limit].largest, cudaErrorInvalidValue);
     REQUIRE(limit != cudaLimitMallocHeapSize || sim_set_heap_limit(value), cudaErrorInvalidValue);
-    limits[limit].value = value;
+    limits[limit].set[sim_current_device] = true;
+    limits[limit].value[sim_current_device] = value;
     return cudaSuccess;
 }
 
@@ -109,7 +115,7 @@ API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
     STOP_IF_BROKEN();
     REQUIRE(value, cudaErrorInvalidValue);
     REQUIRE(is_limit(limit), cudaErrorUnsupportedLimit);
-    *value = limits[limit].value;
+    *value = sim_limit(limit);
     return cudaSuccess;
 }
 
@@ -157,23 +163,6 @@ API cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **func
     return refuse_entry_point(symbol, function, status);
 }
 
-// ---- Reset
-
-API cudaError_t cudaDeviceReset(void)
-{
-    HOLD_MEMORY();
-    sim_end_all_graphs();
-    sim_end_all_allocations();
-    sim_end_all_pools();
-    sim_end_all_streams();
-    sim_reset_program();
-    for (size_t k = 0; k < LIMITS; k++)
-        limits[k].value = limits[k].usual;
-    sim_set_heap_limit(SIM_USUAL_HEAP);
-    sim_last_error = sim_sticky_error = cudaSuccess;
-    return cudaSuccess;
-}
-
 // ---- Properties
 
 API cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
@@ -187,28 +176,6 @@ API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
     REQUIRE(config, cudaErrorInvalidValue);
     *config = cudaFuncCachePreferNone;
     return cudaSuccess;
-}
-
-API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
-{
-    REQUIRE(can, cudaErrorInvalidValue);
-    REQUIRE(sim_is_device(device) && sim_is_device(peer), cudaErrorInvalidDevice);
-    *can = 0;
-    return cudaSuccess;
-}
-
-// No device is its own peer.
-API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
-{
-    UNUSED(peer);
-    REQUIRE(flags == 0, cudaErrorInvalidValue);
-    return sim_done(cudaErrorInvalidDevice);
-}
-
-API cudaError_t cudaDeviceDisablePeerAccess(int peer)
-{
-    REQUIRE(sim_is_device(peer), cudaErrorInvalidDevice);
-    return sim_done(cudaErrorPeerAccessNotEnabled);
 }
 
 API cudaError_t cudaDriverGetVersion(int *version)
@@ -230,8 +197,9 @@ API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
     const Device *d = sim_device();
     STOP_IF_BROKEN();
     REQUIRE(p, cudaErrorInvalidValue);
-    REQUIRE(device == 0, cudaErrorInvalidDevice);
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     memset(p, 0, sizeof *p);
+    p->pciBusID = device;
     snprintf(p->name, sizeof p->name, "SIMT simulator");
     p->totalGlobalMem = d->memory_bytes;
     p->sharedMemPerBlock = (size_t)d->shared_per_block;
@@ -263,7 +231,7 @@ API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute
     const Device *d = sim_device();
     STOP_IF_BROKEN();
     REQUIRE(value && attribute >= cudaDevAttrMaxThreadsPerBlock && attribute < cudaDevAttrMax, cudaErrorInvalidValue);
-    REQUIRE(device == 0, cudaErrorInvalidDevice);
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     const struct {
         enum cudaDeviceAttr attribute;
         int value;
@@ -287,5 +255,73 @@ API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute
     for (size_t k = 0; k < sizeof values / sizeof *values; k++)
         if (values[k].attribute == attribute)
             *value = values[k].value;
+    return cudaSuccess;
+}
+
+// ---- Devices that reach each other's memory
+
+API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    REQUIRE(can, cudaErrorInvalidValue);
+    REQUIRE(sim_is_device(device) && sim_is_device(peer), cudaErrorInvalidDevice);
+    *can = device != peer; // no device is its own peer
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int from, int to)
+{
+    REQUIRE(value && attribute >= cudaDevP2PAttrPerformanceRank && attribute <= cudaDevP2PAttrCudaArrayAccessSupported,
+            cudaErrorInvalidValue);
+    REQUIRE(sim_is_device(from) && sim_is_device(to) && from != to, cudaErrorInvalidDevice);
+    *value = attribute == cudaDevP2PAttrAccessSupported || attribute == cudaDevP2PAttrNativeAtomicSupported;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(flags == 0, cudaErrorInvalidValue);
+    REQUIRE(sim_is_device(peer) && peer != sim_current_device, cudaErrorInvalidDevice);
+    REQUIRE(!sim_is_open(peer, sim_current_device), cudaErrorPeerAccessAlreadyEnabled);
+    sim_open_memory(peer, sim_current_device, true);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceDisablePeerAccess(int peer)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(sim_is_device(peer), cudaErrorInvalidDevice);
+    REQUIRE(sim_is_open(peer, sim_current_device), cudaErrorPeerAccessNotEnabled);
+    sim_open_memory(peer, sim_current_device, false);
+    return cudaSuccess;
+}
+
+// Access ends when either of two devices is reset.
+static void forget_peers(void)
+{
+    for (int other = 0; other < sim_device_count(); other++)
+        if (other != sim_current_device) {
+            sim_open_memory(other, sim_current_device, false);
+            sim_open_memory(sim_current_device, other, false);
+        }
+}
+
+// ---- Reset
+
+API cudaError_t cudaDeviceReset(void)
+{
+    HOLD_MEMORY();
+    sim_end_all_graphs();
+    sim_end_all_allocations();
+    sim_end_all_pools();
+    sim_end_all_streams();
+    sim_reset_program();
+    for (size_t k = 0; k < LIMITS; k++)
+        limits[k].set[sim_current_device] = false;
+    forget_peers();
+    sim_set_heap_limit(SIM_USUAL_HEAP);
+    sim_last_error = sim_sticky_error = cudaSuccess;
     return cudaSuccess;
 }

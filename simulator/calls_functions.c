@@ -4,8 +4,9 @@
 size_t sim_most_dynamic_bytes(const Kernel *kernel, const Function *f)
 {
     const size_t usual = (size_t)sim_device()->shared_per_block;
-    if (kernel->max_dynamic_bytes >= 0)
-        return (size_t)kernel->max_dynamic_bytes;
+    const int set = kernel->max_dynamic_bytes[sim_current_device];
+    if (set >= 0)
+        return (size_t)set;
     return usual > f->shared_bytes ? usual - f->shared_bytes : 0;
 }
 
@@ -19,7 +20,7 @@ API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, con
     REQUIRE(!error, error);
     REQUIRE(attributes, cudaErrorInvalidValue);
     memset(attributes, 0, sizeof *attributes);
-    const int target = kernel->binary->module->target;
+    const int target = sim_module_of(kernel->binary)->target;
     attributes->sharedSizeBytes = f->shared_bytes;
     attributes->localSizeBytes = f->local_bytes;
     attributes->maxThreadsPerBlock = f->max_threads ? f->max_threads : MAX_THREADS;
@@ -41,7 +42,7 @@ API cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute at
     if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
         const int most = sim_device()->shared_per_block_optin - (int)f->shared_bytes;
         REQUIRE(value >= 0 && value <= most, cudaErrorInvalidValue);
-        kernel->max_dynamic_bytes = value;
+        kernel->max_dynamic_bytes[sim_current_device] = value;
         return cudaSuccess;
     }
     switch (attribute) {

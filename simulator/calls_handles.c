@@ -9,6 +9,7 @@ static const uint64_t MARK = 0xc0daull << (PLACE_BITS + GENERATION_BITS); // no 
 
 typedef struct Entry {
     HandleKind kind;
+    int device; // that was current when it was made
     uint32_t generation;
     void *object; // NULL: the place is free
     size_t next_free;
@@ -47,6 +48,7 @@ void *sim_new_handle(HandleKind kind, void *object)
     Entry *e = &entries[place];
     first_free = e->next_free;
     e->kind = kind;
+    e->device = sim_current_device;
     e->generation = (e->generation + 1) & ((1u << GENERATION_BITS) - 1);
     e->object = object;
     return handle_of(place);
@@ -75,6 +77,6 @@ void *sim_end_handle(HandleKind kind, const void *handle)
 void sim_end_all_handles(HandleKind kind, void (*end)(void *object))
 {
     for (size_t place = 0; place < entry_count; place++)
-        if (entries[place].object && entries[place].kind == kind)
+        if (entries[place].object && entries[place].kind == kind && entries[place].device == sim_current_device)
             end(sim_end_handle(kind, handle_of(place)));
 }

@@ -68,6 +68,12 @@ static bool fits_at_once(const Function *f, dim3 grid, dim3 block, size_t dynami
     return (uint64_t)grid.x * grid.y * grid.z <= (uint64_t)per_sm * (uint64_t)sim_device()->sm_count;
 }
 
+static bool is_stream_of_device(cudaStream_t stream)
+{
+    const Stream *s = sim_stream_of(stream);
+    return s && s->device == sim_current_device;
+}
+
 static bool all_there(const Function *f, void **arguments)
 {
     int index = 0;
@@ -123,7 +129,7 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
     cudaError_t error = sim_find_kernel(host, &kernel, &f);
     if (!error)
         error = sim_check_launch(host, c->grid, c->block, c->dynamic_bytes, arguments, cooperative);
-    if (!error && !sim_stream_of(c->stream))
+    if (!error && !is_stream_of_device(c->stream))
         error = cudaErrorInvalidResourceHandle;
     if (error && was_unseen)
         sim_note_refusal(kernel ? sim_plain_name((Slice){kernel->name, strlen(kernel->name)}) : (Slice){"(unknown)", 9}, error);
@@ -132,7 +138,7 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
     CAPTURE(c->stream, &(Work){cudaGraphNodeTypeKernel,
                                .kernel = {host, c->grid, c->block, c->dynamic_bytes, cooperative, arguments, NULL}});
     const size_t asked = sim_limit(cudaLimitStackSize), stack = asked > LEAST_STACK ? asked : LEAST_STACK;
-    sim_sticky_error = (cooperative ? sim_launch_cooperative : sim_launch)(kernel->binary->module, f, c->grid, c->block,
+    sim_sticky_error = (cooperative ? sim_launch_cooperative : sim_launch)(sim_module_of(kernel->binary), f, c->grid, c->block,
                                                                            c->dynamic_bytes, stack, arguments);
     if (sim_sticky_error)
         sim_last_error = sim_sticky_error;

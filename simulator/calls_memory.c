@@ -266,7 +266,8 @@ API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attribute
     REQUIRE(attributes, cudaErrorInvalidValue);
     memset(attributes, 0, sizeof *attributes);
     attributes->type = memory_type(pointer);
-    attributes->device = attributes->type == cudaMemoryTypeUnregistered ? cudaInvalidDeviceId : 0;
+    attributes->device = attributes->type == cudaMemoryTypeUnregistered ? cudaInvalidDeviceId
+                                                                            : sim_allocation_at((uint64_t)(uintptr_t)pointer)->device;
     if (attributes->type != cudaMemoryTypeUnregistered)
         attributes->devicePointer = (void *)(uintptr_t)pointer;
     if (attributes->type != cudaMemoryTypeDevice)

@@ -5,37 +5,46 @@
 #include "calls.h"
 
 struct Pool {
+    int device;
+    uint32_t open_to; // the devices whose kernels may touch what comes from it, a bit each
     uint64_t used, used_high, reserved_high, release_threshold;
     int reuse[cudaMemPoolReuseAllowInternalDependencies + 1]; // three settings, by their attributes' numbers
 };
 
-static cudaMemPool_t default_pool, current_pool; // of the device; NULL before they are first asked for
+// Of each device; NULL before they are first asked for.
+static cudaMemPool_t default_pool[SIM_MOST_DEVICES], current_pool[SIM_MOST_DEVICES];
 
 static struct Pool *pool_of(cudaMemPool_t pool)
 {
     return sim_object_of(POOL_HANDLE, pool);
 }
 
-static cudaMemPool_t new_pool(void)
+static cudaMemPool_t new_pool(int device)
 {
     struct Pool *object = calloc(1, sizeof *object);
     if (!object)
         return NULL;
+    object->device = device;
+    object->open_to = 1u << device;
     for (int k = cudaMemPoolReuseFollowEventDependencies; k <= cudaMemPoolReuseAllowInternalDependencies; k++)
         object->reuse[k] = 1;
-    return sim_new_handle(POOL_HANDLE, object);
+    const int current = sim_current_device;
+    sim_current_device = device; // with which it ends
+    const cudaMemPool_t pool = sim_new_handle(POOL_HANDLE, object);
+    sim_current_device = current;
+    return pool;
 }
 
-static cudaMemPool_t the_default_pool(void)
+static cudaMemPool_t default_pool_of(int device)
 {
-    if (!default_pool)
-        default_pool = new_pool();
-    return default_pool;
+    if (!default_pool[device])
+        default_pool[device] = new_pool(device);
+    return default_pool[device];
 }
 
-static cudaMemPool_t the_current_pool(void)
+static cudaMemPool_t current_pool_of(int device)
 {
-    return current_pool ? current_pool : the_default_pool();
+    return current_pool[device] ? current_pool[device] : default_pool_of(device);
 }
 
 // ---- Allocations
@@ -51,12 +60,16 @@ API cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPoo
     if (captured)
         return cudaSuccess;
     IN_STREAM();
+    struct Pool *p = pool_of(pool);
+    const int device = sim_current_device;
+    sim_current_device = p->device; // which the memory belongs to, wherever it is asked for
     const cudaError_t error = cudaMalloc(pointer, bytes);
+    sim_current_device = device;
     if (error || !*pointer)
         return error;
-    struct Pool *p = pool_of(pool);
     Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)*pointer);
     a->pool = pool;
+    a->open_to = p->open_to;
     p->used += a->bytes;
     p->used_high = p->used > p->used_high ? p->used : p->used_high;
     p->reserved_high = p->used > p->reserved_high ? p->used : p->reserved_high;
@@ -66,7 +79,8 @@ API cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPoo
 API cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
 {
     HOLD_MEMORY();
-    return cudaMallocFromPoolAsync(pointer, bytes, the_current_pool(), stream);
+    REQUIRE_STREAM(stream);
+    return cudaMallocFromPoolAsync(pointer, bytes, current_pool_of(sim_stream_of(stream)->device), stream);
 }
 
 void sim_leave_pool(const Allocation *a)
@@ -100,7 +114,7 @@ API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolP
     REQUIRE(properties->location.type == cudaMemLocationTypeDevice, cudaErrorNotSupported);
     REQUIRE(sim_is_device(properties->location.id), cudaErrorInvalidDevice);
     REQUIRE(properties->handleTypes == cudaMemHandleTypeNone, cudaErrorNotSupported); // to share with another process
-    *pool = new_pool();
+    *pool = new_pool(properties->location.id);
     REQUIRE(*pool, cudaErrorMemoryAllocation);
     return cudaSuccess;
 }
@@ -109,10 +123,11 @@ API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
-    REQUIRE(pool_of(pool) && pool != default_pool, cudaErrorInvalidValue);
+    REQUIRE(pool_of(pool) && pool != default_pool[pool_of(pool)->device], cudaErrorInvalidValue);
+    const int device = pool_of(pool)->device;
     free(sim_end_handle(POOL_HANDLE, pool));
-    if (pool == current_pool)
-        current_pool = NULL;
+    if (pool == current_pool[device])
+        current_pool[device] = NULL;
     return cudaSuccess;
 }
 
@@ -122,7 +137,7 @@ API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
     STOP_IF_BROKEN();
     REQUIRE(pool, cudaErrorInvalidValue);
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
-    *pool = the_default_pool();
+    *pool = default_pool_of(device);
     return cudaSuccess;
 }
 
@@ -132,7 +147,7 @@ API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
     STOP_IF_BROKEN();
     REQUIRE(pool, cudaErrorInvalidValue);
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
-    *pool = the_current_pool();
+    *pool = current_pool_of(device);
     return cudaSuccess;
 }
 
@@ -142,7 +157,8 @@ API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
     STOP_IF_BROKEN();
     REQUIRE(pool_of(pool), cudaErrorInvalidValue);
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
-    current_pool = pool;
+    REQUIRE(pool_of(pool)->device == device, cudaErrorInvalidValue);
+    current_pool[device] = pool;
     return cudaSuccess;
 }
 
@@ -215,20 +231,28 @@ API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr
     }
 }
 
-static bool is_this_device(const struct cudaMemLocation *location)
+// Opens what comes from a pool, also what has come, to other devices' kernels. A pool's own device always has access.
+static void set_access(cudaMemPool_t pool, int device, bool open)
 {
-    return location->type == cudaMemLocationTypeDevice && location->id == 0;
+    struct Pool *p = pool_of(pool);
+    p->open_to = open ? p->open_to | 1u << device : p->open_to & ~(1u << device);
+    for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
+        if (a->pool == pool)
+            a->open_to = p->open_to;
 }
 
-// A pool's own device always has access, and there is no other.
 API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list, size_t count)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     REQUIRE(pool_of(pool) && (list || count == 0), cudaErrorInvalidValue);
     for (size_t k = 0; k < count; k++) {
-        REQUIRE(is_this_device(&list[k].location), cudaErrorInvalidDevice);
-        REQUIRE(list[k].flags == cudaMemAccessFlagsProtReadWrite, cudaErrorInvalidValue);
+        const struct cudaMemLocation *location = &list[k].location;
+        const bool open = list[k].flags == cudaMemAccessFlagsProtReadWrite;
+        REQUIRE(location->type == cudaMemLocationTypeDevice && sim_is_device(location->id), cudaErrorInvalidDevice);
+        REQUIRE(open || list[k].flags == cudaMemAccessFlagsProtNone, cudaErrorInvalidValue);
+        REQUIRE(open || location->id != pool_of(pool)->device, cudaErrorInvalidDevice);
+        set_access(pool, location->id, open);
     }
     return cudaSuccess;
 }
@@ -238,13 +262,13 @@ API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     REQUIRE(flags && pool_of(pool) && location, cudaErrorInvalidValue);
-    REQUIRE(is_this_device(location), cudaErrorInvalidDevice);
-    *flags = cudaMemAccessFlagsProtReadWrite;
+    REQUIRE(location->type == cudaMemLocationTypeDevice && sim_is_device(location->id), cudaErrorInvalidDevice);
+    *flags = pool_of(pool)->open_to >> location->id & 1 ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
     return cudaSuccess;
 }
 
 void sim_end_all_pools(void)
 {
     sim_end_all_handles(POOL_HANDLE, free);
-    default_pool = current_pool = NULL;
+    default_pool[sim_current_device] = current_pool[sim_current_device] = NULL;
 }

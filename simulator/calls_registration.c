@@ -46,32 +46,48 @@ static const char *choose_text(const char *const *texts, int count)
     return best;
 }
 
-// The module of all parts; NULL, with a message, if one of them has nothing that can run.
-static Module *load_parts(const uint8_t *const *parts, Arena *arena)
+// Chooses a text of each part; none, with a message, if one of them has nothing that can run.
+static void choose_parts(Binary *binary, const uint8_t *const *parts)
 {
     int count = 0;
     while (parts[count])
         count++;
-    const char **chosen = sim_allocate(arena, ((size_t)count + 1) * sizeof *chosen);
+    binary->texts = sim_allocate(&binary->arena, ((size_t)count + 1) * sizeof *binary->texts);
     for (int k = 0; k < count; k++) {
         const char *texts[MOST_TEXTS];
-        chosen[k] = choose_text(texts, texts_in(parts[k], arena, texts));
-        if (!chosen[k])
-            return NULL;
+        binary->texts[k] = choose_text(texts, texts_in(parts[k], &binary->arena, texts));
+        if (!binary->texts[k])
+            return;
     }
-    return count ? sim_load_texts(chosen, count) : NULL;
+    binary->text_count = count;
+    if (count)
+        binary->modules[0] = sim_load_texts(binary->texts, count, NULL);
 }
 
 // The PTX for the highest architecture that the device's, 9.0, can run.
-static Module *choose_module(const char *const *texts, int count)
+static void choose_module(Binary *binary, const uint8_t *data)
 {
+    const char *texts[MOST_TEXTS];
+    const int count = texts_in(data, &binary->arena, texts);
     Module *best = NULL;
+    binary->texts = sim_allocate(&binary->arena, sizeof *binary->texts);
     for (int k = 0; k < count; k++) {
         Module *m = sim_load_module(texts[k]);
-        if (m->target <= DEVICE && (!best || best->error[0] || (m->target > best->target && !m->error[0])))
+        if (m->target <= DEVICE && (!best || best->error[0] || (m->target > best->target && !m->error[0]))) {
             best = m;
+            binary->texts[0] = texts[k];
+            binary->text_count = 1;
+        }
     }
-    return best;
+    binary->modules[0] = best;
+}
+
+Module *sim_module_of(Binary *binary)
+{
+    Module **module = &binary->modules[sim_current_device];
+    if (!*module && binary->text_count)
+        *module = sim_load_texts(binary->texts, binary->text_count, binary->modules[0]);
+    return *module;
 }
 
 API void **__cudaRegisterFatBinary(void *fat_cubin)
@@ -80,14 +96,12 @@ API void **__cudaRegisterFatBinary(void *fat_cubin)
     Binary *binary = calloc(1, sizeof *binary);
     if (!binary)
         abort();
-    if (wrapper->version == LINKED) {
-        binary->module = load_parts(wrapper->parts, &binary->arena);
-    } else {
-        const char *texts[MOST_TEXTS];
-        binary->module = choose_module(texts, texts_in(wrapper->data, &binary->arena, texts));
-    }
-    if (binary->module && binary->module->error[0])
-        fprintf(stderr, "simulator: %s\n", binary->module->error);
+    if (wrapper->version == LINKED)
+        choose_parts(binary, wrapper->parts);
+    else
+        choose_module(binary, wrapper->data);
+    if (binary->modules[0] && binary->modules[0]->error[0])
+        fprintf(stderr, "simulator: %s\n", binary->modules[0]->error);
     binary->next = binaries;
     binaries = binary;
     return (void **)binary;
@@ -110,13 +124,15 @@ API void __cudaRegisterFunction(void **handle, const char *host, char *device, c
     Kernel *k = calloc(1, sizeof *k);
     if (!k)
         abort();
-    *k = (Kernel){.host = host, .name = name, .binary = (Binary *)handle, .max_dynamic_bytes = -1, .next = kernels};
+    *k = (Kernel){.host = host, .name = name, .binary = (Binary *)handle, .next = kernels};
+    for (int device = 0; device < SIM_MOST_DEVICES; device++)
+        k->max_dynamic_bytes[device] = -1;
     kernels = k;
 }
 
 Variable *sim_variable_of(const Symbol *symbol)
 {
-    const Module *m = symbol->binary->module;
+    const Module *m = sim_module_of(symbol->binary);
     return m ? sim_find_variable(m->variables, (Slice){symbol->name, strlen(symbol->name)}) : NULL;
 }
 
@@ -163,7 +179,7 @@ cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **
     *kernel = sim_kernel_of(host);
     if (!*kernel)
         return cudaErrorInvalidDeviceFunction;
-    const Module *m = (*kernel)->binary->module;
+    const Module *m = sim_module_of((*kernel)->binary);
     if (!m)
         return cudaErrorNoKernelImageForDevice;
     if (m->error[0])
@@ -191,8 +207,8 @@ bool sim_in_managed_variable(const void *pointer)
 void sim_reset_program(void)
 {
     for (const Binary *b = binaries; b; b = b->next)
-        if (b->module)
-            sim_set_variables(b->module);
+        if (b->modules[sim_current_device])
+            sim_set_variables(b->modules[sim_current_device]);
     for (Kernel *k = kernels; k; k = k->next)
-        k->max_dynamic_bytes = -1;
+        k->max_dynamic_bytes[sim_current_device] = -1;
 }

@@ -14,6 +14,7 @@ static Stream *new_stream_object(unsigned flags, int priority)
     Stream *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
+    s->device = sim_current_device;
     s->flags = flags;
     s->id = ++streams_made;
     s->attributes[cudaLaunchAttributeSynchronizationPolicy].syncPolicy = cudaSyncPolicyAuto;
@@ -22,13 +23,14 @@ static Stream *new_stream_object(unsigned flags, int priority)
     return s;
 }
 
-// The stream of calls that name none, made when it is first asked for.
+// The current device's stream of calls that name none, made when it is first asked for.
 static Stream *default_stream(void)
 {
-    static Stream *stream;
-    if (!stream)
-        stream = new_stream_object(cudaStreamDefault, LEAST_PRIORITY);
-    return stream;
+    static Stream *streams[SIM_MOST_DEVICES];
+    Stream **stream = &streams[sim_current_device];
+    if (!*stream)
+        *stream = new_stream_object(cudaStreamDefault, LEAST_PRIORITY);
+    return *stream;
 }
 
 Stream *sim_stream_of(cudaStream_t stream)
@@ -135,7 +137,7 @@ API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
     STOP_IF_BROKEN();
     REQUIRE_STREAM(stream);
     REQUIRE(device, cudaErrorInvalidValue);
-    *device = 0;
+    *device = sim_stream_of(stream)->device;
     return cudaSuccess;
 }
 
@@ -200,6 +202,7 @@ API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t 
 // ---- Events
 
 struct CUevent_st {
+    int device;
     bool recorded, without_time;
 };
 
@@ -220,6 +223,7 @@ API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
     struct CUevent_st *object = calloc(1, sizeof *object);
     *event = object ? sim_new_handle(EVENT_HANDLE, object) : NULL;
     REQUIRE(*event, cudaErrorMemoryAllocation);
+    object->device = sim_current_device;
     object->without_time = flags & cudaEventDisableTiming;
     return cudaSuccess;
 }
@@ -247,6 +251,7 @@ API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
     REQUIRE_EVENT(event);
     REQUIRE_STREAM(stream);
     REQUIRE(flags == cudaEventRecordDefault || flags == cudaEventRecordExternal, cudaErrorInvalidValue);
+    REQUIRE(event_of(event)->device == sim_stream_of(stream)->device, cudaErrorInvalidResourceHandle);
     bool captured;
     STOP_IF(sim_capture_record(event, stream, flags, &captured));
     if (captured)
@@ -295,7 +300,7 @@ API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t e
     STOP_IF_BROKEN();
     REQUIRE(ms, cudaErrorInvalidValue);
     const struct CUevent_st *first = event_of(start), *second = event_of(end);
-    REQUIRE(first && second, cudaErrorInvalidResourceHandle);
+    REQUIRE(first && second && first->device == second->device, cudaErrorInvalidResourceHandle);
     STOP_IF(sim_event_in_capture(start));
     STOP_IF(sim_event_in_capture(end));
     REQUIRE(first->recorded && second->recorded, cudaErrorInvalidResourceHandle);

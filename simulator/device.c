@@ -16,13 +16,17 @@ static uint64_t setting(const char *name, uint64_t otherwise)
     return value;
 }
 
+_Thread_local int sim_current_device;
+
 static Device device;
+static int device_count;
 static pthread_once_t described = PTHREAD_ONCE_INIT; // `device` is only read from then on
 
 static void describe(void)
 {
     const size_t host = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE), h200 = 150110011392;
-    const uint64_t sms = setting("SIM_SMS", 132);
+    const uint64_t sms = setting("SIM_SMS", 132), devices = setting("SIM_DEVICES", 1);
+    device_count = (int)(devices < SIM_MOST_DEVICES ? devices : SIM_MOST_DEVICES);
     device = (Device){
         .sm_count = (int)(sms < 1024 ? sms : 1024),
         .shared_per_block = 49152,
@@ -32,9 +36,15 @@ static void describe(void)
         .blocks_per_sm = 32,
         .registers_per_sm = 65536,
         .l2_bytes = 0, // it has no caches
-        .memory_bytes = host < h200 ? host : h200,
+        .memory_bytes = host / (size_t)device_count < h200 ? host / (size_t)device_count : h200,
         .max_instructions = setting("SIM_MAX_INSTRUCTIONS", 1000000000),
     };
+}
+
+int sim_device_count(void)
+{
+    pthread_once(&described, describe);
+    return device_count;
 }
 
 const Device *sim_device(void)

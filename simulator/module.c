@@ -43,11 +43,20 @@ static bool store_initial(Module *m, Variable *v, const Initial *initial)
     return true;
 }
 
+static bool is_shared(const Module *m, const Variable *v)
+{
+    return v->managed && m->first;
+}
+
 static void place_variables(Module *m)
 {
     for (Variable *v = m->variables; v && !m->error[0]; v = v->next) {
         if (!in_device_memory(v) || v->bytes == 0)
             continue;
+        if (is_shared(m, v)) {
+            v->address = sim_find_variable(m->first->variables, v->name)->address;
+            continue;
+        }
         if (!sim_place_variable(v)) {
             snprintf(m->error, sizeof m->error, "no memory for %.*s (%zu bytes)",
                      (int)(v->name.length < 100 ? v->name.length : 100), v->name.text, v->bytes);
@@ -61,7 +70,7 @@ static bool store_initials(Module *m)
 {
     bool stored = true;
     for (Variable *v = m->variables; v; v = v->next)
-        for (int k = 0; in_device_memory(v) && k < v->initial_count && !v->error; k++)
+        for (int k = 0; in_device_memory(v) && !is_shared(m, v) && k < v->initial_count && !v->error; k++)
             stored &= store_initial(m, v, &v->initials[k]);
     return stored;
 }
@@ -71,15 +80,16 @@ void sim_set_variables(Module *m)
     if (m->error[0])
         return;
     for (Variable *v = m->variables; v; v = v->next)
-        if (in_device_memory(v) && v->bytes > 0)
+        if (in_device_memory(v) && v->bytes > 0 && !is_shared(m, v))
             memset(memory_of(v), 0, v->bytes);
     while (!store_initials(m))
         ;
 }
 
-Module *sim_load_texts(const char *const *texts, int count)
+Module *sim_load_texts(const char *const *texts, int count, const Module *first)
 {
     Module *m = sim_parse(texts[0]);
+    m->first = first;
     for (int k = 1; k < count && !m->error[0]; k++)
         sim_add_module(m, sim_parse(texts[k]));
     if (!m->error[0])
@@ -94,5 +104,5 @@ Module *sim_load_texts(const char *const *texts, int count)
 
 Module *sim_load_module(const char *text)
 {
-    return sim_load_texts(&text, 1);
+    return sim_load_texts(&text, 1, NULL);
 }

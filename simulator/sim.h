@@ -133,6 +133,7 @@ typedef struct Function {
 
 typedef struct Module {
     Arena arena;
+    const struct Module *first; // the first device's, which has the managed variables of all; NULL: this is it
     int target; // 90 for sm_90
     int version; // 90 for PTX 9.0
     Function *functions;
@@ -312,11 +313,16 @@ typedef struct Allocation {
     uint64_t writer; // of an IN_TURN launch: 1 + the place of the last block that wrote here
     unsigned flags;  // that the program asked for it with
     cudaMemPool_t pool; // that it came from, or NULL
+    int device;         // that was current when it was made
+    uint32_t open_to;   // the devices whose kernels may touch it, a bit each
 } Allocation;
 
 cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer); // the pointer that the program gets
 cudaError_t sim_end_allocation(void *pointer, MemoryKind kind); // an error if it is of another kind
-void sim_end_all_allocations(void);                             // all but modules'
+void sim_end_all_allocations(void); // of the current device, all but modules'
+// Whether a device's kernels may touch what another's cudaMalloc gives, now and later.
+void sim_open_memory(int owner, int device, bool open);
+bool sim_is_open(int owner, int device);
 bool sim_place_variable(Variable *v);                           // gives it its address; false without memory
 void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind); // memory that others have allocated
 void sim_unregister_memory(void *pointer);                              // which has been registered
@@ -483,6 +489,7 @@ typedef struct Barrier {
 
 typedef struct Launch {
     const Module *module;
+    int device;
     const Function *kernel;
     dim3 grid, block;
     size_t dynamic_bytes, shared_bytes; // asked for; with the static ones
@@ -559,8 +566,9 @@ _Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, c
 
 // ---- module.c: from a PTX text to functions that can be launched.
 
-// The same of texts that nvcc -rdc=true compiled apart, linked by their names.
-Module *sim_load_texts(const char *const *texts, int count);
+// The same of texts that nvcc -rdc=true compiled apart, linked by their names. For a further device `first` is the
+// first one's module of the same texts, whose managed variables it shares; else NULL.
+Module *sim_load_texts(const char *const *texts, int count, const Module *first);
 Module *sim_load_module(const char *text);
 void sim_set_variables(Module *module); // in device memory, to their initial values
 
@@ -587,7 +595,11 @@ void sim_trace_instruction(const Warp *w, const Path *p);
 void sim_trace_release(const Warp *w, const Path *p);
 void sim_end_trace_of_launch(void);
 
-// ---- device.c: the GPU that is reported.
+// ---- device.c: the GPU that is reported, $SIM_DEVICES of them, all alike.
+
+enum { SIM_MOST_DEVICES = 16, SIM_ALL_DEVICES = 0xffff };
+extern _Thread_local int sim_current_device; // of a host thread: cudaSetDevice
+int sim_device_count(void);
 
 typedef struct Device {
     int sm_count, shared_per_block, shared_per_block_optin, shared_per_sm, threads_per_sm, blocks_per_sm,

@@ -7,6 +7,12 @@
 
 #include <string.h>
 
+// Whether a device's kernels may touch it.
+static bool is_open(const Allocation *a, int device)
+{
+    return a->open_to >> device & 1;
+}
+
 static _Noreturn void misplaced(Warp *w, const Instr *i, const Access *access, int lane)
 {
     const uint64_t address = access->address[lane];
@@ -25,6 +31,11 @@ static _Noreturn void misplaced(Warp *w, const Instr *i, const Access *access, i
     if (!near)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx, below all allocations", access->bytes,
                   (unsigned long long)address);
+    const int device = w->block->launch->device;
+    if (address - near->address < near->bytes && !is_open(near, device))
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx, on device %d: to device %d, where the kernel "
+                  "runs, it is not open (cudaDeviceEnablePeerAccess opens it)", access->bytes, (unsigned long long)address,
+                  near->device, device);
     sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx: byte %llu behind the start of an allocation of %zu bytes",
               access->bytes, (unsigned long long)address, (unsigned long long)(address - near->address), near->bytes);
 }
@@ -117,13 +128,19 @@ static void find_in_block(Warp *w, const Instr *i, Access *access, size_t size, 
     set_pointers(access, memory, lane_bytes);
 }
 
+static Allocation *open_allocation_at(const Warp *w, uint64_t address)
+{
+    Allocation *a = sim_allocation_at(address);
+    return a && is_open(a, w->block->launch->device) ? a : NULL;
+}
+
 static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
 {
     const Extent extent = survey(access);
     const bool in_turn = w->block->launch->order == IN_TURN;
     if ((extent.bits & (access->alignment - 1)) == 0) {
         if (!holds(w->near, extent.least, extent.most, access->bytes))
-            w->near = sim_allocation_at(extent.least);
+            w->near = open_allocation_at(w, extent.least);
         if (holds(w->near, extent.least, extent.most, access->bytes)) { // as nearly always
             if (in_turn)
                 note_use(w, access->kind);
@@ -134,7 +151,7 @@ static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const uint64_t address = access->address[l];
-        w->near = sim_allocation_at(address);
+        w->near = open_allocation_at(w, address);
         if (address % access->alignment || !holds(w->near, address, address, access->bytes)) {
             w->near = NULL;
             misplaced(w, i, access, l);

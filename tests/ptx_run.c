@@ -33,7 +33,7 @@ static Module *load(char *paths)
     size_t size;
     for (char *path = strtok(paths, ","); path && count < MOST; path = strtok(NULL, ","))
         texts[count++] = read_file(path, &size);
-    return sim_load_texts(texts, count);
+    return sim_load_texts(texts, count, NULL);
 }
 
 int main(int argc, char **argv)

@@ -26,3 +26,21 @@ def test_who_never_asks_is_told_at_the_end(unasked, how):
     """Broken: a kernel is not launched, nobody asks why, and the program ends as if all were well."""
     result = run(unasked, how)
     assert (result.returncode, result.stdout, result.stderr) == (0, "cudaSuccess\n", SAID)
+
+
+@pytest.fixture(scope="module")
+def two_devices(tmp_path_factory):
+    return build(ROOT / "tests/two_devices.cu", tmp_path_factory.mktemp("two_devices") / "two_devices")
+
+
+def test_two_devices_are_apart(two_devices):
+    """Broken: devices share variables, limits or streams, or a peer's memory is open without being asked for."""
+    result = run(two_devices, SIM_DEVICES="2")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
+
+
+def test_a_peers_memory_is_closed(two_devices):
+    """Broken: a kernel reads another device's memory, to which its device has no access, as if it were its own."""
+    result = run(two_devices, "closed", SIM_DEVICES="2")
+    assert result.stdout == "cudaErrorIllegalAddress\n"
+    assert "on device 0: to device 1, where the kernel runs, it is not open" in result.stderr
