@@ -13,6 +13,10 @@
 #define API __attribute__((visibility("default")))
 #define UNUSED(x) ((void)(x))
 
+// nvcc -default-stream per-thread calls some functions by other names. All streams are alike here.
+#define PER_THREAD(name, suffix) \
+    extern __typeof__(name) name##suffix __attribute__((alias(#name), visibility("default")))
+
 enum { MAX_THREADS = 1024 }; // of a block
 
 // ---- calls_errors.c

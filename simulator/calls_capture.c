@@ -570,3 +570,12 @@ API cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *
     *mode = before;
     return cudaSuccess;
 }
+
+// ---- For nvcc -default-stream per-thread
+
+PER_THREAD(cudaStreamBeginCapture, _ptsz);
+PER_THREAD(cudaStreamBeginCaptureToGraph, _ptsz);
+PER_THREAD(cudaStreamEndCapture, _ptsz);
+PER_THREAD(cudaStreamIsCapturing, _ptsz);
+PER_THREAD(cudaStreamGetCaptureInfo, _ptsz);
+PER_THREAD(cudaStreamUpdateCaptureDependencies, _ptsz);

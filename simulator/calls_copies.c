@@ -255,7 +255,7 @@ cudaError_t sim_fill(const struct cudaMemsetParams *p)
     REQUIRE(span_of_rows(p->pitch, width, p->height, &bytes) && sim_on_device(p->dst, bytes), cudaErrorInvalidValue);
     for (size_t row = 0; row < p->height && bytes > 0; row++)
         for (size_t k = 0; k < width; k += p->elementSize)
-            memcpy((char *)p->dst + row * p->pitch + k, &p->value, p->elementSize); // the value's lowest bytes
+            memcpy(sim_memory_at((char *)p->dst + row * p->pitch + k), &p->value, p->elementSize); // the value's lowest bytes
     return cudaSuccess;
 }
 
@@ -333,3 +333,24 @@ API cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t byt
     CAPTURE(stream, &work);
     return cudaMemcpyFromSymbol(to, host, bytes, offset, kind);
 }
+
+// ---- For nvcc -default-stream per-thread
+
+PER_THREAD(cudaMemcpy, _ptds);
+PER_THREAD(cudaMemcpyAsync, _ptsz);
+PER_THREAD(cudaMemcpy2D, _ptds);
+PER_THREAD(cudaMemcpy2DAsync, _ptsz);
+PER_THREAD(cudaMemcpy3D, _ptds);
+PER_THREAD(cudaMemcpy3DAsync, _ptsz);
+PER_THREAD(cudaMemcpy3DPeer, _ptds);
+PER_THREAD(cudaMemcpy3DPeerAsync, _ptsz);
+PER_THREAD(cudaMemset, _ptds);
+PER_THREAD(cudaMemsetAsync, _ptsz);
+PER_THREAD(cudaMemset2D, _ptds);
+PER_THREAD(cudaMemset2DAsync, _ptsz);
+PER_THREAD(cudaMemset3D, _ptds);
+PER_THREAD(cudaMemset3DAsync, _ptsz);
+PER_THREAD(cudaMemcpyToSymbol, _ptds);
+PER_THREAD(cudaMemcpyFromSymbol, _ptds);
+PER_THREAD(cudaMemcpyToSymbolAsync, _ptsz);
+PER_THREAD(cudaMemcpyFromSymbolAsync, _ptsz);

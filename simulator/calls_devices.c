@@ -325,3 +325,7 @@ API cudaError_t cudaDeviceReset(void)
     sim_last_error = sim_sticky_error = cudaSuccess;
     return cudaSuccess;
 }
+
+// ---- For nvcc -default-stream per-thread
+
+PER_THREAD(cudaGetDriverEntryPointByVersion, _ptsz);

@@ -417,6 +417,12 @@ void sim_end_all_graphs(void)
 
 API cudaError_t cudaDeviceGraphMemTrim(int device)
 {
-    REQUIRE(device == 0, cudaErrorInvalidDevice);
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     return cudaSuccess; // memory goes with the nodes
 }
+
+// ---- For nvcc -default-stream per-thread
+
+PER_THREAD(cudaGraphInstantiateWithParams, _ptsz);
+PER_THREAD(cudaGraphLaunch, _ptsz);
+PER_THREAD(cudaGraphUpload, _ptsz);

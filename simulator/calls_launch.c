@@ -163,11 +163,6 @@ API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, v
     return cudaLaunchKernel((const void *)kernel, grid, block, arguments, dynamic_bytes, stream);
 }
 
-API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes, cudaStream_t stream)
-{
-    return cudaLaunchKernel((const void *)kernel, grid, block, arguments, dynamic_bytes, stream);
-}
-
 // An attribute that changes how a launch is scheduled changes nothing here; one that changes what it does is refused.
 cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative)
 {
@@ -231,3 +226,11 @@ API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, v
         function(data);
     return cudaSuccess;
 }
+
+// ---- For nvcc -default-stream per-thread
+
+PER_THREAD(cudaLaunchKernel, _ptsz);
+PER_THREAD(cudaLaunchKernelExC, _ptsz);
+PER_THREAD(cudaLaunchCooperativeKernel, _ptsz);
+PER_THREAD(cudaLaunchHostFunc, _ptsz);
+PER_THREAD(__cudaLaunchKernel, _ptsz);

@@ -227,3 +227,8 @@ API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, siz
     REQUIRE(flags != cudaMemAttachSingle || stream, cudaErrorInvalidValue);
     return cudaSuccess;
 }
+
+// ---- For nvcc -default-stream per-thread
+
+PER_THREAD(cudaMemPrefetchAsync, _ptsz);
+PER_THREAD(cudaStreamAttachMemAsync, _ptsz);

@@ -272,3 +272,9 @@ void sim_end_all_pools(void)
     sim_end_all_handles(POOL_HANDLE, free);
     default_pool[sim_current_device] = current_pool[sim_current_device] = NULL;
 }
+
+// ---- For nvcc -default-stream per-thread
+
+PER_THREAD(cudaMallocFromPoolAsync, _ptsz);
+PER_THREAD(cudaMallocAsync, _ptsz);
+PER_THREAD(cudaFreeAsync, _ptsz);

@@ -314,3 +314,19 @@ void sim_end_all_streams(void)
     sim_end_all_handles(STREAM_HANDLE, free);
     sim_end_all_handles(EVENT_HANDLE, free);
 }
+
+// ---- For nvcc -default-stream per-thread
+
+PER_THREAD(cudaStreamSynchronize, _ptsz);
+PER_THREAD(cudaStreamQuery, _ptsz);
+PER_THREAD(cudaStreamGetPriority, _ptsz);
+PER_THREAD(cudaStreamGetFlags, _ptsz);
+PER_THREAD(cudaStreamGetId, _ptsz);
+PER_THREAD(cudaStreamGetDevice, _ptsz);
+PER_THREAD(cudaStreamGetAttribute, _ptsz);
+PER_THREAD(cudaStreamSetAttribute, _ptsz);
+PER_THREAD(cudaStreamCopyAttributes, _ptsz);
+PER_THREAD(cudaStreamAddCallback, _ptsz);
+PER_THREAD(cudaEventRecordWithFlags, _ptsz);
+PER_THREAD(cudaEventRecord, _ptsz);
+PER_THREAD(cudaStreamWaitEvent, _ptsz);
