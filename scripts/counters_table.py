@@ -1,9 +1,10 @@
 """The simulator's counters of a program as a table: one row for each kernel."""
 
 import csv
+import itertools
 import subprocess
 
-SUMMED_UP = slice(5, None)  # the columns that count something, behind step, kernel, launch, grid and block
+FIRST = "warp_instructions"  # of the columns that count something
 MEAN = "lanes_on_mean"
 
 
@@ -39,7 +40,7 @@ def of(path):
     try:
         with open(path, newline="") as file:
             reader = csv.DictReader(file)
-            rows, columns = list(reader), (reader.fieldnames or [])[SUMMED_UP]
+            rows, columns = list(reader), list(itertools.dropwhile(lambda column: column != FIRST, reader.fieldnames or []))
     except FileNotFoundError:
         rows = []
     if not rows:

@@ -244,10 +244,10 @@ static const Statement *line_of_launch(const Function *f, const Statement *call)
 
 void sim_say_unknown(const Module *m, const Function *f, const Statement *s, char *why, size_t space)
 {
-    static const char CALL[] = "call", DEVICE_RUNTIME[] = "__cudaCDP";
+    static const char DEVICE_RUNTIME[] = "__cudaCDP";
     const Operand *o = &s->operands[s->count > 0 && s->operands[0].kind == IS_VECTOR];
-    const bool calls = s->opcode.length >= 4 && memcmp(s->opcode.text, CALL, 4) == 0 && o->kind == IS_SYMBOL;
-    if (!calls) {
+    const Function *called = s->opcode.length >= 4 && memcmp(s->opcode.text, "call", 4) == 0 ? sim_find_function(m, o->name) : NULL;
+    if (!called || called->defined) {
         snprintf(why, space, "the simulator does not know this instruction");
     } else if (o->name.length > strlen(DEVICE_RUNTIME) && memcmp(o->name.text, DEVICE_RUNTIME, strlen(DEVICE_RUNTIME)) == 0) {
         const Statement *line = line_of_launch(f, s);
