@@ -180,6 +180,23 @@ void sim_leave_stream(int *depth);
 // How much dynamic shared memory a launch may ask for: what the program has set for the kernel, or what all have.
 size_t sim_most_dynamic_bytes(const Kernel *kernel, const Function *function);
 
+// ---- calls_arrays.c
+
+bool sim_is_array(cudaArray_const_t array); // and alive
+bool sim_is_texel_format(const struct cudaChannelFormatDesc *format);
+int sim_channels(const struct cudaChannelFormatDesc *format);
+size_t sim_texel_bytes(const struct cudaChannelFormatDesc *format);
+void sim_forget_all_arrays(void); // of the current device; their memory goes with all allocations
+cudaError_t sim_copy_arrays(const struct cudaMemcpy3DParms *p); // a copy in three dimensions, of at least one
+
+// ---- calls_texture.c
+
+enum { TEXTURE_ALIGNMENT = 512, PITCH_ALIGNMENT = 32 }; // of memory that a texture shows
+enum { MOST_PITCHED_WIDTH = 131072, MOST_PITCHED_HEIGHT = 65000, MOST_PITCH = 2097120 };
+
+void sim_forget_array(cudaArray_const_t array); // what shows it shows nothing any more
+void sim_end_all_textures(void);                // and surfaces, and arrays: of the current device
+
 // ---- calls_devices.c
 
 bool sim_is_device(int device); // whether there is one with this number

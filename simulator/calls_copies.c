@@ -105,7 +105,8 @@ API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
     STOP_IF_BROKEN();
     STOP_IF(sim_forbidden_in_capture(true));
     REQUIRE(p, cudaErrorInvalidValue);
-    REQUIRE(!p->srcArray && !p->dstArray, cudaErrorNotSupported); // arrays hold textures
+    if (p->srcArray || p->dstArray)
+        return sim_copy_arrays(p);
     REQUIRE(p->srcPtr.ptr && p->dstPtr.ptr, cudaErrorInvalidValue);
     if (p->extent.width == 0 || p->extent.height == 0 || p->extent.depth == 0)
         return cudaSuccess;

@@ -192,6 +192,25 @@ API cudaError_t cudaRuntimeGetVersion(int *version)
     return cudaSuccess;
 }
 
+static void set_texture_limits(struct cudaDeviceProp *p) // an H200's
+{
+    p->textureAlignment = p->surfaceAlignment = TEXTURE_ALIGNMENT;
+    p->texturePitchAlignment = PITCH_ALIGNMENT;
+    p->maxTexture1D = p->maxTexture2D[0] = p->maxSurface2D[0] = 131072;
+    p->maxTexture2D[1] = p->maxSurface2D[1] = 65536;
+    p->maxTexture2DLinear[0] = MOST_PITCHED_WIDTH;
+    p->maxTexture2DLinear[1] = MOST_PITCHED_HEIGHT;
+    p->maxTexture2DLinear[2] = MOST_PITCH;
+    p->maxSurface1D = 32768;
+    for (int k = 0; k < 2; k++)
+        p->maxTexture2DGather[k] = p->maxTexture2DLayered[k] = p->maxSurface2DLayered[k] = 32768;
+    for (int k = 0; k < 3; k++)
+        p->maxTexture3D[k] = p->maxSurface3D[k] = 16384;
+    p->maxTexture3DAlt[0] = p->maxTexture3DAlt[1] = 8192;
+    p->maxTexture3DAlt[2] = p->maxTexture1DLayered[0] = p->maxSurface1DLayered[0] = 32768;
+    p->maxTexture1DLayered[1] = p->maxTexture2DLayered[2] = p->maxSurface1DLayered[1] = p->maxSurface2DLayered[2] = 2048;
+}
+
 API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 {
     const Device *d = sim_device();
@@ -219,7 +238,7 @@ API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
     p->maxBlocksPerMultiProcessor = d->blocks_per_sm;
     p->l2CacheSize = d->l2_bytes;
     p->memPitch = 2147483647;
-    p->textureAlignment = 512;
+    set_texture_limits(p);
     p->unifiedAddressing = p->managedMemory = p->concurrentManagedAccess = p->canMapHostMemory = p->cooperativeLaunch = 1;
     p->concurrentKernels = p->streamPrioritiesSupported = p->memoryPoolsSupported = p->hostRegisterSupported = 1;
     p->canUseHostPointerForRegisteredMem = 1;
@@ -314,6 +333,7 @@ API cudaError_t cudaDeviceReset(void)
 {
     HOLD_MEMORY();
     sim_end_all_graphs();
+    sim_end_all_textures();
     sim_end_all_allocations();
     sim_end_all_pools();
     sim_end_all_streams();

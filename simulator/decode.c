@@ -10,14 +10,14 @@
 
 enum { MOST_PARTS = 12, LANE_ALIGNMENT = 64 };
 
-typedef struct Decoder {
+struct Decoder {
     Module *module;
     Arena *arena;
     const Function *function;
     Program *program;
     int slot_space;
     uint32_t carry; // of add.cc and the like, or NOWHERE
-} Decoder;
+};
 
 typedef struct Opcode { // "ld.global.f32", at the dots
     Slice parts[MOST_PARTS];
@@ -195,6 +195,16 @@ static uint32_t destination(const Operand *o, char letter)
         (!predicate && sim_type_bytes(o->reg->type) != bytes_of_letter(letter)))
         return NOWHERE;
     return o->reg->slot;
+}
+
+uint32_t sim_source(Decoder *d, const Operand *o, char letter)
+{
+    return source(d, o, letter);
+}
+
+uint32_t sim_destination(const Operand *o, char letter)
+{
+    return destination(o, letter);
 }
 
 // ---- Kinds of statements. Each function returns false for what it does not know.
@@ -1036,6 +1046,9 @@ static bool decode(Decoder *d, const Statement *s, Instr *i)
         return decode_cp(d, s, &o, i);
     if (sim_slice_is(name, "mbarrier"))
         return decode_mbarrier(d, s, &o, i);
+    if (sim_slice_is(name, "tex") || sim_slice_is(name, "tld4") || sim_slice_is(name, "suld") ||
+        sim_slice_is(name, "sust") || sim_slice_is(name, "suq"))
+        return sim_decode_texture(d, d->arena, s, i);
     if (sim_slice_is(name, "membar") || sim_slice_is(name, "fence"))
         return decode_fence(d, s, &o);
     if (sim_slice_is(name, "activemask")) {

@@ -519,6 +519,9 @@ static Type parse_attributes(Parser *p, size_t *align, int *elements)
             }
         } else if (sim_type_named(word) != NO_TYPE) {
             type = sim_type_named(word);
+        } else if (sim_slice_is(word, "texref") || sim_slice_is(word, "samplerref") || sim_slice_is(word, "surfref")) {
+            fail(p, "references to textures and surfaces ('.%.*s') are not supported: CUDA 13 has objects only",
+                 (int)word.length, word.text);
         } else if (!sim_slice_is(word, "ptr") && !sim_slice_is(word, "global") && !sim_slice_is(word, "shared") &&
                    !sim_slice_is(word, "local") && !sim_slice_is(word, "const")) {
             fail(p, "unknown attribute '.%.*s'", (int)word.length, word.text);

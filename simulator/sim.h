@@ -271,6 +271,13 @@ typedef struct Program { // an executable function
     bool calls;
 } Program;
 
+typedef struct Decoder Decoder; // of one function
+
+// The place of an operand that is read, or written, of the type that a letter of Operation.types names.
+// NOWHERE if it cannot be such an operand.
+uint32_t sim_source(Decoder *d, const Operand *operand, char letter);
+uint32_t sim_destination(const Operand *operand, char letter);
+
 // Makes all functions of a module executable. What it does not know becomes UNKNOWN.
 void sim_decode(Module *module);
 
@@ -301,6 +308,7 @@ typedef enum MemoryKind {
     DEVICE_MEMORY, PINNED_MEMORY, MANAGED_MEMORY, // cudaMalloc's, cudaMallocHost's, cudaMallocManaged's
     HEAP_MEMORY,                                  // malloc's in a kernel
     GRAPH_MEMORY,                                 // of a graph's allocation node
+    ARRAY_MEMORY,                                 // of an array, which textures and surfaces show
     HOST_MEMORY, MODULE_MEMORY, PARAMETER_MEMORY  // the program's own; of variables; of a kernel's arguments
 } MemoryKind;
 
@@ -399,6 +407,43 @@ Handler sim_load, sim_store, sim_load_kernel_param, sim_load_argument, sim_store
     sim_commit_copies, sim_await_copies, sim_await_all_copies;
 // Forgets the copies that no thread of the warp has waited for.
 void sim_drop_copies(Warp *w);
+
+// ---- texture.c: textures and surfaces. The objects themselves are the runtime's, in calls_texture.c.
+
+struct cudaArray {
+    struct cudaChannelFormatDesc format;
+    struct cudaExtent extent; // as asked for: 0 in dimensions that it has not
+    unsigned flags;
+    size_t row_bytes, rows, slices; // slices: in the third dimension, or layers
+    uint8_t *texels;
+    int device; // that was current when it was made
+    struct cudaArray *next;
+};
+
+typedef struct Texels { // what a texture or surface object shows
+    uint64_t first; // the address; 0: the array has been freed
+    int dimensions; // of a layer
+    bool layered, linear, gathers; // linear: memory without a pitch; gathers: made for tld4
+    int64_t size[3], layers;       // at least 1
+    size_t row_bytes, slice_bytes; // slice: or layer
+    int channels, channel_bytes;
+    enum cudaChannelFormatKind kind;
+} Texels;
+
+typedef struct TextureObject {
+    bool surface;
+    int device; // that was current when it was made
+    Texels texels;
+    struct cudaResourceDesc resource;
+    struct cudaTextureDesc sampling; // of a texture
+} TextureObject;
+
+// NULL: none has this number, or it has been destroyed.
+const TextureObject *sim_texture_object(uint64_t number);
+
+// tex, tld4, suld, sust, suq. False for what it does not know.
+bool sim_decode_texture(Decoder *d, Arena *arena, const Statement *s, Instr *i);
+Handler sim_sample_texture, sim_gather_texels, sim_fetch_texel, sim_load_surface, sim_store_surface, sim_query_surface;
 
 // ---- bulk.c: the copy engine, and barriers in shared memory.
 

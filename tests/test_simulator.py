@@ -506,6 +506,126 @@ int main() {{
     assert "fault.cu:3" in result.stderr, result.stderr
 
 
+TEXTURE_FAULTS = r"""#include <cstdio>
+#include <cstring>
+__global__ void sample(cudaTextureObject_t t, float *out) { *out = tex2D<float>(t, 1.5f, 0.5f); }
+__global__ void fetch(cudaTextureObject_t t, float *out) { *out = tex1Dfetch<float>(t, 1); }
+__global__ void gather(cudaTextureObject_t t, float *out) { *out = tex2Dgather<float4>(t, 1, 1).x; }
+__global__ void write(cudaSurfaceObject_t s, int x) { surf2Dwrite(1.0f, s, x, 1); }
+
+int main(int argc, char **argv)
+{
+    const auto is = [&](const char *name) { return strcmp(argv[1], name) == 0; };
+    float *out, *memory;
+    cudaMalloc(&out, sizeof *out);
+    cudaMalloc(&memory, 4096);
+    const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    cudaArray_t array, plain;
+    if (is("cubemap"))
+        printf("%s\n", cudaGetErrorName(cudaMalloc3DArray(&array, &format, make_cudaExtent(4, 4, 6), cudaArrayCubemap)));
+    cudaMipmappedArray_t levels;
+    if (is("mipmaps"))
+        printf("%s\n", cudaGetErrorName(cudaMallocMipmappedArray(&levels, &format, make_cudaExtent(4, 4, 0), 2)));
+    if (is("cubemap") || is("mipmaps"))
+        return 0;
+    cudaMallocArray(&array, &format, 8, 4, cudaArraySurfaceLoadStore);
+    cudaMallocArray(&plain, &format, 8);
+    cudaResourceDesc resource = {}, row = {}, line = {};
+    resource.res.array.array = array;
+    row.res.array.array = plain;
+    line.resType = cudaResourceTypeLinear;
+    line.res.linear = {memory, format, 4096};
+    const cudaTextureDesc sampling = {};
+    cudaTextureObject_t texture, of_row, of_line;
+    cudaSurfaceObject_t surface;
+    cudaCreateTextureObject(&texture, &resource, &sampling, nullptr);
+    cudaCreateTextureObject(&of_row, &row, &sampling, nullptr);
+    cudaCreateTextureObject(&of_line, &line, &sampling, nullptr);
+    cudaCreateSurfaceObject(&surface, &resource);
+    sample<<<1, 1>>>(texture, out);
+    fetch<<<1, 1>>>(of_line, out);
+    write<<<1, 1>>>(surface, 28);
+    if (cudaDeviceSynchronize() != cudaSuccess)
+        return 1;
+    if (is("destroyed"))
+        cudaDestroyTextureObject(texture);
+    if (is("freed array"))
+        cudaFreeArray(array);
+    if (is("freed memory"))
+        cudaFree(memory);
+    if (is("freed memory") || is("fetch from an array"))
+        fetch<<<1, 1>>>(is("freed memory") ? of_line : texture, out);
+    else if (is("gather"))
+        gather<<<1, 1>>>(texture, out);
+    else if (is("beside the surface") || is("misaligned"))
+        write<<<1, 1>>>(surface, is("misaligned") ? 2 : 32);
+    else
+        sample<<<1, 1>>>(is("wild") ? 123456 : is("surface") ? surface : is("row") ? of_row : is("line") ? of_line : texture, out);
+    printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def texture_faults(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("texture_faults")
+    (folder / "faults.cu").write_text(TEXTURE_FAULTS)
+    return build(folder / "faults.cu", folder / "faults", "-lineinfo")
+
+
+@pytest.mark.parametrize("fault, error, said", [
+    ("wild", "cudaErrorIllegalAddress", "no texture object is numbered 123456: never made, or destroyed"),
+    ("destroyed", "cudaErrorIllegalAddress", "never made, or destroyed"),
+    ("surface", "cudaErrorIllegalAddress", "object 4 is no texture"),
+    ("freed array", "cudaErrorIllegalAddress", "the array of texture object 1 has been freed"),
+    ("freed memory", "cudaErrorIllegalAddress", "4 bytes at 0x"),
+    ("row", "cudaErrorIllegalAddress", "an access to 2-D texels, but the object has 1-D ones"),
+    ("line", "cudaErrorIllegalAddress", "memory without a pitch is read with tex1Dfetch only"),
+    ("fetch from an array", "cudaErrorIllegalAddress", "tex1Dfetch reads memory without a pitch only"),
+    ("gather", "cudaErrorIllegalAddress", "an array made without cudaArrayTextureGather"),
+    ("beside the surface", "cudaErrorLaunchFailure", "byte 32, row 1, slice 0, layer 0 of a surface of 32 bytes x 4 rows"),
+    ("misaligned", "cudaErrorMisalignedAddress", "no multiple of 4"),
+    ("cubemap", "cudaErrorNotSupported", "cubemaps are not supported"),
+    ("mipmaps", "cudaErrorNotSupported", "mipmapped arrays are not supported")])
+def test_a_wrong_use_of_a_texture_is_named(fault, error, said, texture_faults):
+    """Broken: a kernel reads a texture that is no longer there, or as if it were another, and gets anything."""
+    result = run(texture_faults, fault)
+    assert result.returncode == 0 and result.stdout == error + "\n", result.stderr
+    assert len(result.stderr.splitlines()) == 1 and said in result.stderr, result.stderr
+
+
+TEXTURE_COUNTS = r"""
+__global__ void sample(cudaTextureObject_t t, cudaSurfaceObject_t s, float *out)
+{
+    out[threadIdx.x] = tex2D<float>(t, threadIdx.x + 0.5f, 0.5f) + surf2Dread<float>(s, threadIdx.x * 4, 1);
+    surf2Dwrite(1.0f, s, threadIdx.x * 4, 2);
+}
+int main()
+{
+    float *out;
+    cudaMalloc(&out, 128);
+    const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    cudaResourceDesc resource = {};
+    cudaMallocArray(&resource.res.array.array, &format, 32, 4, cudaArraySurfaceLoadStore);
+    const cudaTextureDesc sampling = {};
+    cudaTextureObject_t texture;
+    cudaSurfaceObject_t surface;
+    cudaCreateTextureObject(&texture, &resource, &sampling, nullptr);
+    cudaCreateSurfaceObject(&surface, &resource);
+    sample<<<1, 32>>>(texture, surface, out);
+    return cudaDeviceSynchronize();
+}
+"""
+
+
+def test_textures_and_surfaces_are_no_global_accesses(tmp_path):
+    """Broken: an access to a texture or a surface is counted as a load or store of device memory."""
+    source = tmp_path / "counted.cu"
+    source.write_text(TEXTURE_COUNTS)
+    row, = counters(build(source, tmp_path / "counted"), tmp_path)
+    assert (row["global_load_requests"], row["global_store_requests"], row["global_store_sectors"]) == ("0", "1", "4")
+
+
 def test_clusters_are_refused(tmp_path):
     """Broken: a kernel whose blocks need each other's shared memory runs without it."""
     source = tmp_path / "cluster.cu"
