@@ -14,7 +14,8 @@ Slice sim_plain_name(Slice mangled)
     if (mangled.length < 3 || memcmp(mangled.text, "_Z", 2) != 0)
         return plain;
     const bool nested = mangled.text[at] == 'N'; // names follow one another; else the arguments follow the first
-    at += nested || mangled.text[at] == 'L';     // L: of a static function
+    at += nested;
+    at += mangled.text[at] == 'L'; // of a static function
     for (bool more = true; more && at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9'; more = nested) {
         size_t length = 0;
         for (; at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9'; at++)
@@ -23,6 +24,7 @@ Slice sim_plain_name(Slice mangled)
             return mangled;
         plain = (Slice){mangled.text + at, length};
         at += length;
+        at += at < mangled.length && mangled.text[at] == 'L';
     }
     return plain;
 }

@@ -13,6 +13,15 @@ template <int N, typename T> __global__ void waits(T *p)
 }
 }
 
+namespace deep {
+static __global__ void hidden() {}
+namespace {
+template <typename T> __global__ void nameless() {}
+}
+}
+
+static __global__ void alone() {}
+
 __global__ void counts_while_it_waits(int *p)
 {
     int turns = 0;
@@ -63,6 +72,11 @@ int main(int, char **arguments)
     case 'c': counts_while_it_waits<<<2000, 256>>>(p); break;
     case 'f': fails<<<1, 64>>>(p); break;
     case 'l': leaves<<<3000, 1024>>>(p, p + 1); break;
+    case 'n':
+        deep::hidden<<<1, 1>>>();
+        deep::nameless<int><<<1, 1>>>();
+        alone<<<1, 1>>>();
+        break;
     case 's': cudaDeviceSetLimit(cudaLimitStackSize, 1 << 18); calls<<<2, 1024>>>(p);
     }
     printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
