@@ -106,11 +106,11 @@ static inline bool holds(const Allocation *a, uint64_t least, uint64_t most, siz
     return a && least >= a->address && bytes <= a->bytes && most - a->address <= a->bytes - bytes;
 }
 
-// Sets pointers to `memory` plus the address, for all lanes that are on; each lane's memory begins lane_bytes behind the one before.
-static void set_pointers(Access *access, uint8_t *memory, size_t lane_bytes)
+// Sets the pointers of all lanes that are on: address 0 of lane l lies at `origin` plus l times lane_bytes.
+static void set_pointers(Access *access, uint64_t origin, size_t lane_bytes)
 {
     const uint32_t mask = access->mask;
-    FOR_EACH_LANE(access->pointer[l] = memory + access->address[l] + (size_t)l * lane_bytes)
+    FOR_EACH_LANE(access->pointer[l] = (uint8_t *)(uintptr_t)(origin + access->address[l] + (uint64_t)l * lane_bytes))
 }
 
 // Shared or local memory, of `size` bytes for each lane.
@@ -125,7 +125,7 @@ static void find_in_block(Warp *w, const Instr *i, Access *access, size_t size, 
         }
     if (lane_bytes) // a pattern is one of places, not of numbers
         access->pattern = SCATTERED;
-    set_pointers(access, memory, lane_bytes);
+    set_pointers(access, (uint64_t)(uintptr_t)memory, lane_bytes);
 }
 
 static Allocation *open_allocation_at(const Warp *w, uint64_t address)
@@ -144,7 +144,7 @@ static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
         if (holds(w->near, extent.least, extent.most, access->bytes)) { // as nearly always
             if (in_turn)
                 note_use(w, access->kind);
-            set_pointers(access, w->near->memory - w->near->address, 0);
+            set_pointers(access, (uint64_t)(uintptr_t)w->near->memory - w->near->address, 0);
             return;
         }
     }
