@@ -138,7 +138,7 @@ cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer)
     if (kind == HEAP_MEMORY && !take_from_heap(bytes))
         return cudaErrorMemoryAllocation;
     uint64_t address;
-    uint8_t *memory = sim_take_memory(bytes, 1, kind == DEVICE_MEMORY || kind == HEAP_MEMORY, &address);
+    uint8_t *memory = sim_take_memory(bytes, 1, kind != PINNED_MEMORY && kind != MANAGED_MEMORY, &address);
     if (!memory)
         return cudaErrorMemoryAllocation;
     usage[sim_current_device].allocated += bytes;
