@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { MOST_BLOCKS = 256 }; // that a way may have to count as one that leaves
+
 typedef struct Walk { // blocks that a walk has reached
     uint32_t *found, count;
     bool *reached;
@@ -61,7 +63,7 @@ static bool leaves(const Function *function, const Program *p, const Flow *f, ui
         const uint32_t b = walk->found[k];
         if (is_exit(function, p, f, b))
             continue;
-        if (b == from || b == f->count - 1 || (sim_last_of(p, f, b)->control == RETURN && !function->entry))
+        if (k == MOST_BLOCKS || b == from || b == f->count - 1 || (sim_last_of(p, f, b)->control == RETURN && !function->entry))
             return false;
         for (uint32_t n = 0; n < f->successor_count[b]; n++)
             if (f->successors[b][n] != f->count - 1 || !may_end_lanes(function, sim_last_of(p, f, b)))
@@ -109,10 +111,10 @@ static Flow without_exits(Arena *arena, const Function *function, const Program 
     for (uint32_t b = 0; b + 1 < f->count; b++) {
         const uint32_t n = f->successor_count[b];
         uint32_t *to = kept.successors[b] = sim_allocate(arena, ((size_t)n + 1) * sizeof *to), stay = 0;
-        const bool in_loop = n > 1 && is_in_loop(f, b, &walk);
         for (uint32_t k = 0; k < n; k++) {
             const uint32_t next = f->successors[b][k];
-            if (n == 1 || !(in_loop ? is_exit(function, p, f, next) : leaves(function, p, f, b, next, &walk)))
+            const bool gone = leaves(function, p, f, b, next, &walk) && (is_exit(function, p, f, next) || !is_in_loop(f, b, &walk));
+            if (n == 1 || !gone)
                 to[stay++] = next;
         }
         for (uint32_t k = 0; k < n && stay == 0; k++) // all leave: no way is left out, but for short ones
