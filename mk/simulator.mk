@@ -16,7 +16,7 @@ build/sim/announced: $(wildcard simulator/*.[ch]) .sim-flags | $(NEEDS_NVCC)
 	@echo 'compiling the simulator'
 	@mkdir -p build/sim/objects && touch $@
 
-build/sim/objects/%.o: simulator/%.c simulator/sim.h simulator/lanes.h simulator/calls.h simulator/graphs.h .sim-flags | build/sim/announced
+build/sim/objects/%.o: simulator/%.c simulator/sim.h simulator/lanes.h simulator/calls.h simulator/decode.h simulator/graphs.h simulator/flow.h .sim-flags | build/sim/announced
 	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -o $@ $<
 
 build/sim/libsimulator.a: $(SIM_OBJECTS)

@@ -1,8 +1,6 @@
 // alu.c: operations on whole numbers and bits, selection and comparison.
+#include "decode.h"
 #include "lanes.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 void sim_set_predicates(Warp *w, const Instr *i, uint32_t mask, uint32_t result)
 {
@@ -11,8 +9,8 @@ void sim_set_predicates(Warp *w, const Instr *i, uint32_t mask, uint32_t result)
         with = ~with;
     uint32_t p = result, q = ~result;
     if (i->flags & COMBINE) {
-        p = i->op == COMBINE_AND ? p & with : i->op == COMBINE_OR ? p | with : p ^ with;
-        q = i->op == COMBINE_AND ? q & with : i->op == COMBINE_OR ? q | with : q ^ with;
+        p = i->combine == COMBINE_AND ? p & with : i->combine == COMBINE_OR ? p | with : p ^ with;
+        q = i->combine == COMBINE_AND ? q & with : i->combine == COMBINE_OR ? q | with : q ^ with;
     }
     if (i->d != NOWHERE) {
         uint32_t *d = OPERAND(uint32_t, d);
@@ -55,7 +53,6 @@ typedef unsigned __int128 u128;
     UNARY(cnot_##U, U, U, a == 0)                                            \
     UNARY(neg_##U, U, U, (U)0 - a)                                           \
     UNARY(abs_##U, U, U, (S)a < 0 ? (U)0 - a : a)                            \
-    UNARY(mov_##U, U, U, a)                                                  \
     BINARY(shl_##U, U, U, uint32_t, b < 8 * sizeof(U) ? (uint64_t)a << b : 0) \
     COMPARE(setp_eq_##U, U, a == b)                                          \
     COMPARE(setp_ne_##U, U, a != b)                                          \
@@ -95,7 +92,6 @@ WHOLE_NUMBERS(uint64_t, uint64_t, uint64_t, u128)
 BIT_PATTERNS(uint16_t, int16_t)
 BIT_PATTERNS(uint32_t, int32_t)
 BIT_PATTERNS(uint64_t, int64_t)
-UNARY(mov_uint8_t, uint8_t, uint8_t, a)
 
 BINARY(mul_wide_int16_t, int32_t, int16_t, int16_t, (int32_t)a * b)
 BINARY(mul_wide_uint16_t, uint32_t, uint16_t, uint16_t, (uint32_t)a * b)
@@ -192,7 +188,7 @@ static inline uint64_t inserted(uint64_t a, uint64_t b, uint32_t position, uint3
     {                                                                        \
         T *d = OPERAND(T, d);                                                \
         const T *a = OPERAND(T, a), *b = OPERAND(T, b);                      \
-        const uint32_t *c = OPERAND(uint32_t, c), *length = OPERAND(uint32_t, second); \
+        const uint32_t *c = OPERAND(uint32_t, c), *length = OPERAND(uint32_t, e);      \
         FOR_EACH_LANE(d[l] = (T)inserted(a[l], b[l], c[l], length[l], bits)) \
     }
 INSERT(bfi_b32, uint32_t, 32)
@@ -226,7 +222,7 @@ static void lop3_b32(Warp *w, const Instr *i, uint32_t mask)
 {
     uint32_t *d = OPERAND(uint32_t, d);
     const uint32_t *as = OPERAND(uint32_t, a), *bs = OPERAND(uint32_t, b), *cs = OPERAND(uint32_t, c);
-    const uint32_t table = *OPERAND(uint32_t, second);
+    const uint32_t table = *OPERAND(uint32_t, e);
     FOR_EACH_LANE(
         const uint32_t a = as[l]; const uint32_t b = bs[l]; const uint32_t c = cs[l]; uint32_t value = 0;
         value |= table & 1 ? ~a & ~b & ~c : 0; value |= table & 2 ? ~a & ~b & c : 0;
@@ -297,7 +293,6 @@ PREDICATES(and_pred, a &b)
 PREDICATES(or_pred, a | b)
 PREDICATES(xor_pred, a ^ b)
 PREDICATES(not_pred, ~a)
-PREDICATES(mov_pred, a)
 
 // ---- Sums wider than a register: the carry is a register of its own.
 
@@ -318,19 +313,19 @@ PREDICATES(mov_pred, a)
     }
 CARRIES(uint32_t, uint64_t)
 CARRIES(uint64_t, u128)
-#define CARRY OPERAND(uint32_t, second)[l]
-#define WITH_CARRY(T, suffix)                                                \
-    BINARY(add_cc_##suffix, T, T, T, add_with_carry_##T(&CARRY, a, b, false, true)) \
-    BINARY(addc_##suffix, T, T, T, add_with_carry_##T(&CARRY, a, b, true, false)) \
-    BINARY(addc_cc_##suffix, T, T, T, add_with_carry_##T(&CARRY, a, b, true, true)) \
-    BINARY(sub_cc_##suffix, T, T, T, sub_with_carry_##T(&CARRY, a, b, false, true)) \
-    BINARY(subc_##suffix, T, T, T, sub_with_carry_##T(&CARRY, a, b, true, false)) \
-    BINARY(subc_cc_##suffix, T, T, T, sub_with_carry_##T(&CARRY, a, b, true, true)) \
-    TERNARY(mad_lo_cc_##suffix, T, T, T, T, add_with_carry_##T(&CARRY, a *b, c, false, true)) \
-    TERNARY(madc_lo_##suffix, T, T, T, T, add_with_carry_##T(&CARRY, a *b, c, true, false)) \
-    TERNARY(madc_lo_cc_##suffix, T, T, T, T, add_with_carry_##T(&CARRY, a *b, c, true, true))
-WITH_CARRY(uint32_t, 32)
-WITH_CARRY(uint64_t, 64)
+#define CARRY OPERAND(uint32_t, carry)[l]
+#define WITH_CARRY(T)                                                        \
+    BINARY(add_cc_##T, T, T, T, add_with_carry_##T(&CARRY, a, b, false, true)) \
+    BINARY(addc_##T, T, T, T, add_with_carry_##T(&CARRY, a, b, true, false)) \
+    BINARY(addc_cc_##T, T, T, T, add_with_carry_##T(&CARRY, a, b, true, true)) \
+    BINARY(sub_cc_##T, T, T, T, sub_with_carry_##T(&CARRY, a, b, false, true)) \
+    BINARY(subc_##T, T, T, T, sub_with_carry_##T(&CARRY, a, b, true, false)) \
+    BINARY(subc_cc_##T, T, T, T, sub_with_carry_##T(&CARRY, a, b, true, true)) \
+    TERNARY(mad_lo_cc_##T, T, T, T, T, add_with_carry_##T(&CARRY, a *b, c, false, true)) \
+    TERNARY(madc_lo_##T, T, T, T, T, add_with_carry_##T(&CARRY, a *b, c, true, false)) \
+    TERNARY(madc_lo_cc_##T, T, T, T, T, add_with_carry_##T(&CARRY, a *b, c, true, true))
+WITH_CARRY(uint32_t)
+WITH_CARRY(uint64_t)
 #define HIGH_32(a, b) ((uint32_t)(((uint64_t)(a) * (b)) >> 32))
 #define HIGH_64(a, b) ((uint64_t)(((u128)(a) * (b)) >> 64))
 TERNARY(mad_hi_cc_32, uint32_t, uint32_t, uint32_t, uint32_t, add_with_carry_uint32_t(&CARRY, HIGH_32(a, b), c, false, true))
@@ -340,97 +335,108 @@ TERNARY(mad_hi_cc_64, uint64_t, uint64_t, uint64_t, uint64_t, add_with_carry_uin
 TERNARY(madc_hi_64, uint64_t, uint64_t, uint64_t, uint64_t, add_with_carry_uint64_t(&CARRY, HIGH_64(a, b), c, true, false))
 TERNARY(madc_hi_cc_64, uint64_t, uint64_t, uint64_t, uint64_t, add_with_carry_uint64_t(&CARRY, HIGH_64(a, b), c, true, true))
 
-// ---- The table. A "+" in types: the carry; "4": a fourth operand of 32 bits in `second`.
+// ---- Decoding
 
-#define SIZED_ROWS(U, B, t, b, s, u, type)                                   \
-    {"add." s, add_##U, t t t}, {"add." u, add_##U, t t t}, {"sub." s, sub_##U, t t t}, {"sub." u, sub_##U, t t t}, \
-    {"mul.lo." s, mul_lo_##U, t t t}, {"mul.lo." u, mul_lo_##U, t t t},      \
-    {"mad.lo." s, mad_lo_##U, t t t t}, {"mad.lo." u, mad_lo_##U, t t t t},  \
-    {"and." b, and_##U, t t t}, {"or." b, or_##U, t t t}, {"xor." b, xor_##U, t t t}, {"not." b, not_##U, t t}, \
-    {"cnot." b, cnot_##U, t t}, {"neg." s, neg_##U, t t}, {"abs." s, abs_##U, t t}, \
-    {"shl." b, shl_##U, t t "i"}, {"shr." b, shr_##U, t t "i"},              \
-    {"setp.eq." s, setp_eq_##U, "p" t t}, {"setp.ne." s, setp_ne_##U, "p" t t}, \
-    {"setp.eq." u, setp_eq_##U, "p" t t}, {"setp.ne." u, setp_ne_##U, "p" t t}, \
-    {"setp.eq." b, setp_eq_##U, "p" t t}, {"setp.ne." b, setp_ne_##U, "p" t t}, \
-    {"selp." s, selp_##U, t t t "p"}, {"selp." u, selp_##U, t t t "p"}, {"selp." b, selp_##U, t t t "p"}, \
-    {"mov." s, mov_##U, t t}, {"mov." u, mov_##U, t t}, {"mov." b, mov_##U, t t}
-#define SIGNED_ROWS(T, t, s)                                                 \
-    {"mul.hi." s, mul_hi_##T, t t t}, {"mad.hi." s, mad_hi_##T, t t t t},    \
-    {"min." s, min_##T, t t t}, {"max." s, max_##T, t t t}, {"sad." s, sad_##T, t t t t}, \
-    {"div." s, div_##T, t t t}, {"rem." s, rem_##T, t t t}, {"shr." s, shr_##T, t t "i"}, \
-    {"setp.lt." s, setp_lt_##T, "p" t t}, {"setp.le." s, setp_le_##T, "p" t t}, \
-    {"setp.gt." s, setp_gt_##T, "p" t t}, {"setp.ge." s, setp_ge_##T, "p" t t}, \
-    {"setp.lo." s, setp_lt_##T, "p" t t}, {"setp.ls." s, setp_le_##T, "p" t t}, \
-    {"setp.hi." s, setp_gt_##T, "p" t t}, {"setp.hs." s, setp_ge_##T, "p" t t}
-#define CARRY_ROWS(size, t, s)                                               \
-    {"add.cc." s, add_cc_##size, t t t "+"}, {"addc." s, addc_##size, t t t "+"}, \
-    {"addc.cc." s, addc_cc_##size, t t t "+"}, {"sub.cc." s, sub_cc_##size, t t t "+"}, \
-    {"subc." s, subc_##size, t t t "+"}, {"subc.cc." s, subc_cc_##size, t t t "+"}, \
-    {"mad.lo.cc." s, mad_lo_cc_##size, t t t t "+"}, {"madc.lo." s, madc_lo_##size, t t t t "+"}, \
-    {"madc.lo.cc." s, madc_lo_cc_##size, t t t t "+"}
-#define HIGH_CARRY_ROWS(size, t, u)                                          \
-    {"mad.hi.cc." u, mad_hi_cc_##size, t t t t "+"}, {"madc.hi." u, madc_hi_##size, t t t t "+"}, \
-    {"madc.hi.cc." u, madc_hi_cc_##size, t t t t "+"}
+// setp.lt.and.s32 p|q, a, b, c: the comparison and its opposite may each be combined with c.
+bool sim_decode_comparison(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    static const char *const LOGIC[] = {"and", "or", "xor"}; // in the order of COMBINE_AND and so on
+    i->combine = (uint8_t)sim_part_among(o, LOGIC, 3);
+    if (i->combine < 3)
+        i->flags |= COMBINE;
+    return sim_plain_operands(d, s, o, i, i->combine < 3 ? "pttp" : "ptt");
+}
 
-static Operation operations[] = {
-    SIZED_ROWS(uint16_t, 16, "h", "b16", "s16", "u16", ),
-    SIZED_ROWS(uint32_t, 32, "i", "b32", "s32", "u32", ),
-    SIZED_ROWS(uint64_t, 64, "l", "b64", "s64", "u64", ),
-    SIGNED_ROWS(int16_t, "h", "s16"), SIGNED_ROWS(uint16_t, "h", "u16"), SIGNED_ROWS(int32_t, "i", "s32"),
-    SIGNED_ROWS(uint32_t, "i", "u32"), SIGNED_ROWS(int64_t, "l", "s64"), SIGNED_ROWS(uint64_t, "l", "u64"),
-    CARRY_ROWS(32, "i", "u32"), CARRY_ROWS(32, "i", "s32"), CARRY_ROWS(64, "l", "u64"), CARRY_ROWS(64, "l", "s64"),
-    HIGH_CARRY_ROWS(32, "i", "u32"), HIGH_CARRY_ROWS(64, "l", "u64"),
-    {"mul.wide.s16", mul_wide_int16_t, "ihh"}, {"mul.wide.u16", mul_wide_uint16_t, "ihh"},
-    {"mul.wide.s32", mul_wide_int32_t, "lii"}, {"mul.wide.u32", mul_wide_uint32_t, "lii"},
-    {"mad.wide.s16", mad_wide_int16_t, "ihhi"}, {"mad.wide.u16", mad_wide_uint16_t, "ihhi"},
-    {"mad.wide.s32", mad_wide_int32_t, "liil"}, {"mad.wide.u32", mad_wide_uint32_t, "liil"},
-    {"mul24.lo.s32", mul24_lo_s32, "iii"}, {"mul24.lo.u32", mul24_lo_u32, "iii"},
-    {"mul24.hi.s32", mul24_hi_s32, "iii"}, {"mul24.hi.u32", mul24_hi_u32, "iii"},
-    {"mad24.lo.s32", mad24_lo_s32, "iiii"}, {"mad24.lo.u32", mad24_lo_u32, "iiii"},
-    {"add.sat.s32", add_sat_s32, "iii"}, {"sub.sat.s32", sub_sat_s32, "iii"}, {"mad.hi.sat.s32", mad_hi_sat_s32, "iiii"},
-    {"popc.b32", popc_b32, "ii"}, {"popc.b64", popc_b64, "il"}, {"clz.b32", clz_b32, "ii"}, {"clz.b64", clz_b64, "il"},
-    {"brev.b32", brev_b32, "ii"}, {"brev.b64", brev_b64, "ll"},
-    {"bfind.u32", bfind_u32, "ii"}, {"bfind.s32", bfind_s32, "ii"}, {"bfind.u64", bfind_u64, "il"},
-    {"bfind.s64", bfind_s64, "il"}, {"bfind.shiftamt.u32", bfind_shiftamt_u32, "ii"},
-    {"bfind.shiftamt.s32", bfind_shiftamt_s32, "ii"}, {"bfind.shiftamt.u64", bfind_shiftamt_u64, "il"},
-    {"bfind.shiftamt.s64", bfind_shiftamt_s64, "il"},
-    {"bfe.u32", bfe_u32, "iiii"}, {"bfe.s32", bfe_s32, "iiii"}, {"bfe.u64", bfe_u64, "llii"}, {"bfe.s64", bfe_s64, "llii"},
-    {"bfi.b32", bfi_b32, "iiii4"}, {"bfi.b64", bfi_b64, "llli4"},
-    {"bmsk.clamp.b32", bmsk_clamp_b32, "iii"}, {"bmsk.wrap.b32", bmsk_wrap_b32, "iii"},
-    {"shf.l.wrap.b32", shf_l_wrap_b32, "iiii"}, {"shf.r.wrap.b32", shf_r_wrap_b32, "iiii"},
-    {"shf.l.clamp.b32", shf_l_clamp_b32, "iiii"}, {"shf.r.clamp.b32", shf_r_clamp_b32, "iiii"},
-    {"lop3.b32", lop3_b32, "iiii4"}, {"prmt.b32", prmt_b32, "iiii"}, {"prmt.b32.f4e", prmt_b32_f4e, "iiii"},
-    {"prmt.b32.b4e", prmt_b32_b4e, "iiii"}, {"prmt.b32.rc8", prmt_b32_rc8, "iiii"},
-    {"prmt.b32.ecl", prmt_b32_ecl, "iiii"}, {"prmt.b32.ecr", prmt_b32_ecr, "iiii"},
-    {"prmt.b32.rc16", prmt_b32_rc16, "iiii"},
-    {"dp4a.u32.u32", dp4a_u32_u32, "iiii"}, {"dp4a.u32.s32", dp4a_u32_s32, "iiii"},
-    {"dp4a.s32.u32", dp4a_s32_u32, "iiii"}, {"dp4a.s32.s32", dp4a_s32_s32, "iiii"},
-    {"and.pred", and_pred, "ppp"}, {"or.pred", or_pred, "ppp"}, {"xor.pred", xor_pred, "ppp"},
-    {"not.pred", not_pred, "pp"}, {"mov.pred", mov_pred, "pp"},
-    {"mov.f16", mov_uint16_t, "hh"}, {"mov.bf16", mov_uint16_t, "hh"}, {"mov.f16x2", mov_uint32_t, "ii"},
-    {"mov.f32", mov_uint32_t, "ff"}, {"mov.f64", mov_uint64_t, "dd"}, {"mov.b8", mov_uint8_t, "cc"},
-    {"selp.f16", selp_uint16_t, "hhhp"}, {"selp.f32", selp_uint32_t, "fffp"}, {"selp.f64", selp_uint64_t, "dddp"},
+// The handlers of an operation for each type: of whole numbers, where the sign does not matter and where it does;
+// of unsigned ones; of bits.
+#define WHOLE(f) [S16] = f##_uint16_t, [U16] = f##_uint16_t, [S32] = f##_uint32_t, [U32] = f##_uint32_t, \
+                 [S64] = f##_uint64_t, [U64] = f##_uint64_t
+#define SIGNED(f) [S16] = f##_int16_t, [S32] = f##_int32_t, [S64] = f##_int64_t, UNSIGNED(f)
+#define UNSIGNED(f) [U16] = f##_uint16_t, [U32] = f##_uint32_t, [U64] = f##_uint64_t
+#define NEGATIVES(f) [S16] = f##_uint16_t, [S32] = f##_uint32_t, [S64] = f##_uint64_t
+#define BITS(f) [B16] = f##_uint16_t, [B32] = f##_uint32_t, [B64] = f##_uint64_t
+#define WIDENED(f) [S16] = f##_int16_t, [U16] = f##_uint16_t, [S32] = f##_int32_t, [U32] = f##_uint32_t
+#define CARRIED(f) [S32] = f##_uint32_t, [U32] = f##_uint32_t, [S64] = f##_uint64_t, [U64] = f##_uint64_t
+
+static const Instruction ROWS[] = {
+    {"add TYPE", "ttt", .by_type = {WHOLE(add)}},
+    {"add sat TYPE", "ttt", .by_type = {[S32] = add_sat_s32}},
+    {"sub TYPE", "ttt", .by_type = {WHOLE(sub)}},
+    {"sub sat TYPE", "ttt", .by_type = {[S32] = sub_sat_s32}},
+    {"mul lo TYPE", "ttt", .by_type = {WHOLE(mul_lo)}},
+    {"mul hi TYPE", "ttt", .by_type = {SIGNED(mul_hi)}},
+    {"mul wide TYPE", "wtt", .by_type = {WIDENED(mul_wide)}},
+    {"mad lo TYPE", "tttt", .by_type = {WHOLE(mad_lo)}},
+    {"mad hi TYPE", "tttt", .by_type = {SIGNED(mad_hi)}},
+    {"mad hi sat TYPE", "tttt", .by_type = {[S32] = mad_hi_sat_s32}},
+    {"mad wide TYPE", "wttw", .by_type = {WIDENED(mad_wide)}},
+    {"mul24 lo TYPE", "ttt", .by_type = {[S32] = mul24_lo_s32, [U32] = mul24_lo_u32}},
+    {"mul24 hi TYPE", "ttt", .by_type = {[S32] = mul24_hi_s32, [U32] = mul24_hi_u32}},
+    {"mad24 lo TYPE", "tttt", .by_type = {[S32] = mad24_lo_s32, [U32] = mad24_lo_u32}},
+    {"sad TYPE", "tttt", .by_type = {SIGNED(sad)}},
+    {"div TYPE", "ttt", .by_type = {SIGNED(div)}},
+    {"rem TYPE", "ttt", .by_type = {SIGNED(rem)}},
+    {"abs TYPE", "tt", .by_type = {NEGATIVES(abs)}},
+    {"neg TYPE", "tt", .by_type = {NEGATIVES(neg)}},
+    {"min TYPE", "ttt", .by_type = {SIGNED(min)}},
+    {"max TYPE", "ttt", .by_type = {SIGNED(max)}},
+    {"and TYPE", "ttt", .by_type = {BITS(and), [PRED] = and_pred}},
+    {"or TYPE", "ttt", .by_type = {BITS(or), [PRED] = or_pred}},
+    {"xor TYPE", "ttt", .by_type = {BITS(xor), [PRED] = xor_pred}},
+    {"not TYPE", "tt", .by_type = {BITS(not), [PRED] = not_pred}},
+    {"cnot TYPE", "tt", .by_type = {BITS(cnot)}},
+    {"shl TYPE", "tti", .by_type = {BITS(shl)}},
+    {"shr TYPE", "tti", .by_type = {BITS(shr), SIGNED(shr)}},
+    {"setp eq {LOGIC} TYPE", .decode = sim_decode_comparison, .by_type = {BITS(setp_eq), WHOLE(setp_eq)}},
+    {"setp ne {LOGIC} TYPE", .decode = sim_decode_comparison, .by_type = {BITS(setp_ne), WHOLE(setp_ne)}},
+    {"setp lt {LOGIC} TYPE", .decode = sim_decode_comparison, .by_type = {SIGNED(setp_lt)}},
+    {"setp le {LOGIC} TYPE", .decode = sim_decode_comparison, .by_type = {SIGNED(setp_le)}},
+    {"setp gt {LOGIC} TYPE", .decode = sim_decode_comparison, .by_type = {SIGNED(setp_gt)}},
+    {"setp ge {LOGIC} TYPE", .decode = sim_decode_comparison, .by_type = {SIGNED(setp_ge)}},
+    {"setp lo {LOGIC} TYPE", .decode = sim_decode_comparison, .by_type = {UNSIGNED(setp_lt)}},
+    {"setp ls {LOGIC} TYPE", .decode = sim_decode_comparison, .by_type = {UNSIGNED(setp_le)}},
+    {"setp hi {LOGIC} TYPE", .decode = sim_decode_comparison, .by_type = {UNSIGNED(setp_gt)}},
+    {"setp hs {LOGIC} TYPE", .decode = sim_decode_comparison, .by_type = {UNSIGNED(setp_ge)}},
+    {"selp TYPE", "tttp", .by_type = {BITS(selp), WHOLE(selp), [F16] = selp_uint16_t, [F32] = selp_uint32_t,
+                                      [F64] = selp_uint64_t}},
+    {"add cc TYPE", "ttt+", .by_type = {CARRIED(add_cc)}},
+    {"addc TYPE", "ttt+", .by_type = {CARRIED(addc)}},
+    {"addc cc TYPE", "ttt+", .by_type = {CARRIED(addc_cc)}},
+    {"sub cc TYPE", "ttt+", .by_type = {CARRIED(sub_cc)}},
+    {"subc TYPE", "ttt+", .by_type = {CARRIED(subc)}},
+    {"subc cc TYPE", "ttt+", .by_type = {CARRIED(subc_cc)}},
+    {"mad lo cc TYPE", "tttt+", .by_type = {CARRIED(mad_lo_cc)}},
+    {"madc lo TYPE", "tttt+", .by_type = {CARRIED(madc_lo)}},
+    {"madc lo cc TYPE", "tttt+", .by_type = {CARRIED(madc_lo_cc)}},
+    {"mad hi cc TYPE", "tttt+", .by_type = {[U32] = mad_hi_cc_32, [U64] = mad_hi_cc_64}},
+    {"madc hi TYPE", "tttt+", .by_type = {[U32] = madc_hi_32, [U64] = madc_hi_64}},
+    {"madc hi cc TYPE", "tttt+", .by_type = {[U32] = madc_hi_cc_32, [U64] = madc_hi_cc_64}},
+    {"popc TYPE", "it", .by_type = {[B32] = popc_b32, [B64] = popc_b64}},
+    {"clz TYPE", "it", .by_type = {[B32] = clz_b32, [B64] = clz_b64}},
+    {"brev TYPE", "tt", .by_type = {[B32] = brev_b32, [B64] = brev_b64}},
+    {"bfind TYPE", "it", .by_type = {[S32] = bfind_s32, [U32] = bfind_u32, [S64] = bfind_s64, [U64] = bfind_u64}},
+    {"bfind shiftamt TYPE", "it", .by_type = {[S32] = bfind_shiftamt_s32, [U32] = bfind_shiftamt_u32,
+                                              [S64] = bfind_shiftamt_s64, [U64] = bfind_shiftamt_u64}},
+    {"bfe TYPE", "ttii", .by_type = {[S32] = bfe_s32, [U32] = bfe_u32, [S64] = bfe_s64, [U64] = bfe_u64}},
+    {"bfi TYPE", "tttii", .by_type = {[B32] = bfi_b32, [B64] = bfi_b64}},
+    {"bmsk clamp b32", "iii", .run = bmsk_clamp_b32},
+    {"bmsk wrap b32", "iii", .run = bmsk_wrap_b32},
+    {"shf l wrap b32", "iiii", .run = shf_l_wrap_b32},
+    {"shf r wrap b32", "iiii", .run = shf_r_wrap_b32},
+    {"shf l clamp b32", "iiii", .run = shf_l_clamp_b32},
+    {"shf r clamp b32", "iiii", .run = shf_r_clamp_b32},
+    {"lop3 b32", "iiiii", .run = lop3_b32},
+    {"prmt b32", "iiii", .run = prmt_b32},
+    {"prmt f4e b32", "iiii", .run = prmt_b32_f4e},
+    {"prmt b4e b32", "iiii", .run = prmt_b32_b4e},
+    {"prmt rc8 b32", "iiii", .run = prmt_b32_rc8},
+    {"prmt ecl b32", "iiii", .run = prmt_b32_ecl},
+    {"prmt ecr b32", "iiii", .run = prmt_b32_ecr},
+    {"prmt rc16 b32", "iiii", .run = prmt_b32_rc16},
+    {"dp4a u32 u32", "iiii", .run = dp4a_u32_u32},
+    {"dp4a u32 s32", "iiii", .run = dp4a_u32_s32},
+    {"dp4a s32 u32", "iiii", .run = dp4a_s32_u32},
+    {"dp4a s32 s32", "iiii", .run = dp4a_s32_s32},
 };
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const Operation *)a)->name, ((const Operation *)b)->name);
-}
-
-static int against_slice(const void *key, const void *element)
-{
-    const Slice *opcode = key;
-    const char *name = ((const Operation *)element)->name;
-    const int order = strncmp(opcode->text, name, opcode->length);
-    return order ? order : name[opcode->length] ? -1 : 0;
-}
-
-const Operation *sim_alu_operation(Slice opcode)
-{
-    static bool sorted;
-    const size_t count = sizeof operations / sizeof *operations;
-    if (!sorted)
-        qsort(operations, count, sizeof *operations, by_name);
-    sorted = true;
-    return bsearch(&opcode, operations, count, sizeof *operations, against_slice);
-}
+INSTRUCTION_LIST(sim_alu_instructions, "Whole numbers and bits", ROWS)

@@ -129,7 +129,7 @@ void sim_commit_copies(Warp *w, const Instr *i, uint32_t mask)
 
 void sim_await_copies(Warp *w, const Instr *i, uint32_t mask)
 {
-    await_groups(w, i, mask, (uint64_t)i->offset);
+    await_groups(w, i, mask, i->groups);
 }
 
 void sim_await_all_copies(Warp *w, const Instr *i, uint32_t mask)

@@ -96,12 +96,12 @@ static void update_lanes(Warp *w, const Instr *i, Access *access)
 // One lane after the other.
 void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
 {
-    Access access = {.kind = ACCESS_ATOMIC, .space = (Space)i->space, .mask = mask, .bytes = i->bytes, .alignment = i->bytes};
+    Access access = {.kind = ACCESS_ATOMIC, .space = (Space)i->at.space, .mask = mask, .bytes = i->bytes, .alignment = i->bytes};
     if ((i->type == BF16 || i->type == BF16X2 || ((i->type == F16 || i->type == F16X2) && i->op != ATOMIC_ADD)))
         sim_fault(w, i, -1, cudaErrorNotSupported, "this atomic operation is not supported");
     sim_find_addresses(w, i, access.address);
     w->block->counters.atomics++;
-    if (i->space != GENERIC) {
+    if (i->at.space != GENERIC) {
         update_lanes(w, i, &access);
         return;
     }

@@ -1,4 +1,5 @@
 // convert.c: cvt, between whole numbers and floating-point numbers of all sizes.
+#include "decode.h"
 #include "lanes.h"
 
 #include <fenv.h>
@@ -223,7 +224,7 @@ static void convert(Warp *w, const Instr *i, uint32_t mask)
     uint8_t *ds = OPERAND(uint8_t, d);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const Number n = read_number(as + (size_t)l * i->base_bytes, (Type)i->from, i->flags & FLUSH);
+        const Number n = read_number(as + (size_t)l * i->source_bytes, (Type)i->from, i->flags & FLUSH);
         uint64_t bits = is_float_type(type) ? real_bits(n, i)
                         : n.is_float        ? integer_from_real(n.real, (Type)i->from, type, i->rounding)
                                             : integer_from_integer(n, type, i->flags & SATURATE);
@@ -260,7 +261,7 @@ UNARY(f64_from_f32, double, float, a)
 static Handler *frequent(const Instr *i)
 {
     if (i->flags || i->op || i->register_bytes != sim_type_bytes((Type)i->type) ||
-        i->base_bytes != sim_type_bytes((Type)i->from))
+        i->source_bytes != sim_type_bytes((Type)i->from))
         return NULL;
     switch (i->type << 8 | i->from) {
     case U64 << 8 | U32: case S64 << 8 | U32: return u64_from_u32;
@@ -273,45 +274,49 @@ static Handler *frequent(const Instr *i)
     }
 }
 
-// cvt{.rounding}{.ftz}{.sat}.to.from; the registers' sizes are in i already.
-bool sim_convert_operation(Slice opcode, Instr *i)
+// ---- Decoding
+
+// The rounding, of a conversion to a whole number too.
+static void read_modifiers(const Opcode *o, Instr *i)
 {
-    static const struct {
-        const char *name;
-        int rounding, op, flag;
-    } MODIFIERS[] = {
-        {".rn", ROUND_NEAREST, 0, 0},           {".rz", ROUND_ZERO, 0, 0},           {".rm", ROUND_DOWN, 0, 0},
-        {".rp", ROUND_UP, 0, 0},                {".rni", ROUND_NEAREST, TO_INTEGER, 0}, {".rzi", ROUND_ZERO, TO_INTEGER, 0},
-        {".rmi", ROUND_DOWN, TO_INTEGER, 0},    {".rpi", ROUND_UP, TO_INTEGER, 0},   {".rna", ROUND_AWAY, 0, 0},
-        {".ftz", -1, 0, FLUSH},                 {".sat", -1, 0, SATURATE},
-    };
-    const char *at = opcode.text + 3, *end = opcode.text + opcode.length; // behind "cvt"
-    int types = 0;
-    while (at < end) {
-        const char *next = at + 1;
-        while (next < end && *next != '.')
-            next++;
-        const Slice word = {at, (size_t)(next - at)}, name = {at + 1, word.length - 1};
-        const Type type = sim_type_named(name);
-        bool known = type != NO_TYPE && type != PRED && type != B128 && types < 2;
-        if (known)
-            *(types++ == 0 ? &i->type : &i->from) = (uint8_t)type;
-        for (size_t k = 0; k < sizeof MODIFIERS / sizeof *MODIFIERS && !known; k++)
-            if (sim_slice_is(word, MODIFIERS[k].name)) {
-                known = true;
-                if (MODIFIERS[k].rounding >= 0)
-                    i->rounding = (uint8_t)MODIFIERS[k].rounding;
-                i->op |= (uint8_t)MODIFIERS[k].op;
-                i->flags |= (uint8_t)MODIFIERS[k].flag;
-            }
-        if (!known)
-            return false;
-        at = next;
-    }
-    const bool pair = i->type == F16X2 || i->type == BF16X2;
-    if (types != 2 || i->from == F16X2 || i->from == BF16X2 || (pair && i->from != F32))
-        return false;
-    Handler *handler = pair ? convert_pair : frequent(i);
-    i->run = handler ? handler : convert;
-    return true;
+    static const char *const NAMES[] = {"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"};
+    static const uint8_t ROUNDING[] = {ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP,
+                                       ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_NEAREST};
+    const int found = sim_part_among(o, NAMES, 8);
+    i->rounding = ROUNDING[found];
+    i->op = found >= 4 && found < 8 ? TO_INTEGER : 0;
+    i->flags = (uint8_t)((sim_has_part(o, "ftz") ? FLUSH : 0) | (sim_has_part(o, "sat") ? SATURATE : 0));
+    i->type = (uint8_t)sim_type_named(o->parts[o->count - 2]);
+    i->from = (uint8_t)o->type;
 }
+
+// cvt.to.from: registers may be wider than the types.
+static bool decode_convert(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    if (s->count != 2 || s->operands[0].kind != IS_REGISTER)
+        return false;
+    const Operand *to = &s->operands[0], *from = &s->operands[1];
+    const bool constant = from->kind != IS_REGISTER;
+    read_modifiers(o, i);
+    i->register_bytes = (uint8_t)sim_type_bytes(to->reg->type);
+    i->source_bytes = (uint8_t)sim_type_bytes(constant ? o->type : from->reg->type);
+    i->d = sim_destination(to, sim_letter_of_bytes(i->register_bytes));
+    i->a = sim_source(d, from, constant ? sim_letter_of_type(o->type) : sim_letter_of_bytes(i->source_bytes));
+    Handler *handler = frequent(i);
+    i->run = handler ? handler : convert;
+    return i->d != NOWHERE && i->a != NOWHERE && i->source_bytes >= sim_type_bytes(o->type) && i->register_bytes <= 8 &&
+           i->register_bytes >= sim_type_bytes((Type)i->type);
+}
+
+static bool decode_convert_pair(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    read_modifiers(o, i);
+    return sim_plain_operands(d, s, o, i, "iff");
+}
+
+static const Instruction ROWS[] = {
+    {"cvt {ROUNDING|WHOLE} {ftz} {sat} NUMBER NUMBER", .decode = decode_convert},
+    {"cvt {rn|rz} f16x2|bf16x2 f32", .decode = decode_convert_pair, .run = convert_pair},
+};
+
+INSTRUCTION_LIST(sim_convert_instructions, "Conversions", ROWS)

@@ -3,6 +3,7 @@
 // The common ones, single and double precision rounded to nearest, are loops over the lanes. All
 // others go through compute(), one lane at a time. Results that the PTX ISA lets differ from the
 // exact ones (.approx, .full) are the exact ones, rounded.
+#include "decode.h"
 #include "lanes.h"
 
 #include <fenv.h>
@@ -110,16 +111,6 @@ static bool compares(const char *how, double a, double b)
 // ---- Everything else
 
 typedef enum Op { ADD, SUB, MUL, FMA, DIV, SQRT, RCP, RSQRT, MIN, MAX, SIN, COS, EX2, LG2, TANH, ABS, NEG } Op;
-
-static const struct {
-    const char *name;
-    Op op;
-    int operands;
-} OPS[] = {
-    {"add", ADD, 2}, {"sub", SUB, 2}, {"mul", MUL, 2}, {"fma", FMA, 3},   {"mad", FMA, 3},     {"div", DIV, 2},
-    {"sqrt", SQRT, 1}, {"rcp", RCP, 1}, {"rsqrt", RSQRT, 1}, {"min", MIN, 2}, {"max", MAX, 2}, {"sin", SIN, 1},
-    {"cos", COS, 1}, {"ex2", EX2, 1}, {"lg2", LG2, 1}, {"tanh", TANH, 1}, {"abs", ABS, 1},     {"neg", NEG, 1},
-};
 
 static void round_like(int rounding)
 {
@@ -261,17 +252,17 @@ static void compute_half(Warp *w, const Instr *i, uint32_t mask)
 
 static void compare_slowly(Warp *w, const Instr *i, uint32_t mask)
 {
-    const char *how = COMPARE_WITH[i->from].name;
+    const char *how = COMPARE_WITH[i->op].name;
     uint32_t result = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         double a, b;
-        if (i->type == F32) {
+        if (i->from == F32) {
             a = flushed(OPERAND(float, a)[l]);
             b = flushed(OPERAND(float, b)[l]);
         } else {
-            a = half_value(OPERAND(uint16_t, a)[l], i->type == BF16, i->flags & FLUSH);
-            b = half_value(OPERAND(uint16_t, b)[l], i->type == BF16, i->flags & FLUSH);
+            a = half_value(OPERAND(uint16_t, a)[l], i->from == BF16, i->flags & FLUSH);
+            b = half_value(OPERAND(uint16_t, b)[l], i->from == BF16, i->flags & FLUSH);
         }
         result |= (uint32_t)compares(how, a, b) << l;
     }
@@ -294,7 +285,7 @@ static double compared(const uint8_t *lanes, int l, int part, Type type, bool fl
 // set: like setp, but the result is a number: all bits of a whole number, or 1.
 static void compare_to_number(Warp *w, const Instr *i, uint32_t mask)
 {
-    const Type type = (Type)i->type, to = (Type)i->count;
+    const Type type = (Type)i->from, to = (Type)i->type;
     const int parts = type == F16X2 || type == BF16X2 ? 2 : 1;
     const uint32_t half_true = to == F16X2 ? 0x3c00 : to == BF16X2 ? 0x3f80 : 0xffff;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -303,7 +294,7 @@ static void compare_to_number(Warp *w, const Instr *i, uint32_t mask)
         for (int part = 0; part < parts; part++) {
             const double a = compared(OPERAND(uint8_t, a), l, part, type, i->flags & FLUSH),
                          b = compared(OPERAND(uint8_t, b), l, part, type, i->flags & FLUSH);
-            if (compares(COMPARE_WITH[i->from].name, a, b))
+            if (compares(COMPARE_WITH[i->op].name, a, b))
                 result |= parts == 2 ? half_true << (16 * part) : to == F32 ? 0x3f800000 : to == F16 ? 0x3c00 : to == BF16 ? 0x3f80 : UINT32_MAX;
         }
         if (sim_type_bytes(to) == 2)
@@ -329,39 +320,7 @@ static void test_class(Warp *w, const Instr *i, uint32_t mask)
     *d = (*d & ~mask) | result;
 }
 
-// ---- The opcode: name, modifiers, type
-
-static bool take(Slice *rest, Slice *part) // the next word between the dots
-{
-    if (rest->length == 0)
-        return false;
-    const char *dot = memchr(rest->text, '.', rest->length);
-    *part = (Slice){rest->text, dot ? (size_t)(dot - rest->text) : rest->length};
-    const size_t used = part->length + (dot ? 1 : 0);
-    rest->text += used;
-    rest->length -= used;
-    return true;
-}
-
-static bool read_modifier(Slice word, Instr *i)
-{
-    static const struct {
-        const char *name;
-        int rounding, flag; // rounding -1: not changed
-    } MODIFIERS[] = {
-        {"rn", ROUND_NEAREST, 0}, {"rz", ROUND_ZERO, 0}, {"rm", ROUND_DOWN, 0}, {"rp", ROUND_UP, 0},
-        {"ftz", -1, FLUSH},       {"sat", -1, SATURATE}, {"NaN", -1, NAN_WINS}, {"approx", -1, 0},
-        {"full", -1, 0},
-    };
-    for (size_t k = 0; k < sizeof MODIFIERS / sizeof *MODIFIERS; k++)
-        if (sim_slice_is(word, MODIFIERS[k].name)) {
-            if (MODIFIERS[k].rounding >= 0)
-                i->rounding = (uint8_t)MODIFIERS[k].rounding;
-            i->flags |= (uint8_t)MODIFIERS[k].flag;
-            return true;
-        }
-    return false;
-}
+// ---- Decoding
 
 static Handler *common_handler(const Instr *i)
 {
@@ -382,122 +341,109 @@ static Handler *common_handler(const Instr *i)
     return simple ? DOUBLE[i->op] : compute_double;
 }
 
-static const char *operand_types(Type type, int operands)
+// All that is computed from one, two or three numbers of a type.
+static bool decode_arithmetic(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    static const char *const TYPES[][4] = {{"", "ff", "fff", "ffff"},
-                                           {"", "dd", "ddd", "dddd"},
-                                           {"", "hh", "hhh", "hhhh"},
-                                           {"", "ii", "iii", "iiii"}};
-    return TYPES[type == F32 ? 0 : type == F64 ? 1 : type == F16 || type == BF16 ? 2 : 3][operands];
+    static const char *const ROUNDINGS[] = {"rn", "rz", "rm", "rp"};
+    static const uint8_t ROUNDING[] = {ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_NEAREST};
+    static const char *const LETTERS[NEG + 1] = {[ADD] = "ttt", [SUB] = "ttt", [MUL] = "ttt", [FMA] = "tttt",
+                                                 [DIV] = "ttt", [MIN] = "ttt", [MAX] = "ttt"};
+    i->rounding = ROUNDING[sim_part_among(o, ROUNDINGS, 4)];
+    i->flags = (uint8_t)((sim_has_part(o, "ftz") ? FLUSH : 0) | (sim_has_part(o, "sat") ? SATURATE : 0) |
+                         (sim_has_part(o, "NaN") ? NAN_WINS : 0));
+    i->run = common_handler(i);
+    return sim_plain_operands(d, s, o, i, LETTERS[i->op] ? LETTERS[i->op] : "tt");
 }
 
-static bool is_float(Type type)
+static uint8_t comparison_of(const Opcode *o)
 {
-    return type == F32 || type == F64 || type == F16 || type == BF16 || type == F16X2 || type == BF16X2;
+    enum { COUNT = sizeof COMPARE_WITH / sizeof *COMPARE_WITH };
+    const char *names[COUNT];
+    for (int k = 0; k < COUNT; k++)
+        names[k] = COMPARE_WITH[k].name;
+    return (uint8_t)sim_part_among(o, names, COUNT);
 }
 
-static const char *comparison(Slice rest, Instr *i) // setp.lt.ftz.f32
+static bool decode_float_comparison(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    Slice how, word;
-    if (!take(&rest, &how))
-        return NULL;
-    while (take(&rest, &word)) {
-        if (rest.length == 0)
-            i->type = (uint8_t)sim_type_named(word);
-        else if (sim_slice_is(word, "ftz"))
-            i->flags |= FLUSH;
-        else
-            return NULL;
-    }
-    for (size_t k = 0; k < sizeof COMPARE_WITH / sizeof *COMPARE_WITH; k++)
-        if (sim_slice_is(how, COMPARE_WITH[k].name)) {
-            i->from = (uint8_t)k;
-            if (i->type == F64)
-                return i->run = COMPARE_WITH[k].twice, "pdd";
-            if (i->type == F32)
-                return i->run = i->flags & FLUSH ? compare_slowly : COMPARE_WITH[k].single, "pff";
-            if (i->type == F16 || i->type == BF16)
-                return i->run = compare_slowly, "phh";
-        }
-    return NULL;
+    i->op = comparison_of(o);
+    i->from = (uint8_t)o->type;
+    i->flags = sim_has_part(o, "ftz") ? FLUSH : 0;
+    i->run = o->type == F64                 ? COMPARE_WITH[i->op].twice
+             : o->type == F32 && !i->flags ? COMPARE_WITH[i->op].single
+                                            : compare_slowly;
+    return sim_decode_comparison(d, s, o, i);
 }
 
-static const char *number_comparison(Slice rest, Instr *i) // set.gt.ftz.u32.f16x2
+// set.gt.ftz.u32.f16x2
+static bool decode_number_comparison(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    Slice how, word, to = {"", 0};
-    if (!take(&rest, &how) || !take(&rest, &to))
-        return NULL;
-    if (sim_slice_is(to, "ftz")) {
-        i->flags |= FLUSH;
-        if (!take(&rest, &to))
-            return NULL;
-    }
-    if (!take(&rest, &word) || rest.length)
-        return NULL;
-    i->count = (uint8_t)sim_type_named(to);
-    i->type = (uint8_t)sim_type_named(word);
-    i->run = compare_to_number;
-    const bool pair = i->type == F16X2 || i->type == BF16X2, single = i->type == F16 || i->type == BF16;
-    const bool whole = i->count == U32 || i->count == S32;
-    const bool fits = pair ? whole || i->count == i->type : single ? whole || i->count == i->type : whole || i->count == F32;
-    for (size_t k = 0; k < sizeof COMPARE_WITH / sizeof *COMPARE_WITH && fits; k++)
-        if (sim_slice_is(how, COMPARE_WITH[k].name)) {
-            i->from = (uint8_t)k;
-            const bool half_result = sim_type_bytes((Type)i->count) == 2, float_result = i->count == F32;
-            return pair                                 ? "iii"
-                   : single                             ? (half_result ? "hhh" : "ihh")
-                   : i->type == F32                     ? (float_result ? "fff" : "iff")
-                   : i->type == F64                     ? (float_result ? "fdd" : "idd")
-                   : i->type == S32 || i->type == U32   ? (float_result ? "fii" : "iii")
-                                                        : NULL;
-        }
-    return NULL;
+    i->op = comparison_of(o);
+    i->type = (uint8_t)sim_type_named(o->parts[o->count - 2]);
+    i->from = (uint8_t)o->type;
+    i->flags = sim_has_part(o, "ftz") ? FLUSH : 0;
+    const char from = sim_letter_of_type(o->type);
+    return sim_plain_operands(d, s, o, i, (char[]){sim_letter_of_type((Type)i->type), from, from, 0});
 }
 
-static const char *class_test(Slice rest, Instr *i) // testp.finite.f32
+static bool decode_class_test(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    Slice class, type;
-    if (!take(&rest, &class) || !take(&rest, &type) || rest.length)
-        return NULL;
-    i->type = (uint8_t)sim_type_named(type);
-    i->run = test_class;
-    for (size_t k = 0; k < sizeof CLASSES / sizeof *CLASSES; k++)
-        if (sim_slice_is(class, CLASSES[k])) {
-            i->op = (uint8_t)k;
-            return i->type == F32 ? "pf" : i->type == F64 ? "pd" : NULL;
-        }
-    return NULL;
+    i->op = (uint8_t)sim_part_among(o, CLASSES, sizeof CLASSES / sizeof *CLASSES);
+    return sim_plain_operands(d, s, o, i, "pt");
 }
 
-const char *sim_float_operation(Slice opcode, Instr *i)
-{
-    Slice rest = opcode, name, word;
-    if (!take(&rest, &name))
-        return NULL;
-    if (sim_slice_is(name, "setp"))
-        return comparison(rest, i);
-    if (sim_slice_is(name, "set"))
-        return number_comparison(rest, i);
-    if (sim_slice_is(name, "testp"))
-        return class_test(rest, i);
-    if (sim_slice_is(opcode, "copysign.f32"))
-        return i->run = copysign_f32, "fff";
-    if (sim_slice_is(opcode, "copysign.f64"))
-        return i->run = copysign_f64, "ddd";
-    for (size_t k = 0; k < sizeof OPS / sizeof *OPS; k++) {
-        if (!sim_slice_is(name, OPS[k].name))
-            continue;
-        while (take(&rest, &word)) {
-            if (rest.length > 0 ? !read_modifier(word, i) : !is_float(sim_type_named(word)))
-                return NULL;
-            if (rest.length == 0)
-                i->type = (uint8_t)sim_type_named(word);
-        }
-        i->op = (uint8_t)OPS[k].op;
-        if (i->type == NO_TYPE || (i->op >= SIN && i->type == F64 && i->op <= TANH))
-            return NULL;
-        i->run = common_handler(i);
-        return operand_types((Type)i->type, OPS[k].operands);
-    }
-    return NULL;
-}
+#define COMPARISON "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"
+#define ARITHMETIC(syntax, operation) {syntax, .decode = decode_arithmetic, .op = operation}
+#define HALVES(name, operation)                                              \
+    ARITHMETIC(name " {rn} {ftz} {sat} f16|f16x2", operation), ARITHMETIC(name " {rn} bf16|bf16x2", operation)
+#define SIGN(name, operation)                                                \
+    ARITHMETIC(name " {ftz} f32|f16|f16x2", operation), ARITHMETIC(name " f64|bf16|bf16x2", operation)
+#define EXTREME(name, operation)                                             \
+    ARITHMETIC(name " {ftz} {NaN} f32|f16|f16x2", operation), ARITHMETIC(name " f64", operation), \
+    ARITHMETIC(name " {NaN} bf16|bf16x2", operation)
+
+static const Instruction ROWS[] = {
+    ARITHMETIC("add {ROUNDING} {ftz} {sat} f32", ADD),
+    ARITHMETIC("add {ROUNDING} f64", ADD),
+    HALVES("add", ADD),
+    ARITHMETIC("sub {ROUNDING} {ftz} {sat} f32", SUB),
+    ARITHMETIC("sub {ROUNDING} f64", SUB),
+    HALVES("sub", SUB),
+    ARITHMETIC("mul {ROUNDING} {ftz} {sat} f32", MUL),
+    ARITHMETIC("mul {ROUNDING} f64", MUL),
+    HALVES("mul", MUL),
+    ARITHMETIC("fma ROUNDING {ftz} {sat} f32", FMA),
+    ARITHMETIC("fma ROUNDING f64", FMA),
+    HALVES("fma", FMA),
+    ARITHMETIC("mad ROUNDING {ftz} {sat} f32", FMA),
+    ARITHMETIC("mad ROUNDING f64", FMA),
+    ARITHMETIC("div ROUNDING|approx|full {ftz} f32", DIV),
+    ARITHMETIC("div ROUNDING f64", DIV),
+    ARITHMETIC("sqrt ROUNDING|approx {ftz} f32", SQRT),
+    ARITHMETIC("sqrt ROUNDING f64", SQRT),
+    ARITHMETIC("rcp ROUNDING|approx {ftz} f32", RCP),
+    ARITHMETIC("rcp ROUNDING f64", RCP),
+    ARITHMETIC("rcp approx ftz f64", RCP),
+    ARITHMETIC("rsqrt approx {ftz} f32|f64", RSQRT),
+    ARITHMETIC("sin approx {ftz} f32", SIN),
+    ARITHMETIC("cos approx {ftz} f32", COS),
+    ARITHMETIC("lg2 approx {ftz} f32", LG2),
+    ARITHMETIC("ex2 approx {ftz} f32|f16|f16x2|bf16|bf16x2", EX2),
+    ARITHMETIC("tanh approx f32|f16|f16x2|bf16|bf16x2", TANH),
+    SIGN("abs", ABS),
+    SIGN("neg", NEG),
+    EXTREME("min", MIN),
+    EXTREME("max", MAX),
+    {"copysign TYPE", "ttt", .by_type = {[F32] = copysign_f32, [F64] = copysign_f64}},
+    {"setp " COMPARISON " {LOGIC} {ftz} f32|f16|bf16", .decode = decode_float_comparison},
+    {"setp " COMPARISON " {LOGIC} f64", .decode = decode_float_comparison},
+    {"set " COMPARISON " {ftz} u32|s32|f32 f32|f64|u32|s32", .decode = decode_number_comparison, .run = compare_to_number},
+    {"set " COMPARISON " {ftz} u32|s32 f16|f16x2|bf16|bf16x2", .decode = decode_number_comparison, .run = compare_to_number},
+    {"set " COMPARISON " {ftz} f16 f16", .decode = decode_number_comparison, .run = compare_to_number},
+    {"set " COMPARISON " {ftz} f16x2 f16x2", .decode = decode_number_comparison, .run = compare_to_number},
+    {"set " COMPARISON " {ftz} bf16 bf16", .decode = decode_number_comparison, .run = compare_to_number},
+    {"set " COMPARISON " {ftz} bf16x2 bf16x2", .decode = decode_number_comparison, .run = compare_to_number},
+    {"testp finite|infinite|number|notanumber|normal|subnormal f32|f64", .decode = decode_class_test, .run = test_class},
+};
+
+INSTRUCTION_LIST(sim_float_instructions, "Floating-point numbers", ROWS)

@@ -21,8 +21,8 @@ static void find_blocks(Arena *arena, const Program *p, Flow *f)
         const Instr *i = &p->code[k];
         if (i->control == BRANCH)
             starts[i->target] = true;
-        for (int64_t t = 0; i->control == BRANCH_INDEXED && t < i->offset; t++)
-            starts[i->list[t]] = true;
+        for (uint32_t t = 0; i->control == BRANCH_INDEXED && t < i->target_count; t++)
+            starts[i->targets[t]] = true;
         if (ends_block(i))
             starts[k + 1] = true;
     }
@@ -43,12 +43,12 @@ static void find_successors(Arena *arena, const Program *p, Flow *f)
     f->successor_count = sim_allocate(arena, f->count * sizeof *f->successor_count);
     for (uint32_t b = 0; b < end; b++) {
         const Instr *last = sim_last_of(p, f, b);
-        const size_t most = last->control == BRANCH_INDEXED ? (size_t)last->offset + 1 : 2;
+        const size_t most = last->control == BRANCH_INDEXED ? (size_t)last->target_count + 1 : 2;
         uint32_t *to = f->successors[b] = sim_allocate(arena, most * sizeof *to), n = 0;
         if (last->control == BRANCH)
             to[n++] = f->block_of[last->target];
-        for (int64_t t = 0; last->control == BRANCH_INDEXED && t < last->offset; t++)
-            to[n++] = f->block_of[last->list[t]];
+        for (uint32_t t = 0; last->control == BRANCH_INDEXED && t < last->target_count; t++)
+            to[n++] = f->block_of[last->targets[t]];
         if (last->control == RETURN || last->control == EXIT || last->control == UNKNOWN)
             to[n++] = end;
         if (!ends_block(last) || last->guard != NOWHERE)

@@ -82,7 +82,7 @@ static inline void sim_write_bytes(uint8_t *to, uint64_t value, int bytes)
     }
 }
 
-enum { COMBINE_AND, COMBINE_OR, COMBINE_XOR }; // Instr.op of a setp with COMBINE
+enum { COMBINE_AND, COMBINE_OR, COMBINE_XOR }; // Instr.combine of a setp with COMBINE
 
 // Writes the lanes of mask of a setp's destinations p|q.
 void sim_set_predicates(Warp *w, const Instr *i, uint32_t mask, uint32_t result);

@@ -5,7 +5,7 @@
 
 static void note(Does *does, const Instr *i)
 {
-    const bool own = i->space == LOCAL || i->space == PARAM || i->space == CONST; // nobody else's
+    const bool own = i->at.space == LOCAL || i->at.space == PARAM || i->at.space == CONST; // nobody else's
     const bool adds = i->run == sim_atomic && i->d == NOWHERE; // nor would it tell what it found
     does->accesses |= ((i->run == sim_load || i->run == sim_store) && !own) || i->run == sim_atomic;
     does->asks |= (i->flags & ASKS_OTHERS && i->run == sim_load) || i->run == sim_atomic || i->control == PHASE_TEST;

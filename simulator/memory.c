@@ -244,13 +244,13 @@ static void access_memory(Warp *w, const Instr *i, uint32_t mask, AccessKind kin
     const size_t bytes = (size_t)i->bytes * i->count;
     Access access;
     access.kind = kind;
-    access.space = (Space)i->space;
+    access.space = (Space)i->at.space;
     access.mask = mask;
     access.bytes = access.alignment = bytes;
     if (i->flags & ASKS_OTHERS)
         sim_await_turn(w->block);
     sim_find_addresses(w, i, access.address);
-    if (i->space != GENERIC) {
+    if (i->at.space != GENERIC) {
         load_or_store(w, i, &access);
         return;
     }
@@ -277,7 +277,7 @@ void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
 {
     const size_t size = w->block->launch->kernel->kernel_param_bytes;
     for (int k = 0; k < i->count; k++) {
-        const uint64_t offset = (uint64_t)i->offset + (uint64_t)k * i->bytes;
+        const uint64_t offset = (uint64_t)i->at.offset + (uint64_t)k * i->bytes;
         if (i->bytes > size || offset > size - i->bytes)
             sim_fault(w, i, -1, cudaErrorIllegalAddress, "a parameter at byte %llu of %zu", (unsigned long long)offset, size);
         if (i->list[k] == NOWHERE)
@@ -299,12 +299,12 @@ void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
 static void access_argument(Warp *w, const Instr *i, uint32_t mask, bool load)
 {
     const size_t size = w->path->frame->function->param_bytes, bytes = (size_t)i->bytes * i->count;
-    if (bytes > size || (uint64_t)i->offset > size - bytes)
-        sim_fault(w, i, -1, cudaErrorIllegalAddress, "an argument at byte %lld of %zu", (long long)i->offset, size);
+    if (bytes > size || (uint64_t)i->at.offset > size - bytes)
+        sim_fault(w, i, -1, cudaErrorIllegalAddress, "an argument at byte %lld of %zu", (long long)i->at.offset, size);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         for (int k = 0; k < i->count; k++) {
-            uint8_t *argument = w->path->frame->params + (size_t)l * size + i->offset + (size_t)k * i->bytes;
+            uint8_t *argument = w->path->frame->params + (size_t)l * size + i->at.offset + (size_t)k * i->bytes;
             _Alignas(16) uint8_t whole[16] = {0}; // arguments may lie at any address
             if (i->list[k] == NOWHERE)
                 continue;

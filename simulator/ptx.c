@@ -59,7 +59,7 @@ typedef struct Parser {
 static const struct {
     const char *name;
     int bytes;
-} TYPES[] = {
+} TYPE_NAMES[] = {
     [NO_TYPE] = {"", 0},    [B8] = {"b8", 1},      [U8] = {"u8", 1},          [S8] = {"s8", 1},
     [B16] = {"b16", 2},     [U16] = {"u16", 2},    [S16] = {"s16", 2},        [F16] = {"f16", 2},
     [BF16] = {"bf16", 2},   [B32] = {"b32", 4},    [U32] = {"u32", 4},        [S32] = {"s32", 4},
@@ -70,7 +70,7 @@ static const struct {
 
 int sim_type_bytes(Type type)
 {
-    return TYPES[type].bytes;
+    return TYPE_NAMES[type].bytes;
 }
 
 bool sim_slice_is(Slice slice, const char *text)
@@ -86,7 +86,7 @@ static bool same(Slice a, Slice b)
 Type sim_type_named(Slice name)
 {
     for (Type type = B8; type <= PRED; type++)
-        if (sim_slice_is(name, TYPES[type].name))
+        if (sim_slice_is(name, TYPE_NAMES[type].name))
             return type;
     return NO_TYPE;
 }

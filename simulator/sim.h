@@ -42,7 +42,7 @@ typedef struct Slice {
 
 typedef enum Type {
     NO_TYPE, B8, U8, S8, B16, U16, S16, F16, BF16, B32, U32, S32, F32, F16X2, BF16X2,
-    B64, U64, S64, F64, B128, PRED
+    B64, U64, S64, F64, B128, PRED, TYPES
 } Type;
 
 typedef enum Linkage { // who knows a name: its own text; all; all, of many definitions one is taken; all, another text defines it
@@ -186,24 +186,30 @@ typedef struct Address { // of an operand in brackets
 
 struct Instr {
     Handler *run;
-    uint32_t d, a, b, c;  // operands: offsets of their lanes in the frame
-    uint32_t second;      // a second predicate that is written, or NOWHERE
-    uint32_t guard;       // predicate, or NOWHERE
+    uint32_t d, a, b, c, e; // operands: offsets of their lanes in the frame
+    uint32_t second;        // a second predicate that is written, or NOWHERE
+    uint32_t carry;         // where add.cc and the like keep it
+    uint32_t members;       // lanes that take part in an operation between them: an offset, too
+    uint32_t guard;         // predicate, or NOWHERE
     bool guard_negated;
     uint8_t control;
-    uint8_t op, type, from; // which of a handler's operations; types
+    uint8_t op, type, from; // which of a handler's operations; types of the result, or of all, and of the operands
+    uint8_t combine;        // how a comparison and a predicate become one, with COMBINE
     uint8_t rounding, flags;
-    uint8_t space, bytes, count; // of a memory access: bytes an element, elements
-    uint8_t register_bytes;      // of the registers that it loads or stores
-    uint8_t base_bytes;          // of the register that holds its address
-    uint8_t semantics, scope;    // of a load, a store or an atomic operation
-    uint32_t target, join;       // where a branch goes, and where its lanes meet again; NOWHERE: where others do
-    uint8_t loop;                // of a branch: QUIET_LOOP and so on
-    int64_t offset;              // added to an address
-    uint32_t *list;              // slots of a vector, targets of an indexed branch
+    uint8_t bytes, count;   // of a value that is moved or exchanged; values
+    uint8_t register_bytes; // of the registers that hold such a value, or a conversion's result
+    uint8_t source_bytes;   // of the register that holds what is converted
+    uint32_t target, join;  // where a branch goes, and where its lanes meet again; NOWHERE: where others do
+    uint8_t loop;           // of a branch: QUIET_LOOP and so on
+    uint32_t target_count;  // of an indexed branch
+    uint32_t groups;        // of copies that cp.async.wait_group does not wait for
+    Address at;             // of a load, a store or an atomic operation,
+    uint8_t semantics, scope; // and how it is ordered
+    uint32_t *list;         // offsets of a vector's elements
     union {
-        const struct CallSite *call;
-        const Address *addresses; // of an instruction in bulk.c
+        const struct CallSite *call; // of a CALL, also of a function that the simulator has
+        const Address *addresses;    // of a copy or an mbarrier
+        const uint32_t *targets;     // of an indexed branch
     };
     const Statement *statement;
     const char *reason; // why an UNKNOWN one is none
@@ -271,13 +277,6 @@ typedef struct Program { // an executable function
     bool calls;
 } Program;
 
-typedef struct Decoder Decoder; // of one function
-
-// The place of an operand that is read, or written, of the type that a letter of Operation.types names.
-// NOWHERE if it cannot be such an operand.
-uint32_t sim_source(Decoder *d, const Operand *operand, char letter);
-uint32_t sim_destination(const Operand *operand, char letter);
-
 // Makes all functions of a module executable. What it does not know becomes UNKNOWN.
 void sim_decode(Module *module);
 
@@ -286,18 +285,8 @@ bool sim_sum_up(const Function *function);
 // Finds out what a program's ways tell, before it runs: flow.c. The module's arena holds what stays.
 void sim_analyse(Arena *module, const Function *function, Program *program);
 
-// ---- alu.c, float.c, convert.c: the operations.
+// ---- convert.c: half precision.
 
-typedef struct Operation {
-    const char *name;  // the opcode as nvcc writes it
-    Handler *run;
-    const char *types; // of its operands, destination first: i 32 bits, l 64, h 16, f, d, p predicate
-} Operation;
-
-const Operation *sim_alu_operation(Slice opcode); // or NULL
-// Fills in run and modifiers for float.c's operations. Returns the operand types, or NULL.
-const char *sim_float_operation(Slice opcode, Instr *i);
-bool sim_convert_operation(Slice opcode, Instr *i); // cvt
 float sim_half_to_float(uint16_t bits);
 uint16_t sim_half_from_double(double value, int rounding);
 uint16_t sim_brain_from_double(double value, int rounding);
@@ -441,8 +430,6 @@ typedef struct TextureObject {
 // NULL: none has this number, or it has been destroyed.
 const TextureObject *sim_texture_object(uint64_t number);
 
-// tex, tld4, suld, sust, suq. False for what it does not know.
-bool sim_decode_texture(Decoder *d, Arena *arena, const Statement *s, Instr *i);
 Handler sim_sample_texture, sim_gather_texels, sim_fetch_texel, sim_load_surface, sim_store_surface, sim_query_surface;
 
 // ---- bulk.c: the copy engine, and barriers in shared memory.

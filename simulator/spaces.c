@@ -228,17 +228,17 @@ uint64_t sim_operand_address(const Warp *w, const Address *operand, int lane)
 
 void sim_find_addresses(const Warp *w, const Instr *i, uint64_t *address)
 {
-    if (i->a == NOWHERE) {
+    if (i->at.base == NOWHERE) {
         for (int l = 0; l < LANES; l++)
-            address[l] = (uint64_t)i->offset;
-    } else if (i->base_bytes == 8) {
-        const uint64_t *base = (const uint64_t *)(w->lanes + i->a);
+            address[l] = (uint64_t)i->at.offset;
+    } else if (i->at.base_bytes == 8) {
+        const uint64_t *base = (const uint64_t *)(w->lanes + i->at.base);
         for (int l = 0; l < LANES; l++)
-            address[l] = base[l] + (uint64_t)i->offset;
+            address[l] = base[l] + (uint64_t)i->at.offset;
     } else {
-        const uint32_t *base = (const uint32_t *)(w->lanes + i->a);
+        const uint32_t *base = (const uint32_t *)(w->lanes + i->at.base);
         for (int l = 0; l < LANES; l++)
-            address[l] = (uint32_t)(base[l] + (uint32_t)i->offset);
+            address[l] = (uint32_t)(base[l] + (uint32_t)i->at.offset);
     }
 }
 
@@ -247,6 +247,6 @@ void sim_is_space(Warp *w, const Instr *i, uint32_t mask)
     const uint64_t *address = OPERAND(uint64_t, a);
     uint32_t *d = OPERAND(uint32_t, d), result = 0;
     for (int l = 0; l < LANES; l++)
-        result |= (uint32_t)(sim_space_at(address[l]) == (Space)i->space) << l;
+        result |= (uint32_t)(sim_space_at(address[l]) == (Space)i->at.space) << l;
     *d = (*d & ~mask) | (result & mask);
 }

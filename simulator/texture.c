@@ -2,7 +2,7 @@
 //
 // A texture is read at coordinates between its texels: CUDA C++ Programming Guide, "Texture Fetching". What
 // that leaves open, above all how a GPU rounds, is as an H200 does it.
-#include "sim.h"
+#include "decode.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,7 @@ typedef struct Shape {
     const char *name;
     int dimensions;
     bool layered;
-    const char *coordinates; // letters, as of Operation.types; a layer comes first, the last of four is not used
+    const char *coordinates; // letters, as of sim_source; a layer comes first, the last of four is not used
 } Shape;
 
 static const Shape SHAPES[] = {
@@ -160,10 +160,11 @@ static bool decode_query(Decoder *d, const Statement *s, Slice rest, Instr *i)
     return i->d != NOWHERE && decode_place(d, &s->operands[1], "", i);
 }
 
-bool sim_decode_texture(Decoder *d, Arena *arena, const Statement *s, Instr *i)
+static bool decode_texture(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    Slice rest = s->opcode;
-    i->list = sim_allocate(arena, (CHANNELS + MOST_COORDINATES) * sizeof *i->list);
+    (void)o;
+    Slice rest = s->opcode; // its parts stand in order
+    i->list = sim_allocate(d->arena, (CHANNELS + MOST_COORDINATES) * sizeof *i->list);
     if (take(&rest, "tex"))
         return decode_sample(d, s, rest, i);
     if (take(&rest, "tld4"))
@@ -176,6 +177,17 @@ bool sim_decode_texture(Decoder *d, Arena *arena, const Statement *s, Instr *i)
         return decode_query(d, s, rest, i);
     return false;
 }
+
+static const Instruction ROWS[] = {
+    {"tex {level|grad} 1d|2d|3d|a1d|a2d v4 f32|u32|s32 f32", .decode = decode_texture},
+    {"tex {level|grad} 1d v4 f32|u32|s32 s32", .decode = decode_texture},
+    {"tld4 r|g|b|a 2d v4 f32|u32|s32 f32", .decode = decode_texture},
+    {"suld b 1d|2d|3d|a1d|a2d {ca|cg|cs|cv} {v2|v4} zero|clamp|trap b8|b16|b32|b64", .decode = decode_texture},
+    {"sust b 1d|2d|3d|a1d|a2d {cg|cs|wb|wt} {v2|v4} zero|clamp|trap b8|b16|b32|b64", .decode = decode_texture},
+    {"suq width|height|depth b32", .decode = decode_texture},
+};
+
+INSTRUCTION_LIST(sim_texture_instructions, "Textures and surfaces", ROWS)
 
 // ---- Objects
 

@@ -91,7 +91,7 @@ static void follow(const Warp *w, const Address *operand, Touched *t)
 static bool find_touched(const Warp *w, const Instr *i, uint32_t mask, Touched *t)
 {
     if (i->run == sim_load || i->run == sim_store || i->run == sim_atomic) {
-        t->space = (Space)i->space;
+        t->space = (Space)i->at.space;
         t->bytes = (size_t)i->bytes * i->count;
         sim_find_addresses(w, i, t->address);
     } else if (i->run == sim_copy_async || i->run == sim_copy_bulk) {

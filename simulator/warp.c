@@ -195,7 +195,7 @@ static const Instr *instruction_at(const Path *p)
 // The lanes that a path's lane names as those that take part in the operation at which it waits.
 static uint32_t members_of(const Warp *w, const Path *p, int lane)
 {
-    return ((const uint32_t *)(p->frame->lanes + instruction_at(p)->list[0]))[lane] & w->live;
+    return ((const uint32_t *)(p->frame->lanes + instruction_at(p)->members))[lane] & w->live;
 }
 
 // The lanes that have come to operation i, wherever it stands, and name the lanes `wanted` as members.
@@ -482,7 +482,7 @@ static void wait_at_barrier(Warp *w, Path *p, const Instr *i)
 // Lanes that wait for each other at a warp's barrier, or at the same operation between lanes.
 static void gather(Warp *w, Path *p, const Instr *i)
 {
-    const uint32_t *members = (const uint32_t *)(w->lanes + i->list[0]), first = members[__builtin_ctz(p->mask)];
+    const uint32_t *members = (const uint32_t *)(w->lanes + i->members), first = members[__builtin_ctz(p->mask)];
     uint32_t different = 0, outside = 0;
     for (int l = 0; l < LANES; l++) {
         different |= (uint32_t)(members[l] != first) << l;
@@ -625,15 +625,14 @@ static void branch_by_index(Warp *w, Path *p, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         if (index[__builtin_ctz(rest)] == index[first])
             same |= 1u << __builtin_ctz(rest);
-    if (index[first] >= (uint64_t)i->offset)
-        sim_fault(w, i, first, cudaErrorIllegalInstruction, "an indexed branch to target %u of %lld", index[first],
-                  (long long)i->offset);
+    if (index[first] >= i->target_count)
+        sim_fault(w, i, first, cudaErrorIllegalInstruction, "an indexed branch to target %u of %u", index[first], i->target_count);
     if (same == p->mask)
-        p->pc = i->list[index[first]];
+        p->pc = i->targets[index[first]];
     else if (mask == p->mask) // the others come back to this instruction
-        split(w, p, i->join, same, i->list[index[first]], p->pc);
+        split(w, p, i->join, same, i->targets[index[first]], p->pc);
     else if (mask == same) // the others do not branch
-        split(w, p, i->join, mask, i->list[index[first]], p->pc + 1);
+        split(w, p, i->join, mask, i->targets[index[first]], p->pc + 1);
     else // those that do come back
         split(w, p, i->join, mask, p->pc, p->pc + 1);
 }
