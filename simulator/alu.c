@@ -119,6 +119,24 @@ BINARY(add_sat_s32, int32_t, int32_t, int32_t, saturated((int64_t)a + b))
 BINARY(sub_sat_s32, int32_t, int32_t, int32_t, saturated((int64_t)a - b))
 TERNARY(mad_hi_sat_s32, int32_t, int32_t, int32_t, int32_t, saturated((((int64_t)a * b) >> 32) + c))
 
+// Two halves of a register at a time; with relu, what is negative becomes 0.
+#define HALVES(name, T, expression)                                          \
+    static inline T name##_half(T a, T b)                                    \
+    {                                                                        \
+        return (T)(expression);                                              \
+    }                                                                        \
+    BINARY(name, uint32_t, uint32_t, uint32_t,                               \
+           (uint32_t)(uint16_t)name##_half((T)(a >> 16), (T)(b >> 16)) << 16 | (uint16_t)name##_half((T)a, (T)b))
+HALVES(add_x2, uint16_t, a + b)
+HALVES(min_u16x2, uint16_t, a < b ? a : b)
+HALVES(max_u16x2, uint16_t, a < b ? b : a)
+HALVES(min_s16x2, int16_t, a < b ? a : b)
+HALVES(max_s16x2, int16_t, a < b ? b : a)
+HALVES(min_relu_s16x2, int16_t, a < 0 || b < 0 ? 0 : a < b ? a : b)
+HALVES(max_relu_s16x2, int16_t, a < 0 && b < 0 ? 0 : a < b ? b : a)
+BINARY(min_relu_s32, int32_t, int32_t, int32_t, a < 0 || b < 0 ? 0 : a < b ? a : b)
+BINARY(max_relu_s32, int32_t, int32_t, int32_t, a < 0 && b < 0 ? 0 : a < b ? b : a)
+
 // ---- Bits
 
 static inline uint32_t leading_zeros(uint64_t value, int bits)
@@ -279,6 +297,44 @@ DOT4(dp4a_u32_s32, uint8_t, int8_t)
 DOT4(dp4a_s32_u32, int8_t, uint8_t)
 DOT4(dp4a_s32_s32, int8_t, int8_t)
 
+// c and the products of a's two halves with two bytes of b, the low or the high ones.
+#define DOT2(name, A, B, first)                                              \
+    TERNARY(name, uint32_t, uint32_t, uint32_t, uint32_t,                    \
+            c + (uint32_t)((int32_t)(A)a * (int32_t)(B)(b >> (first))) +     \
+                (uint32_t)((int32_t)(A)(a >> 16) * (int32_t)(B)(b >> ((first) + 8))))
+#define DOT2_SIGNS(name, first)                                              \
+    DOT2(name##_u32_u32, uint16_t, uint8_t, first) DOT2(name##_u32_s32, uint16_t, int8_t, first) \
+    DOT2(name##_s32_u32, int16_t, uint8_t, first) DOT2(name##_s32_s32, int16_t, int8_t, first)
+DOT2_SIGNS(dp2a_lo, 0)
+DOT2_SIGNS(dp2a_hi, 16)
+
+// The place of the n-th set bit from place b on, upwards or, if n is negative, downwards; b itself counts.
+static inline uint32_t nth_bit(uint32_t a, uint32_t b, int32_t n)
+{
+    if (n == 0)
+        return b < 32 && a >> b & 1 ? b : UINT32_MAX;
+    const int step = n > 0 ? 1 : -1;
+    int64_t left = n > 0 ? n : -(int64_t)n;
+    for (int64_t place = b; place >= 0 && place < 32; place += step)
+        if (a >> place & 1 && --left == 0)
+            return (uint32_t)place;
+    return UINT32_MAX;
+}
+TERNARY(fns_b32, uint32_t, uint32_t, uint32_t, int32_t, nth_bit(a, b, c))
+
+// The low b bits, extended with their sign or with zeros; all of them where b is 32 or more and is clamped.
+static inline uint32_t extended(uint32_t a, uint32_t b, bool with_sign, bool clamp)
+{
+    if (clamp && b >= 32)
+        return a;
+    const uint32_t unused = 32 - (b & 31);
+    return unused == 32 ? 0 : with_sign ? (uint32_t)((int32_t)(a << unused) >> unused) : a << unused >> unused;
+}
+BINARY(szext_clamp_s32, uint32_t, uint32_t, uint32_t, extended(a, b, true, true))
+BINARY(szext_clamp_u32, uint32_t, uint32_t, uint32_t, extended(a, b, false, true))
+BINARY(szext_wrap_s32, uint32_t, uint32_t, uint32_t, extended(a, b, true, false))
+BINARY(szext_wrap_u32, uint32_t, uint32_t, uint32_t, extended(a, b, false, false))
+
 // ---- Predicates: 32 lanes are 32 bits.
 
 #define PREDICATES(name, expression)                                         \
@@ -359,7 +415,7 @@ bool sim_decode_comparison(Decoder *d, const Statement *s, const Opcode *o, Inst
 #define CARRIED(f) [S32] = f##_uint32_t, [U32] = f##_uint32_t, [S64] = f##_uint64_t, [U64] = f##_uint64_t
 
 static const Instruction ROWS[] = {
-    {"add TYPE", "ttt", .by_type = {WHOLE(add)}},
+    {"add TYPE", "ttt", .by_type = {WHOLE(add), [S16X2] = add_x2, [U16X2] = add_x2}},
     {"add sat TYPE", "ttt", .by_type = {[S32] = add_sat_s32}},
     {"sub TYPE", "ttt", .by_type = {WHOLE(sub)}},
     {"sub sat TYPE", "ttt", .by_type = {[S32] = sub_sat_s32}},
@@ -378,8 +434,10 @@ static const Instruction ROWS[] = {
     {"rem TYPE", "ttt", .by_type = {SIGNED(rem)}},
     {"abs TYPE", "tt", .by_type = {NEGATIVES(abs)}},
     {"neg TYPE", "tt", .by_type = {NEGATIVES(neg)}},
-    {"min TYPE", "ttt", .by_type = {SIGNED(min)}},
-    {"max TYPE", "ttt", .by_type = {SIGNED(max)}},
+    {"min TYPE", "ttt", .by_type = {SIGNED(min), [S16X2] = min_s16x2, [U16X2] = min_u16x2}},
+    {"max TYPE", "ttt", .by_type = {SIGNED(max), [S16X2] = max_s16x2, [U16X2] = max_u16x2}},
+    {"min relu TYPE", "ttt", .by_type = {[S16X2] = min_relu_s16x2, [S32] = min_relu_s32}},
+    {"max relu TYPE", "ttt", .by_type = {[S16X2] = max_relu_s16x2, [S32] = max_relu_s32}},
     {"and TYPE", "ttt", .by_type = {BITS(and), [PRED] = and_pred}},
     {"or TYPE", "ttt", .by_type = {BITS(or), [PRED] = or_pred}},
     {"xor TYPE", "ttt", .by_type = {BITS(xor), [PRED] = xor_pred}},
@@ -437,6 +495,17 @@ static const Instruction ROWS[] = {
     {"dp4a u32 s32", "iiii", .run = dp4a_u32_s32},
     {"dp4a s32 u32", "iiii", .run = dp4a_s32_u32},
     {"dp4a s32 s32", "iiii", .run = dp4a_s32_s32},
+    {"dp2a lo u32 u32", "iiii", .run = dp2a_lo_u32_u32},
+    {"dp2a lo u32 s32", "iiii", .run = dp2a_lo_u32_s32},
+    {"dp2a lo s32 u32", "iiii", .run = dp2a_lo_s32_u32},
+    {"dp2a lo s32 s32", "iiii", .run = dp2a_lo_s32_s32},
+    {"dp2a hi u32 u32", "iiii", .run = dp2a_hi_u32_u32},
+    {"dp2a hi u32 s32", "iiii", .run = dp2a_hi_u32_s32},
+    {"dp2a hi s32 u32", "iiii", .run = dp2a_hi_s32_u32},
+    {"dp2a hi s32 s32", "iiii", .run = dp2a_hi_s32_s32},
+    {"fns b32", "iiii", .run = fns_b32},
+    {"szext clamp TYPE", "iii", .by_type = {[S32] = szext_clamp_s32, [U32] = szext_clamp_u32}},
+    {"szext wrap TYPE", "iii", .by_type = {[S32] = szext_wrap_s32, [U32] = szext_wrap_u32}},
 };
 
 INSTRUCTION_LIST(sim_alu_instructions, "Whole numbers and bits", ROWS)

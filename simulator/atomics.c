@@ -45,6 +45,19 @@ static uint32_t atomic_sum(uint32_t a_bits, uint32_t b_bits, bool flush)
     return flush && !(bits[0] & EXPONENT) ? bits[0] & sign : bits[0];
 }
 
+// One or two numbers of half precision, or of bf16.
+static uint64_t atomic_halves(const Instr *i, uint64_t old, uint64_t value)
+{
+    const bool brain = i->type == BF16 || i->type == BF16X2;
+    uint64_t result = 0;
+    for (int k = 0; k < i->bytes / 2; k++) {
+        const double a = sim_half_value((uint16_t)(old >> (16 * k)), brain), b = sim_half_value((uint16_t)(value >> (16 * k)), brain);
+        const double number = atomic_real(i->op, a, b);
+        result |= (uint64_t)(brain ? sim_brain_from_double : sim_half_from_double)(number, ROUND_NEAREST) << (16 * k);
+    }
+    return result;
+}
+
 static uint64_t atomic_result(const Instr *i, uint64_t old, uint64_t value, uint64_t other, bool shared)
 {
     const bool moves = i->op == ATOMIC_EXCH || i->op == ATOMIC_CAS;
@@ -67,15 +80,38 @@ static uint64_t atomic_result(const Instr *i, uint64_t old, uint64_t value, uint
         memcpy(&old, &sum, sizeof sum);
         return old;
     }
-    if (i->type == F16 || i->type == F16X2) {
-        uint64_t result = 0;
-        for (int k = 0; k < i->bytes / 2; k++) {
-            const float a = sim_half_to_float((uint16_t)(old >> (16 * k))), b = sim_half_to_float((uint16_t)(value >> (16 * k)));
-            result |= (uint64_t)sim_half_from_double(atomic_real(i->op, a, b), ROUND_NEAREST) << (16 * k);
-        }
-        return result;
-    }
+    if (!moves && (i->type == F16 || i->type == F16X2 || i->type == BF16 || i->type == BF16X2))
+        return atomic_halves(i, old, value);
     return atomic_integer(i, old, value, other);
+}
+
+// A lane's elements, one after the other: each is an atomic operation of its own.
+static void update_elements(Warp *w, const Instr *i, int lane, uint8_t *at, bool shared)
+{
+    for (int k = 0; k < i->count; k++, at += i->bytes) {
+        const size_t offset = (size_t)lane * i->bytes;
+        const uint64_t value = sim_read_bytes(w->lanes + i->values[k] + offset, i->bytes);
+        const uint64_t other = sim_read_bytes(w->lanes + i->c + offset, i->bytes);
+        const uint64_t old = sim_read_bytes(at, i->bytes), result = atomic_result(i, old, value, other, shared);
+        sim_write_bytes(at, result, i->bytes);
+        if (i->list[k] != NOWHERE)
+            sim_write_bytes(w->lanes + i->list[k] + offset, old, i->bytes);
+    }
+}
+
+// exch and cas of 16 bytes.
+static void exchange_wide(Warp *w, const Instr *i, int lane, uint8_t *at)
+{
+    uint64_t old[2];
+    const size_t offset = (size_t)lane * sizeof old;
+    for (int k = 0; k < 2; k++)
+        old[k] = sim_read_bytes(at + 8 * k, 8);
+    const bool exchanges = i->op == ATOMIC_EXCH || memcmp(old, w->lanes + i->values[0] + offset, sizeof old) == 0;
+    const uint64_t *next = (const uint64_t *)(w->lanes + i->c + offset);
+    for (int k = 0; k < 2 && exchanges; k++)
+        sim_write_bytes(at + 8 * k, next[k], 8);
+    if (i->list[0] != NOWHERE)
+        memcpy(w->lanes + i->list[0] + offset, old, sizeof old);
 }
 
 static void update_lanes(Warp *w, const Instr *i, Access *access)
@@ -83,22 +119,18 @@ static void update_lanes(Warp *w, const Instr *i, Access *access)
     sim_access(w, i, access);
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        uint8_t *at = access->pointer[l];
-        const uint64_t value = sim_read_bytes(w->lanes + i->b + (size_t)l * i->bytes, i->bytes);
-        const uint64_t other = sim_read_bytes(w->lanes + i->c + (size_t)l * i->bytes, i->bytes);
-        const uint64_t old = sim_read_bytes(at, i->bytes), result = atomic_result(i, old, value, other, access->space == SHARED);
-        sim_write_bytes(at, result, i->bytes);
-        if (i->d != NOWHERE)
-            sim_write_bytes(w->lanes + i->d + (size_t)l * i->bytes, old, i->bytes);
+        if (i->bytes == 16)
+            exchange_wide(w, i, l, access->pointer[l]);
+        else
+            update_elements(w, i, l, access->pointer[l], access->space == SHARED);
     }
 }
 
 // One lane after the other.
 void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
 {
-    Access access = {.kind = ACCESS_ATOMIC, .space = (Space)i->at.space, .mask = mask, .bytes = i->bytes, .alignment = i->bytes};
-    if ((i->type == BF16 || i->type == BF16X2 || ((i->type == F16 || i->type == F16X2) && i->op != ATOMIC_ADD)))
-        sim_fault(w, i, -1, cudaErrorNotSupported, "this atomic operation is not supported");
+    const size_t bytes = (size_t)i->bytes * i->count;
+    Access access = {.kind = ACCESS_ATOMIC, .space = (Space)i->at.space, .mask = mask, .bytes = bytes, .alignment = bytes};
     sim_find_addresses(w, i, access.address);
     w->block->counters.atomics++;
     if (i->at.space != GENERIC) {

@@ -76,7 +76,8 @@ void sim_mbarrier_inval(Warp *w, const Instr *i, uint32_t mask)
         *valid_barrier_at(w, i, i->addresses, __builtin_ctz(rest)) = (Mbarrier){.state = 0};
 }
 
-// arrive, expect_tx and both together: b arrivals, c bytes; d becomes the barrier as it was before.
+// arrive, expect_tx and both together: b arrivals, c bytes; d becomes the barrier as it was before. Those who arrive and
+// drop out are not awaited in later phases.
 void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint32_t *arrivals = OPERAND(uint32_t, b), *bytes = OPERAND(uint32_t, c);
@@ -84,6 +85,8 @@ void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
         const int l = __builtin_ctz(rest);
         Mbarrier *b = valid_barrier_at(w, i, i->addresses, l);
         const Mbarrier before = *b;
+        if (i->flags & DROPS)
+            b->expected -= arrivals[l] < b->expected ? arrivals[l] : b->expected;
         update(w, i, l, b, arrivals[l], bytes[l]);
         if (i->d != NOWHERE)
             OPERAND(Mbarrier, d)[l] = before;

@@ -19,6 +19,14 @@ float sim_half_to_float(uint16_t bits)
     return bits & 0x8000 ? -value : value;
 }
 
+double sim_half_value(uint16_t bits, bool brain)
+{
+    const uint32_t single_bits = (uint32_t)bits << 16; // a bf16's: the upper half of a single-precision number
+    float single;
+    memcpy(&single, &single_bits, sizeof single);
+    return brain ? single : sim_half_to_float(bits);
+}
+
 // A non-negative number without a fraction, rounded up or not.
 static double whole(double value, int rounding, bool negative)
 {
@@ -32,8 +40,7 @@ static double whole(double value, int rounding, bool negative)
     }
 }
 
-// Rounded to `digits` binary digits, the last of them 2^`lowest` or above.
-static double rounded(double value, int digits, int lowest, int rounding)
+double sim_rounded(double value, int digits, int lowest, int rounding)
 {
     if (value == 0 || !isfinite(value))
         return value;
@@ -56,7 +63,7 @@ uint16_t sim_half_from_double(double value, int rounding)
     if (value != value)
         return 0x7fff;
     const uint16_t sign = signbit(value) ? 0x8000 : 0;
-    const double number = fabs(overflow(rounded(value, 11, -24, rounding), 65504, rounding));
+    const double number = fabs(overflow(sim_rounded(value, 11, -24, rounding), 65504, rounding));
     if (isinf(number))
         return sign | 0x7c00;
     if (number < 0x1p-14)
@@ -70,7 +77,7 @@ uint16_t sim_brain_from_double(double value, int rounding)
 {
     if (value != value)
         return 0x7fff;
-    const float number = (float)overflow(rounded(value, 8, -133, rounding), 0x1.fep127, rounding);
+    const float number = (float)overflow(sim_rounded(value, 8, -133, rounding), 0x1.fep127, rounding);
     uint32_t bits;
     memcpy(&bits, &number, sizeof bits);
     return (uint16_t)(bits >> 16);
@@ -186,7 +193,7 @@ static float single_from_double(double value, int rounding)
 {
     if (rounding == ROUND_NEAREST)
         return (float)value;
-    return (float)overflow(rounded(value, 24, -149, rounding), 0x1.fffffep127, rounding);
+    return (float)overflow(sim_rounded(value, 24, -149, rounding), 0x1.fffffep127, rounding);
 }
 
 static uint64_t real_bits(Number n, const Instr *i)
@@ -197,6 +204,8 @@ static uint64_t real_bits(Number n, const Instr *i)
                                                      : double_to_odd(n);
     if (i->op == TO_INTEGER && isfinite(value))
         value = copysign(whole(fabs(value), i->rounding, value < 0), value);
+    if (i->flags & RELU && value <= 0)
+        value = 0;
     if (i->flags & SATURATE)
         value = value > 0 ? (value < 1 ? value : 1) : 0;
     uint64_t bits = 0;
@@ -244,7 +253,9 @@ static void convert_pair(Warp *w, const Instr *i, uint32_t mask)
     uint32_t *d = OPERAND(uint32_t, d);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const uint32_t high = from_double(a[l], i->rounding), low = from_double(b[l], i->rounding);
+        const bool relu = i->flags & RELU;
+        const uint32_t high = from_double(relu && a[l] <= 0 ? 0 : a[l], i->rounding),
+                       low = from_double(relu && b[l] <= 0 ? 0 : b[l], i->rounding);
         d[l] = high << 16 | low;
     }
 }
@@ -285,7 +296,8 @@ static void read_modifiers(const Opcode *o, Instr *i)
     const int found = sim_part_among(o, NAMES, 8);
     i->rounding = ROUNDING[found];
     i->op = found >= 4 && found < 8 ? TO_INTEGER : 0;
-    i->flags = (uint8_t)((sim_has_part(o, "ftz") ? FLUSH : 0) | (sim_has_part(o, "sat") ? SATURATE : 0));
+    i->flags = (uint8_t)((sim_has_part(o, "ftz") ? FLUSH : 0) | (sim_has_part(o, "sat") ? SATURATE : 0) |
+                         (sim_has_part(o, "relu") ? RELU : 0));
     i->type = (uint8_t)sim_type_named(o->parts[o->count - 2]);
     i->from = (uint8_t)o->type;
 }
@@ -316,7 +328,8 @@ static bool decode_convert_pair(Decoder *d, const Statement *s, const Opcode *o,
 
 static const Instruction ROWS[] = {
     {"cvt {ROUNDING|WHOLE} {ftz} {sat} NUMBER NUMBER", .decode = decode_convert},
-    {"cvt {rn|rz} f16x2|bf16x2 f32", .decode = decode_convert_pair, .run = convert_pair},
+    {"cvt rn|rz relu f16|bf16 f32", .decode = decode_convert},
+    {"cvt rn|rz {relu} f16x2|bf16x2 f32", .decode = decode_convert_pair, .run = convert_pair},
 };
 
 INSTRUCTION_LIST(sim_convert_instructions, "Conversions", ROWS)

@@ -16,7 +16,8 @@ const InstructionList *const *sim_instruction_lists(int *count)
 {
     static const InstructionList *const LISTS[] = {
         &sim_move_instructions,   &sim_alu_instructions,   &sim_float_instructions,  &sim_convert_instructions,
-        &sim_texture_instructions, &sim_memory_instructions, &sim_async_instructions, &sim_control_instructions,
+        &sim_narrow_instructions, &sim_video_instructions, &sim_texture_instructions, &sim_memory_instructions,
+        &sim_async_instructions,  &sim_control_instructions,
     };
     *count = (int)(sizeof LISTS / sizeof *LISTS);
     return LISTS;
@@ -93,14 +94,15 @@ static Opcode split(Slice opcode)
     return o;
 }
 
-// Whether an opcode is what a row describes. Its parts may stand in any order, as ptxas takes them; two that the
-// same words could stand for (of cvt.f32.f16) are told apart by their order.
+// Whether an opcode is what a row describes. Its parts may stand in any order, as ptxas takes them, but for types:
+// cvt.f32.f16 is not cvt.f16.f32.
 static bool fits(const Instruction *row, const Opcode *given, Opcode *ordered)
 {
     uint32_t left = (1u << given->count) - 2; // parts that no word of the row has taken yet; the first is the name
     Slice syntax = {row->syntax, strlen(row->syntax)}, words;
     take(&syntax, ' ', &words);
     *ordered = (Opcode){.parts = {given->parts[0]}, .count = 1};
+    int last_type = 0;
     while (take(&syntax, ' ', &words)) {
         const bool optional = words.text[0] == '{';
         if (optional)
@@ -112,6 +114,11 @@ static bool fits(const Instruction *row, const Opcode *given, Opcode *ordered)
             return false;
         if (k == given->count)
             continue;
+        if (sim_type_named(given->parts[k]) != NO_TYPE) {
+            if (k < last_type)
+                return false;
+            last_type = k;
+        }
         left &= ~(1u << k);
         ordered->parts[ordered->count++] = given->parts[k];
     }

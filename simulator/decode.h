@@ -28,8 +28,8 @@ typedef struct Instruction { // a row of the table
     // The opcode's name and, behind spaces, what may follow it at dots: a|b one of these words, {a|b} one of them
     // or none. A word in capitals stands for a list of words: see decode.c; TYPE for the types in by_type.
     const char *syntax;
-    // A letter for each operand, the destination first: i 32 bits, l 64, h 16, c 8, q 128, f, d, p a predicate; t of
-    // the opcode's type, w twice as wide. Behind a "+" they use the carry, too. NULL: decode looks for itself.
+    // A letter for each operand, the destination first: i 32 bits, l 64, h 16, c 8, q 128, f, d, p a predicate; v 32 bits, of
+    // which a part may be named; t of the opcode's type, w twice as wide. Behind a "+" they use the carry, too. NULL: decode looks for itself.
     const char *operands;
     Decode *decode; // NULL: the operands are all there is
     Handler *run;   // NULL: by_type, or decode, has it
@@ -46,8 +46,9 @@ typedef struct InstructionList { // the table's rows of one subject
 #define INSTRUCTION_LIST(name, subject, rows) \
     const InstructionList name = {subject, rows, (int)(sizeof(rows) / sizeof *(rows))};
 
-extern const InstructionList sim_alu_instructions, sim_float_instructions, sim_convert_instructions,
-    sim_texture_instructions, sim_move_instructions, sim_memory_instructions, sim_async_instructions, sim_control_instructions;
+extern const InstructionList sim_move_instructions, sim_alu_instructions, sim_float_instructions, sim_convert_instructions,
+    sim_narrow_instructions, sim_video_instructions, sim_texture_instructions, sim_memory_instructions,
+    sim_async_instructions, sim_control_instructions;
 
 // The parts of the table, and how many; a word's list, as in the syntax, or NULL if it stands for itself.
 const InstructionList *const *sim_instruction_lists(int *count);

@@ -36,7 +36,8 @@ static bool decode_mbarrier(Decoder *d, const Statement *s, const Opcode *o, Ins
 // has no state.
 static bool decode_arrive(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const bool expects = sim_has_part(o, "expect_tx"), arrives = sim_has_part(o, "arrive");
+    const bool expects = sim_has_part(o, "expect_tx"), drops = sim_has_part(o, "arrive_drop"),
+               arrives = drops || sim_has_part(o, "arrive");
     const int first = arrives ? 1 : 0;
     uint32_t number = NOWHERE;
     if (!more_operands(d, s, first, "i", expects, &number))
@@ -45,6 +46,7 @@ static bool decode_arrive(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->d = arrives && !sink ? sim_destination(&s->operands[0], 'l') : NOWHERE;
     i->b = expects || number == NOWHERE ? sim_constant(d, 4, arrives) : number;
     i->c = expects ? number : sim_constant(d, 4, 0);
+    i->flags = drops ? DROPS : 0;
     return (!arrives || sink || i->d != NOWHERE) && barrier_address(d, &s->operands[first], o, i);
 }
 
@@ -133,8 +135,8 @@ static bool decode_bulk_wait(Decoder *d, const Statement *s, const Opcode *o, In
 static const Instruction ROWS[] = {
     {"mbarrier init {SHARED} b64", .decode = decode_mbarrier, .run = sim_mbarrier_init},
     {"mbarrier inval {SHARED} b64", .decode = decode_mbarrier, .run = sim_mbarrier_inval},
-    {"mbarrier arrive {expect_tx} {release|relaxed} {cta|cluster} {SHARED} b64", .decode = decode_arrive,
-     .run = sim_mbarrier_arrive},
+    {"mbarrier arrive|arrive_drop {expect_tx|noComplete} {release|relaxed} {cta|cluster} {SHARED} b64",
+     .decode = decode_arrive, .run = sim_mbarrier_arrive},
     {"mbarrier expect_tx {relaxed} {cta|cluster} {SHARED} b64", .decode = decode_arrive, .run = sim_mbarrier_arrive},
     {"mbarrier test_wait|try_wait {parity} {acquire|relaxed} {cta|cluster} {SHARED} b64", .decode = decode_test,
      .run = sim_mbarrier_test},

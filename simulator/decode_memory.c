@@ -85,27 +85,45 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
 
 // ---- Atomic operations
 
+// The places of what an atomic operation takes or gives, one or a vector of them; where nothing is taken, NOWHERE.
+static uint32_t *atomic_elements(Decoder *d, const Operand *o, const Instr *i, bool written)
+{
+    const char letter = sim_letter_of_type((Type)i->type);
+    const bool vector = o && o->kind == IS_VECTOR;
+    uint32_t *places = sim_allocate(d->arena, (size_t)i->count * sizeof *places);
+    if (vector ? o->count != i->count : o && i->count > 1 && o->kind != IS_SINK)
+        return NULL;
+    for (int k = 0; k < i->count; k++) {
+        const Operand *element = vector ? &o->elements[k] : o;
+        const bool nothing = !element || (written && element->kind == IS_SINK);
+        places[k] = nothing ? NOWHERE : written ? sim_destination(element, letter) : sim_source(d, element, letter);
+        if (places[k] == NOWHERE && !nothing)
+            return NULL;
+    }
+    return places;
+}
+
+// atom.add.u32 d, [address], b; red has no d; of cas, b is compared and c put there.
 static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static const char *const OPERATIONS[] = // in the order of ATOMIC_ADD and so on
         {"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"};
-    const int first = sim_slice_is(o->parts[0], "atom") ? 1 : 0; // where the address is
-    const char letter = sim_letter_of_type(o->type);
+    const bool returns = sim_slice_is(o->parts[0], "atom");
+    const Operand *address = &s->operands[returns ? 1 : 0];
     i->op = (uint8_t)sim_part_among(o, OPERATIONS, 10);
-    if (s->count != first + (i->op == ATOMIC_CAS ? 3 : 2))
+    if (s->count != (returns ? 1 : 0) + (i->op == ATOMIC_CAS ? 3 : 2))
         return false;
     i->bytes = (uint8_t)sim_type_bytes(o->type);
-    i->count = 1;
+    i->count = (uint8_t)elements_of(o);
     decode_semantics(o, i, RELAXED);
-    const bool returns = first > 0 && s->operands[0].kind != IS_SINK;
-    i->d = returns ? sim_destination(&s->operands[0], letter) : NOWHERE;
-    if ((returns && i->d == NOWHERE) || !sim_decode_address(d, &s->operands[first], space_of(o), &i->at))
+    i->values = atomic_elements(d, address + 1, i, false);
+    i->list = atomic_elements(d, returns ? &s->operands[0] : NULL, i, true);
+    if (!i->values || !i->list || i->count * i->bytes > 16 || !sim_decode_address(d, address, space_of(o), &i->at))
         return false;
-    i->b = sim_source(d, &s->operands[first + 1], letter);
-    i->c = i->op == ATOMIC_CAS ? sim_source(d, &s->operands[first + 2], letter) : i->b;
+    i->c = i->op == ATOMIC_CAS ? sim_source(d, address + 2, sim_letter_of_type(o->type)) : i->values[0];
     if (i->at.space != SHARED)
         sim_ask_for(d, IN_TURN);
-    return i->b != NOWHERE && i->c != NOWHERE;
+    return i->c != NOWHERE;
 }
 
 // ---- Others
@@ -134,6 +152,16 @@ static bool decode_hint(Decoder *d, const Statement *s, const Opcode *o, Instr *
 }
 
 #define ORDERED "{relaxed|acquire|release|acq_rel} {SCOPE} {global|shared|shared::cta|shared::cluster}"
+#define ORDERED_GLOBAL "{relaxed|acquire|release|acq_rel} {SCOPE} {global}"
+#define ATOMIC(name)                                                         \
+    {name " " ORDERED " add s32|u32|u64|s64|f32|f64", .decode = decode_atomic, .run = sim_atomic}, \
+    {name " " ORDERED " add noftz f16|f16x2|bf16|bf16x2", .decode = decode_atomic, .run = sim_atomic}, \
+    {name " " ORDERED " min|max s32|u32|s64|u64", .decode = decode_atomic, .run = sim_atomic}, \
+    {name " " ORDERED " inc|dec u32", .decode = decode_atomic, .run = sim_atomic}, \
+    {name " " ORDERED " LOGIC b32|b64", .decode = decode_atomic, .run = sim_atomic}, \
+    {name " " ORDERED_GLOBAL " add v2|v4 f32", .decode = decode_atomic, .run = sim_atomic}, \
+    {name " " ORDERED_GLOBAL " add|min|max noftz v2|v4|v8 f16|bf16", .decode = decode_atomic, .run = sim_atomic}, \
+    {name " " ORDERED_GLOBAL " add|min|max noftz v2|v4 f16x2|bf16x2", .decode = decode_atomic, .run = sim_atomic}
 
 static const Instruction ROWS[] = {
     {"ld {weak|volatile|relaxed|acquire} {SCOPE} {SPACE} {nc} {unified} {CACHE} {EVICT} {PREFETCH} {VECTOR} DATA",
@@ -141,18 +169,10 @@ static const Instruction ROWS[] = {
     {"ldu {global} {VECTOR} DATA", .decode = decode_access, .run = sim_load},
     {"st {weak|volatile|relaxed|release} {SCOPE} {SPACE} {CACHE} {EVICT} {VECTOR} DATA",
      .decode = decode_access, .run = sim_store},
-    {"atom " ORDERED " add s32|u32|u64|s64|f32|f64", .decode = decode_atomic, .run = sim_atomic},
-    {"atom " ORDERED " add noftz f16|f16x2", .decode = decode_atomic, .run = sim_atomic},
-    {"atom " ORDERED " min|max s32|u32|s64|u64", .decode = decode_atomic, .run = sim_atomic},
-    {"atom " ORDERED " inc|dec u32", .decode = decode_atomic, .run = sim_atomic},
-    {"atom " ORDERED " LOGIC b32|b64", .decode = decode_atomic, .run = sim_atomic},
-    {"atom " ORDERED " exch|cas b32|b64", .decode = decode_atomic, .run = sim_atomic},
+    ATOMIC("atom"),
+    {"atom " ORDERED " exch|cas b32|b64|b128", .decode = decode_atomic, .run = sim_atomic},
     {"atom " ORDERED " cas b16", .decode = decode_atomic, .run = sim_atomic},
-    {"red " ORDERED " add s32|u32|u64|s64|f32|f64", .decode = decode_atomic, .run = sim_atomic},
-    {"red " ORDERED " add noftz f16|f16x2", .decode = decode_atomic, .run = sim_atomic},
-    {"red " ORDERED " min|max s32|u32|s64|u64", .decode = decode_atomic, .run = sim_atomic},
-    {"red " ORDERED " inc|dec u32", .decode = decode_atomic, .run = sim_atomic},
-    {"red " ORDERED " LOGIC b32|b64", .decode = decode_atomic, .run = sim_atomic},
+    ATOMIC("red"),
     {"isspacep global|shared|shared::cta|shared::cluster|local|const|param|param::entry", .decode = decode_isspacep,
      .run = sim_is_space},
     {"membar cta|gl|sys", .decode = decode_fence},

@@ -184,7 +184,7 @@ static double half_value(uint16_t bits, bool brain, bool flush)
     const uint16_t exponent = brain ? 0x7f80 : 0x7c00;
     if (flush && (bits & exponent) == 0)
         bits &= 0x8000;
-    return brain ? float_of((uint32_t)bits << 16) : sim_half_to_float(bits);
+    return sim_half_value(bits, brain);
 }
 
 static uint16_t half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)
@@ -199,6 +199,8 @@ static uint16_t half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)
         value = NAN;
     if (i->flags & SATURATE)
         value = value > 0 ? (value < 1 ? value : 1) : 0;
+    if (i->flags & RELU && value <= 0) // a NaN stays one
+        value = 0;
     const uint16_t result = (brain ? sim_brain_from_double : sim_half_from_double)(value, ROUND_NEAREST);
     return flush && half_value(result, brain, true) == 0 ? result & 0x8000 : result;
 }
@@ -350,7 +352,7 @@ static bool decode_arithmetic(Decoder *d, const Statement *s, const Opcode *o, I
                                                  [DIV] = "ttt", [MIN] = "ttt", [MAX] = "ttt"};
     i->rounding = ROUNDING[sim_part_among(o, ROUNDINGS, 4)];
     i->flags = (uint8_t)((sim_has_part(o, "ftz") ? FLUSH : 0) | (sim_has_part(o, "sat") ? SATURATE : 0) |
-                         (sim_has_part(o, "NaN") ? NAN_WINS : 0));
+                         (sim_has_part(o, "NaN") ? NAN_WINS : 0) | (sim_has_part(o, "relu") ? RELU : 0));
     i->run = common_handler(i);
     return sim_plain_operands(d, s, o, i, LETTERS[i->op] ? LETTERS[i->op] : "tt");
 }
@@ -415,6 +417,8 @@ static const Instruction ROWS[] = {
     ARITHMETIC("fma ROUNDING {ftz} {sat} f32", FMA),
     ARITHMETIC("fma ROUNDING f64", FMA),
     HALVES("fma", FMA),
+    ARITHMETIC("fma rn {ftz} relu f16|f16x2", FMA),
+    ARITHMETIC("fma rn relu bf16|bf16x2", FMA),
     ARITHMETIC("mad ROUNDING {ftz} {sat} f32", FMA),
     ARITHMETIC("mad ROUNDING f64", FMA),
     ARITHMETIC("div ROUNDING|approx|full {ftz} f32", DIV),

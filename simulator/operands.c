@@ -131,7 +131,7 @@ static uint32_t symbol_place(Decoder *d, const Operand *o, int bytes)
 
 uint32_t sim_source(Decoder *d, const Operand *o, char letter)
 {
-    if (o->address)
+    if (o->address || (o->selector.length && letter != 'v'))
         return NOWHERE;
     if (o->kind == IS_REGISTER) {
         const bool predicate = o->reg->type == PRED;
@@ -150,7 +150,7 @@ uint32_t sim_source(Decoder *d, const Operand *o, char letter)
 uint32_t sim_destination(const Operand *o, char letter)
 {
     const bool predicate = letter == 'p';
-    if (o->kind != IS_REGISTER || o->address || o->negated || (o->reg->type == PRED) != predicate ||
+    if (o->kind != IS_REGISTER || o->address || o->negated || (o->selector.length && letter != 'v') || (o->reg->type == PRED) != predicate ||
         (!predicate && sim_type_bytes(o->reg->type) != bytes_of_letter(letter)))
         return NOWHERE;
     return o->reg->slot;

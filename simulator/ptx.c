@@ -63,7 +63,9 @@ static const struct {
     [NO_TYPE] = {"", 0},    [B8] = {"b8", 1},      [U8] = {"u8", 1},          [S8] = {"s8", 1},
     [B16] = {"b16", 2},     [U16] = {"u16", 2},    [S16] = {"s16", 2},        [F16] = {"f16", 2},
     [BF16] = {"bf16", 2},   [B32] = {"b32", 4},    [U32] = {"u32", 4},        [S32] = {"s32", 4},
-    [F32] = {"f32", 4},     [F16X2] = {"f16x2", 4}, [BF16X2] = {"bf16x2", 4}, [B64] = {"b64", 8},
+    [F32] = {"f32", 4},     [F16X2] = {"f16x2", 4}, [BF16X2] = {"bf16x2", 4}, [S16X2] = {"s16x2", 4},
+    [U16X2] = {"u16x2", 4}, [TF32] = {"tf32", 4},  [E4M3X2] = {"e4m3x2", 2},  [E5M2X2] = {"e5m2x2", 2},
+    [B64] = {"b64", 8},
     [U64] = {"u64", 8},     [S64] = {"s64", 8},    [F64] = {"f64", 8},        [B128] = {"b128", 16},
     [PRED] = {"pred", 4},
 };
@@ -746,6 +748,16 @@ static void parse_address(Parser *p, Operand *o)
         expect(p, "]");
 }
 
+// %r1.b0: a part of a register.
+static void find_part(Parser *p, Operand *o)
+{
+    const char *dot = memchr(o->name.text, '.', o->name.length);
+    const size_t length = dot ? (size_t)(dot - o->name.text) : 0;
+    o->reg = dot ? find_register(p, (Slice){o->name.text, length}) : NULL;
+    if (o->reg)
+        o->selector = (Slice){dot + 1, o->name.length - length - 1};
+}
+
 static void parse_name(Parser *p, Operand *o)
 {
     o->name = expect_word(p, "an operand");
@@ -754,6 +766,8 @@ static void parse_name(Parser *p, Operand *o)
         return;
     }
     o->reg = find_register(p, o->name);
+    if (!o->reg)
+        find_part(p, o);
     if (o->reg) {
         o->kind = IS_REGISTER;
         if (accept(p, "|")) {

@@ -42,7 +42,7 @@ typedef struct Slice {
 
 typedef enum Type {
     NO_TYPE, B8, U8, S8, B16, U16, S16, F16, BF16, B32, U32, S32, F32, F16X2, BF16X2,
-    B64, U64, S64, F64, B128, PRED, TYPES
+    S16X2, U16X2, TF32, E4M3X2, E5M2X2, B64, U64, S64, F64, B128, PRED, TYPES
 } Type;
 
 typedef enum Linkage { // who knows a name: its own text; all; all, of many definitions one is taken; all, another text defines it
@@ -91,6 +91,7 @@ typedef struct Operand {
     Register *reg;        // of a register
     Register *second;     // q of p|q
     Slice name;           // of a symbol, label or special register
+    Slice selector;       // b0 of %r1.b0: a part of a register
     Variable *variable;   // that the name stands for, if it does
     uint32_t label;       // statement that the label stands before
     int64_t integer;      // value, bits of a floating-point number, or offset of an address
@@ -195,7 +196,8 @@ struct Instr {
     uint8_t control;
     uint8_t op, type, from; // which of a handler's operations; types of the result, or of all, and of the operands
     uint8_t combine;        // how a comparison and a predicate become one, with COMBINE
-    uint8_t rounding, flags;
+    uint8_t rounding;
+    uint16_t flags;
     uint8_t bytes, count;   // of a value that is moved or exchanged; values
     uint8_t register_bytes; // of the registers that hold such a value, or a conversion's result
     uint8_t source_bytes;   // of the register that holds what is converted
@@ -205,11 +207,13 @@ struct Instr {
     uint32_t groups;        // of copies that cp.async.wait_group does not wait for
     Address at;             // of a load, a store or an atomic operation,
     uint8_t semantics, scope; // and how it is ordered
-    uint32_t *list;         // offsets of a vector's elements
+    uint32_t *list;         // offsets of the elements that a vector has, or a load, a store or an atomic operation
+    uint32_t *values;       // of an atomic operation: offsets of what it is done with
     union {
         const struct CallSite *call; // of a CALL, also of a function that the simulator has
         const Address *addresses;    // of a copy or an mbarrier
         const uint32_t *targets;     // of an indexed branch
+        const struct VideoOperation *video;
     };
     const Statement *statement;
     const char *reason; // why an UNKNOWN one is none
@@ -224,8 +228,9 @@ enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR }; // of bar
 enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR, SHUFFLE_INDEX }; // of shfl
 enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };            // of vote
 enum { REDUCE_ADD, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR, REDUCE_XOR }; // of redux
-enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, ABSOLUTE = 8, SIGNED_VALUE = 16, COMBINE = 32,
-       COMBINE_NEGATED = 64, ASKS_OTHERS = 128 }; // Instr.flags
+enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, RELU = 8, SIGNED_VALUE = 16, COMBINE = 32,
+       COMBINE_NEGATED = 64, ASKS_OTHERS = 128,
+       DROPS = 256 }; // Instr.flags
 
 enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4 }; // Instr.loop: the branch turns a loop that changes nothing in
 // memory; that also asks there what others did; some lanes may leave a loop by it that loads or stores
@@ -288,6 +293,9 @@ void sim_analyse(Arena *module, const Function *function, Program *program);
 // ---- convert.c: half precision.
 
 float sim_half_to_float(uint16_t bits);
+double sim_half_value(uint16_t bits, bool brain); // brain: bf16
+// Rounded to `digits` binary digits, the last of them 2^`lowest` or above.
+double sim_rounded(double value, int digits, int lowest, int rounding);
 uint16_t sim_half_from_double(double value, int rounding);
 uint16_t sim_brain_from_double(double value, int rounding);
 
