@@ -1,6 +1,6 @@
 # The simulator, programs for it, and its tools.
 
-.PHONY: sim run bench-sim compare-numba fuzz
+.PHONY: sim run bench-sim coverage compare-numba fuzz
 
 # Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer (without its
 # search for leaks: the programs that it runs need not free what they allocate).
@@ -50,6 +50,13 @@ compare-numba: ## the same reduction in Numba's simulator and in ours
 # Tools of the tests: one runs a kernel of a PTX file, one feeds damaged files to the parser.
 build/sim/ptx_run: tests/ptx_run.c build/sim/libsimulator.a
 	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $< $(SIM_LIBRARIES)
+
+build/sim/coverage: tests/coverage.c build/sim/libsimulator.a
+	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $< $(SIM_LIBRARIES)
+
+coverage: ## what the simulator knows of PTX, into simulator/coverage.csv; make tables puts it into its page
+	$(COMPILE) build/sim/coverage
+	@build/sim/coverage > simulator/coverage.csv
 
 FUZZ_CFLAGS := -g -O1 -std=gnu11 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-strict-aliasing
 build/sim/fuzz: tests/fuzz.c $(wildcard simulator/*.[ch]) .sim-flags | build/sim/announced

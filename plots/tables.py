@@ -362,6 +362,22 @@ def simulator(_, name):
     return printed(MEASURED.parent / "simulator" / f"{name}.txt")
 
 
+def coverage(_):
+    """What the simulator knows of PTX: its table of instructions, as `make coverage` wrote it."""
+    rows = read(ROOT / "simulator/coverage.csv")
+    lines = []
+    for subject in dict.fromkeys(row["subject"] for row in rows if row["subject"] != "refused"):
+        ways = {}  # of each instruction and its modifiers: the types, of all rows
+        for row in rows:
+            if row["subject"] == subject:
+                ways.setdefault((row["instruction"], row["modifiers"]), []).extend(row["types"].split())
+        lines += [["", f"**{subject}**", ""]]
+        lines += [[f"`{name}`", f"`{modifiers}`" if modifiers else "", " ".join(dict.fromkeys(types))] for (name, modifiers), types in ways.items()]
+    refused = ", ".join(f"`{row['instruction']}`" for row in rows if row["subject"] == "refused")
+    return (f"<details>\n<summary>All instructions</summary>\n\n{table(['instruction', 'modifiers', 'types'], lines, words=3)}\n\n</details>\n\n"
+            f"Refused: {refused}, and whatever else is not in the table.")
+
+
 # Of a lab's columns; of others the name, with spaces.
 HEADINGS = {"median_ms": "ms", "min_ms": "least, ms", "before_ms": "before, ms", "overhead_ms": "overhead, ms", "cost_ms": "cost, ms", "gb_per_s": "GB/s",
             "peak_gb_per_s": "peak, GB/s", "copy_gb_per_s": "a copy, GB/s", "read_gb_per_s": "reading alone, GB/s", "of_copy": "of a copy's speed",
@@ -495,7 +511,7 @@ def outcome(step, number):
 
 
 KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, busy, little, limits, sizes, finish, ends,
-                                                      against, peers, sass, simulator, scannumbers, scanladder, scanover)} | {"try": outcome}
+                                                      against, peers, sass, simulator, coverage, scannumbers, scanladder, scanover)} | {"try": outcome}
 
 
 def made(kind, step, words):

@@ -391,7 +391,27 @@ TERNARY(mad_hi_cc_64, uint64_t, uint64_t, uint64_t, uint64_t, add_with_carry_uin
 TERNARY(madc_hi_64, uint64_t, uint64_t, uint64_t, uint64_t, add_with_carry_uint64_t(&CARRY, HIGH_64(a, b), c, true, false))
 TERNARY(madc_hi_cc_64, uint64_t, uint64_t, uint64_t, uint64_t, add_with_carry_uint64_t(&CARRY, HIGH_64(a, b), c, true, true))
 
+// slct: a where c is not negative, else b.
+#define SELECT_BY_SIGN(T)                                                    \
+    TERNARY(slct_s32_##T, T, T, T, int32_t, c >= 0 ? a : b)                  \
+    TERNARY(slct_f32_##T, T, T, T, float, c >= 0 ? a : b)
+SELECT_BY_SIGN(uint16_t)
+SELECT_BY_SIGN(uint32_t)
+SELECT_BY_SIGN(uint64_t)
+
 // ---- Decoding
+
+// slct.b64.s32: what is selected, and by what.
+static bool decode_select_by_sign(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    static Handler *const HANDLERS[][3] = {{slct_s32_uint16_t, slct_s32_uint32_t, slct_s32_uint64_t},
+                                           {slct_f32_uint16_t, slct_f32_uint32_t, slct_f32_uint64_t}};
+    const Type selected = sim_type_named(o->parts[o->count - 2]);
+    const int bytes = sim_type_bytes(selected);
+    const char letter = sim_letter_of_type(selected), by = sim_letter_of_type(o->type);
+    i->run = HANDLERS[o->type == F32][bytes / 4];
+    return sim_plain_operands(d, s, o, i, (char[]){letter, letter, letter, by, 0});
+}
 
 // setp.lt.and.s32 p|q, a, b, c: the comparison and its opposite may each be combined with c.
 bool sim_decode_comparison(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -457,6 +477,7 @@ static const Instruction ROWS[] = {
     {"setp hs {LOGIC} TYPE", .decode = sim_decode_comparison, .by_type = {UNSIGNED(setp_ge)}},
     {"selp TYPE", "tttp", .by_type = {BITS(selp), WHOLE(selp), [F16] = selp_uint16_t, [F32] = selp_uint32_t,
                                       [F64] = selp_uint64_t}},
+    {"slct b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64 s32|f32", .decode = decode_select_by_sign},
     {"add cc TYPE", "ttt+", .by_type = {CARRIED(add_cc)}},
     {"addc TYPE", "ttt+", .by_type = {CARRIED(addc)}},
     {"addc cc TYPE", "ttt+", .by_type = {CARRIED(addc_cc)}},

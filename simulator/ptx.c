@@ -75,6 +75,11 @@ int sim_type_bytes(Type type)
     return TYPE_NAMES[type].bytes;
 }
 
+const char *sim_type_name(Type type)
+{
+    return TYPE_NAMES[type].name;
+}
+
 bool sim_slice_is(Slice slice, const char *text)
 {
     return strlen(text) == slice.length && memcmp(slice.text, text, slice.length) == 0;

@@ -156,6 +156,7 @@ void sim_place_shared(Module *module); // gives shared variables their addresses
 Function *sim_find_function(const Module *module, Slice name);
 Variable *sim_find_variable(Variable *list, Slice name);
 int sim_type_bytes(Type type);
+const char *sim_type_name(Type type);
 Type sim_type_named(Slice name); // "f32"; NO_TYPE if there is none
 bool sim_slice_is(Slice slice, const char *text);
 
@@ -216,7 +217,7 @@ struct Instr {
         const struct VideoOperation *video;
     };
     const Statement *statement;
-    const char *reason; // why an UNKNOWN one is none
+    const char *reason; // why an UNKNOWN one is none; NULL where it is not in the table
 };
 
 enum { ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_AWAY }; // Instr.rounding
