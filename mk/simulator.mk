@@ -6,7 +6,7 @@
 # search for leaks: the programs that it runs need not free what they allocate).
 SIM_OBJECTS := $(patsubst simulator/%.c,build/sim/objects/%.o,$(wildcard simulator/*.c))
 SIM_CFLAGS := -g -O3 -march=native -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-clobbered \
-    -fno-strict-aliasing -ffp-contract=off -frounding-math -fno-trapping-math \
+    -fPIC -fno-semantic-interposition -fno-strict-aliasing -ffp-contract=off -frounding-math -fno-trapping-math \
     $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 # nvcc hands options to the host compiler separated by commas.
 host_options = -Xcompiler '$(subst $() ,$(comma),$(subst $(comma),\$(comma),$(strip $(1))))'
@@ -16,11 +16,16 @@ build/sim/announced: $(wildcard simulator/*.[ch]) .sim-flags | $(NEEDS_NVCC)
 	@echo 'compiling the simulator'
 	@mkdir -p build/sim/objects && touch $@
 
-build/sim/objects/%.o: simulator/%.c simulator/sim.h simulator/lanes.h simulator/calls.h simulator/decode.h simulator/graphs.h simulator/flow.h .sim-flags | build/sim/announced
+build/sim/objects/%.o: simulator/%.c $(wildcard simulator/*.h) .sim-flags | build/sim/announced
 	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -o $@ $<
 
 build/sim/libsimulator.a: $(SIM_OBJECTS)
 	$(Q)rm -f $@ && ar rcs $@ $(SIM_OBJECTS)
+
+# The same objects as the driver's library, for programs that are linked with -lcuda or open it when they run.
+build/sim/libcuda.so.1: $(SIM_OBJECTS)
+	$(Q)$(NVCC) -shared -cudart none -Xlinker -soname=libcuda.so.1 -o $@ $(SIM_OBJECTS) -lpthread -lm
+	$(Q)ln -sf libcuda.so.1 build/sim/libcuda.so
 
 # A program of one's own: $(1) is check, build or run, $(2) sim or gpu.
 DEVICE_OPTIONS_sim = --folder build/sim --options '$(SIM_ONLY)' --libraries '$(SIM_LIBRARIES)'

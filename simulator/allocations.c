@@ -157,6 +157,11 @@ bool sim_place_variable(Variable *v)
     return memory != NULL;
 }
 
+void sim_end_variable(const Variable *v)
+{
+    take_out(v->address, true);
+}
+
 cudaError_t sim_end_allocation(void *pointer, MemoryKind kind)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;

@@ -30,9 +30,12 @@ cudaError_t sim_done(cudaError_t error);
 // Remembers that kernel<<<...>>> was refused, to say so at the program's end if the host thread never asks.
 void sim_note_refusal(Slice kernel, cudaError_t error);
 
+extern _Thread_local bool sim_uses_runtime; // this host thread has called it: the driver's calls need no cuInit, no context
+
 // What a call gives that comes after a kernel has failed: the same error, until a reset.
 #define STOP_IF_BROKEN()                       \
     do {                                       \
+        sim_uses_runtime = true;               \
         if (sim_sticky_error)                  \
             return sim_done(sim_sticky_error); \
     } while (0)
@@ -66,7 +69,8 @@ void sim_unlock_memory(pthread_mutex_t **lock);
 // A handle that was destroyed, or never was one, is told from all others: it never leads to an object.
 // The lock above is held by whoever calls these.
 
-typedef enum HandleKind { STREAM_HANDLE, EVENT_HANDLE, POOL_HANDLE, GRAPH_HANDLE, NODE_HANDLE, GRAPH_RUN_HANDLE } HandleKind;
+typedef enum HandleKind { STREAM_HANDLE, EVENT_HANDLE, POOL_HANDLE, GRAPH_HANDLE, NODE_HANDLE, GRAPH_RUN_HANDLE,
+                         CONTEXT_HANDLE, MODULE_HANDLE, LINK_HANDLE } HandleKind;
 
 void *sim_new_handle(HandleKind kind, void *object);           // NULL where there is no memory
 void *sim_object_of(HandleKind kind, const void *handle);      // NULL if the handle is none of this kind
@@ -117,7 +121,13 @@ typedef struct Symbol {
 } Symbol;
 
 Module *sim_module_of(Binary *binary); // for the current device; NULL if the binary holds no PTX
+Binary *sim_load_binary(const uint8_t *fat_binary); // without a module where it holds no PTX that can run
+Binary *sim_load_text(const char *ptx);
+void sim_unload_binary(Binary *binary); // with its kernels
+// A kernel that the program knows by this address; if NULL, by that of what is returned.
+Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host);
 Kernel *sim_kernel_of(const void *host); // or NULL
+Kernel *sim_kernel_named(const Binary *binary, const char *name); // or NULL
 // The kernel with this address in the program, and its code.
 cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **function);
 Symbol *sim_symbol_of(const void *host); // or NULL

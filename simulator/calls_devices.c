@@ -22,6 +22,7 @@ API cudaError_t cudaGetDevice(int *device)
 
 API cudaError_t cudaSetDevice(int device)
 {
+    sim_uses_runtime = true;
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     sim_current_device = device;
     return cudaSuccess;

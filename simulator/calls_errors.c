@@ -3,6 +3,7 @@
 #include "calls.h"
 
 _Thread_local cudaError_t sim_last_error;
+_Thread_local bool sim_uses_runtime;
 _Atomic cudaError_t sim_sticky_error;
 
 cudaError_t sim_done(cudaError_t error)

@@ -90,12 +90,56 @@ Module *sim_module_of(Binary *binary)
     return *module;
 }
 
-API void **__cudaRegisterFatBinary(void *fat_cubin)
+static Binary *new_binary(void)
 {
-    const Wrapper *wrapper = fat_cubin;
     Binary *binary = calloc(1, sizeof *binary);
     if (!binary)
         abort();
+    return binary;
+}
+
+Binary *sim_load_binary(const uint8_t *data)
+{
+    Binary *binary = new_binary();
+    const char *texts[MOST_TEXTS];
+    binary->texts = sim_allocate(&binary->arena, sizeof *binary->texts);
+    binary->texts[0] = choose_text(texts, texts_in(data, &binary->arena, texts));
+    binary->text_count = binary->texts[0] != NULL;
+    return binary;
+}
+
+Binary *sim_load_text(const char *text)
+{
+    Binary *binary = new_binary();
+    const size_t bytes = strlen(text) + 1;
+    binary->texts = sim_allocate(&binary->arena, sizeof *binary->texts);
+    binary->texts[0] = memcpy(sim_allocate(&binary->arena, bytes), text, bytes);
+    binary->text_count = 1;
+    return binary;
+}
+
+void sim_unload_binary(Binary *binary)
+{
+    for (Kernel **link = &kernels; *link;) {
+        Kernel *k = *link;
+        if (k->binary == binary) {
+            *link = k->next;
+            free(k);
+        } else {
+            link = &k->next;
+        }
+    }
+    for (int device = SIM_MOST_DEVICES - 1; device >= 0; device--) // others share variables of the first one's
+        if (binary->modules[device])
+            sim_unload_module(binary->modules[device]);
+    sim_free_arena(&binary->arena);
+    free(binary);
+}
+
+API void **__cudaRegisterFatBinary(void *fat_cubin)
+{
+    const Wrapper *wrapper = fat_cubin;
+    Binary *binary = new_binary();
     if (wrapper->version == LINKED)
         choose_parts(binary, wrapper->parts);
     else
@@ -117,17 +161,22 @@ API void __cudaUnregisterFatBinary(void **handle)
     UNUSED(handle); // at the program's end, when all is given back anyway
 }
 
+Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host)
+{
+    Kernel *k = calloc(1, sizeof *k);
+    if (!k)
+        abort();
+    *k = (Kernel){.host = host ? host : k, .name = name, .binary = binary, .next = kernels};
+    for (int device = 0; device < SIM_MOST_DEVICES; device++)
+        k->max_dynamic_bytes[device] = -1;
+    return kernels = k;
+}
+
 API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit,
                                 uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid, int *warp_size)
 {
     UNUSED(device), UNUSED(thread_limit), UNUSED(tid), UNUSED(bid), UNUSED(block), UNUSED(grid), UNUSED(warp_size);
-    Kernel *k = calloc(1, sizeof *k);
-    if (!k)
-        abort();
-    *k = (Kernel){.host = host, .name = name, .binary = (Binary *)handle, .next = kernels};
-    for (int device = 0; device < SIM_MOST_DEVICES; device++)
-        k->max_dynamic_bytes[device] = -1;
-    kernels = k;
+    sim_add_kernel((Binary *)handle, name, host);
 }
 
 Variable *sim_variable_of(const Symbol *symbol)
@@ -170,6 +219,14 @@ Kernel *sim_kernel_of(const void *host)
 {
     for (Kernel *k = kernels; k; k = k->next)
         if (k->host == host)
+            return k;
+    return NULL;
+}
+
+Kernel *sim_kernel_named(const Binary *binary, const char *name)
+{
+    for (Kernel *k = kernels; k; k = k->next)
+        if (k->binary == binary && strcmp(k->name, name) == 0)
             return k;
     return NULL;
 }

@@ -86,6 +86,14 @@ void sim_set_variables(Module *m)
         ;
 }
 
+void sim_unload_module(Module *m)
+{
+    for (const Variable *v = m->variables; v; v = v->next)
+        if (in_device_memory(v) && v->address != 0 && !is_shared(m, v))
+            sim_end_variable(v);
+    sim_free_module(m);
+}
+
 Module *sim_load_texts(const char *const *texts, int count, const Module *first)
 {
     Module *m = sim_parse(texts[0]);

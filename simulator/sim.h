@@ -330,6 +330,7 @@ void sim_end_all_allocations(void); // of the current device, all but modules'
 void sim_open_memory(int owner, int device, bool open);
 bool sim_is_open(int owner, int device);
 bool sim_place_variable(Variable *v);                           // gives it its address; false without memory
+void sim_end_variable(const Variable *v);                       // which has been placed
 void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind); // memory that others have allocated
 void sim_unregister_memory(void *pointer);                              // which has been registered
 // The allocation that holds the address, or the next below it, or NULL.
@@ -611,6 +612,7 @@ _Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, c
 // first one's module of the same texts, whose managed variables it shares; else NULL.
 Module *sim_load_texts(const char *const *texts, int count, const Module *first);
 Module *sim_load_module(const char *text);
+void sim_unload_module(Module *module); // with its variables
 void sim_set_variables(Module *module); // in device memory, to their initial values
 
 // ---- counters.c, names.c

@@ -1,0 +1,352 @@
+// The driver API, as samples call it: modules of PTX, launches, memory, and wrong arguments.
+// It uses nothing else: driver_beside_runtime.cu uses both.
+#include "check.h"
+#include <cstring>
+#include <cuda.h>
+#include <fstream>
+#include <string>
+
+#define DRIVER(call)                                                                                 \
+    do {                                                                                             \
+        const CUresult result = (call);                                                              \
+        const char *name = "?";                                                                      \
+        if (result != CUDA_SUCCESS)                                                                  \
+            cuGetErrorName(result, &name), fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, name), exit(1); \
+    } while (0)
+#define FAILS(call, wanted)                                                                          \
+    do {                                                                                             \
+        const CUresult result = (call);                                                              \
+        const char *name = "?";                                                                      \
+        if (result != (wanted))                                                                      \
+            cuGetErrorName(result, &name), fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, name), exit(1); \
+    } while (0)
+
+static const char PTX[] = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.global .align 4 .u32 factor = 3;
+.visible .entry scale(.param .u64 data, .param .u32 n)
+{
+    .reg .pred %p;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [data];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %tid.x;
+    mov.u32 %r3, %ctaid.x;
+    mov.u32 %r4, %ntid.x;
+    mad.lo.u32 %r2, %r3, %r4, %r2;
+    setp.ge.u32 %p, %r2, %r1;
+    @%p bra done;
+    cvta.to.global.u64 %rd1, %rd1;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.u64 %rd1, %rd1, %rd2;
+    ld.global.u32 %r3, [%rd1];
+    ld.global.u32 %r4, [factor];
+    mul.lo.u32 %r3, %r3, %r4;
+    st.global.u32 [%rd1], %r3;
+done:
+    ret;
+}
+)";
+
+static const int N = 100;
+static unsigned host[N];
+
+static unsigned first_of(CUdeviceptr data)
+{
+    unsigned value;
+    DRIVER(cuMemcpyDtoH(&value, data, sizeof value));
+    return value;
+}
+
+static void before_the_start()
+{
+    int count;
+    CUdeviceptr data;
+    FAILS(cuDeviceGetCount(&count), CUDA_ERROR_NOT_INITIALIZED);
+    FAILS(cuMemAlloc(&data, 4), CUDA_ERROR_NOT_INITIALIZED);
+    FAILS(cuInit(1), CUDA_ERROR_INVALID_VALUE);
+    DRIVER(cuInit(0));
+    FAILS(cuMemAlloc(&data, 4), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+static void devices_and_contexts(CUcontext *context)
+{
+    CUdevice device;
+    CUcontext primary, other, current;
+    int count, value, version;
+    size_t bytes;
+    char name[64];
+    unsigned flags;
+    DRIVER(cuDriverGetVersion(&version));
+    CHECK(version >= 12000);
+    DRIVER(cuDeviceGetCount(&count));
+    CHECK(count >= 1);
+    DRIVER(cuDeviceGet(&device, 0));
+    FAILS(cuDeviceGet(&device, count), CUDA_ERROR_INVALID_DEVICE);
+    FAILS(cuDeviceGet(NULL, 0), CUDA_ERROR_INVALID_VALUE);
+    DRIVER(cuDeviceGetName(name, sizeof name, device));
+    DRIVER(cuDeviceTotalMem(&bytes, device));
+    DRIVER(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
+    CHECK(strlen(name) > 0 && bytes > 0 && value == 9);
+    FAILS(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 1000), CUDA_ERROR_INVALID_DEVICE);
+
+    DRIVER(cuCtxGetCurrent(&current));
+    CHECK(current == NULL);
+    DRIVER(cuDevicePrimaryCtxRetain(&primary, device));
+    DRIVER(cuCtxSetCurrent(primary));
+    DRIVER(cuCtxGetDevice(&device));
+#if CUDA_VERSION >= 13000
+    DRIVER(cuCtxCreate(&other, NULL, CU_CTX_SCHED_SPIN, device));
+#else
+    DRIVER(cuCtxCreate(&other, CU_CTX_SCHED_SPIN, device));
+#endif
+    DRIVER(cuCtxGetFlags(&flags));
+    CHECK(flags == CU_CTX_SCHED_SPIN);
+    DRIVER(cuCtxGetCurrent(&current));
+    CHECK(current == other);
+    DRIVER(cuCtxPopCurrent(&current));
+    CHECK(current == other);
+    DRIVER(cuCtxGetCurrent(&current));
+    CHECK(current == primary);
+    DRIVER(cuCtxPushCurrent(other));
+    DRIVER(cuCtxDestroy(other));
+    DRIVER(cuCtxGetCurrent(&current));
+    CHECK(current == primary);
+    FAILS(cuCtxDestroy(other), CUDA_ERROR_INVALID_CONTEXT);
+    FAILS(cuCtxSetCurrent(other), CUDA_ERROR_INVALID_CONTEXT);
+    FAILS(cuCtxPushCurrent((CUcontext)host), CUDA_ERROR_INVALID_CONTEXT);
+    DRIVER(cuCtxSynchronize());
+    *context = primary;
+}
+
+static void modules_and_launches()
+{
+    CUmodule module;
+    CUfunction scale;
+    CUdeviceptr data, factor;
+    CUstream stream;
+    CUevent start, end;
+    size_t bytes;
+    int n = N, value;
+    float ms;
+    for (int i = 0; i < N; i++)
+        host[i] = i + 1;
+    DRIVER(cuModuleLoadData(&module, PTX));
+    DRIVER(cuModuleGetFunction(&scale, module, "scale"));
+    DRIVER(cuModuleGetGlobal(&factor, &bytes, module, "factor"));
+    CHECK(bytes == 4 && first_of(factor) == 3);
+    FAILS(cuModuleGetFunction(&scale, module, "no_such"), CUDA_ERROR_NOT_FOUND);
+    FAILS(cuModuleGetGlobal(&factor, &bytes, module, "no_such"), CUDA_ERROR_NOT_FOUND);
+    FAILS(cuModuleGetFunction(&scale, (CUmodule)host, "scale"), CUDA_ERROR_INVALID_HANDLE);
+    DRIVER(cuMemAlloc(&data, sizeof host));
+    DRIVER(cuMemcpyHtoD(data, host, sizeof host));
+    DRIVER(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    DRIVER(cuEventCreate(&start, CU_EVENT_DEFAULT));
+    DRIVER(cuEventCreate(&end, CU_EVENT_DEFAULT));
+    DRIVER(cuEventRecord(start, stream));
+    void *arguments[] = {&data, &n};
+    DRIVER(cuLaunchKernel(scale, 4, 1, 1, 32, 1, 1, 0, stream, arguments, NULL));
+    DRIVER(cuEventRecord(end, stream));
+    DRIVER(cuEventSynchronize(end));
+    DRIVER(cuEventElapsedTime(&ms, start, end));
+    DRIVER(cuStreamWaitEvent(stream, end, 0));
+    CHECK(first_of(data) == 3);
+
+    struct {
+        CUdeviceptr data;
+        int n;
+    } packed = {data, n};
+    bytes = sizeof packed;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+    DRIVER(cuMemsetD32(factor, 2, 1));
+    DRIVER(cuLaunchKernel(scale, 4, 1, 1, 32, 1, 1, 0, 0, NULL, extra));
+    CHECK(first_of(data) == 6);
+    CUlaunchConfig config = {};
+    config.gridDimX = 4, config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1, config.blockDimX = 32;
+    DRIVER(cuLaunchKernelEx(&config, scale, arguments, NULL));
+    CHECK(first_of(data) == 12);
+    DRIVER(cuMemcpyDtoHAsync(host, data, sizeof host, stream));
+    DRIVER(cuStreamSynchronize(stream));
+    for (int i = 0; i < N; i++)
+        CHECK(host[i] == 12u * (i + 1));
+
+    DRIVER(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, scale));
+    CHECK(value == 1024);
+    DRIVER(cuFuncSetAttribute(scale, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100000));
+    DRIVER(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, scale));
+    CHECK(value == 100000);
+    DRIVER(cuOccupancyMaxActiveBlocksPerMultiprocessor(&value, scale, 1024, 0));
+    CHECK(value == 2);
+    int grid, block;
+    DRIVER(cuOccupancyMaxPotentialBlockSize(&grid, &block, scale, NULL, 0, 0));
+    CHECK(block == 1024 && grid > 0);
+
+    FAILS(cuLaunchKernel(scale, 4, 1, 1, 3200, 1, 1, 0, 0, arguments, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuLaunchKernel(scale, 4, 1, 1, 32, 1, 1, 0, 0, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuLaunchKernel(scale, 4, 1, 1, 32, 1, 1, 0, 0, arguments, extra), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuLaunchKernel((CUfunction)host, 4, 1, 1, 32, 1, 1, 0, 0, arguments, NULL), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuLaunchKernel(scale, 4, 1, 1, 32, 1, 1, 0, (CUstream)0x99, arguments, NULL), CUDA_ERROR_INVALID_HANDLE);
+    bytes = 8; // the second argument is not in it
+    FAILS(cuLaunchKernel(scale, 4, 1, 1, 32, 1, 1, 0, 0, NULL, extra), CUDA_ERROR_INVALID_VALUE);
+
+    // A capture becomes a graph
+    CUgraph graph;
+    CUgraphExec run;
+    DRIVER(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    DRIVER(cuMemsetD32Async(data, 7, N, stream));
+    DRIVER(cuLaunchKernel(scale, 4, 1, 1, 32, 1, 1, 0, stream, arguments, NULL));
+    FAILS(cuMemFree(data), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    FAILS(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    DRIVER(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    DRIVER(cuMemsetD32Async(data, 7, N, stream));
+    DRIVER(cuLaunchKernel(scale, 4, 1, 1, 32, 1, 1, 0, stream, arguments, NULL));
+    DRIVER(cuStreamEndCapture(stream, &graph));
+    DRIVER(cuGraphInstantiateWithFlags(&run, graph, 0));
+    DRIVER(cuGraphLaunch(run, stream));
+    CHECK(first_of(data) == 14);
+    DRIVER(cuGraphExecDestroy(run));
+    DRIVER(cuGraphDestroy(graph));
+
+    DRIVER(cuEventDestroy(start));
+    FAILS(cuEventRecord(start, 0), CUDA_ERROR_INVALID_HANDLE);
+    DRIVER(cuStreamDestroy(stream));
+    DRIVER(cuModuleUnload(module));
+    FAILS(cuLaunchKernel(scale, 4, 1, 1, 32, 1, 1, 0, 0, arguments, NULL), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuMemcpyDtoH(host, factor, 4), CUDA_ERROR_INVALID_VALUE); // it was the module's
+    DRIVER(cuMemFree(data));
+}
+
+static void ways_to_load()
+{
+    CUmodule module;
+    CUlibrary library;
+    CUkernel kernel;
+    CUfunction scale;
+    CUlinkState state;
+    void *image;
+    size_t bytes;
+    char log[200] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)sizeof log};
+    std::string broken = PTX, newer = PTX;
+    broken.replace(broken.find("setp.ge"), 4, "set%");
+    FAILS(cuModuleLoadDataEx(&module, broken.c_str(), 2, options, values), CUDA_ERROR_INVALID_PTX);
+    CHECK(strlen(log) > 0);
+    newer.replace(newer.find("sm_80"), 5, "sm_120");
+    FAILS(cuModuleLoadData(&module, newer.c_str()), CUDA_ERROR_NO_BINARY_FOR_GPU);
+    FAILS(cuModuleLoadData(&module, "\177ELF and machine code"), CUDA_ERROR_NO_BINARY_FOR_GPU);
+    FAILS(cuModuleLoadData(&module, ""), CUDA_ERROR_INVALID_PTX);
+    FAILS(cuModuleLoadData(&module, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleLoadData(NULL, PTX), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleLoad(&module, "no such file"), CUDA_ERROR_FILE_NOT_FOUND);
+    FAILS(cuModuleLoad(&module, "/tmp"), CUDA_ERROR_FILE_NOT_FOUND);
+    const std::string path = std::string(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp") + "/driver_api." + std::to_string((long)(size_t)&module % 100000) + ".ptx";
+    std::ofstream(path) << PTX;
+    DRIVER(cuModuleLoad(&module, path.c_str()));
+    remove(path.c_str());
+    DRIVER(cuModuleGetFunction(&scale, module, "scale"));
+    DRIVER(cuModuleUnload(module));
+
+    DRIVER(cuLibraryLoadData(&library, PTX, NULL, NULL, 0, NULL, NULL, 0));
+    DRIVER(cuLibraryGetKernel(&kernel, library, "scale"));
+    DRIVER(cuKernelGetFunction(&scale, kernel));
+    DRIVER(cuLibraryUnload(library));
+
+    DRIVER(cuLinkCreate(0, NULL, NULL, &state));
+    DRIVER(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)PTX, sizeof PTX, "scale", 0, NULL, NULL));
+    FAILS(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)PTX, sizeof PTX, "again", 0, NULL, NULL), CUDA_ERROR_NOT_SUPPORTED);
+    DRIVER(cuLinkComplete(state, &image, &bytes));
+    DRIVER(cuModuleLoadData(&module, image));
+    DRIVER(cuLinkDestroy(state));
+    DRIVER(cuModuleGetFunction(&scale, module, "scale"));
+    DRIVER(cuModuleUnload(module));
+}
+
+static void memory()
+{
+    CUdeviceptr data, rows, shared;
+    size_t pitch, unused, all;
+    void *pinned;
+    unsigned value;
+    DRIVER(cuMemGetInfo(&unused, &all));
+    DRIVER(cuMemAlloc(&data, 256));
+    DRIVER(cuMemsetD8(data, 0x11, 256));
+    DRIVER(cuMemsetD16(data, 0x2222, 1));
+    CHECK(first_of(data) == 0x11112222);
+    FAILS(cuMemsetD32(data + 2, 0, 1), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemsetD32(data, 0, 65), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemsetD32((CUdeviceptr)host, 0, 1), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemAlloc(&data, 0), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemAlloc(NULL, 4), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemAlloc(&shared, (size_t)1 << 60), CUDA_ERROR_OUT_OF_MEMORY);
+    FAILS(cuMemcpyHtoD(data, NULL, 4), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyDtoH(host, data, 257), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyHtoD(12345, host, 4), CUDA_ERROR_INVALID_VALUE);
+    DRIVER(cuMemAllocHost(&pinned, 64));
+    DRIVER(cuMemFreeHost(pinned));
+    DRIVER(cuMemHostAlloc(&pinned, 64, CU_MEMHOSTALLOC_DEVICEMAP));
+    DRIVER(cuMemHostGetDevicePointer(&shared, pinned, 0));
+    DRIVER(cuMemFreeHost(pinned));
+    DRIVER(cuMemAllocManaged(&shared, 64, CU_MEM_ATTACH_GLOBAL));
+    *(unsigned *)shared = 5;
+    DRIVER(cuMemcpy(data, shared, 4));
+    CHECK(first_of(data) == 5);
+    DRIVER(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_IS_MANAGED, shared));
+    CHECK(value == 1);
+    DRIVER(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, data));
+    CHECK(value == CU_MEMORYTYPE_DEVICE);
+    DRIVER(cuMemAllocPitch(&rows, &pitch, 12, 3, 4));
+    DRIVER(cuMemsetD2D32(rows, pitch, 9, 3, 3));
+    CUDA_MEMCPY2D copy = {};
+    copy.srcMemoryType = CU_MEMORYTYPE_DEVICE, copy.srcDevice = rows, copy.srcPitch = pitch;
+    copy.dstMemoryType = CU_MEMORYTYPE_HOST, copy.dstHost = host, copy.dstPitch = 12;
+    copy.WidthInBytes = 12, copy.Height = 3;
+    memset(host, 0, sizeof host);
+    DRIVER(cuMemcpy2D(&copy));
+    CHECK(host[0] == 9 && host[8] == 9 && host[9] == 0);
+    FAILS(cuMemFree(data + 4), CUDA_ERROR_INVALID_VALUE);
+    DRIVER(cuMemFree(data));
+    FAILS(cuMemFree(data), CUDA_ERROR_INVALID_VALUE);
+    DRIVER(cuMemFree(rows));
+    DRIVER(cuMemFree(shared));
+}
+
+static void names()
+{
+    const char *text;
+    CUresult (*count_devices)(int *);
+    CUdriverProcAddressQueryResult status;
+    void *function;
+    int count = 0;
+    DRIVER(cuGetErrorName(CUDA_ERROR_INVALID_PTX, &text));
+    CHECK(strcmp(text, "CUDA_ERROR_INVALID_PTX") == 0);
+    DRIVER(cuGetErrorString(CUDA_ERROR_OUT_OF_MEMORY, &text));
+    CHECK(strcmp(text, "out of memory") == 0);
+    FAILS(cuGetErrorName((CUresult)12345, &text), CUDA_ERROR_INVALID_VALUE);
+    CHECK(text == NULL);
+    DRIVER(cuGetProcAddress("cuDeviceGetCount", (void **)&count_devices, CUDA_VERSION, CU_GET_PROC_ADDRESS_DEFAULT, &status));
+    DRIVER(count_devices(&count));
+    CHECK(count >= 1 && status == CU_GET_PROC_ADDRESS_SUCCESS);
+    FAILS(cuGetProcAddress("cuNoSuch", &function, CUDA_VERSION, CU_GET_PROC_ADDRESS_DEFAULT, &status), CUDA_ERROR_NOT_FOUND);
+    CHECK(status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+}
+
+int main()
+{
+    CUcontext context, current;
+    before_the_start();
+    devices_and_contexts(&context);
+    modules_and_launches();
+    ways_to_load();
+    memory();
+    names();
+    DRIVER(cuDevicePrimaryCtxRelease(0));
+    DRIVER(cuCtxPopCurrent(&current));
+    CHECK(current == context);
+    FAILS(cuCtxSynchronize(), CUDA_ERROR_INVALID_CONTEXT);
+    printf("PASS\n");
+}
