@@ -127,7 +127,7 @@ API cudaError_t cudaCtxResetPersistingL2Cache(void)
     return cudaSuccess;
 }
 
-// ---- Profilers and drivers
+// ---- Profilers
 
 // A profiler attaches to no simulator: SIM_COUNTERS and SIM_TRACE take its place.
 API cudaError_t cudaProfilerStart(void)
@@ -138,30 +138,6 @@ API cudaError_t cudaProfilerStart(void)
 API cudaError_t cudaProfilerStop(void)
 {
     return cudaSuccess;
-}
-
-static cudaError_t refuse_entry_point(const char *symbol, void **function, enum cudaDriverEntryPointQueryResult *status)
-{
-    REQUIRE(symbol && function, cudaErrorInvalidValue);
-    *function = NULL;
-    if (status)
-        *status = cudaDriverEntryPointSymbolNotFound;
-    fprintf(stderr, "simulator: cudaGetDriverEntryPoint: there is no driver to give %s\n", symbol);
-    return sim_done(cudaErrorNotSupported);
-}
-
-API cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags,
-                                        enum cudaDriverEntryPointQueryResult *status)
-{
-    UNUSED(flags);
-    return refuse_entry_point(symbol, function, status);
-}
-
-API cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
-                                                 unsigned long long flags, enum cudaDriverEntryPointQueryResult *status)
-{
-    UNUSED(version), UNUSED(flags);
-    return refuse_entry_point(symbol, function, status);
 }
 
 // ---- Properties
@@ -346,7 +322,3 @@ API cudaError_t cudaDeviceReset(void)
     sim_last_error = sim_sticky_error = cudaSuccess;
     return cudaSuccess;
 }
-
-// ---- For nvcc -default-stream per-thread
-
-PER_THREAD(cudaGetDriverEntryPointByVersion, _ptsz);

@@ -143,23 +143,22 @@ static cudaError_t entry_point(const char *name, void **function, int version, e
     return cudaSuccess; // the status tells, or the NULL
 }
 
-#if CUDART_VERSION >= 12050
 API cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version, unsigned long long flags,
                                                  enum cudaDriverEntryPointQueryResult *status)
 {
     UNUSED(flags);
     return entry_point(name, function, (int)version, status);
 }
-#endif
 
-#if CUDART_VERSION < 13000
 API cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags,
                                         enum cudaDriverEntryPointQueryResult *status)
 {
     UNUSED(flags);
     return entry_point(name, function, CUDART_VERSION, status);
 }
-#endif
+
+PER_THREAD(cudaGetDriverEntryPoint, _ptsz);
+PER_THREAD(cudaGetDriverEntryPointByVersion, _ptsz);
 
 // ---- Older versions of functions, which programs ask for by these names
 

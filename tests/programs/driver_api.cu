@@ -233,7 +233,7 @@ static void ways_to_load()
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)sizeof log};
     std::string broken = PTX, newer = PTX;
-    broken.replace(broken.find("setp.ge"), 4, "set%");
+    broken.replace(broken.find(".visible"), 8, ".visiting");
     FAILS(cuModuleLoadDataEx(&module, broken.c_str(), 2, options, values), CUDA_ERROR_INVALID_PTX);
     CHECK(strlen(log) > 0);
     newer.replace(newer.find("sm_80"), 5, "sm_120");
