@@ -24,7 +24,7 @@ build/sim/libsimulator.a: $(SIM_OBJECTS)
 
 # The same objects as the driver's library, for programs that are linked with -lcuda or open it when they run.
 build/sim/libcuda.so.1: $(SIM_OBJECTS)
-	$(Q)$(NVCC) -shared -cudart none -Xlinker -soname=libcuda.so.1 -o $@ $(SIM_OBJECTS) -lpthread -lm
+	$(Q)$(NVCC) -shared -cudart none -Xlinker -soname=libcuda.so.1 -o $@ $(SIM_OBJECTS) $(wordlist 2,99,$(SIM_LIBRARIES))
 	$(Q)ln -sf libcuda.so.1 build/sim/libcuda.so
 
 # A program of one's own: $(1) is check, build or run, $(2) sim or gpu.
