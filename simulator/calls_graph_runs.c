@@ -140,6 +140,15 @@ static cudaError_t do_work(const Work *work)
     }
 }
 
+static cudaError_t do_on_device(const Node *node)
+{
+    const int before = sim_current_device;
+    sim_current_device = node->device;
+    const cudaError_t error = do_work(&node->work);
+    sim_current_device = before;
+    return error;
+}
+
 // Without the lock: nodes may run functions of the program.
 static cudaError_t run_nodes(const Graph *graph)
 {
@@ -151,7 +160,7 @@ static cudaError_t run_nodes(const Graph *graph)
         if (node->work.type == cudaGraphNodeTypeHost)
             node->work.host.fn(node->work.host.userData);
         else
-            error = node->work.type == cudaGraphNodeTypeGraph ? run_nodes(node->work.child) : do_work(&node->work);
+            error = node->work.type == cudaGraphNodeTypeGraph ? run_nodes(node->work.child) : do_on_device(node);
     }
     return error;
 }

@@ -238,7 +238,7 @@ static Node *append_node(Graph *graph, const Work *work, bool with_handle)
     Node *node = calloc(1, sizeof *node);
     if (!node)
         abort();
-    *node = (Node){.work = *work, .graph = graph, .number = ++nodes_made};
+    *node = (Node){.work = *work, .graph = graph, .device = sim_current_device, .number = ++nodes_made};
     node->origin = node->number;
     if (with_handle && !(node->handle = sim_new_handle(NODE_HANDLE, node)))
         abort();
@@ -307,6 +307,7 @@ cudaError_t sim_copy_graph(const Graph *graph, bool with_handles, Graph **copy)
         }
         node->copy = append_node(*copy, &own, with_handles);
         node->copy->origin = node->number;
+        node->copy->device = node->device;
     }
     for (const Node *node = graph->nodes; node; node = node->next)
         for (size_t k = 0; k < node->before_count; k++)

@@ -157,7 +157,6 @@ API cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsig
     return entry_point(name, function, CUDART_VERSION, status);
 }
 
-PER_THREAD(cudaGetDriverEntryPoint, _ptsz);
 PER_THREAD(cudaGetDriverEntryPointByVersion, _ptsz);
 
 // ---- Older versions of functions, which programs ask for by these names

@@ -43,6 +43,7 @@ typedef struct Work {
 typedef struct Node {
     Work work;
     Graph *graph;
+    int device;             // the one that was current when the node was added
     cudaGraphNode_t handle; // NULL in what a cudaGraphExec_t holds
     uint64_t number;        // never given twice
     uint64_t origin;        // of a copy: the number of the node that it is a copy of; else its own
