@@ -59,9 +59,10 @@ build/sim/ptx_run: tests/ptx_run.c build/sim/libsimulator.a
 build/sim/coverage: tests/coverage.c build/sim/libsimulator.a
 	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $< $(SIM_LIBRARIES)
 
-coverage: ## what the simulator knows of PTX, into simulator/coverage.csv; make tables puts it into its page
+coverage: ## what the simulator knows of PTX and of CUDA's calls, into simulator/*.csv; make tables puts it into its page
 	$(COMPILE) build/sim/coverage
 	@build/sim/coverage > simulator/coverage.csv
+	@python3 scripts/coverage_calls.py build/sim/libsimulator.a "$$(dirname "$$(readlink -f '$(NVCC)')")/../include" > simulator/calls.csv
 
 FUZZ_CFLAGS := -g -O1 -std=gnu11 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-strict-aliasing
 build/sim/fuzz: tests/fuzz.c $(wildcard simulator/*.[ch]) .sim-flags | build/sim/announced

@@ -378,6 +378,19 @@ def coverage(_):
             f"Refused: {refused}, and whatever else is not in the table.")
 
 
+def calls(_):
+    """Which of CUDA's calls the simulator has, as `make coverage` wrote it."""
+    rows = read(ROOT / "simulator/calls.csv")
+    lines, lists = [], []
+    for interface in ("runtime", "driver"):
+        names = {state: [row["call"] for row in rows if (row["interface"], row["state"]) == (interface, state)] for state in ("works", "absent")}
+        lines.append([f"the {interface}'s calls", *(str(len(of_state)) for of_state in names.values())])
+        lists += [f"**The {interface}'s calls, {state}:** " + ", ".join(f"`{name}`" for name in of_state) for state, of_state in names.items()]
+    libraries = ", ".join(row["call"] for row in rows if row["interface"] == "library")
+    return (table(["", "works", "absent"], lines) + "\n\n<details>\n<summary>All calls</summary>\n\n" + "\n\n".join(lists) +
+            f"\n\n</details>\n\nNVIDIA's libraries that need a GPU of their own are absent: {libraries}. `make sim` names what a program calls of them, and what to use instead.")
+
+
 # Of a lab's columns; of others the name, with spaces.
 HEADINGS = {"median_ms": "ms", "min_ms": "least, ms", "before_ms": "before, ms", "overhead_ms": "overhead, ms", "cost_ms": "cost, ms", "gb_per_s": "GB/s",
             "peak_gb_per_s": "peak, GB/s", "copy_gb_per_s": "a copy, GB/s", "read_gb_per_s": "reading alone, GB/s", "of_copy": "of a copy's speed",
@@ -511,7 +524,7 @@ def outcome(step, number):
 
 
 KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, busy, little, limits, sizes, finish, ends,
-                                                      against, peers, sass, simulator, coverage, scannumbers, scanladder, scanover)} | {"try": outcome}
+                                                      against, peers, sass, simulator, coverage, calls, scannumbers, scanladder, scanover)} | {"try": outcome}
 
 
 def made(kind, step, words):

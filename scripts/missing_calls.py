@@ -8,7 +8,7 @@ LIBRARIES = {"cublas": ("cuBLAS", "a library for the CPU, such as OpenBLAS"), "c
              "curand": ("cuRAND's host calls", "curand_kernel.h in your kernels, which works"),
              "cusparse": ("cuSPARSE", "a library for the CPU, such as Eigen"), "cusolver": ("cuSOLVER", "a library for the CPU, such as LAPACK"),
              "cudnn": ("cuDNN", "a library for the CPU, such as oneDNN"), "nccl": ("NCCL", "MPI between processes"),
-             "npp": ("NPP", "a library for the CPU, such as OpenCV"), "nvrtc": ("NVRTC", "nvcc")}
+             "npp": ("NPP", "a library for the CPU, such as OpenCV")}
 DEVICE_RUNTIME = "cuda_device_runtime"  # part of the name of what launches kernels from kernels
 
 
@@ -38,7 +38,7 @@ def line_about(name, where):
     if name.startswith(("cuda", "__cuda")):
         return f"the simulator has no {name}{where}"
     if re.match(r"cu[A-Z]", name):
-        return f"the simulator has no {name}{where}: it has calls of the runtime, cuda..., and none of the driver, cu..."
+        return f"the simulator has no {name}{where}; simulator/README.md lists the calls of the driver that it has"
     return f"nobody defines {demangled(name)}{where}: is a file missing in FILE, or a library in FLAGS?"
 
 

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Which of CUDA's calls the simulator has: the toolkit's headers beside the names in the library, as a CSV on stdout.
+
+coverage_calls.py LIBRARY FOLDER: build/sim/libsimulator.a, and the folder with cuda_runtime_api.h and cuda.h."""
+
+import csv
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import missing_calls
+
+# Of each programming interface its header, and how a declaration in it begins.
+INTERFACES = {"runtime": ("cuda_runtime_api.h", r"CUDARTAPI\s+(cuda[A-Z]\w*)\s*\("), "driver": ("cuda.h", r"CUDAAPI\s+(cu[A-Z]\w*)\s*\(")}
+VERSION = re.compile(r"(_v\d+|_pt[sd][sz])+$")  # cuMemAlloc_v2 is cuMemAlloc to a program
+
+
+def plain(names):
+    return {VERSION.sub("", name) for name in names}
+
+
+def had_by(library):
+    """The calls that the library defines, without versions."""
+    listed = subprocess.run(["nm", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    return plain(line.split()[2] for line in listed.splitlines() if re.match(r"\S+ T cu(da)?[A-Z]", line))
+
+
+def main():
+    if len(sys.argv) != 3 or not Path(sys.argv[1]).is_file() or not Path(sys.argv[2], "cuda.h").is_file():
+        sys.exit(__doc__)
+    had = had_by(sys.argv[1])
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(["interface", "call", "state"])
+    for interface, (header, declaration) in INTERFACES.items():
+        declared = plain(re.findall(declaration, Path(sys.argv[2], header).read_text(encoding="utf-8", errors="replace")))
+        writer.writerows([interface, name, "works" if name in had else "absent"] for name in sorted(declared))
+    writer.writerows(["library", name, "absent"] for name, _ in missing_calls.LIBRARIES.values())
+
+
+if __name__ == "__main__":
+    main()
