@@ -27,6 +27,9 @@ def had_by(library):
 
 
 def main():
+    if sys.argv[1:] == ["--help"]:
+        print(__doc__)
+        return
     if len(sys.argv) != 3 or not Path(sys.argv[1]).is_file() or not Path(sys.argv[2], "cuda.h").is_file():
         sys.exit(__doc__)
     had = had_by(sys.argv[1])
