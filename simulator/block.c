@@ -127,22 +127,26 @@ static void give_result(Path *p, const Barrier *barrier)
     *d = (*d & ~p->mask) | (result ? p->mask : 0);
 }
 
+void sim_check_barrier(Block *b, int number)
+{
+    Barrier *barrier = &b->barriers[number];
+    if (barrier->count == 0 || !complete(b, barrier))
+        return;
+    for (int n = 0; n < b->warp_count; n++)
+        for (Path *p = b->warps[n].paths; p; p = p->next)
+            if (p->waiting == WAITS_AT_BARRIER && p->barrier == number) {
+                give_result(p, barrier);
+                p->waiting = RUNS;
+                if (b->traced)
+                    sim_trace_release(&b->warps[n], p);
+            }
+    memset(barrier, 0, sizeof *barrier);
+}
+
 void sim_check_barriers(Block *b)
 {
-    for (int number = 0; number < BARRIERS; number++) {
-        Barrier *barrier = &b->barriers[number];
-        if (barrier->count == 0 || !complete(b, barrier))
-            continue;
-        for (int n = 0; n < b->warp_count; n++)
-            for (Path *p = b->warps[n].paths; p; p = p->next)
-                if (p->waiting == WAITS_AT_BARRIER && p->barrier == number) {
-                    give_result(p, barrier);
-                    p->waiting = RUNS;
-                    if (b->traced)
-                        sim_trace_release(&b->warps[n], p);
-                }
-        memset(barrier, 0, sizeof *barrier);
-    }
+    for (int number = 0; number < BARRIERS; number++)
+        sim_check_barrier(b, number);
 }
 
 // ---- Blocks

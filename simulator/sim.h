@@ -588,7 +588,8 @@ void sim_await_turn(Block *block);
 // Makes so many bytes of each thread's local memory ready for use: what nobody in the block has written is poison.
 void sim_use_local(Block *block, size_t bytes);
 
-// Lets the threads go on that wait at a barrier, if the last one has come.
+// Lets the threads go on that wait at a barrier, if the last one has come; the same for all barriers, after threads have ended.
+void sim_check_barrier(Block *block, int number);
 void sim_check_barriers(Block *block);
 
 // Runs a kernel to its end; the result, with a message on stderr where it is no success. A thread

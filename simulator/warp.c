@@ -444,6 +444,15 @@ static void return_to_caller(Warp *w, Path *p)
 
 // ---- Waiting
 
+// The lanes whose value is another one.
+static uint32_t lanes_unlike(const uint32_t *values, uint32_t value)
+{
+    uint32_t lanes = 0;
+    for (int l = 0; l < LANES; l++)
+        lanes |= (uint32_t)(values[l] != value) << l;
+    return lanes;
+}
+
 static void wait_at_barrier(Warp *w, Path *p, const Instr *i)
 {
     const int first = __builtin_ctz(p->mask);
@@ -454,10 +463,10 @@ static void wait_at_barrier(Warp *w, Path *p, const Instr *i)
         sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u; there are %d", number, BARRIERS);
     if (asked % LANES || (i->op == BAR_ARRIVE && asked == 0))
         sim_fault(w, i, first, cudaErrorIllegalInstruction, "a barrier for %u threads, no multiple of a warp", asked);
-    for (uint32_t rest = p->mask; rest; rest &= rest - 1)
-        if (numbers[__builtin_ctz(rest)] != number)
-            sim_fault(w, i, __builtin_ctz(rest), cudaErrorIllegalInstruction,
-                      "barrier %u, while another lane of the warp comes to barrier %u", numbers[__builtin_ctz(rest)], number);
+    const uint32_t elsewhere = lanes_unlike(numbers, number) & p->mask;
+    if (elsewhere)
+        sim_fault(w, i, __builtin_ctz(elsewhere), cudaErrorIllegalInstruction,
+                  "barrier %u, while another lane of the warp comes to barrier %u", numbers[__builtin_ctz(elsewhere)], number);
     Barrier *b = &w->block->barriers[number];
     if (b->count > 0 && b->expected != expected)
         sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u for %u threads, on which others wait for %u", number,
@@ -476,7 +485,7 @@ static void wait_at_barrier(Warp *w, Path *p, const Instr *i)
         p->waiting = WAITS_AT_BARRIER;
         p->barrier = (int)number;
     }
-    sim_check_barriers(w->block);
+    sim_check_barrier(w->block, (int)number);
 }
 
 // Lanes that wait for each other at a warp's barrier, or at the same operation between lanes.
@@ -702,6 +711,16 @@ static void control(Warp *w, Path *p, const Instr *i, uint32_t mask)
         gather(w, p, i);
 }
 
+// Whether all lanes take a branch of which nobody need know: onwards, or round a loop that changes something.
+static bool is_plain_jump(Path *p, const Instr *i, uint32_t mask, uint32_t pc)
+{
+    if (i->control != BRANCH || mask != p->mask || (i->target <= pc && i->loop & QUIET_LOOP))
+        return false;
+    if (i->target <= pc)
+        p->loop = NULL; // see count_turn
+    return true;
+}
+
 // Steps until the path waits, ends, splits or has had its turn; returns the instructions left.
 static int run_path(Warp *w, Path *p, int turn)
 {
@@ -726,11 +745,16 @@ static int run_path(Warp *w, Path *p, int turn)
                 mask &= *(uint32_t *)(w->lanes + i->guard) ^ (i->guard_negated ? ALL_LANES : 0);
             left--;
             lanes_on += (uint64_t)__builtin_popcount(mask);
-            if (i->control != PLAIN && mask != 0)
-                break;
-            if (mask != 0)
+            if (mask != 0 && i->control == PLAIN) {
                 i->run(w, i, mask);
-            pc++;
+                pc++;
+            } else if (mask == 0) {
+                pc++;
+            } else if (is_plain_jump(p, i, mask, pc)) {
+                pc = i->target;
+            } else {
+                break;
+            }
             i = NULL;
         }
         counters->warp_instructions += (uint64_t)(most - left);
