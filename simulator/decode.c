@@ -17,7 +17,7 @@ const InstructionList *const *sim_instruction_lists(int *count)
     static const InstructionList *const LISTS[] = {
         &sim_move_instructions,   &sim_alu_instructions,   &sim_float_instructions,  &sim_convert_instructions,
         &sim_narrow_instructions, &sim_video_instructions, &sim_texture_instructions, &sim_memory_instructions,
-        &sim_async_instructions,  &sim_control_instructions,
+        &sim_async_instructions,  &sim_matrix_instructions, &sim_control_instructions,
     };
     *count = (int)(sizeof LISTS / sizeof *LISTS);
     return LISTS;

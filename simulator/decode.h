@@ -48,7 +48,7 @@ typedef struct InstructionList { // the table's rows of one subject
 
 extern const InstructionList sim_move_instructions, sim_alu_instructions, sim_float_instructions, sim_convert_instructions,
     sim_narrow_instructions, sim_video_instructions, sim_texture_instructions, sim_memory_instructions,
-    sim_async_instructions, sim_control_instructions;
+    sim_async_instructions, sim_matrix_instructions, sim_control_instructions;
 
 // The parts of the table, and how many; a word's list, as in the syntax, or NULL if it stands for itself.
 const InstructionList *const *sim_instruction_lists(int *count);

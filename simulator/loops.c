@@ -7,10 +7,11 @@ static void note(Does *does, const Instr *i)
 {
     const bool own = i->at.space == LOCAL || i->at.space == PARAM || i->at.space == CONST; // nobody else's
     const bool adds = i->run == sim_atomic && i->d == NOWHERE; // nor would it tell what it found
-    does->accesses |= ((i->run == sim_load || i->run == sim_store) && !own) || i->run == sim_atomic;
+    does->accesses |= ((i->run == sim_load || i->run == sim_store) && !own) || i->run == sim_atomic ||
+                      i->run == sim_load_matrix || i->run == sim_store_matrix;
     does->asks |= (i->flags & ASKS_OTHERS && i->run == sim_load) || i->run == sim_atomic || i->control == PHASE_TEST;
-    does->writes |= i->run == sim_store || i->run == sim_store_surface || adds || i->run == sim_copy_async ||
-                    i->run == sim_copy_bulk ||
+    does->writes |= i->run == sim_store || i->run == sim_store_surface || i->run == sim_store_matrix || adds ||
+                    i->run == sim_copy_async || i->run == sim_copy_bulk ||
                     i->run == sim_mbarrier_init || i->run == sim_mbarrier_inval || i->run == sim_mbarrier_arrive ||
                     i->run == sim_print || i->run == sim_malloc || i->run == sim_free || i->control == BLOCK_BARRIER;
     if (i->control != CALL)

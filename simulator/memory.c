@@ -92,13 +92,18 @@ static unsigned bank_conflicts(const Access *access)
     return conflicts;
 }
 
-static void count_access(Warp *w, const Access *access)
+void sim_count_conflicts(Warp *w, const Access *access)
+{
+    w->block->counters.bank_conflicts += bank_conflicts(access);
+}
+
+void sim_count_access(Warp *w, const Access *access)
 {
     Counters *c = &w->block->counters;
     const bool load = access->kind == ACCESS_READ;
     if (access->space == SHARED) {
         *(load ? &c->shared_loads : &c->shared_stores) += 1;
-        c->bank_conflicts += bank_conflicts(access);
+        sim_count_conflicts(w, access);
     } else if (access->space == GLOBAL) {
         *(load ? &c->global_load_requests : &c->global_store_requests) += 1;
         *(load ? &c->global_load_sectors : &c->global_store_sectors) += sectors(access);
@@ -233,7 +238,7 @@ static void move_element(Warp *w, const Instr *i, const Access *access, int k)
 static void load_or_store(Warp *w, const Instr *i, Access *access)
 {
     sim_access(w, i, access);
-    count_access(w, access);
+    sim_count_access(w, access);
     for (int k = 0; k < i->count; k++)
         if (i->list[k] != NOWHERE)
             move_element(w, i, access, k);

@@ -77,6 +77,13 @@ static void widen(Warp *w, const Instr *i, uint32_t mask)
     FOR_EACH_LANE(d[l] = (uint32_t)half_from(i, (uint8_t)(a[l] >> 8)) << 16 | half_from(i, (uint8_t)a[l]))
 }
 
+// What is no number: ptxas makes .rna of integer instructions, which cut it off like infinity, so that 0x7f800001
+// becomes infinite; .rn and .rz are an instruction of their own, which makes 0x7fffe000 of it on an H200.
+static uint32_t tf32_of_no_number(uint32_t bits, int rounding)
+{
+    return rounding == ROUND_AWAY ? bits & 0xffffe000 : 0x7fffe000;
+}
+
 static void round_to_tf32(Warp *w, const Instr *i, uint32_t mask)
 {
     const float *a = OPERAND(float, a);
@@ -84,9 +91,10 @@ static void round_to_tf32(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const float number = (float)sim_rounded(i->flags & RELU && a[l] <= 0 ? 0 : a[l], 11, -136, i->rounding);
-        memcpy(&d[l], &number, sizeof number);
-        if (number != number)
-            d[l] = 0x7fffffff;
+        if (a[l] != a[l])
+            d[l] = tf32_of_no_number(OPERAND(uint32_t, a)[l], i->rounding);
+        else
+            memcpy(&d[l], &number, sizeof number);
     }
 }
 

@@ -215,6 +215,7 @@ struct Instr {
         const Address *addresses;    // of a copy or an mbarrier
         const uint32_t *targets;     // of an indexed branch
         const struct VideoOperation *video;
+        const struct MatrixOperation *matrix; // of the tensor cores
     };
     const Statement *statement;
     const char *reason; // why an UNKNOWN one is none; NULL where it is not in the table
@@ -399,6 +400,10 @@ typedef struct Counters {
         shuffles, block_barriers, warp_barriers, uneven_loops;
 } Counters;
 
+// Counts a load or a store, after sim_access.
+void sim_count_access(Warp *w, const Access *access);
+// Counts only its bank conflicts.
+void sim_count_conflicts(Warp *w, const Access *access);
 // Counts what a cp.async reads.
 void sim_count_async_load(Warp *w, const Access *access);
 
@@ -446,6 +451,10 @@ Handler sim_sample_texture, sim_gather_texels, sim_fetch_texel, sim_load_surface
 
 Handler sim_mbarrier_init, sim_mbarrier_inval, sim_mbarrier_arrive, sim_mbarrier_test, sim_copy_bulk,
     sim_arrive_after_copies;
+
+// ---- matrix.c: the tensor cores.
+
+Handler sim_load_matrix, sim_store_matrix;
 
 // ---- warp.c: 32 lanes step by step.
 

@@ -693,7 +693,8 @@ def test_other_roundings(tmp_path):
     rows = [(bits,) for bits in edges("f32")] + [(0x3F801000,), (0x3F803000,), (0x3F800FFF,), (0xBF801000,)]
     for mode, up in {"rna": lambda b: b + 0x1000, "rn": lambda b: b + 0xFFF + (b >> 13 & 1), "rz": lambda b: b}.items():
         for (bits,), value in zip(rows, run(tmp_path, kernel(f"cvt.{mode}.tf32.f32", "b32", ["f32"]), list(rows))):
-            assert value == (0x7FFFFFFF if math.isnan(as_single(bits)) else bits if math.isinf(as_single(bits)) else up(bits) & ~0x1FFF)
+            none = bits & ~0x1FFF if mode == "rna" else 0x7FFFE000  # what an H200 makes of what is no number
+            assert value == (none if math.isnan(as_single(bits)) else bits if math.isinf(as_single(bits)) else up(bits) & ~0x1FFF)
     three = list(itertools.product(HALVES, HALVES[:6], HALVES[:4]))
     relu = run(tmp_path, kernel("fma.rn.relu.f16", "f16", ["f16", "f16", "f16"]), list(three))
     for row, value, plain in zip(three, relu, run(tmp_path, kernel("fma.rn.f16", "f16", ["f16", "f16", "f16"]), list(three))):
