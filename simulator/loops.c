@@ -3,10 +3,19 @@
 // waits for others, or for ever; where lanes leave a loop at different turns, a GPU may count more than is counted here.
 #include "flow.h"
 
+// Whether an atomic operation gives nobody what it found.
+static bool tells_nothing(const Instr *i)
+{
+    for (int k = 0; k < i->count; k++)
+        if (i->list[k] != NOWHERE)
+            return false;
+    return true;
+}
+
 static void note(Does *does, const Instr *i)
 {
     const bool own = i->at.space == LOCAL || i->at.space == PARAM || i->at.space == CONST; // nobody else's
-    const bool adds = i->run == sim_atomic && i->d == NOWHERE; // nor would it tell what it found
+    const bool adds = i->run == sim_atomic && tells_nothing(i);
     does->accesses |= ((i->run == sim_load || i->run == sim_store) && !own) || i->run == sim_atomic ||
                       i->run == sim_load_matrix || i->run == sim_store_matrix;
     does->asks |= (i->flags & ASKS_OTHERS && i->run == sim_load) || i->run == sim_atomic || i->control == PHASE_TEST;
