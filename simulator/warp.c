@@ -535,6 +535,14 @@ static bool is_in_loop(const Path *p)
     return f && at >= &f->function->program->code[p->loop->target] && at <= p->loop;
 }
 
+// Whether a path that comes to the branch has been in one of two loops all along, the other one of which is in it.
+static bool in_same_nest(const Path *p, const Instr *turn)
+{
+    const bool around = p->loop_frame == p->frame && turn > p->loop &&
+                        p->frame->function->program->code + turn->target <= p->loop;
+    return around || is_in_loop(p);
+}
+
 // The path goes round a loop once more. Where the loop changes nothing in memory, its registers are the same as when it was
 // looked at last, and since then nobody else has done anything but go round such loops, it goes round for ever.
 static void count_turn(Warp *w, Path *p, const Instr *turn)
@@ -547,6 +555,7 @@ static void count_turn(Warp *w, Path *p, const Instr *turn)
     if (p->loop && !same && is_in_loop(p) && ++p->inner < LOOK)
         return;
     if (!same) {
+        w->block->watch->stirs += !p->loop || !in_same_nest(p, turn); // what it did before may have been more
         p->loop = turn;
         p->loop_frame = p->frame;
         p->turns = 0;
