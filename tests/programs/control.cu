@@ -67,6 +67,30 @@ __global__ void waits_for_its_own_warp(int *lock, volatile int *sum)
     atomicExch(lock, 0);
 }
 
+// Two lanes of a warp answer each other: what one has written ends the loop of the other.
+__global__ void answer_each_other(int *out)
+{
+    __shared__ volatile int said[2];
+    const int lane = threadIdx.x;
+    if (lane < 2)
+        said[lane] = 0;
+    __syncwarp();
+    if (lane == 0)
+        for (int k = 1; k < 50; k++) {
+            said[0] = k;
+            while (said[1] != k)
+                ;
+        }
+    else if (lane == 1)
+        for (int k = 1; k < 50; k++) {
+            while (said[0] != k)
+                ;
+            said[1] = k;
+        }
+    __syncwarp();
+    out[lane] = said[0] + said[1];
+}
+
 __global__ void waits_for_a_later_lane(volatile int *flag, int *out)
 {
     if (threadIdx.x % 32 < 31) // the others of the warp, and then other warps
@@ -138,6 +162,10 @@ int main()
     CHECK(in[1] == 128);
     for (int t = 0; t < 96; t++)
         CHECK(out[t] == t);
+
+    answer_each_other<<<1, 32>>>(out);
+    CUDA(cudaDeviceSynchronize());
+    CHECK(out[9] == 98);
 
     for (int t = 0; t < 1024; t++)
         in[t] = t, out[t] = 0;
