@@ -82,9 +82,13 @@ static _Noreturn void report_deadlock(Block *b)
 {
     for (int n = 0; n < b->warp_count; n++)
         for (Path *p = b->warps[n].paths; p; p = p->next) {
-            if (p->waiting != WAITS_AT_BARRIER && p->waiting != WAITS_FOR_LANES)
+            if (p->waiting != WAITS_AT_BARRIER && p->waiting != WAITS_AT_CLUSTER && p->waiting != WAITS_FOR_LANES)
                 continue;
             const Instr *code = p->frame->function->program->code;
+            if (p->waiting == WAITS_AT_CLUSTER)
+                sim_fault(&b->warps[n], &code[p->pc - 1], __builtin_ctz(p->mask), cudaErrorLaunchTimeout,
+                          "%d threads of a warp wait at the cluster's barrier, which others of the cluster never reach",
+                          __builtin_popcount(p->mask));
             const bool barrier = p->waiting == WAITS_AT_BARRIER;
             sim_fault(&b->warps[n], &code[p->pc - (barrier ? 1 : 0)], __builtin_ctz(p->mask), cudaErrorLaunchTimeout,
                       barrier ? "%u threads wait at barrier %d, which others of the %u threads still alive never reach"
@@ -167,6 +171,7 @@ static void start_block(Block *b, uint64_t place)
     const uint64_t number = launch->shuffled ? launch->shuffled[place] : place;
     b->place = place;
     b->number = number;
+    b->rank = (uint32_t)(place % launch->cluster_blocks);
     b->traced = sim_is_traced(launch, number);
     b->index.x = (unsigned)(number % launch->grid.x);
     b->index.y = (unsigned)(number / launch->grid.x % launch->grid.y);
@@ -204,7 +209,17 @@ static bool open_joins(Block *b)
     return opened;
 }
 
-// Whether its warps wait or go round loops, at least one of them, for what only other blocks could bring.
+static bool waits_for_cluster(const Block *b)
+{
+    for (int n = 0; n < b->warp_count; n++)
+        for (const Path *p = b->warps[n].paths; p; p = p->next)
+            if (p->waiting == WAITS_AT_CLUSTER)
+                return true;
+    return false;
+}
+
+// Whether a warp goes round a loop, or waits for other blocks, and all others wait or do the same: for what only other
+// blocks could bring.
 static bool is_stuck(const Block *b)
 {
     bool turns = false;
@@ -213,7 +228,7 @@ static bool is_stuck(const Block *b)
             return false;
         turns |= sim_next_path(&b->warps[n]) != NULL;
     }
-    return turns;
+    return turns || waits_for_cluster(b);
 }
 
 // Lets other lanes of its warps run, where there are some.
@@ -245,6 +260,8 @@ static _Noreturn void report_endless(Block *b, const char *what)
 
 static _Noreturn void report_stuck(Block *b)
 {
+    if (!sim_next_path(busiest_warp(b)))
+        report_deadlock(b);
     report_endless(b, "an endless loop turns here: all that could end it waits, or turns in such a loop as well");
 }
 
@@ -267,7 +284,8 @@ static void run_warps(Block *b)
     }
     if (b->launch->ended >= b->place) // what it has read by now may keep it from ever getting on
         sim_await_turn(b);
-    if (!progress && !open_joins(b))
+    const bool others_may_help = b->launch->together && waits_for_cluster(b);
+    if (!progress && !others_may_help && !open_joins(b))
         report_deadlock(b);
     if (progress && b->live > 0 && !b->launch->together && is_stuck(b) && !give_way(b))
         report_stuck(b);
@@ -408,6 +426,8 @@ static Block *new_block(Launch *launch)
         free(b);
         return NULL;
     }
+    b->alone = b;
+    b->cluster = &b->alone;
     for (size_t n = 0; n < warps; n++)
         b->warps[n] = (Warp){.block = b, .number = (int)n};
     return b;
@@ -474,7 +494,22 @@ static void run_blocks(Launch *launch)
 
 // ---- Blocks that take turns
 
-// Each of the block's warps has a turn. Where the block ends, the next begins; false if there is none.
+static bool has_cluster_ended(const Block *b)
+{
+    for (uint32_t k = 0; k < b->launch->cluster_blocks; k++)
+        if (b->cluster[k]->live > 0)
+            return false;
+    return true;
+}
+
+static void start_cluster(Launch *launch, Block *const *blocks)
+{
+    for (uint32_t k = 0; k < launch->cluster_blocks; k++)
+        start_block(blocks[k], launch->next_block++);
+}
+
+// Each of the block's warps has a turn. Where it was the last of its cluster that ended, the next cluster begins; false if
+// there is none.
 static bool have_turn(Block *b)
 {
     Launch *launch = b->launch;
@@ -489,9 +524,13 @@ static bool have_turn(Block *b)
         return true;
     if (b->error != cudaSuccess)
         record_fault(launch, b);
-    if (b->error != cudaSuccess || launch->next_block == launch->blocks)
+    if (b->error != cudaSuccess)
         return false;
-    start_block(b, launch->next_block++);
+    if (!has_cluster_ended(b))
+        return true;
+    if (launch->next_block == launch->blocks)
+        return false;
+    start_cluster(launch, b->cluster);
     return true;
 }
 
@@ -515,23 +554,24 @@ static void free_stuck_blocks(Block **blocks, uint64_t count)
     record_fault(first->launch, first);
 }
 
-// Runs as many blocks at once as the device holds. The first that goes wrong ends the launch.
+// Runs as many whole clusters at once as the device holds. The first that goes wrong ends the launch.
 static void run_together(Launch *launch)
 {
     const int threads = (int)(launch->block.x * launch->block.y * launch->block.z);
     const uint64_t per_sm = (uint64_t)sim_blocks_per_sm(launch->kernel, threads, launch->dynamic_bytes);
-    const uint64_t most = per_sm * (uint64_t)sim_device()->sm_count, held = most < launch->blocks ? most : launch->blocks;
+    const uint64_t size = launch->cluster_blocks, most = per_sm * (uint64_t)sim_device()->sm_count / size * size;
+    const uint64_t held = most < launch->blocks ? most : launch->blocks;
     Block **blocks = calloc(held, sizeof *blocks);
     for (uint64_t k = 0; blocks && k < held; k++)
         if (!(blocks[k] = new_block(launch)))
             launch->error = cudaErrorMemoryAllocation;
     if (!blocks || launch->error != cudaSuccess)
         report_memory(launch);
-    while (launch->error == cudaSuccess && launch->next_block < held) {
-        start_block(blocks[launch->next_block], launch->next_block);
-        launch->next_block++;
-    }
-    uint64_t alive = held;
+    for (uint64_t k = 0; k < held && launch->error == cudaSuccess; k++)
+        blocks[k]->cluster = &blocks[k / size * size];
+    while (launch->error == cudaSuccess && launch->next_block < held)
+        start_cluster(launch, &blocks[launch->next_block]);
+    uint64_t alive = held / size; // clusters
     for (uint64_t k = 0; alive > 0 && launch->error == cudaSuccess; k = (k + 1) % held) {
         if (blocks[k]->live > 0 && !have_turn(blocks[k]))
             alive--;
@@ -571,10 +611,37 @@ static uint64_t *shuffled_blocks(uint64_t count)
     return numbers;
 }
 
+// The number of the block that has a rank in a cluster with this number.
+static uint64_t block_in_cluster(const Launch *launch, uint64_t cluster, uint32_t rank)
+{
+    const dim3 grid = launch->grid, size = launch->cluster;
+    const uint64_t across = grid.x / size.x, down = grid.y / size.y;
+    const uint64_t x = cluster % across * size.x + rank % size.x;
+    const uint64_t y = cluster / across % down * size.y + rank / size.x % size.y;
+    const uint64_t z = cluster / across / down * size.z + rank / size.x / size.y;
+    return x + grid.x * (y + grid.y * z);
+}
+
+// The order in which blocks begin: a cluster's side by side, by their ranks. NULL: that of their numbers.
+static uint64_t *order_of_blocks(const Launch *launch)
+{
+    const uint32_t size = launch->cluster_blocks;
+    uint64_t *clusters = shuffled_blocks(launch->blocks / size);
+    if (size == 1)
+        return clusters;
+    uint64_t *numbers = malloc(launch->blocks * sizeof *numbers);
+    if (!numbers)
+        abort();
+    for (uint64_t place = 0; place < launch->blocks; place++)
+        numbers[place] = block_in_cluster(launch, clusters ? clusters[place / size] : place / size, (uint32_t)(place % size));
+    free(clusters);
+    return numbers;
+}
+
 static bool wants_together(const Launch *launch)
 {
     const bool asked = sim_number_asked_for("SIM_TOGETHER", 0, "1, for blocks that take turns, or 0") != 0;
-    return launch->workspace || (asked && launch->order != FREE);
+    return launch->workspace || launch->cluster_blocks > 1 || (asked && launch->order != FREE);
 }
 
 static size_t local_bytes_of(const Function *kernel, size_t stack)
@@ -583,10 +650,14 @@ static size_t local_bytes_of(const Function *kernel, size_t stack)
     return kernel->program->calls ? own + stack : own;
 }
 
-static cudaError_t launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
-                               size_t stack_bytes, void **arguments, bool cooperative)
+cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+                               size_t stack_bytes, void **arguments, Grouping grouping)
 {
     Launch launch = {.module = module, .device = sim_current_device, .kernel = kernel, .grid = grid, .block = block, .dynamic_bytes = dynamic_bytes};
+    const dim3 cluster = grouping.cluster.x ? grouping.cluster : kernel->cluster;
+    launch.explicit_cluster = cluster.x > 0;
+    launch.cluster = launch.explicit_cluster ? cluster : (dim3){1, 1, 1};
+    launch.cluster_blocks = launch.cluster.x * launch.cluster.y * launch.cluster.z;
     const size_t fixed = kernel->shared_bytes, align = module->dynamic_align;
     launch.dynamic_shared = (uint32_t)((fixed + align - 1) / align * align);
     launch.shared_bytes = dynamic_bytes ? launch.dynamic_shared + dynamic_bytes : fixed;
@@ -602,9 +673,9 @@ static cudaError_t launch_grid(const Module *module, const Function *kernel, dim
     launch.params = calloc(1, behind + WORKSPACE_BYTES);
     if (!launch.params)
         return cudaErrorMemoryAllocation;
-    launch.workspace = cooperative ? launch.params + behind : NULL;
+    launch.workspace = grouping.cooperative ? launch.params + behind : NULL;
     launch.together = wants_together(&launch);
-    launch.shuffled = shuffled_blocks(launch.blocks);
+    launch.shuffled = order_of_blocks(&launch);
     int index = 0;
     for (const Variable *v = kernel->params; v; v = v->next, index++)
         memcpy(launch.params + v->address, arguments[index], v->bytes);
@@ -631,11 +702,5 @@ static cudaError_t launch_grid(const Module *module, const Function *kernel, dim
 cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                        size_t stack_bytes, void **arguments)
 {
-    return launch_grid(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, false);
-}
-
-cudaError_t sim_launch_cooperative(const Module *module, const Function *kernel, dim3 grid, dim3 block,
-                                   size_t dynamic_bytes, size_t stack_bytes, void **arguments)
-{
-    return launch_grid(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, true);
+    return sim_launch_grouped(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, (Grouping){0});
 }

@@ -108,6 +108,7 @@ typedef struct Kernel {
     const char *name;
     Binary *binary;
     int max_dynamic_bytes[SIM_MOST_DEVICES]; // cudaFuncAttributeMaxDynamicSharedMemorySize, -1 if not set
+    bool large_clusters[SIM_MOST_DEVICES];   // cudaFuncAttributeNonPortableClusterSizeAllowed
     struct Kernel *next;
 } Kernel;
 
@@ -156,8 +157,10 @@ cudaError_t sim_fill(const struct cudaMemsetParams *fill);
 // ---- calls_launch.c
 
 // What is wrong with a launch, its stream apart.
-cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments, bool cooperative);
-cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative);
+cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments, bool cooperative,
+                             dim3 cluster); // of the launch; 0: the kernel's own, or none
+cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative, dim3 *cluster);
+int sim_largest_cluster(const Kernel *kernel); // in blocks
 // Where the arguments of a kernel lie that are handed over in one piece, as `extra` says; room for `most` pointers.
 cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t most);
 

@@ -217,6 +217,7 @@ API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
     p->memPitch = 2147483647;
     set_texture_limits(p);
     p->unifiedAddressing = p->managedMemory = p->concurrentManagedAccess = p->canMapHostMemory = p->cooperativeLaunch = 1;
+    p->clusterLaunch = 1;
     p->concurrentKernels = p->streamPrioritiesSupported = p->memoryPoolsSupported = p->hostRegisterSupported = 1;
     p->canUseHostPointerForRegisteredMem = 1;
     return cudaSuccess;
@@ -242,7 +243,7 @@ API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute
         {cudaDevAttrMultiProcessorCount, d->sm_count}, {cudaDevAttrMaxThreadsPerMultiProcessor, d->threads_per_sm},
         {cudaDevAttrMaxBlocksPerMultiprocessor, d->blocks_per_sm}, {cudaDevAttrL2CacheSize, d->l2_bytes},
         {cudaDevAttrComputeCapabilityMajor, 9}, {cudaDevAttrUnifiedAddressing, 1}, {cudaDevAttrManagedMemory, 1},
-        {cudaDevAttrCanMapHostMemory, 1}, {cudaDevAttrCooperativeLaunch, 1}, {cudaDevAttrMaxPitch, 2147483647},
+        {cudaDevAttrCanMapHostMemory, 1}, {cudaDevAttrCooperativeLaunch, 1}, {cudaDevAttrClusterLaunch, 1}, {cudaDevAttrMaxPitch, 2147483647},
         {cudaDevAttrConcurrentManagedAccess, 1}, {cudaDevAttrConcurrentKernels, 1}, {cudaDevAttrStreamPrioritiesSupported, 1},
         {cudaDevAttrMemoryPoolsSupported, 1}, {cudaDevAttrHostRegisterSupported, 1},
         {cudaDevAttrCanUseHostPointerForRegisteredMem, 1}, {cudaDevAttrTextureAlignment, 512},

@@ -123,6 +123,7 @@ static const struct {
     ERROR(cudaErrorIllegalInstruction, "an illegal instruction was encountered"),
     ERROR(cudaErrorMisalignedAddress, "misaligned address"),
     ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
+    ERROR(cudaErrorInvalidClusterSize, "a kernel launch error has occurred due to cluster misconfiguration"),
     ERROR(cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch"),
     ERROR(cudaErrorNotSupported, "operation not supported"),
     ERROR(cudaErrorUnsupportedLimit, "limit is not supported on this architecture"),

@@ -28,6 +28,11 @@ API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, con
     attributes->ptxVersion = attributes->binaryVersion = target;
     attributes->maxDynamicSharedSizeBytes = (int)sim_most_dynamic_bytes(kernel, f);
     attributes->preferredShmemCarveout = -1;
+    attributes->requiredClusterWidth = (int)f->cluster.x;
+    attributes->requiredClusterHeight = (int)f->cluster.y;
+    attributes->requiredClusterDepth = (int)f->cluster.z;
+    attributes->clusterDimMustBeSet = f->cluster.x > 0;
+    attributes->nonPortableClusterSizeAllowed = kernel->large_clusters[sim_current_device];
     return cudaSuccess;
 }
 
@@ -46,8 +51,11 @@ API cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute at
         return cudaSuccess;
     }
     switch (attribute) {
-    case cudaFuncAttributePreferredSharedMemoryCarveout:
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
+        REQUIRE(value == 0 || value == 1, cudaErrorInvalidValue);
+        kernel->large_clusters[sim_current_device] = value;
+        return cudaSuccess;
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
     case cudaFuncAttributeClusterSchedulingPolicyPreference:
         return cudaSuccess; // hints
     case cudaFuncAttributeRequiredClusterWidth:
@@ -125,5 +133,55 @@ API cudaError_t cudaFuncGetParamInfo(const void *host, size_t index, size_t *off
     *offset = v->address;
     if (bytes)
         *bytes = v->bytes;
+    return cudaSuccess;
+}
+
+// ---- Clusters
+
+// The cluster that a launch would have: its own, or the kernel's; 0: none.
+static cudaError_t cluster_of(const cudaLaunchConfig_t *config, const Function *f, dim3 *cluster)
+{
+    bool cooperative;
+    *cluster = f->cluster;
+    for (unsigned k = 0; k < config->numAttrs; k++) {
+        const cudaError_t error = sim_check_attribute(&config->attrs[k], &cooperative, cluster);
+        if (error)
+            return error;
+    }
+    return cudaSuccess;
+}
+
+// The SMs count as one group, as if a cluster could lie on any of them.
+API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *host, const cudaLaunchConfig_t *config)
+{
+    Kernel *kernel;
+    const Function *f;
+    dim3 cluster;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    REQUIRE(!error, error);
+    REQUIRE(clusters && config && (config->attrs || config->numAttrs == 0), cudaErrorInvalidValue);
+    error = cluster_of(config, f, &cluster);
+    REQUIRE(!error, error);
+    const uint64_t threads = (uint64_t)config->blockDim.x * config->blockDim.y * config->blockDim.z;
+    const uint64_t blocks = (uint64_t)cluster.x * cluster.y * cluster.z;
+    REQUIRE(threads >= 1 && threads <= MAX_THREADS, cudaErrorInvalidConfiguration);
+    REQUIRE(blocks >= 1 && blocks <= (uint64_t)sim_largest_cluster(kernel), cudaErrorInvalidClusterSize);
+    *clusters = sim_blocks_per_sm(f, (int)threads, config->dynamicSmemBytes) * sim_device()->sm_count / (int)blocks;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *host, const cudaLaunchConfig_t *config)
+{
+    Kernel *kernel;
+    const Function *f;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    REQUIRE(!error, error);
+    REQUIRE(blocks && config, cudaErrorInvalidValue);
+    const int largest = sim_largest_cluster(kernel), most = f->most_cluster_blocks;
+    *blocks = most && most < largest ? most : largest;
     return cudaSuccess;
 }

@@ -105,7 +105,7 @@ static cudaError_t copy_kernel_work(KernelWork *to, const KernelWork *from)
         arguments = unpacked;
     }
     if (!error)
-        error = sim_check_launch(from->host, from->grid, from->block, from->dynamic_bytes, arguments, from->cooperative);
+        error = sim_check_launch(from->host, from->grid, from->block, from->dynamic_bytes, arguments, from->cooperative, (dim3){0, 0, 0});
     if (error)
         return error;
     *to = *from;
@@ -738,7 +738,10 @@ API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunch
     REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
     REQUIRE(value, cudaErrorInvalidValue);
     const cudaLaunchAttribute attribute = {.id = id, .val = *value};
-    const cudaError_t error = sim_check_attribute(&attribute, &cooperative);
+    dim3 cluster = {0, 0, 0};
+    cudaError_t error = sim_check_attribute(&attribute, &cooperative, &cluster);
+    if (!error && cluster.x * cluster.y * cluster.z > 1)
+        error = cudaErrorNotSupported; // a node's clusters are the kernel's own
     if (!error && id == cudaLaunchAttributeCooperative)
         sim_node_of(node)->work.kernel.cooperative = cooperative;
     return sim_done(error);

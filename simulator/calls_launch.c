@@ -13,6 +13,7 @@ typedef struct Configuration {
     dim3 grid, block;
     size_t dynamic_bytes;
     cudaStream_t stream;
+    dim3 cluster; // 0: the kernel's own, or none
 } Configuration;
 
 // Between the two calls the arguments are worked out, which may launch other kernels: hence a stack.
@@ -25,7 +26,7 @@ static _Thread_local bool unseen;
 API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_bytes, cudaStream_t stream)
 {
     REQUIRE(depth < DEEPEST, cudaErrorLaunchOutOfResources);
-    configurations[depth++] = (Configuration){grid, block, dynamic_bytes, stream};
+    configurations[depth++] = (Configuration){grid, block, dynamic_bytes, stream, {0, 0, 0}};
     return 0;
 }
 
@@ -43,6 +44,29 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dyna
 
 // ---- Launches
 
+enum { PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16 }; // blocks of a cluster: on any device that has them, on this one
+
+int sim_largest_cluster(const Kernel *kernel)
+{
+    return kernel->large_clusters[sim_current_device] ? LARGEST_CLUSTER : PORTABLE_CLUSTER;
+}
+
+// Whether the grid consists of whole clusters, of a size that the kernel and the device allow.
+static cudaError_t check_cluster(const Kernel *kernel, const Function *f, dim3 grid, dim3 asked)
+{
+    const dim3 own = f->cluster, size = asked.x ? asked : own;
+    if (size.x == 0)
+        return cudaSuccess;
+    const uint64_t blocks = (uint64_t)size.x * size.y * size.z;
+    if (own.x && (own.x != size.x || own.y != size.y || own.z != size.z))
+        return cudaErrorInvalidClusterSize;
+    const bool too_long = size.x > LARGEST_CLUSTER || size.y > LARGEST_CLUSTER || size.z > LARGEST_CLUSTER;
+    const uint64_t largest = (uint64_t)sim_largest_cluster(kernel), named = (uint64_t)f->most_cluster_blocks;
+    if (too_long || blocks > largest || (named && blocks > named))
+        return cudaErrorInvalidClusterSize;
+    return grid.x % size.x || grid.y % size.y || grid.z % size.z ? cudaErrorInvalidClusterSize : cudaSuccess;
+}
+
 static cudaError_t check_launch(const Kernel *kernel, const Function *f, dim3 grid, dim3 block, size_t dynamic_bytes)
 {
     const uint64_t threads = (uint64_t)block.x * block.y * block.z;
@@ -53,11 +77,6 @@ static cudaError_t check_launch(const Kernel *kernel, const Function *f, dim3 gr
     if (threads > most || (f->exact_threads && threads < most) ||
         f->shared_bytes > (size_t)sim_device()->shared_per_block)
         return cudaErrorInvalidValue;
-    if (f->cluster_blocks > 1) {
-        fprintf(stderr, "simulator: kernel %s: clusters, here of %d blocks, are not supported\n", kernel->name,
-                f->cluster_blocks);
-        return cudaErrorNotSupported;
-    }
     return dynamic_bytes > sim_most_dynamic_bytes(kernel, f) ? cudaErrorInvalidValue : cudaSuccess;
 }
 
@@ -83,13 +102,16 @@ static bool all_there(const Function *f, void **arguments)
     return true;
 }
 
-cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments, bool cooperative)
+cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments, bool cooperative,
+                             dim3 cluster)
 {
     Kernel *kernel;
     const Function *f;
     cudaError_t error = sim_find_kernel(host, &kernel, &f);
     if (!error)
         error = check_launch(kernel, f, grid, block, dynamic_bytes);
+    if (!error)
+        error = check_cluster(kernel, f, grid, cluster);
     if (!error && !all_there(f, arguments))
         error = cudaErrorInvalidValue;
     if (!error && cooperative && !fits_at_once(f, grid, block, dynamic_bytes))
@@ -128,7 +150,7 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
     STOP_IF_BROKEN();
     cudaError_t error = sim_find_kernel(host, &kernel, &f);
     if (!error)
-        error = sim_check_launch(host, c->grid, c->block, c->dynamic_bytes, arguments, cooperative);
+        error = sim_check_launch(host, c->grid, c->block, c->dynamic_bytes, arguments, cooperative, c->cluster);
     if (!error && !is_stream_of_device(c->stream))
         error = cudaErrorInvalidResourceHandle;
     if (error && was_unseen)
@@ -138,8 +160,8 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
     CAPTURE(c->stream, &(Work){cudaGraphNodeTypeKernel,
                                .kernel = {host, c->grid, c->block, c->dynamic_bytes, cooperative, arguments, NULL}});
     const size_t asked = sim_limit(cudaLimitStackSize), stack = asked > LEAST_STACK ? asked : LEAST_STACK;
-    sim_sticky_error = (cooperative ? sim_launch_cooperative : sim_launch)(sim_module_of(kernel->binary), f, c->grid, c->block,
-                                                                           c->dynamic_bytes, stack, arguments);
+    sim_sticky_error = sim_launch_grouped(sim_module_of(kernel->binary), f, c->grid, c->block, c->dynamic_bytes, stack,
+                                          arguments, (Grouping){cooperative, c->cluster});
     if (sim_sticky_error)
         sim_last_error = sim_sticky_error;
     return cudaSuccess; // as on a GPU, the next call tells that the kernel failed
@@ -148,7 +170,7 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
 API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes,
                                  cudaStream_t stream)
 {
-    return launch_kernel(host, &(Configuration){grid, block, dynamic_bytes, stream}, arguments, false);
+    return launch_kernel(host, &(Configuration){grid, block, dynamic_bytes, stream, {0, 0, 0}}, arguments, false);
 }
 
 API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host)
@@ -164,7 +186,7 @@ API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, v
 }
 
 // An attribute that changes how a launch is scheduled changes nothing here; one that changes what it does is refused.
-cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative)
+cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative, dim3 *cluster)
 {
     switch ((int)attribute->id) {
     case cudaLaunchAttributeCooperative:
@@ -182,29 +204,43 @@ cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *coop
     case NVLINK_SCHEDULING:
         return cudaSuccess;
     case cudaLaunchAttributeClusterDimension:
-        return attribute->val.clusterDim.x * attribute->val.clusterDim.y * attribute->val.clusterDim.z == 1 ? cudaSuccess : cudaErrorNotSupported;
+        *cluster = (dim3){attribute->val.clusterDim.x, attribute->val.clusterDim.y, attribute->val.clusterDim.z};
+        return cluster->x && cluster->y && cluster->z ? cudaSuccess : cudaErrorInvalidValue;
     default:
         return (int)attribute->id > NVLINK_SCHEDULING ? cudaErrorInvalidValue : cudaErrorNotSupported;
     }
 }
 
+// A graph's node keeps no cluster: those of its blocks are the kernel's own.
+static cudaError_t refuse_capture(cudaStream_t stream, dim3 cluster)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    if (cluster.x * cluster.y * cluster.z <= 1 || cudaStreamIsCapturing(stream, &status) || status == cudaStreamCaptureStatusNone)
+        return cudaSuccess;
+    fprintf(stderr, "simulator: a launch with the attribute cudaLaunchAttributeClusterDimension cannot be captured\n");
+    return sim_done(cudaErrorNotSupported);
+}
+
 API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *host, void **arguments)
 {
     bool cooperative = false;
+    dim3 cluster = {0, 0, 0};
     REQUIRE(config && (config->attrs || config->numAttrs == 0), cudaErrorInvalidValue);
     for (unsigned k = 0; k < config->numAttrs; k++) {
-        const cudaError_t error = sim_check_attribute(&config->attrs[k], &cooperative);
+        const cudaError_t error = sim_check_attribute(&config->attrs[k], &cooperative, &cluster);
         if (error)
             return sim_done(error);
     }
-    return launch_kernel(host, &(Configuration){config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream},
+    STOP_IF(refuse_capture(config->stream, cluster));
+    return launch_kernel(host, &(Configuration){config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream,
+                                          cluster},
                          arguments, cooperative);
 }
 
 API cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t bytes,
                                             cudaStream_t stream)
 {
-    return launch_kernel(host, &(Configuration){grid, block, bytes, stream}, arguments, true);
+    return launch_kernel(host, &(Configuration){grid, block, bytes, stream, {0, 0, 0}}, arguments, true);
 }
 
 // Whether the host may run the function now; or why not.

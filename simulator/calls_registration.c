@@ -266,6 +266,8 @@ void sim_reset_program(void)
     for (const Binary *b = binaries; b; b = b->next)
         if (b->modules[sim_current_device])
             sim_set_variables(b->modules[sim_current_device]);
-    for (Kernel *k = kernels; k; k = k->next)
+    for (Kernel *k = kernels; k; k = k->next) {
         k->max_dynamic_bytes[sim_current_device] = -1;
+        k->large_clusters[sim_current_device] = false;
+    }
 }

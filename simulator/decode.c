@@ -32,7 +32,7 @@ const char *sim_word_list(Slice word)
         {"WHOLE", "rni|rzi|rmi|rpi"}, // to a whole number
         {"LOGIC", "and|or|xor"},
         {"SCOPE", "cta|cluster|gpu|sys"},
-        {"SPACE", "global|shared|shared::cta|local|const|param|param::entry|param::func"},
+        {"SPACE", "global|shared|shared::cta|shared::cluster|local|const|param|param::entry|param::func"},
         {"SHARED", "shared|shared::cta"},
         {"CACHE", "ca|cg|cs|cv|lu|wb|wt"},
         {"EVICT", "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate"},

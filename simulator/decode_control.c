@@ -115,7 +115,7 @@ static bool decode_call(Decoder *d, const Statement *s, const Opcode *o, Instr *
     return call->callee && (call->callee->defined || decode_built_in(d, callee->name, call, i));
 }
 
-// ---- Barriers of a block
+// ---- Barriers of a block, and of a cluster
 
 // bar.sync a{, b}; bar.arrive a, b
 static bool decode_barrier(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
@@ -143,6 +143,15 @@ static bool decode_barrier_reduction(Decoder *d, const Statement *s, const Opcod
     i->c = sim_source(d, predicate, 'p');
     i->flags = predicate->negated ? COMBINE_NEGATED : 0;
     return i->d != NOWHERE && i->a != NOWHERE && (s->count == 3 || i->b != NOWHERE) && i->c != NOWHERE;
+}
+
+// barrier.cluster.arrive, barrier.cluster.wait
+static bool decode_cluster_barrier(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    (void)d;
+    i->control = CLUSTER_BARRIER;
+    i->op = sim_has_part(o, "arrive") ? CLUSTER_ARRIVE : CLUSTER_WAIT;
+    return s->count == 0;
 }
 
 // ---- Between the lanes of a warp. The last operand tells which lanes take part.
@@ -235,6 +244,8 @@ static const Instruction ROWS[] = {
     {"barrier {cta} sync|arrive {aligned}", .decode = decode_barrier},
     {"barrier {cta} red popc {aligned} u32", .decode = decode_barrier_reduction},
     {"barrier {cta} red and|or {aligned} pred", .decode = decode_barrier_reduction},
+    {"barrier cluster arrive {release|relaxed} {aligned}", .decode = decode_cluster_barrier},
+    {"barrier cluster wait {acquire} {aligned}", .decode = decode_cluster_barrier},
     {"bar warp sync", .decode = decode_warp_barrier},
     {"shfl sync up|down|bfly|idx b32", .decode = decode_shuffle, .run = sim_shuffle},
     {"vote sync all|any|uni pred", .decode = decode_vote, .run = sim_vote},

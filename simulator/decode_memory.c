@@ -8,7 +8,13 @@ static Space space_of(const Opcode *o)
     static const char *const NAMES[] = {"global", "shared", "shared::cta", "shared::cluster", "local", "const",
                                         "param", "param::entry", "param::func"};
     static const Space SPACES[] = {GLOBAL, SHARED, SHARED, SHARED, LOCAL, CONST, PARAM, PARAM, PARAM, GENERIC};
-    return SPACES[sim_part_among(o, NAMES, (int)(sizeof NAMES / sizeof *NAMES))]; // a block is a cluster
+    return SPACES[sim_part_among(o, NAMES, (int)(sizeof NAMES / sizeof *NAMES))];
+}
+
+// Whether the instruction reaches the shared memory of other blocks: WITHIN_CLUSTER, or 0.
+static uint16_t reach_of(const Opcode *o)
+{
+    return sim_has_part(o, "shared::cluster") || space_of(o) == GENERIC ? WITHIN_CLUSTER : 0;
 }
 
 // How an access is ordered among others, and for which threads; `usual` where the opcode says nothing.
@@ -71,6 +77,7 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->count = (uint8_t)elements_of(o);
     decode_semantics(o, i, WEAK);
     i->flags = o->type == S8 || o->type == S16 || o->type == S32 ? SIGNED_VALUE : 0;
+    i->flags |= reach_of(o);
     if (i->count != (vector ? value->count : 1) || i->count * i->bytes > 32 ||
         !sim_decode_address(d, address, space_of(o), &i->at) || !access_elements(d, vector ? value->elements : value, load, i))
         return false;
@@ -116,6 +123,7 @@ static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->bytes = (uint8_t)sim_type_bytes(o->type);
     i->count = (uint8_t)elements_of(o);
     decode_semantics(o, i, RELAXED);
+    i->flags |= reach_of(o);
     i->values = atomic_elements(d, address + 1, i, false);
     i->list = atomic_elements(d, returns ? &s->operands[0] : NULL, i, true);
     if (!i->values || !i->list || i->count * i->bytes > 16 || !sim_decode_address(d, address, space_of(o), &i->at))
@@ -131,7 +139,16 @@ static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr
 static bool decode_isspacep(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     i->at.space = (uint8_t)space_of(o);
+    i->flags |= reach_of(o);
     return sim_plain_operands(d, s, o, i, "pl");
+}
+
+// mapa d, address, rank; getctarank d, address
+static bool decode_cluster_address(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    i->at.space = (uint8_t)space_of(o);
+    i->bytes = (uint8_t)sim_type_bytes(o->type);
+    return sim_plain_operands(d, s, o, i, i->run == sim_map_address ? "tti" : "it");
 }
 
 // A block's accesses, and those of the copy engine for it, are done in the order in which they are issued, so that a
@@ -175,6 +192,8 @@ static const Instruction ROWS[] = {
     ATOMIC("red"),
     {"isspacep global|shared|shared::cta|shared::cluster|local|const|param|param::entry", .decode = decode_isspacep,
      .run = sim_is_space},
+    {"mapa {shared::cluster} u32|u64", .decode = decode_cluster_address, .run = sim_map_address},
+    {"getctarank {shared::cluster} u32|u64", .decode = decode_cluster_address, .run = sim_rank_of_address},
     {"membar cta|gl|sys", .decode = decode_fence},
     {"fence {sc|acq_rel|acquire|release} SCOPE", .decode = decode_fence},
     {"fence mbarrier_init release cluster", .decode = decode_fence},

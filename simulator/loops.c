@@ -22,7 +22,8 @@ static void note(Does *does, const Instr *i)
     does->writes |= i->run == sim_store || i->run == sim_store_surface || i->run == sim_store_matrix || adds ||
                     i->run == sim_copy_async || i->run == sim_copy_bulk ||
                     i->run == sim_mbarrier_init || i->run == sim_mbarrier_inval || i->run == sim_mbarrier_arrive ||
-                    i->run == sim_print || i->run == sim_malloc || i->run == sim_free || i->control == BLOCK_BARRIER;
+                    i->run == sim_print || i->run == sim_malloc || i->run == sim_free || i->control == BLOCK_BARRIER ||
+                    i->control == CLUSTER_BARRIER;
     if (i->control != CALL)
         return;
     const Does any = {true, true, true}, called = i->call->callee ? i->call->callee->program->does : any;

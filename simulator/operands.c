@@ -60,12 +60,12 @@ static const struct {
     {"%lanemask_gt", LANEMASK_GT, 4}, {"%clock", CLOCK, 4}, {"%clock_hi", CLOCK_HI, 4}, {"%clock64", CLOCK64, 8},
     {"%globaltimer", GLOBALTIMER, 8}, {"%globaltimer_lo", GLOBALTIMER_LO, 4}, {"%globaltimer_hi", GLOBALTIMER_HI, 4},
     {"%reserved_smem_offset_1", RESERVED_SHARED, 4}, {"%dynamic_smem_size", DYNAMIC_SMEM_SIZE, 4}, {"%total_smem_size", TOTAL_SMEM_SIZE, 4},
-    {"%nclusterid.x", NCTAID_X, 4}, {"%nclusterid.y", NCTAID_Y, 4}, {"%nclusterid.z", NCTAID_Z, 4},
-    {"%clusterid.x", CTAID_X, 4}, {"%clusterid.y", CTAID_Y, 4}, {"%clusterid.z", CTAID_Z, 4},
-    {"%cluster_nctaid.x", CLUSTER_ONE, 4}, {"%cluster_nctaid.y", CLUSTER_ONE, 4},
-    {"%cluster_nctaid.z", CLUSTER_ONE, 4}, {"%cluster_nctarank", CLUSTER_ONE, 4},
-    {"%cluster_ctaid.x", CLUSTER_ZERO, 4}, {"%cluster_ctaid.y", CLUSTER_ZERO, 4},
-    {"%cluster_ctaid.z", CLUSTER_ZERO, 4}, {"%cluster_ctarank", CLUSTER_ZERO, 4},
+    {"%nclusterid.x", NCLUSTERID_X, 4}, {"%nclusterid.y", NCLUSTERID_Y, 4}, {"%nclusterid.z", NCLUSTERID_Z, 4},
+    {"%clusterid.x", CLUSTERID_X, 4}, {"%clusterid.y", CLUSTERID_Y, 4}, {"%clusterid.z", CLUSTERID_Z, 4},
+    {"%cluster_nctaid.x", CLUSTER_NCTAID_X, 4}, {"%cluster_nctaid.y", CLUSTER_NCTAID_Y, 4},
+    {"%cluster_nctaid.z", CLUSTER_NCTAID_Z, 4}, {"%cluster_nctarank", CLUSTER_NCTARANK, 4},
+    {"%cluster_ctaid.x", CLUSTER_CTAID_X, 4}, {"%cluster_ctaid.y", CLUSTER_CTAID_Y, 4},
+    {"%cluster_ctaid.z", CLUSTER_CTAID_Z, 4}, {"%cluster_ctarank", CLUSTER_CTARANK, 4},
     {"%envreg1", GRID_WORKSPACE_HIGH, 4}, {"%envreg2", GRID_WORKSPACE_LOW, 4},
 };
 
@@ -138,6 +138,8 @@ uint32_t sim_source(Decoder *d, const Operand *o, char letter)
         const bool fits = predicate || sim_type_bytes(o->reg->type) == bytes_of_letter(letter);
         return predicate == (letter == 'p') && fits ? o->reg->slot : NOWHERE;
     }
+    if (letter == 'p' && o->kind == IS_SYMBOL && sim_slice_is(o->name, "%is_explicit_cluster"))
+        return slot(d, 4, IS_EXPLICIT_CLUSTER, 0);
     if (letter == 'p')
         return o->kind == IS_INTEGER ? sim_constant(d, 4, o->integer ? ALL_LANES : 0) : NOWHERE;
     if (letter == 'q') // no constant is so wide

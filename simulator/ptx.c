@@ -997,14 +997,18 @@ static void parse_parameters(Parser *p, Variable **list)
 }
 
 // Numbers of threads or blocks in each direction: their product, or 1.
-static int parse_product(Parser *p)
+static int parse_product(Parser *p, dim3 *extent)
 {
+    unsigned *const sizes[] = {&extent->x, &extent->y, &extent->z};
+    size_t count = 0;
     enum { MOST = 65536 };
     int64_t product = 1;
     while (p->token.kind == INTEGER) {
         if (p->token.integer < 1 || p->token.integer > MOST || product > MOST)
             fail(p, "a block of that many threads");
         product *= p->token.integer;
+        if (count < sizeof sizes / sizeof *sizes)
+            *sizes[count++] = (unsigned)p->token.integer;
         advance(p);
         if (!accept(p, ","))
             break;
@@ -1015,7 +1019,7 @@ static int parse_product(Parser *p)
 // What stands between a function's parameters and its body: .maxntid 64, 1, 1 and the like.
 static void parse_directive(Parser *p, Function *f)
 {
-    static const char *const HINTS[] = {".minnctapersm", ".maxnctapersm", ".maxnreg", ".maxclusterrank", ".noreturn",
+    static const char *const HINTS[] = {".minnctapersm", ".maxnctapersm", ".maxnreg", ".noreturn",
                                         ".explicitcluster", ".blocksareclusters", ".abi_preserve",
                                         ".abi_preserve_control"};
     const Slice name = p->token.text;
@@ -1026,12 +1030,16 @@ static void parse_directive(Parser *p, Function *f)
     bool known = false;
     for (size_t k = 0; k < sizeof HINTS / sizeof *HINTS; k++)
         known |= next_is(p, HINTS[k]);
-    if (!known && !next_is(p, ".maxntid") && !next_is(p, ".reqntid") && !next_is(p, ".reqnctapercluster"))
+    if (!known && !next_is(p, ".maxntid") && !next_is(p, ".reqntid") && !next_is(p, ".reqnctapercluster") &&
+        !next_is(p, ".maxclusterrank"))
         fail(p, "unknown directive '%.*s'", (int)(name.length < 40 ? name.length : 40), name.text);
     advance(p);
-    const int product = parse_product(p);
+    dim3 extent = {1, 1, 1};
+    const int product = parse_product(p, &extent);
     if (sim_slice_is(name, ".reqnctapercluster"))
-        f->cluster_blocks = product;
+        f->cluster = extent;
+    else if (sim_slice_is(name, ".maxclusterrank"))
+        f->most_cluster_blocks = product;
     else if (!known)
         f->max_threads = product;
     f->exact_threads |= sim_slice_is(name, ".reqntid");

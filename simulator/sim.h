@@ -127,7 +127,8 @@ typedef struct Function {
     size_t kernel_param_bytes;
     int max_threads;    // .maxntid or .reqntid, 0 if none
     bool exact_threads; // .reqntid
-    int cluster_blocks; // .reqnctapercluster, 0 if none
+    dim3 cluster;       // .reqnctapercluster, 0 if none
+    int most_cluster_blocks; // .maxclusterrank, 0 if none
     struct Program *program; // made by decode.c
     struct Function *next;
 } Function;
@@ -177,7 +178,7 @@ typedef struct Instr Instr;
 typedef void Handler(Warp *w, const Instr *i, uint32_t mask);
 
 typedef enum Control { // what the warp's loop itself has to do
-    PLAIN, BRANCH, BRANCH_INDEXED, CALL, RETURN, EXIT, BLOCK_BARRIER, WARP_BARRIER, GATHER, PHASE_TEST, UNKNOWN
+    PLAIN, BRANCH, BRANCH_INDEXED, CALL, RETURN, EXIT, BLOCK_BARRIER, CLUSTER_BARRIER, WARP_BARRIER, GATHER, PHASE_TEST, UNKNOWN
 } Control;
 
 typedef struct Address { // of an operand in brackets
@@ -227,12 +228,13 @@ enum { NO_SCOPE, BLOCK_SCOPE, CLUSTER_SCOPE, DEVICE_SCOPE, SYSTEM_SCOPE };      
 enum { ATOMIC_ADD, ATOMIC_MIN, ATOMIC_MAX, ATOMIC_INC, ATOMIC_DEC, ATOMIC_AND, ATOMIC_OR, ATOMIC_XOR, ATOMIC_EXCH,
        ATOMIC_CAS };                               // Instr.op of atom and red
 enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR }; // of bar
+enum { CLUSTER_ARRIVE, CLUSTER_WAIT };                    // of barrier.cluster
 enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR, SHUFFLE_INDEX }; // of shfl
 enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };            // of vote
 enum { REDUCE_ADD, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR, REDUCE_XOR }; // of redux
 enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, RELU = 8, SIGNED_VALUE = 16, COMBINE = 32,
        COMBINE_NEGATED = 64, ASKS_OTHERS = 128,
-       DROPS = 256 }; // Instr.flags
+       DROPS = 256, WITHIN_CLUSTER = 512 }; // Instr.flags
 
 enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4 }; // Instr.loop: the branch turns a loop that changes nothing in
 // memory; that also asks there what others did; some lanes may leave a loop by it that loads or stores
@@ -244,10 +246,12 @@ typedef struct CallSite {
 } CallSite;
 
 typedef enum Special {
-    TID_X, TID_Y, TID_Z, NTID_X, NTID_Y, NTID_Z, CTAID_X, CTAID_Y, CTAID_Z, NCTAID_X, NCTAID_Y, NCTAID_Z,
-    LANEID, WARPID, NWARPID, SMID, NSMID, GRIDID, LANEMASK_EQ, LANEMASK_LE, LANEMASK_LT, LANEMASK_GE,
+    TID_X, TID_Y, TID_Z, NTID_X, NTID_Y, NTID_Z, CTAID_X, CTAID_Y, CTAID_Z, CLUSTERID_X, CLUSTERID_Y,
+    CLUSTERID_Z, CLUSTER_CTAID_X, CLUSTER_CTAID_Y, CLUSTER_CTAID_Z, CLUSTER_CTARANK, NCTAID_X, NCTAID_Y, NCTAID_Z,
+    NCLUSTERID_X, NCLUSTERID_Y, NCLUSTERID_Z, CLUSTER_NCTAID_X, CLUSTER_NCTAID_Y, CLUSTER_NCTAID_Z, CLUSTER_NCTARANK,
+    IS_EXPLICIT_CLUSTER, LANEID, WARPID, NWARPID, SMID, NSMID, GRIDID, LANEMASK_EQ, LANEMASK_LE, LANEMASK_LT, LANEMASK_GE,
     LANEMASK_GT, CLOCK, CLOCK_HI, CLOCK64, GLOBALTIMER, GLOBALTIMER_LO, GLOBALTIMER_HI,
-    DYNAMIC_SMEM_SIZE, TOTAL_SMEM_SIZE, CLUSTER_ONE, CLUSTER_ZERO, DYNAMIC_SHARED, RESERVED_SHARED, LOCAL_BASE,
+    DYNAMIC_SMEM_SIZE, TOTAL_SMEM_SIZE, DYNAMIC_SHARED, RESERVED_SHARED, LOCAL_BASE,
     PARAM_BASE, GRID_WORKSPACE_HIGH, GRID_WORKSPACE_LOW, SPECIALS
 } Special;
 
@@ -469,7 +473,7 @@ typedef struct Frame { // of one call of a function by some lanes of a warp
     struct Frame *next_free;
 } Frame;
 
-typedef enum Waiting { RUNS, WAITS_FOR_PATHS, WAITS_AT_BARRIER, WAITS_FOR_LANES } Waiting;
+typedef enum Waiting { RUNS, WAITS_FOR_PATHS, WAITS_AT_BARRIER, WAITS_AT_CLUSTER, WAITS_FOR_LANES } Waiting;
 
 typedef struct Path { // lanes of a warp that run together
     uint32_t mask, pc, join;
@@ -501,6 +505,8 @@ struct Warp {
     struct Block *block;
     Allocation *near; // where the last global access fell
     uint32_t live;          // lanes that have not ended
+    uint32_t arrived;       // lanes that have come to the cluster's barrier, which others have not yet
+    uint32_t passed;        // lanes that may go on there, and have not waited yet
     bool yields;            // its path asked in vain whether a phase is over: the others have their turn
     int number;
     uint64_t instructions;
@@ -530,6 +536,18 @@ uint32_t sim_wanted_lanes(const Warp *w);
 Handler sim_shuffle, sim_vote, sim_match, sim_reduce_warp, sim_activemask, sim_elect, sim_print,
     sim_fail_assertion, sim_malloc, sim_free, sim_trap, sim_read_clock;
 
+// ---- cluster.c: blocks that reach each other's shared memory.
+
+Handler sim_map_address, sim_rank_of_address;
+// Whether an address in shared memory tells of which block of the cluster.
+bool sim_names_block(uint64_t address);
+// Where a lane's bytes lie at such an address; ends the launch where they lie nowhere, or the block has ended.
+uint8_t *sim_find_in_cluster(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes);
+// The path arrives at the cluster's barrier, or waits there.
+void sim_come_to_cluster_barrier(Warp *w, Path *p, const Instr *i);
+// Lets the threads of the block's cluster go on that wait at its barrier, if the last one has come.
+void sim_check_cluster_barrier(struct Block *block);
+
 // ---- block.c: blocks, barriers, the host's threads.
 
 typedef struct Barrier {
@@ -542,7 +560,9 @@ typedef struct Launch {
     const Module *module;
     int device;
     const Function *kernel;
-    dim3 grid, block;
+    dim3 grid, block, cluster;
+    uint32_t cluster_blocks; // at least 1
+    bool explicit_cluster;   // the kernel or the launch names a cluster
     size_t dynamic_bytes, shared_bytes; // asked for; with the static ones
     uint32_t dynamic_shared, reserved_shared; // where these parts begin
     uint8_t *params;
@@ -567,6 +587,8 @@ typedef struct Block {
     Launch *launch;
     uint64_t number, place; // place: in the order in which blocks begin
     dim3 index;
+    uint32_t rank; // in its cluster,
+    struct Block **cluster, *alone; // whose blocks these are; it alone, where it is a cluster by itself
     Warp warps[MAX_WARPS];
     int warp_count;
     uint32_t threads, live;
@@ -605,9 +627,15 @@ void sim_check_barriers(Block *block);
 // that calls functions gets stack_bytes of local memory for theirs.
 cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block,
                        size_t dynamic_bytes, size_t stack_bytes, void **arguments);
-// The same for a cooperative launch, whose blocks may wait for each other. The device must hold them all.
-cudaError_t sim_launch_cooperative(const Module *module, const Function *kernel, dim3 grid, dim3 block,
-                                   size_t dynamic_bytes, size_t stack_bytes, void **arguments);
+
+typedef struct Grouping { // which blocks of a launch run together
+    bool cooperative; // all of them, which the device must hold at once
+    dim3 cluster;     // those of a cluster of this size; 0: of the kernel's own, or none
+} Grouping;
+
+// The same for blocks that may wait for each other.
+cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+                               size_t stack_bytes, void **arguments, Grouping grouping);
 
 // The instruction of a lane (or -1) went wrong: the launch ends with the block, unless something else did before.
 void sim_note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)

@@ -113,10 +113,28 @@ static void set_pointers(Access *access, uint64_t origin, size_t lane_bytes)
     FOR_EACH_LANE(access->pointer[l] = (uint8_t *)(uintptr_t)(origin + access->address[l] + (uint64_t)l * lane_bytes))
 }
 
+// Shared memory, where a lane's address may tell of which block of the cluster.
+static void find_shared(Warp *w, const Instr *i, Access *access)
+{
+    const size_t size = w->block->launch->shared_bytes;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const uint64_t address = access->address[l];
+        const bool names_block = sim_names_block(address);
+        if (address % access->alignment || (!names_block && (access->bytes > size || address > size - access->bytes)))
+            misplaced(w, i, access, l);
+        access->pointer[l] = names_block ? sim_find_in_cluster(w, i, l, address, access->bytes) : w->block->shared + address;
+    }
+}
+
 // Shared or local memory, of `size` bytes for each lane.
 static void find_in_block(Warp *w, const Instr *i, Access *access, size_t size, uint8_t *memory, size_t lane_bytes)
 {
     const Extent extent = survey(access);
+    if (access->space == SHARED && sim_names_block(extent.most)) {
+        find_shared(w, i, access);
+        return;
+    }
     if ((extent.bits & (access->alignment - 1)) || access->bytes > size || extent.most > size - access->bytes)
         for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
             const int l = __builtin_ctz(rest);
@@ -246,7 +264,9 @@ void sim_is_space(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint64_t *address = OPERAND(uint64_t, a);
     uint32_t *d = OPERAND(uint32_t, d), result = 0;
+    const bool own = i->at.space == SHARED && !(i->flags & WITHIN_CLUSTER); // the block's own
     for (int l = 0; l < LANES; l++)
-        result |= (uint32_t)(sim_space_at(address[l]) == (Space)i->at.space) << l;
+        result |= (uint32_t)(sim_space_at(address[l]) == (Space)i->at.space && 
+                             !(own && sim_names_block(address[l] - SHARED_WINDOW))) << l;
     *d = (*d & ~mask) | (result & mask);
 }

@@ -34,6 +34,21 @@ static uint64_t special_value(const Warp *w, const Frame *f, Special special, in
     case CTAID_X: return b->index.x;
     case CTAID_Y: return b->index.y;
     case CTAID_Z: return b->index.z;
+    case CLUSTERID_X: return b->index.x / launch->cluster.x;
+    case CLUSTERID_Y: return b->index.y / launch->cluster.y;
+    case CLUSTERID_Z: return b->index.z / launch->cluster.z;
+    case CLUSTER_CTAID_X: return b->index.x % launch->cluster.x;
+    case CLUSTER_CTAID_Y: return b->index.y % launch->cluster.y;
+    case CLUSTER_CTAID_Z: return b->index.z % launch->cluster.z;
+    case CLUSTER_CTARANK: return b->rank;
+    case NCLUSTERID_X: return launch->grid.x / launch->cluster.x;
+    case NCLUSTERID_Y: return launch->grid.y / launch->cluster.y;
+    case NCLUSTERID_Z: return launch->grid.z / launch->cluster.z;
+    case CLUSTER_NCTAID_X: return launch->cluster.x;
+    case CLUSTER_NCTAID_Y: return launch->cluster.y;
+    case CLUSTER_NCTAID_Z: return launch->cluster.z;
+    case CLUSTER_NCTARANK: return launch->cluster_blocks;
+    case IS_EXPLICIT_CLUSTER: return launch->explicit_cluster ? ALL_LANES : 0; // a predicate
     case NCTAID_X: return launch->grid.x;
     case NCTAID_Y: return launch->grid.y;
     case NCTAID_Z: return launch->grid.z;
@@ -49,7 +64,6 @@ static uint64_t special_value(const Warp *w, const Frame *f, Special special, in
     case LANEMASK_GE: return ~(bit - 1);
     case DYNAMIC_SMEM_SIZE: return launch->dynamic_bytes;
     case TOTAL_SMEM_SIZE: return launch->shared_bytes;
-    case CLUSTER_ONE: return 1;
     case DYNAMIC_SHARED: return launch->dynamic_shared;
     case RESERVED_SHARED: return launch->reserved_shared;
     case LOCAL_BASE: return f->local_base;
@@ -347,6 +361,7 @@ static void end_lanes(Warp *w, Path *p, uint32_t mask)
         if (q->waiting == WAITS_FOR_LANES) // perhaps only for those that have ended
             meet(w, q);
     sim_check_barriers(w->block);
+    sim_check_cluster_barrier(w->block);
 }
 
 void sim_start_warp(Warp *w, uint32_t live)
@@ -360,11 +375,12 @@ void sim_start_warp(Warp *w, uint32_t live)
         clear_registers(w->entry);
     for (int k = 0; k < program->slot_count; k++) {
         const int special = program->slots[k].special;
-        if (first || (special >= CTAID_X && special <= CTAID_Z) || special == SMID)
+        if (first || (special >= CTAID_X && special <= CLUSTER_CTARANK) || special == SMID)
             fill_slot(w, w->entry, &program->slots[k]);
     }
     w->entry->local_end = kernel->local_bytes;
     w->live = live;
+    w->arrived = w->passed = 0;
     w->paths = NULL;
     w->near = NULL;
     sim_drop_copies(w);
@@ -716,6 +732,8 @@ static void control(Warp *w, Path *p, const Instr *i, uint32_t mask)
         call(w, p, i);
     else if (i->control == BLOCK_BARRIER)
         wait_at_barrier(w, p, i);
+    else if (i->control == CLUSTER_BARRIER)
+        sim_come_to_cluster_barrier(w, p, i);
     else
         gather(w, p, i);
 }

@@ -111,7 +111,7 @@ int main()
     puts("PASS");
 }
 """)
-    built = subprocess.run([nvcc(), "-cudart", "none", *(word for word in LINK if "-fsanitize" in word or word == "-Xcompiler"),
+    built = subprocess.run([nvcc(), "-cudart", "none", *(word for pair in zip(LINK, LINK[1:]) if "-fsanitize" in pair[1] for word in pair),
                             source, "-o", tmp_path / "only", f"-L{SIM}", "-lcuda"], capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
     result = run(tmp_path / "only", LD_LIBRARY_PATH=str(SIM))
