@@ -44,7 +44,7 @@ def of(path):
     except FileNotFoundError:
         rows = []
     if not rows:
-        return "no kernel was launched"
+        return "no kernel was launched, or none came to its end"
     by_kernel = {}
     for row in rows:
         by_kernel.setdefault(readable(row["kernel"]), []).append(row)

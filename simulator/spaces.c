@@ -29,7 +29,7 @@ static _Noreturn void misplaced(Warp *w, const Instr *i, const Access *access, i
     while (near && near->kind == PARAMETER_MEMORY) // a kernel has no address of its own arguments:
         near = sim_allocation_at(near->address - 1); // not what it went astray from
     if (!near)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx, below all allocations", access->bytes,
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx, which is no memory of the device: a null pointer, a pointer of the host, or memory that has been freed?", access->bytes,
                   (unsigned long long)address);
     const int device = w->block->launch->device;
     if (address - near->address < near->bytes && !is_open(near, device))
