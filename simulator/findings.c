@@ -1,0 +1,313 @@
+// findings.c: what the checker has found: one finding for each place, told like a compiler's errors, and as JSON.
+#define _GNU_SOURCE // on_exit
+#include "findings.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_PLACES = 2, MOST_FINDINGS = 200 }; // more findings are counted, and not kept
+
+typedef struct Finding {
+    FindingKind kind;
+    char title[400], hint[400];
+    Place places[MOST_PLACES];
+    int place_count;
+    uint64_t count;
+    bool said;
+} Finding;
+
+static const struct {
+    const char *name, *words;
+} KINDS[FINDING_KINDS] = {
+    [RACE_SHARED] = {"race-shared", "race in shared memory"},
+    [RACE_GLOBAL] = {"race-global", "race in global memory"},
+    [RACE_HOST] = {"race-host", "race between operations that nothing orders"},
+    [OUT_OF_BOUNDS] = {"out-of-bounds", "out of bounds"},
+    [MISALIGNED] = {"misaligned", "misaligned address"},
+    [USE_AFTER_FREE] = {"use-after-free", "use after free"},
+    [HOST_POINTER] = {"host-pointer", "pointer of the wrong side"},
+    [DOUBLE_FREE] = {"double-free", "wrong free"},
+    [LEAK] = {"leak", "memory never freed"},
+    [UNINITIALISED] = {"uninitialised", "uninitialised value"},
+    [BARRIER_MISUSE] = {"barrier", "barrier misuse"},
+    [LANES_MISUSE] = {"lanes", "misuse of an operation between lanes"},
+    [MBARRIER_MISUSE] = {"mbarrier", "mbarrier misuse"},
+    [LAUNCH_FAULT] = {"launch-fault", "the kernel failed"},
+    [UNCHECKED_ERROR] = {"unchecked-error", "unchecked error"},
+    [NOTHING_HAPPENED] = {"nothing-happened", "nothing happened"},
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Finding *findings;
+static int finding_count;
+static uint64_t left_out; // findings of which only the number is known
+
+// ---- Whether to check
+
+bool sim_checks(void)
+{
+    static atomic_int known; // 1: no, 2: yes
+    if (!known) {
+        const char *wanted = getenv("SIM_CHECK");
+        known = wanted && strcmp(wanted, "0") == 0 ? 1 : 2;
+    }
+    return known == 2;
+}
+
+bool sim_checks_also(const char *what)
+{
+    const char *wanted = getenv("SIM_CHECK");
+    return wanted && strstr(wanted, what) != NULL;
+}
+
+// ---- Places
+
+static dim3 index_of(uint64_t number, dim3 size)
+{
+    return (dim3){(unsigned)(number % size.x), (unsigned)(number / size.x % size.y), (unsigned)(number / size.x / size.y)};
+}
+
+Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access)
+{
+    Place p = {.block_number = block_number, .block = index_of(block_number, launch->grid),
+               .thread = index_of(thread, launch->block)};
+    snprintf(p.access, sizeof p.access, "%s", access);
+    sim_readable_name(launch->kernel->name, p.kernel, sizeof p.kernel);
+    const Statement *s = i ? i->statement : NULL;
+    const Module *m = launch->module;
+    if (s && s->source_line > 0 && s->source_file >= 0 && s->source_file < m->file_count && m->files[s->source_file].text) {
+        const Slice file = m->files[s->source_file];
+        snprintf(p.file, sizeof p.file, "%.*s", (int)file.length, file.text);
+        p.line = s->source_line;
+    }
+    return p;
+}
+
+static bool same_place(const Place *a, const Place *b)
+{
+    return a->line == b->line && strcmp(a->file, b->file) == 0 && strcmp(a->kernel, b->kernel) == 0 &&
+           strcmp(a->access, b->access) == 0;
+}
+
+// The order of examples: that of the blocks, then of the threads.
+static bool is_before(const Place *a, const Place *b)
+{
+    const uint64_t keys[][2] = {{a->block_number, b->block_number}, {a->thread.z, b->thread.z}, {a->thread.y, b->thread.y},
+                                {a->thread.x, b->thread.x}};
+    for (int k = 0; k < 4; k++)
+        if (keys[k][0] != keys[k][1])
+            return keys[k][0] < keys[k][1];
+    return false;
+}
+
+static Finding *find(FindingKind kind, const char *title, const Place *places, int count)
+{
+    for (int n = 0; n < finding_count; n++) {
+        Finding *f = &findings[n];
+        bool same = f->kind == kind && f->place_count == count && (places[0].line > 0 || strcmp(f->title, title) == 0);
+        for (int k = 0; k < count && same; k++)
+            same = same_place(&f->places[k], &places[k]);
+        if (same)
+            return f;
+    }
+    return NULL;
+}
+
+void sim_add_finding(FindingKind kind, const char *title, const Place *places, int count, const char *hint)
+{
+    static const Place nowhere;
+    Place sides[MOST_PLACES] = {count > 0 ? places[0] : nowhere, count > 1 ? places[1] : nowhere};
+    if (count == 2 && (sides[1].line < sides[0].line || (sides[1].line == sides[0].line && strcmp(sides[1].access, sides[0].access) < 0))) {
+        const Place first = sides[0]; // whichever came first in this run
+        sides[0] = sides[1];
+        sides[1] = first;
+    }
+    pthread_mutex_lock(&lock);
+    Finding *f = find(kind, title, sides, count);
+    if (!f && finding_count == MOST_FINDINGS) {
+        left_out++;
+    } else if (!f) {
+        findings = findings ? findings : calloc(MOST_FINDINGS, sizeof *findings);
+        if (!findings)
+            abort();
+        f = &findings[finding_count++];
+        *f = (Finding){.kind = kind, .place_count = count, .count = 1};
+    } else {
+        f->count++;
+    }
+    if (f && (f->count == 1 || is_before(&sides[0], &f->places[0]))) {
+        memcpy(f->places, sides, sizeof sides);
+        snprintf(f->title, sizeof f->title, "%s", title);
+        snprintf(f->hint, sizeof f->hint, "%s", hint);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+int sim_count_findings(void)
+{
+    return finding_count + (left_out > 0);
+}
+
+// ---- Telling
+
+// The line of a source file, without what it is indented by; empty if it cannot be read.
+static void source_text(const Place *p, char *text, size_t space)
+{
+    FILE *file = p->line > 0 ? fopen(p->file, "r") : NULL;
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t length = -1;
+    for (int n = 0; file && n < p->line; n++)
+        length = getline(&line, &room, file);
+    text[0] = 0;
+    if (length > 0) {
+        line[strcspn(line, "\r\n")] = 0;
+        snprintf(text, space, "%s", line + strspn(line, " \t"));
+    }
+    free(line);
+    if (file)
+        fclose(file);
+}
+
+static void say_place(const Place *p, bool coloured)
+{
+    const char *strong = coloured ? "\033[1m" : "", *blue = coloured ? "\033[34m" : "", *plain = coloured ? "\033[0m" : "";
+    char text[300];
+    source_text(p, text, sizeof text);
+    if (p->line > 0)
+        fprintf(stderr, "  %s-->%s %s%s:%d%s: ", blue, plain, strong, p->file, p->line, plain);
+    else
+        fprintf(stderr, "  %s-->%s ", blue, plain);
+    if (p->kernel[0])
+        fprintf(stderr, "thread (%u,%u,%u) of block (%u,%u,%u) of kernel %s %s\n", p->thread.x, p->thread.y, p->thread.z,
+                p->block.x, p->block.y, p->block.z, p->kernel, p->access);
+    else
+        fprintf(stderr, "the host %s\n", p->access);
+    if (text[0])
+        fprintf(stderr, "%s%6d |%s     %s\n", blue, p->line, plain, text);
+}
+
+static void say_finding(const Finding *f)
+{
+    const bool coloured = isatty(STDERR_FILENO);
+    fprintf(stderr, "%serror: %s:%s %s\n", coloured ? "\033[1;31m" : "", KINDS[f->kind].words, coloured ? "\033[0m" : "", f->title);
+    for (int k = 0; k < f->place_count; k++)
+        say_place(&f->places[k], coloured);
+    if (f->hint[0])
+        fprintf(stderr, "  %s=%s %s\n", coloured ? "\033[34m" : "", coloured ? "\033[0m" : "", f->hint);
+    if (f->count > 1)
+        fprintf(stderr, "  %s=%s found %llu times; this is the first\n", coloured ? "\033[34m" : "", coloured ? "\033[0m" : "",
+                (unsigned long long)f->count);
+}
+
+static int by_place(const void *one, const void *two)
+{
+    const Finding *a = *(Finding *const *)one, *b = *(Finding *const *)two;
+    const int file = strcmp(a->places[0].file, b->places[0].file);
+    return file ? file : a->places[0].line != b->places[0].line ? a->places[0].line - b->places[0].line
+                     : a->places[1].line != b->places[1].line   ? a->places[1].line - b->places[1].line
+                                                                : (int)a->kind - (int)b->kind;
+}
+
+void sim_say_findings(void)
+{
+    Finding *fresh[MOST_FINDINGS];
+    size_t count = 0;
+    pthread_mutex_lock(&lock);
+    for (int n = 0; n < finding_count; n++)
+        if (!findings[n].said)
+            fresh[count++] = &findings[n];
+    qsort(fresh, count, sizeof *fresh, by_place);
+    for (size_t k = 0; k < count; k++) {
+        say_finding(fresh[k]);
+        fresh[k]->said = true;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+// ---- JSON
+
+static void write_string(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            fprintf(out, "\\%c", *text);
+        else if ((unsigned char)*text < ' ')
+            fprintf(out, "\\u%04x", (unsigned)*text);
+        else
+            fputc(*text, out);
+    fputc('"', out);
+}
+
+static void write_place(FILE *out, const Place *p)
+{
+    char text[300];
+    source_text(p, text, sizeof text);
+    const char *const names[] = {"access", "file", "text", "kernel"}, *const values[] = {p->access, p->file, text, p->kernel};
+    fprintf(out, "{\"line\": %d, \"block\": [%u, %u, %u], \"thread\": [%u, %u, %u]", p->line, p->block.x, p->block.y, p->block.z,
+            p->thread.x, p->thread.y, p->thread.z);
+    for (int k = 0; k < 4; k++) {
+        fprintf(out, ", \"%s\": ", names[k]);
+        write_string(out, values[k]);
+    }
+    fputc('}', out);
+}
+
+static void write_finding(FILE *out, const Finding *f)
+{
+    fprintf(out, "{\"kind\": \"%s\", \"count\": %llu, \"title\": ", KINDS[f->kind].name, (unsigned long long)f->count);
+    write_string(out, f->title);
+    fprintf(out, ", \"places\": [");
+    for (int k = 0; k < f->place_count; k++) {
+        fputs(k ? ", " : "", out);
+        write_place(out, &f->places[k]);
+    }
+    fprintf(out, "], \"hint\": ");
+    write_string(out, f->hint);
+    fputc('}', out);
+}
+
+// The file that $SIM_FINDINGS names, if it does: whole, or as it was.
+static void write_findings(void)
+{
+    const char *name = getenv("SIM_FINDINGS");
+    char part[4096];
+    if (!name || snprintf(part, sizeof part, "%s.%d.part", name, (int)getpid()) >= (int)sizeof part)
+        return;
+    FILE *out = fopen(part, "w");
+    if (out) {
+        fprintf(out, "{\"findings\": [");
+        for (int n = 0; n < finding_count; n++) {
+            fputs(n ? ",\n" : "\n", out);
+            write_finding(out, &findings[n]);
+        }
+        fprintf(out, "\n], \"left_out\": %llu}\n", (unsigned long long)left_out);
+    }
+    if (!out || ferror(out) || fclose(out) != 0 || rename(part, name) != 0)
+        fprintf(stderr, "simulator: %s cannot be written\n", name);
+}
+
+// ---- The program's end
+
+static void end(int status, void *unused)
+{
+    (void)status, (void)unused;
+    sim_say_findings();
+    write_findings();
+    const int count = sim_count_findings();
+    if (count == 0)
+        return;
+    fprintf(stderr, "%d finding%s%s\n", count, count == 1 ? "" : "s", left_out ? ", and more that are not listed" : "");
+    fflush(NULL);
+    _exit(FINDINGS_STATUS);
+}
+
+// Before all others, so that it runs after what they want to have done at the end.
+__attribute__((constructor(101))) static void prepare_end(void)
+{
+    if (sim_checks())
+        on_exit(end, NULL);
+}
