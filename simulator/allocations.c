@@ -1,5 +1,5 @@
 // allocations.c: the list of all memory that a kernel may touch.
-#include "sim.h"
+#include "check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +77,7 @@ static void take_out(uint64_t address, bool ours)
     allocation_count--;
     if (ours)
         sim_return_memory(a->address, a->memory, a->bytes);
+    sim_free_lines(a->lines, a->bytes);
     free(a);
 }
 

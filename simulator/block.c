@@ -8,7 +8,7 @@
 // Kernels that print or allocate run their blocks one by one. Blocks that wait for others on purpose run
 // together: as many as the device holds take turns in one thread. So results never depend on the host.
 #define _GNU_SOURCE // memmem
-#include "sim.h"
+#include "check.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -141,9 +141,13 @@ void sim_check_barrier(Block *b, int number)
             if (p->waiting == WAITS_AT_BARRIER && p->barrier == number) {
                 give_result(p, barrier);
                 p->waiting = RUNS;
+                if (b->check && barrier->counted)
+                    sim_acquire_log(&b->warps[n], p->mask, sim_barrier_key(number));
                 if (b->traced)
                     sim_trace_release(&b->warps[n], p);
             }
+    if (b->check && !barrier->counted)
+        sim_order_block(b);
     memset(barrier, 0, sizeof *barrier);
 }
 
@@ -179,6 +183,8 @@ static void start_block(Block *b, uint64_t place)
     b->live = b->threads;
     memset(b->barriers, 0, sizeof b->barriers);
     memset(b->shared, 0xff, launch->shared_bytes); // what nobody wrote is NaN, the same in every run
+    if (b->check)
+        sim_start_block_check(b);
     b->local_used = 0;
     sim_use_local(b, launch->kernel->local_bytes);
     for (int n = 0; n < b->warp_count; n++) {
@@ -420,7 +426,11 @@ static Block *new_block(Launch *launch)
     b->watch = launch->together ? &launch->watch : &b->own_watch;
     b->shared = aligned_alloc(1024, (launch->shared_bytes + 1024) / 1024 * 1024);
     b->local = malloc((warps * LANES + 1) * (launch->local_bytes ? launch->local_bytes : 1));
-    if (!b->shared || !b->local) {
+    b->check = sim_new_block_check(launch, b->warp_count);
+    b->lines = b->check ? calloc(launch->shared_bytes / LINE_BYTES + 1, sizeof *b->lines) : NULL;
+    if (!b->shared || !b->local || (b->check && !b->lines)) {
+        sim_free_block_check(b->check);
+        free(b->lines);
         free(b->shared);
         free(b->local);
         free(b);
@@ -442,6 +452,8 @@ static void free_block(Launch *launch, Block *b)
     add_counters(&launch->counters, &b->counters);
     pthread_mutex_unlock(&launch_lock);
     sim_free_arena(&b->arena);
+    sim_free_block_check(b->check);
+    sim_free_lines(b->lines, launch->shared_bytes + 1);
     free(b->shared);
     free(b->local);
     free(b);
@@ -684,6 +696,7 @@ cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim
     clock_gettime(CLOCK_MONOTONIC, &start);
     sim_forget_writers();
     launch.traced = sim_trace_launch(&launch);
+    launch.check = sim_start_launch_check(&launch);
     (launch.together ? run_together : run_blocks)(&launch);
     if (launch.traced)
         sim_end_trace_of_launch();
@@ -692,6 +705,7 @@ cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim
     free(launch.params);
     free(launch.shuffled);
     fflush(stdout);
+    sim_end_launch_check(&launch);
     if (launch.error != cudaSuccess)
         fprintf(stderr, "%s\n", launch.message);
     else

@@ -3,6 +3,7 @@
 //
 // A copy is carried out when it is issued. A phase of a barrier is over when all arrivals that it
 // awaits and all bytes that were announced have come; bytes may come before they are announced.
+#include "check.h"
 #include "lanes.h"
 
 enum { VALID = 1, MOST_ARRIVALS = (1 << 20) - 1, MOST_BYTES = (1 << 20) - 1 };
@@ -23,17 +24,17 @@ static uint8_t *operand_pointer(Warp *w, const Instr *i, const Address *operand,
     return sim_access_lane(w, i, lane, (Space)operand->space, sim_operand_address(w, operand, lane), bytes, alignment, kind);
 }
 
-static Mbarrier *barrier_at(Warp *w, const Instr *i, const Address *operand, int lane)
+static Mbarrier *barrier_at(Warp *w, const Instr *i, const Address *operand, int lane, AccessKind kind)
 {
     const bool generic = operand->space == GENERIC;
     if ((generic ? sim_space_at(sim_operand_address(w, operand, lane)) : operand->space) != SHARED)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "an mbarrier outside shared memory");
-    return (Mbarrier *)operand_pointer(w, i, operand, lane, sizeof(Mbarrier), sizeof(Mbarrier), ACCESS_ATOMIC);
+    return (Mbarrier *)operand_pointer(w, i, operand, lane, sizeof(Mbarrier), sizeof(Mbarrier), kind);
 }
 
 static Mbarrier *valid_barrier_at(Warp *w, const Instr *i, const Address *operand, int lane)
 {
-    Mbarrier *b = barrier_at(w, i, operand, lane);
+    Mbarrier *b = barrier_at(w, i, operand, lane, ACCESS_ATOMIC);
     if (b->state != VALID)
         sim_fault(w, i, lane, cudaErrorLaunchFailure, "no mbarrier is here: mbarrier.init has not run");
     return b;
@@ -62,7 +63,7 @@ void sim_mbarrier_init(Warp *w, const Instr *i, uint32_t mask)
     const uint32_t *count = OPERAND(uint32_t, b);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        Mbarrier *b = barrier_at(w, i, i->addresses, l);
+        Mbarrier *b = barrier_at(w, i, i->addresses, l, ACCESS_WRITE);
         if (count[l] < 1 || count[l] > MOST_ARRIVALS)
             sim_fault(w, i, l, cudaErrorLaunchFailure, "an mbarrier for %u arrivals; 1 to %d are possible", count[l],
                       MOST_ARRIVALS);
@@ -76,11 +77,29 @@ void sim_mbarrier_inval(Warp *w, const Instr *i, uint32_t mask)
         *valid_barrier_at(w, i, i->addresses, __builtin_ctz(rest)) = (Mbarrier){.state = 0};
 }
 
+// What the lanes that arrive did is known to those who wait.
+static void tell_arrivals(Warp *w, const Instr *i, uint32_t mask, const uint32_t *arrivals)
+{
+    const Address *at = i->addresses;
+    while (mask) {
+        const int first = __builtin_ctz(mask);
+        uint32_t same = 0; // lanes that arrive at one barrier
+        for (uint32_t rest = mask; rest; rest &= rest - 1)
+            if (sim_operand_address(w, at, __builtin_ctz(rest)) == sim_operand_address(w, at, first))
+                same |= rest & -rest;
+        if (arrivals[first])
+            sim_arrive_at_log(w, same, (uint64_t)(uintptr_t)valid_barrier_at(w, i, at, first));
+        mask &= ~same;
+    }
+}
+
 // arrive, expect_tx and both together: b arrivals, c bytes; d becomes the barrier as it was before. Those who arrive and
 // drop out are not awaited in later phases.
 void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint32_t *arrivals = OPERAND(uint32_t, b), *bytes = OPERAND(uint32_t, c);
+    if (w->block->check)
+        tell_arrivals(w, i, mask, arrivals);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         Mbarrier *b = valid_barrier_at(w, i, i->addresses, l);
@@ -107,7 +126,10 @@ void sim_mbarrier_test(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const uint8_t asked = *(w->lanes + i->b + (size_t)l * i->bytes) & 1;
-        over |= (uint32_t)(valid_barrier_at(w, i, i->addresses, l)->phase != asked) << l;
+        const Mbarrier *b = valid_barrier_at(w, i, i->addresses, l);
+        if (b->phase != asked && w->block->check)
+            sim_acquire_log(w, 1u << l, (uint64_t)(uintptr_t)b);
+        over |= (uint32_t)(b->phase != asked) << l;
     }
     *d = (*d & ~mask) | over;
     w->yields = over != mask;
@@ -132,7 +154,11 @@ void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
             sim_fault(w, i, l, cudaErrorMisalignedAddress, "%u bytes, no multiple of %d", bytes[l], UNIT);
         uint8_t *to = operand_pointer(w, i, &i->addresses[0], l, bytes[l], UNIT, ACCESS_ASYNC_WRITE);
         copy(to, operand_pointer(w, i, &i->addresses[1], l, bytes[l], UNIT, ACCESS_ASYNC_READ), bytes[l]);
-        if (i->addresses[0].space == SHARED)
-            update(w, i, l, valid_barrier_at(w, i, &i->addresses[2], l), 0, -(int64_t)bytes[l]);
+        if (i->addresses[0].space != SHARED)
+            continue;
+        Mbarrier *b = valid_barrier_at(w, i, &i->addresses[2], l);
+        if (w->block->check)
+            sim_order_copy(w, l, (uint64_t)(uintptr_t)b);
+        update(w, i, l, b, 0, -(int64_t)bytes[l]);
     }
 }

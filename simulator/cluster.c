@@ -3,6 +3,7 @@
 //
 // An address in the shared memory of a cluster is one of a block's, and from bit RANK_BIT on 1 + the block's
 // rank; 0 there means the block that asks. A launch without clusters has clusters of one block.
+#include "check.h"
 #include "lanes.h"
 
 enum { RANK_BIT = 24 }; // no block has so much shared memory
@@ -34,6 +35,11 @@ uint8_t *sim_find_in_cluster(Warp *w, const Instr *i, int lane, uint64_t address
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "the shared memory of block %llu of the cluster, which has ended",
                   (unsigned long long)rank);
     return b->cluster[rank]->shared + offset;
+}
+
+Block *sim_block_named(const Warp *w, uint64_t address)
+{
+    return w->block->cluster[(address >> RANK_BIT) - 1];
 }
 
 // The address in shared memory that a lane's operand is, generic or not.
@@ -88,6 +94,8 @@ static void release(Block *b)
             if (p->waiting == WAITS_AT_CLUSTER && !(p->mask & ~w->passed)) {
                 w->passed &= ~p->mask;
                 p->waiting = RUNS;
+                if (b->check)
+                    sim_acquire_log(w, p->mask, CLUSTER_KEY);
                 if (b->traced)
                     sim_trace_release(w, p);
             }
@@ -126,6 +134,8 @@ void sim_come_to_cluster_barrier(Warp *w, Path *p, const Instr *i)
     p->loop = NULL;
     if (i->op == CLUSTER_ARRIVE) {
         w->arrived |= p->mask;
+        if (w->block->check)
+            sim_arrive_at_log(w, p->mask, CLUSTER_KEY);
         sim_check_cluster_barrier(w->block);
     } else {
         p->waiting = WAITS_AT_CLUSTER;

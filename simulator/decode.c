@@ -300,4 +300,7 @@ void sim_decode(Module *module)
     for (Function *f = module->functions; f; f = f->next)
         if (f->defined)
             sim_analyse(&module->arena, f, f->program);
+    for (Function *f = module->functions; f; f = f->next)
+        for (uint32_t k = 0; f->defined && k < f->program->count; k++)
+            f->program->code[k].site = sim_new_site(&f->program->code[k]);
 }

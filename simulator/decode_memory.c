@@ -152,12 +152,13 @@ static bool decode_cluster_address(Decoder *d, const Statement *s, const Opcode 
 }
 
 // A block's accesses, and those of the copy engine for it, are done in the order in which they are issued, so that a
-// fence has nothing to do; one that is wider than the block tells that blocks talk to each other.
+// fence is there for the checker only; one that is wider than the block tells that blocks talk to each other.
 static bool decode_fence(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    (void)i;
     static const char *const WITHIN[] = {"cta", "mbarrier_init", "proxy"};
-    if (sim_part_among(o, WITHIN, 3) == 3)
+    const bool wide = sim_part_among(o, WITHIN, 3) == 3;
+    i->scope = wide ? DEVICE_SCOPE : BLOCK_SCOPE;
+    if (wide)
         sim_ask_for(d, IN_TURN);
     return s->count == 0;
 }
@@ -194,9 +195,9 @@ static const Instruction ROWS[] = {
      .run = sim_is_space},
     {"mapa {shared::cluster} u32|u64", .decode = decode_cluster_address, .run = sim_map_address},
     {"getctarank {shared::cluster} u32|u64", .decode = decode_cluster_address, .run = sim_rank_of_address},
-    {"membar cta|gl|sys", .decode = decode_fence},
-    {"fence {sc|acq_rel|acquire|release} SCOPE", .decode = decode_fence},
-    {"fence mbarrier_init release cluster", .decode = decode_fence},
+    {"membar cta|gl|sys", .decode = decode_fence, .run = sim_fence},
+    {"fence {sc|acq_rel|acquire|release} SCOPE", .decode = decode_fence, .run = sim_fence},
+    {"fence mbarrier_init release cluster", .decode = decode_fence, .run = sim_fence},
     {"fence proxy async {global|shared::cta|shared::cluster}", .decode = decode_fence},
     {"prefetch {global|local} L1|L2|L2::evict_last|L2::evict_normal", .decode = decode_hint},
     {"prefetchu L1", .decode = decode_hint},

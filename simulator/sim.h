@@ -218,6 +218,7 @@ struct Instr {
         const struct VideoOperation *video;
         const struct MatrixOperation *matrix; // of the tensor cores
     };
+    uint32_t site; // its number for the checker
     const Statement *statement;
     const char *reason; // why an UNKNOWN one is none; NULL where it is not in the table
 };
@@ -293,6 +294,10 @@ void sim_decode(Module *module);
 
 // Finds out what a function does, as far as is known of those that it calls; whether that is new: loops.c.
 bool sim_sum_up(const Function *function);
+// A number for an instruction, by which the checker knows it: check_clocks.c.
+uint32_t sim_new_site(const Instr *i);
+// fence, membar
+void sim_fence(Warp *w, const Instr *i, uint32_t mask);
 // Finds out what a program's ways tell, before it runs: flow.c. The module's arena holds what stays.
 void sim_analyse(Arena *module, const Function *function, Program *program);
 
@@ -326,6 +331,7 @@ typedef struct Allocation {
     cudaMemPool_t pool; // that it came from, or NULL
     int device;         // that was current when it was made
     uint32_t open_to;   // the devices whose kernels may touch it, a bit each
+    struct Line *lines; // what kernels did to it, for the checker; NULL: nothing as yet
 } Allocation;
 
 cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer); // the pointer that the program gets
@@ -374,6 +380,8 @@ typedef struct Access { // by some lanes of a warp, to one address space
     uint64_t address[LANES]; // in the space
     Pattern pattern;         // sim_access finds it, and where the bytes lie in this process
     uint8_t *pointer[LANES];
+    bool has_unwritten;        // of what it reads nobody wrote these bytes, a bit each
+    uint32_t unwritten[LANES];
 } Access;
 
 // Whatever a kernel reads or writes in memory goes through this function, before it is read or written: it finds
@@ -541,6 +549,8 @@ Handler sim_shuffle, sim_vote, sim_match, sim_reduce_warp, sim_activemask, sim_e
 Handler sim_map_address, sim_rank_of_address;
 // Whether an address in shared memory tells of which block of the cluster.
 bool sim_names_block(uint64_t address);
+// Which one it is, where the address has been found to lie in one.
+struct Block *sim_block_named(const Warp *w, uint64_t address);
 // Where a lane's bytes lie at such an address; ends the launch where they lie nowhere, or the block has ended.
 uint8_t *sim_find_in_cluster(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes);
 // The path arrives at the cluster's barrier, or waits there.
@@ -553,6 +563,7 @@ void sim_check_cluster_barrier(struct Block *block);
 typedef struct Barrier {
     uint32_t arrived[MAX_WARPS]; // lanes of each warp
     uint32_t expected;           // threads, of whole warps
+    bool counted;                // it names how many: not all threads of the block
     uint32_t count, true_count;  // lanes that have come; of these, with a true predicate
 } Barrier;
 
@@ -579,6 +590,7 @@ typedef struct Launch {
     uint64_t next_block, fault_block;
     _Atomic uint64_t ended;           // of an IN_TURN launch: so many blocks, the first ones
     atomic_uint restarts;
+    struct LaunchCheck *check; // NULL: nothing is checked
     cudaError_t error;
     char message[1024];
 } Launch;
@@ -594,6 +606,8 @@ typedef struct Block {
     uint32_t threads, live;
     bool traced; // what its warps do is written to a file
     uint8_t *shared, *local;
+    struct Line *lines;       // of shared memory,
+    struct BlockCheck *check; // and what else the checker keeps; NULL: nothing is checked
     size_t local_used; // of a thread: so much has been given to functions, and was poison then
     Barrier barriers[BARRIERS];
     Watch *watch, own_watch; // its own, or that of the launch whose blocks take turns

@@ -3,6 +3,7 @@
 // Device memory has the addresses that the program knows, checked against the list of allocations.
 // Shared and local memory have addresses of their own, from 0 on; their generic addresses lie in two
 // windows that no pointer of the program reaches.
+#include "check.h"
 #include "lanes.h"
 
 #include <string.h>
@@ -124,6 +125,8 @@ static void find_shared(Warp *w, const Instr *i, Access *access)
         if (address % access->alignment || (!names_block && (access->bytes > size || address > size - access->bytes)))
             misplaced(w, i, access, l);
         access->pointer[l] = names_block ? sim_find_in_cluster(w, i, l, address, access->bytes) : w->block->shared + address;
+        if (w->block->check)
+            sim_check_access(w, i, access, 1u << l, names_block ? sim_block_named(w, address) : w->block, NULL);
     }
 }
 
@@ -144,6 +147,8 @@ static void find_in_block(Warp *w, const Instr *i, Access *access, size_t size, 
     if (lane_bytes) // a pattern is one of places, not of numbers
         access->pattern = SCATTERED;
     set_pointers(access, (uint64_t)(uintptr_t)memory, lane_bytes);
+    if (w->block->check && access->space == SHARED)
+        sim_check_access(w, i, access, access->mask, w->block, NULL);
 }
 
 static Allocation *open_allocation_at(const Warp *w, uint64_t address)
@@ -163,6 +168,8 @@ static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
             if (in_turn)
                 note_use(w, access->kind);
             set_pointers(access, (uint64_t)(uintptr_t)w->near->memory - w->near->address, 0);
+            if (w->block->check)
+                sim_check_access(w, i, access, access->mask, NULL, w->near);
             return;
         }
     }
@@ -177,12 +184,15 @@ static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
         if (in_turn)
             note_use(w, access->kind);
         access->pointer[l] = w->near->memory + (address - w->near->address);
+        if (w->block->check)
+            sim_check_access(w, i, access, 1u << l, NULL, w->near);
     }
 }
 
 void sim_access(Warp *w, const Instr *i, Access *access)
 {
     const Launch *launch = w->block->launch;
+    access->has_unwritten = false;
     if (access->space == SHARED)
         find_in_block(w, i, access, launch->shared_bytes, w->block->shared, 0);
     else if (access->space == LOCAL)

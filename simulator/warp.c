@@ -7,7 +7,7 @@
 //
 // CUDA promises that lanes meet nowhere but where the program says so, and that each of them gets on. So a join
 // is a hint: where all others wait for lanes that wait at a join, these go on without the rest.
-#include "sim.h"
+#include "check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -293,6 +293,8 @@ static void operate(Warp *w, const Instr *i, uint32_t mask)
 {
     if (i->control == GATHER)
         i->run(w, i, mask);
+    else if (w->block->check)
+        sim_order_lanes(w, mask);
 }
 
 // Runs the operation at which p waits, once for each set of members that is complete; paths whose lanes
@@ -492,6 +494,9 @@ static void wait_at_barrier(Warp *w, Path *p, const Instr *i)
         b->true_count += (uint32_t)__builtin_popcount(values & p->mask);
     }
     b->expected = expected;
+    b->counted |= asked != 0;
+    if (asked && w->block->check)
+        sim_arrive_at_log(w, p->mask, sim_barrier_key((int)number));
     b->arrived[w->number] |= p->mask;
     b->count += (uint32_t)__builtin_popcount(p->mask);
     w->block->counters.block_barriers++;

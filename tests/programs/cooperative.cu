@@ -28,6 +28,7 @@ __global__ void lock()
     if (threadIdx.x == 0) {
         while (atomicCAS(&mutex, 0, 1) != 0)
             ;
+        __threadfence();
         total++;
         __threadfence();
         atomicExch(&mutex, 0);

@@ -3,12 +3,14 @@
 
 __global__ void __launch_bounds__(64, 2) at_most(int *out)
 {
-    *out = 1;
+    if (threadIdx.x == 0)
+        *out = 1;
 }
 
 __global__ void __block_size__((64, 1, 1)) exactly(int *out)
 {
-    *out = 2;
+    if (threadIdx.x == 0)
+        *out = 2;
 }
 
 __global__ void __cluster_dims__(1, 1, 1) cluster_of_one(int *out)

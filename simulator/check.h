@@ -1,0 +1,74 @@
+// check.h: the checker of races, of values that nobody wrote, and of barriers.
+//
+// A block has a time of its own: it goes on whenever threads synchronise. What a thread did at a time is ordered before
+// what another one does if that one knows of it: because a barrier told it, or a flag behind a fence. README.md tells more.
+#ifndef CHECK_H
+#define CHECK_H
+
+#include "findings.h"
+
+// ---- check_clocks.c: what happens before what.
+
+typedef struct Epoch { // accesses by lanes of a warp, at one time
+    uint32_t block, time, lanes;
+    uint32_t site : 20, warp : 5, kind : 3, bytes : 4; // bytes: which of a word's four
+} Epoch;
+
+typedef enum EpochKind { PLAIN_READ, PLAIN_WRITE, ATOMIC_UPDATE, STRONG_READ, STRONG_WRITE, COPY_UNDER_WAY } EpochKind;
+
+enum { LINE_BYTES = 128, SLOTS = 3 };
+
+typedef struct Line { // what was done to 128 bytes
+    uint64_t written[2];      // bytes that somebody wrote, a bit each
+    Epoch epochs[SLOTS];      // accesses of whole warps to the whole line; `cells` is empty then
+    uint8_t maps[SLOTS];      // which lane had which bytes of it
+    uint8_t count;
+    atomic_uchar busy;        // a host thread reads or writes it
+    uint32_t run;             // the launch or the run of a block of which it tells
+    struct Cell *cells;       // of each word, where lanes' accesses differ
+} Line;
+
+typedef struct LaunchCheck LaunchCheck;
+typedef struct BlockCheck BlockCheck;
+
+// What the checker keeps for a launch and for a block that a host thread runs; NULL where nothing is checked.
+LaunchCheck *sim_start_launch_check(const Launch *launch);
+void sim_end_launch_check(Launch *launch);
+BlockCheck *sim_new_block_check(const Launch *launch, int warps);
+void sim_free_block_check(BlockCheck *check);
+void sim_start_block_check(Block *block); // the block begins, perhaps again
+uint32_t sim_launch_run(const Launch *launch);
+
+// Synchronisation. All threads of the block have come to its barrier, or some to one that counts; lanes of a warp to
+// theirs; a fence.
+void sim_order_block(Block *block);
+void sim_order_lanes(Warp *w, uint32_t mask);
+// A log's key is the place in this process where the flag or mbarrier lies.
+void sim_arrive_at_log(Warp *w, uint32_t mask, uint64_t key);  // what the lanes did is known to those
+void sim_acquire_log(Warp *w, uint32_t mask, uint64_t key);    // who ask there later
+uint64_t sim_barrier_key(int number); // of a barrier of the block that counts
+void sim_order_copy(Warp *w, int lane, uint64_t key);
+enum { CLUSTER_KEY = 1 };             // of the cluster's barrier
+// A strong access of a lane: what it may learn at the address, what it tells there.
+void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_t key, EpochKind kind);
+// Whether all that an epoch tells of happened before what the lane does now.
+bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e);
+void sim_note_race(Block *block, uint32_t site, uint32_t other); // between two instructions
+bool sim_warp_knows(const Warp *w, const Epoch *e); // quickly, and for all lanes: true is certain
+uint32_t sim_time(const Block *block);
+uint32_t sim_block_run(const Block *block); // a number for this run of this block
+uint32_t sim_site_of(const Instr *i);
+const Instr *sim_instruction_at(uint32_t site);
+
+// ---- check_memory.c
+
+// Checks an access of a warp, when its bytes have been found and before they are read or written. `owner`: the block whose
+// shared memory it is, else NULL; `a`: the allocation, else NULL. Of what nobody wrote it sets access->unwritten.
+void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a);
+// The host, or a copy, wrote device memory.
+void sim_mark_written(uint64_t address, size_t bytes);
+// The first of these bytes that nobody wrote; `bytes` if there is none.
+size_t sim_find_unwritten(uint64_t address, size_t bytes);
+void sim_free_lines(Line *lines, size_t bytes);
+
+#endif

@@ -1,0 +1,589 @@
+// check_clocks.c: what happens before what in a launch.
+//
+// A thread knows, of each thread of its block, until what time it has seen what that one did:
+//   floor     all threads of the block, since a barrier of the whole block;
+//   together  all lanes of the warp, since a barrier of the whole warp; `rows` of single lanes;
+//   known     others, through logs.
+// Each place in memory that lanes write with atomic or other strong operations behind a fence has a log, as has each
+// barrier that is none of the whole block: an entry tells what its writer knew then. Who reads the place, and has a fence
+// or a barrier behind that, knows the entries that were there.
+//
+// This is the causality order of PTX's memory model, with three simplifications, all of them towards fewer findings:
+// a barrier of the block counts as a fence for those who have read a flag; a fence releases what its thread knows when
+// it writes the flag; a search through very many entries is given up, as ordered.
+#include "check.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEARCH = 20000, INDEX = 64, NO_ENTRY = -1 };
+
+typedef struct Entry { // what lanes of a warp tell
+    uint32_t block, warp, now; // now: the time when it was written
+    uint32_t floor, times[LANES];
+    const struct Known *known;
+    int before; // the entry before it of the same block
+    bool narrow; // for the block only
+    bool copy;   // only that a copy has come which a lane began then
+} Entry;
+
+typedef struct Log {
+    uint64_t key;
+    Entry **entries;
+    int count, space;
+    struct { uint32_t block; int last; } index[INDEX]; // of the blocks that fell there: the last entry
+    struct Log *next;
+} Log;
+
+typedef struct Ref { // a part of a log
+    const Log *log;
+    int begin, end;
+    bool narrow;
+} Ref;
+
+typedef struct Known {
+    int count;
+    Ref refs[];
+} Known;
+
+enum { BUCKETS = 4096 };
+
+struct LaunchCheck {
+    uint32_t run;
+    Arena arena; // of logs, entries and what is known
+    pthread_mutex_t lock;
+    Log *logs[BUCKETS];
+    uint32_t told[BUCKETS]; // of the blocks that fall there: the latest time at which one told something
+};
+
+typedef struct ThreadClock {
+    uint32_t floor, fence, block_fence; // fence: when it last executed one, for the device; for the block
+    const Known *known;
+    const Known *pending; // what it has read, with no fence since
+} ThreadClock;
+
+struct BlockCheck {
+    uint32_t time, run;
+    uint32_t together[MAX_WARPS];
+    ThreadClock threads[MAX_WARPS][LANES];
+    uint32_t least_floor[MAX_WARPS];
+    uint32_t (*rows)[LANES][LANES];
+    uint64_t raced[INDEX]; // pairs of instructions between which there has been a race: no search for order is needed again
+    bool talks;          // some thread has a fence behind it, or knows of logs
+    Log *logs[INDEX];    // of shared memory and barriers
+};
+
+static ThreadClock *clock_of(const Warp *w, int lane)
+{
+    return &w->block->check->threads[w->number][lane];
+}
+
+// ---- Sites: instructions by number
+
+static pthread_mutex_t site_lock = PTHREAD_MUTEX_INITIALIZER;
+static const Instr **sites;
+static uint32_t site_count, site_space;
+
+uint32_t sim_new_site(const Instr *i)
+{
+    enum { MOST_SITES = 1 << 20 };
+    pthread_mutex_lock(&site_lock);
+    if (site_count == site_space) {
+        site_space = site_space ? 2 * site_space : 4096;
+        const Instr **more = malloc(site_space * sizeof *more); // the old table stays: others may be reading it
+        if (!more)
+            abort();
+        memcpy(more, sites, site_count * sizeof *more);
+        sites = more;
+    }
+    const uint32_t site = site_count < MOST_SITES ? site_count++ : MOST_SITES - 1;
+    sites[site] = i;
+    pthread_mutex_unlock(&site_lock);
+    return site;
+}
+
+const Instr *sim_instruction_at(uint32_t site)
+{
+    return sites[site];
+}
+
+// ---- Launches and blocks
+
+LaunchCheck *sim_start_launch_check(const Launch *launch)
+{
+    static atomic_uint runs;
+    (void)launch;
+    if (!sim_checks())
+        return NULL;
+    LaunchCheck *check = calloc(1, sizeof *check);
+    if (!check)
+        abort();
+    check->run = ++runs;
+    pthread_mutex_init(&check->lock, NULL);
+    return check;
+}
+
+void sim_end_launch_check(Launch *launch)
+{
+    LaunchCheck *check = launch->check;
+    if (!check)
+        return;
+    sim_free_arena(&check->arena);
+    free(check);
+    sim_say_findings();
+}
+
+uint32_t sim_launch_run(const Launch *launch)
+{
+    return launch->check->run;
+}
+
+BlockCheck *sim_new_block_check(const Launch *launch, int warps)
+{
+    if (!launch->check)
+        return NULL;
+    BlockCheck *check = calloc(1, sizeof *check);
+    if (check)
+        check->rows = calloc((size_t)warps, sizeof *check->rows);
+    if (!check || !check->rows)
+        abort();
+    return check;
+}
+
+void sim_free_block_check(BlockCheck *check)
+{
+    if (check)
+        free(check->rows);
+    free(check);
+}
+
+void sim_start_block_check(Block *b)
+{
+    BlockCheck *check = b->check;
+    check->run++;
+    check->talks = false;
+    memset(check->logs, 0, sizeof check->logs);
+    for (int n = 0; n < b->warp_count; n++) {
+        for (int l = 0; l < LANES; l++)
+            check->threads[n][l] = (ThreadClock){.floor = check->time};
+        check->least_floor[n] = check->together[n] = check->time;
+    }
+    check->time++;
+}
+
+uint32_t sim_time(const Block *b)
+{
+    return b->check->time;
+}
+
+uint32_t sim_block_run(const Block *b)
+{
+    return b->check->run;
+}
+
+// ---- What is known through logs
+
+static void *allocate(const Block *b, size_t bytes)
+{
+    LaunchCheck *check = b->launch->check;
+    pthread_mutex_lock(&check->lock);
+    void *memory = sim_allocate(&check->arena, bytes);
+    pthread_mutex_unlock(&check->lock);
+    return memory;
+}
+
+static bool refers(const Known *known, const Ref *ref)
+{
+    for (int k = 0; known && k < known->count; k++) {
+        const Ref *r = &known->refs[k];
+        if (r->log == ref->log && r->begin <= ref->begin && r->end >= ref->end && r->narrow <= ref->narrow)
+            return true;
+    }
+    return false;
+}
+
+// Both together; narrow: what the second tells is for the block only.
+static const Known *joined(const Block *b, const Known *one, const Known *two, bool narrow)
+{
+    int fresh = 0;
+    for (int k = 0; two && k < two->count; k++)
+        fresh += !refers(one, &(Ref){two->refs[k].log, two->refs[k].begin, two->refs[k].end, two->refs[k].narrow | narrow});
+    if (fresh == 0)
+        return one;
+    const int old = one ? one->count : 0;
+    Known *both = allocate(b, sizeof *both + (size_t)(old + fresh) * sizeof *both->refs);
+    for (int k = 0; k < old; k++) {
+        bool covered = false; // by a newer part of the same log
+        for (int n = 0; n < two->count; n++)
+            covered |= !narrow && two->refs[n].log == one->refs[k].log && two->refs[n].begin <= one->refs[k].begin &&
+                       two->refs[n].end >= one->refs[k].end && two->refs[n].narrow <= one->refs[k].narrow;
+        if (!covered)
+            both->refs[both->count++] = one->refs[k];
+    }
+    for (int k = 0; k < two->count; k++) {
+        Ref ref = two->refs[k];
+        ref.narrow |= narrow;
+        if (!refers(one, &ref))
+            both->refs[both->count++] = ref;
+    }
+    return both;
+}
+
+static Log *find_log(const Block *b, uint64_t key, bool global, bool make)
+{
+    Log **bucket = global ? &b->launch->check->logs[(key * 0x9e3779b97f4a7c15) >> 52]
+                          : &b->check->logs[(key * 0x9e3779b97f4a7c15) >> 58];
+    for (Log *log = *bucket; log; log = log->next)
+        if (log->key == key)
+            return log;
+    if (!make)
+        return NULL;
+    Log *log = allocate(b, sizeof *log);
+    log->key = key;
+    for (int k = 0; k < INDEX; k++)
+        log->index[k].last = NO_ENTRY;
+    log->next = *bucket;
+    *bucket = log;
+    return log;
+}
+
+// The last entry of a block, or one of a block that fell to the same place of the index.
+static int last_of(const Log *log, uint32_t block)
+{
+    return log->index[block % INDEX].last;
+}
+
+static void append(Block *b, Log *log, Entry *e)
+{
+    if (log->count == log->space) {
+        const int space = log->space ? 2 * log->space : 4;
+        Entry **more = allocate(b, (size_t)space * sizeof *more);
+        if (log->count)
+            memcpy(more, log->entries, (size_t)log->count * sizeof *more);
+        log->entries = more;
+        log->space = space;
+    }
+    uint32_t *told = &b->launch->check->told[e->block % BUCKETS];
+    *told = e->now > *told ? e->now : *told;
+    e->before = last_of(log, e->block);
+    log->index[e->block % INDEX].last = log->count;
+    log->entries[log->count++] = e;
+}
+
+enum { MOST_LOGS = 64 };
+
+typedef struct Search {
+    const Epoch *epoch;
+    uint32_t lanes; // of it, that have not been found
+    uint32_t reader; // the block that wants to know
+    int steps, logs;
+    Ref seen[MOST_LOGS]; // parts of logs that need no second look
+} Search;
+
+// Whether the search comes to a part of a log for the first time.
+static bool is_new(Search *s, const Ref *ref)
+{
+    for (int k = 0; k < s->logs; k++)
+        if (s->seen[k].log == ref->log && s->seen[k].begin <= ref->begin && s->seen[k].end >= ref->end)
+            return false;
+    if (s->logs < MOST_LOGS)
+        s->seen[s->logs++] = *ref;
+    return true;
+}
+
+static uint32_t lanes_told(const Entry *e, const Search *s)
+{
+    const Epoch *epoch = s->epoch;
+    uint32_t told = 0;
+    if (e->block != epoch->block || (e->narrow && s->reader != e->block) || e->copy != (epoch->kind == COPY_UNDER_WAY))
+        return 0;
+    if (epoch->time <= e->floor && !e->copy)
+        return s->lanes;
+    for (uint32_t rest = e->warp == epoch->warp ? s->lanes : 0; rest; rest &= rest - 1)
+        if (epoch->time <= e->times[__builtin_ctz(rest)])
+            told |= rest & -rest;
+    return told;
+}
+
+// Looks for the epoch's lanes in what is known. Gives up, as if it had found them, after many steps.
+static void search(Search *s, const Known *known)
+{
+    for (int k = known ? known->count : 0; k-- > 0 && s->lanes;) {
+        const Ref *ref = &known->refs[k];
+        for (int n = last_of(ref->log, s->epoch->block); n != NO_ENTRY && s->lanes; n = ref->log->entries[n]->before) {
+            const Entry *e = ref->log->entries[n];
+            if (++s->steps > SEARCH)
+                s->lanes = 0;
+            if (e->block == s->epoch->block && e->now < s->epoch->time)
+                break; // it and those before it were written too early
+            if (n >= ref->begin && n < ref->end && !(ref->narrow && e->block != s->reader))
+                s->lanes &= ~lanes_told(e, s);
+        }
+    }
+    for (int k = known ? known->count : 0; k-- > 0 && s->lanes;) {
+        const Ref *ref = &known->refs[k];
+        for (int n = is_new(s, ref) ? ref->end : 0; n-- > ref->begin && s->lanes;) {
+            const Entry *e = ref->log->entries[n];
+            if (++s->steps > SEARCH)
+                s->lanes = 0;
+            else if (!(ref->narrow && e->block != s->reader) && e->known != known)
+                search(s, e->known);
+        }
+    }
+}
+
+// ---- Questions
+
+bool sim_warp_knows(const Warp *w, const Epoch *e)
+{
+    const BlockCheck *check = w->block->check;
+    return e->block == (uint32_t)w->block->number && e->kind != COPY_UNDER_WAY &&
+           (e->time <= check->least_floor[w->number] || (e->warp == (unsigned)w->number && e->time <= check->together[w->number]));
+}
+
+// Whether one of the block's threads may have told what it knew at the epoch's time, or later.
+static bool was_told(const Launch *launch, const Epoch *e)
+{
+    return e->time <= launch->check->told[e->block % BUCKETS];
+}
+
+static uint32_t pair_of(uint32_t site, uint32_t other)
+{
+    return site < other ? site * 31 + other : other * 31 + site;
+}
+
+void sim_note_race(Block *b, uint32_t site, uint32_t other)
+{
+    b->check->raced[pair_of(site, other) % INDEX] = (uint64_t)(site < other ? site : other) << 32 | (site < other ? other : site) | 1ull << 63;
+}
+
+static bool has_raced(const Block *b, uint32_t site, uint32_t other)
+{
+    return b->check->raced[pair_of(site, other) % INDEX] ==
+           ((uint64_t)(site < other ? site : other) << 32 | (site < other ? other : site) | 1ull << 63);
+}
+
+bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e)
+{
+    const BlockCheck *check = w->block->check;
+    const ThreadClock *thread = clock_of(w, lane);
+    uint32_t lanes = e->lanes;
+    if (e->kind != COPY_UNDER_WAY && e->block == (uint32_t)w->block->number) {
+        if (e->time <= thread->floor)
+            return true;
+        if (e->warp == (unsigned)w->number) {
+            lanes &= ~(1u << lane);
+            if (lanes == 0 || e->time <= check->together[w->number])
+                return true;
+            for (uint32_t rest = lanes; rest; rest &= rest - 1)
+                if (e->time <= check->rows[w->number][lane][__builtin_ctz(rest)])
+                    lanes &= ~(rest & -rest);
+            if (lanes == 0)
+                return true;
+        }
+    }
+    if (!thread->known || !was_told(w->block->launch, e) || has_raced(w->block, e->site, i->site))
+        return false;
+    Search s = {.epoch = e, .lanes = lanes, .reader = (uint32_t)w->block->number};
+    search(&s, thread->known);
+    return s.lanes == 0;
+}
+
+// ---- Barriers
+
+static void take_pending(const Block *b, ThreadClock *t, bool narrow)
+{
+    t->known = joined(b, t->known, t->pending, narrow);
+    t->pending = NULL;
+}
+
+void sim_order_block(Block *b)
+{
+    BlockCheck *check = b->check;
+    const Known *all = NULL;
+    for (int n = 0; n < b->warp_count && check->talks; n++)
+        for (int l = 0; l < LANES; l++) {
+            take_pending(b, &check->threads[n][l], false);
+            if (check->threads[n][l].known != all)
+                all = joined(b, all, check->threads[n][l].known, false);
+        }
+    for (int n = 0; n < b->warp_count; n++) {
+        for (int l = 0; l < LANES; l++) {
+            check->threads[n][l].floor = check->time;
+            check->threads[n][l].known = all;
+        }
+        check->least_floor[n] = check->time;
+    }
+    check->time++;
+}
+
+void sim_order_lanes(Warp *w, uint32_t mask)
+{
+    Block *b = w->block;
+    BlockCheck *check = b->check;
+    ThreadClock *threads = check->threads[w->number];
+    uint32_t(*rows)[LANES] = check->rows[w->number], floor = 0;
+    const Known *all = NULL;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const ThreadClock *t = &threads[__builtin_ctz(rest)];
+        floor = t->floor > floor ? t->floor : floor;
+        if (check->talks && t->known != all)
+            all = joined(b, all, t->known, false);
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        threads[__builtin_ctz(rest)].floor = floor;
+        threads[__builtin_ctz(rest)].known = all;
+    }
+    check->least_floor[w->number] = UINT32_MAX;
+    for (int l = 0; l < LANES; l++)
+        if (w->live >> l & 1 && threads[l].floor < check->least_floor[w->number])
+            check->least_floor[w->number] = threads[l].floor;
+    if (mask == w->live) {
+        check->together[w->number] = check->time++;
+        return;
+    }
+    uint32_t most[LANES];
+    memset(most, 0, sizeof most);
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        for (int m = 0; m < LANES; m++)
+            most[m] = rows[__builtin_ctz(rest)][m] > most[m] ? rows[__builtin_ctz(rest)][m] : most[m];
+    for (int m = 0; m < LANES; m++)
+        most[m] = mask >> m & 1 ? check->time : most[m];
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        memcpy(rows[__builtin_ctz(rest)], most, sizeof most);
+    check->time++;
+}
+
+// ---- Logs
+
+// What the lanes know; of what they did themselves, until `until`.
+static Entry *entry_of(Warp *w, uint32_t mask, uint32_t until)
+{
+    Block *b = w->block;
+    const BlockCheck *check = b->check;
+    Entry *e = allocate(b, sizeof *e);
+    e->block = (uint32_t)b->number;
+    e->warp = (uint32_t)w->number;
+    e->now = check->time;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const ThreadClock *t = clock_of(w, l);
+        e->floor = t->floor > e->floor ? t->floor : e->floor;
+        e->known = joined(b, e->known, t->known, false);
+        for (int m = 0; m < LANES; m++) {
+            const uint32_t row = check->rows[w->number][l][m], all = check->together[w->number], best = row > all ? row : all;
+            e->times[m] = best > e->times[m] ? best : e->times[m];
+        }
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        e->times[l] = until > e->times[l] ? until : e->times[l];
+    }
+    return e;
+}
+
+uint64_t sim_barrier_key(int number)
+{
+    return CLUSTER_KEY + 1 + (uint64_t)number;
+}
+
+// A barrier of the block that counts, or a place in shared memory. Of a cluster the first block has the logs.
+static Log *log_of_block(const Warp *w, uint64_t key, bool make)
+{
+    const bool own = key > CLUSTER_KEY && key <= CLUSTER_KEY + BARRIERS;
+    return find_log(own ? w->block : w->block->cluster[0], key, false, make);
+}
+
+void sim_arrive_at_log(Warp *w, uint32_t mask, uint64_t key)
+{
+    BlockCheck *check = w->block->check;
+    check->talks = true;
+    append(w->block, log_of_block(w, key, true), entry_of(w, mask, check->time));
+    check->time++;
+}
+
+// A copy that the lane has begun now will have come for those who ask at this mbarrier.
+void sim_order_copy(Warp *w, int lane, uint64_t key)
+{
+    BlockCheck *check = w->block->check;
+    Entry *e = allocate(w->block, sizeof *e);
+    *e = (Entry){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .now = check->time, .copy = true};
+    e->times[lane] = check->time++;
+    check->talks = true;
+    append(w->block, log_of_block(w, key, true), e);
+}
+
+static void learn(const Block *b, const Known **known, const Log *log, bool narrow)
+{
+    if (!log || log->count == 0)
+        return;
+    const struct { int count; Ref ref; } one = {1, {log, 0, log->count, narrow}};
+    Known *all = allocate(b, sizeof *all + sizeof all->refs[0]);
+    *all = (Known){.count = 1};
+    all->refs[0] = one.ref;
+    if (!refers(*known, &all->refs[0]))
+        *known = joined(b, *known, all, false);
+}
+
+void sim_acquire_log(Warp *w, uint32_t mask, uint64_t key)
+{
+    const Log *log = log_of_block(w, key, false);
+    w->block->check->talks = true;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        learn(w->block, &clock_of(w, __builtin_ctz(rest))->known, log, false);
+}
+
+// membar, fence: what the thread has read is known for certain now; what it did will be told by what it writes.
+void sim_fence(Warp *w, const Instr *i, uint32_t mask)
+{
+    Block *b = w->block;
+    if (!b->check)
+        return;
+    const bool narrow = i->scope == BLOCK_SCOPE;
+    b->check->talks = true;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        ThreadClock *t = clock_of(w, __builtin_ctz(rest));
+        *(narrow ? &t->block_fence : &t->fence) = b->check->time;
+        take_pending(b, t, narrow);
+    }
+    b->check->time++;
+}
+
+static void tell(Warp *w, const Instr *i, int lane, Log *log)
+{
+    BlockCheck *check = w->block->check;
+    const ThreadClock *t = clock_of(w, lane);
+    const bool releases = i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE;
+    const bool narrow = releases ? i->scope == BLOCK_SCOPE : t->fence == 0;
+    const uint32_t fence = t->fence > t->block_fence ? t->fence : t->block_fence;
+    const uint32_t until = releases ? check->time : narrow ? fence : t->fence;
+    const Entry *last = log->count ? log->entries[log->count - 1] : NULL;
+    if (last && last->now == check->time && last->block == (uint32_t)w->block->number && last->warp == (uint32_t)w->number &&
+        last->times[lane] >= until)
+        return; // it has told as much
+    Entry *e = entry_of(w, 1u << lane, until);
+    e->narrow = narrow;
+    append(w->block, log, e);
+    if (releases)
+        check->time++;
+}
+
+void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_t key, EpochKind kind)
+{
+    Block *b = w->block;
+    ThreadClock *t = clock_of(w, lane);
+    const bool releases = i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE,
+               acquires = i->semantics == ACQUIRE || i->semantics == ACQUIRE_RELEASE, writes = kind != STRONG_READ;
+    const bool tells = writes && (releases || t->fence || t->block_fence);
+    Log *log = shared ? log_of_block(w, key, tells) : find_log(b, key, true, tells);
+    if (!log)
+        return;
+    b->check->talks = true;
+    if (kind != STRONG_WRITE)
+        learn(b, acquires ? &t->known : &t->pending, log, acquires && i->scope == BLOCK_SCOPE);
+    if (tells)
+        tell(w, i, lane, log);
+    else if (kind == STRONG_WRITE) // who reads this learns nothing of those who wrote before
+        log->key = UINT64_MAX;
+}

@@ -1,0 +1,500 @@
+// check_memory.c: who did what to each byte, and whether something orders it.
+//
+// Memory is divided into lines of 128 bytes. Most accesses are those of a whole warp to whole lines: of these a line
+// keeps the last ones as they are. Where lanes' accesses differ, it gets cells, one for each word, that keep them apart.
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS = LINE_BYTES / 4, IN_CELL = 2, MOST_IN_CELL = 16 };
+
+typedef struct Cell {
+    Epoch first[IN_CELL], *more;
+    uint8_t count, space;
+} Cell;
+
+static Epoch *epoch_at(Cell *c, int k)
+{
+    return k < IN_CELL ? &c->first[k] : &c->more[k - IN_CELL];
+}
+
+// ---- Which accesses conflict
+
+static bool writes(const Epoch *e)
+{
+    return e->kind != PLAIN_READ && e->kind != STRONG_READ;
+}
+
+static bool is_strong(const Epoch *e)
+{
+    return e->kind == ATOMIC_UPDATE || e->kind == STRONG_READ || e->kind == STRONG_WRITE;
+}
+
+static bool reaches(const Instr *i, const Epoch *a, const Epoch *b)
+{
+    return i->scope != BLOCK_SCOPE || a->block == b->block;
+}
+
+static bool is_real(uint8_t type)
+{
+    return type == F16 || type == BF16 || type == F32 || type == F64;
+}
+
+// Volatile accesses are strong in PTX, so that a race of them is none of its data races. But where lanes of a warp, or
+// numbers in shared memory, rely on `volatile` alone, the order in which they run decides: that is what `volatile` hides.
+static bool relies_on_volatile(const Instr *i, const Epoch *a, const Epoch *b, bool shared)
+{
+    return shared && i->semantics == VOLATILE && ((a->block == b->block && a->warp == b->warp) || is_real(i->type));
+}
+
+static bool conflict(const Epoch *a, const Epoch *b, bool shared)
+{
+    if (!(a->bytes & b->bytes) || !(writes(a) || writes(b)))
+        return false;
+    if (!is_strong(a) || !is_strong(b))
+        return true;
+    const Instr *i = sim_instruction_at(a->site), *j = sim_instruction_at(b->site);
+    return !reaches(i, a, b) || !reaches(j, a, b) || relies_on_volatile(i, a, b, shared) || relies_on_volatile(j, a, b, shared);
+}
+
+// Whether what conflicts with a conflicts with b, too.
+static bool covers(const Epoch *b, const Epoch *a)
+{
+    return (a->bytes & ~b->bytes) == 0 && (b->kind == PLAIN_WRITE || b->kind == a->kind || (b->kind == ATOMIC_UPDATE && is_strong(a)));
+}
+
+// ---- What is said of a race
+
+typedef struct Race {
+    Epoch earlier, later;
+    bool found;
+} Race;
+
+static const char *verb_of(const Instr *i, const Epoch *e)
+{
+    static const char *const VERBS[] = {[PLAIN_READ] = "reads", [PLAIN_WRITE] = "writes", [ATOMIC_UPDATE] = "updates atomically",
+                                        [STRONG_READ] = "reads", [STRONG_WRITE] = "writes", [COPY_UNDER_WAY] = "copies to"};
+    if (i->semantics == VOLATILE)
+        return writes(e) ? "writes, as volatile," : "reads, as volatile,";
+    if (e->kind == STRONG_READ || e->kind == STRONG_WRITE)
+        return writes(e) ? "writes, as an atomic," : "reads, as an atomic,";
+    return VERBS[e->kind];
+}
+
+static void hint_of(const Race *race, const Instr *i, const Instr *j, bool shared, char *hint, size_t space)
+{
+    const Epoch *a = &race->earlier, *b = &race->later;
+    const bool same_block = a->block == b->block, same_warp = same_block && a->warp == b->warp;
+    const int one = i->statement->source_line, two = j->statement->source_line;
+    const int low = one < two ? one : two, high = one < two ? two : one;
+    const bool both_strong = is_strong(a) && is_strong(b);
+    char between[80];
+    if (low == high)
+        snprintf(between, sizeof between, low > 0 ? "between two executions of line %d" : "between them", low);
+    else
+        snprintf(between, sizeof between, low > 0 ? "between line %d and line %d" : "between them", low, high);
+    if (a->kind == COPY_UNDER_WAY || b->kind == COPY_UNDER_WAY)
+        snprintf(hint, space, "the copy may still be under way: nobody has waited for it %s", between);
+    else if (both_strong && (!reaches(i, a, b) || !reaches(j, a, b)))
+        snprintf(hint, space, "an atomic operation of block scope (_block) is none for the threads of another block");
+    else if (both_strong)
+        snprintf(hint, space, "volatile orders nothing: no __syncwarp() or __syncthreads() %s", between);
+    else if (is_strong(a) != is_strong(b))
+        snprintf(hint, space, "one of them is atomic or volatile, the other is not; and nothing orders them %s", between);
+    else if (same_warp)
+        snprintf(hint, space, "nothing orders two lanes of a warp: no __syncwarp() or __syncthreads() %s", between);
+    else if (same_block)
+        snprintf(hint, space, "no barrier orders them: a __syncthreads() is missing %s", between);
+    else
+        snprintf(hint, space, "nothing orders two blocks of a launch but atomic operations with fences (__threadfence()), "
+                 "or the end of the kernel%s", shared ? "; in a cluster, its barrier" : "");
+}
+
+static void report(Warp *w, const Race *race, bool shared, const char *what)
+{
+    const Launch *launch = w->block->launch;
+    char access[2][200], title[300], hint[400];
+    Place places[2];
+    const Epoch *epochs[] = {&race->earlier, &race->later};
+    for (int k = 0; k < 2; k++) {
+        const Instr *i = sim_instruction_at(epochs[k]->site);
+        snprintf(access[k], sizeof access[k], "%s %s", verb_of(i, epochs[k]), what);
+        const uint32_t thread = (uint32_t)epochs[k]->warp * LANES + (uint32_t)__builtin_ctz(epochs[k]->lanes);
+        places[k] = sim_place_of(launch, epochs[k]->block, thread, i, access[k]);
+    }
+    const bool same_block = race->earlier.block == race->later.block;
+    snprintf(title, sizeof title, "two threads%s use the same bytes, one of them writes, and nothing orders them",
+             !same_block ? " of different blocks" : race->earlier.warp == race->later.warp ? " of a warp" : "");
+    hint_of(race, sim_instruction_at(race->earlier.site), sim_instruction_at(race->later.site), shared, hint, sizeof hint);
+    sim_add_finding(shared ? RACE_SHARED : RACE_GLOBAL, title, places, 2, hint);
+}
+
+// ---- Cells
+
+static void insert(Cell *c, const Epoch *e)
+{
+    if (c->count == MOST_IN_CELL) { // forget the second: the first is often the write
+        for (int k = 1; k + 1 < c->count; k++)
+            *epoch_at(c, k) = *epoch_at(c, k + 1);
+        c->count--;
+    }
+    if (c->count >= IN_CELL && c->count - IN_CELL == c->space) {
+        c->space = c->space ? MOST_IN_CELL - IN_CELL : 4;
+        c->more = realloc(c->more, c->space * sizeof *c->more);
+        if (!c->more)
+            abort();
+    }
+    *epoch_at(c, c->count++) = *e;
+}
+
+typedef struct Check { // of one access
+    Warp *w;
+    const Instr *i;
+    const Access *access;
+    bool shared, restricted; // restricted: to one host thread
+    uint32_t run;
+    Epoch epoch;
+    Race race;
+} Check;
+
+// Whether another lane of the same instruction wrote the same value there: one of them is written then, and it is the same.
+static bool same_value(const Check *check, int lane, const Epoch *a)
+{
+    const Instr *i = check->i;
+    const Access *access = check->access;
+    if (a->site != check->epoch.site || a->time != check->epoch.time || a->block != check->epoch.block ||
+        a->warp != check->epoch.warp || i->run != sim_store)
+        return false;
+    for (uint32_t rest = a->lanes & access->mask; rest; rest &= rest - 1) {
+        const int other = __builtin_ctz(rest);
+        if (access->address[other] != access->address[lane])
+            return false;
+        for (int k = 0; k < i->count; k++) {
+            const uint8_t *lanes = check->w->lanes + i->list[k];
+            const size_t bytes = i->register_bytes;
+            if (memcmp(lanes + (size_t)other * bytes, lanes + (size_t)lane * bytes, i->bytes) != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+// Whether the lane has updated the word itself since an atomic update by another: then all agree in which order these were.
+static bool has_taken(Cell *c, int k, const Epoch *e)
+{
+    if (epoch_at(c, k)->kind != ATOMIC_UPDATE)
+        return false;
+    for (int later = k + 1; later < c->count; later++) {
+        const Epoch *a = epoch_at(c, later);
+        if (a->kind == ATOMIC_UPDATE && a->block == e->block && a->warp == e->warp && a->lanes & e->lanes)
+            return true;
+    }
+    return false;
+}
+
+// Whether a copy that the lanes had begun has come by this.
+static bool is_own_copy(const Check *check, const Epoch *a, const Epoch *e)
+{
+    return a->kind == COPY_UNDER_WAY && e->kind == PLAIN_WRITE && check->i->run != sim_store && a->block == e->block &&
+           a->warp == e->warp && a->lanes == e->lanes;
+}
+
+static void check_word(Check *check, Cell *c, int lane, unsigned bytes)
+{
+    Epoch e = check->epoch;
+    e.lanes = 1u << lane;
+    e.bytes = bytes & 15;
+    for (int k = 0; k < c->count; k++) {
+        Epoch *a = epoch_at(c, k);
+        if (conflict(a, &e, check->shared) && !is_own_copy(check, a, &e) && !has_taken(c, k, &e) && !sim_happened_before(check->w, check->i, lane, a) &&
+            !same_value(check, lane, a) && !check->race.found)
+            check->race = (Race){*a, e, true};
+    }
+    bool merged = false;
+    int kept = 0;
+    for (int k = 0; k < c->count; k++) {
+        Epoch a = *epoch_at(c, k);
+        const bool same_warp = a.block == e.block && a.warp == e.warp;
+        if (same_warp && a.kind == e.kind && a.bytes == e.bytes && a.time == e.time && !merged) {
+            a.lanes |= e.lanes;
+            merged = true;
+        } else if (covers(&e, &a)) {
+            a.lanes = e.kind == PLAIN_WRITE ? 0 : same_warp ? a.lanes & ~e.lanes : a.lanes;
+        }
+        if (a.lanes)
+            *epoch_at(c, kept++) = a;
+    }
+    c->count = (uint8_t)kept;
+    if (!merged)
+        insert(c, &e);
+}
+
+// ---- Lines
+
+static int lane_of(uint8_t map, int word) // who has a word of the line
+{
+    return (map >> 3) * 4 + (word * 4 >> (map & 7));
+}
+
+// Gives the line cells in place of accesses of whole warps.
+static void split(Line *line)
+{
+    Cell *cells = calloc(WORDS, sizeof *cells);
+    if (!cells)
+        abort();
+    for (int n = 0; n < WORDS; n++)
+        for (int k = 0; k < line->count; k++) {
+            Epoch e = line->epochs[k];
+            e.lanes = 1u << lane_of(line->maps[k], n);
+            e.bytes = 15;
+            insert(&cells[n], &e);
+        }
+    line->cells = cells;
+    line->count = 0;
+}
+
+static void drop_cells(Line *line)
+{
+    for (int n = 0; line->cells && n < WORDS; n++)
+        free(line->cells[n].more);
+    free(line->cells);
+    line->cells = NULL;
+}
+
+void sim_free_lines(Line *lines, size_t bytes)
+{
+    for (size_t k = 0; lines && k < (bytes + LINE_BYTES - 1) / LINE_BYTES; k++)
+        drop_cells(&lines[k]);
+    free(lines);
+}
+
+// Waits until no other host thread uses the line, and forgets what it tells of earlier runs.
+static void take(const Check *check, Line *line)
+{
+    while (!check->restricted && atomic_exchange_explicit(&line->busy, 1, memory_order_acquire))
+        ;
+    if (line->run == check->run)
+        return;
+    line->run = check->run;
+    line->count = 0;
+    if (check->shared)
+        line->written[0] = line->written[1] = 0;
+    for (int n = 0; line->cells && n < WORDS; n++)
+        line->cells[n].count = 0;
+}
+
+static void leave(const Check *check, Line *line)
+{
+    if (!check->restricted)
+        atomic_store_explicit(&line->busy, 0, memory_order_release);
+}
+
+// An access of the whole warp to the whole line: whether it can be kept as such, and has no race.
+static bool check_line(const Check *check, Line *line, uint8_t map)
+{
+    const Epoch *e = &check->epoch;
+    if (line->cells)
+        return false;
+    for (int k = 0; k < line->count; k++) {
+        const Epoch *a = &line->epochs[k];
+        const bool same_lanes = a->block == e->block && a->warp == e->warp && line->maps[k] == map && a->kind != COPY_UNDER_WAY;
+        const bool own_copy = is_own_copy(check, a, e) && line->maps[k] == map;
+        if (conflict(a, e, check->shared) && !same_lanes && !own_copy && !sim_warp_knows(check->w, a))
+            return false;
+    }
+    int kept = 0;
+    for (int k = 0; k < line->count; k++) {
+        const Epoch *a = &line->epochs[k];
+        const bool same_lanes = a->block == e->block && a->warp == e->warp && line->maps[k] == map;
+        if (covers(e, a) && (e->kind == PLAIN_WRITE || same_lanes))
+            continue;
+        line->epochs[kept] = *a;
+        line->maps[kept++] = line->maps[k];
+    }
+    line->count = (uint8_t)kept;
+    if (line->count == SLOTS)
+        return false;
+    line->epochs[line->count] = *e;
+    line->maps[line->count++] = map;
+    return true;
+}
+
+// ---- What nobody wrote
+
+static void bits_of(uint64_t bits[2], unsigned first, unsigned count)
+{
+    for (int half = 0; half < 2; half++) {
+        const unsigned begin = first > 64u * (unsigned)half ? first - 64u * (unsigned)half : 0;
+        const unsigned last = first + count, end = last > 64u * (unsigned)half ? last - 64u * (unsigned)half : 0;
+        const uint64_t below = begin >= 64 ? ~0ull : (1ull << begin) - 1, until = end >= 64 ? ~0ull : (1ull << end) - 1;
+        bits[half] = until & ~below;
+    }
+}
+
+// A part of an access that lies in one line: sets the lane's bytes that nobody wrote, or marks them as written.
+static void check_written(Access *access, Line *line, int lane, unsigned first, unsigned count, unsigned done, bool writing)
+{
+    uint64_t bits[2];
+    bits_of(bits, first, count);
+    if (writing) {
+        line->written[0] |= bits[0];
+        line->written[1] |= bits[1];
+        return;
+    }
+    if ((bits[0] & ~line->written[0]) == 0 && (bits[1] & ~line->written[1]) == 0)
+        return;
+    if (!access->has_unwritten)
+        memset(access->unwritten, 0, sizeof access->unwritten);
+    access->has_unwritten = true;
+    for (unsigned k = 0; k < count; k++)
+        if (!(line->written[(first + k) / 64] >> (first + k) % 64 & 1))
+            access->unwritten[lane] |= 1u << ((done + k) & 31);
+}
+
+static Line *lines_of(Allocation *a)
+{
+    if (a->lines)
+        return a->lines;
+    const size_t count = (a->bytes + LINE_BYTES - 1) / LINE_BYTES;
+    Line *lines = calloc(count, sizeof *lines), *none = NULL;
+    if (!lines)
+        abort();
+    if (!__atomic_compare_exchange_n(&a->lines, &none, lines, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        free(lines);
+    return a->lines;
+}
+
+static bool starts_unwritten(const Allocation *a)
+{
+    return a->kind == DEVICE_MEMORY || a->kind == HEAP_MEMORY || a->kind == GRAPH_MEMORY;
+}
+
+void sim_mark_written(uint64_t address, size_t bytes)
+{
+    Allocation *a = sim_checks() ? sim_allocation_at(address) : NULL;
+    if (!a || !starts_unwritten(a) || address - a->address >= a->bytes)
+        return;
+    Line *lines = lines_of(a);
+    size_t first = address - a->address;
+    const size_t end = bytes < a->bytes - first ? first + bytes : a->bytes;
+    while (first < end) {
+        const unsigned in_line = (unsigned)(first % LINE_BYTES);
+        const unsigned count = end - first < LINE_BYTES - in_line ? (unsigned)(end - first) : LINE_BYTES - in_line;
+        check_written(NULL, &lines[first / LINE_BYTES], 0, in_line, count, 0, true);
+        first += count;
+    }
+}
+
+size_t sim_find_unwritten(uint64_t address, size_t bytes)
+{
+    Allocation *a = sim_checks() ? sim_allocation_at(address) : NULL;
+    if (!a || !starts_unwritten(a) || address - a->address >= a->bytes)
+        return bytes;
+    const Line *lines = lines_of(a);
+    const size_t first = address - a->address;
+    for (size_t k = 0; k < bytes && k < a->bytes - first; k++) {
+        const Line *line = &lines[(first + k) / LINE_BYTES];
+        const unsigned in_line = (unsigned)((first + k) % LINE_BYTES);
+        if (in_line == 0 && line->written[0] == ~0ull && line->written[1] == ~0ull)
+            k += LINE_BYTES - 1;
+        else if (!(line->written[in_line / 64] >> in_line % 64 & 1))
+            return k;
+    }
+    return bytes;
+}
+
+// ---- An access
+
+static void check_lane(Check *check, Access *access, Line *lines, int lane, uint64_t offset, bool values)
+{
+    unsigned done = 0;
+    while (done < access->bytes) {
+        Line *line = &lines[offset / LINE_BYTES];
+        const unsigned first = (unsigned)(offset % LINE_BYTES), left = (unsigned)access->bytes - done;
+        const unsigned count = left < LINE_BYTES - first ? left : LINE_BYTES - first;
+        take(check, line);
+        if (!line->cells)
+            split(line);
+        for (unsigned at = first; at < first + count;) {
+            const unsigned part = at % 4, end = first + count - at < 4 - part ? first + count - at : 4 - part;
+            check_word(check, &line->cells[at / 4], lane, ((1u << end) - 1) << part);
+            at += end;
+        }
+        if (values)
+            check_written(access, line, lane, first, count, done < 32 ? done : 31, writes(&check->epoch));
+        leave(check, line);
+        offset += count;
+        done += count;
+    }
+}
+
+// An access of consecutive lanes to whole lines; those lines that are left over go lane by lane. Returns these lanes.
+static uint32_t check_whole_lines(Check *check, const Line *lines, uint64_t offset, bool values)
+{
+    const Access *access = check->access;
+    const unsigned shift = (unsigned)__builtin_ctzll(access->bytes), per_line = LINE_BYTES >> shift;
+    uint32_t left = 0;
+    check->epoch.lanes = ALL_LANES;
+    check->epoch.bytes = 15;
+    for (unsigned lane = 0; lane < LANES; lane += per_line, offset += LINE_BYTES) {
+        Line *line = (Line *)&lines[offset / LINE_BYTES];
+        take(check, line);
+        bool fine = !values || writes(&check->epoch) || (line->written[0] == ~0ull && line->written[1] == ~0ull);
+        fine = fine && check_line(check, line, (uint8_t)(lane / 4 << 3 | shift));
+        if (fine && values && writes(&check->epoch))
+            line->written[0] = line->written[1] = ~0ull;
+        leave(check, line);
+        if (!fine)
+            left |= (per_line == LANES ? ALL_LANES : (1u << per_line) - 1) << lane;
+    }
+    return left;
+}
+
+static EpochKind kind_of(const Instr *i, const Access *access)
+{
+    const bool strong = i->semantics != WEAK;
+    switch (access->kind) {
+    case ACCESS_READ: return strong ? STRONG_READ : PLAIN_READ;
+    case ACCESS_WRITE: return strong ? STRONG_WRITE : PLAIN_WRITE;
+    case ACCESS_ATOMIC: return ATOMIC_UPDATE;
+    case ACCESS_ASYNC_READ: return PLAIN_READ;
+    default: return access->space == SHARED ? COPY_UNDER_WAY : PLAIN_WRITE;
+    }
+}
+
+void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a)
+{
+    const bool shared = owner != NULL;
+    const EpochKind kind = kind_of(i, access);
+    Check check = {.w = w, .i = i, .access = access, .shared = shared,
+                   .restricted = shared || w->block->launch->together,
+                   .run = shared ? sim_block_run(owner) : sim_launch_run(w->block->launch)};
+    check.epoch = (Epoch){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
+                          .warp = (unsigned)w->number & 31, .kind = kind & 7};
+    Line *lines = shared ? owner->lines : lines_of(a);
+    const uint64_t base = shared ? (uint64_t)(uintptr_t)owner->shared : (uint64_t)(uintptr_t)a->memory;
+    const bool values = shared || starts_unwritten(a);
+    uint32_t left = mask;
+    if (access->pattern == CONSECUTIVE && mask == ALL_LANES && access->bytes >= 4 && kind != ATOMIC_UPDATE) {
+        const uint64_t offset = (uint64_t)(uintptr_t)access->pointer[0] - base;
+        if (offset % LINE_BYTES == 0)
+            left = check_whole_lines(&check, lines, offset, values);
+    }
+    for (uint32_t rest = left; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        check_lane(&check, access, lines, l, (uint64_t)(uintptr_t)access->pointer[l] - base, values);
+    }
+    if (check.race.found) {
+        char what[100];
+        snprintf(what, sizeof what, "%zu bytes of %s memory", access->bytes, shared ? "shared" : "global");
+        sim_note_race(w->block, check.race.earlier.site, check.race.later.site);
+        sim_await_turn(w->block); // a block that runs ahead in vain has no race
+        report(w, &check.race, shared, what);
+    }
+    if (kind == ATOMIC_UPDATE || kind == STRONG_READ || kind == STRONG_WRITE)
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            const int l = __builtin_ctz(rest);
+            sim_order_by_access(w, i, l, shared, (uint64_t)(uintptr_t)access->pointer[l], kind);
+        }
+}
