@@ -1,6 +1,6 @@
 # The simulator, programs for it, and its tools.
 
-.PHONY: sim run bench-sim coverage compare-numba fuzz
+.PHONY: sim run bench-sim coverage compare-numba fuzz mutants
 
 # Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer (without its
 # search for leaks: the programs that it runs need not free what they allocate).
@@ -71,3 +71,7 @@ build/sim/fuzz: tests/fuzz.c $(wildcard simulator/*.[ch]) .sim-flags | build/sim
 fuzz: ## 200 000 damaged PTX files and fat binaries for the simulator's parser
 	$(COMPILE) build/sim/fuzz
 	@set -o pipefail; build/sim/fuzz tests/corpus 200000 1 2>&1 | grep -v '^simulator: kernel'
+
+mutants: ## programs with one error each, made of all steps, and what finds it: tests/mutants/mutants.csv; takes half an hour
+	$(COMPILE) build/sim/libsimulator.a
+	@$(MUTANTS) sim build/mutants tests/mutants/mutants.csv

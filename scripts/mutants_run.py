@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Compiles and runs what mutants.py made, on the simulator or on a GPU under compute-sanitizer.
+
+mutants_run.py sim DIRECTORY OUTPUT.csv [STEP...]                 what the program's own check says, and what the simulator finds
+mutants_run.py gpu [--seconds S] DIRECTORY OUTPUT.csv [STEP...]   the same on a GPU, alone and under each of compute-sanitizer's tools; goes on
+                                                                  where OUTPUT.csv ends, and begins nothing new after S seconds
+
+A step may be named with a star: 'step*' is the first ladder. The environment: NVCC is the compiler, JOBS how many run at once."""
+
+import argparse
+import csv
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import files
+import mutants
+
+NVCC = os.environ.get("NVCC", "nvcc")
+JOBS = int(os.environ.get("JOBS", os.cpu_count()))
+FOR_SIMULATOR = "-gencode arch=compute_90,code=compute_90 -cudart none --no-compress".split()
+LIBRARIES = [mutants.ROOT / "build/sim/libsimulator.a", "-lpthread", "-lm"]
+TIME_LIMIT_S = 10  # on the simulator a program takes a tenth of a second
+SIZES = ("1", "33", "257", "1000", "40003", "100003")
+COLUMNS = ["mutant", "step", "operator", "line", "before", "after", "own_check", "findings", "size"]
+
+# By tool: what compute-sanitizer is told. Initcheck looks at shared memory from compute-sanitizer 2025.4 on.
+SHARED_TOO = ["--initcheck-address-space", "all"]
+TOOLS = {"alone": None, "memcheck": [], "racecheck": [], "initcheck": SHARED_TOO, "synccheck": []}
+GPU_TIME_LIMIT_S = 25
+HUNG_TIME_LIMIT_S = 8  # of a program that hung alone
+GPU_COLUMNS = ["mutant", "tool", "elements", "ended", "errors", "message", "seconds"]
+# Steps 12 and 13 of the one, and step 12 of the other ladder run another kernel for fewer elements.
+GPU_SIZES = {"step12": ("100003", "40003"), "step13": ("100003", "40003"), "scan-step12": ("100003", "40003")}
+
+
+def run(words, environment, limit):
+    """Exit status, None for one that did not end, and what was printed."""
+    child = subprocess.Popen(words, env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                             errors="replace", start_new_session=True)
+    try:
+        printed, _ = child.communicate(timeout=limit)
+        return child.returncode, printed
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)  # compute-sanitizer starts others
+        return None, child.communicate()[0]
+
+
+def programs(directory, steps):
+    """Each program with many mutants, and their names."""
+    found = {}
+    for step in steps:
+        every = [mutant.name for mutant in mutants.mutants(step)]
+        for number, begin in enumerate(range(0, len(every), mutants.IN_ONE_PROGRAM)):
+            first = ["original"] if number == 0 else []
+            found[directory / f"{step}-{number}"] = first + every[begin:begin + mutants.IN_ONE_PROGRAM]
+    return found
+
+
+def newer(path, than):
+    """Whether a file was made after others."""
+    return path.exists() and all(path.stat().st_mtime > other.stat().st_mtime for other in than)
+
+
+def compiled(directory, steps, options, libraries):
+    """The programs with many mutants, made and compiled where they are not."""
+    mutants.make(directory, steps)
+    found = programs(directory, steps)
+
+    def compile_one(program):
+        source, compiled_one = program.with_suffix(".cu"), program.with_suffix(".o")
+        commands = []
+        if not newer(compiled_one, [source]):
+            commands = [["-O3", "-std=c++17", "-w", "-lineinfo", *options, "-c", "-o", compiled_one, source]]
+        if commands or not newer(program, [compiled_one, *libraries[:1]]):
+            commands += [[*options, "-o", program, compiled_one, *libraries]]
+        for command in commands:
+            status, printed = run([NVCC, *command], {}, 600)
+            if status != 0:
+                raise RuntimeError(f"{source} does not compile: {printed.strip()[:2000]}")
+
+    with ThreadPoolExecutor(JOBS) as pool:
+        list(pool.map(compile_one, found))
+    return found
+
+
+def own_check(status, printed):
+    """What a program's own check says, in few words."""
+    if status is None:
+        return "hangs"
+    lines = [line for line in printed.splitlines() if line and not line.startswith(("simulator:", "====="))]
+    for line in reversed(lines):
+        if line.startswith("FAIL"):
+            return "wrong result"
+        if re.match(r"\S+\.cu:\d+: ", line):
+            return "error: " + line.rsplit(": ", 1)[1]
+    return "passes" if status in (0, 88) else f"ends with status {status}"
+
+
+# ---- On the simulator
+
+def kinds(path):
+    """The kinds of the findings in a file that the simulator wrote."""
+    if not path.exists():
+        return []
+    found = json.loads(path.read_text(encoding="utf-8"))["findings"]
+    path.unlink()
+    return sorted({finding["kind"] for finding in found})
+
+
+def simulated(program, name):
+    """What the own check says of a mutant, what the simulator finds, and at which size it does."""
+    says, found, where = "passes", [], ""
+    report = program.with_name(f"{program.name}.{name}.json")
+    for size in SIZES:
+        words = [program, "--csv", "--warm", size]
+        if says == "passes":
+            says = own_check(*run(words, {"MUTANT": name, "SIM_CHECK": "0"}, TIME_LIMIT_S))
+        if not found:
+            run(words, {"MUTANT": name, "SIM_FINDINGS": str(report)}, TIME_LIMIT_S)
+            found, where = kinds(report), size
+        if says != "passes" and found:
+            break
+    return says, found, where if found else ""
+
+
+def on_simulator(directory, output, steps):
+    described = {(mutant.step, mutant.name): mutant[:6] for step in steps for mutant in mutants.mutants(step)}
+    found = compiled(directory, steps, FOR_SIMULATOR, LIBRARIES)
+
+    def row(job):
+        program, name = job
+        step = program.name.rsplit("-", 1)[0]
+        says, kinds_found, size = simulated(program, name)
+        _, _, operator, line, before, after = described.get((step, name), ("", "", "", "", "", ""))
+        print(f"{step}.{name}: {says}; {' '.join(kinds_found)}", flush=True)
+        return [f"{step}.{name}", step, operator, line, before, after, says, " ".join(kinds_found), size]
+
+    with ThreadPoolExecutor(JOBS) as pool:
+        rows = list(pool.map(row, [(program, name) for program, names in found.items() for name in names]))
+    kept = [list(old.values()) for old in read(output) if old["step"] not in steps]
+    order = list(mutants.sources())
+    with files.whole(output) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerows([COLUMNS, *sorted(kept + rows, key=lambda each: order.index(each[1]))])
+
+
+# ---- On a GPU
+
+def read(path):
+    """The rows of a CSV; none where it is missing."""
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def sanitizer_says(printed):
+    """How many errors and warnings compute-sanitizer counted, '' where it gave no summary, and the first things that it said with their lines."""
+    said = []
+    for line, after in zip(printed.splitlines(), [*printed.splitlines()[1:], ""]):
+        if re.match(r"========= (?!COMPUTE-SANITIZER|Target application|LEAK SUMMARY|\w+ SUMMARY)\S", line):
+            where = re.search(r"\S+\.cu:\d+", line + after)
+            said.append(re.sub(r" (access )?at .*", "", line[10:]) + (f" at {where[0]}" if where else ""))
+    summary = re.search(r"SUMMARY: (\d+) (?:errors?\b|hazards? displayed)", printed)
+    return summary[1] if summary else "", " | ".join(list(dict.fromkeys(said))[:3])
+
+
+def gpu_jobs(found, done):
+    """All runs that are left: first those of all mutants alone, then those under the tools; the first ladder first."""
+    jobs = []
+    for program, names in found.items():
+        step = program.name.rsplit("-", 1)[0]
+        for number, size in enumerate(GPU_SIZES.get(step, ("100003",))):
+            jobs += [((step.startswith("scan-"), number, place), program, name, tool, size) for name in names for place, tool in enumerate(TOOLS)]
+    jobs = sorted(jobs, key=lambda job: job[0])
+    return [job[1:] for job in jobs if (f"{job[1].name.rsplit('-', 1)[0]}.{job[2]}", job[3], job[4]) not in done]
+
+
+def on_gpu(directory, output, steps, seconds):
+    began = time.monotonic()
+    if not shutil.which("compute-sanitizer"):
+        sys.exit("mutants_run.py: compute-sanitizer was not found; it comes with the CUDA toolkit")
+    if SHARED_TOO[0] not in run(["compute-sanitizer", "--help"], {}, 60)[1]:
+        print("this compute-sanitizer cannot look for uninitialised shared memory", flush=True)
+        TOOLS["initcheck"] = []
+    rows = read(output)
+    hung = {(row["mutant"], row["elements"]) for row in rows if row["tool"] == "alone" and row["ended"] == "hangs"}
+    found = compiled(directory, steps, ["-arch=native"], [])
+    print(f"compiled: {time.monotonic() - began:.0f} s", flush=True)
+    says = own_check(*run([next(iter(found)), "--csv", "--warm", SIZES[-1]], {}, 60))
+    if says != "passes":
+        sys.exit(f"mutants_run.py: {next(iter(found))} without an error: {says}")
+
+    def row(job):
+        program, name, tool, size = job
+        if time.monotonic() - began > seconds:
+            return
+        mutant = f"{program.name.rsplit('-', 1)[0]}.{name}"
+        before = [] if TOOLS[tool] is None else ["compute-sanitizer", "--tool", tool, "--check-exit-code", "no", "--max-connections", "200", *TOOLS[tool]]
+        start = time.monotonic()
+        limit = HUNG_TIME_LIMIT_S if tool == "alone" or (mutant, size) in hung else GPU_TIME_LIMIT_S
+        status, printed = run([*before, program, "--csv", "--warm", size], {"MUTANT": name}, limit)
+        errors, message = sanitizer_says(printed) if before else ("", "")
+        says = own_check(status, printed)
+        if tool == "alone" and says == "hangs":
+            hung.add((mutant, size))
+        rows.append(dict(zip(GPU_COLUMNS, [mutant, tool, size, says, errors, message, f"{time.monotonic() - start:.1f}"])))
+
+    jobs = gpu_jobs(found, {(row["mutant"], row["tool"], row["elements"]) for row in rows})
+    with ThreadPoolExecutor(JOBS) as pool:
+        for number, _ in enumerate(pool.map(row, jobs)):
+            if number % 200 == 199 or number == len(jobs) - 1:
+                write_gpu(output, rows)
+                print(f"{number + 1} of {len(jobs)} runs: {time.monotonic() - began:.0f} s", flush=True)
+    left = gpu_jobs(found, {(row["mutant"], row["tool"], row["elements"]) for row in rows})
+    print(f"{len(left)} runs are left", flush=True)
+
+
+def write_gpu(output, rows):
+    order = {step: place for place, step in enumerate(mutants.sources())}
+    sizes = list(SIZES)
+    with files.whole(output) as file:
+        writer = csv.DictWriter(file, GPU_COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for row in sorted(list(rows), key=lambda row: (order[row["mutant"].split(".")[0]], row["mutant"], sizes.index(row["elements"]), list(TOOLS).index(row["tool"]))):
+            writer.writerow(row)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for command in (commands.add_parser("sim"), commands.add_parser("gpu")):
+        command.add_argument("directory", type=Path)
+        command.add_argument("output", type=Path)
+        command.add_argument("steps", nargs="*", metavar="STEP")
+    commands.choices["gpu"].add_argument("--seconds", type=float, default=math.inf)
+    options = parser.parse_args()
+    steps = mutants.chosen(options.steps)
+    if options.command == "sim":
+        on_simulator(options.directory, options.output, steps)
+    else:
+        on_gpu(options.directory, options.output, steps, options.seconds)
+
+
+if __name__ == "__main__":
+    main()
