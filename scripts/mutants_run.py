@@ -71,7 +71,7 @@ def newer(path, than):
 
 
 def compiled(directory, steps, options, libraries):
-    """The programs with many mutants, made and compiled where they are not."""
+    """The programs with many mutants, made and compiled where they are not; without those that do not compile, which it names."""
     mutants.make(directory, steps)
     found = programs(directory, steps)
 
@@ -85,11 +85,12 @@ def compiled(directory, steps, options, libraries):
         for command in commands:
             status, printed = run([NVCC, *command], {}, 600)
             if status != 0:
-                raise RuntimeError(f"{source} does not compile: {printed.strip()[:2000]}")
+                print(f"{source} does not compile: {printed.strip()[:2000]}", flush=True)
+                return False
+        return True
 
     with ThreadPoolExecutor(JOBS) as pool:
-        list(pool.map(compile_one, found))
-    return found
+        return {program: names for good, (program, names) in zip(pool.map(compile_one, found), found.items()) if good}
 
 
 def own_check(status, printed):
