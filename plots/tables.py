@@ -12,6 +12,7 @@ import math
 import os
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -391,6 +392,37 @@ def calls(_):
             f"\n\n</details>\n\nNVIDIA's libraries that need a GPU of their own are absent: {libraries}. `make sim` names what a program calls of them, and what to use instead.")
 
 
+OPERATORS = {"barrier": "a barrier, an arrival or a wait removed; a block's barrier made a warp's", "fence": "a fence removed, an order or a scope too weak",
+             "atomic": "an atomic access made a plain one, or one within the block", "bound": "a check removed, or off by one; more threads than one",
+             "index": "an index one more or one less", "stride": "another stride, or another start", "initialisation": "a store removed", "mask": "half of the warp"}
+VERDICTS = {"check": "the program's own check alone", "check and simulator": "both", "simulator": "the simulator alone", "equivalent": "nobody: equivalent",
+            "missed": "nobody: missed"}
+SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
+
+
+def mutants(_):
+    """Who finds the mutants of the steps, as `make mutants` wrote it."""
+    rows = [row for row in read(ROOT / "tests/mutants/agreement.csv") if row["operator"]]
+    lines = []
+    for operator, words in [*OPERATORS.items(), ("", "**all**")]:
+        verdicts = [row["verdict"] for row in rows if operator in ("", row["operator"])]
+        lines.append([words, *(str(count) for count in [len(verdicts), *(verdicts.count(verdict) for verdict in VERDICTS)])])
+    return table(["the change", "mutants", *VERDICTS.values()], lines if rows else [])
+
+
+def sanitized(_):
+    """Which mutants compute-sanitizer's tools find beside the simulator."""
+    rows = [row for row in read(ROOT / "tests/mutants/agreement.csv") if row["operator"] and row["agreement"]]
+    lines = []
+    for tool in [*SANITIZERS, "any of them"]:
+        found = [row for row in rows if any(re.match(r"\d+: ", row[name]) for name in (SANITIZERS if tool == "any of them" else (tool,)))]
+        both = sum(row["simulator"] != "" for row in found)
+        lines.append([tool, *map(str, (len(rows), len(found), both, len(found) - both))])
+    alone = Counter(row["simulator"] for row in rows if row["agreement"] == "simulator alone")
+    return (table(["compute-sanitizer's tool", "mutants", "found by it", "of these by the simulator", "not by the simulator"], lines if rows else []) +
+            "\n\n" + table(["found by the simulator alone: kinds", "mutants"], [[kinds, str(count)] for kinds, count in alone.most_common()]))
+
+
 # Of a lab's columns; of others the name, with spaces.
 HEADINGS = {"median_ms": "ms", "min_ms": "least, ms", "before_ms": "before, ms", "overhead_ms": "overhead, ms", "cost_ms": "cost, ms", "gb_per_s": "GB/s",
             "peak_gb_per_s": "peak, GB/s", "copy_gb_per_s": "a copy, GB/s", "read_gb_per_s": "reading alone, GB/s", "of_copy": "of a copy's speed",
@@ -524,7 +556,7 @@ def outcome(step, number):
 
 
 KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, busy, little, limits, sizes, finish, ends,
-                                                      against, peers, sass, simulator, coverage, calls, scannumbers, scanladder, scanover)} | {"try": outcome}
+                                                      against, peers, sass, simulator, coverage, calls, mutants, sanitized, scannumbers, scanladder, scanover)} | {"try": outcome}
 
 
 def made(kind, step, words):

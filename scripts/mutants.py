@@ -22,8 +22,10 @@ HARNESS = "// ==== Harness"
 IN_ONE_PROGRAM = 24  # mutants: nvcc reads CUDA's headers once for all of them
 Mutant = namedtuple("Mutant", "step name operator line before after text")
 
-# As if three blocks filled the GPU: so that blocks come around to a second tile, or draw one, with few elements.
-SMALL_GPU = [("return sm_count * blocks_per_sm;", "return 3;"), ("(unsigned)(sm_count * blocks_per_sm)", "3u"), ("n > 1024 * BLOCK_SIZE", "n > 32 * BLOCK_SIZE")]
+# As if few blocks filled the GPU: so that blocks come around to a second tile, or draw one, with few elements.
+FEW_BLOCKS = '(getenv("BLOCKS") ? atoi(getenv("BLOCKS")) : 3)'
+SMALL_GPU = [("return sm_count * blocks_per_sm;", f"return {FEW_BLOCKS};"), ("(unsigned)(sm_count * blocks_per_sm)", f"(unsigned){FEW_BLOCKS}"),
+             ("n > 1024 * BLOCK_SIZE", "n > 32 * BLOCK_SIZE")]
 # What the harness does only so that times are good.
 UNTIMED = [("ENOUGH_MS = 1000", "ENOUGH_MS = 0"), ("2 * (size_t)device.l2CacheSize", "sizeof(float4)"), ("2 * device.multiProcessorCount", "2"),
            ("clock_khz / 10", "1")]

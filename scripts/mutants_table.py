@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Joins what was found in the mutants: tests/mutants/agreement.csv, of mutants.csv (the simulator), gpu.csv (compute-sanitizer) and equivalent.csv (by hand).
+
+Names what nobody finds and is not proven equivalent, what is found in the steps as they are, and what compute-sanitizer finds and the simulator does
+not; the exit status is 1 where there is any."""
+
+import argparse
+import csv
+import sys
+from collections import Counter, defaultdict
+
+import files
+import mutants
+from mutants_run import TOOLS, read
+
+FOLDER = mutants.ROOT / "tests/mutants"
+SANITIZERS = [tool for tool in TOOLS if tool != "alone"]
+COLUMNS = ["mutant", "step", "operator", "line", "before", "after", "own_check", "simulator", "verdict", "own_check_gpu", *SANITIZERS, "agreement"]
+
+
+def verdict(row, equivalent):
+    """Who finds a mutant."""
+    fails, found = row["own_check"] != "passes", bool(row["findings"])
+    if row["mutant"].endswith(".original"):
+        return "false alarm" if fails or found else "clean"
+    if fails or found:
+        return "check and simulator" if fails and found else "check" if fails else "simulator"
+    return "equivalent" if row["mutant"] in equivalent else "missed"
+
+
+def sanitizer_columns(rows):
+    """What compute-sanitizer's tools say of one mutant, and its own check on the GPU."""
+    columns = {}
+    for row in rows:
+        column = "own_check_gpu" if row["tool"] == "alone" else row["tool"]
+        said = row["ended"] if row["tool"] == "alone" else f"{row['errors']}: {row['message']}" if row["errors"] not in ("", "0") else row["errors"] or row["ended"]
+        worse = column not in columns or columns[column] in ("0", "passes")
+        columns[column] = said if worse else columns[column]
+    return columns
+
+
+def reports(said):
+    """Whether a tool reported something about the kernel; that a call failed because of what it found is nothing more."""
+    return ": " in said and said.split(":")[0].isdecimal()
+
+
+def agreement(simulator, columns):
+    """Who of both reports a mutant."""
+    if not all(tool in columns for tool in SANITIZERS):
+        return ""
+    sanitizer = any(reports(columns[tool]) for tool in SANITIZERS)
+    return ("neither", "compute-sanitizer alone", "simulator alone", "both")[sanitizer + 2 * bool(simulator)]
+
+
+def joined():
+    equivalent = {row["mutant"] for row in read(FOLDER / "equivalent.csv")}
+    measured = defaultdict(list)
+    for row in read(FOLDER / "gpu.csv"):
+        measured[row["mutant"]].append(row)
+    rows = []
+    for row in read(FOLDER / "mutants.csv"):
+        columns = sanitizer_columns(measured[row["mutant"]])
+        rows.append({column: row.get(column, "") for column in COLUMNS} | columns | {
+            "simulator": row["findings"], "verdict": verdict(row, equivalent), "agreement": agreement(row["findings"], columns)})
+    return rows
+
+
+def main():
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    rows = joined()
+    with files.whole(FOLDER / "agreement.csv") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    print(", ".join(f"{count} {name}" for name, count in Counter(row["verdict"] for row in rows).items()))
+    bad = [(row, row["verdict"]) for row in rows if row["verdict"] in ("missed", "false alarm")]
+    bad += [(row, "compute-sanitizer alone finds it") for row in rows if row["agreement"] == "compute-sanitizer alone"]
+    for row, why in bad:
+        said = "; ".join(f"{tool} {row[tool]}" for tool in SANITIZERS if reports(row.get(tool, "")))
+        print(f"{row['mutant']}: {why}: line {row['line']}: {row['before']} -> {row['after']} {said}", file=sys.stderr)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
