@@ -58,6 +58,7 @@ static void note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, con
     b->error = error;
     say_where(b, b->message, sizeof b->message, i, w, lane);
     const size_t used = strlen(b->message);
+    b->fault = (Fault){b->fault.kind, i, lane < 0 ? -1 : w->number * LANES + lane, b->number, used};
     vsnprintf(b->message + used, sizeof b->message - used, format, arguments);
 }
 
@@ -175,6 +176,7 @@ static void start_block(Block *b, uint64_t place)
     const uint64_t number = launch->shuffled ? launch->shuffled[place] : place;
     b->place = place;
     b->number = number;
+    b->fault.kind = -1;
     b->rank = (uint32_t)(place % launch->cluster_blocks);
     b->traced = sim_is_traced(launch, number);
     b->index.x = (unsigned)(number % launch->grid.x);
@@ -378,6 +380,7 @@ static void record_fault(Launch *launch, const Block *b)
         launch->fault_block = b->place;
         launch->error = b->error;
         memcpy(launch->message, b->message, sizeof launch->message);
+        launch->fault = b->fault;
     }
     pthread_mutex_unlock(&launch_lock);
 }
@@ -705,10 +708,10 @@ cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim
     free(launch.params);
     free(launch.shuffled);
     fflush(stdout);
-    sim_end_launch_check(&launch);
-    if (launch.error != cudaSuccess)
+    if (launch.error != cudaSuccess && !launch.check)
         fprintf(stderr, "%s\n", launch.message);
-    else
+    sim_end_launch_check(&launch);
+    if (launch.error == cudaSuccess)
         sim_count_launch(&launch, (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec));
     return launch.error;
 }

@@ -131,6 +131,8 @@ void sim_end_launch_check(Launch *launch)
         return;
     sim_free_arena(&check->arena);
     free(check);
+    if (launch->error != cudaSuccess)
+        sim_add_fault(launch);
     sim_say_findings();
 }
 

@@ -30,6 +30,8 @@ Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread,
 // Adds a finding. Of those of one kind at the same places there is one, and a count; the example is the one in the first
 // block. Title and hint are sentences; the hint may be empty. May be called by any host thread.
 void sim_add_finding(FindingKind kind, const char *title, const Place *places, int count, const char *hint);
+// Adds what ended a launch.
+void sim_add_fault(const Launch *launch);
 // Says on stderr what has been found since it was last asked: at the end of each launch, and of the program.
 void sim_say_findings(void);
 // How many there are.

@@ -567,6 +567,14 @@ typedef struct Barrier {
     uint32_t count, true_count;  // lanes that have come; of these, with a true predicate
 } Barrier;
 
+typedef struct Fault { // where a launch went wrong, for the checker
+    int kind;      // of a finding, if the one that the error stands for will not do; else -1
+    const Instr *instr;
+    int thread;    // of the block, or -1
+    uint64_t block;
+    size_t text;   // where in the message it says what happened
+} Fault;
+
 typedef struct Launch {
     const Module *module;
     int device;
@@ -592,6 +600,7 @@ typedef struct Launch {
     atomic_uint restarts;
     struct LaunchCheck *check; // NULL: nothing is checked
     cudaError_t error;
+    Fault fault;
     char message[1024];
 } Launch;
 
@@ -623,6 +632,7 @@ typedef struct Block {
     int read_count;
     jmp_buf on_fault; // also left for what is no fault: see Departure in block.c
     cudaError_t error;
+    Fault fault;
     char message[1024];
 } Block;
 
