@@ -5,12 +5,13 @@
 #include <string.h>
 
 // shfl: lane l reads lane j; b tells how far, c holds the end of l's segment and its mask.
-// The lane whose value lane l gets, for all lanes; returns those that ask for one in range: the others get their own.
+// The lane whose value each lane gets. Returns the lanes that ask for one in range; the others get their own.
 static uint32_t find_partners(const Instr *i, const uint32_t *b, const uint32_t *c, uint32_t partner[LANES])
 {
     uint32_t in_range = 0;
     for (uint32_t l = 0; l < LANES; l++) {
-        const uint32_t distance = b[l] & 31, segment = c[l] >> 8 & 31, least = l & segment, most = least | (c[l] & 31 & ~segment);
+        const uint32_t distance = b[l] & 31, segment = c[l] >> 8 & 31, least = l & segment,
+                       most = least | (c[l] & 31 & ~segment);
         const uint32_t j = i->op == SHUFFLE_UP     ? l - distance
                            : i->op == SHUFFLE_DOWN ? l + distance
                            : i->op == SHUFFLE_XOR  ? l ^ distance

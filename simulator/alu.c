@@ -79,8 +79,8 @@ typedef unsigned __int128 u128;
 DIVISION(int16_t, INT16_MIN)
 DIVISION(uint16_t, 0)
 
-// Of 32 bits by way of double precision, which becomes vector instructions: a quotient that is no whole number is further from one than
-// double precision's rounding can move it.
+// Of 32 bits by way of double precision, which becomes vector instructions: a quotient that is no whole number is
+// further from one than double precision's rounding can move it.
 static inline uint32_t divide_uint32_t(uint32_t a, uint32_t b)
 {
     const uint32_t quotient = (uint32_t)(int64_t)((double)a / (b == 0 ? 1 : b));

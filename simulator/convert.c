@@ -321,9 +321,12 @@ TO_WHOLE(up, ceilf)
 
 static Handler *whole_from_single(const Instr *i)
 {
-    static Handler *const SINGLE[] = {[ROUND_NEAREST] = f32_nearest, [ROUND_ZERO] = f32_zero, [ROUND_DOWN] = f32_down, [ROUND_UP] = f32_up},
-                          *const SIGNED[] = {[ROUND_NEAREST] = s32_nearest, [ROUND_ZERO] = s32_zero, [ROUND_DOWN] = s32_down, [ROUND_UP] = s32_up},
-                          *const UNSIGNED[] = {[ROUND_NEAREST] = u32_nearest, [ROUND_ZERO] = u32_zero, [ROUND_DOWN] = u32_down, [ROUND_UP] = u32_up};
+    static Handler *const SINGLE[] = {[ROUND_NEAREST] = f32_nearest, [ROUND_ZERO] = f32_zero,
+                                      [ROUND_DOWN] = f32_down, [ROUND_UP] = f32_up},
+                   *const SIGNED[] = {[ROUND_NEAREST] = s32_nearest, [ROUND_ZERO] = s32_zero,
+                                      [ROUND_DOWN] = s32_down, [ROUND_UP] = s32_up},
+                   *const UNSIGNED[] = {[ROUND_NEAREST] = u32_nearest, [ROUND_ZERO] = u32_zero,
+                                        [ROUND_DOWN] = u32_down, [ROUND_UP] = u32_up};
     return (i->type == F32 ? SINGLE : i->type == S32 ? SIGNED : UNSIGNED)[i->rounding];
 }
 
@@ -406,7 +409,8 @@ static Handler *frequent(const Instr *i)
 static Handler *handler_of(const Instr *i)
 {
     const Type type = (Type)i->type, from = (Type)i->from;
-    const bool own_size = i->register_bytes == sim_type_bytes(type), own_source = i->source_bytes == sim_type_bytes(from);
+    const bool own_size = i->register_bytes == sim_type_bytes(type),
+               own_source = i->source_bytes == sim_type_bytes(from);
     const bool plain = i->flags == 0 && i->op == 0 && i->rounding == ROUND_NEAREST;
     Handler *found = NULL;
     if (plain && own_size && own_source)

@@ -118,13 +118,15 @@ static void round_like(int rounding)
     fesetround(MODES[rounding]);
 }
 
-// 2 to the power of x, good enough to be rounded to single precision: for all single-precision x it is then what exp2 gives. The
-// whole part of x becomes the exponent, the rest, -1/2 to 1/2, goes into the series of e to the power of x ln 2.
+// 2 to the power of x, good enough to be rounded to single precision: for all single-precision x it is then what
+// exp2 gives (all of them were compared). The whole part of x becomes the exponent, the rest, -1/2 to 1/2, goes into
+// the series of e to the power of x ln 2.
 static inline double power_of_two(double x)
 {
-    static const double SERIES[] = {1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880, 1. / 40320, 1. / 5040,
-                                    1. / 720, 1. / 120, 1. / 24, 1. / 6, 1. / 2, 1, 1}; // 1/13!, 1/12! and so on
-    const double ROUNDS = 0x1.8p52, LN_2 = 0x1.62e42fefa39efp-1; // numbers near the first have no digits behind the point
+    static const double SERIES[] = {1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880,
+                                    1. / 40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 1. / 2, 1, 1}; // 1/13!, ...
+    const double ROUNDS = 0x1.8p52; // numbers near it have no digits behind the point
+    const double LN_2 = 0x1.62e42fefa39efp-1;
     const double limited = x < -200 ? -200 : x > 200 ? 200 : x, shifted = limited + ROUNDS;
     const double power = (limited - (shifted - ROUNDS)) * LN_2;
     double sum = SERIES[0];
@@ -250,7 +252,8 @@ static uint16_t half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)
         const Modifiers m = modifiers(i->flags & FLUSH, i->flags & SATURATE); \
         const bool nan_wins = i->flags & NAN_WINS;                           \
         FOR_EACH_LANE(                                                       \
-            const float a = operand(m, as[l]); const float b = operand(m, bs[l]); const float c = operand(m, cs[l]); \
+            const float a = operand(m, as[l]); const float b = operand(m, bs[l]);           \
+            const float c = operand(m, cs[l]);                               \
             const float value = single(operation, a, b, c);                  \
             d[l] = result_bits(m, nan_wins & ((a != a) | (b != b)) ? NAN : value)) \
     }

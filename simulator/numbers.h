@@ -1,5 +1,5 @@
-// numbers.h: floating-point numbers and their bits, without branches, so that a loop over lanes becomes vector instructions.
-// All of it rounds to nearest, as the host does by itself.
+// numbers.h: floating-point numbers and their bits, without branches, so that a loop over lanes becomes vector
+// instructions. All of it rounds to nearest, as the host does by itself.
 #ifndef NUMBERS_H
 #define NUMBERS_H
 
@@ -68,16 +68,18 @@ static inline float operand(Modifiers m, float value)
 
 static inline uint32_t result_bits(Modifiers m, float value)
 {
-    const float large = operand(m, value), limited = large <= m.lowest ? m.lowest : large > m.highest ? m.highest : large;
+    const float large = operand(m, value),
+                limited = large <= m.lowest ? m.lowest : large > m.highest ? m.highest : large;
     return value != value ? m.nan : raw_bits(limited);
 }
 
-// ---- Half precision: 1 bit sign, 5 bits exponent (bias 15), 10 bits fraction. bf16: the upper half of a single-precision number.
+// ---- Half precision: 1 bit sign, 5 bits exponent (bias 15), 10 bits fraction. bf16: the upper half of a
+// single-precision number.
 
 static inline float float_of_half(uint16_t bits)
 {
-    const uint32_t number = (uint32_t)(bits & 0x7fff) << 13; // as single precision it is 2^112 times too small,
-    const uint32_t finite = raw_bits(float_of(number) * 0x1p112f), // for that has a bias of 127
+    const uint32_t number = (uint32_t)(bits & 0x7fff) << 13; // 2^112 times too small: single precision's bias is 127
+    const uint32_t finite = raw_bits(float_of(number) * 0x1p112f),
                    special = bits & 0x3ff ? 0x7fc00000 : 0x7f800000;
     return float_of(((bits & 0x7c00) == 0x7c00 ? special : finite) | (uint32_t)(bits & 0x8000) << 16);
 }
@@ -87,11 +89,12 @@ static inline float float_of_brain(uint16_t bits)
     return float_of((uint32_t)bits << 16);
 }
 
-// A number that is not negative, to `digits` binary digits, the last of them 2^`lowest` or above: it is added to a power of two whose
-// own last digit is that one, so that the sum is rounded there.
+// A number that is not negative, to `digits` binary digits, the last of them 2^`lowest` or above: it is added to a
+// power of two whose own last digit is that one, so that the sum is rounded there.
 static inline double to_digits(double number, int digits, int lowest)
 {
-    const uint64_t least = (uint64_t)(1023 + lowest + digits - 1) << 52, exponent = double_bits(number) & 0x7ff0000000000000;
+    const uint64_t least = (uint64_t)(1023 + lowest + digits - 1) << 52,
+                   exponent = double_bits(number) & 0x7ff0000000000000;
     const double power = double_of((exponent > least ? exponent : least) + ((uint64_t)(53 - digits) << 52));
     return (number + power) - power;
 }

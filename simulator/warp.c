@@ -767,10 +767,11 @@ static bool is_plain_jump(Path *p, const Instr *i, uint32_t mask, uint32_t pc)
     return true;
 }
 
-// How many instructions from this one on are plain and for all lanes of the path: no more than the path has left, none at the join.
+// How many instructions from this one on can run without a look at each: they are plain and without a guard, come
+// before the join, and are no more than the path has left.
 static inline uint32_t straight_ahead(const Instr *i, int left, uint32_t until_join)
 {
-    uint32_t count = i->straight < until_join ? i->straight : until_join;
+    const uint32_t count = i->straight < until_join ? i->straight : until_join;
     return count < (uint32_t)left ? count : (uint32_t)left;
 }
 
@@ -790,8 +791,8 @@ static int run_path(Warp *w, Path *p, int turn)
         int left = most;
         uint32_t pc = p->pc;
         const Instr *i = NULL;
-        uint32_t mask = p->mask;
-        const uint32_t on = mask, on_count = (uint32_t)__builtin_popcount(on);
+        const uint32_t on = p->mask, on_count = (uint32_t)__builtin_popcount(on);
+        uint32_t mask = on;
         while (left > 0 && pc != join) {
             i = &code[pc];
             const uint32_t straight = straight_ahead(i, left, join - pc); // a join behind the path is far ahead
