@@ -6,7 +6,7 @@
 # search for leaks: the programs that it runs need not free what they allocate).
 SIM_OBJECTS := $(patsubst simulator/%.c,build/sim/objects/%.o,$(wildcard simulator/*.c))
 SIM_CFLAGS := -g -O3 -march=native -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-clobbered \
-    -fPIC -fno-semantic-interposition -fno-strict-aliasing -ffp-contract=off -frounding-math -fno-trapping-math \
+    -fPIC -fno-semantic-interposition -fno-strict-aliasing -ffp-contract=off -fno-trapping-math -fno-math-errno \
     $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 # nvcc hands options to the host compiler separated by commas.
 host_options = -Xcompiler '$(subst $() ,$(comma),$(subst $(comma),\$(comma),$(strip $(1))))'

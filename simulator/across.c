@@ -5,28 +5,35 @@
 #include <string.h>
 
 // shfl: lane l reads lane j; b tells how far, c holds the end of l's segment and its mask.
-void sim_shuffle(Warp *w, const Instr *i, uint32_t mask)
+// The lane whose value each lane gets. Returns the lanes that ask for one in range; the others get their own.
+static uint32_t find_partners(const Instr *i, const uint32_t *b, const uint32_t *c, uint32_t partner[LANES])
 {
-    const uint32_t *a = OPERAND(uint32_t, a), *b = OPERAND(uint32_t, b), *c = OPERAND(uint32_t, c);
-    uint32_t *d = OPERAND(uint32_t, d), result[LANES], in_range = 0;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        const int l = __builtin_ctz(rest), distance = (int)(b[l] & 31), segment = (int)(c[l] >> 8 & 31),
-                  most = (l & segment) | ((int)(c[l] & 31) & ~segment), least = l & segment;
-        int j = i->op == SHUFFLE_UP     ? l - distance
-                : i->op == SHUFFLE_DOWN ? l + distance
-                : i->op == SHUFFLE_XOR  ? l ^ distance
-                                        : least | (distance & ~segment);
-        const bool inside = i->op == SHUFFLE_UP ? j >= most : j <= most;
-        if (!inside)
-            j = l;
-        result[l] = a[j];
+    uint32_t in_range = 0;
+    for (uint32_t l = 0; l < LANES; l++) {
+        const uint32_t distance = b[l] & 31, segment = c[l] >> 8 & 31, least = l & segment,
+                       most = least | (c[l] & 31 & ~segment);
+        const uint32_t j = i->op == SHUFFLE_UP     ? l - distance
+                           : i->op == SHUFFLE_DOWN ? l + distance
+                           : i->op == SHUFFLE_XOR  ? l ^ distance
+                                                   : least | (distance & ~segment);
+        const bool inside = i->op == SHUFFLE_UP ? (int32_t)j >= (int32_t)most : j <= most;
+        partner[l] = inside ? j : l;
         in_range |= (uint32_t)inside << l;
     }
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        d[__builtin_ctz(rest)] = result[__builtin_ctz(rest)];
+    return in_range;
+}
+
+void sim_shuffle(Warp *w, const Instr *i, uint32_t mask)
+{
+    const uint32_t *a = OPERAND(uint32_t, a);
+    uint32_t *d = OPERAND(uint32_t, d), partner[LANES], result[LANES];
+    const uint32_t in_range = find_partners(i, OPERAND(uint32_t, b), OPERAND(uint32_t, c), partner);
+    for (int l = 0; l < LANES; l++)
+        result[l] = a[partner[l] & 31];
+    FOR_EACH_LANE(d[l] = result[l])
     if (i->second != NOWHERE) {
         uint32_t *p = OPERAND(uint32_t, second);
-        *p = (*p & ~mask) | in_range;
+        *p = (*p & ~mask) | (in_range & mask);
     }
 }
 
@@ -102,10 +109,12 @@ void sim_elect(Warp *w, const Instr *i, uint32_t mask)
 // There is no clock: the warp's instructions stand for it.
 void sim_read_clock(Warp *w, const Instr *i, uint32_t mask)
 {
-    uint8_t *d = OPERAND(uint8_t, d);
     const uint64_t value = w->instructions >> (i->op ? 32 : 0); // op: the upper half
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        memcpy(d + (size_t)__builtin_ctz(rest) * i->bytes, &value, i->bytes);
+    if (i->bytes == 8) {
+        FOR_EACH_LANE(OPERAND(uint64_t, d)[l] = value)
+    } else {
+        FOR_EACH_LANE(OPERAND(uint32_t, d)[l] = (uint32_t)value)
+    }
 }
 
 void sim_trap(Warp *w, const Instr *i, uint32_t mask)

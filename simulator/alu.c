@@ -78,8 +78,31 @@ typedef unsigned __int128 u128;
 
 DIVISION(int16_t, INT16_MIN)
 DIVISION(uint16_t, 0)
-DIVISION(int32_t, INT32_MIN)
-DIVISION(uint32_t, 0)
+
+// Of 32 bits by way of double precision, which becomes vector instructions: a quotient that is no whole number is
+// further from one than double precision's rounding can move it.
+static inline uint32_t divide_uint32_t(uint32_t a, uint32_t b)
+{
+    const uint32_t quotient = (uint32_t)(int64_t)((double)a / (b == 0 ? 1 : b));
+    return b == 0 ? UINT32_MAX : quotient;
+}
+
+static inline uint32_t remainder_uint32_t(uint32_t a, uint32_t b)
+{
+    return b == 0 ? a : a - divide_uint32_t(a, b) * b;
+}
+
+static inline int32_t divide_int32_t(int32_t a, int32_t b) // the lowest number by -1 is itself
+{
+    const uint32_t quotient = (uint32_t)(int64_t)((double)a / (b == 0 ? 1 : b));
+    return b == 0 ? -1 : (int32_t)quotient;
+}
+
+static inline int32_t remainder_int32_t(int32_t a, int32_t b)
+{
+    return b == 0 ? a : (int32_t)((uint32_t)a - (uint32_t)divide_int32_t(a, b) * (uint32_t)b);
+}
+
 DIVISION(int64_t, INT64_MIN)
 DIVISION(uint64_t, 0)
 

@@ -1,30 +1,22 @@
 // convert.c: cvt, between whole numbers and floating-point numbers of all sizes.
 #include "decode.h"
 #include "lanes.h"
+#include "numbers.h"
 
 #include <fenv.h>
-#include <math.h>
-#include <string.h>
 
 enum { TO_INTEGER = 1 }; // Instr.op: rounds to a whole number, also between floating-point types
 
-// ---- Half precision: 1 bit sign, 5 bits exponent (bias 15), 10 bits fraction
+// ---- Half precision
 
 float sim_half_to_float(uint16_t bits)
 {
-    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    const float value = exponent == 31  ? (fraction ? NAN : INFINITY)
-                        : exponent == 0 ? ldexpf((float)fraction, -24)
-                                        : ldexpf((float)(fraction + 1024), exponent - 25);
-    return bits & 0x8000 ? -value : value;
+    return float_of_half(bits);
 }
 
 double sim_half_value(uint16_t bits, bool brain)
 {
-    const uint32_t single_bits = (uint32_t)bits << 16; // a bf16's: the upper half of a single-precision number
-    float single;
-    memcpy(&single, &single_bits, sizeof single);
-    return brain ? single : sim_half_to_float(bits);
+    return brain ? float_of_brain(bits) : float_of_half(bits);
 }
 
 // A non-negative number without a fraction, rounded up or not.
@@ -60,8 +52,10 @@ static double overflow(double value, double largest, int rounding)
 
 uint16_t sim_half_from_double(double value, int rounding)
 {
+    if (rounding == ROUND_NEAREST)
+        return half_of(value);
     if (value != value)
-        return 0x7fff;
+        return NAN_16;
     const uint16_t sign = signbit(value) ? 0x8000 : 0;
     const double number = fabs(overflow(sim_rounded(value, 11, -24, rounding), 65504, rounding));
     if (isinf(number))
@@ -75,12 +69,12 @@ uint16_t sim_half_from_double(double value, int rounding)
 
 uint16_t sim_brain_from_double(double value, int rounding)
 {
+    if (rounding == ROUND_NEAREST)
+        return brain_of(value);
     if (value != value)
-        return 0x7fff;
+        return NAN_16;
     const float number = (float)overflow(sim_rounded(value, 8, -133, rounding), 0x1.fep127, rounding);
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return (uint16_t)(bits >> 16);
+    return (uint16_t)(raw_bits(number) >> 16);
 }
 
 // ---- One lane
@@ -246,6 +240,9 @@ static void convert(Warp *w, const Instr *i, uint32_t mask)
 }
 
 // Two numbers into one register: a's in the high half.
+BINARY(half_pair, uint32_t, float, float, (uint32_t)half_of(a) << 16 | half_of(b))
+BINARY(brain_pair, uint32_t, float, float, (uint32_t)brain_of(a) << 16 | brain_of(b))
+
 static void convert_pair(Warp *w, const Instr *i, uint32_t mask)
 {
     uint16_t (*const from_double)(double, int) = i->type == F16X2 ? sim_half_from_double : sim_brain_from_double;
@@ -260,29 +257,173 @@ static void convert_pair(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// ---- The frequent ones, between registers of their own sizes
+// ---- The frequent ones, as loops without branches
 
 UNARY(u64_from_u32, uint64_t, uint32_t, a)
 UNARY(s64_from_s32, int64_t, int32_t, a)
 UNARY(u32_from_u64, uint32_t, uint64_t, a)
 UNARY(f32_from_s32, float, int32_t, a)
 UNARY(f32_from_u32, float, uint32_t, a)
+UNARY(f32_from_s64, float, int64_t, a)
+UNARY(f32_from_u64, float, uint64_t, a)
+UNARY(f32_from_s16, float, int16_t, a)
+UNARY(f32_from_u16, float, uint16_t, a)
+UNARY(f32_from_low_s8, float, int16_t, (int8_t)a)
+UNARY(f32_from_low_u8, float, uint16_t, (uint8_t)a)
+UNARY(f64_from_s32, double, int32_t, a)
+UNARY(f64_from_u32, double, uint32_t, a)
+UNARY(f64_from_s64, double, int64_t, a)
+UNARY(f64_from_u64, double, uint64_t, a)
 UNARY(f64_from_f32, double, float, a)
+UNARY(f32_from_f64, uint32_t, double, bits_of((float)a))
+UNARY(f32_from_f16, uint32_t, uint16_t, bits_of(float_of_half(a)))
+UNARY(f32_from_bf16, uint32_t, uint16_t, bits_of(float_of_brain(a)))
+UNARY(f16_from_f32, uint16_t, float, half_of(a))
+UNARY(bf16_from_f32, uint16_t, float, brain_of(a))
+UNARY(f16_from_s32, uint16_t, int32_t, half_of(a))
+UNARY(f16_from_u32, uint16_t, uint32_t, half_of(a))
 
+// Single precision to whole numbers, and to single precision, rounded to a whole number or not.
+static inline int32_t to_s32(float whole)
+{
+    const float limit = 0x1p31f, low = whole < -limit ? -limit : whole;
+    return whole != whole ? 0 : low < limit ? (int32_t)low : INT32_MAX;
+}
+
+static inline uint32_t to_u32(float whole)
+{
+    const float limit = 0x1p32f, low = whole > 0 ? whole : 0; // a NaN, too
+    return low < limit ? (uint32_t)low : UINT32_MAX;
+}
+
+static inline float itself(float value)
+{
+    return value;
+}
+
+#define FROM_SINGLE(name, rounded, D, expression)                            \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                 \
+    {                                                                        \
+        D *d = OPERAND(D, d);                                                \
+        const float *as = OPERAND(float, a);                                 \
+        const Modifiers m = modifiers(i->flags & FLUSH, i->flags & SATURATE); \
+        FOR_EACH_LANE(const float value = rounded(operand(m, as[l])); d[l] = (D)(expression)) \
+    }
+#define TO_WHOLE(rounding, rounded)                                          \
+    FROM_SINGLE(f32_##rounding, rounded, uint32_t, result_bits(m, value))    \
+    FROM_SINGLE(s32_##rounding, rounded, int32_t, to_s32(value))             \
+    FROM_SINGLE(u32_##rounding, rounded, uint32_t, to_u32(value))
+FROM_SINGLE(f32_modified, itself, uint32_t, result_bits(m, value))
+TO_WHOLE(nearest, rintf)
+TO_WHOLE(zero, truncf)
+TO_WHOLE(down, floorf)
+TO_WHOLE(up, ceilf)
+
+static Handler *whole_from_single(const Instr *i)
+{
+    static Handler *const SINGLE[] = {[ROUND_NEAREST] = f32_nearest, [ROUND_ZERO] = f32_zero,
+                                      [ROUND_DOWN] = f32_down, [ROUND_UP] = f32_up},
+                   *const SIGNED[] = {[ROUND_NEAREST] = s32_nearest, [ROUND_ZERO] = s32_zero,
+                                      [ROUND_DOWN] = s32_down, [ROUND_UP] = s32_up},
+                   *const UNSIGNED[] = {[ROUND_NEAREST] = u32_nearest, [ROUND_ZERO] = u32_zero,
+                                        [ROUND_DOWN] = u32_down, [ROUND_UP] = u32_up};
+    return (i->type == F32 ? SINGLE : i->type == S32 ? SIGNED : UNSIGNED)[i->rounding];
+}
+
+// Whole numbers of registers of any size: `keep` are the bits of a type, `sign` is its highest one if it has a sign.
+#define WHOLE(name, D, A)                                                    \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                 \
+    {                                                                        \
+        D *d = OPERAND(D, d);                                                \
+        const A *as = OPERAND(A, a);                                         \
+        const uint64_t keep = type_bits((Type)i->from), sign = sign_bit((Type)i->from), to_keep = type_bits((Type)i->type), \
+                       to_sign = sign_bit((Type)i->type);                    \
+        FOR_EACH_LANE(                                                       \
+            const uint64_t value = ((as[l] & keep) ^ sign) - sign; d[l] = (D)(((value & to_keep) ^ to_sign) - to_sign)) \
+    }
+static uint64_t type_bits(Type type)
+{
+    return UINT64_MAX >> (64 - 8 * sim_type_bytes(type));
+}
+
+static uint64_t sign_bit(Type type)
+{
+    return is_signed_type(type) ? 1ull << (8 * sim_type_bytes(type) - 1) : 0;
+}
+
+WHOLE(whole_2_2, uint16_t, uint16_t)
+WHOLE(whole_2_4, uint16_t, uint32_t)
+WHOLE(whole_2_8, uint16_t, uint64_t)
+WHOLE(whole_4_2, uint32_t, uint16_t)
+WHOLE(whole_4_4, uint32_t, uint32_t)
+WHOLE(whole_4_8, uint32_t, uint64_t)
+WHOLE(whole_8_2, uint64_t, uint16_t)
+WHOLE(whole_8_4, uint64_t, uint32_t)
+WHOLE(whole_8_8, uint64_t, uint64_t)
+
+static Handler *whole_from_whole(const Instr *i)
+{
+    switch (i->register_bytes << 8 | i->source_bytes) {
+    case 2 << 8 | 2: return whole_2_2;
+    case 2 << 8 | 4: return whole_2_4;
+    case 2 << 8 | 8: return whole_2_8;
+    case 4 << 8 | 2: return whole_4_2;
+    case 4 << 8 | 4: return whole_4_4;
+    case 4 << 8 | 8: return whole_4_8;
+    case 8 << 8 | 2: return whole_8_2;
+    case 8 << 8 | 4: return whole_8_4;
+    case 8 << 8 | 8: return whole_8_8;
+    default: return NULL;
+    }
+}
+
+// To nearest, or exact, between registers of the types' own sizes.
 static Handler *frequent(const Instr *i)
 {
-    if (i->flags || i->op || i->register_bytes != sim_type_bytes((Type)i->type) ||
-        i->source_bytes != sim_type_bytes((Type)i->from))
-        return NULL;
     switch (i->type << 8 | i->from) {
     case U64 << 8 | U32: case S64 << 8 | U32: return u64_from_u32;
     case S64 << 8 | S32: case U64 << 8 | S32: return s64_from_s32;
     case U32 << 8 | U64: case U32 << 8 | S64: case S32 << 8 | S64: case S32 << 8 | U64: return u32_from_u64;
-    case F32 << 8 | S32: return i->rounding == ROUND_NEAREST ? f32_from_s32 : NULL;
-    case F32 << 8 | U32: return i->rounding == ROUND_NEAREST ? f32_from_u32 : NULL;
+    case F32 << 8 | S16: return f32_from_s16;
+    case F32 << 8 | U16: return f32_from_u16;
+    case F32 << 8 | S32: return f32_from_s32;
+    case F32 << 8 | U32: return f32_from_u32;
+    case F32 << 8 | S64: return f32_from_s64;
+    case F32 << 8 | U64: return f32_from_u64;
+    case F64 << 8 | S32: return f64_from_s32;
+    case F64 << 8 | U32: return f64_from_u32;
+    case F64 << 8 | S64: return f64_from_s64;
+    case F64 << 8 | U64: return f64_from_u64;
     case F64 << 8 | F32: return f64_from_f32;
+    case F32 << 8 | F64: return f32_from_f64;
+    case F32 << 8 | F16: return f32_from_f16;
+    case F32 << 8 | BF16: return f32_from_bf16;
+    case F16 << 8 | F32: return f16_from_f32;
+    case BF16 << 8 | F32: return bf16_from_f32;
+    case F16 << 8 | S32: return f16_from_s32;
+    case F16 << 8 | U32: return f16_from_u32;
     default: return NULL;
     }
+}
+
+static Handler *handler_of(const Instr *i)
+{
+    const Type type = (Type)i->type, from = (Type)i->from;
+    const bool own_size = i->register_bytes == sim_type_bytes(type),
+               own_source = i->source_bytes == sim_type_bytes(from);
+    const bool plain = i->flags == 0 && i->op == 0 && i->rounding == ROUND_NEAREST;
+    Handler *found = NULL;
+    if (plain && own_size && own_source)
+        found = frequent(i);
+    else if (plain && own_size && type == F32 && i->source_bytes == 2 && (from == S8 || from == U8))
+        found = from == S8 ? f32_from_low_s8 : f32_from_low_u8;
+    else if (from == F32 && own_size && own_source && type == F32)
+        found = i->op == TO_INTEGER ? whole_from_single(i) : i->rounding == ROUND_NEAREST ? f32_modified : NULL;
+    else if (from == F32 && own_size && own_source && (type == S32 || type == U32))
+        found = whole_from_single(i);
+    if (!found && plain && !is_float_type(type) && !is_float_type(from))
+        found = whole_from_whole(i);
+    return found ? found : convert;
 }
 
 // ---- Decoding
@@ -314,8 +455,7 @@ static bool decode_convert(Decoder *d, const Statement *s, const Opcode *o, Inst
     i->source_bytes = (uint8_t)sim_type_bytes(constant ? o->type : from->reg->type);
     i->d = sim_destination(to, sim_letter_of_bytes(i->register_bytes));
     i->a = sim_source(d, from, constant ? sim_letter_of_type(o->type) : sim_letter_of_bytes(i->source_bytes));
-    Handler *handler = frequent(i);
-    i->run = handler ? handler : convert;
+    i->run = handler_of(i);
     return i->d != NOWHERE && i->a != NOWHERE && i->source_bytes >= sim_type_bytes(o->type) && i->register_bytes <= 8 &&
            i->register_bytes >= sim_type_bytes((Type)i->type);
 }
@@ -323,6 +463,8 @@ static bool decode_convert(Decoder *d, const Statement *s, const Opcode *o, Inst
 static bool decode_convert_pair(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     read_modifiers(o, i);
+    if (i->rounding == ROUND_NEAREST && !i->flags)
+        i->run = i->type == F16X2 ? half_pair : brain_pair;
     return sim_plain_operands(d, s, o, i, "iff");
 }
 

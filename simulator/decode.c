@@ -262,6 +262,10 @@ static void decode_function(Module *module, Arena *arena, Function *f)
     }
     program->code[f->count] = blank(NULL);
     program->code[f->count].control = RETURN;
+    for (uint32_t k = f->count; k-- > 0;) {
+        Instr *i = &program->code[k];
+        i->straight = i->control == PLAIN && i->guard == NOWHERE ? i[1].straight + 1 : 0;
+    }
 }
 
 void sim_ask_for(Decoder *d, Order order)

@@ -1,30 +1,12 @@
 // float.c: operations on floating-point numbers of all sizes.
 //
-// The common ones, single and double precision rounded to nearest, are loops over the lanes. All
-// others go through compute(), one lane at a time. Results that the PTX ISA lets differ from the
-// exact ones (.approx, .full) are the exact ones, rounded.
+// The common ones are loops over the lanes without branches, which become vector instructions; the others go
+// lane by lane. Results that the PTX ISA lets differ from the exact ones (.approx, .full) are the exact ones, rounded.
 #include "decode.h"
 #include "lanes.h"
+#include "numbers.h"
 
 #include <fenv.h>
-#include <math.h>
-#include <string.h>
-
-static const uint32_t NAN_32 = 0x7fffffff; // what a GPU gives, whatever NaN came in
-
-static inline uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return value != value ? NAN_32 : bits;
-}
-
-static inline float float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 // The smaller: a number rather than a NaN, and -0 rather than 0.
 static inline double smaller(double a, double b)
@@ -35,6 +17,19 @@ static inline double smaller(double a, double b)
 static inline double larger(double a, double b)
 {
     return a != a ? b : b != b ? a : a == b ? (signbit(a) ? b : a) : a > b ? a : b;
+}
+
+// The same of single precision, without branches: of equal numbers that differ, one is -0.
+static inline float smaller_single(float a, float b)
+{
+    const float number = a < b ? a : a == b ? float_of(raw_bits(a) | raw_bits(b)) : b;
+    return a != a ? b : b != b ? a : number;
+}
+
+static inline float larger_single(float a, float b)
+{
+    const float number = a > b ? a : a == b ? float_of(raw_bits(a) & raw_bits(b)) : b;
+    return a != a ? b : b != b ? a : number;
 }
 
 // ---- Single and double precision, to nearest
@@ -49,6 +44,8 @@ BINARY(sub_f64, double, double, double, a - b)
 BINARY(mul_f64, double, double, double, a * b)
 BINARY(div_f64, double, double, double, a / b)
 TERNARY(fma_f64, double, double, double, double, __builtin_fma(a, b, c))
+UNARY(sqrt_f64, double, double, sqrt(a))
+UNARY(rcp_f64, double, double, 1 / a)
 UNARY(neg_f32, uint32_t, uint32_t, a ^ 0x80000000)
 UNARY(abs_f32, uint32_t, uint32_t, a & 0x7fffffff)
 UNARY(neg_f64, uint64_t, uint64_t, a ^ 0x8000000000000000)
@@ -62,33 +59,35 @@ BINARY(copysign_f64, uint64_t, uint64_t, uint64_t, (a & 0x8000000000000000) | (b
 
 // ---- Comparisons. Ordered ones are false with a NaN, those that end in u are true.
 
-#define COMPARISONS(T, NUMBER)                                               \
-    COMPARE(eq_##T, T, a == b)                                               \
-    COMPARE(ne_##T, T, a < b || a > b)                                       \
-    COMPARE(lt_##T, T, a < b)                                                \
-    COMPARE(le_##T, T, a <= b)                                               \
-    COMPARE(gt_##T, T, a > b)                                                \
-    COMPARE(ge_##T, T, a >= b)                                               \
-    COMPARE(equ_##T, T, !(a < b || a > b))                                   \
-    COMPARE(neu_##T, T, a != b)                                              \
-    COMPARE(ltu_##T, T, !(a >= b))                                           \
-    COMPARE(leu_##T, T, !(a > b))                                            \
-    COMPARE(gtu_##T, T, !(a <= b))                                           \
-    COMPARE(geu_##T, T, !(a < b))                                            \
-    COMPARE(num_##T, T, a == a && b == b)                                    \
-    COMPARE(nan_##T, T, a != a || b != b)
-COMPARISONS(float, )
-COMPARISONS(double, )
+#define COMPARISONS(name, T, of)                                             \
+    COMPARE(eq_##name, T, of(a) == of(b))                                    \
+    COMPARE(ne_##name, T, of(a) < of(b) || of(a) > of(b))                    \
+    COMPARE(lt_##name, T, of(a) < of(b))                                     \
+    COMPARE(le_##name, T, of(a) <= of(b))                                    \
+    COMPARE(gt_##name, T, of(a) > of(b))                                     \
+    COMPARE(ge_##name, T, of(a) >= of(b))                                    \
+    COMPARE(equ_##name, T, !(of(a) < of(b) || of(a) > of(b)))                \
+    COMPARE(neu_##name, T, of(a) != of(b))                                   \
+    COMPARE(ltu_##name, T, !(of(a) >= of(b)))                                \
+    COMPARE(leu_##name, T, !(of(a) > of(b)))                                 \
+    COMPARE(gtu_##name, T, !(of(a) <= of(b)))                                \
+    COMPARE(geu_##name, T, !(of(a) < of(b)))                                 \
+    COMPARE(num_##name, T, of(a) == of(a) && of(b) == of(b))                 \
+    COMPARE(nan_##name, T, of(a) != of(a) || of(b) != of(b))
+COMPARISONS(single, float, )
+COMPARISONS(flushed, float, flushed)
+COMPARISONS(double, double, )
+COMPARISONS(half, uint16_t, float_of_half)
+COMPARISONS(brain, uint16_t, float_of_brain)
 
+#define COMPARISON_ROW(name) {#name, name##_single, name##_flushed, name##_double, name##_half, name##_brain}
 static const struct {
     const char *name;
-    Handler *single, *twice;
+    Handler *single, *flushed, *twice, *half, *brain;
 } COMPARE_WITH[] = {
-    {"eq", eq_float, eq_double},    {"ne", ne_float, ne_double},    {"lt", lt_float, lt_double},
-    {"le", le_float, le_double},    {"gt", gt_float, gt_double},    {"ge", ge_float, ge_double},
-    {"equ", equ_float, equ_double}, {"neu", neu_float, neu_double}, {"ltu", ltu_float, ltu_double},
-    {"leu", leu_float, leu_double}, {"gtu", gtu_float, gtu_double}, {"geu", geu_float, geu_double},
-    {"num", num_float, num_double}, {"nan", nan_float, nan_double},
+    COMPARISON_ROW(eq),  COMPARISON_ROW(ne),  COMPARISON_ROW(lt),  COMPARISON_ROW(le),  COMPARISON_ROW(gt),
+    COMPARISON_ROW(ge),  COMPARISON_ROW(equ), COMPARISON_ROW(neu), COMPARISON_ROW(ltu), COMPARISON_ROW(leu),
+    COMPARISON_ROW(gtu), COMPARISON_ROW(geu), COMPARISON_ROW(num), COMPARISON_ROW(nan),
 };
 
 static bool compares(const char *how, double a, double b)
@@ -119,12 +118,24 @@ static void round_like(int rounding)
     fesetround(MODES[rounding]);
 }
 
-static double flushed(double value) // single precision's denormals
+// 2 to the power of x, good enough to be rounded to single precision: for all single-precision x it is then what
+// exp2 gives (all of them were compared). The whole part of x becomes the exponent, the rest, -1/2 to 1/2, goes into
+// the series of e to the power of x ln 2.
+static inline double power_of_two(double x)
 {
-    return fabs(value) < 0x1p-126 ? copysign(0, value) : value;
+    static const double SERIES[] = {1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880,
+                                    1. / 40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 1. / 2, 1, 1}; // 1/13!, ...
+    const double ROUNDS = 0x1.8p52; // numbers near it have no digits behind the point
+    const double LN_2 = 0x1.62e42fefa39efp-1;
+    const double limited = x < -200 ? -200 : x > 200 ? 200 : x, shifted = limited + ROUNDS;
+    const double power = (limited - (shifted - ROUNDS)) * LN_2;
+    double sum = SERIES[0];
+    for (int k = 1; k < (int)(sizeof SERIES / sizeof *SERIES); k++)
+        sum = sum * power + SERIES[k];
+    return sum * double_of((double_bits(shifted) + 1023) << 52);
 }
 
-static float single(Op op, float a, float b, float c)
+static inline __attribute__((always_inline)) float single(Op op, float a, float b, float c)
 {
     switch (op) {
     case ADD: return a + b;
@@ -135,11 +146,11 @@ static float single(Op op, float a, float b, float c)
     case SQRT: return sqrtf(a);
     case RCP: return 1 / a;
     case RSQRT: return (float)(1 / sqrt(a));
-    case MIN: return (float)smaller(a, b);
-    case MAX: return (float)larger(a, b);
+    case MIN: return smaller_single(a, b);
+    case MAX: return larger_single(a, b);
     case SIN: return (float)sin(a);
     case COS: return (float)cos(a);
-    case EX2: return (float)exp2(a);
+    case EX2: return (float)power_of_two(a);
     case LG2: return (float)log2(a);
     case TANH: return (float)tanh(a);
     case ABS: return fabsf(a);
@@ -168,16 +179,43 @@ static double twice(Op op, double a, double b, double c)
 
 // a * b + c such that rounding it once more, to half precision, is as good as rounding once: the
 // product is exact in double precision, and a sum that is not gets an odd last bit.
-static double fma_to_odd(double a, double b, double c)
+static inline double fma_to_odd(double a, double b, double c)
 {
     const double product = a * b, sum = product + c;
     const double high = sum - product, error = (product - (sum - high)) + (c - high);
-    uint64_t bits;
-    memcpy(&bits, &sum, sizeof bits);
-    if (error == 0 || error != error || bits & 1 || isinf(sum))
-        return sum;
-    return nextafter(sum, error > 0 ? INFINITY : -INFINITY);
+    const uint64_t bits = double_bits(sum);
+    const bool inexact = error < 0 || error > 0; // neither with a NaN
+    const uint64_t odd = bits & 1 ? bits : (error > 0) == (sum > 0) ? bits + 1 : bits - 1;
+    return inexact ? double_of(odd) : sum;
 }
+
+// Halves, one or two a lane, without modifiers.
+#define HALVES_TO_NEAREST(name, of, to, expression)                          \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                 \
+    {                                                                        \
+        uint16_t *d = OPERAND(uint16_t, d);                                  \
+        const uint16_t *as = OPERAND(uint16_t, a), *bs = OPERAND(uint16_t, b), *cs = OPERAND(uint16_t, c); \
+        (void)cs;                                                            \
+        if (i->type == F16X2 || i->type == BF16X2) {                         \
+            FOR_EACH_LANE(for (int k = 2 * l; k < 2 * l + 2; k++) d[k] = to(expression(of(as[k]), of(bs[k]), of(cs[k])))) \
+        } else {                                                             \
+            FOR_EACH_LANE(d[l] = to(expression(of(as[l]), of(bs[l]), of(cs[l])))) \
+        }                                                                    \
+    }
+#define SUM(a, b, c) ((double)(a) + (b))
+#define DIFFERENCE(a, b, c) ((double)(a) - (b))
+#define PRODUCT(a, b, c) ((double)(a) * (b))
+#define SMALLER(a, b, c) smaller_single(a, b)
+#define LARGER(a, b, c) larger_single(a, b)
+#define OF_HALVES(name, of, to)                                              \
+    HALVES_TO_NEAREST(add_##name, of, to, SUM)                               \
+    HALVES_TO_NEAREST(sub_##name, of, to, DIFFERENCE)                        \
+    HALVES_TO_NEAREST(mul_##name, of, to, PRODUCT)                           \
+    HALVES_TO_NEAREST(fma_##name, of, to, fma_to_odd)                        \
+    HALVES_TO_NEAREST(min_##name, of, to, SMALLER)                           \
+    HALVES_TO_NEAREST(max_##name, of, to, LARGER)
+OF_HALVES(half, float_of_half, half_of)
+OF_HALVES(brain, float_of_brain, brain_of)
 
 static double half_value(uint16_t bits, bool brain, bool flush)
 {
@@ -205,25 +243,49 @@ static uint16_t half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)
     return flush && half_value(result, brain, true) == 0 ? result & 0x8000 : result;
 }
 
-static void compute_single(Warp *w, const Instr *i, uint32_t mask)
-{
-    uint32_t *d = OPERAND(uint32_t, d);
-    const float *as = OPERAND(float, a), *bs = OPERAND(float, b), *cs = OPERAND(float, c);
-    const bool flush = i->flags & FLUSH;
-    round_like(i->rounding);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        const int l = __builtin_ctz(rest);
-        volatile float a = flush ? (float)flushed(as[l]) : as[l], b = flush ? (float)flushed(bs[l]) : bs[l],
-                       c = flush ? (float)flushed(cs[l]) : cs[l];
-        volatile float value = single((Op)i->op, a, b, c);
-        if (i->flags & NAN_WINS && (a != a || b != b))
-            value = NAN;
-        if (flush)
-            value = (float)flushed(value);
-        if (i->flags & SATURATE)
-            value = value > 0 ? (value < 1 ? value : 1) : 0;
-        d[l] = bits_of(value);
+// Single precision with modifiers. Operations of one or two operands read others and do not use them.
+#define MODIFIED(name, operation)                                            \
+    static void name##_modified(Warp *w, const Instr *i, uint32_t mask)      \
+    {                                                                        \
+        uint32_t *d = OPERAND(uint32_t, d);                                  \
+        const float *as = OPERAND(float, a), *bs = OPERAND(float, b), *cs = OPERAND(float, c); \
+        const Modifiers m = modifiers(i->flags & FLUSH, i->flags & SATURATE); \
+        const bool nan_wins = i->flags & NAN_WINS;                           \
+        FOR_EACH_LANE(                                                       \
+            const float a = operand(m, as[l]); const float b = operand(m, bs[l]);           \
+            const float c = operand(m, cs[l]);                               \
+            const float value = single(operation, a, b, c);                  \
+            d[l] = result_bits(m, nan_wins & ((a != a) | (b != b)) ? NAN : value)) \
     }
+MODIFIED(add, ADD)
+MODIFIED(sub, SUB)
+MODIFIED(mul, MUL)
+MODIFIED(fma, FMA)
+MODIFIED(div, DIV)
+MODIFIED(sqrt, SQRT)
+MODIFIED(rcp, RCP)
+MODIFIED(rsqrt, RSQRT)
+MODIFIED(min, MIN)
+MODIFIED(max, MAX)
+MODIFIED(sin, SIN)
+MODIFIED(cos, COS)
+MODIFIED(ex2, EX2)
+MODIFIED(lg2, LG2)
+MODIFIED(tanh, TANH)
+MODIFIED(abs, ABS)
+MODIFIED(neg, NEG)
+
+static Handler *const WITH_MODIFIERS[] = {
+    [ADD] = add_modified, [SUB] = sub_modified, [MUL] = mul_modified, [FMA] = fma_modified, [DIV] = div_modified,
+    [SQRT] = sqrt_modified, [RCP] = rcp_modified, [RSQRT] = rsqrt_modified, [MIN] = min_modified, [MAX] = max_modified,
+    [SIN] = sin_modified, [COS] = cos_modified, [EX2] = ex2_modified, [LG2] = lg2_modified, [TANH] = tanh_modified,
+    [ABS] = abs_modified, [NEG] = neg_modified,
+};
+
+static void round_single(Warp *w, const Instr *i, uint32_t mask)
+{
+    round_like(i->rounding);
+    WITH_MODIFIERS[i->op](w, i, mask);
     round_like(ROUND_NEAREST);
 }
 
@@ -252,21 +314,13 @@ static void compute_half(Warp *w, const Instr *i, uint32_t mask)
         }
 }
 
-static void compare_slowly(Warp *w, const Instr *i, uint32_t mask)
+static void compare_flushed_halves(Warp *w, const Instr *i, uint32_t mask)
 {
-    const char *how = COMPARE_WITH[i->op].name;
+    const uint16_t *a = OPERAND(uint16_t, a), *b = OPERAND(uint16_t, b);
     uint32_t result = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        double a, b;
-        if (i->from == F32) {
-            a = flushed(OPERAND(float, a)[l]);
-            b = flushed(OPERAND(float, b)[l]);
-        } else {
-            a = half_value(OPERAND(uint16_t, a)[l], i->from == BF16, i->flags & FLUSH);
-            b = half_value(OPERAND(uint16_t, b)[l], i->from == BF16, i->flags & FLUSH);
-        }
-        result |= (uint32_t)compares(how, a, b) << l;
+        result |= (uint32_t)compares(COMPARE_WITH[i->op].name, half_value(a[l], false, true), half_value(b[l], false, true)) << l;
     }
     sim_set_predicates(w, i, mask, result);
 }
@@ -277,7 +331,7 @@ static double compared(const uint8_t *lanes, int l, int part, Type type, bool fl
     switch (type) {
     case F16X2: case BF16X2: return half_value(((const uint16_t *)lanes)[2 * l + part], type == BF16X2, flush);
     case F16: case BF16: return half_value(((const uint16_t *)lanes)[l], type == BF16, flush);
-    case F32: return flush ? flushed(((const float *)lanes)[l]) : ((const float *)lanes)[l];
+    case F32: return operand(modifiers(flush, false), ((const float *)lanes)[l]);
     case F64: return ((const double *)lanes)[l];
     case S32: return ((const int32_t *)lanes)[l];
     default: return ((const uint32_t *)lanes)[l];
@@ -324,23 +378,31 @@ static void test_class(Warp *w, const Instr *i, uint32_t mask)
 
 // ---- Decoding
 
+static Handler *half_handler(const Instr *i)
+{
+    static Handler *const HALF[NEG + 1] = {[ADD] = add_half, [SUB] = sub_half, [MUL] = mul_half, [FMA] = fma_half, [MIN] = min_half,
+                                           [MAX] = max_half};
+    static Handler *const BRAIN[NEG + 1] = {[ADD] = add_brain, [SUB] = sub_brain, [MUL] = mul_brain, [FMA] = fma_brain,
+                                            [MIN] = min_brain, [MAX] = max_brain};
+    const bool single = i->type == F16 || i->type == BF16, brain = i->type == BF16 || i->type == BF16X2;
+    Handler *const common = i->op == ABS   ? (single ? abs_f16 : abs_f16x2)
+                            : i->op == NEG ? (single ? neg_f16 : neg_f16x2)
+                                           : (brain ? BRAIN : HALF)[i->op];
+    return common && !i->flags ? common : compute_half;
+}
+
 static Handler *common_handler(const Instr *i)
 {
-    static Handler *const SINGLE[] = {[ADD] = add_f32, [SUB] = sub_f32, [MUL] = mul_f32,
-                                      [FMA] = fma_f32, [DIV] = div_f32, [ABS] = abs_f32, [NEG] = neg_f32};
-    static Handler *const DOUBLE[] = {[ADD] = add_f64, [SUB] = sub_f64, [MUL] = mul_f64,
-                                      [FMA] = fma_f64, [DIV] = div_f64, [ABS] = abs_f64, [NEG] = neg_f64};
-    const bool halves = i->type == F16 || i->type == BF16, pairs = i->type == F16X2 || i->type == BF16X2;
-    if (i->op == ABS && (halves || pairs) && !i->flags)
-        return halves ? abs_f16 : abs_f16x2;
-    if (i->op == NEG && (halves || pairs) && !i->flags)
-        return halves ? neg_f16 : neg_f16x2;
-    if (halves || pairs)
-        return compute_half;
-    const bool simple = i->rounding == ROUND_NEAREST && i->flags == 0 && (i->op <= DIV || i->op >= ABS);
-    if (i->type == F32)
-        return simple ? SINGLE[i->op] : compute_single;
-    return simple ? DOUBLE[i->op] : compute_double;
+    static Handler *const SINGLE[NEG + 1] = {[ADD] = add_f32, [SUB] = sub_f32, [MUL] = mul_f32,
+                                             [FMA] = fma_f32, [DIV] = div_f32, [ABS] = abs_f32, [NEG] = neg_f32};
+    static Handler *const DOUBLE[NEG + 1] = {[ADD] = add_f64, [SUB] = sub_f64, [MUL] = mul_f64, [FMA] = fma_f64, [DIV] = div_f64,
+                                             [SQRT] = sqrt_f64, [RCP] = rcp_f64, [ABS] = abs_f64, [NEG] = neg_f64};
+    if (i->type != F32 && i->type != F64)
+        return half_handler(i);
+    Handler *const simple = (i->type == F32 ? SINGLE : DOUBLE)[i->op];
+    if (simple && i->rounding == ROUND_NEAREST && i->flags == 0)
+        return simple;
+    return i->type == F64 ? compute_double : i->rounding == ROUND_NEAREST ? WITH_MODIFIERS[i->op] : round_single;
 }
 
 // All that is computed from one, two or three numbers of a type.
@@ -371,9 +433,11 @@ static bool decode_float_comparison(Decoder *d, const Statement *s, const Opcode
     i->op = comparison_of(o);
     i->from = (uint8_t)o->type;
     i->flags = sim_has_part(o, "ftz") ? FLUSH : 0;
-    i->run = o->type == F64                 ? COMPARE_WITH[i->op].twice
-             : o->type == F32 && !i->flags ? COMPARE_WITH[i->op].single
-                                            : compare_slowly;
+    i->run = o->type == F64    ? COMPARE_WITH[i->op].twice
+             : o->type == F32  ? (i->flags ? COMPARE_WITH[i->op].flushed : COMPARE_WITH[i->op].single)
+             : o->type == BF16 ? COMPARE_WITH[i->op].brain
+             : i->flags        ? compare_flushed_halves
+                               : COMPARE_WITH[i->op].half;
     return sim_decode_comparison(d, s, o, i);
 }
 

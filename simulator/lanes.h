@@ -49,6 +49,21 @@
         FOR_EACH_LANE(const A a = as[l]; const B b = bs[l]; const C c = cs[l]; d[l] = (D)(expression)) \
     }
 
+enum { COMBINE_AND, COMBINE_OR, COMBINE_XOR }; // Instr.combine of a setp with COMBINE
+
+// Writes the lanes of mask of a setp's destinations p|q.
+void sim_set_predicates(Warp *w, const Instr *i, uint32_t mask, uint32_t result);
+
+static inline void sim_set_predicate(Warp *w, const Instr *i, uint32_t mask, uint32_t result)
+{
+    if (i->d == NOWHERE || i->second != NOWHERE || i->flags & COMBINE) {
+        sim_set_predicates(w, i, mask, result);
+        return;
+    }
+    uint32_t *d = OPERAND(uint32_t, d); // the most frequent: one predicate, of one condition
+    *d = (*d & ~mask) | (result & mask);
+}
+
 // setp: the lanes for which the condition holds; then i's second operand and combination.
 #define COMPARE(name, A, condition)                                          \
     static void name(Warp *w, const Instr *i, uint32_t mask)                 \
@@ -57,7 +72,7 @@
         const A *bs = OPERAND(A, b);                                         \
         uint32_t result = 0;                                                 \
         FOR_EACH_LANE(const A a = as[l]; const A b = bs[l]; result |= (uint32_t)(condition) << l) \
-        sim_set_predicates(w, i, mask, result);                              \
+        sim_set_predicate(w, i, mask, result);                               \
     }
 
 // An element of device memory is read and written with a relaxed atomic access: blocks run side by side
@@ -81,10 +96,5 @@ static inline void sim_write_bytes(uint8_t *to, uint64_t value, int bytes)
     default: __atomic_store_n((uint64_t *)to, value, __ATOMIC_RELAXED);
     }
 }
-
-enum { COMBINE_AND, COMBINE_OR, COMBINE_XOR }; // Instr.combine of a setp with COMBINE
-
-// Writes the lanes of mask of a setp's destinations p|q.
-void sim_set_predicates(Warp *w, const Instr *i, uint32_t mask, uint32_t result);
 
 #endif

@@ -196,6 +196,7 @@ struct Instr {
     uint32_t guard;         // predicate, or NOWHERE
     bool guard_negated;
     uint8_t control;
+    uint32_t straight;      // so many instructions from this one on are PLAIN and have no guard
     uint8_t op, type, from; // which of a handler's operations; types of the result, or of all, and of the operands
     uint8_t combine;        // how a comparison and a predicate become one, with COMBINE
     uint8_t rounding;

@@ -74,11 +74,25 @@ static uint64_t special_value(const Warp *w, const Frame *f, Special special, in
     }
 }
 
+static bool differs_between_lanes(int special)
+{
+    return special == TID_X || special == TID_Y || special == TID_Z || special == LANEID ||
+           (special >= LANEMASK_EQ && special <= LANEMASK_GT);
+}
+
 static void fill_slot(const Warp *w, Frame *f, const Slot *s)
 {
+    uint8_t *lanes = f->lanes + s->offset;
+    uint64_t value = s->special < 0 ? s->value : special_value(w, f, (Special)s->special, 0);
+    if (s->bytes == 4 && !differs_between_lanes(s->special)) { // the most frequent: where a block is in its grid
+        for (int l = 0; l < LANES; l++)
+            ((uint32_t *)lanes)[l] = (uint32_t)value;
+        return;
+    }
     for (int l = 0; l < LANES; l++) {
-        const uint64_t value = s->special < 0 ? s->value : special_value(w, f, (Special)s->special, l);
-        memcpy(f->lanes + s->offset + (size_t)l * s->bytes, &value, s->bytes);
+        if (differs_between_lanes(s->special))
+            value = special_value(w, f, (Special)s->special, l);
+        memcpy(lanes + (size_t)l * s->bytes, &value, s->bytes);
     }
 }
 
@@ -753,6 +767,14 @@ static bool is_plain_jump(Path *p, const Instr *i, uint32_t mask, uint32_t pc)
     return true;
 }
 
+// How many instructions from this one on can run without a look at each: they are plain and without a guard, come
+// before the join, and are no more than the path has left.
+static inline uint32_t straight_ahead(const Instr *i, int left, uint32_t until_join)
+{
+    const uint32_t count = i->straight < until_join ? i->straight : until_join;
+    return count < (uint32_t)left ? count : (uint32_t)left;
+}
+
 // Steps until the path waits, ends, splits or has had its turn; returns the instructions left.
 static int run_path(Warp *w, Path *p, int turn)
 {
@@ -769,10 +791,21 @@ static int run_path(Warp *w, Path *p, int turn)
         int left = most;
         uint32_t pc = p->pc;
         const Instr *i = NULL;
-        uint32_t mask = p->mask;
+        const uint32_t on = p->mask, on_count = (uint32_t)__builtin_popcount(on);
+        uint32_t mask = on;
         while (left > 0 && pc != join) {
             i = &code[pc];
-            mask = p->mask;
+            const uint32_t straight = straight_ahead(i, left, join - pc); // a join behind the path is far ahead
+            if (straight > 0) {
+                for (const Instr *end = i + straight; i < end; i++)
+                    i->run(w, i, on);
+                lanes_on += (uint64_t)straight * on_count;
+                left -= (int)straight;
+                pc += straight;
+                i = NULL;
+                continue;
+            }
+            mask = on;
             if (i->guard != NOWHERE)
                 mask &= *(uint32_t *)(w->lanes + i->guard) ^ (i->guard_negated ? ALL_LANES : 0);
             left--;

@@ -570,6 +570,56 @@ def refusal(tmp_path, text, name="k"):
     return result.stderr
 
 
+NUMPY = {"u32": np.uint32, "s32": np.int32, "f16": np.float16, "f32": np.float32}
+
+
+def random_values(type_name, seed):
+    """4096 numbers of many sizes; no zero."""
+    random = np.random.default_rng(seed)
+    if type_name[0] in "us":
+        return ((random.integers(0, 2**32, 4096) >> random.integers(0, 31, 4096) | 1).astype(np.uint32)).view(NUMPY[type_name])
+    return (random.uniform(-8, 8, 4096) * 2.0 ** random.integers(-24, 12, 4096)).astype(NUMPY[type_name])
+
+
+def flushed(x):
+    return np.where(np.abs(x) < 2.0**-126, np.copysign(np.float32(0), x), x)
+
+
+BETWEEN_EDGES = {  # result, sources, what numpy makes of them
+    "ex2.approx.ftz.f32": ("f32", ["f32"], lambda a: flushed(np.exp2(a.astype(np.float64)).astype(np.float32))),
+    "add.rn.ftz.sat.f32": ("f32", ["f32", "f32"], lambda a, b: np.clip(a + b, 0, 1)),
+    "mul.rn.ftz.f32": ("f32", ["f32", "f32"], lambda a, b: flushed(a * b)),
+    "add.f16": ("f16", ["f16", "f16"], lambda a, b: a + b),
+    "mul.f16": ("f16", ["f16", "f16"], lambda a, b: a * b),
+    "cvt.rmi.f32.f32": ("f32", ["f32"], lambda a: np.floor(a)),
+    "cvt.rni.s32.f32": ("s32", ["f32"], lambda a: np.rint(a).astype(np.int32)),
+    "cvt.rn.f16.f32": ("f16", ["f32"], lambda a: a.astype(np.float16)),
+    "cvt.f32.f16": ("f32", ["f16"], lambda a: a.astype(np.float32)),
+    "div.u32": ("u32", ["u32", "u32"], lambda a, b: a // b),
+    "rem.s32": ("s32", ["s32", "s32"], lambda a, b: np.fmod(a, b)),
+}
+
+
+@pytest.mark.parametrize("some", [False, True], ids=["all lanes", "some lanes"])
+@pytest.mark.parametrize("opcode", BETWEEN_EDGES)
+@np.errstate(all="ignore")
+def test_numbers_between_the_edges(opcode, some, tmp_path):
+    """Broken: a series has too few terms, a number of an ordinary size is rounded twice, or an instruction forgets the guard
+    that switches some of its lanes off."""
+    to, sources, expected = BETWEEN_EDGES[opcode]
+    columns = [random_values(source, seed) for seed, source in enumerate(sources)]
+    guard = ".reg .pred %g; and.b32 %n, %i, 5; setp.ne.u32 %g, %n, 1; @%g" if some else ""
+    before = "mov.f32 %t, 0f0000004d;" if to == "f32" else f"mov.b{to[1:]} %t, 0x4d;"
+    text = f"{before} {guard} {opcode} %t, {', '.join(f'%s{k}' for k in range(len(columns)))};"
+    rows = list(zip(*(column.view(f"u{column.itemsize}").tolist() for column in columns)))
+    got = run(tmp_path, kernel(text, to, sources), rows)
+    result = expected(*columns).astype(NUMPY[to])
+    wanted = result.view(f"u{result.itemsize}").tolist()
+    for k, value in enumerate(wanted):
+        off = some and k & 5 == 1
+        assert got[k] == (0x4D if off else value), (opcode, k, [column[k] for column in columns], hex(got[k]), hex(value))
+
+
 def test_vectors_of_narrow_elements(tmp_path):
     """Broken: a constant in a vector has a place of another width than the registers beside it, or a sink that comes
     first decides how wide they are."""
