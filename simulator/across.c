@@ -1,11 +1,11 @@
 // across.c: operations between the lanes of a warp, and what they tell the outside.
+#include "check.h"
 #include "lanes.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-// shfl: lane l reads lane j; b tells how far, c holds the end of l's segment and its mask.
-// The lane whose value each lane gets. Returns the lanes that ask for one in range; the others get their own.
+// shfl: b tells how far, c holds the end of a lane's segment and its mask. The lane whose value each lane gets. Returns the lanes that ask for one in range; the others get their own.
 static uint32_t find_partners(const Instr *i, const uint32_t *b, const uint32_t *c, uint32_t partner[LANES])
 {
     uint32_t in_range = 0;
@@ -35,6 +35,11 @@ void sim_shuffle(Warp *w, const Instr *i, uint32_t mask)
         uint32_t *p = OPERAND(uint32_t, second);
         *p = (*p & ~mask) | (in_range & mask);
     }
+    uint32_t strangers = 0; // lanes that get the value of one that takes no part
+    for (uint32_t rest = w->block->check ? mask : 0; rest; rest &= rest - 1)
+        strangers |= mask >> (partner[__builtin_ctz(rest)] & 31) & 1 ? 0 : rest & -rest;
+    if (strangers)
+        sim_note_strangers(w, i, strangers);
 }
 
 void sim_vote(Warp *w, const Instr *i, uint32_t mask)

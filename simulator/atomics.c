@@ -1,4 +1,5 @@
 // atomics.c: atomic operations and reductions in memory.
+#include "check.h"
 #include "lanes.h"
 
 #include <string.h>
@@ -117,6 +118,8 @@ static void exchange_wide(Warp *w, const Instr *i, int lane, uint8_t *at)
 static void update_lanes(Warp *w, const Instr *i, Access *access)
 {
     sim_access(w, i, access);
+    if (access->has_unwritten && i->op != ATOMIC_EXCH)
+        sim_report_unwritten(w, i, access);
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         if (i->bytes == 16)

@@ -102,6 +102,11 @@ static _Noreturn void report_deadlock(Block *b)
 
 // ---- Barriers
 
+static const Instr *instruction_before(const Path *p)
+{
+    return p->pc ? &p->frame->function->program->code[p->pc - 1] : p->frame->function->program->code;
+}
+
 static bool complete(const Block *b, const Barrier *barrier)
 {
     const bool all = barrier->expected >= (uint32_t)b->warp_count * LANES;
@@ -132,6 +137,43 @@ static void give_result(Path *p, const Barrier *barrier)
     *d = (*d & ~p->mask) | (result ? p->mask : 0);
 }
 
+// Threads that have ended count as arrived, on a GPU as here; but a barrier in code that not all threads reach is an error, and
+// so is one that they reach at different places.
+static void check_arrivals(Block *b, const Barrier *barrier)
+{
+    const Path *first = NULL, *other = NULL;
+    const Warp *of_first = NULL, *of_other = NULL;
+    for (int n = 0; n < b->warp_count; n++)
+        for (const Path *p = b->warps[n].paths; p; p = p->next) {
+            if (!(barrier->arrived[n] & p->mask) || p->waiting != RUNS)
+                continue;
+            const Instr *at = instruction_before(p), *there = first ? instruction_before(first) : at;
+            if (at->control == BLOCK_BARRIER && at != there && at->statement->source_line != there->statement->source_line && !other) {
+                other = p;
+                of_other = &b->warps[n];
+            }
+            of_first = first ? of_first : &b->warps[n];
+            first = first ? first : p;
+        }
+    if (!first || (barrier->count >= b->threads && !other))
+        return;
+    const Warp *warps[] = {of_first, of_other};
+    const Path *paths[] = {first, other};
+    Place places[2];
+    const int count = other ? 2 : 1;
+    for (int k = 0; k < count; k++)
+        places[k] = sim_place_of(b->launch, b->number, (uint32_t)(warps[k]->number * LANES + __builtin_ctz(paths[k]->mask)),
+                                 instruction_before(paths[k]), "waits at the barrier");
+    char title[160];
+    if (other)
+        snprintf(title, sizeof title, "threads of a block wait at different barriers, one for the other");
+    else
+        snprintf(title, sizeof title, "%u of the block's %u threads never come to this barrier: they have ended", b->threads - barrier->count,
+                 b->threads);
+    sim_await_turn(b);
+    sim_add_finding(BARRIER_MISUSE, title, places, count, "__syncthreads() must be reached by all threads of the block, at the same place");
+}
+
 void sim_check_barrier(Block *b, int number)
 {
     Barrier *barrier = &b->barriers[number];
@@ -147,8 +189,10 @@ void sim_check_barrier(Block *b, int number)
                 if (b->traced)
                     sim_trace_release(&b->warps[n], p);
             }
-    if (b->check && !barrier->counted)
+    if (b->check && !barrier->counted) {
+        check_arrivals(b, barrier);
         sim_order_block(b);
+    }
     memset(barrier, 0, sizeof *barrier);
 }
 
@@ -167,6 +211,8 @@ void sim_use_local(Block *b, size_t bytes)
         return;
     for (size_t t = 0; t < b->threads; t++)
         memset(b->local + t * of_thread + b->local_used, 0xff, bytes - b->local_used);
+    for (size_t t = 0; b->local_written && t < b->threads; t++)
+        memset(b->local_written + t * of_thread + b->local_used, 0, bytes - b->local_used);
     b->local_used = bytes;
 }
 
@@ -430,10 +476,12 @@ static Block *new_block(Launch *launch)
     b->shared = aligned_alloc(1024, (launch->shared_bytes + 1024) / 1024 * 1024);
     b->local = malloc((warps * LANES + 1) * (launch->local_bytes ? launch->local_bytes : 1));
     b->check = sim_new_block_check(launch, b->warp_count);
+    b->local_written = b->check ? malloc((warps * LANES + 1) * (launch->local_bytes ? launch->local_bytes : 1)) : NULL;
     b->lines = b->check ? calloc(launch->shared_bytes / LINE_BYTES + 1, sizeof *b->lines) : NULL;
-    if (!b->shared || !b->local || (b->check && !b->lines)) {
+    if (!b->shared || !b->local || (b->check && (!b->lines || !b->local_written))) {
         sim_free_block_check(b->check);
         free(b->lines);
+        free(b->local_written);
         free(b->shared);
         free(b->local);
         free(b);
@@ -459,6 +507,7 @@ static void free_block(Launch *launch, Block *b)
     sim_free_lines(b->lines, launch->shared_bytes + 1);
     free(b->shared);
     free(b->local);
+    free(b->local_written);
     free(b);
 }
 
@@ -659,6 +708,22 @@ static bool wants_together(const Launch *launch)
     return launch->workspace || launch->cluster_blocks > 1 || (asked && launch->order != FREE);
 }
 
+// Dynamic shared memory lies behind the kernel's own; where that has gaps for the checker, behind one more, in its usual banks.
+static void place_dynamic_shared(Launch *launch)
+{
+    const size_t fixed = launch->kernel->shared_bytes, extent = launch->kernel->shared_extent, align = launch->module->dynamic_align;
+    const size_t unit = align > LINE_BYTES ? align : LINE_BYTES, usual = (fixed + align - 1) / align * align;
+    launch->dynamic_shared = (uint32_t)(extent == fixed && !sim_checks() ? usual : extent == 0 ? 0
+                                        : (extent + LINE_BYTES + unit - 1) / unit * unit + usual % unit);
+    launch->shared_bytes = launch->dynamic_bytes ? launch->dynamic_shared + launch->dynamic_bytes : extent;
+    launch->asked_shared = launch->dynamic_bytes ? usual + launch->dynamic_bytes : fixed;
+    if (launch->module->uses_reserved_shared) {
+        launch->reserved_shared = (uint32_t)((launch->shared_bytes + 15) / 16 * 16);
+        launch->shared_bytes = launch->reserved_shared + RESERVED_BYTES;
+        launch->asked_shared = (launch->asked_shared + 15) / 16 * 16 + RESERVED_BYTES;
+    }
+}
+
 static size_t local_bytes_of(const Function *kernel, size_t stack)
 {
     const size_t own = (kernel->local_bytes + 15) / 16 * 16;
@@ -673,13 +738,7 @@ cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim
     launch.explicit_cluster = cluster.x > 0;
     launch.cluster = launch.explicit_cluster ? cluster : (dim3){1, 1, 1};
     launch.cluster_blocks = launch.cluster.x * launch.cluster.y * launch.cluster.z;
-    const size_t fixed = kernel->shared_bytes, align = module->dynamic_align;
-    launch.dynamic_shared = (uint32_t)((fixed + align - 1) / align * align);
-    launch.shared_bytes = dynamic_bytes ? launch.dynamic_shared + dynamic_bytes : fixed;
-    if (module->uses_reserved_shared) {
-        launch.reserved_shared = (uint32_t)((launch.shared_bytes + 15) / 16 * 16);
-        launch.shared_bytes = launch.reserved_shared + RESERVED_BYTES;
-    }
+    place_dynamic_shared(&launch);
     launch.local_bytes = local_bytes_of(kernel, stack_bytes);
     launch.blocks = (uint64_t)grid.x * grid.y * grid.z;
     launch.fault_block = UINT64_MAX;

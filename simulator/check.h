@@ -28,6 +28,12 @@ typedef struct Line { // what was done to 128 bytes
     struct Cell *cells;       // of each word, where lanes' accesses differ
 } Line;
 
+typedef struct Object { // an array or variable in shared memory
+    uint64_t address;
+    size_t bytes;             // 0: there is none
+    const Variable *variable; // NULL: the dynamic part
+} Object;
+
 typedef struct LaunchCheck LaunchCheck;
 typedef struct BlockCheck BlockCheck;
 
@@ -38,6 +44,7 @@ BlockCheck *sim_new_block_check(const Launch *launch, int warps);
 void sim_free_block_check(BlockCheck *check);
 void sim_start_block_check(Block *block); // the block begins, perhaps again
 uint32_t sim_launch_run(const Launch *launch);
+const Object *sim_object_at(const Launch *launch, uint64_t address); // in its line of shared memory
 
 // Synchronisation. All threads of the block have come to its barrier, or some to one that counts; lanes of a warp to
 // theirs; a fence.
@@ -60,7 +67,26 @@ uint32_t sim_block_run(const Block *block); // a number for this run of this blo
 uint32_t sim_site_of(const Instr *i);
 const Instr *sim_instruction_at(uint32_t site);
 
+// ---- check_values.c
+
+// A load has brought bytes that nobody wrote, or a warp holds such values from earlier: notes which registers do now.
+void sim_note_loaded(Warp *w, const Instr *i, const Access *access);
+// A warp that holds such values: before it runs an instruction, and after it has run a plain one, or a shuffle.
+void sim_check_uses(Warp *w, const Instr *i);
+void sim_follow_values(Warp *w, const Instr *i, uint32_t mask);
+void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask);
+void sim_forget_values(Warp *w);
+// Lanes of a shuffle got the values of lanes that take no part in it: no more than what nobody wrote.
+void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask);
+// An atomic operation reads what nobody wrote.
+void sim_report_unwritten(Warp *w, const Instr *i, const Access *access);
+
 // ---- check_memory.c
+
+// The lane's bytes in the block's shared memory or its local memory are as if nobody had written them.
+void sim_unmark_written(Warp *w, int lane, Space space, uint64_t address, size_t bytes);
+// A lane reads or writes local memory.
+void sim_check_local(Warp *w, Access *access);
 
 // Checks an access of a warp, when its bytes have been found and before they are read or written. `owner`: the block whose
 // shared memory it is, else NULL; `a`: the allocation, else NULL. Of what nobody wrote it sets access->unwritten.

@@ -53,6 +53,7 @@ struct LaunchCheck {
     uint32_t run;
     Arena arena; // of logs, entries and what is known
     pthread_mutex_t lock;
+    Object *objects; // in shared memory: what lies in each of its lines, at most one
     Log *logs[BUCKETS];
     uint32_t told[BUCKETS]; // of the blocks that fall there: the latest time at which one told something
 };
@@ -110,16 +111,34 @@ const Instr *sim_instruction_at(uint32_t site)
 
 // ---- Launches and blocks
 
+static void add_object(LaunchCheck *check, uint64_t address, size_t bytes, const Variable *v)
+{
+    for (uint64_t line = address / LINE_BYTES; bytes && line <= (address + bytes - 1) / LINE_BYTES; line++)
+        check->objects[line] = (Object){address, bytes, v};
+}
+
+const Object *sim_object_at(const Launch *launch, uint64_t address)
+{
+    return &launch->check->objects[address / LINE_BYTES];
+}
+
 LaunchCheck *sim_start_launch_check(const Launch *launch)
 {
     static atomic_uint runs;
-    (void)launch;
     if (!sim_checks())
         return NULL;
     LaunchCheck *check = calloc(1, sizeof *check);
     if (!check)
         abort();
     check->run = ++runs;
+    check->objects = sim_allocate(&check->arena, (launch->shared_bytes / LINE_BYTES + 1) * sizeof *check->objects);
+    for (const Variable *v = launch->module->shared; v; v = v->next_shared)
+        if (!v->dynamic && (!v->owner || !v->owner->entry || v->owner == launch->kernel))
+            add_object(check, v->address, v->bytes, v);
+    if (launch->dynamic_bytes)
+        add_object(check, launch->dynamic_shared, launch->dynamic_bytes, NULL);
+    if (launch->module->uses_reserved_shared)
+        add_object(check, launch->reserved_shared, launch->shared_bytes - launch->reserved_shared, NULL);
     pthread_mutex_init(&check->lock, NULL);
     return check;
 }

@@ -421,6 +421,8 @@ static void check_lane(Check *check, Access *access, Line *lines, int lane, uint
             check_word(check, &line->cells[at / 4], lane, ((1u << end) - 1) << part);
             at += end;
         }
+        if (values && check->epoch.kind == ATOMIC_UPDATE)
+            check_written(access, line, lane, first, count, done, false);
         if (values)
             check_written(access, line, lane, first, count, done < 32 ? done : 31, writes(&check->epoch));
         leave(check, line);
@@ -451,6 +453,42 @@ static uint32_t check_whole_lines(Check *check, const Line *lines, uint64_t offs
     return left;
 }
 
+// ---- Arrays in shared memory
+
+static void name_of(const Object *o, char *name, size_t space)
+{
+    char text[300];
+    sim_readable_name(o->variable->name, text, sizeof text);
+    const char *last = strrchr(text, ':'); // of reduce(float*)::sums
+    snprintf(name, space, "array '%s'", last ? last + 1 : text);
+}
+
+// A lane's bytes lie in a gap, or partly: the launch ends.
+static _Noreturn void leave_object(Warp *w, const Instr *i, const Access *access, int lane, uint64_t offset)
+{
+    const Launch *launch = w->block->launch;
+    const Object *near = sim_object_at(launch, offset);
+    for (uint64_t at = offset; near->bytes == 0 && at >= LINE_BYTES;)
+        near = sim_object_at(launch, at -= LINE_BYTES); // the gap behind an array is as large as the array
+    char name[320] = "the dynamic part";
+    if (near->variable)
+        name_of(near, name, sizeof name);
+    const bool behind = offset >= near->address + near->bytes;
+    if (near->bytes == 0 || offset < near->address)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of shared memory, where no array lies", access->bytes,
+                  (unsigned long long)offset);
+    sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes %llu bytes %s the end of %s, which has %zu bytes of shared memory",
+              access->bytes, (unsigned long long)(behind ? offset - near->address - near->bytes : near->address + near->bytes - offset),
+              behind ? "behind" : "before", name, near->bytes);
+}
+
+static void check_object(Warp *w, const Instr *i, const Access *access, int lane, uint64_t offset)
+{
+    const Object *o = sim_object_at(w->block->launch, offset);
+    if (offset < o->address || access->bytes > o->bytes || offset - o->address > o->bytes - access->bytes)
+        leave_object(w, i, access, lane, offset);
+}
+
 static EpochKind kind_of(const Instr *i, const Access *access)
 {
     const bool strong = i->semantics != WEAK;
@@ -476,6 +514,8 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     const uint64_t base = shared ? (uint64_t)(uintptr_t)owner->shared : (uint64_t)(uintptr_t)a->memory;
     const bool values = shared || starts_unwritten(a);
     uint32_t left = mask;
+    for (uint32_t rest = shared ? mask : 0; rest; rest &= rest - 1)
+        check_object(w, i, access, __builtin_ctz(rest), (uint64_t)(uintptr_t)access->pointer[__builtin_ctz(rest)] - base);
     if (access->pattern == CONSECUTIVE && mask == ALL_LANES && access->bytes >= 4 && kind != ATOMIC_UPDATE) {
         const uint64_t offset = (uint64_t)(uintptr_t)access->pointer[0] - base;
         if (offset % LINE_BYTES == 0)
@@ -497,4 +537,38 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
             const int l = __builtin_ctz(rest);
             sim_order_by_access(w, i, l, shared, (uint64_t)(uintptr_t)access->pointer[l], kind);
         }
+}
+
+void sim_check_local(Warp *w, Access *access)
+{
+    const Block *b = w->block;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        uint8_t *written = b->local_written + (access->pointer[l] - b->local);
+        uint32_t unwritten = 0;
+        for (size_t k = 0; k < access->bytes; k++) {
+            if (access->kind == ACCESS_WRITE)
+                written[k] = 1;
+            unwritten |= (uint32_t)!written[k] << (k & 31);
+        }
+        if (unwritten && !access->has_unwritten)
+            memset(access->unwritten, 0, sizeof access->unwritten);
+        access->has_unwritten |= unwritten != 0;
+        if (access->has_unwritten)
+            access->unwritten[l] = unwritten;
+    }
+}
+
+void sim_unmark_written(Warp *w, int lane, Space space, uint64_t address, size_t bytes)
+{
+    Block *b = w->block;
+    if (space == LOCAL) {
+        memset(b->local_written + (size_t)(w->number * LANES + lane) * b->launch->local_bytes + address, 0, bytes);
+        return;
+    }
+    for (size_t k = 0; k < bytes && !sim_names_block(address); k++) {
+        Line *line = &b->lines[(address + k) / LINE_BYTES];
+        const unsigned at = (unsigned)((address + k) % LINE_BYTES);
+        line->written[at / 64] &= ~(1ull << at % 64);
+    }
 }

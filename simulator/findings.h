@@ -21,8 +21,6 @@ typedef struct Place { // one side of a finding
 
 enum { FINDINGS_STATUS = 88 }; // a program with findings ends with it
 
-// Whether programs are checked: yes, unless $SIM_CHECK is 0.
-bool sim_checks(void);
 // Whether $SIM_CHECK asks for what is not always looked for, such as "leaks".
 bool sim_checks_also(const char *what);
 // Where a thread of a block is: at instruction i. `access` says what it does there.

@@ -1,4 +1,5 @@
 // memory.c: loads and stores, what they cost, and parameters.
+#include "check.h"
 #include "lanes.h"
 
 #include <string.h>
@@ -242,6 +243,8 @@ static void load_or_store(Warp *w, const Instr *i, Access *access)
     for (int k = 0; k < i->count; k++)
         if (i->list[k] != NOWHERE)
             move_element(w, i, access, k);
+    if (access->kind == ACCESS_READ && (access->has_unwritten || w->undefined))
+        sim_note_loaded(w, i, access);
 }
 
 static void access_memory(Warp *w, const Instr *i, uint32_t mask, AccessKind kind)

@@ -589,6 +589,25 @@ static void place_in(Parser *p, Variable *v, size_t *bytes, size_t most)
     *bytes = v->address + v->bytes;
 }
 
+// The checker leaves gaps between shared variables, each as large as the one before it, within bounds: who goes past the end
+// of an array comes to nobody's memory, not to the next array. The banks stay those in which it lies without gaps. Places
+// the variables of a kernel, or of all kernels (NULL), from `extent` on; returns where they end.
+static size_t place_apart(const Module *m, const Function *kernel, size_t extent)
+{
+    enum { LEAST_GAP = 128, LARGEST_GAP = 16384 };
+    size_t gap = extent ? LEAST_GAP : 0;
+    for (Variable *v = m->shared; v; v = v->next_shared) {
+        const bool common = !v->owner || !v->owner->entry;
+        if (v->dynamic || (kernel ? v->owner != kernel : !common))
+            continue;
+        const size_t unit = v->align > LEAST_GAP ? v->align : LEAST_GAP;
+        v->address = aligned(extent + gap, unit) + v->address % unit;
+        extent = v->address + v->bytes;
+        gap = v->bytes < LEAST_GAP ? LEAST_GAP : v->bytes > LARGEST_GAP ? LARGEST_GAP : v->bytes;
+    }
+    return extent;
+}
+
 static void place(Parser *p, Variable *v)
 {
     Function *f = p->function;
@@ -623,6 +642,9 @@ static void place_shared(Parser *p)
     for (Variable *v = m->shared; v; v = v->next_shared)
         if (v->owner && v->owner->entry)
             place_in(p, v, &v->owner->shared_bytes, MAX_SHARED);
+    const size_t common_extent = sim_checks() ? place_apart(m, NULL, 0) : common;
+    for (Function *f = m->functions; f; f = f->next)
+        f->shared_extent = sim_checks() ? place_apart(m, f, common_extent) : f->shared_bytes;
 }
 
 static bool space_named(Slice word, Space *space)

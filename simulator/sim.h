@@ -124,6 +124,7 @@ typedef struct Function {
     uint32_t count;
     size_t local_bytes, param_bytes; // param: of a lane, formal ones and arguments
     size_t shared_bytes;             // of a block of this kernel, without the dynamic ones
+    size_t shared_extent;            // the same with the gaps that the checker leaves between them
     size_t kernel_param_bytes;
     int max_threads;    // .maxntid or .reqntid, 0 if none
     bool exact_threads; // .reqntid
@@ -519,6 +520,8 @@ struct Warp {
     bool yields;            // its path asked in vain whether a phase is over: the others have their turn
     int number;
     uint64_t instructions;
+    uint32_t undefined; // registers that hold what nobody wrote: these,
+    struct Undefined *values;
     struct AsyncCopy *copies; // of cp.async, that their threads have not waited for, in order
     uint64_t groups[LANES];   // of copies, that each lane has committed
 };
@@ -583,7 +586,8 @@ typedef struct Launch {
     dim3 grid, block, cluster;
     uint32_t cluster_blocks; // at least 1
     bool explicit_cluster;   // the kernel or the launch names a cluster
-    size_t dynamic_bytes, shared_bytes; // asked for; with the static ones
+    size_t dynamic_bytes, asked_shared; // asked for; with the static ones,
+    size_t shared_bytes;                // and the gaps that the checker leaves between them
     uint32_t dynamic_shared, reserved_shared; // where these parts begin
     uint8_t *params;
     uint8_t *workspace; // of a cooperative launch: where its blocks wait for each other; NULL: it is none
@@ -616,6 +620,7 @@ typedef struct Block {
     uint32_t threads, live;
     bool traced; // what its warps do is written to a file
     uint8_t *shared, *local;
+    uint8_t *local_written;   // for the checker: a byte for each of local memory
     struct Line *lines;       // of shared memory,
     struct BlockCheck *check; // and what else the checker keeps; NULL: nothing is checked
     size_t local_used; // of a thread: so much has been given to functions, and was poison then
@@ -677,6 +682,9 @@ Module *sim_load_texts(const char *const *texts, int count, const Module *first)
 Module *sim_load_module(const char *text);
 void sim_unload_module(Module *module); // with its variables
 void sim_set_variables(Module *module); // in device memory, to their initial values
+
+// Whether programs are checked for races and the like: yes, unless $SIM_CHECK is 0: findings.c.
+bool sim_checks(void);
 
 // ---- counters.c, names.c
 

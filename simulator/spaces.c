@@ -147,6 +147,8 @@ static void find_in_block(Warp *w, const Instr *i, Access *access, size_t size, 
     if (lane_bytes) // a pattern is one of places, not of numbers
         access->pattern = SCATTERED;
     set_pointers(access, (uint64_t)(uintptr_t)memory, lane_bytes);
+    if (w->block->check && access->space == LOCAL)
+        sim_check_local(w, access);
     if (w->block->check && access->space == SHARED)
         sim_check_access(w, i, access, access->mask, w->block, NULL);
 }

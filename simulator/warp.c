@@ -63,7 +63,7 @@ static uint64_t special_value(const Warp *w, const Frame *f, Special special, in
     case LANEMASK_GT: return ~(bit | (bit - 1));
     case LANEMASK_GE: return ~(bit - 1);
     case DYNAMIC_SMEM_SIZE: return launch->dynamic_bytes;
-    case TOTAL_SMEM_SIZE: return launch->shared_bytes;
+    case TOTAL_SMEM_SIZE: return launch->asked_shared;
     case DYNAMIC_SHARED: return launch->dynamic_shared;
     case RESERVED_SHARED: return launch->reserved_shared;
     case LOCAL_BASE: return f->local_base;
@@ -305,9 +305,11 @@ static void operate_across(Warp *w, const Instr *i, uint32_t mask)
 
 static void operate(Warp *w, const Instr *i, uint32_t mask)
 {
-    if (i->control == GATHER)
+    if (i->control == GATHER) {
+        if (w->undefined && i->run == sim_shuffle)
+            sim_follow_shuffle(w, i, mask);
         i->run(w, i, mask);
-    else if (w->block->check)
+    } else if (w->block->check)
         sim_order_lanes(w, mask);
 }
 
@@ -399,6 +401,7 @@ void sim_start_warp(Warp *w, uint32_t live)
     w->arrived = w->passed = 0;
     w->paths = NULL;
     w->near = NULL;
+    sim_forget_values(w);
     sim_drop_copies(w);
     new_path(w, NULL, w->entry, live, 0, NOWHERE);
 }
@@ -785,23 +788,32 @@ static int run_path(Warp *w, Path *p, int turn)
         w->lanes = p->frame->lanes;
         uint64_t lanes_on = 0;
         const bool traced = w->block->traced && p->pc != join;
-        const int most = traced ? 1 : turn;
+        const bool followed = w->undefined && p->pc != join; // what nobody wrote, from register to register
+        const int most = traced || followed ? 1 : turn;
         if (traced)
             sim_trace_instruction(w, p);
+        if (followed)
+            sim_check_uses(w, &code[p->pc]);
         int left = most;
         uint32_t pc = p->pc;
         const Instr *i = NULL;
         const uint32_t on = p->mask, on_count = (uint32_t)__builtin_popcount(on);
         uint32_t mask = on;
-        while (left > 0 && pc != join) {
+        while (left > 0 && pc != join && (followed || !w->undefined)) {
             i = &code[pc];
             const uint32_t straight = straight_ahead(i, left, join - pc); // a join behind the path is far ahead
             if (straight > 0) {
-                for (const Instr *end = i + straight; i < end; i++)
+                const Instr *const end = i + straight;
+                while (i < end) {
                     i->run(w, i, on);
-                lanes_on += (uint64_t)straight * on_count;
-                left -= (int)straight;
-                pc += straight;
+                    i++;
+                    if (w->undefined)
+                        break;
+                }
+                const uint32_t ran = (uint32_t)(i - &code[pc]);
+                lanes_on += (uint64_t)ran * on_count;
+                left -= (int)ran;
+                pc += ran;
                 i = NULL;
                 continue;
             }
@@ -822,6 +834,8 @@ static int run_path(Warp *w, Path *p, int turn)
             }
             i = NULL;
         }
+        if (followed && mask != 0 && code[p->pc].control == PLAIN)
+            sim_follow_values(w, &code[p->pc], mask);
         counters->warp_instructions += (uint64_t)(most - left);
         counters->lanes_on += lanes_on;
         w->instructions += (uint64_t)(most - left);

@@ -1,0 +1,253 @@
+// check_values.c: values that nobody wrote, from where they are read to where they matter.
+//
+// Reading such a value is no error yet: what is copied may have gaps, and what is read too early may never be used. So it
+// is followed through the registers, and through shared and local memory, until it decides a branch, is an address, takes
+// part in an atomic operation or goes to global memory. Only while a warp holds such a value is there anything to do.
+#include "check.h"
+#include "lanes.h"
+
+#include <string.h>
+
+enum { MOST_VALUES = 64 };
+
+typedef struct Value { // lanes of a register that hold what nobody wrote
+    const uint8_t *lanes; // NULL: none
+    uint32_t mask;
+    const Instr *read;   // where it came from memory,
+    char what[60];       // and which memory that was; empty: from a lane that takes no part in a shuffle
+} Value;
+
+struct Undefined {
+    int count;
+    Value values[MOST_VALUES];
+};
+
+static Value *find(const Warp *w, const uint8_t *lanes)
+{
+    for (int k = 0; w->values && k < w->values->count; k++)
+        if (w->values->values[k].lanes == lanes)
+            return &w->values->values[k];
+    return NULL;
+}
+
+// From now on these lanes of a register hold such a value, and no others of `changed` do.
+static void set(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, const Value *origin)
+{
+    Value *v = find(w, lanes);
+    if (!v && mask == 0)
+        return;
+    if (!w->values)
+        w->values = sim_allocate(&w->block->arena, sizeof *w->values);
+    if (!v && w->values->count == MOST_VALUES)
+        return;
+    if (!v) {
+        v = &w->values->values[w->values->count++];
+        v->mask = 0;
+    }
+    const uint32_t kept = v->mask & ~changed;
+    if (mask)
+        *v = *origin;
+    v->lanes = lanes;
+    v->mask = kept | mask;
+    if (v->mask == 0)
+        *v = w->values->values[--w->values->count];
+    w->undefined = (uint32_t)w->values->count;
+}
+
+void sim_forget_values(Warp *w)
+{
+    if (w->values)
+        w->values->count = 0;
+    w->undefined = 0;
+}
+
+static const char *name_of(Space space)
+{
+    return space == SHARED ? "shared memory" : space == LOCAL ? "local memory" : "global memory";
+}
+
+void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
+{
+    Value origin = {.read = i};
+    snprintf(origin.what, sizeof origin.what, "%s", name_of(access->space));
+    for (int k = 0; k < i->count; k++) {
+        const uint32_t all = i->bytes >= 32 ? ALL_LANES : (1u << i->bytes) - 1;
+        uint32_t mask = 0;
+        for (uint32_t rest = access->has_unwritten ? access->mask : 0; rest; rest &= rest - 1)
+            if ((access->unwritten[__builtin_ctz(rest)] >> (k * i->bytes) & all) == all)
+                mask |= rest & -rest;
+        if (i->list[k] != NOWHERE)
+            set(w, w->lanes + i->list[k], access->mask, mask, &origin);
+    }
+}
+
+void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask)
+{
+    const Value origin = {.read = i};
+    if (w->lanes == w->path->frame->lanes)
+        set(w, w->lanes + i->d, mask, mask, &origin);
+}
+
+// ---- Where a value matters
+
+static void report(Warp *w, const Value *v, const Instr *i, int lane, const char *use)
+{
+    const Launch *launch = w->block->launch;
+    const uint32_t thread = (uint32_t)(w->number * LANES + lane);
+    char access[120], title[200];
+    const bool stranger = !v->what[0];
+    if (stranger)
+        snprintf(access, sizeof access, "gets the value of a lane that takes no part in the shuffle");
+    else
+        snprintf(access, sizeof access, "reads %s that nobody wrote", v->what);
+    sim_await_turn(w->block); // a block that runs ahead may read too early
+    const Place places[] = {sim_place_of(launch, w->block->number, thread, v->read, access),
+                            sim_place_of(launch, w->block->number, thread, i, use)};
+    const bool one = v->read == i;
+    if (stranger)
+        snprintf(title, sizeof title, "the value of a lane that takes no part in a shuffle %s", use);
+    else
+        snprintf(title, sizeof title, "a value from %s that nobody wrote %s", v->what, use);
+    sim_add_finding(stranger ? LANES_MISUSE : UNINITIALISED, title, places, one ? 1 : 2,
+                    stranger ? "a lane may read only lanes that execute the same shuffle, and that its mask names"
+                             : "nothing in the program has written these bytes before");
+}
+
+void sim_report_unwritten(Warp *w, const Instr *i, const Access *access)
+{
+    Value v = {.read = i};
+    snprintf(v.what, sizeof v.what, "%s", name_of(access->space));
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1)
+        if (access->unwritten[__builtin_ctz(rest)]) {
+            report(w, &v, i, __builtin_ctz(rest), "takes part in an atomic operation");
+            return;
+        }
+}
+
+static const Value *value_of(const Warp *w, const Register *reg, uint32_t mask)
+{
+    const Value *v = reg ? find(w, w->path->frame->lanes + reg->slot) : NULL;
+    return v && v->mask & mask ? v : NULL;
+}
+
+// The value that an operand holds in some lanes of mask, and in which.
+static const Value *value_in(const Warp *w, const Operand *o, uint32_t mask, uint32_t *lanes)
+{
+    const Value *found = value_of(w, o->reg, mask);
+    *lanes |= found ? found->mask & mask : 0;
+    for (int k = 0; k < o->count; k++) {
+        const Value *v = value_in(w, &o->elements[k], mask, lanes);
+        found = found ? found : v;
+    }
+    return found;
+}
+
+static void matters(Warp *w, const Operand *o, const Instr *i, uint32_t mask, const char *use)
+{
+    uint32_t lanes = 0;
+    const Value *v = value_in(w, o, mask, &lanes);
+    if (v)
+        report(w, v, i, __builtin_ctz(lanes), use);
+}
+
+// What nobody wrote goes to memory: to global memory is where it matters; else its bytes count as not written again.
+static void store(Warp *w, const Instr *i, uint32_t mask)
+{
+    const Operand *value = &i->statement->operands[1];
+    uint32_t lanes = 0;
+    const Value *v = value_in(w, value, mask, &lanes);
+    if (!v)
+        return;
+    uint64_t address[LANES];
+    sim_find_addresses(w, i, address);
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const Space space = i->at.space == GENERIC ? sim_space_at(address[l]) : (Space)i->at.space;
+        const uint64_t at = i->at.space == GENERIC ? address[l] - sim_window(space) : address[l];
+        if (space != SHARED && space != LOCAL) {
+            report(w, v, i, l, "is stored in global memory");
+            return;
+        }
+        if (value->kind != IS_VECTOR)
+            sim_unmark_written(w, l, space, at, i->bytes);
+    }
+}
+
+void sim_check_uses(Warp *w, const Instr *i)
+{
+    const Statement *s = i->statement;
+    uint32_t mask = w->path->mask;
+    if (!s)
+        return;
+    const Value *guard = value_of(w, s->guard, mask);
+    if (guard)
+        report(w, guard, i, __builtin_ctz(guard->mask & mask), i->control == BRANCH ? "decides a branch" : "decides what runs");
+    if (s->guard)
+        mask &= *(const uint32_t *)(w->lanes + s->guard->slot) ^ (s->guard_negated ? ALL_LANES : 0);
+    for (int k = 0; k < s->count && mask; k++)
+        if (s->operands[k].address)
+            matters(w, &s->operands[k], i, mask, "is an address");
+    if (i->run == sim_atomic && mask)
+        for (int k = 0; k < s->count; k++)
+            if (!s->operands[k].address && !(k == 0 && s->operands[1].address))
+                matters(w, &s->operands[k], i, mask, "takes part in an atomic operation");
+}
+
+// ---- From register to register
+
+static void set_operand(Warp *w, const Operand *o, uint32_t mask, uint32_t lanes, const Value *origin)
+{
+    if (o->reg)
+        set(w, w->path->frame->lanes + o->reg->slot, mask, lanes, origin);
+    if (o->second)
+        set(w, w->path->frame->lanes + o->second->slot, mask, lanes, origin);
+    for (int k = 0; k < o->count; k++)
+        set_operand(w, &o->elements[k], mask, lanes, origin);
+}
+
+void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
+{
+    const Statement *s = i->statement;
+    if (!s || s->count == 0 || i->run == sim_load)
+        return;
+    if (i->run == sim_store) {
+        store(w, i, mask);
+        return;
+    }
+    if (s->operands[0].address)
+        return;
+    uint32_t lanes = 0;
+    const Value *found = NULL;
+    for (int k = 1; k < s->count; k++) {
+        const Value *v = s->operands[k].address ? NULL : value_in(w, &s->operands[k], mask, &lanes);
+        found = found ? found : v;
+    }
+    const Value origin = found ? *found : (Value){.mask = 0};
+    set_operand(w, &s->operands[0], mask, lanes, &origin);
+}
+
+// A shuffle: lanes get what others hold. It is done once more, with ones for values that nobody wrote.
+void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask)
+{
+    struct { uint32_t a[LANES], b[LANES], c[LANES], d[LANES], second; } g;
+    const Value *v = find(w, w->lanes + i->a);
+    const Value origin = v ? *v : (Value){.mask = 0};
+    uint8_t *const lanes = w->lanes;
+    uint32_t undefined = 0;
+    for (int l = 0; l < LANES; l++)
+        g.a[l] = origin.mask >> l & 1;
+    memcpy(g.b, lanes + i->b, sizeof g.b);
+    memcpy(g.c, lanes + i->c, sizeof g.c);
+    Instr one = *i;
+    one.a = offsetof(typeof(g), a);
+    one.b = offsetof(typeof(g), b);
+    one.c = offsetof(typeof(g), c);
+    one.d = offsetof(typeof(g), d);
+    one.second = NOWHERE;
+    w->lanes = (uint8_t *)&g;
+    i->run(w, &one, mask);
+    w->lanes = lanes;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        undefined |= g.d[__builtin_ctz(rest)] ? rest & -rest : 0;
+    set(w, w->lanes + i->d, mask, undefined, &origin);
+}
