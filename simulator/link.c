@@ -181,8 +181,10 @@ static void add_files(Module *m, const Module *other)
     for (int k = 0; k < count; k++)
         files[k] = k < m->file_count ? m->files[k] : other->files[k - m->file_count];
     for (Function *f = other->functions; f; f = f->next)
-        for (uint32_t i = 0; i < f->count; i++)
+        for (uint32_t i = 0; i < f->count; i++) {
             f->statements[i].source_file += m->file_count;
+            f->statements[i].own_file += m->file_count;
+        }
     m->files = files;
     m->file_count = count;
 }
