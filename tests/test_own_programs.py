@@ -72,6 +72,19 @@ def test_what_is_missing_is_named(tmp_path):
     assert "the simulator has no NCCL (whose header" in result.stderr
 
 
+def test_what_two_files_define_is_named(tmp_path):
+    """Broken: two files with a main each, or a function of one name, get a page of the linker's errors."""
+    (tmp_path / "one.cpp").write_text("int size() { return 1; }\nint main() {}\n")
+    (tmp_path / "two.cpp").write_text("int size() { return 2; }\nint main() {}\nint number = 1;\n")
+    (tmp_path / "three.cpp").write_text("int number = 2;\n")
+    one, two, three = (tmp_path / f"{name}.cpp" for name in ("one", "two", "three"))
+    result = make("-s", "sim", f"FILE={one} {two} {three}")
+    lines = [line for line in result.stderr.splitlines() if not line.startswith("make")]
+    assert result.returncode == 2 and sorted(lines) == sorted([
+        f"{one} and {two} define the same: size() and main; a program has one main: leave a file out of FILE",
+        f"{two} and {three} define the same: number; rename one, or declare it static"]), result.stderr
+
+
 PROGRAM = """
 #include <cstdio>
 #include <cstdlib>
@@ -204,7 +217,8 @@ def test_what_cannot_be_linked_is_named(tmp_path):
     assert "two files define 'x'" in linked(tmp_path, defined, ".visible " + variable(1))
     assert "two files define 'get'" in linked(tmp_path, extern, defined, ".visible " + function("get", "mov.b32 %v, 0;"))
     assert "no file defines the variable 'y'" in linked(tmp_path, ".extern .global .align 4 .u32 y;\n" + extern, defined)
-    assert "(0.cu:30): it calls 'get', which is not defined here" in linked(tmp_path, extern)
+    mangled = extern.replace("get", "_ZN4mine3getEi")
+    assert "(0.cu:30): it calls 'mine::get', which no file defines: name the file that does, too" in linked(tmp_path, mangled)
     message = linked(tmp_path, defined, '.file 2 "runtime.h"\n' + extern)
     assert "(runtime.h:7): 1.cu:40 launches a kernel from a kernel" in message, message
 
