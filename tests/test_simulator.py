@@ -306,6 +306,13 @@ def test_a_kernel_cannot_use_freed_memory(memory):
     assert result.stdout.endswith("cudaErrorIllegalAddress\n") and "kernel read, block (0,0,0), thread (0,0,0)" in result.stderr
 
 
+def test_many_pieces_of_the_heap(memory):
+    """Broken: a kernel's malloc or free loses a piece, or takes longer the more pieces there are: then half a million take minutes."""
+    result = subprocess.run([memory, "pieces"], capture_output=True, text=True, timeout=30)
+    every, third = sum(range(1 << 19)), sum(range(0, 1 << 19, 3))
+    assert result.stdout == f"{every + third}\ncudaSuccess\n", result.stderr
+
+
 def test_wrong_ranges_are_named(memory):
     """Broken: CUDA's error is all that one learns, or a program that tests for errors is flooded."""
     result = run(memory, "calls")
