@@ -8,6 +8,7 @@
 // frees one without moving all that lie above it. No chunk is empty.
 enum { CHUNK = 256 };
 typedef struct Chunk {
+    uint64_t address[CHUNK]; // of each, side by side: they are what is searched
     Allocation *held[CHUNK];
     size_t count;
 } Chunk;
@@ -29,7 +30,7 @@ static size_t index_above(const Chunk *c, uint64_t address) // of the first allo
     size_t low = 0, high = c->count;
     while (low < high) {
         const size_t middle = (low + high) / 2;
-        if (c->held[middle]->address > address)
+        if (c->address[middle] > address)
             high = middle;
         else
             low = middle + 1;
@@ -42,7 +43,7 @@ static size_t chunk_of(uint64_t address) // the last one that begins at or below
     size_t low = 1, high = chunk_count;
     while (low < high) {
         const size_t middle = (low + high) / 2;
-        if (chunks[middle]->held[0]->address > address)
+        if (chunks[middle]->address[0] > address)
             high = middle;
         else
             low = middle + 1;
@@ -90,6 +91,13 @@ static Chunk *add_chunk(size_t at)
     return chunks[at] = c;
 }
 
+// Moves what stands at `from` and behind it to other places.
+static void move(Chunk *c, size_t from, Chunk *other, size_t to)
+{
+    memmove(other->address + to, c->address + from, (c->count - from) * sizeof *c->address);
+    memmove(other->held + to, c->held + from, (c->count - from) * sizeof *c->held);
+}
+
 static void remove_chunk(size_t at)
 {
     free(chunks[at]);
@@ -107,9 +115,8 @@ static Chunk *chunk_for(uint64_t address)
     if (c->count < CHUNK)
         return c;
     Chunk *upper = add_chunk(at + 1);
-    upper->count = CHUNK / 2;
-    c->count = CHUNK - upper->count;
-    memcpy(upper->held, c->held + c->count, upper->count * sizeof *upper->held);
+    move(c, CHUNK / 2, upper, 0);
+    upper->count = c->count -= CHUNK / 2;
     return chunks[chunk_of(address)];
 }
 
@@ -126,7 +133,8 @@ static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind k
     a->open_to = one_device ? 1u << a->device | usage[a->device].open_to : SIM_ALL_DEVICES;
     Chunk *c = chunk_for(address);
     const size_t at = index_above(c, address);
-    memmove(c->held + at + 1, c->held + at, (c->count - at) * sizeof *c->held);
+    move(c, at, c, at + 1);
+    c->address[at] = address;
     c->held[at] = a;
     c->count++;
 }
@@ -138,8 +146,8 @@ static void take_out(uint64_t address, bool ours)
     Chunk *c = chunks[number];
     const size_t at = index_above(c, address) - 1;
     Allocation *a = c->held[at];
+    move(c, at + 1, c, at);
     c->count--;
-    memmove(c->held + at, c->held + at + 1, (c->count - at) * sizeof *c->held);
     if (c->count == 0)
         remove_chunk(number);
     if (ours)
