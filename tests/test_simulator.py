@@ -31,6 +31,11 @@ def run(program, *arguments, **environment):
                           env=os.environ | environment, timeout=120)
 
 
+def told(result):
+    """The lines on stderr, without the one that follows all programs that measure."""
+    return [line for line in result.stderr.splitlines() if not line.startswith("simulator: cudaEventElapsedTime gave NaN")]
+
+
 def build(source, program, *flags):
     program.parent.mkdir(parents=True, exist_ok=True)
     built = subprocess.run([nvcc(), source, "-o", program, *LINK, *flags], capture_output=True, text=True, cwd=ROOT)
