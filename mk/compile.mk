@@ -23,9 +23,9 @@ NEEDS_NVCC := $(if $(NVCC),,no-nvcc)
 no-nvcc:
 	@echo 'nvcc was not found: install the CUDA toolkit (NVIDIA: developer.nvidia.com/cuda-downloads; without root: make toolkit) or set CUDA_HOME' >&2; exit 1
 
-# [3/15] compiling step02_bitops: the place of a program among those of its kind.
+# compiling step02_bitops (program 3 of the ladder's 15)
 place = $(words $(shell printf '%s\n' $(1) | sed '/^$(subst /,\/,$(2))$$/q'))
-progress = @echo '[$(call place,$(1),$@)/$(words $(1))] compiling $(patsubst build/sim/%,%,$(@D))$(2)'
+progress = @echo "compiling $(patsubst build/sim/%,%,$(@D))$(2) (program $(call place,$(1),$@) of the ladder's $(words $(1)))"
 its_kind = $(or $(filter %/$(@F),$(GPU_PROGRAMS)),$(call programs_of,$(@F)))
 
 # The programs of a ladder, $(1).

@@ -13,7 +13,7 @@ shift
 speed() { # speed THREADS PROGRAM: million warp instructions per second, the best of three runs
     for _ in 1 2 3; do
         SIM_SPEED=1 SIM_THREADS=$1 "$2" "$elements" 2>&1 > /dev/null
-    done | awk '/^simulator: / { speed = $2 / $6 / 1e6; if (speed > best) best = speed } END { print best }'
+    done | awk '/^simulator: .* warp instructions/ { speed = $2 / $6 / 1e6; if (speed > best) best = speed } END { print best }'
 }
 
 printf '%-20s %18s %18s %8s\n' "$elements elements" "million/s, 1 thread" "2 threads" ratio

@@ -119,13 +119,14 @@ def link_device_code(objects, compiler, folder, shown):
 
 
 def link(objects, compiler, libraries, program, shown):
-    """The program; or, where it cannot be linked, a line for each name that nobody defines."""
+    """The program; or, where it cannot be linked, a line for each name that nobody defines, or several files do."""
     result = call([*compiler, "-o", program, "-Xlinker", "--no-demangle", *objects.values(), *libraries], shown)
     missing = dict.fromkeys(re.findall(r"undefined reference to `(\w+)'", result.stderr))
-    if result.returncode == 0 or not missing:
+    twins = dict.fromkeys(re.findall(r"multiple definition of `(\w+)'", result.stderr))
+    if result.returncode == 0 or not (missing or twins):
         sys.stderr.write(result.stderr)
         return result.returncode
-    for line in missing_calls.lines_about(missing, objects):
+    for line in [*missing_calls.lines_about(missing, objects), *missing_calls.lines_about_twins(twins, objects)]:
         print(line, file=sys.stderr)
     return 1
 

@@ -6,6 +6,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 . scripts/steps_of.bash
 ladder diff "${2-}"
+two_digits diff "${1-}"
 folder=$(echo "$place"step"${1-}"_*)
 if ! [[ ${1-} =~ ^[0-9]{2}$ ]] || [ "$1" = 00 ] || ! [ -d "$folder" ]; then
     echo "diff: STEP='${1-}' is no step with one before it; there are 01 to $last, as in: make diff ${named}STEP=$last" >&2

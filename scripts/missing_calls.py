@@ -1,4 +1,4 @@
-"""What a program calls that the simulator does not have, in lines that a learner can act on."""
+"""Why a program cannot be linked: what it calls that the simulator does not have, or defines twice, in lines that a learner can act on."""
 
 import re
 import subprocess
@@ -26,6 +26,12 @@ def undefined_in(file):
     """The names that an object or a library wants from others."""
     found = subprocess.run(["nm", "-u", file], capture_output=True, text=True)
     return {line.split()[-1] for line in found.stdout.splitlines() if line.startswith(" ")}
+
+
+def defined_in(file):
+    """The names that an object or a library has for others."""
+    found = subprocess.run(["nm", "-g", "--defined-only", file], capture_output=True, text=True)
+    return {line.split()[-1] for line in found.stdout.splitlines() if len(line.split()) == 3}
 
 
 def demangled(name):
@@ -57,3 +63,15 @@ def lines_about(names, objects):
     for prefix, (calls, callers) in of_library.items():
         lines.append(about_library(prefix, f"{', '.join(calls)}, called in {', '.join(callers)}"))
     return list(dict.fromkeys(lines))
+
+
+def lines_about_twins(names, objects):
+    """One line for all names that the same files define. objects: of each source its object."""
+    defined = {source: defined_in(file) for source, file in objects.items()}
+    of_files = {}
+    for name in names:
+        of_files.setdefault(tuple(source for source, has in defined.items() if name in has), []).append(name)
+    for sources, twins in of_files.items():
+        said = " and ".join(demangled(name) for name in twins if "__device_stub_" not in name)
+        advice = "a program has one main: leave a file out of FILE" if "main" in twins else "rename one, or declare it static"
+        yield f"{' and '.join(sources)} define the same: {said}; {advice}"

@@ -14,6 +14,12 @@ ladder() { # ladder COMMAND LAB: sets place, where the steps lie, named, what ma
     last=${last:0:2}
 }
 
+two_digits() { # two_digits COMMAND STEP: refuses STEP=3
+    [[ $2 =~ ^[0-9]$ ]] || return 0
+    echo "$1: steps have two digits, as in: make $1 ${named}STEP=0$2" >&2
+    exit 2
+}
+
 program() { # program FOLDER: the program of a step
     local file
     for file in "$1"/*.cu "$1"/*.c; do

@@ -6,6 +6,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 . scripts/steps_of.bash
 ladder undo "${2-}"
+two_digits undo "${1-}"
 folder=$(echo "$place"step"${1-}"_*)
 if ! [[ ${1-} =~ ^[0-9]{2}$ ]] || ! [ -d "$folder" ]; then
     echo "undo: STEP='${1-}' is no step; there are 00 to $last, as in: make undo ${named}STEP=$last" >&2

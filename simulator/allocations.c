@@ -4,8 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static Allocation **allocations; // in the order of their addresses
-static size_t allocation_count, allocation_space;
+// All allocations in the order of their addresses, cut into chunks, so that a program with very many of them makes and
+// frees one without moving all that lie above it. No chunk is empty.
+enum { CHUNK = 256 };
+typedef struct Chunk {
+    uint64_t address[CHUNK]; // of each, side by side: they are what is searched
+    Allocation *held[CHUNK];
+    size_t count;
+} Chunk;
+
+static Chunk **chunks;
+static size_t chunk_count, chunk_space;
 
 typedef struct Usage { // of a device's memory
     size_t allocated;
@@ -16,12 +25,12 @@ typedef struct Usage { // of a device's memory
 
 static Usage usage[SIM_MOST_DEVICES];
 
-static size_t index_above(uint64_t address) // of the first allocation that begins above it
+static size_t index_above(const Chunk *c, uint64_t address) // of the first allocation that begins above it
 {
-    size_t low = 0, high = allocation_count;
+    size_t low = 0, high = c->count;
     while (low < high) {
         const size_t middle = (low + high) / 2;
-        if (allocations[middle]->address > address)
+        if (c->address[middle] > address)
             high = middle;
         else
             low = middle + 1;
@@ -29,32 +38,92 @@ static size_t index_above(uint64_t address) // of the first allocation that begi
     return low;
 }
 
+static size_t chunk_of(uint64_t address) // the last one that begins at or below it; the first, if none does
+{
+    size_t low = 1, high = chunk_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (chunks[middle]->address[0] > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low - 1;
+}
+
 Allocation *sim_allocation_at(uint64_t address)
 {
-    const size_t above = index_above(address);
-    return above ? allocations[above - 1] : NULL;
+    if (chunk_count == 0)
+        return NULL;
+    const Chunk *c = chunks[chunk_of(address)];
+    const size_t above = index_above(c, address);
+    return above ? c->held[above - 1] : NULL;
 }
 
 Allocation *sim_allocation_above(uint64_t address)
 {
-    const size_t above = index_above(address);
-    return above < allocation_count ? allocations[above] : NULL;
+    if (chunk_count == 0)
+        return NULL;
+    const size_t at = chunk_of(address), above = index_above(chunks[at], address);
+    if (above < chunks[at]->count)
+        return chunks[at]->held[above];
+    return at + 1 < chunk_count ? chunks[at + 1]->held[0] : NULL;
 }
 
 void sim_forget_writers(void)
 {
-    for (size_t k = 0; k < allocation_count; k++)
-        allocations[k]->writer = 0;
+    for (size_t k = 0; k < chunk_count; k++)
+        for (size_t j = 0; j < chunks[k]->count; j++)
+            chunks[k]->held[j]->writer = 0;
+}
+
+static Chunk *add_chunk(size_t at)
+{
+    if (chunk_count == chunk_space) {
+        chunk_space = chunk_space ? 2 * chunk_space : 16;
+        chunks = realloc(chunks, chunk_space * sizeof *chunks);
+    }
+    Chunk *c = calloc(1, sizeof *c);
+    if (!chunks || !c)
+        abort();
+    memmove(chunks + at + 1, chunks + at, (chunk_count - at) * sizeof *chunks);
+    chunk_count++;
+    return chunks[at] = c;
+}
+
+// Moves what stands at `from` and behind it to other places.
+static void move(Chunk *c, size_t from, Chunk *other, size_t to)
+{
+    memmove(other->address + to, c->address + from, (c->count - from) * sizeof *c->address);
+    memmove(other->held + to, c->held + from, (c->count - from) * sizeof *c->held);
+}
+
+static void remove_chunk(size_t at)
+{
+    free(chunks[at]);
+    chunk_count--;
+    memmove(chunks + at, chunks + at + 1, (chunk_count - at) * sizeof *chunks);
+}
+
+// The chunk in which an allocation with this address belongs; it has room for it.
+static Chunk *chunk_for(uint64_t address)
+{
+    if (chunk_count == 0)
+        return add_chunk(0);
+    const size_t at = chunk_of(address);
+    Chunk *c = chunks[at];
+    if (c->count < CHUNK)
+        return c;
+    Chunk *upper = add_chunk(at + 1);
+    move(c, CHUNK / 2, upper, 0);
+    upper->count = c->count -= CHUNK / 2;
+    return chunks[chunk_of(address)];
 }
 
 static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind kind)
 {
-    if (allocation_count == allocation_space) {
-        allocation_space = allocation_space ? 2 * allocation_space : 64;
-        allocations = realloc(allocations, allocation_space * sizeof *allocations);
-    }
     Allocation *a = malloc(sizeof *a);
-    if (!allocations || !a)
+    if (!a)
         abort();
     static int number;
     *a = (Allocation){.address = address, .memory = memory, .bytes = bytes, .kind = kind};
@@ -62,19 +131,25 @@ static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind k
     a->device = sim_current_device;
     const bool one_device = kind == DEVICE_MEMORY || kind == HEAP_MEMORY || kind == MODULE_MEMORY;
     a->open_to = one_device ? 1u << a->device | usage[a->device].open_to : SIM_ALL_DEVICES;
-    const size_t at = index_above(address);
-    memmove(allocations + at + 1, allocations + at, (allocation_count - at) * sizeof *allocations);
-    allocations[at] = a;
-    allocation_count++;
+    Chunk *c = chunk_for(address);
+    const size_t at = index_above(c, address);
+    move(c, at, c, at + 1);
+    c->address[at] = address;
+    c->held[at] = a;
+    c->count++;
 }
 
 // Takes the allocation that begins there off the list, and gives its memory back if it is ours.
 static void take_out(uint64_t address, bool ours)
 {
-    const size_t at = index_above(address) - 1;
-    Allocation *a = allocations[at];
-    memmove(allocations + at, allocations + at + 1, (allocation_count - at - 1) * sizeof *allocations);
-    allocation_count--;
+    const size_t number = chunk_of(address);
+    Chunk *c = chunks[number];
+    const size_t at = index_above(c, address) - 1;
+    Allocation *a = c->held[at];
+    move(c, at + 1, c, at);
+    c->count--;
+    if (c->count == 0)
+        remove_chunk(number);
     if (ours)
         sim_return_memory(a->address, a->memory, a->bytes);
     sim_free_lines(a->lines, a->bytes);
@@ -95,11 +170,9 @@ void sim_open_memory(int owner, int device, bool open)
 {
     const uint32_t bit = 1u << device;
     usage[owner].open_to = open ? usage[owner].open_to | bit : usage[owner].open_to & ~bit;
-    for (size_t k = 0; k < allocation_count; k++) {
-        Allocation *a = allocations[k];
+    for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
         if (a->device == owner && a->open_to != SIM_ALL_DEVICES && !a->pool) // a pool's memory has an own rule
             a->open_to = open ? a->open_to | bit : a->open_to & ~bit;
-    }
 }
 
 bool sim_set_heap_limit(size_t bytes)
@@ -180,14 +253,15 @@ cudaError_t sim_end_allocation(void *pointer, MemoryKind kind)
 
 void sim_end_all_allocations(void)
 {
-    for (size_t k = allocation_count; k-- > 0;) {
-        void *pointer = (void *)(uintptr_t)allocations[k]->address;
-        if (allocations[k]->device != sim_current_device)
+    for (Allocation *a = sim_allocation_at(UINT64_MAX), *below; a; a = below) {
+        void *pointer = (void *)(uintptr_t)a->address;
+        below = sim_allocation_at(a->address - 1);
+        if (a->device != sim_current_device)
             continue;
-        if (allocations[k]->kind == HOST_MEMORY)
+        if (a->kind == HOST_MEMORY)
             sim_unregister_memory(pointer);
-        else if (allocations[k]->kind != MODULE_MEMORY)
-            sim_end_allocation(pointer, allocations[k]->kind);
+        else if (a->kind != MODULE_MEMORY)
+            sim_end_allocation(pointer, a->kind);
     }
     usage[sim_current_device].heap_was_used = false;
 }

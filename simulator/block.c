@@ -23,6 +23,17 @@ typedef enum Departure { NONE, FAULT, RESTART, ABANDONED } Departure; // how a b
 
 // ---- What goes wrong
 
+// "file:line", the end of a long name; whether these are known.
+static bool line_of_source(const Module *m, int file, int line, char *text, size_t space)
+{
+    if (line <= 0 || file < 0 || file >= m->file_count || !m->files[file].text)
+        return false;
+    const Slice name = m->files[file];
+    const int length = (int)(name.length < 200 ? name.length : 200);
+    snprintf(text, space, "%.*s:%d", length, name.text + name.length - length, line);
+    return true;
+}
+
 static void say_where(Block *b, char *text, size_t space, const Instr *i, const Warp *w, int lane)
 {
     const Launch *launch = b->launch;
@@ -38,13 +49,12 @@ static void say_where(Block *b, char *text, size_t space, const Instr *i, const 
     if (s) {
         const int opcode = (int)(s->opcode.length < 60 ? s->opcode.length : 60);
         used += snprintf(text + used, space - (size_t)used, ", %.*s, PTX line %d", opcode, s->opcode.text, s->line);
-        const Module *m = launch->module;
-        if (s->source_line > 0 && s->source_file >= 0 && s->source_file < m->file_count && m->files[s->source_file].text) {
-            const Slice file = m->files[s->source_file];
-            const int length = (int)(file.length < 200 ? file.length : 200);
-            used += snprintf(text + used, space - (size_t)used, " (%.*s:%d)", length, file.text + file.length - length,
-                             s->source_line);
-        }
+        char line[256], own[256];
+        const bool known = line_of_source(launch->module, s->source_file, s->source_line, line, sizeof line);
+        const bool inlined = s->own_file != s->source_file &&
+                             line_of_source(launch->module, s->own_file, s->own_line, own, sizeof own);
+        if (known)
+            used += snprintf(text + used, space - (size_t)used, " (%s%s%s)", line, inlined ? ", inlined into " : "", inlined ? own : "");
     }
     snprintf(text + used, space - (size_t)used, ": ");
 }

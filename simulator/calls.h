@@ -142,8 +142,10 @@ void sim_reset_program(void); // kernels' attributes and variables on the curren
 bool sim_on_device(const void *pointer, size_t bytes);
 // Whether the host may read and write it: pinned, registered, managed, or the program's own memory.
 bool sim_on_host(const void *pointer, size_t bytes);
-// Says on stderr what is wrong with these bytes, if they begin in device memory or once did.
-void sim_explain_range(const char *call, const void *pointer, size_t bytes);
+// Whether a line on stderr may explain a mistake: the first ones only, since programs may make them on purpose.
+bool sim_may_explain(void);
+// Says on stderr what is wrong with these bytes, if they begin in device memory or once did. False if nothing is.
+bool sim_explain_range(const char *call, const void *pointer, size_t bytes);
 
 // ---- calls_pools.c
 

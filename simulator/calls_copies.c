@@ -12,22 +12,45 @@ static bool is_there(const void *pointer, size_t bytes, Side side)
     return side == ON_DEVICE ? sim_on_device(pointer, bytes) : sim_on_host(pointer, bytes);
 }
 
+static const char *memory_of(Side side)
+{
+    return side == ON_HOST ? "the host's memory" : side == ON_DEVICE ? "the device's memory" : "memory";
+}
+
+// Says what is wrong with one end of a copy, which CUDA's error does not.
+static void explain_end(const char *call, const char *kind, const char *end, const void *pointer, size_t bytes, Side side)
+{
+    const Side other = side == ON_HOST ? ON_DEVICE : ON_HOST;
+    if (is_there(pointer, bytes, side) || sim_explain_range(call, pointer, bytes) || !sim_may_explain())
+        return;
+    if (side != ON_EITHER && is_there(pointer, bytes, other))
+        fprintf(stderr, "simulator: %s: the %s %p is in %s; with %s it has to be in %s\n", call, end, pointer, memory_of(other), kind,
+                memory_of(side));
+    else
+        fprintf(stderr, "simulator: %s: the %s, %zu bytes from %p on, is not in %s\n", call, end, bytes, pointer, memory_of(side));
+}
+
 static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes, const void *from, size_t from_bytes, enum cudaMemcpyKind kind)
 {
     static const struct {
+        const char *name;
         Side from, to;
-    } SIDES[] = {
-        [cudaMemcpyHostToHost] = {ON_HOST, ON_HOST},       [cudaMemcpyHostToDevice] = {ON_HOST, ON_DEVICE},
-        [cudaMemcpyDeviceToHost] = {ON_DEVICE, ON_HOST},   [cudaMemcpyDeviceToDevice] = {ON_DEVICE, ON_DEVICE},
-        [cudaMemcpyDefault] = {ON_EITHER, ON_EITHER},
+    } KINDS[] = {
+        [cudaMemcpyHostToHost] = {"cudaMemcpyHostToHost", ON_HOST, ON_HOST},
+        [cudaMemcpyHostToDevice] = {"cudaMemcpyHostToDevice", ON_HOST, ON_DEVICE},
+        [cudaMemcpyDeviceToHost] = {"cudaMemcpyDeviceToHost", ON_DEVICE, ON_HOST},
+        [cudaMemcpyDeviceToDevice] = {"cudaMemcpyDeviceToDevice", ON_DEVICE, ON_DEVICE},
+        [cudaMemcpyDefault] = {"cudaMemcpyDefault", ON_EITHER, ON_EITHER},
     };
-    if ((unsigned)kind > cudaMemcpyDefault)
+    if ((unsigned)kind > cudaMemcpyDefault) {
+        if (sim_may_explain())
+            fprintf(stderr, "simulator: %s: %d is no direction, such as cudaMemcpyHostToDevice\n", call, (int)kind);
         return cudaErrorInvalidMemcpyDirection;
-    const bool there = is_there(to, to_bytes, SIDES[kind].to) && is_there(from, from_bytes, SIDES[kind].from);
-    if (there)
+    }
+    if (is_there(to, to_bytes, KINDS[kind].to) && is_there(from, from_bytes, KINDS[kind].from))
         return cudaSuccess;
-    sim_explain_range(call, to, to_bytes);
-    sim_explain_range(call, from, from_bytes);
+    explain_end(call, KINDS[kind].name, "destination", to, to_bytes, KINDS[kind].to);
+    explain_end(call, KINDS[kind].name, "source", from, from_bytes, KINDS[kind].from);
     return cudaErrorInvalidValue;
 }
 

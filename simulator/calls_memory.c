@@ -56,27 +56,32 @@ bool sim_on_host(const void *pointer, size_t bytes)
 
 enum { MOST_LINES = 8 };
 
-static bool may_explain(void)
+bool sim_may_explain(void)
 {
     static int lines;
     return lines < MOST_LINES && ++lines;
 }
 
-void sim_explain_range(const char *call, const void *pointer, size_t bytes)
+bool sim_explain_range(const char *call, const void *pointer, size_t bytes)
 {
     const Allocation *a = allocation_with(pointer);
     const size_t offset = a ? (uint64_t)(uintptr_t)pointer - a->address : 0;
-    if (a && bytes > a->bytes - offset && may_explain())
+    if (a ? bytes <= a->bytes - offset : !sim_in_device_range(pointer))
+        return false;
+    if (!sim_may_explain())
+        return true;
+    if (a)
         fprintf(stderr, "simulator: %s: %zu bytes from %p on, byte %zu of an allocation of %zu bytes, go beyond its end\n", call,
                 bytes, pointer, offset, a->bytes);
-    else if (!a && sim_in_device_range(pointer) && may_explain())
+    else
         fprintf(stderr, "simulator: %s: %p is in device memory that has been freed or never was allocated\n", call, pointer);
+    return true;
 }
 
 static void explain_free(const char *call, const void *pointer)
 {
     const Allocation *a = allocation_with(pointer);
-    if (!may_explain())
+    if (!sim_may_explain())
         return;
     if (!a)
         fprintf(stderr, "simulator: %s: %p has been freed already, or never was allocated\n", call, pointer);

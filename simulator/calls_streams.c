@@ -293,7 +293,13 @@ API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsi
     return cudaSuccess;
 }
 
-// Always NaN: what the host took says nothing about a GPU.
+static void say_that_time_is_none(void)
+{
+    fprintf(stderr, "simulator: cudaEventElapsedTime gave NaN: the simulator counts what kernels do and has no clock; how long they take, "
+                    "only a GPU tells\n");
+}
+
+// Always NaN: what the host took says nothing about a GPU. That is said once, at the program's end, behind its own messages.
 API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
 {
     HOLD_MEMORY();
@@ -305,6 +311,10 @@ API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t e
     STOP_IF(sim_event_in_capture(end));
     REQUIRE(first->recorded && second->recorded, cudaErrorInvalidResourceHandle);
     REQUIRE(!first->without_time && !second->without_time, cudaErrorInvalidResourceHandle);
+    static bool noted;
+    if (!noted)
+        atexit(say_that_time_is_none);
+    noted = true;
     *ms = NAN;
     return cudaSuccess;
 }

@@ -11,10 +11,13 @@ static bool same(Slice a, Slice b)
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
+// `why` has the place of the name.
 static void refuse(Module *m, const char *why, Slice name)
 {
+    char readable[100];
+    sim_readable_name(name, readable, sizeof readable);
     if (!m->error[0])
-        snprintf(m->error, sizeof m->error, "%s '%.*s'", why, (int)(name.length < 100 ? name.length : 100), name.text);
+        snprintf(m->error, sizeof m->error, why, readable);
 }
 
 // ---- What operands say
@@ -134,7 +137,7 @@ static void remove_variable(Module *m, const Variable *gone)
 static void settle_function(Module *m, Function *mine, Module *other, Function *others)
 {
     if (mine->defined && others->defined && mine->linkage != ONE_OF_MANY && others->linkage != ONE_OF_MANY)
-        refuse(m, "two files define", mine->name);
+        refuse(m, "two files define '%s'", mine->name);
     if (!others->defined || (mine->defined && others->linkage == ONE_OF_MANY))
         remove_function(other, others);
     else
@@ -145,7 +148,7 @@ static void settle_variable(Module *m, Variable *mine, Module *other, Variable *
 {
     const bool both = mine->linkage != ELSEWHERE && others->linkage != ELSEWHERE;
     if (both && mine->linkage != ONE_OF_MANY && others->linkage != ONE_OF_MANY)
-        refuse(m, "two files define", mine->name);
+        refuse(m, "two files define '%s'", mine->name);
     if (others->linkage == ELSEWHERE || (both && others->linkage == ONE_OF_MANY)) {
         others->definition = mine;
         remove_variable(other, others);
@@ -181,8 +184,10 @@ static void add_files(Module *m, const Module *other)
     for (int k = 0; k < count; k++)
         files[k] = k < m->file_count ? m->files[k] : other->files[k - m->file_count];
     for (Function *f = other->functions; f; f = f->next)
-        for (uint32_t i = 0; i < f->count; i++)
+        for (uint32_t i = 0; i < f->count; i++) {
             f->statements[i].source_file += m->file_count;
+            f->statements[i].own_file += m->file_count;
+        }
     m->files = files;
     m->file_count = count;
 }
@@ -224,7 +229,7 @@ void sim_link(Module *m)
 {
     for (const Variable *v = m->variables; v; v = v->next)
         if (v->linkage == ELSEWHERE && (v->space == GLOBAL || v->space == CONST))
-            refuse(m, "no file defines the variable", v->name);
+            refuse(m, "no file defines the variable '%s': name the file that does, too, as in FILE='a.cu b.cu' FLAGS=-rdc=true", v->name);
     visit_operands(m, use_definition, NULL);
     sim_place_shared(m);
 }
@@ -255,6 +260,8 @@ void sim_say_unknown(const Module *m, const Function *f, const Statement *s, cha
         snprintf(why, space, "%.*s:%d launches a kernel from a kernel, which the simulator does not do", (int)file.length, file.text,
                  line->source_line);
     } else {
-        snprintf(why, space, "it calls '%.*s', which is not defined here (of several files: -rdc=true)", (int)o->name.length, o->name.text);
+        char name[200];
+        sim_readable_name(o->name, name, sizeof name);
+        snprintf(why, space, "it calls '%s', which no file defines: name the file that does, too, as in FILE='a.cu b.cu' FLAGS=-rdc=true", name);
     }
 }

@@ -40,6 +40,13 @@ typedef struct Scope { // of one pair of braces
     uint32_t first_statement; // labels used from here on may be this scope's
 } Scope;
 
+typedef struct Location { // a line of the source, as .loc names it
+    int file, line, column;
+    int own_file, own_line; // the line of the function's own file into which it was inlined, or itself; 0: not known
+    uint32_t next_statement; // the first one behind the .loc
+    struct Location *next;
+} Location;
+
 typedef struct Parser {
     Module *module;
     Function *function;
@@ -49,7 +56,9 @@ typedef struct Parser {
     Token token; // the next one
     uint32_t register_space, statement_space;
     Variable **last_shared; // where the next shared variable is linked in
-    int source_file, source_line, nesting;
+    Location *locations[BUCKETS]; // that the function has named so far
+    Location location;            // of the next statement
+    int nesting;
     bool managed; // the declaration that is being read
     Linkage linkage; // of the next function or variable of the module
     jmp_buf *on_error; // where a fault leads: out of a statement, a variable, a function or the module
@@ -862,8 +871,10 @@ static Statement *new_statement(Parser *p)
     }
     Statement *s = &f->statements[f->count++];
     s->line = p->token.line;
-    s->source_file = p->source_file;
-    s->source_line = p->source_line;
+    s->source_file = p->location.file;
+    s->source_line = p->location.line;
+    s->own_file = p->location.own_file;
+    s->own_line = p->location.own_line;
     return s;
 }
 
@@ -920,14 +931,78 @@ static void close_scope(Parser *p)
     p->scope = scope->outer;
 }
 
-static void parse_location(Parser *p) // .loc file line column ...
+static Location **bucket_of_line(Parser *p, const Location *l)
+{
+    return &p->locations[((unsigned)l->file * 31 + (unsigned)l->line) % BUCKETS];
+}
+
+static bool same_place(const Location *a, const Location *b)
+{
+    return a->file == b->file && a->line == b->line && a->column == b->column;
+}
+
+// The line of the function's own file behind a place that calls what is inlined. The place has been named before; where it
+// was inlined at several lines itself, only one that was named right now is known to be meant.
+static void find_own_line(Parser *p, const Location *call, Location *l)
+{
+    const Location *found = NULL;
+    bool several = false;
+    for (const Location *k = *bucket_of_line(p, call); k; k = k->next) {
+        if (!same_place(k, call))
+            continue;
+        several = found != NULL;
+        found = k;
+        if (k->next_statement == p->function->count) {
+            several = false;
+            break;
+        }
+    }
+    if (!found || several)
+        return;
+    const bool own = l->file == found->own_file;
+    l->own_file = found->own_file;
+    l->own_line = own ? l->line : found->own_line;
+}
+
+static void keep_location(Parser *p)
+{
+    Location **bucket = bucket_of_line(p, &p->location), *k = *bucket;
+    while (k && !(same_place(k, &p->location) && k->own_file == p->location.own_file && k->own_line == p->location.own_line))
+        k = k->next;
+    if (!k) {
+        k = sim_allocate(&p->module->arena, sizeof *k);
+        *k = p->location;
+        k->next = *bucket;
+        *bucket = k;
+    }
+    k->next_statement = p->function->count;
+}
+
+static Location parse_place(Parser *p) // file line column
+{
+    Location l = {.file = (int)expect_integer(p)};
+    l.line = p->token.kind == INTEGER ? (int)expect_integer(p) : 0;
+    l.column = p->token.kind == INTEGER ? (int)p->token.integer : 0;
+    return l;
+}
+
+static void parse_location(Parser *p) // .loc file line column, function_name label, inlined_at file line column
 {
     const int line = p->token.line;
     advance(p);
-    p->source_file = (int)expect_integer(p);
-    p->source_line = p->token.kind == INTEGER ? (int)p->token.integer : 0;
-    if (p->token.line == line)
-        skip_line(p);
+    p->location = parse_place(p);
+    while (p->token.line == line && p->token.kind != END && !next_is(p, "inlined_at"))
+        advance(p);
+    if (p->token.line == line && accept(p, "inlined_at")) {
+        const Location call = parse_place(p);
+        find_own_line(p, &call, &p->location);
+        if (p->token.line == line)
+            skip_line(p);
+    } else {
+        p->location.own_file = p->location.file;
+        p->location.own_line = p->location.line;
+    }
+    keep_location(p);
 }
 
 // "name:" before an instruction, "name: .branchtargets a, b;" or "name: .callprototype ...;"
@@ -1088,7 +1163,8 @@ static void parse_function(Parser *p, bool entry)
     f->linkage = p->linkage;
     p->function = f;
     p->register_space = p->statement_space = 0;
-    p->source_file = p->source_line = 0;
+    p->location = (Location){0};
+    memset(p->locations, 0, sizeof p->locations);
     advance(p);
     if (!entry)
         parse_parameters(p, &f->returned);
@@ -1223,7 +1299,7 @@ static void parse_module(Parser *p)
         } else if (next_is(p, ".pragma"))
             skip_statement(p);
         else if (next_is(p, ".loc"))
-            parse_location(p);
+            skip_line(p);
         else if (!accept(p, ";"))
             fail(p, "unknown directive '%.*s'", (int)(p->token.text.length < 40 ? p->token.text.length : 40),
                  p->token.text.text);

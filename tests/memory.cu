@@ -38,6 +38,39 @@ __global__ void reads_its_stack(int *out, int far)
     p[far] = blockIdx.x + 1;
 }
 
+enum { PIECES = 1 << 19 }; // of 16 bytes: all of the heap
+
+// Every step-th piece, to be found elsewhere than beside its neighbour.
+__global__ void make_pieces(long long **pieces, int step)
+{
+    for (int k = threadIdx.x * step; k < PIECES; k += blockDim.x * step)
+        if ((pieces[k * 7919ll % PIECES] = (long long *)malloc(8)))
+            *pieces[k * 7919ll % PIECES] = k;
+}
+
+__global__ void free_pieces(long long **pieces, int step, unsigned long long *sum)
+{
+    for (int k = threadIdx.x; k < PIECES; k += blockDim.x)
+        if (*pieces[k] % step == 0) {
+            atomicAdd(sum, *pieces[k]);
+            free(pieces[k]);
+        }
+}
+
+static void many_pieces()
+{
+    long long **pieces;
+    unsigned long long *sum;
+    cudaMalloc(&pieces, PIECES * sizeof *pieces);
+    cudaMallocManaged(&sum, sizeof *sum);
+    *sum = 0;
+    make_pieces<<<1, 1024>>>(pieces, 1);
+    free_pieces<<<1, 1024>>>(pieces, 3, sum);
+    make_pieces<<<1, 1024>>>(pieces, 3);
+    free_pieces<<<1, 1024>>>(pieces, 1, sum);
+    printf("%llu\n", *sum);
+}
+
 static int value_on_device(const int *pointer)
 {
     int *to;
@@ -127,6 +160,8 @@ int main(int argc, char **argv)
         printf("%d\n", value_on_device(gone));
     if (word == "fresh")
         fresh_memory();
+    if (word == "pieces")
+        many_pieces();
     if (word == "calls")
         calls();
     if (word == "strays")

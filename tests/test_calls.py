@@ -1,31 +1,72 @@
 """The calls of the CUDA runtime on the simulator: what they say on stderr. What they return is tested in programs/."""
 
+import re
+
 import pytest
 
 from test_simulator import ROOT, build, run
 
-SAID = ("simulator: kernel wide did not run: invalid configuration argument (cudaErrorInvalidConfiguration), "
-        "and the program never asked, as by cudaGetLastError()\n")
+WHY = "simulator: kernel wide cannot be launched: 2048 threads a block, at most 1024 are possible\n"
+NOT_ASKED = ("simulator: kernel wide did not run: invalid configuration argument (cudaErrorInvalidConfiguration), "
+             "and the program never asked, as by cudaGetLastError()\n")
 
 
 @pytest.fixture(scope="module")
-def unasked(tmp_path_factory):
-    return build(ROOT / "tests/unasked.cu", tmp_path_factory.mktemp("unasked") / "unasked")
+def messages(tmp_path_factory):
+    return build(ROOT / "tests/messages.cu", tmp_path_factory.mktemp("messages") / "messages")
 
 
 @pytest.mark.parametrize("how, error", [("last", "InvalidConfiguration"), ("peek", "InvalidConfiguration"),
                                         ("call", "InvalidConfiguration")])
-def test_who_asks_is_told_nothing_more(unasked, how, error):
-    """Broken: a program that looks at its launches' errors gets a line on stderr."""
-    result = run(unasked, how)
-    assert (result.returncode, result.stdout, result.stderr) == (0, f"cudaError{error}\n", "")
+def test_who_asks_is_told_only_why(messages, how, error):
+    """Broken: a program that looks at its launches' errors does not learn why one was refused, or is told that it never asked."""
+    result = run(messages, how)
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"cudaError{error}\n", WHY)
 
 
 @pytest.mark.parametrize("how", ["never", "synchronize", "thread"])
-def test_who_never_asks_is_told_at_the_end(unasked, how):
+def test_who_never_asks_is_told_at_the_end(messages, how):
     """Broken: a kernel is not launched, nobody asks why, and the program ends as if all were well."""
-    result = run(unasked, how)
-    assert (result.returncode, result.stdout, result.stderr) == (0, "cudaSuccess\n", SAID)
+    result = run(messages, how)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "cudaSuccess\n", WHY + NOT_ASKED)
+
+
+def test_refused_launches_say_why(messages):
+    """Broken: of a launch that is refused one learns that an argument is invalid, but not which, nor what is possible."""
+    result = run(messages, "launches")
+    assert result.stderr.splitlines() == [f"simulator: kernel {said}" for said in (
+        "paired<float> cannot be launched: a grid of 3 x 1 x 1 blocks is not made of whole clusters of 2 x 1 x 1",
+        "narrow cannot be launched: 65 threads a block; its own __launch_bounds__ allow 64",
+        "narrow cannot be launched: a grid of 1 x 0 x 1 blocks; none of the three may be 0",
+        "narrow cannot be launched: a grid of 1 x 70000 x 1 blocks; at most 2147483647 x 65535 x 65535 are possible",
+        "narrow cannot be launched: 60000 bytes of dynamic shared memory; more than 49152 need cudaFuncSetAttribute(kernel, "
+        "cudaFuncAttributeMaxDynamicSharedMemorySize, 60000)",
+        "narrow cannot be launched: 300000 bytes of dynamic shared memory, at most 232448 are possible",
+        "narrow cannot be launched: 100000 blocks; a cooperative launch needs all of them on the device at once, which holds 4224 of these")]
+    assert result.stdout.split() == [f"cudaError{error}" for error in (
+        "InvalidClusterSize", "InvalidValue", "InvalidConfiguration", "InvalidConfiguration", "InvalidValue", "InvalidValue",
+        "CooperativeLaunchTooLarge")]
+
+
+def test_copies_say_what_is_wrong(messages):
+    """Broken: of a copy in the wrong direction one learns only that an argument is invalid."""
+    result = run(messages, "copies")
+    assert [re.sub("0x[0-9a-f]+", "P", line) for line in result.stderr.splitlines()] == [f"simulator: {said}" for said in (
+        "cudaMemcpy: the destination P is in the host's memory; with cudaMemcpyHostToDevice it has to be in the device's memory",
+        "cudaMemcpy: the source P is in the device's memory; with cudaMemcpyHostToDevice it has to be in the host's memory",
+        "cudaMemcpy: the source P is in the host's memory; with cudaMemcpyDeviceToDevice it has to be in the device's memory",
+        "cudaMemcpy: the source, 16 bytes from (nil) on, is not in the host's memory",
+        "cudaMemcpy: 7 is no direction, such as cudaMemcpyHostToDevice",
+        "cudaMemcpy2D: the source P is in the device's memory; with cudaMemcpyHostToHost it has to be in the host's memory")]
+    assert result.stdout.split() == ["cudaErrorInvalidValue"] * 3 + ["cudaErrorInvalidMemcpyDirection", "cudaErrorInvalidValue", "cudaSuccess"]
+
+
+def test_a_time_that_is_none_is_explained(messages):
+    """Broken: a program that measures prints nan, and nobody says why; or it is said once for each measurement."""
+    result = run(messages, "time")
+    assert result.stdout == "cudaSuccess\ncudaSuccess\nnan\n"
+    assert result.stderr == ("simulator: cudaEventElapsedTime gave NaN: the simulator counts what kernels do and has no clock; "
+                             "how long they take, only a GPU tells\n")
 
 
 @pytest.fixture(scope="module")

@@ -72,6 +72,19 @@ def test_what_is_missing_is_named(tmp_path):
     assert "the simulator has no NCCL (whose header" in result.stderr
 
 
+def test_what_two_files_define_is_named(tmp_path):
+    """Broken: two files with a main each, or a function of one name, get a page of the linker's errors."""
+    (tmp_path / "one.cpp").write_text("int size() { return 1; }\nint main() {}\n")
+    (tmp_path / "two.cpp").write_text("int size() { return 2; }\nint main() {}\nint number = 1;\n")
+    (tmp_path / "three.cpp").write_text("int number = 2;\n")
+    one, two, three = (tmp_path / f"{name}.cpp" for name in ("one", "two", "three"))
+    result = make("-s", "sim", f"FILE={one} {two} {three}")
+    lines = [line for line in result.stderr.splitlines() if not line.startswith("make")]
+    assert result.returncode == 2 and sorted(lines) == sorted([
+        f"{one} and {two} define the same: size() and main; a program has one main: leave a file out of FILE",
+        f"{two} and {three} define the same: number; rename one, or declare it static"]), result.stderr
+
+
 PROGRAM = """
 #include <cstdio>
 #include <cstdlib>
@@ -204,6 +217,49 @@ def test_what_cannot_be_linked_is_named(tmp_path):
     assert "two files define 'x'" in linked(tmp_path, defined, ".visible " + variable(1))
     assert "two files define 'get'" in linked(tmp_path, extern, defined, ".visible " + function("get", "mov.b32 %v, 0;"))
     assert "no file defines the variable 'y'" in linked(tmp_path, ".extern .global .align 4 .u32 y;\n" + extern, defined)
-    assert "(0.cu:30): it calls 'get', which is not defined here" in linked(tmp_path, extern)
+    mangled = extern.replace("get", "_ZN4mine3getEi")
+    assert "(0.cu:30): it calls 'mine::get', which no file defines: name the file that does, too" in linked(tmp_path, mangled)
     message = linked(tmp_path, defined, '.file 2 "runtime.h"\n' + extern)
     assert "(runtime.h:7): 1.cu:40 launches a kernel from a kernel" in message, message
+
+
+INLINED = """
+.file 2 "mine.h"
+.file 3 "/include/mma.hpp"
+.visible .entry use(.param .u64 in, .param .u64 out)
+{{
+    .reg .b32 %r<3>;
+    .loc 1 5 0
+    mov.b32 %r1, 0;
+    .loc 1 14 5
+    .loc 1 6 5, function_name $L__info_string0, inlined_at 1 14 5
+    .loc 3 91 5, function_name $L__info_string1+7, inlined_at 1 6 5
+    {0}
+    .loc 1 20 5
+    .loc 2 7 1, function_name $L__info_string2, inlined_at 1 20 5
+    .loc 3 92 5, function_name $L__info_string1, inlined_at 2 7 1
+    {1}
+    .loc 1 21 5
+    .loc 2 7 1, function_name $L__info_string2, inlined_at 1 21 5
+    .loc 3 92 5, function_name $L__info_string1, inlined_at 2 7 1
+    {2}
+    .loc 1 22 5
+    .loc 3 92 5, function_name $L__info_string1, inlined_at 2 7 1
+    {3}
+    .loc 3 93 5, function_name $L__info_string1, inlined_at 2 8 1
+    {4}
+    .loc 1 23 5
+    {5}
+    ret;
+}}
+"""
+LINES = ["/include/mma.hpp:91, inlined into 0.cu:6", "/include/mma.hpp:92, inlined into 0.cu:20", "/include/mma.hpp:92, inlined into 0.cu:21",
+         "/include/mma.hpp:92", "/include/mma.hpp:93", "0.cu:23"]  # line 7 of mine.h is inlined at two lines; its line 8 is not known
+
+
+@pytest.mark.parametrize("place", range(len(LINES)))
+def test_what_was_inlined_is_named_with_the_users_line(place, tmp_path):
+    """Broken: a fault in a header of CUDA does not say which line of the user's file led there; or names a line that did not."""
+    text = INLINED.format(*("strange.u32 %r1, %r1;" if k == place else "mov.b32 %r2, %r1;" for k in range(len(LINES))))
+    assert f" ({LINES[place]}): the simulator does not know" in linked(tmp_path, text)
+    assert f" ({LINES[place].replace('0.cu', '1.cu')}): the simulator does not know" in linked(tmp_path, variable(1), text)

@@ -133,7 +133,7 @@ def test_interrupt_leaves_nothing_behind(run_all, tmp_path, kill):
     ["scripts/run_all.sh"], ["scripts/run_all.sh", "-n", "abc", "x"], ["scripts/run_all.sh", "-n", "0", "x"],
     ["scripts/run_all.sh", "-t", "-1", "x"], ["scripts/run_all.sh", "-q", "x"], ["scripts/diff_step.sh"],
     ["scripts/diff_step.sh", "00"], ["scripts/copy_harness.sh"], ["scripts/install_toolkit.sh"],
-    ["scripts/diff_step.sh", "99"], ["scripts/diff_step.sh", "x;ls"], ["scripts/sanitize.sh"]], ids=" ".join)
+    ["scripts/diff_step.sh", "99"], ["scripts/diff_step.sh", "3"], ["scripts/undo_step.sh", "3"], ["scripts/diff_step.sh", "x;ls"], ["scripts/sanitize.sh"]], ids=" ".join)
 def test_bad_arguments_of_scripts(command):
     """Broken: a typing error is not explained, or runs something else."""
     result = run(command)

@@ -31,6 +31,11 @@ def run(program, *arguments, **environment):
                           env=os.environ | environment, timeout=120)
 
 
+def told(result):
+    """The lines on stderr, without the one that follows all programs that measure."""
+    return [line for line in result.stderr.splitlines() if not line.startswith("simulator: cudaEventElapsedTime gave NaN")]
+
+
 def build(source, program, *flags):
     program.parent.mkdir(parents=True, exist_ok=True)
     built = subprocess.run([nvcc(), source, "-o", program, *LINK, *flags], capture_output=True, text=True, cwd=ROOT)
@@ -304,6 +309,13 @@ def test_a_kernel_cannot_use_freed_memory(memory):
     """Broken: a kernel reads memory that the program has freed."""
     result = run(memory, "use after free")
     assert result.stdout.endswith("cudaErrorIllegalAddress\n") and "kernel read, block (0,0,0), thread (0,0,0)" in result.stderr
+
+
+def test_many_pieces_of_the_heap(memory):
+    """Broken: a kernel's malloc or free loses a piece, or takes longer the more pieces there are: then half a million take minutes."""
+    result = subprocess.run([memory, "pieces"], capture_output=True, text=True, timeout=40, env=os.environ | {"SIM_CHECK": "0"})
+    every, third = sum(range(1 << 19)), sum(range(0, 1 << 19, 3))
+    assert result.stdout == f"{every + third}\ncudaSuccess\n", result.stderr
 
 
 def test_wrong_ranges_are_named(memory):
