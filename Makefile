@@ -1,6 +1,6 @@
 # Parallel reduction in CUDA, step by step. `make help` lists the commands.
 # Here: what a learner uses. mk/compile.mk: how programs are built. mk/measure.mk: what a GPU is measured with.
-# mk/labs.mk: the labs. mk/mine.mk: a kernel of your own. mk/simulator.mk: the simulator and its tools. mk/pages.mk: charts, tables, pictures, and what an author uses.
+# mk/labs.mk: the labs. mk/mine.mk: a kernel of your own. mk/check.mk: answers about programs that nobody trusts. mk/simulator.mk: the simulator and its tools. mk/pages.mk: charts, tables, pictures, and what an author uses.
 
 SHELL := /bin/bash
 # A ladder is the name of its programs: reduce, whose steps lie here, or scan, whose steps lie in the folder scan.
@@ -46,7 +46,7 @@ RESULTS ?= results$(WITHIN:%/=/%)
 ifeq ($(strip $(RESULTS)),)
     $(error RESULTS is empty; name a folder, as in: RESULTS=results)
 endif
-export N TIME_LIMIT RESULTS LADDER LAB STEP FILE FLAGS ARGS NAME BLOCK STYLE A B
+export N TIME_LIMIT RESULTS LADDER LAB STEP FILE DIR FLAGS ARGS NAME BLOCK STYLE A B
 
 # V=1 shows the compiler's lines.
 Q := $(if $(filter-out 0,$(V)),,@)
@@ -125,4 +125,4 @@ toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root
 clean: ## removes what make built; results stay
 	rm -rf $(ALL_PROGRAMS) build .build-flags .sim-flags .venv .pytest_cache tests/__pycache__
 
-include mk/compile.mk mk/labs.mk mk/mine.mk mk/simulator.mk mk/measure.mk mk/pages.mk
+include mk/compile.mk mk/labs.mk mk/mine.mk mk/check.mk mk/simulator.mk mk/measure.mk mk/pages.mk
