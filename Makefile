@@ -1,6 +1,7 @@
 # Parallel reduction in CUDA, step by step. `make help` lists the commands.
 # Here: what a learner uses. mk/compile.mk: how programs are built. mk/measure.mk: what a GPU is measured with.
-# mk/labs.mk: the labs. mk/mine.mk: a kernel of your own. mk/check.mk: answers about programs that nobody trusts. mk/simulator.mk: the simulator and its tools. mk/pages.mk: charts, tables, pictures, and what an author uses.
+# mk/labs.mk: the labs. mk/mine.mk: a kernel of your own. mk/check.mk: answers about programs that nobody trusts.
+# mk/simulator.mk: the simulator and its tools. mk/pages.mk: charts, tables, pictures, and what an author uses.
 
 SHELL := /bin/bash
 # A ladder is the name of its programs: reduce, whose steps lie here, or scan, whose steps lie in the folder scan.
@@ -33,7 +34,7 @@ SIM_PROGRAMS := $(GPU_PROGRAMS:%=build/sim/%)
 PROGRAMS := $(GPU_PROGRAMS:%=$(FOLDER)%)
 ALL_PROGRAMS := $(foreach ladder,$(LADDERS),$(call programs_of,$(ladder)))
 # These commands know the first ladder only.
-FIRST_ONLY := $(if $(WITHIN),$(filter mine mine-alone picture compare new-step bench-sim compare-numba limits peers parts finish sass,$(MAKECMDGOALS)))
+FIRST_ONLY := $(if $(WITHIN),$(filter mine mine-alone check check-all picture compare new-step bench-sim compare-numba limits peers parts finish sass,$(MAKECMDGOALS)))
 ifneq ($(FIRST_ONLY),)
     $(error make $(firstword $(FIRST_ONLY)) works on the first ladder only, without LADDER)
 endif

@@ -37,10 +37,14 @@ SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047,
          COUNTED_AT - 1, COUNTED_AT, COUNTED_AT + 1, 100003, 262147]
 OFFSETS = [0, 1]  # elements at which the array begins, of an allocation: at a multiple of 16 bytes, and not
 UNIT = 16  # data are whole sixteenths, -1 to 1 without 0: below 2^24 of them float addition is exact in any order (docs/check.md)
+MOST_GUESSES = 3
 PROBES = 4  # runs with other data before a guess why a sum is wrong is said aloud
 CHECKER_ENDS_WITH = 88
+NOT_TRIED = "not tried"
+GONE = {"ended": True, "broken": True}
+PREFIX = "check-"  # of temporary folders
 MOST_LESSON, MOST_FILE = 32 << 10, 1 << 20  # characters, bytes
-MOST_LINES, MOST_COLUMNS = 12, 160  # of what the compiler or a program says
+MOST_LINES, MOST_COLUMNS = 12, 240  # of what the compiler or a program says
 COMPILE_SECONDS, COMPILE_MEMORY, PROGRAM_MEMORY, DEVICE_MEMORY = 120, "6G", "1G", "6G"
 TOTALS = {"launches": None, "warp instructions": ["warp_instructions"], "load requests": ["global_load_requests"],
           "load sectors": ["global_load_sectors"], "shared loads and stores": ["shared_loads", "shared_stores"],
@@ -116,7 +120,8 @@ def composed(path):
     code = mine.without_comments(lesson)
     mine.check_functions(path.name, code)
     step = mine.STEP.search(code)
-    above = ["#include <cstdio>\n", "" if step else 'static const char STEP[] = "";\n', mine.CHECK,
+    above = ["#include <cstdio>\n", "" if step else 'static const char STEP[] = "";\n',
+             "" if re.search(r"#\s*define\s+CHECK\b", code) else mine.CHECK,
              "static void check(cudaError_t error, const char *call, const char *file, int line);\n"]
     return "".join([*above, mine.line(1, path.name), lesson, mine.line(1, "the judge's part"), LAST_PART]), step[1][1:-1] if step else ""
 
@@ -131,13 +136,15 @@ def build(path, folder, options, answer):
     except SystemExit as error:  # of mine.py, in a line
         answer.said = [str(error).removeprefix("mine.py: ")]
         return None
-    (folder / "source.cu").write_text(text, encoding="utf-8")
-    program = folder / "program"
-    command = [options.nvcc, *shlex.split(options.options), "-o", str(program), str(folder / "source.cu"), str(options.object), "-lpthread"]
+    source, program = folder / "whole/program.cu", folder / "whole/program"
+    source.parent.mkdir()
+    source.write_text(text, encoding="utf-8")
+    (folder / path.name).write_bytes(path.read_bytes())  # there the checker looks for the lines that it shows
+    command = [options.nvcc, *shlex.split(options.options), "-o", str(program), str(source), str(options.object), "-lpthread"]
     toolkit = Path(options.nvcc).resolve().parent.parent
     status, said = compiled(command, ["--system", "--run", str(toolkit), "--read", str(options.object), "--write", str(folder),
                                       "--seconds", str(COMPILE_SECONDS), "--memory", COMPILE_MEMORY])
-    lines = [line.replace(f"{folder}/", "") for line in said.splitlines()]
+    lines = [without_folders(line) for line in said.splitlines()]
     answer.warnings = sum(bool(re.search(r"\bwarning\b( #|:)", line)) for line in lines)
     answer.built = status == 0 and program.exists()
     answer.said = explained(lines)[:MOST_LINES]
@@ -158,6 +165,11 @@ def explained(lines):
     return [f"the judge does not know {call}; a lesson rarely needs it, and make mine runs it" for call in absent] or known
 
 
+def without_folders(text):
+    """The names of files as the learner knows them."""
+    return re.sub(rf"{re.escape(tempfile.gettempdir())}/{PREFIX}[^/ ]*/program/", "", text)
+
+
 def in_sandbox(*allowed):
     return [sys.executable, "-I", "-S", str(ROOT / "scripts/sandbox.py"), *allowed, "--"]
 
@@ -173,10 +185,10 @@ class Session:
     """A program that runs, and its device, each in a sandbox of its own; they talk to each other, and the judge to the device only."""
 
     def __init__(self, program, options, seconds):
-        self.folder = Path(tempfile.mkdtemp(dir=program.parent.parent))
+        self.folder = Path(tempfile.mkdtemp(dir=program.parent.parent.parent))
         for name in ("program", "device"):
             (self.folder / name).mkdir()
-        self.seconds, self.ended = seconds, False
+        self.limit, self.ended, self.told = options.seconds, False, 0  # told: lines of the simulator
         to_device, from_program = os.pipe()
         to_program, from_device = os.pipe()
         limits = ["--system", "--alone", "--seconds", str(seconds)]
@@ -189,7 +201,7 @@ class Session:
         settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": options.threads}
         with open(self.folder / "device.txt", "wb") as said:
             allowed = ["--run", python, "--read", sys.base_prefix, "--read", str(ROOT / "scripts"), "--read", str(options.library),
-                       "--read", str(program.parent), "--write", str(device), "--memory", DEVICE_MEMORY, "--reserves",
+                       "--read", str(program.parent.parent), "--write", str(device), "--memory", DEVICE_MEMORY, "--reserves",
                        *(f"--set={name}={value}" for name, value in settings.items() if value)]
             self.device = subprocess.Popen(
                 [*in_sandbox(*limits, *allowed), python, "-I", "-S", str(ROOT / "scripts/check_device.py"), str(options.library),
@@ -208,8 +220,8 @@ class Session:
         except BrokenPipeError:
             pass
         line = self.device.stdout.readline()
-        reply = json.loads(line) if line.endswith(b"\n") else {"ended": True}
-        self.ended = reply.get("ended", False)
+        reply = json.loads(line) if line.endswith(b"\n") else GONE
+        self.ended = reply.get("ended", False) or reply["broken"]
         return reply
 
     def counted(self, launches):
@@ -232,7 +244,7 @@ class Session:
         return self.program.wait(), self.device.wait()
 
     def findings(self):
-        """What the checker has found, and how often it was asked to look."""
+        """What the checker has found."""
         try:
             return json.loads((self.folder / "device/findings.json").read_text()).get("findings", [])
         except (OSError, ValueError):
@@ -241,7 +253,13 @@ class Session:
     def said(self, which):
         """What one of them wrote on its standard error."""
         data = (self.folder / f"{which}.txt").read_bytes()[:1 << 16]
-        return [line for line in data.decode(errors="replace").splitlines() if line.strip()]
+        return [without_folders(line.strip()) for line in data.decode(errors="replace").splitlines() if line.strip()]
+
+    def fault(self):
+        """What the simulator has said since it was asked last, in brackets."""
+        lines = self.said("device")
+        new, self.told = lines[self.told:], len(lines)
+        return f" ({new[0]})" if new else ""
 
 
 def without_programs(limits):
@@ -255,16 +273,21 @@ def without_programs(limits):
 def how_it_ended(session, answer):
     """Why a program is gone, in a few words."""
     program, device = session.end()
-    if sandbox.TIME_OVER in (program, device) or 128 + signal.SIGXCPU in (program, device):
-        answer.over = f"it was stopped after {session.seconds} seconds"
+    if sandbox.TIME_OVER in (program, device):
+        answer.over = f"it was stopped after {session.limit} seconds"
         return answer.over
-    if program > 128:
-        name = signal.Signals(program - 128).name
-        answer.over = f"the program ended by {name}"
-        hint = "; the host may have followed a pointer of the device" if name == "SIGSEGV" else ""
-        return f"the program ended by {name}{hint}"
-    last = session.said("program")[-1:]
-    return clean(f"the program ended with status {program}" + (f": {last[0]}" if last else ""))
+    if device not in (0, CHECKER_ENDS_WITH):
+        return f"the simulator ended {manner(device)}"
+    said = session.said("program")
+    if any("bad_alloc" in line for line in said):
+        answer.over = f"it wanted more than {PROGRAM_MEMORY} of the host's memory"
+        return answer.over
+    hint = "; the host may have followed a pointer of the device" if program == 128 + signal.SIGSEGV else ""
+    return f"the program ended {manner(program)}{hint}" + (f": {said[-1]}" if said else "") + session.fault()
+
+
+def manner(status):
+    return f"by {signal.Signals(status - 128).name}" if status > 128 else f"with status {status}"
 
 
 # ---- Judging
@@ -275,9 +298,9 @@ def explanations(values, got):
     found = set()
     for k, sums in enumerate(itertools.accumulate(values), 1):
         if sums == got:
-            found.add("the last element is missing" if k == n - 1 else f"only the first {k:,} elements are in it")
+            found.add("the last element is missing" if k == n - 1 else f"only the first {k:,} of the elements are in it")
         if total - sums == got:
-            found.add("the first element is missing" if k == 1 else f"the first {k:,} elements are missing")
+            found.add("the first element is missing" if k == 1 else f"the first {k:,} of the elements are missing")
     if got == 2 * total:
         found.add("every element is in it twice")
     return found
@@ -288,30 +311,31 @@ def guess(session, n, values, got):
     common = explanations(values, got)
     for _ in range(PROBES):
         values = drawn(n)
-        reply = session.reduce(values, n, 0)
-        session.counted(reply.get("launches", 0))
-        if not common or reply.get("sum") is None:
+        reply = session.reduce(values, n, 0) if common else GONE
+        if reply.get("sum") is None:
             return ""
+        session.counted(reply["launches"])
         common &= explanations(values, UNIT * reply["sum"])
     return f": {min(common, key=len)}" if common else ""
 
 
-def one_size(session, n, answer, tell_why):
+def one_size(session, n, answer):
     """What is wrong at n; "" where nothing is. Two runs: other data, and an array that begins elsewhere."""
     for offset in OFFSETS:
         values = drawn(offset + n)
         reply = session.reduce(values, n, offset)
-        if session.ended:
-            return how_it_ended(session, answer)
+        if reply.get("ended"):
+            return clean(how_it_ended(session, answer))
         rows = session.counted(reply["launches"])
         if n == COUNTED_AT and offset == 0 and rows:
             answer.counters = totals(rows)
         where = "" if offset == 0 else " in an array that begins at no multiple of 16 bytes"
         if reply["sum"] is None or reply["note"]:
-            return clean(f"no sum{where}: {reply['note'] or 'nothing was written to out'}")
+            return clean(f"no sum{where}: {reply['note'] or 'nothing was written to out'}{session.fault()}")
         expected = sum(values[offset:])
         if UNIT * reply["sum"] != expected:
-            why = guess(session, n, values[offset:], UNIT * reply["sum"]) if tell_why and offset == 0 else ""
+            guesses = sum("expected" in wrong for wrong in answer.sizes.values()) < MOST_GUESSES
+            why = guess(session, n, values[offset:], UNIT * reply["sum"]) if guesses and offset == 0 else ""
             return f"{reply['sum']:.4f}, expected {expected / UNIT:.4f}{where}{why}"
     return ""
 
@@ -320,8 +344,8 @@ def totals(rows):
     return {name: sum(int(row[column]) for row in rows for column in columns) if columns else len(rows) for name, columns in TOTALS.items()}
 
 
-def add_findings(session, answer):
-    for finding in session.findings():
+def add_findings(found, answer):
+    for finding in found:
         lines = [f"{place.get('file', '')}:{place.get('line', '')}: {place.get('access', '')}, in {place.get('kernel', '')}"
                  + (f":  {place['text'].strip()}" if place.get("text") else "") for place in finding.get("places", [])]
         key = (finding.get("title", finding.get("kind", "")), *lines[:2])
@@ -329,37 +353,39 @@ def add_findings(session, answer):
 
 
 def run(program, options, answer):
-    """All sizes. A size at which the program ends is wrong, and a new one goes on with the next."""
+    """All sizes. Where the program ends at one, a new one goes on with the next, as long as there is time."""
     end = time.monotonic() + options.seconds
     session = None
     for n in SIZES:
         left = math.ceil(end - time.monotonic())
-        if left <= 0 and not answer.over:
+        if left <= 0:
             answer.over = f"it was stopped after {options.seconds} seconds"
-        if answer.over:
-            answer.sizes[n] = answer.over if n == min(set(SIZES) - set(answer.sizes)) and not any(answer.sizes.values()) else "not tried"
+            answer.sizes[n] = NOT_TRIED
             continue
         session = session or Session(program, options, left)
-        answer.sizes[n] = one_size(session, n, answer, tell_why=not any(answer.sizes.values()))
-        if answer.sizes[n]:
-            session = finished(session, answer, n)
-    finished(session, answer)
-
-
-def finished(session, answer, n=None):
+        answer.sizes[n] = one_size(session, n, answer)
+        if session.ended:
+            finish(session, answer)
+            session = None
     if session:
-        _, status = session.end()
-        add_findings(session, answer)
-        if n and not session.findings() and session.said("device"):
-            answer.sizes[n] = clean(f"{answer.sizes[n]} ({session.said('device')[0].strip()})")
-        if status == CHECKER_ENDS_WITH and not answer.findings:
-            answer.findings[("the checker found something, and its list is missing",)] = []
+        finish(session, answer)
+
+
+def finish(session, answer):
+    """Ends a session: what has come to light in it?"""
+    program, device = session.end()
+    found = session.findings()
+    add_findings(found, answer)
+    if sandbox.TIME_OVER in (program, device):
+        answer.over = f"it was stopped after {session.limit} seconds"
+    if device == CHECKER_ENDS_WITH and not found:
+        answer.findings[("the checker found something, and its list is missing",)] = []
 
 
 def checked(path, options):
     """The answer about one file."""
     answer, begin = Answer(path.name), time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="check-") as folder:
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
         (Path(folder) / "program").mkdir()
         program = build(path, Path(folder) / "program", options, answer)
         if program:
@@ -376,7 +402,7 @@ def dotted(head, words):
 
 def step_counters():
     """What each step of the course counts: its name and its totals, the last one last."""
-    with open(ROOT / f"tests/counters/simulator/steps.csv", newline="") as file:
+    with open(ROOT / "tests/counters/simulator/steps.csv", newline="") as file:
         rows = [row for row in csv.DictReader(file) if re.match(r"step\d\d_", row["step"])]
     return {step: totals(list(group)) for step, group in itertools.groupby(rows, lambda row: row["step"]) if (ROOT / step).exists()}
 
@@ -408,7 +434,7 @@ def lines_about(answer, shown):
     if not answer.built:
         return
     for n, wrong in answer.sizes.items():
-        yield dotted(f"n = {n:,}", "right" if not wrong else wrong if wrong == "not tried" else f"wrong: {wrong}")
+        yield dotted(f"n = {n:,}", "right" if not wrong else wrong if wrong == NOT_TRIED else f"wrong: {wrong}")
     yield dotted("findings", str(len(answer.findings) or "none"))
     for (title, *_), lines in answer.findings.items():
         yield f"    {clean(title)}"

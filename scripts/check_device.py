@@ -229,6 +229,11 @@ class Device:
         self.answer(SUCCESS, task)
         return self.serve()
 
+    def is_broken(self):
+        """Whether a kernel has failed: no other runs then. Any other error is forgotten, as the next run is a new one."""
+        self.cuda.cudaGetLastError()
+        return bool(self.cuda.cudaPeekAtLastError())
+
     def floats(self, address, count):
         values = (ctypes.c_float * count)()
         if self.cuda.cudaMemcpy(values, ctypes.c_void_p(address), ctypes.c_size_t(count * FLOAT_BYTES), TO_HOST):
@@ -281,10 +286,10 @@ def main():
         while task := judge.reads.readline():
             n, offset, count = json.loads(task)
             answer = device.reduce(judge.read(count), n, offset)
-            judge.write(json.dumps({**answer, "launches": device.launches}).encode() + b"\n")
+            judge.write(json.dumps({**answer, "launches": device.launches, "broken": device.is_broken()}).encode() + b"\n")
         device.answer(SUCCESS, (STOP,))
     except Ended:
-        judge.write(json.dumps({"ended": True, "note": device.note, "launches": device.launches}).encode() + b"\n")
+        judge.write(json.dumps({"ended": True, "broken": True}).encode() + b"\n")
     for address in list(device.allocations):  # what the program keeps to its end is no finding
         device.release([address], b"")
 
