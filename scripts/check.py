@@ -87,7 +87,7 @@ class Answer:
     built: bool = False
     warnings: int = 0
     said: list = dataclasses.field(default_factory=list)  # by the compiler, or in its place
-    sizes: dict = dataclasses.field(default_factory=dict)  # n: "" where it is right, else what is wrong
+    sizes: dict = dataclasses.field(default_factory=dict)  # n: "" where it is right, else what is wrong, in a line or two
     findings: dict = dataclasses.field(default_factory=dict)  # title: lines about it
     counters: dict = dataclasses.field(default_factory=dict)
     over: str = ""  # which limit
@@ -246,20 +246,21 @@ class Session:
     def findings(self):
         """What the checker has found."""
         try:
-            return json.loads((self.folder / "device/findings.json").read_text()).get("findings", [])
+            return json.loads((self.folder / "device/findings.json").read_text(errors="replace")).get("findings", [])
         except (OSError, ValueError):
             return []
 
     def said(self, which):
         """What one of them wrote on its standard error."""
-        data = (self.folder / f"{which}.txt").read_bytes()[:1 << 16]
+        with open(self.folder / f"{which}.txt", "rb") as file:
+            data = file.read(1 << 16)
         return [without_folders(line.strip()) for line in data.decode(errors="replace").splitlines() if line.strip()]
 
     def fault(self):
-        """What the simulator has said since it was asked last, in brackets."""
+        """What the simulator has said since it was asked last, as a line more."""
         lines = self.said("device")
         new, self.told = lines[self.told:], len(lines)
-        return f" ({new[0]})" if new else ""
+        return f"\n{new[0]}" if new else ""
 
 
 def without_programs(limits):
@@ -325,13 +326,13 @@ def one_size(session, n, answer):
         values = drawn(offset + n)
         reply = session.reduce(values, n, offset)
         if reply.get("ended"):
-            return clean(how_it_ended(session, answer))
+            return how_it_ended(session, answer)
         rows = session.counted(reply["launches"])
         if n == COUNTED_AT and offset == 0 and rows:
             answer.counters = totals(rows)
         where = "" if offset == 0 else " in an array that begins at no multiple of 16 bytes"
         if reply["sum"] is None or reply["note"]:
-            return clean(f"no sum{where}: {reply['note'] or 'nothing was written to out'}{session.fault()}")
+            return f"no sum{where}: {reply['note'] or 'nothing was written to out'}{session.fault()}"
         expected = sum(values[offset:])
         if UNIT * reply["sum"] != expected:
             guesses = sum("expected" in wrong for wrong in answer.sizes.values()) < MOST_GUESSES
@@ -434,7 +435,9 @@ def lines_about(answer, shown):
     if not answer.built:
         return
     for n, wrong in answer.sizes.items():
-        yield dotted(f"n = {n:,}", "right" if not wrong else wrong if wrong == NOT_TRIED else f"wrong: {wrong}")
+        first, *more = wrong.splitlines() or ["right"]
+        yield dotted(f"n = {n:,}", first if wrong in ("", NOT_TRIED) else f"wrong: {clean(first)}")
+        yield from (f"    {clean(line)}" for line in more)
     yield dotted("findings", str(len(answer.findings) or "none"))
     for (title, *_), lines in answer.findings.items():
         yield f"    {clean(title)}"

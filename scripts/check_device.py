@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The device of make check: runs on the simulator what a program asks for, and tells the judge what came of it.
 
 The program (check_program.c) is another process, which nobody believes. It may choose the kernels and their arguments; it cannot
@@ -136,9 +135,14 @@ class Device:
         return error, (address.value,), b""
 
     def release(self, numbers, data):
-        if numbers[0] in self.allocations:
-            del self.allocations[numbers[0]]
+        self.allocations.pop(numbers[0], None)
         return self.cuda.cudaFree(ctypes.c_void_p(numbers[0])), (), b""
+
+    def release_all(self, addresses):
+        """Those of them that the program has not released itself."""
+        for address in addresses:
+            if address in self.allocations:
+                self.release([address], b"")
 
     def is_device_memory(self, address, count):
         """Whether all these bytes are of one allocation. The simulator's process has other memory, too."""
@@ -251,7 +255,8 @@ class Device:
             while left > 1 or passes == 0:
                 count = self.tell(CALL_PARTIAL_COUNT, left)
                 if not 1 <= count <= max(left - 1, 1):
-                    return {"note": f"partial_count({left}) is {count}; a pass has to leave at least 1 sum, and fewer than it has elements"}
+                    self.remember(f"partial_count({left}) is {count}; a pass has to leave at least 1 sum, and fewer than it has elements")
+                    return {"sum": None, "note": self.note}
                 _, (sums,), _ = self.new_memory(count * FLOAT_BYTES)  # fresh memory is NaN
                 ours.append(sums)
                 before = self.launches
@@ -269,11 +274,12 @@ class Device:
             value = self.floats(array, 1)[0]
             return {"sum": None if math.isnan(value) else value, "note": self.note}
         finally:
-            for address in ours:
-                self.release([address], b"")
+            self.release_all(ours)
 
 
 def main():
+    if len(sys.argv) != 4:
+        sys.exit("check_device.py: check.py starts it")
     library, reads, writes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     # What kernels print goes nowhere: the judge listens where it would go.
     judge = Stream(os.dup(0), os.dup(1))
@@ -290,8 +296,7 @@ def main():
         device.answer(SUCCESS, (STOP,))
     except Ended:
         judge.write(json.dumps({"ended": True, "broken": True}).encode() + b"\n")
-    for address in list(device.allocations):  # what the program keeps to its end is no finding
-        device.release([address], b"")
+    device.release_all(list(device.allocations))  # what the program keeps to its end is no finding
 
 
 if __name__ == "__main__":
