@@ -1,7 +1,6 @@
 """make check: what the judge says, what it does not believe, and what a hostile file reaches."""
 
 import csv
-import json
 import os
 import re
 import socket
@@ -9,7 +8,6 @@ import subprocess
 import sys
 import time
 import types
-from pathlib import Path
 
 import pytest
 
@@ -318,3 +316,34 @@ def test_bad_arguments_of_the_sandbox(arguments):
     """Broken: a typing error gives a traceback, or runs the command all the same."""
     result = subprocess.run([sys.executable, ROOT / "scripts/sandbox.py", *arguments], capture_output=True, text=True)
     assert result.returncode == sandbox.SANDBOX_FAILED and len(result.stderr.splitlines()) == 1 and result.stderr.startswith("sandbox.py: ")
+
+
+MEANS = {"Landlock": lambda: sandbox.restrict_files(NOTHING), "namespaces": sandbox.enter_namespaces, "seccomp": lambda: sandbox.restrict_calls(NOTHING)}
+
+
+@pytest.mark.parametrize("means, attempt", [("Landlock", "read"), ("Landlock", "write"), ("namespaces", "connect"), ("seccomp", "connect"),
+                                            ("seccomp", "fork")])
+def test_each_means_alone(means, attempt, listener, tmp_path):
+    """Broken: one of the sandbox's means does nothing, and only another one hides it."""
+    attempts = {"read": lambda: open(__file__), "write": lambda: open(tmp_path / "new", "w"), "fork": lambda: os.fork() or os._exit(1),
+                "connect": lambda: socket.create_connection(listener.getsockname(), timeout=5)}
+
+    def refused():
+        MEANS[means]()
+        try:
+            attempts[attempt]()
+        except OSError:
+            return
+        raise sandbox.Absent
+
+    if not sandbox.works(MEANS[means]):
+        pytest.skip(f"this machine has no {means}")
+    assert sandbox.works(refused)
+
+
+def test_without_means_it_says_so(monkeypatch):
+    """Broken: on a machine without Landlock, namespaces or seccomp a teacher is told that all is in force."""
+    monkeypatch.setattr(sandbox, "works", lambda *means: False)
+    used, left_open = sandbox.measures()
+    assert "Landlock" not in used and "namespaces" not in used and "seccomp" not in used
+    assert all(words in left_open for words in ("no Landlock", "the network can be reached", "can be sent signals", "no libseccomp"))
