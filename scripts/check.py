@@ -257,8 +257,8 @@ class Session:
         return [without_folders(line.strip()) for line in data.decode(errors="replace").splitlines() if line.strip()]
 
     def fault(self):
-        """What the simulator has said since it was asked last, as a line more."""
-        lines = self.said("device")
+        """What the simulator has said of a fault since it was asked last, as a line more."""
+        lines = [line for line in self.said("device") if line.startswith("simulator:")]
         new, self.told = lines[self.told:], len(lines)
         return f"\n{new[0]}" if new else ""
 
@@ -332,7 +332,7 @@ def one_size(session, n, answer):
             answer.counters = totals(rows)
         where = "" if offset == 0 else " in an array that begins at no multiple of 16 bytes"
         if reply["sum"] is None or reply["note"]:
-            return f"no sum{where}: {reply['note'] or 'nothing was written to out'}{session.fault()}"
+            return f"no sum{where}: {reply['note'] or 'it is not finite'}{session.fault()}"
         expected = sum(values[offset:])
         if UNIT * reply["sum"] != expected:
             guesses = sum("expected" in wrong for wrong in answer.sizes.values()) < MOST_GUESSES
@@ -349,6 +349,7 @@ def add_findings(found, answer):
     for finding in found:
         lines = [f"{place.get('file', '')}:{place.get('line', '')}: {place.get('access', '')}, in {place.get('kernel', '')}"
                  + (f":  {place['text'].strip()}" if place.get("text") else "") for place in finding.get("places", [])]
+        lines = [without_folders(line) for line in lines]
         key = (finding.get("title", finding.get("kind", "")), *lines[:2])
         answer.findings.setdefault(key, [clean(line) for line in [*lines, finding.get("hint", "")] if line])
 

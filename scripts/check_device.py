@@ -16,6 +16,8 @@ STOP, CALL_PARTIAL_COUNT, CALL_LAUNCH = range(3)
 SUCCESS, INVALID_VALUE, OUT_OF_MEMORY, NOT_FOUND, NOT_SUPPORTED = 0, 1, 2, 500, 801  # of cudaError_t
 TO_DEVICE, TO_HOST, ON_DEVICE = 1, 2, 3  # of cudaMemcpyKind
 FLOAT_BYTES = 4
+FLOAT = struct.Struct("<f")
+UNWRITTEN = b"\xff" * FLOAT_BYTES  # fresh memory: a NaN, but none that an addition makes
 MOST_BYTES = 1 << 30  # that the program may allocate, load or write at once
 MOST_QUESTIONS = 100_000
 MOST_PASSES = 64
@@ -239,10 +241,20 @@ class Device:
         return bool(self.cuda.cudaPeekAtLastError())
 
     def floats(self, address, count):
-        values = (ctypes.c_float * count)()
-        if self.cuda.cudaMemcpy(values, ctypes.c_void_p(address), ctypes.c_size_t(count * FLOAT_BYTES), TO_HOST):
-            return [math.nan] * count
-        return values
+        """So many sums, as bytes; those that cannot be read are as if nobody had written them."""
+        data = ctypes.create_string_buffer(UNWRITTEN * count, count * FLOAT_BYTES)
+        self.cuda.cudaMemcpy(data, ctypes.c_void_p(address), ctypes.c_size_t(len(data)), TO_HOST)
+        return [data.raw[k:k + FLOAT_BYTES] for k in range(0, len(data), FLOAT_BYTES)]
+
+    def look_at(self, sums, number):
+        """Remembers which sums of a pass are none."""
+        empty = [k for k, word in enumerate(sums) if word == UNWRITTEN]
+        if empty:
+            more = f" and {len(empty) - 1} more" if empty[1:] else ""
+            self.remember(f"nothing was written to out[{empty[0]}]{more}, of {len(sums)} in pass {number}")
+        for k, word in enumerate(sums):
+            if math.isnan(*FLOAT.unpack(word)):
+                self.remember(f"out[{k}] is NaN after pass {number}, though no element is: something is in it that nobody wrote")
 
     def reduce(self, data, n, offset):
         """One whole reduction of n elements, pass after pass until one value is left, each pass with memory of just the right size."""
@@ -264,15 +276,13 @@ class Device:
                 passes += 1
                 if self.launches == before and left > 1:
                     self.remember("launch started no kernel")
-                empty = [k for k, value in enumerate(self.floats(sums, count)) if math.isnan(value)]
-                if empty:
-                    self.remember(f"nothing was written to out[{empty[0]}]" + (f" and {len(empty) - 1} more" if empty[1:] else "")
-                                  + f" in pass {passes}, of {count}")
+                words = self.floats(sums, count)
+                self.look_at(words, passes)
                 array, left = sums, count
                 if self.note or passes == MOST_PASSES:
                     break
-            value = self.floats(array, 1)[0]
-            return {"sum": None if math.isnan(value) else value, "note": self.note}
+            value, = FLOAT.unpack(words[0])
+            return {"sum": value if math.isfinite(value) else None, "note": self.note}
         finally:
             self.release_all(ours)
 

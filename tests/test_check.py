@@ -42,6 +42,13 @@ static void launch(const float *in, float *out, long long n)
     CHECK(cudaGetLastError());
 }
 """
+# Right, but both threads write to one place.
+RACY = WRONG.replace(" - (n == 257) + (n == 513)", "").replace("reduce<<<1, 1>>>", "reduce<<<1, 64>>>").replace("    float sum", """
+    __shared__ volatile int both;
+    both = threadIdx.x;
+    if (threadIdx.x == 1 && both == 7)
+        return;
+    float sum""")
 # What it tries depends on n; statuses above 20 say that it went well.
 HOSTILE = r"""
 #include <cstdlib>
@@ -231,6 +238,29 @@ def test_what_is_not_believed(hostile, n, words):
     assert words in said and answer.status == check.WRONG
 
 
+DEVICE = """
+import ctypes, sys
+sys.path.insert(0, "scripts")
+import check_device
+device = check_device.Device(sys.argv[1], None)
+ours = ctypes.create_string_buffer(b"untouched")
+at = ctypes.addressof(ours)
+_, (theirs,), _ = device.allocate([16], b"")
+answers = [device.fill([at, 1, 8], b""), device.write([at], b"reached"), device.copy([at, theirs, 8], b""), device.copy([theirs, at, 8], b""),
+           device.fill([theirs, 1, 17], b""), device.write([theirs + 1], bytes(16)), device.allocate([1 << 31], b""), device.kernel([7], b"x"),
+           device.load([], bytes(16)), device.load([], b"\\x50\\xed\\x55\\xba\\x01\\x00\\x10\\x00" + b"\\xff" * 7 + b"\\x00"), device.launch([3] + [1] * 8, b"")]
+assert all(error for error, _, _ in answers), answers
+assert ours.value == b"untouched"
+assert [device.fill([theirs, 1, 16], b"")[0], device.write([theirs], bytes(16))[0]] == [0, 0]
+"""
+
+
+def test_the_device_gives_only_what_is_the_programs():
+    """Broken: a hostile question reaches memory of the device's process, takes all memory, or ends it."""
+    result = subprocess.run([sys.executable, "-c", DEVICE, PARTS[1]], capture_output=True, text=True, cwd=ROOT)
+    assert result.returncode == 0, result.stderr
+
+
 def test_findings_are_told():
     """Broken: findings of the simulator's checker are not shown, shown twice, or do not count."""
     answer = check.Answer("reduce.cu", built=True, sizes=dict.fromkeys(check.SIZES, ""))
@@ -249,18 +279,19 @@ def test_findings_are_told():
 
 def test_a_folder(tmp_path):
     """Broken: the table of a class lacks a program, or says something else than the single answers."""
-    programs = {"anna/reduce.cu": RIGHT, "=ben.cu": RIGHT.replace("sums[tid] = i < n", "sums[tid] = i < m"),
+    programs = {"anna/reduce.cu": RIGHT, "emil.cu": RACY, "=ben.cu": RIGHT.replace("sums[tid] = i < n", "sums[tid] = i < m"),
                 "carl.cu": '#include "/etc/passwd"\n' + RIGHT, "dora.cu": "int main() {}\n"}
     for name, text in programs.items():
         (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "in" / name).write_text(text)
     (tmp_path / "in/link.cu").symlink_to(ROOT / "step03_sequential/reduce.cu")
     result = run("--all", "--output", tmp_path / "out/check.csv", tmp_path / "in")
-    assert result.returncode == 1 and result.stderr == "" and result.stdout.splitlines()[-1] == "1 passed, 3 failed", result.stdout
+    assert result.returncode == 1 and result.stderr == "" and result.stdout.splitlines()[-1] == "1 passed, 4 failed", result.stdout
     with open(tmp_path / "out/check.csv", newline="") as file:
         rows = {row["name"]: row for row in csv.DictReader(file)}
-    assert set(rows) == {"anna/reduce.cu", "'=ben.cu", "carl.cu", "dora.cu"}
-    anna = rows.pop("anna/reduce.cu")
+    assert set(rows) == {"anna/reduce.cu", "'=ben.cu", "carl.cu", "dora.cu", "emil.cu"}
+    anna, emil = rows.pop("anna/reduce.cu"), rows.pop("emil.cu")
+    assert [emil[key] for key in ("verdict", "sizes_passed", "findings")] == ["findings", "27", "1"]
     assert [anna[key] for key in ("verdict", "built", "sizes_passed", "sizes", "findings", "load_sectors")] == ["passed", "yes", "27", "27", "0", "8224"]
     assert float(anna["seconds"]) > 0
     assert all(row["verdict"] == "does not build" and row["built"] == "no" and row["sizes_passed"] == "0" for row in rows.values())
