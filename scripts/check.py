@@ -16,6 +16,7 @@ import os
 import re
 import secrets
 import shlex
+import shutil
 import signal
 import struct
 import subprocess
@@ -141,8 +142,8 @@ def build(path, folder, options, answer):
     source.write_text(text, encoding="utf-8")
     (folder / path.name).write_bytes(path.read_bytes())  # there the checker looks for the lines that it shows
     command = [options.nvcc, *shlex.split(options.options), "-o", str(program), str(source), str(options.object), "-lpthread"]
-    toolkit = Path(options.nvcc).resolve().parent.parent
-    status, said = compiled(command, ["--system", "--run", str(toolkit), "--read", str(options.object), "--write", str(folder),
+    toolkits = [word for nvcc in (Path(options.nvcc), Path(options.nvcc).resolve()) for word in ("--run", str(nvcc.parent.parent))]
+    status, said = compiled(command, ["--system", *toolkits, "--read", str(options.object), "--write", str(folder),
                                       "--seconds", str(COMPILE_SECONDS), "--memory", COMPILE_MEMORY])
     lines = [without_folders(line) for line in said.splitlines()]
     answer.warnings = sum(bool(re.search(r"\bwarning\b( #|:)", line)) for line in lines)
@@ -506,6 +507,9 @@ def parsed():
     parser.error = fail
     options = parser.parse_args()
     options.threads = 1 if options.all else None
+    nvcc = shutil.which(options.nvcc)
+    options.nvcc = os.path.abspath(nvcc) if nvcc else fail(f"'{clean(options.nvcc)}' is no compiler that can be run; make check names nvcc")
+    options.object, options.library = options.object.absolute(), options.library.absolute()
     for part in (options.object, options.library):
         if not part.exists():
             fail(f"{part} is missing; make check builds it")

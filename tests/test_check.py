@@ -16,6 +16,7 @@ from test_steps import ROOT, nvcc
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import check
+import check_device
 import sandbox
 
 OPTIONS = " ".join(word for word in LINK if not word.endswith(".a") and word not in ("-lpthread", "-lm"))
@@ -256,6 +257,19 @@ def test_the_device_gives_only_what_is_the_programs():
     assert result.returncode == 0, result.stderr
 
 
+def test_sums_that_are_none():
+    """Broken: a sum that nobody wrote and one that was made of what nobody wrote look the same, or like a sum."""
+    notes, one, nan = [], b"\0\0\x80\x3f", b"\0\0\xc0\x7f"
+    device = types.SimpleNamespace(remember=notes.append)
+    check_device.Device.look_at(device, [one, check_device.UNWRITTEN, one, check_device.UNWRITTEN], 1)
+    assert notes[0] == "nothing was written to out[1] and 1 more, of 4 in pass 1"
+    notes.clear()
+    check_device.Device.look_at(device, [one, nan], 2)
+    assert len(notes) == 1 and notes[0].startswith("out[1] is NaN after pass 2")
+    check_device.Device.look_at(device, [one], 1)
+    assert len(notes) == 1
+
+
 def test_findings_are_told():
     """Broken: findings of the simulator's checker are not shown, shown twice, or do not count."""
     answer = check.Answer("reduce.cu", built=True, sizes=dict.fromkeys(check.SIZES, ""))
@@ -309,10 +323,10 @@ def test_what_has_not_the_shape_of_a_step(text, words, tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [[""], ["absent.cu"], ["."], ["--all", "absent"], ["--all", "tests/corpus"], ["a.cu", "--seconds", "0"],
-                                       ["a.cu", "--library", "absent"], []], ids=repr)
+                                       ["a.cu", "--library", "absent"], ["a.cu", "--nvcc", "absent"], []], ids=repr)
 def test_bad_arguments(arguments):
     """Broken: a typing error gives a traceback, or counts as a verdict."""
-    result = subprocess.run([sys.executable, "scripts/check.py", "--nvcc", "nvcc", "--options", "", "--object", "README.md", "--library", "README.md",
+    result = subprocess.run([sys.executable, "scripts/check.py", "--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md",
                              *arguments], capture_output=True, text=True, cwd=ROOT)
     assert result.returncode == 2 and result.stdout == "" and len(result.stderr.splitlines()) == 1 and result.stderr.startswith("check.py: ")
 
