@@ -46,7 +46,7 @@ GONE = {"ended": True, "broken": True}
 PREFIX = "check-"  # of temporary folders
 MOST_LESSON, MOST_FILE = 32 << 10, 1 << 20  # characters, bytes
 MOST_LINES, MOST_COLUMNS = 12, 240  # of what the compiler or a program says
-COMPILE_SECONDS, COMPILE_MEMORY, PROGRAM_MEMORY, DEVICE_MEMORY = 120, "4G", "1G", "2G"
+COMPILE_SECONDS, COMPILE_MEMORY, PROGRAM_MEMORY, DEVICE_MEMORY = 180, "4G", "1G", "2G"
 TOTALS = {"launches": None, "warp instructions": ["warp_instructions"], "load requests": ["global_load_requests"],
           "load sectors": ["global_load_sectors"], "shared loads and stores": ["shared_loads", "shared_stores"],
           "bank conflicts": ["bank_conflicts"], "block barriers": ["block_barriers"]}

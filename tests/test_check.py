@@ -314,6 +314,14 @@ def test_the_compiler_reads_no_files_of_the_account(tmp_path):
     assert status == 3 and "builds ............... no" in said and "marks" not in said
 
 
+def test_the_compiler_ends(tmp_path, monkeypatch):
+    """Broken: a file that includes itself twice, and so on, keeps the compiler busy for ever."""
+    monkeypatch.setattr(check, "COMPILE_SECONDS", 2)
+    (tmp_path / "reduce.cu").write_text(2 * '#include "program.cu"\n' + WRONG)
+    answer = check.checked(tmp_path / "reduce.cu", options())
+    assert answer.status == check.UNBUILT and answer.said == ["the compiler was stopped after 2 seconds"]
+
+
 @pytest.mark.parametrize("text, words", [
     ("int main() {}\n", "has a main of its own"), ("", "defines no partial_count and no launch"), ("x" * 40000, "more than 32,768 characters")])
 def test_what_has_not_the_shape_of_a_step(text, words, tmp_path):
