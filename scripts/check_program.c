@@ -1,8 +1,8 @@
 // check_program.c: what a program sees of CUDA while make check runs it.
 //
-// The program has no device. Each call is a question to another process, check_device.py, which runs the kernels on the
-// simulator; it also says when partial_count and launch are to be called. So nothing that the judge believes lies in this
-// process: the array, the sums and the counters are on the other side, and no call brings data of the device back.
+// The program has no device. Each call is a question to another process, check_device.py, which runs the kernels
+// on the simulator; it also says when partial_count and launch are to be called. So nothing that the judge believes
+// lies in this process: array, sums and counters are on the other side, and no call brings data of the device back.
 #include <cuda_runtime_api.h>
 
 #include <fcntl.h>
@@ -22,8 +22,8 @@ extern void check_launch(const float *in, float *out, long long n);
 
 // ---- Questions and answers. check_device.py has the same numbers.
 
-enum { NEXT, LOAD, KERNEL, VARIABLE, LAUNCH, ALLOCATE, RELEASE, FILL, WRITE, COPY, READ, ATTRIBUTE, OCCUPANCY, KERNEL_ATTRIBUTES,
-       SET_KERNEL_ATTRIBUTE, PROPERTIES, LAST_ERROR, PEEK_ERROR, ERROR_NAME, ERROR_TEXT };
+enum { NEXT, LOAD, KERNEL, VARIABLE, LAUNCH, ALLOCATE, RELEASE, FILL, WRITE, COPY, READ, ATTRIBUTE, OCCUPANCY,
+       KERNEL_ATTRIBUTES, SET_KERNEL_ATTRIBUTE, PROPERTIES, LAST_ERROR, PEEK_ERROR, ERROR_NAME, ERROR_TEXT };
 enum { STOP, CALL_PARTIAL_COUNT, CALL_LAUNCH }; // answers to NEXT
 enum { NUMBERS = 9 };
 
@@ -41,7 +41,7 @@ typedef struct Answer {
 static int questions, answers;
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-// The judge speaks through the standard streams. Before anything else runs they are moved, so that printing does no harm.
+// The judge speaks through the standard streams. They are moved before anything else runs: printing does no harm.
 __attribute__((constructor(101))) static void move_streams(void)
 {
     answers = dup(STDIN_FILENO);
@@ -109,8 +109,7 @@ typedef struct Named { // a kernel or a variable
     const void *host;
     const char *name;
     uint64_t module, number; // the last: as the device knows it
-    uint32_t places[2 * 256]; // of a kernel's arguments: offset and size of each
-    uint32_t count;           // of arguments
+    uint32_t count, places[2 * 256]; // of a kernel's arguments: offset and size of each
     struct Named *next;
 } Named;
 
@@ -162,7 +161,8 @@ API void __cudaRegisterFunction(void **module, const char *host, char *device, c
     kernels = add_named(kernels, module, host, name);
 }
 
-API void __cudaRegisterVar(void **module, char *host, char *device, const char *name, int ext, size_t size, int constant, int global)
+API void __cudaRegisterVar(void **module, char *host, char *device, const char *name, int ext, size_t size,
+                           int constant, int global)
 {
     (void)device, (void)ext, (void)size, (void)constant, (void)global;
     variables = add_named(variables, module, host, name);
@@ -180,7 +180,8 @@ static Named *kernel_of(const void *host)
     Named *k = find_named(kernels, host);
     if (!k || k->number)
         return k;
-    const Answer a = ask_with((Question){KERNEL, (uint32_t)strlen(k->name), {k->module}}, k->name, k->places, sizeof k->places);
+    const Question q = {KERNEL, (uint32_t)strlen(k->name), {k->module}};
+    const Answer a = ask_with(q, k->name, k->places, sizeof k->places);
     k->number = a.numbers[0];
     k->count = a.bytes / (2 * sizeof *k->places);
     return a.error || a.bytes > sizeof k->places ? NULL : k;
@@ -217,7 +218,8 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dyna
     return cudaSuccess;
 }
 
-static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes, bool cooperative)
+static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes,
+                          bool cooperative)
 {
     static _Thread_local char packed[65536];
     const Named *k = kernel_of(host);
@@ -229,11 +231,13 @@ static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **argume
         memcpy(packed + offset, arguments[i], size);
         bytes = offset + size > bytes ? offset + size : bytes;
     }
-    const Question q = {LAUNCH, bytes, {k ? k->number : 0, grid.x, grid.y, grid.z, block.x, block.y, block.z, dynamic_bytes, cooperative}};
+    const Question q = {LAUNCH, bytes, {k ? k->number : 0, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                        dynamic_bytes, cooperative}};
     return error_of(ask_with(q, packed, NULL, 0));
 }
 
-API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes, cudaStream_t stream)
+API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes,
+                                 cudaStream_t stream)
 {
     (void)stream;
     return launch(host, grid, block, arguments, dynamic_bytes, false);
@@ -339,14 +343,16 @@ API cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol)
     return error;
 }
 
-API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
+API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
+                                   enum cudaMemcpyKind kind)
 {
     void *address;
     const cudaError_t error = cudaGetSymbolAddress(&address, symbol);
     return error ? error : cudaMemcpy((char *)address + offset, from, bytes, kind);
 }
 
-API cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
+API cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
+                                     enum cudaMemcpyKind kind)
 {
     void *address;
     const cudaError_t error = cudaGetSymbolAddress(&address, symbol);
@@ -408,7 +414,8 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *bloc
     return error_of(a);
 }
 
-API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads, size_t dynamic_bytes)
+API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads,
+                                                              size_t dynamic_bytes)
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, dynamic_bytes, 0);
 }
@@ -475,7 +482,8 @@ int main(void)
         if (a.numbers[0] == CALL_PARTIAL_COUNT)
             result = (uint64_t)check_partial_count((long long)a.numbers[1]);
         else if (a.numbers[0] == CALL_LAUNCH)
-            check_launch((const float *)(uintptr_t)a.numbers[2], (float *)(uintptr_t)a.numbers[3], (long long)a.numbers[1]);
+            check_launch((const float *)(uintptr_t)a.numbers[2], (float *)(uintptr_t)a.numbers[3],
+                         (long long)a.numbers[1]);
         else
             return EXIT_SUCCESS;
     }

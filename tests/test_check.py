@@ -19,7 +19,7 @@ import check
 import check_device
 import sandbox
 
-OPTIONS = " ".join(word for word in LINK if not word.endswith(".a") and word not in ("-lpthread", "-lm"))
+OPTIONS = " ".join(["-lineinfo", *(word for word in LINK if not word.endswith(".a") and word not in ("-lpthread", "-lm", "-lineinfo"))])
 PARTS = [SIM / "check_program.o", SIM / "libcuda.so.1"]
 pytestmark = pytest.mark.skipif(any("-fsanitize" in word for word in LINK), reason="Python has no sanitizer in it")
 NOTHING = types.SimpleNamespace(read=[], run=[], write=[], alone=True)
