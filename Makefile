@@ -1,6 +1,7 @@
 # Parallel reduction in CUDA, step by step. `make help` lists the commands.
 # Here: what a learner uses. mk/compile.mk: how programs are built. mk/measure.mk: what a GPU is measured with.
-# mk/labs.mk: the labs. mk/mine.mk: a kernel of your own. mk/simulator.mk: the simulator and its tools. mk/pages.mk: charts, tables, pictures, and what an author uses.
+# mk/labs.mk: the labs. mk/mine.mk: a kernel of your own. mk/check.mk: answers about programs that nobody trusts.
+# mk/simulator.mk: the simulator and its tools. mk/pages.mk: charts, tables, pictures, and what an author uses.
 
 SHELL := /bin/bash
 # A ladder is the name of its programs: reduce, whose steps lie here, or scan, whose steps lie in the folder scan.
@@ -33,7 +34,7 @@ SIM_PROGRAMS := $(GPU_PROGRAMS:%=build/sim/%)
 PROGRAMS := $(GPU_PROGRAMS:%=$(FOLDER)%)
 ALL_PROGRAMS := $(foreach ladder,$(LADDERS),$(call programs_of,$(ladder)))
 # These commands know the first ladder only.
-FIRST_ONLY := $(if $(WITHIN),$(filter mine mine-alone picture compare new-step bench-sim compare-numba limits peers parts finish sass,$(MAKECMDGOALS)))
+FIRST_ONLY := $(if $(WITHIN),$(filter mine mine-alone check check-all picture compare new-step bench-sim compare-numba limits peers parts finish sass,$(MAKECMDGOALS)))
 ifneq ($(FIRST_ONLY),)
     $(error make $(firstword $(FIRST_ONLY)) works on the first ladder only, without LADDER)
 endif
@@ -46,7 +47,7 @@ RESULTS ?= results$(WITHIN:%/=/%)
 ifeq ($(strip $(RESULTS)),)
     $(error RESULTS is empty; name a folder, as in: RESULTS=results)
 endif
-export N TIME_LIMIT RESULTS LADDER LAB STEP FILE FLAGS ARGS NAME BLOCK STYLE A B
+export N TIME_LIMIT RESULTS LADDER LAB STEP FILE DIR FLAGS ARGS NAME BLOCK STYLE A B
 
 # V=1 shows the compiler's lines.
 Q := $(if $(filter-out 0,$(V)),,@)
@@ -114,7 +115,7 @@ inner = $(wordlist 2,$(words $(wordlist 2,$(words $(1)),$(1))),$(1))
 UNTESTED := $(if $(filter-out 0,$(ALL)),,$(addprefix build/sim/labs/,segmented/step01_cub/segmented rowscale/step00_block/rowscale thrust/step00_reduce/thrust) \
     $(foreach lab,accuracy launch operators rowscale thrust,$(call inner,$(patsubst %.cu,build/sim/%,$(sort $(wildcard labs/$(lab)/step*/$(lab).cu))))))
 test: ## every test that this machine can run; ALL=1 also runs the labs' programs that take nvcc long
-	$(COMPILE) $(PYTHON_READY) $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) build/sim/ptx_run build/sim/coverage build/sim/libcuda.so.1 build/sim/fuzz
+	$(COMPILE) $(PYTHON_READY) $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) build/sim/ptx_run build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o build/sim/fuzz
 	$(COMPILE) lab-programs DEVICE=sim LEFT_OUT='$(UNTESTED)'
 	$(Q)unset LADDER; $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(filter-out -lineinfo,$(SIM_NVCCFLAGS)) $(SIM_LIBRARIES)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
 	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
@@ -125,4 +126,4 @@ toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root
 clean: ## removes what make built; results stay
 	rm -rf $(ALL_PROGRAMS) build .build-flags .sim-flags .venv .pytest_cache tests/__pycache__
 
-include mk/compile.mk mk/labs.mk mk/mine.mk mk/simulator.mk mk/measure.mk mk/pages.mk
+include mk/compile.mk mk/labs.mk mk/mine.mk mk/check.mk mk/simulator.mk mk/measure.mk mk/pages.mk

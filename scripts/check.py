@@ -1,0 +1,535 @@
+#!/usr/bin/env python3
+"""Says about a program in the shape of a step what a good teaching assistant says: check.py my/reduce.cu, or check.py --all submissions.
+
+make check and make check-all call it; docs/judge.md says what it looks at and what it believes: nothing that the program prints.
+Exit status: 0 right; 1 a wrong sum; 2 unusable argument; 3 it does not build; 4 the simulator's checker found something; 5 it took too
+much time or memory, or ended before its time. Of a folder: 0 if all passed, else 1."""
+
+import argparse
+import concurrent.futures
+import csv
+import dataclasses
+import itertools
+import json
+import math
+import os
+import re
+import secrets
+import shlex
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import counters_table
+import files
+import mine
+import sandbox
+
+ROOT = Path(__file__).resolve().parent.parent
+PASSED, WRONG, UNUSABLE, UNBUILT, FINDINGS, OVER = range(6)
+VERDICTS = {PASSED: "passed", WRONG: "wrong", UNBUILT: "does not build", FINDINGS: "findings", OVER: "over the limits"}
+COUNTED_AT = 65536  # elements: tests/counters holds what the steps count there
+SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 16383, 16385,
+         COUNTED_AT - 1, COUNTED_AT, COUNTED_AT + 1, 100003, 262147]
+OFFSETS = [0, 1]  # elements at which the array begins, of an allocation: at a multiple of 16 bytes, and not
+UNIT = 16  # data are whole sixteenths, -1 to 1 without 0: below 2^24 of them float addition is exact in any order (docs/check.md)
+MOST_GUESSES = 3
+PROBES = 4  # runs with other data before a guess why a sum is wrong is said aloud
+CHECKER_ENDS_WITH = 88
+NOT_TRIED = "not tried"
+GONE = {"ended": True, "broken": True}
+PREFIX = "check-"  # of temporary folders
+MOST_LESSON, MOST_FILE = 32 << 10, 1 << 20  # characters, bytes
+MOST_LINES, MOST_COLUMNS = 12, 240  # of what the compiler or a program says
+COMPILE_SECONDS, COMPILE_MEMORY, PROGRAM_MEMORY, DEVICE_MEMORY = 180, "4G", "1G", "2G"
+TOTALS = {"launches": None, "warp instructions": ["warp_instructions"], "load requests": ["global_load_requests"],
+          "load sectors": ["global_load_sectors"], "shared loads and stores": ["shared_loads", "shared_stores"],
+          "bank conflicts": ["bank_conflicts"], "block barriers": ["block_barriers"]}
+LAST_PART = """
+// ==== The judge's part. ====
+#include <cstdlib>
+#undef CHECK
+#undef main
+static void check(cudaError_t error, const char *call, const char *file, int line)
+{
+    if (error != cudaSuccess) {
+        fprintf(stderr, "%s:%d: %s: %s\\n", file, line, call, cudaGetErrorString(error));
+        exit(1);
+    }
+}
+extern "C" {
+const void *check_uses[] = {(const void *)&STEP, (const void *)&check};
+long long check_partial_count(long long n) { return partial_count(n); }
+void check_launch(const float *in, float *out, long long n) { launch(in, out, n); }
+}
+"""
+
+
+def fail(message):
+    print(f"check.py: {message}", file=sys.stderr)
+    sys.exit(UNUSABLE)
+
+
+def clean(text):
+    """Foreign text without what would move a terminal's cursor or colour."""
+    return "".join(c if c.isprintable() else "?" for c in text.replace("\t", "    "))[:MOST_COLUMNS]
+
+
+@dataclasses.dataclass
+class Answer:
+    """What is found out about one program."""
+    name: str
+    step: str = ""
+    built: bool = False
+    warnings: int = 0
+    said: list = dataclasses.field(default_factory=list)  # by the compiler, or in its place
+    sizes: dict = dataclasses.field(default_factory=dict)  # n: "" where it is right, else what is wrong, in a line or two
+    findings: dict = dataclasses.field(default_factory=dict)  # title: lines about it
+    counters: dict = dataclasses.field(default_factory=dict)
+    over: str = ""  # which limit
+    seconds: float = 0
+
+    @property
+    def right(self):
+        return sum(not wrong for wrong in self.sizes.values())
+
+    @property
+    def status(self):
+        if not self.built:
+            return UNBUILT
+        if self.over:
+            return OVER
+        if self.right < len(SIZES):
+            return WRONG
+        return FINDINGS if self.findings else PASSED
+
+
+# ---- Building
+
+def composed(path):
+    """The program's text, and the step that it says it is: the lesson, and the judge's part in the place of the harness."""
+    if path.stat().st_size > MOST_FILE:
+        raise ValueError(f"it has more than {MOST_FILE:,} bytes")
+    lesson, _ = mine.split(mine.read(path))
+    if len(lesson) > MOST_LESSON:
+        raise ValueError(f"more than {MOST_LESSON:,} characters stand above the line '{mine.MARK}'")
+    code = mine.without_comments(lesson)
+    mine.check_functions(path.name, code)
+    step = mine.STEP.search(code)
+    above = ["#include <cstdio>\n", "" if step else 'static const char STEP[] = "";\n',
+             "" if re.search(r"#\s*define\s+CHECK\b", code) else mine.CHECK,
+             "static void check(cudaError_t error, const char *call, const char *file, int line);\n"]
+    return "".join([*above, mine.line(1, path.name), lesson, mine.line(1, "the judge's part"), LAST_PART]), step[1][1:-1] if step else ""
+
+
+def build(path, folder, options, answer):
+    """The program in the folder; None where it does not build."""
+    try:
+        text, answer.step = composed(path)
+    except (ValueError, OSError) as error:
+        answer.said = [f"it cannot be used: {error}"]
+        return None
+    except SystemExit as error:  # of mine.py, in a line
+        answer.said = [str(error).removeprefix("mine.py: ")]
+        return None
+    source, program = folder / "whole/program.cu", folder / "whole/program"
+    source.parent.mkdir()
+    source.write_text(text, encoding="utf-8")
+    (folder / path.name).write_bytes(path.read_bytes())  # there the checker looks for the lines that it shows
+    command = [options.nvcc, *shlex.split(options.options), "-o", str(program), str(source), str(options.object), "-lpthread"]
+    toolkits = [word for nvcc in (Path(options.nvcc), Path(options.nvcc).resolve()) for word in ("--run", str(nvcc.parent.parent))]
+    status, said = compiled(command, ["--system", *toolkits, "--read", str(options.object), "--write", str(folder),
+                                      "--seconds", str(COMPILE_SECONDS), "--memory", COMPILE_MEMORY])
+    lines = [without_folders(line) for line in said.splitlines()]
+    answer.warnings = sum(bool(re.search(r"\bwarning\b( #|:)", line)) for line in lines)
+    answer.built = status == 0 and program.exists()
+    answer.said = explained(lines)[:MOST_LINES]
+    if status == sandbox.TIME_OVER:
+        answer.said = [f"the compiler was stopped after {COMPILE_SECONDS} seconds"]
+    return program if answer.built else None
+
+
+def compiled(command, allowed):
+    result = subprocess.run([*in_sandbox(*allowed), *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return result.returncode, result.stdout[:1 << 20].decode(errors="replace")
+
+
+def explained(lines):
+    """The compiler's lines that say something; calls that nobody answers are named once."""
+    absent = dict.fromkeys(call for line in lines for call in re.findall(r"undefined reference to `(\w+)'", line))
+    known = [line for line in lines if line.strip() and "undefined reference" not in line and "in function `" not in line.lower()]
+    return [f"the judge does not know {call}; a lesson rarely needs it, and make mine runs it" for call in absent] or known
+
+
+def without_folders(text):
+    """The names of files as the learner knows them."""
+    return re.sub(rf"{re.escape(tempfile.gettempdir())}/{PREFIX}[^/ ]*/program/", "", text)
+
+
+def in_sandbox(*allowed):
+    return [sys.executable, "-I", "-S", str(ROOT / "scripts/sandbox.py"), *allowed, "--"]
+
+
+# ---- Running
+
+def drawn(count):
+    """So many elements, in sixteenths, that nobody can know beforehand."""
+    return [(byte & 15) + 1 if byte & 16 else -(byte & 15) - 1 for byte in secrets.token_bytes(count)]
+
+
+class Session:
+    """A program that runs, and its device, each in a sandbox of its own; they talk to each other, and the judge to the device only."""
+
+    def __init__(self, program, options, seconds):
+        self.folder = Path(tempfile.mkdtemp(dir=program.parent.parent.parent))
+        for name in ("program", "device"):
+            (self.folder / name).mkdir()
+        self.limit, self.ended, self.told = options.seconds, False, 0  # told: lines of the simulator
+        to_device, from_program = os.pipe()
+        to_program, from_device = os.pipe()
+        limits = ["--system", "--alone", "--seconds", str(seconds)]
+        with open(self.folder / "program.txt", "wb") as said:
+            allowed = ["--run", str(program), "--write", str(self.folder / "program"), "--memory", PROGRAM_MEMORY, "--file-bytes", "16M"]
+            self.program = subprocess.Popen([*in_sandbox(*without_programs(limits), *allowed), str(program)],
+                                            stdin=to_program, stdout=from_program, stderr=said)
+        python = os.path.realpath(sys.executable)
+        device = self.folder / "device"
+        settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": options.threads}
+        with open(self.folder / "device.txt", "wb") as said:
+            allowed = ["--run", python, "--read", sys.base_prefix, "--read", str(ROOT / "scripts"), "--read", str(options.library),
+                       "--read", str(program.parent.parent), "--write", str(device), "--memory", DEVICE_MEMORY, "--reserves",
+                       *(f"--set={name}={value}" for name, value in settings.items() if value)]
+            self.device = subprocess.Popen(
+                [*in_sandbox(*limits, *allowed), python, "-I", "-S", str(ROOT / "scripts/check_device.py"), str(options.library),
+                 str(to_device), str(from_device)],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, pass_fds=(to_device, from_device))
+        for end in (to_device, from_program, to_program, from_device):
+            os.close(end)
+        self.rows = 0  # of counters.csv, that earlier runs have written
+
+    def reduce(self, values, n, offset):
+        """What the device says of a reduction of the last n values; {} when it is gone."""
+        data = struct.pack(f"{len(values)}f", *(value / UNIT for value in values))
+        try:
+            self.device.stdin.write(json.dumps([n, offset, len(data)]).encode() + b"\n" + data)
+            self.device.stdin.flush()
+        except BrokenPipeError:
+            pass
+        line = self.device.stdout.readline()
+        reply = json.loads(line) if line.endswith(b"\n") else GONE
+        self.ended = reply.get("ended", False) or reply["broken"]
+        return reply
+
+    def counted(self, launches):
+        """The counters' rows of the run just made."""
+        try:
+            with open(self.folder / "device/counters.csv", newline="") as file:
+                rows = list(csv.DictReader(file))
+        except OSError:
+            return []
+        new, self.rows = rows[self.rows:], len(rows)
+        return new if len(new) == launches else []
+
+    def end(self):
+        """Waits for both; returns how they ended."""
+        try:
+            self.device.stdin.close()
+        except BrokenPipeError:
+            pass
+        self.device.stdout.close()
+        return self.program.wait(), self.device.wait()
+
+    def findings(self):
+        """What the checker has found."""
+        try:
+            return json.loads((self.folder / "device/findings.json").read_text(errors="replace")).get("findings", [])
+        except (OSError, ValueError):
+            return []
+
+    def said(self, which):
+        """What one of them wrote on its standard error."""
+        with open(self.folder / f"{which}.txt", "rb") as file:
+            data = file.read(1 << 16)
+        return [without_folders(line.strip()) for line in data.decode(errors="replace").splitlines() if line.strip()]
+
+    def fault(self):
+        """What the simulator has said of a fault since it was asked last, as a line more."""
+        lines = [line for line in self.said("device") if line.startswith("simulator:")]
+        new, self.told = lines[self.told:], len(lines)
+        return f"\n{new[0]}" if new else ""
+
+
+def without_programs(limits):
+    """A program reads the system's libraries, and runs nothing but itself and what loads it."""
+    libraries = ["/usr/lib", "/usr/lib64", "/lib", "/lib64"]
+    loaders = sorted({str(path.resolve()) for folder in libraries for path in Path(folder).glob("ld-linux*.so*")})
+    return [word for word in limits if word != "--system"] + [word for folder in libraries for word in ("--read", folder)] + \
+           [word for loader in loaders for word in ("--run", loader)]
+
+
+def how_it_ended(session, answer):
+    """Why a program is gone, in a few words."""
+    program, device = session.end()
+    if sandbox.TIME_OVER in (program, device):
+        answer.over = f"it was stopped after {session.limit} seconds"
+        return answer.over
+    if device not in (0, CHECKER_ENDS_WITH):
+        return f"the simulator ended {manner(device)}"
+    said = session.said("program")
+    if any("bad_alloc" in line for line in said):
+        answer.over = f"it wanted more than {PROGRAM_MEMORY} of the host's memory"
+        return answer.over
+    hint = "; the host may have followed a pointer of the device" if program == 128 + signal.SIGSEGV else ""
+    return f"the program ended {manner(program)}{hint}" + (f": {said[-1]}" if said else "") + session.fault()
+
+
+def manner(status):
+    return f"by {signal.Signals(status - 128).name}" if status > 128 else f"with status {status}"
+
+
+# ---- Judging
+
+def explanations(values, got):
+    """Ways of adding up the values wrongly, in words, that give this sum."""
+    total, n = sum(values), len(values)
+    found = set()
+    for k, sums in enumerate(itertools.accumulate(values), 1):
+        if sums == got:
+            found.add("the last element is missing" if k == n - 1 else f"only the first {k:,} of the elements are in it")
+        if total - sums == got:
+            found.add("the first element is missing" if k == 1 else f"the first {k:,} of the elements are missing")
+    if got == 2 * total:
+        found.add("every element is in it twice")
+    return found
+
+
+def guess(session, n, values, got):
+    """Why the sum is wrong, where one way of erring explains it for other data, too."""
+    common = explanations(values, got)
+    for _ in range(PROBES):
+        values = drawn(n)
+        reply = session.reduce(values, n, 0) if common else GONE
+        if reply.get("sum") is None:
+            return ""
+        session.counted(reply["launches"])
+        common &= explanations(values, UNIT * reply["sum"])
+    return f": {min(common, key=len)}" if common else ""
+
+
+def one_size(session, n, answer):
+    """What is wrong at n; "" where nothing is. Two runs: other data, and an array that begins elsewhere."""
+    for offset in OFFSETS:
+        values = drawn(offset + n)
+        reply = session.reduce(values, n, offset)
+        if reply.get("ended"):
+            return how_it_ended(session, answer)
+        rows = session.counted(reply["launches"])
+        if n == COUNTED_AT and offset == 0 and rows:
+            answer.counters = totals(rows)
+        where = "" if offset == 0 else " in an array that begins at no multiple of 16 bytes"
+        if reply["sum"] is None or reply["note"]:
+            return f"no sum{where}: {reply['note'] or 'it is not finite'}{session.fault()}"
+        expected = sum(values[offset:])
+        if UNIT * reply["sum"] != expected:
+            guesses = sum("expected" in wrong for wrong in answer.sizes.values()) < MOST_GUESSES
+            why = guess(session, n, values[offset:], UNIT * reply["sum"]) if guesses and offset == 0 else ""
+            return f"{reply['sum']:.4f}, expected {expected / UNIT:.4f}{where}{why}"
+    return ""
+
+
+def totals(rows):
+    return {name: sum(int(row[column]) for row in rows for column in columns) if columns else len(rows) for name, columns in TOTALS.items()}
+
+
+def add_findings(found, answer):
+    for finding in found:
+        lines = [f"{place.get('file', '')}:{place.get('line', '')}: {place.get('access', '')}, in {place.get('kernel', '')}"
+                 + (f":  {place['text'].strip()}" if place.get("text") else "") for place in finding.get("places", [])]
+        lines = [without_folders(line) for line in lines]
+        key = (finding.get("title", finding.get("kind", "")), *lines[:2])
+        answer.findings.setdefault(key, [clean(line) for line in [*lines, finding.get("hint", "")] if line])
+
+
+def run(program, options, answer):
+    """All sizes. Where the program ends at one, a new one goes on with the next, as long as there is time."""
+    end = time.monotonic() + options.seconds
+    session = None
+    for n in SIZES:
+        left = math.ceil(end - time.monotonic())
+        if left <= 0:
+            answer.over = f"it was stopped after {options.seconds} seconds"
+            answer.sizes[n] = NOT_TRIED
+            continue
+        session = session or Session(program, options, left)
+        answer.sizes[n] = one_size(session, n, answer)
+        if session.ended:
+            finish(session, answer)
+            session = None
+    if session:
+        finish(session, answer)
+
+
+def finish(session, answer):
+    """Ends a session: what has come to light in it?"""
+    program, device = session.end()
+    found = session.findings()
+    add_findings(found, answer)
+    if sandbox.TIME_OVER in (program, device):
+        answer.over = f"it was stopped after {session.limit} seconds"
+    if device == CHECKER_ENDS_WITH and not found:
+        answer.findings[("the checker found something, and its list is missing",)] = []
+
+
+def checked(path, options):
+    """The answer about one file."""
+    answer, begin = Answer(path.name), time.monotonic()
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
+        (Path(folder) / "program").mkdir()
+        program = build(path, Path(folder) / "program", options, answer)
+        if program:
+            run(program, options, answer)
+    answer.seconds = time.monotonic() - begin
+    return answer
+
+
+# ---- Saying it
+
+def dotted(head, words):
+    return f"{head} ".ljust(22, ".") + f" {words}"
+
+
+def step_counters():
+    """What each step of the course counts: its name and its totals, the last one last."""
+    with open(ROOT / "tests/counters/simulator/steps.csv", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if re.match(r"step\d\d_", row["step"])]
+    return {step: totals(list(group)) for step, group in itertools.groupby(rows, lambda row: row["step"]) if (ROOT / step).exists()}
+
+
+def counter_lines(answer):
+    """The program's counters beside those of the step that it says it is, of the last step, and the least possible."""
+    steps = step_counters()
+    last = list(steps)[-1]
+    limit = {"launches": 1, "load sectors": COUNTED_AT * 4 // mine.SECTOR_BYTES}
+    columns = {"yours": answer.counters} | ({answer.step: steps[answer.step]} if answer.step in steps else {}) | {last: steps[last]}
+    columns["the limit"] = limit
+    table = [[f"n = {COUNTED_AT:,}", *columns]]
+    table += [[name, *(f"{column[name]:,}" if name in column else "" for column in columns.values())] for name in TOTALS]
+    yield "counters:"
+    yield from (f"    {line}" for line in counters_table.aligned(table))
+    ours, sectors = answer.counters, answer.counters["load sectors"] / limit["load sectors"]
+    yield (f"distance: warp instructions {ours['warp instructions'] / steps[last]['warp instructions']:.2f} times {last}'s, load requests "
+           f"{ours['load requests'] / steps[last]['load requests']:.2f} times; sectors {sectors:.2f} times the least possible")
+    if sectors < 1:
+        yield "    fewer sectors than the array has: the kernels did not read all of it"
+
+
+def lines_about(answer, shown):
+    """The answer in short lines."""
+    yield f"{clean(shown)}" + (f", which says that it is {clean(answer.step)}" if answer.step else ", which has no STEP")
+    count = f" ({answer.warnings} warning{'s' * (answer.warnings > 1)})" if answer.warnings else ""
+    yield dotted("builds", ("yes" if answer.built else "no") + count)
+    yield from (f"    {clean(line)}" for line in answer.said)
+    if not answer.built:
+        return
+    for n, wrong in answer.sizes.items():
+        first, *more = wrong.splitlines() or ["right"]
+        yield dotted(f"n = {n:,}", first if wrong in ("", NOT_TRIED) else f"wrong: {clean(first)}")
+        yield from (f"    {clean(line)}" for line in more)
+    yield dotted("findings", str(len(answer.findings) or "none"))
+    for (title, *_), lines in answer.findings.items():
+        yield f"    {clean(title)}"
+        yield from (f"        {line}" for line in lines)
+    if answer.counters:
+        yield from counter_lines(answer)
+
+
+def check_one(path, options):
+    answer = checked(path, options)
+    print("\n".join(lines_about(answer, options.file)))
+    print("\n".join(sandbox.measures()))
+    print("time is not measured here; on a GPU make mine does it")
+    print(f"{VERDICTS[answer.status]}: right at {answer.right} of {len(SIZES)} sizes, findings {len(answer.findings)}, {answer.seconds:.0f} s")
+    return answer.status
+
+
+COLUMNS = ["name", "step", "verdict", "built", "warnings", "sizes_passed", "sizes", "findings", *TOTALS, "seconds"]
+
+
+def cell(text):
+    """A spreadsheet takes what begins so for a formula."""
+    return "'" + text if text[:1] in ("=", "+", "-", "@") else text
+
+
+def row_of(name, answer):
+    return [cell(clean(name)), cell(clean(answer.step)), VERDICTS[answer.status], "yes" if answer.built else "no", answer.warnings, answer.right,
+            len(SIZES), len(answer.findings), *(answer.counters.get(counter, "") for counter in TOTALS), f"{answer.seconds:.1f}"]
+
+
+def submissions(folder):
+    found = sorted(path for path in folder.rglob("*.cu") if path.is_file() and not path.is_symlink())
+    return found or fail(f"{clean(str(folder))}: no files that end in .cu")
+
+
+def check_all(folder, options):
+    paths = submissions(folder)
+    with files.whole(options.output) as file, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        writer = csv.writer(file)
+        writer.writerow([column.replace(" ", "_") for column in COLUMNS])
+        passed = 0
+        for path, answer in zip(paths, pool.map(lambda path: checked(path, options), paths)):
+            name = str(path.relative_to(folder))
+            writer.writerow(row_of(name, answer))
+            passed += answer.status == PASSED
+            print(f"{clean(name)}: {VERDICTS[answer.status]}, right at {answer.right} of {len(SIZES)} sizes, "
+                  f"findings {len(answer.findings)}, {answer.seconds:.0f} s", flush=True)
+    print(f"the table is in {options.output}")
+    print("\n".join(sandbox.measures()))
+    print(f"{passed} passed, {len(paths) - passed} failed")
+    return PASSED if passed == len(paths) else WRONG
+
+
+def parsed():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", metavar="FILE", help="a program in the shape of a step; with --all a folder of them")
+    parser.add_argument("--all", action="store_true", help="every .cu below the folder FILE, several at once, into a CSV")
+    parser.add_argument("--output", type=Path, default=Path("results/check.csv"), help="the CSV of --all")
+    parser.add_argument("--seconds", type=sandbox.positive, default=60, help="for all runs of a program (60)")
+    parser.add_argument("--jobs", type=sandbox.positive, default=os.cpu_count() or 1, help="of --all: so many at once")
+    parser.add_argument("--nvcc", required=True)
+    parser.add_argument("--options", required=True, help="nvcc's")
+    parser.add_argument("--object", type=Path, default=ROOT / "build/sim/check_program.o", help="the program's side of CUDA")
+    parser.add_argument("--library", type=Path, default=ROOT / "build/sim/libcuda.so.1", help="the simulator")
+    parser.error = fail
+    options = parser.parse_args()
+    options.threads = 1 if options.all else None
+    nvcc = shutil.which(options.nvcc)
+    options.nvcc = os.path.abspath(nvcc) if nvcc else fail(f"'{clean(options.nvcc)}' is no compiler that can be run; make check names nvcc")
+    options.object, options.library = options.object.absolute(), options.library.absolute()
+    for part in (options.object, options.library):
+        if not part.exists():
+            fail(f"{part} is missing; make check builds it")
+    return options
+
+
+def main():
+    options = parsed()
+    path = Path(options.file)
+    if not options.file:
+        fail("DIR is missing; name a folder, as in: make check-all DIR=submissions" if options.all
+             else "FILE is missing; name a program, as in: make check FILE=my/reduce.cu")
+    try:
+        usable = path.is_dir() if options.all else path.is_file()
+    except (OSError, ValueError):
+        usable = False
+    if not usable:
+        fail(f"{clean(options.file)} is no {'folder' if options.all else 'file'}")
+    sys.exit(check_all(path, options) if options.all else check_one(path, options))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,306 @@
+"""The device of make check: runs on the simulator what a program asks for, and tells the judge what came of it.
+
+The program (check_program.c) is another process, which nobody believes. It may choose the kernels and their arguments; it cannot
+read the array, and neither the sums nor the counters are within its reach. check.py starts both."""
+
+import ctypes
+import json
+import math
+import os
+import struct
+import sys
+
+QUESTION = struct.Struct("<II9Q")  # as in check_program.c
+ANSWER = struct.Struct("<iI4Q")
+STOP, CALL_PARTIAL_COUNT, CALL_LAUNCH = range(3)
+SUCCESS, INVALID_VALUE, OUT_OF_MEMORY, NOT_FOUND, NOT_SUPPORTED = 0, 1, 2, 500, 801  # of cudaError_t
+TO_DEVICE, TO_HOST, ON_DEVICE = 1, 2, 3  # of cudaMemcpyKind
+FLOAT_BYTES = 4
+FLOAT = struct.Struct("<f")
+UNWRITTEN = b"\xff" * FLOAT_BYTES  # fresh memory: a NaN, but none that an addition makes
+MOST_BYTES = 1 << 30  # that the program may allocate, load or write at once
+MOST_QUESTIONS = 100_000
+MOST_PASSES = 64
+PROPERTIES_SPACE, ATTRIBUTES_SPACE = 4096, 1024  # at least what the two structs take
+READS_BACK = "launch copies from the device to the host; here kernels have to make the sum, and the host never sees the array"
+
+
+class Ended(Exception):
+    """The program is gone, or asks what no program asks."""
+
+
+class Dim3(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_uint), ("y", ctypes.c_uint), ("z", ctypes.c_uint)]
+
+
+class Stream:
+    """Whole messages over a pipe."""
+
+    def __init__(self, reads, writes):
+        self.reads, self.writes = os.fdopen(reads, "rb"), os.fdopen(writes, "wb")
+
+    def read(self, count):
+        data = self.reads.read(count)
+        if len(data) < count:
+            raise Ended
+        return data
+
+    def write(self, data):
+        try:
+            self.writes.write(data)
+            self.writes.flush()
+        except BrokenPipeError:
+            raise Ended from None
+
+
+class Device:
+    """What the program's questions do on the simulator."""
+
+    def __init__(self, library, program):
+        self.cuda, self.program = ctypes.CDLL(library), program
+        self.cuda.cudaGetErrorString.restype = self.cuda.cudaGetErrorName.restype = ctypes.c_char_p
+        self.modules, self.kernels, self.allocations = [], [], {}  # the last: address: bytes
+        self.asked = self.launches = 0
+        self.note = ""  # what the program did wrong first
+        kinds = [None, self.load, self.kernel, self.variable, self.launch, self.allocate, self.release, self.fill, self.write, self.copy,
+                 self.read_back, self.attribute, self.occupancy, self.kernel_attributes, self.set_kernel_attribute, self.properties,
+                 self.last_error, self.peek_error, self.error_name, self.error_text]
+        self.handlers = dict(enumerate(kinds))
+
+    def remember(self, note):
+        self.note = self.note or note
+
+    # ---- Each question's answer: an error, numbers, data
+
+    def load(self, numbers, data):
+        module = ctypes.c_void_p()
+        if self.cuda.cuInit(0) or self.cuda.cudaSetDevice(0) or len(data) < 16:
+            return INVALID_VALUE, (), b""
+        # A fat binary says itself how long it is; it may say no more than came.
+        if struct.unpack_from("<Q", data, 8)[0] + 16 > len(data):
+            return INVALID_VALUE, (), b""
+        error = self.cuda.cuModuleLoadData(ctypes.byref(module), data)
+        if error:
+            return error, (), b""
+        self.modules.append(module)
+        return SUCCESS, (len(self.modules),), b""
+
+    def kernel(self, numbers, name):
+        function = ctypes.c_void_p()
+        if not 1 <= numbers[0] <= len(self.modules):
+            return NOT_FOUND, (), b""
+        error = self.cuda.cuModuleGetFunction(ctypes.byref(function), self.modules[numbers[0] - 1], name)
+        if error:
+            return error, (), b""
+        places, offset, size = [], ctypes.c_size_t(), ctypes.c_size_t()
+        while not self.cuda.cudaFuncGetParamInfo(function, ctypes.c_size_t(len(places)), ctypes.byref(offset), ctypes.byref(size)):
+            places.append((offset.value, size.value))
+        self.cuda.cudaGetLastError()  # that there are no more is no error of the program
+        self.kernels.append((function, places, name.decode(errors="replace")))
+        return SUCCESS, (len(self.kernels),), b"".join(struct.pack("<II", *place) for place in places)
+
+    def known_kernel(self, number):
+        return self.kernels[number - 1] if 1 <= number <= len(self.kernels) else (ctypes.c_void_p(), [], "")
+
+    def variable(self, numbers, name):
+        address, size = ctypes.c_uint64(), ctypes.c_size_t()
+        if not 1 <= numbers[0] <= len(self.modules):
+            return NOT_FOUND, (), b""
+        error = self.cuda.cuModuleGetGlobal_v2(ctypes.byref(address), ctypes.byref(size), self.modules[numbers[0] - 1], name)
+        return error, (address.value, size.value), b""
+
+    def launch(self, numbers, packed):
+        number, *shape, dynamic_bytes, cooperative = numbers
+        function, places, name = self.known_kernel(number)
+        if any(offset + size > len(packed) for offset, size in places):
+            return INVALID_VALUE, (), b""
+        buffer = ctypes.create_string_buffer(packed, len(packed) + 1)
+        arguments = (ctypes.c_void_p * (len(places) + 1))(*(ctypes.addressof(buffer) + offset for offset, _ in places))
+        grid, block = Dim3(*(side & 0xffffffff for side in shape[:3])), Dim3(*(side & 0xffffffff for side in shape[3:]))
+        call = self.cuda.cudaLaunchCooperativeKernel if cooperative else self.cuda.cudaLaunchKernel
+        error = call(function, grid, block, arguments, ctypes.c_size_t(dynamic_bytes), None) or self.cuda.cudaPeekAtLastError()
+        self.launches += 1
+        if error:
+            self.remember(f"a kernel failed, or was not launched: {self.cuda.cudaGetErrorString(error).decode()}")
+        return error, (), b""
+
+    def allocate(self, numbers, data):
+        return self.new_memory(numbers[0])
+
+    def new_memory(self, count):
+        address = ctypes.c_uint64()
+        if sum(self.allocations.values()) + count > MOST_BYTES:
+            return OUT_OF_MEMORY, (0,), b""
+        error = self.cuda.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(count))
+        if not error and address.value:
+            self.allocations[address.value] = count
+        return error, (address.value,), b""
+
+    def release(self, numbers, data):
+        self.allocations.pop(numbers[0], None)
+        return self.cuda.cudaFree(ctypes.c_void_p(numbers[0])), (), b""
+
+    def release_all(self, addresses):
+        """Those of them that the program has not released itself."""
+        for address in addresses:
+            if address in self.allocations:
+                self.release([address], b"")
+
+    def is_device_memory(self, address):
+        return self.cuda.cuMemGetAddressRange_v2(None, None, ctypes.c_uint64(address)) == SUCCESS
+
+    # What is no memory of the device the simulator refuses.
+    def fill(self, numbers, data):
+        address, value, count = numbers[:3]
+        return self.cuda.cudaMemset(ctypes.c_void_p(address), ctypes.c_int(value & 0xff), ctypes.c_size_t(count)), (), b""
+
+    def write(self, numbers, data):
+        return self.cuda.cudaMemcpy(ctypes.c_void_p(numbers[0]), data, ctypes.c_size_t(len(data)), TO_DEVICE), (), b""
+
+    def copy(self, numbers, data):
+        to, source, count = numbers[:3]
+        if not self.is_device_memory(source):
+            return INVALID_VALUE, (), b""
+        if not self.is_device_memory(to):
+            return self.read_back(numbers, data)
+        return self.cuda.cudaMemcpy(ctypes.c_void_p(to), ctypes.c_void_p(source), ctypes.c_size_t(count), ON_DEVICE), (), b""
+
+    def read_back(self, numbers, data):
+        self.remember(READS_BACK)
+        return NOT_SUPPORTED, (), b""
+
+    def attribute(self, numbers, data):
+        value = ctypes.c_int()
+        error = self.cuda.cudaDeviceGetAttribute(ctypes.byref(value), ctypes.c_int(numbers[0] & 0x7fffffff), 0)
+        return error, (value.value & 0xffffffffffffffff,), b""
+
+    def occupancy(self, numbers, data):
+        blocks, function = ctypes.c_int(), self.known_kernel(numbers[0])[0]
+        error = self.cuda.cudaOccupancyMaxActiveBlocksPerMultiprocessor(ctypes.byref(blocks), function, ctypes.c_int(numbers[1] & 0x7fffffff),
+                                                                        ctypes.c_size_t(numbers[2]))
+        return error, (blocks.value,), b""
+
+    def kernel_attributes(self, numbers, data):
+        space = ctypes.create_string_buffer(ATTRIBUTES_SPACE)
+        return self.cuda.cudaFuncGetAttributes(space, self.known_kernel(numbers[0])[0]), (), space.raw
+
+    def set_kernel_attribute(self, numbers, data):
+        function = self.known_kernel(numbers[0])[0]
+        return self.cuda.cudaFuncSetAttribute(function, ctypes.c_int(numbers[1] & 0x7fffffff), ctypes.c_int(numbers[2] & 0x7fffffff)), (), b""
+
+    def properties(self, numbers, data):
+        space = ctypes.create_string_buffer(PROPERTIES_SPACE)
+        name = "cudaGetDeviceProperties_v2" if hasattr(self.cuda, "cudaGetDeviceProperties_v2") else "cudaGetDeviceProperties"
+        return getattr(self.cuda, name)(space, 0), (), space.raw
+
+    def last_error(self, numbers, data):
+        return self.cuda.cudaGetLastError(), (), b""
+
+    def peek_error(self, numbers, data):
+        return self.cuda.cudaPeekAtLastError(), (), b""
+
+    def error_name(self, numbers, data):
+        return SUCCESS, (), self.cuda.cudaGetErrorName(ctypes.c_int(numbers[0] & 0x7fffffff))
+
+    def error_text(self, numbers, data):
+        return SUCCESS, (), self.cuda.cudaGetErrorString(ctypes.c_int(numbers[0] & 0x7fffffff))
+
+    # ---- The program does as it is told
+
+    def serve(self):
+        """Answers questions until the program asks what to do next; returns what its last task gave."""
+        while True:
+            kind, count, *numbers = QUESTION.unpack(self.program.read(QUESTION.size))
+            self.asked += 1
+            if count > MOST_BYTES or self.asked > MOST_QUESTIONS or kind not in self.handlers:
+                raise Ended
+            data = self.program.read(count)
+            if kind == 0:
+                return ctypes.c_longlong(numbers[0]).value
+            error, values, back = self.handlers[kind](numbers, data)
+            self.answer(error, values, back)
+
+    def answer(self, error, values, data=b""):
+        self.program.write(ANSWER.pack(error, len(data), *values, *[0] * (4 - len(values))) + data)
+
+    def tell(self, *task):
+        """Gives the program a task; returns what it gave."""
+        self.answer(SUCCESS, task)
+        return self.serve()
+
+    def is_broken(self):
+        """Whether a kernel has failed: no other runs then. Any other error is forgotten, as the next run is a new one."""
+        self.cuda.cudaGetLastError()
+        return bool(self.cuda.cudaPeekAtLastError())
+
+    def floats(self, address, count):
+        """So many sums, as bytes; those that cannot be read are as if nobody had written them."""
+        data = ctypes.create_string_buffer(UNWRITTEN * count, count * FLOAT_BYTES)
+        self.cuda.cudaMemcpy(data, ctypes.c_void_p(address), ctypes.c_size_t(len(data)), TO_HOST)
+        return [data.raw[k:k + FLOAT_BYTES] for k in range(0, len(data), FLOAT_BYTES)]
+
+    def look_at(self, sums, number):
+        """Remembers which sums of a pass are none."""
+        empty = [k for k, word in enumerate(sums) if word == UNWRITTEN]
+        if empty:
+            more = f" and {len(empty) - 1} more" if empty[1:] else ""
+            self.remember(f"nothing was written to out[{empty[0]}]{more}, of {len(sums)} in pass {number}")
+        for k, word in enumerate(sums):
+            if math.isnan(*FLOAT.unpack(word)):
+                self.remember(f"out[{k}] is NaN after pass {number}, though no element is: something is in it that nobody wrote")
+
+    def reduce(self, data, n, offset):
+        """One whole reduction of n elements, pass after pass until one value is left, each pass with memory of just the right size."""
+        self.launches, self.note, ours, passes = 0, "", [], 0
+        try:
+            _, (begin,), _ = self.new_memory(len(data))
+            ours.append(begin)
+            self.cuda.cudaMemcpy(ctypes.c_void_p(begin), data, ctypes.c_size_t(len(data)), TO_DEVICE)
+            array, left = begin + offset * FLOAT_BYTES, n
+            while left > 1 or passes == 0:
+                count = self.tell(CALL_PARTIAL_COUNT, left)
+                if not 1 <= count <= max(left - 1, 1):
+                    self.remember(f"partial_count({left}) is {count}; a pass has to leave at least 1 sum, and fewer than it has elements")
+                    return {"sum": None, "note": self.note}
+                _, (sums,), _ = self.new_memory(count * FLOAT_BYTES)  # fresh memory is NaN
+                ours.append(sums)
+                before = self.launches
+                self.tell(CALL_LAUNCH, left, array, sums)
+                passes += 1
+                if self.launches == before and left > 1:
+                    self.remember("launch started no kernel")
+                words = self.floats(sums, count)
+                self.look_at(words, passes)
+                array, left = sums, count
+                if self.note or passes == MOST_PASSES:
+                    break
+            value, = FLOAT.unpack(words[0])
+            return {"sum": value if math.isfinite(value) else None, "note": self.note}
+        finally:
+            self.release_all(ours)
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit("check_device.py: check.py starts it")
+    library, reads, writes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    # What kernels print goes nowhere: the judge listens where it would go.
+    judge = Stream(os.dup(0), os.dup(1))
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    device = Device(library, Stream(reads, writes))
+    try:
+        device.serve()
+        while task := judge.reads.readline():
+            n, offset, count = json.loads(task)
+            answer = device.reduce(judge.read(count), n, offset)
+            judge.write(json.dumps({**answer, "launches": device.launches, "broken": device.is_broken()}).encode() + b"\n")
+        device.answer(SUCCESS, (STOP,))
+    except Ended:
+        judge.write(json.dumps({"ended": True, "broken": True}).encode() + b"\n")
+    device.release_all(list(device.allocations))  # what the program keeps to its end is no finding
+
+
+if __name__ == "__main__":
+    main()
