@@ -68,11 +68,37 @@ static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind k
     allocation_count++;
 }
 
+// ---- What has been freed, for messages: the last ones
+
+enum { MOST_FREED = 4096 };
+static Freed freed[MOST_FREED];
+static size_t freed_count; // of all that were ever noted
+
+static void note_freed(const Allocation *a)
+{
+    const char *freed_by = a->kind == PINNED_MEMORY ? "cudaFreeHost" : a->kind == HEAP_MEMORY ? "a kernel's free" : "cudaFree";
+    freed[freed_count++ % MOST_FREED] = (Freed){a->address, a->bytes, a->call, freed_by, a->call_number};
+}
+
+const Freed *sim_freed_at(uint64_t address)
+{
+    for (size_t k = freed_count; k > 0 && k + MOST_FREED > freed_count; k--) {
+        const Freed *f = &freed[(k - 1) % MOST_FREED];
+        if (address - f->address < f->bytes)
+            return f;
+    }
+    return NULL;
+}
+
+// ---- They come and go
+
 // Takes the allocation that begins there off the list, and gives its memory back if it is ours.
 static void take_out(uint64_t address, bool ours)
 {
     const size_t at = index_above(address) - 1;
     Allocation *a = allocations[at];
+    if (ours)
+        note_freed(a);
     memmove(allocations + at, allocations + at + 1, (allocation_count - at - 1) * sizeof *allocations);
     allocation_count--;
     if (ours)

@@ -9,6 +9,7 @@
 // together: as many as the device holds take turns in one thread. So results never depend on the host.
 #define _GNU_SOURCE // memmem
 #include "check.h"
+#include "check_host.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -710,6 +711,8 @@ cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim
         fprintf(stderr, "%s\n", launch.message);
     else
         sim_count_launch(&launch, (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec));
+    if (launch.error == cudaSuccess)
+        sim_note_launch(&launch);
     return launch.error;
 }
 

@@ -49,6 +49,11 @@ int sim_enter_stream(void)
     return ++in_stream;
 }
 
+bool sim_is_in_stream(void)
+{
+    return in_stream > 0;
+}
+
 void sim_leave_stream(int *depth)
 {
     in_stream = *depth - 1;

@@ -11,6 +11,7 @@
 // threads. A stream that takes the place of a destroyed one goes on with its numbers. All this orders more than a GPU
 // does, so that a race may be missed, and none is invented.
 #include "order.h"
+#include "sim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,7 +122,7 @@ static void wait_for_others(Timeline *t)
 
 // ---- Operations
 
-uint32_t sim_begin_op(uint32_t timeline, const char *call, const char *kernel)
+uint32_t sim_begin_op(uint32_t timeline, const char *call)
 {
     Timeline *t = &timelines[timeline];
     wait_for_others(t);
@@ -132,13 +133,23 @@ uint32_t sim_begin_op(uint32_t timeline, const char *call, const char *kernel)
         op_space = op_space ? 2 * op_space : 256;
         ops = resized(ops, op_space, sizeof *ops);
     }
-    ops[op_count] = (Op){timeline, t->begun, t->stream, call, kernel};
+    ops[op_count] = (Op){timeline, t->begun, t->stream, call, NULL};
     return (uint32_t)op_count++;
 }
 
 uint32_t sim_current_op(void)
 {
     return (uint32_t)op_count - 1;
+}
+
+uint32_t sim_current_timeline(void)
+{
+    return ops[sim_current_op()].timeline;
+}
+
+void sim_name_op(const char *kernel)
+{
+    ops[sim_current_op()].kernel = kernel;
 }
 
 bool sim_op_ordered(uint32_t a, uint32_t b)
@@ -157,7 +168,9 @@ void sim_describe_op(uint32_t op, char *text, size_t space)
     char stream[40] = "the default stream";
     if (o->stream)
         snprintf(stream, sizeof stream, "stream %llu", o->stream);
-    snprintf(text, space, "%s%s in %s", o->kernel ? "kernel " : "", o->kernel ? o->kernel : o->call, stream);
+    char kernel[200];
+    sim_readable_name((Slice){o->kernel, o->kernel ? strlen(o->kernel) : 0}, kernel, sizeof kernel);
+    snprintf(text, space, "%s%s in %s", o->kernel ? "kernel " : "", o->kernel ? kernel : o->call, stream);
 }
 
 // ---- Waiting

@@ -25,9 +25,11 @@ uint32_t sim_new_timeline(TimelineKind kind, int device, unsigned long long stre
 void sim_end_timeline(uint32_t timeline);
 
 // The next operation of a timeline begins: a launch, a copy, a fill. Its number, from 1 on. `call` is what the program
-// called, `kernel` the kernel's name; both, or NULL, must stay where they are.
-uint32_t sim_begin_op(uint32_t timeline, const char *call, const char *kernel);
+// called, and must stay where it is.
+uint32_t sim_begin_op(uint32_t timeline, const char *call);
 uint32_t sim_current_op(void); // that began last; 0 before the first one
+uint32_t sim_current_timeline(void); // of this one, which there is
+void sim_name_op(const char *kernel); // what it launches: a name that stays where it is
 
 // Whether operation a was sure to have ended when b began, which is the current one: the program has ordered them.
 // Also true where nothing is known about them.

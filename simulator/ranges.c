@@ -6,13 +6,14 @@
 //
 // Fresh memory holds POISON, so that a kernel that reads what nobody wrote gives the same wrong answer every time.
 // All pages show one file full of it until they are first written: an allocation of any size costs no memory before.
-#define _GNU_SOURCE // memfd_create
-#include "sim.h"
+#define _GNU_SOURCE // memfd_create, REG_ERR
+#include "check_host.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum { PIECE_BYTES = 4 << 20, POISON = 0xff, LEAST_ALIGNMENT = 512 }; // the last: as cudaMalloc gives it
@@ -31,55 +32,24 @@ static struct sigaction earlier_action; // on SIGSEGV, before ours
 
 // ---- What the host must not touch
 
-typedef struct Line { // of text, put together without functions that a signal handler must not call
-    char text[300];
-    size_t length;
-} Line;
-
-static void add_text(Line *line, const char *text)
+// Whether the instruction that failed was to write.
+static bool was_write(const void *context)
 {
-    while (*text && line->length < sizeof line->text)
-        line->text[line->length++] = *text++;
+#ifdef __x86_64__
+    return ((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2;
+#else
+    return (void)context, false;
+#endif
 }
 
-static void add_number(Line *line, uint64_t number, unsigned base)
-{
-    char digits[24];
-    size_t k = sizeof digits - 1;
-    digits[k] = 0;
-    do
-        digits[--k] = "0123456789abcdef"[number % base];
-    while (number /= base);
-    add_text(line, digits + k);
-}
-
-static void describe(Line *line, uint64_t address)
-{
-    const Allocation *a = sim_allocation_at(address);
-    add_text(line, "simulator: the host read or wrote 0x");
-    add_number(line, address, 16);
-    if (!a || address - a->address >= a->bytes) {
-        add_text(line, ", device memory that has been freed or never was allocated\n");
-        return;
-    }
-    add_text(line, a->kind == MODULE_MEMORY ? ", a variable in device memory (byte " : ", which is device memory (byte ");
-    add_number(line, address - a->address, 10);
-    add_text(line, " of the ");
-    add_number(line, a->bytes, 10);
-    add_text(line, " of allocation ");
-    add_number(line, (uint64_t)a->number, 10);
-    add_text(line, a->kind == MODULE_MEMORY ? "); cudaMemcpyFromSymbol and cudaMemcpyToSymbol copy it\n" : "); cudaMemcpy copies it\n");
-}
-
+// The program's own thread is here in the midst of its own code, so that it may print.
 static void explain_fault(int signal, siginfo_t *info, void *context)
 {
-    (void)context;
     const uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
     if (info->si_code > 0 && address - device_range.begin < device_range.end - device_range.begin) {
-        Line line = {.length = 0};
-        describe(&line, address);
-        if (write(STDERR_FILENO, line.text, line.length) < 0)
-            _exit(1);
+        sim_find_host_access(address, was_write(context));
+        if (sim_checks() && earlier_action.sa_handler == SIG_DFL)
+            sim_end_with_findings();
     }
     sigaction(signal, &earlier_action, NULL); // which is asked when the instruction fails again
     if (info->si_code <= 0)                   // unless a process has sent the signal

@@ -332,7 +332,16 @@ typedef struct Allocation {
     int device;         // that was current when it was made
     uint32_t open_to;   // the devices whose kernels may touch it, a bit each
     struct Line *lines; // what kernels did to it, for the checker; NULL: nothing as yet
+    const char *call;   // the program's, that made it, or NULL,
+    int call_number;    // and how many of these there were by then
 } Allocation;
+
+typedef struct Freed { // what an allocation was
+    uint64_t address;
+    size_t bytes;
+    const char *call, *freed_by;
+    int call_number;
+} Freed;
 
 cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer); // the pointer that the program gets
 cudaError_t sim_end_allocation(void *pointer, MemoryKind kind); // an error if it is of another kind
@@ -347,6 +356,7 @@ void sim_unregister_memory(void *pointer);                              // which
 // The allocation that holds the address, or the next below it, or NULL.
 Allocation *sim_allocation_at(uint64_t address);
 Allocation *sim_allocation_above(uint64_t address); // the next one that begins above it, or NULL
+const Freed *sim_freed_at(uint64_t address); // that held the address, and was freed last; NULL if that is not known
 void sim_forget_writers(void);
 size_t sim_allocated_bytes(void);
 enum { SIM_USUAL_HEAP = 8 << 20 }; // bytes that malloc in kernels gives at most
