@@ -5,7 +5,7 @@
 // ---- Copies
 
 typedef enum Side { ON_HOST, ON_DEVICE, ON_EITHER } Side; // where an end of a copy has to be
-static const char *const SIDE_NAMES[] = {"the host", "the device", "the host or the device"};
+static const char *const SIDE_NAMES[] = {"the host's memory", "device memory", "any memory"};
 
 static bool is_there(const void *pointer, size_t bytes, Side side)
 {
@@ -28,7 +28,7 @@ static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes,
     const bool can_write = is_there(to, to_bytes, SIDES[kind].to), can_read = is_there(from, from_bytes, SIDES[kind].from);
     if (!can_write)
         sim_find_wrong_range(call, "writes", to, to_bytes, SIDE_NAMES[SIDES[kind].to]);
-    if (!can_read)
+    else if (!can_read)
         sim_find_wrong_range(call, "reads", from, from_bytes, SIDE_NAMES[SIDES[kind].from]);
     return can_write && can_read ? cudaSuccess : cudaErrorInvalidValue;
 }

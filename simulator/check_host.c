@@ -190,9 +190,17 @@ void sim_find_wrong_range(const char *call, const char *does, const void *pointe
         return;
     }
     const FindingKind kind = sim_describe_address(address, what, sizeof what);
-    snprintf(title, sizeof title, "%s %s %zu bytes of %s at %s", call, does, bytes, side, what);
-    add(holds(a, address) ? HOST_POINTER : kind, call, title,
-        kind == USE_AFTER_FREE ? "" : "is the kind of the copy the right one, and the order of its arguments: to, from?");
+    if (kind == HOST_POINTER && strcmp(side, "device memory") != 0) { // where it begins it is of the right side
+        snprintf(title, sizeof title, "%s %s %zu bytes of %s, which ends before", call, does, bytes, what);
+        add(OUT_OF_BOUNDS, call, title, "sizes are in bytes: the number of elements times sizeof");
+        return;
+    }
+    snprintf(title, sizeof title, "%s %s %zu bytes of %s, and was given %s", call, does, bytes, side, what);
+    if (kind == HOST_POINTER)
+        add(HOST_POINTER, call, title, "what cudaMalloc gave is wanted here, or another direction of the copy");
+    else
+        add(holds(a, address) ? HOST_POINTER : kind, call, title,
+            holds(a, address) ? "a pointer of the host is wanted here, or another direction of the copy" : "");
 }
 
 void sim_find_wrong_free(const char *call, const void *pointer)
@@ -202,7 +210,7 @@ void sim_find_wrong_free(const char *call, const void *pointer)
     const Allocation *a = sim_allocation_at(address);
     const bool begins = a && a->address == address;
     sim_describe_address(address, what, sizeof what);
-    snprintf(title, sizeof title, "%s of %s", call, what);
+    snprintf(title, sizeof title, "%s of %s", call, begins ? strstr(what, " of ") + strlen(" of ") : what);
     add(DOUBLE_FREE, call, title, begins                     ? "memory of this kind is freed by another function"
                                   : holds(a, address)        ? "only the pointer that the allocation gave can be freed"
                                   : sim_freed_at(address) ? "it is freed for the second time"

@@ -15,7 +15,7 @@ void sim_note_failed_allocation(const char *call, size_t bytes);
 FindingKind sim_describe_address(uint64_t address, char *text, size_t space);
 
 // A call was given bytes that it cannot read or write. `does`: what it would do there, "reads" or "writes"; `side`: where
-// its arguments say that they lie: "the host", "the device", "either".
+// its arguments say that they lie: "the host's memory", "device memory", "any memory".
 void sim_find_wrong_range(const char *call, const char *does, const void *pointer, size_t bytes, const char *side);
 void sim_find_wrong_free(const char *call, const void *pointer);
 // The host read or wrote memory that is the device's, or nobody's.
