@@ -1,5 +1,6 @@
 // allocations.c: the list of all memory that a kernel may touch.
 #include "check.h"
+#include "check_shared.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,8 @@ static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind k
     memmove(allocations + at + 1, allocations + at, (allocation_count - at) * sizeof *allocations);
     allocations[at] = a;
     allocation_count++;
+    if (sim_checks() && sim_in_shared_range(memory))
+        sim_begin_uses(a);
 }
 
 // ---- What has been freed, for messages: the last ones
@@ -99,6 +102,8 @@ static void take_out(uint64_t address, bool ours)
     Allocation *a = allocations[at];
     if (ours)
         note_freed(a);
+    if (a->uses)
+        sim_end_uses(a);
     memmove(allocations + at, allocations + at + 1, (allocation_count - at - 1) * sizeof *allocations);
     allocation_count--;
     if (ours)

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE // memmem
 #include "check.h"
 #include "check_host.h"
+#include "check_shared.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -698,6 +699,7 @@ cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim
     sim_forget_writers();
     launch.traced = sim_trace_launch(&launch);
     launch.check = sim_start_launch_check(&launch);
+    launch.noted = !sim_tells_the_host(kernel->program);
     (launch.together ? run_together : run_blocks)(&launch);
     if (launch.traced)
         sim_end_trace_of_launch();

@@ -1,5 +1,6 @@
 // calls_copies.c: copies, fills, and copies from and to variables.
 #include "check_host.h"
+#include "check_shared.h"
 #include "graphs.h"
 
 // ---- Copies
@@ -39,11 +40,22 @@ static bool is_pageable(const void *pointer)
     return !sim_on_device(pointer, 1);
 }
 
+// Of memory that the host may touch, too.
+static void note_use(const void *pointer, size_t bytes, bool writes)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)pointer;
+    const Allocation *a = sim_allocation_at(address);
+    if (a && a->uses && address - a->address < a->bytes)
+        sim_note_use(a, address, bytes, writes);
+}
+
 void sim_move_bytes(void *to, const void *from, size_t bytes)
 {
     if (bytes == 0)
         return;
     memmove(sim_memory_at(to), sim_memory_at(from), bytes);
+    note_use(from, bytes, false);
+    note_use(to, bytes, true);
     if (sim_in_device_range(to))
         sim_note_copy(false, bytes);
     if (sim_in_device_range(from))
@@ -57,6 +69,7 @@ void sim_set_bytes(void *pointer, int value, size_t bytes)
     if (bytes == 0)
         return;
     memset(sim_memory_at(pointer), value, bytes);
+    note_use(pointer, bytes, true);
     sim_note_copy(false, bytes);
 }
 

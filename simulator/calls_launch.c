@@ -194,8 +194,10 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
     const size_t asked = sim_limit(cudaLimitStackSize), stack = asked > LEAST_STACK ? asked : LEAST_STACK;
     sim_sticky_error = sim_launch_grouped(sim_module_of(kernel->binary), f, c->grid, c->block, c->dynamic_bytes, stack,
                                           arguments, (Grouping){cooperative, c->cluster});
-    if (sim_sticky_error)
+    if (sim_sticky_error) {
         sim_last_error = sim_sticky_error;
+        sim_host_awaits_device(sim_current_device); // all that is still to come are calls that fail
+    }
     return cudaSuccess; // as on a GPU, the next call tells that the kernel failed
 }
 

@@ -7,7 +7,7 @@ enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 }; // the smaller number goes 
 
 // ---- Streams
 
-static unsigned long long streams_made;
+static unsigned long long streams_made, streams_named; // the latter by the program
 
 static Stream *new_stream_object(TimelineKind kind, unsigned flags, int priority)
 {
@@ -17,7 +17,7 @@ static Stream *new_stream_object(TimelineKind kind, unsigned flags, int priority
     s->device = sim_current_device;
     s->flags = flags;
     s->id = ++streams_made;
-    s->timeline = sim_new_timeline(kind, s->device, kind == LEGACY_TIMELINE ? 0 : s->id);
+    s->timeline = sim_new_timeline(kind, s->device, kind == LEGACY_TIMELINE ? 0 : ++streams_named);
     s->attributes[cudaLaunchAttributeSynchronizationPolicy].syncPolicy = cudaSyncPolicyAuto;
     s->attributes[cudaLaunchAttributeMemSyncDomainMap].memSyncDomainMap.remote = 1;
     s->attributes[cudaLaunchAttributePriority].priority = priority;

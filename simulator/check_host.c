@@ -222,7 +222,8 @@ void sim_find_host_access(uint64_t address, bool writes)
     char title[400], what[300];
     const Allocation *a = sim_allocation_at(address);
     FindingKind kind = sim_describe_address(address, what, sizeof what);
-    snprintf(title, sizeof title, "the host %s device memory: %s", writes ? "writes" : "reads", what);
+    snprintf(title, sizeof title, "the host %s %s%s", writes ? "writes" : "reads",
+             sim_in_device_range((const void *)(uintptr_t)address) ? "device memory: " : "", what);
     if (!sim_checks()) {
         fprintf(stderr, "simulator: %s\n", title);
         return;

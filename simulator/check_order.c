@@ -11,7 +11,7 @@
 // threads. A stream that takes the place of a destroyed one goes on with its numbers. All this orders more than a GPU
 // does, so that a race may be missed, and none is invented.
 #include "order.h"
-#include "sim.h"
+#include "check_shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,9 +142,14 @@ uint32_t sim_current_op(void)
     return (uint32_t)op_count - 1;
 }
 
+uint32_t sim_timeline_of(uint32_t op)
+{
+    return ops[op].timeline;
+}
+
 uint32_t sim_current_timeline(void)
 {
-    return ops[sim_current_op()].timeline;
+    return sim_timeline_of(sim_current_op());
 }
 
 void sim_name_op(const char *kernel)
@@ -179,6 +184,7 @@ void sim_host_awaits(uint32_t timeline)
 {
     wait_for_others(&timelines[timeline]);
     take_over(&host, &timelines[timeline].known);
+    sim_review_shared();
 }
 
 void sim_host_awaits_device(int device)
@@ -186,6 +192,7 @@ void sim_host_awaits_device(int device)
     for (size_t k = 0; k < timeline_count; k++)
         if (timelines[k].device == device)
             take_over(&host, &timelines[k].known);
+    sim_review_shared();
 }
 
 void sim_mark_event(Clocks *event, uint32_t timeline)
@@ -202,4 +209,5 @@ void sim_await_event(uint32_t timeline, const Clocks *event)
 void sim_host_awaits_event(const Clocks *event)
 {
     take_over(&host, event);
+    sim_review_shared();
 }

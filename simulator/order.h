@@ -29,6 +29,7 @@ void sim_end_timeline(uint32_t timeline);
 uint32_t sim_begin_op(uint32_t timeline, const char *call);
 uint32_t sim_current_op(void); // that began last; 0 before the first one
 uint32_t sim_current_timeline(void); // of this one, which there is
+uint32_t sim_timeline_of(uint32_t op);
 void sim_name_op(const char *kernel); // what it launches: a name that stays where it is
 
 // Whether operation a was sure to have ended when b began, which is the current one: the program has ordered them.

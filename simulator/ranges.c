@@ -8,6 +8,7 @@
 // All pages show one file full of it until they are first written: an allocation of any size costs no memory before.
 #define _GNU_SOURCE // memfd_create, REG_ERR
 #include "check_host.h"
+#include "check_shared.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -46,7 +47,9 @@ static bool was_write(const void *context)
 static void explain_fault(int signal, siginfo_t *info, void *context)
 {
     const uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
-    if (info->si_code > 0 && address - device_range.begin < device_range.end - device_range.begin) {
+    if (info->si_code > 0 && sim_in_shared_range(info->si_addr) && sim_explain_shared(address, was_write(context)))
+        return;
+    if (info->si_code > 0 && (sim_in_device_range(info->si_addr) || sim_in_shared_range(info->si_addr))) {
         sim_find_host_access(address, was_write(context));
         if (sim_checks() && earlier_action.sa_handler == SIG_DFL)
             sim_end_with_findings();
@@ -136,6 +139,11 @@ static uint64_t find_gap(const Range *range, uint64_t from, size_t bytes, size_t
     return 0;
 }
 
+static uint64_t page_bytes(void)
+{
+    return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_t *address)
 {
     alignment = alignment > LEAST_ALIGNMENT ? alignment : LEAST_ALIGNMENT;
@@ -147,13 +155,24 @@ uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_
         return memset(memory, POISON, bytes);
     }
     Range *range = on_device ? &device_range : &shared_range;
+    if (!on_device && alignment < page_bytes()) // pages that are closed to the host are one allocation's
+        alignment = page_bytes();
     *address = find_gap(range, range->next, bytes, alignment);
     if (*address == 0)
         *address = find_gap(range, range->begin, bytes, alignment);
     if (*address == 0 || !map(range, *address - range->begin + bytes))
         return NULL;
     range->next = *address + bytes;
+    if (!on_device)
+        mprotect((void *)(uintptr_t)*address, bytes, PROT_READ | PROT_WRITE);
     return range->memory + (*address - range->begin);
+}
+
+// What host and device share has pages of its own, which the host must not touch any more.
+static void close_pages(uint64_t address, size_t bytes)
+{
+    if (sim_checks() && sim_in_shared_range((const void *)(uintptr_t)address))
+        mprotect((void *)(uintptr_t)address, bytes, PROT_NONE);
 }
 
 // Pages in which nothing else lies go back to the system, and are poison when they are used again.
@@ -163,7 +182,7 @@ void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes)
         free(memory);
         return;
     }
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = address + bytes;
+    const uint64_t page = page_bytes(), end = address + bytes;
     const Allocation *below = sim_allocation_at(address), *above = sim_allocation_above(address);
     const uint64_t gap_begin = round_up(below ? below->address + below->bytes : 0, page);
     const uint64_t gap_end = above ? above->address / page * page : UINT64_MAX;
@@ -171,6 +190,7 @@ void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes)
     const uint64_t to = gap_end < end ? gap_end : round_up(end, page);
     if (from >= to) {
         memset(memory, POISON, bytes);
+        close_pages(address, bytes);
         return;
     }
     if (from > address)
@@ -178,11 +198,17 @@ void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes)
     if (to < end)
         memset(memory + (to - address), POISON, end - to);
     madvise(memory + (int64_t)(from - address), to - from, MADV_DONTNEED);
+    close_pages(address, bytes);
 }
 
 bool sim_in_device_range(const void *pointer)
 {
     return reserved && (uint64_t)(uintptr_t)pointer - device_range.begin < device_range.end - device_range.begin;
+}
+
+bool sim_in_shared_range(const void *pointer)
+{
+    return reserved && (uint64_t)(uintptr_t)pointer - shared_range.begin < shared_range.end - shared_range.begin;
 }
 
 void *sim_memory_at(const void *pointer)

@@ -334,6 +334,7 @@ typedef struct Allocation {
     struct Line *lines; // what kernels did to it, for the checker; NULL: nothing as yet
     const char *call;   // the program's, that made it, or NULL,
     int call_number;    // and how many of these there were by then
+    struct Uses *uses;  // of check_shared.c, of what host and device share; or NULL
 } Allocation;
 
 typedef struct Freed { // what an allocation was
@@ -369,6 +370,7 @@ bool sim_set_heap_limit(size_t bytes); // false: a kernel has called malloc alre
 uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_t *address);
 void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes); // of an allocation that is off the list
 bool sim_in_device_range(const void *pointer); // where the host must not read or write
+bool sim_in_shared_range(const void *pointer); // that both may touch
 void *sim_memory_at(const void *pointer);      // where the bytes lie that the program knows under this pointer
 
 // ---- spaces.c: address spaces, and the way to memory.
@@ -595,6 +597,7 @@ typedef struct Launch {
     bool together;      // blocks take turns
     Watch watch;
     bool traced;        // blocks of it: trace.c
+    bool noted;         // what it uses of memory that it shares with the host: check_shared.c
     uint64_t *shuffled; // the blocks in the order in which they begin; NULL: in that of their numbers
     // Places in that order: of the first that nobody runs yet, of the first that went wrong.
     uint64_t next_block, fault_block;

@@ -101,3 +101,45 @@ def test_checks_are_off(host):
     """Broken: SIM_CHECK=0 does not switch the checker off."""
     result = run(host, "free twice", SIM_CHECK="0")
     assert (result.returncode, result.stderr) == (0, "")
+
+
+# ---- Memory that host and device share, and what streams have to do
+
+@pytest.fixture(scope="module")
+def order(tmp_path_factory):
+    return build(ROOT / "tests/checker_order.cu", tmp_path_factory.mktemp("checker") / "order")
+
+
+@pytest.mark.parametrize("word, title, result", [
+    ("no synchronization", "the host reads byte 4 of the 1st cudaMallocManaged's 16384 bytes, which kernel scale in the default "
+     "stream may not have written yet", 3),
+    ("wrong stream", "the host reads byte 4 of the 1st cudaMallocManaged's 16384 bytes, which kernel scale in stream 1 may not "
+     "have written yet", 3),
+    ("default stream does not wait for it", "the host reads byte 4 of the 1st cudaMallocManaged's 16384 bytes, which kernel scale "
+     "in stream 3 may not have written yet", 3),
+    ("event before the kernel", "the host reads byte 4 of the 1st cudaMallocManaged's 16384 bytes, which kernel scale in stream 1 "
+     "may not have written yet", 3),
+    ("host writes what is read", "the host writes byte 4 of the 1st cudaMallocManaged's 16384 bytes, which kernel sum_of in the "
+     "default stream may still read", 0),
+    ("variable", "the host reads byte 8 of a variable's 32 bytes, which kernel set_shown in the default stream may not have "
+     "written yet", 2),
+    ("copy to pinned", "the host reads byte 16380 of the 1st cudaHostAlloc's 16384 bytes, which cudaMemcpyAsync in stream 1 may not "
+     "have written yet", 0),
+    ("copy from pinned", "the host writes byte 0 of the 1st cudaHostAlloc's 16384 bytes, which cudaMemcpyAsync in stream 1 may still "
+     "read", 0)])
+def test_the_host_does_not_wait(order, tmp_path, word, title, result):
+    """Broken: a program reads a result before its kernel or its copy is over, which here it always is, and passes."""
+    found, said, ran = only(order, tmp_path, word)
+    assert (found, said) == ("race-host", title) and ran.stdout == f"{result}\n"
+
+
+def test_freed_memory_that_the_host_shares(order, tmp_path):
+    """Broken: the host reads managed memory after cudaFree, and finds what was there."""
+    assert only(order, tmp_path, "freed")[:2] == ("use-after-free", "the host reads byte 0 of the 1st cudaMallocManaged's 16384 bytes, "
+                                                "which cudaFree has freed")
+
+
+def test_what_is_in_order(order, tmp_path):
+    """Broken: a program that waits for its results, in any of CUDA's ways, is accused of a race."""
+    result, found = findings(order, tmp_path, "ordered")
+    assert (found, result.stderr, result.returncode) == ([], "", 0) and result.stdout == "151\n"

@@ -1,0 +1,178 @@
+// The host and streams use the same memory: ordered or not, one case for each word. What the checker says is checked by
+// test_checker_host.py.
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <thread>
+
+enum { COUNT = 4096, BYTES = COUNT * sizeof(int) };
+
+__managed__ int shown[8];
+
+__global__ void scale(int *numbers, int count)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count)
+        numbers[i] = 3 * i;
+}
+
+__global__ void sum_of(const int *numbers, int *sum)
+{
+    *sum = numbers[0] + numbers[1];
+}
+
+__global__ void set_shown()
+{
+    shown[threadIdx.x] = threadIdx.x;
+}
+
+__global__ void publish(int *numbers, volatile int *ready)
+{
+    numbers[threadIdx.x] = 1;
+    __threadfence_system();
+    *ready = 1;
+}
+
+static int *numbers, *pinned, *device, *mine;
+static cudaStream_t one, two, lonely;
+static cudaEvent_t event;
+static bool called;
+
+static void note_call(void *)
+{
+    called = true;
+}
+
+static void launch(cudaStream_t stream)
+{
+    scale<<<COUNT / 256, 256, 0, stream>>>(numbers, COUNT);
+}
+
+static int managed(const std::string &word)
+{
+    if (word == "no synchronization") {
+        launch(0);
+        return numbers[1];
+    }
+    if (word == "wrong stream") {
+        launch(one);
+        cudaStreamSynchronize(two);
+        return numbers[1];
+    }
+    if (word == "default stream does not wait for it") {
+        launch(lonely);
+        cudaMemcpy(mine, device, 4, cudaMemcpyDeviceToHost);
+        return numbers[1];
+    }
+    if (word == "event before the kernel") {
+        cudaEventRecord(event, one);
+        launch(one);
+        cudaEventSynchronize(event);
+        return numbers[1];
+    }
+    if (word == "host writes what is read") {
+        numbers[0] = numbers[1] = 1;
+        sum_of<<<1, 1>>>(numbers, device);
+        numbers[1] = 2;
+        cudaDeviceSynchronize();
+    }
+    if (word == "variable") {
+        set_shown<<<1, 8>>>();
+        return shown[2];
+    }
+    if (word == "freed") {
+        cudaFree(numbers);
+        return numbers[0];
+    }
+    return 0;
+}
+
+static int copies(const std::string &word)
+{
+    if (word == "copy to pinned") {
+        cudaMemcpyAsync(pinned, device, BYTES, cudaMemcpyDeviceToHost, one);
+        return pinned[COUNT - 1];
+    }
+    if (word == "copy from pinned") {
+        cudaMemcpyAsync(device, pinned, BYTES, cudaMemcpyHostToDevice, one);
+        pinned[0] = 1;
+        cudaStreamSynchronize(one);
+    }
+    return 0;
+}
+
+// Everything here is in order.
+static int ordered()
+{
+    int result = 0;
+    launch(0);
+    cudaDeviceSynchronize();
+    result += numbers[5];
+    launch(one); // the default stream waits for it, and the host for the copy
+    cudaMemcpy(mine, device, 4, cudaMemcpyDeviceToHost);
+    result += numbers[5];
+    launch(one);
+    cudaEventRecord(event, one);
+    cudaEventSynchronize(event);
+    result += numbers[5];
+    launch(one);
+    cudaEventRecord(event, one);
+    cudaStreamWaitEvent(lonely, event);
+    cudaStreamSynchronize(lonely);
+    result += numbers[5];
+    launch(two);
+    while (cudaStreamQuery(two) == cudaErrorNotReady)
+        ;
+    result += numbers[5];
+    launch(one);
+    cudaLaunchHostFunc(one, note_call, NULL);
+    while (!*(volatile bool *)&called)
+        ;
+    result += numbers[5];
+    launch(one);
+    cudaMemcpyAsync(mine, device, 4, cudaMemcpyDeviceToHost, one); // to memory that is not pinned: waits
+    result += numbers[5];
+    sum_of<<<1, 1, 0, one>>>(numbers, device); // both only read
+    result += numbers[5];
+    scale<<<1, 256, 0, one>>>(numbers, 256); // another part of it
+    numbers[COUNT - 1] = 7;
+    numbers[1024] += numbers[257];
+    cudaMemcpyAsync(pinned, device, 256, cudaMemcpyDeviceToHost, one);
+    pinned[64] = pinned[65];
+    cudaStreamSynchronize(one);
+    std::thread([] { launch(one), cudaStreamSynchronize(one); }).join();
+    result += numbers[5];
+    cudaGraph_t graph;
+    cudaGraphExec_t run;
+    cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal);
+    launch(one);
+    cudaStreamEndCapture(one, &graph);
+    numbers[5] = 1; // captured, not launched
+    cudaGraphInstantiate(&run, graph, 0);
+    cudaGraphLaunch(run, two);
+    cudaStreamSynchronize(two);
+    result += numbers[5];
+    publish<<<1, 32>>>(numbers, pinned); // which the host sees without waiting for the kernel
+    while (*(volatile int *)pinned != 1)
+        ;
+    return result += numbers[5];
+}
+
+int main(int argc, char **argv)
+{
+    const std::string word = argc > 1 ? argv[1] : "";
+    cudaMallocManaged(&numbers, BYTES);
+    cudaMallocHost(&pinned, BYTES);
+    cudaMalloc(&device, BYTES);
+    cudaMemset(device, 0, BYTES);
+    memset(numbers, 0, BYTES);
+    mine = new int[COUNT];
+    cudaStreamCreate(&one);
+    cudaStreamCreate(&two);
+    cudaStreamCreateWithFlags(&lonely, cudaStreamNonBlocking);
+    cudaEventCreate(&event);
+    scale<<<1, 1>>>(device, 1);
+    cudaDeviceSynchronize();
+    const int result = managed(word) + copies(word) + (word == "ordered" ? ordered() : 0);
+    printf("%d\n", result);
+}
