@@ -67,8 +67,7 @@ static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind k
     memmove(allocations + at + 1, allocations + at, (allocation_count - at) * sizeof *allocations);
     allocations[at] = a;
     allocation_count++;
-    if (sim_checks() && sim_in_shared_range(memory))
-        sim_begin_uses(a);
+    sim_begin_uses(a);
 }
 
 // ---- What has been freed, for messages: the last ones

@@ -40,13 +40,16 @@ static bool is_pageable(const void *pointer)
     return !sim_on_device(pointer, 1);
 }
 
-// Of memory that the host may touch, too.
-static void note_use(const void *pointer, size_t bytes, bool writes)
+// Of memory of which it is to be known.
+static void note_use(const void *pointer, size_t bytes, UseKind how)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     const Allocation *a = sim_allocation_at(address);
-    if (a && a->uses && address - a->address < a->bytes)
-        sim_note_use(a, address, bytes, writes);
+    if (!a || !a->uses || address - a->address >= a->bytes)
+        return;
+    if (sim_is_in_the_way(a, address, bytes, how))
+        sim_note_conflict(a, address, bytes, how);
+    sim_note_use(a, address, bytes, how);
 }
 
 void sim_move_bytes(void *to, const void *from, size_t bytes)
@@ -54,8 +57,8 @@ void sim_move_bytes(void *to, const void *from, size_t bytes)
     if (bytes == 0)
         return;
     memmove(sim_memory_at(to), sim_memory_at(from), bytes);
-    note_use(from, bytes, false);
-    note_use(to, bytes, true);
+    note_use(from, bytes, READS);
+    note_use(to, bytes, WRITES);
     if (sim_in_device_range(to))
         sim_note_copy(false, bytes);
     if (sim_in_device_range(from))
@@ -69,7 +72,7 @@ void sim_set_bytes(void *pointer, int value, size_t bytes)
     if (bytes == 0)
         return;
     memset(sim_memory_at(pointer), value, bytes);
-    note_use(pointer, bytes, true);
+    note_use(pointer, bytes, WRITES);
     sim_note_copy(false, bytes);
 }
 

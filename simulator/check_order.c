@@ -33,6 +33,7 @@ typedef struct Op {
 } Op;
 
 static Timeline *timelines;
+static bool has_streams;
 static size_t timeline_count;
 static Clocks host; // what the host has waited for
 
@@ -97,9 +98,15 @@ uint32_t sim_new_timeline(TimelineKind kind, int device, unsigned long long stre
         timelines = resized(timelines, ++timeline_count, sizeof *timelines);
         timelines[place] = (Timeline){.kind = kind, .device = device};
     }
+    has_streams |= kind != LEGACY_TIMELINE;
     timelines[place].in_use = true;
     timelines[place].stream = stream;
     return (uint32_t)place;
+}
+
+bool sim_has_streams(void)
+{
+    return has_streams;
 }
 
 void sim_end_timeline(uint32_t timeline)

@@ -1,14 +1,18 @@
-// check_shared.c: whether the host reads or writes memory that it shares with the device, managed or pinned, while an
-// operation of a stream that it has not waited for may still use it.
+// check_shared.c: memory that several share: whether operations of streams, and the host, use it in an order.
 //
-// Of each word of such memory the last operations are known that read and wrote it: kernels, copies, fills. Allocations
-// that operations have used for which the host has not waited are closed: to all accesses if something was written, to
-// writes if it was only read. Who touches such a page is stopped (ranges.c has the handler). If an operation that may
-// not be over has used the very word, that is a race; else the page is open until the next operation, and the program
-// goes on. So a second access of a page may be missed, and no race is invented.
+// Of each word the last operations are known that read and wrote it: kernels, copies, fills. If another one writes it,
+// or reads what was written, the program must have ordered them (order.h); else that is a race, although one has ended
+// here before the other begins. Of device memory that is noted only in programs that make streams.
 //
-// Kernels with stores, atomic operations or fences at the scope of the system, or volatile ones, may tell the host
-// themselves how far they are: what they use is not noted. Nor are parts of words.
+// Nor must the host read or write memory that it shares with the device, managed or pinned, while an operation that it
+// has not waited for may use it. Such allocations are closed while there is one: to all of the host's accesses if it has
+// written something, to writes if it only reads. Who touches such a page is stopped (ranges.c has the handler). If an
+// operation that may not be over has used the very word, that is a race; else the page is open until the next operation,
+// and the program goes on. (A system call that is given such a page fails: EFAULT.)
+//
+// Some races are missed: of all that read a word only the last is known, of parts of words nothing, and of the host's
+// accesses of a page the first. None is invented. Kernels with stores, atomic operations or fences at the scope of the
+// system, or volatile ones, may tell others themselves how far they are: what they use is not noted.
 #define _GNU_SOURCE // memmem
 #include "check_shared.h"
 #include "calls.h"
@@ -17,7 +21,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { WORD = 4, ALL = PROT_READ | PROT_WRITE };
+enum { WORD = 4, ALL = PROT_READ | PROT_WRITE, MOST_CONFLICTS = 64 };
+static const uint32_t ATOMIC_USE = 1u << 31, NUMBER = ~(1u << 31); // of an entry: how, and the operation
 
 typedef struct Pending { // the last operation of a timeline that used an allocation, if the host has not waited for it
     uint32_t op;
@@ -31,6 +36,7 @@ typedef struct Uses { // of an allocation
     uint32_t *read, *written;       // by which operation each word was last; 0: by none
     atomic_uint reader, writer;     // of all words
     Pending *pending;
+    bool closes;                    // to the host, which may touch it
     int allowed;                    // to the host: of ALL
     struct Uses *next;
 } Uses;
@@ -50,10 +56,13 @@ static uint32_t *new_table(size_t bytes)
 
 void sim_begin_uses(Allocation *a)
 {
+    const bool with_host = sim_in_shared_range((const void *)(uintptr_t)a->address);
+    if (!sim_checks() || a->uses || a->kind == PARAMETER_MEMORY || a->kind == HEAP_MEMORY || !(with_host || sim_has_streams()))
+        return;
     Uses *u = calloc(1, sizeof *u);
     if (!u)
         abort();
-    *u = (Uses){.address = a->address, .bytes = a->bytes, .allowed = ALL, .next = all_uses};
+    *u = (Uses){.address = a->address, .bytes = a->bytes, .closes = with_host, .allowed = ALL, .next = all_uses};
     u->read = new_table(a->bytes);
     u->written = new_table(a->bytes);
     all_uses = a->uses = u;
@@ -99,17 +108,101 @@ void sim_end_uses(Allocation *a)
 
 // ---- Operations
 
-void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, bool writes)
+typedef struct Conflict { // of the current operation with an earlier one, where it is first
+    uint32_t earlier;
+    bool earlier_writes, writes;
+    uint64_t address;
+} Conflict;
+
+static Conflict conflicts[MOST_CONFLICTS];
+static int conflict_count;
+static pthread_mutex_t conflict_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool is_ordered(uint32_t entry, UseKind how)
+{
+    return (how & ATOMICALLY && entry & ATOMIC_USE) || sim_op_ordered(entry & NUMBER, sim_current_op());
+}
+
+// The first of the words that lie in these bytes as a whole, and the first behind them.
+static void words_of(const Uses *u, uint64_t address, size_t bytes, uint64_t *begin, uint64_t *end)
+{
+    *begin = (address - u->address + WORD - 1) / WORD;
+    *end = (address - u->address + bytes) / WORD;
+}
+
+bool sim_is_in_the_way(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
+{
+    const Uses *u = a->uses;
+    uint64_t k, end;
+    for (words_of(u, address, bytes, &k, &end); k < end; k++)
+        if (!is_ordered(u->written[k], how) || (how & WRITES && !is_ordered(u->read[k], how)))
+            return true;
+    return false;
+}
+
+static void add_conflict(Conflict new)
+{
+    pthread_mutex_lock(&conflict_lock);
+    int k = 0;
+    while (k < conflict_count && (conflicts[k].earlier != new.earlier || conflicts[k].earlier_writes != new.earlier_writes ||
+                                  conflicts[k].writes != new.writes))
+        k++;
+    if (k == conflict_count && k < MOST_CONFLICTS)
+        conflicts[conflict_count++] = new;
+    else if (k < conflict_count && new.address < conflicts[k].address) // the same one for any number of host threads
+        conflicts[k].address = new.address;
+    pthread_mutex_unlock(&conflict_lock);
+}
+
+void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
+{
+    const Uses *u = a->uses;
+    uint64_t k, end;
+    for (words_of(u, address, bytes, &k, &end); k < end; k++) {
+        const uint32_t written = u->written[k], read = u->read[k];
+        if (!is_ordered(written, how))
+            add_conflict((Conflict){written & NUMBER, true, how & WRITES, u->address + k * WORD});
+        else if (how & WRITES && !is_ordered(read, how))
+            add_conflict((Conflict){read & NUMBER, false, true, u->address + k * WORD});
+    }
+}
+
+void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
 {
     Uses *u = a->uses;
-    const uint32_t op = sim_current_op();
-    const uint64_t begin = address - u->address;
-    uint32_t *table = writes ? u->written : u->read;
-    for (uint64_t k = (begin + WORD - 1) / WORD; k < (begin + bytes) / WORD; k++)
-        table[k] = op;
-    atomic_uint *last = writes ? &u->writer : &u->reader;
+    const uint32_t op = sim_current_op(), entry = how & ATOMICALLY ? op | ATOMIC_USE : op;
+    uint32_t *table = how & WRITES ? u->written : u->read;
+    uint64_t k, end;
+    for (words_of(u, address, bytes, &k, &end); k < end; k++)
+        table[k] = entry;
+    atomic_uint *last = how & WRITES ? &u->writer : &u->reader;
     if (atomic_load_explicit(last, memory_order_relaxed) != op)
         atomic_store_explicit(last, op, memory_order_relaxed);
+}
+
+static int by_address(const void *one, const void *two)
+{
+    const Conflict *a = one, *b = two;
+    return a->address != b->address ? (a->address < b->address ? -1 : 1) : a->earlier < b->earlier ? -1 : a->earlier > b->earlier;
+}
+
+static void find_conflicts(void)
+{
+    char title[1000], what[300], now[300], earlier[300];
+    qsort(conflicts, (size_t)conflict_count, sizeof *conflicts, by_address);
+    for (int k = 0; k < conflict_count; k++) {
+        const Conflict *c = &conflicts[k];
+        sim_describe_address(c->address, what, sizeof what);
+        sim_describe_op(sim_current_op(), now, sizeof now);
+        sim_describe_op(c->earlier, earlier, sizeof earlier);
+        snprintf(title, sizeof title, "%s %s %s, which %s may %s", now, c->writes ? "writes" : "reads", what, earlier,
+                 !c->earlier_writes ? "still read" : c->writes ? "still write" : "not have written yet");
+        sim_add_finding(RACE_HOST, title, NULL, 0, "nothing orders them: cudaStreamWaitEvent with an event of the first one's "
+                        "stream, or a synchronization between them, is missing");
+    }
+    if (conflict_count)
+        sim_say_findings();
+    conflict_count = 0;
 }
 
 static bool tells_the_host(const Instr *i)
@@ -128,9 +221,15 @@ bool sim_tells_the_host(const Program *program)
 
 void sim_open_shared(void)
 {
+    static bool all_noted; // allocations that were made before there were streams
     opened = true;
     for (Uses *u = all_uses; u; u = u->next)
         allow(u, ALL);
+    if (all_noted || !sim_has_streams())
+        return;
+    all_noted = true;
+    for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
+        sim_begin_uses(a);
 }
 
 static void add_pending(Uses *u, uint32_t op, bool writes)
@@ -151,6 +250,8 @@ void sim_review_shared(void)
 {
     for (Uses *u = all_uses; u && !opened; u = u->next) {
         int allowed = ALL;
+        if (!u->closes)
+            continue;
         drop(u, false);
         for (const Pending *p = u->pending; p; p = p->next)
             allowed &= p->writes ? PROT_NONE : PROT_READ;
@@ -163,11 +264,12 @@ void sim_close_shared(void)
     const uint32_t op = sim_current_op();
     opened = false;
     for (Uses *u = all_uses; u; u = u->next) {
-        if (u->reader == op)
+        if (u->closes && u->reader == op)
             add_pending(u, op, false);
-        if (u->writer == op)
+        if (u->closes && u->writer == op)
             add_pending(u, op, true);
     }
+    find_conflicts();
     sim_review_shared();
 }
 
@@ -192,13 +294,13 @@ bool sim_explain_shared(uint64_t address, bool writes)
     HOLD_MEMORY();
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     Uses *u = all_uses;
-    while (u && address - u->address >= (u->bytes + page - 1) / page * page)
+    while (u && (!u->closes || address - u->address >= (u->bytes + page - 1) / page * page))
         u = u->next;
     if (!u)
         return false;
     const uint64_t word = (address - u->address) / WORD;
     const bool inside = word < u->bytes / WORD;
-    const uint32_t writer = inside ? u->written[word] : 0, reader = inside ? u->read[word] : 0;
+    const uint32_t writer = inside ? u->written[word] & NUMBER : 0, reader = inside ? u->read[word] & NUMBER : 0;
     const bool after_write = !sim_host_has_awaited(writer), after_read = writes && !sim_host_has_awaited(reader);
     if (after_write || after_read) {
         find_race(address, after_write ? writer : reader, writes, after_write);

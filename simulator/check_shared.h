@@ -1,15 +1,21 @@
-// check_shared.h: whether the host touches memory that it shares with the device while operations of streams use it.
+// check_shared.h: memory that several share: whether operations of streams, and the host, use it in an order.
 #ifndef CHECK_SHARED_H
 #define CHECK_SHARED_H
 
 #include "sim.h"
 
-// Notes from now on who uses the allocation, of memory that lies at its own address; until it ends.
+// Notes from now on who uses the allocation, until it ends, if it is one of which that is to be known.
 void sim_begin_uses(Allocation *a);
 void sim_end_uses(Allocation *a);
 
-// The current operation uses these bytes of an allocation of this kind. A kernel's threads may call it side by side.
-void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, bool writes);
+typedef enum UseKind { READS = 0, WRITES = 1, ATOMICALLY = 2 } UseKind; // bits
+
+// The current operation uses these bytes of an allocation whose uses are noted. A kernel's threads may call these side
+// by side.
+void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
+// Whether one before it, which may not be over, is in its way.
+bool sim_is_in_the_way(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
+void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
 // Whether a kernel may tell the host itself how far it is.
 bool sim_tells_the_host(const Program *program);
 

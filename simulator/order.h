@@ -23,6 +23,7 @@ typedef enum TimelineKind {
 // Of a stream, which says its number in messages; the default stream has 0.
 uint32_t sim_new_timeline(TimelineKind kind, int device, unsigned long long stream);
 void sim_end_timeline(uint32_t timeline);
+bool sim_has_streams(void); // the program has made some
 
 // The next operation of a timeline begins: a launch, a copy, a fill. Its number, from 1 on. `call` is what the program
 // called, and must stay where it is.

@@ -16,6 +16,11 @@ __global__ void scale(int *numbers, int count)
         numbers[i] = 3 * i;
 }
 
+__global__ void count(int *numbers)
+{
+    atomicAdd(numbers, 1);
+}
+
 __global__ void sum_of(const int *numbers, int *sum)
 {
     *sum = numbers[0] + numbers[1];
@@ -101,6 +106,73 @@ static int copies(const std::string &word)
     return 0;
 }
 
+static void scale_in(cudaStream_t stream, int from, int number)
+{
+    scale<<<(number + 255) / 256, 256, 0, stream>>>(device + from, number);
+}
+
+static void streams(const std::string &word)
+{
+    if (word == "two streams") {
+        scale_in(one, 0, COUNT);
+        scale_in(two, 0, COUNT);
+    }
+    if (word == "copy beside kernel") {
+        scale_in(one, 0, COUNT);
+        cudaMemcpyAsync(pinned, device + 100, 400, cudaMemcpyDeviceToHost, two);
+    }
+    if (word == "overwritten while it is read") {
+        sum_of<<<1, 1, 0, one>>>(device, device + 100);
+        cudaMemsetAsync(device, 0, 400, two);
+    }
+    if (word == "fill beside kernel") { // which the default stream does for the host, too
+        cudaMemset(device, 0, BYTES);
+        scale_in(lonely, 0, COUNT);
+    }
+    if (word == "event too early") {
+        cudaEventRecord(event, one);
+        scale_in(one, 0, COUNT);
+        cudaStreamWaitEvent(two, event);
+        scale_in(two, 0, COUNT);
+    }
+}
+
+// Streams in an order: by events, by the default stream, by the host, or since they have nothing to do with each other.
+static void ordered_streams()
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t run;
+    scale_in(one, 0, COUNT);
+    cudaEventRecord(event, one);
+    cudaStreamWaitEvent(two, event);
+    scale_in(two, 0, COUNT);
+    scale_in(0, 0, COUNT); // waits for both,
+    scale_in(one, 0, COUNT); // which wait for it
+    cudaStreamSynchronize(one);
+    scale_in(lonely, 0, COUNT);
+    cudaDeviceSynchronize();
+    scale_in(one, 0, COUNT / 2);
+    scale_in(two, COUNT / 2, COUNT / 2);
+    cudaMemcpy(mine, device, BYTES, cudaMemcpyDeviceToHost);
+    scale_in(lonely, 0, COUNT);
+    cudaFree(NULL);
+    sum_of<<<1, 1, 0, one>>>(device, device + 100);
+    sum_of<<<1, 1, 0, two>>>(device, device + 200);
+    cudaDeviceSynchronize();
+    count<<<4, 32, 0, one>>>(device);
+    count<<<4, 32, 0, two>>>(device);
+    cudaDeviceSynchronize();
+    cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal);
+    scale_in(one, 0, COUNT);
+    scale_in(one, 0, COUNT);
+    cudaStreamEndCapture(one, &graph);
+    cudaGraphInstantiate(&run, graph, 0);
+    cudaGraphLaunch(run, two);
+    cudaGraphLaunch(run, two);
+    cudaMemcpyAsync(mine, device, 4, cudaMemcpyDeviceToHost, two);
+    scale_in(lonely, 0, COUNT);
+}
+
 // Everything here is in order.
 static int ordered()
 {
@@ -173,6 +245,9 @@ int main(int argc, char **argv)
     cudaEventCreate(&event);
     scale<<<1, 1>>>(device, 1);
     cudaDeviceSynchronize();
+    streams(word);
+    if (word == "ordered streams")
+        ordered_streams();
     const int result = managed(word) + copies(word) + (word == "ordered" ? ordered() : 0);
     printf("%d\n", result);
 }

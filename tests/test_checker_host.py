@@ -133,13 +133,31 @@ def test_the_host_does_not_wait(order, tmp_path, word, title, result):
     assert (found, said) == ("race-host", title) and ran.stdout == f"{result}\n"
 
 
+@pytest.mark.parametrize("word, title", [
+    ("two streams", "kernel scale in stream 2 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel scale in stream 1 may "
+     "still write"),
+    ("copy beside kernel", "cudaMemcpyAsync in stream 2 reads byte 400 of the 1st cudaMalloc's 16384 bytes, which kernel scale in "
+     "stream 1 may not have written yet"),
+    ("overwritten while it is read", "cudaMemsetAsync in stream 2 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel "
+     "sum_of in stream 1 may still read"),
+    ("fill beside kernel", "kernel scale in stream 3 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which cudaMemset in the "
+     "default stream may still write"),
+    ("event too early", "kernel scale in stream 2 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel scale in stream 1 "
+     "may still write")])
+@pytest.mark.parametrize("threads", "13")
+def test_streams_that_nothing_orders(order, tmp_path, word, title, threads):
+    """Broken: two streams use the same memory in any order, and the program passes, as here they run one after the other."""
+    assert only(order, tmp_path, word, SIM_THREADS=threads)[:2] == ("race-host", title)
+
+
 def test_freed_memory_that_the_host_shares(order, tmp_path):
     """Broken: the host reads managed memory after cudaFree, and finds what was there."""
     assert only(order, tmp_path, "freed")[:2] == ("use-after-free", "the host reads byte 0 of the 1st cudaMallocManaged's 16384 bytes, "
                                                 "which cudaFree has freed")
 
 
-def test_what_is_in_order(order, tmp_path):
+@pytest.mark.parametrize("word, result", [("ordered", "151\n"), ("ordered streams", "0\n")])
+def test_what_is_in_order(order, tmp_path, word, result):
     """Broken: a program that waits for its results, in any of CUDA's ways, is accused of a race."""
-    result, found = findings(order, tmp_path, "ordered")
-    assert (found, result.stderr, result.returncode) == ([], "", 0) and result.stdout == "151\n"
+    ran, found = findings(order, tmp_path, word)
+    assert (found, ran.stderr, ran.returncode, ran.stdout) == ([], "", 0, result)
