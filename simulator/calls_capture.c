@@ -2,6 +2,7 @@
 //
 // A capture begins in one stream. Another stream takes part from when it waits for an event that was recorded in the
 // capture, and is joined when a stream that leads to the first waits for an event of it.
+#include "check_host.h"
 #include "check_shared.h"
 #include "graphs.h"
 
@@ -60,8 +61,10 @@ bool sim_is_in_stream(void)
 void sim_leave_stream(int *depth)
 {
     in_stream = *depth - 1;
-    if (in_stream == 0)
+    if (in_stream == 0) {
+        sim_end_results();
         sim_close_shared();
+    }
 }
 
 // ---- Sets of nodes

@@ -1,4 +1,5 @@
 // calls_copies.c: copies, fills, and copies from and to variables.
+#include "check.h"
 #include "check_host.h"
 #include "check_shared.h"
 #include "graphs.h"
@@ -52,11 +53,25 @@ static void note_use(const void *pointer, size_t bytes, UseKind how)
     sim_note_use(a, address, bytes, how);
 }
 
+// What nobody wrote is copied as such.
+static void copy_written(uint64_t to, uint64_t from, size_t bytes)
+{
+    for (size_t at = 0; at < bytes;) {
+        const size_t written = sim_find_unwritten(from + at, bytes - at);
+        if (written)
+            sim_mark_written(to + at, written);
+        at += written ? written : 1;
+    }
+}
+
 void sim_move_bytes(void *to, const void *from, size_t bytes)
 {
     if (bytes == 0)
         return;
     memmove(sim_memory_at(to), sim_memory_at(from), bytes);
+    copy_written((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, bytes);
+    if (!sim_in_device_range(to))
+        sim_note_result((uint64_t)(uintptr_t)from, bytes);
     note_use(from, bytes, READS);
     note_use(to, bytes, WRITES);
     if (sim_in_device_range(to))
@@ -72,6 +87,7 @@ void sim_set_bytes(void *pointer, int value, size_t bytes)
     if (bytes == 0)
         return;
     memset(sim_memory_at(pointer), value, bytes);
+    sim_mark_written((uint64_t)(uintptr_t)pointer, bytes);
     note_use(pointer, bytes, WRITES);
     sim_note_copy(false, bytes);
 }

@@ -11,6 +11,7 @@
 #define _GNU_SOURCE // on_exit
 #include "check_host.h"
 #include "calls.h"
+#include "check.h"
 
 static const char *ending(int number) // of an ordinal number
 {
@@ -235,6 +236,39 @@ void sim_find_host_access(uint64_t address, bool writes)
                     kind != HOST_POINTER       ? ""
                     : a->kind == MODULE_MEMORY ? "cudaMemcpyFromSymbol and cudaMemcpyToSymbol copy it"
                                                : "cudaMemcpy copies it");
+}
+
+// ---- Results that nobody wrote
+//
+// Only where a copy gets nothing else: many a program copies a buffer as a whole, and uses what it knows to be there.
+
+static struct {
+    uint64_t first; // byte that was copied
+    size_t bytes;
+    bool any_written;
+} result; // of the current operation; no bytes: nothing has come from the device
+
+void sim_note_result(uint64_t address, size_t bytes)
+{
+    if (result.bytes == 0)
+        result.first = address;
+    result.bytes += bytes;
+    for (size_t k = 0; k < bytes && !result.any_written; k++)
+        result.any_written = sim_find_unwritten(address + k, 1) == 1;
+}
+
+void sim_end_results(void)
+{
+    char title[400], what[300];
+    if (result.bytes && !result.any_written) {
+        sim_describe_address(result.first, what, sizeof what);
+        snprintf(title, sizeof title, "%zu bytes are copied to the host, from %s on, which no kernel, copy or fill has written",
+                 result.bytes, what);
+        sim_add_finding(UNINITIALISED, title, NULL, 0, "");
+        sim_say_findings();
+    }
+    result.bytes = 0;
+    result.any_written = false;
 }
 
 // ---- The program's end

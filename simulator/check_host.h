@@ -21,6 +21,11 @@ void sim_find_wrong_free(const char *call, const void *pointer);
 // The host read or wrote memory that is the device's, or nobody's.
 void sim_find_host_access(uint64_t address, bool writes);
 
+// The current operation copies these bytes of the device to the host; it has ended. If nobody wrote any of what it has
+// copied, that is a finding.
+void sim_note_result(uint64_t address, size_t bytes);
+void sim_end_results(void);
+
 // What the program has done, for its end.
 void sim_note_copy(bool from_device, size_t bytes); // or to it: a copy or a fill
 void sim_note_launch(const Launch *launch);         // that ran to its end

@@ -68,6 +68,25 @@ static void wrong_calls(const std::string &word)
     }
 }
 
+static void unwritten(const std::string &word)
+{
+    if (word == "copied unwritten")
+        cudaMemcpy(host, device + 2, 8, cudaMemcpyDeviceToHost);
+    if (word == "copied unwritten, on the device, too") {
+        cudaMemcpy(other, device, 64, cudaMemcpyDeviceToDevice);
+        cudaMemcpyAsync(host, other, 64, cudaMemcpyDeviceToHost, 0);
+    }
+    if (word == "copied in part") {
+        cudaMemset(device + 3, 0, 1);
+        cudaMemcpy(other, device, 64, cudaMemcpyDeviceToDevice);
+        cudaMemcpy2D(host, 4, other, 8, 4, 8, cudaMemcpyDeviceToHost); // the odd elements are left out
+        cudaMemcpy2D(host, 4, other + 1, 8, 4, 8, cudaMemcpyDeviceToHost);
+        cudaMemcpy(host, other, 64, cudaMemcpyDeviceToHost);
+    }
+    if (word.substr(0, 6) == "copied")
+        fill<<<1, 128>>>(device, 1);
+}
+
 static void touch(const std::string &word)
 {
     void *symbol;
@@ -128,6 +147,7 @@ int main(int argc, char **argv)
     cudaMalloc(&other, 64);
     cudaMalloc(&device, BYTES);
     wrong_calls(word);
+    unwritten(word);
     touch(word);
     launches(word);
     if (word != "leak") {

@@ -51,6 +51,18 @@ def test_wrong_pointers_and_sizes_are_named(host, tmp_path, word, kind, title):
     assert found == kind and said.startswith(title), said
 
 
+@pytest.mark.parametrize("word, title", [
+    ("copied unwritten", "8 bytes are copied to the host, from byte 8 of the 2nd cudaMalloc's 400 bytes on, which no kernel, copy or "
+     "fill has written"),
+    ("copied unwritten, on the device, too", "64 bytes are copied to the host, from byte 0 of the 1st cudaMalloc's 64 bytes on, which "
+     "no kernel, copy or fill has written"),
+    ("copied in part", "32 bytes are copied to the host, from byte 0 of the 1st cudaMalloc's 64 bytes on, which no kernel, copy or "
+     "fill has written")])
+def test_results_that_nobody_wrote(host, tmp_path, word, title):
+    """Broken: a program copies a result that no kernel has written, and passes; or one that a part of was written is accused."""
+    assert only(host, tmp_path, word)[:2] == ("uninitialised", title)
+
+
 @pytest.mark.parametrize("word, kind, title", [
     ("host reads", "host-pointer", "the host reads device memory: byte 16 of the 2nd cudaMalloc's 400 bytes"),
     ("host writes", "host-pointer", "the host writes device memory: byte 16 of the 2nd cudaMalloc's 400 bytes"),
