@@ -78,7 +78,11 @@ static size_t freed_count; // of all that were ever noted
 
 static void note_freed(const Allocation *a)
 {
-    const char *freed_by = a->kind == PINNED_MEMORY ? "cudaFreeHost" : a->kind == HEAP_MEMORY ? "a kernel's free" : "cudaFree";
+    const char *freed_by = a->kind == PINNED_MEMORY   ? "cudaFreeHost"
+                           : a->kind == HEAP_MEMORY   ? "a kernel's free"
+                           : a->kind == MODULE_MEMORY ? "the end of its module"
+                           : a->kind == ARRAY_MEMORY  ? "cudaFreeArray"
+                                                      : "cudaFree";
     freed[freed_count++ % MOST_FREED] = (Freed){a->address, a->bytes, a->call, freed_by, a->call_number};
 }
 
@@ -107,7 +111,7 @@ static void take_out(uint64_t address, bool ours)
     allocation_count--;
     if (ours)
         sim_return_memory(a->address, a->memory, a->bytes);
-    sim_free_lines(a->lines, a->bytes);
+    sim_free_lines(a->lines, a->has_cells ? a->bytes : 0);
     free(a);
 }
 

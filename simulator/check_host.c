@@ -71,6 +71,8 @@ static void describe_allocation(const Allocation *a, char *text, size_t space)
 {
     if (a->kind == MODULE_MEMORY)
         snprintf(text, space, "a variable's %zu bytes", a->bytes);
+    else if (a->kind == HEAP_MEMORY)
+        snprintf(text, space, "%zu bytes of malloc in a kernel", a->bytes);
     else
         describe_bytes(a->call, a->call_number, a->bytes, text, space);
 }

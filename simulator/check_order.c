@@ -177,12 +177,13 @@ bool sim_host_has_awaited(uint32_t op)
 void sim_describe_op(uint32_t op, char *text, size_t space)
 {
     const Op *o = &ops[op];
-    char stream[40] = "the default stream";
+    char kernel[200], stream[40] = "the default stream", device[40] = "";
+    sim_readable_name((Slice){o->kernel, o->kernel ? strlen(o->kernel) : 0}, kernel, sizeof kernel);
     if (o->stream)
         snprintf(stream, sizeof stream, "stream %llu", o->stream);
-    char kernel[200];
-    sim_readable_name((Slice){o->kernel, o->kernel ? strlen(o->kernel) : 0}, kernel, sizeof kernel);
-    snprintf(text, space, "%s%s in %s", o->kernel ? "kernel " : "", o->kernel ? kernel : o->call, stream);
+    if (sim_device_count() > 1)
+        snprintf(device, sizeof device, " of device %d", timelines[o->timeline].device);
+    snprintf(text, space, "%s%s in %s%s", o->kernel ? "kernel " : "", o->kernel ? kernel : o->call, stream, device);
 }
 
 // ---- Waiting

@@ -332,6 +332,7 @@ typedef struct Allocation {
     int device;         // that was current when it was made
     uint32_t open_to;   // the devices whose kernels may touch it, a bit each
     struct Line *lines; // what kernels did to it, for the checker; NULL: nothing as yet
+    bool has_cells;     // some of these lines may have
     const char *call;   // the program's, that made it, or NULL,
     int call_number;    // and how many of these there were by then
     struct Uses *uses;  // of check_shared.c, of what host and device share; or NULL
