@@ -68,10 +68,12 @@ void sim_begin_uses(Allocation *a)
     all_uses = a->uses = u;
 }
 
-// Lets the host do so much with all of it, or what is closed again if some pages were opened before.
+// Lets the host do so much with all of it.
 static void allow(Uses *u, int allowed)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    if (allowed != ALL && !sim_handles_faults())
+        return; // nobody would let the host go on
     if (u->allowed != allowed)
         mprotect((void *)(uintptr_t)u->address, (u->bytes + page - 1) / page * page, allowed);
     u->allowed = allowed;
@@ -264,9 +266,9 @@ void sim_close_shared(void)
     const uint32_t op = sim_current_op();
     opened = false;
     for (Uses *u = all_uses; u; u = u->next) {
-        if (u->closes && u->reader == op)
+        if (u->closes && op && u->reader == op)
             add_pending(u, op, false);
-        if (u->closes && u->writer == op)
+        if (u->closes && op && u->writer == op)
             add_pending(u, op, true);
     }
     find_conflicts();

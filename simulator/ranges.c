@@ -59,6 +59,12 @@ static void explain_fault(int signal, siginfo_t *info, void *context)
         raise(signal);
 }
 
+bool sim_handles_faults(void)
+{
+    struct sigaction now;
+    return sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == explain_fault;
+}
+
 // ---- Ranges
 
 static int make_poison_file(void)

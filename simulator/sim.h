@@ -372,6 +372,7 @@ uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_
 void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes); // of an allocation that is off the list
 bool sim_in_device_range(const void *pointer); // where the host must not read or write
 bool sim_in_shared_range(const void *pointer); // that both may touch
+bool sim_handles_faults(void); // the program has not put a handler of its own in place of the simulator's
 void *sim_memory_at(const void *pointer);      // where the bytes lie that the program knows under this pointer
 
 // ---- spaces.c: address spaces, and the way to memory.

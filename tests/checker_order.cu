@@ -1,9 +1,11 @@
 // The host and streams use the same memory: ordered or not, one case for each word. What the checker says is checked by
 // test_checker_host.py.
 #include <cstdio>
+#include <csignal>
 #include <cstring>
 #include <string>
 #include <thread>
+#include <unistd.h>
 
 enum { COUNT = 4096, BYTES = COUNT * sizeof(int) };
 
@@ -43,6 +45,11 @@ static cudaStream_t one, two, lonely;
 static cudaEvent_t event;
 static bool called;
 
+static void handle(int)
+{
+    _exit(3);
+}
+
 static void note_call(void *)
 {
     called = true;
@@ -56,6 +63,11 @@ static void launch(cudaStream_t stream)
 static int managed(const std::string &word)
 {
     if (word == "no synchronization") {
+        launch(0);
+        return numbers[1];
+    }
+    if (word == "no synchronization, own handler") {
+        signal(SIGSEGV, handle);
         launch(0);
         return numbers[1];
     }
@@ -234,6 +246,7 @@ int main(int argc, char **argv)
 {
     const std::string word = argc > 1 ? argv[1] : "";
     cudaMallocManaged(&numbers, BYTES);
+    cudaMallocAsync(&mine, BYTES, 0); // before there is any operation
     cudaMallocHost(&pinned, BYTES);
     cudaMalloc(&device, BYTES);
     cudaMemset(device, 0, BYTES);
