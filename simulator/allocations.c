@@ -1,5 +1,6 @@
 // allocations.c: the list of all memory that a kernel may touch.
 #include "check.h"
+#include "check_shared.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +138,36 @@ static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind k
     c->address[at] = address;
     c->held[at] = a;
     c->count++;
+    sim_begin_uses(a);
 }
+
+// ---- What has been freed, for messages: the last ones
+
+enum { MOST_FREED = 4096 };
+static Freed freed[MOST_FREED];
+static size_t freed_count; // of all that were ever noted
+
+static void note_freed(const Allocation *a)
+{
+    const char *freed_by = a->kind == PINNED_MEMORY   ? "cudaFreeHost"
+                           : a->kind == HEAP_MEMORY   ? "a kernel's free"
+                           : a->kind == MODULE_MEMORY ? "the end of its module"
+                           : a->kind == ARRAY_MEMORY  ? "cudaFreeArray"
+                                                      : "cudaFree";
+    freed[freed_count++ % MOST_FREED] = (Freed){a->address, a->bytes, a->call, freed_by, a->call_number};
+}
+
+const Freed *sim_freed_at(uint64_t address)
+{
+    for (size_t k = freed_count; k > 0 && k + MOST_FREED > freed_count; k--) {
+        const Freed *f = &freed[(k - 1) % MOST_FREED];
+        if (address - f->address < f->bytes)
+            return f;
+    }
+    return NULL;
+}
+
+// ---- They come and go
 
 // Takes the allocation that begins there off the list, and gives its memory back if it is ours.
 static void take_out(uint64_t address, bool ours)
@@ -146,13 +176,17 @@ static void take_out(uint64_t address, bool ours)
     Chunk *c = chunks[number];
     const size_t at = index_above(c, address) - 1;
     Allocation *a = c->held[at];
+    if (ours)
+        note_freed(a);
+    if (a->uses)
+        sim_end_uses(a);
     move(c, at + 1, c, at);
     c->count--;
     if (c->count == 0)
         remove_chunk(number);
     if (ours)
         sim_return_memory(a->address, a->memory, a->bytes);
-    sim_free_lines(a->lines, a->bytes);
+    sim_free_lines(a->lines, a->has_cells ? a->bytes : 0);
     free(a);
 }
 

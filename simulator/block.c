@@ -9,6 +9,8 @@
 // together: as many as the device holds take turns in one thread. So results never depend on the host.
 #define _GNU_SOURCE // memmem
 #include "check.h"
+#include "check_host.h"
+#include "check_shared.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -769,6 +771,7 @@ cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim
     sim_forget_writers();
     launch.traced = sim_trace_launch(&launch);
     launch.check = sim_start_launch_check(&launch);
+    launch.noted = !sim_tells_the_host(kernel->program);
     (launch.together ? run_together : run_blocks)(&launch);
     if (launch.traced)
         sim_end_trace_of_launch();
@@ -782,6 +785,8 @@ cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim
     sim_end_launch_check(&launch);
     if (launch.error == cudaSuccess)
         sim_count_launch(&launch, (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec));
+    if (launch.error == cudaSuccess)
+        sim_note_launch(&launch);
     return launch.error;
 }
 

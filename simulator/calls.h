@@ -4,6 +4,7 @@
 #ifndef CALLS_H
 #define CALLS_H
 
+#include "order.h"
 #include "sim.h"
 
 #include <pthread.h>
@@ -27,8 +28,8 @@ extern _Atomic cudaError_t sim_sticky_error;     // of the process
 // Remembers a failed call's error, for cudaGetLastError.
 cudaError_t sim_done(cudaError_t error);
 
-// Remembers that kernel<<<...>>> was refused, to say so at the program's end if the host thread never asks.
-void sim_note_refusal(Slice kernel, cudaError_t error);
+// Remembers that kernel<<<...>>> was refused, and why: a finding at the program's end if the host thread never asks.
+void sim_note_refusal(const char *launch, cudaError_t error, const char *why);
 
 extern _Thread_local bool sim_uses_runtime; // this host thread has called it: the driver's calls need no cuInit, no context
 
@@ -84,6 +85,7 @@ typedef struct Stream {
     int device;
     unsigned flags;
     unsigned long long id;
+    uint32_t timeline; // of order.h
     cudaLaunchAttributeValue attributes[cudaLaunchAttributeMemSyncDomain + 1]; // that a stream can have
 } Stream;
 
@@ -92,6 +94,8 @@ Stream *sim_stream_of(cudaStream_t stream);
 // Ends a call for what is no stream.
 #define REQUIRE_STREAM(stream) REQUIRE(sim_stream_of(stream), cudaErrorInvalidResourceHandle)
 void sim_end_all_streams(void); // and events
+void sim_begin_operation(const char *call, cudaStream_t stream);
+void sim_wait_in_graph(cudaEvent_t event); // the current operation's stream waits for it
 
 // ---- calls_registration.c: what the program registers before main
 
@@ -134,6 +138,7 @@ cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **
 Symbol *sim_symbol_of(const void *host); // or NULL
 Variable *sim_variable_of(const Symbol *symbol); // or NULL
 bool sim_in_managed_variable(const void *pointer);
+bool sim_has_kernels(void);
 void sim_reset_program(void); // kernels' attributes and variables on the current device, to what they were at the start
 
 // ---- calls_memory.c. Nothing (no bytes) is everywhere.
@@ -142,10 +147,8 @@ void sim_reset_program(void); // kernels' attributes and variables on the curren
 bool sim_on_device(const void *pointer, size_t bytes);
 // Whether the host may read and write it: pinned, registered, managed, or the program's own memory.
 bool sim_on_host(const void *pointer, size_t bytes);
-// Whether a line on stderr may explain a mistake: the first ones only, since programs may make them on purpose.
-bool sim_may_explain(void);
-// Says on stderr what is wrong with these bytes, if they begin in device memory or once did. False if nothing is.
-bool sim_explain_range(const char *call, const void *pointer, size_t bytes);
+// What cudaMalloc and its like do, by the name of the call.
+cudaError_t sim_allocate_memory(const char *call, void **pointer, size_t bytes, MemoryKind kind, unsigned flags);
 
 // ---- calls_pools.c
 
@@ -155,6 +158,9 @@ void sim_end_all_pools(void);
 // ---- calls_copies.c
 
 cudaError_t sim_fill(const struct cudaMemsetParams *fill);
+// All copies and fills go through these: of bytes that lie where the program's addresses say.
+void sim_move_bytes(void *to, const void *from, size_t bytes);
+void sim_set_bytes(void *pointer, int value, size_t bytes);
 
 // ---- calls_launch.c
 
@@ -188,7 +194,21 @@ void sim_forget_captured(cudaEvent_t event); // it is recorded anew, or destroye
 // From here to the end of the function the thread does a stream's work, which no capture forbids.
 int sim_enter_stream(void);
 void sim_leave_stream(int *depth);
+bool sim_is_in_stream(void);
 #define IN_STREAM() __attribute__((cleanup(sim_leave_stream), unused)) int depth_in_stream = sim_enter_stream()
+
+// The same, and the work is an operation of the stream (order.h), unless the thread is in the midst of one already.
+#define OPERATION(stream)            \
+    sim_begin_operation(__func__, (stream)); \
+    IN_STREAM()
+
+// The same in the default stream. Where `waits`, the host waits for its end.
+typedef struct AtOnce {
+    bool outermost, waits;
+} AtOnce;
+AtOnce sim_begin_at_once(const char *call, bool waits);
+void sim_end_at_once(AtOnce *a);
+#define IN_DEFAULT_STREAM(waits) __attribute__((cleanup(sim_end_at_once), unused)) AtOnce at_once = sim_begin_at_once(__func__, (waits))
 
 // ---- calls_functions.c
 

@@ -219,8 +219,8 @@ static void copy_box(const Box *to, const Box *from, Size size)
 {
     for (size_t z = 0; z < size.slices; z++)
         for (size_t y = 0; y < size.rows; y++)
-            memmove(sim_memory_at(to->first + z * to->slice_bytes + y * to->pitch),
-                    sim_memory_at(from->first + z * from->slice_bytes + y * from->pitch), size.bytes);
+            sim_move_bytes(to->first + z * to->slice_bytes + y * to->pitch,
+                           from->first + z * from->slice_bytes + y * from->pitch, size.bytes);
 }
 
 static bool is_direction(enum cudaMemcpyKind kind)
@@ -254,6 +254,7 @@ API cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const vo
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     STOP_IF(sim_forbidden_in_capture(true));
+    IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
     const Size size = {width, height, 1};
     const Box source = {(uint8_t *)(uintptr_t)from, pitch, 0};
     Box target;
@@ -279,6 +280,7 @@ API cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t 
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     STOP_IF(sim_forbidden_in_capture(true));
+    IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
     const Size size = {width, height, 1};
     const Box target = {to, pitch, 0};
     Box source;
@@ -304,6 +306,7 @@ API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     STOP_IF(sim_forbidden_in_capture(true));
+    IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
     const Size size = {width, height, 1};
     Box target, source;
     if (!is_direction(kind))
@@ -323,6 +326,7 @@ API cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, con
 {
     HOLD_MEMORY();
     REQUIRE_STREAM(stream);
+    OPERATION(stream);
     return cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind);
 }
 
@@ -331,6 +335,7 @@ API cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_con
 {
     HOLD_MEMORY();
     REQUIRE_STREAM(stream);
+    OPERATION(stream);
     return cudaMemcpy2DFromArray(to, pitch, from, x, y, width, height, kind);
 }
 
@@ -354,6 +359,7 @@ static cudaError_t copy_to_array(cudaArray_t to, size_t x, size_t y, const void 
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     STOP_IF(sim_forbidden_in_capture(true));
+    IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
     if (!goes_to_array(kind))
         return sim_done(cudaErrorInvalidMemcpyDirection);
     if (!sim_is_array(to))
@@ -362,7 +368,7 @@ static cudaError_t copy_to_array(cudaArray_t to, size_t x, size_t y, const void 
     const Box source = {(uint8_t *)(uintptr_t)from, bytes, 0};
     if (!target || check_memory(&source, (Size){bytes, 1, 1}, from_device(kind), kind))
         return sim_done(cudaErrorInvalidValue);
-    memmove(target, sim_memory_at(from), bytes);
+    sim_move_bytes(target, from, bytes);
     return cudaSuccess;
 }
 
@@ -371,6 +377,7 @@ static cudaError_t copy_from_array(void *to, cudaArray_const_t from, size_t x, s
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     STOP_IF(sim_forbidden_in_capture(true));
+    IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
     if (!comes_from_array(kind))
         return sim_done(cudaErrorInvalidMemcpyDirection);
     if (!sim_is_array(from))
@@ -379,7 +386,7 @@ static cudaError_t copy_from_array(void *to, cudaArray_const_t from, size_t x, s
     const Box target = {to, bytes, 0};
     if (!source || check_memory(&target, (Size){bytes, 1, 1}, to_device(kind), kind))
         return sim_done(cudaErrorInvalidValue);
-    memmove(sim_memory_at(to), source, bytes);
+    sim_move_bytes(to, source, bytes);
     return cudaSuccess;
 }
 
@@ -389,6 +396,7 @@ API cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     STOP_IF(sim_forbidden_in_capture(true));
+    IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
     if (!is_direction(kind))
         return sim_done(cudaErrorInvalidMemcpyDirection);
     if (!sim_is_array(to) || !sim_is_array(from))
@@ -397,7 +405,7 @@ API cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
     const uint8_t *source = run_in_array(&(Run){(cudaArray_t)(uintptr_t)from, from_x, from_y}, bytes);
     if (!target || !source)
         return sim_done(cudaErrorInvalidValue);
-    memmove(target, source, bytes);
+    sim_move_bytes(target, source, bytes);
     return cudaSuccess;
 }
 
@@ -416,6 +424,7 @@ API cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const
 {
     HOLD_MEMORY();
     REQUIRE_STREAM(stream);
+    OPERATION(stream);
     return copy_to_array(to, x, y, from, bytes, kind);
 }
 
@@ -424,6 +433,7 @@ API cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_
 {
     HOLD_MEMORY();
     REQUIRE_STREAM(stream);
+    OPERATION(stream);
     return copy_from_array(to, from, x, y, bytes, kind);
 }
 

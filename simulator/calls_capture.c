@@ -2,6 +2,8 @@
 //
 // A capture begins in one stream. Another stream takes part from when it waits for an event that was recorded in the
 // capture, and is joined when a stream that leads to the first waits for an event of it.
+#include "check_host.h"
+#include "check_shared.h"
 #include "graphs.h"
 
 typedef struct NodeSet { // handles: the program may destroy nodes
@@ -46,12 +48,23 @@ static _Thread_local int in_stream;
 
 int sim_enter_stream(void)
 {
+    if (in_stream == 0)
+        sim_open_shared();
     return ++in_stream;
+}
+
+bool sim_is_in_stream(void)
+{
+    return in_stream > 0;
 }
 
 void sim_leave_stream(int *depth)
 {
     in_stream = *depth - 1;
+    if (in_stream == 0) {
+        sim_end_results();
+        sim_close_shared();
+    }
 }
 
 // ---- Sets of nodes

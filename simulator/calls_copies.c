@@ -1,9 +1,13 @@
 // calls_copies.c: copies, fills, and copies from and to variables.
+#include "check.h"
+#include "check_host.h"
+#include "check_shared.h"
 #include "graphs.h"
 
 // ---- Copies
 
 typedef enum Side { ON_HOST, ON_DEVICE, ON_EITHER } Side; // where an end of a copy has to be
+static const char *const SIDE_NAMES[] = {"the host's memory", "device memory", "any memory"};
 
 static bool is_there(const void *pointer, size_t bytes, Side side)
 {
@@ -12,46 +16,86 @@ static bool is_there(const void *pointer, size_t bytes, Side side)
     return side == ON_DEVICE ? sim_on_device(pointer, bytes) : sim_on_host(pointer, bytes);
 }
 
-static const char *memory_of(Side side)
-{
-    return side == ON_HOST ? "the host's memory" : side == ON_DEVICE ? "the device's memory" : "memory";
-}
-
-// Says what is wrong with one end of a copy, which CUDA's error does not.
-static void explain_end(const char *call, const char *kind, const char *end, const void *pointer, size_t bytes, Side side)
-{
-    const Side other = side == ON_HOST ? ON_DEVICE : ON_HOST;
-    if (is_there(pointer, bytes, side) || sim_explain_range(call, pointer, bytes) || !sim_may_explain())
-        return;
-    if (side != ON_EITHER && is_there(pointer, bytes, other))
-        fprintf(stderr, "simulator: %s: the %s %p is in %s; with %s it has to be in %s\n", call, end, pointer, memory_of(other), kind,
-                memory_of(side));
-    else
-        fprintf(stderr, "simulator: %s: the %s, %zu bytes from %p on, is not in %s\n", call, end, bytes, pointer, memory_of(side));
-}
-
 static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes, const void *from, size_t from_bytes, enum cudaMemcpyKind kind)
 {
     static const struct {
-        const char *name;
         Side from, to;
-    } KINDS[] = {
-        [cudaMemcpyHostToHost] = {"cudaMemcpyHostToHost", ON_HOST, ON_HOST},
-        [cudaMemcpyHostToDevice] = {"cudaMemcpyHostToDevice", ON_HOST, ON_DEVICE},
-        [cudaMemcpyDeviceToHost] = {"cudaMemcpyDeviceToHost", ON_DEVICE, ON_HOST},
-        [cudaMemcpyDeviceToDevice] = {"cudaMemcpyDeviceToDevice", ON_DEVICE, ON_DEVICE},
-        [cudaMemcpyDefault] = {"cudaMemcpyDefault", ON_EITHER, ON_EITHER},
+    } SIDES[] = {
+        [cudaMemcpyHostToHost] = {ON_HOST, ON_HOST},       [cudaMemcpyHostToDevice] = {ON_HOST, ON_DEVICE},
+        [cudaMemcpyDeviceToHost] = {ON_DEVICE, ON_HOST},   [cudaMemcpyDeviceToDevice] = {ON_DEVICE, ON_DEVICE},
+        [cudaMemcpyDefault] = {ON_EITHER, ON_EITHER},
     };
-    if ((unsigned)kind > cudaMemcpyDefault) {
-        if (sim_may_explain())
-            fprintf(stderr, "simulator: %s: %d is no direction, such as cudaMemcpyHostToDevice\n", call, (int)kind);
+    if ((unsigned)kind > cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
+    const bool can_write = is_there(to, to_bytes, SIDES[kind].to), can_read = is_there(from, from_bytes, SIDES[kind].from);
+    if (!can_write)
+        sim_find_wrong_range(call, "writes", to, to_bytes, SIDE_NAMES[SIDES[kind].to]);
+    else if (!can_read)
+        sim_find_wrong_range(call, "reads", from, from_bytes, SIDE_NAMES[SIDES[kind].from]);
+    return can_write && can_read ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+// What a copy to memory that is not pinned does: it returns when all is there.
+static bool is_pageable(const void *pointer)
+{
+    return !sim_on_device(pointer, 1);
+}
+
+// Of memory of which it is to be known.
+static void note_use(const void *pointer, size_t bytes, UseKind how)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)pointer;
+    const Allocation *a = sim_allocation_at(address);
+    if (!a || !a->uses || address - a->address >= a->bytes)
+        return;
+    if (sim_is_in_the_way(a, address, bytes, how))
+        sim_note_conflict(a, address, bytes, how);
+    sim_note_use(a, address, bytes, how);
+}
+
+// What nobody wrote is copied as such.
+static void copy_written(uint64_t to, uint64_t from, size_t bytes)
+{
+    for (size_t at = 0; at < bytes;) {
+        const size_t written = sim_find_unwritten(from + at, bytes - at);
+        if (written)
+            sim_mark_written(to + at, written);
+        at += written ? written : 1;
     }
-    if (is_there(to, to_bytes, KINDS[kind].to) && is_there(from, from_bytes, KINDS[kind].from))
-        return cudaSuccess;
-    explain_end(call, KINDS[kind].name, "destination", to, to_bytes, KINDS[kind].to);
-    explain_end(call, KINDS[kind].name, "source", from, from_bytes, KINDS[kind].from);
-    return cudaErrorInvalidValue;
+}
+
+void sim_move_bytes(void *to, const void *from, size_t bytes)
+{
+    if (bytes == 0)
+        return;
+    memmove(sim_memory_at(to), sim_memory_at(from), bytes);
+    copy_written((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, bytes);
+    if (!sim_in_device_range(to))
+        sim_note_result((uint64_t)(uintptr_t)from, bytes);
+    note_use(from, bytes, READS);
+    note_use(to, bytes, WRITES);
+    if (sim_in_device_range(to))
+        sim_note_copy(false, bytes);
+    if (sim_in_device_range(from))
+        sim_note_copy(true, bytes);
+    if (is_pageable(to))
+        sim_host_awaits(sim_current_timeline());
+}
+
+void sim_set_bytes(void *pointer, int value, size_t bytes)
+{
+    if (bytes == 0)
+        return;
+    memset(sim_memory_at(pointer), value, bytes);
+    sim_mark_written((uint64_t)(uintptr_t)pointer, bytes);
+    note_use(pointer, bytes, WRITES);
+    sim_note_copy(false, bytes);
+}
+
+// Whether the host waits for such a copy, where it is none of a stream.
+static bool waits(enum cudaMemcpyKind kind, const void *to, const void *from)
+{
+    return kind != cudaMemcpyDeviceToDevice && !(kind == cudaMemcpyDefault && sim_in_device_range(to) && sim_in_device_range(from));
 }
 
 API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
@@ -59,9 +103,10 @@ API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMe
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     STOP_IF(sim_forbidden_in_capture(true));
+    IN_DEFAULT_STREAM(waits(kind, to, from));
     const cudaError_t error = check_copy(__func__, to, bytes, from, bytes, kind);
-    if (!error && bytes)
-        memmove(sim_memory_at(to), sim_memory_at(from), bytes);
+    if (!error)
+        sim_move_bytes(to, from, bytes);
     return sim_done(error);
 }
 
@@ -92,9 +137,10 @@ API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t
     REQUIRE(width <= to_pitch && width <= from_pitch, cudaErrorInvalidPitchValue);
     REQUIRE(span_of_rows(to_pitch, width, height, &to_bytes), cudaErrorInvalidValue);
     REQUIRE(span_of_rows(from_pitch, width, height, &from_bytes), cudaErrorInvalidValue);
+    IN_DEFAULT_STREAM(waits(kind, to, from));
     const cudaError_t error = check_copy(__func__, to, to_bytes, from, from_bytes, kind);
     for (size_t row = 0; row < height && width > 0 && !error; row++)
-        memmove(sim_memory_at((char *)to + row * to_pitch), sim_memory_at((const char *)from + row * from_pitch), width);
+        sim_move_bytes((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width);
     return sim_done(error);
 }
 
@@ -128,13 +174,16 @@ API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
     STOP_IF_BROKEN();
     STOP_IF(sim_forbidden_in_capture(true));
     REQUIRE(p, cudaErrorInvalidValue);
-    if (p->srcArray || p->dstArray)
+    if (p->srcArray || p->dstArray) {
+        IN_DEFAULT_STREAM(p->kind != cudaMemcpyDeviceToDevice);
         return sim_copy_arrays(p);
+    }
     REQUIRE(p->srcPtr.ptr && p->dstPtr.ptr, cudaErrorInvalidValue);
     if (p->extent.width == 0 || p->extent.height == 0 || p->extent.depth == 0)
         return cudaSuccess;
     char *to = box_in(&p->dstPtr, &p->dstPos, &p->extent), *from = box_in(&p->srcPtr, &p->srcPos, &p->extent);
     REQUIRE(to && from, cudaErrorInvalidValue);
+    IN_DEFAULT_STREAM(waits(p->kind, p->dstPtr.ptr, p->srcPtr.ptr));
     const size_t to_slice = p->dstPtr.pitch * (p->dstPtr.ysize ? p->dstPtr.ysize : p->extent.height);
     const size_t from_slice = p->srcPtr.pitch * (p->srcPtr.ysize ? p->srcPtr.ysize : p->extent.height);
     for (size_t z = 0; z < p->extent.depth; z++) {
@@ -167,6 +216,8 @@ API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int fr
     STOP_IF_BROKEN();
     REQUIRE(sim_is_device(to_device) && sim_is_device(from_device), cudaErrorInvalidDevice);
     REQUIRE(is_of_device(to, bytes, to_device) && is_of_device(from, bytes, from_device), cudaErrorInvalidValue);
+    sim_host_awaits_device(to_device); // it waits for what both devices have to do
+    sim_host_awaits_device(from_device);
     return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
 }
 
@@ -174,6 +225,7 @@ API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, i
 {
     HOLD_MEMORY();
     REQUIRE_STREAM(stream);
+    OPERATION(stream);
     return cudaMemcpyPeer(to, to_device, from, from_device, bytes);
 }
 
@@ -190,6 +242,7 @@ API cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cud
 {
     HOLD_MEMORY();
     REQUIRE_STREAM(stream);
+    OPERATION(stream);
     return cudaMemcpy3DPeer(p);
 }
 
@@ -199,7 +252,7 @@ static bool can_be_filled(const char *call, const void *pointer, size_t bytes)
 {
     const bool there = sim_on_device(pointer, bytes);
     if (!there)
-        sim_explain_range(call, pointer, bytes);
+        sim_find_wrong_range(call, "writes", pointer, bytes, SIDE_NAMES[ON_DEVICE]);
     return there;
 }
 
@@ -209,8 +262,8 @@ API cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
     STOP_IF_BROKEN();
     STOP_IF(sim_forbidden_in_capture(true));
     REQUIRE(can_be_filled(__func__, pointer, bytes), cudaErrorInvalidValue);
-    if (bytes)
-        memset(sim_memory_at(pointer), value, bytes);
+    IN_DEFAULT_STREAM(false);
+    sim_set_bytes(pointer, value, bytes);
     return cudaSuccess;
 }
 
@@ -229,8 +282,9 @@ API cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t widt
     STOP_IF(sim_forbidden_in_capture(true));
     REQUIRE(width <= pitch && span_of_rows(pitch, width, height, &bytes), cudaErrorInvalidValue);
     REQUIRE(can_be_filled(__func__, pointer, bytes), cudaErrorInvalidValue);
+    IN_DEFAULT_STREAM(false);
     for (size_t row = 0; row < height && width > 0; row++)
-        memset(sim_memory_at((char *)pointer + row * pitch), value, width);
+        sim_set_bytes((char *)pointer + row * pitch, value, width);
     return cudaSuccess;
 }
 
@@ -248,6 +302,7 @@ API cudaError_t cudaMemset3D(struct cudaPitchedPtr pitched, int value, struct cu
     STOP_IF(sim_forbidden_in_capture(true));
     const size_t rows_of_slice = pitched.ysize ? pitched.ysize : extent.height;
     REQUIRE(extent.height <= rows_of_slice, cudaErrorInvalidValue);
+    IN_DEFAULT_STREAM(false);
     for (size_t z = 0; z < extent.depth; z++) {
         char *slice = (char *)pitched.ptr + z * pitched.pitch * rows_of_slice;
         const cudaError_t error = cudaMemset2D(slice, pitched.pitch, value, extent.width, extent.height);
@@ -277,9 +332,10 @@ cudaError_t sim_fill(const struct cudaMemsetParams *p)
     REQUIRE(p->elementSize == 1 || p->elementSize == 2 || p->elementSize == 4, cudaErrorInvalidValue);
     REQUIRE(!__builtin_mul_overflow(p->width, p->elementSize, &width), cudaErrorInvalidValue);
     REQUIRE(span_of_rows(p->pitch, width, p->height, &bytes) && sim_on_device(p->dst, bytes), cudaErrorInvalidValue);
+    IN_DEFAULT_STREAM(false);
     for (size_t row = 0; row < p->height && bytes > 0; row++)
         for (size_t k = 0; k < width; k += p->elementSize)
-            memcpy(sim_memory_at((char *)p->dst + row * p->pitch + k), &p->value, p->elementSize); // the value's lowest bytes
+            sim_move_bytes((char *)p->dst + row * p->pitch + k, &p->value, p->elementSize); // the value's lowest bytes
     return cudaSuccess;
 }
 

@@ -65,6 +65,7 @@ API cudaError_t cudaDeviceSynchronize(void)
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     STOP_IF(sim_device_in_capture());
+    sim_host_awaits_device(sim_current_device);
     return cudaSuccess;
 }
 
@@ -310,6 +311,7 @@ static void forget_peers(void)
 API cudaError_t cudaDeviceReset(void)
 {
     HOLD_MEMORY();
+    sim_host_awaits_device(sim_current_device);
     sim_end_all_graphs();
     sim_end_all_textures();
     sim_end_all_allocations();

@@ -1,6 +1,7 @@
 // calls_errors.c: the last error, and what errors are called.
 #define _GNU_SOURCE // for a mutex that a thread may lock twice
 #include "calls.h"
+#include "findings.h"
 
 _Thread_local cudaError_t sim_last_error;
 _Thread_local bool sim_uses_runtime;
@@ -27,12 +28,15 @@ void sim_unlock_memory(pthread_mutex_t **lock)
 }
 
 // ---- Launches that were refused while nobody asked
+//
+// kernel<<<...>>> returns nothing: who does not ask never knows that it was refused. So it is a finding that a host
+// thread had such a launch and has called neither cudaGetLastError nor cudaPeekAtLastError since. All other calls give
+// their error to the caller; whether it looked cannot be seen, and many calls are made to see whether they fail: none
+// of them is taken for unchecked. (A kernel that fails while it runs is a finding of its own.)
 
-// The first launch of a host thread that was refused since it last asked. kernel<<<...>>> returns nothing: who does not
-// ask never knows. (A kernel that fails while it runs says so at once.)
-typedef struct Refusal {
+typedef struct Refusal { // the first one of a host thread since it last asked
     _Atomic cudaError_t error; // cudaSuccess: there was none, or the thread has asked
-    char kernel[200];
+    char launch[300], why[200];
     struct Refusal *next;
 } Refusal;
 
@@ -41,13 +45,17 @@ static _Thread_local Refusal *own_refusal;
 
 static void say_what_nobody_asked(void)
 {
-    for (const Refusal *r = refusals; r; r = r->next)
-        if (r->error)
-            fprintf(stderr, "simulator: kernel %s did not run: %s (%s), and the program never asked, as by cudaGetLastError()\n",
-                    r->kernel, cudaGetErrorString(r->error), cudaGetErrorName(r->error));
+    char title[400];
+    for (const Refusal *r = refusals; r; r = r->next) {
+        if (!r->error || !sim_checks())
+            continue;
+        snprintf(title, sizeof title, "%s did not run: %s (%s), and the program never asked", r->launch,
+                 cudaGetErrorString(r->error), cudaGetErrorName(r->error));
+        sim_add_finding(UNCHECKED_ERROR, title, NULL, 0, r->why);
+    }
 }
 
-void sim_note_refusal(Slice kernel, cudaError_t error)
+void sim_note_refusal(const char *launch, cudaError_t error, const char *why)
 {
     if (!own_refusal) {
         own_refusal = calloc(1, sizeof *own_refusal);
@@ -60,7 +68,8 @@ void sim_note_refusal(Slice kernel, cudaError_t error)
     }
     if (own_refusal->error)
         return;
-    snprintf(own_refusal->kernel, sizeof own_refusal->kernel, "%.*s", (int)kernel.length, kernel.text);
+    snprintf(own_refusal->launch, sizeof own_refusal->launch, "%s", launch);
+    snprintf(own_refusal->why, sizeof own_refusal->why, "%s", why);
     own_refusal->error = error;
 }
 

@@ -117,9 +117,10 @@ static cudaError_t run_kernel(const KernelWork *k)
     return cudaLaunchKernel(k->host, k->grid, k->block, k->arguments, k->dynamic_bytes, NULL);
 }
 
-static cudaError_t do_work(const Work *work)
+static cudaError_t do_work(const Work *work, uint32_t timeline)
 {
     HOLD_MEMORY();
+    sim_begin_op(timeline, "cudaGraphLaunch");
     IN_STREAM();
     switch (work->type) {
     case cudaGraphNodeTypeKernel:
@@ -130,6 +131,12 @@ static cudaError_t do_work(const Work *work)
         return sim_fill(&work->fill);
     case cudaGraphNodeTypeEventRecord:
         return cudaEventRecord(work->event, NULL);
+    case cudaGraphNodeTypeWaitEvent:
+        sim_wait_in_graph(work->event);
+        return cudaSuccess;
+    case cudaGraphNodeTypeHost: // the function, which comes next, may tell any thread that it has run
+        sim_host_awaits(timeline);
+        return cudaSuccess;
     case cudaGraphNodeTypeMemAlloc:
         work->memory->in_use = true;
         return cudaSuccess;
@@ -140,27 +147,26 @@ static cudaError_t do_work(const Work *work)
     }
 }
 
-static cudaError_t do_on_device(const Node *node)
+static cudaError_t do_on_device(const Node *node, uint32_t timeline)
 {
     const int before = sim_current_device;
     sim_current_device = node->device;
-    const cudaError_t error = do_work(&node->work);
+    const cudaError_t error = do_work(&node->work, timeline);
     sim_current_device = before;
     return error;
 }
 
 // Without the lock: nodes may run functions of the program.
-static cudaError_t run_nodes(const Graph *graph)
+static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
 {
     cudaError_t error = cudaSuccess;
     for (size_t k = 0; k < graph->count && !error && !sim_sticky_error; k++) {
         const Node *node = graph->order[k];
         if (node->disabled)
             continue;
-        if (node->work.type == cudaGraphNodeTypeHost)
+        error = node->work.type == cudaGraphNodeTypeGraph ? run_nodes(node->work.child, timeline) : do_on_device(node, timeline);
+        if (node->work.type == cudaGraphNodeTypeHost && !error)
             node->work.host.fn(node->work.host.userData);
-        else
-            error = node->work.type == cudaGraphNodeTypeGraph ? run_nodes(node->work.child) : do_on_device(node);
     }
     return error;
 }
@@ -174,7 +180,7 @@ static bool holds_memory(const Graph *graph)
     return false;
 }
 
-static cudaError_t begin_launch(cudaGraphExec_t handle, cudaStream_t stream, GraphRun **run)
+static cudaError_t begin_launch(cudaGraphExec_t handle, cudaStream_t stream, GraphRun **run, uint32_t *timeline)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
@@ -185,16 +191,18 @@ static cudaError_t begin_launch(cudaGraphExec_t handle, cudaStream_t stream, Gra
     REQUIRE((found->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) || !holds_memory(found->graph), cudaErrorInvalidValue);
     found->users++;
     *run = found;
+    *timeline = sim_current_timeline();
     return cudaSuccess;
 }
 
 API cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)
 {
     GraphRun *run = NULL;
-    const cudaError_t begun = begin_launch(handle, stream, &run);
+    uint32_t timeline = 0;
+    const cudaError_t begun = begin_launch(handle, stream, &run, &timeline);
     if (!run) // it went wrong, or has become a node of another graph
         return begun;
-    const cudaError_t error = run_nodes(run->graph);
+    const cudaError_t error = run_nodes(run->graph, timeline);
     HOLD_MEMORY();
     leave_run(run);
     return sim_done(error);

@@ -1,6 +1,7 @@
 // calls_launch.c: launches of kernels, and of functions of the host.
 //
 // All work is done when it is asked for: a launch returns when the kernel has ended.
+#include "check_host.h"
 #include "graphs.h"
 
 #include <stdarg.h>
@@ -53,7 +54,8 @@ int sim_largest_cluster(const Kernel *kernel)
     return kernel->large_clusters[sim_current_device] ? LARGEST_CLUSTER : PORTABLE_CLUSTER;
 }
 
-// Says why a kernel is not launched: CUDA's error does not tell.
+// Says why a kernel is not launched: CUDA's error does not tell. The first ones only: programs may do so on purpose.
+enum { MOST_LINES = 8 };
 __attribute__((format(printf, 3, 4)))
 static cudaError_t refuse(const Function *f, cudaError_t error, const char *format, ...)
 {
@@ -63,7 +65,8 @@ static cudaError_t refuse(const Function *f, cudaError_t error, const char *form
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
     sim_readable_name(f->name, name, sizeof name);
-    if (sim_may_explain())
+    static int lines;
+    if (lines < MOST_LINES && ++lines)
         fprintf(stderr, "simulator: kernel %s cannot be launched: %s\n", name, why);
     return error;
 }
@@ -197,30 +200,63 @@ cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **argumen
     return cudaSuccess;
 }
 
+// Why a launch cannot be; empty where its error says all.
+static void explain_refusal(const Kernel *kernel, const Function *f, const Configuration *c, char *why, size_t space)
+{
+    const uint64_t threads = (uint64_t)c->block.x * c->block.y * c->block.z, blocks = (uint64_t)c->grid.x * c->grid.y * c->grid.z;
+    why[0] = 0;
+    if (threads == 0 || blocks == 0)
+        snprintf(why, space, "%s: is a number of elements 0, or was it divided and rounded down?",
+                 threads == 0 ? "a block without threads" : "a grid without blocks");
+    else if (threads > MAX_THREADS)
+        snprintf(why, space, "a block of %llu threads; it can have %d", (unsigned long long)threads, MAX_THREADS);
+    else if (f && f->max_threads && threads > (uint64_t)f->max_threads)
+        snprintf(why, space, "a block of %llu threads; the kernel's __launch_bounds__ say %d at most", (unsigned long long)threads,
+                 f->max_threads);
+    else if (f && c->dynamic_bytes > sim_most_dynamic_bytes(kernel, f))
+        snprintf(why, space, "%zu bytes of dynamic shared memory; without cudaFuncSetAttribute it may have %zu", c->dynamic_bytes,
+                 sim_most_dynamic_bytes(kernel, f));
+}
+
+static void note_refusal(const Kernel *kernel, const Function *f, const Configuration *c, cudaError_t error)
+{
+    char name[200] = "(unknown)", launch[300], why[200];
+    if (kernel)
+        sim_readable_name((Slice){kernel->name, strlen(kernel->name)}, name, sizeof name);
+    snprintf(launch, sizeof launch, "kernel %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>", name, c->grid.x, c->grid.y, c->grid.z,
+             c->block.x, c->block.y, c->block.z, c->dynamic_bytes);
+    explain_refusal(kernel, f, c, why, sizeof why);
+    sim_note_refusal(launch, error, why);
+}
+
 static cudaError_t launch_kernel(const void *host, const Configuration *c, void **arguments, bool cooperative)
 {
-    Kernel *kernel;
-    const Function *f;
+    Kernel *kernel = NULL;
+    const Function *f = NULL;
     const bool was_unseen = unseen;
     unseen = false;
     HOLD_MEMORY();
     STOP_IF_BROKEN();
+    sim_note_launch_attempt();
     cudaError_t error = sim_find_kernel(host, &kernel, &f);
     if (!error)
         error = sim_check_launch(host, c->grid, c->block, c->dynamic_bytes, arguments, cooperative, c->cluster);
     if (!error && !is_stream_of_device(c->stream))
         error = cudaErrorInvalidResourceHandle;
     if (error && was_unseen)
-        sim_note_refusal(kernel ? sim_plain_name((Slice){kernel->name, strlen(kernel->name)}) : (Slice){"(unknown)", 9}, error);
+        note_refusal(kernel, f, c, error);
     if (error)
         return sim_done(error);
     CAPTURE(c->stream, &(Work){cudaGraphNodeTypeKernel,
                                .kernel = {host, c->grid, c->block, c->dynamic_bytes, cooperative, arguments, NULL}});
+    sim_name_op(kernel->name);
     const size_t asked = sim_limit(cudaLimitStackSize), stack = asked > LEAST_STACK ? asked : LEAST_STACK;
     sim_sticky_error = sim_launch_grouped(sim_module_of(kernel->binary), f, c->grid, c->block, c->dynamic_bytes, stack,
                                           arguments, (Grouping){cooperative, c->cluster});
-    if (sim_sticky_error)
+    if (sim_sticky_error) {
         sim_last_error = sim_sticky_error;
+        sim_host_awaits_device(sim_current_device); // all that is still to come are calls that fail
+    }
     return cudaSuccess; // as on a GPU, the next call tells that the kernel failed
 }
 
@@ -307,6 +343,7 @@ static cudaError_t may_run_function(cudaStream_t stream, cudaHostFn_t function, 
     STOP_IF_BROKEN();
     REQUIRE(function, cudaErrorInvalidValue);
     CAPTURE(stream, &(Work){cudaGraphNodeTypeHost, .host = {function, data}});
+    sim_host_awaits(sim_current_timeline()); // the function may tell any thread that it has run
     *may = true;
     return cudaSuccess;
 }

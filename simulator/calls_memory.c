@@ -1,6 +1,7 @@
 // calls_memory.c: allocations of device memory, of pinned and of managed memory.
 #define _GNU_SOURCE // for mincore
 #include "calls.h"
+#include "check_host.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -52,71 +53,40 @@ bool sim_on_host(const void *pointer, size_t bytes)
     return (shared || sim_in_managed_variable(pointer)) && sim_on_device(pointer, bytes);
 }
 
-// ---- Mistakes that CUDA's error does not explain, each with one line; the first ones only, since programs may make them on purpose
-
-enum { MOST_LINES = 8 };
-
-bool sim_may_explain(void)
-{
-    static int lines;
-    return lines < MOST_LINES && ++lines;
-}
-
-bool sim_explain_range(const char *call, const void *pointer, size_t bytes)
-{
-    const Allocation *a = allocation_with(pointer);
-    const size_t offset = a ? (uint64_t)(uintptr_t)pointer - a->address : 0;
-    if (a ? bytes <= a->bytes - offset : !sim_in_device_range(pointer))
-        return false;
-    if (!sim_may_explain())
-        return true;
-    if (a)
-        fprintf(stderr, "simulator: %s: %zu bytes from %p on, byte %zu of an allocation of %zu bytes, go beyond its end\n", call,
-                bytes, pointer, offset, a->bytes);
-    else
-        fprintf(stderr, "simulator: %s: %p is in device memory that has been freed or never was allocated\n", call, pointer);
-    return true;
-}
-
-static void explain_free(const char *call, const void *pointer)
-{
-    const Allocation *a = allocation_with(pointer);
-    if (!sim_may_explain())
-        return;
-    if (!a)
-        fprintf(stderr, "simulator: %s: %p has been freed already, or never was allocated\n", call, pointer);
-    else if ((uint64_t)(uintptr_t)pointer != a->address)
-        fprintf(stderr, "simulator: %s: %p is byte %zu of an allocation of %zu bytes; only its begin can be freed\n", call, pointer,
-                (size_t)((uint64_t)(uintptr_t)pointer - a->address), a->bytes);
-    else
-        fprintf(stderr, "simulator: %s: %p is of a kind that this function does not free\n", call, pointer);
-}
+// ---- Allocations
 
 static cudaError_t end_allocation(const char *call, void *pointer, MemoryKind kind)
 {
     const cudaError_t error = sim_end_allocation(pointer, kind);
     if (error)
-        explain_free(call, pointer);
+        sim_find_wrong_free(call, pointer);
+    if (!sim_is_in_stream()) // not cudaFreeAsync: the others wait for the device
+        sim_host_awaits_device(sim_current_device);
     return sim_done(error);
 }
 
-static cudaError_t allocate(void **pointer, size_t bytes, MemoryKind kind, unsigned flags)
+cudaError_t sim_allocate_memory(const char *call, void **pointer, size_t bytes, MemoryKind kind, unsigned flags)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     STOP_IF(sim_forbidden_in_capture(false));
     REQUIRE(pointer, cudaErrorInvalidValue);
     const cudaError_t error = sim_new_allocation(bytes, kind, pointer);
-    if (!error && *pointer)
-        sim_allocation_at((uint64_t)(uintptr_t)*pointer)->flags = flags;
-    return sim_done(error);
+    if (error)
+        sim_note_failed_allocation(call, bytes);
+    if (error || !*pointer)
+        return sim_done(error);
+    Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)*pointer);
+    a->flags = flags;
+    sim_note_allocation(a, call);
+    return cudaSuccess;
 }
 
 // ---- Device memory
 
 API cudaError_t cudaMalloc(void **pointer, size_t bytes)
 {
-    return allocate(pointer, bytes, DEVICE_MEMORY, 0);
+    return sim_allocate_memory(__func__, pointer, bytes, DEVICE_MEMORY, 0);
 }
 
 API cudaError_t cudaFree(void *pointer)
@@ -134,20 +104,20 @@ API cudaError_t cudaFree(void *pointer)
 }
 
 // Rows of width bytes that begin at multiples of *pitch.
-static cudaError_t allocate_rows(void **pointer, size_t *pitch, size_t width, size_t rows)
+static cudaError_t allocate_rows(const char *call, void **pointer, size_t *pitch, size_t width, size_t rows)
 {
     enum { PITCH = 512 };
     size_t bytes;
     REQUIRE(width <= SIZE_MAX - PITCH, cudaErrorMemoryAllocation);
     *pitch = (width + PITCH - 1) / PITCH * PITCH;
     REQUIRE(!__builtin_mul_overflow(*pitch, rows, &bytes), cudaErrorMemoryAllocation);
-    return cudaMalloc(pointer, bytes);
+    return sim_allocate_memory(call, pointer, bytes, DEVICE_MEMORY, 0);
 }
 
 API cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
 {
     REQUIRE(pointer && pitch, cudaErrorInvalidValue);
-    return allocate_rows(pointer, pitch, width, height);
+    return allocate_rows(__func__, pointer, pitch, width, height);
 }
 
 API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitched, struct cudaExtent extent)
@@ -157,7 +127,7 @@ API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitched, struct cudaExtent e
     REQUIRE(!__builtin_mul_overflow(extent.height, extent.depth, &rows), cudaErrorMemoryAllocation);
     pitched->xsize = extent.width;
     pitched->ysize = extent.height;
-    return allocate_rows(&pitched->ptr, &pitched->pitch, extent.width, rows);
+    return allocate_rows(__func__, &pitched->ptr, &pitched->pitch, extent.width, rows);
 }
 
 API cudaError_t cudaMemGetInfo(size_t *unused, size_t *total)
@@ -174,14 +144,14 @@ API cudaError_t cudaMemGetInfo(size_t *unused, size_t *total)
 
 API cudaError_t cudaMallocHost(void **pointer, size_t bytes)
 {
-    return allocate(pointer, bytes, PINNED_MEMORY, cudaHostAllocDefault);
+    return sim_allocate_memory(__func__, pointer, bytes, PINNED_MEMORY, cudaHostAllocDefault);
 }
 
 API cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
 {
     const unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
     REQUIRE((flags & ~known) == 0, cudaErrorInvalidValue);
-    return allocate(pointer, bytes, PINNED_MEMORY, flags);
+    return sim_allocate_memory(__func__, pointer, bytes, PINNED_MEMORY, flags);
 }
 
 API cudaError_t cudaFreeHost(void *pointer)
@@ -196,7 +166,7 @@ API cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
 {
     REQUIRE(flags == cudaMemAttachGlobal || flags == cudaMemAttachHost, cudaErrorInvalidValue);
     REQUIRE(bytes > 0, cudaErrorInvalidValue);
-    return allocate(pointer, bytes, MANAGED_MEMORY, flags);
+    return sim_allocate_memory(__func__, pointer, bytes, MANAGED_MEMORY, flags);
 }
 
 API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)

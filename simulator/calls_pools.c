@@ -63,7 +63,7 @@ API cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPoo
     struct Pool *p = pool_of(pool);
     const int device = sim_current_device;
     sim_current_device = p->device; // which the memory belongs to, wherever it is asked for
-    const cudaError_t error = cudaMalloc(pointer, bytes);
+    const cudaError_t error = sim_allocate_memory("cudaMallocAsync", pointer, bytes, DEVICE_MEMORY, 0);
     sim_current_device = device;
     if (error || !*pointer)
         return error;

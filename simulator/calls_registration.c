@@ -215,6 +215,11 @@ API char __cudaInitModule(void **handle)
     return 1;
 }
 
+bool sim_has_kernels(void)
+{
+    return kernels != NULL;
+}
+
 Kernel *sim_kernel_of(const void *host)
 {
     for (Kernel *k = kernels; k; k = k->next)

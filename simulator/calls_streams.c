@@ -7,9 +7,9 @@ enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 }; // the smaller number goes 
 
 // ---- Streams
 
-static unsigned long long streams_made;
+static unsigned long long streams_made, streams_named; // the latter by the program
 
-static Stream *new_stream_object(unsigned flags, int priority)
+static Stream *new_stream_object(TimelineKind kind, unsigned flags, int priority)
 {
     Stream *s = calloc(1, sizeof *s);
     if (!s)
@@ -17,6 +17,7 @@ static Stream *new_stream_object(unsigned flags, int priority)
     s->device = sim_current_device;
     s->flags = flags;
     s->id = ++streams_made;
+    s->timeline = sim_new_timeline(kind, s->device, kind == LEGACY_TIMELINE ? 0 : ++streams_named);
     s->attributes[cudaLaunchAttributeSynchronizationPolicy].syncPolicy = cudaSyncPolicyAuto;
     s->attributes[cudaLaunchAttributeMemSyncDomainMap].memSyncDomainMap.remote = 1;
     s->attributes[cudaLaunchAttributePriority].priority = priority;
@@ -29,7 +30,7 @@ static Stream *default_stream(void)
     static Stream *streams[SIM_MOST_DEVICES];
     Stream **stream = &streams[sim_current_device];
     if (!*stream)
-        *stream = new_stream_object(cudaStreamDefault, LEAST_PRIORITY);
+        *stream = new_stream_object(LEGACY_TIMELINE, cudaStreamDefault, LEAST_PRIORITY);
     return *stream;
 }
 
@@ -39,6 +40,46 @@ Stream *sim_stream_of(cudaStream_t stream)
         return default_stream();
     return sim_object_of(STREAM_HANDLE, stream);
 }
+
+static void end_stream(void *object)
+{
+    sim_end_timeline(((Stream *)object)->timeline);
+    free(object);
+}
+
+// ---- Operations
+
+void sim_begin_operation(const char *call, cudaStream_t stream)
+{
+    if (!sim_is_in_stream())
+        sim_begin_op(sim_stream_of(stream)->timeline, call);
+}
+
+AtOnce sim_begin_at_once(const char *call, bool waits)
+{
+    const bool outermost = !sim_is_in_stream();
+    sim_begin_operation(call, NULL);
+    if (outermost)
+        sim_enter_stream();
+    return (AtOnce){outermost, waits};
+}
+
+void sim_end_at_once(AtOnce *a)
+{
+    int depth = 1;
+    if (a->outermost)
+        sim_leave_stream(&depth);
+    if (a->outermost && a->waits)
+        sim_host_awaits(default_stream()->timeline);
+}
+
+// Where a call that names a stream, or a graph's node that does the same, stands.
+static uint32_t timeline_of(cudaStream_t stream)
+{
+    return sim_is_in_stream() ? sim_current_timeline() : sim_stream_of(stream)->timeline;
+}
+
+// ---- What is known of streams
 
 static int within_range(int priority)
 {
@@ -60,7 +101,8 @@ API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flag
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     REQUIRE(stream && (flags & ~(unsigned)cudaStreamNonBlocking) == 0, cudaErrorInvalidValue);
-    Stream *object = new_stream_object(flags, within_range(priority));
+    const TimelineKind kind = flags & cudaStreamNonBlocking ? LONELY_TIMELINE : BLOCKING_TIMELINE;
+    Stream *object = new_stream_object(kind, flags, within_range(priority));
     *stream = object ? sim_new_handle(STREAM_HANDLE, object) : NULL;
     REQUIRE(*stream, cudaErrorMemoryAllocation);
     return cudaSuccess;
@@ -83,7 +125,7 @@ API cudaError_t cudaStreamDestroy(cudaStream_t stream)
     STOP_IF(stream ? sim_stream_in_capture(stream) : cudaSuccess);
     Stream *object = sim_end_handle(STREAM_HANDLE, stream); // the default streams have no handle
     REQUIRE(object, cudaErrorInvalidResourceHandle);
-    free(object);
+    end_stream(object);
     return cudaSuccess;
 }
 
@@ -93,6 +135,7 @@ API cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     STOP_IF_BROKEN();
     REQUIRE_STREAM(stream);
     STOP_IF(sim_stream_in_capture(stream));
+    sim_host_awaits(timeline_of(stream));
     return cudaSuccess;
 }
 
@@ -204,7 +247,14 @@ API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t 
 struct CUevent_st {
     int device;
     bool recorded, without_time;
+    Clocks before; // what has ended when it has happened
 };
+
+static void end_event(void *object)
+{
+    sim_free_clocks(&((struct CUevent_st *)object)->before);
+    free(object);
+}
 
 static struct CUevent_st *event_of(cudaEvent_t event)
 {
@@ -240,7 +290,7 @@ API cudaError_t cudaEventDestroy(cudaEvent_t event)
     struct CUevent_st *object = sim_end_handle(EVENT_HANDLE, event);
     REQUIRE(object, cudaErrorInvalidResourceHandle);
     sim_forget_captured(event);
-    free(object);
+    end_event(object);
     return cudaSuccess;
 }
 
@@ -257,6 +307,7 @@ API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
     if (captured)
         return cudaSuccess;
     event_of(event)->recorded = true;
+    sim_mark_event(&event_of(event)->before, timeline_of(stream));
     return cudaSuccess;
 }
 
@@ -271,6 +322,7 @@ API cudaError_t cudaEventSynchronize(cudaEvent_t event)
     STOP_IF_BROKEN();
     REQUIRE_EVENT(event);
     STOP_IF(sim_event_in_capture(event));
+    sim_host_awaits_event(&event_of(event)->before);
     return cudaSuccess;
 }
 
@@ -290,6 +342,8 @@ API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsi
     REQUIRE(flags == cudaEventWaitDefault || flags == cudaEventWaitExternal, cudaErrorInvalidValue);
     bool captured;
     STOP_IF(sim_capture_wait(stream, event, flags, &captured));
+    if (!captured)
+        sim_await_event(timeline_of(stream), &event_of(event)->before);
     return cudaSuccess;
 }
 
@@ -297,6 +351,12 @@ static void say_that_time_is_none(void)
 {
     fprintf(stderr, "simulator: cudaEventElapsedTime gave NaN: the simulator counts what kernels do and has no clock; how long they take, "
                     "only a GPU tells\n");
+}
+
+void sim_wait_in_graph(cudaEvent_t event)
+{
+    if (event_of(event))
+        sim_await_event(sim_current_timeline(), &event_of(event)->before);
 }
 
 // Always NaN: what the host took says nothing about a GPU. That is said once, at the program's end, behind its own messages.
@@ -316,13 +376,15 @@ API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t e
         atexit(say_that_time_is_none);
     noted = true;
     *ms = NAN;
+    sim_host_awaits_event(&first->before); // both have happened
+    sim_host_awaits_event(&second->before);
     return cudaSuccess;
 }
 
 void sim_end_all_streams(void)
 {
-    sim_end_all_handles(STREAM_HANDLE, free);
-    sim_end_all_handles(EVENT_HANDLE, free);
+    sim_end_all_handles(STREAM_HANDLE, end_stream);
+    sim_end_all_handles(EVENT_HANDLE, end_event);
 }
 
 // ---- For nvcc -default-stream per-thread

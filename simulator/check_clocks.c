@@ -95,7 +95,8 @@ uint32_t sim_new_site(const Instr *i)
         const Instr **more = malloc(site_space * sizeof *more); // the old table stays: others may be reading it
         if (!more)
             abort();
-        memcpy(more, sites, site_count * sizeof *more);
+        if (sites)
+            memcpy(more, sites, site_count * sizeof *more);
         sites = more;
     }
     const uint32_t site = site_count < MOST_SITES ? site_count++ : MOST_SITES - 1;

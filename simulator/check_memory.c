@@ -521,6 +521,8 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
         if (offset % LINE_BYTES == 0)
             left = check_whole_lines(&check, lines, offset, values);
     }
+    if (left && a)
+        a->has_cells = true;
     for (uint32_t rest = left; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         check_lane(&check, access, lines, l, (uint64_t)(uintptr_t)access->pointer[l] - base, values);

@@ -34,5 +34,7 @@ void sim_add_fault(const Launch *launch);
 void sim_say_findings(void);
 // How many there are.
 int sim_count_findings(void);
+// Ends the program now, in the midst of an access that cannot be made. Does not return, as there is a finding.
+void sim_end_with_findings(void);
 
 #endif

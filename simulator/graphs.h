@@ -113,7 +113,7 @@ cudaError_t sim_capture(cudaStream_t stream, const Work *work, bool *captured);
         if (captured)                                                            \
             return cudaSuccess;                                                  \
     } while (0);                                                                 \
-    IN_STREAM()
+    OPERATION(stream)
 
 void sim_end_all_captures(void);
 

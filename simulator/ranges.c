@@ -6,13 +6,15 @@
 //
 // Fresh memory holds POISON, so that a kernel that reads what nobody wrote gives the same wrong answer every time.
 // All pages show one file full of it until they are first written: an allocation of any size costs no memory before.
-#define _GNU_SOURCE // memfd_create
-#include "sim.h"
+#define _GNU_SOURCE // memfd_create, REG_ERR
+#include "check_host.h"
+#include "check_shared.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum { PIECE_BYTES = 4 << 20, POISON = 0xff, LEAST_ALIGNMENT = 512 }; // the last: as cudaMalloc gives it
@@ -31,59 +33,36 @@ static struct sigaction earlier_action; // on SIGSEGV, before ours
 
 // ---- What the host must not touch
 
-typedef struct Line { // of text, put together without functions that a signal handler must not call
-    char text[300];
-    size_t length;
-} Line;
-
-static void add_text(Line *line, const char *text)
+// Whether the instruction that failed was to write.
+static bool was_write(const void *context)
 {
-    while (*text && line->length < sizeof line->text)
-        line->text[line->length++] = *text++;
+#ifdef __x86_64__
+    return ((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2;
+#else
+    return (void)context, false;
+#endif
 }
 
-static void add_number(Line *line, uint64_t number, unsigned base)
-{
-    char digits[24];
-    size_t k = sizeof digits - 1;
-    digits[k] = 0;
-    do
-        digits[--k] = "0123456789abcdef"[number % base];
-    while (number /= base);
-    add_text(line, digits + k);
-}
-
-static void describe(Line *line, uint64_t address)
-{
-    const Allocation *a = sim_allocation_at(address);
-    add_text(line, "simulator: the host read or wrote 0x");
-    add_number(line, address, 16);
-    if (!a || address - a->address >= a->bytes) {
-        add_text(line, ", device memory that has been freed or never was allocated\n");
-        return;
-    }
-    add_text(line, a->kind == MODULE_MEMORY ? ", a variable in device memory (byte " : ", which is device memory (byte ");
-    add_number(line, address - a->address, 10);
-    add_text(line, " of the ");
-    add_number(line, a->bytes, 10);
-    add_text(line, " of allocation ");
-    add_number(line, (uint64_t)a->number, 10);
-    add_text(line, a->kind == MODULE_MEMORY ? "); cudaMemcpyFromSymbol and cudaMemcpyToSymbol copy it\n" : "); cudaMemcpy copies it\n");
-}
-
+// The program's own thread is here in the midst of its own code, so that it may print.
 static void explain_fault(int signal, siginfo_t *info, void *context)
 {
-    (void)context;
     const uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
-    if (info->si_code > 0 && address - device_range.begin < device_range.end - device_range.begin) {
-        Line line = {.length = 0};
-        describe(&line, address);
-        if (write(STDERR_FILENO, line.text, line.length) < 0)
-            _exit(1);
+    if (info->si_code > 0 && sim_in_shared_range(info->si_addr) && sim_explain_shared(address, was_write(context)))
+        return;
+    if (info->si_code > 0 && (sim_in_device_range(info->si_addr) || sim_in_shared_range(info->si_addr))) {
+        sim_find_host_access(address, was_write(context));
+        if (sim_checks() && earlier_action.sa_handler == SIG_DFL)
+            sim_end_with_findings();
     }
     sigaction(signal, &earlier_action, NULL); // which is asked when the instruction fails again
     if (info->si_code <= 0)                   // unless a process has sent the signal
         raise(signal);
+}
+
+bool sim_handles_faults(void)
+{
+    struct sigaction now;
+    return sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == explain_fault;
 }
 
 // ---- Ranges
@@ -166,6 +145,11 @@ static uint64_t find_gap(const Range *range, uint64_t from, size_t bytes, size_t
     return 0;
 }
 
+static uint64_t page_bytes(void)
+{
+    return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_t *address)
 {
     alignment = alignment > LEAST_ALIGNMENT ? alignment : LEAST_ALIGNMENT;
@@ -177,13 +161,24 @@ uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_
         return memset(memory, POISON, bytes);
     }
     Range *range = on_device ? &device_range : &shared_range;
+    if (!on_device && alignment < page_bytes()) // pages that are closed to the host are one allocation's
+        alignment = page_bytes();
     *address = find_gap(range, range->next, bytes, alignment);
     if (*address == 0)
         *address = find_gap(range, range->begin, bytes, alignment);
     if (*address == 0 || !map(range, *address - range->begin + bytes))
         return NULL;
     range->next = *address + bytes;
+    if (!on_device)
+        mprotect((void *)(uintptr_t)*address, bytes, PROT_READ | PROT_WRITE);
     return range->memory + (*address - range->begin);
+}
+
+// What host and device share has pages of its own, which the host must not touch any more.
+static void close_pages(uint64_t address, size_t bytes)
+{
+    if (sim_checks() && sim_in_shared_range((const void *)(uintptr_t)address))
+        mprotect((void *)(uintptr_t)address, bytes, PROT_NONE);
 }
 
 // Pages in which nothing else lies go back to the system, and are poison when they are used again.
@@ -193,7 +188,7 @@ void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes)
         free(memory);
         return;
     }
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = address + bytes;
+    const uint64_t page = page_bytes(), end = address + bytes;
     const Allocation *below = sim_allocation_at(address), *above = sim_allocation_above(address);
     const uint64_t gap_begin = round_up(below ? below->address + below->bytes : 0, page);
     const uint64_t gap_end = above ? above->address / page * page : UINT64_MAX;
@@ -201,6 +196,7 @@ void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes)
     const uint64_t to = gap_end < end ? gap_end : round_up(end, page);
     if (from >= to) {
         memset(memory, POISON, bytes);
+        close_pages(address, bytes);
         return;
     }
     if (from > address)
@@ -208,11 +204,17 @@ void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes)
     if (to < end)
         memset(memory + (to - address), POISON, end - to);
     madvise(memory + (int64_t)(from - address), to - from, MADV_DONTNEED);
+    close_pages(address, bytes);
 }
 
 bool sim_in_device_range(const void *pointer)
 {
     return reserved && (uint64_t)(uintptr_t)pointer - device_range.begin < device_range.end - device_range.begin;
+}
+
+bool sim_in_shared_range(const void *pointer)
+{
+    return reserved && (uint64_t)(uintptr_t)pointer - shared_range.begin < shared_range.end - shared_range.begin;
 }
 
 void *sim_memory_at(const void *pointer)

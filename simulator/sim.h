@@ -335,7 +335,18 @@ typedef struct Allocation {
     int device;         // that was current when it was made
     uint32_t open_to;   // the devices whose kernels may touch it, a bit each
     struct Line *lines; // what kernels did to it, for the checker; NULL: nothing as yet
+    bool has_cells;     // some of these lines may have
+    const char *call;   // the program's, that made it, or NULL,
+    int call_number;    // and how many of these there were by then
+    struct Uses *uses;  // of check_shared.c, of what host and device share; or NULL
 } Allocation;
+
+typedef struct Freed { // what an allocation was
+    uint64_t address;
+    size_t bytes;
+    const char *call, *freed_by;
+    int call_number;
+} Freed;
 
 cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer); // the pointer that the program gets
 cudaError_t sim_end_allocation(void *pointer, MemoryKind kind); // an error if it is of another kind
@@ -350,6 +361,7 @@ void sim_unregister_memory(void *pointer);                              // which
 // The allocation that holds the address, or the next below it, or NULL.
 Allocation *sim_allocation_at(uint64_t address);
 Allocation *sim_allocation_above(uint64_t address); // the next one that begins above it, or NULL
+const Freed *sim_freed_at(uint64_t address); // that held the address, and was freed last; NULL if that is not known
 void sim_forget_writers(void);
 size_t sim_allocated_bytes(void);
 enum { SIM_USUAL_HEAP = 8 << 20 }; // bytes that malloc in kernels gives at most
@@ -362,6 +374,8 @@ bool sim_set_heap_limit(size_t bytes); // false: a kernel has called malloc alre
 uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_t *address);
 void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes); // of an allocation that is off the list
 bool sim_in_device_range(const void *pointer); // where the host must not read or write
+bool sim_in_shared_range(const void *pointer); // that both may touch
+bool sim_handles_faults(void); // the program has not put a handler of its own in place of the simulator's
 void *sim_memory_at(const void *pointer);      // where the bytes lie that the program knows under this pointer
 
 // ---- spaces.c: address spaces, and the way to memory.
@@ -599,6 +613,7 @@ typedef struct Launch {
     bool together;      // blocks take turns
     Watch watch;
     bool traced;        // blocks of it: trace.c
+    bool noted;         // what it uses of memory that it shares with the host: check_shared.c
     uint64_t *shuffled; // the blocks in the order in which they begin; NULL: in that of their numbers
     // Places in that order: of the first that nobody runs yet, of the first that went wrong.
     uint64_t next_block, fault_block;

@@ -4,6 +4,7 @@
 // Shared and local memory have addresses of their own, from 0 on; their generic addresses lie in two
 // windows that no pointer of the program reaches.
 #include "check.h"
+#include "check_shared.h"
 #include "lanes.h"
 
 #include <string.h>
@@ -59,6 +60,22 @@ static void note_use(Warp *w, AccessKind kind)
         sim_await_turn(b);
     else if (k == b->read_count)
         b->read[b->read_count++] = w->near;
+}
+
+// Who uses memory is noted where other streams or the host may use it, too.
+static void note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
+{
+    const bool writes = access->kind != ACCESS_READ && access->kind != ACCESS_ASYNC_READ;
+    const bool atomically = access->kind == ACCESS_ATOMIC || i->semantics != WEAK;
+    const UseKind how = (writes ? WRITES : READS) | (atomically ? ATOMICALLY : 0);
+    for (; mask; mask &= mask - 1) {
+        const uint64_t address = access->address[__builtin_ctz(mask)];
+        if (sim_is_in_the_way(w->near, address, access->bytes, how)) {
+            sim_await_turn(w->block); // a block that runs ahead in vain is in nobody's way
+            sim_note_conflict(w->near, address, access->bytes, how);
+        }
+        sim_note_use(w->near, address, access->bytes, how);
+    }
 }
 
 typedef struct Extent { // of the addresses of all lanes that are on
@@ -169,6 +186,8 @@ static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
         if (holds(w->near, extent.least, extent.most, access->bytes)) { // as nearly always
             if (in_turn)
                 note_use(w, access->kind);
+            if (w->near->uses && w->block->launch->noted)
+                note_shared_use(w, i, access, access->mask);
             set_pointers(access, (uint64_t)(uintptr_t)w->near->memory - w->near->address, 0);
             if (w->block->check)
                 sim_check_access(w, i, access, access->mask, NULL, w->near);
@@ -185,6 +204,8 @@ static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
         }
         if (in_turn)
             note_use(w, access->kind);
+        if (w->near->uses && w->block->launch->noted)
+            note_shared_use(w, i, access, 1u << l);
         access->pointer[l] = w->near->memory + (address - w->near->address);
         if (w->block->check)
             sim_check_access(w, i, access, 1u << l, NULL, w->near);

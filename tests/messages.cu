@@ -35,18 +35,6 @@ static void refuse_launches()
     end(cudaLaunchCooperativeKernel((const void *)narrow, dim3(100000), dim3(32), list, 0, 0));
 }
 
-static void copy_wrongly()
-{
-    int *device, host[4] = {};
-    cudaMalloc(&device, sizeof host);
-    end(cudaMemcpy(host, device, sizeof host, cudaMemcpyHostToDevice));
-    end(cudaMemcpy(device, host, sizeof host, cudaMemcpyDeviceToDevice));
-    end(cudaMemcpy(device, NULL, sizeof host, cudaMemcpyHostToDevice));
-    end(cudaMemcpy(device, host, sizeof host, (cudaMemcpyKind)7));
-    end(cudaMemcpy2D(host, 8, device, 8, 8, 2, cudaMemcpyHostToHost));
-    end(cudaMemcpy(device, host, sizeof host, cudaMemcpyDefault));
-}
-
 static void ask_for_time()
 {
     cudaEvent_t event;
@@ -80,8 +68,6 @@ int main(int, char **arguments)
 {
     if (strcmp(arguments[1], "launches") == 0)
         refuse_launches();
-    else if (strcmp(arguments[1], "copies") == 0)
-        copy_wrongly();
     else if (strcmp(arguments[1], "time") == 0)
         ask_for_time();
     else

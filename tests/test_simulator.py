@@ -250,13 +250,17 @@ def test_counters_worked_out_by_hand(tmp_path):
 
 # ---- Programs
 
+# Programs that call CUDA wrongly, to see its errors.
+WRONG_ON_PURPOSE = ["api_edge", "device_heap", "driver_api", "graphs", "host_threads", "runtime_calls"]
+
 # make test compiles each program once, every third one as a debugger wants it; ALL=1 compiles all of them both ways.
 @pytest.mark.parametrize("source, flags", [(source, flags) for k, source in enumerate(PROGRAMS) for flags in ("-O3", "-G")
                                            if not os.environ.get("LEFT_OUT") or (flags == "-G") == (k % 3 == 0)],
                          ids=lambda value: getattr(value, "stem", value))
 def test_programs_of_a_course(source, flags, tmp_path):
-    """Broken: a program that passes on a GPU does not pass here."""
-    result = run(build(source, tmp_path / source.stem, flags, "-Xptxas=-suppress-stack-size-warning"))
+    """Broken: a program that passes on a GPU does not pass here, or the checker finds in it what is no mistake."""
+    checks = "0" if source.stem in WRONG_ON_PURPOSE else "1"
+    result = run(build(source, tmp_path / source.stem, flags, "-Xptxas=-suppress-stack-size-warning"), SIM_CHECK=checks)
     assert result.returncode == 0 and result.stdout.splitlines()[-1] == "PASS", result.stderr
 
 
@@ -281,14 +285,14 @@ def memory(tmp_path_factory):
 
 
 @pytest.mark.parametrize("access, said", [
-    ("read", r"the host read or wrote 0x[0-9a-f]+, which is device memory \(byte 16 of the 4096 of allocation 2\); cudaMemcpy copies it"),
-    ("write", r"the host read or wrote 0x[0-9a-f]+, which is device memory \(byte 16 of the 4096 of allocation 2\); cudaMemcpy copies it"),
-    ("variable", r"the host read or wrote 0x[0-9a-f]+, a variable in device memory \(byte 12 of the 100 .*cudaMemcpyFromSymbol.* copy it"),
-    ("freed", "the host read or wrote 0x[0-9a-f]+, device memory that has been freed or never was allocated")])
+    ("read", "the host reads device memory: byte 16 of the 1st cudaMalloc's 4096 bytes"),
+    ("write", "the host writes device memory: byte 16 of the 1st cudaMalloc's 4096 bytes"),
+    ("variable", "the host reads device memory: byte 12 of a variable's 100 bytes"),
+    ("freed", "the host reads device memory: byte 4 of the 2nd cudaMalloc's 4096 bytes, which cudaFree has freed")])
 def test_the_host_cannot_touch_device_memory(memory, access, said):
-    """Broken: a program that forgets cudaMemcpy passes here and crashes on a GPU, or crashes without a word."""
-    result = run(memory, access)
-    assert result.returncode != 0 and re.search(f"^simulator: {said}$", result.stderr, re.MULTILINE), result.stderr
+    """Broken: without the checker, a program that forgets cudaMemcpy passes here and crashes on a GPU, or crashes without a word."""
+    result = run(memory, access, SIM_CHECK="0")
+    assert result.returncode != 0 and f"simulator: {said}\n" in result.stderr
     if not os.environ.get("ASAN_OPTIONS"):  # the sanitizer has a handler of its own, which comes next
         assert result.returncode == -signal.SIGSEGV and len(result.stderr.splitlines()) == 1
 
@@ -318,18 +322,11 @@ def test_many_pieces_of_the_heap(memory):
     assert result.stdout == f"{every + third}\ncudaSuccess\n", result.stderr
 
 
-def test_wrong_ranges_are_named(memory):
-    """Broken: CUDA's error is all that one learns, or a program that tests for errors is flooded."""
+def test_wrong_ranges_give_cudas_errors(memory):
+    """Broken: a wrong call gets another error than CUDA's, or a program that tests for errors is flooded."""
     result = run(memory, "calls")
-    lines = result.stderr.splitlines()
-    for line, said in zip(lines, [r"cudaMemcpy: 100 bytes from 0x\w+ on, byte 20 of an allocation of 100 bytes, go beyond its end",
-                                  r"cudaMemset: 101 bytes from 0x\w+ on, byte 0 of an allocation of 100 bytes, go beyond its end",
-                                  r"cudaFree: 0x\w+ is byte 4 of an allocation of 100 bytes; only its begin can be freed",
-                                  r"cudaFreeHost: 0x\w+ is of a kind that this function does not free",
-                                  r"cudaFree: 0x\w+ has been freed already, or never was allocated",
-                                  r"cudaMemcpy: 0x\w+ is in device memory that has been freed or never was allocated"]):
-        assert re.fullmatch(f"simulator: {said}", line), line
-    assert result.stdout.startswith("1111111\n") and 6 <= len(lines) <= 10
+    assert result.stdout.startswith("1111111\n") and result.stderr.count("error: ") == 6, result.stderr
+    assert run(memory, "calls", SIM_CHECK="0").stderr == ""
 
 
 @pytest.mark.parametrize("threads", "128")

@@ -105,6 +105,7 @@ static void peers(int *first, int *second)
     CUDA(cudaSetDevice(0));
     CUDA(cudaMalloc(&later, sizeof back));
     CUDA(cudaMemset(later, 0, sizeof back));
+    CUDA(cudaDeviceSynchronize()); // no stream of the other device waits for the fill
     CUDA(cudaSetDevice(1));
     add<<<1, 32>>>(later, 1); // what is allocated later is open too
     CUDA(cudaMemcpy(back, first, sizeof back, cudaMemcpyDeviceToHost));
@@ -120,6 +121,7 @@ static void limits_and_reset(int *first)
     CUDA(cudaSetDevice(1));
     CUDA(cudaDeviceSetLimit(cudaLimitStackSize, 9000));
     take_half_of_heap<<<1, 2>>>(given); // device 1 has a heap of its own,
+    CUDA(cudaDeviceSynchronize());
     CUDA(cudaSetDevice(0));
     take_half_of_heap<<<1, 2>>>(given);
     CUDA(cudaDeviceSynchronize());

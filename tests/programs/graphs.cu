@@ -317,6 +317,7 @@ static void captured()
     CUDA(cudaStreamSynchronize(a));
     CHECK(host[0] == 10 && first_of(y) == 2 && calls == 1);
     CUDA(cudaGraphLaunch(run, b));
+    CUDA(cudaStreamSynchronize(b));
     CHECK(host[0] == 110 && host[N / 2 - 1] == 110 && host[N / 2] == 0 && calls == 2);
     CUDA(cudaGraphExecDestroy(run));
     CUDA(cudaGraphDestroy(graph));
@@ -332,6 +333,7 @@ static void captured()
     CUDA(cudaGraphExecDestroy(run));
     CUDA(cudaGraphInstantiate(&run, graph, 0));
     CUDA(cudaGraphLaunch(run, b));
+    CUDA(cudaStreamSynchronize(b));
     CHECK(first_of(y) == 14);
     CUDA(cudaGraphExecDestroy(run));
     CUDA(cudaGraphDestroy(graph));

@@ -1,0 +1,316 @@
+// check_shared.c: memory that several share: whether operations of streams, and the host, use it in an order.
+//
+// Of each word the last operations are known that read and wrote it: kernels, copies, fills. If another one writes it,
+// or reads what was written, the program must have ordered them (order.h); else that is a race, although one has ended
+// here before the other begins. Of device memory that is noted only in programs that make streams.
+//
+// Nor must the host read or write memory that it shares with the device, managed or pinned, while an operation that it
+// has not waited for may use it. Such allocations are closed while there is one: to all of the host's accesses if it has
+// written something, to writes if it only reads. Who touches such a page is stopped (ranges.c has the handler). If an
+// operation that may not be over has used the very word, that is a race; else the page is open until the next operation,
+// and the program goes on. (A system call that is given such a page fails: EFAULT.)
+//
+// Some races are missed: of all that read a word only the last is known, of parts of words nothing, and of the host's
+// accesses of a page the first. None is invented. Kernels with stores, atomic operations or fences at the scope of the
+// system, or volatile ones, may tell others themselves how far they are: what they use is not noted.
+#define _GNU_SOURCE // memmem
+#include "check_shared.h"
+#include "calls.h"
+#include "check_host.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { WORD = 4, ALL = PROT_READ | PROT_WRITE, MOST_CONFLICTS = 64 };
+static const uint32_t ATOMIC_USE = 1u << 31, NUMBER = ~(1u << 31); // of an entry: how, and the operation
+
+typedef struct Pending { // the last operation of a timeline that used an allocation, if the host has not waited for it
+    uint32_t op;
+    bool writes;
+    struct Pending *next;
+} Pending;
+
+typedef struct Uses { // of an allocation
+    uint64_t address;
+    size_t bytes;
+    uint32_t *read, *written;       // by which operation each word was last; 0: by none
+    atomic_uint reader, writer;     // of all words
+    Pending *pending;
+    bool closes;                    // to the host, which may touch it
+    int allowed;                    // to the host: of ALL
+    struct Uses *next;
+} Uses;
+
+static Uses *all_uses;
+static bool opened; // an operation runs
+
+// ---- Allocations
+
+static uint32_t *new_table(size_t bytes)
+{
+    void *table = mmap(NULL, bytes / WORD * sizeof(uint32_t) + 1, ALL, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (table == MAP_FAILED)
+        abort();
+    return table;
+}
+
+void sim_begin_uses(Allocation *a)
+{
+    const bool with_host = sim_in_shared_range((const void *)(uintptr_t)a->address);
+    if (!sim_checks() || a->uses || a->kind == PARAMETER_MEMORY || a->kind == HEAP_MEMORY || !(with_host || sim_has_streams()))
+        return;
+    Uses *u = calloc(1, sizeof *u);
+    if (!u)
+        abort();
+    *u = (Uses){.address = a->address, .bytes = a->bytes, .closes = with_host, .allowed = ALL, .next = all_uses};
+    u->read = new_table(a->bytes);
+    u->written = new_table(a->bytes);
+    all_uses = a->uses = u;
+}
+
+// Lets the host do so much with all of it.
+static void allow(Uses *u, int allowed)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    if (allowed != ALL && !sim_handles_faults())
+        return; // nobody would let the host go on
+    if (u->allowed != allowed)
+        mprotect((void *)(uintptr_t)u->address, (u->bytes + page - 1) / page * page, allowed);
+    u->allowed = allowed;
+}
+
+static void drop(Uses *u, bool all) // or what the host has waited for
+{
+    for (Pending **link = &u->pending; *link;) {
+        Pending *p = *link;
+        if (all || sim_host_has_awaited(p->op)) {
+            *link = p->next;
+            free(p);
+        } else {
+            link = &p->next;
+        }
+    }
+}
+
+void sim_end_uses(Allocation *a)
+{
+    Uses *u = a->uses;
+    for (Uses **link = &all_uses; *link; link = &(*link)->next)
+        if (*link == u) {
+            *link = u->next;
+            break;
+        }
+    allow(u, ALL);
+    drop(u, true);
+    munmap(u->read, u->bytes / WORD * sizeof(uint32_t) + 1);
+    munmap(u->written, u->bytes / WORD * sizeof(uint32_t) + 1);
+    free(u);
+    a->uses = NULL;
+}
+
+// ---- Operations
+
+typedef struct Conflict { // of the current operation with an earlier one, where it is first
+    uint32_t earlier;
+    bool earlier_writes, writes;
+    uint64_t address;
+} Conflict;
+
+static Conflict conflicts[MOST_CONFLICTS];
+static int conflict_count;
+static pthread_mutex_t conflict_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool is_ordered(uint32_t entry, UseKind how)
+{
+    return (how & ATOMICALLY && entry & ATOMIC_USE) || sim_op_ordered(entry & NUMBER, sim_current_op());
+}
+
+// The first of the words that lie in these bytes as a whole, and the first behind them.
+static void words_of(const Uses *u, uint64_t address, size_t bytes, uint64_t *begin, uint64_t *end)
+{
+    *begin = (address - u->address + WORD - 1) / WORD;
+    *end = (address - u->address + bytes) / WORD;
+}
+
+bool sim_is_in_the_way(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
+{
+    const Uses *u = a->uses;
+    uint64_t k, end;
+    for (words_of(u, address, bytes, &k, &end); k < end; k++)
+        if (!is_ordered(u->written[k], how) || (how & WRITES && !is_ordered(u->read[k], how)))
+            return true;
+    return false;
+}
+
+static void add_conflict(Conflict new)
+{
+    pthread_mutex_lock(&conflict_lock);
+    int k = 0;
+    while (k < conflict_count && (conflicts[k].earlier != new.earlier || conflicts[k].earlier_writes != new.earlier_writes ||
+                                  conflicts[k].writes != new.writes))
+        k++;
+    if (k == conflict_count && k < MOST_CONFLICTS)
+        conflicts[conflict_count++] = new;
+    else if (k < conflict_count && new.address < conflicts[k].address) // the same one for any number of host threads
+        conflicts[k].address = new.address;
+    pthread_mutex_unlock(&conflict_lock);
+}
+
+void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
+{
+    const Uses *u = a->uses;
+    uint64_t k, end;
+    for (words_of(u, address, bytes, &k, &end); k < end; k++) {
+        const uint32_t written = u->written[k], read = u->read[k];
+        if (!is_ordered(written, how))
+            add_conflict((Conflict){written & NUMBER, true, how & WRITES, u->address + k * WORD});
+        else if (how & WRITES && !is_ordered(read, how))
+            add_conflict((Conflict){read & NUMBER, false, true, u->address + k * WORD});
+    }
+}
+
+void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
+{
+    Uses *u = a->uses;
+    const uint32_t op = sim_current_op(), entry = how & ATOMICALLY ? op | ATOMIC_USE : op;
+    uint32_t *table = how & WRITES ? u->written : u->read;
+    uint64_t k, end;
+    for (words_of(u, address, bytes, &k, &end); k < end; k++)
+        table[k] = entry;
+    atomic_uint *last = how & WRITES ? &u->writer : &u->reader;
+    if (atomic_load_explicit(last, memory_order_relaxed) != op)
+        atomic_store_explicit(last, op, memory_order_relaxed);
+}
+
+static int by_address(const void *one, const void *two)
+{
+    const Conflict *a = one, *b = two;
+    return a->address != b->address ? (a->address < b->address ? -1 : 1) : a->earlier < b->earlier ? -1 : a->earlier > b->earlier;
+}
+
+static void find_conflicts(void)
+{
+    char title[1000], what[300], now[300], earlier[300];
+    qsort(conflicts, (size_t)conflict_count, sizeof *conflicts, by_address);
+    for (int k = 0; k < conflict_count; k++) {
+        const Conflict *c = &conflicts[k];
+        sim_describe_address(c->address, what, sizeof what);
+        sim_describe_op(sim_current_op(), now, sizeof now);
+        sim_describe_op(c->earlier, earlier, sizeof earlier);
+        snprintf(title, sizeof title, "%s %s %s, which %s may %s", now, c->writes ? "writes" : "reads", what, earlier,
+                 !c->earlier_writes ? "still read" : c->writes ? "still write" : "not have written yet");
+        sim_add_finding(RACE_HOST, title, NULL, 0, "nothing orders them: cudaStreamWaitEvent with an event of the first one's "
+                        "stream, or a synchronization between them, is missing");
+    }
+    if (conflict_count)
+        sim_say_findings();
+    conflict_count = 0;
+}
+
+static bool tells_the_host(const Instr *i)
+{
+    const Slice opcode = i->statement ? i->statement->opcode : (Slice){"", 0};
+    return i->scope == SYSTEM_SCOPE || memmem(opcode.text, opcode.length, ".sys", 4) || i->control == CALL;
+}
+
+bool sim_tells_the_host(const Program *program)
+{
+    for (uint32_t k = 0; k < program->count; k++)
+        if (tells_the_host(&program->code[k]))
+            return true;
+    return false;
+}
+
+void sim_open_shared(void)
+{
+    static bool all_noted; // allocations that were made before there were streams
+    opened = true;
+    for (Uses *u = all_uses; u; u = u->next)
+        allow(u, ALL);
+    if (all_noted || !sim_has_streams())
+        return;
+    all_noted = true;
+    for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
+        sim_begin_uses(a);
+}
+
+static void add_pending(Uses *u, uint32_t op, bool writes)
+{
+    for (Pending *p = u->pending; p; p = p->next)
+        if (p->writes == writes && sim_timeline_of(p->op) == sim_timeline_of(op)) {
+            p->op = op;
+            return;
+        }
+    Pending *p = malloc(sizeof *p);
+    if (!p)
+        abort();
+    *p = (Pending){op, writes, u->pending};
+    u->pending = p;
+}
+
+void sim_review_shared(void)
+{
+    for (Uses *u = all_uses; u && !opened; u = u->next) {
+        int allowed = ALL;
+        if (!u->closes)
+            continue;
+        drop(u, false);
+        for (const Pending *p = u->pending; p; p = p->next)
+            allowed &= p->writes ? PROT_NONE : PROT_READ;
+        allow(u, allowed);
+    }
+}
+
+void sim_close_shared(void)
+{
+    const uint32_t op = sim_current_op();
+    opened = false;
+    for (Uses *u = all_uses; u; u = u->next) {
+        if (u->closes && op && u->reader == op)
+            add_pending(u, op, false);
+        if (u->closes && op && u->writer == op)
+            add_pending(u, op, true);
+    }
+    find_conflicts();
+    sim_review_shared();
+}
+
+// ---- The host's accesses
+
+static void find_race(uint64_t address, uint32_t op, bool host_writes, bool op_writes)
+{
+    char title[800], what[300], operation[300];
+    Place host = {.line = 0};
+    sim_describe_address(address, what, sizeof what);
+    sim_describe_op(op, operation, sizeof operation);
+    snprintf(title, sizeof title, "the host %s %s, which %s may %s", host_writes ? "writes" : "reads", what, operation,
+             !op_writes ? "still read" : host_writes ? "still write" : "not have written yet");
+    snprintf(host.access, sizeof host.access, "%s it", host_writes ? "writes" : "reads");
+    sim_add_finding(RACE_HOST, title, &host, 1,
+                    "nothing orders them: a cudaDeviceSynchronize() or cudaStreamSynchronize() is missing between them");
+    sim_say_findings();
+}
+
+bool sim_explain_shared(uint64_t address, bool writes)
+{
+    HOLD_MEMORY();
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    Uses *u = all_uses;
+    while (u && (!u->closes || address - u->address >= (u->bytes + page - 1) / page * page))
+        u = u->next;
+    if (!u)
+        return false;
+    const uint64_t word = (address - u->address) / WORD;
+    const bool inside = word < u->bytes / WORD;
+    const uint32_t writer = inside ? u->written[word] & NUMBER : 0, reader = inside ? u->read[word] & NUMBER : 0;
+    const bool after_write = !sim_host_has_awaited(writer), after_read = writes && !sim_host_has_awaited(reader);
+    if (after_write || after_read) {
+        find_race(address, after_write ? writer : reader, writes, after_write);
+        drop(u, true); // once is enough
+        allow(u, ALL);
+    } else {
+        mprotect((void *)(uintptr_t)(address / page * page), page, ALL);
+        u->allowed = -1; // to be set anew
+    }
+    return true;
+}

@@ -1,0 +1,159 @@
+// Mistakes of the host, and what looks like one and is none: one for each word. What the checker says of them is checked
+// by test_checker_host.py.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+enum { COUNT = 100, BYTES = COUNT * sizeof(int) };
+
+__device__ int variable[25];
+
+__global__ void fill(int *numbers, int value)
+{
+    if (threadIdx.x < COUNT)
+        numbers[threadIdx.x] = value;
+}
+
+__global__ void fill_some(int *numbers, int count)
+{
+    if ((int)threadIdx.x < count)
+        numbers[threadIdx.x] = 1;
+}
+
+__global__ void say(int value)
+{
+    if (value == 3)
+        printf("three\n");
+}
+
+static int host[COUNT], *device, *other;
+
+static void wrong_calls(const std::string &word)
+{
+    int *pinned;
+    if (word == "beyond")
+        cudaMemcpy(device, host, BYTES * sizeof(int), cudaMemcpyHostToDevice);
+    if (word == "beyond 2D")
+        cudaMemcpy2D(host, 40, device + 1, 40, 40, 10, cudaMemcpyDeviceToHost);
+    if (word == "beyond async")
+        cudaMemcpyAsync(host, device + 50, BYTES, cudaMemcpyDeviceToHost, 0);
+    if (word == "memset")
+        cudaMemset(device, 0, BYTES + 4);
+    if (word == "memset of the host")
+        cudaMemset(host, 0, BYTES);
+    if (word == "swapped")
+        cudaMemcpy(host, device, BYTES, cudaMemcpyHostToDevice);
+    if (word == "copy of freed") {
+        cudaFree(device);
+        cudaMemcpy(host, device, BYTES, cudaMemcpyDeviceToHost);
+    }
+    if (word == "copy to null")
+        cudaMemcpy(NULL, host, BYTES, cudaMemcpyHostToDevice);
+    if (word == "free twice") {
+        cudaFree(device);
+        cudaFree(device);
+    }
+    if (word == "free inside")
+        cudaFree(device + 1);
+    if (word == "free of the host")
+        cudaFree(host);
+    if (word == "free by another function") {
+        cudaMallocHost(&pinned, BYTES);
+        cudaFree(pinned);
+    }
+    if (word == "too large and null") {
+        if (cudaMalloc(&other, (size_t)1 << 50))
+            cudaMemset(other, 0, 4);
+    }
+}
+
+static void unwritten(const std::string &word)
+{
+    if (word == "copied unwritten")
+        cudaMemcpy(host, device + 2, 8, cudaMemcpyDeviceToHost);
+    if (word == "copied unwritten, on the device, too") {
+        cudaMemcpy(other, device, 64, cudaMemcpyDeviceToDevice);
+        cudaMemcpyAsync(host, other, 64, cudaMemcpyDeviceToHost, 0);
+    }
+    if (word == "copied in part") {
+        cudaMemset(device + 3, 0, 1);
+        cudaMemcpy(other, device, 64, cudaMemcpyDeviceToDevice);
+        cudaMemcpy2D(host, 4, other, 8, 4, 8, cudaMemcpyDeviceToHost); // the odd elements are left out
+        cudaMemcpy2D(host, 4, other + 1, 8, 4, 8, cudaMemcpyDeviceToHost);
+        cudaMemcpy(host, other, 64, cudaMemcpyDeviceToHost);
+    }
+    if (word.substr(0, 6) == "copied")
+        fill<<<1, 128>>>(device, 1);
+}
+
+static void touch(const std::string &word)
+{
+    void *symbol;
+    cudaGetSymbolAddress(&symbol, variable);
+    if (word == "host reads")
+        host[0] = device[4];
+    if (word == "host writes")
+        device[4] = 1;
+    if (word == "host reads variable")
+        host[0] = ((int *)symbol)[3];
+    if (word == "host reads freed") {
+        cudaFree(device);
+        host[0] = device[1];
+    }
+}
+
+static void launches(const std::string &word)
+{
+    if (word == "refused")
+        fill<<<1, 2048>>>(device, 1);
+    if (word == "refused, asked") {
+        fill<<<1, 2048>>>(device, 1);
+        cudaGetLastError();
+    }
+    if (word == "refused: no blocks")
+        fill<<<0, 32>>>(device, 1);
+    if (word == "none")
+        cudaMemcpy(device, host, BYTES, cudaMemcpyHostToDevice);
+    if (word == "none, failed") {
+        cudaMemcpy(device, host, BYTES, cudaMemcpyHostToDevice);
+        exit(1);
+    }
+    if (word == "writes nothing" || word == "writes something" || word == "nothing wanted") {
+        cudaMemcpy(device, host, BYTES, cudaMemcpyHostToDevice);
+        fill_some<<<1, 32>>>(device, word == "writes something");
+        if (word != "nothing wanted")
+            cudaMemcpy(host, device, BYTES, cudaMemcpyDeviceToHost);
+    }
+    if (word == "prints") {
+        cudaMemcpy(device, host, BYTES, cudaMemcpyHostToDevice);
+        say<<<1, 1>>>(3);
+        cudaMemcpy(host, device, BYTES, cudaMemcpyDeviceToHost);
+    }
+    if (word == "tried") { // calls that are made to see whether they fail
+        cudaPointerAttributes attributes;
+        cudaPointerGetAttributes(&attributes, host);
+        int *huge;
+        cudaMalloc(&huge, (size_t)1 << 50);
+        cudaDeviceEnablePeerAccess(0, 0);
+        cudaSetDevice(17);
+        fill<<<1, 128>>>(device, 1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const std::string word = argc > 1 ? argv[1] : "";
+    cudaMalloc(&other, 64);
+    cudaMalloc(&device, BYTES);
+    wrong_calls(word);
+    unwritten(word);
+    touch(word);
+    launches(word);
+    if (word != "leak") {
+        if (word != "copy of freed" && word != "free twice" && word != "host reads freed")
+            cudaFree(device);
+        if (word != "leak one" && word != "too large and null")
+            cudaFree(other);
+    }
+}

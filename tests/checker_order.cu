@@ -1,0 +1,266 @@
+// The host and streams use the same memory: ordered or not, one case for each word. What the checker says is checked by
+// test_checker_host.py.
+#include <cstdio>
+#include <csignal>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <unistd.h>
+
+enum { COUNT = 4096, BYTES = COUNT * sizeof(int) };
+
+__managed__ int shown[8];
+
+__global__ void scale(int *numbers, int count)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count)
+        numbers[i] = 3 * i;
+}
+
+__global__ void count(int *numbers)
+{
+    atomicAdd(numbers, 1);
+}
+
+__global__ void sum_of(const int *numbers, int *sum)
+{
+    *sum = numbers[0] + numbers[1];
+}
+
+__global__ void set_shown()
+{
+    shown[threadIdx.x] = threadIdx.x;
+}
+
+__global__ void publish(int *numbers, volatile int *ready)
+{
+    numbers[threadIdx.x] = 1;
+    __threadfence_system();
+    *ready = 1;
+}
+
+static int *numbers, *pinned, *device, *mine;
+static cudaStream_t one, two, lonely;
+static cudaEvent_t event;
+static bool called;
+
+static void handle(int)
+{
+    _exit(3);
+}
+
+static void note_call(void *)
+{
+    called = true;
+}
+
+static void launch(cudaStream_t stream)
+{
+    scale<<<COUNT / 256, 256, 0, stream>>>(numbers, COUNT);
+}
+
+static int managed(const std::string &word)
+{
+    if (word == "no synchronization") {
+        launch(0);
+        return numbers[1];
+    }
+    if (word == "no synchronization, own handler") {
+        signal(SIGSEGV, handle);
+        launch(0);
+        return numbers[1];
+    }
+    if (word == "wrong stream") {
+        launch(one);
+        cudaStreamSynchronize(two);
+        return numbers[1];
+    }
+    if (word == "default stream does not wait for it") {
+        launch(lonely);
+        cudaMemcpy(mine, device, 4, cudaMemcpyDeviceToHost);
+        return numbers[1];
+    }
+    if (word == "event before the kernel") {
+        cudaEventRecord(event, one);
+        launch(one);
+        cudaEventSynchronize(event);
+        return numbers[1];
+    }
+    if (word == "host writes what is read") {
+        numbers[0] = numbers[1] = 1;
+        sum_of<<<1, 1>>>(numbers, device);
+        numbers[1] = 2;
+        cudaDeviceSynchronize();
+    }
+    if (word == "variable") {
+        set_shown<<<1, 8>>>();
+        return shown[2];
+    }
+    if (word == "freed") {
+        cudaFree(numbers);
+        return numbers[0];
+    }
+    return 0;
+}
+
+static int copies(const std::string &word)
+{
+    if (word == "copy to pinned") {
+        cudaMemcpyAsync(pinned, device, BYTES, cudaMemcpyDeviceToHost, one);
+        return pinned[COUNT - 1];
+    }
+    if (word == "copy from pinned") {
+        cudaMemcpyAsync(device, pinned, BYTES, cudaMemcpyHostToDevice, one);
+        pinned[0] = 1;
+        cudaStreamSynchronize(one);
+    }
+    return 0;
+}
+
+static void scale_in(cudaStream_t stream, int from, int number)
+{
+    scale<<<(number + 255) / 256, 256, 0, stream>>>(device + from, number);
+}
+
+static void streams(const std::string &word)
+{
+    if (word == "two streams") {
+        scale_in(one, 0, COUNT);
+        scale_in(two, 0, COUNT);
+    }
+    if (word == "copy beside kernel") {
+        scale_in(one, 0, COUNT);
+        cudaMemcpyAsync(pinned, device + 100, 400, cudaMemcpyDeviceToHost, two);
+    }
+    if (word == "overwritten while it is read") {
+        sum_of<<<1, 1, 0, one>>>(device, device + 100);
+        cudaMemsetAsync(device, 0, 400, two);
+    }
+    if (word == "fill beside kernel") { // which the default stream does for the host, too
+        cudaMemset(device, 0, BYTES);
+        scale_in(lonely, 0, COUNT);
+    }
+    if (word == "event too early") {
+        cudaEventRecord(event, one);
+        scale_in(one, 0, COUNT);
+        cudaStreamWaitEvent(two, event);
+        scale_in(two, 0, COUNT);
+    }
+}
+
+// Streams in an order: by events, by the default stream, by the host, or since they have nothing to do with each other.
+static void ordered_streams()
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t run;
+    scale_in(one, 0, COUNT);
+    cudaEventRecord(event, one);
+    cudaStreamWaitEvent(two, event);
+    scale_in(two, 0, COUNT);
+    scale_in(0, 0, COUNT); // waits for both,
+    scale_in(one, 0, COUNT); // which wait for it
+    cudaStreamSynchronize(one);
+    scale_in(lonely, 0, COUNT);
+    cudaDeviceSynchronize();
+    scale_in(one, 0, COUNT / 2);
+    scale_in(two, COUNT / 2, COUNT / 2);
+    cudaMemcpy(mine, device, BYTES, cudaMemcpyDeviceToHost);
+    scale_in(lonely, 0, COUNT);
+    cudaFree(NULL);
+    sum_of<<<1, 1, 0, one>>>(device, device + 100);
+    sum_of<<<1, 1, 0, two>>>(device, device + 200);
+    cudaDeviceSynchronize();
+    count<<<4, 32, 0, one>>>(device);
+    count<<<4, 32, 0, two>>>(device);
+    cudaDeviceSynchronize();
+    cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal);
+    scale_in(one, 0, COUNT);
+    scale_in(one, 0, COUNT);
+    cudaStreamEndCapture(one, &graph);
+    cudaGraphInstantiate(&run, graph, 0);
+    cudaGraphLaunch(run, two);
+    cudaGraphLaunch(run, two);
+    cudaMemcpyAsync(mine, device, 4, cudaMemcpyDeviceToHost, two);
+    scale_in(lonely, 0, COUNT);
+}
+
+// Everything here is in order.
+static int ordered()
+{
+    int result = 0;
+    launch(0);
+    cudaDeviceSynchronize();
+    result += numbers[5];
+    launch(one); // the default stream waits for it, and the host for the copy
+    cudaMemcpy(mine, device, 4, cudaMemcpyDeviceToHost);
+    result += numbers[5];
+    launch(one);
+    cudaEventRecord(event, one);
+    cudaEventSynchronize(event);
+    result += numbers[5];
+    launch(one);
+    cudaEventRecord(event, one);
+    cudaStreamWaitEvent(lonely, event);
+    cudaStreamSynchronize(lonely);
+    result += numbers[5];
+    launch(two);
+    while (cudaStreamQuery(two) == cudaErrorNotReady)
+        ;
+    result += numbers[5];
+    launch(one);
+    cudaLaunchHostFunc(one, note_call, NULL);
+    while (!*(volatile bool *)&called)
+        ;
+    result += numbers[5];
+    launch(one);
+    cudaMemcpyAsync(mine, device, 4, cudaMemcpyDeviceToHost, one); // to memory that is not pinned: waits
+    result += numbers[5];
+    sum_of<<<1, 1, 0, one>>>(numbers, device); // both only read
+    result += numbers[5];
+    scale<<<1, 256, 0, one>>>(numbers, 256); // another part of it
+    numbers[COUNT - 1] = 7;
+    numbers[1024] += numbers[257];
+    cudaMemcpyAsync(pinned, device, 256, cudaMemcpyDeviceToHost, one);
+    pinned[64] = pinned[65];
+    cudaStreamSynchronize(one);
+    std::thread([] { launch(one), cudaStreamSynchronize(one); }).join();
+    result += numbers[5];
+    cudaGraph_t graph;
+    cudaGraphExec_t run;
+    cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal);
+    launch(one);
+    cudaStreamEndCapture(one, &graph);
+    numbers[5] = 1; // captured, not launched
+    cudaGraphInstantiate(&run, graph, 0);
+    cudaGraphLaunch(run, two);
+    cudaStreamSynchronize(two);
+    result += numbers[5];
+    publish<<<1, 32>>>(numbers, pinned); // which the host sees without waiting for the kernel
+    while (*(volatile int *)pinned != 1)
+        ;
+    return result += numbers[5];
+}
+
+int main(int argc, char **argv)
+{
+    const std::string word = argc > 1 ? argv[1] : "";
+    cudaMallocManaged(&numbers, BYTES);
+    cudaMallocAsync(&mine, BYTES, 0); // before there is any operation
+    cudaMallocHost(&pinned, BYTES);
+    cudaMalloc(&device, BYTES);
+    cudaMemset(device, 0, BYTES);
+    memset(numbers, 0, BYTES);
+    mine = new int[COUNT];
+    cudaStreamCreate(&one);
+    cudaStreamCreate(&two);
+    cudaStreamCreateWithFlags(&lonely, cudaStreamNonBlocking);
+    cudaEventCreate(&event);
+    scale<<<1, 1>>>(device, 1);
+    cudaDeviceSynchronize();
+    streams(word);
+    if (word == "ordered streams")
+        ordered_streams();
+    const int result = managed(word) + copies(word) + (word == "ordered" ? ordered() : 0);
+    printf("%d\n", result);
+}

@@ -1,0 +1,176 @@
+"""The checker on the simulator: what the host does wrong, and what only looks like it."""
+
+import json
+
+import pytest
+
+from test_simulator import ROOT, build, run
+
+FINDINGS = 88  # the status of a program with findings
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory):
+    return build(ROOT / "tests/checker_host.cu", tmp_path_factory.mktemp("checker") / "host")
+
+
+def findings(program, tmp_path, *arguments, **environment):
+    """The run, and its findings."""
+    path = tmp_path / "findings.json"
+    result = run(program, *arguments, SIM_FINDINGS=str(path), **environment)
+    return result, json.loads(path.read_text())["findings"]
+
+
+def only(program, tmp_path, *arguments, **environment):
+    """The one finding, as kind and title; and the run."""
+    result, found = findings(program, tmp_path, *arguments, **environment)
+    assert result.returncode == FINDINGS and len(found) == 1, result.stderr
+    assert f"{found[0]['title']}\n" in result.stderr and result.stderr.endswith("1 finding\n")
+    return found[0]["kind"], found[0]["title"], result
+
+
+@pytest.mark.parametrize("word, kind, title", [
+    ("beyond", "out-of-bounds", "cudaMemcpy writes 1600 bytes from byte 0 of the 2nd cudaMalloc's 400 bytes on: 1200 too many"),
+    ("beyond 2D", "out-of-bounds", "cudaMemcpy2D reads 400 bytes from byte 4 of the 2nd cudaMalloc's 400 bytes on: 4 too many"),
+    ("beyond async", "out-of-bounds", "cudaMemcpy reads 400 bytes from byte 200 of the 2nd cudaMalloc's 400 bytes on: 200 too many"),
+    ("memset", "out-of-bounds", "cudaMemset writes 404 bytes from byte 0 of the 2nd cudaMalloc's 400 bytes on: 4 too many"),
+    ("memset of the host", "host-pointer", "cudaMemset writes 400 bytes of device memory, and was given memory of the host"),
+    ("swapped", "host-pointer", "cudaMemcpy writes 400 bytes of device memory, and was given memory of the host"),
+    ("copy of freed", "use-after-free", "cudaMemcpy reads 400 bytes of device memory, and was given byte 0 of the 2nd cudaMalloc's "
+     "400 bytes, which cudaFree has freed"),
+    ("copy to null", "out-of-bounds", "cudaMemcpy writes 400 bytes of device memory, and was given a null pointer"),
+    ("too large and null", "out-of-bounds", "cudaMemset writes 4 bytes of device memory, and was given a null pointer (the 3rd "
+     "cudaMalloc, of 1125899906842624 bytes, has failed)"),
+    ("free twice", "double-free", "cudaFree of byte 0 of the 2nd cudaMalloc's 400 bytes, which cudaFree has freed"),
+    ("free inside", "double-free", "cudaFree of byte 4 of the 2nd cudaMalloc's 400 bytes"),
+    ("free of the host", "double-free", "cudaFree of memory of the host"),
+    ("free by another function", "double-free", "cudaFree of the 1st cudaHostAlloc's 400 bytes")])
+def test_wrong_pointers_and_sizes_are_named(host, tmp_path, word, kind, title):
+    """Broken: CUDA's error, which the program ignores, is all that one learns of a wrong copy, fill or free."""
+    found, said, _ = only(host, tmp_path, word)
+    assert found == kind and said.startswith(title), said
+
+
+@pytest.mark.parametrize("word, title", [
+    ("copied unwritten", "8 bytes are copied to the host, from byte 8 of the 2nd cudaMalloc's 400 bytes on, which no kernel, copy or "
+     "fill has written"),
+    ("copied unwritten, on the device, too", "64 bytes are copied to the host, from byte 0 of the 1st cudaMalloc's 64 bytes on, which "
+     "no kernel, copy or fill has written"),
+    ("copied in part", "32 bytes are copied to the host, from byte 0 of the 1st cudaMalloc's 64 bytes on, which no kernel, copy or "
+     "fill has written")])
+def test_results_that_nobody_wrote(host, tmp_path, word, title):
+    """Broken: a program copies a result that no kernel has written, and passes; or one that a part of was written is accused."""
+    assert only(host, tmp_path, word)[:2] == ("uninitialised", title)
+
+
+@pytest.mark.parametrize("word, kind, title", [
+    ("host reads", "host-pointer", "the host reads device memory: byte 16 of the 2nd cudaMalloc's 400 bytes"),
+    ("host writes", "host-pointer", "the host writes device memory: byte 16 of the 2nd cudaMalloc's 400 bytes"),
+    ("host reads variable", "host-pointer", "the host reads device memory: byte 12 of a variable's 100 bytes"),
+    ("host reads freed", "use-after-free", "the host reads device memory: byte 4 of the 2nd cudaMalloc's 400 bytes, which cudaFree "
+     "has freed")])
+def test_the_host_touches_device_memory(host, tmp_path, word, kind, title):
+    """Broken: the program dies without a word, or without its findings."""
+    found, said, _ = only(host, tmp_path, word)
+    assert (found, said) == (kind, title)
+
+
+@pytest.mark.parametrize("word, hint", [
+    ("refused", "a block of 2048 threads; it can have 1024"),
+    ("refused: no blocks", "a grid without blocks: is a number of elements 0, or was it divided and rounded down?")])
+def test_a_refused_launch_that_nobody_asked_about(host, tmp_path, word, hint):
+    """Broken: a kernel did not run, nobody asked, and the program passes; or it is not said why it did not."""
+    found, said, result = only(host, tmp_path, word)
+    assert found == "unchecked-error" and said.startswith("kernel fill<<<(") and hint in result.stderr
+    assert "did not run: invalid configuration argument (cudaErrorInvalidConfiguration), and the program never asked" in said
+
+
+@pytest.mark.parametrize("word, title", [
+    ("none", "the program has kernels, and has copied data to or from the device, but has launched none"),
+    ("writes nothing", "1 kernel ran, and none has written anything")])
+def test_nothing_has_happened(host, tmp_path, word, title):
+    """Broken: a program that has computed nothing on the device passes."""
+    assert only(host, tmp_path, word)[:2] == ("nothing-happened", title)
+
+
+@pytest.mark.parametrize("word", ["", "none, failed", "writes something", "nothing wanted", "prints", "refused, asked", "tried", "leak"])
+def test_what_is_no_mistake(host, tmp_path, word):
+    """Broken: a program is accused that asks for errors, tries what may fail, prints instead of writing, or has nothing to do."""
+    result, found = findings(host, tmp_path, word)
+    assert (found, result.stderr) == ([], "") and result.returncode == (word == "none, failed")
+
+
+@pytest.mark.parametrize("word, title", [
+    ("leak", "2 allocations, of 464 bytes in all, were never freed; the largest: the 2nd cudaMalloc's 400 bytes"),
+    ("leak one", "1 allocation, of 64 bytes in all, was never freed; the largest: the 1st cudaMalloc's 64 bytes")])
+def test_leaks_are_named_where_they_are_asked_for(host, tmp_path, word, title):
+    """Broken: SIM_CHECK=leaks finds no leak, or one that is none."""
+    assert only(host, tmp_path, word, SIM_CHECK="leaks")[:2] == ("leak", title)
+    assert findings(host, tmp_path, "", SIM_CHECK="leaks")[1] == []
+
+
+def test_checks_are_off(host):
+    """Broken: SIM_CHECK=0 does not switch the checker off."""
+    result = run(host, "free twice", SIM_CHECK="0")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+# ---- Memory that host and device share, and what streams have to do
+
+@pytest.fixture(scope="module")
+def order(tmp_path_factory):
+    return build(ROOT / "tests/checker_order.cu", tmp_path_factory.mktemp("checker") / "order")
+
+
+@pytest.mark.parametrize("word, title, result", [
+    ("no synchronization", "the host reads byte 4 of the 1st cudaMallocManaged's 16384 bytes, which kernel scale in the default "
+     "stream may not have written yet", 3),
+    ("wrong stream", "the host reads byte 4 of the 1st cudaMallocManaged's 16384 bytes, which kernel scale in stream 1 may not "
+     "have written yet", 3),
+    ("default stream does not wait for it", "the host reads byte 4 of the 1st cudaMallocManaged's 16384 bytes, which kernel scale "
+     "in stream 3 may not have written yet", 3),
+    ("event before the kernel", "the host reads byte 4 of the 1st cudaMallocManaged's 16384 bytes, which kernel scale in stream 1 "
+     "may not have written yet", 3),
+    ("host writes what is read", "the host writes byte 4 of the 1st cudaMallocManaged's 16384 bytes, which kernel sum_of in the "
+     "default stream may still read", 0),
+    ("variable", "the host reads byte 8 of a variable's 32 bytes, which kernel set_shown in the default stream may not have "
+     "written yet", 2),
+    ("copy to pinned", "the host reads byte 16380 of the 1st cudaHostAlloc's 16384 bytes, which cudaMemcpyAsync in stream 1 may not "
+     "have written yet", 0),
+    ("copy from pinned", "the host writes byte 0 of the 1st cudaHostAlloc's 16384 bytes, which cudaMemcpyAsync in stream 1 may still "
+     "read", 0)])
+def test_the_host_does_not_wait(order, tmp_path, word, title, result):
+    """Broken: a program reads a result before its kernel or its copy is over, which here it always is, and passes."""
+    found, said, ran = only(order, tmp_path, word)
+    assert (found, said) == ("race-host", title) and ran.stdout == f"{result}\n"
+
+
+@pytest.mark.parametrize("word, title", [
+    ("two streams", "kernel scale in stream 2 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel scale in stream 1 may "
+     "still write"),
+    ("copy beside kernel", "cudaMemcpyAsync in stream 2 reads byte 400 of the 1st cudaMalloc's 16384 bytes, which kernel scale in "
+     "stream 1 may not have written yet"),
+    ("overwritten while it is read", "cudaMemsetAsync in stream 2 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel "
+     "sum_of in stream 1 may still read"),
+    ("fill beside kernel", "kernel scale in stream 3 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which cudaMemset in the "
+     "default stream may still write"),
+    ("event too early", "kernel scale in stream 2 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel scale in stream 1 "
+     "may still write")])
+@pytest.mark.parametrize("threads", "13")
+def test_streams_that_nothing_orders(order, tmp_path, word, title, threads):
+    """Broken: two streams use the same memory in any order, and the program passes, as here they run one after the other."""
+    assert only(order, tmp_path, word, SIM_THREADS=threads)[:2] == ("race-host", title)
+
+
+def test_freed_memory_that_the_host_shares(order, tmp_path):
+    """Broken: the host reads managed memory after cudaFree, and finds what was there."""
+    assert only(order, tmp_path, "freed")[:2] == ("use-after-free", "the host reads byte 0 of the 1st cudaMallocManaged's 16384 bytes, "
+                                                "which cudaFree has freed")
+
+
+@pytest.mark.parametrize("word, result", [("ordered", "151\n"), ("ordered streams", "0\n"), ("no synchronization, own handler", "3\n")])
+def test_what_is_in_order(order, tmp_path, word, result):
+    """Broken: a program that waits for its results, in any of CUDA's ways, is accused of a race; or one that has put a handler in
+    place of the simulator's dies of memory that was closed to see one."""
+    ran, found = findings(order, tmp_path, word)
+    assert (found, ran.stderr, ran.returncode, ran.stdout) == ([], "", 0, result)
