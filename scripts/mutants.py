@@ -174,7 +174,7 @@ def index(code, begin, end):
     for found in re.compile(r"(?!own\[k|seen\[k|before\[k)\b[\w>.-]+\[|[)\]]\[").finditer(code, begin, end):
         b, e = found.end(), closing(code, found.end() - 1)
         before = re.split(r"[;{}\n]", code[:b - 1])[-1]
-        if not re.fullmatch(r"\s*(?:__shared__ |extern |const )*(?:float4?|Word|bool|unsigned|long long) \w+", before):
+        if b < e and not re.fullmatch(r"\s*(?:__shared__ |extern |const )*(?:float4?|Word|bool|unsigned|long long) \w+", before):
             inside = f"({code[b:e]})" if " ? " in code[b:e] else code[b:e]
             yield b, e, f"{inside} + 1"
             yield b, e, f"{inside} - 1"
