@@ -187,6 +187,11 @@ def gpu_jobs(found, done):
     return [job[1:] for job in jobs if (f"{job[1].name.rsplit('-', 1)[0]}.{job[2]}", job[3], job[4]) not in done]
 
 
+def under(tool):
+    """What stands before a program's name."""
+    return [] if tool == "alone" else ["compute-sanitizer", "--tool", tool, "--check-exit-code", "no", "--max-connections", "200", *TOOLS[tool]]
+
+
 def on_gpu(directory, output, steps, seconds):
     began = time.monotonic()
     if not shutil.which("compute-sanitizer"):
@@ -198,20 +203,20 @@ def on_gpu(directory, output, steps, seconds):
     hung = {(row["mutant"], row["elements"]) for row in rows if row["tool"] == "alone" and row["ended"] == "hangs"}
     found = compiled(directory, steps, ["-arch=native"], [])
     print(f"compiled: {time.monotonic() - began:.0f} s", flush=True)
-    says = own_check(*run([next(iter(found)), "--csv", "--warm", SIZES[-1]], {}, 60))
-    if says != "passes":
-        sys.exit(f"mutants_run.py: {next(iter(found))} without an error: {says}")
+    for tool in TOOLS:
+        status, printed = run([*under(tool), next(iter(found)), "--csv", "--warm", SIZES[-1]], {}, 60)
+        if own_check(status, printed) != "passes" or tool != "alone" and sanitizer_says(printed)[0] != "0":
+            sys.exit(f"mutants_run.py: a program without an error, {tool}: {printed.strip()[-1000:]}")
 
     def row(job):
         program, name, tool, size = job
         if time.monotonic() - began > seconds:
             return
         mutant = f"{program.name.rsplit('-', 1)[0]}.{name}"
-        before = [] if TOOLS[tool] is None else ["compute-sanitizer", "--tool", tool, "--check-exit-code", "no", "--max-connections", "200", *TOOLS[tool]]
         start = time.monotonic()
         limit = HUNG_TIME_LIMIT_S if tool == "alone" or (mutant, size) in hung else GPU_TIME_LIMIT_S
-        status, printed = run([*before, program, "--csv", "--warm", size], {"MUTANT": name}, limit)
-        errors, message = sanitizer_says(printed) if before else ("", "")
+        status, printed = run([*under(tool), program, "--csv", "--warm", size], {"MUTANT": name}, limit)
+        errors, message = sanitizer_says(printed) if tool != "alone" else ("", "")
         says = own_check(status, printed)
         if tool == "alone" and says == "hangs":
             hung.add((mutant, size))
