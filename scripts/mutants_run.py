@@ -30,7 +30,7 @@ FOR_SIMULATOR = "-gencode arch=compute_90,code=compute_90 -cudart none --no-comp
 LIBRARIES = [mutants.ROOT / "build/sim/libsimulator.a", "-lpthread", "-lm"]
 TIME_LIMIT_S = 10  # on the simulator a program takes a tenth of a second
 SIZES = ("1", "33", "257", "1000", "40003", "100003")
-LAST_SIZE = "2000003"  # for 300 blocks: more partial sums than a block has threads
+LAST_SIZE = "3000003"  # for 600 blocks: more partial sums than a block has threads
 COLUMNS = ["mutant", "step", "operator", "line", "before", "after", "own_check", "findings", "size"]
 
 # By tool: what compute-sanitizer is told. Initcheck looks at shared memory from compute-sanitizer 2025.4 on.
@@ -123,7 +123,7 @@ def simulated(program, name):
     says, found, where = "passes", [], ""
     report = program.with_name(f"{program.name}.{name}.json")
     for size in (*SIZES, LAST_SIZE):
-        words, environment = [program, "--csv", "--warm", size], {"MUTANT": name, "BLOCKS": "300" if size == LAST_SIZE else "3"}
+        words, environment = [program, "--csv", "--warm", size], {"MUTANT": name, "BLOCKS": "600" if size == LAST_SIZE else "3"}
         if says == "passes":
             says = own_check(*run(words, environment | {"SIM_CHECK": "0"}, TIME_LIMIT_S))
         if not found:
