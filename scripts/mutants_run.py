@@ -29,6 +29,9 @@ JOBS = int(os.environ.get("JOBS", os.cpu_count()))
 FOR_SIMULATOR = "-gencode arch=compute_90,code=compute_90 -cudart none --no-compress".split()
 LIBRARIES = [mutants.ROOT / "build/sim/libsimulator.a", "-lpthread", "-lm"]
 TIME_LIMIT_S = 10  # on the simulator a program takes a tenth of a second
+CHECKED_LIMIT_S = 120
+# Endless loops end early, so that what was found is told; under the checker they go on more slowly.
+CHECKED = {"SIM_MAX_INSTRUCTIONS": "10000000"}
 SIZES = ("1", "33", "257", "1000", "40003", "100003")
 LAST_SIZE = "3000003"  # for 600 blocks: more partial sums than a block has threads
 COLUMNS = ["mutant", "step", "operator", "line", "before", "after", "own_check", "findings", "size"]
@@ -127,7 +130,7 @@ def simulated(program, name):
         if says == "passes":
             says = own_check(*run(words, environment | {"SIM_CHECK": "0"}, TIME_LIMIT_S))
         if not found:
-            run(words, environment | {"SIM_FINDINGS": str(report)}, TIME_LIMIT_S)
+            run(words, environment | CHECKED | {"SIM_FINDINGS": str(report)}, CHECKED_LIMIT_S)
             found, where = kinds(report), size
         if says != "passes" and (found or size == SIZES[-1]):
             break
@@ -146,13 +149,14 @@ def on_simulator(directory, output, steps):
         print(f"{step}.{name}: {says}; {' '.join(kinds_found)}", flush=True)
         return [f"{step}.{name}", step, operator, line, before, after, says, " ".join(kinds_found), size]
 
-    with ThreadPoolExecutor(JOBS) as pool:
-        rows = list(pool.map(row, [(program, name) for program, names in found.items() for name in names]))
-    kept = [list(old.values()) for old in read(output) if old["step"] not in steps]
-    order = list(mutants.sources())
-    with files.whole(output) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerows([COLUMNS, *sorted(kept + rows, key=lambda each: order.index(each[1]))])
+    for step in steps:
+        jobs = [(program, name) for program, names in found.items() if program.name.rsplit("-", 1)[0] == step for name in names]
+        with ThreadPoolExecutor(JOBS) as pool:
+            rows = list(pool.map(row, jobs))
+        order = list(mutants.sources())
+        kept = [[old[column] for column in COLUMNS] for old in read(output) if old["step"] != step]
+        with files.whole(output) as file:
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *sorted(kept + rows, key=lambda each: order.index(each[1]))])
 
 
 # ---- On a GPU
