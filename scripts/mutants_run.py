@@ -32,8 +32,9 @@ TIME_LIMIT_S = 10  # on the simulator a program takes a tenth of a second
 CHECKED_LIMIT_S = 120
 # Endless loops end early, so that what was found is told; under the checker they go on more slowly.
 CHECKED = {"SIM_MAX_INSTRUCTIONS": "10000000"}
-SIZES = ("1", "33", "257", "1000", "40003", "100003")
-LAST_SIZE = "3000003"  # for 600 blocks: more partial sums than a block has threads
+SIZES = ("1", "33", "258", "1000", "40003", "100003")
+# How a mutant runs on the simulator: at all sizes as if 3 blocks filled the GPU; with blocks in other orders; and with more blocks than threads in each.
+RUNS = [(size, {"BLOCKS": "3"}) for size in SIZES] + [(SIZES[-1], {"BLOCKS": "3", "SIM_BLOCK_ORDER": order}) for order in "123"] + [("3000003", {"BLOCKS": "600"})]
 COLUMNS = ["mutant", "step", "operator", "line", "before", "after", "own_check", "findings", "size"]
 
 # By tool: what compute-sanitizer is told. Initcheck looks at shared memory from compute-sanitizer 2025.4 on.
@@ -125,14 +126,14 @@ def simulated(program, name):
     """What the own check says of a mutant, what the simulator finds, and at which size it does."""
     says, found, where = "passes", [], ""
     report = program.with_name(f"{program.name}.{name}.json")
-    for size in (*SIZES, LAST_SIZE):
-        words, environment = [program, "--csv", "--warm", size], {"MUTANT": name, "BLOCKS": "600" if size == LAST_SIZE else "3"}
+    for number, (size, environment) in enumerate(RUNS):
+        words, environment = [program, "--csv", "--warm", size], environment | {"MUTANT": name}
         if says == "passes":
             says = own_check(*run(words, environment | {"SIM_CHECK": "0"}, TIME_LIMIT_S))
         if not found:
             run(words, environment | CHECKED | {"SIM_FINDINGS": str(report)}, CHECKED_LIMIT_S)
             found, where = kinds(report), size
-        if says != "passes" and (found or size == SIZES[-1]):
+        if says != "passes" and (found or number >= len(SIZES) - 1):
             break
     return says, found, where if found else ""
 
