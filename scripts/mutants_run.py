@@ -33,8 +33,8 @@ CHECKED_LIMIT_S = 120
 # Endless loops end early, so that what was found is told; under the checker they go on more slowly.
 CHECKED = {"SIM_MAX_INSTRUCTIONS": "10000000"}
 SIZES = ("1", "33", "258", "1000", "40003", "100003")
-# How a mutant runs on the simulator: at all sizes as if 3 blocks filled the GPU; with blocks in other orders; and with more blocks than threads in each.
-RUNS = [(size, {"BLOCKS": "3"}) for size in SIZES] + [(SIZES[-1], {"BLOCKS": "3", "SIM_BLOCK_ORDER": order}) for order in "123"] + [("3000003", {"BLOCKS": "600"})]
+# How a mutant runs on the simulator: at all sizes as if 3 blocks filled the GPU; with blocks in other orders; and with more blocks, each with a tile, than a block has threads.
+RUNS = [(size, {"BLOCKS": "3"}) for size in SIZES] + [(SIZES[-1], {"BLOCKS": "3", "SIM_BLOCK_ORDER": order}) for order in "123"] + [("5000003", {"BLOCKS": "600"})]
 COLUMNS = ["mutant", "step", "operator", "line", "before", "after", "own_check", "findings", "size"]
 
 # By tool: what compute-sanitizer is told. Initcheck looks at shared memory from compute-sanitizer 2025.4 on.
