@@ -68,6 +68,7 @@ tries: needs-gpu build ## what the lessons suggest to try, measured: results/tri
 MUTANTS = NVCC='$(NVCC)' python3 scripts/mutants_run.py
 mutants-gpu: needs-gpu | $(NEEDS_NVCC) ## the same mutants as make mutants under compute-sanitizer's four tools: tests/mutants/gpu.csv; goes on where it stopped
 	@$(MUTANTS) gpu build/mutants-gpu tests/mutants/gpu.csv
+	@python3 scripts/mutants_table.py
 
 # The simulator's programs are built too: both count the same launches.
 lab-profile: needs-gpu ## ncu's counters beside the simulator's, of the labs about memory: results/labs/coalescing-profile.csv, ...

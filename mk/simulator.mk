@@ -75,3 +75,4 @@ fuzz: ## 200 000 damaged PTX files and fat binaries for the simulator's parser
 mutants: ## programs with one error each, made of all steps, and what finds it: tests/mutants/mutants.csv; takes half an hour
 	$(COMPILE) build/sim/libsimulator.a
 	@$(MUTANTS) sim build/mutants tests/mutants/mutants.csv
+	@python3 scripts/mutants_table.py

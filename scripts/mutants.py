@@ -147,9 +147,10 @@ def conditions(code, begin, end):
     for found in re.compile(r"\b(?:if|while) \(").finditer(code, begin, end):
         if not code.startswith("while (!", found.start()):
             yield found.end(), closing(code, found.end() - 1)
+    before = re.compile(r"[(\[,;{]|(?<![<>=!])=[ \n]|return ")
     for found in re.compile(r" \? ").finditer(code, begin, end):
         place, depth = found.start(), 0
-        while depth > 0 or not re.match(r"[(\[,;{]|(?<![<>=!])= |return ", code[place - 1:place + 6]):
+        while depth > 0 or not before.match(code, place - 1):
             place -= 1
             depth += (code[place] in ")]}") - (code[place] in "([{")
         place += code.startswith("return ", place - 1) * len("eturn ")
@@ -174,7 +175,7 @@ def index(code, begin, end):
     for found in re.compile(r"(?!own\[k|seen\[k|before\[k)\b[\w>.-]+\[|[)\]]\[").finditer(code, begin, end):
         b, e = found.end(), closing(code, found.end() - 1)
         before = re.split(r"[;{}\n]", code[:b - 1])[-1]
-        if not re.fullmatch(r"\s*(?:__shared__ |extern |const )*(?:float4?|Word|bool|unsigned|long long) \w+", before):
+        if b < e and not re.fullmatch(r"\s*(?:__shared__ |extern |const )*(?:float4?|Word|bool|unsigned|long long) \w+", before):
             inside = f"({code[b:e]})" if " ? " in code[b:e] else code[b:e]
             yield b, e, f"{inside} + 1"
             yield b, e, f"{inside} - 1"

@@ -29,8 +29,12 @@ JOBS = int(os.environ.get("JOBS", os.cpu_count()))
 FOR_SIMULATOR = "-gencode arch=compute_90,code=compute_90 -cudart none --no-compress".split()
 LIBRARIES = [mutants.ROOT / "build/sim/libsimulator.a", "-lpthread", "-lm"]
 TIME_LIMIT_S = 10  # on the simulator a program takes a tenth of a second
-SIZES = ("1", "33", "257", "1000", "40003", "100003")
-LAST_SIZE = "2000003"  # for 300 blocks: more partial sums than a block has threads
+CHECKED_LIMIT_S = 120
+# Endless loops end early, so that what was found is told; under the checker they go on more slowly.
+CHECKED = {"SIM_MAX_INSTRUCTIONS": "10000000"}
+SIZES = ("1", "33", "258", "1000", "40003", "100003")
+# How a mutant runs on the simulator: at all sizes as if 3 blocks filled the GPU; with blocks in other orders; and with more blocks, each with a tile, than a block has threads.
+RUNS = [(size, {"BLOCKS": "3"}) for size in SIZES] + [(SIZES[-1], {"BLOCKS": "3", "SIM_BLOCK_ORDER": order}) for order in "123"] + [("5000003", {"BLOCKS": "600"})]
 COLUMNS = ["mutant", "step", "operator", "line", "before", "after", "own_check", "findings", "size"]
 
 # By tool: what compute-sanitizer is told. Initcheck looks at shared memory from compute-sanitizer 2025.4 on.
@@ -122,14 +126,14 @@ def simulated(program, name):
     """What the own check says of a mutant, what the simulator finds, and at which size it does."""
     says, found, where = "passes", [], ""
     report = program.with_name(f"{program.name}.{name}.json")
-    for size in (*SIZES, LAST_SIZE):
-        words, environment = [program, "--csv", "--warm", size], {"MUTANT": name, "BLOCKS": "300" if size == LAST_SIZE else "3"}
+    for number, (size, environment) in enumerate(RUNS):
+        words, environment = [program, "--csv", "--warm", size], environment | {"MUTANT": name}
         if says == "passes":
             says = own_check(*run(words, environment | {"SIM_CHECK": "0"}, TIME_LIMIT_S))
         if not found:
-            run(words, environment | {"SIM_FINDINGS": str(report)}, TIME_LIMIT_S)
+            run(words, environment | CHECKED | {"SIM_FINDINGS": str(report)}, CHECKED_LIMIT_S)
             found, where = kinds(report), size
-        if says != "passes" and (found or size == SIZES[-1]):
+        if says != "passes" and (found or number >= len(SIZES) - 1):
             break
     return says, found, where if found else ""
 
@@ -146,13 +150,14 @@ def on_simulator(directory, output, steps):
         print(f"{step}.{name}: {says}; {' '.join(kinds_found)}", flush=True)
         return [f"{step}.{name}", step, operator, line, before, after, says, " ".join(kinds_found), size]
 
-    with ThreadPoolExecutor(JOBS) as pool:
-        rows = list(pool.map(row, [(program, name) for program, names in found.items() for name in names]))
-    kept = [list(old.values()) for old in read(output) if old["step"] not in steps]
-    order = list(mutants.sources())
-    with files.whole(output) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerows([COLUMNS, *sorted(kept + rows, key=lambda each: order.index(each[1]))])
+    for step in steps:
+        jobs = [(program, name) for program, names in found.items() if program.name.rsplit("-", 1)[0] == step for name in names]
+        with ThreadPoolExecutor(JOBS) as pool:
+            rows = list(pool.map(row, jobs))
+        order = list(mutants.sources())
+        kept = [[old[column] for column in COLUMNS] for old in read(output) if old["step"] != step]
+        with files.whole(output) as file:
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *sorted(kept + rows, key=lambda each: order.index(each[1]))])
 
 
 # ---- On a GPU
@@ -187,6 +192,11 @@ def gpu_jobs(found, done):
     return [job[1:] for job in jobs if (f"{job[1].name.rsplit('-', 1)[0]}.{job[2]}", job[3], job[4]) not in done]
 
 
+def under(tool):
+    """What stands before a program's name."""
+    return [] if tool == "alone" else ["compute-sanitizer", "--tool", tool, "--check-exit-code", "no", "--max-connections", "200", *TOOLS[tool]]
+
+
 def on_gpu(directory, output, steps, seconds):
     began = time.monotonic()
     if not shutil.which("compute-sanitizer"):
@@ -198,20 +208,20 @@ def on_gpu(directory, output, steps, seconds):
     hung = {(row["mutant"], row["elements"]) for row in rows if row["tool"] == "alone" and row["ended"] == "hangs"}
     found = compiled(directory, steps, ["-arch=native"], [])
     print(f"compiled: {time.monotonic() - began:.0f} s", flush=True)
-    says = own_check(*run([next(iter(found)), "--csv", "--warm", SIZES[-1]], {}, 60))
-    if says != "passes":
-        sys.exit(f"mutants_run.py: {next(iter(found))} without an error: {says}")
+    for tool in TOOLS:
+        status, printed = run([*under(tool), next(iter(found)), "--csv", "--warm", SIZES[-1]], {}, 60)
+        if own_check(status, printed) != "passes" or tool != "alone" and sanitizer_says(printed)[0] != "0":
+            sys.exit(f"mutants_run.py: a program without an error, {tool}: {printed.strip()[-1000:]}")
 
     def row(job):
         program, name, tool, size = job
         if time.monotonic() - began > seconds:
             return
         mutant = f"{program.name.rsplit('-', 1)[0]}.{name}"
-        before = [] if TOOLS[tool] is None else ["compute-sanitizer", "--tool", tool, "--check-exit-code", "no", "--max-connections", "200", *TOOLS[tool]]
         start = time.monotonic()
         limit = HUNG_TIME_LIMIT_S if tool == "alone" or (mutant, size) in hung else GPU_TIME_LIMIT_S
-        status, printed = run([*before, program, "--csv", "--warm", size], {"MUTANT": name}, limit)
-        errors, message = sanitizer_says(printed) if before else ("", "")
+        status, printed = run([*under(tool), program, "--csv", "--warm", size], {"MUTANT": name}, limit)
+        errors, message = sanitizer_says(printed) if tool != "alone" else ("", "")
         says = own_check(status, printed)
         if tool == "alone" and says == "hangs":
             hung.add((mutant, size))

@@ -1,0 +1,67 @@
+"""The mutants of the steps: programs with one error each, and the table of what finds them."""
+
+import csv
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "tests/mutants"
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import mutants  # noqa: E402
+import mutants_run  # noqa: E402
+from test_steps import nvcc  # noqa: E402
+
+STEPS = list(mutants.sources())
+
+
+def rows(name):
+    with open(FOLDER / name, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_barrier_is_removed_in_turn(step):
+    """Broken: a barrier of a step has no mutant, and nobody would see that the checker misses it."""
+    lines = mutants.without_comments(mutants.sources()[step].read_text(encoding="utf-8").split(mutants.HARNESS)[0]).splitlines()
+    barriers = {number for number, line in enumerate(lines, 1) if re.match(r" +(__sync\w+|sync_scanners)\(", line)}
+    assert barriers <= {mutant.line for mutant in mutants.mutants(step) if mutant.operator == "barrier"}
+
+
+def test_a_mutant_changes_one_place():
+    """Broken: a mutant is the program as it was, or another mutant again; or it is told of a line where nothing changed."""
+    for step in STEPS:
+        _, lesson, _ = mutants.parts(mutants.sources()[step])
+        every = mutants.mutants(step)
+        assert len({mutant.text for mutant in every} | {lesson}) == len(every) + 1 and len({mutant.name for mutant in every}) == len(every)
+        assert all(mutant.before != mutant.after for mutant in every)
+
+
+def test_the_table_is_of_these_mutants():
+    """Broken: the published table speaks of mutants of older sources: make mutants writes it anew."""
+    listed = {(row["mutant"], row["line"], row["before"], row["after"]) for row in rows("mutants.csv") if row["operator"]}
+    ran = [step for step in STEPS if step in {row["step"] for row in rows("mutants.csv")}]
+    made = {(f"{step}.{mutant.name}", str(mutant.line), mutant.before, mutant.after) for step in ran for mutant in mutants.mutants(step)}
+    assert listed == made and set(ran) >= {step for step in STEPS if not step.startswith("scan-")}
+
+
+def test_nothing_is_missed():
+    """Broken: a mutant that nobody finds is not proven equivalent, a step as it is has findings, or compute-sanitizer finds more than the simulator."""
+    joined = rows("agreement.csv")
+    assert [row["mutant"] for row in joined if row["verdict"] in ("missed", "false alarm")] == []
+    assert [row["mutant"] for row in joined if row["agreement"] == "compute-sanitizer alone"] == []
+    assert {row["mutant"] for row in rows("equivalent.csv")} == {row["mutant"] for row in joined if row["verdict"] == "equivalent"}
+
+
+def test_the_table_is_true(tmp_path):
+    """Broken: the checker finds less in step 03's mutants, or more, than the table says."""
+    if "-fsanitize" in os.environ.get("SIM_LINK", ""):
+        pytest.skip("the simulator is built with a sanitizer")
+    subprocess.run([sys.executable, ROOT / "scripts/mutants_run.py", "sim", tmp_path, tmp_path / "mutants.csv", "step03"], cwd=ROOT, check=True,
+                   stdout=subprocess.DEVNULL, env=os.environ | {"NVCC": nvcc()})
+    assert mutants_run.read(tmp_path / "mutants.csv") == [row for row in rows("mutants.csv") if row["step"] == "step03"]
