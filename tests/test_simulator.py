@@ -38,6 +38,25 @@ def build(source, program, *flags):
     return program
 
 
+def build_together(texts, program, *flags):
+    """One program of several CUDA programs: which of them runs is its first argument. What takes nvcc longest, the headers, is read once."""
+    include, define = r"^#include [<\"].*$", r"^#define (\w+)"
+    whole = "\n".join(dict.fromkeys(re.findall(include, "\n".join(["#include <cstring>", *texts.values()]), re.M))) + """
+static int start(int (*main)(), int, char **) { return main(); }
+static int start(int (*main)(int, char **), int count, char **arguments) { return main(count, arguments); }
+"""
+    for k, text in enumerate(texts.values()):
+        ended = re.sub(r"^(int main\(.*?)^}", r"\1return 0; }", re.sub(include, "", text, flags=re.M), flags=re.M | re.S)
+        undone = "".join(f"#undef {macro}\n" for macro in dict.fromkeys(re.findall(define, text, re.M)))
+        whole += f'namespace part{k} {{\n#line 1 "{program.name}.cu"\n{ended}\n}}\n{undone}'
+    whole += "int main(int count, char **arguments)\n{\n"
+    for k, name in enumerate(texts):
+        whole += f'    if (strcmp(arguments[1], "{name}") == 0)\n        return start(part{k}::main, count - 1, arguments + 1);\n'
+    source = program.with_name(f"{program.name}.cu")
+    source.write_text(whole + "}\n", encoding="utf-8")
+    return build(source, program, *flags)
+
+
 def counters(program, tmp_path, *arguments, **environment):
     """The rows of one whole reduction, or of all launches where no two are alike."""
     path = tmp_path / "counters.csv"
@@ -65,28 +84,45 @@ def test_blocks_go_on_through_the_array(step):
         assert result.returncode == 0 and "PASS" in result.stdout, (elements, result.stderr)
 
 
+def around(program, step=None):
+    """A program of this folder with the text of the step that it includes."""
+    text = (ROOT / f"tests/{program}.cu").read_text()
+    (line, named), = re.findall(r'^(#include (?:"../(.*)"|STEP_FILE))$', text, re.M)
+    return text.replace(line, (step or ROOT / named).read_text())
+
+
+@pytest.fixture(scope="module")
+def around_steps(tmp_path_factory):
+    texts = {step.name: around("offsets", step / "reduce.cu") for step in STEPS[9:]}
+    texts |= {program: around(program) for program in ("after_abort", "after_abort_scan")}
+    return build_together(texts, tmp_path_factory.mktemp("around_steps") / "around_steps")
+
+
 @pytest.mark.parametrize("step", STEPS[9:], ids=lambda step: step.name)
-def test_arrays_begin_and_end_anywhere(step, tmp_path):
+def test_arrays_begin_and_end_anywhere(step, around_steps):
     """Broken: a step reads beside an array that does not begin at a multiple of 16 bytes, or adds its ends wrongly."""
-    result = run(build(ROOT / "tests/offsets.cu", tmp_path / "offsets", f'-DSTEP_FILE="{step}/reduce.cu"'))
+    result = run(around_steps, step.name)
     assert result.returncode == 0 and "PASS" in result.stdout, result.stderr
 
 
 @pytest.mark.parametrize("program", ["after_abort", "after_abort_scan"])
-def test_after_an_aborted_launch(program, tmp_path):
+def test_after_an_aborted_launch(program, around_steps):
     """Broken: step 10, or step 11 of the prefix sum, finds the tickets of a launch that was aborted."""
-    result = run(build(ROOT / f"tests/{program}.cu", tmp_path / program))
+    result = run(around_steps, program)
     assert result.returncode == 0 and result.stdout == "PASS\n", result.stderr
 
 
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    return build_together({error: changed(*PLANTED[error]) for error in PLANTED}, tmp_path_factory.mktemp("planted") / "reduce")
+
+
 @pytest.mark.parametrize("error", PLANTED)
-def test_planted_error_fails_the_check(error, tmp_path):
+def test_planted_error_fails_the_check(error, planted):
     """Broken: on the simulator a wrong sum passes."""
-    source = tmp_path / "reduce.cu"
-    source.write_text(changed(*PLANTED[error]))
-    program = build(source, tmp_path / "reduce")
     for elements in (65537, 100003):
-        assert run(program, elements).returncode == 1, elements
+        result = run(planted, error, elements)
+        assert result.returncode == 1 and ("FAIL" in result.stderr or "misaligned address" in result.stderr), (elements, result.stderr)
 
 
 # ---- What it counts
@@ -116,16 +152,20 @@ def compare(ours, theirs):
             assert float(mine[column]) == float(read[column]), (read["step"], read["kernel"], read["pass"], column)
 
 
+@pytest.fixture(scope="module")
+def strided(tmp_path_factory):
+    """What step 02's page suggests to try."""
+    source = tmp_path_factory.mktemp("strided") / "step02_strided/reduce.cu"
+    source.parent.mkdir()
+    source.write_text(tries.applied("step02_bitops", tries.tries("step02_bitops")[0][0]))
+    return build(source, source.with_suffix(""))
+
+
 @pytest.mark.parametrize("table, elements", [("steps.csv", 65536), ("ragged.csv", 100003)])
 @pytest.mark.parametrize("name", [*NAMES, "step02_strided"])
-def test_counters_equal_those_of_a_gpu(name, table, elements, tmp_path):
+def test_counters_equal_those_of_a_gpu(name, table, elements, tmp_path, request):
     """Broken: a counter is not what Nsight Compute reads on an H200."""
-    program = SIM / name / "reduce"
-    if name == "step02_strided":  # what step 02's page suggests to try
-        source = tmp_path / name / "reduce.cu"
-        source.parent.mkdir()
-        source.write_text(tries.applied("step02_bitops", tries.tries("step02_bitops")[0][0]))
-        program = build(source, source.with_suffix(""), "-O3")
+    program = request.getfixturevalue("strided") if name == "step02_strided" else SIM / name / "reduce"
     expected = committed("simulator", table, name)
     assert expected, "make build DEVICE=sim && tests/counters/renew.sh"
     ours = counters(program, tmp_path, elements)[: len(expected)]  # the repeats of the reduction are left out
@@ -245,13 +285,24 @@ def test_counters_worked_out_by_hand(tmp_path):
 
 # ---- Programs
 
-# make test compiles each program once, every third one as a debugger wants it; ALL=1 compiles all of them both ways.
-@pytest.mark.parametrize("source, flags", [(source, flags) for k, source in enumerate(PROGRAMS) for flags in ("-O3", "-G")
-                                           if not os.environ.get("LEFT_OUT") or (flags == "-G") == (k % 3 == 0)],
-                         ids=lambda value: getattr(value, "stem", value))
-def test_programs_of_a_course(source, flags, tmp_path):
+# make test compiles each program once, in two groups, every third one as a debugger wants it; ALL=1 compiles all of them both ways, each alone.
+TOGETHER = bool(os.environ.get("LEFT_OUT"))
+COMPILED = [(source, flags) for k, source in enumerate(PROGRAMS) for flags in ("-O3", "-G") if not TOGETHER or (flags == "-G") == (k % 3 == 0)]
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    """The programs of each group as one."""
+    folder = tmp_path_factory.mktemp("programs")
+    return {group: build_together({source.stem: source.read_text() for source, flags in COMPILED if flags == group}, folder / f"programs{group}",
+                                  group, f"-I{PROGRAMS[0].parent}") for group in ("-O3", "-G")}
+
+
+@pytest.mark.parametrize("source, flags", COMPILED, ids=lambda value: getattr(value, "stem", value))
+def test_programs_of_a_course(source, flags, tmp_path, request):
     """Broken: a program that passes on a GPU does not pass here."""
-    result = run(build(source, tmp_path / source.stem, flags, "-Xptxas=-suppress-stack-size-warning"))
+    command = [request.getfixturevalue("programs")[flags], source.stem] if TOGETHER else [build(source, tmp_path / source.stem, flags)]
+    result = run(*command)
     assert result.returncode == 0 and result.stdout.splitlines()[-1] == "PASS", result.stderr
 
 
@@ -409,7 +460,7 @@ int main(int argc, char **)
 }
 """
 SHUFFLED, TOGETHER = {"SIM_BLOCK_ORDER": "1"}, {"SIM_TOGETHER": "1"}
-ENDLESS = "kernel chained, block .* an endless loop"
+ENDLESS = "::chained, block .* an endless loop"
 
 
 @pytest.mark.parametrize("environment, arguments, printed, said", [
@@ -417,13 +468,10 @@ ENDLESS = "kernel chained, block .* an endless loop"
     (TOGETHER | {"SIM_SMS": "1"}, [], "cudaSuccess 64", ""), (TOGETHER | SHUFFLED, [], "cudaSuccess 64", ""),
     (TOGETHER | SHUFFLED | {"SIM_SMS": "1"}, [], "cudaErrorLaunchTimeout 0", ENDLESS),
     (TOGETHER, ["astray"], "cudaErrorIllegalAddress 0", r"block \(3,0,0\), thread \(0,0,0\), st.* 4 bytes at 0x")])
-def test_a_block_that_takes_its_number_for_its_place(environment, arguments, printed, said, tmp_path):
+def test_a_block_that_takes_its_number_for_its_place(environment, arguments, printed, said, wrong):
     """Broken: a wait for a block that has not begun ends well or never, or faults get lost where blocks take turns."""
-    source = tmp_path / "chained.cu"
-    source.write_text(CHAINED)
-    program = build(source, source.with_suffix(""))
     for threads in "15":
-        result = run(program, *arguments, SIM_MAX_INSTRUCTIONS="1000000", SIM_THREADS=threads, **environment)
+        result = run(wrong, "chained", *arguments, SIM_MAX_INSTRUCTIONS="1000000", SIM_THREADS=threads, **environment)
         assert result.returncode == 0 and result.stdout == printed + "\n", result.stderr
         assert len(result.stderr.splitlines()) == (said != "") and re.search(said, result.stderr), result.stderr
 
@@ -482,12 +530,8 @@ FAULTS = {  # kernel, launch, CUDA's error, what the message must name
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_ends_the_launch(fault, tmp_path):
-    """Broken: a wrong kernel crashes, hangs or passes, or the message does not help."""
-    body, launch, error, named = FAULTS[fault]
-    source = tmp_path / "fault.cu"
-    source.write_text(f"""#include <cassert>
+def faulty(body, launch):
+    return f"""#include <cassert>
 #include <cstdio>
 __global__ void wrong(int *out) {{ {body} }}
 int main() {{
@@ -498,10 +542,22 @@ int main() {{
     const cudaError_t first = cudaDeviceSynchronize(), second = cudaMemset(out, 0, 4);
     printf("%s %s\\n", cudaGetErrorName(first), cudaGetErrorName(second));
 }}
-""")
-    result = run(build(source, tmp_path / "fault", "-lineinfo"), SIM_MAX_INSTRUCTIONS="100000")
+"""
+
+
+@pytest.fixture(scope="module")
+def wrong(tmp_path_factory):
+    texts = {"chained": CHAINED, "textures": TEXTURE_FAULTS} | {fault: faulty(*FAULTS[fault][:2]) for fault in FAULTS}
+    return build_together(texts, tmp_path_factory.mktemp("wrong") / "fault", "-lineinfo")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_ends_the_launch(fault, wrong):
+    """Broken: a wrong kernel crashes, hangs or passes, or the message does not help."""
+    *_, error, named = FAULTS[fault]
+    result = run(wrong, fault, SIM_MAX_INSTRUCTIONS="100000")
     assert result.returncode == 0 and result.stdout == f"{error} {error}\n", result.stderr
-    assert len(result.stderr.splitlines()) == (30 if fault == "assert" else 1) and "kernel wrong, block" in result.stderr
+    assert len(result.stderr.splitlines()) == (30 if fault == "assert" else 1) and "::wrong, block" in result.stderr
     assert all(word in result.stderr for word in named), result.stderr
     assert "fault.cu:3" in result.stderr, result.stderr
 
@@ -566,13 +622,6 @@ int main(int argc, char **argv)
 """
 
 
-@pytest.fixture(scope="module")
-def texture_faults(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("texture_faults")
-    (folder / "faults.cu").write_text(TEXTURE_FAULTS)
-    return build(folder / "faults.cu", folder / "faults", "-lineinfo")
-
-
 @pytest.mark.parametrize("fault, error, said", [
     ("wild", "cudaErrorIllegalAddress", "no texture object is numbered 123456: never made, or destroyed"),
     ("destroyed", "cudaErrorIllegalAddress", "never made, or destroyed"),
@@ -587,9 +636,9 @@ def texture_faults(tmp_path_factory):
     ("misaligned", "cudaErrorMisalignedAddress", "no multiple of 4"),
     ("cubemap", "cudaErrorNotSupported", "cubemaps are not supported"),
     ("mipmaps", "cudaErrorNotSupported", "mipmapped arrays are not supported")])
-def test_a_wrong_use_of_a_texture_is_named(fault, error, said, texture_faults):
+def test_a_wrong_use_of_a_texture_is_named(fault, error, said, wrong):
     """Broken: a kernel reads a texture that is no longer there, or as if it were another, and gets anything."""
-    result = run(texture_faults, fault)
+    result = run(wrong, "textures", fault)
     assert result.returncode == 0 and result.stdout == error + "\n", result.stderr
     assert len(result.stderr.splitlines()) == 1 and said in result.stderr, result.stderr
 
