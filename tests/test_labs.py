@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from test_simulator import build
+from test_simulator import build, build_together
 from test_steps import ROOT, changed_lines, split
 
 sys.path.insert(0, str(ROOT / "plots"))
@@ -109,23 +109,37 @@ def test_each_lab_has_a_planted_mistake():
     assert {lab for lab, *_ in MISTAKES} == set(LABS)
 
 
+def planted_in(lab, step):
+    return next((ROOT / "labs" / lab / step).glob(f"{lab}.c*"))
+
+
+def changed(lab, step, good, bad):
+    text = planted_in(lab, step).read_text(encoding="utf-8")
+    assert text.count(good) == 1, good
+    return text.replace(good, bad)
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    """The CUDA programs with a mistake as one; which runs is its first argument."""
+    texts = {f"{lab} {good}": changed(lab, step, good, bad) for lab, step, good, bad, _ in MISTAKES if planted_in(lab, step).suffix == ".cu"}
+    return build_together(texts, tmp_path_factory.mktemp("planted") / "planted")
+
+
 @pytest.mark.parametrize("lab, step, good, bad, arguments", MISTAKES, ids=lambda text: text if text in LABS or text.startswith("step") else "")
-def test_a_planted_mistake_is_found(lab, step, good, bad, arguments, tmp_path):
+def test_a_planted_mistake_is_found(lab, step, good, bad, arguments, tmp_path, request):
     """Broken: the check of a lab passes a wrong result."""
-    source = ROOT / "labs" / lab / step / next((ROOT / "labs" / lab / step).glob(f"{lab}.c*")).name
+    source = planted_in(lab, step)
     if why := labs.obstacle(source, True, "nvcc"):
         pytest.skip(why)
-    text = source.read_text(encoding="utf-8")
-    assert text.count(good) == 1
-    planted = tmp_path / source.name
-    planted.write_text(text.replace(good, bad), encoding="utf-8")
-    program = tmp_path / lab
     if source.suffix == ".c":
+        (tmp_path / source.name).write_text(changed(lab, step, good, bad), encoding="utf-8")
         assert subprocess.run(labs.build_line(source).split(" && ")[0].split(), cwd=tmp_path).returncode == 0
+        program = [tmp_path / lab]
     else:
-        build(planted, program)
+        program = [request.getfixturevalue("planted"), f"{lab} {good}"]
     *start, _ = labs.command(source, True)
-    result = subprocess.run([*start, program, "--csv", *arguments.split()], capture_output=True, text=True, env=ENVIRONMENT | TOGETHER)
+    result = subprocess.run([*start, *program, "--csv", *arguments.split()], capture_output=True, text=True, env=ENVIRONMENT | TOGETHER)
     assert result.returncode not in (0, 2, 77) and result.stderr, result.stdout
 
 
