@@ -55,6 +55,7 @@ static int start(int (*main)(int, char **), int count, char **arguments) { retur
     for k, name in enumerate(texts):
         whole += f'    if (strcmp(arguments[1], {json.dumps(name)}) == 0)\n        return start(part{k}::main, count - 1, arguments + 1);\n'
     source = program.with_name(f"{program.name}.cu")
+    source.parent.mkdir(parents=True, exist_ok=True)
     source.write_text(whole + "}\n", encoding="utf-8")
     return build(source, program, *flags)
 
