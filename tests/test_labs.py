@@ -48,7 +48,7 @@ def name(source):
 def together():
     """Programs with a planted mistake as one, which runs one of them by its name; where not all is tested, with all that is built of the labs."""
     texts = {name(source): source.read_text(encoding="utf-8") for source in [*BUILT, SOFTMAX] if LEFT_OUT and source.suffix == ".cu"}
-    texts |= {f"{lab} {good}": changed(lab, step, good, bad) for lab, step, good, bad, _ in MISTAKES if source_of(lab, step).suffix == ".cu"}
+    texts |= {f"mistake {k}": changed(*mistake) for k, (*mistake, _) in enumerate(MISTAKES) if source_of(*mistake[:2]).suffix == ".cu"}
     return build_together(texts, ROOT / "build/sim/labs/together")
 
 
@@ -146,7 +146,7 @@ def test_a_planted_mistake_is_found(lab, step, good, bad, arguments, tmp_path):
         assert subprocess.run(labs.build_line(source).split(" && ")[0].split(), cwd=tmp_path).returncode == 0
         program = [tmp_path / lab]
     else:
-        program = [together(), f"{lab} {good}"]
+        program = [together(), f"mistake {MISTAKES.index((lab, step, good, bad, arguments))}"]
     *start, _ = labs.command(source, True)
     result = subprocess.run([*start, *program, "--csv", *arguments.split()], capture_output=True, text=True, env=ENVIRONMENT | TOGETHER)
     assert result.returncode not in (0, 2, 77) and result.stderr, result.stdout

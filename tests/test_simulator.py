@@ -2,7 +2,6 @@
 
 import csv
 import functools
-import json
 import os
 import re
 import shlex
@@ -40,24 +39,28 @@ def build(source, program, *flags):
     return program
 
 
-def build_together(texts, program, *flags):
+def returning(main):
+    """A main as any other function, which does not return 0 by itself."""
+    return main[0] if re.search(r"return [^;]*;\s*}$", main[0]) else main[0].removesuffix("}") + "return 0; }"
+
+
+def write_together(texts, source):
     """One program of several CUDA programs: which of them runs is its first argument. What takes nvcc longest, the headers, is read once."""
-    include, define = r"^#include [<\"].*$", r"^#define (\w+)"
-    whole = "\n".join(dict.fromkeys(re.findall(include, "\n".join(["#include <cstring>", *texts.values()]), re.M))) + """
-static int start(int (*main)(), int, char **) { return main(); }
-static int start(int (*main)(int, char **), int count, char **arguments) { return main(count, arguments); }
-"""
-    for k, text in enumerate(texts.values()):
-        ended = re.sub(r"^(int main\(.*?)^}", r"\1return 0; }", re.sub(include, "", text, flags=re.M), flags=re.M | re.S)
-        undone = "".join(f"#undef {macro}\n" for macro in dict.fromkeys(re.findall(define, text, re.M)))
-        whole += f'namespace part{k} {{\n#line 1 "{program.name}.cu"\n{ended}\n}}\n{undone}'
-    whole += "int main(int count, char **arguments)\n{\n"
-    for k, name in enumerate(texts):
-        whole += f'    if (strcmp(arguments[1], {json.dumps(name)}) == 0)\n        return start(part{k}::main, count - 1, arguments + 1);\n'
-    source = program.with_name(f"{program.name}.cu")
+    include, define, main = r"^#include [<\"].*$", r"^#define (\w+)", re.compile(r"^int main\(.*?^}", re.M | re.S)
+    lines = dict.fromkeys(re.findall(include, "\n".join(["#include <cstring>", *texts.values()]), re.M))
+    lines |= dict.fromkeys(["inline int start(int (*main)(), int, char **) { return main(); }",
+                            "inline int start(int (*main)(int, char **), int count, char **arguments) { return main(count, arguments); }"])
+    for k, (name, text) in enumerate(texts.items()):
+        undone = [f"#undef {macro}" for macro in dict.fromkeys(re.findall(define, text, re.M))]
+        lines |= dict.fromkeys([f'namespace part{k} {{\n#line 1 "{name}.cu"\n{main.sub(returning, re.sub(include, "", text, flags=re.M))}\n}}', *undone])
+    starts = [f'    if (strcmp(arguments[1], "{name}") == 0)\n        return start(part{k}::main, count - 1, arguments + 1);' for k, name in enumerate(texts)]
     source.parent.mkdir(parents=True, exist_ok=True)
-    source.write_text(whole + "}\n", encoding="utf-8")
-    return build(source, program, *flags)
+    source.write_text("\n".join([*lines, "int main(int count, char **arguments)\n{", *starts, "    return 2;\n}\n"]), encoding="utf-8")
+    return source
+
+
+def build_together(texts, program, *flags):
+    return build(write_together(texts, program.with_name(f"{program.name}.cu")), program, *flags)
 
 
 def counters(program, tmp_path, *arguments, **environment):
@@ -180,19 +183,24 @@ def test_counters_equal_those_of_a_gpu(name, table, elements, tmp_path, request)
     compare(ours, theirs)
 
 
-def test_counters_of_all_kinds_of_access_equal_those_of_a_gpu(tmp_path):
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory):
+    """Programs whose counters are looked at."""
+    files = {path.stem: path.read_text() for path in (*ROOT.glob("tests/counters/access/*.cu"), ROOT / "tests/struct_argument.cu")}
+    return build_together(files | {"in turn": IN_TURN, "textures": TEXTURE_COUNTS}, tmp_path_factory.mktemp("counted") / "counted")
+
+
+def test_counters_of_all_kinds_of_access_equal_those_of_a_gpu(counted, tmp_path):
     """Broken: conflicts, requests or sectors of some access are not what Nsight Compute reads."""
-    program = build(ROOT / "tests/counters/access/access.cu", tmp_path / "access/access", "-O3")
-    ours, theirs = counters(program, tmp_path), committed("h200", "access.csv")
+    ours, theirs = counters(counted, tmp_path, "access"), committed("h200", "access.csv")
     assert len(ours) == len(theirs) and [{**row, "step": "access"} for row in ours] == [
         {**row, "step": "access"} for row in committed("simulator", "access.csv")]
     compare(ours, theirs)
 
 
-def test_where_a_gpu_counts_more(tmp_path):
+def test_where_a_gpu_counts_more(counted, tmp_path):
     """Broken: the page of the simulator describes a difference that is not there."""
-    program = build(ROOT / "tests/counters/access/loops.cu", tmp_path / "loops/loops", "-O3")
-    (ours,), (theirs,) = counters(program, tmp_path), committed("h200", "loops.csv")
+    (ours,), (theirs,) = counters(counted, tmp_path, "loops"), committed("h200", "loops.csv")
     assert {**ours, "step": "loops"} == {**committed("simulator", "loops.csv")[0], "step": "loops"}
     assert int(ours["global_load_requests"]) < int(theirs["global_load_requests"])
     assert int(ours["global_store_sectors"]) == int(theirs["global_store_sectors"])
@@ -239,16 +247,13 @@ int main()
 """
 
 
-def test_blocks_that_run_ahead_see_what_they_would_in_turn(tmp_path):
+def test_blocks_that_run_ahead_see_what_they_would_in_turn(counted, tmp_path):
     """Broken: a block read what an earlier one was yet to change, and its result or counters depend on the host."""
-    source = tmp_path / "in_turn.cu"
-    source.write_text(IN_TURN)
-    program = build(source, source.with_suffix(""))
-    once = counters(program, tmp_path, SIM_THREADS="1")
+    once = counters(counted, tmp_path, "in turn", SIM_THREADS="1")
     for threads in "125":
-        result = run(program, SIM_THREADS=threads)
+        result = run(counted, "in turn", SIM_THREADS=threads)
         assert result.stdout == f"no error, {2**40 - 1}, 40\n" and result.stderr == ""
-        assert counters(program, tmp_path, SIM_THREADS=threads) == once
+        assert counters(counted, tmp_path, "in turn", SIM_THREADS=threads) == once
 
 
 COUNTED_BY_HAND = """
@@ -292,40 +297,46 @@ def test_counters_worked_out_by_hand(tmp_path):
 COMPILED = [(source, flags) for k, source in enumerate(PROGRAMS) for flags in ("-O3", "-G")
             if not os.environ.get("LEFT_OUT") or (flags == "-G") == (k % 3 == 0)]
 # make test compiles those of the same flags together, all but one that asks whether a header is there; ALL=1 compiles each alone.
-TOGETHER = [(source, flags) for source, flags in COMPILED if os.environ.get("LEFT_OUT") and "__has_include" not in source.read_text()]
+COMPILED_TOGETHER = [(source, flags) for source, flags in COMPILED if os.environ.get("LEFT_OUT") and "__has_include" not in source.read_text()]
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory):
-    """Builds the programs of the same flags as one, once."""
+def program(tmp_path_factory):
+    """Builds a program, with the others of its flags where they are compiled together: the words that run it."""
     folder = tmp_path_factory.mktemp("programs")
 
     @functools.cache
-    def built(flags):
-        texts = {source.stem: source.read_text() for source, those in TOGETHER if those == flags}
-        return build_together(texts, folder / f"programs{flags}", flags, f"-I{PROGRAMS[0].parent}")
-    return built
+    def group(flags):
+        texts = {source.stem: source.read_text() for source, those in COMPILED_TOGETHER if those == flags}
+        return build_together(texts, folder / f"programs{flags}", flags, "-lineinfo", f"-I{PROGRAMS[0].parent}")
+
+    def words(source, flags):
+        if (source, flags) in COMPILED_TOGETHER:
+            return [group(flags), source.stem]
+        return [build(source, folder / f"{source.stem}{flags}", flags, "-lineinfo")]
+    return words
 
 
 @pytest.mark.parametrize("source, flags", COMPILED, ids=lambda value: getattr(value, "stem", value))
-def test_programs_of_a_course(source, flags, tmp_path, programs):
+def test_programs_of_a_course(source, flags, program):
     """Broken: a program that passes on a GPU does not pass here."""
-    if (source, flags) in TOGETHER:
-        result = run(programs(flags), source.stem)
-    else:
-        result = run(build(source, tmp_path / source.stem, flags))
+    result = run(*program(source, flags))
     assert result.returncode == 0 and result.stdout.splitlines()[-1] == "PASS", result.stderr
 
 
-def test_a_kernel_is_counted_by_its_own_name(tmp_path):
+def named(name):
+    """A program of a course and the first flags that it is compiled with."""
+    return next((source, flags) for source, flags in COMPILED if source.stem == name)
+
+
+def test_a_kernel_is_counted_by_its_own_name(counted, tmp_path):
     """Broken: a kernel that gets a struct by value bears the struct's name in the CSV."""
-    program = build(ROOT / "tests/struct_argument.cu", tmp_path / "struct_argument")
-    assert [row["kernel"] for row in counters(program, tmp_path)] == ["add_pair"]
+    assert [row["kernel"] for row in counters(counted, tmp_path, "struct_argument")] == ["add_pair"]
 
 
-def test_printf(tmp_path):
+def test_printf(program):
     """Broken: printf in a kernel prints something else than on the host."""
-    result = run(build(ROOT / "tests/programs/output.cu", tmp_path / "output"))
+    result = run(*program(*named("output")))
     assert result.stdout.splitlines()[1] == "lane 0.1:  0.50|7   |ff|1099511627776|b|%|1.234568e+04"
     assert result.stdout.splitlines()[4] == "-1|1|   5|end"
 
@@ -570,7 +581,7 @@ def test_a_fault_ends_the_launch(fault, wrong):
     assert result.returncode == 0 and result.stdout == f"{error} {error}\n", result.stderr
     assert len(result.stderr.splitlines()) == (30 if fault == "assert" else 1) and "::wrong, block" in result.stderr
     assert all(word in result.stderr for word in named), result.stderr
-    assert "fault.cu:3" in result.stderr, result.stderr
+    assert f"{fault}.cu:3" in result.stderr, result.stderr
 
 
 TEXTURE_FAULTS = r"""#include <cstdio>
@@ -678,11 +689,9 @@ int main()
 """
 
 
-def test_textures_and_surfaces_are_no_global_accesses(tmp_path):
+def test_textures_and_surfaces_are_no_global_accesses(counted, tmp_path):
     """Broken: an access to a texture or a surface is counted as a load or store of device memory."""
-    source = tmp_path / "counted.cu"
-    source.write_text(TEXTURE_COUNTS)
-    row, = counters(build(source, tmp_path / "counted"), tmp_path)
+    row, = counters(counted, tmp_path, "textures")
     assert (row["global_load_requests"], row["global_store_requests"], row["global_store_sectors"]) == ("0", "1", "4")
 
 
@@ -697,12 +706,12 @@ CLUSTER_FAULTS = {
 }
 
 
-def test_clusters(tmp_path):
+def test_clusters(program, tmp_path):
     """Broken: results or counters of clusters depend on the host's threads, or a wrong kernel crashes, hangs or passes."""
-    program = build(ROOT / "tests/programs/clusters.cu", tmp_path / "clusters", "-lineinfo")
-    assert counters(program, tmp_path, SIM_THREADS="1") == counters(program, tmp_path, SIM_THREADS="2")
+    program, *words = program(*named("clusters"))
+    assert counters(program, tmp_path, *words, SIM_THREADS="1") == counters(program, tmp_path, *words, SIM_THREADS="2")
     for fault, (error, said) in CLUSTER_FAULTS.items():
-        result = run(program, fault)
+        result = run(program, *words, fault)
         assert result.stdout == error + "\n" and said in result.stderr, (fault, result.stdout, result.stderr)
         assert len(result.stderr.splitlines()) == 1 and "clusters.cu:" in result.stderr, result.stderr
 
