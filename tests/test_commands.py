@@ -78,6 +78,7 @@ def checkout(tmp_path):
 def test_compiling_is_quiet(checkout):
     """Broken: the first run hides its first result under compiler lines; or V=1 does not show them."""
     program = "step02_bitops/reduce"
+    (checkout / f"{program}.cu").write_text("int main() {}\n")
     quiet = make("--no-print-directory", "-C", str(checkout), program, f"NVCC={nvcc()}")
     assert quiet.stdout.splitlines() == ["[1/3] compiling step02_bitops"], quiet.stdout
     assert "compiling" in make("-C", str(checkout), program, f"NVCC={nvcc()}", "ARCH=sm_80").stdout  # another GPU's

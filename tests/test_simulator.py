@@ -44,18 +44,24 @@ def returning(main):
     return main[0] if re.search(r"return [^;]*;\s*}$", main[0]) else main[0].removesuffix("}") + "return 0; }"
 
 
+STARTS = """inline int start(int (*main)(), int, char **) { return main(); }
+inline int start(int (*main)(int, char **), int count, char **arguments) { return main(count, arguments); }
+"""
+
+
 def write_together(texts, source):
-    """One program of several CUDA programs: which of them runs is its first argument. What takes nvcc longest, the headers, is read once."""
-    include, define, main = r"^#include [<\"].*$", r"^#define (\w+)", re.compile(r"^int main\(.*?^}", re.M | re.S)
-    lines = dict.fromkeys(re.findall(include, "\n".join(["#include <cstring>", *texts.values()]), re.M))
-    lines |= dict.fromkeys(["inline int start(int (*main)(), int, char **) { return main(); }",
-                            "inline int start(int (*main)(int, char **), int count, char **arguments) { return main(count, arguments); }"])
+    """One program of several CUDA programs: its first argument is the name of the one that runs. Each is in a namespace, but for its headers,
+    which take nvcc longest, and are read once."""
+    include, main = re.compile(r"^#include [<\"].*$", re.M), re.compile(r"^int main\(.*?^}", re.M | re.S)
+    headers = dict.fromkeys(include.findall("\n".join(["#include <cstring>", *texts.values()])))
+    parts, choices = [], []
     for k, (name, text) in enumerate(texts.items()):
-        undone = [f"#undef {macro}" for macro in dict.fromkeys(re.findall(define, text, re.M))]
-        lines |= dict.fromkeys([f'namespace part{k} {{\n#line 1 "{name}.cu"\n{main.sub(returning, re.sub(include, "", text, flags=re.M))}\n}}', *undone])
-    starts = [f'    if (strcmp(arguments[1], "{name}") == 0)\n        return start(part{k}::main, count - 1, arguments + 1);' for k, name in enumerate(texts)]
+        undone = "".join(f"#undef {macro}\n" for macro in dict.fromkeys(re.findall(r"^#define (\w+)", text, re.M)))
+        parts.append(f'namespace part{k} {{\n#line 1 "{name}.cu"\n{main.sub(returning, include.sub("", text))}\n}}\n{undone}')
+        choices.append(f'    if (strcmp(arguments[1], "{name}") == 0)\n        return start(part{k}::main, count - 1, arguments + 1);\n')
     source.parent.mkdir(parents=True, exist_ok=True)
-    source.write_text("\n".join([*lines, "int main(int count, char **arguments)\n{", *starts, "    return 2;\n}\n"]), encoding="utf-8")
+    source.write_text("\n".join(headers) + f"\n{STARTS}{''.join(parts)}int main(int count, char **arguments)\n{{\n{''.join(choices)}    return 2;\n}}\n",
+                      encoding="utf-8")
     return source
 
 
