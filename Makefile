@@ -110,13 +110,14 @@ sweep: say-device build ## time (on the simulator: counters) over n against CUB;
 	    $(if $(filter-out 0,$(AGAIN)),--again) --output "$$RESULTS/$(SWEEP).csv" $(PROGRAMS); status=$$?; $(DRAW) && exit $$status
 
 # Of the labs that take nvcc long the tests run the first and the last program, of those with a library of templates the last; ALL=1 and
-# make labs run all.
+# make labs run all. The CUDA programs that are left the tests compile together; ALL=1 and make labs compile each alone.
 inner = $(wordlist 2,$(words $(wordlist 2,$(words $(1)),$(1))),$(1))
-UNTESTED := $(if $(filter-out 0,$(ALL)),,$(addprefix build/sim/labs/,segmented/step01_cub/segmented rowscale/step00_block/rowscale thrust/step00_reduce/thrust) \
+UNTESTED := $(if $(filter-out 0,$(ALL)),,$(addprefix build/sim/labs/,segmented/step01_cub/segmented rowscale/step00_block/rowscale thrust/step00_reduce/thrust \
+    several_gpus/step00_onebyone/several_gpus) \
     $(foreach lab,accuracy launch operators rowscale thrust,$(call inner,$(patsubst %.cu,build/sim/%,$(sort $(wildcard labs/$(lab)/step*/$(lab).cu))))))
 test: ## every test that this machine can run; ALL=1 also runs the labs' programs that take nvcc long
-	$(COMPILE) $(PYTHON_READY) $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) build/sim/ptx_run build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o build/sim/fuzz
-	$(COMPILE) lab-programs DEVICE=sim LEFT_OUT='$(UNTESTED)'
+	$(COMPILE) $(PYTHON_READY) build/sim/fuzz $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) build/sim/ptx_run build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o
+	$(COMPILE) lab-programs DEVICE=sim LEFT_OUT='$(if $(UNTESTED),build/sim/%)'
 	$(Q)unset LADDER; $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(filter-out -lineinfo,$(SIM_NVCCFLAGS)) $(SIM_LIBRARIES)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
 	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
 

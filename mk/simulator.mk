@@ -5,7 +5,7 @@
 # Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer (without its
 # search for leaks: the programs that it runs need not free what they allocate).
 SIM_OBJECTS := $(patsubst simulator/%.c,build/sim/objects/%.o,$(wildcard simulator/*.c))
-SIM_CFLAGS := -g -O3 -march=native -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-clobbered \
+SIM_CFLAGS := -g1 -O3 -march=native -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-clobbered \
     -fPIC -fno-semantic-interposition -fno-strict-aliasing -ffp-contract=off -fno-trapping-math -fno-math-errno \
     $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 # nvcc hands options to the host compiler separated by commas.
@@ -64,7 +64,7 @@ coverage: ## what the simulator knows of PTX and of CUDA's calls, into simulator
 	@build/sim/coverage > simulator/coverage.csv
 	@python3 scripts/coverage_calls.py build/sim/libsimulator.a "$$(dirname "$$(readlink -f '$(NVCC)')")/../include" > simulator/calls.csv
 
-FUZZ_CFLAGS := -g -O1 -std=gnu11 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-strict-aliasing
+FUZZ_CFLAGS := -g1 -O0 -std=gnu11 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-strict-aliasing
 build/sim/fuzz: tests/fuzz.c $(wildcard simulator/*.[ch]) .sim-flags | build/sim/announced
 	$(Q)$(NVCC) -cudart none $(call host_options,$(FUZZ_CFLAGS)) -Isimulator -o $@ $< $(wildcard simulator/*.c) -lpthread -lm
 

@@ -3,7 +3,7 @@
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 
 #include <cstdio>
-#include <cub/cub.cuh>
+#include <cub/device/device_reduce.cuh>
 
 static const char STEP[] = "reference_cub";
 

@@ -1,6 +1,7 @@
 """The labs: the diff rule, checks that find planted mistakes, pages with their parts, and the script that runs them."""
 
 import csv
+import functools
 import os
 import shutil
 import signal
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from test_simulator import build, told
+from test_simulator import build, build_together, told
 from test_steps import ROOT, changed_lines, split
 
 sys.path.insert(0, str(ROOT / "plots"))
@@ -34,6 +35,7 @@ EXCEPTIONS = {
 # What can be built here, but for what make test leaves out: programs for the simulator that need no NCCL, and C programs.
 LEFT_OUT = os.environ.get("LEFT_OUT", "").split()
 BUILT = [source for source in SOURCES if not labs.obstacle(source, True, "nvcc") and str(labs.program(source, True)) not in LEFT_OUT]
+SOFTMAX = ROOT / "labs/rowscale/softmax/softmax.cu"
 ENVIRONMENT = os.environ | labs.MPI_ENVIRONMENT
 TOGETHER = {"SIM_TOGETHER": "1", "SIM_SMS": "2"}  # two SMs: the harness's own kernels are short then
 
@@ -42,8 +44,21 @@ def name(source):
     return f"{source.parent.parent.name}-{source.parent.name}"
 
 
+@functools.cache
+def together():
+    """Programs with a planted mistake as one, which runs one of them by its name; where not all is tested, with all that is built of the labs."""
+    texts = {name(source): source.read_text(encoding="utf-8") for source in [*BUILT, SOFTMAX] if LEFT_OUT and source.suffix == ".cu"}
+    texts |= {f"mistake {k}": changed(*mistake) for k, (*mistake, _) in enumerate(MISTAKES) if source_of(*mistake[:2]).suffix == ".cu"}
+    return build_together(texts, ROOT / "build/sim/labs/together")
+
+
+def command(source):
+    """The words that run a program. make test compiles the CUDA programs together, ALL=1 each alone."""
+    return [together(), name(source)] if LEFT_OUT and source.suffix == ".cu" else labs.command(source, True)
+
+
 def run(source, *arguments, **environment):
-    return subprocess.run([*labs.command(source, True), *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, env=ENVIRONMENT | environment)
+    return subprocess.run([*command(source), *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, env=ENVIRONMENT | environment)
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=name)
@@ -109,23 +124,31 @@ def test_each_lab_has_a_planted_mistake():
     assert {lab for lab, *_ in MISTAKES} == set(LABS)
 
 
+def source_of(lab, step):
+    return next((ROOT / "labs" / lab / step).glob(f"{lab}.c*"))
+
+
+def changed(lab, step, good, bad):
+    """A program with its mistake."""
+    text = source_of(lab, step).read_text(encoding="utf-8")
+    assert text.count(good) == 1, good
+    return text.replace(good, bad)
+
+
 @pytest.mark.parametrize("lab, step, good, bad, arguments", MISTAKES, ids=lambda text: text if text in LABS or text.startswith("step") else "")
 def test_a_planted_mistake_is_found(lab, step, good, bad, arguments, tmp_path):
     """Broken: the check of a lab passes a wrong result."""
-    source = ROOT / "labs" / lab / step / next((ROOT / "labs" / lab / step).glob(f"{lab}.c*")).name
+    source = source_of(lab, step)
     if why := labs.obstacle(source, True, "nvcc"):
         pytest.skip(why)
-    text = source.read_text(encoding="utf-8")
-    assert text.count(good) == 1
-    planted = tmp_path / source.name
-    planted.write_text(text.replace(good, bad), encoding="utf-8")
-    program = tmp_path / lab
     if source.suffix == ".c":
+        (tmp_path / source.name).write_text(changed(lab, step, good, bad), encoding="utf-8")
         assert subprocess.run(labs.build_line(source).split(" && ")[0].split(), cwd=tmp_path).returncode == 0
+        program = [tmp_path / lab]
     else:
-        build(planted, program)
+        program = [together(), f"mistake {MISTAKES.index((lab, step, good, bad, arguments))}"]
     *start, _ = labs.command(source, True)
-    result = subprocess.run([*start, program, "--csv", *arguments.split()], capture_output=True, text=True, env=ENVIRONMENT | TOGETHER)
+    result = subprocess.run([*start, *program, "--csv", *arguments.split()], capture_output=True, text=True, env=ENVIRONMENT | TOGETHER)
     assert result.returncode not in (0, 2, 77) and result.stderr, result.stdout
 
 
@@ -149,9 +172,9 @@ def test_segments_are_right_where_blocks_wait_for_each_other(source):
 
 def test_softmax_is_right():
     """Broken: the answer to the exercise of the lab rowscale is wrong."""
-    program = build(ROOT / "labs/rowscale/softmax/softmax.cu", ROOT / "build/sim/labs/softmax")
+    program = [together(), name(SOFTMAX)] if LEFT_OUT else [build(SOFTMAX, ROOT / "build/sim/labs/softmax")]
     for rows in (1, 33, 64):
-        result = subprocess.run([program, str(rows)], capture_output=True, text=True)
+        result = subprocess.run([*program, str(rows)], capture_output=True, text=True)
         assert result.returncode == 0 and result.stdout.count("PASS") == 8, result.stdout + result.stderr
 
 
@@ -201,7 +224,7 @@ def test_counters_equal_those_of_a_gpu(lab, tmp_path):
     assert {row["step"] for row in read} == {source.parent.name for source in labs.sources(lab)}
     for source in labs.sources(lab):
         counters = tmp_path / source.parent.name
-        subprocess.run([ROOT / labs.program(source, True), read[0]["size"]], check=True, env=os.environ | {"SIM_COUNTERS": str(counters)}, capture_output=True)
+        subprocess.run([*command(source), read[0]["size"]], cwd=ROOT, check=True, env=os.environ | {"SIM_COUNTERS": str(counters)}, capture_output=True)
         header, rows = labs.counted_rows(counters, source)
         ours = [[dict(zip(header, row))[column] for column in list(read[0])[3:]] for row in rows]
         theirs = [list(row.values())[3:] for row in read if (row["step"], row["counted_by"]) == (source.parent.name, "ncu")]

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from test_simulator import build
+from test_simulator import build_together
 from test_steps import ROOT, changed_lines, name, split
 
 sys.path.insert(0, str(ROOT / "plots"))
@@ -106,16 +106,22 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("what", MISTAKES)
-def test_a_planted_mistake_is_found(what, tmp_path):
-    """Broken: the harness's check passes a wrong scan."""
-    step, good, bad, environment = MISTAKES[what]
+def changed(step, good, bad):
     text = (ROOT / "scan" / step / "scan.cu").read_text(encoding="utf-8")
-    assert text.count(good) == 1
-    planted = tmp_path / "scan.cu"
-    planted.write_text(text.replace(good, bad), encoding="utf-8")
-    program = build(planted, tmp_path / "scan")
-    result = run(program, "--exclusive" if "exclusive" in what else "--csv", 100002, **environment)
+    assert text.count(good) == 1, good
+    return text.replace(good, bad)
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    return build_together({what: changed(*MISTAKES[what][:3]) for what in MISTAKES}, tmp_path_factory.mktemp("planted") / "scan")
+
+
+@pytest.mark.parametrize("what", MISTAKES)
+def test_a_planted_mistake_is_found(what, planted):
+    """Broken: the harness's check passes a wrong scan."""
+    *_, environment = MISTAKES[what]
+    result = run(planted, what, "--exclusive" if "exclusive" in what else "--csv", 100002, **environment)
     assert result.returncode == 1 and "elements are wrong" in result.stderr, result.stdout + result.stderr
 
 

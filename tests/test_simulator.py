@@ -1,6 +1,7 @@
 """The simulator: every step, what it counts, programs of a course, and what goes wrong in a kernel."""
 
 import csv
+import functools
 import os
 import re
 import shlex
@@ -43,6 +44,36 @@ def build(source, program, *flags):
     return program
 
 
+def returning(main):
+    """A main as any other function, which does not return 0 by itself."""
+    return main[0] if re.search(r"return [^;]*;\s*}$", main[0]) else main[0].removesuffix("}") + "return 0; }"
+
+
+STARTS = """inline int start(int (*main)(), int, char **) { return main(); }
+inline int start(int (*main)(int, char **), int count, char **arguments) { return main(count, arguments); }
+"""
+
+
+def write_together(texts, source):
+    """One program of several CUDA programs: its first argument is the name of the one that runs. Each is in a namespace, but for its headers,
+    which take nvcc longest, and are read once."""
+    include, main = re.compile(r"^#include [<\"].*$", re.M), re.compile(r"^int main\(.*?^}", re.M | re.S)
+    headers = dict.fromkeys(include.findall("\n".join(["#include <cstring>", *texts.values()])))
+    parts, choices = [], []
+    for k, (name, text) in enumerate(texts.items()):
+        undone = "".join(f"#undef {macro}\n" for macro in dict.fromkeys(re.findall(r"^#define (\w+)", text, re.M)))
+        parts.append(f'namespace part{k} {{\n#line 1 "{name}.cu"\n{main.sub(returning, include.sub("", text))}\n}}\n{undone}')
+        choices.append(f'    if (strcmp(arguments[1], "{name}") == 0)\n        return start(part{k}::main, count - 1, arguments + 1);\n')
+    source.parent.mkdir(parents=True, exist_ok=True)
+    source.write_text("\n".join(headers) + f"\n{STARTS}{''.join(parts)}int main(int count, char **arguments)\n{{\n{''.join(choices)}    return 2;\n}}\n",
+                      encoding="utf-8")
+    return source
+
+
+def build_together(texts, program, *flags):
+    return build(write_together(texts, program.with_name(f"{program.name}.cu")), program, *flags)
+
+
 def counters(program, tmp_path, *arguments, **environment):
     """The rows of one whole reduction, or of all launches where no two are alike."""
     path = tmp_path / "counters.csv"
@@ -70,28 +101,45 @@ def test_blocks_go_on_through_the_array(step):
         assert result.returncode == 0 and "PASS" in result.stdout, (elements, result.stderr)
 
 
+def around(program, step=None):
+    """A program of this folder with the text of the step that it includes."""
+    text = (ROOT / f"tests/{program}.cu").read_text()
+    (line, named), = re.findall(r'^(#include (?:"../(.*)"|STEP_FILE))$', text, re.M)
+    return text.replace(line, (step or ROOT / named).read_text())
+
+
+@pytest.fixture(scope="module")
+def around_steps(tmp_path_factory):
+    texts = {step.name: around("offsets", step / "reduce.cu") for step in STEPS[9:]}
+    texts |= {program: around(program) for program in ("after_abort", "after_abort_scan")}
+    return build_together(texts, tmp_path_factory.mktemp("around_steps") / "around_steps")
+
+
 @pytest.mark.parametrize("step", STEPS[9:], ids=lambda step: step.name)
-def test_arrays_begin_and_end_anywhere(step, tmp_path):
+def test_arrays_begin_and_end_anywhere(step, around_steps):
     """Broken: a step reads beside an array that does not begin at a multiple of 16 bytes, or adds its ends wrongly."""
-    result = run(build(ROOT / "tests/offsets.cu", tmp_path / "offsets", f'-DSTEP_FILE="{step}/reduce.cu"'))
+    result = run(around_steps, step.name)
     assert result.returncode == 0 and "PASS" in result.stdout, result.stderr
 
 
 @pytest.mark.parametrize("program", ["after_abort", "after_abort_scan"])
-def test_after_an_aborted_launch(program, tmp_path):
+def test_after_an_aborted_launch(program, around_steps):
     """Broken: step 10, or step 11 of the prefix sum, finds the tickets of a launch that was aborted."""
-    result = run(build(ROOT / f"tests/{program}.cu", tmp_path / program))
+    result = run(around_steps, program)
     assert result.returncode == 0 and result.stdout == "PASS\n", result.stderr
 
 
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    return build_together({error: changed(*PLANTED[error]) for error in PLANTED}, tmp_path_factory.mktemp("planted") / "reduce")
+
+
 @pytest.mark.parametrize("error", PLANTED)
-def test_planted_error_fails_the_check(error, tmp_path):
+def test_planted_error_fails_the_check(error, planted):
     """Broken: on the simulator a wrong sum passes."""
-    source = tmp_path / "reduce.cu"
-    source.write_text(changed(*PLANTED[error]))
-    program = build(source, tmp_path / "reduce")
     for elements in (65537, 100003):
-        assert run(program, elements).returncode == 1, elements
+        result = run(planted, error, elements)
+        assert result.returncode == 1 and ("FAIL" in result.stderr or "misaligned address" in result.stderr), (elements, result.stderr)
 
 
 # ---- What it counts
@@ -121,16 +169,20 @@ def compare(ours, theirs):
             assert float(mine[column]) == float(read[column]), (read["step"], read["kernel"], read["pass"], column)
 
 
+@pytest.fixture(scope="module")
+def strided(tmp_path_factory):
+    """What step 02's page suggests to try."""
+    source = tmp_path_factory.mktemp("strided") / "step02_strided/reduce.cu"
+    source.parent.mkdir()
+    source.write_text(tries.applied("step02_bitops", tries.tries("step02_bitops")[0][0]))
+    return build(source, source.with_suffix(""))
+
+
 @pytest.mark.parametrize("table, elements", [("steps.csv", 65536), ("ragged.csv", 100003)])
 @pytest.mark.parametrize("name", [*NAMES, "step02_strided"])
-def test_counters_equal_those_of_a_gpu(name, table, elements, tmp_path):
+def test_counters_equal_those_of_a_gpu(name, table, elements, tmp_path, request):
     """Broken: a counter is not what Nsight Compute reads on an H200."""
-    program = SIM / name / "reduce"
-    if name == "step02_strided":  # what step 02's page suggests to try
-        source = tmp_path / name / "reduce.cu"
-        source.parent.mkdir()
-        source.write_text(tries.applied("step02_bitops", tries.tries("step02_bitops")[0][0]))
-        program = build(source, source.with_suffix(""), "-O3")
+    program = request.getfixturevalue("strided") if name == "step02_strided" else SIM / name / "reduce"
     expected = committed("simulator", table, name)
     assert expected, "make build DEVICE=sim && tests/counters/renew.sh"
     ours = counters(program, tmp_path, elements)[: len(expected)]  # the repeats of the reduction are left out
@@ -142,19 +194,24 @@ def test_counters_equal_those_of_a_gpu(name, table, elements, tmp_path):
     compare(ours, theirs)
 
 
-def test_counters_of_all_kinds_of_access_equal_those_of_a_gpu(tmp_path):
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory):
+    """Programs whose counters are looked at."""
+    files = {path.stem: path.read_text() for path in (*ROOT.glob("tests/counters/access/*.cu"), ROOT / "tests/struct_argument.cu")}
+    return build_together(files | {"in turn": IN_TURN, "textures": TEXTURE_COUNTS}, tmp_path_factory.mktemp("counted") / "counted")
+
+
+def test_counters_of_all_kinds_of_access_equal_those_of_a_gpu(counted, tmp_path):
     """Broken: conflicts, requests or sectors of some access are not what Nsight Compute reads."""
-    program = build(ROOT / "tests/counters/access/access.cu", tmp_path / "access/access", "-O3")
-    ours, theirs = counters(program, tmp_path), committed("h200", "access.csv")
+    ours, theirs = counters(counted, tmp_path, "access"), committed("h200", "access.csv")
     assert len(ours) == len(theirs) and [{**row, "step": "access"} for row in ours] == [
         {**row, "step": "access"} for row in committed("simulator", "access.csv")]
     compare(ours, theirs)
 
 
-def test_where_a_gpu_counts_more(tmp_path):
+def test_where_a_gpu_counts_more(counted, tmp_path):
     """Broken: the page of the simulator describes a difference that is not there."""
-    program = build(ROOT / "tests/counters/access/loops.cu", tmp_path / "loops/loops", "-O3")
-    (ours,), (theirs,) = counters(program, tmp_path), committed("h200", "loops.csv")
+    (ours,), (theirs,) = counters(counted, tmp_path, "loops"), committed("h200", "loops.csv")
     assert {**ours, "step": "loops"} == {**committed("simulator", "loops.csv")[0], "step": "loops"}
     assert int(ours["global_load_requests"]) < int(theirs["global_load_requests"])
     assert int(ours["global_store_sectors"]) == int(theirs["global_store_sectors"])
@@ -201,16 +258,13 @@ int main()
 """
 
 
-def test_blocks_that_run_ahead_see_what_they_would_in_turn(tmp_path):
+def test_blocks_that_run_ahead_see_what_they_would_in_turn(counted, tmp_path):
     """Broken: a block read what an earlier one was yet to change, and its result or counters depend on the host."""
-    source = tmp_path / "in_turn.cu"
-    source.write_text(IN_TURN)
-    program = build(source, source.with_suffix(""))
-    once = counters(program, tmp_path, SIM_THREADS="1")
+    once = counters(counted, tmp_path, "in turn", SIM_THREADS="1")
     for threads in "125":
-        result = run(program, SIM_THREADS=threads)
+        result = run(counted, "in turn", SIM_THREADS=threads)
         assert result.stdout == f"no error, {2**40 - 1}, 40\n" and result.stderr == ""
-        assert counters(program, tmp_path, SIM_THREADS=threads) == once
+        assert counters(counted, tmp_path, "in turn", SIM_THREADS=threads) == once
 
 
 COUNTED_BY_HAND = """
@@ -254,25 +308,49 @@ def test_counters_worked_out_by_hand(tmp_path):
 WRONG_ON_PURPOSE = ["api_edge", "device_heap", "driver_api", "graphs", "host_threads", "runtime_calls"]
 
 # make test compiles each program once, every third one as a debugger wants it; ALL=1 compiles all of them both ways.
-@pytest.mark.parametrize("source, flags", [(source, flags) for k, source in enumerate(PROGRAMS) for flags in ("-O3", "-G")
-                                           if not os.environ.get("LEFT_OUT") or (flags == "-G") == (k % 3 == 0)],
-                         ids=lambda value: getattr(value, "stem", value))
-def test_programs_of_a_course(source, flags, tmp_path):
+COMPILED = [(source, flags) for k, source in enumerate(PROGRAMS) for flags in ("-O3", "-G")
+            if not os.environ.get("LEFT_OUT") or (flags == "-G") == (k % 3 == 0)]
+# make test compiles those of the same flags together, all but one that asks whether a header is there; ALL=1 compiles each alone.
+COMPILED_TOGETHER = [(source, flags) for source, flags in COMPILED if os.environ.get("LEFT_OUT") and "__has_include" not in source.read_text()]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """Builds a program, with the others of its flags where they are compiled together: the words that run it."""
+    folder = tmp_path_factory.mktemp("programs")
+
+    @functools.cache
+    def group(flags):
+        texts = {source.stem: source.read_text() for source, those in COMPILED_TOGETHER if those == flags}
+        return build_together(texts, folder / f"programs{flags}", flags, "-lineinfo", "-Xptxas=-suppress-stack-size-warning", f"-I{PROGRAMS[0].parent}")
+
+    def words(source, flags):
+        if (source, flags) in COMPILED_TOGETHER:
+            return [group(flags), source.stem]
+        return [build(source, folder / f"{source.stem}{flags}", flags, "-lineinfo", "-Xptxas=-suppress-stack-size-warning")]
+    return words
+
+
+@pytest.mark.parametrize("source, flags", COMPILED, ids=lambda value: getattr(value, "stem", value))
+def test_programs_of_a_course(source, flags, program):
     """Broken: a program that passes on a GPU does not pass here, or the checker finds in it what is no mistake."""
-    checks = "0" if source.stem in WRONG_ON_PURPOSE else "1"
-    result = run(build(source, tmp_path / source.stem, flags, "-Xptxas=-suppress-stack-size-warning"), SIM_CHECK=checks)
+    result = run(*program(source, flags), SIM_CHECK="0" if source.stem in WRONG_ON_PURPOSE else "1")
     assert result.returncode == 0 and result.stdout.splitlines()[-1] == "PASS", result.stderr
 
 
-def test_a_kernel_is_counted_by_its_own_name(tmp_path):
+def named(name):
+    """A program of a course and the first flags that it is compiled with."""
+    return next((source, flags) for source, flags in COMPILED if source.stem == name)
+
+
+def test_a_kernel_is_counted_by_its_own_name(counted, tmp_path):
     """Broken: a kernel that gets a struct by value bears the struct's name in the CSV."""
-    program = build(ROOT / "tests/struct_argument.cu", tmp_path / "struct_argument")
-    assert [row["kernel"] for row in counters(program, tmp_path)] == ["add_pair"]
+    assert [row["kernel"] for row in counters(counted, tmp_path, "struct_argument")] == ["add_pair"]
 
 
-def test_printf(tmp_path):
+def test_printf(program):
     """Broken: printf in a kernel prints something else than on the host."""
-    result = run(build(ROOT / "tests/programs/output.cu", tmp_path / "output"))
+    result = run(*program(*named("output")))
     assert result.stdout.splitlines()[1] == "lane 0.1:  0.50|7   |ff|1099511627776|b|%|1.234568e+04"
     assert result.stdout.splitlines()[4] == "-1|1|   5|end"
 
@@ -418,7 +496,7 @@ int main(int argc, char **)
 }
 """
 SHUFFLED, TOGETHER = {"SIM_BLOCK_ORDER": "1"}, {"SIM_TOGETHER": "1"}
-ENDLESS = "kernel chained, block .* an endless loop"
+ENDLESS = "::chained, block .* an endless loop"
 
 
 @pytest.mark.parametrize("environment, arguments, printed, said", [
@@ -426,13 +504,10 @@ ENDLESS = "kernel chained, block .* an endless loop"
     (TOGETHER | {"SIM_SMS": "1"}, [], "cudaSuccess 64", ""), (TOGETHER | SHUFFLED, [], "cudaSuccess 64", ""),
     (TOGETHER | SHUFFLED | {"SIM_SMS": "1"}, [], "cudaErrorLaunchTimeout 0", ENDLESS),
     (TOGETHER, ["astray"], "cudaErrorIllegalAddress 0", r"block \(3,0,0\), thread \(0,0,0\), st.* 4 bytes at 0x")])
-def test_a_block_that_takes_its_number_for_its_place(environment, arguments, printed, said, tmp_path):
+def test_a_block_that_takes_its_number_for_its_place(environment, arguments, printed, said, wrong):
     """Broken: a wait for a block that has not begun ends well or never, or faults get lost where blocks take turns."""
-    source = tmp_path / "chained.cu"
-    source.write_text(CHAINED)
-    program = build(source, source.with_suffix(""))
     for threads in "15":
-        result = run(program, *arguments, SIM_MAX_INSTRUCTIONS="1000000", SIM_THREADS=threads, **environment)
+        result = run(wrong, "chained", *arguments, SIM_MAX_INSTRUCTIONS="1000000", SIM_THREADS=threads, **environment)
         assert result.returncode == 0 and result.stdout == printed + "\n", result.stderr
         assert len(result.stderr.splitlines()) == (said != "") and re.search(said, result.stderr), result.stderr
 
@@ -491,12 +566,8 @@ FAULTS = {  # kernel, launch, CUDA's error, what the message must name
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_ends_the_launch(fault, tmp_path):
-    """Broken: a wrong kernel crashes, hangs or passes, or the message does not help."""
-    body, launch, error, named = FAULTS[fault]
-    source = tmp_path / "fault.cu"
-    source.write_text(f"""#include <cassert>
+def faulty(body, launch):
+    return f"""#include <cassert>
 #include <cstdio>
 __global__ void wrong(int *out) {{ {body} }}
 int main() {{
@@ -507,12 +578,24 @@ int main() {{
     const cudaError_t first = cudaDeviceSynchronize(), second = cudaMemset(out, 0, 4);
     printf("%s %s\\n", cudaGetErrorName(first), cudaGetErrorName(second));
 }}
-""")
-    result = run(build(source, tmp_path / "fault", "-lineinfo"), SIM_MAX_INSTRUCTIONS="100000")
+"""
+
+
+@pytest.fixture(scope="module")
+def wrong(tmp_path_factory):
+    texts = {"chained": CHAINED, "textures": TEXTURE_FAULTS} | {fault: faulty(*FAULTS[fault][:2]) for fault in FAULTS}
+    return build_together(texts, tmp_path_factory.mktemp("wrong") / "fault", "-lineinfo")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_ends_the_launch(fault, wrong):
+    """Broken: a wrong kernel crashes, hangs or passes, or the message does not help."""
+    *_, error, named = FAULTS[fault]
+    result = run(wrong, fault, SIM_MAX_INSTRUCTIONS="100000")
     assert result.returncode == 0 and result.stdout == f"{error} {error}\n", result.stderr
-    assert len(result.stderr.splitlines()) == (30 if fault == "assert" else 1) and "kernel wrong, block" in result.stderr
+    assert len(result.stderr.splitlines()) == (30 if fault == "assert" else 1) and "::wrong, block" in result.stderr
     assert all(word in result.stderr for word in named), result.stderr
-    assert "fault.cu:3" in result.stderr, result.stderr
+    assert f"{fault}.cu:3" in result.stderr, result.stderr
 
 
 TEXTURE_FAULTS = r"""#include <cstdio>
@@ -575,13 +658,6 @@ int main(int argc, char **argv)
 """
 
 
-@pytest.fixture(scope="module")
-def texture_faults(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("texture_faults")
-    (folder / "faults.cu").write_text(TEXTURE_FAULTS)
-    return build(folder / "faults.cu", folder / "faults", "-lineinfo")
-
-
 @pytest.mark.parametrize("fault, error, said", [
     ("wild", "cudaErrorIllegalAddress", "no texture object is numbered 123456: never made, or destroyed"),
     ("destroyed", "cudaErrorIllegalAddress", "never made, or destroyed"),
@@ -596,9 +672,9 @@ def texture_faults(tmp_path_factory):
     ("misaligned", "cudaErrorMisalignedAddress", "no multiple of 4"),
     ("cubemap", "cudaErrorNotSupported", "cubemaps are not supported"),
     ("mipmaps", "cudaErrorNotSupported", "mipmapped arrays are not supported")])
-def test_a_wrong_use_of_a_texture_is_named(fault, error, said, texture_faults):
+def test_a_wrong_use_of_a_texture_is_named(fault, error, said, wrong):
     """Broken: a kernel reads a texture that is no longer there, or as if it were another, and gets anything."""
-    result = run(texture_faults, fault)
+    result = run(wrong, "textures", fault)
     assert result.returncode == 0 and result.stdout == error + "\n", result.stderr
     assert len(result.stderr.splitlines()) == 1 and said in result.stderr, result.stderr
 
@@ -627,11 +703,9 @@ int main()
 """
 
 
-def test_textures_and_surfaces_are_no_global_accesses(tmp_path):
+def test_textures_and_surfaces_are_no_global_accesses(counted, tmp_path):
     """Broken: an access to a texture or a surface is counted as a load or store of device memory."""
-    source = tmp_path / "counted.cu"
-    source.write_text(TEXTURE_COUNTS)
-    row, = counters(build(source, tmp_path / "counted"), tmp_path)
+    row, = counters(counted, tmp_path, "textures")
     assert (row["global_load_requests"], row["global_store_requests"], row["global_store_sectors"]) == ("0", "1", "4")
 
 
@@ -646,12 +720,12 @@ CLUSTER_FAULTS = {
 }
 
 
-def test_clusters(tmp_path):
+def test_clusters(program, tmp_path):
     """Broken: results or counters of clusters depend on the host's threads, or a wrong kernel crashes, hangs or passes."""
-    program = build(ROOT / "tests/programs/clusters.cu", tmp_path / "clusters", "-lineinfo")
-    assert counters(program, tmp_path, SIM_THREADS="1") == counters(program, tmp_path, SIM_THREADS="2")
+    program, *words = program(*named("clusters"))
+    assert counters(program, tmp_path, *words, SIM_THREADS="1") == counters(program, tmp_path, *words, SIM_THREADS="2")
     for fault, (error, said) in CLUSTER_FAULTS.items():
-        result = run(program, fault)
+        result = run(program, *words, fault)
         assert result.stdout == error + "\n" and said in result.stderr, (fault, result.stdout, result.stderr)
         assert len(result.stderr.splitlines()) == 1 and "clusters.cu:" in result.stderr, result.stderr
 

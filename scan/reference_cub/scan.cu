@@ -3,7 +3,7 @@
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdio>
-#include <cub/cub.cuh>
+#include <cub/device/device_scan.cuh>
 
 static const char STEP[] = "reference_cub";
 

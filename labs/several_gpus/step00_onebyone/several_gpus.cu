@@ -4,7 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cub/cub.cuh>
+#include <cub/device/device_reduce.cuh>
 #include <vector>
 
 static const char STEP[] = "step00_onebyone";

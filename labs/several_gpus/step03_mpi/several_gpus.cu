@@ -4,7 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cub/cub.cuh>
+#include <cub/device/device_reduce.cuh>
 #include <mpi.h>
 #include <nccl.h>
 #include <vector>
