@@ -76,6 +76,8 @@ void sim_check_uses(Warp *w, const Instr *i);
 void sim_follow_values(Warp *w, const Instr *i, uint32_t mask);
 void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask);
 void sim_forget_values(Warp *w);
+// The host gets these bytes: are there any that a kernel stored, but that stand for what nobody wrote?
+void sim_check_result(uint64_t address, size_t bytes);
 // Lanes of a shuffle got the values of lanes that take no part in it: no more than what nobody wrote.
 void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask);
 // An atomic operation reads what nobody wrote.
@@ -91,6 +93,8 @@ void sim_check_local(Warp *w, Access *access);
 // Checks an access of a warp, when its bytes have been found and before they are read or written. `owner`: the block whose
 // shared memory it is, else NULL; `a`: the allocation, else NULL. Of what nobody wrote it sets access->unwritten.
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a);
+// Whether nobody has written the memory there when it is new.
+bool sim_starts_unwritten(uint64_t address);
 // The host, or a copy, wrote device memory.
 void sim_mark_written(uint64_t address, size_t bytes);
 // The first of these bytes that nobody wrote; `bytes` if there is none.

@@ -370,6 +370,12 @@ static bool starts_unwritten(const Allocation *a)
     return a->kind == DEVICE_MEMORY || a->kind == HEAP_MEMORY || a->kind == GRAPH_MEMORY;
 }
 
+bool sim_starts_unwritten(uint64_t address)
+{
+    const Allocation *a = sim_allocation_at(address);
+    return a && starts_unwritten(a) && address - a->address < a->bytes;
+}
+
 void sim_mark_written(uint64_t address, size_t bytes)
 {
     Allocation *a = sim_checks() ? sim_allocation_at(address) : NULL;
@@ -568,9 +574,11 @@ void sim_unmark_written(Warp *w, int lane, Space space, uint64_t address, size_t
         memset(b->local_written + (size_t)(w->number * LANES + lane) * b->launch->local_bytes + address, 0, bytes);
         return;
     }
-    for (size_t k = 0; k < bytes && !sim_names_block(address); k++) {
-        Line *line = &b->lines[(address + k) / LINE_BYTES];
-        const unsigned at = (unsigned)((address + k) % LINE_BYTES);
-        line->written[at / 64] &= ~(1ull << at % 64);
+    Allocation *a = space == SHARED ? NULL : sim_allocation_at(address);
+    Line *lines = a ? lines_of(a) : b->lines;
+    const uint64_t first = a ? address - a->address : address;
+    for (size_t k = 0; k < bytes && (a || !sim_names_block(address)); k++) {
+        const unsigned at = (unsigned)((first + k) % LINE_BYTES);
+        __atomic_and_fetch(&lines[(first + k) / LINE_BYTES].written[at / 64], ~(1ull << at % 64), __ATOMIC_RELAXED);
     }
 }

@@ -6,9 +6,10 @@
 #include "check.h"
 #include "lanes.h"
 
+#include <pthread.h>
 #include <string.h>
 
-enum { MOST_VALUES = 64 };
+enum { MOST_VALUES = 64, MOST_STORED = 64 };
 
 typedef struct Value { // lanes of a register that hold what nobody wrote
     const uint8_t *lanes; // NULL: none
@@ -70,15 +71,13 @@ void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
 {
     Value origin = {.read = i};
     snprintf(origin.what, sizeof origin.what, "%s", name_of(access->space));
-    for (int k = 0; k < i->count; k++) {
-        const uint32_t all = i->bytes >= 32 ? ALL_LANES : (1u << i->bytes) - 1;
-        uint32_t mask = 0;
-        for (uint32_t rest = access->has_unwritten ? access->mask : 0; rest; rest &= rest - 1)
-            if ((access->unwritten[__builtin_ctz(rest)] >> (k * i->bytes) & all) == all)
-                mask |= rest & -rest;
+    const uint32_t all = access->bytes >= 32 ? ALL_LANES : (1u << access->bytes) - 1; // where a part was written, the rest is a gap
+    uint32_t mask = 0;
+    for (uint32_t rest = access->has_unwritten ? access->mask : 0; rest; rest &= rest - 1)
+        mask |= access->unwritten[__builtin_ctz(rest)] == all ? rest & -rest : 0;
+    for (int k = 0; k < i->count; k++)
         if (i->list[k] != NOWHERE)
             set(w, w->lanes + i->list[k], access->mask, mask, &origin);
-    }
 }
 
 void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask)
@@ -90,7 +89,15 @@ void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask)
 
 // ---- Where a value matters
 
-static void report(Warp *w, const Value *v, const Instr *i, int lane, const char *use)
+typedef struct Report {
+    FindingKind kind;
+    char title[200];
+    Place places[2];
+    int count;
+    const char *hint;
+} Report;
+
+static Report report_of(Warp *w, const Value *v, const Instr *i, int lane, const char *use)
 {
     const Launch *launch = w->block->launch;
     const uint32_t thread = (uint32_t)(w->number * LANES + lane);
@@ -100,17 +107,59 @@ static void report(Warp *w, const Value *v, const Instr *i, int lane, const char
         snprintf(access, sizeof access, "gets the value of a lane that takes no part in the shuffle");
     else
         snprintf(access, sizeof access, "reads %s that nobody wrote", v->what);
-    sim_await_turn(w->block); // a block that runs ahead may read too early
-    const Place places[] = {sim_place_of(launch, w->block->number, thread, v->read, access),
-                            sim_place_of(launch, w->block->number, thread, i, use)};
-    const bool one = v->read == i;
+    Report r = {.kind = stranger ? LANES_MISUSE : UNINITIALISED, .count = v->read == i ? 1 : 2};
+    r.places[0] = sim_place_of(launch, w->block->number, thread, v->read, access);
+    r.places[1] = sim_place_of(launch, w->block->number, thread, i, use);
     if (stranger)
-        snprintf(title, sizeof title, "the value of a lane that takes no part in a shuffle %s", use);
+        snprintf(r.title, sizeof r.title, "the value of a lane that takes no part in a shuffle %s", use);
     else
-        snprintf(title, sizeof title, "a value from %s that nobody wrote %s", v->what, use);
-    sim_add_finding(stranger ? LANES_MISUSE : UNINITIALISED, title, places, one ? 1 : 2,
-                    stranger ? "a lane may read only lanes that execute the same shuffle, and that its mask names"
-                             : "nothing in the program has written these bytes before");
+        snprintf(r.title, sizeof r.title, "a value from %s that nobody wrote %s", v->what, use);
+    r.hint = stranger ? "a lane may read only lanes that execute the same shuffle, and that its mask names"
+                      : "nothing in the program has written these bytes before";
+    return r;
+}
+
+static void report(Warp *w, const Value *v, const Instr *i, int lane, const char *use)
+{
+    sim_await_turn(w->block); // a block that runs ahead may read too early
+    const Report r = report_of(w, v, i, lane, use);
+    sim_add_finding(r.kind, r.title, r.places, r.count, r.hint);
+}
+
+// What was stored in global memory, by one instruction with values from one other.
+static struct Stored {
+    const Instr *read, *store;
+    uint64_t low, high; // addresses
+    Report report;
+} stored[MOST_STORED];
+static int stored_count;
+static pthread_mutex_t stored_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void note_stored(Warp *w, const Value *v, const Instr *i, int lane, uint64_t address, size_t bytes)
+{
+    sim_await_turn(w->block);
+    pthread_mutex_lock(&stored_lock);
+    struct Stored *s = stored;
+    while (s < stored + stored_count && (s->read != v->read || s->store != i || address > s->high + 4096 || address + bytes + 4096 < s->low))
+        s++;
+    if (s == stored + stored_count && stored_count < MOST_STORED) {
+        *s = (struct Stored){v->read, i, address, address + bytes, report_of(w, v, i, lane, "is stored in global memory, and copied to the host")};
+        stored_count++;
+    } else if (s < stored + stored_count) {
+        s->low = address < s->low ? address : s->low;
+        s->high = address + bytes > s->high ? address + bytes : s->high;
+    }
+    pthread_mutex_unlock(&stored_lock);
+}
+
+void sim_check_result(uint64_t address, size_t bytes)
+{
+    for (int k = 0; k < stored_count; k++) {
+        const struct Stored *s = &stored[k];
+        const uint64_t low = s->low > address ? s->low : address, end = address + bytes, high = s->high < end ? s->high : end;
+        if (low < high && sim_find_unwritten(low, high - low) < high - low)
+            sim_add_finding(s->report.kind, s->report.title, s->report.places, s->report.count, s->report.hint);
+    }
 }
 
 void sim_report_unwritten(Warp *w, const Instr *i, const Access *access)
@@ -150,7 +199,7 @@ static void matters(Warp *w, const Operand *o, const Instr *i, uint32_t mask, co
         report(w, v, i, __builtin_ctz(lanes), use);
 }
 
-// What nobody wrote goes to memory: to global memory is where it matters; else its bytes count as not written again.
+// What nobody wrote goes to memory, whose bytes then count as not written again.
 static void store(Warp *w, const Instr *i, uint32_t mask)
 {
     const Operand *value = &i->statement->operands[1];
@@ -164,12 +213,15 @@ static void store(Warp *w, const Instr *i, uint32_t mask)
         const int l = __builtin_ctz(rest);
         const Space space = i->at.space == GENERIC ? sim_space_at(address[l]) : (Space)i->at.space;
         const uint64_t at = i->at.space == GENERIC ? address[l] - sim_window(space) : address[l];
-        if (space != SHARED && space != LOCAL) {
-            report(w, v, i, l, "is stored in global memory");
+        const size_t bytes = (size_t)i->bytes * i->count;
+        if (space != SHARED && space != LOCAL && !sim_starts_unwritten(at)) {
+            report(w, v, i, l, "is stored where the host can read it");
             return;
         }
+        if (space != SHARED && space != LOCAL)
+            note_stored(w, v, i, l, at, bytes);
         if (value->kind != IS_VECTOR)
-            sim_unmark_written(w, l, space, at, i->bytes);
+            sim_unmark_written(w, l, space, at, bytes);
     }
 }
 
