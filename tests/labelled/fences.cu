@@ -85,14 +85,14 @@ template <Flag kind, Fence writer, Fence reader> static void run_message()
 }
 
 // The same between two warps of a block, in shared memory.
-template <Fence fence> __global__ void message_in_block(int *out)
+template <Fence fence> __global__ void message_in_block(const int *in, int *out)
 {
     __shared__ int data, flag;
     if (threadIdx.x == 0)
         flag = 0;
     __syncthreads();
     if (threadIdx.x == 0) {
-        data = 42;
+        data = *in; // were it a number that the compiler knows, nobody would read it
         fence_now<fence>(cuda::memory_order_release);
         raise<VOLATILE>(&flag, 1);
     } else if (threadIdx.x == 32) {
@@ -104,9 +104,9 @@ template <Fence fence> __global__ void message_in_block(int *out)
 
 template <Fence fence> static void run_message_in_block()
 {
-    int *out = zeros<int>(1);
-    message_in_block<fence><<<1, THREADS>>>(out);
-    finish_and_free(out);
+    int *in = numbers(1), *out = zeros<int>(1);
+    message_in_block<fence><<<1, THREADS>>>(in, out);
+    finish_and_free(in, out);
 }
 
 // The data are volatile, too. With a fence they come in order; without one nothing says which is seen first.
@@ -257,13 +257,13 @@ template <bool by_addition> static void run_passed_on()
     finish_and_free(data, flag, out);
 }
 
-// A buffer of one element that goes from block 0 to block 1 and back: needs both at once.
+// A buffer of one element that goes from block 0 to block 1 and back: needs both at once, and so many rounds that they meet.
 template <bool answered> __global__ void ping_pong(int *data, int *sent, int *taken, int *out)
 {
     if (threadIdx.x != 0)
         return;
     int sum = 0;
-    for (int round = 1; round <= 3; round++)
+    for (int round = 1; round <= 50; round++)
         if (blockIdx.x == 0) {
             if (answered)
                 wait_for<RELEASE_ACQUIRE>(taken, round - 1);

@@ -82,13 +82,11 @@ template <bool across> static void run_halves()
 }
 
 // One side of a branch writes what the other reads.
-template <bool wait> __global__ void two_sides(int *out)
+template <bool wait> __global__ void two_sides(const int *in, int *out)
 {
     __shared__ int value;
-    if (threadIdx.x < 16)
-        out[threadIdx.x] = 0;
     if (threadIdx.x == 20)
-        value = 7;
+        value = in[20]; // were it a number that the compiler knows, it would read nothing
     if (wait)
         __syncwarp();
     if (threadIdx.x < 16)
@@ -97,9 +95,9 @@ template <bool wait> __global__ void two_sides(int *out)
 
 template <bool wait> static void run_two_sides()
 {
-    int *out = zeros<int>(32);
-    two_sides<wait><<<1, 32>>>(out);
-    finish_and_free(out);
+    int *in = numbers(32), *out = zeros<int>(32);
+    two_sides<wait><<<1, 32>>>(in, out);
+    finish_and_free(in, out);
 }
 
 // Through device memory instead of shared memory.
