@@ -1,6 +1,6 @@
 // Differences of neighbours. The last thread's neighbour lies in another array.
 // finds: out-of-bounds "values"
-// also: uninitialised
+// also: uninitialised race-shared
 #include <cstdio>
 
 __global__ void differences(const int *in, int *out)
