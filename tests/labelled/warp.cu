@@ -184,7 +184,7 @@ template <unsigned mask> __global__ void shuffle_in_branch(const int *in, int *o
     int value = in[threadIdx.x];
     if (threadIdx.x < 16) {
         for (int s = 8; s > 0; s /= 2)
-            value += __shfl_down_sync(mask, value, s);
+            value += __shfl_down_sync(mask, value, s, 16); // beyond these 16 nobody is there to read from
         out[threadIdx.x] = value;
     }
 }
