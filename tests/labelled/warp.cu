@@ -178,15 +178,15 @@ template <bool atomic> static void run_aggregated()
 
 // ---- Masks.
 
-// A tree of registers; half of the lanes have left the branch, but the mask names all.
+// A tree of registers in a branch of half of the lanes: its mask names these, or all.
 template <unsigned mask> __global__ void shuffle_in_branch(const int *in, int *out)
 {
     int value = in[threadIdx.x];
-    if (threadIdx.x < 16) {
+    if (threadIdx.x < 16)
         for (int s = 8; s > 0; s /= 2)
             value += __shfl_down_sync(mask, value, s, 16); // beyond these 16 nobody is there to read from
-        out[threadIdx.x] = value;
-    }
+    __syncwarp(); // here the other lanes are, and have not ended
+    out[threadIdx.x] = value;
 }
 
 template <unsigned mask> static void run_shuffle_in_branch()

@@ -1,17 +1,18 @@
-// The first 16 lanes add, and their mask says that all 32 do.
+// The first 16 lanes add, and their mask says that all 32 do; the others wait elsewhere.
 // finds: lanes "mask"
+// also: launch-fault
 #include <cstdio>
 
 __global__ void reduce(const float *in, float *out)
 {
     int lane = threadIdx.x;
     float value = in[lane];
-    if (lane < 16) {
+    if (lane < 16)
         for (int s = 8; s > 0; s /= 2)
             value += __shfl_down_sync(0xffffffff, value, s); // <- here
-        if (lane == 0)
-            *out = value;
-    }
+    __syncwarp();
+    if (lane == 0)
+        *out = value;
 }
 
 int main()
