@@ -89,7 +89,7 @@ CHANGED = {
     "11-ticket-barrier": ("11", without(BARRIER, 1), "race-shared", ["is_last = ticket", "return is_last;"]),
 }
 # What a race brings with it, that depends on who comes first.
-ALSO = {"uninitialised", "race-shared", "race-global"}
+ALSO = {"uninitialised", "race-shared", "race-global", "barrier"}
 
 
 def lesson(step):
