@@ -1,6 +1,6 @@
 # The simulator, programs for it, and its tools.
 
-.PHONY: sim run bench-sim coverage compare-numba fuzz mutants
+.PHONY: sim run bench-sim coverage compare-numba fuzz mutants labelled
 
 # Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer (without its
 # search for leaks: the programs that it runs need not free what they allocate).
@@ -51,6 +51,17 @@ compare-numba: ## the same reduction in Numba's simulator and in ours
 	test -e build/numba/bin/python || python3 -m venv build/numba
 	build/numba/bin/pip install --quiet numba
 	build/numba/bin/python scripts/compare_numba.py build/sim/step03_sequential/reduce 65536
+
+# Programs of which it is known what is wrong with them, if anything: tests/labelled/labels.csv.
+LABELLED := $(patsubst tests/labelled/%.cu,build/sim/labelled/%,$(wildcard tests/labelled/*.cu))
+$(LABELLED): build/sim/labelled/%: tests/labelled/%.cu tests/labelled/cases.h build/sim/libsimulator.a | $(NEEDS_NVCC)
+	@echo 'compiling $< for the simulator'
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(SIM_NVCCFLAGS) -o $@ $< $(SIM_LIBRARIES)
+
+labelled: ## the labelled programs, and what the checker reports of them: tests/labelled/results.csv
+	$(COMPILE) $(LABELLED)
+	@scripts/labelled.py build/sim/labelled
 
 # Tools of the tests: one runs a kernel of a PTX file, one feeds damaged files to the parser.
 build/sim/ptx_run: tests/ptx_run.c build/sim/libsimulator.a

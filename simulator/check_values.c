@@ -101,7 +101,7 @@ static Report report_of(Warp *w, const Value *v, const Instr *i, int lane, const
 {
     const Launch *launch = w->block->launch;
     const uint32_t thread = (uint32_t)(w->number * LANES + lane);
-    char access[120], title[200];
+    char access[120];
     const bool stranger = !v->what[0];
     if (stranger)
         snprintf(access, sizeof access, "gets the value of a lane that takes no part in the shuffle");

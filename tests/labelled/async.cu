@@ -1,0 +1,350 @@
+// Copies that go on by themselves, and barriers that are objects in memory.
+#include "cases.h"
+
+#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+#include <cuda/barrier>
+#include <cuda/pipeline>
+#include <cuda_pipeline.h>
+
+#pragma nv_diag_suppress static_var_with_dynamic_init // of a cuda::barrier in shared memory, which init() makes
+
+namespace cg = cooperative_groups;
+enum { THREADS = 64 };
+using block_barrier = cuda::barrier<cuda::thread_scope_block>;
+
+// ---- cp.async: each thread copies 16 bytes, and waits, or not, before it or others read them.
+
+enum Copy { WAIT_AND_BARRIER, OWN_AFTER_WAIT, OTHERS_AFTER_WAIT, OWN_WITHOUT_WAIT, BARRIER_WITHOUT_WAIT };
+
+template <Copy copy> __global__ void copied_in(const int4 *in, int *out)
+{
+    __shared__ int4 tile[THREADS];
+    __pipeline_memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], sizeof(int4));
+    __pipeline_commit();
+    if (copy == WAIT_AND_BARRIER || copy == OWN_AFTER_WAIT || copy == OTHERS_AFTER_WAIT)
+        __pipeline_wait_prior(0);
+    if (copy == WAIT_AND_BARRIER || copy == BARRIER_WITHOUT_WAIT)
+        __syncthreads();
+    const bool own = copy == OWN_AFTER_WAIT || copy == OWN_WITHOUT_WAIT;
+    out[threadIdx.x] = tile[own ? threadIdx.x : THREADS - 1 - threadIdx.x].y;
+}
+
+template <Copy copy> static void run_copied_in()
+{
+    int *in = numbers(4 * THREADS), *out = zeros<int>(THREADS);
+    copied_in<copy><<<1, THREADS>>>((const int4 *)in, out);
+    finish_and_free(in, out);
+}
+
+// Two stages: while one is used, the next one comes. `open` is how many copies may still be under way at the wait.
+template <int open, bool last_barrier> __global__ void stages(const int *in, int *out, int tiles)
+{
+    __shared__ int stage[2][THREADS];
+    int sum = 0;
+    __pipeline_memcpy_async(&stage[0][threadIdx.x], &in[threadIdx.x], sizeof(int));
+    __pipeline_commit();
+    for (int k = 0; k < tiles; k++) {
+        if (k + 1 < tiles)
+            __pipeline_memcpy_async(&stage[(k + 1) % 2][threadIdx.x], &in[(k + 1) * THREADS + threadIdx.x], sizeof(int));
+        __pipeline_commit();
+        __pipeline_wait_prior(open);
+        __syncthreads();
+        sum += stage[k % 2][THREADS - 1 - threadIdx.x];
+        if (last_barrier)
+            __syncthreads();
+    }
+    out[threadIdx.x] = sum;
+}
+
+template <int open, bool last_barrier> static void run_stages()
+{
+    int *in = numbers(4 * THREADS), *out = zeros<int>(THREADS);
+    stages<open, last_barrier><<<1, THREADS>>>(in, out, 4);
+    finish_and_free(in, out);
+}
+
+// The source of a copy is written before the copy has read it.
+template <bool wait> __global__ void source_written(int *in, int *out)
+{
+    __shared__ int tile[THREADS];
+    __pipeline_memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], sizeof(int));
+    __pipeline_commit();
+    if (wait) {
+        __pipeline_wait_prior(0);
+        __syncthreads();
+    }
+    in[(threadIdx.x + 1) % THREADS] = -1;
+    if (!wait)
+        __pipeline_wait_prior(0);
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+
+template <bool wait> static void run_source_written()
+{
+    int *in = numbers(THREADS), *out = zeros<int>(THREADS);
+    source_written<wait><<<1, THREADS>>>(in, out);
+    finish_and_free(in, out);
+}
+
+// A group's copy, and its wait.
+template <bool wait> __global__ void group_copy(const int *in, int *out)
+{
+    __shared__ alignas(16) int tile[THREADS];
+    const cg::thread_block block = cg::this_thread_block();
+    cg::memcpy_async(block, tile, in, sizeof tile);
+    if (wait)
+        cg::wait(block);
+    else
+        block.sync();
+    out[threadIdx.x] = tile[THREADS - 1 - threadIdx.x];
+}
+
+template <bool wait> static void run_group_copy()
+{
+    int *in = numbers(THREADS), *out = zeros<int>(THREADS);
+    group_copy<wait><<<1, THREADS>>>(in, out);
+    finish_and_free(in, out);
+}
+
+// cuda::pipeline of one thread.
+template <bool wait> __global__ void thread_pipeline(const int *in, int *out)
+{
+    __shared__ int tile[THREADS];
+    cuda::pipeline<cuda::thread_scope_thread> pipe = cuda::make_pipeline();
+    pipe.producer_acquire();
+    cuda::memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], sizeof(int), pipe);
+    pipe.producer_commit();
+    if (wait)
+        pipe.consumer_wait();
+    __syncthreads();
+    out[threadIdx.x] = tile[THREADS - 1 - threadIdx.x];
+    pipe.consumer_release();
+}
+
+template <bool wait> static void run_thread_pipeline()
+{
+    int *in = numbers(THREADS), *out = zeros<int>(THREADS);
+    thread_pipeline<wait><<<1, THREADS>>>(in, out);
+    finish_and_free(in, out);
+}
+
+// ---- cuda::barrier in shared memory.
+
+enum Phase { ARRIVE_AND_WAIT, ARRIVE_THEN_WAIT, ONLY_ARRIVE, WORK_BETWEEN, READ_BETWEEN };
+
+template <Phase phase> __global__ void barrier_object(int *out)
+{
+    __shared__ block_barrier barrier;
+    __shared__ int values[THREADS];
+    if (threadIdx.x == 0)
+        init(&barrier, THREADS);
+    __syncthreads();
+    values[threadIdx.x] = threadIdx.x;
+    int early = 0;
+    if (phase == ARRIVE_AND_WAIT) {
+        barrier.arrive_and_wait();
+    } else {
+        block_barrier::arrival_token token = barrier.arrive();
+        if (phase == WORK_BETWEEN)
+            early = threadIdx.x * 7;
+        if (phase == READ_BETWEEN)
+            early = values[THREADS - 1 - threadIdx.x];
+        if (phase != ONLY_ARRIVE)
+            barrier.wait(std::move(token));
+    }
+    out[threadIdx.x] = early + (phase == READ_BETWEEN ? 0 : values[THREADS - 1 - threadIdx.x]);
+}
+
+template <Phase phase> static void run_barrier_object()
+{
+    int *out = zeros<int>(THREADS);
+    barrier_object<phase><<<1, THREADS>>>(out);
+    finish_and_free(out);
+}
+
+// Made by one thread: the others must not arrive before it is.
+template <bool ordered> __global__ void barrier_made(int *out)
+{
+    __shared__ block_barrier barrier;
+    if (threadIdx.x == 0)
+        init(&barrier, THREADS);
+    if (ordered)
+        __syncthreads();
+    else
+        __syncwarp();
+    if (ordered || threadIdx.x < 32)
+        out[threadIdx.x] = threadIdx.x;
+    const block_barrier::arrival_token token = barrier.arrive();
+    (void)token;
+}
+
+template <bool ordered> static void run_barrier_made()
+{
+    int *out = zeros<int>(THREADS);
+    barrier_made<ordered><<<1, THREADS>>>(out);
+    finish_and_free(out);
+}
+
+// A warp produces, the other consumes; two barriers say "full" and "empty".
+enum TooEarly { NOTHING, WRITE, READ };
+
+template <TooEarly too_early> __global__ void full_and_empty(int *out)
+{
+    __shared__ block_barrier full, empty;
+    __shared__ int slot[32];
+    const unsigned lane = threadIdx.x % 32;
+    if (threadIdx.x == 0) {
+        init(&full, THREADS);
+        init(&empty, THREADS);
+    }
+    __syncthreads();
+    int sum = 0;
+    if (threadIdx.x < 32) {
+        for (int k = 0; k < 3; k++) {
+            if (too_early == WRITE)
+                slot[lane] = 10 * k + lane;
+            empty.arrive_and_wait();
+            if (too_early != WRITE)
+                slot[lane] = 10 * k + lane;
+            (void)full.arrive();
+        }
+    } else {
+        (void)empty.arrive(); // at first it is
+        for (int k = 0; k < 3; k++) {
+            if (too_early == READ)
+                sum += slot[31 - lane];
+            full.arrive_and_wait();
+            if (too_early != READ)
+                sum += slot[31 - lane];
+            if (k < 2)
+                (void)empty.arrive();
+        }
+        out[lane] = sum;
+    }
+}
+
+template <TooEarly too_early> static void run_full_and_empty()
+{
+    int *out = zeros<int>(32);
+    full_and_empty<too_early><<<1, THREADS>>>(out);
+    finish_and_free(out);
+}
+
+// A copy that arrives at a barrier when it is done.
+template <bool wait> __global__ void copy_to_barrier(const int *in, int *out)
+{
+    __shared__ block_barrier barrier;
+    __shared__ alignas(16) int tile[THREADS];
+    if (threadIdx.x == 0)
+        init(&barrier, THREADS);
+    __syncthreads();
+    cuda::memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], sizeof(int), barrier);
+    block_barrier::arrival_token token = barrier.arrive();
+    if (wait)
+        barrier.wait(std::move(token));
+    else
+        __syncthreads();
+    out[threadIdx.x] = tile[THREADS - 1 - threadIdx.x];
+}
+
+template <bool wait> static void run_copy_to_barrier()
+{
+    int *in = numbers(THREADS), *out = zeros<int>(THREADS);
+    copy_to_barrier<wait><<<1, THREADS>>>(in, out);
+    finish_and_free(in, out);
+}
+
+// The copy engine fills shared memory; the barrier counts its bytes.
+template <bool wait> __global__ void bulk_copy(const int *in, int *out)
+{
+    __shared__ alignas(16) int tile[THREADS];
+    __shared__ alignas(8) unsigned long long barrier;
+    const unsigned place = (unsigned)__cvta_generic_to_shared(&barrier);
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(place) : "memory");
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(place), "r"((unsigned)sizeof tile) : "memory");
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+                     "r"((unsigned)__cvta_generic_to_shared(tile)), "l"(in), "r"((unsigned)sizeof tile), "r"(place) : "memory");
+    }
+    if (wait) {
+        unsigned done = 0;
+        while (!done)
+            asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+                         : "=r"(done) : "r"(place) : "memory");
+    } else {
+        __syncthreads();
+    }
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+
+template <bool wait> static void run_bulk_copy()
+{
+    int *in = numbers(THREADS), *out = zeros<int>(THREADS);
+    bulk_copy<wait><<<1, THREADS>>>(in, out);
+    finish_and_free(in, out);
+}
+
+// Results go from shared memory to the device's by the copy engine: written before a barrier, and made visible to it.
+template <bool barrier> __global__ void bulk_store(int *out)
+{
+    __shared__ alignas(16) int tile[THREADS];
+    tile[threadIdx.x] = threadIdx.x;
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    if (barrier)
+        __syncthreads();
+    if (threadIdx.x == 0) {
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::
+                     "l"(out), "r"((unsigned)__cvta_generic_to_shared(tile)), "r"((unsigned)sizeof tile) : "memory");
+        asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
+    }
+}
+
+template <bool barrier> static void run_bulk_store()
+{
+    int *out = zeros<int>(THREADS);
+    bulk_store<barrier><<<1, THREADS>>>(out);
+    finish_and_free(out);
+}
+
+static const Case CASES[] = {
+    {"copy", run_copied_in<WAIT_AND_BARRIER>},
+    {"copy-own", run_copied_in<OWN_AFTER_WAIT>},
+    {"copy-others-no-barrier", run_copied_in<OTHERS_AFTER_WAIT>},
+    {"copy-own-no-wait", run_copied_in<OWN_WITHOUT_WAIT>},
+    {"copy-barrier-no-wait", run_copied_in<BARRIER_WITHOUT_WAIT>},
+    {"stages", run_stages<1, true>},
+    {"stages-wait-for-too-few", run_stages<2, true>},
+    {"stages-no-last-barrier", run_stages<1, false>},
+    {"source-kept", run_source_written<true>},
+    {"source-written", run_source_written<false>},
+    {"group-copy", run_group_copy<true>},
+    {"group-copy-no-wait", run_group_copy<false>},
+    {"pipeline", run_thread_pipeline<true>},
+    {"pipeline-no-wait", run_thread_pipeline<false>},
+    {"barrier-arrive-and-wait", run_barrier_object<ARRIVE_AND_WAIT>},
+    {"barrier-arrive-then-wait", run_barrier_object<ARRIVE_THEN_WAIT>},
+    {"barrier-work-between", run_barrier_object<WORK_BETWEEN>},
+    {"barrier-no-wait", run_barrier_object<ONLY_ARRIVE>},
+    {"barrier-read-between", run_barrier_object<READ_BETWEEN>},
+    {"barrier-made", run_barrier_made<true>},
+    {"barrier-made-unordered", run_barrier_made<false>},
+    {"full-and-empty", run_full_and_empty<NOTHING>},
+    {"full-and-empty-written-early", run_full_and_empty<WRITE>},
+    {"full-and-empty-read-early", run_full_and_empty<READ>},
+    {"copy-to-barrier", run_copy_to_barrier<true>},
+    {"copy-to-barrier-no-wait", run_copy_to_barrier<false>},
+    {"bulk-copy", run_bulk_copy<true>},
+    {"bulk-copy-no-wait", run_bulk_copy<false>},
+    {"bulk-store", run_bulk_store<true>},
+    {"bulk-store-no-barrier", run_bulk_store<false>},
+};
+
+int main(int argc, char **argv)
+{
+    return run_case(argc, argv, CASES);
+}

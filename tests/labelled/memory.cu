@@ -1,0 +1,414 @@
+// Where a kernel may go in memory: bounds, what was freed, what nobody wrote, alignment.
+#include "cases.h"
+
+enum { THREADS = 64 };
+
+// ---- Bounds of device memory.
+
+enum Guard { LESS, LESS_OR_EQUAL, NONE };
+
+template <Guard guard, bool writes> __global__ void guarded(int *values, int *out, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (guard == NONE || i < n + (guard == LESS_OR_EQUAL)) {
+        if (writes)
+            values[i] = i;
+        else
+            out[i] = values[i];
+    }
+}
+
+template <Guard guard, bool writes> static void run_guarded()
+{
+    int *values = zeros<int>(100), *out = zeros<int>(2 * THREADS);
+    guarded<guard, writes><<<2, THREADS>>>(values, out, 100);
+    finish_and_free(values, out);
+}
+
+template <int first> __global__ void window(const int *in, int *out, int n)
+{
+    const int i = threadIdx.x;
+    int sum = 0;
+    for (int k = -1; k <= 1; k++)
+        if (first == 0 || (i + k >= 0 && i + k < n)) // without the guard the ends read beside the array
+            sum += in[i + k];
+    out[i] = sum;
+}
+
+template <int guarded_ends> static void run_window()
+{
+    int *in = numbers(THREADS), *out = zeros<int>(THREADS);
+    window<guarded_ends><<<1, THREADS>>>(in, out, THREADS);
+    finish_and_free(in, out);
+}
+
+// A row that is one too long reads into the next row, which is no error; the last row's leaves the array.
+template <int rows> __global__ void rows_too_long(const int *in, int *out)
+{
+    int sum = 0;
+    for (int column = 0; column <= 8; column++)
+        sum += in[threadIdx.x * 8 + column];
+    out[threadIdx.x] = sum;
+}
+
+template <int rows> static void run_rows()
+{
+    int *in = numbers(8 * 8), *out = zeros<int>(8);
+    rows_too_long<rows><<<1, rows>>>(in, out);
+    finish_and_free(in, out);
+}
+
+// Whole vectors over an array that is no multiple of four.
+template <bool tail_apart> __global__ void vectors(const int *in, int *out, int n)
+{
+    const int i = threadIdx.x;
+    if (4 * i + (tail_apart ? 3 : 0) < n) {
+        const int4 v = ((const int4 *)in)[i];
+        out[i] = v.x + v.y + v.z + v.w;
+    } else if (tail_apart && 4 * i < n) {
+        int sum = 0;
+        for (int k = 4 * i; k < n; k++)
+            sum += in[k];
+        out[i] = sum;
+    }
+}
+
+template <bool tail_apart> static void run_vectors()
+{
+    int *in = numbers(102), *out = zeros<int>(THREADS);
+    vectors<tail_apart><<<1, THREADS>>>(in, out, 102);
+    finish_and_free(in, out);
+}
+
+// In C a remainder may be 0, and what is one less is no place in the array.
+template <bool negative> __global__ void signed_index(const int *in, int *out, int base)
+{
+    const int place = (base + (int)threadIdx.x) % 7 - (negative ? 1 : 0); // 0 - 1 for some threads
+    out[threadIdx.x] = in[place];
+}
+
+template <bool negative> static void run_signed_index()
+{
+    int *in = numbers(8), *out = zeros<int>(THREADS);
+    signed_index<negative><<<1, THREADS>>>(in, out, 0);
+    finish_and_free(in, out);
+}
+
+// ---- Bounds of shared and local memory, and of variables.
+
+template <int reach> __global__ void two_arrays(int *out)
+{
+    __shared__ int first[THREADS], second[THREADS];
+    first[threadIdx.x] = 1;
+    second[threadIdx.x] = 2;
+    __syncthreads();
+    int sum = 0;
+    for (int k = 0; k <= reach; k++)
+        sum += first[threadIdx.x + k]; // the last threads come to the array that lies behind
+    out[threadIdx.x] = sum + second[threadIdx.x];
+}
+
+template <int reach> static void run_two_arrays()
+{
+    int *out = zeros<int>(THREADS);
+    two_arrays<reach><<<1, THREADS>>>(out);
+    finish_and_free(out);
+}
+
+template <int more> __global__ void write_behind(int *out)
+{
+    __shared__ int counts[THREADS], sums[THREADS];
+    sums[threadIdx.x] = 0;
+    __syncthreads();
+    counts[threadIdx.x + more] = threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x] = sums[threadIdx.x] + counts[threadIdx.x + more];
+}
+
+template <int more> static void run_write_behind()
+{
+    int *out = zeros<int>(THREADS);
+    write_behind<more><<<1, THREADS>>>(out);
+    finish_and_free(out);
+}
+
+__global__ void dynamic_array(int *out)
+{
+    extern __shared__ int dynamic[];
+    dynamic[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x] = dynamic[THREADS - 1 - threadIdx.x];
+}
+
+template <int bytes> static void run_dynamic_array()
+{
+    int *out = zeros<int>(THREADS);
+    dynamic_array<<<1, THREADS, bytes>>>(out);
+    finish_and_free(out);
+}
+
+__global__ void local_array(const int *in, int *out, int count)
+{
+    int own[8];
+    for (int k = 0; k < count; k++)
+        own[k] = in[k] + threadIdx.x;
+    int sum = 0;
+    for (int k = 0; k < count; k++)
+        sum += own[in[k] % count];
+    out[threadIdx.x] = sum;
+}
+
+template <int count> static void run_local_array()
+{
+    int *in = numbers(16), *out = zeros<int>(THREADS);
+    local_array<<<1, THREADS>>>(in, out, count);
+    finish_and_free(in, out);
+}
+
+__constant__ int table[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+__device__ int results[THREADS];
+
+template <int size> __global__ void variables(const int *in)
+{
+    results[threadIdx.x + size - 8] = table[in[threadIdx.x] % 8];
+}
+
+template <int size> static void run_variables()
+{
+    int *in = numbers(THREADS);
+    variables<size><<<1, THREADS>>>(in);
+    finish_and_free(in);
+}
+
+// ---- Alignment.
+
+template <int offset> __global__ void loads(const int *in, int *out)
+{
+    const int4 v = *(const int4 *)(in + offset + 4 * threadIdx.x);
+    out[threadIdx.x] = v.x + v.w;
+}
+
+template <int offset> static void run_loads()
+{
+    int *in = numbers(4 * THREADS + 4), *out = zeros<int>(THREADS);
+    loads<offset><<<1, THREADS>>>(in, out);
+    finish_and_free(in, out);
+}
+
+// ---- What was freed, and what is the host's.
+
+__global__ void copy(const int *in, int *out)
+{
+    out[threadIdx.x] = in[threadIdx.x];
+}
+
+template <bool freed> static void run_freed()
+{
+    int *in = numbers(THREADS), *out = zeros<int>(THREADS);
+    if (freed)
+        CUDA(cudaFree(in));
+    copy<<<1, THREADS>>>(in, out);
+    cudaDeviceSynchronize();
+    cudaGetLastError();
+    if (!freed)
+        CUDA(cudaFree(in));
+    cudaFree(out);
+}
+
+template <bool twice> static void run_freed_twice()
+{
+    int *in = numbers(THREADS), *out = zeros<int>(THREADS);
+    copy<<<1, THREADS>>>(in, out);
+    finish_and_free(in, out);
+    if (twice)
+        cudaFree(in);
+    cudaGetLastError();
+}
+
+template <bool of_host> static void run_host_pointer()
+{
+    static int values[THREADS];
+    int *out = zeros<int>(THREADS), *in = of_host ? values : numbers(THREADS);
+    copy<<<1, THREADS>>>(in, out);
+    cudaDeviceSynchronize();
+    cudaGetLastError();
+    if (!of_host)
+        CUDA(cudaFree(in));
+    cudaFree(out);
+}
+
+template <int elements> static void run_copy_size()
+{
+    static int values[2 * THREADS];
+    int *in = zeros<int>(THREADS), *out = zeros<int>(THREADS);
+    cudaMemcpy(in, values, elements * sizeof(int), cudaMemcpyHostToDevice);
+    cudaGetLastError();
+    copy<<<1, THREADS>>>(in, out);
+    finish_and_free(in, out);
+}
+
+// ---- What nobody wrote.
+
+enum Written { SET, NOT_SET, HALF_SET, ONLY_SET_PART_READ, BY_KERNEL };
+
+__global__ void fill(int *values, int count)
+{
+    if ((int)threadIdx.x < count)
+        values[threadIdx.x] = threadIdx.x;
+}
+
+template <Written written> static void run_written()
+{
+    int *in, *out = zeros<int>(THREADS);
+    CUDA(cudaMalloc(&in, THREADS * sizeof(int)));
+    if (written == SET)
+        CUDA(cudaMemset(in, 0, THREADS * sizeof(int)));
+    if (written == HALF_SET || written == ONLY_SET_PART_READ)
+        CUDA(cudaMemset(in, 0, THREADS / 2 * sizeof(int)));
+    if (written == BY_KERNEL)
+        fill<<<1, THREADS>>>(in, THREADS);
+    copy<<<1, written == ONLY_SET_PART_READ ? THREADS / 2 : THREADS>>>(in, out);
+    finish_and_free(in, out);
+}
+
+// An accumulator in device memory that nobody set to 0.
+__global__ void add_all(const int *in, int *sum)
+{
+    atomicAdd(sum, in[threadIdx.x]);
+}
+
+template <bool set> static void run_accumulator()
+{
+    int *in = numbers(THREADS), *sum;
+    CUDA(cudaMalloc(&sum, sizeof(int)));
+    if (set)
+        CUDA(cudaMemset(sum, 0, sizeof(int)));
+    add_all<<<1, THREADS>>>(in, sum);
+    finish_and_free(in, sum);
+}
+
+template <bool all> __global__ void shared_part(int *out)
+{
+    __shared__ int values[THREADS];
+    if (all || threadIdx.x < THREADS / 2)
+        values[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x] = values[THREADS - 1 - threadIdx.x];
+}
+
+template <bool all> static void run_shared_part()
+{
+    int *out = zeros<int>(THREADS);
+    shared_part<all><<<1, THREADS>>>(out);
+    finish_and_free(out);
+}
+
+// Shared memory does not keep what the block before left in it.
+template <bool set> __global__ void shared_counter(int *out)
+{
+    __shared__ int count;
+    if (set && threadIdx.x == 0)
+        count = 0;
+    __syncthreads();
+    atomicAdd(&count, 1);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = count;
+}
+
+template <bool set> static void run_shared_counter()
+{
+    int *out = zeros<int>(2);
+    shared_counter<set><<<2, THREADS>>>(out);
+    finish_and_free(out);
+}
+
+template <int written> __global__ void local_part(const int *in, int *out)
+{
+    int own[8];
+    for (int k = 0; k < written; k++)
+        own[in[k]] = threadIdx.x;
+    out[threadIdx.x] = own[in[threadIdx.x % 8]];
+}
+
+template <int written> static void run_local_part()
+{
+    int *in = numbers(8), *out = zeros<int>(THREADS);
+    local_part<written><<<1, THREADS>>>(in, out);
+    finish_and_free(in, out);
+}
+
+// What malloc gives in a kernel.
+template <bool set> __global__ void heap(int *out)
+{
+    int *const own = (int *)malloc(4 * sizeof(int));
+    for (int k = 0; k < (set ? 4 : 3); k++)
+        own[k] = k;
+    out[threadIdx.x] = own[0] + own[out[threadIdx.x] + 3];
+    free(own);
+}
+
+template <bool set> static void run_heap()
+{
+    int *out = zeros<int>(THREADS);
+    heap<set><<<1, THREADS>>>(out);
+    finish_and_free(out);
+}
+
+static const Case CASES[] = {
+    {"guard-read", run_guarded<LESS, false>},
+    {"guard-write", run_guarded<LESS, true>},
+    {"guard-off-by-one-read", run_guarded<LESS_OR_EQUAL, false>},
+    {"guard-off-by-one-write", run_guarded<LESS_OR_EQUAL, true>},
+    {"guard-missing-read", run_guarded<NONE, false>},
+    {"guard-missing-write", run_guarded<NONE, true>},
+    {"window", run_window<1>},
+    {"window-ends", run_window<0>},
+    {"rows-within", run_rows<7>},
+    {"rows-beyond", run_rows<8>},
+    {"vectors-tail-apart", run_vectors<true>},
+    {"vectors-beyond", run_vectors<false>},
+    {"signed-index", run_signed_index<false>},
+    {"signed-index-negative", run_signed_index<true>},
+    {"shared-within", run_two_arrays<0>},
+    {"shared-beyond", run_two_arrays<1>},
+    {"shared-write", run_write_behind<0>},
+    {"shared-write-behind", run_write_behind<1>},
+    {"dynamic", run_dynamic_array<THREADS * sizeof(int)>},
+    {"dynamic-too-small", run_dynamic_array<(THREADS - 1) * sizeof(int)>},
+    {"dynamic-forgotten", run_dynamic_array<0>},
+    {"local", run_local_array<8>},
+    {"local-beyond", run_local_array<9>},
+    {"variables", run_variables<8>},
+    {"variables-beyond", run_variables<9>},
+    {"aligned", run_loads<0>},
+    {"misaligned", run_loads<1>},
+    {"not-freed-yet", run_freed<false>},
+    {"freed", run_freed<true>},
+    {"freed-once", run_freed_twice<false>},
+    {"freed-twice", run_freed_twice<true>},
+    {"device-pointer", run_host_pointer<false>},
+    {"host-pointer", run_host_pointer<true>},
+    {"copy-size", run_copy_size<THREADS>},
+    {"copy-size-beyond", run_copy_size<THREADS + 1>},
+    {"written", run_written<SET>},
+    {"written-by-kernel", run_written<BY_KERNEL>},
+    {"written-never", run_written<NOT_SET>},
+    {"written-half", run_written<HALF_SET>},
+    {"written-part-read", run_written<ONLY_SET_PART_READ>},
+    {"accumulator-set", run_accumulator<true>},
+    {"accumulator-not-set", run_accumulator<false>},
+    {"shared-all-written", run_shared_part<true>},
+    {"shared-half-written", run_shared_part<false>},
+    {"shared-counter-set", run_shared_counter<true>},
+    {"shared-counter-not-set", run_shared_counter<false>},
+    {"local-all-written", run_local_part<8>},
+    {"local-half-written", run_local_part<4>},
+    {"heap-all-written", run_heap<true>},
+    {"heap-not-all-written", run_heap<false>},
+};
+
+int main(int argc, char **argv)
+{
+    return run_case(argc, argv, CASES);
+}

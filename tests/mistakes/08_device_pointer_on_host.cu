@@ -1,0 +1,22 @@
+// Sets n elements, and prints one straight out of the device's memory.
+// finds: host-pointer "cudaMemcpy"
+#include <cstdio>
+
+__global__ void fill(float *values, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        values[i] = 1;
+}
+
+int main()
+{
+    const int n = 1000;
+    float *values;
+    cudaMalloc(&values, n * sizeof(float));
+    fill<<<(n + 255) / 256, 256>>>(values, n);
+    cudaDeviceSynchronize();
+    printf("%f\n", values[n - 1]);
+    cudaFree(values);
+    return 0;
+}

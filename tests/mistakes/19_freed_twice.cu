@@ -1,0 +1,26 @@
+// Frees the input twice, and the output never.
+// finds: double-free "cudaFree"
+#include <cstdio>
+
+__global__ void twice(const float *in, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = 2 * in[i];
+}
+
+int main()
+{
+    const int n = 1000;
+    static float in[n], out[n];
+    float *d_in, *d_out;
+    cudaMalloc(&d_in, n * sizeof(float));
+    cudaMalloc(&d_out, n * sizeof(float));
+    cudaMemcpy(d_in, in, n * sizeof(float), cudaMemcpyHostToDevice);
+    twice<<<(n + 255) / 256, 256>>>(d_in, d_out, n);
+    cudaMemcpy(out, d_out, n * sizeof(float), cudaMemcpyDeviceToHost);
+    printf("%f\n", out[n - 1]);
+    cudaFree(d_in);
+    cudaFree(d_in);
+    return 0;
+}
