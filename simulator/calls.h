@@ -183,6 +183,7 @@ void sim_end_all_graphs(void);                          // and captures
 cudaError_t sim_forbidden_in_capture(bool uses_legacy_stream); // by a call that the capture does not see
 cudaError_t sim_device_in_capture(void);                       // by one that waits for all streams
 cudaError_t sim_stream_in_capture(cudaStream_t stream);        // by one that asks about the stream
+cudaError_t sim_leave_capture(cudaStream_t stream);            // by one that destroys it; only where the capture began it may not
 cudaError_t sim_event_in_capture(cudaEvent_t event);           // by one that asks about the event
 // Records of events, waiting for them, allocations. If they are captured, nothing is left to do.
 cudaError_t sim_capture_record(cudaEvent_t event, cudaStream_t stream, unsigned flags, bool *captured);

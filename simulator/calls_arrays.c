@@ -345,13 +345,14 @@ typedef struct Run {
     size_t x, y;
 } Run;
 
-static uint8_t *run_in_array(const Run *run, size_t bytes) // NULL where it does not fit; rows lie side by side
+// Where its bytes lie; NULL where it does not fit. Rows lie side by side.
+static uint8_t *run_in_array(const Run *run, size_t bytes)
 {
     const size_t row = run->array->row_bytes, all = row * run->array->rows;
     const size_t texel = sim_texel_bytes(&run->array->format);
     if (run->x >= row || run->y >= run->array->rows || run->x % texel || bytes % texel || bytes > all - run->y * row - run->x)
         return NULL;
-    return run->array->texels + run->y * row + run->x;
+    return sim_memory_at(run->array->texels + run->y * row + run->x);
 }
 
 static cudaError_t copy_to_array(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes, enum cudaMemcpyKind kind)

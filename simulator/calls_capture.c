@@ -287,6 +287,17 @@ cudaError_t sim_stream_in_capture(cudaStream_t stream)
     return c->invalid ? cudaErrorStreamCaptureInvalidated : invalidate(c, cudaErrorStreamCaptureUnsupported);
 }
 
+cudaError_t sim_leave_capture(cudaStream_t stream)
+{
+    Participant *p;
+    const Capture *c = in_stream ? NULL : capture_of(stream, &p);
+    if (!c || p->stream == c->origin)
+        return sim_stream_in_capture(stream);
+    p->stream = NULL; // no stream's; its nodes stay, and have to be joined
+    p->blocking = false;
+    return cudaSuccess;
+}
+
 // ---- Events
 
 static CapturedEvent *captured_event(cudaEvent_t event)

@@ -138,7 +138,7 @@ static cudaError_t do_work(const Work *work, uint32_t timeline)
         sim_host_awaits(timeline);
         return cudaSuccess;
     case cudaGraphNodeTypeMemAlloc:
-        work->memory->in_use = true;
+        sim_use_graph_memory(work->memory);
         return cudaSuccess;
     case cudaGraphNodeTypeMemFree:
         return sim_free_graph_memory(work->memory->address);
@@ -430,12 +430,6 @@ void sim_end_all_graphs(void)
     sim_end_all_captures();
     sim_end_all_handles(GRAPH_RUN_HANDLE, end_run);
     sim_end_all_handles(GRAPH_HANDLE, end_graph);
-}
-
-API cudaError_t cudaDeviceGraphMemTrim(int device)
-{
-    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
-    return cudaSuccess; // memory goes with the nodes
 }
 
 // ---- For nvcc -default-stream per-thread

@@ -21,6 +21,13 @@ Node *sim_node_of(cudaGraphNode_t handle)
 
 static GraphMemory *memories;
 
+// Bytes on a device. As with CUDA, what launches have freed stays with the graphs until it is trimmed.
+typedef struct GraphBytes {
+    uint64_t in_use, kept, most_kept;
+} GraphBytes;
+
+static GraphBytes bytes_on[SIM_MOST_DEVICES];
+
 cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory)
 {
     void *address;
@@ -30,7 +37,7 @@ cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory)
     *memory = calloc(1, sizeof **memory);
     if (!*memory)
         abort();
-    **memory = (GraphMemory){.address = address, .bytes = bytes, .owners = 1, .next = memories};
+    **memory = (GraphMemory){.address = address, .bytes = bytes, .device = sim_current_device, .owners = 1, .next = memories};
     memories = *memory;
     return cudaSuccess;
 }
@@ -43,10 +50,27 @@ GraphMemory *sim_graph_memory_at(const void *address)
     return NULL;
 }
 
+void sim_use_graph_memory(GraphMemory *memory)
+{
+    GraphBytes *b = &bytes_on[memory->device];
+    memory->in_use = true;
+    b->in_use += memory->bytes;
+    b->kept = b->in_use > b->kept ? b->in_use : b->kept;
+    b->most_kept = b->kept > b->most_kept ? b->kept : b->most_kept;
+}
+
+static void end_use(GraphMemory *memory)
+{
+    if (memory->in_use)
+        bytes_on[memory->device].in_use -= memory->bytes;
+    memory->in_use = false;
+}
+
 void sim_leave_graph_memory(GraphMemory *memory)
 {
     if (--memory->owners > 0)
         return;
+    end_use(memory);
     for (GraphMemory **link = &memories; *link; link = &(*link)->next)
         if (*link == memory) {
             *link = memory->next;
@@ -61,7 +85,35 @@ cudaError_t sim_free_graph_memory(const void *address)
     GraphMemory *memory = sim_graph_memory_at(address);
     if (!memory || !memory->in_use)
         return cudaErrorInvalidValue;
-    memory->in_use = false;
+    end_use(memory);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGraphMemTrim(int device)
+{
+    HOLD_MEMORY();
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
+    bytes_on[device].kept = bytes_on[device].in_use;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute, void *value)
+{
+    HOLD_MEMORY();
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
+    REQUIRE(value && attribute <= cudaGraphMemAttrReservedMemHigh, cudaErrorInvalidValue);
+    const bool high = attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
+    *(uint64_t *)value = high ? bytes_on[device].most_kept : bytes_on[device].kept;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute, void *value)
+{
+    HOLD_MEMORY();
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
+    REQUIRE(attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh, cudaErrorInvalidValue);
+    REQUIRE(value && *(uint64_t *)value == 0, cudaErrorInvalidValue); // they can be set to 0 only
+    bytes_on[device].most_kept = bytes_on[device].kept;
     return cudaSuccess;
 }
 

@@ -122,7 +122,7 @@ API cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
-    STOP_IF(stream ? sim_stream_in_capture(stream) : cudaSuccess);
+    STOP_IF(stream ? sim_leave_capture(stream) : cudaSuccess);
     Stream *object = sim_end_handle(STREAM_HANDLE, stream); // the default streams have no handle
     REQUIRE(object, cudaErrorInvalidResourceHandle);
     end_stream(object);

@@ -13,6 +13,9 @@
 // The driver's error for one of the runtime's: most have the same number.
 CUresult sim_driver_error(cudaError_t error);
 
+// A copy of rows of which one end, or both, is an array.
+CUresult sim_copy_rows_of_arrays(const CUDA_MEMCPY2D *p, bool async, CUstream stream);
+
 // Calls a function of the runtime, which leaves no trace in the runtime's last error.
 #define CALL(call)                                                 \
     ({                                                             \

@@ -186,7 +186,7 @@ API CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, C
     return CALL(cudaMemcpyAsync(pointer_at(to), pointer_at(from), bytes, cudaMemcpyDeviceToDevice, stream));
 }
 
-// Where one end of a copy of rows begins; NULL for arrays, which this API does not have here.
+// Where one end of a copy of rows begins; NULL for what is no memory.
 static char *end_of_copy(CUmemorytype type, const void *host, CUdeviceptr device, size_t x, size_t y, size_t pitch)
 {
     if (type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_DEVICE && type != CU_MEMORYTYPE_UNIFIED)
@@ -201,7 +201,8 @@ static CUresult copy_rows(const CUDA_MEMCPY2D *p, bool async, CUstream stream)
                                                     {cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice}};
     NEED_CONTEXT();
     NEED(p, CUDA_ERROR_INVALID_VALUE);
-    NEED(p->srcMemoryType != CU_MEMORYTYPE_ARRAY && p->dstMemoryType != CU_MEMORYTYPE_ARRAY, CUDA_ERROR_NOT_SUPPORTED);
+    if (p->srcMemoryType == CU_MEMORYTYPE_ARRAY || p->dstMemoryType == CU_MEMORYTYPE_ARRAY)
+        return sim_copy_rows_of_arrays(p, async, stream);
     const size_t width = p->WidthInBytes, from_pitch = p->srcPitch ? p->srcPitch : p->srcXInBytes + width,
                  to_pitch = p->dstPitch ? p->dstPitch : p->dstXInBytes + width;
     char *from = end_of_copy(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcXInBytes, p->srcY, from_pitch);

@@ -21,6 +21,7 @@ typedef struct KernelWork {
 typedef struct GraphMemory {
     void *address;
     size_t bytes;
+    int device;
     bool in_use; // allocated by a launch, and not yet freed
     int owners;
     struct GraphMemory *next;
@@ -84,6 +85,7 @@ bool sim_allocates(const Graph *graph);
 cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory); // with one owner
 GraphMemory *sim_graph_memory_at(const void *address);                // or NULL
 void sim_leave_graph_memory(GraphMemory *memory);                     // by one of its owners
+void sim_use_graph_memory(GraphMemory *memory);                       // by a launch that allocates it
 // A copy of rows of bytes, as a node's parameters.
 struct cudaMemcpy3DParms sim_copy_of_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                           size_t height, enum cudaMemcpyKind kind);

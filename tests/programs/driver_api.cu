@@ -49,6 +49,26 @@ static const char PTX[] = R"(
 done:
     ret;
 }
+// Each texel of the texture is written to the surface's same row, mirrored.
+.visible .entry mirror(.param .u64 texture, .param .u64 surface, .param .s32 width)
+{
+    .reg .b32 %r<8>;
+    .reg .f32 %f<3>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [texture];
+    ld.param.u64 %rd2, [surface];
+    ld.param.s32 %r1, [width];
+    mov.u32 %r2, %tid.x;
+    mov.u32 %r3, %tid.y;
+    cvt.rn.f32.u32 %f1, %r2;
+    cvt.rn.f32.u32 %f2, %r3;
+    tex.2d.v4.u32.f32 {%r4, %r5, %r6, %r7}, [%rd1, {%f1, %f2}];
+    sub.s32 %r1, %r1, %r2;
+    sub.s32 %r1, %r1, 1;
+    shl.b32 %r1, %r1, 2;
+    sust.b.2d.b32.trap [%rd2, {%r1, %r3}], {%r4};
+    ret;
+}
 )";
 
 static const int N = 100;
@@ -315,6 +335,95 @@ static void memory()
     DRIVER(cuMemFree(shared));
 }
 
+// Rows that are copied to and from an array; `memory` is the host's.
+static CUDA_MEMCPY2D to_array(CUarray array, const void *memory, size_t width, size_t height)
+{
+    CUDA_MEMCPY2D copy = {};
+    copy.srcMemoryType = CU_MEMORYTYPE_HOST, copy.srcHost = memory;
+    copy.dstMemoryType = CU_MEMORYTYPE_ARRAY, copy.dstArray = array;
+    copy.WidthInBytes = width, copy.Height = height;
+    return copy;
+}
+
+static CUDA_MEMCPY2D from_array(void *memory, CUarray array, size_t width, size_t height)
+{
+    CUDA_MEMCPY2D copy = {};
+    copy.srcMemoryType = CU_MEMORYTYPE_ARRAY, copy.srcArray = array;
+    copy.dstMemoryType = CU_MEMORYTYPE_HOST, copy.dstHost = memory;
+    copy.WidthInBytes = width, copy.Height = height;
+    return copy;
+}
+
+static void arrays_and_textures()
+{
+    const unsigned W = 8, H = 4;
+    CUmodule module;
+    CUfunction mirror;
+    CUarray from, to;
+    CUtexObject texture;
+    CUsurfObject surface;
+    unsigned out[H * W];
+    CUDA_ARRAY_DESCRIPTOR flat = {W, H, CU_AD_FORMAT_UNSIGNED_INT32, 1};
+    CUDA_ARRAY3D_DESCRIPTOR written = {W, H, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, CUDA_ARRAY3D_SURFACE_LDST};
+    DRIVER(cuArrayCreate(&from, &flat));
+    DRIVER(cuArray3DCreate(&to, &written));
+    FAILS(cuArrayCreate(NULL, &flat), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuArrayCreate(&from, NULL), CUDA_ERROR_INVALID_VALUE);
+    flat.NumChannels = 3;
+    FAILS(cuArrayCreate(&from, &flat), CUDA_ERROR_INVALID_VALUE);
+    flat.NumChannels = 1, flat.Format = (CUarray_format)0x77;
+    FAILS(cuArrayCreate(&from, &flat), CUDA_ERROR_INVALID_VALUE);
+
+    for (unsigned k = 0; k < H * W; k++)
+        host[k] = 100 + k;
+    CUDA_MEMCPY2D copy = to_array(from, host, 4 * W, H);
+    DRIVER(cuMemcpy2D(&copy));
+    copy.dstXInBytes = 4;
+    FAILS(cuMemcpy2D(&copy), CUDA_ERROR_INVALID_VALUE);
+    copy = to_array(from, host, 4, 1); // 100, in the second row's third place
+    copy.dstXInBytes = 8, copy.dstY = 1;
+    DRIVER(cuMemcpy2DAsync(&copy, NULL));
+
+    CUDA_RESOURCE_DESC resource = {};
+    CUDA_TEXTURE_DESC how = {};
+    resource.resType = CU_RESOURCE_TYPE_ARRAY, resource.res.array.hArray = from;
+    how.flags = CU_TRSF_READ_AS_INTEGER;
+    DRIVER(cuTexObjectCreate(&texture, &resource, &how, NULL));
+    FAILS(cuTexObjectCreate(NULL, &resource, &how, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuTexObjectCreate(&texture, NULL, &how, NULL), CUDA_ERROR_INVALID_VALUE);
+    resource.res.array.hArray = (CUarray)host;
+    FAILS(cuTexObjectCreate(&texture, &resource, &how, NULL), CUDA_ERROR_INVALID_HANDLE);
+    resource.res.array.hArray = to;
+    DRIVER(cuSurfObjectCreate(&surface, &resource));
+
+    DRIVER(cuModuleLoadData(&module, PTX));
+    DRIVER(cuModuleGetFunction(&mirror, module, "mirror"));
+    int width = W;
+    void *arguments[] = {&texture, &surface, &width};
+    DRIVER(cuLaunchKernel(mirror, 1, 1, 1, W, H, 1, 0, NULL, arguments, NULL));
+    DRIVER(cuCtxSynchronize());
+    copy = from_array(out, to, 4 * W, H);
+    DRIVER(cuMemcpy2D(&copy));
+    for (unsigned y = 0; y < H; y++)
+        for (unsigned x = 0; x < W; x++)
+            CHECK(out[W * y + W - 1 - x] == (x == 2 && y == 1 ? 100 : 100 + W * y + x));
+
+    copy = from_array(NULL, from, 8, 2); // from one array to the other
+    copy.dstMemoryType = CU_MEMORYTYPE_ARRAY, copy.dstArray = to, copy.dstXInBytes = 4, copy.dstY = 2;
+    DRIVER(cuMemcpy2D(&copy));
+    copy = from_array(out, to, 4 * W, 1);
+    copy.srcY = 3;
+    DRIVER(cuMemcpy2DAsync(&copy, NULL));
+    CHECK(out[1] == 100 + W && out[2] == 100 + W + 1 && out[3] == 100 + 3 * W + 4);
+
+    DRIVER(cuModuleUnload(module));
+    DRIVER(cuTexObjectDestroy(texture));
+    DRIVER(cuSurfObjectDestroy(surface));
+    DRIVER(cuArrayDestroy(from));
+    DRIVER(cuArrayDestroy(to));
+    FAILS(cuArrayDestroy(NULL), CUDA_ERROR_INVALID_HANDLE);
+}
+
 static void names()
 {
     const char *text;
@@ -343,6 +452,7 @@ int main()
     modules_and_launches();
     ways_to_load();
     memory();
+    arrays_and_textures();
     names();
     DRIVER(cuDevicePrimaryCtxRelease(0));
     DRIVER(cuCtxPopCurrent(&current));

@@ -45,6 +45,13 @@ static cudaKernelNodeParams kernel_params(void (*kernel)(int *, int, int), void 
     return p;
 }
 
+static uint64_t graph_bytes(cudaGraphMemAttributeType attribute)
+{
+    uint64_t bytes;
+    CUDA(cudaDeviceGetGraphMemAttribute(0, attribute, &bytes));
+    return bytes;
+}
+
 static int first_of(const int *device)
 {
     int value;
@@ -229,10 +236,19 @@ static void children_symbols_memory()
     CUDA(cudaFreeAsync(memory.dptr, 0));
     FAILS(cudaGraphInstantiate(&run, outer, 0), cudaErrorInvalidValue); // one at a time
     CUDA(cudaGraphExecDestroy(run));
+    CHECK(graph_bytes(cudaGraphMemAttrUsedMemCurrent) == sizeof host); // freed, and kept for the next launch
+    CUDA(cudaDeviceGraphMemTrim(0));
+    CHECK(graph_bytes(cudaGraphMemAttrReservedMemCurrent) == 0 && graph_bytes(cudaGraphMemAttrReservedMemHigh) == sizeof host);
+    uint64_t zero = 0, other = 1;
+    CUDA(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &zero));
+    CHECK(graph_bytes(cudaGraphMemAttrUsedMemHigh) == 0);
+    FAILS(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &other), cudaErrorInvalidValue);
+    FAILS(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &zero), cudaErrorInvalidValue);
     CUDA(cudaGraphAddMemFreeNode(&freed, outer, &node, 1, memory.dptr));
     CUDA(cudaGraphInstantiate(&run, outer, 0));
     CUDA(cudaGraphLaunch(run, 0));
     CUDA(cudaGraphLaunch(run, 0));
+    CHECK(graph_bytes(cudaGraphMemAttrUsedMemCurrent) == sizeof host);
     CUDA(cudaGraphExecDestroy(run));
     CUDA(cudaGraphDestroy(outer));
 
@@ -337,8 +353,23 @@ static void captured()
     CHECK(first_of(y) == 14);
     CUDA(cudaGraphExecDestroy(run));
     CUDA(cudaGraphDestroy(graph));
-    CUDA(cudaStreamDestroy(a));
+
+    // A stream that takes part may go before the capture ends; what it was given stays
+    CUDA(cudaStreamBeginCapture(a, cudaStreamCaptureModeGlobal));
+    CUDA(cudaEventRecord(fork, a));
+    CUDA(cudaStreamWaitEvent(b, fork, 0));
+    add<<<3, 128, 0, b>>>(y, N, 1);
+    CUDA(cudaEventRecord(join, b));
+    CUDA(cudaStreamWaitEvent(a, join, 0));
     CUDA(cudaStreamDestroy(b));
+    CUDA(cudaStreamEndCapture(a, &graph));
+    CUDA(cudaGraphInstantiate(&run, graph, 0));
+    const int before = first_of(y);
+    CUDA(cudaGraphLaunch(run, a));
+    CHECK(first_of(y) == before + 1);
+    CUDA(cudaGraphExecDestroy(run));
+    CUDA(cudaGraphDestroy(graph));
+    CUDA(cudaStreamDestroy(a));
 }
 
 // Begins a capture, does something illegal, and sees the capture end as invalid.
@@ -401,6 +432,13 @@ static void illegal_in_a_capture()
         add<<<1, 1, 0, second>>>(x, 1, 1);
         return cudaGetLastError();
     }, cudaStreamDefault, cudaErrorStreamCaptureUnjoined);
+    invalidates(cudaSuccess, [](cudaStream_t s) { // nor is it joined by going
+        CUDA(cudaEventRecord(other, s));
+        CUDA(cudaStreamWaitEvent(second, other, 0));
+        add<<<1, 1, 0, second>>>(x, 1, 1);
+        return cudaStreamDestroy(second);
+    }, cudaStreamDefault, cudaErrorStreamCaptureUnjoined);
+    invalidates(cudaErrorStreamCaptureUnsupported, [](cudaStream_t s) { return cudaStreamDestroy(s); });
 
     // Modes: what other threads may do, and who may end a capture
     cudaStream_t stream;

@@ -300,6 +300,25 @@ static cudaSurfaceObject_t surface_of(cudaArray_t array)
     return object;
 }
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+// The deprecated copies, which go on from row to row: the host's memory, the device's, and from array to array.
+static void copy_runs(cudaArray_t from, cudaArray_t to, float2 *texels, float2 *back)
+{
+    const size_t all = W * H * sizeof *texels, texel = sizeof *texels;
+    float2 *device;
+    CUDA(cudaMalloc(&device, all));
+    for (int k = 0; k < W * H; k++)
+        texels[k] = make_float2(3.0f * k, k);
+    CUDA(cudaMemcpyToArray(from, 0, 0, texels, all, cudaMemcpyHostToDevice));
+    CUDA(cudaMemcpyFromArray(device, from, 0, 0, all, cudaMemcpyDeviceToDevice));
+    CUDA(cudaMemcpyToArray(to, 0, 0, device, all, cudaMemcpyDeviceToDevice));
+    CUDA(cudaMemcpyArrayToArray(to, texel, 0, from, 0, 2, 2 * texel, cudaMemcpyDeviceToDevice));
+    CUDA(cudaMemcpyFromArray(back, to, 0, 0, all, cudaMemcpyDeviceToHost));
+    for (int k = 0; k < W * H; k++)
+        CHECK(back[k].y == (k == 1 || k == 2 ? 2 * W + k - 1 : k) && back[k].x == 3 * back[k].y);
+    CUDA(cudaFree(device));
+}
+
 static void check_flat_surfaces()
 {
     const cudaChannelFormatDesc format = cudaCreateChannelDesc<float2>();
@@ -321,6 +340,7 @@ static void check_flat_surfaces()
     CUDA(cudaMemcpy2DArrayToArray(to, 8, 1, from, 0, 0, 16, 2, cudaMemcpyDeviceToDevice));
     CUDA(cudaMemcpy2DFromArray(turned, sizeof *turned, to, 0, 1, sizeof *turned, 2, cudaMemcpyDeviceToHost));
     CHECK(turned[0][0].x == W * H - W && turned[0][1].x == 1 && turned[0][2].x == 2 && turned[1][1].x == W + 1);
+    copy_runs(from, to, &texels[0][0], &turned[0][0]);
     CUDA(cudaDestroySurfaceObject(a));
     CUDA(cudaDestroySurfaceObject(b));
     CUDA(cudaFreeArray(from));
