@@ -91,7 +91,9 @@ void sim_copy_async(Warp *w, const Instr *i, uint32_t mask)
 // Writes what the copy brings to these lanes.
 static void land(Warp *w, const Instr *i, const struct AsyncCopy *copy, uint32_t lanes)
 {
-    Access to = {.kind = ACCESS_WRITE, .space = SHARED, .mask = lanes, .bytes = copy->bytes, .alignment = copy->bytes};
+    // Who waits at an mbarrier for it, and not here, knows only there that it has come.
+    const AccessKind kind = i->run == sim_arrive_after_copies ? ACCESS_ASYNC_WRITE : ACCESS_WRITE;
+    Access to = {.kind = kind, .space = SHARED, .mask = lanes, .bytes = copy->bytes, .alignment = copy->bytes};
     memcpy(to.address, copy->to, sizeof to.address);
     sim_access(w, i, &to);
     for (uint32_t rest = lanes; rest; rest &= rest - 1)

@@ -105,9 +105,9 @@ static _Noreturn void report_deadlock(Block *b)
             const bool barrier = p->waiting == WAITS_AT_BARRIER;
             sim_fault(&b->warps[n], &code[p->pc - (barrier ? 1 : 0)], __builtin_ctz(p->mask), cudaErrorLaunchTimeout,
                       barrier ? "%u threads wait at barrier %d, which others of the %u threads still alive never reach"
-                              : "%u lanes wait for others of their warp, which never come (barrier %d; %u threads alive)",
+                              : "%u lanes wait for others of their warp, which never come (lanes 0x%x; %u threads alive)",
                       barrier ? b->barriers[p->barrier].count : (unsigned)__builtin_popcount(p->mask),
-                      barrier ? p->barrier : -1, b->live);
+                      barrier ? (unsigned)p->barrier : p->mask, b->live);
         }
     sim_fault(&b->warps[0], NULL, -1, cudaErrorLaunchTimeout, "no thread can go on");
 }
@@ -235,6 +235,7 @@ static void start_block(Block *b, uint64_t place)
     b->place = place;
     b->number = number;
     b->fault.kind = -1;
+    b->origins = NULL;
     b->rank = (uint32_t)(place % launch->cluster_blocks);
     b->traced = sim_is_traced(launch, number);
     b->index.x = (unsigned)(number % launch->grid.x);
@@ -427,6 +428,7 @@ static void clear_block(Block *b, const Counters *counters)
     b->free_frames = NULL;
     b->free_paths = NULL;
     b->free_copies = NULL;
+    b->origins = NULL;
     for (int n = 0; n < b->warp_count; n++)
         b->warps[n] = (Warp){.block = b, .number = n};
 }

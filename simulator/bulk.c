@@ -116,6 +116,8 @@ void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
 void sim_arrive_after_copies(Warp *w, const Instr *i, uint32_t mask)
 {
     sim_await_all_copies(w, i, mask);
+    for (uint32_t rest = w->block->check ? mask : 0; rest; rest &= rest - 1)
+        sim_order_copy(w, __builtin_ctz(rest), (uint64_t)(uintptr_t)valid_barrier_at(w, i, i->addresses, __builtin_ctz(rest)));
     sim_mbarrier_arrive(w, i, mask);
 }
 

@@ -41,8 +41,9 @@ static bool is_real(uint8_t type)
     return type == F16 || type == BF16 || type == F32 || type == F64;
 }
 
-// Volatile accesses are strong in PTX, so that a race of them is none of its data races. But where lanes of a warp, or
-// numbers in shared memory, rely on `volatile` alone, the order in which they run decides: that is what `volatile` hides.
+// Two atomic operations of different widths are none for each other. Volatile accesses are strong in PTX, so that a race of them is none of its data races. But where lanes of a warp, or
+// numbers in shared memory, rely on `volatile` alone, the order in which they run decides: that is what `volatile` hides. So
+// it is where two write the same place as volatile: one of the two is lost.
 static bool relies_on_volatile(const Instr *i, const Epoch *a, const Epoch *b, bool shared)
 {
     return shared && i->semantics == VOLATILE && ((a->block == b->block && a->warp == b->warp) || is_real(i->type));
@@ -55,7 +56,9 @@ static bool conflict(const Epoch *a, const Epoch *b, bool shared)
     if (!is_strong(a) || !is_strong(b))
         return true;
     const Instr *i = sim_instruction_at(a->site), *j = sim_instruction_at(b->site);
-    return !reaches(i, a, b) || !reaches(j, a, b) || relies_on_volatile(i, a, b, shared) || relies_on_volatile(j, a, b, shared);
+    const bool other_width = i->run == sim_atomic && j->run == sim_atomic && i->bytes != j->bytes;
+    const bool lost_update = i->semantics == VOLATILE && j->semantics == VOLATILE && writes(a) && writes(b);
+    return !reaches(i, a, b) || !reaches(j, a, b) || other_width || lost_update || relies_on_volatile(i, a, b, shared) || relies_on_volatile(j, a, b, shared);
 }
 
 // Whether what conflicts with a conflicts with b, too.
@@ -82,11 +85,16 @@ static const char *verb_of(const Instr *i, const Epoch *e)
     return VERBS[e->kind];
 }
 
+static int line_of(const Statement *s)
+{
+    return s->own_line > 0 ? s->own_line : s->source_line;
+}
+
 static void hint_of(const Race *race, const Instr *i, const Instr *j, bool shared, char *hint, size_t space)
 {
     const Epoch *a = &race->earlier, *b = &race->later;
     const bool same_block = a->block == b->block, same_warp = same_block && a->warp == b->warp;
-    const int one = i->statement->source_line, two = j->statement->source_line;
+    const int one = line_of(i->statement), two = line_of(j->statement);
     const int low = one < two ? one : two, high = one < two ? two : one;
     const bool both_strong = is_strong(a) && is_strong(b);
     char between[80];
@@ -120,7 +128,9 @@ static void report(Warp *w, const Race *race, bool shared, const char *what)
     for (int k = 0; k < 2; k++) {
         const Instr *i = sim_instruction_at(epochs[k]->site);
         snprintf(access[k], sizeof access[k], "%s %s", verb_of(i, epochs[k]), what);
-        const uint32_t thread = (uint32_t)epochs[k]->warp * LANES + (uint32_t)__builtin_ctz(epochs[k]->lanes);
+        const bool same_warp = race->earlier.block == race->later.block && race->earlier.warp == race->later.warp;
+        const uint32_t lanes = k == 0 && same_warp ? race->earlier.lanes & ~race->later.lanes : epochs[k]->lanes; // another lane
+        const uint32_t thread = (uint32_t)epochs[k]->warp * LANES + (uint32_t)__builtin_ctz(lanes ? lanes : epochs[k]->lanes);
         places[k] = sim_place_of(launch, epochs[k]->block, thread, i, access[k]);
     }
     const bool same_block = race->earlier.block == race->later.block;
@@ -196,7 +206,8 @@ static bool has_taken(Cell *c, int k, const Epoch *e)
 // Whether a copy that the lanes had begun has come by this.
 static bool is_own_copy(const Check *check, const Epoch *a, const Epoch *e)
 {
-    return a->kind == COPY_UNDER_WAY && e->kind == PLAIN_WRITE && check->i->run != sim_store && a->block == e->block &&
+    return a->kind == COPY_UNDER_WAY && (e->kind == PLAIN_WRITE || e->kind == COPY_UNDER_WAY) && check->i->run != sim_store &&
+           check->i->run != sim_copy_async && check->i->run != sim_copy_bulk && a->block == e->block &&
            a->warp == e->warp && a->lanes == e->lanes;
 }
 
@@ -535,7 +546,7 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     }
     if (check.race.found) {
         char what[100];
-        snprintf(what, sizeof what, "%zu bytes of %s memory", access->bytes, shared ? "shared" : "global");
+        snprintf(what, sizeof what, "%zu byte%s of %s memory", access->bytes, access->bytes == 1 ? "" : "s", shared ? "shared" : "global");
         sim_note_race(w->block, check.race.earlier.site, check.race.later.site);
         sim_await_turn(w->block); // a block that runs ahead in vain has no race
         report(w, &check.race, shared, what);

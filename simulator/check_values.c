@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { MOST_VALUES = 64, MOST_STORED = 64 };
+enum { MOST_VALUES = 64, MOST_STORED = 64, ORIGINS = 256 };
 
 typedef struct Value { // lanes of a register that hold what nobody wrote
     const uint8_t *lanes; // NULL: none
@@ -22,6 +22,45 @@ struct Undefined {
     int count;
     Value values[MOST_VALUES];
 };
+
+// Where values came from that were stored in shared or local memory: the last ones.
+struct Origins {
+    struct {
+        uint64_t place;
+        const Instr *read;
+        char what[60];
+    } at[ORIGINS];
+};
+
+static uint64_t place_of(const Warp *w, int lane, Space space, uint64_t address) // not 0
+{
+    const uint64_t thread = space == LOCAL ? (uint64_t)(w->number * LANES + lane) : 0;
+    return (address << 16 | thread) << 2 | (uint64_t)(space == SHARED ? 1 : 2);
+}
+
+static void keep_origin(Warp *w, int lane, Space space, uint64_t address, const Value *v)
+{
+    Block *b = w->block;
+    if (!b->origins)
+        b->origins = sim_allocate(&b->arena, sizeof *b->origins);
+    const uint64_t place = place_of(w, lane, space, address);
+    b->origins->at[place * 0x9e3779b97f4a7c15 >> 56].place = place;
+    b->origins->at[place * 0x9e3779b97f4a7c15 >> 56].read = v->read;
+    memcpy(b->origins->at[place * 0x9e3779b97f4a7c15 >> 56].what, v->what, sizeof v->what);
+}
+
+static void find_origin(const Warp *w, const Access *access, uint32_t mask, Value *v)
+{
+    const int lane = mask ? __builtin_ctz(mask) : 0;
+    const struct Origins *origins = w->block->origins;
+    if (!mask || !origins || (access->space != SHARED && access->space != LOCAL))
+        return;
+    const uint64_t place = place_of(w, lane, access->space, access->address[lane]), slot = place * 0x9e3779b97f4a7c15 >> 56;
+    if (origins->at[slot].place != place)
+        return;
+    v->read = origins->at[slot].read;
+    memcpy(v->what, origins->at[slot].what, sizeof v->what);
+}
 
 static Value *find(const Warp *w, const uint8_t *lanes)
 {
@@ -75,6 +114,7 @@ void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
     uint32_t mask = 0;
     for (uint32_t rest = access->has_unwritten ? access->mask : 0; rest; rest &= rest - 1)
         mask |= access->unwritten[__builtin_ctz(rest)] == all ? rest & -rest : 0;
+    find_origin(w, access, mask, &origin);
     for (int k = 0; k < i->count; k++)
         if (i->list[k] != NOWHERE)
             set(w, w->lanes + i->list[k], access->mask, mask, &origin);
@@ -115,7 +155,9 @@ static Report report_of(Warp *w, const Value *v, const Instr *i, int lane, const
     else
         snprintf(r.title, sizeof r.title, "a value from %s that nobody wrote %s", v->what, use);
     r.hint = stranger ? "a lane may read only lanes that execute the same shuffle, and that its mask names"
-                      : "nothing in the program has written these bytes before";
+             : strcmp(v->what, name_of(GLOBAL)) == 0
+                 ? "nothing has written these bytes before: a cudaMemcpy, a cudaMemset or a kernel's store is missing"
+                 : "no thread has written these bytes before: a store is missing, or it comes too late";
     return r;
 }
 
@@ -220,6 +262,8 @@ static void store(Warp *w, const Instr *i, uint32_t mask)
         }
         if (space != SHARED && space != LOCAL)
             note_stored(w, v, i, l, at, bytes);
+        if (space == SHARED || space == LOCAL)
+            keep_origin(w, l, space, at, v);
         if (value->kind != IS_VECTOR)
             sim_unmark_written(w, l, space, at, bytes);
     }

@@ -134,7 +134,7 @@ void sim_come_to_cluster_barrier(Warp *w, Path *p, const Instr *i)
     p->loop = NULL;
     if (i->op == CLUSTER_ARRIVE) {
         w->arrived |= p->mask;
-        if (w->block->check)
+        if (w->block->check && i->semantics != RELAXED)
             sim_arrive_at_log(w, p->mask, CLUSTER_KEY);
         sim_check_cluster_barrier(w->block);
     } else {

@@ -151,6 +151,7 @@ static bool decode_cluster_barrier(Decoder *d, const Statement *s, const Opcode 
     (void)d;
     i->control = CLUSTER_BARRIER;
     i->op = sim_has_part(o, "arrive") ? CLUSTER_ARRIVE : CLUSTER_WAIT;
+    i->semantics = sim_has_part(o, "relaxed") ? RELAXED : ACQUIRE_RELEASE;
     return s->count == 0;
 }
 

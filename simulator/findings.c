@@ -77,10 +77,11 @@ Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread,
     sim_readable_name(launch->kernel->name, p.kernel, sizeof p.kernel);
     const Statement *s = i ? i->statement : NULL;
     const Module *m = launch->module;
-    if (s && s->source_line > 0 && s->source_file >= 0 && s->source_file < m->file_count && m->files[s->source_file].text) {
-        const Slice file = m->files[s->source_file];
-        snprintf(p.file, sizeof p.file, "%.*s", (int)file.length, file.text);
-        p.line = s->source_line;
+    const bool own = s && s->own_line > 0; // where a function of a header was inlined, the line that called it
+    const int file = !s ? -1 : own ? s->own_file : s->source_file, line = !s ? 0 : own ? s->own_line : s->source_line;
+    if (line > 0 && file >= 0 && file < m->file_count && m->files[file].text) {
+        snprintf(p.file, sizeof p.file, "%.*s", (int)m->files[file].length, m->files[file].text);
+        p.line = line;
     }
     return p;
 }
@@ -200,64 +201,6 @@ static void source_text(const Place *p, char *text, size_t space)
         fclose(file);
 }
 
-static void say_place(const Place *p, bool coloured)
-{
-    const char *strong = coloured ? "\033[1m" : "", *blue = coloured ? "\033[34m" : "", *plain = coloured ? "\033[0m" : "";
-    char text[300];
-    source_text(p, text, sizeof text);
-    if (p->line > 0)
-        fprintf(stderr, "  %s-->%s %s%s:%d%s: ", blue, plain, strong, p->file, p->line, plain);
-    else
-        fprintf(stderr, "  %s-->%s ", blue, plain);
-    if (p->kernel[0])
-        fprintf(stderr, "thread (%u,%u,%u) of block (%u,%u,%u) of kernel %s %s\n", p->thread.x, p->thread.y, p->thread.z,
-                p->block.x, p->block.y, p->block.z, p->kernel, p->access);
-    else
-        fprintf(stderr, "the host %s\n", p->access);
-    if (text[0])
-        fprintf(stderr, "%s%6d |%s     %s\n", blue, p->line, plain, text);
-}
-
-static void say_finding(const Finding *f)
-{
-    const bool coloured = isatty(STDERR_FILENO);
-    fprintf(stderr, "%serror: %s:%s %s\n", coloured ? "\033[1;31m" : "", KINDS[f->kind].words, coloured ? "\033[0m" : "", f->title);
-    for (int k = 0; k < f->place_count; k++)
-        say_place(&f->places[k], coloured);
-    if (f->hint[0])
-        fprintf(stderr, "  %s=%s %s\n", coloured ? "\033[34m" : "", coloured ? "\033[0m" : "", f->hint);
-    if (f->count > 1)
-        fprintf(stderr, "  %s=%s found %llu times; this is the first\n", coloured ? "\033[34m" : "", coloured ? "\033[0m" : "",
-                (unsigned long long)f->count);
-}
-
-static int by_place(const void *one, const void *two)
-{
-    const Finding *a = *(Finding *const *)one, *b = *(Finding *const *)two;
-    const int file = strcmp(a->places[0].file, b->places[0].file);
-    return file ? file : a->places[0].line != b->places[0].line ? a->places[0].line - b->places[0].line
-                     : a->places[1].line != b->places[1].line   ? a->places[1].line - b->places[1].line
-                                                                : (int)a->kind - (int)b->kind;
-}
-
-void sim_say_findings(void)
-{
-    Finding *fresh[MOST_FINDINGS];
-    size_t count = 0;
-    pthread_mutex_lock(&lock);
-    for (int n = 0; n < finding_count; n++)
-        if (!findings[n].said)
-            fresh[count++] = &findings[n];
-    qsort(fresh, count, sizeof *fresh, by_place);
-    for (size_t k = 0; k < count; k++) {
-        say_finding(fresh[k]);
-        fresh[k]->said = true;
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-// ---- JSON
-
 static void write_string(FILE *out, const char *text)
 {
     fputc('"', out);
@@ -317,6 +260,64 @@ static void write_findings(void)
     }
     if (!out || ferror(out) || fclose(out) != 0 || rename(part, name) != 0)
         fprintf(stderr, "simulator: %s cannot be written\n", name);
+}
+
+static void say_place(const Place *p, bool coloured)
+{
+    const char *strong = coloured ? "\033[1m" : "", *blue = coloured ? "\033[34m" : "", *plain = coloured ? "\033[0m" : "";
+    char text[300];
+    source_text(p, text, sizeof text);
+    if (p->line > 0)
+        fprintf(stderr, "  %s-->%s %s%s:%d%s: ", blue, plain, strong, p->file, p->line, plain);
+    else
+        fprintf(stderr, "  %s-->%s ", blue, plain);
+    if (p->kernel[0])
+        fprintf(stderr, "thread (%u,%u,%u) of block (%u,%u,%u) of kernel %s %s\n", p->thread.x, p->thread.y, p->thread.z,
+                p->block.x, p->block.y, p->block.z, p->kernel, p->access);
+    else
+        fprintf(stderr, "the host %s\n", p->access);
+    if (text[0])
+        fprintf(stderr, "%s%6d |%s     %s\n", blue, p->line, plain, text);
+}
+
+static void say_finding(const Finding *f)
+{
+    const bool coloured = isatty(STDERR_FILENO);
+    fprintf(stderr, "%serror: %s:%s %s\n", coloured ? "\033[1;31m" : "", KINDS[f->kind].words, coloured ? "\033[0m" : "", f->title);
+    for (int k = 0; k < f->place_count; k++)
+        say_place(&f->places[k], coloured);
+    if (f->hint[0])
+        fprintf(stderr, "  %s=%s %s\n", coloured ? "\033[34m" : "", coloured ? "\033[0m" : "", f->hint);
+    if (f->count > 1)
+        fprintf(stderr, "  %s=%s found %llu times; this is the first\n", coloured ? "\033[34m" : "", coloured ? "\033[0m" : "",
+                (unsigned long long)f->count);
+}
+
+static int by_place(const void *one, const void *two)
+{
+    const Finding *a = *(Finding *const *)one, *b = *(Finding *const *)two;
+    const int file = strcmp(a->places[0].file, b->places[0].file);
+    return file ? file : a->places[0].line != b->places[0].line ? a->places[0].line - b->places[0].line
+                     : a->places[1].line != b->places[1].line   ? a->places[1].line - b->places[1].line
+                                                                : (int)a->kind - (int)b->kind;
+}
+
+void sim_say_findings(void)
+{
+    Finding *fresh[MOST_FINDINGS];
+    size_t count = 0;
+    pthread_mutex_lock(&lock);
+    for (int n = 0; n < finding_count; n++)
+        if (!findings[n].said)
+            fresh[count++] = &findings[n];
+    qsort(fresh, count, sizeof *fresh, by_place);
+    for (size_t k = 0; k < count; k++) {
+        say_finding(fresh[k]);
+        fresh[k]->said = true;
+    }
+    if (count > 0)
+        write_findings(); // the program may never come to its end
+    pthread_mutex_unlock(&lock);
 }
 
 // ---- The program's end

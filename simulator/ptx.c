@@ -653,7 +653,7 @@ static void place_shared(Parser *p)
             place_in(p, v, &v->owner->shared_bytes, MAX_SHARED);
     const size_t common_extent = sim_checks() ? place_apart(m, NULL, 0) : common;
     for (Function *f = m->functions; f; f = f->next)
-        f->shared_extent = sim_checks() ? place_apart(m, f, common_extent) : f->shared_bytes;
+        f->shared_extent = !sim_checks() ? f->shared_bytes : f->entry ? place_apart(m, f, common_extent) : common_extent;
 }
 
 static bool space_named(Slice word, Space *space)

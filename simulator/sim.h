@@ -636,6 +636,7 @@ typedef struct Block {
     uint32_t threads, live;
     bool traced; // what its warps do is written to a file
     uint8_t *shared, *local;
+    struct Origins *origins;  // of values that nobody wrote: check_values.c
     uint8_t *local_written;   // for the checker: a byte for each of local memory
     struct Line *lines;       // of shared memory,
     struct BlockCheck *check; // and what else the checker keeps; NULL: nothing is checked

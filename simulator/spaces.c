@@ -4,6 +4,7 @@
 // Shared and local memory have addresses of their own, from 0 on; their generic addresses lie in two
 // windows that no pointer of the program reaches.
 #include "check.h"
+#include "check_host.h"
 #include "check_shared.h"
 #include "lanes.h"
 
@@ -27,19 +28,16 @@ static _Noreturn void misplaced(Warp *w, const Instr *i, const Access *access, i
     if (access->space == LOCAL)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of local memory, of which the thread's variables take %llu",
                   access->bytes, (unsigned long long)address, (unsigned long long)w->path->frame->local_end);
-    const Allocation *near = sim_allocation_at(address);
-    while (near && near->kind == PARAMETER_MEMORY) // a kernel has no address of its own arguments:
-        near = sim_allocation_at(near->address - 1); // not what it went astray from
-    if (!near)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx, which is no memory of the device: a null pointer, a pointer of the host, or memory that has been freed?", access->bytes,
-                  (unsigned long long)address);
+    const Allocation *at = sim_allocation_at(address);
     const int device = w->block->launch->device;
-    if (address - near->address < near->bytes && !is_open(near, device))
+    if (at && at->kind != PARAMETER_MEMORY && address - at->address < at->bytes && !is_open(at, device))
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx, on device %d: to device %d, where the kernel "
                   "runs, it is not open (cudaDeviceEnablePeerAccess opens it)", access->bytes, (unsigned long long)address,
-                  near->device, device);
-    sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx: byte %llu behind the start of an allocation of %zu bytes",
-              access->bytes, (unsigned long long)address, (unsigned long long)(address - near->address), near->bytes);
+                  at->device, device);
+    char what[300];
+    w->block->fault.kind = (int)sim_describe_address(address, what, sizeof what);
+    sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu byte%s at 0x%llx: %s", access->bytes, access->bytes == 1 ? "" : "s",
+              (unsigned long long)address, what);
 }
 
 // Whoever writes where others may read does so in its turn; who runs ahead notes what it reads.
