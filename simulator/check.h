@@ -62,6 +62,10 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
 bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e);
 void sim_note_race(Block *block, uint32_t site, uint32_t other); // between two instructions
 bool sim_warp_knows(const Warp *w, const Epoch *e); // quickly, and for all lanes: true is certain
+// Whether the thread of an epoch has executed a fence since, as far as is known.
+bool sim_has_fenced(const Warp *w, const Epoch *e);
+// Whether an instruction that the warp's path runs is in a loop that does nothing but wait.
+bool sim_waits_in_loop(const Warp *w, const Instr *i);
 uint32_t sim_time(const Block *block);
 uint32_t sim_block_run(const Block *block); // a number for this run of this block
 uint32_t sim_site_of(const Instr *i);

@@ -9,7 +9,7 @@
 // or a barrier behind that, knows the entries that were there.
 //
 // This is the causality order of PTX's memory model, with three simplifications, all of them towards fewer findings:
-// a barrier of the block counts as a fence for those who have read a flag; a fence releases what its thread knows when
+// a barrier of the block counts as a fence for those who have read a flag with a relaxed access; a fence releases what its thread knows when
 // it writes the flag; a search through very many entries is given up, as ordered.
 #include "check.h"
 
@@ -55,13 +55,15 @@ struct LaunchCheck {
     pthread_mutex_t lock;
     Object *objects; // in shared memory: what lies in each of its lines, at most one
     Log *logs[BUCKETS];
-    uint32_t told[BUCKETS]; // of the blocks that fall there: the latest time at which one told something
+    uint32_t told[BUCKETS]; // of the blocks that fall there: the latest time at which one told something,
+    uint32_t fenced[BUCKETS]; // or executed a fence for the device
 };
 
 typedef struct ThreadClock {
     uint32_t floor, fence, block_fence; // fence: when it last executed one, for the device; for the block
     const Known *known;
-    const Known *pending; // what it has read, with no fence since
+    const Known *pending; // what it has read, with no fence since,
+    const Known *unasked; // and what an operation read that releases only: for this a barrier is no fence
 } ThreadClock;
 
 struct BlockCheck {
@@ -364,6 +366,25 @@ bool sim_warp_knows(const Warp *w, const Epoch *e)
            (e->time <= check->least_floor[w->number] || (e->warp == (unsigned)w->number && e->time <= check->together[w->number]));
 }
 
+bool sim_has_fenced(const Warp *w, const Epoch *e)
+{
+    const Block *b = w->block;
+    if (e->block != (uint32_t)b->number)
+        return e->time <= b->launch->check->fenced[e->block % BUCKETS];
+    const ThreadClock *t = &b->check->threads[e->warp][__builtin_ctz(e->lanes)];
+    return e->time <= t->fence || e->time <= t->block_fence;
+}
+
+bool sim_waits_in_loop(const Warp *w, const Instr *i)
+{
+    const Program *program = w->path->frame->function->program;
+    const uint32_t pc = (uint32_t)(i - program->code);
+    for (uint32_t k = pc; i >= program->code && k < program->count; k++) // the next branch back over it is the innermost loop's
+        if (program->code[k].control == BRANCH && program->code[k].target <= pc)
+            return program->code[k].loop & QUIET_LOOP;
+    return false;
+}
+
 // Whether one of the block's threads may have told what it knew at the epoch's time, or later.
 static bool was_told(const Launch *launch, const Epoch *e)
 {
@@ -418,6 +439,12 @@ static void take_pending(const Block *b, ThreadClock *t, bool narrow)
 {
     t->known = joined(b, t->known, t->pending, narrow);
     t->pending = NULL;
+}
+
+static void take_unasked(const Block *b, ThreadClock *t, bool narrow)
+{
+    t->known = joined(b, t->known, t->unasked, narrow);
+    t->unasked = NULL;
 }
 
 void sim_order_block(Block *b)
@@ -567,7 +594,10 @@ void sim_fence(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = clock_of(w, __builtin_ctz(rest));
         *(narrow ? &t->block_fence : &t->fence) = b->check->time;
+        if (!narrow && b->launch->check->fenced[b->number % BUCKETS] < b->check->time)
+            b->launch->check->fenced[b->number % BUCKETS] = b->check->time;
         take_pending(b, t, narrow);
+        take_unasked(b, t, narrow);
     }
     b->check->time++;
 }
@@ -603,7 +633,7 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
         return;
     b->check->talks = true;
     if (kind != STRONG_WRITE)
-        learn(b, acquires ? &t->known : &t->pending, log, acquires && i->scope == BLOCK_SCOPE);
+        learn(b, acquires ? &t->known : i->semantics == RELEASE ? &t->unasked : &t->pending, log, acquires && i->scope == BLOCK_SCOPE);
     if (tells)
         tell(w, i, lane, log);
     else if (kind == STRONG_WRITE) // who reads this learns nothing of those who wrote before

@@ -19,6 +19,21 @@ static Epoch *epoch_at(Cell *c, int k)
     return k < IN_CELL ? &c->first[k] : &c->more[k - IN_CELL];
 }
 
+typedef struct Race {
+    Epoch earlier, later;
+    bool found;
+} Race;
+
+typedef struct Check { // of one access
+    Warp *w;
+    const Instr *i;
+    const Access *access;
+    bool shared, restricted; // restricted: to one host thread
+    uint32_t run;
+    Epoch epoch;
+    Race race;
+} Check;
+
 // ---- Which accesses conflict
 
 static bool writes(const Epoch *e)
@@ -49,8 +64,16 @@ static bool relies_on_volatile(const Instr *i, const Epoch *a, const Epoch *b, b
     return shared && i->semantics == VOLATILE && ((a->block == b->block && a->warp == b->warp) || is_real(i->type));
 }
 
-static bool conflict(const Epoch *a, const Epoch *b, bool shared)
+// A volatile read, but none that waits in a loop for what it reads, of what a volatile write left there with no fence since.
+static bool reads_unfenced(const Check *check, const Instr *i, const Instr *j, const Epoch *a)
 {
+    return i->semantics == VOLATILE && j->semantics == VOLATILE && a->kind == STRONG_WRITE && check->epoch.kind == STRONG_READ &&
+           !sim_has_fenced(check->w, a) && !sim_waits_in_loop(check->w, j);
+}
+
+static bool conflict(const Check *check, const Epoch *a, const Epoch *b)
+{
+    const bool shared = check->shared;
     if (!(a->bytes & b->bytes) || !(writes(a) || writes(b)))
         return false;
     if (!is_strong(a) || !is_strong(b))
@@ -58,7 +81,7 @@ static bool conflict(const Epoch *a, const Epoch *b, bool shared)
     const Instr *i = sim_instruction_at(a->site), *j = sim_instruction_at(b->site);
     const bool other_width = i->run == sim_atomic && j->run == sim_atomic && i->bytes != j->bytes;
     const bool lost_update = i->semantics == VOLATILE && j->semantics == VOLATILE && writes(a) && writes(b);
-    return !reaches(i, a, b) || !reaches(j, a, b) || other_width || lost_update || relies_on_volatile(i, a, b, shared) || relies_on_volatile(j, a, b, shared);
+    return !reaches(i, a, b) || !reaches(j, a, b) || other_width || lost_update || reads_unfenced(check, i, j, a) || relies_on_volatile(i, a, b, shared) || relies_on_volatile(j, a, b, shared);
 }
 
 // Whether what conflicts with a conflicts with b, too.
@@ -69,10 +92,6 @@ static bool covers(const Epoch *b, const Epoch *a)
 
 // ---- What is said of a race
 
-typedef struct Race {
-    Epoch earlier, later;
-    bool found;
-} Race;
 
 static const char *verb_of(const Instr *i, const Epoch *e)
 {
@@ -158,15 +177,6 @@ static void insert(Cell *c, const Epoch *e)
     *epoch_at(c, c->count++) = *e;
 }
 
-typedef struct Check { // of one access
-    Warp *w;
-    const Instr *i;
-    const Access *access;
-    bool shared, restricted; // restricted: to one host thread
-    uint32_t run;
-    Epoch epoch;
-    Race race;
-} Check;
 
 // Whether another lane of the same instruction wrote the same value there: one of them is written then, and it is the same.
 static bool same_value(const Check *check, int lane, const Epoch *a)
@@ -190,10 +200,10 @@ static bool same_value(const Check *check, int lane, const Epoch *a)
     return true;
 }
 
-// Whether the lane has updated the word itself since an atomic update by another: then all agree in which order these were.
+// Whether the lane has updated the word itself since another one wrote it atomically: all agree in which order these were.
 static bool has_taken(Cell *c, int k, const Epoch *e)
 {
-    if (epoch_at(c, k)->kind != ATOMIC_UPDATE)
+    if (epoch_at(c, k)->kind != ATOMIC_UPDATE && epoch_at(c, k)->kind != STRONG_WRITE)
         return false;
     for (int later = k + 1; later < c->count; later++) {
         const Epoch *a = epoch_at(c, later);
@@ -218,7 +228,7 @@ static void check_word(Check *check, Cell *c, int lane, unsigned bytes)
     e.bytes = bytes & 15;
     for (int k = 0; k < c->count; k++) {
         Epoch *a = epoch_at(c, k);
-        if (conflict(a, &e, check->shared) && !is_own_copy(check, a, &e) && !has_taken(c, k, &e) && !sim_happened_before(check->w, check->i, lane, a) &&
+        if (conflict(check, a, &e) && !is_own_copy(check, a, &e) && !has_taken(c, k, &e) && !sim_happened_before(check->w, check->i, lane, a) &&
             !same_value(check, lane, a) && !check->race.found)
             check->race = (Race){*a, e, true};
     }
@@ -311,7 +321,7 @@ static bool check_line(const Check *check, Line *line, uint8_t map)
         const Epoch *a = &line->epochs[k];
         const bool same_lanes = a->block == e->block && a->warp == e->warp && line->maps[k] == map && a->kind != COPY_UNDER_WAY;
         const bool own_copy = is_own_copy(check, a, e) && line->maps[k] == map;
-        if (conflict(a, e, check->shared) && !same_lanes && !own_copy && !sim_warp_knows(check->w, a))
+        if (conflict(check, a, e) && !same_lanes && !own_copy && !sim_warp_knows(check->w, a))
             return false;
     }
     int kept = 0;
@@ -551,7 +561,7 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
         sim_await_turn(w->block); // a block that runs ahead in vain has no race
         report(w, &check.race, shared, what);
     }
-    if (kind == ATOMIC_UPDATE || kind == STRONG_READ || kind == STRONG_WRITE)
+    if (i->run == sim_atomic || ((i->run == sim_load || i->run == sim_store) && i->semantics != WEAK))
         for (uint32_t rest = mask; rest; rest &= rest - 1) {
             const int l = __builtin_ctz(rest);
             sim_order_by_access(w, i, l, shared, (uint64_t)(uintptr_t)access->pointer[l], kind);

@@ -2,7 +2,9 @@
 //
 // Reading such a value is no error yet: what is copied may have gaps, and what is read too early may never be used. So it
 // is followed through the registers, and through shared and local memory, until it decides a branch, is an address, takes
-// part in an atomic operation or goes to global memory. Only while a warp holds such a value is there anything to do.
+// part in an atomic operation or goes to global memory. (A flag that is stored there with
+// atomic or volatile accesses may tell all that a thread has, also what nobody uses: then it matters when the host gets it.)
+// Only while a warp holds such a value is there anything to do.
 #include "check.h"
 #include "lanes.h"
 
@@ -256,8 +258,8 @@ static void store(Warp *w, const Instr *i, uint32_t mask)
         const Space space = i->at.space == GENERIC ? sim_space_at(address[l]) : (Space)i->at.space;
         const uint64_t at = i->at.space == GENERIC ? address[l] - sim_window(space) : address[l];
         const size_t bytes = (size_t)i->bytes * i->count;
-        if (space != SHARED && space != LOCAL && !sim_starts_unwritten(at)) {
-            report(w, v, i, l, "is stored where the host can read it");
+        if (space != SHARED && space != LOCAL && (i->semantics == WEAK || !sim_starts_unwritten(at))) {
+            report(w, v, i, l, "is stored in global memory");
             return;
         }
         if (space != SHARED && space != LOCAL)
