@@ -16,16 +16,23 @@ typedef struct Epoch { // accesses by lanes of a warp, at one time
 
 typedef enum EpochKind { PLAIN_READ, PLAIN_WRITE, ATOMIC_UPDATE, STRONG_READ, STRONG_WRITE, COPY_UNDER_WAY } EpochKind;
 
-enum { LINE_BYTES = 128, SLOTS = 3 };
+enum { LINE_BYTES = 128, ROWS = 4 };
+
+typedef struct Row { // an access by lanes that lie in a row, as far as it is in one line
+    Epoch epoch;
+    uint32_t words; // of the line that they access
+    int32_t origin; // where lane 0 is, or would be, from the line's begin on
+    uint8_t shift;  // lanes are 1 << shift bytes apart; 255: all of them are at the origin
+} Row;
 
 typedef struct Line { // what was done to 128 bytes
-    uint64_t written[2];      // bytes that somebody wrote, a bit each
-    Epoch epochs[SLOTS];      // accesses of whole warps to the whole line; `cells` is empty then
-    uint8_t maps[SLOTS];      // which lane had which bytes of it
-    uint8_t count;
-    atomic_uchar busy;        // a host thread reads or writes it
-    uint32_t run;             // the launch or the run of a block of which it tells
-    struct Cell *cells;       // of each word, where lanes' accesses differ
+    uint64_t written[2]; // bytes that somebody wrote, a bit each
+    uint32_t run;        // the launch or the run of a block of which it tells
+    atomic_uchar busy;   // a host thread reads or writes it
+    uint8_t count;       // of rows
+    bool apart;          // it has cells in place of rows
+    struct Cell *cells;  // of each word
+    Row rows[ROWS];
 } Line;
 
 typedef struct Object { // an array or variable in shared memory

@@ -1,13 +1,13 @@
 // check_memory.c: who did what to each byte, and whether something orders it.
 //
-// Memory is divided into lines of 128 bytes. Most accesses are those of a whole warp to whole lines: of these a line
-// keeps the last ones as they are. Where lanes' accesses differ, it gets cells, one for each word, that keep them apart.
+// Memory is divided into lines of 128 bytes. In most accesses the lanes of a warp lie in a row, at the same distance from
+// each other: of these a line keeps the last ones as they are. Where that will not do, it gets cells, one for each word.
 #include "check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = LINE_BYTES / 4, IN_CELL = 2, MOST_IN_CELL = 16 };
+enum { WORDS = LINE_BYTES / 4, IN_CELL = 2, MOST_IN_CELL = 16, MOST_STRIDE = 1 << 20 };
 
 typedef struct Cell {
     Epoch first[IN_CELL], *more;
@@ -28,6 +28,7 @@ typedef struct Check { // of one access
     Warp *w;
     const Instr *i;
     const Access *access;
+    Allocation *a; // or NULL: shared memory
     bool shared, restricted; // restricted: to one host thread
     uint32_t run;
     Epoch epoch;
@@ -253,40 +254,46 @@ static void check_word(Check *check, Cell *c, int lane, unsigned bytes)
 
 // ---- Lines
 
-static int lane_of(uint8_t map, int word) // who has a word of the line
+enum { ONE_PLACE = 255 }; // Row.shift: all lanes are at the same one
+
+static bool is_alike(const Row *a, const Row *b) // whether a lane of both is the same thread's, in the same place
 {
-    return (map >> 3) * 4 + (word * 4 >> (map & 7));
+    return a->epoch.block == b->epoch.block && a->epoch.warp == b->epoch.warp && a->shift == b->shift &&
+           (a->shift != ONE_PLACE ? a->origin == b->origin : a->epoch.lanes == b->epoch.lanes && !(a->epoch.lanes & (a->epoch.lanes - 1)));
 }
 
-// Gives the line cells in place of accesses of whole warps.
+static uint32_t lanes_at(const Row *r, int word) // who is at a word of the line
+{
+    return r->shift == ONE_PLACE ? r->epoch.lanes : 1u << ((4 * word - r->origin) >> r->shift & 31);
+}
+
+// Gives the line cells in place of rows.
 static void split(Line *line)
 {
-    Cell *cells = calloc(WORDS, sizeof *cells);
-    if (!cells)
+    line->cells = line->cells ? line->cells : calloc(WORDS, sizeof *line->cells);
+    if (!line->cells)
         abort();
-    for (int n = 0; n < WORDS; n++)
+    for (int n = 0; n < WORDS; n++) {
+        line->cells[n].count = 0;
         for (int k = 0; k < line->count; k++) {
-            Epoch e = line->epochs[k];
-            e.lanes = 1u << lane_of(line->maps[k], n);
+            Epoch e = line->rows[k].epoch;
+            e.lanes = lanes_at(&line->rows[k], n);
             e.bytes = 15;
-            insert(&cells[n], &e);
+            if (line->rows[k].words >> n & 1)
+                insert(&line->cells[n], &e);
         }
-    line->cells = cells;
+    }
     line->count = 0;
-}
-
-static void drop_cells(Line *line)
-{
-    for (int n = 0; line->cells && n < WORDS; n++)
-        free(line->cells[n].more);
-    free(line->cells);
-    line->cells = NULL;
+    line->apart = true;
 }
 
 void sim_free_lines(Line *lines, size_t bytes)
 {
-    for (size_t k = 0; lines && k < (bytes + LINE_BYTES - 1) / LINE_BYTES; k++)
-        drop_cells(&lines[k]);
+    for (size_t k = 0; lines && k < (bytes + LINE_BYTES - 1) / LINE_BYTES; k++) {
+        for (int n = 0; lines[k].cells && n < WORDS; n++)
+            free(lines[k].cells[n].more);
+        free(lines[k].cells);
+    }
     free(lines);
 }
 
@@ -299,10 +306,9 @@ static void take(const Check *check, Line *line)
         return;
     line->run = check->run;
     line->count = 0;
+    line->apart = false;
     if (check->shared)
         line->written[0] = line->written[1] = 0;
-    for (int n = 0; line->cells && n < WORDS; n++)
-        line->cells[n].count = 0;
 }
 
 static void leave(const Check *check, Line *line)
@@ -311,33 +317,41 @@ static void leave(const Check *check, Line *line)
         atomic_store_explicit(&line->busy, 0, memory_order_release);
 }
 
-// An access of the whole warp to the whole line: whether it can be kept as such, and has no race.
-static bool check_line(const Check *check, Line *line, uint8_t map)
+// Looks, word by word, for a race with an earlier row of which not all lanes know.
+static void check_words(Check *check, const Row *a, const Row *r)
 {
-    const Epoch *e = &check->epoch;
-    if (line->cells)
-        return false;
-    for (int k = 0; k < line->count; k++) {
-        const Epoch *a = &line->epochs[k];
-        const bool same_lanes = a->block == e->block && a->warp == e->warp && line->maps[k] == map && a->kind != COPY_UNDER_WAY;
-        const bool own_copy = is_own_copy(check, a, e) && line->maps[k] == map;
-        if (conflict(check, a, e) && !same_lanes && !own_copy && !sim_warp_knows(check->w, a))
-            return false;
+    for (uint32_t words = a->words & r->words; words && !check->race.found; words &= words - 1) {
+        const int n = __builtin_ctz(words);
+        Epoch earlier = a->epoch, later = r->epoch;
+        earlier.lanes = lanes_at(a, n);
+        for (uint32_t rest = lanes_at(r, n); rest; rest &= rest - 1) {
+            later.lanes = rest & -rest;
+            const bool same = a->epoch.block == r->epoch.block && a->epoch.warp == r->epoch.warp && earlier.lanes == later.lanes &&
+                              a->epoch.kind != COPY_UNDER_WAY;
+            if (!same && !sim_happened_before(check->w, check->i, __builtin_ctz(rest), &earlier))
+                check->race = (Race){earlier, later, true};
+        }
     }
+}
+
+// An access by lanes in a row: looks for races, and keeps it. False if the line has no room for it.
+static bool check_row(Check *check, Line *line, const Row *r)
+{
     int kept = 0;
     for (int k = 0; k < line->count; k++) {
-        const Epoch *a = &line->epochs[k];
-        const bool same_lanes = a->block == e->block && a->warp == e->warp && line->maps[k] == map;
-        if (covers(e, a) && (e->kind == PLAIN_WRITE || same_lanes))
-            continue;
-        line->epochs[kept] = *a;
-        line->maps[kept++] = line->maps[k];
+        const Row *a = &line->rows[k];
+        const bool alike = is_alike(a, r);
+        if (a->words & r->words && conflict(check, &a->epoch, &r->epoch) && !(alike && a->epoch.kind != COPY_UNDER_WAY) &&
+            !(alike && is_own_copy(check, &a->epoch, &r->epoch)) && !sim_warp_knows(check->w, &a->epoch))
+            check_words(check, a, r);
+        const bool covered = !(a->words & ~r->words) && covers(&r->epoch, &a->epoch) && (r->epoch.kind == PLAIN_WRITE || alike);
+        if (!covered)
+            line->rows[kept++] = *a;
     }
     line->count = (uint8_t)kept;
-    if (line->count == SLOTS)
+    if (kept == ROWS)
         return false;
-    line->epochs[line->count] = *e;
-    line->maps[line->count++] = map;
+    line->rows[line->count++] = *r;
     return true;
 }
 
@@ -433,51 +447,117 @@ size_t sim_find_unwritten(uint64_t address, size_t bytes)
 
 // ---- An access
 
-static void check_lane(Check *check, Access *access, Line *lines, int lane, uint64_t offset, bool values)
+// The bytes of a lane that lie in a line, which is taken: word by word.
+static void check_lane(Check *check, Line *line, int lane, unsigned first, unsigned count)
 {
-    unsigned done = 0;
-    while (done < access->bytes) {
-        Line *line = &lines[offset / LINE_BYTES];
-        const unsigned first = (unsigned)(offset % LINE_BYTES), left = (unsigned)access->bytes - done;
-        const unsigned count = left < LINE_BYTES - first ? left : LINE_BYTES - first;
-        take(check, line);
-        if (!line->cells)
-            split(line);
-        for (unsigned at = first; at < first + count;) {
-            const unsigned part = at % 4, end = first + count - at < 4 - part ? first + count - at : 4 - part;
-            check_word(check, &line->cells[at / 4], lane, ((1u << end) - 1) << part);
-            at += end;
-        }
-        if (values && check->epoch.kind == ATOMIC_UPDATE)
-            check_written(access, line, lane, first, count, done, false);
-        if (values)
-            check_written(access, line, lane, first, count, done < 32 ? done : 31, writes(&check->epoch));
-        leave(check, line);
-        offset += count;
-        done += count;
+    for (unsigned at = first; at < first + count;) {
+        const unsigned part = at % 4, end = first + count - at < 4 - part ? first + count - at : 4 - part;
+        check_word(check, &line->cells[at / 4], lane, ((1u << end) - 1) << part);
+        at += end;
     }
 }
 
-// An access of consecutive lanes to whole lines; those lines that are left over go lane by lane. Returns these lanes.
-static uint32_t check_whole_lines(Check *check, const Line *lines, uint64_t offset, bool values)
+// Whether somebody wrote these words, each of four bytes.
+static bool all_written(const Line *line, uint32_t words)
 {
-    const Access *access = check->access;
-    const unsigned shift = (unsigned)__builtin_ctzll(access->bytes), per_line = LINE_BYTES >> shift;
-    uint32_t left = 0;
-    check->epoch.lanes = ALL_LANES;
-    check->epoch.bytes = 15;
-    for (unsigned lane = 0; lane < LANES; lane += per_line, offset += LINE_BYTES) {
-        Line *line = (Line *)&lines[offset / LINE_BYTES];
-        take(check, line);
-        bool fine = !values || writes(&check->epoch) || (line->written[0] == ~0ull && line->written[1] == ~0ull);
-        fine = fine && check_line(check, line, (uint8_t)(lane / 4 << 3 | shift));
-        if (fine && values && writes(&check->epoch))
-            line->written[0] = line->written[1] = ~0ull;
-        leave(check, line);
-        if (!fine)
-            left |= (per_line == LANES ? ALL_LANES : (1u << per_line) - 1) << lane;
+    if (line->written[0] == ~0ull && line->written[1] == ~0ull)
+        return true;
+    for (uint32_t rest = words; rest; rest &= rest - 1) {
+        const int n = __builtin_ctz(rest);
+        if ((line->written[n / 16] >> n % 16 * 4 & 15) != 15)
+            return false;
     }
-    return left;
+    return true;
+}
+
+static void mark_words(Line *line, uint32_t words)
+{
+    if (words == ALL_LANES)
+        line->written[0] = line->written[1] = ~0ull;
+    for (uint32_t rest = words == ALL_LANES ? 0 : words; rest; rest &= rest - 1)
+        line->written[__builtin_ctz(rest) / 16] |= 15ull << __builtin_ctz(rest) % 16 * 4;
+}
+
+// The lanes of a row, all of whose bytes of whole words lie in this line, or a part of one lane's.
+static void check_in_line(Check *check, Access *access, Line *line, const Row *r, bool row, bool values)
+{
+    const bool writing = writes(&r->epoch), updates = r->epoch.kind == ATOMIC_UPDATE;
+    take(check, line);
+    const bool kept = row && !line->apart && check_row(check, line, r);
+    const bool plain = kept && (!values || writing || all_written(line, r->words));
+    if (plain && values && writing)
+        mark_words(line, r->words);
+    if (!kept && !line->apart)
+        split(line);
+    if (!kept && check->a)
+        check->a->has_cells = true;
+    for (uint32_t rest = plain ? 0 : r->epoch.lanes; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest), at = r->shift == ONE_PLACE ? r->origin : r->origin + (l << r->shift);
+        const int begin = at > 0 ? at : 0, end = at + (int)access->bytes < LINE_BYTES ? at + (int)access->bytes : LINE_BYTES;
+        if (!kept)
+            check_lane(check, line, l, (unsigned)begin, (unsigned)(end - begin));
+        if (values && updates)
+            check_written(access, line, l, (unsigned)begin, (unsigned)(end - begin), (unsigned)(begin - at), false);
+        if (values)
+            check_written(access, line, l, (unsigned)begin, (unsigned)(end - begin), (unsigned)(begin - at), writing);
+    }
+    leave(check, line);
+}
+
+// The distance from one lane to the next, where it is the same for all, and one that a row can have; 0 if they are at one
+// place; else -1.
+static int64_t find_stride(const Access *access, uint32_t mask)
+{
+    const int first = __builtin_ctz(mask);
+    const uint32_t others = mask & (mask - 1);
+    if (access->pattern == CONSECUTIVE || others == 0) { // one lane alone: up to its whole size
+        const uint64_t bytes = access->bytes;
+        return bytes & (bytes - 1) ? (int64_t)1 << (64 - __builtin_clzll(bytes)) : (int64_t)bytes;
+    }
+    const int second = __builtin_ctz(others);
+    const int64_t apart = access->pointer[second] - access->pointer[first];
+    const int64_t stride = apart / (second - first);
+    if (apart < 0 || stride * (second - first) != apart || (stride && (stride & (stride - 1))) || (stride && stride < (int64_t)access->bytes))
+        return -1;
+    for (uint32_t rest = others; rest; rest &= rest - 1)
+        if (access->pointer[__builtin_ctz(rest)] - access->pointer[first] != stride * (__builtin_ctz(rest) - first))
+            return -1;
+    return stride;
+}
+
+// One lane, wherever it is, of any size.
+static void check_alone(Check *check, Access *access, Line *lines, int lane, uint64_t offset, bool row, bool values)
+{
+    for (uint64_t at = offset; at < offset + access->bytes; at = (at / LINE_BYTES + 1) * LINE_BYTES) {
+        const uint64_t line = at / LINE_BYTES, end = offset + access->bytes < (line + 1) * LINE_BYTES ? offset + access->bytes : (line + 1) * LINE_BYTES;
+        const unsigned first = (unsigned)(at % LINE_BYTES / 4), count = (unsigned)((end - at + 3) / 4);
+        Row r = {.epoch = check->epoch, .words = (count == WORDS ? ALL_LANES : (1u << count) - 1) << first,
+                 .origin = (int)((int64_t)offset - (int64_t)(line * LINE_BYTES)), .shift = ONE_PLACE};
+        r.epoch.lanes = 1u << lane;
+        r.epoch.bytes = 15;
+        check_in_line(check, access, &lines[line], &r, row, values);
+    }
+}
+
+// Lanes whose places follow each other at a distance: a row for each line.
+static void check_rows(Check *check, Access *access, Line *lines, uint32_t mask, int64_t base, unsigned shift, bool values)
+{
+    const uint32_t element = access->bytes == LINE_BYTES ? ALL_LANES : (1u << access->bytes / 4) - 1;
+    Row r = {.epoch = check->epoch, .shift = (uint8_t)shift};
+    r.epoch.lanes = 0;
+    r.epoch.bytes = 15;
+    for (uint32_t rest = mask; rest;) {
+        const int l = __builtin_ctz(rest);
+        const int64_t offset = base + ((int64_t)l << shift), line = offset / LINE_BYTES;
+        r.epoch.lanes |= rest & -rest;
+        r.words |= element << offset % LINE_BYTES / 4;
+        rest &= rest - 1;
+        if (rest && (base + ((int64_t)__builtin_ctz(rest) << shift)) / LINE_BYTES == line)
+            continue;
+        r.origin = (int)(base - line * LINE_BYTES);
+        check_in_line(check, access, &lines[line], &r, true, values);
+        r.epoch.lanes = r.words = 0;
+    }
 }
 
 // ---- Arrays in shared memory
@@ -532,7 +612,7 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
 {
     const bool shared = owner != NULL;
     const EpochKind kind = kind_of(i, access);
-    Check check = {.w = w, .i = i, .access = access, .shared = shared,
+    Check check = {.w = w, .i = i, .access = access, .a = a, .shared = shared,
                    .restricted = shared || w->block->launch->together,
                    .run = shared ? sim_block_run(owner) : sim_launch_run(w->block->launch)};
     check.epoch = (Epoch){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
@@ -540,19 +620,26 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     Line *lines = shared ? owner->lines : lines_of(a);
     const uint64_t base = shared ? (uint64_t)(uintptr_t)owner->shared : (uint64_t)(uintptr_t)a->memory;
     const bool values = shared || starts_unwritten(a);
-    uint32_t left = mask;
     for (uint32_t rest = shared ? mask : 0; rest; rest &= rest - 1)
         check_object(w, i, access, __builtin_ctz(rest), (uint64_t)(uintptr_t)access->pointer[__builtin_ctz(rest)] - base);
-    if (access->pattern == CONSECUTIVE && mask == ALL_LANES && access->bytes >= 4 && kind != ATOMIC_UPDATE) {
-        const uint64_t offset = (uint64_t)(uintptr_t)access->pointer[0] - base;
-        if (offset % LINE_BYTES == 0)
-            left = check_whole_lines(&check, lines, offset, values);
-    }
-    if (left && a)
-        a->has_cells = true;
-    for (uint32_t rest = left; rest; rest &= rest - 1) {
-        const int l = __builtin_ctz(rest);
-        check_lane(&check, access, lines, l, (uint64_t)(uintptr_t)access->pointer[l] - base, values);
+    const bool row = (kind == PLAIN_READ || kind == PLAIN_WRITE || kind == COPY_UNDER_WAY) && access->bytes % 4 == 0;
+    const int64_t stride = row ? find_stride(access, mask) : -1;
+    const int first = __builtin_ctz(mask);
+    const int64_t offset = (int64_t)((uint64_t)(uintptr_t)access->pointer[first] - base);
+    if (stride >= 4 && stride <= MOST_STRIDE && (mask & (mask - 1)) && offset % 4 == 0) {
+        const unsigned shift = (unsigned)__builtin_ctzll((uint64_t)stride);
+        check_rows(&check, access, lines, mask, offset - ((int64_t)first << shift), shift, values);
+    } else if (stride == 0 && kind == PLAIN_READ && access->bytes <= LINE_BYTES / 4) {
+        Row r = {.epoch = check.epoch, .words = ((1u << access->bytes / 4) - 1) << offset % LINE_BYTES / 4, .origin = (int)(offset % LINE_BYTES),
+                 .shift = ONE_PLACE};
+        r.epoch.lanes = mask;
+        r.epoch.bytes = 15;
+        check_in_line(&check, access, &lines[offset / LINE_BYTES], &r, true, values);
+    } else {
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            const int l = __builtin_ctz(rest);
+            check_alone(&check, access, lines, l, (uint64_t)(uintptr_t)access->pointer[l] - base, row && (mask & (mask - 1)) == 0, values);
+        }
     }
     if (check.race.found) {
         char what[100];
