@@ -62,6 +62,7 @@ __global__ void waits_for_its_own_warp(int *lock, volatile int *sum)
 {
     while (atomicCAS(lock, 0, 1) != 0)
         ;
+    __threadfence();
     *sum += 1;
     __threadfence();
     atomicExch(lock, 0);
@@ -70,22 +71,22 @@ __global__ void waits_for_its_own_warp(int *lock, volatile int *sum)
 // Two lanes of a warp answer each other: what one has written ends the loop of the other.
 __global__ void answer_each_other(int *out)
 {
-    __shared__ volatile int said[2];
+    __shared__ int said[2];
     const int lane = threadIdx.x;
     if (lane < 2)
         said[lane] = 0;
     __syncwarp();
     if (lane == 0)
-        for (int k = 1; k < 50; k++) {
-            said[0] = k;
-            while (said[1] != k)
+        for (int k = 1; k < 10; k++) {
+            atomicExch(&said[0], k);
+            while (atomicAdd(&said[1], 0) != k)
                 ;
         }
     else if (lane == 1)
-        for (int k = 1; k < 50; k++) {
-            while (said[0] != k)
+        for (int k = 1; k < 10; k++) {
+            while (atomicAdd(&said[0], 0) != k)
                 ;
-            said[1] = k;
+            atomicExch(&said[1], k);
         }
     __syncwarp();
     out[lane] = said[0] + said[1];
@@ -115,7 +116,7 @@ __device__ __noinline__ void leave(const int *p)
 __global__ void leaves_in_a_function(const int *p, int *out)
 {
     leave(p);
-    out[threadIdx.x] = 2;
+    out[blockIdx.x * blockDim.x + threadIdx.x] = 2;
 }
 
 // No lane returns early: all 32 load and store together behind the if, as the machine code does.
@@ -136,7 +137,7 @@ __global__ void may_leave_early(int *out, const int *in)
 
 int main()
 {
-    int *out = managed<int>(1024), *in = managed<int>(1024);
+    int *out = managed<int>(3200), *in = managed<int>(1024);
     meets_at_two_calls<<<1, 32>>>(out);
     CUDA(cudaDeviceSynchronize());
     for (int l = 0; l < 32; l++)
@@ -165,13 +166,13 @@ int main()
 
     answer_each_other<<<1, 32>>>(out);
     CUDA(cudaDeviceSynchronize());
-    CHECK(out[9] == 98);
+    CHECK(out[9] == 18);
 
     for (int t = 0; t < 1024; t++)
         in[t] = t, out[t] = 0;
     leaves_in_a_function<<<100, 32>>>(in, out);
     CUDA(cudaDeviceSynchronize());
-    CHECK(out[0] == 0 && out[1] == 2);
+    CHECK(out[0] == 0 && out[1] == 2 && out[32 * 99 + 1] == 2);
 
     may_leave_early<<<1, 32>>>(out, in);
     CUDA(cudaDeviceSynchronize());

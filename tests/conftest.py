@@ -1,0 +1,13 @@
+"""What holds for whole files of tests."""
+
+import pytest
+
+# How instructions run, what the runtime says, and how long it takes: programs and texts that are wrong on purpose or read what nobody wrote. What the
+# checker finds has files of its own; with it run the programs of a course, the steps, the labs and the scan.
+WITHOUT_CHECKER = {"test_control", "test_driver", "test_instructions", "test_matrix", "test_textures"}
+
+
+@pytest.fixture(autouse=True)
+def checker(request, monkeypatch):
+    if request.module.__name__ in WITHOUT_CHECKER:
+        monkeypatch.setenv("SIM_CHECK", "0")
