@@ -41,7 +41,7 @@ LIBRARY_RUNS = [(size, {}) for size in ("1", "33", "257", "1025", "10007", "6553
 LEFT_OUT = {"api_edge", "device_heap", "divergence", "driver_api", "graphs", "host_threads", "runtime_calls"}
 TIME_LIMIT_S = 600
 FINDINGS_STATUS = 88
-COLUMNS = ["program", "group", "flags", "runs", "launches", "findings", "kinds", "places", "explained", "note"]
+COLUMNS = ["program", "group", "flags", "runs", "findings", "kinds", "places", "explained", "note"]
 
 
 def lab_runs(source):
@@ -109,12 +109,12 @@ def place_of(finding):
 
 
 def report_of(path):
-    """Launches, and what was found: kinds and places."""
+    """What was found: kinds and places."""
     if not path.exists():
-        return 0, set()
+        return set()
     report = json.loads(path.read_text(encoding="utf-8"))
     path.unlink()
-    return report["launches"], {(finding["kind"], place_of(finding)) for finding in report["findings"]}
+    return {(finding["kind"], place_of(finding)) for finding in report["findings"]}
 
 
 def row_of(source, flags, directory, reasons):
@@ -123,18 +123,18 @@ def row_of(source, flags, directory, reasons):
     program = compiled(source, flags, directory)
     if program is None:
         return None
-    launches, found, notes = 0, set(), []
+    found, notes = set(), []
     report = program.with_suffix(".json")
     for size, settings in runs:
         status, printed = execute([program, *([size] if size else [])], settings | {"SIM_CHECK": "1", "SIM_FINDINGS": str(report)}, TIME_LIMIT_S)
-        more_launches, more = report_of(report)
-        launches, found = launches + more_launches, found | more
+        more = report_of(report)
+        found |= more
         if status != (FINDINGS_STATUS if more else 0):
             last = (printed.strip().splitlines() or [""])[-1]
             notes.append(f"{size}: " + ("no end" if status is None else f"status {status}: {last[:120]}"))
     name = name_of(source)
     explained = {one for one in found if (name, *one) in reasons}
-    return {"program": name, "group": group, "flags": flags, "runs": len(runs), "launches": launches, "findings": len(found),
+    return {"program": name, "group": group, "flags": flags, "runs": len(runs), "findings": len(found),
             "kinds": " ".join(sorted({kind for kind, _ in found})), "places": "; ".join(sorted({place for _, place in found})),
             "explained": len(explained), "note": "; ".join(notes)}
 
