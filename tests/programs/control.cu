@@ -58,10 +58,21 @@ __global__ void meets_after_different_turns(volatile int *out, int n)
     out[32 + threadIdx.x] = 1;
 }
 
+__device__ int seen(int *flag)
+{
+    return __nv_atomic_load_n(flag, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+}
+
+__device__ void say(int *flag, int value)
+{
+    __nv_atomic_store_n(flag, value, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+}
+
 __global__ void waits_for_its_own_warp(int *lock, volatile int *sum)
 {
     while (atomicCAS(lock, 0, 1) != 0)
         ;
+    __threadfence();
     *sum += 1;
     __threadfence();
     atomicExch(lock, 0);
@@ -70,39 +81,39 @@ __global__ void waits_for_its_own_warp(int *lock, volatile int *sum)
 // Two lanes of a warp answer each other: what one has written ends the loop of the other.
 __global__ void answer_each_other(int *out)
 {
-    __shared__ volatile int said[2];
+    __shared__ int said[2];
     const int lane = threadIdx.x;
     if (lane < 2)
         said[lane] = 0;
     __syncwarp();
     if (lane == 0)
         for (int k = 1; k < 50; k++) {
-            said[0] = k;
-            while (said[1] != k)
+            say(&said[0], k);
+            while (seen(&said[1]) != k)
                 ;
         }
     else if (lane == 1)
         for (int k = 1; k < 50; k++) {
-            while (said[0] != k)
+            while (seen(&said[0]) != k)
                 ;
-            said[1] = k;
+            say(&said[1], k);
         }
     __syncwarp();
     out[lane] = said[0] + said[1];
 }
 
-__global__ void waits_for_a_later_lane(volatile int *flag, int *out)
+__global__ void waits_for_a_later_lane(int *flag, int *out)
 {
     if (threadIdx.x % 32 < 31) // the others of the warp, and then other warps
-        while (flag[threadIdx.x / 32] == 0)
+        while (seen(&flag[threadIdx.x / 32]) == 0)
             ;
-    else if (threadIdx.x == 31 || flag[threadIdx.x / 32 - 1] == 2)
-        flag[threadIdx.x / 32] = 1;
+    else if (threadIdx.x == 31 || seen(&flag[threadIdx.x / 32 - 1]) == 2)
+        say(&flag[threadIdx.x / 32], 1);
     else
-        while (flag[threadIdx.x / 32 - 1] == 0)
+        while (seen(&flag[threadIdx.x / 32 - 1]) == 0)
             ;
     if (threadIdx.x % 32 == 31)
-        flag[threadIdx.x / 32] = 1;
+        say(&flag[threadIdx.x / 32], 1);
     out[threadIdx.x] = threadIdx.x;
 }
 
@@ -115,7 +126,8 @@ __device__ __noinline__ void leave(const int *p)
 __global__ void leaves_in_a_function(const int *p, int *out)
 {
     leave(p);
-    out[threadIdx.x] = 2;
+    if (blockIdx.x == 0)
+        out[threadIdx.x] = 2;
 }
 
 // No lane returns early: all 32 load and store together behind the if, as the machine code does.
