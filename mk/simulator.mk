@@ -1,6 +1,6 @@
 # The simulator, programs for it, and its tools.
 
-.PHONY: sim run bench-sim coverage compare-numba fuzz mutants labelled
+.PHONY: sim run bench-sim coverage compare-numba fuzz mutants labelled no-alarms
 
 # Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer (without its
 # search for leaks: the programs that it runs need not free what they allocate).
@@ -87,3 +87,7 @@ mutants: ## programs with one error each, made of all steps, and what finds it: 
 	$(COMPILE) build/sim/libsimulator.a
 	@$(MUTANTS) sim build/mutants tests/mutants/mutants.csv
 	@python3 scripts/mutants_table.py
+
+no-alarms: ## programs without a mistake, with -O0 to -O3 and -G, under the checker, which may find nothing: tests/alarms/alarms.csv; takes an hour
+	$(COMPILE) build/sim/libsimulator.a
+	@NVCC='$(NVCC)' python3 scripts/no_alarms.py build/alarms

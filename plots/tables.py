@@ -423,6 +423,21 @@ def sanitized(_):
             "\n\n" + table(["found by the simulator alone: kinds", "mutants"], [[kinds, str(count)] for kinds, count in alone.most_common()]))
 
 
+GROUPS = {"steps": "the steps, and CUB's reduction", "scan": "the steps of the prefix sum, and CUB's", "labs": "the labs", "programs": "tests/programs",
+          "CUB": "CUB: reduce, scan, sort, select, segmented reduce, histogram", "Thrust": "Thrust: reduce, scan, sort, stable sort by key, copy_if, unique"}
+
+
+def alarms(_):
+    """What the checker finds in programs without a mistake, as `make no-alarms` wrote it."""
+    rows = read(ROOT / "tests/alarms/alarms.csv")
+    lines = []
+    for group, words in [*GROUPS.items(), ("", "**all**")]:
+        those = [row for row in rows if group in ("", row["group"])]
+        sums = [sum(int(row[column]) for row in those) for column in ("runs", "findings", "explained")]
+        lines.append([words, str(len({row["program"] for row in those})), str(len(those)), *map(str, sums)])
+    return table(["programs", "how many", "compiled", "runs", "findings", "of these explained"], lines if rows else [])
+
+
 # Of a lab's columns; of others the name, with spaces.
 HEADINGS = {"median_ms": "ms", "min_ms": "least, ms", "before_ms": "before, ms", "overhead_ms": "overhead, ms", "cost_ms": "cost, ms", "gb_per_s": "GB/s",
             "peak_gb_per_s": "peak, GB/s", "copy_gb_per_s": "a copy, GB/s", "read_gb_per_s": "reading alone, GB/s", "of_copy": "of a copy's speed",
@@ -556,7 +571,7 @@ def outcome(step, number):
 
 
 KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, busy, little, limits, sizes, finish, ends,
-                                                      against, peers, sass, simulator, coverage, calls, mutants, sanitized, scannumbers, scanladder, scanover)} | {"try": outcome}
+                                                      against, peers, sass, simulator, coverage, calls, mutants, sanitized, alarms, scannumbers, scanladder, scanover)} | {"try": outcome}
 
 
 def made(kind, step, words):

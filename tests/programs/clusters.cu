@@ -50,7 +50,8 @@ __global__ void places(Place *all)
     __shared__ unsigned number;
     const cg::cluster_group cluster = cg::this_cluster();
     const unsigned grid_rank = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z), last = cluster.num_blocks() - 1;
-    number = grid_rank;
+    if (threadIdx.x == 0)
+        number = grid_rank;
     unsigned local = (unsigned)__cvta_generic_to_shared(&number), mapped, rank, found;
     unsigned long long generic;
     asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped) : "r"(local), "r"(last));
@@ -60,8 +61,9 @@ __global__ void places(Place *all)
     asm("cvta.shared::cluster.u64 %0, %1;" : "=l"(generic) : "l"((unsigned long long)mapped));
     const bool right = rank == last && (unsigned *)generic == cluster.map_shared_rank(&number, last) && cluster.query_shared_rank(&number) == cluster.block_rank() &&
                        cluster.query_shared_rank(cluster.map_shared_rank(&number, last)) == last;
-    all[grid_rank] = {__clusterIdx(), __clusterRelativeBlockIdx(), __clusterGridDimInClusters(), __clusterDim(), cluster.block_rank(),
-                      cluster.num_blocks(), __clusterDimIsSpecified(), right ? found : ~0u};
+    if (threadIdx.x == 0)
+        all[grid_rank] = {__clusterIdx(), __clusterRelativeBlockIdx(), __clusterGridDimInClusters(), __clusterDim(), cluster.block_rank(),
+                          cluster.num_blocks(), __clusterDimIsSpecified(), right ? found : ~0u};
     cluster.sync();
 }
 

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Runs programs without a mistake under the simulator's checker, which may find nothing in them: tests/alarms/alarms.csv.
+
+These are all steps of both ladders, the labs' CUDA programs, the programs of tests/programs, and tests/alarms/cub.cu and thrust.cu. Each is compiled
+with all of FLAGS, and runs at all sizes of its group. What is found and right, or no mistake, has a reason in tests/alarms/explained.csv.
+
+no_alarms.py DIRECTORY [PROGRAM...]    the programs built into DIRECTORY, which keeps them; of a program, rows as they were stay where it is not named
+
+A program may be named with a star: 'scan/*'. The environment: NVCC is the compiler, JOBS how many run at once."""
+
+import argparse
+import csv
+import fnmatch
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import files
+import labs
+
+ROOT = Path(__file__).resolve().parent.parent
+ALARMS = ROOT / "tests/alarms/alarms.csv"
+EXPLAINED = ROOT / "tests/alarms/explained.csv"
+LIBRARY = ROOT / "build/sim/libsimulator.a"
+NVCC = os.environ.get("NVCC", "nvcc")
+JOBS = int(os.environ.get("JOBS", os.cpu_count()))
+ALWAYS = "-std=c++17 -w -gencode arch=compute_90,code=compute_90 -cudart none --no-compress".split()
+# nvcc's own -O0 to -O3 are for the host's code: the PTX is the same. Its compiler of device code, cicc, makes other PTX with -O0 and with -O1, and
+# the same with -O2 as with -O3, which is what it does if nothing is said. -G is what debuggers want: nothing optimised, all variables in memory.
+FLAGS = ("-O3 -lineinfo", "-G", "-O0 -Xcicc -O0 -lineinfo", "-O1 -Xcicc -O1 -lineinfo")
+LADDER_SIZES = ("1", "31", "32", "33", "255", "256", "257", "511", "512", "513", "1023", "1025", "65535", "65537", "100003")
+# As if one SM were there, so that blocks go on through the array; and two, with all blocks at once.
+LADDER_RUNS = [(size, {}) for size in LADDER_SIZES] + [("100003", {"SIM_SMS": "1"}), ("100003", {"SIM_SMS": "2", "SIM_TOGETHER": "1"})]
+LIBRARY_RUNS = [(size, {}) for size in ("1", "33", "257", "1025", "10007", "65537", "100003")]
+# Programs that call CUDA wrongly, to see its errors, or whose lanes do things in an order that CUDA does not promise.
+LEFT_OUT = {"api_edge", "device_heap", "divergence", "driver_api", "graphs", "host_threads", "runtime_calls"}
+TIME_LIMIT_S = 600
+FINDINGS_STATUS = 88
+COLUMNS = ["program", "group", "flags", "runs", "findings", "kinds", "places", "explained", "note"]
+
+
+def lab_runs(source):
+    lab = source.parent.parent.name
+    return [(size, {}) for size in ("1", "33", labs.small_size(lab))]
+
+
+def programs():
+    """By source: its group, and how it runs."""
+    found = {}
+    for source in [*sorted(ROOT.glob("step[0-9][0-9]_*/reduce.cu")), ROOT / "reference_cub/reduce.cu"]:
+        found[source] = "steps", LADDER_RUNS
+    for source in [*sorted(ROOT.glob("scan/step[0-9][0-9]_*/scan.cu")), ROOT / "scan/reference_cub/scan.cu"]:
+        found[source] = "scan", LADDER_RUNS
+    for source in [source for lab in labs.labs() for source in labs.sources(lab) if source.suffix == ".cu" and not labs.obstacle(source, True, NVCC)]:
+        found[source] = "labs", lab_runs(source)
+    found[ROOT / "labs/rowscale/softmax/softmax.cu"] = "labs", [(rows, {}) for rows in ("1", "33", "64")]
+    for source in sorted(ROOT.glob("tests/programs/*.cu")):
+        if source.stem not in LEFT_OUT:
+            found[source] = "programs", [("", {})]
+    for library, name in (("cub", "CUB"), ("thrust", "Thrust")):
+        found[ROOT / f"tests/alarms/{library}.cu"] = name, LIBRARY_RUNS
+    return found
+
+
+def name_of(source):
+    return str(source.relative_to(ROOT).with_suffix(""))
+
+
+def execute(words, environment, limit):
+    """Exit status, None for one that did not end, and what was printed."""
+    child = subprocess.Popen(words, env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                             start_new_session=True)
+    try:
+        printed, _ = child.communicate(timeout=limit)
+        return child.returncode, printed
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        return None, child.communicate()[0]
+
+
+def compiled(source, flags, directory):
+    """The program, compiled and linked where it is older than its source or the simulator; None where it cannot be, which is said."""
+    folder = directory / flags.replace(" ", "")
+    program = folder / name_of(source).replace("/", "-")
+    made = program.with_suffix(".o")
+    folder.mkdir(parents=True, exist_ok=True)
+    commands = []
+    if not made.exists() or made.stat().st_mtime < source.stat().st_mtime:
+        commands.append([NVCC, *flags.split(), *ALWAYS, "-c", "-o", made, source])
+    if commands or not program.exists() or program.stat().st_mtime < max(made.stat().st_mtime, LIBRARY.stat().st_mtime):
+        commands.append([NVCC, *ALWAYS, "-o", program, made, LIBRARY, "-lpthread", "-lm"])
+    for command in commands:
+        status, printed = execute(command, {}, TIME_LIMIT_S)
+        if status != 0:
+            print(f"{name_of(source)} {flags} cannot be built: {printed.strip()[:2000]}", flush=True)
+            return None
+    return program
+
+
+def place_of(finding):
+    """Where a finding is: files, without their folders, and lines; where the host did it, its title."""
+    places = [f"{Path(place['file']).name}:{place['line']}" for place in finding["places"] if place.get("file")]
+    return " ".join(places) or finding["title"]
+
+
+def report_of(path):
+    """What was found: kinds and places."""
+    if not path.exists():
+        return set()
+    report = json.loads(path.read_text(encoding="utf-8"))
+    path.unlink()
+    return {(finding["kind"], place_of(finding)) for finding in report["findings"]}
+
+
+def row_of(source, flags, directory, reasons):
+    """The row of a program as compiled with some flags; None where it cannot be compiled."""
+    group, runs = programs()[source]
+    program = compiled(source, flags, directory)
+    if program is None:
+        return None
+    found, notes = set(), []
+    report = program.with_suffix(".json")
+    for size, settings in runs:
+        status, printed = execute([program, *([size] if size else [])], settings | {"SIM_CHECK": "1", "SIM_FINDINGS": str(report)}, TIME_LIMIT_S)
+        more = report_of(report)
+        found |= more
+        if status != (FINDINGS_STATUS if more else 0):
+            last = (printed.strip().splitlines() or [""])[-1]
+            notes.append(f"{size}: " + ("no end" if status is None else f"status {status}: {last[:120]}"))
+    name = name_of(source)
+    explained = {one for one in found if (name, *one) in reasons}
+    return {"program": name, "group": group, "flags": flags, "runs": len(runs), "findings": len(found),
+            "kinds": " ".join(sorted({kind for kind, _ in found})), "places": "; ".join(sorted({place for _, place in found})),
+            "explained": len(explained), "note": "; ".join(notes)}
+
+
+def read(path):
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def write(rows):
+    """The rows in the order of the programs, then of the flags."""
+    order = {(name_of(source), flags): place for place, (source, flags) in enumerate((source, flags) for source in programs() for flags in FLAGS)}
+    with files.whole(ALARMS) as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows[key] for key in sorted(set(rows) & set(order), key=order.get))
+
+
+def is_alarm(row):
+    return int(row["findings"]) > int(row["explained"]) or row["note"] != ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM")
+    options = parser.parse_args()
+    chosen = [source for source in programs() if not options.programs or any(fnmatch.fnmatch(name_of(source), name) for name in options.programs)]
+    if not chosen:
+        sys.exit("no_alarms.py: no program is called that")
+    reasons = {(row["program"], row["kind"], row["place"]) for row in read(EXPLAINED)}
+    rows = {(row["program"], row["flags"]): row for row in read(ALARMS)}
+    jobs = [(source, flags) for flags in FLAGS for source in chosen]
+    alarms = Counter()
+    with ThreadPoolExecutor(JOBS) as pool:
+        for (source, flags), row in zip(jobs, pool.map(lambda job: row_of(*job, options.directory, reasons), jobs)):
+            if row is None:
+                alarms["not built"] += 1
+                continue
+            rows[row["program"], flags] = row
+            write(rows)
+            if is_alarm(row):
+                alarms["accused"] += 1
+                print(f"{row['program']} {flags}: {row['kinds']} at {row['places']} {row['note']}", flush=True)
+    print(f"{len(jobs)} programs: {alarms['accused']} accused, {alarms['not built']} not built")
+    sys.exit(bool(alarms))
+
+
+if __name__ == "__main__":
+    main()
