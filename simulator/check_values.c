@@ -5,6 +5,7 @@
 // part in an atomic operation or goes to global memory. (A flag that is stored there with
 // atomic or volatile accesses may tell all that a thread has, also what nobody uses: then it matters when the host gets it.)
 // Only while a warp holds such a value is there anything to do.
+#define _GNU_SOURCE // memmem
 #include "check.h"
 #include "lanes.h"
 
@@ -303,6 +304,47 @@ static void set_operand(Warp *w, const Operand *o, uint32_t mask, uint32_t lanes
         set_operand(w, &o->elements[k], mask, lanes, origin);
 }
 
+static bool begins(Slice opcode, const char *text)
+{
+    return opcode.length >= strlen(text) && memcmp(opcode.text, text, strlen(text)) == 0;
+}
+
+static bool has_part(Slice opcode, const char *part)
+{
+    return memmem(opcode.text, opcode.length, part, strlen(part)) != NULL;
+}
+
+// In which lanes a predicate is so, and known to be.
+static uint32_t lanes_that_are(const Warp *w, const Operand *o, bool value)
+{
+    const Value *v = o->reg ? find(w, w->path->frame->lanes + o->reg->slot) : NULL;
+    if (!o->reg)
+        return 0;
+    const uint32_t is = *(const uint32_t *)(w->path->frame->lanes + o->reg->slot);
+    return (is ^ (o->negated == value ? ALL_LANES : 0)) & ~(v ? v->mask : 0);
+}
+
+// In which lanes the result is what it is whatever the undefined values are: false && x, and what a selp does not take.
+static uint32_t decided_lanes(const Warp *w, const Statement *s)
+{
+    const Operand *o = s->operands;
+    uint32_t first = 0, second = 0;
+    for (int k = 1; k < s->count; k++)
+        if (o[k].reg && (o[k].reg == o[0].reg || o[k].reg == o[0].second))
+            return 0; // it has been overwritten
+    if (begins(s->opcode, "and.pred") || begins(s->opcode, "or.pred")) {
+        const bool deciding = begins(s->opcode, "or");
+        return lanes_that_are(w, &o[1], deciding) | lanes_that_are(w, &o[2], deciding);
+    }
+    if (begins(s->opcode, "setp.") && s->count == 4 && (has_part(s->opcode, ".and.") || has_part(s->opcode, ".or.")))
+        return lanes_that_are(w, &o[3], has_part(s->opcode, ".or."));
+    if (!begins(s->opcode, "selp."))
+        return 0;
+    value_in(w, &o[1], ALL_LANES, &first);
+    value_in(w, &o[2], ALL_LANES, &second);
+    return (lanes_that_are(w, &o[3], true) & ~first) | (lanes_that_are(w, &o[3], false) & ~second);
+}
+
 void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
 {
     const Statement *s = i->statement;
@@ -320,6 +362,8 @@ void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
         const Value *v = s->operands[k].address ? NULL : value_in(w, &s->operands[k], mask, &lanes);
         found = found ? found : v;
     }
+    if (lanes)
+        lanes &= ~decided_lanes(w, s);
     const Value origin = found ? *found : (Value){.mask = 0};
     set_operand(w, &s->operands[0], mask, lanes, &origin);
 }
