@@ -423,6 +423,19 @@ def sanitized(_):
             "\n\n" + table(["found by the simulator alone: kinds", "mutants"], [[kinds, str(count)] for kinds, count in alone.most_common()]))
 
 
+def labelled(_):
+    """What the checker reports of programs of which it is known what is wrong with them, as `make labelled` wrote it."""
+    rows = read(ROOT / "tests/labelled/results.csv")
+    lines = []
+    for program in [*sorted({row["program"] for row in rows}), ""]:
+        those = [row for row in rows if program in ("", row["program"])]
+        clean = [row for row in those if row["label"] == "clean"]
+        wrong = [row for row in those if row["label"] != "clean"]
+        lines.append([program or "**all**", *map(str, (len(wrong), sum(row["right"] == "yes" for row in wrong), len(clean),
+                                                       sum(row["right"] != "yes" for row in clean)))])
+    return table(["programs", "with a mistake", "of these reported", "without", "of these accused"], lines if rows else [])
+
+
 GROUPS = {"steps": "the steps, and CUB's reduction", "scan": "the steps of the prefix sum, and CUB's", "labs": "the labs", "programs": "tests/programs",
           "CUB": "CUB: reduce, scan, sort, select, segmented reduce, histogram", "Thrust": "Thrust: reduce, scan, sort, stable sort by key, copy_if, unique"}
 
@@ -571,7 +584,7 @@ def outcome(step, number):
 
 
 KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, busy, little, limits, sizes, finish, ends,
-                                                      against, peers, sass, simulator, coverage, calls, mutants, sanitized, alarms, scannumbers, scanladder, scanover)} | {"try": outcome}
+                                                      against, peers, sass, simulator, coverage, calls, mutants, sanitized, labelled, alarms, scannumbers, scanladder, scanover)} | {"try": outcome}
 
 
 def made(kind, step, words):
