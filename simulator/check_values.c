@@ -152,7 +152,7 @@ static Report report_of(Warp *w, const Value *v, const Instr *i, int lane, const
         snprintf(access, sizeof access, "reads %s that nobody wrote", v->what);
     Report r = {.kind = stranger ? LANES_MISUSE : UNINITIALISED, .count = v->read == i ? 1 : 2};
     r.places[0] = sim_place_of(launch, w->block->number, thread, v->read, access);
-    r.places[1] = sim_place_of(launch, w->block->number, thread, i, use);
+    r.places[1] = sim_place_of(launch, w->block->number, thread, i, "uses it");
     if (stranger)
         snprintf(r.title, sizeof r.title, "the value of a lane that takes no part in a shuffle %s", use);
     else
