@@ -97,7 +97,7 @@ __global__ void waits_for_a_later_lane(volatile int *flag, int *out)
     if (threadIdx.x % 32 < 31) // the others of the warp, and then other warps
         while (flag[threadIdx.x / 32] == 0)
             ;
-    else if (threadIdx.x == 31 || flag[threadIdx.x / 32 - 1] == 2)
+    else if (threadIdx.x == 31 || out[threadIdx.x] == 2)
         flag[threadIdx.x / 32] = 1;
     else
         while (flag[threadIdx.x / 32 - 1] == 0)
@@ -157,10 +157,10 @@ int main()
 
     for (int k = 0; k < 16; k++)
         in[k] = 0;
-    waits_for_its_own_warp<<<2, 64>>>(in, in + 1);
+    waits_for_its_own_warp<<<2, 8>>>(in, in + 1);
     waits_for_a_later_lane<<<1, 96>>>(in + 4, out);
     CUDA(cudaDeviceSynchronize());
-    CHECK(in[1] == 128);
+    CHECK(in[1] == 16);
     for (int t = 0; t < 96; t++)
         CHECK(out[t] == t);
 
