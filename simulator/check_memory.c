@@ -539,6 +539,26 @@ static void check_alone(Check *check, Access *access, Line *lines, int lane, uin
     }
 }
 
+static uint32_t bits_between(unsigned first, unsigned end) // at most 32
+{
+    return (end >= 32 ? ALL_LANES : (1u << end) - 1) & ~((1u << first) - 1);
+}
+
+// All lanes, side by side: a row for each line.
+static void check_dense_rows(Check *check, Access *access, Line *lines, int64_t base, unsigned shift, bool values)
+{
+    const int64_t end = base + ((int64_t)LANES << shift);
+    Row r = {.epoch = check->epoch, .shift = (uint8_t)shift};
+    r.epoch.bytes = 15;
+    for (int64_t line = base / LINE_BYTES; line * LINE_BYTES < end; line++) {
+        const int64_t begin = line * LINE_BYTES, low = base > begin ? base : begin, high = end < begin + LINE_BYTES ? end : begin + LINE_BYTES;
+        r.words = bits_between((unsigned)(low - begin) / 4, (unsigned)(high - begin) / 4);
+        r.epoch.lanes = bits_between((unsigned)((low - base) >> shift), (unsigned)((high - 1 - base) >> shift) + 1);
+        r.origin = (int)(base - begin);
+        check_in_line(check, access, &lines[line], &r, true, values);
+    }
+}
+
 // Lanes whose places follow each other at a distance: a row for each line.
 static void check_rows(Check *check, Access *access, Line *lines, uint32_t mask, int64_t base, unsigned shift, bool values)
 {
@@ -596,6 +616,18 @@ static void check_object(Warp *w, const Instr *i, const Access *access, int lane
         leave_object(w, i, access, lane, offset);
 }
 
+// Of lanes in a row the outer ones will do, where both are in the same array.
+static void check_objects(Warp *w, const Instr *i, const Access *access, uint32_t mask, uint64_t base, bool row)
+{
+    const int first = __builtin_ctz(mask), last = LANES - 1 - __builtin_clz(mask);
+    const uint64_t low = (uint64_t)(uintptr_t)access->pointer[first] - base, high = (uint64_t)(uintptr_t)access->pointer[last] - base;
+    check_object(w, i, access, first, low);
+    check_object(w, i, access, last, high);
+    const bool same = sim_object_at(w->block->launch, low)->address == sim_object_at(w->block->launch, high)->address;
+    for (uint32_t rest = row && same ? 0 : mask; rest; rest &= rest - 1)
+        check_object(w, i, access, __builtin_ctz(rest), (uint64_t)(uintptr_t)access->pointer[__builtin_ctz(rest)] - base);
+}
+
 static EpochKind kind_of(const Instr *i, const Access *access)
 {
     const bool strong = i->semantics != WEAK;
@@ -620,15 +652,18 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     Line *lines = shared ? owner->lines : lines_of(a);
     const uint64_t base = shared ? (uint64_t)(uintptr_t)owner->shared : (uint64_t)(uintptr_t)a->memory;
     const bool values = shared || starts_unwritten(a);
-    for (uint32_t rest = shared ? mask : 0; rest; rest &= rest - 1)
-        check_object(w, i, access, __builtin_ctz(rest), (uint64_t)(uintptr_t)access->pointer[__builtin_ctz(rest)] - base);
     const bool row = (kind == PLAIN_READ || kind == PLAIN_WRITE || kind == COPY_UNDER_WAY) && access->bytes % 4 == 0;
     const int64_t stride = row ? find_stride(access, mask) : -1;
     const int first = __builtin_ctz(mask);
+    if (shared)
+        check_objects(w, i, access, mask, base, stride >= 0);
     const int64_t offset = (int64_t)((uint64_t)(uintptr_t)access->pointer[first] - base);
     if (stride >= 4 && stride <= MOST_STRIDE && (mask & (mask - 1)) && offset % 4 == 0) {
         const unsigned shift = (unsigned)__builtin_ctzll((uint64_t)stride);
-        check_rows(&check, access, lines, mask, offset - ((int64_t)first << shift), shift, values);
+        if (mask == ALL_LANES && (uint64_t)stride == access->bytes)
+            check_dense_rows(&check, access, lines, offset, shift, values);
+        else
+            check_rows(&check, access, lines, mask, offset - ((int64_t)first << shift), shift, values);
     } else if (stride == 0 && kind == PLAIN_READ && access->bytes <= LINE_BYTES / 4) {
         Row r = {.epoch = check.epoch, .words = ((1u << access->bytes / 4) - 1) << offset % LINE_BYTES / 4, .origin = (int)(offset % LINE_BYTES),
                  .shift = ONE_PLACE};
