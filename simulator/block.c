@@ -732,7 +732,8 @@ static void place_dynamic_shared(Launch *launch)
     launch->shared_bytes = launch->dynamic_bytes ? launch->dynamic_shared + launch->dynamic_bytes : extent;
     launch->asked_shared = launch->dynamic_bytes ? usual + launch->dynamic_bytes : fixed;
     if (launch->module->uses_reserved_shared) {
-        launch->reserved_shared = (uint32_t)((launch->shared_bytes + 15) / 16 * 16);
+        const size_t apart = sim_checks() ? LINE_BYTES : 16; // a line of the checker's holds one array
+        launch->reserved_shared = (uint32_t)((launch->shared_bytes + apart - 1) / apart * apart);
         launch->shared_bytes = launch->reserved_shared + RESERVED_BYTES;
         launch->asked_shared = (launch->asked_shared + 15) / 16 * 16 + RESERVED_BYTES;
     }

@@ -419,7 +419,7 @@ def test_one_function_leads_to_memory():
     """Broken: an instruction reaches memory by another way than sim_access, past checks and whatever watches accesses."""
     for source in sorted((ROOT / "simulator").glob("*.c")):
         found = re.search(r"(block|b)->(local|shared)\b(?!_)|\bnear->memory\b", source.read_text())
-        assert not found or source.name in ("spaces.c", "block.c"), (source.name, found[0])
+        assert not found or source.name in ("spaces.c", "block.c", "check_memory.c"), (source.name, found[0])  # the last is what watches
 
 
 # ---- Blocks that wait for each other
@@ -528,7 +528,7 @@ def bulk_copy(to, source, size):
 
 FAULTS = {  # kernel, launch, CUDA's error, what the message must name
     "out of bounds": ("out[threadIdx.x * 100] = 1;", "2, 32", "cudaErrorIllegalAddress",
-                      ["block (0,0,0)", "thread (3,0,0)", "4 bytes at 0x", "of 1024 bytes"]),
+                      ["block (0,0,0)", "thread (3,0,0)", "4 bytes at 0x", "behind the end of the 1st cudaMalloc's 1024 bytes"]),
     "misaligned": ("*(int *)((char *)out + 2) = 1;", "1, 1", "cudaErrorMisalignedAddress", ["no multiple of 4"]),
     "null": ("if (threadIdx.x == 7) out[-(out - (int *)nullptr)] = 1;", "1, 32", "cudaErrorIllegalAddress", ["thread (7,0,0)", "at 0x0"]),
     "shared memory": ("__shared__ int s[32]; s[threadIdx.x * 2] = 1; __syncthreads(); out[0] = s[out[1]];", "1, 32",
@@ -552,7 +552,7 @@ FAULTS = {  # kernel, launch, CUDA's error, what the message must name
     "bulk copy to a misaligned address": (bulk_copy("to + 8", "out", 16), "1, 1", "cudaErrorMisalignedAddress",
                                           ["no multiple of 16"]),
     "bulk copy beyond the allocation": (bulk_copy("to", "out + 200", 240), "1, 1", "cudaErrorIllegalAddress",
-                                        ["240 bytes at 0x", "byte 800 behind the start"]),
+                                        ["240 bytes at 0x", "byte 800 of the 1st cudaMalloc's 1024 bytes"]),
     "bulk copy beyond shared memory": (bulk_copy("to + 16", "out", 272), "1, 1", "cudaErrorIllegalAddress",
                                        ["of shared memory"]),
     "mbarrier in device memory": ("asm volatile(\"mbarrier.inval.b64 [%0];\" :: \"l\"(out));", "1, 1",
@@ -743,5 +743,5 @@ def test_compressed_or_missing_ptx_is_named(tmp_path):
 
 def test_damaged_files():
     """Broken: damaged PTX makes the parser read beyond its end, crash or hang."""
-    result = run(SIM / "fuzz", ROOT / "tests/corpus", 5000, 7)
+    result = run(SIM / "fuzz", ROOT / "tests/corpus", 5000, 7, SIM_CHECK="0")
     assert result.returncode == 0 and "no fault" in result.stdout, result.stderr[-2000:]

@@ -158,9 +158,9 @@ static void test_places(dim3 grid, dim3 size)
 {
     Place *all = managed<Place>(grid.x * grid.y * grid.z);
     if (size.x)
-        CUDA(launch(places, grid, 32, size, 0, all));
+        CUDA(launch(places, grid, 64, size, 0, all));
     else
-        places<<<grid, 32>>>(all);
+        places<<<grid, 64>>>(all);
     CUDA(cudaDeviceSynchronize());
     const bool explicitly = size.x > 0;
     if (!explicitly)

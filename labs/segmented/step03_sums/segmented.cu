@@ -303,7 +303,6 @@ __device__ void look_back(Pipeline *p, Word *words, unsigned launch)
         before_tile = add_totals(words, launch, last, tile, before_tile);
         last = tile;
         __syncwarp(); // all lanes have read the tile's number
-        __syncwarp(); // every lane has read the tile's number
         if (threadIdx.x % 32 == 0) {
             p->before_tile[i % STAGES] = before_tile;
             ptx::mbarrier_arrive(&p->known[i % STAGES]);
