@@ -131,12 +131,14 @@ static void hint_of(const Race *race, const Instr *i, const Instr *j, bool share
     else if (is_strong(a) != is_strong(b))
         snprintf(hint, space, "one of them is atomic or volatile, the other is not; and nothing orders them %s", between);
     else if (same_warp)
-        snprintf(hint, space, "nothing orders two lanes of a warp: no __syncwarp() or __syncthreads() %s", between);
+        snprintf(hint, space, "nothing orders two lanes of a warp: no __syncwarp() or __syncthreads() %s%s", between,
+                 shared ? "" : "; a common sum wants atomicAdd");
     else if (same_block)
-        snprintf(hint, space, "no barrier orders them: a __syncthreads() is missing %s", between);
+        snprintf(hint, space, "no barrier orders them: a __syncthreads() is missing %s%s", between,
+                 shared ? "" : ", or an atomic operation such as atomicAdd in place of both");
     else
         snprintf(hint, space, "nothing orders two blocks of a launch but atomic operations with fences (__threadfence()), "
-                 "or the end of the kernel%s", shared ? "; in a cluster, its barrier" : "");
+                 "or the end of the kernel%s", shared ? "; in a cluster, its barrier" : "; a common sum wants atomicAdd");
 }
 
 static void report(Warp *w, const Race *race, bool shared, const char *what)

@@ -97,7 +97,8 @@ def test_nothing_has_happened(host, tmp_path, word, title):
 def test_what_is_no_mistake(host, tmp_path, word):
     """Broken: a program is accused that asks for errors, tries what may fail, prints instead of writing, or has nothing to do."""
     result, found = findings(host, tmp_path, word)
-    assert (found, result.stderr) == ([], "") and result.returncode == (word == "none, failed")
+    said = [line for line in result.stderr.splitlines() if "cannot be launched: 2048 threads" not in line] # which the program asks for
+    assert (found, said) == ([], []) and result.returncode == (word == "none, failed")
 
 
 @pytest.mark.parametrize("word, title", [

@@ -171,7 +171,7 @@ REFUSED = {
                                    "begin every 40 bytes, no multiple of 16"),
     "that differ from lane to lane": (f"cvt.u64.u32 %w, %n; add.u64 %g, %g, %w; wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {{{EIGHT}}}, [%g];",
                                       "lanes that name different matrices"),
-    "outside memory": (f"wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {{{EIGHT}}}, [%g+7936];", "start of an allocation of 8192 bytes"),
+    "outside memory": (f"wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {{{EIGHT}}}, [%g+7936];", "behind the end of an allocation's 8192 bytes"),
     "with a misaligned row": ("mad.lo.u32 %a, %n, 24, %a; ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0, %r1, %r2, %r3}, [%a];",
                               "address 0x18 is no multiple of 16"),
     "with a row in device memory": ("ldmatrix.sync.aligned.m8n8.x1.b16 {%r0}, [%g];", "a row outside shared memory"),

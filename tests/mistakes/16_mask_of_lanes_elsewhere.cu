@@ -1,5 +1,5 @@
 // The first 16 lanes add, and their mask says that all 32 do; the others wait elsewhere.
-// finds: lanes "mask"
+// finds: lanes "never come"
 // also: launch-fault
 #include <cstdio>
 
@@ -9,8 +9,8 @@ __global__ void reduce(const float *in, float *out)
     float value = in[lane];
     if (lane < 16)
         for (int s = 8; s > 0; s /= 2)
-            value += __shfl_down_sync(0xffffffff, value, s); // <- here
-    __syncwarp();
+            value += __shfl_down_sync(0xffffffff, value, s);
+    __syncwarp(); // <- here
     if (lane == 0)
         *out = value;
 }
