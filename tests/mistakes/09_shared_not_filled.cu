@@ -16,7 +16,7 @@ __global__ void reduce(const float *in, float *out, int n)
         __syncthreads();
     }
     if (tid == 0)
-        out[blockIdx.x] = sums[0];
+        out[blockIdx.x] = sums[0]; // <- here
 }
 
 int main()
