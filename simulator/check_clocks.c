@@ -94,7 +94,9 @@ uint32_t sim_new_site(const Instr *i)
     pthread_mutex_lock(&site_lock);
     if (site_count == site_space) {
         site_space = site_space ? 2 * site_space : 4096;
-        const Instr **more = malloc(site_space * sizeof *more); // the old table stays: others may be reading it
+        static const Instr **earlier[32]; // tables stay: others may be reading them
+        static int tables;
+        const Instr **more = earlier[tables++] = malloc(site_space * sizeof *more);
         if (!more)
             abort();
         if (sites)
