@@ -61,8 +61,9 @@ void sim_order_lanes(Warp *w, uint32_t mask);
 void sim_arrive_at_log(Warp *w, uint32_t mask, uint64_t key);  // what the lanes did is known to those
 void sim_acquire_log(Warp *w, uint32_t mask, uint64_t key);    // who ask there later
 uint64_t sim_barrier_key(int number); // of a barrier of the block that counts
-void sim_order_copy(Warp *w, int lane, uint64_t key);
 enum { CLUSTER_KEY = 1 };             // of the cluster's barrier
+// A copy that the lane has begun now will have come for those who ask at an mbarrier.
+void sim_order_copy(Warp *w, int lane, uint64_t key);
 // A strong access of a lane: what it may learn at the address, what it tells there.
 void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_t key, EpochKind kind);
 // Whether all that an epoch tells of happened before what the lane does now.
@@ -75,7 +76,6 @@ bool sim_has_fenced(const Warp *w, const Epoch *e);
 bool sim_waits_in_loop(const Warp *w, const Instr *i);
 uint32_t sim_time(const Block *block);
 uint32_t sim_block_run(const Block *block); // a number for this run of this block
-uint32_t sim_site_of(const Instr *i);
 const Instr *sim_instruction_at(uint32_t site);
 
 // ---- check_values.c

@@ -9,8 +9,8 @@
 // or a barrier behind that, knows the entries that were there.
 //
 // This is the causality order of PTX's memory model, with three simplifications, all of them towards fewer findings:
-// a barrier of the block counts as a fence for those who have read a flag with a relaxed access; a fence releases what its thread knows when
-// it writes the flag; a search through very many entries is given up, as ordered.
+// a barrier of the block counts as a fence for those who have read a flag with a relaxed access; a fence releases what its
+// thread knows when it writes the flag; a search through very many entries is given up, as ordered.
 #include "check.h"
 
 #include <pthread.h>
@@ -55,8 +55,8 @@ struct LaunchCheck {
     pthread_mutex_t lock;
     Object *objects; // in shared memory: what lies in each of its lines, at most one
     Log *logs[BUCKETS];
-    uint32_t told[BUCKETS]; // of the blocks that fall there: the latest time at which one told something,
-    uint32_t fenced[BUCKETS]; // or executed a fence for the device
+    _Atomic uint32_t told[BUCKETS];   // of the blocks that fall there: the latest time at which one told something,
+    _Atomic uint32_t fenced[BUCKETS]; // or executed a fence for the device
 };
 
 typedef struct ThreadClock {
@@ -85,7 +85,7 @@ static ThreadClock *clock_of(const Warp *w, int lane)
 // ---- Sites: instructions by number
 
 static pthread_mutex_t site_lock = PTHREAD_MUTEX_INITIALIZER;
-static const Instr **sites;
+static const Instr **_Atomic sites;
 static uint32_t site_count, site_space;
 
 uint32_t sim_new_site(const Instr *i)
@@ -280,6 +280,14 @@ static int last_of(const Log *log, uint32_t block)
     return log->index[block % INDEX].last;
 }
 
+// Blocks that run side by side may fall to the same place.
+static void raise_to(_Atomic uint32_t *most, uint32_t value)
+{
+    uint32_t before = *most;
+    while (before < value && !atomic_compare_exchange_weak(most, &before, value))
+        ;
+}
+
 static void append(Block *b, Log *log, Entry *e)
 {
     if (log->count == log->space) {
@@ -290,8 +298,7 @@ static void append(Block *b, Log *log, Entry *e)
         log->entries = more;
         log->space = space;
     }
-    uint32_t *told = &b->launch->check->told[e->block % BUCKETS];
-    *told = e->now > *told ? e->now : *told;
+    raise_to(&b->launch->check->told[e->block % BUCKETS], e->now);
     e->before = last_of(log, e->block);
     log->index[e->block % INDEX].last = log->count;
     log->entries[log->count++] = e;
@@ -393,20 +400,23 @@ static bool was_told(const Launch *launch, const Epoch *e)
     return e->time <= launch->check->told[e->block % BUCKETS];
 }
 
-static uint32_t pair_of(uint32_t site, uint32_t other)
+// A number for two instructions, in whatever order; not 0.
+static uint64_t pair_of(uint32_t site, uint32_t other)
 {
-    return site < other ? site * 31 + other : other * 31 + site;
+    const uint32_t low = site < other ? site : other, high = site < other ? other : site;
+    return 1ull << 63 | (uint64_t)low << 32 | high;
 }
 
 void sim_note_race(Block *b, uint32_t site, uint32_t other)
 {
-    b->check->raced[pair_of(site, other) % INDEX] = (uint64_t)(site < other ? site : other) << 32 | (site < other ? other : site) | 1ull << 63;
+    const uint64_t pair = pair_of(site, other);
+    b->check->raced[pair % (INDEX - 1)] = pair; // modulo an odd number, both halves count
 }
 
 static bool has_raced(const Block *b, uint32_t site, uint32_t other)
 {
-    return b->check->raced[pair_of(site, other) % INDEX] ==
-           ((uint64_t)(site < other ? site : other) << 32 | (site < other ? other : site) | 1ull << 63);
+    const uint64_t pair = pair_of(site, other);
+    return b->check->raced[pair % (INDEX - 1)] == pair;
 }
 
 bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e)
@@ -569,12 +579,13 @@ static void learn(const Block *b, const Known **known, const Log *log, bool narr
 {
     if (!log || log->count == 0)
         return;
-    const struct { int count; Ref ref; } one = {1, {log, 0, log->count, narrow}};
-    Known *all = allocate(b, sizeof *all + sizeof all->refs[0]);
-    *all = (Known){.count = 1};
-    all->refs[0] = one.ref;
-    if (!refers(*known, &all->refs[0]))
-        *known = joined(b, *known, all, false);
+    const Ref all = {log, 0, log->count, narrow};
+    if (refers(*known, &all))
+        return;
+    Known *one = allocate(b, sizeof *one + sizeof all);
+    one->count = 1;
+    one->refs[0] = all;
+    *known = joined(b, *known, one, false);
 }
 
 void sim_acquire_log(Warp *w, uint32_t mask, uint64_t key)
@@ -596,8 +607,8 @@ void sim_fence(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = clock_of(w, __builtin_ctz(rest));
         *(narrow ? &t->block_fence : &t->fence) = b->check->time;
-        if (!narrow && b->launch->check->fenced[b->number % BUCKETS] < b->check->time)
-            b->launch->check->fenced[b->number % BUCKETS] = b->check->time;
+        if (!narrow)
+            raise_to(&b->launch->check->fenced[b->number % BUCKETS], b->check->time);
         take_pending(b, t, narrow);
         take_unasked(b, t, narrow);
     }

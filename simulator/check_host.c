@@ -349,7 +349,7 @@ static void look_back(int status, void *unused)
     UNUSED(unused);
     if (status == 0)
         find_that_nothing_happened();
-    if (sim_checks_also("leaks"))
+    if (sim_checks_leaks())
         find_leaks();
 }
 

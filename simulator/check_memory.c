@@ -57,9 +57,8 @@ static bool is_real(uint8_t type)
     return type == F16 || type == BF16 || type == F32 || type == F64;
 }
 
-// Two atomic operations of different widths are none for each other. Volatile accesses are strong in PTX, so that a race of them is none of its data races. But where lanes of a warp, or
-// numbers in shared memory, rely on `volatile` alone, the order in which they run decides: that is what `volatile` hides. So
-// it is where two write the same place as volatile: one of the two is lost.
+// Volatile accesses are strong in PTX, so that a race of them is none of its data races. But where lanes of a warp, or numbers
+// in shared memory, rely on `volatile` alone, the order in which they run decides: that is what `volatile` hides.
 static bool relies_on_volatile(const Instr *i, const Epoch *a, const Epoch *b, bool shared)
 {
     return shared && i->semantics == VOLATILE && ((a->block == b->block && a->warp == b->warp) || is_real(i->type));
@@ -72,17 +71,21 @@ static bool reads_unfenced(const Check *check, const Instr *i, const Instr *j, c
            !sim_has_fenced(check->w, a) && !sim_waits_in_loop(check->w, j);
 }
 
-static bool conflict(const Check *check, const Epoch *a, const Epoch *b)
+// Atomic operations of different widths are none for each other; of two volatile writes one is lost.
+static bool strong_conflict(const Check *check, const Epoch *a, const Epoch *b)
 {
-    const bool shared = check->shared;
-    if (!(a->bytes & b->bytes) || !(writes(a) || writes(b)))
-        return false;
-    if (!is_strong(a) || !is_strong(b))
-        return true;
     const Instr *i = sim_instruction_at(a->site), *j = sim_instruction_at(b->site);
     const bool other_width = i->run == sim_atomic && j->run == sim_atomic && i->bytes != j->bytes;
     const bool lost_update = i->semantics == VOLATILE && j->semantics == VOLATILE && writes(a) && writes(b);
-    return !reaches(i, a, b) || !reaches(j, a, b) || other_width || lost_update || reads_unfenced(check, i, j, a) || relies_on_volatile(i, a, b, shared) || relies_on_volatile(j, a, b, shared);
+    return !reaches(i, a, b) || !reaches(j, a, b) || other_width || lost_update || reads_unfenced(check, i, j, a) ||
+           relies_on_volatile(i, a, b, check->shared) || relies_on_volatile(j, a, b, check->shared);
+}
+
+static bool conflict(const Check *check, const Epoch *a, const Epoch *b)
+{
+    if (!(a->bytes & b->bytes) || !(writes(a) || writes(b)))
+        return false;
+    return !is_strong(a) || !is_strong(b) || strong_conflict(check, a, b);
 }
 
 // Whether what conflicts with a conflicts with b, too.
@@ -92,7 +95,6 @@ static bool covers(const Epoch *b, const Epoch *a)
 }
 
 // ---- What is said of a race
-
 
 static const char *verb_of(const Instr *i, const Epoch *e)
 {
@@ -180,7 +182,6 @@ static void insert(Cell *c, const Epoch *e)
     *epoch_at(c, c->count++) = *e;
 }
 
-
 // Whether another lane of the same instruction wrote the same value there: one of them is written then, and it is the same.
 static bool same_value(const Check *check, int lane, const Epoch *a)
 {
@@ -231,8 +232,8 @@ static void check_word(Check *check, Cell *c, int lane, unsigned bytes)
     e.bytes = bytes & 15;
     for (int k = 0; k < c->count; k++) {
         Epoch *a = epoch_at(c, k);
-        if (conflict(check, a, &e) && !is_own_copy(check, a, &e) && !has_taken(c, k, &e) && !sim_happened_before(check->w, check->i, lane, a) &&
-            !same_value(check, lane, a) && !check->race.found)
+        if (conflict(check, a, &e) && !is_own_copy(check, a, &e) && !has_taken(c, k, &e) &&
+            !sim_happened_before(check->w, check->i, lane, a) && !same_value(check, lane, a) && !check->race.found)
             check->race = (Race){*a, e, true};
     }
     bool merged = false;

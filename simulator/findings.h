@@ -21,8 +21,8 @@ typedef struct Place { // one side of a finding
 
 enum { FINDINGS_STATUS = 88 }; // a program with findings ends with it
 
-// Whether $SIM_CHECK asks for what is not always looked for, such as "leaks".
-bool sim_checks_also(const char *what);
+// Whether $SIM_CHECK asks for memory that is never freed, too.
+bool sim_checks_leaks(void);
 // Where a thread of a block is: at instruction i. `access` says what it does there.
 Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access);
 // Adds a finding. Of those of one kind at the same places there is one, and a count; the example is the one in the first
