@@ -1,6 +1,6 @@
 # What a GPU is measured with, beyond run-all and sweep.
 
-.PHONY: profile limits peers rowscale-peers against-cub bytes parts finish sass sanitize sanitize-ladder sanitize-all tries mutants-gpu lab-tries lab-profile coalescing-debug needs-gpu
+.PHONY: profile limits peers rowscale-peers against-cub bytes parts finish sass sanitize sanitize-ladder sanitize-all tries mutants-gpu labelled-gpu lab-tries lab-profile coalescing-debug needs-gpu
 
 needs-gpu:
 	@test '$(DEVICE)' = gpu || { echo 'this needs a GPU; there is none, or DEVICE=sim was asked for' >&2; exit 2; }
@@ -69,6 +69,9 @@ MUTANTS = NVCC='$(NVCC)' python3 scripts/mutants_run.py
 mutants-gpu: needs-gpu | $(NEEDS_NVCC) ## the same mutants as make mutants under compute-sanitizer's four tools: tests/mutants/gpu.csv; goes on where it stopped
 	@$(MUTANTS) gpu build/mutants-gpu tests/mutants/gpu.csv
 	@python3 scripts/mutants_table.py
+
+labelled-gpu: needs-gpu | $(NEEDS_NVCC) ## the labelled programs under compute-sanitizer's racecheck and synccheck: tests/labelled/gpu.csv
+	@NVCC="$(NVCC)" scripts/labelled_gpu.sh tests/labelled/gpu.csv
 
 # The simulator's programs are built too: both count the same launches.
 lab-profile: needs-gpu ## ncu's counters beside the simulator's, of the labs about memory: results/labs/coalescing-profile.csv, ...

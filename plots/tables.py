@@ -436,6 +436,18 @@ def labelled(_):
     return table(["programs", "with a mistake", "of these reported", "without", "of these accused"], lines if rows else [])
 
 
+def labelledgpu(_):
+    """What two of compute-sanitizer's tools find in the same programs on a GPU, as `make labelled-gpu` wrote it."""
+    ours = {(row["program"], row["case"]): row for row in read(ROOT / "tests/labelled/results.csv")}
+    rows = [row | {"ours": ours[row["program"], row["case"]]} for row in read(ROOT / "tests/labelled/gpu.csv")]
+    lines = []
+    for tool in dict.fromkeys(row["tool"] for row in rows):
+        found = [row["ours"] for row in rows if row["tool"] == tool and int(row["errors"] or 0) > 0]
+        mistakes = [row for row in found if row["label"] != "clean"]
+        lines.append([tool, *map(str, (len(mistakes), sum(row["reported"] != "" for row in mistakes), len(found) - len(mistakes)))])
+    return table(["compute-sanitizer's tool", "mistakes reported", "of these by the simulator", "accused without a mistake"], lines)
+
+
 GROUPS = {"steps": "the steps, and CUB's reduction", "scan": "the steps of the prefix sum, and CUB's", "labs": "the labs", "programs": "tests/programs",
           "CUB": "CUB: reduce, scan, sort, select, segmented reduce, histogram", "Thrust": "Thrust: reduce, scan, sort, stable sort by key, copy_if, unique"}
 
@@ -584,7 +596,7 @@ def outcome(step, number):
 
 
 KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, busy, little, limits, sizes, finish, ends,
-                                                      against, peers, sass, simulator, coverage, calls, mutants, sanitized, labelled, alarms, scannumbers, scanladder, scanover)} | {"try": outcome}
+                                                      against, peers, sass, simulator, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, scannumbers, scanladder, scanover)} | {"try": outcome}
 
 
 def made(kind, step, words):
