@@ -186,7 +186,7 @@ static void take_out(uint64_t address, bool ours)
         remove_chunk(number);
     if (ours)
         sim_return_memory(a->address, a->memory, a->bytes);
-    sim_free_lines(a->lines, a->has_cells ? a->bytes : 0);
+    sim_free_lines(a->lines, a->lines_grew ? a->bytes : 0);
     free(a);
 }
 

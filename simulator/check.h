@@ -20,19 +20,23 @@ enum { LINE_BYTES = 128, ROWS = 4 };
 
 typedef struct Row { // an access by lanes that lie in a row, as far as it is in one line
     Epoch epoch;
-    uint32_t words; // of the line that they access
-    int32_t origin; // where lane 0 is, or would be, from the line's begin on
-    uint8_t shift;  // lanes are 1 << shift bytes apart; 255: all of them are at the origin
+    uint32_t words;      // of the line that they access
+    int32_t origin : 26; // where lane 0 is, or would be, from the line's begin on
+    unsigned shift : 6;  // lanes are 1 << shift bytes apart; ONE_PLACE: all of them are at the origin
 } Row;
 
-typedef struct Line { // what was done to 128 bytes
+enum { ONE_PLACE = 63 };
+
+typedef struct Line { // what was done to 128 bytes; itself no larger than a line of the host's cache
     uint64_t written[2]; // bytes that somebody wrote, a bit each
-    uint32_t run;        // the launch or the run of a block of which it tells
+    uint32_t run;        // of what it tells: a launch; in shared memory the time from one barrier of a block to its next
     atomic_uchar busy;   // a host thread reads or writes it
     uint8_t count;       // of rows
-    bool apart;          // it has cells in place of rows
+    uint8_t space;       // for rows beyond the first
+    bool apart : 1;      // it has cells in place of rows
+    bool copies : 1;     // some may be under way
+    Row first, *more;    // the rows
     struct Cell *cells;  // of each word
-    Row rows[ROWS];
 } Line;
 
 typedef struct Object { // an array or variable in shared memory
@@ -75,7 +79,10 @@ bool sim_has_fenced(const Warp *w, const Epoch *e);
 // Whether an instruction that the warp's path runs is in a loop that does nothing but wait.
 bool sim_waits_in_loop(const Warp *w, const Instr *i);
 uint32_t sim_time(const Block *block);
-uint32_t sim_block_run(const Block *block); // a number for this run of this block
+// Numbers that go up: for what lies between two barriers of the whole block, and the first of its run. Where blocks of a cluster
+// reach each other's memory, it is one for the whole run.
+uint32_t sim_block_run(const Block *block);
+uint32_t sim_first_run(const Block *block);
 const Instr *sim_instruction_at(uint32_t site);
 
 // ---- check_values.c

@@ -67,7 +67,7 @@ typedef struct ThreadClock {
 } ThreadClock;
 
 struct BlockCheck {
-    uint32_t time, run;
+    uint32_t time, run, first_run;
     uint32_t together[MAX_WARPS];
     ThreadClock threads[MAX_WARPS][LANES];
     uint32_t least_floor[MAX_WARPS];
@@ -187,7 +187,7 @@ void sim_free_block_check(BlockCheck *check)
 void sim_start_block_check(Block *b)
 {
     BlockCheck *check = b->check;
-    check->run++;
+    check->first_run = ++check->run;
     check->talks = false;
     memset(check->logs, 0, sizeof check->logs);
     for (int n = 0; n < b->warp_count; n++) {
@@ -206,6 +206,11 @@ uint32_t sim_time(const Block *b)
 uint32_t sim_block_run(const Block *b)
 {
     return b->check->run;
+}
+
+uint32_t sim_first_run(const Block *b)
+{
+    return b->check->first_run;
 }
 
 // ---- What is known through logs
@@ -477,6 +482,7 @@ void sim_order_block(Block *b)
         check->least_floor[n] = check->time;
     }
     check->time++;
+    check->run += b->launch->cluster_blocks == 1;
 }
 
 void sim_order_lanes(Warp *w, uint32_t mask)

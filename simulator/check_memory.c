@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { WORDS = LINE_BYTES / 4, IN_CELL = 2, MOST_IN_CELL = 16, MOST_STRIDE = 1 << 20 };
 
@@ -30,7 +32,7 @@ typedef struct Check { // of one access
     const Access *access;
     Allocation *a; // or NULL: shared memory
     bool shared, restricted; // restricted: to one host thread
-    uint32_t run;
+    uint32_t run, first_run; // as in a Line; what is older says nothing of what is written in shared memory either
     Epoch epoch;
     Race race;
 } Check;
@@ -72,6 +74,7 @@ static bool reads_unfenced(const Check *check, const Instr *i, const Instr *j, c
 }
 
 // Atomic operations of different widths are none for each other; of two volatile writes one is lost.
+__attribute__((noinline)) // it is rare
 static bool strong_conflict(const Check *check, const Epoch *a, const Epoch *b)
 {
     const Instr *i = sim_instruction_at(a->site), *j = sim_instruction_at(b->site);
@@ -225,30 +228,40 @@ static bool is_own_copy(const Check *check, const Epoch *a, const Epoch *e)
            a->warp == e->warp && a->lanes == e->lanes;
 }
 
-static void check_word(Check *check, Cell *c, int lane, unsigned bytes)
+// Whether a lane of an access races with what a cell tells of.
+static bool races(const Check *check, Cell *c, int k, Epoch e, int lane)
+{
+    const Epoch *a = epoch_at(c, k);
+    e.lanes = 1u << lane;
+    return !is_own_copy(check, a, &e) && !has_taken(c, k, &e) && !sim_happened_before(check->w, check->i, lane, a) &&
+           !same_value(check, lane, a);
+}
+
+// Some lanes' access of one word, or of these bytes of it.
+static void check_word(Check *check, Cell *c, uint32_t lanes, unsigned bytes)
 {
     Epoch e = check->epoch;
-    e.lanes = 1u << lane;
+    e.lanes = lanes;
     e.bytes = bytes & 15;
-    for (int k = 0; k < c->count; k++) {
-        Epoch *a = epoch_at(c, k);
-        if (conflict(check, a, &e) && !is_own_copy(check, a, &e) && !has_taken(c, k, &e) &&
-            !sim_happened_before(check->w, check->i, lane, a) && !same_value(check, lane, a) && !check->race.found)
-            check->race = (Race){*a, e, true};
-    }
+    for (int k = 0; k < c->count; k++)
+        for (uint32_t rest = conflict(check, epoch_at(c, k), &e) ? lanes : 0; rest && !check->race.found; rest &= rest - 1)
+            if (races(check, c, k, e, __builtin_ctz(rest))) {
+                check->race = (Race){*epoch_at(c, k), e, true};
+                check->race.later.lanes = rest & -rest;
+            }
     bool merged = false;
     int kept = 0;
     for (int k = 0; k < c->count; k++) {
-        Epoch a = *epoch_at(c, k);
-        const bool same_warp = a.block == e.block && a.warp == e.warp;
-        if (same_warp && a.kind == e.kind && a.bytes == e.bytes && a.time == e.time && !merged) {
-            a.lanes |= e.lanes;
+        Epoch *a = epoch_at(c, k);
+        const bool same_warp = a->block == e.block && a->warp == e.warp;
+        if (same_warp && a->kind == e.kind && a->bytes == e.bytes && a->time == e.time && !merged) {
+            a->lanes |= e.lanes;
             merged = true;
-        } else if (covers(&e, &a)) {
-            a.lanes = e.kind == PLAIN_WRITE ? 0 : same_warp ? a.lanes & ~e.lanes : a.lanes;
+        } else if (covers(&e, a)) {
+            a->lanes = e.kind == PLAIN_WRITE ? 0 : same_warp ? a->lanes & ~e.lanes : a->lanes;
         }
-        if (a.lanes)
-            *epoch_at(c, kept++) = a;
+        if (a->lanes && kept++ < k)
+            *epoch_at(c, kept - 1) = *a;
     }
     c->count = (uint8_t)kept;
     if (!merged)
@@ -257,7 +270,10 @@ static void check_word(Check *check, Cell *c, int lane, unsigned bytes)
 
 // ---- Lines
 
-enum { ONE_PLACE = 255 }; // Row.shift: all lanes are at the same one
+static Row *row_at(Line *line, int k)
+{
+    return k == 0 ? &line->first : &line->more[k - 1];
+}
 
 static bool is_alike(const Row *a, const Row *b) // whether a lane of both is the same thread's, in the same place
 {
@@ -279,10 +295,11 @@ static void split(Line *line)
     for (int n = 0; n < WORDS; n++) {
         line->cells[n].count = 0;
         for (int k = 0; k < line->count; k++) {
-            Epoch e = line->rows[k].epoch;
-            e.lanes = lanes_at(&line->rows[k], n);
+            const Row *r = row_at(line, k);
+            Epoch e = r->epoch;
+            e.lanes = lanes_at(r, n);
             e.bytes = 15;
-            if (line->rows[k].words >> n & 1)
+            if (r->words >> n & 1)
                 insert(&line->cells[n], &e);
         }
     }
@@ -296,21 +313,26 @@ void sim_free_lines(Line *lines, size_t bytes)
         for (int n = 0; lines[k].cells && n < WORDS; n++)
             free(lines[k].cells[n].more);
         free(lines[k].cells);
+        free(lines[k].more);
     }
     free(lines);
 }
 
-// Waits until no other host thread uses the line, and forgets what it tells of earlier runs.
+// Waits until no other host thread uses the line, and forgets what it tells of earlier runs: in shared memory all of the block
+// know by now that this came before, but for copies, which may still be under way.
 static void take(const Check *check, Line *line)
 {
     while (!check->restricted && atomic_exchange_explicit(&line->busy, 1, memory_order_acquire))
         ;
     if (line->run == check->run)
         return;
+    const bool of_this_block = check->shared && line->run >= check->first_run;
     line->run = check->run;
+    if (of_this_block && line->copies)
+        return;
     line->count = 0;
-    line->apart = false;
-    if (check->shared)
+    line->apart = line->copies = false;
+    if (check->shared && !of_this_block)
         line->written[0] = line->written[1] = 0;
 }
 
@@ -337,24 +359,55 @@ static void check_words(Check *check, const Row *a, const Row *r)
     }
 }
 
+// Where both are one instruction's at one time, as of a thread that goes through an array, one row tells of both.
+static bool merge(Row *a, const Row *r)
+{
+    if (a->epoch.site != r->epoch.site || a->epoch.time != r->epoch.time || a->epoch.kind == COPY_UNDER_WAY || !is_alike(a, r))
+        return false;
+    a->words |= r->words;
+    a->epoch.lanes |= r->epoch.lanes;
+    return true;
+}
+
+static void add_row(Check *check, Line *line, const Row *r)
+{
+    if (line->count > line->space) {
+        line->space = line->space ? ROWS - 1 : 1;
+        line->more = realloc(line->more, line->space * sizeof *line->more);
+        if (!line->more)
+            abort();
+        if (check->a)
+            check->a->lines_grew = true;
+    }
+    *row_at(line, line->count++) = *r;
+}
+
 // An access by lanes in a row: looks for races, and keeps it. False if the line has no room for it.
 static bool check_row(Check *check, Line *line, const Row *r)
 {
     int kept = 0;
+    if (line->count == 1 && merge(&line->first, r))
+        return true;
     for (int k = 0; k < line->count; k++) {
-        const Row *a = &line->rows[k];
+        const Row *a = row_at(line, k);
         const bool alike = is_alike(a, r);
         if (a->words & r->words && conflict(check, &a->epoch, &r->epoch) && !(alike && a->epoch.kind != COPY_UNDER_WAY) &&
             !(alike && is_own_copy(check, &a->epoch, &r->epoch)) && !sim_warp_knows(check->w, &a->epoch))
             check_words(check, a, r);
         const bool covered = !(a->words & ~r->words) && covers(&r->epoch, &a->epoch) && (r->epoch.kind == PLAIN_WRITE || alike);
-        if (!covered)
-            line->rows[kept++] = *a;
+        if (covered)
+            continue;
+        Row *place = row_at(line, kept++);
+        if (place != a)
+            *place = *a;
     }
     line->count = (uint8_t)kept;
+    for (int k = 0; k < kept; k++)
+        if (merge(row_at(line, k), r))
+            return true;
     if (kept == ROWS)
         return false;
-    line->rows[line->count++] = *r;
+    add_row(check, line, r);
     return true;
 }
 
@@ -390,6 +443,14 @@ static void check_written(Access *access, Line *line, int lane, unsigned first, 
             access->unwritten[lane] |= 1u << ((done + k) & 31);
 }
 
+// Asks for large pages, where the system gives them to those who ask: one fault in place of 512.
+static void use_large_pages(void *memory, size_t bytes)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)memory + page - 1) / page * page;
+    if (bytes >= 4 << 20)
+        madvise((void *)begin, (uintptr_t)memory + bytes - begin, MADV_HUGEPAGE);
+}
+
 static Line *lines_of(Allocation *a)
 {
     if (a->lines)
@@ -398,6 +459,7 @@ static Line *lines_of(Allocation *a)
     Line *lines = calloc(count, sizeof *lines), *none = NULL;
     if (!lines)
         abort();
+    use_large_pages(lines, count * sizeof *lines);
     if (!__atomic_compare_exchange_n(&a->lines, &none, lines, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         free(lines);
     return a->lines;
@@ -450,12 +512,12 @@ size_t sim_find_unwritten(uint64_t address, size_t bytes)
 
 // ---- An access
 
-// The bytes of a lane that lie in a line, which is taken: word by word.
-static void check_lane(Check *check, Line *line, int lane, unsigned first, unsigned count)
+// Some lanes' bytes that lie in a line, which is taken: word by word.
+static void check_lanes(Check *check, Line *line, uint32_t lanes, unsigned first, unsigned count)
 {
     for (unsigned at = first; at < first + count;) {
         const unsigned part = at % 4, end = first + count - at < 4 - part ? first + count - at : 4 - part;
-        check_word(check, &line->cells[at / 4], lane, ((1u << end) - 1) << part);
+        check_word(check, &line->cells[at / 4], lanes, ((1u << end) - 1) << part);
         at += end;
     }
 }
@@ -486,6 +548,7 @@ static void check_in_line(Check *check, Access *access, Line *line, const Row *r
 {
     const bool writing = writes(&r->epoch), updates = r->epoch.kind == ATOMIC_UPDATE;
     take(check, line);
+    line->copies |= r->epoch.kind == COPY_UNDER_WAY;
     const bool kept = row && !line->apart && check_row(check, line, r);
     const bool plain = kept && (!values || writing || all_written(line, r->words));
     if (plain && values && writing)
@@ -493,12 +556,13 @@ static void check_in_line(Check *check, Access *access, Line *line, const Row *r
     if (!kept && !line->apart)
         split(line);
     if (!kept && check->a)
-        check->a->has_cells = true;
+        check->a->lines_grew = true;
     for (uint32_t rest = plain ? 0 : r->epoch.lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest), at = r->shift == ONE_PLACE ? r->origin : r->origin + (l << r->shift);
         const int begin = at > 0 ? at : 0, end = at + (int)access->bytes < LINE_BYTES ? at + (int)access->bytes : LINE_BYTES;
-        if (!kept)
-            check_lane(check, line, l, (unsigned)begin, (unsigned)(end - begin));
+        const bool all_here = r->shift == ONE_PLACE;
+        if (!kept && (!all_here || rest == r->epoch.lanes))
+            check_lanes(check, line, all_here ? rest : rest & -rest, (unsigned)begin, (unsigned)(end - begin));
         if (values && updates)
             check_written(access, line, l, (unsigned)begin, (unsigned)(end - begin), (unsigned)(begin - at), false);
         if (values)
@@ -537,7 +601,6 @@ static void check_alone(Check *check, Access *access, Line *lines, int lane, uin
         Row r = {.epoch = check->epoch, .words = (count == WORDS ? ALL_LANES : (1u << count) - 1) << first,
                  .origin = (int)((int64_t)offset - (int64_t)(line * LINE_BYTES)), .shift = ONE_PLACE};
         r.epoch.lanes = 1u << lane;
-        r.epoch.bytes = 15;
         check_in_line(check, access, &lines[line], &r, row, values);
     }
 }
@@ -551,8 +614,9 @@ static uint32_t bits_between(unsigned first, unsigned end) // at most 32
 static void check_dense_rows(Check *check, Access *access, Line *lines, int64_t base, unsigned shift, bool values)
 {
     const int64_t end = base + ((int64_t)LANES << shift);
-    Row r = {.epoch = check->epoch, .shift = (uint8_t)shift};
-    r.epoch.bytes = 15;
+    Row r = {.epoch = check->epoch, .shift = shift};
+    for (int64_t line = base / LINE_BYTES; line * LINE_BYTES < end; line++)
+        __builtin_prefetch(&lines[line], 1);
     for (int64_t line = base / LINE_BYTES; line * LINE_BYTES < end; line++) {
         const int64_t begin = line * LINE_BYTES, low = base > begin ? base : begin, high = end < begin + LINE_BYTES ? end : begin + LINE_BYTES;
         r.words = bits_between((unsigned)(low - begin) / 4, (unsigned)(high - begin) / 4);
@@ -566,9 +630,8 @@ static void check_dense_rows(Check *check, Access *access, Line *lines, int64_t 
 static void check_rows(Check *check, Access *access, Line *lines, uint32_t mask, int64_t base, unsigned shift, bool values)
 {
     const uint32_t element = access->bytes == LINE_BYTES ? ALL_LANES : (1u << access->bytes / 4) - 1;
-    Row r = {.epoch = check->epoch, .shift = (uint8_t)shift};
+    Row r = {.epoch = check->epoch, .shift = shift};
     r.epoch.lanes = 0;
-    r.epoch.bytes = 15;
     for (uint32_t rest = mask; rest;) {
         const int l = __builtin_ctz(rest);
         const int64_t offset = base + ((int64_t)l << shift), line = offset / LINE_BYTES;
@@ -648,10 +711,10 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     const bool shared = owner != NULL;
     const EpochKind kind = kind_of(i, access);
     Check check = {.w = w, .i = i, .access = access, .a = a, .shared = shared,
-                   .restricted = shared || w->block->launch->together,
-                   .run = shared ? sim_block_run(owner) : sim_launch_run(w->block->launch)};
+                   .restricted = shared || w->block->launch->on_one_thread,
+                   .run = shared ? sim_block_run(owner) : sim_launch_run(w->block->launch), .first_run = shared ? sim_first_run(owner) : 0};
     check.epoch = (Epoch){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
-                          .warp = (unsigned)w->number & 31, .kind = kind & 7};
+                          .warp = (unsigned)w->number & 31, .kind = kind & 7, .bytes = 15};
     Line *lines = shared ? owner->lines : lines_of(a);
     const uint64_t base = shared ? (uint64_t)(uintptr_t)owner->shared : (uint64_t)(uintptr_t)a->memory;
     const bool values = shared || starts_unwritten(a);
@@ -671,7 +734,6 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
         Row r = {.epoch = check.epoch, .words = ((1u << access->bytes / 4) - 1) << offset % LINE_BYTES / 4, .origin = (int)(offset % LINE_BYTES),
                  .shift = ONE_PLACE};
         r.epoch.lanes = mask;
-        r.epoch.bytes = 15;
         check_in_line(&check, access, &lines[offset / LINE_BYTES], &r, true, values);
     } else {
         for (uint32_t rest = mask; rest; rest &= rest - 1) {

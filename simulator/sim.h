@@ -335,7 +335,7 @@ typedef struct Allocation {
     int device;         // that was current when it was made
     uint32_t open_to;   // the devices whose kernels may touch it, a bit each
     struct Line *lines; // what kernels did to it, for the checker; NULL: nothing as yet
-    bool has_cells;     // some of these lines may have
+    bool lines_grew;    // some of these lines have memory of their own
     const char *call;   // the program's, that made it, or NULL,
     int call_number;    // and how many of these there were by then
     struct Uses *uses;  // of check_shared.c, of what host and device share; or NULL
@@ -611,6 +611,7 @@ typedef struct Launch {
     Counters counters;
     Order order;
     bool together;      // blocks take turns
+    bool on_one_thread; // of the host
     Watch watch;
     bool traced;        // blocks of it: trace.c
     bool noted;         // what it uses of memory that it shares with the host: check_shared.c
