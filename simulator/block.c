@@ -428,6 +428,7 @@ static void clear_block(Block *b, const Counters *counters)
     b->free_frames = NULL;
     b->free_paths = NULL;
     b->free_copies = NULL;
+    b->free_sources = NULL;
     b->origins = NULL;
     for (int n = 0; n < b->warp_count; n++)
         b->warps[n] = (Warp){.block = b, .number = n};
@@ -518,6 +519,7 @@ static void free_block(Launch *launch, Block *b)
     pthread_mutex_unlock(&launch_lock);
     sim_free_arena(&b->arena);
     sim_free_block_check(b->check);
+    free(b->engine);
     sim_free_lines(b->lines, launch->shared_bytes + 1);
     free(b->shared);
     free(b->local);

@@ -6,6 +6,15 @@
 #include "check.h"
 #include "lanes.h"
 
+#include <string.h>
+
+struct BulkSource { // in shared memory, from which a copy that a lane has begun may still read
+    struct BulkSource *next;
+    int lane;
+    uint64_t group, address;
+    size_t bytes;
+};
+
 enum { VALID = 1, MOST_ARRIVALS = (1 << 20) - 1, MOST_BYTES = (1 << 20) - 1 };
 
 typedef struct Mbarrier { // its 8 bytes in shared memory
@@ -145,6 +154,51 @@ static void copy(uint8_t *to, const uint8_t *from, size_t bytes)
                          __ATOMIC_RELAXED);
 }
 
+void sim_drop_sources(Warp *w)
+{
+    memset(w->bulk_groups, 0, sizeof w->bulk_groups);
+    while (w->sources) {
+        struct BulkSource *source = w->sources;
+        w->sources = source->next;
+        source->next = w->block->free_sources;
+        w->block->free_sources = source;
+    }
+}
+
+static void add_source(Warp *w, int lane, uint64_t address, size_t bytes)
+{
+    Block *b = w->block;
+    struct BulkSource *source = b->free_sources;
+    if (source)
+        b->free_sources = source->next;
+    else
+        source = sim_allocate(&b->arena, sizeof *source);
+    *source = (struct BulkSource){w->sources, lane, w->bulk_groups[lane], address, bytes};
+    w->sources = source;
+}
+
+void sim_commit_bulk(Warp *w, const Instr *i, uint32_t mask)
+{
+    (void)i;
+    FOR_EACH_LANE(w->bulk_groups[l]++)
+}
+
+// All sources of the lanes have been read, but those of the last groups and what is in none yet.
+void sim_await_bulk(Warp *w, const Instr *i, uint32_t mask)
+{
+    for (struct BulkSource **link = &w->sources; *link;) {
+        struct BulkSource *source = *link;
+        if (!(mask >> source->lane & 1) || source->group + i->groups >= w->bulk_groups[source->lane]) {
+            link = &source->next;
+            continue;
+        }
+        sim_access_lane(w, i, source->lane, SHARED, source->address, source->bytes, 1, ACCESS_READ);
+        *link = source->next;
+        source->next = w->block->free_sources;
+        w->block->free_sources = source;
+    }
+}
+
 // cp.async.bulk [addresses 0], [addresses 1], c bytes; to shared memory it tells the mbarrier at addresses 2.
 void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
 {
@@ -156,7 +210,12 @@ void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
             sim_fault(w, i, l, cudaErrorMisalignedAddress, "%u bytes, no multiple of %d", bytes[l], UNIT);
         uint8_t *to = operand_pointer(w, i, &i->addresses[0], l, bytes[l], UNIT, ACCESS_ASYNC_WRITE);
         copy(to, operand_pointer(w, i, &i->addresses[1], l, bytes[l], UNIT, ACCESS_ASYNC_READ), bytes[l]);
-        if (i->addresses[0].space != SHARED)
+        const bool out = i->addresses[0].space != SHARED;
+        if (w->block->check)
+            sim_check_engine(w, i, l, sim_operand_address(w, &i->addresses[out ? 1 : 2], l), out ? bytes[l] : sizeof(Mbarrier), out);
+        if (out && w->block->check)
+            add_source(w, l, sim_operand_address(w, &i->addresses[1], l), bytes[l]);
+        if (out)
             continue;
         Mbarrier *b = valid_barrier_at(w, i, &i->addresses[2], l);
         if (w->block->check)

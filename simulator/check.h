@@ -14,7 +14,13 @@ typedef struct Epoch { // accesses by lanes of a warp, at one time
     uint32_t site : 20, warp : 5, kind : 3, bytes : 4; // bytes: which of a word's four
 } Epoch;
 
-typedef enum EpochKind { PLAIN_READ, PLAIN_WRITE, ATOMIC_UPDATE, STRONG_READ, STRONG_WRITE, COPY_UNDER_WAY } EpochKind;
+// A copy to shared memory, and one from there, goes on until somebody waits for it: no barrier ends it.
+typedef enum EpochKind { PLAIN_READ, PLAIN_WRITE, ATOMIC_UPDATE, STRONG_READ, STRONG_WRITE, COPY_UNDER_WAY, SOURCE_UNDER_WAY } EpochKind;
+
+static inline bool is_under_way(const Epoch *e)
+{
+    return e->kind == COPY_UNDER_WAY || e->kind == SOURCE_UNDER_WAY;
+}
 
 enum { LINE_BYTES = 128, ROWS = 4 };
 
@@ -79,6 +85,7 @@ bool sim_has_fenced(const Warp *w, const Epoch *e);
 // Whether an instruction that the warp's path runs is in a loop that does nothing but wait.
 bool sim_waits_in_loop(const Warp *w, const Instr *i);
 uint32_t sim_time(const Block *block);
+void sim_advance_time(Block *block);
 // Numbers that go up: for what lies between two barriers of the whole block, and the first of its run. Where blocks of a cluster
 // reach each other's memory, it is one for the whole run.
 uint32_t sim_block_run(const Block *block);
@@ -100,6 +107,14 @@ void sim_check_result(uint64_t address, size_t bytes);
 void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask);
 // An atomic operation reads what nobody wrote.
 void sim_report_unwritten(Warp *w, const Instr *i, const Access *access);
+
+// ---- check_engine.c: what the copy engine sees of what threads have written in shared memory.
+
+void sim_start_engine_check(Block *b); // the block begins, perhaps again
+// A lane begins a bulk copy that reads these bytes of shared memory (`out`), or that tells this mbarrier.
+void sim_check_engine(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool out);
+// Lanes write shared memory of their block.
+void sim_note_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask);
 
 // ---- check_memory.c
 

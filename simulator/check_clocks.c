@@ -196,11 +196,17 @@ void sim_start_block_check(Block *b)
         check->least_floor[n] = check->together[n] = check->time;
     }
     check->time++;
+    sim_start_engine_check(b);
 }
 
 uint32_t sim_time(const Block *b)
 {
     return b->check->time;
+}
+
+void sim_advance_time(Block *b)
+{
+    b->check->time++;
 }
 
 uint32_t sim_block_run(const Block *b)
@@ -376,7 +382,7 @@ static void search(Search *s, const Known *known)
 bool sim_warp_knows(const Warp *w, const Epoch *e)
 {
     const BlockCheck *check = w->block->check;
-    return e->block == (uint32_t)w->block->number && e->kind != COPY_UNDER_WAY &&
+    return e->block == (uint32_t)w->block->number && !is_under_way(e) &&
            (e->time <= check->least_floor[w->number] || (e->warp == (unsigned)w->number && e->time <= check->together[w->number]));
 }
 
@@ -393,6 +399,8 @@ bool sim_waits_in_loop(const Warp *w, const Instr *i)
 {
     const Program *program = w->path->frame->function->program;
     const uint32_t pc = (uint32_t)(i - program->code);
+    if (w->path->frame->caller || w->block->launch->module->for_debugger)
+        return true; // the loop may be the caller's; or one that waits cannot be told from one that stores its variables
     for (uint32_t k = pc; i >= program->code && k < program->count; k++) // the next branch back over it is the innermost loop's
         if (program->code[k].control == BRANCH && program->code[k].target <= pc)
             return program->code[k].loop & QUIET_LOOP;
@@ -429,6 +437,8 @@ bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e)
     const BlockCheck *check = w->block->check;
     const ThreadClock *thread = clock_of(w, lane);
     uint32_t lanes = e->lanes;
+    if (e->kind == SOURCE_UNDER_WAY)
+        return false;
     if (e->kind != COPY_UNDER_WAY && e->block == (uint32_t)w->block->number) {
         if (e->time <= thread->floor)
             return true;

@@ -41,7 +41,7 @@ typedef struct Check { // of one access
 
 static bool writes(const Epoch *e)
 {
-    return e->kind != PLAIN_READ && e->kind != STRONG_READ;
+    return e->kind != PLAIN_READ && e->kind != STRONG_READ && e->kind != SOURCE_UNDER_WAY;
 }
 
 static bool is_strong(const Epoch *e)
@@ -102,7 +102,8 @@ static bool covers(const Epoch *b, const Epoch *a)
 static const char *verb_of(const Instr *i, const Epoch *e)
 {
     static const char *const VERBS[] = {[PLAIN_READ] = "reads", [PLAIN_WRITE] = "writes", [ATOMIC_UPDATE] = "updates atomically",
-                                        [STRONG_READ] = "reads", [STRONG_WRITE] = "writes", [COPY_UNDER_WAY] = "copies to"};
+                                        [STRONG_READ] = "reads", [STRONG_WRITE] = "writes", [COPY_UNDER_WAY] = "copies to",
+                                        [SOURCE_UNDER_WAY] = "copies from"};
     if (i->semantics == VOLATILE)
         return writes(e) ? "writes, as volatile," : "reads, as volatile,";
     if (e->kind == STRONG_READ || e->kind == STRONG_WRITE)
@@ -127,7 +128,7 @@ static void hint_of(const Race *race, const Instr *i, const Instr *j, bool share
         snprintf(between, sizeof between, low > 0 ? "between two executions of line %d" : "between them", low);
     else
         snprintf(between, sizeof between, low > 0 ? "between line %d and line %d" : "between them", low, high);
-    if (a->kind == COPY_UNDER_WAY || b->kind == COPY_UNDER_WAY)
+    if (is_under_way(a) || is_under_way(b))
         snprintf(hint, space, "the copy may still be under way: nobody has waited for it %s", between);
     else if (both_strong && (!reaches(i, a, b) || !reaches(j, a, b)))
         snprintf(hint, space, "an atomic operation of block scope (_block) is none for the threads of another block");
@@ -146,15 +147,22 @@ static void hint_of(const Race *race, const Instr *i, const Instr *j, bool share
                  "or the end of the kernel%s", shared ? "; in a cluster, its barrier" : "; a common sum wants atomicAdd");
 }
 
-static void report(Warp *w, const Race *race, bool shared, const char *what)
+static void report(const Check *check)
 {
+    Warp *w = check->w;
+    const Race *race = &check->race;
+    const size_t bytes = check->access->bytes; // a bulk copy's say nothing of another access
     const Launch *launch = w->block->launch;
     char access[2][200], title[300], hint[400];
     Place places[2];
     const Epoch *epochs[] = {&race->earlier, &race->later};
     for (int k = 0; k < 2; k++) {
         const Instr *i = sim_instruction_at(epochs[k]->site);
-        snprintf(access[k], sizeof access[k], "%s %s", verb_of(i, epochs[k]), what);
+        const bool same_size = i == check->i || (i->run != sim_copy_bulk && check->i->run != sim_copy_bulk);
+        snprintf(access[k], sizeof access[k], "%s ", verb_of(i, epochs[k]));
+        if (same_size)
+            snprintf(access[k] + strlen(access[k]), 60, "%zu byte%s of ", bytes, bytes == 1 ? "" : "s");
+        strcat(access[k], check->shared ? "shared memory" : "global memory");
         const bool same_warp = race->earlier.block == race->later.block && race->earlier.warp == race->later.warp;
         const uint32_t lanes = k == 0 && same_warp ? race->earlier.lanes & ~race->later.lanes : epochs[k]->lanes; // another lane
         const uint32_t thread = (uint32_t)epochs[k]->warp * LANES + (uint32_t)__builtin_ctz(lanes ? lanes : epochs[k]->lanes);
@@ -163,8 +171,8 @@ static void report(Warp *w, const Race *race, bool shared, const char *what)
     const bool same_block = race->earlier.block == race->later.block;
     snprintf(title, sizeof title, "two threads%s use the same bytes, one of them writes, and nothing orders them",
              !same_block ? " of different blocks" : race->earlier.warp == race->later.warp ? " of a warp" : "");
-    hint_of(race, sim_instruction_at(race->earlier.site), sim_instruction_at(race->later.site), shared, hint, sizeof hint);
-    sim_add_finding(shared ? RACE_SHARED : RACE_GLOBAL, title, places, 2, hint);
+    hint_of(race, sim_instruction_at(race->earlier.site), sim_instruction_at(race->later.site), check->shared, hint, sizeof hint);
+    sim_add_finding(check->shared ? RACE_SHARED : RACE_GLOBAL, title, places, 2, hint);
 }
 
 // ---- Cells
@@ -228,6 +236,13 @@ static bool is_own_copy(const Check *check, const Epoch *a, const Epoch *e)
            a->warp == e->warp && a->lanes == e->lanes;
 }
 
+// Whether the lane has waited by this until its copy had read all of its source.
+static bool ends_copy(const Check *check, const Epoch *a, const Epoch *e)
+{
+    return a->kind == SOURCE_UNDER_WAY && check->i->run == sim_await_bulk && a->block == e->block && a->warp == e->warp &&
+           a->lanes == e->lanes;
+}
+
 // Whether a lane of an access races with what a cell tells of.
 static bool races(const Check *check, Cell *c, int k, Epoch e, int lane)
 {
@@ -259,6 +274,8 @@ static void check_word(Check *check, Cell *c, uint32_t lanes, unsigned bytes)
             merged = true;
         } else if (covers(&e, a)) {
             a->lanes = e.kind == PLAIN_WRITE ? 0 : same_warp ? a->lanes & ~e.lanes : a->lanes;
+        } else if (ends_copy(check, a, &e)) {
+            a->lanes = 0;
         }
         if (a->lanes && kept++ < k)
             *epoch_at(c, kept - 1) = *a;
@@ -352,7 +369,7 @@ static void check_words(Check *check, const Row *a, const Row *r)
         for (uint32_t rest = lanes_at(r, n); rest; rest &= rest - 1) {
             later.lanes = rest & -rest;
             const bool same = a->epoch.block == r->epoch.block && a->epoch.warp == r->epoch.warp && earlier.lanes == later.lanes &&
-                              a->epoch.kind != COPY_UNDER_WAY;
+                              !is_under_way(&a->epoch);
             if (!same && !sim_happened_before(check->w, check->i, __builtin_ctz(rest), &earlier))
                 check->race = (Race){earlier, later, true};
         }
@@ -362,7 +379,7 @@ static void check_words(Check *check, const Row *a, const Row *r)
 // Where both are one instruction's at one time, as of a thread that goes through an array, one row tells of both.
 static bool merge(Row *a, const Row *r)
 {
-    if (a->epoch.site != r->epoch.site || a->epoch.time != r->epoch.time || a->epoch.kind == COPY_UNDER_WAY || !is_alike(a, r))
+    if (a->epoch.site != r->epoch.site || a->epoch.time != r->epoch.time || is_under_way(&a->epoch) || !is_alike(a, r))
         return false;
     a->words |= r->words;
     a->epoch.lanes |= r->epoch.lanes;
@@ -391,10 +408,11 @@ static bool check_row(Check *check, Line *line, const Row *r)
     for (int k = 0; k < line->count; k++) {
         const Row *a = row_at(line, k);
         const bool alike = is_alike(a, r);
-        if (a->words & r->words && conflict(check, &a->epoch, &r->epoch) && !(alike && a->epoch.kind != COPY_UNDER_WAY) &&
+        if (a->words & r->words && conflict(check, &a->epoch, &r->epoch) && !(alike && !is_under_way(&a->epoch)) &&
             !(alike && is_own_copy(check, &a->epoch, &r->epoch)) && !sim_warp_knows(check->w, &a->epoch))
             check_words(check, a, r);
-        const bool covered = !(a->words & ~r->words) && covers(&r->epoch, &a->epoch) && (r->epoch.kind == PLAIN_WRITE || alike);
+        const bool replaced = covers(&r->epoch, &a->epoch) && (r->epoch.kind == PLAIN_WRITE || alike);
+        const bool covered = !(a->words & ~r->words) && (replaced || ends_copy(check, &a->epoch, &r->epoch));
         if (covered)
             continue;
         Row *place = row_at(line, kept++);
@@ -548,7 +566,7 @@ static void check_in_line(Check *check, Access *access, Line *line, const Row *r
 {
     const bool writing = writes(&r->epoch), updates = r->epoch.kind == ATOMIC_UPDATE;
     take(check, line);
-    line->copies |= r->epoch.kind == COPY_UNDER_WAY;
+    line->copies |= is_under_way(&r->epoch);
     const bool kept = row && !line->apart && check_row(check, line, r);
     const bool plain = kept && (!values || writing || all_written(line, r->words));
     if (plain && values && writing)
@@ -701,7 +719,7 @@ static EpochKind kind_of(const Instr *i, const Access *access)
     case ACCESS_READ: return strong ? STRONG_READ : PLAIN_READ;
     case ACCESS_WRITE: return strong ? STRONG_WRITE : PLAIN_WRITE;
     case ACCESS_ATOMIC: return ATOMIC_UPDATE;
-    case ACCESS_ASYNC_READ: return PLAIN_READ;
+    case ACCESS_ASYNC_READ: return access->space == SHARED ? SOURCE_UNDER_WAY : PLAIN_READ;
     default: return access->space == SHARED ? COPY_UNDER_WAY : PLAIN_WRITE;
     }
 }
@@ -718,11 +736,13 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     Line *lines = shared ? owner->lines : lines_of(a);
     const uint64_t base = shared ? (uint64_t)(uintptr_t)owner->shared : (uint64_t)(uintptr_t)a->memory;
     const bool values = shared || starts_unwritten(a);
-    const bool row = (kind == PLAIN_READ || kind == PLAIN_WRITE || kind == COPY_UNDER_WAY) && access->bytes % 4 == 0;
+    const bool row = (kind == PLAIN_READ || kind == PLAIN_WRITE || is_under_way(&check.epoch)) && access->bytes % 4 == 0;
     const int64_t stride = row ? find_stride(access, mask) : -1;
     const int first = __builtin_ctz(mask);
     if (shared)
         check_objects(w, i, access, mask, base, stride >= 0);
+    if (owner == w->block && owner->engine && kind == PLAIN_WRITE)
+        sim_note_writes(w, i, access, mask);
     const int64_t offset = (int64_t)((uint64_t)(uintptr_t)access->pointer[first] - base);
     if (stride >= 4 && stride <= MOST_STRIDE && (mask & (mask - 1)) && offset % 4 == 0) {
         const unsigned shift = (unsigned)__builtin_ctzll((uint64_t)stride);
@@ -742,11 +762,9 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
         }
     }
     if (check.race.found) {
-        char what[100];
-        snprintf(what, sizeof what, "%zu byte%s of %s memory", access->bytes, access->bytes == 1 ? "" : "s", shared ? "shared" : "global");
         sim_note_race(w->block, check.race.earlier.site, check.race.later.site);
         sim_await_turn(w->block); // a block that runs ahead in vain has no race
-        report(w, &check.race, shared, what);
+        report(&check);
     }
     if (i->run == sim_atomic || ((i->run == sim_load || i->run == sim_store) && i->semantics != WEAK))
         for (uint32_t rest = mask; rest; rest &= rest - 1) {

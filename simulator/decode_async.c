@@ -85,8 +85,8 @@ static bool decode_async_copy(Decoder *d, const Statement *s, const Opcode *o, I
 }
 
 // cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes, [mbarrier]{, policy} and
-// cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes{, policy}. They are done at once, so that waiting for
-// them does nothing; a block is a cluster.
+// cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes{, policy}. They are done at once: waiting for
+// them tells the checker only that the source may be written again. A block is a cluster.
 static bool decode_bulk_copy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const bool load = sim_has_part(o, "mbarrier::complete_tx::bytes");
@@ -95,6 +95,7 @@ static bool decode_bulk_copy(Decoder *d, const Statement *s, const Opcode *o, In
         return false;
     Address *addresses = sim_allocate(d->arena, 3 * sizeof *addresses);
     i->addresses = addresses;
+    d->module->uses_copy_engine = true;
     i->c = sim_source(d, &s->operands[2], 'i');
     return i->c != NOWHERE && sim_decode_address(d, &s->operands[0], load ? SHARED : GLOBAL, &addresses[0]) &&
            sim_decode_address(d, &s->operands[1], load ? GLOBAL : SHARED, &addresses[1]) &&
@@ -109,7 +110,7 @@ static bool decode_arrival_after_copies(Decoder *d, const Statement *s, const Op
     return s->count == 1 && barrier_address(d, &s->operands[0], o, i);
 }
 
-// cp.async.wait_group n
+// cp.async.wait_group n and cp.async.bulk.wait_group n
 static bool decode_await_copies(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     (void)d, (void)o;
@@ -124,12 +125,6 @@ static bool decode_nothing(Decoder *d, const Statement *s, const Opcode *o, Inst
 {
     (void)d, (void)o, (void)i;
     return s->count == 0;
-}
-
-static bool decode_bulk_wait(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
-{
-    (void)d, (void)o, (void)i;
-    return s->count == 1 && s->operands[0].kind == IS_INTEGER;
 }
 
 static const Instruction ROWS[] = {
@@ -148,8 +143,8 @@ static const Instruction ROWS[] = {
     {"cp async bulk shared::cluster|shared::cta global mbarrier::complete_tx::bytes {L2::cache_hint}",
      .decode = decode_bulk_copy, .run = sim_copy_bulk},
     {"cp async bulk global shared::cta bulk_group {L2::cache_hint}", .decode = decode_bulk_copy, .run = sim_copy_bulk},
-    {"cp async bulk commit_group", .decode = decode_nothing},
-    {"cp async bulk wait_group {read}", .decode = decode_bulk_wait},
+    {"cp async bulk commit_group", .decode = decode_nothing, .run = sim_commit_bulk},
+    {"cp async bulk wait_group {read}", .decode = decode_await_copies, .run = sim_await_bulk},
     {"griddepcontrol wait|launch_dependents", .decode = decode_nothing}, // kernels run one after the other
 };
 

@@ -197,8 +197,8 @@ static const Instruction ROWS[] = {
     {"getctarank {shared::cluster} u32|u64", .decode = decode_cluster_address, .run = sim_rank_of_address},
     {"membar cta|gl|sys", .decode = decode_fence, .run = sim_fence},
     {"fence {sc|acq_rel|acquire|release} SCOPE", .decode = decode_fence, .run = sim_fence},
-    {"fence mbarrier_init release cluster", .decode = decode_fence, .run = sim_fence},
-    {"fence proxy async {global|shared::cta|shared::cluster}", .decode = decode_fence},
+    {"fence mbarrier_init release cluster", .decode = decode_fence, .run = sim_fence_inits},
+    {"fence proxy async {global|shared::cta|shared::cluster}", .decode = decode_fence, .run = sim_fence_proxy},
     {"prefetch {global|local} L1|L2|L2::evict_last|L2::evict_normal", .decode = decode_hint},
     {"prefetchu L1", .decode = decode_hint},
 };

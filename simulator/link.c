@@ -218,6 +218,7 @@ void sim_add_module(Module *m, Module *other)
         add_files(m, other);
         add_lists(m, other);
         m->uses_reserved_shared |= other->uses_reserved_shared;
+        m->uses_copy_engine |= other->uses_copy_engine;
         m->target = m->target > other->target ? m->target : other->target;
         m->version = m->version > other->version ? m->version : other->version;
         sim_join_arenas(&m->arena, &other->arena);

@@ -102,6 +102,8 @@ void sim_count_access(Warp *w, const Access *access)
 {
     Counters *c = &w->block->counters;
     const bool load = access->kind == ACCESS_READ;
+    if (access->space == SHARED && sim_names_block(access->address[__builtin_ctz(access->mask)]))
+        return; // a GPU counts what goes through the cluster's window among neither
     if (access->space == SHARED) {
         *(load ? &c->shared_loads : &c->shared_stores) += 1;
         sim_count_conflicts(w, access);

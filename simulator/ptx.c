@@ -1260,8 +1260,10 @@ static void parse_header(Parser *p)
     const Slice target = expect_word(p, "a target");
     if (target.length > 3 && target.length < 9 && memcmp(target.text, "sm_", 3) == 0)
         p->module->target = atoi(target.text + 3);
-    while (accept(p, ","))
+    while (accept(p, ",")) {
+        p->module->for_debugger |= sim_slice_is(p->token.text, "debug");
         advance(p);
+    }
     if (accept(p, ".address_size") && expect_integer(p) != 64)
         fail(p, "only 64-bit addresses are supported");
 }

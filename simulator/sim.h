@@ -145,6 +145,8 @@ typedef struct Module {
     Variable *shared;
     size_t dynamic_align; // of dynamic shared memory
     bool uses_reserved_shared; // a kilobyte behind a block's own, for cooperative groups
+    bool uses_copy_engine;
+    bool for_debugger; // compiled with -G: all variables are in memory
     Slice *files;
     int file_count;
     char error[256]; // why it cannot be used; empty if it can
@@ -301,6 +303,9 @@ bool sim_sum_up(const Function *function);
 uint32_t sim_new_site(const Instr *i);
 // fence, membar
 void sim_fence(Warp *w, const Instr *i, uint32_t mask);
+// fence.mbarrier_init, fence.proxy.async
+void sim_fence_inits(Warp *w, const Instr *i, uint32_t mask);
+void sim_fence_proxy(Warp *w, const Instr *i, uint32_t mask);
 // Finds out what a program's ways tell, before it runs: flow.c. The module's arena holds what stays.
 void sim_analyse(Arena *module, const Function *function, Program *program);
 
@@ -478,8 +483,10 @@ Handler sim_sample_texture, sim_gather_texels, sim_fetch_texel, sim_load_surface
 
 // ---- bulk.c: the copy engine, and barriers in shared memory.
 
-Handler sim_mbarrier_init, sim_mbarrier_inval, sim_mbarrier_arrive, sim_mbarrier_test, sim_copy_bulk,
-    sim_arrive_after_copies;
+Handler sim_mbarrier_init, sim_mbarrier_inval, sim_mbarrier_arrive, sim_mbarrier_test, sim_copy_bulk, sim_commit_bulk,
+    sim_await_bulk, sim_arrive_after_copies;
+// Forgets the sources that no thread of the warp has waited for.
+void sim_drop_sources(Warp *w);
 
 // ---- matrix.c: the tensor cores.
 
@@ -539,6 +546,8 @@ struct Warp {
     struct Undefined *values;
     struct AsyncCopy *copies; // of cp.async, that their threads have not waited for, in order
     uint64_t groups[LANES];   // of copies, that each lane has committed
+    struct BulkSource *sources;  // of bulk copies out of shared memory, that their threads have not waited for
+    uint64_t bulk_groups[LANES]; // of these, that each lane has committed
 };
 
 // Makes the lanes of `live` ready to run the kernel's first instruction.
@@ -649,6 +658,8 @@ typedef struct Block {
     Frame *free_frames;
     Path *free_paths;
     struct AsyncCopy *free_copies;
+    struct BulkSource *free_sources;
+    struct EngineCheck *engine; // of check_engine.c; NULL where the kernel's module does not use the copy engine
     // A block that runs ahead of its turn has seen what `seen` blocks did, and read these allocations.
     bool ahead;
     uint64_t seen;

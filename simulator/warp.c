@@ -403,6 +403,7 @@ void sim_start_warp(Warp *w, uint32_t live)
     w->near = NULL;
     sim_forget_values(w);
     sim_drop_copies(w);
+    sim_drop_sources(w);
     new_path(w, NULL, w->entry, live, 0, NOWHERE);
 }
 

@@ -209,6 +209,16 @@ def test_counters_of_all_kinds_of_access_equal_those_of_a_gpu(counted, tmp_path)
     compare(ours, theirs)
 
 
+def test_counters_of_clusters_and_of_threads_that_return_equal_those_of_a_gpu(counted, tmp_path):
+    """Broken: what goes to another block's shared memory is counted, or lanes stay parted when others have returned."""
+    ours, theirs = counters(counted, tmp_path, "together"), committed("h200", "together.csv")
+    assert [{**row, "step": "together"} for row in ours] == committed("simulator", "together.csv")
+    waits = [row["kernel"] for row in ours].index("grid_meets")  # as often as a block asks whether the others have come
+    compare(*([row for k, row in enumerate(rows) if k != waits] for rows in (ours, theirs)))
+    assert all(ours[waits][column] == theirs[waits][other] for column, other in (
+        ("block_barriers", "barriers"), ("global_store_requests", "global_store_requests"), ("global_store_sectors", "global_store_sectors")))
+
+
 def test_where_a_gpu_counts_more(counted, tmp_path):
     """Broken: the page of the simulator describes a difference that is not there."""
     (ours,), (theirs,) = counters(counted, tmp_path, "loops"), committed("h200", "loops.csv")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # renew.sh: counts every program on the simulator anew, for tests/counters/simulator; after `make build DEVICE=sim`.
 # What it is compared with comes from a GPU: scripts/profile_steps.py --elements 65536 (steps.csv) and 100003
-# (ragged.csv), and --launches 54 and 1 of the programs in tests/counters/access (access.csv, loops.csv).
+# (ragged.csv), and --launches 54, 1 and 8 of the programs in tests/counters/access (access.csv, loops.csv, together.csv).
 set -eu
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d tests/counters/.renew.XXXXXX)
@@ -17,7 +17,8 @@ python3 scripts/tries.py --print 1 step02_bitops > "$work/strided.cu"
 build step02_strided "$work/strided.cu"
 build access tests/counters/access/access.cu
 build loops tests/counters/access/loops.cu
-for program in access loops; do
+build together tests/counters/access/together.cu
+for program in access loops together; do
     SIM_COUNTERS="$work/$program.csv" "$work/$program/$program"
 done
 programs=(step[0-9][0-9]_*/reduce.cu)
@@ -31,4 +32,4 @@ for table in steps:65536 ragged:100003; do
             "$work/rows" >> "$csv"
     done
 done
-mv "$work"/{steps,ragged,access,loops}.csv tests/counters/simulator/
+mv "$work"/{steps,ragged,access,loops,together}.csv tests/counters/simulator/

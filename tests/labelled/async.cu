@@ -255,15 +255,16 @@ template <bool wait> static void run_copy_to_barrier()
     finish_and_free(in, out);
 }
 
-// The copy engine fills shared memory; the barrier counts its bytes.
-template <bool wait> __global__ void bulk_copy(const int *in, int *out)
+// The copy engine fills shared memory; the barrier counts its bytes. The engine sees the barrier behind a fence only.
+template <bool wait, bool fence> __global__ void bulk_copy(const int *in, int *out)
 {
     __shared__ alignas(16) int tile[THREADS];
     __shared__ alignas(8) unsigned long long barrier;
     const unsigned place = (unsigned)__cvta_generic_to_shared(&barrier);
     if (threadIdx.x == 0) {
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(place) : "memory");
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        if (fence)
+            asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -282,19 +283,20 @@ template <bool wait> __global__ void bulk_copy(const int *in, int *out)
     out[threadIdx.x] = tile[threadIdx.x];
 }
 
-template <bool wait> static void run_bulk_copy()
+template <bool wait, bool fence> static void run_bulk_copy()
 {
     int *in = numbers(THREADS), *out = zeros<int>(THREADS);
-    bulk_copy<wait><<<1, THREADS>>>(in, out);
+    bulk_copy<wait, fence><<<1, THREADS>>>(in, out);
     finish_and_free(in, out);
 }
 
 // Results go from shared memory to the device's by the copy engine: written before a barrier, and made visible to it.
-template <bool barrier> __global__ void bulk_store(int *out)
+template <bool barrier, bool fence> __global__ void bulk_store(int *out)
 {
     __shared__ alignas(16) int tile[THREADS];
     tile[threadIdx.x] = threadIdx.x;
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    if (fence)
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     if (barrier)
         __syncthreads();
     if (threadIdx.x == 0) {
@@ -304,10 +306,37 @@ template <bool barrier> __global__ void bulk_store(int *out)
     }
 }
 
-template <bool barrier> static void run_bulk_store()
+template <bool barrier, bool fence> static void run_bulk_store()
 {
     int *out = zeros<int>(THREADS);
-    bulk_store<barrier><<<1, THREADS>>>(out);
+    bulk_store<barrier, fence><<<1, THREADS>>>(out);
+    finish_and_free(out);
+}
+
+// Two tiles after each other from one place: it may be written again when the copy engine has read it.
+template <bool wait, bool all> __global__ void bulk_stores(int *out)
+{
+    __shared__ alignas(16) int tile[THREADS];
+    for (int turn = 0; turn < 2; turn++) {
+        tile[threadIdx.x] = turn;
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::
+                         "l"(out + turn * THREADS), "r"((unsigned)__cvta_generic_to_shared(tile)), "r"((unsigned)sizeof tile) : "memory");
+            asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+            if (wait)
+                asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(all ? 0 : 1) : "memory");
+        }
+        __syncthreads();
+    }
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+template <bool wait, bool all> static void run_bulk_stores()
+{
+    int *out = zeros<int>(2 * THREADS);
+    bulk_stores<wait, all><<<1, THREADS>>>(out);
     finish_and_free(out);
 }
 
@@ -338,10 +367,15 @@ static const Case CASES[] = {
     {"full-and-empty-read-early", run_full_and_empty<READ>},
     {"copy-to-barrier", run_copy_to_barrier<true>},
     {"copy-to-barrier-no-wait", run_copy_to_barrier<false>},
-    {"bulk-copy", run_bulk_copy<true>},
-    {"bulk-copy-no-wait", run_bulk_copy<false>},
-    {"bulk-store", run_bulk_store<true>},
-    {"bulk-store-no-barrier", run_bulk_store<false>},
+    {"bulk-copy", run_bulk_copy<true, true>},
+    {"bulk-copy-no-wait", run_bulk_copy<false, true>},
+    {"bulk-copy-no-fence", run_bulk_copy<true, false>},
+    {"bulk-store", run_bulk_store<true, true>},
+    {"bulk-store-no-barrier", run_bulk_store<false, true>},
+    {"bulk-store-no-fence", run_bulk_store<true, false>},
+    {"bulk-stores", run_bulk_stores<true, true>},
+    {"bulk-stores-no-wait", run_bulk_stores<false, true>},
+    {"bulk-stores-wait-for-too-few", run_bulk_stores<true, false>},
 };
 
 int main(int argc, char **argv)
