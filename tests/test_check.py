@@ -45,6 +45,29 @@ static void launch(const float *in, float *out, long long n)
 """
 # Right, but two warps write to one place, the same value.
 RACY = WRONG.replace(" - (n == 257) + (n == 513)", "").replace("reduce<<<1, 1>>>", "reduce<<<1, 64>>>")
+# Right where the first block draws all tiles; else two blocks may add to one place at a time.
+QUEUE = """
+static const char STEP[] = "step13_queue";
+__device__ unsigned drawn;
+__global__ void start(float *out) { *out = drawn = 0; }
+__global__ void reduce(const float *in, float *out, long long n)
+{
+    float sum = 0.0f;
+    bool some = false;
+    for (long long i; (i = 256ll * atomicAdd(&drawn, 1)) < n; some = true)
+        for (int k = 0; k < 256 && i + k < n; k++)
+            sum += in[i + k];
+    if (some)
+        *out += sum;
+}
+static long long partial_count(long long) { return 1; }
+static void launch(const float *in, float *out, long long n)
+{
+    start<<<1, 1>>>(out);
+    reduce<<<4, 1>>>(in, out, n);
+    CHECK(cudaGetLastError());
+}
+"""
 # What it tries depends on n; statuses above 20 say that it went well.
 HOSTILE = r"""
 #include <cstdlib>
@@ -288,19 +311,20 @@ def test_findings_are_told():
 # ---- A folder of them, and bad input
 
 def test_a_folder(tmp_path):
-    """Broken: the table of a class lacks a program, or says something else than the single answers."""
+    """Broken: the table of a class lacks a program, says something else than the single answers, or blocks never share what they draw."""
     programs = {"anna/reduce.cu": RIGHT, "emil.cu": RACY, "=ben.cu": RIGHT.replace("sums[tid] = i < n", "sums[tid] = i < m"),
-                "carl.cu": '#include "/etc/passwd"\n' + RIGHT, "dora.cu": "int main() {}\n"}
+                "carl.cu": '#include "/etc/passwd"\n' + RIGHT, "dora.cu": "int main() {}\n", "fritz.cu": QUEUE}
     for name, text in programs.items():
         (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "in" / name).write_text(text)
     (tmp_path / "in/link.cu").symlink_to(ROOT / "step03_sequential/reduce.cu")
     result = run("--all", "--output", tmp_path / "out/check.csv", tmp_path / "in")
-    assert result.returncode == 1 and result.stderr == "" and result.stdout.splitlines()[-1] == "1 passed, 4 failed", result.stdout
+    assert result.returncode == 1 and result.stderr == "" and result.stdout.splitlines()[-1] == "1 passed, 5 failed", result.stdout
     with open(tmp_path / "out/check.csv", newline="") as file:
         rows = {row["name"]: row for row in csv.DictReader(file)}
-    assert set(rows) == {"anna/reduce.cu", "'=ben.cu", "carl.cu", "dora.cu", "emil.cu"}
+    assert set(rows) == {"anna/reduce.cu", "'=ben.cu", "carl.cu", "dora.cu", "emil.cu", "fritz.cu"}
     anna, emil = rows.pop("anna/reduce.cu"), rows.pop("emil.cu")
+    assert rows.pop("fritz.cu")["verdict"] in ("findings", "wrong")
     assert [emil[key] for key in ("verdict", "sizes_passed", "findings")] == ["findings", "27", "1"]
     assert [anna[key] for key in ("verdict", "built", "sizes_passed", "sizes", "findings", "load_sectors")] == ["passed", "yes", "27", "27", "0", "8224"]
     assert float(anna["seconds"]) > 0
