@@ -5,7 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-// shfl: b tells how far, c holds the end of a lane's segment and its mask. The lane whose value each lane gets. Returns the lanes that ask for one in range; the others get their own.
+// shfl: b tells how far, c holds the end of a lane's segment and its mask. The lane whose value each lane gets.
+// Returns the lanes that ask for one in range; the others get their own.
 static uint32_t find_partners(const Instr *i, const uint32_t *b, const uint32_t *c, uint32_t partner[LANES])
 {
     uint32_t in_range = 0;

@@ -407,12 +407,18 @@ WITH_CARRY(uint32_t)
 WITH_CARRY(uint64_t)
 #define HIGH_32(a, b) ((uint32_t)(((uint64_t)(a) * (b)) >> 32))
 #define HIGH_64(a, b) ((uint64_t)(((u128)(a) * (b)) >> 64))
-TERNARY(mad_hi_cc_32, uint32_t, uint32_t, uint32_t, uint32_t, add_with_carry_uint32_t(&CARRY, HIGH_32(a, b), c, false, true))
-TERNARY(madc_hi_32, uint32_t, uint32_t, uint32_t, uint32_t, add_with_carry_uint32_t(&CARRY, HIGH_32(a, b), c, true, false))
-TERNARY(madc_hi_cc_32, uint32_t, uint32_t, uint32_t, uint32_t, add_with_carry_uint32_t(&CARRY, HIGH_32(a, b), c, true, true))
-TERNARY(mad_hi_cc_64, uint64_t, uint64_t, uint64_t, uint64_t, add_with_carry_uint64_t(&CARRY, HIGH_64(a, b), c, false, true))
-TERNARY(madc_hi_64, uint64_t, uint64_t, uint64_t, uint64_t, add_with_carry_uint64_t(&CARRY, HIGH_64(a, b), c, true, false))
-TERNARY(madc_hi_cc_64, uint64_t, uint64_t, uint64_t, uint64_t, add_with_carry_uint64_t(&CARRY, HIGH_64(a, b), c, true, true))
+TERNARY(mad_hi_cc_32, uint32_t, uint32_t, uint32_t, uint32_t,
+        add_with_carry_uint32_t(&CARRY, HIGH_32(a, b), c, false, true))
+TERNARY(madc_hi_32, uint32_t, uint32_t, uint32_t, uint32_t,
+        add_with_carry_uint32_t(&CARRY, HIGH_32(a, b), c, true, false))
+TERNARY(madc_hi_cc_32, uint32_t, uint32_t, uint32_t, uint32_t,
+        add_with_carry_uint32_t(&CARRY, HIGH_32(a, b), c, true, true))
+TERNARY(mad_hi_cc_64, uint64_t, uint64_t, uint64_t, uint64_t,
+        add_with_carry_uint64_t(&CARRY, HIGH_64(a, b), c, false, true))
+TERNARY(madc_hi_64, uint64_t, uint64_t, uint64_t, uint64_t,
+        add_with_carry_uint64_t(&CARRY, HIGH_64(a, b), c, true, false))
+TERNARY(madc_hi_cc_64, uint64_t, uint64_t, uint64_t, uint64_t,
+        add_with_carry_uint64_t(&CARRY, HIGH_64(a, b), c, true, true))
 
 // slct: a where c is not negative, else b.
 #define SELECT_BY_SIGN(T)                                                    \

@@ -56,7 +56,8 @@ static void read_sources(Warp *w, const Instr *i, uint32_t mask, const uint32_t 
             continue;
         }
         const uint8_t *source =
-            wanted[l] ? sim_access_lane(w, i, l, GLOBAL, from.address[l], wanted[l], i->bytes, ACCESS_ASYNC_READ) : NULL;
+            wanted[l] ? sim_access_lane(w, i, l, GLOBAL, from.address[l], wanted[l], i->bytes, ACCESS_ASYNC_READ)
+                      : NULL;
         for (uint32_t k = 0; k < wanted[l]; k++)
             copy->data[l][k] = (uint8_t)sim_read_bytes(source + k, 1);
     }

@@ -52,7 +52,8 @@ static uint64_t atomic_halves(const Instr *i, uint64_t old, uint64_t value)
     const bool brain = i->type == BF16 || i->type == BF16X2;
     uint64_t result = 0;
     for (int k = 0; k < i->bytes / 2; k++) {
-        const double a = sim_half_value((uint16_t)(old >> (16 * k)), brain), b = sim_half_value((uint16_t)(value >> (16 * k)), brain);
+        const double a = sim_half_value((uint16_t)(old >> (16 * k)), brain),
+                     b = sim_half_value((uint16_t)(value >> (16 * k)), brain);
         const double number = atomic_real(i->op, a, b);
         result |= (uint64_t)(brain ? sim_brain_from_double : sim_half_from_double)(number, ROUND_NEAREST) << (16 * k);
     }
@@ -135,7 +136,8 @@ static void update_lanes(Warp *w, const Instr *i, Access *access)
 void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
 {
     const size_t bytes = (size_t)i->bytes * i->count;
-    Access access = {.kind = ACCESS_ATOMIC, .space = (Space)i->at.space, .mask = mask, .bytes = bytes, .alignment = bytes};
+    Access access = {
+        .kind = ACCESS_ATOMIC, .space = (Space)i->at.space, .mask = mask, .bytes = bytes, .alignment = bytes};
     sim_find_addresses(w, i, access.address);
     w->block->counters.atomics++;
     if (i->at.space != GENERIC) {

@@ -41,7 +41,8 @@ static void say_where(Block *b, char *text, size_t space, const Instr *i, const 
     const Launch *launch = b->launch;
     char name[200];
     sim_readable_name(launch->kernel->name, name, sizeof name);
-    int used = snprintf(text, space, "simulator: kernel %s, block (%u,%u,%u)", name, b->index.x, b->index.y, b->index.z);
+    int used =
+        snprintf(text, space, "simulator: kernel %s, block (%u,%u,%u)", name, b->index.x, b->index.y, b->index.z);
     if (lane >= 0) {
         const unsigned thread = (unsigned)(w->number * LANES + lane);
         used += snprintf(text + used, space - (size_t)used, ", thread (%u,%u,%u)", thread % launch->block.x,
@@ -56,7 +57,8 @@ static void say_where(Block *b, char *text, size_t space, const Instr *i, const 
         const bool inlined = s->own_file != s->source_file &&
                              line_of_source(launch->module, s->own_file, s->own_line, own, sizeof own);
         if (known)
-            used += snprintf(text + used, space - (size_t)used, " (%s%s%s)", line, inlined ? ", inlined into " : "", inlined ? own : "");
+            used += snprintf(text + used, space - (size_t)used, " (%s%s%s)", line, inlined ? ", inlined into " : "",
+                             inlined ? own : "");
     }
     snprintf(text + used, space - (size_t)used, ": ");
 }
@@ -104,8 +106,9 @@ static _Noreturn void report_deadlock(Block *b)
                           __builtin_popcount(p->mask));
             const bool barrier = p->waiting == WAITS_AT_BARRIER;
             sim_fault(&b->warps[n], &code[p->pc - (barrier ? 1 : 0)], __builtin_ctz(p->mask), cudaErrorLaunchTimeout,
-                      barrier ? "%u threads wait at barrier %d, which others of the %u threads still alive never reach"
-                              : "%u lanes wait for others of their warp, which never come (lanes 0x%x; %u threads alive)",
+                      barrier
+                          ? "%u threads wait at barrier %d, which others of the %u threads still alive never reach"
+                          : "%u lanes wait for others of their warp, which never come (lanes 0x%x; %u threads alive)",
                       barrier ? b->barriers[p->barrier].count : (unsigned)__builtin_popcount(p->mask),
                       barrier ? (unsigned)p->barrier : p->mask, b->live);
         }
@@ -149,8 +152,8 @@ static void give_result(Path *p, const Barrier *barrier)
     *d = (*d & ~p->mask) | (result ? p->mask : 0);
 }
 
-// Threads that have ended count as arrived, on a GPU as here; but a barrier in code that not all threads reach is an error, and
-// so is one that they reach at different places.
+// Threads that have ended count as arrived, on a GPU as here; but a barrier in code that not all threads reach is an
+// error, and so is one that they reach at different places.
 static void check_arrivals(Block *b, const Barrier *barrier)
 {
     const Path *first = NULL, *other = NULL;
@@ -160,7 +163,8 @@ static void check_arrivals(Block *b, const Barrier *barrier)
             if (!(barrier->arrived[n] & p->mask) || p->waiting != RUNS)
                 continue;
             const Instr *at = instruction_before(p), *there = first ? instruction_before(first) : at;
-            if (at->control == BLOCK_BARRIER && at != there && at->statement->source_line != there->statement->source_line && !other) {
+            if (at->control == BLOCK_BARRIER && at != there &&
+                at->statement->source_line != there->statement->source_line && !other) {
                 other = p;
                 of_other = &b->warps[n];
             }
@@ -174,16 +178,18 @@ static void check_arrivals(Block *b, const Barrier *barrier)
     Place places[2];
     const int count = other ? 2 : 1;
     for (int k = 0; k < count; k++)
-        places[k] = sim_place_of(b->launch, b->number, (uint32_t)(warps[k]->number * LANES + __builtin_ctz(paths[k]->mask)),
-                                 instruction_before(paths[k]), "waits at the barrier");
+        places[k] =
+            sim_place_of(b->launch, b->number, (uint32_t)(warps[k]->number * LANES + __builtin_ctz(paths[k]->mask)),
+                         instruction_before(paths[k]), "waits at the barrier");
     char title[160];
     if (other)
         snprintf(title, sizeof title, "threads of a block wait at different barriers, one for the other");
     else
-        snprintf(title, sizeof title, "%u of the block's %u threads never come to this barrier: they have ended", b->threads - barrier->count,
-                 b->threads);
+        snprintf(title, sizeof title, "%u of the block's %u threads never come to this barrier: they have ended",
+                 b->threads - barrier->count, b->threads);
     sim_await_turn(b);
-    sim_add_finding(BARRIER_MISUSE, title, places, count, "__syncthreads() must be reached by all threads of the block, at the same place");
+    sim_add_finding(BARRIER_MISUSE, title, places, count,
+                    "__syncthreads() must be reached by all threads of the block, at the same place");
 }
 
 void sim_check_barrier(Block *b, int number)
@@ -261,7 +267,8 @@ static void start_block(Block *b, uint64_t place)
 static bool is_unaligned(const Path *p)
 {
     const Slice opcode = p->frame->function->program->code[p->pc - 1].statement->opcode;
-    return opcode.length > 8 && memcmp(opcode.text, "barrier.", 8) == 0 && !memmem(opcode.text, opcode.length, ".aligned", 8);
+    return opcode.length > 8 && memcmp(opcode.text, "barrier.", 8) == 0 &&
+           !memmem(opcode.text, opcode.length, ".aligned", 8);
 }
 
 // Lets lanes go on that wait at a join, where those that they wait for wait for them. False if there are none.
@@ -312,7 +319,8 @@ static Warp *busiest_warp(Block *b)
 {
     Warp *busiest = &b->warps[0];
     for (int n = 0; n < b->warp_count; n++)
-        if (sim_next_path(&b->warps[n]) && (!sim_next_path(busiest) || b->warps[n].instructions > busiest->instructions))
+        if (sim_next_path(&b->warps[n]) &&
+            (!sim_next_path(busiest) || b->warps[n].instructions > busiest->instructions))
             busiest = &b->warps[n];
     return busiest;
 }
@@ -335,7 +343,8 @@ static _Noreturn void report_stuck(Block *b)
 static _Noreturn void report_limit(Block *b, uint64_t instructions)
 {
     char what[160];
-    snprintf(what, sizeof what, "%llu warp instructions and no end: an endless loop? ($SIM_MAX_INSTRUCTIONS sets the limit)",
+    snprintf(what, sizeof what,
+             "%llu warp instructions and no end: an endless loop? ($SIM_MAX_INSTRUCTIONS sets the limit)",
              (unsigned long long)instructions);
     report_endless(b, what);
 }
@@ -543,9 +552,10 @@ static void report_memory(Launch *launch)
     char name[200];
     sim_readable_name(launch->kernel->name, name, sizeof name);
     launch->error = cudaErrorMemoryAllocation;
-    snprintf(launch->message, sizeof launch->message,
-             "simulator: kernel %s: no memory for a block's %zu bytes of shared memory and %zu of local memory a thread", name,
-             launch->shared_bytes, launch->local_bytes);
+    snprintf(
+        launch->message, sizeof launch->message,
+        "simulator: kernel %s: no memory for a block's %zu bytes of shared memory and %zu of local memory a thread",
+        name, launch->shared_bytes, launch->local_bytes);
 }
 
 static int worker_count(const Launch *launch)
@@ -588,8 +598,8 @@ static void start_cluster(Launch *launch, Block *const *blocks)
         start_block(blocks[k], launch->next_block++);
 }
 
-// Each of the block's warps has a turn. Where it was the last of its cluster that ended, the next cluster begins; false if
-// there is none.
+// Each of the block's warps has a turn. Where it was the last of its cluster that ended, the next cluster begins;
+// false if there is none.
 static bool have_turn(Block *b)
 {
     Launch *launch = b->launch;
@@ -713,7 +723,8 @@ static uint64_t *order_of_blocks(const Launch *launch)
     if (!numbers)
         abort();
     for (uint64_t place = 0; place < launch->blocks; place++)
-        numbers[place] = block_in_cluster(launch, clusters ? clusters[place / size] : place / size, (uint32_t)(place % size));
+        numbers[place] =
+            block_in_cluster(launch, clusters ? clusters[place / size] : place / size, (uint32_t)(place % size));
     free(clusters);
     return numbers;
 }
@@ -724,10 +735,12 @@ static bool wants_together(const Launch *launch)
     return launch->workspace || launch->cluster_blocks > 1 || (asked && launch->order != FREE);
 }
 
-// Dynamic shared memory lies behind the kernel's own; where that has gaps for the checker, behind one more, in its usual banks.
+// Dynamic shared memory lies behind the kernel's own; where that has gaps for the checker, behind one more, in its
+// usual banks.
 static void place_dynamic_shared(Launch *launch)
 {
-    const size_t fixed = launch->kernel->shared_bytes, extent = launch->kernel->shared_extent, align = launch->module->dynamic_align;
+    const size_t fixed = launch->kernel->shared_bytes, extent = launch->kernel->shared_extent,
+                 align = launch->module->dynamic_align;
     const size_t unit = align > LINE_BYTES ? align : LINE_BYTES, usual = (fixed + align - 1) / align * align;
     launch->dynamic_shared = (uint32_t)(extent == fixed && !sim_checks() ? usual : extent == 0 ? 0
                                         : (extent + LINE_BYTES + unit - 1) / unit * unit + usual % unit);
@@ -747,10 +760,15 @@ static size_t local_bytes_of(const Function *kernel, size_t stack)
     return kernel->program->calls ? own + stack : own;
 }
 
-cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
-                               size_t stack_bytes, void **arguments, Grouping grouping)
+cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid, dim3 block,
+                               size_t dynamic_bytes, size_t stack_bytes, void **arguments, Grouping grouping)
 {
-    Launch launch = {.module = module, .device = sim_current_device, .kernel = kernel, .grid = grid, .block = block, .dynamic_bytes = dynamic_bytes};
+    Launch launch = {.module = module,
+                     .device = sim_current_device,
+                     .kernel = kernel,
+                     .grid = grid,
+                     .block = block,
+                     .dynamic_bytes = dynamic_bytes};
     const dim3 cluster = grouping.cluster.x ? grouping.cluster : kernel->cluster;
     launch.explicit_cluster = cluster.x > 0;
     launch.cluster = launch.explicit_cluster ? cluster : (dim3){1, 1, 1};

@@ -27,10 +27,11 @@ typedef struct Mbarrier { // its 8 bytes in shared memory
 _Static_assert(sizeof(Mbarrier) == 8, "an mbarrier has 8 bytes");
 
 // Where a lane's operand in brackets points.
-static uint8_t *operand_pointer(Warp *w, const Instr *i, const Address *operand, int lane, size_t bytes, size_t alignment,
-                                AccessKind kind)
+static uint8_t *operand_pointer(Warp *w, const Instr *i, const Address *operand, int lane, size_t bytes,
+                                size_t alignment, AccessKind kind)
 {
-    return sim_access_lane(w, i, lane, (Space)operand->space, sim_operand_address(w, operand, lane), bytes, alignment, kind);
+    return sim_access_lane(w, i, lane, (Space)operand->space, sim_operand_address(w, operand, lane), bytes, alignment,
+                           kind);
 }
 
 static Mbarrier *barrier_at(Warp *w, const Instr *i, const Address *operand, int lane, AccessKind kind)
@@ -102,8 +103,8 @@ static void tell_arrivals(Warp *w, const Instr *i, uint32_t mask, const uint32_t
     }
 }
 
-// arrive, expect_tx and both together: b arrivals, c bytes; d becomes the barrier as it was before. Those who arrive and
-// drop out are not awaited in later phases.
+// arrive, expect_tx and both together: b arrivals, c bytes; d becomes the barrier as it was before. Those who arrive
+// and drop out are not awaited in later phases.
 void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint32_t *arrivals = OPERAND(uint32_t, b), *bytes = OPERAND(uint32_t, c);
@@ -126,7 +127,8 @@ void sim_arrive_after_copies(Warp *w, const Instr *i, uint32_t mask)
 {
     sim_await_all_copies(w, i, mask);
     for (uint32_t rest = w->block->check ? mask : 0; rest; rest &= rest - 1)
-        sim_order_copy(w, __builtin_ctz(rest), (uint64_t)(uintptr_t)valid_barrier_at(w, i, i->addresses, __builtin_ctz(rest)));
+        sim_order_copy(w, __builtin_ctz(rest),
+                       (uint64_t)(uintptr_t)valid_barrier_at(w, i, i->addresses, __builtin_ctz(rest)));
     sim_mbarrier_arrive(w, i, mask);
 }
 
@@ -212,7 +214,8 @@ void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
         copy(to, operand_pointer(w, i, &i->addresses[1], l, bytes[l], UNIT, ACCESS_ASYNC_READ), bytes[l]);
         const bool out = i->addresses[0].space != SHARED;
         if (w->block->check)
-            sim_check_engine(w, i, l, sim_operand_address(w, &i->addresses[out ? 1 : 2], l), out ? bytes[l] : sizeof(Mbarrier), out);
+            sim_check_engine(w, i, l, sim_operand_address(w, &i->addresses[out ? 1 : 2], l),
+                             out ? bytes[l] : sizeof(Mbarrier), out);
         if (out && w->block->check)
             add_source(w, l, sim_operand_address(w, &i->addresses[1], l), bytes[l]);
         if (out)

@@ -31,7 +31,8 @@ cudaError_t sim_done(cudaError_t error);
 // Remembers that kernel<<<...>>> was refused, and why: a finding at the program's end if the host thread never asks.
 void sim_note_refusal(const char *launch, cudaError_t error, const char *why);
 
-extern _Thread_local bool sim_uses_runtime; // this host thread has called it: the driver's calls need no cuInit, no context
+extern _Thread_local bool
+    sim_uses_runtime; // this host thread has called it: the driver's calls need no cuInit, no context
 
 // What a call gives that comes after a kernel has failed: the same error, until a reset.
 #define STOP_IF_BROKEN()                       \
@@ -165,7 +166,8 @@ void sim_set_bytes(void *pointer, int value, size_t bytes);
 // ---- calls_launch.c
 
 // What is wrong with a launch, its stream apart.
-cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments, bool cooperative,
+cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments,
+                             bool cooperative,
                              dim3 cluster); // of the launch; 0: the kernel's own, or none
 cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative, dim3 *cluster);
 int sim_largest_cluster(const Kernel *kernel); // in blocks
@@ -183,7 +185,8 @@ void sim_end_all_graphs(void);                          // and captures
 cudaError_t sim_forbidden_in_capture(bool uses_legacy_stream); // by a call that the capture does not see
 cudaError_t sim_device_in_capture(void);                       // by one that waits for all streams
 cudaError_t sim_stream_in_capture(cudaStream_t stream);        // by one that asks about the stream
-cudaError_t sim_leave_capture(cudaStream_t stream);            // by one that destroys it; only where the capture began it may not
+cudaError_t
+sim_leave_capture(cudaStream_t stream); // by one that destroys it; only where the capture began it may not
 cudaError_t sim_event_in_capture(cudaEvent_t event);           // by one that asks about the event
 // Records of events, waiting for them, allocations. If they are captured, nothing is left to do.
 cudaError_t sim_capture_record(cudaEvent_t event, cudaStream_t stream, unsigned flags, bool *captured);
@@ -209,7 +212,8 @@ typedef struct AtOnce {
 } AtOnce;
 AtOnce sim_begin_at_once(const char *call, bool waits);
 void sim_end_at_once(AtOnce *a);
-#define IN_DEFAULT_STREAM(waits) __attribute__((cleanup(sim_end_at_once), unused)) AtOnce at_once = sim_begin_at_once(__func__, (waits))
+#define IN_DEFAULT_STREAM(waits)                                                                                     \
+    __attribute__((cleanup(sim_end_at_once), unused)) AtOnce at_once = sim_begin_at_once(__func__, (waits))
 
 // ---- calls_functions.c
 

@@ -59,8 +59,8 @@ static bool is_possible(struct cudaExtent e, unsigned flags)
     return e.height > 0 ? fits(e.width, 131072) && e.height <= 65536 : fits(e.width, surface ? 32768 : 131072);
 }
 
-API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format, struct cudaExtent extent,
-                                  unsigned flags)
+API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format,
+                                  struct cudaExtent extent, unsigned flags)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
@@ -75,7 +75,8 @@ API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFo
     struct cudaArray *a = calloc(1, sizeof *a);
     if (!a)
         return sim_done(cudaErrorMemoryAllocation);
-    *a = (struct cudaArray){.format = *format, .extent = extent, .flags = flags, .device = sim_current_device, .next = arrays};
+    *a = (struct cudaArray){
+        .format = *format, .extent = extent, .flags = flags, .device = sim_current_device, .next = arrays};
     a->row_bytes = extent.width * sim_texel_bytes(format);
     a->rows = extent.height ? extent.height : 1;
     a->slices = extent.depth ? extent.depth : 1;
@@ -88,8 +89,8 @@ API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFo
     return cudaSuccess;
 }
 
-API cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format, size_t width, size_t height,
-                                unsigned flags)
+API cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format, size_t width,
+                                size_t height, unsigned flags)
 {
     const bool layered = flags & (cudaArrayLayered | cudaArrayCubemap);
     if (layered) // these have a depth, for which this call has no argument
@@ -141,7 +142,8 @@ void sim_forget_all_arrays(void)
     }
 }
 
-API cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cudaExtent *extent, unsigned *flags, cudaArray_t array)
+API cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cudaExtent *extent, unsigned *flags,
+                                 cudaArray_t array)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
@@ -198,10 +200,11 @@ static size_t span(const Box *box, Size size) // from its first byte to its last
 // The part of an array that begins at a place, in bytes, rows and slices.
 static cudaError_t box_in_array(struct cudaArray *a, Size at, Size size, Box *box)
 {
-    if (at.bytes > a->row_bytes || size.bytes > a->row_bytes - at.bytes ||
-        at.rows > a->rows || size.rows > a->rows - at.rows || at.slices > a->slices || size.slices > a->slices - at.slices)
+    if (at.bytes > a->row_bytes || size.bytes > a->row_bytes - at.bytes || at.rows > a->rows ||
+        size.rows > a->rows - at.rows || at.slices > a->slices || size.slices > a->slices - at.slices)
         return cudaErrorInvalidValue;
-    *box = (Box){a->texels + (at.slices * a->rows + at.rows) * a->row_bytes + at.bytes, a->row_bytes, a->rows * a->row_bytes};
+    *box = (Box){a->texels + (at.slices * a->rows + at.rows) * a->row_bytes + at.bytes, a->row_bytes,
+                 a->rows * a->row_bytes};
     return cudaSuccess;
 }
 
@@ -300,8 +303,9 @@ API cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t 
     return sim_done(error);
 }
 
-API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x,
-                                         size_t from_y, size_t width, size_t height, enum cudaMemcpyKind kind)
+API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
+                                         size_t from_x, size_t from_y, size_t width, size_t height,
+                                         enum cudaMemcpyKind kind)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
@@ -321,8 +325,8 @@ API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_
     return sim_done(error);
 }
 
-API cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
-                                         size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
+API cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch,
+                                         size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     HOLD_MEMORY();
     REQUIRE_STREAM(stream);
@@ -330,8 +334,8 @@ API cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, con
     return cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind);
 }
 
-API cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
-                                           size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
+API cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
+                                           size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     HOLD_MEMORY();
     REQUIRE_STREAM(stream);
@@ -350,12 +354,14 @@ static uint8_t *run_in_array(const Run *run, size_t bytes)
 {
     const size_t row = run->array->row_bytes, all = row * run->array->rows;
     const size_t texel = sim_texel_bytes(&run->array->format);
-    if (run->x >= row || run->y >= run->array->rows || run->x % texel || bytes % texel || bytes > all - run->y * row - run->x)
+    if (run->x >= row || run->y >= run->array->rows || run->x % texel || bytes % texel ||
+        bytes > all - run->y * row - run->x)
         return NULL;
     return sim_memory_at(run->array->texels + run->y * row + run->x);
 }
 
-static cudaError_t copy_to_array(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+static cudaError_t copy_to_array(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
+                                 enum cudaMemcpyKind kind)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
@@ -373,7 +379,8 @@ static cudaError_t copy_to_array(cudaArray_t to, size_t x, size_t y, const void 
     return cudaSuccess;
 }
 
-static cudaError_t copy_from_array(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes, enum cudaMemcpyKind kind)
+static cudaError_t copy_from_array(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
+                                   enum cudaMemcpyKind kind)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
@@ -410,12 +417,14 @@ API cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
     return cudaSuccess;
 }
 
-API cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+API cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
+                                  enum cudaMemcpyKind kind)
 {
     return copy_to_array(to, x, y, from, bytes, kind);
 }
 
-API cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes, enum cudaMemcpyKind kind)
+API cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
+                                    enum cudaMemcpyKind kind)
 {
     return copy_from_array(to, from, x, y, bytes, kind);
 }

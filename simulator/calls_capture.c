@@ -425,7 +425,8 @@ API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptu
 
 #if CUDART_VERSION >= 13000
 API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *before,
-                                              const cudaGraphEdgeData *data, size_t count, enum cudaStreamCaptureMode mode)
+                                              const cudaGraphEdgeData *data, size_t count,
+                                              enum cudaStreamCaptureMode mode)
 {
     HOLD_MEMORY();
     REQUIRE(sim_graph_of(graph) && (before || count == 0), cudaErrorInvalidValue);
@@ -480,7 +481,8 @@ API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     REQUIRE_STREAM(stream);
     Capture *c = capture_of(stream, &p);
     REQUIRE(c, cudaErrorIllegalState);
-    REQUIRE(c->mode == cudaStreamCaptureModeRelaxed || pthread_equal(c->thread, pthread_self()), cudaErrorStreamCaptureWrongThread);
+    REQUIRE(c->mode == cudaStreamCaptureModeRelaxed || pthread_equal(c->thread, pthread_self()),
+            cudaErrorStreamCaptureWrongThread);
     REQUIRE(c->origin == key_of(stream), invalidate(c, cudaErrorStreamCaptureUnmatched));
     Graph *captured = sim_graph_of(c->graph);
     const cudaError_t error = c->invalid || !captured ? cudaErrorStreamCaptureInvalidated
@@ -557,9 +559,9 @@ static cudaError_t update_dependencies(cudaStream_t stream, const cudaGraphNode_
 }
 
 #if CUDART_VERSION >= 13000
-API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
-                                         cudaGraph_t *graph, const cudaGraphNode_t **before, const cudaGraphEdgeData **data,
-                                         size_t *count)
+API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                         unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **before,
+                                         const cudaGraphEdgeData **data, size_t *count)
 {
     REQUIRE(before || !data, cudaErrorInvalidValue);
     if (data)
@@ -567,20 +569,22 @@ API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCap
     return get_capture_info(stream, status, id, graph, before, count);
 }
 
-API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes, const cudaGraphEdgeData *data,
-                                                    size_t count, unsigned flags)
+API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes,
+                                                    const cudaGraphEdgeData *data, size_t count, unsigned flags)
 {
     REQUIRE(!data, cudaErrorNotSupported);
     return update_dependencies(stream, nodes, count, flags);
 }
 #else
-API cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
-                                            cudaGraph_t *graph, const cudaGraphNode_t **before, size_t *count)
+API cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                            unsigned long long *id, cudaGraph_t *graph,
+                                            const cudaGraphNode_t **before, size_t *count)
 {
     return get_capture_info(stream, status, id, graph, before, count);
 }
 
-API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes, size_t count, unsigned flags)
+API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes, size_t count,
+                                                    unsigned flags)
 {
     return update_dependencies(stream, nodes, count, flags);
 }

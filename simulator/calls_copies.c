@@ -16,7 +16,8 @@ static bool is_there(const void *pointer, size_t bytes, Side side)
     return side == ON_DEVICE ? sim_on_device(pointer, bytes) : sim_on_host(pointer, bytes);
 }
 
-static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes, const void *from, size_t from_bytes, enum cudaMemcpyKind kind)
+static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes, const void *from, size_t from_bytes,
+                              enum cudaMemcpyKind kind)
 {
     static const struct {
         Side from, to;
@@ -27,7 +28,8 @@ static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes,
     };
     if ((unsigned)kind > cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
-    const bool can_write = is_there(to, to_bytes, SIDES[kind].to), can_read = is_there(from, from_bytes, SIDES[kind].from);
+    const bool can_write = is_there(to, to_bytes, SIDES[kind].to),
+               can_read = is_there(from, from_bytes, SIDES[kind].from);
     if (!can_write)
         sim_find_wrong_range(call, "writes", to, to_bytes, SIDE_NAMES[SIDES[kind].to]);
     else if (!can_read)
@@ -97,7 +99,8 @@ void sim_set_bytes(void *pointer, int value, size_t bytes)
 // Whether the host waits for such a copy, where it is none of a stream.
 static bool waits(enum cudaMemcpyKind kind, const void *to, const void *from)
 {
-    return kind != cudaMemcpyDeviceToDevice && !(kind == cudaMemcpyDefault && sim_in_device_range(to) && sim_in_device_range(from));
+    return kind != cudaMemcpyDeviceToDevice &&
+           !(kind == cudaMemcpyDefault && sim_in_device_range(to) && sim_in_device_range(from));
 }
 
 API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
@@ -129,8 +132,8 @@ static bool span_of_rows(size_t pitch, size_t width, size_t rows, size_t *bytes)
 }
 
 // All is checked before the first row is copied.
-API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                             enum cudaMemcpyKind kind)
+API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                             size_t height, enum cudaMemcpyKind kind)
 {
     size_t to_bytes, from_bytes;
     HOLD_MEMORY();
@@ -189,8 +192,8 @@ API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
     const size_t to_slice = p->dstPtr.pitch * (p->dstPtr.ysize ? p->dstPtr.ysize : p->extent.height);
     const size_t from_slice = p->srcPtr.pitch * (p->srcPtr.ysize ? p->srcPtr.ysize : p->extent.height);
     for (size_t z = 0; z < p->extent.depth; z++) {
-        const cudaError_t error = cudaMemcpy2D(to + z * to_slice, p->dstPtr.pitch, from + z * from_slice, p->srcPtr.pitch,
-                                               p->extent.width, p->extent.height, p->kind);
+        const cudaError_t error = cudaMemcpy2D(to + z * to_slice, p->dstPtr.pitch, from + z * from_slice,
+                                               p->srcPtr.pitch, p->extent.width, p->extent.height, p->kind);
         if (error)
             return error;
     }
@@ -209,7 +212,8 @@ API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_
 
 static bool is_of_device(const void *pointer, size_t bytes, int device)
 {
-    return bytes == 0 || (sim_on_device(pointer, bytes) && sim_allocation_at((uint64_t)(uintptr_t)pointer)->device == device);
+    return bytes == 0 ||
+           (sim_on_device(pointer, bytes) && sim_allocation_at((uint64_t)(uintptr_t)pointer)->device == device);
 }
 
 API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
@@ -223,7 +227,8 @@ API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int fr
     return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
 }
 
-API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes, cudaStream_t stream)
+API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
+                                    cudaStream_t stream)
 {
     HOLD_MEMORY();
     REQUIRE_STREAM(stream);
@@ -290,7 +295,8 @@ API cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t widt
     return cudaSuccess;
 }
 
-API cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
+API cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height,
+                                  cudaStream_t stream)
 {
     HOLD_MEMORY();
     CAPTURE(stream, &(Work){cudaGraphNodeTypeMemset, .fill = {pointer, pitch, (unsigned)value, 1, width, height}});
@@ -314,14 +320,15 @@ API cudaError_t cudaMemset3D(struct cudaPitchedPtr pitched, int value, struct cu
     return cudaSuccess;
 }
 
-API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitched, int value, struct cudaExtent extent, cudaStream_t stream)
+API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitched, int value, struct cudaExtent extent,
+                                  cudaStream_t stream)
 {
     HOLD_MEMORY();
     const size_t rows_of_slice = pitched.ysize ? pitched.ysize : extent.height; // slices without rows between them
     const bool rows = extent.depth == 1 || rows_of_slice == extent.height;
     REQUIRE(rows || !sim_stream_in_capture(stream), cudaErrorNotSupported);
-    CAPTURE(stream, &(Work){cudaGraphNodeTypeMemset, .fill = {pitched.ptr, pitched.pitch, (unsigned)value, 1, extent.width,
-                                                              extent.height * extent.depth}});
+    CAPTURE(stream, &(Work){cudaGraphNodeTypeMemset, .fill = {pitched.ptr, pitched.pitch, (unsigned)value, 1,
+                                                              extent.width, extent.height * extent.depth}});
     return cudaMemset3D(pitched, value, extent);
 }
 
@@ -378,7 +385,8 @@ static cudaError_t part_of_symbol(const void *host, size_t bytes, size_t offset,
     return cudaSuccess;
 }
 
-API cudaError_t cudaMemcpyToSymbol(const void *host, const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
+API cudaError_t cudaMemcpyToSymbol(const void *host, const void *from, size_t bytes, size_t offset,
+                                   enum cudaMemcpyKind kind)
 {
     char *to = NULL;
     HOLD_MEMORY();

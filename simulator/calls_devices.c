@@ -186,7 +186,8 @@ static void set_texture_limits(struct cudaDeviceProp *p) // an H200's
         p->maxTexture3D[k] = p->maxSurface3D[k] = 16384;
     p->maxTexture3DAlt[0] = p->maxTexture3DAlt[1] = 8192;
     p->maxTexture3DAlt[2] = p->maxTexture1DLayered[0] = p->maxSurface1DLayered[0] = 32768;
-    p->maxTexture1DLayered[1] = p->maxTexture2DLayered[2] = p->maxSurface1DLayered[1] = p->maxSurface2DLayered[2] = 2048;
+    p->maxTexture1DLayered[1] = p->maxTexture2DLayered[2] = p->maxSurface1DLayered[1] = p->maxSurface2DLayered[2] =
+        2048;
 }
 
 API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
@@ -217,7 +218,8 @@ API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
     p->l2CacheSize = d->l2_bytes;
     p->memPitch = 2147483647;
     set_texture_limits(p);
-    p->unifiedAddressing = p->managedMemory = p->concurrentManagedAccess = p->canMapHostMemory = p->cooperativeLaunch = 1;
+    p->unifiedAddressing = p->managedMemory = p->concurrentManagedAccess = p->canMapHostMemory =
+        p->cooperativeLaunch = 1;
     p->clusterLaunch = 1;
     p->concurrentKernels = p->streamPrioritiesSupported = p->memoryPoolsSupported = p->hostRegisterSupported = 1;
     p->canUseHostPointerForRegisteredMem = 1;
@@ -234,20 +236,39 @@ API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute
         enum cudaDeviceAttr attribute;
         int value;
     } values[] = {
-        {cudaDevAttrMaxThreadsPerBlock, MAX_THREADS}, {cudaDevAttrMaxBlockDimX, 1024}, {cudaDevAttrMaxBlockDimY, 1024},
-        {cudaDevAttrMaxBlockDimZ, 64}, {cudaDevAttrMaxGridDimX, 2147483647}, {cudaDevAttrMaxGridDimY, 65535},
-        {cudaDevAttrMaxGridDimZ, 65535}, {cudaDevAttrMaxSharedMemoryPerBlock, d->shared_per_block},
+        {cudaDevAttrMaxThreadsPerBlock, MAX_THREADS},
+        {cudaDevAttrMaxBlockDimX, 1024},
+        {cudaDevAttrMaxBlockDimY, 1024},
+        {cudaDevAttrMaxBlockDimZ, 64},
+        {cudaDevAttrMaxGridDimX, 2147483647},
+        {cudaDevAttrMaxGridDimY, 65535},
+        {cudaDevAttrMaxGridDimZ, 65535},
+        {cudaDevAttrMaxSharedMemoryPerBlock, d->shared_per_block},
         {cudaDevAttrMaxSharedMemoryPerBlockOptin, d->shared_per_block_optin},
-        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, d->shared_per_sm}, {cudaDevAttrReservedSharedMemoryPerBlock, SIM_RESERVED_SHARED},
-        {cudaDevAttrTotalConstantMemory, 65536}, {cudaDevAttrWarpSize, LANES},
-        {cudaDevAttrMaxRegistersPerBlock, d->registers_per_sm}, {cudaDevAttrMaxRegistersPerMultiprocessor, d->registers_per_sm},
-        {cudaDevAttrMultiProcessorCount, d->sm_count}, {cudaDevAttrMaxThreadsPerMultiProcessor, d->threads_per_sm},
-        {cudaDevAttrMaxBlocksPerMultiprocessor, d->blocks_per_sm}, {cudaDevAttrL2CacheSize, d->l2_bytes},
-        {cudaDevAttrComputeCapabilityMajor, 9}, {cudaDevAttrUnifiedAddressing, 1}, {cudaDevAttrManagedMemory, 1},
-        {cudaDevAttrCanMapHostMemory, 1}, {cudaDevAttrCooperativeLaunch, 1}, {cudaDevAttrClusterLaunch, 1}, {cudaDevAttrMaxPitch, 2147483647},
-        {cudaDevAttrConcurrentManagedAccess, 1}, {cudaDevAttrConcurrentKernels, 1}, {cudaDevAttrStreamPrioritiesSupported, 1},
-        {cudaDevAttrMemoryPoolsSupported, 1}, {cudaDevAttrHostRegisterSupported, 1},
-        {cudaDevAttrCanUseHostPointerForRegisteredMem, 1}, {cudaDevAttrTextureAlignment, 512},
+        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, d->shared_per_sm},
+        {cudaDevAttrReservedSharedMemoryPerBlock, SIM_RESERVED_SHARED},
+        {cudaDevAttrTotalConstantMemory, 65536},
+        {cudaDevAttrWarpSize, LANES},
+        {cudaDevAttrMaxRegistersPerBlock, d->registers_per_sm},
+        {cudaDevAttrMaxRegistersPerMultiprocessor, d->registers_per_sm},
+        {cudaDevAttrMultiProcessorCount, d->sm_count},
+        {cudaDevAttrMaxThreadsPerMultiProcessor, d->threads_per_sm},
+        {cudaDevAttrMaxBlocksPerMultiprocessor, d->blocks_per_sm},
+        {cudaDevAttrL2CacheSize, d->l2_bytes},
+        {cudaDevAttrComputeCapabilityMajor, 9},
+        {cudaDevAttrUnifiedAddressing, 1},
+        {cudaDevAttrManagedMemory, 1},
+        {cudaDevAttrCanMapHostMemory, 1},
+        {cudaDevAttrCooperativeLaunch, 1},
+        {cudaDevAttrClusterLaunch, 1},
+        {cudaDevAttrMaxPitch, 2147483647},
+        {cudaDevAttrConcurrentManagedAccess, 1},
+        {cudaDevAttrConcurrentKernels, 1},
+        {cudaDevAttrStreamPrioritiesSupported, 1},
+        {cudaDevAttrMemoryPoolsSupported, 1},
+        {cudaDevAttrHostRegisterSupported, 1},
+        {cudaDevAttrCanUseHostPointerForRegisteredMem, 1},
+        {cudaDevAttrTextureAlignment, 512},
     };
     *value = 0; // clocks, bus width and all that this device does not have
     for (size_t k = 0; k < sizeof values / sizeof *values; k++)

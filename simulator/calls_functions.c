@@ -74,7 +74,8 @@ API cudaError_t cudaFuncSetCacheConfig(const void *host, enum cudaFuncCache conf
     return sim_kernel_of(host) ? cudaSuccess : sim_done(cudaErrorInvalidDeviceFunction);
 }
 
-API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *host, int threads, size_t dynamic_bytes, unsigned flags)
+API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *host, int threads,
+                                                                       size_t dynamic_bytes, unsigned flags)
 {
     Kernel *kernel;
     const Function *f;
@@ -87,7 +88,8 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *bloc
     return cudaSuccess;
 }
 
-API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads, size_t dynamic_bytes)
+API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads,
+                                                              size_t dynamic_bytes)
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, dynamic_bytes, 0);
 }
@@ -101,7 +103,8 @@ API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const v
     STOP_IF_BROKEN();
     const cudaError_t error = sim_find_kernel(host, &kernel, &f);
     REQUIRE(!error, error);
-    REQUIRE(bytes && blocks >= 1 && threads >= 1 && threads <= MAX_THREADS && blocks <= sim_blocks_per_sm(f, threads, 0),
+    REQUIRE(bytes && blocks >= 1 && threads >= 1 && threads <= MAX_THREADS &&
+                blocks <= sim_blocks_per_sm(f, threads, 0),
             cudaErrorInvalidValue);
     const size_t share = (size_t)(sim_device()->shared_per_sm / blocks) - SIM_RESERVED_SHARED - f->shared_bytes;
     const size_t largest = (size_t)sim_device()->shared_per_block_optin - f->shared_bytes;

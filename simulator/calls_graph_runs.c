@@ -164,7 +164,8 @@ static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
         const Node *node = graph->order[k];
         if (node->disabled)
             continue;
-        error = node->work.type == cudaGraphNodeTypeGraph ? run_nodes(node->work.child, timeline) : do_on_device(node, timeline);
+        error = node->work.type == cudaGraphNodeTypeGraph ? run_nodes(node->work.child, timeline)
+                                                          : do_on_device(node, timeline);
         if (node->work.type == cudaGraphNodeTypeHost && !error)
             node->work.host.fn(node->work.host.userData);
     }
@@ -188,7 +189,8 @@ static cudaError_t begin_launch(cudaGraphExec_t handle, cudaStream_t stream, Gra
     REQUIRE_STREAM(stream);
     GraphRun *found = run_of(handle);
     CAPTURE(stream, &(Work){cudaGraphNodeTypeGraph, .child = found->graph});
-    REQUIRE((found->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) || !holds_memory(found->graph), cudaErrorInvalidValue);
+    REQUIRE((found->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) || !holds_memory(found->graph),
+            cudaErrorInvalidValue);
     found->users++;
     *run = found;
     *timeline = sim_current_timeline();
@@ -251,7 +253,8 @@ static cudaError_t change(cudaGraphExec_t run, cudaGraphNode_t handle, const Wor
     return sim_done(error);
 }
 
-API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node, const struct cudaKernelNodeParams *p)
+API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node,
+                                                 const struct cudaKernelNodeParams *p)
 {
     HOLD_MEMORY();
     REQUIRE(p, cudaErrorInvalidValue);
@@ -262,41 +265,47 @@ API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t run, cudaGraphN
     return change(run, node, &work);
 }
 
-API cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node, const struct cudaMemcpy3DParms *p)
+API cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node,
+                                                 const struct cudaMemcpy3DParms *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
     return change(run, node, &(Work){cudaGraphNodeTypeMemcpy, .copy = *p});
 }
 
-API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t run, cudaGraphNode_t node, void *to, const void *from,
-                                                   size_t bytes, enum cudaMemcpyKind kind)
+API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t run, cudaGraphNode_t node, void *to,
+                                                   const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    return change(run, node, &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_copy_of_rows(to, bytes, from, bytes, bytes, 1, kind)});
+    return change(run, node,
+                  &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_copy_of_rows(to, bytes, from, bytes, bytes, 1, kind)});
 }
 
-API cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t run, cudaGraphNode_t node, const void *symbol,
-                                                         const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
+API cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t run, cudaGraphNode_t node,
+                                                         const void *symbol, const void *from, size_t bytes,
+                                                         size_t offset, enum cudaMemcpyKind kind)
 {
     Work work;
     const cudaError_t error = sim_work_with_symbol(&work, symbol, true, from, bytes, offset, kind);
     return error ? error : change(run, node, &work);
 }
 
-API cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t run, cudaGraphNode_t node, void *to, const void *symbol,
-                                                           size_t bytes, size_t offset, enum cudaMemcpyKind kind)
+API cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t run, cudaGraphNode_t node, void *to,
+                                                           const void *symbol, size_t bytes, size_t offset,
+                                                           enum cudaMemcpyKind kind)
 {
     Work work;
     const cudaError_t error = sim_work_with_symbol(&work, symbol, false, to, bytes, offset, kind);
     return error ? error : change(run, node, &work);
 }
 
-API cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node, const struct cudaMemsetParams *p)
+API cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node,
+                                                 const struct cudaMemsetParams *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
     return change(run, node, &(Work){cudaGraphNodeTypeMemset, .fill = *p});
 }
 
-API cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node, const struct cudaHostNodeParams *p)
+API cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node,
+                                               const struct cudaHostNodeParams *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
     return change(run, node, &(Work){cudaGraphNodeTypeHost, .host = *p});
@@ -354,7 +363,8 @@ API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t run, cudaGraphNode_t nod
 
 // ---- Changed as a whole
 
-static bool differs(cudaGraphExecUpdateResultInfo *info, enum cudaGraphExecUpdateResult result, const Node *node, const Node *from)
+static bool differs(cudaGraphExecUpdateResultInfo *info, enum cudaGraphExecUpdateResult result, const Node *node,
+                    const Node *from)
 {
     *info = (cudaGraphExecUpdateResultInfo){result, node ? node->handle : NULL, from ? from->handle : NULL};
     return true;
@@ -390,7 +400,8 @@ static cudaError_t take_work(Graph *old, const Graph *new)
 {
     cudaError_t error = cudaSuccess;
     for (Node *a = old->nodes, *b = new->nodes; a && !error; a = a->next, b = b->next)
-        error = a->work.type == cudaGraphNodeTypeGraph ? take_work(a->work.child, b->work.child) : sim_replace_work(a, &b->work);
+        error = a->work.type == cudaGraphNodeTypeGraph ? take_work(a->work.child, b->work.child)
+                                                       : sim_replace_work(a, &b->work);
     return error;
 }
 

@@ -37,7 +37,8 @@ cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory)
     *memory = calloc(1, sizeof **memory);
     if (!*memory)
         abort();
-    **memory = (GraphMemory){.address = address, .bytes = bytes, .device = sim_current_device, .owners = 1, .next = memories};
+    **memory = (GraphMemory){
+        .address = address, .bytes = bytes, .device = sim_current_device, .owners = 1, .next = memories};
     memories = *memory;
     return cudaSuccess;
 }
@@ -111,7 +112,8 @@ API cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttr
 {
     HOLD_MEMORY();
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
-    REQUIRE(attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh, cudaErrorInvalidValue);
+    REQUIRE(attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh,
+            cudaErrorInvalidValue);
     REQUIRE(value && *(uint64_t *)value == 0, cudaErrorInvalidValue); // they can be set to 0 only
     bytes_on[device].most_kept = bytes_on[device].kept;
     return cudaSuccess;
@@ -153,11 +155,13 @@ static cudaError_t copy_kernel_work(KernelWork *to, const KernelWork *from)
     const Function *f;
     cudaError_t error = sim_find_kernel(from->host, &kernel, &f);
     if (!error && from->extra) {
-        error = from->arguments ? cudaErrorInvalidValue : sim_unpack_arguments(f, from->extra, unpacked, MOST_ARGUMENTS);
+        error =
+            from->arguments ? cudaErrorInvalidValue : sim_unpack_arguments(f, from->extra, unpacked, MOST_ARGUMENTS);
         arguments = unpacked;
     }
     if (!error)
-        error = sim_check_launch(from->host, from->grid, from->block, from->dynamic_bytes, arguments, from->cooperative, (dim3){0, 0, 0});
+        error = sim_check_launch(from->host, from->grid, from->block, from->dynamic_bytes, arguments,
+                                 from->cooperative, (dim3){0, 0, 0});
     if (error)
         return error;
     *to = *from;
@@ -476,7 +480,8 @@ API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle)
 
 // ---- Adding nodes
 
-static cudaError_t add(cudaGraphNode_t *handle, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count, const Work *work)
+static cudaError_t add(cudaGraphNode_t *handle, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
+                       const Work *work)
 {
     Node *node;
     HOLD_MEMORY();
@@ -495,23 +500,24 @@ Work sim_kernel_work(const struct cudaKernelNodeParams *p)
                   .kernel = {p->func, p->gridDim, p->blockDim, p->sharedMemBytes, false, p->kernelParams, p->extra}};
 }
 
-API cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
-                                       const struct cudaKernelNodeParams *p)
+API cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
+                                       size_t count, const struct cudaKernelNodeParams *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
     const Work work = sim_kernel_work(p);
     return add(node, graph, before, count, &work);
 }
 
-API cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
-                                       const struct cudaMemcpy3DParms *p)
+API cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
+                                       size_t count, const struct cudaMemcpy3DParms *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
     return add(node, graph, before, count, &(Work){cudaGraphNodeTypeMemcpy, .copy = *p});
 }
 
-API cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
-                                         void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+API cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
+                                         size_t count, void *to, const void *from, size_t bytes,
+                                         enum cudaMemcpyKind kind)
 {
     return add(node, graph, before, count,
                &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_copy_of_rows(to, bytes, from, bytes, bytes, 1, kind)});
@@ -546,8 +552,9 @@ API cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_
     return error ? error : add(node, graph, before, count, &work);
 }
 
-API cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
-                                                 size_t count, void *to, const void *symbol, size_t bytes, size_t offset,
+API cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                 const cudaGraphNode_t *before, size_t count, void *to,
+                                                 const void *symbol, size_t bytes, size_t offset,
                                                  enum cudaMemcpyKind kind)
 {
     Work work;
@@ -555,27 +562,28 @@ API cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGrap
     return error ? error : add(node, graph, before, count, &work);
 }
 
-API cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
-                                       const struct cudaMemsetParams *p)
+API cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
+                                       size_t count, const struct cudaMemsetParams *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
     return add(node, graph, before, count, &(Work){cudaGraphNodeTypeMemset, .fill = *p});
 }
 
-API cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
-                                     const struct cudaHostNodeParams *p)
+API cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
+                                     size_t count, const struct cudaHostNodeParams *p)
 {
     REQUIRE(p, cudaErrorInvalidValue);
     return add(node, graph, before, count, &(Work){cudaGraphNodeTypeHost, .host = *p});
 }
 
-API cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count)
+API cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
+                                      size_t count)
 {
     return add(node, graph, before, count, &(Work){.type = cudaGraphNodeTypeEmpty});
 }
 
-API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
-                                           cudaGraph_t child)
+API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
+                                           size_t count, cudaGraph_t child)
 {
     HOLD_MEMORY();
     REQUIRE_GRAPH(child);
@@ -642,7 +650,8 @@ API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKe
     REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
     REQUIRE(p, cudaErrorInvalidValue);
     const KernelWork *k = &sim_node_of(node)->work.kernel;
-    *p = (struct cudaKernelNodeParams){(void *)(uintptr_t)k->host, k->grid, k->block, (unsigned)k->dynamic_bytes, k->arguments, NULL};
+    *p = (struct cudaKernelNodeParams){(void *)(uintptr_t)k->host, k->grid,      k->block,
+                                       (unsigned)k->dynamic_bytes, k->arguments, NULL};
     return cudaSuccess;
 }
 
@@ -671,13 +680,15 @@ API cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const struct 
     return change(node, &(Work){cudaGraphNodeTypeMemcpy, .copy = *p});
 }
 
-API cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+API cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from, size_t bytes,
+                                               enum cudaMemcpyKind kind)
 {
-    return change(node, &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_copy_of_rows(to, bytes, from, bytes, bytes, 1, kind)});
+    return change(node,
+                  &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_copy_of_rows(to, bytes, from, bytes, bytes, 1, kind)});
 }
 
-API cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol, const void *from, size_t bytes,
-                                                     size_t offset, enum cudaMemcpyKind kind)
+API cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol, const void *from,
+                                                     size_t bytes, size_t offset, enum cudaMemcpyKind kind)
 {
     Work work;
     const cudaError_t error = sim_work_with_symbol(&work, symbol, true, from, bytes, offset, kind);
@@ -783,7 +794,8 @@ API cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *pointe
 }
 
 // Of the attributes of a launch only this one changes what a kernel does here.
-API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, const cudaLaunchAttributeValue *value)
+API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
+                                                const cudaLaunchAttributeValue *value)
 {
     bool cooperative = false;
     HOLD_MEMORY();
@@ -799,7 +811,8 @@ API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunch
     return sim_done(error);
 }
 
-API cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value)
+API cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
+                                                cudaLaunchAttributeValue *value)
 {
     HOLD_MEMORY();
     REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
@@ -905,7 +918,8 @@ static cudaError_t get_dependents(cudaGraphNode_t node, cudaGraphNode_t *after, 
 
 // ---- Edges: changed
 
-static cudaError_t check_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count, bool present)
+static cudaError_t check_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                               size_t count, bool present)
 {
     REQUIRE_GRAPH(graph);
     REQUIRE(count == 0 || (from && to), cudaErrorInvalidValue);
@@ -958,21 +972,24 @@ static void give_edge_data(cudaGraphEdgeData *data, const size_t *count)
         memset(data, 0, *count * sizeof *data);
 }
 
-API cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *data, size_t *count)
+API cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                  cudaGraphEdgeData *data, size_t *count)
 {
     REQUIRE(from || !data, cudaErrorInvalidValue);
     give_edge_data(data, count);
     return get_edges(graph, from, to, count);
 }
 
-API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *before, cudaGraphEdgeData *data, size_t *count)
+API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *before, cudaGraphEdgeData *data,
+                                             size_t *count)
 {
     REQUIRE(before || !data, cudaErrorInvalidValue);
     give_edge_data(data, count);
     return get_dependencies(node, before, count);
 }
 
-API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *after, cudaGraphEdgeData *data, size_t *count)
+API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *after, cudaGraphEdgeData *data,
+                                               size_t *count)
 {
     REQUIRE(after || !data, cudaErrorInvalidValue);
     give_edge_data(data, count);
@@ -1001,7 +1018,8 @@ cudaError_t sim_work_of(const struct cudaGraphNodeParams *p, Work *work)
     *work = (Work){.type = p->type};
     switch (p->type) {
     case cudaGraphNodeTypeKernel:
-        work->kernel = (KernelWork){k->func, k->gridDim, k->blockDim, k->sharedMemBytes, false, k->kernelParams, k->extra};
+        work->kernel =
+            (KernelWork){k->func, k->gridDim, k->blockDim, k->sharedMemBytes, false, k->kernelParams, k->extra};
         return cudaSuccess;
     case cudaGraphNodeTypeMemcpy:
         work->copy = p->memcpy.copyParams;
@@ -1028,7 +1046,8 @@ cudaError_t sim_work_of(const struct cudaGraphNodeParams *p, Work *work)
         return cudaSuccess;
     default:
         REQUIRE((unsigned)p->type < cudaGraphNodeTypeCount, cudaErrorInvalidValue);
-        fprintf(stderr, "simulator: nodes of a graph of type %d, such as conditional ones, are not supported\n", (int)p->type);
+        fprintf(stderr, "simulator: nodes of a graph of type %d, such as conditional ones, are not supported\n",
+                (int)p->type);
         return sim_done(cudaErrorNotSupported);
     }
 }
@@ -1080,12 +1099,14 @@ API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNo
     return get_dependents(node, after, count);
 }
 
-API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count)
+API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                         size_t count)
 {
     return add_edges(graph, from, to, count);
 }
 
-API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count)
+API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                            size_t count)
 {
     return remove_edges(graph, from, to, count);
 }
@@ -1096,8 +1117,9 @@ API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNo
 
 static const char *type_name(enum cudaGraphNodeType type)
 {
-    static const char *const NAMES[] = {"KERNEL", "MEMCPY", "MEMSET", "HOST", "GRAPH", "EMPTY", "EVENT_WAIT", "EVENT_RECORD",
-                                        "EXT_SEMAS_SIGNAL", "EXT_SEMAS_WAIT", "MEM_ALLOC", "MEM_FREE"};
+    static const char *const NAMES[] = {
+        "KERNEL",     "MEMCPY",       "MEMSET",           "HOST",           "GRAPH",     "EMPTY",
+        "EVENT_WAIT", "EVENT_RECORD", "EXT_SEMAS_SIGNAL", "EXT_SEMAS_WAIT", "MEM_ALLOC", "MEM_FREE"};
     return (size_t)type < sizeof NAMES / sizeof *NAMES ? NAMES[type] : "?";
 }
 

@@ -87,10 +87,14 @@ static cudaError_t check_cluster(const Kernel *kernel, const Function *f, dim3 g
     const bool too_long = size.x > LARGEST_CLUSTER || size.y > LARGEST_CLUSTER || size.z > LARGEST_CLUSTER;
     const uint64_t largest = (uint64_t)sim_largest_cluster(kernel), named = (uint64_t)f->most_cluster_blocks;
     if (named && blocks > named)
-        return refuse(f, ERROR, "clusters of " BY " blocks; its own __launch_bounds__ allow %d blocks a cluster", OF(size), (int)named);
+        return refuse(f, ERROR, "clusters of " BY " blocks; its own __launch_bounds__ allow %d blocks a cluster",
+                      OF(size), (int)named);
     if (too_long || blocks > largest)
-        return refuse(f, ERROR, "clusters of " BY " blocks; at most %d blocks are possible, and %d after cudaFuncSetAttribute(kernel, "
-                      "cudaFuncAttributeNonPortableClusterSizeAllowed, 1)", OF(size), PORTABLE_CLUSTER, LARGEST_CLUSTER);
+        return refuse(f, ERROR,
+                      "clusters of " BY
+                      " blocks; at most %d blocks are possible, and %d after cudaFuncSetAttribute(kernel, "
+                      "cudaFuncAttributeNonPortableClusterSizeAllowed, 1)",
+                      OF(size), PORTABLE_CLUSTER, LARGEST_CLUSTER);
     if (grid.x % size.x || grid.y % size.y || grid.z % size.z)
         return refuse(f, ERROR, "a grid of " BY " blocks is not made of whole clusters of " BY, OF(grid), OF(size));
     return cudaSuccess;
@@ -107,12 +111,14 @@ static cudaError_t check_grid_and_block(const Function *f, dim3 grid, dim3 block
     if (grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535)
         return refuse(f, ERROR, "a grid of " BY " blocks; at most 2147483647 x 65535 x 65535 are possible", OF(grid));
     if (threads > MAX_THREADS)
-        return refuse(f, ERROR, "%llu threads a block, at most %d are possible", (unsigned long long)threads, MAX_THREADS);
+        return refuse(f, ERROR, "%llu threads a block, at most %d are possible", (unsigned long long)threads,
+                      MAX_THREADS);
     if (block.z > 64)
         return refuse(f, ERROR, "a block of " BY " threads; at most 1024 x 1024 x 64 are possible", OF(block));
     const uint64_t named = f->max_threads ? (uint64_t)f->max_threads : MAX_THREADS;
     if (threads > named)
-        return refuse(f, cudaErrorInvalidValue, "%d threads a block; its own __launch_bounds__ allow %d", (int)threads, (int)named);
+        return refuse(f, cudaErrorInvalidValue, "%d threads a block; its own __launch_bounds__ allow %d",
+                      (int)threads, (int)named);
     if (f->exact_threads && threads < named)
         return refuse(f, cudaErrorInvalidValue, "%d threads a block; it was compiled for %d", (int)threads, (int)named);
     return cudaSuccess;
@@ -123,13 +129,18 @@ static cudaError_t check_shared(const Kernel *kernel, const Function *f, size_t 
     const size_t usual = (size_t)sim_device()->shared_per_block, allowed = sim_most_dynamic_bytes(kernel, f);
     const size_t possible = (size_t)sim_device()->shared_per_block_optin - f->shared_bytes;
     if (f->shared_bytes > usual)
-        return refuse(f, cudaErrorInvalidValue, "its variables take %zu bytes of shared memory, at most %zu are possible; dynamic shared "
-                      "memory may be larger", f->shared_bytes, usual);
+        return refuse(f, cudaErrorInvalidValue,
+                      "its variables take %zu bytes of shared memory, at most %zu are possible; dynamic shared "
+                      "memory may be larger",
+                      f->shared_bytes, usual);
     if (dynamic_bytes > possible)
-        return refuse(f, cudaErrorInvalidValue, "%zu bytes of dynamic shared memory, at most %zu are possible", dynamic_bytes, possible);
+        return refuse(f, cudaErrorInvalidValue, "%zu bytes of dynamic shared memory, at most %zu are possible",
+                      dynamic_bytes, possible);
     if (dynamic_bytes > allowed)
-        return refuse(f, cudaErrorInvalidValue, "%zu bytes of dynamic shared memory; more than %zu need cudaFuncSetAttribute(kernel, "
-                      "cudaFuncAttributeMaxDynamicSharedMemorySize, %zu)", dynamic_bytes, allowed, dynamic_bytes);
+        return refuse(f, cudaErrorInvalidValue,
+                      "%zu bytes of dynamic shared memory; more than %zu need cudaFuncSetAttribute(kernel, "
+                      "cudaFuncAttributeMaxDynamicSharedMemorySize, %zu)",
+                      dynamic_bytes, allowed, dynamic_bytes);
     return cudaSuccess;
 }
 
@@ -140,8 +151,10 @@ static cudaError_t check_fits_at_once(const Function *f, dim3 grid, dim3 block, 
     const unsigned long long held = (unsigned long long)per_sm * (unsigned)sim_device()->sm_count;
     const unsigned long long blocks = (unsigned long long)grid.x * grid.y * grid.z;
     if (blocks > held)
-        return refuse(f, cudaErrorCooperativeLaunchTooLarge,
-                      "%llu blocks; a cooperative launch needs all of them on the device at once, which holds %llu of these", blocks, held);
+        return refuse(
+            f, cudaErrorCooperativeLaunchTooLarge,
+            "%llu blocks; a cooperative launch needs all of them on the device at once, which holds %llu of these",
+            blocks, held);
     return cudaSuccess;
 }
 
@@ -160,8 +173,8 @@ static bool all_there(const Function *f, void **arguments)
     return true;
 }
 
-cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments, bool cooperative,
-                             dim3 cluster)
+cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments,
+                             bool cooperative, dim3 cluster)
 {
     Kernel *kernel;
     const Function *f;
@@ -179,7 +192,8 @@ cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dyn
     return error;
 }
 
-// `extra` holds names, each before its value: 1, where the arguments lie; 2, where it is written how long they are; 0, the end.
+// `extra` holds names, each before its value: 1, where the arguments lie; 2, where it is written how long they are;
+// 0, the end.
 cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t most)
 {
     char *buffer = NULL;
@@ -203,7 +217,8 @@ cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **argumen
 // Why a launch cannot be; empty where its error says all.
 static void explain_refusal(const Kernel *kernel, const Function *f, const Configuration *c, char *why, size_t space)
 {
-    const uint64_t threads = (uint64_t)c->block.x * c->block.y * c->block.z, blocks = (uint64_t)c->grid.x * c->grid.y * c->grid.z;
+    const uint64_t threads = (uint64_t)c->block.x * c->block.y * c->block.z,
+                   blocks = (uint64_t)c->grid.x * c->grid.y * c->grid.z;
     why[0] = 0;
     if (threads == 0 || blocks == 0)
         snprintf(why, space, "%s: is a number of elements 0, or was it divided and rounded down?",
@@ -211,11 +226,11 @@ static void explain_refusal(const Kernel *kernel, const Function *f, const Confi
     else if (threads > MAX_THREADS)
         snprintf(why, space, "a block of %llu threads; it can have %d", (unsigned long long)threads, MAX_THREADS);
     else if (f && f->max_threads && threads > (uint64_t)f->max_threads)
-        snprintf(why, space, "a block of %llu threads; the kernel's __launch_bounds__ say %d at most", (unsigned long long)threads,
-                 f->max_threads);
+        snprintf(why, space, "a block of %llu threads; the kernel's __launch_bounds__ say %d at most",
+                 (unsigned long long)threads, f->max_threads);
     else if (f && c->dynamic_bytes > sim_most_dynamic_bytes(kernel, f))
-        snprintf(why, space, "%zu bytes of dynamic shared memory; without cudaFuncSetAttribute it may have %zu", c->dynamic_bytes,
-                 sim_most_dynamic_bytes(kernel, f));
+        snprintf(why, space, "%zu bytes of dynamic shared memory; without cudaFuncSetAttribute it may have %zu",
+                 c->dynamic_bytes, sim_most_dynamic_bytes(kernel, f));
 }
 
 static void note_refusal(const Kernel *kernel, const Function *f, const Configuration *c, cudaError_t error)
@@ -273,7 +288,8 @@ API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host)
     return cudaSuccess;
 }
 
-API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes, cudaStream_t stream)
+API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes,
+                                   cudaStream_t stream)
 {
     return cudaLaunchKernel((const void *)kernel, grid, block, arguments, dynamic_bytes, stream);
 }
@@ -308,7 +324,8 @@ cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *coop
 static cudaError_t refuse_capture(cudaStream_t stream, dim3 cluster)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    if (cluster.x * cluster.y * cluster.z <= 1 || cudaStreamIsCapturing(stream, &status) || status == cudaStreamCaptureStatusNone)
+    if (cluster.x * cluster.y * cluster.z <= 1 || cudaStreamIsCapturing(stream, &status) ||
+        status == cudaStreamCaptureStatusNone)
         return cudaSuccess;
     fprintf(stderr, "simulator: a launch with the attribute cudaLaunchAttributeClusterDimension cannot be captured\n");
     return sim_done(cudaErrorNotSupported);
@@ -325,9 +342,9 @@ API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void
             return sim_done(error);
     }
     STOP_IF(refuse_capture(config->stream, cluster));
-    return launch_kernel(host, &(Configuration){config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream,
-                                          cluster},
-                         arguments, cooperative);
+    return launch_kernel(
+        host, &(Configuration){config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, cluster},
+        arguments, cooperative);
 }
 
 API cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t bytes,

@@ -26,7 +26,8 @@ static bool remember(const Advice *said)
 {
     for (Advice **link = &newest; *link;) { // what the new one covers is of no use any more
         Advice *a = *link;
-        if (is_about(a, said->allocation, said->topic, said->device) && a->begin >= said->begin && a->end <= said->end) {
+        if (is_about(a, said->allocation, said->topic, said->device) && a->begin >= said->begin &&
+            a->end <= said->end) {
             *link = a->next;
             free(a);
         } else {
@@ -105,7 +106,8 @@ static cudaError_t prefetch(const void *pointer, size_t bytes, struct cudaMemLoc
     return say(pointer, bytes, PREFETCHED, 0, location);
 }
 
-static cudaError_t advise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, struct cudaMemLocation location)
+static cudaError_t advise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
+                          struct cudaMemLocation location)
 {
     const struct cudaMemLocation yes = {cudaMemLocationTypeDevice, 0};
     const bool located = advice == cudaMemAdviseSetPreferredLocation || advice == cudaMemAdviseSetAccessedBy ||
@@ -134,7 +136,8 @@ API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, struct c
     return prefetch(pointer, bytes, location, stream);
 }
 
-API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, struct cudaMemLocation location)
+API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
+                              struct cudaMemLocation location)
 {
     return advise(pointer, bytes, advice, location);
 }
@@ -142,7 +145,8 @@ API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemory
 // CUDA 12 names the host by a device's number, -1.
 static struct cudaMemLocation location_of(int device)
 {
-    return (struct cudaMemLocation){device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice, device};
+    return (struct cudaMemLocation){device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice,
+                                    device};
 }
 
 API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, cudaStream_t stream)
@@ -174,8 +178,8 @@ static void list_devices(int *list, size_t places, uint64_t begin, uint64_t end,
         list[used++] = cudaInvalidDeviceId;
 }
 
-API cudaError_t cudaMemRangeGetAttribute(void *data, size_t size, enum cudaMemRangeAttribute attribute, const void *pointer,
-                                         size_t bytes)
+API cudaError_t cudaMemRangeGetAttribute(void *data, size_t size, enum cudaMemRangeAttribute attribute,
+                                         const void *pointer, size_t bytes)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
@@ -203,8 +207,8 @@ API cudaError_t cudaMemRangeGetAttribute(void *data, size_t size, enum cudaMemRa
     }
 }
 
-API cudaError_t cudaMemRangeGetAttributes(void **data, size_t *sizes, enum cudaMemRangeAttribute *attributes, size_t count,
-                                          const void *pointer, size_t bytes)
+API cudaError_t cudaMemRangeGetAttributes(void **data, size_t *sizes, enum cudaMemRangeAttribute *attributes,
+                                          size_t count, const void *pointer, size_t bytes)
 {
     REQUIRE(data && sizes && attributes && count > 0, cudaErrorInvalidValue);
     for (size_t k = 0; k < count; k++) {
@@ -222,8 +226,10 @@ API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, siz
     STOP_IF_BROKEN();
     REQUIRE_STREAM(stream);
     const Allocation *a = managed_range(pointer, 1);
-    REQUIRE(a && a->address == (uint64_t)(uintptr_t)pointer && (bytes == 0 || bytes == a->bytes), cudaErrorInvalidValue);
-    REQUIRE(flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle, cudaErrorInvalidValue);
+    REQUIRE(a && a->address == (uint64_t)(uintptr_t)pointer && (bytes == 0 || bytes == a->bytes),
+            cudaErrorInvalidValue);
+    REQUIRE(flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle,
+            cudaErrorInvalidValue);
     REQUIRE(flags != cudaMemAttachSingle || stream, cudaErrorInvalidValue);
     return cudaSuccess;
 }

@@ -171,7 +171,8 @@ API cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
 
 API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 {
-    const unsigned known = cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+    const unsigned known =
+        cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     REQUIRE(bytes > 0 && (flags & ~known) == 0 && is_mapped(pointer, bytes), cudaErrorInvalidValue);
@@ -241,8 +242,9 @@ API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attribute
     REQUIRE(attributes, cudaErrorInvalidValue);
     memset(attributes, 0, sizeof *attributes);
     attributes->type = memory_type(pointer);
-    attributes->device = attributes->type == cudaMemoryTypeUnregistered ? cudaInvalidDeviceId
-                                                                            : sim_allocation_at((uint64_t)(uintptr_t)pointer)->device;
+    attributes->device = attributes->type == cudaMemoryTypeUnregistered
+                             ? cudaInvalidDeviceId
+                             : sim_allocation_at((uint64_t)(uintptr_t)pointer)->device;
     if (attributes->type != cudaMemoryTypeUnregistered)
         attributes->devicePointer = (void *)(uintptr_t)pointer;
     if (attributes->type != cudaMemoryTypeDevice)

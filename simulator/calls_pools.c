@@ -257,7 +257,8 @@ API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAcc
     return cudaSuccess;
 }
 
-API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool, struct cudaMemLocation *location)
+API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool,
+                                     struct cudaMemLocation *location)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();

@@ -197,13 +197,15 @@ static void register_symbol(void **handle, const void *host, const char *name, s
         *managed = (void *)(uintptr_t)v->address;
 }
 
-API void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t size, int constant, int global)
+API void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t size,
+                           int constant, int global)
 {
     UNUSED(device), UNUSED(ext), UNUSED(constant), UNUSED(global);
     register_symbol(handle, host, name, size, NULL);
 }
 
-API void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext, size_t size, int constant, int global)
+API void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext, size_t size,
+                                  int constant, int global)
 {
     UNUSED(device), UNUSED(ext), UNUSED(constant), UNUSED(global);
     register_symbol(handle, host, name, size, host);

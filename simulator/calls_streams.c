@@ -187,12 +187,13 @@ API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
 // Those that a stream can have: how it is scheduled, and what of its memory the L2 should keep.
 static bool is_stream_attribute(cudaLaunchAttributeID attribute)
 {
-    return attribute == cudaLaunchAttributeAccessPolicyWindow || attribute == cudaLaunchAttributeSynchronizationPolicy ||
-           attribute == cudaLaunchAttributePriority || attribute == cudaLaunchAttributeMemSyncDomainMap ||
-           attribute == cudaLaunchAttributeMemSyncDomain;
+    return attribute == cudaLaunchAttributeAccessPolicyWindow ||
+           attribute == cudaLaunchAttributeSynchronizationPolicy || attribute == cudaLaunchAttributePriority ||
+           attribute == cudaLaunchAttributeMemSyncDomainMap || attribute == cudaLaunchAttributeMemSyncDomain;
 }
 
-API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute, cudaLaunchAttributeValue *value)
+API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                       cudaLaunchAttributeValue *value)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
@@ -205,17 +206,20 @@ API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeI
 // Part of an access is to hit, the rest misses; what misses cannot be kept.
 static bool is_sound(const struct cudaAccessPolicyWindow *window)
 {
-    return window->hitRatio >= 0 && window->hitRatio <= 1 && (unsigned)window->hitProp <= cudaAccessPropertyPersisting &&
+    return window->hitRatio >= 0 && window->hitRatio <= 1 &&
+           (unsigned)window->hitProp <= cudaAccessPropertyPersisting &&
            (unsigned)window->missProp <= cudaAccessPropertyStreaming;
 }
 
-API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute, const cudaLaunchAttributeValue *value)
+API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                       const cudaLaunchAttributeValue *value)
 {
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     REQUIRE_STREAM(stream);
     REQUIRE(value && is_stream_attribute(attribute), cudaErrorInvalidValue);
-    REQUIRE(attribute != cudaLaunchAttributeAccessPolicyWindow || is_sound(&value->accessPolicyWindow), cudaErrorInvalidValue);
+    REQUIRE(attribute != cudaLaunchAttributeAccessPolicyWindow || is_sound(&value->accessPolicyWindow),
+            cudaErrorInvalidValue);
     sim_stream_of(stream)->attributes[attribute] = *value;
     if (attribute == cudaLaunchAttributePriority)
         sim_stream_of(stream)->attributes[attribute].priority = within_range(value->priority);
@@ -349,7 +353,8 @@ API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsi
 
 static void say_that_time_is_none(void)
 {
-    fprintf(stderr, "simulator: cudaEventElapsedTime gave NaN: the simulator counts what kernels do and has no clock; how long they take, "
+    fprintf(stderr, "simulator: cudaEventElapsedTime gave NaN: the simulator counts what kernels do and has no "
+                    "clock; how long they take, "
                     "only a GPU tells\n");
 }
 
@@ -359,7 +364,8 @@ void sim_wait_in_graph(cudaEvent_t event)
         sim_await_event(sim_current_timeline(), &event_of(event)->before);
 }
 
-// Always NaN: what the host took says nothing about a GPU. That is said once, at the program's end, behind its own messages.
+// Always NaN: what the host took says nothing about a GPU. That is said once, at the program's end, behind its own
+// messages.
 API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
 {
     HOLD_MEMORY();

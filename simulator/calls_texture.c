@@ -52,7 +52,8 @@ static cudaError_t destroy(uint64_t number, bool surface)
 void sim_forget_array(cudaArray_const_t array)
 {
     for (size_t k = 0; k < object_count; k++)
-        if (objects[k] && objects[k]->resource.resType == cudaResourceTypeArray && objects[k]->resource.res.array.array == array)
+        if (objects[k] && objects[k]->resource.resType == cudaResourceTypeArray &&
+            objects[k]->resource.res.array.array == array)
             objects[k]->texels.first = 0;
 }
 
@@ -80,11 +81,16 @@ static cudaError_t texels_of_array(struct cudaArray *a, Texels *t)
     if (!sim_is_array(a))
         return cudaErrorInvalidValue;
     const bool layered = a->flags & cudaArrayLayered;
-    *t = (Texels){.first = (uint64_t)(uintptr_t)a->texels, .layered = layered, .gathers = a->flags & cudaArrayTextureGather,
-                  .dimensions = a->extent.height == 0 ? 1 : a->extent.depth == 0 || layered ? 2 : 3,
+    *t = (Texels){.first = (uint64_t)(uintptr_t)a->texels,
+                  .layered = layered,
+                  .gathers = a->flags & cudaArrayTextureGather,
+                  .dimensions = a->extent.height == 0             ? 1
+                                : a->extent.depth == 0 || layered ? 2
+                                                                  : 3,
                   .size = {(int64_t)a->extent.width, (int64_t)a->rows, layered ? 1 : (int64_t)a->slices},
                   .layers = layered ? (int64_t)a->slices : 1,
-                  .row_bytes = a->row_bytes, .slice_bytes = a->rows * a->row_bytes};
+                  .row_bytes = a->row_bytes,
+                  .slice_bytes = a->rows * a->row_bytes};
     set_format(t, &a->format);
     return cudaSuccess;
 }
@@ -103,8 +109,10 @@ static cudaError_t texels_of_memory(const struct cudaResourceDesc *r, Texels *t)
     const void *memory = linear ? r->res.linear.devPtr : r->res.pitch2D.devPtr;
     if (!sim_is_texel_format(format) || !memory || (uintptr_t)memory % TEXTURE_ALIGNMENT)
         return cudaErrorInvalidValue;
-    const size_t texel = sim_texel_bytes(format), width = linear ? r->res.linear.sizeInBytes / texel : r->res.pitch2D.width,
-                 height = linear ? 1 : r->res.pitch2D.height, pitch = linear ? width * texel : r->res.pitch2D.pitchInBytes;
+    const size_t texel = sim_texel_bytes(format),
+                 width = linear ? r->res.linear.sizeInBytes / texel : r->res.pitch2D.width,
+                 height = linear ? 1 : r->res.pitch2D.height,
+                 pitch = linear ? width * texel : r->res.pitch2D.pitchInBytes;
     if (linear ? width > most_linear_texels(texel)
                : width == 0 || width > MOST_PITCHED_WIDTH || height == 0 || height > MOST_PITCHED_HEIGHT ||
                      pitch > MOST_PITCH || pitch % PITCH_ALIGNMENT || pitch < width * texel)
@@ -146,8 +154,8 @@ static cudaError_t check_sampling(const TextureObject *o)
     if (s->filterMode == cudaFilterModeLinear && !floats && !fractions)
         return cudaErrorInvalidFilterSetting;
     for (int k = 0; k < 3 && s->sRGB; k++)
-        if (s->addressMode[k] == cudaAddressModeBorder || t->kind != cudaChannelFormatKindUnsigned || t->channel_bytes != 1 ||
-            !fractions) {
+        if (s->addressMode[k] == cudaAddressModeBorder || t->kind != cudaChannelFormatKindUnsigned ||
+            t->channel_bytes != 1 || !fractions) {
             fprintf(stderr, "simulator: sRGB textures are bytes read as fractions, without a border\n");
             return cudaErrorNotSupported;
         }
@@ -212,7 +220,8 @@ API cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc
     return cudaSuccess;
 }
 
-API cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *texels, const struct cudaChannelFormatDesc *format, int device)
+API cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *texels, const struct cudaChannelFormatDesc *format,
+                                                     int device)
 {
     if (device != 0)
         return sim_done(cudaErrorInvalidDevice);

@@ -1,7 +1,8 @@
 // check.h: the checker of races, of values that nobody wrote, and of barriers.
 //
-// A block has a time of its own: it goes on whenever threads synchronise. What a thread did at a time is ordered before
-// what another one does if that one knows of it: because a barrier told it, or a flag behind a fence. README.md tells more.
+// A block has a time of its own: it goes on whenever threads synchronise. What a thread did at a time is ordered
+// before what another one does if that one knows of it: because a barrier told it, or a flag behind a fence.
+// README.md tells more.
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -15,7 +16,15 @@ typedef struct Epoch { // accesses by lanes of a warp, at one time
 } Epoch;
 
 // A copy to shared memory, and one from there, goes on until somebody waits for it: no barrier ends it.
-typedef enum EpochKind { PLAIN_READ, PLAIN_WRITE, ATOMIC_UPDATE, STRONG_READ, STRONG_WRITE, COPY_UNDER_WAY, SOURCE_UNDER_WAY } EpochKind;
+typedef enum EpochKind {
+    PLAIN_READ,
+    PLAIN_WRITE,
+    ATOMIC_UPDATE,
+    STRONG_READ,
+    STRONG_WRITE,
+    COPY_UNDER_WAY,
+    SOURCE_UNDER_WAY
+} EpochKind;
 
 static inline bool is_under_way(const Epoch *e)
 {
@@ -35,7 +44,7 @@ enum { ONE_PLACE = 63 };
 
 typedef struct Line { // what was done to 128 bytes; itself no larger than a line of the host's cache
     uint64_t written[2]; // bytes that somebody wrote, a bit each
-    uint32_t run;        // of what it tells: a launch; in shared memory the time from one barrier of a block to its next
+    uint32_t run; // of what it tells: a launch; in shared memory the time from one barrier of a block to its next
     atomic_uchar busy;   // a host thread reads or writes it
     uint8_t count;       // of rows
     uint8_t space;       // for rows beyond the first
@@ -86,8 +95,8 @@ bool sim_has_fenced(const Warp *w, const Epoch *e);
 bool sim_waits_in_loop(const Warp *w, const Instr *i);
 uint32_t sim_time(const Block *block);
 void sim_advance_time(Block *block);
-// Numbers that go up: for what lies between two barriers of the whole block, and the first of its run. Where blocks of a cluster
-// reach each other's memory, it is one for the whole run.
+// Numbers that go up: for what lies between two barriers of the whole block, and the first of its run. Where blocks
+// of a cluster reach each other's memory, it is one for the whole run.
 uint32_t sim_block_run(const Block *block);
 uint32_t sim_first_run(const Block *block);
 const Instr *sim_instruction_at(uint32_t site);
@@ -123,8 +132,9 @@ void sim_unmark_written(Warp *w, int lane, Space space, uint64_t address, size_t
 // A lane reads or writes local memory.
 void sim_check_local(Warp *w, Access *access);
 
-// Checks an access of a warp, when its bytes have been found and before they are read or written. `owner`: the block whose
-// shared memory it is, else NULL; `a`: the allocation, else NULL. Of what nobody wrote it sets access->unwritten.
+// Checks an access of a warp, when its bytes have been found and before they are read or written. `owner`: the block
+// whose shared memory it is, else NULL; `a`: the allocation, else NULL. Of what nobody wrote it sets
+// access->unwritten.
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a);
 // Whether nobody has written the memory there when it is new.
 bool sim_starts_unwritten(uint64_t address);

@@ -5,12 +5,12 @@
 //   together  all lanes of the warp, since a barrier of the whole warp; `rows` of single lanes;
 //   known     others, through logs.
 // Each place in memory that lanes write with atomic or other strong operations behind a fence has a log, as has each
-// barrier that is none of the whole block: an entry tells what its writer knew then. Who reads the place, and has a fence
-// or a barrier behind that, knows the entries that were there.
+// barrier that is none of the whole block: an entry tells what its writer knew then. Who reads the place, and has a
+// fence or a barrier behind that, knows the entries that were there.
 //
 // This is the causality order of PTX's memory model, with three simplifications, all of them towards fewer findings:
-// a barrier of the block counts as a fence for those who have read a flag with a relaxed access; a fence releases what its
-// thread knows when it writes the flag; a search through very many entries is given up, as ordered.
+// a barrier of the block counts as a fence for those who have read a flag with a relaxed access; a fence releases
+// what its thread knows when it writes the flag; a search through very many entries is given up, as ordered.
 #include "check.h"
 
 #include <pthread.h>
@@ -72,7 +72,8 @@ struct BlockCheck {
     ThreadClock threads[MAX_WARPS][LANES];
     uint32_t least_floor[MAX_WARPS];
     uint32_t (*rows)[LANES][LANES];
-    uint64_t raced[INDEX]; // pairs of instructions between which there has been a race: no search for order is needed again
+    uint64_t raced[INDEX]; // pairs of instructions between which there has been a race: no search for order is needed
+                           // again
     bool talks;          // some thread has a fence behind it, or knows of logs
     Log *logs[INDEX];    // of shared memory and barriers
 };
@@ -245,7 +246,8 @@ static const Known *joined(const Block *b, const Known *one, const Known *two, b
 {
     int fresh = 0;
     for (int k = 0; two && k < two->count; k++)
-        fresh += !refers(one, &(Ref){two->refs[k].log, two->refs[k].begin, two->refs[k].end, two->refs[k].narrow | narrow});
+        fresh += !refers(
+            one, &(Ref){two->refs[k].log, two->refs[k].begin, two->refs[k].end, two->refs[k].narrow | narrow});
     if (fresh == 0)
         return one;
     const int old = one ? one->count : 0;
@@ -383,7 +385,8 @@ bool sim_warp_knows(const Warp *w, const Epoch *e)
 {
     const BlockCheck *check = w->block->check;
     return e->block == (uint32_t)w->block->number && !is_under_way(e) &&
-           (e->time <= check->least_floor[w->number] || (e->warp == (unsigned)w->number && e->time <= check->together[w->number]));
+           (e->time <= check->least_floor[w->number] ||
+            (e->warp == (unsigned)w->number && e->time <= check->together[w->number]));
 }
 
 bool sim_has_fenced(const Warp *w, const Epoch *e)
@@ -400,8 +403,10 @@ bool sim_waits_in_loop(const Warp *w, const Instr *i)
     const Program *program = w->path->frame->function->program;
     const uint32_t pc = (uint32_t)(i - program->code);
     if (w->path->frame->caller || w->block->launch->module->for_debugger)
-        return true; // the loop may be the caller's; or one that waits cannot be told from one that stores its variables
-    for (uint32_t k = pc; i >= program->code && k < program->count; k++) // the next branch back over it is the innermost loop's
+        return true; // the loop may be the caller's; or one that waits cannot be told from one that stores its
+                     // variables
+    for (uint32_t k = pc; i >= program->code && k < program->count;
+         k++) // the next branch back over it is the innermost loop's
         if (program->code[k].control == BRANCH && program->code[k].target <= pc)
             return program->code[k].loop & QUIET_LOOP;
     return false;
@@ -549,7 +554,8 @@ static Entry *entry_of(Warp *w, uint32_t mask, uint32_t until)
         e->floor = t->floor > e->floor ? t->floor : e->floor;
         e->known = joined(b, e->known, t->known, false);
         for (int m = 0; m < LANES; m++) {
-            const uint32_t row = check->rows[w->number][l][m], all = check->together[w->number], best = row > all ? row : all;
+            const uint32_t row = check->rows[w->number][l][m], all = check->together[w->number],
+                           best = row > all ? row : all;
             e->times[m] = best > e->times[m] ? best : e->times[m];
         }
     }
@@ -640,8 +646,8 @@ static void tell(Warp *w, const Instr *i, int lane, Log *log)
     const uint32_t fence = t->fence > t->block_fence ? t->fence : t->block_fence;
     const uint32_t until = releases ? check->time : narrow ? fence : t->fence;
     const Entry *last = log->count ? log->entries[log->count - 1] : NULL;
-    if (last && last->now == check->time && last->block == (uint32_t)w->block->number && last->warp == (uint32_t)w->number &&
-        last->times[lane] >= until)
+    if (last && last->now == check->time && last->block == (uint32_t)w->block->number &&
+        last->warp == (uint32_t)w->number && last->times[lane] >= until)
         return; // it has told as much
     Entry *e = entry_of(w, 1u << lane, until);
     e->narrow = narrow;
@@ -662,7 +668,11 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
         return;
     b->check->talks = true;
     if (kind != STRONG_WRITE)
-        learn(b, acquires ? &t->known : i->semantics == RELEASE ? &t->unasked : &t->pending, log, acquires && i->scope == BLOCK_SCOPE);
+        learn(b,
+              acquires                  ? &t->known
+              : i->semantics == RELEASE ? &t->unasked
+                                        : &t->pending,
+              log, acquires && i->scope == BLOCK_SCOPE);
     if (tells)
         tell(w, i, lane, log);
     else if (kind == STRONG_WRITE) // who reads this learns nothing of those who wrote before

@@ -99,7 +99,8 @@ static const char *host_memory_at(uint64_t address)
     while (maps && !found && fgets(line, sizeof line, maps)) {
         unsigned long long begin, end;
         char rights[8];
-        if (sscanf(line, "%llx-%llx %7s", &begin, &end, rights) != 3 || address < begin || address >= end || rights[0] != 'r')
+        if (sscanf(line, "%llx-%llx %7s", &begin, &end, rights) != 3 || address < begin || address >= end ||
+            rights[0] != 'r')
             continue;
         found = strstr(line, "[stack]")  ? "memory of the host (its stack: a local variable)"
                 : strstr(line, "[heap]") ? "memory of the host (malloc or new)"
@@ -129,7 +130,8 @@ static void describe_gap(uint64_t address, char *text, size_t space)
     if (before)
         snprintf(text, space, "%llu bytes before %s", (unsigned long long)(above->address - address), bytes);
     else if (below)
-        snprintf(text, space, "%llu bytes behind the end of %s", (unsigned long long)(address - below->address - below->bytes), bytes);
+        snprintf(text, space, "%llu bytes behind the end of %s",
+                 (unsigned long long)(address - below->address - below->bytes), bytes);
     else
         snprintf(text, space, "device memory that was never allocated");
 }
@@ -150,7 +152,8 @@ FindingKind sim_describe_address(uint64_t address, char *text, size_t space)
     }
     if (gone) {
         describe_bytes(gone->call, gone->call_number, gone->bytes, bytes, sizeof bytes);
-        snprintf(text, space, "byte %llu of %s, which %s has freed", (unsigned long long)(address - gone->address), bytes, gone->freed_by);
+        snprintf(text, space, "byte %llu of %s, which %s has freed", (unsigned long long)(address - gone->address),
+                 bytes, gone->freed_by);
         return USE_AFTER_FREE;
     }
     const char *host = host_memory_at(address);
@@ -178,8 +181,8 @@ static void find_beyond_end(const char *call, const char *does, const Allocation
     char title[400], owner[200];
     const size_t offset = address - a->address;
     describe_allocation(a, owner, sizeof owner);
-    snprintf(title, sizeof title, "%s %s %zu bytes from byte %zu of %s on: %zu too many", call, does, bytes, offset, owner,
-             bytes - (a->bytes - offset));
+    snprintf(title, sizeof title, "%s %s %zu bytes from byte %zu of %s on: %zu too many", call, does, bytes, offset,
+             owner, bytes - (a->bytes - offset));
     add(OUT_OF_BOUNDS, call, title, "sizes are in bytes: the number of elements times sizeof");
 }
 
@@ -264,7 +267,8 @@ void sim_end_results(void)
     char title[400], what[300];
     if (result.bytes && !result.any_written) {
         sim_describe_address(result.first, what, sizeof what);
-        snprintf(title, sizeof title, "%zu bytes are copied to the host, from %s on, which no kernel, copy or fill has written",
+        snprintf(title, sizeof title,
+                 "%zu bytes are copied to the host, from %s on, which no kernel, copy or fill has written",
                  result.bytes, what);
         sim_add_finding(UNINITIALISED, title, NULL, 0, "");
         sim_say_findings();
@@ -315,12 +319,14 @@ static void find_that_nothing_happened(void)
 {
     char title[200];
     if (done.attempts == 0 && (done.copied_to || done.copied_from) && sim_has_kernels())
-        sim_add_finding(NOTHING_HAPPENED, "the program has kernels, and has copied data to or from the device, but has launched none",
+        sim_add_finding(NOTHING_HAPPENED,
+                        "the program has kernels, and has copied data to or from the device, but has launched none",
                         NULL, 0, "kernel<<<blocks, threads>>>(...) launches one");
     snprintf(title, sizeof title, "%llu kernel%s ran, and none has written anything", (unsigned long long)done.launches,
              done.launches == 1 ? "" : "s");
     if (done.launches && done.launches == done.attempts && done.with_effect == 0 && done.copied_from)
-        sim_add_finding(NOTHING_HAPPENED, title, NULL, 0, "no thread has come to a store: what the program copies from the device "
+        sim_add_finding(NOTHING_HAPPENED, title, NULL, 0,
+                        "no thread has come to a store: what the program copies from the device "
                         "is what it was before");
 }
 

@@ -10,12 +10,13 @@
 void sim_note_allocation(Allocation *a, const char *call);
 // An allocation that failed: a null pointer may come from there.
 void sim_note_failed_allocation(const char *call, size_t bytes);
-// Says what lies at an address that is not what its user took it for: "byte 16 of the 2nd cudaMalloc's 4096 bytes, which
-// cudaFree has freed", "a null pointer", "memory of the host (its stack)". Returns which kind of finding its use is.
+// Says what lies at an address that is not what its user took it for: "byte 16 of the 2nd cudaMalloc's 4096 bytes,
+// which cudaFree has freed", "a null pointer", "memory of the host (its stack)". Returns which kind of finding its
+// use is.
 FindingKind sim_describe_address(uint64_t address, char *text, size_t space);
 
-// A call was given bytes that it cannot read or write. `does`: what it would do there, "reads" or "writes"; `side`: where
-// its arguments say that they lie: "the host's memory", "device memory", "any memory".
+// A call was given bytes that it cannot read or write. `does`: what it would do there, "reads" or "writes"; `side`:
+// where its arguments say that they lie: "the host's memory", "device memory", "any memory".
 void sim_find_wrong_range(const char *call, const char *does, const void *pointer, size_t bytes, const char *side);
 void sim_find_wrong_free(const char *call, const void *pointer);
 // The host read or wrote memory that is the device's, or nobody's.

@@ -1,7 +1,8 @@
 // check_memory.c: who did what to each byte, and whether something orders it.
 //
-// Memory is divided into lines of 128 bytes. In most accesses the lanes of a warp lie in a row, at the same distance from
-// each other: of these a line keeps the last ones as they are. Where that will not do, it gets cells, one for each word.
+// Memory is divided into lines of 128 bytes. In most accesses the lanes of a warp lie in a row, at the same distance
+// from each other: of these a line keeps the last ones as they are. Where that will not do, it gets cells, one for
+// each word.
 #include "check.h"
 
 #include <stdlib.h>
@@ -59,18 +60,20 @@ static bool is_real(uint8_t type)
     return type == F16 || type == BF16 || type == F32 || type == F64;
 }
 
-// Volatile accesses are strong in PTX, so that a race of them is none of its data races. But where lanes of a warp, or numbers
-// in shared memory, rely on `volatile` alone, the order in which they run decides: that is what `volatile` hides.
+// Volatile accesses are strong in PTX, so that a race of them is none of its data races. But where lanes of a warp,
+// or numbers in shared memory, rely on `volatile` alone, the order in which they run decides: that is what `volatile`
+// hides.
 static bool relies_on_volatile(const Instr *i, const Epoch *a, const Epoch *b, bool shared)
 {
     return shared && i->semantics == VOLATILE && ((a->block == b->block && a->warp == b->warp) || is_real(i->type));
 }
 
-// A volatile read, but none that waits in a loop for what it reads, of what a volatile write left there with no fence since.
+// A volatile read, but none that waits in a loop for what it reads, of what a volatile write left there with no fence
+// since.
 static bool reads_unfenced(const Check *check, const Instr *i, const Instr *j, const Epoch *a)
 {
-    return i->semantics == VOLATILE && j->semantics == VOLATILE && a->kind == STRONG_WRITE && check->epoch.kind == STRONG_READ &&
-           !sim_has_fenced(check->w, a) && !sim_waits_in_loop(check->w, j);
+    return i->semantics == VOLATILE && j->semantics == VOLATILE && a->kind == STRONG_WRITE &&
+           check->epoch.kind == STRONG_READ && !sim_has_fenced(check->w, a) && !sim_waits_in_loop(check->w, j);
 }
 
 // Atomic operations of different widths are none for each other; of two volatile writes one is lost.
@@ -94,15 +97,20 @@ static bool conflict(const Check *check, const Epoch *a, const Epoch *b)
 // Whether what conflicts with a conflicts with b, too.
 static bool covers(const Epoch *b, const Epoch *a)
 {
-    return (a->bytes & ~b->bytes) == 0 && (b->kind == PLAIN_WRITE || b->kind == a->kind || (b->kind == ATOMIC_UPDATE && is_strong(a)));
+    return (a->bytes & ~b->bytes) == 0 &&
+           (b->kind == PLAIN_WRITE || b->kind == a->kind || (b->kind == ATOMIC_UPDATE && is_strong(a)));
 }
 
 // ---- What is said of a race
 
 static const char *verb_of(const Instr *i, const Epoch *e)
 {
-    static const char *const VERBS[] = {[PLAIN_READ] = "reads", [PLAIN_WRITE] = "writes", [ATOMIC_UPDATE] = "updates atomically",
-                                        [STRONG_READ] = "reads", [STRONG_WRITE] = "writes", [COPY_UNDER_WAY] = "copies to",
+    static const char *const VERBS[] = {[PLAIN_READ] = "reads",
+                                        [PLAIN_WRITE] = "writes",
+                                        [ATOMIC_UPDATE] = "updates atomically",
+                                        [STRONG_READ] = "reads",
+                                        [STRONG_WRITE] = "writes",
+                                        [COPY_UNDER_WAY] = "copies to",
                                         [SOURCE_UNDER_WAY] = "copies from"};
     if (i->semantics == VOLATILE)
         return writes(e) ? "writes, as volatile," : "reads, as volatile,";
@@ -135,7 +143,8 @@ static void hint_of(const Race *race, const Instr *i, const Instr *j, bool share
     else if (both_strong)
         snprintf(hint, space, "volatile orders nothing: no __syncwarp() or __syncthreads() %s", between);
     else if (is_strong(a) != is_strong(b))
-        snprintf(hint, space, "one of them is atomic or volatile, the other is not; and nothing orders them %s", between);
+        snprintf(hint, space, "one of them is atomic or volatile, the other is not; and nothing orders them %s",
+                 between);
     else if (same_warp)
         snprintf(hint, space, "nothing orders two lanes of a warp: no __syncwarp() or __syncthreads() %s%s", between,
                  shared ? "" : "; a common sum wants atomicAdd");
@@ -143,8 +152,10 @@ static void hint_of(const Race *race, const Instr *i, const Instr *j, bool share
         snprintf(hint, space, "no barrier orders them: a __syncthreads() is missing %s%s", between,
                  shared ? "" : ", or an atomic operation such as atomicAdd in place of both");
     else
-        snprintf(hint, space, "nothing orders two blocks of a launch but atomic operations with fences (__threadfence()), "
-                 "or the end of the kernel%s", shared ? "; in a cluster, its barrier" : "; a common sum wants atomicAdd");
+        snprintf(hint, space,
+                 "nothing orders two blocks of a launch but atomic operations with fences (__threadfence()), "
+                 "or the end of the kernel%s",
+                 shared ? "; in a cluster, its barrier" : "; a common sum wants atomicAdd");
 }
 
 static void report(const Check *check)
@@ -164,14 +175,17 @@ static void report(const Check *check)
             snprintf(access[k] + strlen(access[k]), 60, "%zu byte%s of ", bytes, bytes == 1 ? "" : "s");
         strcat(access[k], check->shared ? "shared memory" : "global memory");
         const bool same_warp = race->earlier.block == race->later.block && race->earlier.warp == race->later.warp;
-        const uint32_t lanes = k == 0 && same_warp ? race->earlier.lanes & ~race->later.lanes : epochs[k]->lanes; // another lane
-        const uint32_t thread = (uint32_t)epochs[k]->warp * LANES + (uint32_t)__builtin_ctz(lanes ? lanes : epochs[k]->lanes);
+        const uint32_t lanes =
+            k == 0 && same_warp ? race->earlier.lanes & ~race->later.lanes : epochs[k]->lanes; // another lane
+        const uint32_t thread =
+            (uint32_t)epochs[k]->warp * LANES + (uint32_t)__builtin_ctz(lanes ? lanes : epochs[k]->lanes);
         places[k] = sim_place_of(launch, epochs[k]->block, thread, i, access[k]);
     }
     const bool same_block = race->earlier.block == race->later.block;
     snprintf(title, sizeof title, "two threads%s use the same bytes, one of them writes, and nothing orders them",
              !same_block ? " of different blocks" : race->earlier.warp == race->later.warp ? " of a warp" : "");
-    hint_of(race, sim_instruction_at(race->earlier.site), sim_instruction_at(race->later.site), check->shared, hint, sizeof hint);
+    hint_of(race, sim_instruction_at(race->earlier.site), sim_instruction_at(race->later.site), check->shared, hint,
+            sizeof hint);
     sim_add_finding(check->shared ? RACE_SHARED : RACE_GLOBAL, title, places, 2, hint);
 }
 
@@ -193,7 +207,8 @@ static void insert(Cell *c, const Epoch *e)
     *epoch_at(c, c->count++) = *e;
 }
 
-// Whether another lane of the same instruction wrote the same value there: one of them is written then, and it is the same.
+// Whether another lane of the same instruction wrote the same value there: one of them is written then, and it is the
+// same.
 static bool same_value(const Check *check, int lane, const Epoch *a)
 {
     const Instr *i = check->i;
@@ -215,7 +230,8 @@ static bool same_value(const Check *check, int lane, const Epoch *a)
     return true;
 }
 
-// Whether the lane has updated the word itself since another one wrote it atomically: all agree in which order these were.
+// Whether the lane has updated the word itself since another one wrote it atomically: all agree in which order these
+// were.
 static bool has_taken(Cell *c, int k, const Epoch *e)
 {
     if (epoch_at(c, k)->kind != ATOMIC_UPDATE && epoch_at(c, k)->kind != STRONG_WRITE)
@@ -231,16 +247,16 @@ static bool has_taken(Cell *c, int k, const Epoch *e)
 // Whether a copy that the lanes had begun has come by this.
 static bool is_own_copy(const Check *check, const Epoch *a, const Epoch *e)
 {
-    return a->kind == COPY_UNDER_WAY && (e->kind == PLAIN_WRITE || e->kind == COPY_UNDER_WAY) && check->i->run != sim_store &&
-           check->i->run != sim_copy_async && check->i->run != sim_copy_bulk && a->block == e->block &&
-           a->warp == e->warp && a->lanes == e->lanes;
+    return a->kind == COPY_UNDER_WAY && (e->kind == PLAIN_WRITE || e->kind == COPY_UNDER_WAY) &&
+           check->i->run != sim_store && check->i->run != sim_copy_async && check->i->run != sim_copy_bulk &&
+           a->block == e->block && a->warp == e->warp && a->lanes == e->lanes;
 }
 
 // Whether the lane has waited by this until its copy had read all of its source.
 static bool ends_copy(const Check *check, const Epoch *a, const Epoch *e)
 {
-    return a->kind == SOURCE_UNDER_WAY && check->i->run == sim_await_bulk && a->block == e->block && a->warp == e->warp &&
-           a->lanes == e->lanes;
+    return a->kind == SOURCE_UNDER_WAY && check->i->run == sim_await_bulk && a->block == e->block &&
+           a->warp == e->warp && a->lanes == e->lanes;
 }
 
 // Whether a lane of an access races with what a cell tells of.
@@ -259,7 +275,8 @@ static void check_word(Check *check, Cell *c, uint32_t lanes, unsigned bytes)
     e.lanes = lanes;
     e.bytes = bytes & 15;
     for (int k = 0; k < c->count; k++)
-        for (uint32_t rest = conflict(check, epoch_at(c, k), &e) ? lanes : 0; rest && !check->race.found; rest &= rest - 1)
+        for (uint32_t rest = conflict(check, epoch_at(c, k), &e) ? lanes : 0; rest && !check->race.found;
+             rest &= rest - 1)
             if (races(check, c, k, e, __builtin_ctz(rest))) {
                 check->race = (Race){*epoch_at(c, k), e, true};
                 check->race.later.lanes = rest & -rest;
@@ -295,7 +312,8 @@ static Row *row_at(Line *line, int k)
 static bool is_alike(const Row *a, const Row *b) // whether a lane of both is the same thread's, in the same place
 {
     return a->epoch.block == b->epoch.block && a->epoch.warp == b->epoch.warp && a->shift == b->shift &&
-           (a->shift != ONE_PLACE ? a->origin == b->origin : a->epoch.lanes == b->epoch.lanes && !(a->epoch.lanes & (a->epoch.lanes - 1)));
+           (a->shift != ONE_PLACE ? a->origin == b->origin
+                                  : a->epoch.lanes == b->epoch.lanes && !(a->epoch.lanes & (a->epoch.lanes - 1)));
 }
 
 static uint32_t lanes_at(const Row *r, int word) // who is at a word of the line
@@ -335,8 +353,8 @@ void sim_free_lines(Line *lines, size_t bytes)
     free(lines);
 }
 
-// Waits until no other host thread uses the line, and forgets what it tells of earlier runs: in shared memory all of the block
-// know by now that this came before, but for copies, which may still be under way.
+// Waits until no other host thread uses the line, and forgets what it tells of earlier runs: in shared memory all of
+// the block know by now that this came before, but for copies, which may still be under way.
 static void take(const Check *check, Line *line)
 {
     while (!check->restricted && atomic_exchange_explicit(&line->busy, 1, memory_order_acquire))
@@ -368,8 +386,8 @@ static void check_words(Check *check, const Row *a, const Row *r)
         earlier.lanes = lanes_at(a, n);
         for (uint32_t rest = lanes_at(r, n); rest; rest &= rest - 1) {
             later.lanes = rest & -rest;
-            const bool same = a->epoch.block == r->epoch.block && a->epoch.warp == r->epoch.warp && earlier.lanes == later.lanes &&
-                              !is_under_way(&a->epoch);
+            const bool same = a->epoch.block == r->epoch.block && a->epoch.warp == r->epoch.warp &&
+                              earlier.lanes == later.lanes && !is_under_way(&a->epoch);
             if (!same && !sim_happened_before(check->w, check->i, __builtin_ctz(rest), &earlier))
                 check->race = (Race){earlier, later, true};
         }
@@ -442,7 +460,8 @@ static void bits_of(uint64_t bits[2], unsigned first, unsigned count)
 }
 
 // A part of an access that lies in one line: sets the lane's bytes that nobody wrote, or marks them as written.
-static void check_written(Access *access, Line *line, int lane, unsigned first, unsigned count, unsigned done, bool writing)
+static void check_written(Access *access, Line *line, int lane, unsigned first, unsigned count, unsigned done,
+                          bool writing)
 {
     uint64_t bits[2];
     bits_of(bits, first, count);
@@ -577,7 +596,8 @@ static void check_in_line(Check *check, Access *access, Line *line, const Row *r
         check->a->lines_grew = true;
     for (uint32_t rest = plain ? 0 : r->epoch.lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest), at = r->shift == ONE_PLACE ? r->origin : r->origin + (l << r->shift);
-        const int begin = at > 0 ? at : 0, end = at + (int)access->bytes < LINE_BYTES ? at + (int)access->bytes : LINE_BYTES;
+        const int begin = at > 0 ? at : 0,
+                  end = at + (int)access->bytes < LINE_BYTES ? at + (int)access->bytes : LINE_BYTES;
         const bool all_here = r->shift == ONE_PLACE;
         if (!kept && (!all_here || rest == r->epoch.lanes))
             check_lanes(check, line, all_here ? rest : rest & -rest, (unsigned)begin, (unsigned)(end - begin));
@@ -589,8 +609,8 @@ static void check_in_line(Check *check, Access *access, Line *line, const Row *r
     leave(check, line);
 }
 
-// The distance from one lane to the next, where it is the same for all, and one that a row can have; 0 if they are at one
-// place; else -1.
+// The distance from one lane to the next, where it is the same for all, and one that a row can have; 0 if they are at
+// one place; else -1.
 static int64_t find_stride(const Access *access, uint32_t mask)
 {
     const int first = __builtin_ctz(mask);
@@ -602,7 +622,8 @@ static int64_t find_stride(const Access *access, uint32_t mask)
     const int second = __builtin_ctz(others);
     const int64_t apart = access->pointer[second] - access->pointer[first];
     const int64_t stride = apart / (second - first);
-    if (apart < 0 || stride * (second - first) != apart || (stride && (stride & (stride - 1))) || (stride && stride < (int64_t)access->bytes))
+    if (apart < 0 || stride * (second - first) != apart || (stride && (stride & (stride - 1))) ||
+        (stride && stride < (int64_t)access->bytes))
         return -1;
     for (uint32_t rest = others; rest; rest &= rest - 1)
         if (access->pointer[__builtin_ctz(rest)] - access->pointer[first] != stride * (__builtin_ctz(rest) - first))
@@ -614,7 +635,9 @@ static int64_t find_stride(const Access *access, uint32_t mask)
 static void check_alone(Check *check, Access *access, Line *lines, int lane, uint64_t offset, bool row, bool values)
 {
     for (uint64_t at = offset; at < offset + access->bytes; at = (at / LINE_BYTES + 1) * LINE_BYTES) {
-        const uint64_t line = at / LINE_BYTES, end = offset + access->bytes < (line + 1) * LINE_BYTES ? offset + access->bytes : (line + 1) * LINE_BYTES;
+        const uint64_t line = at / LINE_BYTES, end = offset + access->bytes < (line + 1) * LINE_BYTES
+                                                         ? offset + access->bytes
+                                                         : (line + 1) * LINE_BYTES;
         const unsigned first = (unsigned)(at % LINE_BYTES / 4), count = (unsigned)((end - at + 3) / 4);
         Row r = {.epoch = check->epoch, .words = (count == WORDS ? ALL_LANES : (1u << count) - 1) << first,
                  .origin = (int)((int64_t)offset - (int64_t)(line * LINE_BYTES)), .shift = ONE_PLACE};
@@ -636,7 +659,8 @@ static void check_dense_rows(Check *check, Access *access, Line *lines, int64_t 
     for (int64_t line = base / LINE_BYTES; line * LINE_BYTES < end; line++)
         __builtin_prefetch(&lines[line], 1);
     for (int64_t line = base / LINE_BYTES; line * LINE_BYTES < end; line++) {
-        const int64_t begin = line * LINE_BYTES, low = base > begin ? base : begin, high = end < begin + LINE_BYTES ? end : begin + LINE_BYTES;
+        const int64_t begin = line * LINE_BYTES, low = base > begin ? base : begin,
+                      high = end < begin + LINE_BYTES ? end : begin + LINE_BYTES;
         r.words = bits_between((unsigned)(low - begin) / 4, (unsigned)(high - begin) / 4);
         r.epoch.lanes = bits_between((unsigned)((low - base) >> shift), (unsigned)((high - 1 - base) >> shift) + 1);
         r.origin = (int)(base - begin);
@@ -645,7 +669,8 @@ static void check_dense_rows(Check *check, Access *access, Line *lines, int64_t 
 }
 
 // Lanes whose places follow each other at a distance: a row for each line.
-static void check_rows(Check *check, Access *access, Line *lines, uint32_t mask, int64_t base, unsigned shift, bool values)
+static void check_rows(Check *check, Access *access, Line *lines, uint32_t mask, int64_t base, unsigned shift,
+                       bool values)
 {
     const uint32_t element = access->bytes == LINE_BYTES ? ALL_LANES : (1u << access->bytes / 4) - 1;
     Row r = {.epoch = check->epoch, .shift = shift};
@@ -686,11 +711,13 @@ static _Noreturn void leave_object(Warp *w, const Instr *i, const Access *access
         name_of(near, name, sizeof name);
     const bool behind = offset >= near->address + near->bytes;
     if (near->bytes == 0 || offset < near->address)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of shared memory, where no array lies", access->bytes,
-                  (unsigned long long)offset);
-    sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes %llu bytes %s the end of %s, which has %zu bytes of shared memory",
-              access->bytes, (unsigned long long)(behind ? offset - near->address - near->bytes : near->address + near->bytes - offset),
-              behind ? "behind" : "before", name, near->bytes);
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of shared memory, where no array lies",
+                  access->bytes, (unsigned long long)offset);
+    sim_fault(
+        w, i, lane, cudaErrorIllegalAddress,
+        "%zu bytes %llu bytes %s the end of %s, which has %zu bytes of shared memory", access->bytes,
+        (unsigned long long)(behind ? offset - near->address - near->bytes : near->address + near->bytes - offset),
+        behind ? "behind" : "before", name, near->bytes);
 }
 
 static void check_object(Warp *w, const Instr *i, const Access *access, int lane, uint64_t offset)
@@ -704,12 +731,14 @@ static void check_object(Warp *w, const Instr *i, const Access *access, int lane
 static void check_objects(Warp *w, const Instr *i, const Access *access, uint32_t mask, uint64_t base, bool row)
 {
     const int first = __builtin_ctz(mask), last = LANES - 1 - __builtin_clz(mask);
-    const uint64_t low = (uint64_t)(uintptr_t)access->pointer[first] - base, high = (uint64_t)(uintptr_t)access->pointer[last] - base;
+    const uint64_t low = (uint64_t)(uintptr_t)access->pointer[first] - base,
+                   high = (uint64_t)(uintptr_t)access->pointer[last] - base;
     check_object(w, i, access, first, low);
     check_object(w, i, access, last, high);
     const bool same = sim_object_at(w->block->launch, low)->address == sim_object_at(w->block->launch, high)->address;
     for (uint32_t rest = row && same ? 0 : mask; rest; rest &= rest - 1)
-        check_object(w, i, access, __builtin_ctz(rest), (uint64_t)(uintptr_t)access->pointer[__builtin_ctz(rest)] - base);
+        check_object(w, i, access, __builtin_ctz(rest),
+                     (uint64_t)(uintptr_t)access->pointer[__builtin_ctz(rest)] - base);
 }
 
 static EpochKind kind_of(const Instr *i, const Access *access)
@@ -728,15 +757,21 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
 {
     const bool shared = owner != NULL;
     const EpochKind kind = kind_of(i, access);
-    Check check = {.w = w, .i = i, .access = access, .a = a, .shared = shared,
+    Check check = {.w = w,
+                   .i = i,
+                   .access = access,
+                   .a = a,
+                   .shared = shared,
                    .restricted = shared || w->block->launch->on_one_thread,
-                   .run = shared ? sim_block_run(owner) : sim_launch_run(w->block->launch), .first_run = shared ? sim_first_run(owner) : 0};
+                   .run = shared ? sim_block_run(owner) : sim_launch_run(w->block->launch),
+                   .first_run = shared ? sim_first_run(owner) : 0};
     check.epoch = (Epoch){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
                           .warp = (unsigned)w->number & 31, .kind = kind & 7, .bytes = 15};
     Line *lines = shared ? owner->lines : lines_of(a);
     const uint64_t base = shared ? (uint64_t)(uintptr_t)owner->shared : (uint64_t)(uintptr_t)a->memory;
     const bool values = shared || starts_unwritten(a);
-    const bool row = (kind == PLAIN_READ || kind == PLAIN_WRITE || is_under_way(&check.epoch)) && access->bytes % 4 == 0;
+    const bool row =
+        (kind == PLAIN_READ || kind == PLAIN_WRITE || is_under_way(&check.epoch)) && access->bytes % 4 == 0;
     const int64_t stride = row ? find_stride(access, mask) : -1;
     const int first = __builtin_ctz(mask);
     if (shared)
@@ -751,14 +786,17 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
         else
             check_rows(&check, access, lines, mask, offset - ((int64_t)first << shift), shift, values);
     } else if (stride == 0 && kind == PLAIN_READ && access->bytes <= LINE_BYTES / 4) {
-        Row r = {.epoch = check.epoch, .words = ((1u << access->bytes / 4) - 1) << offset % LINE_BYTES / 4, .origin = (int)(offset % LINE_BYTES),
+        Row r = {.epoch = check.epoch,
+                 .words = ((1u << access->bytes / 4) - 1) << offset % LINE_BYTES / 4,
+                 .origin = (int)(offset % LINE_BYTES),
                  .shift = ONE_PLACE};
         r.epoch.lanes = mask;
         check_in_line(&check, access, &lines[offset / LINE_BYTES], &r, true, values);
     } else {
         for (uint32_t rest = mask; rest; rest &= rest - 1) {
             const int l = __builtin_ctz(rest);
-            check_alone(&check, access, lines, l, (uint64_t)(uintptr_t)access->pointer[l] - base, row && (mask & (mask - 1)) == 0, values);
+            check_alone(&check, access, lines, l, (uint64_t)(uintptr_t)access->pointer[l] - base,
+                        row && (mask & (mask - 1)) == 0, values);
         }
     }
     if (check.race.found) {

@@ -92,7 +92,8 @@ void sim_free_clocks(Clocks *clocks)
 uint32_t sim_new_timeline(TimelineKind kind, int device, unsigned long long stream)
 {
     size_t place = 0;
-    while (place < timeline_count && (timelines[place].in_use || timelines[place].kind != kind || timelines[place].device != device))
+    while (place < timeline_count &&
+           (timelines[place].in_use || timelines[place].kind != kind || timelines[place].device != device))
         place++;
     if (place == timeline_count) {
         timelines = resized(timelines, ++timeline_count, sizeof *timelines);
@@ -121,7 +122,8 @@ static void wait_for_others(Timeline *t)
     take_over(&t->known, &host);
     for (size_t k = 0; k < timeline_count && t->kind != LONELY_TIMELINE; k++) {
         const Timeline *other = &timelines[k];
-        const bool waits = t->kind == LEGACY_TIMELINE ? other->kind == BLOCKING_TIMELINE : other->kind == LEGACY_TIMELINE;
+        const bool waits =
+            t->kind == LEGACY_TIMELINE ? other->kind == BLOCKING_TIMELINE : other->kind == LEGACY_TIMELINE;
         if (waits && other->device == t->device)
             take_over(&t->known, &other->known);
     }

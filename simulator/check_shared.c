@@ -1,18 +1,18 @@
 // check_shared.c: memory that several share: whether operations of streams, and the host, use it in an order.
 //
-// Of each word the last operations are known that read and wrote it: kernels, copies, fills. If another one writes it,
-// or reads what was written, the program must have ordered them (order.h); else that is a race, although one has ended
-// here before the other begins. Of device memory that is noted only in programs that make streams.
+// Of each word the last operations are known that read and wrote it: kernels, copies, fills. If another one writes
+// it, or reads what was written, the program must have ordered them (order.h); else that is a race, although one has
+// ended here before the other begins. Of device memory that is noted only in programs that make streams.
 //
-// Nor must the host read or write memory that it shares with the device, managed or pinned, while an operation that it
-// has not waited for may use it. Such allocations are closed while there is one: to all of the host's accesses if it has
-// written something, to writes if it only reads. Who touches such a page is stopped (ranges.c has the handler). If an
-// operation that may not be over has used the very word, that is a race; else the page is open until the next operation,
-// and the program goes on. (A system call that is given such a page fails: EFAULT.)
+// Nor must the host read or write memory that it shares with the device, managed or pinned, while an operation that
+// it has not waited for may use it. Such allocations are closed while there is one: to all of the host's accesses if
+// it has written something, to writes if it only reads. Who touches such a page is stopped (ranges.c has the
+// handler). If an operation that may not be over has used the very word, that is a race; else the page is open until
+// the next operation, and the program goes on. (A system call that is given such a page fails: EFAULT.)
 //
 // Some races are missed: of all that read a word only the last is known, of parts of words nothing, and of the host's
-// accesses of a page the first. None is invented. Kernels with stores, atomic operations or fences at the scope of the
-// system, or volatile ones, may tell others themselves how far they are: what they use is not noted.
+// accesses of a page the first. None is invented. Kernels with stores, atomic operations or fences at the scope of
+// the system, or volatile ones, may tell others themselves how far they are: what they use is not noted.
 #define _GNU_SOURCE // memmem
 #include "check_shared.h"
 #include "calls.h"
@@ -48,7 +48,8 @@ static bool opened; // an operation runs
 
 static uint32_t *new_table(size_t bytes)
 {
-    void *table = mmap(NULL, bytes / WORD * sizeof(uint32_t) + 1, ALL, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *table =
+        mmap(NULL, bytes / WORD * sizeof(uint32_t) + 1, ALL, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (table == MAP_FAILED)
         abort();
     return table;
@@ -57,7 +58,8 @@ static uint32_t *new_table(size_t bytes)
 void sim_begin_uses(Allocation *a)
 {
     const bool with_host = sim_in_shared_range((const void *)(uintptr_t)a->address);
-    if (!sim_checks() || a->uses || a->kind == PARAMETER_MEMORY || a->kind == HEAP_MEMORY || !(with_host || sim_has_streams()))
+    if (!sim_checks() || a->uses || a->kind == PARAMETER_MEMORY || a->kind == HEAP_MEMORY ||
+        !(with_host || sim_has_streams()))
         return;
     Uses *u = calloc(1, sizeof *u);
     if (!u)
@@ -146,8 +148,9 @@ static void add_conflict(Conflict new)
 {
     pthread_mutex_lock(&conflict_lock);
     int k = 0;
-    while (k < conflict_count && (conflicts[k].earlier != new.earlier || conflicts[k].earlier_writes != new.earlier_writes ||
-                                  conflicts[k].writes != new.writes))
+    while (k < conflict_count &&
+           (conflicts[k].earlier != new.earlier || conflicts[k].earlier_writes != new.earlier_writes ||
+            conflicts[k].writes != new.writes))
         k++;
     if (k == conflict_count && k < MOST_CONFLICTS)
         conflicts[conflict_count++] = new;
@@ -185,7 +188,9 @@ void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind h
 static int by_address(const void *one, const void *two)
 {
     const Conflict *a = one, *b = two;
-    return a->address != b->address ? (a->address < b->address ? -1 : 1) : a->earlier < b->earlier ? -1 : a->earlier > b->earlier;
+    return a->address != b->address  ? (a->address < b->address ? -1 : 1)
+           : a->earlier < b->earlier ? -1
+                                     : a->earlier > b->earlier;
 }
 
 static void find_conflicts(void)
@@ -199,7 +204,8 @@ static void find_conflicts(void)
         sim_describe_op(c->earlier, earlier, sizeof earlier);
         snprintf(title, sizeof title, "%s %s %s, which %s may %s", now, c->writes ? "writes" : "reads", what, earlier,
                  !c->earlier_writes ? "still read" : c->writes ? "still write" : "not have written yet");
-        sim_add_finding(RACE_HOST, title, NULL, 0, "nothing orders them: cudaStreamWaitEvent with an event of the first one's "
+        sim_add_finding(RACE_HOST, title, NULL, 0,
+                        "nothing orders them: cudaStreamWaitEvent with an event of the first one's "
                         "stream, or a synchronization between them, is missing");
     }
     if (conflict_count)
@@ -286,8 +292,9 @@ static void find_race(uint64_t address, uint32_t op, bool host_writes, bool op_w
     snprintf(title, sizeof title, "the host %s %s, which %s may %s", host_writes ? "writes" : "reads", what, operation,
              !op_writes ? "still read" : host_writes ? "still write" : "not have written yet");
     snprintf(host.access, sizeof host.access, "%s it", host_writes ? "writes" : "reads");
-    sim_add_finding(RACE_HOST, title, &host, 1,
-                    "nothing orders them: a cudaDeviceSynchronize() or cudaStreamSynchronize() is missing between them");
+    sim_add_finding(
+        RACE_HOST, title, &host, 1,
+        "nothing orders them: a cudaDeviceSynchronize() or cudaStreamSynchronize() is missing between them");
     sim_say_findings();
 }
 

@@ -1,9 +1,9 @@
 // check_values.c: values that nobody wrote, from where they are read to where they matter.
 //
-// Reading such a value is no error yet: what is copied may have gaps, and what is read too early may never be used. So it
-// is followed through the registers, and through shared and local memory, until it decides a branch, is an address, takes
-// part in an atomic operation or goes to global memory. (A flag that is stored there with
-// atomic or volatile accesses may tell all that a thread has, also what nobody uses: then it matters when the host gets it.)
+// Reading such a value is no error yet: what is copied may have gaps, and what is read too early may never be used.
+// So it is followed through the registers, and through shared and local memory, until it decides a branch, is an
+// address, takes part in an atomic operation or goes to global memory. (A flag that is stored there with atomic or
+// volatile accesses may tell all that a thread has, also what nobody uses: then it matters when the host gets it.)
 // Only while a warp holds such a value is there anything to do.
 #define _GNU_SOURCE // memmem
 #include "check.h"
@@ -58,7 +58,8 @@ static void find_origin(const Warp *w, const Access *access, uint32_t mask, Valu
     const struct Origins *origins = w->block->origins;
     if (!mask || !origins || (access->space != SHARED && access->space != LOCAL))
         return;
-    const uint64_t place = place_of(w, lane, access->space, access->address[lane]), slot = place * 0x9e3779b97f4a7c15 >> 56;
+    const uint64_t place = place_of(w, lane, access->space, access->address[lane]),
+                   slot = place * 0x9e3779b97f4a7c15 >> 56;
     if (origins->at[slot].place != place)
         return;
     v->read = origins->at[slot].read;
@@ -113,7 +114,8 @@ void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
 {
     Value origin = {.read = i};
     snprintf(origin.what, sizeof origin.what, "%s", name_of(access->space));
-    const uint32_t all = access->bytes >= 32 ? ALL_LANES : (1u << access->bytes) - 1; // where a part was written, the rest is a gap
+    const uint32_t all =
+        access->bytes >= 32 ? ALL_LANES : (1u << access->bytes) - 1; // where a part was written, the rest is a gap
     uint32_t mask = 0;
     for (uint32_t rest = access->has_unwritten ? access->mask : 0; rest; rest &= rest - 1)
         mask |= access->unwritten[__builtin_ctz(rest)] == all ? rest & -rest : 0;
@@ -185,10 +187,12 @@ static void note_stored(Warp *w, const Value *v, const Instr *i, int lane, uint6
     sim_await_turn(w->block);
     pthread_mutex_lock(&stored_lock);
     struct Stored *s = stored;
-    while (s < stored + stored_count && (s->read != v->read || s->store != i || address > s->high + 4096 || address + bytes + 4096 < s->low))
+    while (s < stored + stored_count &&
+           (s->read != v->read || s->store != i || address > s->high + 4096 || address + bytes + 4096 < s->low))
         s++;
     if (s == stored + stored_count && stored_count < MOST_STORED) {
-        *s = (struct Stored){v->read, i, address, address + bytes, report_of(w, v, i, lane, "is stored in global memory, and copied to the host")};
+        *s = (struct Stored){v->read, i, address, address + bytes,
+                             report_of(w, v, i, lane, "is stored in global memory, and copied to the host")};
         stored_count++;
     } else if (s < stored + stored_count) {
         s->low = address < s->low ? address : s->low;
@@ -201,7 +205,8 @@ void sim_check_result(uint64_t address, size_t bytes)
 {
     for (int k = 0; k < stored_count; k++) {
         const struct Stored *s = &stored[k];
-        const uint64_t low = s->low > address ? s->low : address, end = address + bytes, high = s->high < end ? s->high : end;
+        const uint64_t low = s->low > address ? s->low : address, end = address + bytes,
+                       high = s->high < end ? s->high : end;
         if (low < high && sim_find_unwritten(low, high - low) < high - low)
             sim_add_finding(s->report.kind, s->report.title, s->report.places, s->report.count, s->report.hint);
     }
@@ -280,7 +285,8 @@ void sim_check_uses(Warp *w, const Instr *i)
         return;
     const Value *guard = value_of(w, s->guard, mask);
     if (guard)
-        report(w, guard, i, __builtin_ctz(guard->mask & mask), i->control == BRANCH ? "decides a branch" : "decides what runs");
+        report(w, guard, i, __builtin_ctz(guard->mask & mask),
+               i->control == BRANCH ? "decides a branch" : "decides what runs");
     if (s->guard)
         mask &= *(const uint32_t *)(w->lanes + s->guard->slot) ^ (s->guard_negated ? ALL_LANES : 0);
     for (int k = 0; k < s->count && mask; k++)

@@ -25,15 +25,17 @@ uint8_t *sim_find_in_cluster(Warp *w, const Instr *i, int lane, uint64_t address
                   "block of the cluster has any",
                   bytes, (unsigned long long)address);
     if (!(i->flags & WITHIN_CLUSTER))
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "address 0x%llx is one of the cluster's shared memory, which this "
-                  "instruction does not reach: the block's own only", (unsigned long long)address);
+        sim_fault(w, i, lane, cudaErrorIllegalAddress,
+                  "address 0x%llx is one of the cluster's shared memory, which this "
+                  "instruction does not reach: the block's own only",
+                  (unsigned long long)address);
     if (bytes > size || offset > size - bytes)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of the shared memory of block "
                   "%llu of the cluster, which has %zu",
                   bytes, (unsigned long long)offset, (unsigned long long)rank, size);
     if (b->cluster[rank]->live == 0)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "the shared memory of block %llu of the cluster, which has ended",
-                  (unsigned long long)rank);
+        sim_fault(w, i, lane, cudaErrorIllegalAddress,
+                  "the shared memory of block %llu of the cluster, which has ended", (unsigned long long)rank);
     return b->cluster[rank]->shared + offset;
 }
 
@@ -48,11 +50,13 @@ static uint64_t shared_address(Warp *w, const Instr *i, int lane)
     const uint8_t *lanes = w->lanes + i->a;
     uint64_t address = i->bytes == 8 ? ((const uint64_t *)lanes)[lane] : ((const uint32_t *)lanes)[lane];
     if (i->at.space == GENERIC && sim_space_at(address) != SHARED)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "address 0x%llx is outside shared memory", (unsigned long long)address);
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "address 0x%llx is outside shared memory",
+                  (unsigned long long)address);
     if (i->at.space == GENERIC)
         address -= sim_window(SHARED);
     if (address >> RANK_BIT > w->block->launch->cluster_blocks)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "address 0x%llx of shared memory, where no block of the cluster has any",
+        sim_fault(w, i, lane, cudaErrorIllegalAddress,
+                  "address 0x%llx of shared memory, where no block of the cluster has any",
                   (unsigned long long)address);
     return address;
 }

@@ -129,7 +129,9 @@ static uint64_t integer_from_real(double value, Type from, Type type, int roundi
     const double number = copysign(whole(fabs(value), rounding, value < 0), value);
     if (is_signed_type(type)) {
         const double limit = ldexp(1, bits - 1);
-        return number >= limit ? (1ull << (bits - 1)) - 1 : number < -limit ? 0 - (1ull << (bits - 1)) : (uint64_t)(int64_t)number;
+        return number >= limit   ? (1ull << (bits - 1)) - 1
+               : number < -limit ? 0 - (1ull << (bits - 1))
+                                 : (uint64_t)(int64_t)number;
     }
     return number <= 0 ? 0 : number >= ldexp(1, bits) ? UINT64_MAX >> (64 - bits) : (uint64_t)number;
 }
@@ -331,15 +333,15 @@ static Handler *whole_from_single(const Instr *i)
 }
 
 // Whole numbers of registers of any size: `keep` are the bits of a type, `sign` is its highest one if it has a sign.
-#define WHOLE(name, D, A)                                                    \
-    static void name(Warp *w, const Instr *i, uint32_t mask)                 \
-    {                                                                        \
-        D *d = OPERAND(D, d);                                                \
-        const A *as = OPERAND(A, a);                                         \
-        const uint64_t keep = type_bits((Type)i->from), sign = sign_bit((Type)i->from), to_keep = type_bits((Type)i->type), \
-                       to_sign = sign_bit((Type)i->type);                    \
-        FOR_EACH_LANE(                                                       \
-            const uint64_t value = ((as[l] & keep) ^ sign) - sign; d[l] = (D)(((value & to_keep) ^ to_sign) - to_sign)) \
+#define WHOLE(name, D, A)                                                                                            \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                                                         \
+    {                                                                                                                \
+        D *d = OPERAND(D, d);                                                                                        \
+        const A *as = OPERAND(A, a);                                                                                 \
+        const uint64_t keep = type_bits((Type)i->from), sign = sign_bit((Type)i->from),                              \
+                       to_keep = type_bits((Type)i->type), to_sign = sign_bit((Type)i->type);                        \
+        FOR_EACH_LANE(const uint64_t value = ((as[l] & keep) ^ sign) - sign;                                         \
+                      d[l] = (D)(((value & to_keep) ^ to_sign) - to_sign))                                           \
     }
 static uint64_t type_bits(Type type)
 {

@@ -204,7 +204,8 @@ static void do_nothing(Warp *w, const Instr *i, uint32_t mask)
 
 static Instr blank(const Statement *s)
 {
-    return (Instr){.run = do_nothing, .d = NOWHERE, .second = NOWHERE, .guard = NOWHERE, .join = NOWHERE, .statement = s};
+    return (Instr){
+        .run = do_nothing, .d = NOWHERE, .second = NOWHERE, .guard = NOWHERE, .join = NOWHERE, .statement = s};
 }
 
 static bool decode(Decoder *d, const Statement *s, Instr *i)

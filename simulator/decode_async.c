@@ -6,7 +6,8 @@
 // ---- mbarrier
 
 // The operands behind the address, at `first`, of a statement that may leave some out.
-static bool more_operands(Decoder *d, const Statement *s, int first, const char *letters, int required, uint32_t *places)
+static bool more_operands(Decoder *d, const Statement *s, int first, const char *letters, int required,
+                          uint32_t *places)
 {
     const int given = s->count - first - 1, most = (int)strlen(letters);
     if (given < required || given > most)
@@ -50,7 +51,8 @@ static bool decode_arrive(Decoder *d, const Statement *s, const Opcode *o, Instr
     return (!arrives || sink || i->d != NOWHERE) && barrier_address(d, &s->operands[first], o, i);
 }
 
-// mbarrier.test_wait.b64 over, [address], state; with parity, its parity; try_wait may have a time, which is not needed.
+// mbarrier.test_wait.b64 over, [address], state; with parity, its parity; try_wait may have a time, which is not
+// needed.
 static bool decode_test(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const bool parity = sim_has_part(o, "parity"), may_wait = sim_has_part(o, "try_wait");
@@ -136,13 +138,15 @@ static const Instruction ROWS[] = {
     {"mbarrier test_wait|try_wait {parity} {acquire|relaxed} {cta|cluster} {SHARED} b64", .decode = decode_test,
      .run = sim_mbarrier_test},
     {"cp async ca|cg {SHARED} global {EVICT} {PREFETCH}", .decode = decode_async_copy, .run = sim_copy_async},
-    {"cp async mbarrier arrive {noinc} {SHARED} b64", .decode = decode_arrival_after_copies, .run = sim_arrive_after_copies},
+    {"cp async mbarrier arrive {noinc} {SHARED} b64", .decode = decode_arrival_after_copies,
+     .run = sim_arrive_after_copies},
     {"cp async commit_group", .operands = "", .run = sim_commit_copies},
     {"cp async wait_group", .decode = decode_await_copies, .run = sim_await_copies},
     {"cp async wait_all", .operands = "", .run = sim_await_all_copies},
     {"cp async bulk shared::cluster|shared::cta global mbarrier::complete_tx::bytes {L2::cache_hint}",
      .decode = decode_bulk_copy, .run = sim_copy_bulk},
-    {"cp async bulk global shared::cta bulk_group {L2::cache_hint}", .decode = decode_bulk_copy, .run = sim_copy_bulk},
+    {"cp async bulk global shared::cta bulk_group {L2::cache_hint}", .decode = decode_bulk_copy,
+     .run = sim_copy_bulk},
     {"cp async bulk commit_group", .decode = decode_nothing, .run = sim_commit_bulk},
     {"cp async bulk wait_group {read}", .decode = decode_await_copies, .run = sim_await_bulk},
     {"griddepcontrol wait|launch_dependents", .decode = decode_nothing}, // kernels run one after the other

@@ -74,7 +74,9 @@ static bool decode_built_in(Decoder *d, Slice name, const CallSite *call, Instr 
         const char *name;
         Handler *run;
         int arguments, results;
-    } BUILT_IN[] = {{"vprintf", sim_print, 2, 0}, {"__assertfail", sim_fail_assertion, 4, 0}, {"malloc", sim_malloc, 1, 1},
+    } BUILT_IN[] = {{"vprintf", sim_print, 2, 0},
+                    {"__assertfail", sim_fail_assertion, 4, 0},
+                    {"malloc", sim_malloc, 1, 1},
                     {"free", sim_free, 1, 0}};
     i->control = PLAIN;
     sim_ask_for(d, ONE_BY_ONE);
@@ -210,7 +212,8 @@ static bool decode_match(Decoder *d, const Statement *s, const Opcode *o, Instr 
 
 static bool decode_redux(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    static const char *const MODES[] = {"add", "min", "max", "and", "or", "xor"}; // in the order of REDUCE_ADD and so on
+    static const char *const MODES[] = {"add", "min", "max",
+                                        "and", "or",  "xor"}; // in the order of REDUCE_ADD and so on
     if (s->count != 3)
         return false;
     i->op = (uint8_t)sim_part_among(o, MODES, 6);

@@ -47,10 +47,13 @@ static bool access_elements(Decoder *d, const Operand *elements, bool load, Inst
     for (int k = i->count - 1; k >= 0; k--)
         if (elements[k].kind == IS_REGISTER)
             i->register_bytes = (uint8_t)sim_type_bytes(elements[k].reg->type);
-    const char letter = i->register_bytes == i->bytes ? sim_letter_of_type((Type)i->type) : sim_letter_of_bytes(i->register_bytes);
+    const char letter =
+        i->register_bytes == i->bytes ? sim_letter_of_type((Type)i->type) : sim_letter_of_bytes(i->register_bytes);
     for (int k = 0; k < i->count; k++) {
         const bool sink = load && elements[k].kind == IS_SINK;
-        i->list[k] = sink ? NOWHERE : load ? sim_destination(&elements[k], letter) : sim_source(d, &elements[k], letter);
+        i->list[k] = sink   ? NOWHERE
+                     : load ? sim_destination(&elements[k], letter)
+                            : sim_source(d, &elements[k], letter);
         if (i->list[k] == NOWHERE && !sink)
             return false;
     }
@@ -79,7 +82,8 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->flags = o->type == S8 || o->type == S16 || o->type == S32 ? SIGNED_VALUE : 0;
     i->flags |= reach_of(o);
     if (i->count != (vector ? value->count : 1) || i->count * i->bytes > 32 ||
-        !sim_decode_address(d, address, space_of(o), &i->at) || !access_elements(d, vector ? value->elements : value, load, i))
+        !sim_decode_address(d, address, space_of(o), &i->at) ||
+        !access_elements(d, vector ? value->elements : value, load, i))
         return false;
     if (v && v->space == PARAM)
         return decode_parameter(d, v, load, i);

@@ -509,8 +509,8 @@ static CUresult list_arguments(CUfunction function, void ***arguments, void **ex
 }
 
 API CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                            unsigned block_y, unsigned block_z, unsigned dynamic_bytes, CUstream stream, void **arguments,
-                            void **extra)
+                            unsigned block_y, unsigned block_z, unsigned dynamic_bytes, CUstream stream,
+                            void **arguments, void **extra)
 {
     void *unpacked[MOST_ARGUMENTS];
     NEED_CONTEXT();
@@ -553,17 +553,19 @@ API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, C
                                                                   size_t dynamic_bytes, unsigned flags)
 {
     NEED_CONTEXT();
-    return CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_bytes, flags));
+    return CALL(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_bytes, flags));
 }
 
-API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t dynamic_bytes)
+API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
+                                                         size_t dynamic_bytes)
 {
     return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_bytes, 0);
 }
 
 // The largest number of threads on an SM decides; of several block sizes that give it, the largest.
-API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *threads, CUfunction function, CUoccupancyB2DSize bytes_for,
-                                              size_t dynamic_bytes, int limit)
+API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *threads, CUfunction function,
+                                              CUoccupancyB2DSize bytes_for, size_t dynamic_bytes, int limit)
 {
     int most = 0, best = 0, blocks;
     CUresult error = CUDA_SUCCESS;
@@ -573,7 +575,8 @@ API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *threads, CUfunctio
     most = limit > 0 && limit < most ? limit : most;
     *grid = *threads = 0;
     for (int size = most; size >= 1 && !error; size = (size - 1) / LANES * LANES) {
-        error = cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, size, bytes_for ? bytes_for(size) : dynamic_bytes);
+        error = cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, size,
+                                                            bytes_for ? bytes_for(size) : dynamic_bytes);
         if (!error && blocks * size > best) {
             best = blocks * size;
             *threads = size;

@@ -209,8 +209,9 @@ static CUresult copy_rows(const CUDA_MEMCPY2D *p, bool async, CUstream stream)
     char *to = end_of_copy(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstXInBytes, p->dstY, to_pitch);
     NEED(from && to, CUDA_ERROR_INVALID_VALUE);
     const bool unified = p->srcMemoryType == CU_MEMORYTYPE_UNIFIED || p->dstMemoryType == CU_MEMORYTYPE_UNIFIED;
-    const enum cudaMemcpyKind kind = unified ? cudaMemcpyDefault
-                                             : KINDS[p->srcMemoryType == CU_MEMORYTYPE_DEVICE][p->dstMemoryType == CU_MEMORYTYPE_DEVICE];
+    const enum cudaMemcpyKind kind =
+        unified ? cudaMemcpyDefault
+                : KINDS[p->srcMemoryType == CU_MEMORYTYPE_DEVICE][p->dstMemoryType == CU_MEMORYTYPE_DEVICE];
     return async ? CALL(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, p->Height, kind, stream))
                  : CALL(cudaMemcpy2D(to, to_pitch, from, from_pitch, width, p->Height, kind));
 }

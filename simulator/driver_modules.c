@@ -81,7 +81,8 @@ static Binary *module_of(const void *module)
     return sim_object_of(MODULE_HANDLE, module);
 }
 
-static CUresult load_module(void **module, const void *image, unsigned count, const CUjit_option *options, void **values)
+static CUresult load_module(void **module, const void *image, unsigned count, const CUjit_option *options,
+                            void **values)
 {
     Binary *binary;
     NEED_CONTEXT();
@@ -108,7 +109,8 @@ static CUresult load_file(void **module, const char *path)
     return error;
 }
 
-API CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values)
+API CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options,
+                                void **values)
 {
     return load_module((void **)module, image, count, options, values);
 }
@@ -190,17 +192,20 @@ API CUresult cuModuleGetGlobal(CUdeviceptr *address, size_t *bytes, CUmodule mod
 
 // ---- Libraries: modules by another name
 
-API CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *options, void **values, unsigned count,
-                               CUlibraryOption *library_options, void **library_values, unsigned library_count)
+API CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *options, void **values,
+                               unsigned count, CUlibraryOption *library_options, void **library_values,
+                               unsigned library_count)
 {
     UNUSED(library_options), UNUSED(library_values), UNUSED(library_count); // where the code's copy is kept
     return load_module((void **)library, code, count, options, values);
 }
 
-API CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *options, void **values, unsigned count,
-                                   CUlibraryOption *library_options, void **library_values, unsigned library_count)
+API CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *options, void **values,
+                                   unsigned count, CUlibraryOption *library_options, void **library_values,
+                                   unsigned library_count)
 {
-    UNUSED(options), UNUSED(values), UNUSED(count), UNUSED(library_options), UNUSED(library_values), UNUSED(library_count);
+    UNUSED(options), UNUSED(values), UNUSED(count), UNUSED(library_options), UNUSED(library_values),
+        UNUSED(library_count);
     return load_file((void **)library, path);
 }
 
@@ -262,8 +267,8 @@ API CUresult cuLinkCreate(unsigned count, CUjit_option *options, void **values, 
     return *state ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-API CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t bytes, const char *name, unsigned count,
-                           CUjit_option *options, void **values)
+API CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t bytes, const char *name,
+                           unsigned count, CUjit_option *options, void **values)
 {
     UNUSED(name);
     NEED_CONTEXT();
@@ -272,7 +277,8 @@ API CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, s
     NEED(link, CUDA_ERROR_INVALID_HANDLE);
     NEED(data && bytes > 0, CUDA_ERROR_INVALID_VALUE);
     if (type != CU_JIT_INPUT_PTX || link->text) {
-        tell("cuLinkAddData takes one PTX text here; other kinds, and several to be linked, are not supported", count, options, values);
+        tell("cuLinkAddData takes one PTX text here; other kinds, and several to be linked, are not supported", count,
+             options, values);
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     link->text = calloc(1, bytes + 1);
@@ -282,8 +288,8 @@ API CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, s
     return CUDA_SUCCESS;
 }
 
-API CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned count, CUjit_option *options,
-                           void **values)
+API CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned count,
+                           CUjit_option *options, void **values)
 {
     size_t bytes;
     NEED_CONTEXT();

@@ -63,7 +63,8 @@ typedef struct Named {
 } Named;
 
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device);
-CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags, CUdriverProcAddressQueryResult *status);
+CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags,
+                          CUdriverProcAddressQueryResult *status);
 
 #define CALL_NAMED(function) {#function, (void *)function, 0} // the header's macro gives the function's version
 static const Named FUNCTIONS[] = {
@@ -126,7 +127,8 @@ static void *function_named(const char *name, int version)
 }
 
 // The flags choose what a stream of 0 means; work is over at once in any stream.
-API CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags, CUdriverProcAddressQueryResult *status)
+API CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags,
+                              CUdriverProcAddressQueryResult *status)
 {
     UNUSED(flags);
     NEED(name && *name && function, CUDA_ERROR_INVALID_VALUE);
@@ -136,7 +138,8 @@ API CUresult cuGetProcAddress(const char *name, void **function, int version, cu
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-static cudaError_t entry_point(const char *name, void **function, int version, enum cudaDriverEntryPointQueryResult *status)
+static cudaError_t entry_point(const char *name, void **function, int version,
+                               enum cudaDriverEntryPointQueryResult *status)
 {
     STOP_IF_BROKEN();
     REQUIRE(name && *name && function, cudaErrorInvalidValue);
@@ -146,7 +149,8 @@ static cudaError_t entry_point(const char *name, void **function, int version, e
     return cudaSuccess; // the status tells, or the NULL
 }
 
-API cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version, unsigned long long flags,
+API cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
+                                                 unsigned long long flags,
                                                  enum cudaDriverEntryPointQueryResult *status)
 {
     UNUSED(flags);

@@ -74,7 +74,8 @@ bool sim_checks_leaks(void)
 
 static dim3 index_of(uint64_t number, dim3 size)
 {
-    return (dim3){(unsigned)(number % size.x), (unsigned)(number / size.x % size.y), (unsigned)(number / size.x / size.y)};
+    return (dim3){(unsigned)(number % size.x), (unsigned)(number / size.x % size.y),
+                  (unsigned)(number / size.x / size.y)};
 }
 
 Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access)
@@ -103,7 +104,9 @@ static bool same_place(const Place *a, const Place *b)
 // The order of examples: that of the blocks, then of the threads.
 static bool is_before(const Place *a, const Place *b)
 {
-    const uint64_t keys[][2] = {{a->block_number, b->block_number}, {a->thread.z, b->thread.z}, {a->thread.y, b->thread.y},
+    const uint64_t keys[][2] = {{a->block_number, b->block_number},
+                                {a->thread.z, b->thread.z},
+                                {a->thread.y, b->thread.y},
                                 {a->thread.x, b->thread.x}};
     for (int k = 0; k < 4; k++)
         if (keys[k][0] != keys[k][1])
@@ -128,7 +131,8 @@ void sim_add_finding(FindingKind kind, const char *title, const Place *places, i
 {
     static const Place nowhere;
     Place sides[MOST_PLACES] = {count > 0 ? places[0] : nowhere, count > 1 ? places[1] : nowhere};
-    if (count == 2 && (sides[1].line < sides[0].line || (sides[1].line == sides[0].line && strcmp(sides[1].access, sides[0].access) < 0))) {
+    if (count == 2 && (sides[1].line < sides[0].line ||
+                       (sides[1].line == sides[0].line && strcmp(sides[1].access, sides[0].access) < 0))) {
         const Place first = sides[0]; // whichever came first in this run
         sides[0] = sides[1];
         sides[1] = first;
@@ -157,15 +161,19 @@ void sim_add_finding(FindingKind kind, const char *title, const Place *places, i
 static FindingKind kind_of_fault(const Launch *launch)
 {
     const Instr *i = launch->fault.instr;
-    const bool at_barrier = i && i->control == BLOCK_BARRIER, at_lanes = i && (i->control == WARP_BARRIER || i->control == GATHER);
-    const bool at_mbarrier = i && i->statement && i->statement->opcode.length > 8 && memcmp(i->statement->opcode.text, "mbarrier", 8) == 0;
+    const bool at_barrier = i && i->control == BLOCK_BARRIER,
+               at_lanes = i && (i->control == WARP_BARRIER || i->control == GATHER);
+    const bool at_mbarrier =
+        i && i->statement && i->statement->opcode.length > 8 && memcmp(i->statement->opcode.text, "mbarrier", 8) == 0;
     if (launch->fault.kind >= 0)
         return (FindingKind)launch->fault.kind;
     if (at_barrier || at_lanes)
         return at_barrier ? BARRIER_MISUSE : LANES_MISUSE;
     if (at_mbarrier)
         return MBARRIER_MISUSE;
-    return launch->error == cudaErrorIllegalAddress ? OUT_OF_BOUNDS : launch->error == cudaErrorMisalignedAddress ? MISALIGNED : LAUNCH_FAULT;
+    return launch->error == cudaErrorIllegalAddress      ? OUT_OF_BOUNDS
+           : launch->error == cudaErrorMisalignedAddress ? MISALIGNED
+                                                         : LAUNCH_FAULT;
 }
 
 void sim_add_fault(const Launch *launch)
@@ -176,7 +184,8 @@ void sim_add_fault(const Launch *launch)
     char access[120] = "fails", ptx[120] = "";
     if (s) {
         snprintf(access, sizeof access, "fails in %.*s", length, s->opcode.text);
-        snprintf(ptx, sizeof ptx, s->source_line > 0 ? "" : "PTX line %d; nvcc -lineinfo would name the line of the source", s->line);
+        snprintf(ptx, sizeof ptx,
+                 s->source_line > 0 ? "" : "PTX line %d; nvcc -lineinfo would name the line of the source", s->line);
     }
     const int thread = launch->fault.thread;
     const Place place = sim_place_of(launch, launch->fault.block, thread < 0 ? 0 : (uint32_t)thread, i, access);
@@ -226,9 +235,10 @@ static void write_place(FILE *out, const Place *p)
 {
     char text[300];
     source_text(p, text, sizeof text);
-    const char *const names[] = {"access", "file", "text", "kernel"}, *const values[] = {p->access, p->file, text, p->kernel};
-    fprintf(out, "{\"line\": %d, \"block\": [%u, %u, %u], \"thread\": [%u, %u, %u]", p->line, p->block.x, p->block.y, p->block.z,
-            p->thread.x, p->thread.y, p->thread.z);
+    const char *const names[] = {"access", "file", "text", "kernel"}, *const values[] = {p->access, p->file, text,
+                                                                                         p->kernel};
+    fprintf(out, "{\"line\": %d, \"block\": [%u, %u, %u], \"thread\": [%u, %u, %u]", p->line, p->block.x, p->block.y,
+            p->block.z, p->thread.x, p->thread.y, p->thread.z);
     for (int k = 0; k < 4; k++) {
         fprintf(out, ", \"%s\": ", names[k]);
         write_string(out, values[k]);
@@ -272,7 +282,8 @@ static void write_findings(void)
 
 static void say_place(const Place *p, bool coloured)
 {
-    const char *strong = coloured ? "\033[1m" : "", *blue = coloured ? "\033[34m" : "", *plain = coloured ? "\033[0m" : "";
+    const char *strong = coloured ? "\033[1m" : "", *blue = coloured ? "\033[34m" : "",
+               *plain = coloured ? "\033[0m" : "";
     char text[300];
     source_text(p, text, sizeof text);
     if (p->line > 0)
@@ -280,8 +291,8 @@ static void say_place(const Place *p, bool coloured)
     else
         fprintf(stderr, "  %s-->%s ", blue, plain);
     if (p->kernel[0])
-        fprintf(stderr, "thread (%u,%u,%u) of block (%u,%u,%u) of kernel %s %s\n", p->thread.x, p->thread.y, p->thread.z,
-                p->block.x, p->block.y, p->block.z, p->kernel, p->access);
+        fprintf(stderr, "thread (%u,%u,%u) of block (%u,%u,%u) of kernel %s %s\n", p->thread.x, p->thread.y,
+                p->thread.z, p->block.x, p->block.y, p->block.z, p->kernel, p->access);
     else
         fprintf(stderr, "the host %s\n", p->access);
     if (text[0])
@@ -291,14 +302,15 @@ static void say_place(const Place *p, bool coloured)
 static void say_finding(const Finding *f)
 {
     const bool coloured = isatty(STDERR_FILENO);
-    fprintf(stderr, "%serror: %s:%s %s\n", coloured ? "\033[1;31m" : "", KINDS[f->kind].words, coloured ? "\033[0m" : "", f->title);
+    fprintf(stderr, "%serror: %s:%s %s\n", coloured ? "\033[1;31m" : "", KINDS[f->kind].words,
+            coloured ? "\033[0m" : "", f->title);
     for (int k = 0; k < f->place_count; k++)
         say_place(&f->places[k], coloured);
     if (f->hint[0])
         fprintf(stderr, "  %s=%s %s\n", coloured ? "\033[34m" : "", coloured ? "\033[0m" : "", f->hint);
     if (f->count > 1)
-        fprintf(stderr, "  %s=%s found %llu times; this is the first\n", coloured ? "\033[34m" : "", coloured ? "\033[0m" : "",
-                (unsigned long long)f->count);
+        fprintf(stderr, "  %s=%s found %llu times; this is the first\n", coloured ? "\033[34m" : "",
+                coloured ? "\033[0m" : "", (unsigned long long)f->count);
 }
 
 static int by_place(const void *one, const void *two)

@@ -25,8 +25,8 @@ enum { FINDINGS_STATUS = 88 }; // a program with findings ends with it
 bool sim_checks_leaks(void);
 // Where a thread of a block is: at instruction i. `access` says what it does there.
 Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access);
-// Adds a finding. Of those of one kind at the same places there is one, and a count; the example is the one in the first
-// block. Title and hint are sentences; the hint may be empty. May be called by any host thread.
+// Adds a finding. Of those of one kind at the same places there is one, and a count; the example is the one in the
+// first block. Title and hint are sentences; the hint may be empty. May be called by any host thread.
 void sim_add_finding(FindingKind kind, const char *title, const Place *places, int count, const char *hint);
 // Adds what ended a launch.
 void sim_add_fault(const Launch *launch);

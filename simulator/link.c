@@ -230,7 +230,10 @@ void sim_link(Module *m)
 {
     for (const Variable *v = m->variables; v; v = v->next)
         if (v->linkage == ELSEWHERE && (v->space == GLOBAL || v->space == CONST))
-            refuse(m, "no file defines the variable '%s': name the file that does, too, as in FILE='a.cu b.cu' FLAGS=-rdc=true", v->name);
+            refuse(m,
+                   "no file defines the variable '%s': name the file that does, too, as in FILE='a.cu b.cu' "
+                   "FLAGS=-rdc=true",
+                   v->name);
     visit_operands(m, use_definition, NULL);
     sim_place_shared(m);
 }
@@ -252,17 +255,22 @@ void sim_say_unknown(const Module *m, const Function *f, const Statement *s, cha
 {
     static const char DEVICE_RUNTIME[] = "__cudaCDP";
     const Operand *o = &s->operands[s->count > 0 && s->operands[0].kind == IS_VECTOR];
-    const Function *called = s->opcode.length >= 4 && memcmp(s->opcode.text, "call", 4) == 0 ? sim_find_function(m, o->name) : NULL;
+    const Function *called =
+        s->opcode.length >= 4 && memcmp(s->opcode.text, "call", 4) == 0 ? sim_find_function(m, o->name) : NULL;
     if (!called || called->defined) {
         snprintf(why, space, "the simulator does not know this instruction");
-    } else if (o->name.length > strlen(DEVICE_RUNTIME) && memcmp(o->name.text, DEVICE_RUNTIME, strlen(DEVICE_RUNTIME)) == 0) {
+    } else if (o->name.length > strlen(DEVICE_RUNTIME) &&
+               memcmp(o->name.text, DEVICE_RUNTIME, strlen(DEVICE_RUNTIME)) == 0) {
         const Statement *line = line_of_launch(f, s);
         const Slice file = line->source_file < m->file_count ? m->files[line->source_file] : (Slice){"?", 1};
-        snprintf(why, space, "%.*s:%d launches a kernel from a kernel, which the simulator does not do", (int)file.length, file.text,
-                 line->source_line);
+        snprintf(why, space, "%.*s:%d launches a kernel from a kernel, which the simulator does not do",
+                 (int)file.length, file.text, line->source_line);
     } else {
         char name[200];
         sim_readable_name(o->name, name, sizeof name);
-        snprintf(why, space, "it calls '%s', which no file defines: name the file that does, too, as in FILE='a.cu b.cu' FLAGS=-rdc=true", name);
+        snprintf(why, space,
+                 "it calls '%s', which no file defines: name the file that does, too, as in FILE='a.cu b.cu' "
+                 "FLAGS=-rdc=true",
+                 name);
     }
 }

@@ -23,11 +23,13 @@ typedef struct Liveness {
 static bool writes_first(Slice opcode)
 {
     static const char *const NAMES[] = {
-        "mov", "ld", "ldu", "cvt", "cvta", "setp", "set", "selp", "slct", "add", "addc", "sub", "subc", "mul", "mad", "madc",
-        "mul24", "mad24", "fma", "div", "rem", "abs", "neg", "min", "max", "sad", "popc", "clz", "bfind", "brev", "bfe", "bfi",
-        "bmsk", "fns", "szext", "shl", "shr", "shf", "and", "or", "xor", "not", "cnot", "lop3", "prmt", "rcp", "sqrt", "rsqrt",
-        "sin", "cos", "lg2", "ex2", "tanh", "testp", "copysign", "dp4a", "dp2a", "shfl", "vote", "match", "redux",
-        "activemask", "elect", "atom", "isspacep", "wmma", "mma", "ldmatrix", "movmatrix"};
+        "mov",   "ld",         "ldu",   "cvt",   "cvta",     "setp", "set",   "selp",     "slct",     "add",
+        "addc",  "sub",        "subc",  "mul",   "mad",      "madc", "mul24", "mad24",    "fma",      "div",
+        "rem",   "abs",        "neg",   "min",   "max",      "sad",  "popc",  "clz",      "bfind",    "brev",
+        "bfe",   "bfi",        "bmsk",  "fns",   "szext",    "shl",  "shr",   "shf",      "and",      "or",
+        "xor",   "not",        "cnot",  "lop3",  "prmt",     "rcp",  "sqrt",  "rsqrt",    "sin",      "cos",
+        "lg2",   "ex2",        "tanh",  "testp", "copysign", "dp4a", "dp2a",  "shfl",     "vote",     "match",
+        "redux", "activemask", "elect", "atom",  "isspacep", "wmma", "mma",   "ldmatrix", "movmatrix"};
     const char *dot = memchr(opcode.text, '.', opcode.length);
     const Slice name = {opcode.text, dot ? (size_t)(dot - opcode.text) : opcode.length};
     for (size_t n = 0; n < sizeof NAMES / sizeof *NAMES; n++)

@@ -1,6 +1,7 @@
 // loops.c: for each branch that turns a loop, what the loop does in memory, and for each branch that leaves one
 // whether its turns load or store. A loop that changes nothing in memory and comes back with the same registers
-// waits for others, or for ever; where lanes leave a loop at different turns, a GPU may count more than is counted here.
+// waits for others, or for ever; where lanes leave a loop at different turns, a GPU may count more than is counted
+// here.
 #include "flow.h"
 
 // Whether an atomic operation gives nobody what it found.

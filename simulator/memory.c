@@ -41,7 +41,8 @@ static bool in_different_banks(const Access *access, uint32_t lanes, int words)
     const uint32_t word_bits = (1u << words) - 1;
     uint32_t used = 0, twice = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        const uint32_t wanted = word_bits << (access->address[__builtin_ctz(rest)] / 4 % BANKS); // never beyond the last
+        const uint32_t wanted = word_bits
+                                << (access->address[__builtin_ctz(rest)] / 4 % BANKS); // never beyond the last
         twice |= used & wanted;
         used |= wanted;
     }
@@ -211,14 +212,16 @@ static void move_row(uint8_t *lanes, const Instr *i, uint8_t *memory, bool load)
     case 4:
         return i->bytes == 4 ? move_row_4(lanes_4, memory_4, 4, load) : move_row_8(lanes_8, memory_8, 4, load);
     default:
-        return i->bytes == 4 ? move_row_4(lanes_4, memory_4, i->count, load) : move_row_8(lanes_8, memory_8, i->count, load);
+        return i->bytes == 4 ? move_row_4(lanes_4, memory_4, i->count, load)
+                             : move_row_8(lanes_8, memory_8, i->count, load);
     }
 }
 
 // One element of each lane, to or from a register.
 static void move_element(Warp *w, const Instr *i, const Access *access, int k)
 {
-    const bool load = access->kind == ACCESS_READ, plain = i->bytes == i->register_bytes && (i->bytes == 4 || i->bytes == 8);
+    const bool load = access->kind == ACCESS_READ,
+               plain = i->bytes == i->register_bytes && (i->bytes == 4 || i->bytes == 8);
     const uint32_t mask = access->mask;
     uint8_t *lanes = w->lanes + i->list[k];
     const size_t offset = (size_t)k * i->bytes;
@@ -289,7 +292,8 @@ void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
     for (int k = 0; k < i->count; k++) {
         const uint64_t offset = (uint64_t)i->at.offset + (uint64_t)k * i->bytes;
         if (i->bytes > size || offset > size - i->bytes)
-            sim_fault(w, i, -1, cudaErrorIllegalAddress, "a parameter at byte %llu of %zu", (unsigned long long)offset, size);
+            sim_fault(w, i, -1, cudaErrorIllegalAddress, "a parameter at byte %llu of %zu",
+                      (unsigned long long)offset, size);
         if (i->list[k] == NOWHERE)
             continue;
         _Alignas(16) uint8_t bytes[16] = {0}, element[16]; // a parameter may lie at any address

@@ -109,7 +109,9 @@ static bool decode_mov(Decoder *d, const Statement *s, const Opcode *o, Instr *i
 static bool decode_cvta(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static const char *const IN_SHARED[] = {"shared", "shared::cta", "shared::cluster"};
-    const uint64_t window = sim_part_among(o, IN_SHARED, 3) < 3 ? SHARED_WINDOW : sim_has_part(o, "local") ? LOCAL_WINDOW : 0;
+    const uint64_t window = sim_part_among(o, IN_SHARED, 3) < 3 ? SHARED_WINDOW
+                            : sim_has_part(o, "local")          ? LOCAL_WINDOW
+                                                                : 0;
     const uint64_t added = sim_has_part(o, "to") ? 0 - window : window;
     if (s->count != 2)
         return false;

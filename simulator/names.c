@@ -16,7 +16,8 @@ Slice sim_plain_name(Slice mangled)
     const bool nested = mangled.text[at] == 'N'; // names follow one another; else the arguments follow the first
     at += nested;
     at += mangled.text[at] == 'L'; // of a static function
-    for (bool more = true; more && at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9'; more = nested) {
+    for (bool more = true; more && at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9';
+         more = nested) {
         size_t length = 0;
         for (; at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9'; at++)
             length = length * 10 + (size_t)(mangled.text[at] - '0');
@@ -58,7 +59,8 @@ static char *without_types(char *text)
 void sim_readable_name(Slice mangled, char *name, size_t space)
 {
     char *copy = strndup(mangled.text, mangled.length);
-    char *text = copy && mangled.length > 2 && memcmp(copy, "_Z", 2) == 0 ? __cxa_demangle(copy, NULL, NULL, NULL) : NULL;
+    char *text =
+        copy && mangled.length > 2 && memcmp(copy, "_Z", 2) == 0 ? __cxa_demangle(copy, NULL, NULL, NULL) : NULL;
     snprintf(name, space, "%s", text ? without_types(text) : copy ? copy : "");
     free(text);
     free(copy);

@@ -165,7 +165,8 @@ static void read_word(Parser *p)
 {
     const char *c = p->at + 1;
     const bool directive = *p->at == '.'; // ends at the next dot: .reg.b32 is two of them
-    while ((is_word_start(*c) && !(directive && *c == '.')) || is_digit(*c) || (c[0] == ':' && c[1] == ':') || (c[0] == ':' && c[-1] == ':'))
+    while ((is_word_start(*c) && !(directive && *c == '.')) || is_digit(*c) || (c[0] == ':' && c[1] == ':') ||
+           (c[0] == ':' && c[-1] == ':'))
         c++;
     p->token.kind = WORD;
     p->token.text = (Slice){p->at, (size_t)(c - p->at)};
@@ -598,9 +599,9 @@ static void place_in(Parser *p, Variable *v, size_t *bytes, size_t most)
     *bytes = v->address + v->bytes;
 }
 
-// The checker leaves gaps between shared variables, each as large as the one before it, within bounds: who goes past the end
-// of an array comes to nobody's memory, not to the next array. The banks stay those in which it lies without gaps. Places
-// the variables of a kernel, or of all kernels (NULL), from `extent` on; returns where they end.
+// The checker leaves gaps between shared variables, each as large as the one before it, within bounds: who goes past
+// the end of an array comes to nobody's memory, not to the next array. The banks stay those in which it lies without
+// gaps. Places the variables of a kernel, or of all kernels (NULL), from `extent` on; returns where they end.
 static size_t place_apart(const Module *m, const Function *kernel, size_t extent)
 {
     enum { LEAST_GAP = 128, LARGEST_GAP = 16384 };
@@ -653,7 +654,9 @@ static void place_shared(Parser *p)
             place_in(p, v, &v->owner->shared_bytes, MAX_SHARED);
     const size_t common_extent = sim_checks() ? place_apart(m, NULL, 0) : common;
     for (Function *f = m->functions; f; f = f->next)
-        f->shared_extent = !sim_checks() ? f->shared_bytes : f->entry ? place_apart(m, f, common_extent) : common_extent;
+        f->shared_extent = !sim_checks() ? f->shared_bytes
+                           : f->entry    ? place_apart(m, f, common_extent)
+                                         : common_extent;
 }
 
 static bool space_named(Slice word, Space *space)
@@ -941,8 +944,8 @@ static bool same_place(const Location *a, const Location *b)
     return a->file == b->file && a->line == b->line && a->column == b->column;
 }
 
-// The line of the function's own file behind a place that calls what is inlined. The place has been named before; where it
-// was inlined at several lines itself, only one that was named right now is known to be meant.
+// The line of the function's own file behind a place that calls what is inlined. The place has been named before;
+// where it was inlined at several lines itself, only one that was named right now is known to be meant.
 static void find_own_line(Parser *p, const Location *call, Location *l)
 {
     const Location *found = NULL;
@@ -967,7 +970,8 @@ static void find_own_line(Parser *p, const Location *call, Location *l)
 static void keep_location(Parser *p)
 {
     Location **bucket = bucket_of_line(p, &p->location), *k = *bucket;
-    while (k && !(same_place(k, &p->location) && k->own_file == p->location.own_file && k->own_line == p->location.own_line))
+    while (k && !(same_place(k, &p->location) && k->own_file == p->location.own_file &&
+                  k->own_line == p->location.own_line))
         k = k->next;
     if (!k) {
         k = sim_allocate(&p->module->arena, sizeof *k);

@@ -96,7 +96,8 @@ static void set_range(Range *range, uint8_t *addresses, uint8_t *memory, size_t 
 
 static bool reserve_ranges(void)
 {
-    const size_t bytes = (2 * sim_device()->memory_bytes / PIECE_BYTES + 1) * PIECE_BYTES; // twice: for what lies between
+    const size_t bytes =
+        (2 * sim_device()->memory_bytes / PIECE_BYTES + 1) * PIECE_BYTES; // twice: for what lies between
     uint8_t *addresses = reserve(bytes), *memory = reserve(bytes), *shared = reserve(bytes);
     poison_file = make_poison_file();
     if (!addresses || !memory || !shared || poison_file < 0)
@@ -113,7 +114,8 @@ static bool can_reserve(void)
     if (!tried)
         reserved = reserve_ranges();
     if (!tried && !reserved)
-        fprintf(stderr, "simulator: no addresses can be reserved: the host's accesses of device memory are not found\n");
+        fprintf(stderr,
+                "simulator: no addresses can be reserved: the host's accesses of device memory are not found\n");
     tried = true;
     return reserved;
 }
@@ -220,5 +222,6 @@ bool sim_in_shared_range(const void *pointer)
 void *sim_memory_at(const void *pointer)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
-    return sim_in_device_range(pointer) ? device_range.memory + (address - device_range.begin) : (void *)(uintptr_t)address;
+    return sim_in_device_range(pointer) ? device_range.memory + (address - device_range.begin)
+                                        : (void *)(uintptr_t)address;
 }

@@ -63,7 +63,8 @@ static bool leaves(const Function *function, const Program *p, const Flow *f, ui
         const uint32_t b = walk->found[k];
         if (is_exit(function, p, f, b))
             continue;
-        if (k == MOST_BLOCKS || b == from || b == f->count - 1 || (sim_last_of(p, f, b)->control == RETURN && !function->entry))
+        if (k == MOST_BLOCKS || b == from || b == f->count - 1 ||
+            (sim_last_of(p, f, b)->control == RETURN && !function->entry))
             return false;
         for (uint32_t n = 0; n < f->successor_count[b]; n++)
             if (f->successors[b][n] != f->count - 1 || !may_end_lanes(function, sim_last_of(p, f, b)))
@@ -113,7 +114,8 @@ static Flow without_exits(Arena *arena, const Function *function, const Program 
         uint32_t *to = kept.successors[b] = sim_allocate(arena, ((size_t)n + 1) * sizeof *to), stay = 0;
         for (uint32_t k = 0; k < n; k++) {
             const uint32_t next = f->successors[b][k];
-            const bool gone = leaves(function, p, f, b, next, &walk) && (is_exit(function, p, f, next) || !is_in_loop(f, b, &walk));
+            const bool gone =
+                leaves(function, p, f, b, next, &walk) && (is_exit(function, p, f, next) || !is_in_loop(f, b, &walk));
             if (n == 1 || !gone)
                 to[stay++] = next;
         }
@@ -133,7 +135,8 @@ static Flow without_exits(Arena *arena, const Function *function, const Program 
 // Walks backwards from the end, and lists each block after all that it was reached before.
 static void find_order(Arena *arena, const Flow *f, Tree *t)
 {
-    uint32_t *stack = sim_allocate(arena, f->count * sizeof *stack), *next = sim_allocate(arena, f->count * sizeof *next);
+    uint32_t *stack = sim_allocate(arena, f->count * sizeof *stack),
+             *next = sim_allocate(arena, f->count * sizeof *next);
     uint32_t depth = 0;
     t->order = sim_allocate(arena, f->count * sizeof *t->order);
     t->rank = sim_allocate(arena, f->count * sizeof *t->rank);

@@ -23,21 +23,24 @@ static _Noreturn void misplaced(Warp *w, const Instr *i, const Access *access, i
         sim_fault(w, i, lane, cudaErrorMisalignedAddress, "address 0x%llx is no multiple of %zu",
                   (unsigned long long)address, access->alignment);
     if (access->space == SHARED)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of shared memory, of which the block has %zu",
-                  access->bytes, (unsigned long long)address, w->block->launch->shared_bytes);
+        sim_fault(w, i, lane, cudaErrorIllegalAddress,
+                  "%zu bytes at 0x%llx of shared memory, of which the block has %zu", access->bytes,
+                  (unsigned long long)address, w->block->launch->shared_bytes);
     if (access->space == LOCAL)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of local memory, of which the thread's variables take %llu",
-                  access->bytes, (unsigned long long)address, (unsigned long long)w->path->frame->local_end);
+        sim_fault(w, i, lane, cudaErrorIllegalAddress,
+                  "%zu bytes at 0x%llx of local memory, of which the thread's variables take %llu", access->bytes,
+                  (unsigned long long)address, (unsigned long long)w->path->frame->local_end);
     const Allocation *at = sim_allocation_at(address);
     const int device = w->block->launch->device;
     if (at && at->kind != PARAMETER_MEMORY && address - at->address < at->bytes && !is_open(at, device))
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx, on device %d: to device %d, where the kernel "
-                  "runs, it is not open (cudaDeviceEnablePeerAccess opens it)", access->bytes, (unsigned long long)address,
-                  at->device, device);
+        sim_fault(w, i, lane, cudaErrorIllegalAddress,
+                  "%zu bytes at 0x%llx, on device %d: to device %d, where the kernel "
+                  "runs, it is not open (cudaDeviceEnablePeerAccess opens it)",
+                  access->bytes, (unsigned long long)address, at->device, device);
     char what[300];
     w->block->fault.kind = (int)sim_describe_address(address, what, sizeof what);
-    sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu byte%s at 0x%llx: %s", access->bytes, access->bytes == 1 ? "" : "s",
-              (unsigned long long)address, what);
+    sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu byte%s at 0x%llx: %s", access->bytes,
+              access->bytes == 1 ? "" : "s", (unsigned long long)address, what);
 }
 
 // Whoever writes where others may read does so in its turn; who runs ahead notes what it reads.
@@ -139,7 +142,8 @@ static void find_shared(Warp *w, const Instr *i, Access *access)
         const bool names_block = sim_names_block(address);
         if (address % access->alignment || (!names_block && (access->bytes > size || address > size - access->bytes)))
             misplaced(w, i, access, l);
-        access->pointer[l] = names_block ? sim_find_in_cluster(w, i, l, address, access->bytes) : w->block->shared + address;
+        access->pointer[l] =
+            names_block ? sim_find_in_cluster(w, i, l, address, access->bytes) : w->block->shared + address;
         if (w->block->check)
             sim_check_access(w, i, access, 1u << l, names_block ? sim_block_named(w, address) : w->block, NULL);
     }
@@ -156,7 +160,8 @@ static void find_in_block(Warp *w, const Instr *i, Access *access, size_t size, 
     if ((extent.bits & (access->alignment - 1)) || access->bytes > size || extent.most > size - access->bytes)
         for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
             const int l = __builtin_ctz(rest);
-            if (access->address[l] % access->alignment || access->bytes > size || access->address[l] > size - access->bytes)
+            if (access->address[l] % access->alignment || access->bytes > size ||
+                access->address[l] > size - access->bytes)
                 misplaced(w, i, access, l);
         }
     if (lane_bytes) // a pattern is one of places, not of numbers
@@ -223,8 +228,8 @@ void sim_access(Warp *w, const Instr *i, Access *access)
         find_in_device_memory(w, i, access);
 }
 
-uint8_t *sim_access_lane(Warp *w, const Instr *i, int lane, Space space, uint64_t address, size_t bytes, size_t alignment,
-                         AccessKind kind)
+uint8_t *sim_access_lane(Warp *w, const Instr *i, int lane, Space space, uint64_t address, size_t bytes,
+                         size_t alignment, AccessKind kind)
 {
     Access access = {.kind = kind, .space = space, .mask = 1u << lane, .bytes = bytes, .alignment = alignment};
     if (space == GENERIC) {

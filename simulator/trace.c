@@ -47,8 +47,10 @@ bool sim_trace_launch(const Launch *launch)
         file = fopen(path, "w");
         if (!file)
             give_up();
-        fprintf(file, "launch,kernel,grid,block,warp,order,event,opcode,ptx_line,source_file,source_line,lanes,memory,bytes,"
-                      "addresses\n");
+        fprintf(
+            file,
+            "launch,kernel,grid,block,warp,order,event,opcode,ptx_line,source_file,source_line,lanes,memory,bytes,"
+            "addresses\n");
     }
     launch_number++;
     order = 0;
@@ -173,9 +175,10 @@ static void start_row(const Warp *w, const char *event, const Statement *s, uint
             source = (Slice){source.text + k, source.length - k};
             break;
         }
-    fprintf(file, "%d,%.*s,%" PRIu64 ",%" PRIu64 ",%d,%" PRIu64 ",%s,%.*s,%d,%.*s,%d,%08x", launch_number, (int)kernel.length,
-            kernel.text, launch->blocks, w->block->number, w->number, order++, event, (int)opcode.length, opcode.text,
-            s ? s->line : 0, (int)source.length, source.text, located ? s->source_line : 0, mask);
+    fprintf(file, "%d,%.*s,%" PRIu64 ",%" PRIu64 ",%d,%" PRIu64 ",%s,%.*s,%d,%.*s,%d,%08x", launch_number,
+            (int)kernel.length, kernel.text, launch->blocks, w->block->number, w->number, order++, event,
+            (int)opcode.length, opcode.text, s ? s->line : 0, (int)source.length, source.text,
+            located ? s->source_line : 0, mask);
 }
 
 // Adds rows for what the instruction reads and writes in device memory.

@@ -109,7 +109,8 @@ static bool read_field(Slice selector, Field *f)
     f->bits = selector.text[0] == 'b' ? 8 : 16;
     const int place = selector.text[selector.length - 1] - '0';
     f->position = (uint8_t)(place * f->bits);
-    return selector.length == 2 && (selector.text[0] == 'b' || selector.text[0] == 'h') && place >= 0 && place * f->bits < 32;
+    return selector.length == 2 && (selector.text[0] == 'b' || selector.text[0] == 'h') && place >= 0 &&
+           place * f->bits < 32;
 }
 
 // b7210 or h31: of the eight bytes or four halves of a and b, the highest first; otherwise those from `first` on.
@@ -187,7 +188,8 @@ static bool decode_video(Decoder *d, const Statement *s, const Opcode *o, Instr 
 #define VIDEO(syntax, operator) {"v" syntax, .decode = decode_video, .run = compute, .op = operator}
 #define WORDS " u32|s32 u32|s32 u32|s32"
 #define ONE(name, operator) VIDEO(name WORDS " {sat} {add|min|max}", operator)
-#define SEVERAL(name, operator) VIDEO(name "2" WORDS " {sat|add}", operator), VIDEO(name "4" WORDS " {sat|add}", operator)
+#define SEVERAL(name, operator)                                                                                      \
+    VIDEO(name "2" WORDS " {sat|add}", operator), VIDEO(name "4" WORDS " {sat|add}", operator)
 #define COMPARISON(word, operator) VIDEO("set u32|s32 u32|s32 " word " {add|min|max}", operator), \
     VIDEO("set2 u32|s32 u32|s32 " word " {add}", operator), VIDEO("set4 u32|s32 u32|s32 " word " {add}", operator)
 

@@ -434,7 +434,8 @@ static void copy_arguments(Path *p, const Frame *from, const Frame *to, const ui
     for (int k = 0; k < count && formal; k++, formal = formal->next)
         for (uint32_t rest = p->mask; rest; rest &= rest - 1) {
             const size_t l = (size_t)__builtin_ctz(rest);
-            const size_t source = into_callee ? offsets[k] : formal->address, target = into_callee ? formal->address : offsets[k];
+            const size_t source = into_callee ? offsets[k] : formal->address,
+                         target = into_callee ? formal->address : offsets[k];
             if (source + formal->bytes <= from_bytes && target + formal->bytes <= to_bytes)
                 memcpy(to->params + l * to_bytes + target, from->params + l * from_bytes + source, formal->bytes);
         }
@@ -502,11 +503,12 @@ static void wait_at_barrier(Warp *w, Path *p, const Instr *i)
     const uint32_t elsewhere = lanes_unlike(numbers, number) & p->mask;
     if (elsewhere)
         sim_fault(w, i, __builtin_ctz(elsewhere), cudaErrorIllegalInstruction,
-                  "barrier %u, while another lane of the warp comes to barrier %u", numbers[__builtin_ctz(elsewhere)], number);
+                  "barrier %u, while another lane of the warp comes to barrier %u", numbers[__builtin_ctz(elsewhere)],
+                  number);
     Barrier *b = &w->block->barriers[number];
     if (b->count > 0 && b->expected != expected)
-        sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u for %u threads, on which others wait for %u", number,
-                  expected, b->expected);
+        sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u for %u threads, on which others wait for %u",
+                  number, expected, b->expected);
     if (i->op >= BAR_POPC) {
         const uint32_t values = *(uint32_t *)(w->lanes + i->c) ^ (i->flags & COMBINE_NEGATED ? ALL_LANES : 0);
         b->true_count += (uint32_t)__builtin_popcount(values & p->mask);
@@ -582,8 +584,9 @@ static bool in_same_nest(const Path *p, const Instr *turn)
     return around || is_in_loop(p);
 }
 
-// The path goes round a loop once more. Where the loop changes nothing in memory, its registers are the same as when it was
-// looked at last, and since then nobody else has done anything but go round such loops, it goes round for ever.
+// The path goes round a loop once more. Where the loop changes nothing in memory, its registers are the same as when
+// it was looked at last, and since then nobody else has done anything but go round such loops, it goes round for
+// ever.
 static void count_turn(Warp *w, Path *p, const Instr *turn)
 {
     const bool same = p->loop == turn && p->loop_frame == p->frame;
@@ -683,7 +686,8 @@ static void branch_by_index(Warp *w, Path *p, const Instr *i, uint32_t mask)
         if (index[__builtin_ctz(rest)] == index[first])
             same |= 1u << __builtin_ctz(rest);
     if (index[first] >= i->target_count)
-        sim_fault(w, i, first, cudaErrorIllegalInstruction, "an indexed branch to target %u of %u", index[first], i->target_count);
+        sim_fault(w, i, first, cudaErrorIllegalInstruction, "an indexed branch to target %u of %u", index[first],
+                  i->target_count);
     if (same == p->mask)
         p->pc = i->targets[index[first]];
     else if (mask == p->mask) // the others come back to this instruction
