@@ -36,8 +36,11 @@ ALWAYS = {"SIM_MAX_INSTRUCTIONS": "10000000", "SIM_THREADS": "1"}
 SIZES = ("1", "33", "258", "1000", "40003", "100003")
 # How a mutant runs on the simulator: at all sizes as if 3 blocks filled the GPU; with blocks in other orders; and with more blocks, each with a tile, than a block has threads.
 RUNS = [(size, {"BLOCKS": "3"}) for size in SIZES] + [(SIZES[-1], {"BLOCKS": "3", "SIM_BLOCK_ORDER": order}) for order in "123"] + [("5000003", {"BLOCKS": "600", "SIM_MAX_INSTRUCTIONS": "100000000"})]
-# And those that nobody has found by then: with blocks that take turns, so that several have a part in what else the first would do alone.
-LAST_RUNS = [(size, {"BLOCKS": "3", "SIM_TOGETHER": "1"}) for size in ("40003", SIZES[-1])]
+# And those that nobody has found by then: an array of whole tiles; blocks that take turns, so that several have a part in what else the first would do
+# alone, few and many of them; and blocks that begin in another order, of which few run at once, so that some come late.
+TOGETHER = {"SIM_TOGETHER": "1", "SIM_MAX_INSTRUCTIONS": "100000000"}
+LAST_RUNS = [("40960", {"BLOCKS": "3"}), (SIZES[-1], {"BLOCKS": "3"} | TOGETHER),
+             ("400003", {"BLOCKS": "400", "SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"} | TOGETHER), ("1100003", {"BLOCKS": "300", "SIM_BLOCK_ORDER": "7"} | TOGETHER)]
 COLUMNS = ["mutant", "step", "operator", "line", "before", "after", "own_check", "findings", "size"]
 
 # By tool: what compute-sanitizer is told. Initcheck looks at shared memory from compute-sanitizer 2025.4 on.
@@ -134,7 +137,7 @@ def simulated(program, name):
             break
         words, environment = [program, "--csv", "--warm", size], ALWAYS | environment | {"MUTANT": name}
         if says == "passes":
-            says = own_check(*run(words, environment | {"SIM_CHECK": "0"}, TIME_LIMIT_S))
+            says = own_check(*run(words, environment | {"SIM_CHECK": "0"}, TIME_LIMIT_S if number < len(RUNS) else CHECKED_LIMIT_S))
         if not found:
             run(words, environment | {"SIM_FINDINGS": str(report)}, CHECKED_LIMIT_S)
             found, where = kinds(report), size

@@ -582,6 +582,15 @@ static void run_blocks(Launch *launch)
         report_memory(launch); // one host thread that had memory would have done
 }
 
+// The next number of a series that looks random and begins anew with each seed (SplitMix64).
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t bits = *state += 0x9e3779b97f4a7c15;
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
+    return bits ^ bits >> 31;
+}
+
 // ---- Blocks that take turns
 
 static bool has_cluster_ended(const Block *b)
@@ -644,6 +653,17 @@ static void free_stuck_blocks(Block **blocks, uint64_t count)
     record_fault(first->launch, first);
 }
 
+// Whether the block lets this turn pass: in a shuffled order now and then a block stands still for a while, as it may on a GPU.
+static bool pauses(Block *b, uint64_t *series)
+{
+    enum { ONE_IN = 16, MOST_TURNS = 64 };
+    if (b->pause == 0 && next_random(series) % ONE_IN == 0)
+        b->pause = (uint32_t)(next_random(series) % MOST_TURNS);
+    else if (b->pause > 0)
+        b->pause--;
+    return b->pause > 0;
+}
+
 // Runs as many whole clusters at once as the device holds. The first that goes wrong ends the launch.
 static void run_together(Launch *launch)
 {
@@ -661,8 +681,10 @@ static void run_together(Launch *launch)
         blocks[k]->cluster = &blocks[k / size * size];
     while (launch->error == cudaSuccess && launch->next_block < held)
         start_cluster(launch, &blocks[launch->next_block]);
-    uint64_t alive = held / size; // clusters
+    uint64_t alive = held / size, series = launch->shuffled ? launch->shuffled[0] : 0; // alive: clusters
     for (uint64_t k = 0; alive > 0 && launch->error == cudaSuccess; k = (k + 1) % held) {
+        if (launch->shuffled && blocks[k]->live > 0 && pauses(blocks[k], &series))
+            continue;
         if (blocks[k]->live > 0 && !have_turn(blocks[k]))
             alive--;
         if (alive > 0 && launch->error == cudaSuccess && is_stuck(blocks[k]))
@@ -674,15 +696,6 @@ static void run_together(Launch *launch)
 }
 
 // ---- Launches
-
-// The next number of a series that looks random and begins anew with each seed (SplitMix64).
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t bits = *state += 0x9e3779b97f4a7c15;
-    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
-    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
-    return bits ^ bits >> 31;
-}
 
 // The numbers of the blocks as $SIM_BLOCK_ORDER shuffles them; NULL if it is not set.
 static uint64_t *shuffled_blocks(uint64_t count)

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEARCH = 20000, INDEX = 64, NO_ENTRY = -1 };
+enum { SEARCH = 200000, INDEX = 64, NO_ENTRY = -1 };
 
 typedef struct Entry { // what lanes of a warp tell
     uint32_t block, warp, now; // now: the time when it was written

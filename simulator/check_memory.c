@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { WORDS = LINE_BYTES / 4, IN_CELL = 2, MOST_IN_CELL = 16, MOST_STRIDE = 1 << 20 };
+enum { WORDS = LINE_BYTES / 4, IN_CELL = 2, MOST_IN_CELL = 40, MOST_STRIDE = 1 << 20 };
 
 typedef struct Cell {
     Epoch first[IN_CELL], *more;

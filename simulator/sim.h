@@ -640,6 +640,7 @@ typedef struct Block {
     uint64_t number, place; // place: in the order in which blocks begin
     dim3 index;
     uint32_t rank; // in its cluster,
+    uint32_t pause; // turns that it lets pass
     struct Block **cluster, *alone; // whose blocks these are; it alone, where it is a cluster by itself
     Warp warps[MAX_WARPS];
     int warp_count;

@@ -187,7 +187,7 @@ __device__ void copy_tiles(Pipeline *p, const float *in, float *out, long long n
             more = load_tile(p, i + STAGES, in, n);
     }
     if (atomicInc(&done_blocks, gridDim.x - 1) == gridDim.x - 1) // back to 0 with the last
-        drawn = 0;                                               // for the next launch
+        atomicExch(&drawn, 0);                                   // for the next launch
 }
 
 // The sum of the tiles from first on, before last. The lanes of a warp share them.

@@ -262,7 +262,7 @@ __device__ void copy_tiles(Pipeline *p, const int *keys, const float *in, float 
             more = load_tile(p, i + STAGES, keys, in, n);
     }
     if (atomicInc(&done_blocks, gridDim.x - 1) == gridDim.x - 1) // back to 0 with the last
-        drawn = 0;                                               // for the next launch
+        atomicExch(&drawn, 0);                                   // for the next launch
 }
 
 // The sum before tile last, in its segment, where it is `before` before tile first. Lanes
