@@ -241,6 +241,16 @@ static const Value *value_in(const Warp *w, const Operand *o, uint32_t mask, uin
     return found;
 }
 
+// The lanes in which all that an operand holds is such a value.
+static uint32_t lanes_without(const Warp *w, const Operand *o, uint32_t mask)
+{
+    const Value *v = value_of(w, o->reg, mask);
+    uint32_t lanes = o->count ? mask : v ? v->mask & mask : 0;
+    for (int k = 0; k < o->count; k++)
+        lanes &= lanes_without(w, &o->elements[k], mask);
+    return lanes;
+}
+
 static void matters(Warp *w, const Operand *o, const Instr *i, uint32_t mask, const char *use)
 {
     uint32_t lanes = 0;
@@ -249,7 +259,7 @@ static void matters(Warp *w, const Operand *o, const Instr *i, uint32_t mask, co
         report(w, v, i, __builtin_ctz(lanes), use);
 }
 
-// What nobody wrote goes to memory, whose bytes then count as not written again.
+// What nobody wrote goes to memory, whose bytes then count as not written again; not where a part of a vector was written.
 static void store(Warp *w, const Instr *i, uint32_t mask)
 {
     const Operand *value = &i->statement->operands[1];
@@ -257,6 +267,7 @@ static void store(Warp *w, const Instr *i, uint32_t mask)
     const Value *v = value_in(w, value, mask, &lanes);
     if (!v)
         return;
+    const uint32_t whole = lanes_without(w, value, mask);
     uint64_t address[LANES];
     sim_find_addresses(w, i, address);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
@@ -272,7 +283,7 @@ static void store(Warp *w, const Instr *i, uint32_t mask)
             note_stored(w, v, i, l, at, bytes);
         if (space == SHARED || space == LOCAL)
             keep_origin(w, l, space, at, v);
-        if (value->kind != IS_VECTOR)
+        if (whole >> l & 1)
             sim_unmark_written(w, l, space, at, bytes);
     }
 }

@@ -304,6 +304,26 @@ template <bool all> static void run_shared_part()
 }
 
 // Shared memory does not keep what the block before left in it.
+// Four numbers at a time pass through shared memory; one that all add to them was set, or not.
+template <bool set> __global__ void through_vectors(const int *one, int4 *out)
+{
+    __shared__ int4 values[THREADS];
+    const int more = one[set ? 0 : 1], x = threadIdx.x + more;
+    values[threadIdx.x] = make_int4(x, x + 1, x + 2, x + 3);
+    __syncthreads();
+    out[threadIdx.x] = values[THREADS - 1 - threadIdx.x];
+}
+
+template <bool set> static void run_through_vectors()
+{
+    int *one;
+    CUDA(cudaMalloc(&one, 2 * sizeof(int)));
+    CUDA(cudaMemset(one, 0, sizeof(int)));
+    int4 *out = zeros<int4>(THREADS);
+    through_vectors<set><<<1, THREADS>>>(one, out);
+    finish_and_free(one, out);
+}
+
 template <bool set> __global__ void shared_counter(int *out)
 {
     __shared__ int count;
@@ -400,6 +420,8 @@ static const Case CASES[] = {
     {"accumulator-not-set", run_accumulator<false>},
     {"shared-all-written", run_shared_part<true>},
     {"shared-half-written", run_shared_part<false>},
+    {"through-vectors-set", run_through_vectors<true>},
+    {"through-vectors-not-set", run_through_vectors<false>},
     {"shared-counter-set", run_shared_counter<true>},
     {"shared-counter-not-set", run_shared_counter<false>},
     {"local-all-written", run_local_part<8>},
