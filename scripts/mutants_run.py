@@ -36,11 +36,12 @@ ALWAYS = {"SIM_MAX_INSTRUCTIONS": "10000000", "SIM_THREADS": "1"}
 SIZES = ("1", "33", "258", "1000", "40003", "100003")
 # How a mutant runs on the simulator: at all sizes as if 3 blocks filled the GPU; with blocks in other orders; and with more blocks, each with a tile, than a block has threads.
 RUNS = [(size, {"BLOCKS": "3"}) for size in SIZES] + [(SIZES[-1], {"BLOCKS": "3", "SIM_BLOCK_ORDER": order}) for order in "123"] + [("5000003", {"BLOCKS": "600", "SIM_MAX_INSTRUCTIONS": "100000000"})]
-# And those that nobody has found by then: an array of whole tiles; blocks that take turns, so that several have a part in what else the first would do
+# And those that nobody has found by then, where blocks tell each other something: an array of whole tiles; blocks that take turns, so that several have a part in what else the first would do
 # alone, few and many of them; and blocks that begin in another order, of which few run at once, so that some come late.
 TOGETHER = {"SIM_TOGETHER": "1", "SIM_MAX_INSTRUCTIONS": "100000000"}
 LAST_RUNS = [("40960", {"BLOCKS": "3"}), (SIZES[-1], {"BLOCKS": "3"} | TOGETHER),
-             ("400003", {"BLOCKS": "400", "SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"} | TOGETHER), ("1100003", {"BLOCKS": "300", "SIM_BLOCK_ORDER": "7"} | TOGETHER)]
+             ("400003", {"BLOCKS": "400", "SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"} | TOGETHER), ("1100003", {"BLOCKS": "300"} | TOGETHER),
+             ("1100003", {"BLOCKS": "300", "SIM_BLOCK_ORDER": "7"} | TOGETHER)]
 COLUMNS = ["mutant", "step", "operator", "line", "before", "after", "own_check", "findings", "size"]
 
 # By tool: what compute-sanitizer is told. Initcheck looks at shared memory from compute-sanitizer 2025.4 on.
@@ -132,7 +133,8 @@ def simulated(program, name):
     """What the own check says of a mutant, what the simulator finds, and at which size it does."""
     says, found, where = "passes", [], ""
     report = program.with_name(f"{program.name}.{name}.json")
-    for number, (size, environment) in enumerate(RUNS + LAST_RUNS):
+    last = LAST_RUNS if "atomic" in program.with_suffix(".cu").read_text(encoding="utf-8") else []
+    for number, (size, environment) in enumerate(RUNS + last):
         if number >= len(RUNS) and (says != "passes" or found):
             break
         words, environment = [program, "--csv", "--warm", size], ALWAYS | environment | {"MUTANT": name}

@@ -429,7 +429,7 @@ def test_one_function_leads_to_memory():
     """Broken: an instruction reaches memory by another way than sim_access, past checks and whatever watches accesses."""
     for source in sorted((ROOT / "simulator").glob("*.c")):
         found = re.search(r"(block|b)->(local|shared)\b(?!_)|\bnear->memory\b", source.read_text())
-        assert not found or source.name in ("spaces.c", "block.c", "check_memory.c"), (source.name, found[0])  # the last is what watches
+        assert not found or source.name in ("spaces.c", "block.c", "check_memory.c", "check_engine.c"), (source.name, found[0])  # the last two are what watches
 
 
 # ---- Blocks that wait for each other
