@@ -517,7 +517,7 @@ ENDLESS = "::chained, block .* an endless loop"
 def test_a_block_that_takes_its_number_for_its_place(environment, arguments, printed, said, wrong):
     """Broken: a wait for a block that has not begun ends well or never, or faults get lost where blocks take turns."""
     for threads in "15":
-        result = run(wrong, "chained", *arguments, SIM_MAX_INSTRUCTIONS="1000000", SIM_THREADS=threads, SIM_CHECK="0", **environment)
+        result = run(wrong, "chained", *arguments, SIM_MAX_INSTRUCTIONS="40000000", SIM_THREADS=threads, SIM_CHECK="0", **environment)
         assert result.returncode == 0 and result.stdout == printed + "\n", result.stderr
         assert len(result.stderr.splitlines()) == (said != "") and re.search(said, result.stderr), result.stderr
 
