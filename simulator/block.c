@@ -653,7 +653,8 @@ static void free_stuck_blocks(Block **blocks, uint64_t count)
     record_fault(first->launch, first);
 }
 
-// Whether the block lets this turn pass: in a shuffled order now and then a block stands still for a while, as it may on a GPU.
+// Whether the block lets this turn pass: in a shuffled order now and then a block stands still for a while, as it may
+// on a GPU.
 static bool pauses(Block *b, uint64_t *series)
 {
     enum { ONE_IN = 16, MOST_TURNS = 64 };

@@ -91,7 +91,7 @@ def test_bad_arguments(arguments):
 
 
 # What a wrong kernel does: the step that it is planted in, what stands there, what stands there then, and the environment that shows it.
-# Where blocks take turns (SIM_TOGETHER), one looks at a word before another has written it.
+# Where blocks take turns (SIM_TOGETHER), one looks at a word before another has written it; in a shuffled order some pause, and others have to wait.
 MISTAKES = {
     "an element dropped at the tile's edge": ("step05_reducefirst", "own[k].z + own[k].w;\n    return sum;",
                                               "own[k].z + (threadIdx.x * VECTORS + k < TILE / 4 - 1 ? own[k].w : 0);\n    return sum;", {}),
@@ -102,7 +102,17 @@ MISTAKES = {
     "a total published as a prefix": ("step07_lookback", "publish(words + tile, TOTAL, total);", "publish(words + tile, PREFIX, total);", TURNS),
     "no barrier before the sums are written anew": ("step08_resident", "    __syncthreads(); // all have read the sums of the scan before\n", "", {}),
     "a helper adds up the wrong tile": ("step12_small", "publish(words + tile, launch, sum);", "publish(words + tile, launch, sum + 1.0f);", {"SIM_BLOCK_ORDER": "1"}),
+    "a word not waited for": ("step06_chained", "} while (seen >> 32 == 0);", "} while (false);", TURNS | {"SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"}),
     "words of old launches taken": ("step11_noclear", "all_there && seen[k] >> 32 == launch;", "all_there && seen[k] >> 32 != 0;", {}),
+}
+
+
+# A line of step 10 that is missing, with which the sums happen to be right here: what the simulator's checker says of it.
+UNORDERED = {
+    "nobody waits for the copy engine": ("    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());\n", "the copy may still be under way: nobody has waited for it"),
+    "threads and copy engine without a fence": ("        ptx::fence_proxy_async(ptx::space_shared); // for the copy engine to see\n", "no fence.proxy.async between"),
+    "mbarriers without a fence": ("    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);\n", "no fence.mbarrier_init or fence.proxy.async between"),
+    "lanes not met": ("        __syncwarp(); // all lanes have read the tile's number\n", "race in shared memory"),
 }
 
 
@@ -114,7 +124,8 @@ def changed(step, good, bad):
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    return build_together({what: changed(*MISTAKES[what][:3]) for what in MISTAKES}, tmp_path_factory.mktemp("planted") / "scan")
+    wrong = {what: changed(*MISTAKES[what][:3]) for what in MISTAKES} | {what: changed("step10_ahead", line, "") for what, (line, _) in UNORDERED.items()}
+    return build_together(wrong, tmp_path_factory.mktemp("planted") / "scan")
 
 
 @pytest.mark.parametrize("what", MISTAKES)
@@ -123,6 +134,13 @@ def test_a_planted_mistake_is_found(what, planted):
     *_, environment = MISTAKES[what]
     result = run(planted, what, "--exclusive" if "exclusive" in what else "--csv", 100002, SIM_CHECK="0", **environment)
     assert result.returncode == 1 and "elements are wrong" in result.stderr, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("what", UNORDERED)
+def test_what_nothing_orders_is_told(what, planted):
+    """Broken: the simulator's checker does not see what the copy engine may still read, or need not see; or loses a race in a long chain of barriers."""
+    result = run(planted, what, "--csv", 50003, SIM_SMS="1")
+    assert result.returncode == 88 and UNORDERED[what][1] in result.stderr, result.stderr
 
 
 # ---- The commands
