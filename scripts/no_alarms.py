@@ -13,8 +13,6 @@ import csv
 import fnmatch
 import json
 import os
-import signal
-import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +20,7 @@ from pathlib import Path
 
 import files
 import labs
+from mutants_run import read, run
 
 ROOT = Path(__file__).resolve().parent.parent
 ALARMS = ROOT / "tests/alarms/alarms.csv"
@@ -71,18 +70,6 @@ def name_of(source):
     return str(source.relative_to(ROOT).with_suffix(""))
 
 
-def execute(words, environment, limit):
-    """Exit status, None for one that did not end, and what was printed."""
-    child = subprocess.Popen(words, env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                             start_new_session=True)
-    try:
-        printed, _ = child.communicate(timeout=limit)
-        return child.returncode, printed
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        return None, child.communicate()[0]
-
-
 def compiled(source, flags, directory):
     """The program, compiled and linked where it is older than its source or the simulator; None where it cannot be, which is said."""
     folder = directory / flags.replace(" ", "")
@@ -95,7 +82,7 @@ def compiled(source, flags, directory):
     if commands or not program.exists() or program.stat().st_mtime < max(made.stat().st_mtime, LIBRARY.stat().st_mtime):
         commands.append([NVCC, *ALWAYS, "-o", program, made, LIBRARY, "-lpthread", "-lm"])
     for command in commands:
-        status, printed = execute(command, {}, TIME_LIMIT_S)
+        status, printed = run(command, {}, TIME_LIMIT_S)
         if status != 0:
             print(f"{name_of(source)} {flags} cannot be built: {printed.strip()[:2000]}", flush=True)
             return None
@@ -126,24 +113,17 @@ def row_of(source, flags, directory, reasons):
     found, notes = set(), []
     report = program.with_suffix(".json")
     for size, settings in runs:
-        status, printed = execute([program, *([size] if size else [])], settings | {"SIM_CHECK": "1", "SIM_FINDINGS": str(report)}, TIME_LIMIT_S)
+        status, printed = run([program, *([size] if size else [])], settings | {"SIM_CHECK": "1", "SIM_FINDINGS": str(report)}, TIME_LIMIT_S)
         more = report_of(report)
         found |= more
         if status != (FINDINGS_STATUS if more else 0):
-            last = (printed.strip().splitlines() or [""])[-1]
+            last = (printed.strip().splitlines() or [""])[-1].replace(f"{ROOT}/", "")
             notes.append(f"{size}: " + ("no end" if status is None else f"status {status}: {last[:120]}"))
     name = name_of(source)
     explained = {one for one in found if (name, *one) in reasons}
     return {"program": name, "group": group, "flags": flags, "runs": len(runs), "findings": len(found),
             "kinds": " ".join(sorted({kind for kind, _ in found})), "places": "; ".join(sorted({place for _, place in found})),
             "explained": len(explained), "note": "; ".join(notes)}
-
-
-def read(path):
-    if not path.exists():
-        return []
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def write(rows):
