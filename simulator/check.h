@@ -91,7 +91,7 @@ void sim_note_race(Block *block, uint32_t site, uint32_t other); // between two 
 bool sim_warp_knows(const Warp *w, const Epoch *e); // quickly, and for all lanes: true is certain
 // Whether the thread of an epoch has executed a fence since, as far as is known.
 bool sim_has_fenced(const Warp *w, const Epoch *e);
-// Whether an instruction that the warp's path runs is in a loop that does nothing but wait.
+// Whether an instruction that the warp's path runs is in a loop that waits for what it loads.
 bool sim_waits_in_loop(const Warp *w, const Instr *i);
 uint32_t sim_time(const Block *block);
 void sim_advance_time(Block *block);

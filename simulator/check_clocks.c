@@ -72,6 +72,7 @@ struct BlockCheck {
     ThreadClock threads[MAX_WARPS][LANES];
     uint32_t least_floor[MAX_WARPS];
     uint32_t (*rows)[LANES][LANES];
+    const Entry *(*heard)[2]; // by each thread of each warp: what told it lately of this warp, and of copies that this warp began
     uint64_t raced[INDEX]; // pairs of instructions between which there has been a race: no search for order is needed
                            // again
     bool talks;          // some thread has a fence behind it, or knows of logs
@@ -139,7 +140,7 @@ LaunchCheck *sim_start_launch_check(const Launch *launch)
     check->run = ++runs;
     check->objects = sim_allocate(&check->arena, (launch->shared_bytes / LINE_BYTES + 1) * sizeof *check->objects);
     for (const Variable *v = launch->module->shared; v; v = v->next_shared)
-        if (!v->dynamic && (!v->owner || !v->owner->entry || v->owner == launch->kernel))
+        if (sim_uses_shared(launch->kernel, v))
             add_object(check, v->address, v->bytes, v);
     if (launch->dynamic_bytes)
         add_object(check, launch->dynamic_shared, launch->dynamic_bytes, NULL);
@@ -173,15 +174,19 @@ BlockCheck *sim_new_block_check(const Launch *launch, int warps)
     BlockCheck *check = calloc(1, sizeof *check);
     if (check)
         check->rows = calloc((size_t)warps, sizeof *check->rows);
-    if (!check || !check->rows)
+    if (check)
+        check->heard = calloc((size_t)warps * LANES * (size_t)warps, sizeof *check->heard);
+    if (!check || !check->rows || !check->heard)
         abort();
     return check;
 }
 
 void sim_free_block_check(BlockCheck *check)
 {
-    if (check)
+    if (check) {
         free(check->rows);
+        free(check->heard);
+    }
     free(check);
 }
 
@@ -189,6 +194,8 @@ void sim_start_block_check(Block *b)
 {
     BlockCheck *check = b->check;
     check->first_run = ++check->run;
+    if (check->talks)
+        memset(check->heard, 0, (size_t)(b->warp_count * LANES * b->warp_count) * sizeof *check->heard);
     check->talks = false;
     memset(check->logs, 0, sizeof check->logs);
     for (int n = 0; n < b->warp_count; n++) {
@@ -324,7 +331,8 @@ typedef struct Search {
     uint32_t lanes; // of it, that have not been found
     uint32_t reader; // the block that wants to know
     int steps, logs;
-    Ref seen[MOST_LOGS]; // parts of logs that need no second look
+    const Entry *told;   // the last entry that told of some
+    Ref *seen;           // parts of logs that need no second look
 } Search;
 
 // Whether the search comes to a part of a log for the first time.
@@ -352,6 +360,13 @@ static uint32_t lanes_told(const Entry *e, const Search *s)
     return told;
 }
 
+static void hear(Search *s, const Entry *e)
+{
+    const uint32_t told = lanes_told(e, s);
+    s->lanes &= ~told;
+    s->told = told ? e : s->told;
+}
+
 // Looks for the epoch's lanes in what is known. Gives up, as if it had found them, after many steps.
 static void search(Search *s, const Known *known)
 {
@@ -364,7 +379,7 @@ static void search(Search *s, const Known *known)
             if (e->block == s->epoch->block && e->now < s->epoch->time)
                 break; // it and those before it were written too early
             if (n >= ref->begin && n < ref->end && !(ref->narrow && e->block != s->reader))
-                s->lanes &= ~lanes_told(e, s);
+                hear(s, e);
         }
     }
     for (int k = known ? known->count : 0; k-- > 0 && s->lanes;) {
@@ -400,16 +415,8 @@ bool sim_has_fenced(const Warp *w, const Epoch *e)
 
 bool sim_waits_in_loop(const Warp *w, const Instr *i)
 {
-    const Program *program = w->path->frame->function->program;
-    const uint32_t pc = (uint32_t)(i - program->code);
-    if (w->path->frame->caller || w->block->launch->module->for_debugger)
-        return true; // the loop may be the caller's; or one that waits cannot be told from one that stores its
-                     // variables
-    for (uint32_t k = pc; i >= program->code && k < program->count;
-         k++) // the next branch back over it is the innermost loop's
-        if (program->code[k].control == BRANCH && program->code[k].target <= pc)
-            return program->code[k].loop & QUIET_LOOP;
-    return false;
+    // The loop may be the caller's; in code for a debugger what was loaded is stored before it decides.
+    return i->loop & AWAITED || w->path->frame->caller || w->block->launch->module->for_debugger;
 }
 
 // Whether one of the block's threads may have told what it knew at the epoch's time, or later.
@@ -437,6 +444,12 @@ static bool has_raced(const Block *b, uint32_t site, uint32_t other)
     return b->check->raced[pair % (INDEX - 1)] == pair;
 }
 
+static const Entry **heard_by(const Warp *w, int lane, const Epoch *e)
+{
+    const size_t thread = (size_t)(w->number * LANES + lane);
+    return &w->block->check->heard[thread * (size_t)w->block->warp_count + e->warp][e->kind == COPY_UNDER_WAY];
+}
+
 bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e)
 {
     const BlockCheck *check = w->block->check;
@@ -458,10 +471,19 @@ bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e)
                 return true;
         }
     }
-    if (!thread->known || !was_told(w->block->launch, e) || has_raced(w->block, e->site, i->site))
+    if (!thread->known)
         return false;
-    Search s = {.epoch = e, .lanes = lanes, .reader = (uint32_t)w->block->number};
-    search(&s, thread->known);
+    Ref seen[MOST_LOGS];
+    Search s = {.epoch = e, .lanes = lanes, .reader = (uint32_t)w->block->number, .seen = seen};
+    // What has told of a thread's own block once, tells of it again.
+    const Entry **heard = e->block == s.reader ? heard_by(w, lane, e) : NULL;
+    if (heard && *heard)
+        hear(&s, *heard);
+    if (s.lanes && was_told(w->block->launch, e) && !has_raced(w->block, e->site, i->site)) {
+        search(&s, thread->known);
+        if (heard && s.told)
+            *heard = s.told;
+    }
     return s.lanes == 0;
 }
 

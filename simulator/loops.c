@@ -1,8 +1,10 @@
-// loops.c: for each branch that turns a loop, what the loop does in memory, and for each branch that leaves one
-// whether its turns load or store. A loop that changes nothing in memory and comes back with the same registers
+// loops.c: for each branch that turns a loop, what the loop does in memory, for each branch that leaves one
+// whether its turns load or store, and for each volatile load whether a loop waits for what it finds. A loop that changes nothing in memory and comes back with the same registers
 // waits for others, or for ever; where lanes leave a loop at different turns, a GPU may count more than is counted
 // here.
 #include "flow.h"
+
+#include <string.h>
 
 // Whether an atomic operation gives nobody what it found.
 static bool tells_nothing(const Instr *i)
@@ -72,10 +74,69 @@ static void mark_exits(Program *p, const Flow *f, const uint32_t *list, uint32_t
     }
 }
 
+// ---- What a loop waits for
+
+static bool any_marked(const Operand *o, const bool *marked)
+{
+    bool any = (o->reg && marked[o->reg->slot / 4]) || (o->second && marked[o->second->slot / 4]);
+    for (int k = 0; k < o->count; k++)
+        any |= any_marked(&o->elements[k], marked);
+    return any;
+}
+
+// Whether the operand has a register that was not marked yet.
+static bool mark(const Operand *o, bool *marked)
+{
+    bool fresh = false;
+    const Register *const registers[] = {o->reg, o->second};
+    for (int k = 0; k < 2; k++)
+        if (registers[k] && !marked[registers[k]->slot / 4])
+            fresh = marked[registers[k]->slot / 4] = true;
+    for (int k = 0; k < o->count; k++)
+        fresh |= mark(&o->elements[k], marked);
+    return fresh;
+}
+
+static bool uses_marked(const Statement *s, const bool *marked)
+{
+    bool uses = s->guard && marked[s->guard->slot / 4];
+    for (int k = 1; k < s->count; k++)
+        uses |= any_marked(&s->operands[k], marked);
+    return uses;
+}
+
+// Whether what the load finds, or what the loop computes of it, decides if the loop goes on.
+static bool decides(const Instr *load, const Program *p, const Flow *f, const uint32_t *list, uint32_t count,
+                    bool *marked)
+{
+    memset(marked, 0, p->register_bytes / 4 + 1);
+    bool leaves = false;
+    for (bool more = mark(&load->statement->operands[0], marked); more;) {
+        more = false;
+        for (uint32_t k = 0; k < count; k++)
+            for (const Instr *i = &p->code[f->first[list[k]]]; i < &p->code[f->first[list[k] + 1]]; i++) {
+                const Statement *s = i->statement;
+                if (!s || !uses_marked(s, marked))
+                    continue;
+                leaves |= i->loop & LEAVES_LOOP || i->control == RETURN || i->control == EXIT;
+                more |= s->count > 0 && !s->operands[0].address && mark(&s->operands[0], marked);
+            }
+    }
+    return leaves;
+}
+
+static void mark_awaited(Program *p, const Flow *f, const uint32_t *list, uint32_t count, bool *marked)
+{
+    for (uint32_t k = 0; k < count; k++)
+        for (Instr *i = &p->code[f->first[list[k]]]; i < &p->code[f->first[list[k] + 1]]; i++)
+            if (i->run == sim_load && i->semantics == VOLATILE && i->statement && decides(i, p, f, list, count, marked))
+                i->loop |= AWAITED;
+}
+
 void sim_find_loops(Arena *arena, Program *p, const Flow *f)
 {
     uint32_t *list = sim_allocate(arena, f->count * sizeof *list);
-    bool *inside = sim_allocate(arena, f->count);
+    bool *inside = sim_allocate(arena, f->count), *marked = sim_allocate(arena, p->register_bytes / 4 + 1);
     for (uint32_t b = 0; b + 1 < f->count; b++) {
         Instr *turn = sim_last_of(p, f, b);
         if (turn->control != BRANCH || f->block_of[turn->target] > b)
@@ -87,6 +148,7 @@ void sim_find_loops(Arena *arena, Program *p, const Flow *f)
                 note(&does, &p->code[n]);
         if (does.accesses)
             mark_exits(p, f, list, count, inside);
+        mark_awaited(p, f, list, count, marked);
         for (const Instr *i = &p->code[turn->target]; i < turn; i++) // blocks between that leave it, too
             note(&does, i);
         turn->loop |= does.writes ? 0 : does.asks ? QUIET_LOOP | ASKING_LOOP : QUIET_LOOP;

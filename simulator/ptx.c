@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_REGISTERS = 1 << 20, MAX_NESTING = 64, MAX_SHARED = 1 << 20, MAX_PARAMS = 1 << 16, BUCKETS = 256 };
+enum { MAX_REGISTERS = 1 << 20, MAX_NESTING = 64, MAX_LOCAL = 1 << 20, MAX_PARAMS = 1 << 16, BUCKETS = 256 };
 static const size_t MAX_VARIABLE = (size_t)1 << 40;
 
 typedef enum TokenKind { END, WORD, INTEGER, REAL, STRING, PUNCTUATION } TokenKind;
@@ -591,31 +591,10 @@ static void parse_all_initials(Parser *p, void *variable)
 
 static void place_in(Parser *p, Variable *v, size_t *bytes, size_t most)
 {
-    if (v->dynamic)
-        return;
     v->address = aligned(*bytes, v->align);
     if (v->bytes > most || v->address > most - v->bytes)
         fail(p, "%.*s: too large", (int)v->name.length, v->name.text);
     *bytes = v->address + v->bytes;
-}
-
-// The checker leaves gaps between shared variables, each as large as the one before it, within bounds: who goes past
-// the end of an array comes to nobody's memory, not to the next array. The banks stay those in which it lies without
-// gaps. Places the variables of a kernel, or of all kernels (NULL), from `extent` on; returns where they end.
-static size_t place_apart(const Module *m, const Function *kernel, size_t extent)
-{
-    enum { LEAST_GAP = 128, LARGEST_GAP = 16384 };
-    size_t gap = extent ? LEAST_GAP : 0;
-    for (Variable *v = m->shared; v; v = v->next_shared) {
-        const bool common = !v->owner || !v->owner->entry;
-        if (v->dynamic || (kernel ? v->owner != kernel : !common))
-            continue;
-        const size_t unit = v->align > LEAST_GAP ? v->align : LEAST_GAP;
-        v->address = aligned(extent + gap, unit) + v->address % unit;
-        extent = v->address + v->bytes;
-        gap = v->bytes < LEAST_GAP ? LEAST_GAP : v->bytes > LARGEST_GAP ? LARGEST_GAP : v->bytes;
-    }
-    return extent;
 }
 
 static void place(Parser *p, Variable *v)
@@ -626,37 +605,12 @@ static void place(Parser *p, Variable *v)
         *p->last_shared = v;
         p->last_shared = &v->next_shared;
     } else if (v->space == LOCAL && f)
-        place_in(p, v, &f->local_bytes, MAX_SHARED);
+        place_in(p, v, &f->local_bytes, MAX_LOCAL);
     else if (v->space == PARAM && f)
         place_in(p, v, &f->param_bytes, MAX_PARAMS);
     else if (v->space == LOCAL || v->space == PARAM)
         fail(p, "a local variable or parameter outside a function");
     // Those in device memory get their addresses when the module is loaded, shared ones at its end.
-}
-
-// Variables of the module and of functions that are no kernels come first, for every block; a kernel's
-// own lie behind them, in the same place as other kernels'.
-static void place_shared(Parser *p)
-{
-    Module *m = p->module;
-    size_t common = 0;
-    m->dynamic_align = 16;
-    for (Variable *v = m->shared; v; v = v->next_shared) {
-        if (!v->owner || !v->owner->entry)
-            place_in(p, v, &common, MAX_SHARED);
-        if (v->dynamic && v->align > m->dynamic_align)
-            m->dynamic_align = v->align;
-    }
-    for (Function *f = m->functions; f; f = f->next)
-        f->shared_bytes = common;
-    for (Variable *v = m->shared; v; v = v->next_shared)
-        if (v->owner && v->owner->entry)
-            place_in(p, v, &v->owner->shared_bytes, MAX_SHARED);
-    const size_t common_extent = sim_checks() ? place_apart(m, NULL, 0) : common;
-    for (Function *f = m->functions; f; f = f->next)
-        f->shared_extent = !sim_checks() ? f->shared_bytes
-                           : f->entry    ? place_apart(m, f, common_extent)
-                                         : common_extent;
 }
 
 static bool space_named(Slice word, Space *space)
@@ -1321,21 +1275,11 @@ Module *sim_parse(const char *text)
     Parser p = {.module = module, .at = text, .line = 1, .last_shared = &module->shared, .on_error = &failed};
     if (setjmp(failed) == 0) {
         parse_module(&p);
-        place_shared(&p);
+        sim_place_shared(module);
     } else {
         memcpy(module->error, p.error, sizeof module->error);
     }
     return module;
-}
-
-void sim_place_shared(Module *module)
-{
-    jmp_buf failed;
-    Parser p = {.module = module, .on_error = &failed};
-    if (setjmp(failed) == 0)
-        place_shared(&p);
-    else
-        memcpy(module->error, p.error, sizeof module->error);
 }
 
 void sim_free_module(Module *module)

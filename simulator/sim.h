@@ -79,6 +79,7 @@ typedef struct Variable {
     int initial_count;
     const char *error; // why its initial value is not known, or NULL
     struct Function *owner;       // whose body declares it, or NULL
+    struct Use *uses;             // the kernels that use it, of a shared one (layout.c)
     struct Variable *next, *next_shared; // the second: all of the module in shared memory
 } Variable;
 
@@ -125,7 +126,9 @@ typedef struct Function {
     uint32_t count;
     size_t local_bytes, param_bytes; // param: of a lane, formal ones and arguments
     size_t shared_bytes;             // of a block of this kernel, without the dynamic ones
-    size_t shared_extent;            // the same with the gaps that the checker leaves between them
+    size_t shared_extent, shared_gap; // the same with the gaps that the checker leaves between them; the last gap
+    const struct Function *visited_for; // the kernel whose variables are looked for (layout.c)
+    bool has_pointers; // it may be called through one (layout.c)
     size_t kernel_param_bytes;
     int max_threads;    // .maxntid or .reqntid, 0 if none
     bool exact_threads; // .reqntid
@@ -157,7 +160,9 @@ typedef struct Module {
 // line. Never NULL.
 Module *sim_parse(const char *text);
 void sim_free_module(Module *module);
-void sim_place_shared(Module *module); // gives shared variables their addresses, also anew
+// Gives shared variables their addresses, also anew, and kernels their size of shared memory (layout.c).
+void sim_place_shared(Module *module);
+bool sim_uses_shared(const Function *kernel, const Variable *variable);
 Function *sim_find_function(const Module *module, Slice name);
 Variable *sim_find_variable(Variable *list, Slice name);
 int sim_type_bytes(Type type);
@@ -209,7 +214,7 @@ struct Instr {
     uint8_t register_bytes; // of the registers that hold such a value, or a conversion's result
     uint8_t source_bytes;   // of the register that holds what is converted
     uint32_t target, join;  // where a branch goes, and where its lanes meet again; NOWHERE: where others do
-    uint8_t loop;           // of a branch: QUIET_LOOP and so on
+    uint8_t loop;           // of a branch, or a volatile load: QUIET_LOOP and so on
     uint32_t target_count;  // of an indexed branch
     uint32_t groups;        // of copies that cp.async.wait_group does not wait for
     Address at;             // of a load, a store or an atomic operation,
@@ -242,8 +247,9 @@ enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, RELU = 8, SIGNED_VALUE = 16, COMBI
        COMBINE_NEGATED = 64, ASKS_OTHERS = 128,
        DROPS = 256, WITHIN_CLUSTER = 512 }; // Instr.flags
 
-enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4 }; // Instr.loop: the branch turns a loop that changes nothing in
-// memory; that also asks there what others did; some lanes may leave a loop by it that loads or stores
+enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4, AWAITED = 8 }; // Instr.loop: the branch turns a loop that changes
+// nothing in memory; that also asks there what others did; some lanes may leave a loop by it that loads or stores; what is
+// loaded decides whether a loop goes on
 
 typedef struct CallSite {
     const Function *callee; // NULL: the address is in a register
