@@ -119,7 +119,7 @@ test: ## every test that this machine can run; ALL=1 also runs the labs' program
 	$(COMPILE) $(PYTHON_READY) build/sim/fuzz $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) build/sim/ptx_run build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o \
 	    build/sim/labs/accuracy/step00_one_thread/accuracy
 	$(COMPILE) lab-programs DEVICE=sim LEFT_OUT='$(if $(UNTESTED),build/sim/%)'
-	$(Q)unset LADDER; $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(filter-out -lineinfo,$(SIM_NVCCFLAGS)) $(SIM_LIBRARIES)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
+	$(Q)unset LADDER; $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(patsubst -O3,-O0,$(filter-out -lineinfo,$(SIM_NVCCFLAGS))) $(SIM_LIBRARIES)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
 	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
 
 toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root
