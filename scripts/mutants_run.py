@@ -41,7 +41,7 @@ RUNS = [(size, {"BLOCKS": "3"}) for size in SIZES] + [(SIZES[-1], {"BLOCKS": "3"
 TOGETHER = {"SIM_TOGETHER": "1", "SIM_MAX_INSTRUCTIONS": "100000000"}
 LAST_RUNS = [("40960", {"BLOCKS": "3"}), (SIZES[-1], {"BLOCKS": "3"} | TOGETHER),
              ("400003", {"BLOCKS": "400", "SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"} | TOGETHER), ("1100003", {"BLOCKS": "300"} | TOGETHER),
-             ("1100003", {"BLOCKS": "300", "SIM_BLOCK_ORDER": "7"} | TOGETHER)]
+             ("1100003", {"BLOCKS": "300", "SIM_BLOCK_ORDER": "7"} | TOGETHER), ("5000003", {"BLOCKS": "600"} | TOGETHER)]
 COLUMNS = ["mutant", "step", "operator", "line", "before", "after", "own_check", "findings", "size"]
 
 # By tool: what compute-sanitizer is told. Initcheck looks at shared memory from compute-sanitizer 2025.4 on.
