@@ -58,10 +58,15 @@ def test_nothing_is_missed():
     assert {row["mutant"] for row in rows("equivalent.csv")} == {row["mutant"] for row in joined if row["verdict"] == "equivalent"}
 
 
-def test_the_table_is_true(tmp_path):
-    """Broken: the checker finds less in step 03's mutants, or more, than the table says."""
+def test_the_table_is_true(tmp_path, monkeypatch):
+    """Broken: the checker finds less in the mutants of step 03 that lack a barrier, or more, than the table says."""
     if "-fsanitize" in os.environ.get("SIM_LINK", ""):
         pytest.skip("the simulator is built with a sanitizer")
-    subprocess.run([sys.executable, ROOT / "scripts/mutants_run.py", "sim", tmp_path, tmp_path / "mutants.csv", "step03"], cwd=ROOT, check=True,
-                   stdout=subprocess.DEVNULL, env=os.environ | {"NVCC": nvcc()})
-    assert mutants_run.read(tmp_path / "mutants.csv") == [row for row in rows("mutants.csv") if row["step"] == "step03"]
+    monkeypatch.setattr(mutants_run, "NVCC", nvcc())
+    programs = mutants_run.compiled(tmp_path, ["step03"], mutants_run.FOR_SIMULATOR, mutants_run.LIBRARIES)
+    listed = {row["mutant"]: (row["own_check"], row["findings"], row["size"]) for row in rows("mutants.csv")}
+    lacking = {name: program for program, names in programs.items() for name in names if name.startswith("barrier")}
+    assert len(lacking) >= 4
+    for name, program in lacking.items():
+        says, found, size = mutants_run.simulated(program, name)
+        assert (says, " ".join(found), size) == listed[f"step03.{name}"], name

@@ -21,6 +21,7 @@ import traced
 
 STEP03 = (ROOT / "step03_sequential/reduce.cu").read_text()
 DRAWN = [step.name for step in STEPS if step.name[4:6] in picture.LESSONS]
+DRAWN_HERE = DRAWN[:-1] if os.environ.get("LEFT_OUT") else DRAWN  # the last one's run has 280,000 rows: ALL=1
 DRAWN_WITH = "release 13.0"  # the nvcc whose PTX the committed pictures show
 
 
@@ -151,7 +152,7 @@ def drawn(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("name", DRAWN_HERE)
 def test_committed_picture_is_what_the_program_does(name, drawn):
     """Broken: a picture shows what the program no longer does; make picture STEP=... draws it anew."""
     if DRAWN_WITH not in subprocess.run([nvcc(), "--version"], capture_output=True, text=True).stdout:
@@ -159,7 +160,7 @@ def test_committed_picture_is_what_the_program_does(name, drawn):
     assert drawn(name).read_bytes() == (ROOT / name / "picture.svg").read_bytes()
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("name", DRAWN_HERE)
 def test_picture_is_whole(name, drawn):
     """Broken: a picture is no XML, words run over its edge or are too small, or it has no dark colours."""
     text = drawn(name).read_text()
