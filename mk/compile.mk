@@ -53,5 +53,5 @@ PYTHON_READY := $(if $(filter .venv/%,$(PYTHON)),.venv/ready)
 .venv/ready: plots/requirements.txt
 	@echo 'installing matplotlib and pytest into .venv'
 	$(Q)python3 -m venv .venv
-	$(Q).venv/bin/pip install --quiet --no-compile -r $<
+	$(Q).venv/bin/pip install --quiet -r $<
 	@touch $@

@@ -76,12 +76,15 @@ coverage: ## what the simulator knows of PTX and of CUDA's calls, into simulator
 	@python3 scripts/coverage_calls.py build/sim/libsimulator.a "$$(dirname "$$(readlink -f '$(NVCC)')")/../include" > simulator/calls.csv
 
 FUZZ_CFLAGS := -g1 -O0 -std=gnu11 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-strict-aliasing
-build/sim/fuzz: tests/fuzz.c $(wildcard simulator/*.[ch]) .sim-flags | build/sim/announced
+build/sim/fuzz: tests/fuzz.c build/sim/libsimulator.a
+	$(Q)$(NVCC) -cudart none -Isimulator -o $@ $< $(SIM_LIBRARIES)
+
+build/sim/fuzz-sanitized: tests/fuzz.c $(wildcard simulator/*.[ch]) .sim-flags | build/sim/announced
 	$(Q)$(NVCC) -cudart none $(call host_options,$(FUZZ_CFLAGS)) -Isimulator -o $@ $< $(wildcard simulator/*.c) -lpthread -lm
 
-fuzz: ## 200 000 damaged PTX files and fat binaries for the simulator's parser
-	$(COMPILE) build/sim/fuzz
-	@set -o pipefail; SIM_CHECK=0 build/sim/fuzz tests/corpus 200000 1 2>&1 | grep -v '^simulator: kernel'
+fuzz: ## 200 000 damaged PTX files and fat binaries for the simulator's parser, under gcc's sanitizers
+	$(COMPILE) build/sim/fuzz-sanitized
+	@set -o pipefail; SIM_CHECK=0 build/sim/fuzz-sanitized tests/corpus 200000 1 2>&1 | grep -v '^simulator: kernel'
 
 mutants: ## programs with one error each, made of all steps, and what finds it: tests/mutants/mutants.csv; takes half an hour
 	$(COMPILE) build/sim/libsimulator.a

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from test_plot import GOOD, HEADER, SHARES, STEPS, unreadable, words, write_runs, write_sweep
@@ -38,9 +39,10 @@ def refused(first, second, output):
     output.mkdir()
     for chart in charts:
         chart.write_text("old")
-    process = start(first, second, charts[0])
-    printed, errors = process.communicate()
-    assert process.returncode not in (0, None) and not printed and len(errors.splitlines()) == 1, errors
+    with mock.patch.object(sys, "argv", ["compare.py", str(first), str(second), "--output", str(charts[0])]), pytest.raises(SystemExit) as end:
+        compare.main()
+    errors = end.value.code  # what Python prints, and ends with status 1
+    assert isinstance(errors, str) and len(errors.splitlines()) == 1, errors
     assert sorted(output.iterdir()) == sorted(charts) and {chart.read_text() for chart in charts} == {"old"}
     return errors
 

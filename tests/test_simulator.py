@@ -752,6 +752,6 @@ def test_compressed_or_missing_ptx_is_named(tmp_path):
 
 
 def test_damaged_files():
-    """Broken: damaged PTX makes the parser read beyond its end, crash or hang."""
+    """Broken: damaged PTX makes the parser crash or hang. (make fuzz finds reads beyond its end.)"""
     result = run(SIM / "fuzz", ROOT / "tests/corpus", 5000, 7, SIM_CHECK="0")
     assert result.returncode == 0 and "no fault" in result.stdout, result.stderr[-2000:]
