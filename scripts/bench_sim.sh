@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# bench_sim.sh ELEMENTS PROGRAM...: the simulator's speed in kernels, on one host thread and on two; and with the checker.
+# bench_sim.sh ELEMENTS PROGRAM...: the simulator's speed in kernels, on one host thread and on two, and with the checker; and how long whole runs
+# take on one thread, without and with it.
 set -eu
 [ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 if [ $# -lt 2 ]; then
@@ -10,17 +11,21 @@ export LC_ALL=C
 elements=$1
 shift
 
-speed() { # speed THREADS CHECK PROGRAM: million warp instructions per second, the best of three runs
+measure() { # measure THREADS CHECK PROGRAM: million warp instructions per second of kernels, seconds of the whole run; the best of three runs
     for _ in 1 2 3; do
-        SIM_SPEED=1 SIM_THREADS=$1 SIM_CHECK=$2 "$3" "$elements" 2>&1 > /dev/null
-    done | awk '/^simulator: .* warp instructions/ { speed = $2 / $6 / 1e6; if (speed > best) best = speed } END { print best }'
+        TIMEFORMAT='seconds %R'
+        { time SIM_SPEED=1 SIM_THREADS=$1 SIM_CHECK=$2 "$3" "$elements" > /dev/null; } 2>&1
+    done | awk '/^simulator: .* warp instructions/ { speed = $2 / $6 / 1e6; if (speed > best) best = speed }
+                /^seconds/ { if (!least || $2 < least) least = $2 }
+                END { printf "%.1f %.2f\n", best, least }'
 }
 
-row='%-20s %18s %12s %20s %22s\n'
-printf "$row" "$elements elements" "million/s, 1 thread" "2 threads" "checked, 1 thread" "the checker takes"
+row='%-20s %18s %12s %20s %10s %12s %20s\n'
+printf "$row" "$elements elements" "million/s, 1 thread" "2 threads" "checked, 1 thread" "whole run" "checked run" "the checker takes"
 for program; do
-    one=$(speed 1 0 "$program")
-    two=$(speed 2 0 "$program")
-    checked=$(speed 1 1 "$program")
-    printf "$row" "$(basename "$(dirname "$program")")" "$one" "$two" "$checked" "$(awk "BEGIN { printf \"%.2f x\", $one / $checked }")"
+    read -r one seconds < <(measure 1 0 "$program")
+    read -r two _ < <(measure 2 0 "$program")
+    read -r checked checked_seconds < <(measure 1 1 "$program")
+    printf "$row" "$(basename "$(dirname "$program")")" "$one" "$two" "$checked" "$seconds s" "$checked_seconds s" \
+        "$(awk "BEGIN { printf \"%.2f x\", $checked_seconds / $seconds }")"
 done

@@ -1,6 +1,8 @@
 // calls_graph_runs.c: graphs made ready to run (cudaGraphExec_t), launched, and changed afterwards.
 //
-// The nodes of a launch run one after the other, in an order that is the same each time.
+// The nodes of a launch run one after the other, in an order that is the same each time. For the checker (order.h) each
+// has a timeline, which begins with what its stream was given before: nodes that do not depend on each other are not
+// ordered.
 #include "graphs.h"
 
 typedef struct GraphRun { // what a cudaGraphExec_t stands for
@@ -156,19 +158,77 @@ static cudaError_t do_on_device(const Node *node, uint32_t timeline)
     return error;
 }
 
+typedef struct Turn { // of a node, in one launch
+    uint32_t timeline;
+    bool passed_on; // a node that depends on it goes on with its timeline
+    Clocks ended;   // what has ended when the node has
+} Turn;
+
+// A node goes on with the timeline of one that it depends on, or begins one behind all that came before the launch.
+static void begin_turn(const Node *node, Turn *turns, const Clocks *start, uint32_t outer)
+{
+    HOLD_MEMORY();
+    Turn *turn = &turns[node->turn], *first = NULL;
+    for (size_t k = 0; k < node->before_count && !first; k++)
+        if (!turns[node->before[k]->turn].passed_on)
+            first = &turns[node->before[k]->turn];
+    if (first)
+        first->passed_on = true;
+    turn->timeline = first ? first->timeline : sim_branch_timeline(outer);
+    sim_await_event(turn->timeline, start);
+    for (size_t k = 0; k < node->before_count; k++)
+        sim_await_event(turn->timeline, &turns[node->before[k]->turn].ended);
+}
+
+static void end_turn(Turn *turn)
+{
+    HOLD_MEMORY();
+    sim_mark_event(&turn->ended, turn->timeline);
+}
+
+static Turn *begin_turns(const Graph *graph, uint32_t timeline, Clocks *start)
+{
+    HOLD_MEMORY();
+    sim_mark_event(start, timeline);
+    Turn *turns = calloc(graph->count + 1, sizeof *turns);
+    if (!turns)
+        abort();
+    return turns;
+}
+
+// What comes behind the launch, or behind the node whose graph it was, comes behind all of its nodes.
+static void end_turns(Turn *turns, size_t count, uint32_t timeline, Clocks *start)
+{
+    HOLD_MEMORY();
+    for (Turn *turn = turns; turn < turns + count; turn++) {
+        sim_await_event(timeline, &turn->ended);
+        if (!turn->passed_on)
+            sim_end_timeline(turn->timeline);
+        sim_free_clocks(&turn->ended);
+    }
+    sim_free_clocks(start);
+    free(turns);
+}
+
 // Without the lock: nodes may run functions of the program.
 static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
 {
     cudaError_t error = cudaSuccess;
-    for (size_t k = 0; k < graph->count && !error && !sim_sticky_error; k++) {
-        const Node *node = graph->order[k];
-        if (node->disabled)
-            continue;
-        error = node->work.type == cudaGraphNodeTypeGraph ? run_nodes(node->work.child, timeline)
-                                                          : do_on_device(node, timeline);
-        if (node->work.type == cudaGraphNodeTypeHost && !error)
+    Clocks start = {NULL, 0};
+    Turn *turns = begin_turns(graph, timeline, &start);
+    size_t count = 0;
+    for (; count < graph->count && !error && !sim_sticky_error; count++) {
+        const Node *node = graph->order[count];
+        begin_turn(node, turns, &start, timeline);
+        const uint32_t own = turns[count].timeline;
+        if (!node->disabled)
+            error = node->work.type == cudaGraphNodeTypeGraph ? run_nodes(node->work.child, own)
+                                                              : do_on_device(node, own);
+        if (node->work.type == cudaGraphNodeTypeHost && !node->disabled && !error)
             node->work.host.fn(node->work.host.userData);
+        end_turn(&turns[count]);
     }
+    end_turns(turns, count, timeline, &start);
     return error;
 }
 

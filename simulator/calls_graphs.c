@@ -393,6 +393,7 @@ Node *sim_order_nodes(Graph *graph)
         for (Node *node = graph->nodes; node; node = node->next)
             if (can_be_next(node)) {
                 node->ordered = true;
+                node->turn = ordered;
                 graph->order[ordered++] = node;
             }
     } while (ordered > before);

@@ -72,10 +72,12 @@ struct BlockCheck {
     ThreadClock threads[MAX_WARPS][LANES];
     uint32_t least_floor[MAX_WARPS];
     uint32_t (*rows)[LANES][LANES];
-    const Entry *(*heard)[2]; // by each thread of each warp: what told it lately of this warp, and of copies that this warp began
+    const Entry *(*heard)[2]; // by each thread of each warp: what told it lately of this warp, and of copies that this
+                              // warp began
     uint64_t raced[INDEX]; // pairs of instructions between which there has been a race: no search for order is needed
                            // again
     bool talks;          // some thread has a fence behind it, or knows of logs
+    bool hears;          // heard holds something
     Log *logs[INDEX];    // of shared memory and barriers
 };
 
@@ -194,9 +196,9 @@ void sim_start_block_check(Block *b)
 {
     BlockCheck *check = b->check;
     check->first_run = ++check->run;
-    if (check->talks)
+    if (check->hears)
         memset(check->heard, 0, (size_t)(b->warp_count * LANES * b->warp_count) * sizeof *check->heard);
-    check->talks = false;
+    check->talks = check->hears = false;
     memset(check->logs, 0, sizeof check->logs);
     for (int n = 0; n < b->warp_count; n++) {
         for (int l = 0; l < LANES; l++)
@@ -481,8 +483,10 @@ bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e)
         hear(&s, *heard);
     if (s.lanes && was_told(w->block->launch, e) && !has_raced(w->block, e->site, i->site)) {
         search(&s, thread->known);
-        if (heard && s.told)
+        if (heard && s.told) {
             *heard = s.told;
+            w->block->check->hears = true;
+        }
     }
     return s.lanes == 0;
 }

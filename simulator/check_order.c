@@ -105,6 +105,11 @@ uint32_t sim_new_timeline(TimelineKind kind, int device, unsigned long long stre
     return (uint32_t)place;
 }
 
+uint32_t sim_branch_timeline(uint32_t outer)
+{
+    return sim_new_timeline(LONELY_TIMELINE, timelines[outer].device, timelines[outer].stream);
+}
+
 bool sim_has_streams(void)
 {
     return has_streams;
@@ -176,6 +181,11 @@ bool sim_host_has_awaited(uint32_t op)
     return op == 0 || op >= op_count || includes(&host, op);
 }
 
+bool sim_is_of_graph(uint32_t op)
+{
+    return strcmp(ops[op].call, "cudaGraphLaunch") == 0;
+}
+
 void sim_describe_op(uint32_t op, char *text, size_t space)
 {
     const Op *o = &ops[op];
@@ -185,7 +195,8 @@ void sim_describe_op(uint32_t op, char *text, size_t space)
         snprintf(stream, sizeof stream, "stream %llu", o->stream);
     if (sim_device_count() > 1)
         snprintf(device, sizeof device, " of device %d", timelines[o->timeline].device);
-    snprintf(text, space, "%s%s in %s%s", o->kernel ? "kernel " : "", o->kernel ? kernel : o->call, stream, device);
+    snprintf(text, space, "%s%s%s in %s%s", o->kernel ? "kernel " : "", o->kernel ? kernel : o->call,
+             o->kernel && sim_is_of_graph(op) ? " of a graph" : "", stream, device);
 }
 
 // ---- Waiting

@@ -204,9 +204,12 @@ static void find_conflicts(void)
         sim_describe_op(c->earlier, earlier, sizeof earlier);
         snprintf(title, sizeof title, "%s %s %s, which %s may %s", now, c->writes ? "writes" : "reads", what, earlier,
                  !c->earlier_writes ? "still read" : c->writes ? "still write" : "not have written yet");
+        const bool nodes = sim_is_of_graph(sim_current_op()) && sim_is_of_graph(c->earlier);
         sim_add_finding(RACE_HOST, title, NULL, 0,
-                        "nothing orders them: cudaStreamWaitEvent with an event of the first one's "
-                        "stream, or a synchronization between them, is missing");
+                        nodes ? "nothing orders them: neither node depends on the other, nor does one launch wait for "
+                                "the other"
+                              : "nothing orders them: cudaStreamWaitEvent with an event of the first one's "
+                                "stream, or a synchronization between them, is missing");
     }
     if (conflict_count)
         sim_say_findings();

@@ -20,7 +20,7 @@ Instr *sim_last_of(const Program *program, const Flow *flow, uint32_t block);
 
 // reconverge.c: for each branch, where its lanes meet again.
 void sim_find_joins(Arena *arena, const Function *function, Program *program, const Flow *flow);
-// loops.c: for each branch, what its loop does, and whether it leaves one.
+// loops.c: for each branch, what its loop does, and whether it leaves one; which volatile loads loops wait for.
 void sim_find_loops(Arena *arena, Program *program, const Flow *flow);
 // liveness.c: the registers that may be read before they are written. The list lies in the module's arena.
 void sim_find_live(Arena *arena, Arena *module, const Function *function, Program *program, const Flow *flow);

@@ -52,6 +52,7 @@ typedef struct Node {
     size_t before_count, before_space;
     bool disabled;          // in a cudaGraphExec_t: does nothing
     bool ordered;           // for sim_order_nodes
+    size_t turn;            // its place in the order
     struct Node *copy;      // the node of another graph that goes with it, for sim_copy_graph and cudaGraphExecUpdate
     size_t place;           // for a drawing
     struct Node *next;      // of the graph, in the order in which they were added

@@ -1,7 +1,8 @@
 // layout.c: gives the shared variables of a module their addresses.
 //
-// A variable has one address, whatever kernel runs. A block has room for those that its kernel uses, itself or in a function that it
-// may call, as ptxas counts them: each lies behind the variables that its kernels have so far.
+// A variable has one address, whatever kernel runs. A block has room for those that its kernel uses, itself or in a
+// function that it may call: each lies behind the variables that its kernels have so far. Those of many kernels come
+// first, so that hardly any room between them is lost.
 #include "sim.h"
 
 #include <string.h>
@@ -13,11 +14,6 @@ typedef struct Use { // of a variable by a kernel
     struct Use *next;
 } Use;
 
-static size_t aligned(size_t offset, size_t align)
-{
-    return (offset + align - 1) / align * align;
-}
-
 // ---- Who uses what
 
 static void add_use(Module *m, Variable *v, Function *kernel)
@@ -27,13 +23,15 @@ static void add_use(Module *m, Variable *v, Function *kernel)
     Use *use = sim_allocate(&m->arena, sizeof *use);
     *use = (Use){kernel, v->uses};
     v->uses = use;
+    v->use_count++;
 }
 
 static void visit_function(Module *m, Function *f, Function *kernel);
 
 static Function *function_named(const Module *m, const Operand *o)
 {
-    return o->kind == IS_SYMBOL && !o->variable ? sim_find_function(m, o->name) : NULL;
+    const bool name = o->kind == IS_SYMBOL && !o->variable && o->name.length && o->name.text[0] != '%';
+    return name ? sim_find_function(m, o->name) : NULL;
 }
 
 // What is called, behind the list of results.
@@ -43,15 +41,22 @@ static const Operand *callee_of(const Statement *s)
     return at < s->count && s->opcode.length >= 4 && memcmp(s->opcode.text, "call", 4) == 0 ? &s->operands[at] : NULL;
 }
 
-static void find_pointers(Module *m)
+static void note_pointers(const Module *m, const Operand *o)
+{
+    Function *named = function_named(m, o);
+    if (named)
+        named->has_pointers = true;
+    for (int k = 0; k < o->count; k++)
+        note_pointers(m, &o->elements[k]);
+}
+
+static void find_pointers(const Module *m)
 {
     for (Function *f = m->functions; f; f = f->next)
         for (const Statement *s = f->statements; s < f->statements + f->count; s++)
-            for (int k = 0; k < s->count; k++) {
-                Function *named = &s->operands[k] == callee_of(s) ? NULL : function_named(m, &s->operands[k]);
-                if (named)
-                    named->has_pointers = true;
-            }
+            for (int k = 0; k < s->count; k++)
+                if (&s->operands[k] != callee_of(s))
+                    note_pointers(m, &s->operands[k]);
     for (const Variable *v = m->variables; v; v = v->next)
         for (int k = 0; k < v->initial_count; k++) {
             Function *named = v->initials[k].symbol.length ? sim_find_function(m, v->initials[k].symbol) : NULL;
@@ -96,6 +101,7 @@ static void find_uses(Module *m)
     bool of_several = false;
     for (Variable *v = m->shared; v; v = v->next_shared) {
         v->uses = NULL;
+        v->use_count = 0;
         if (of_one_kernel(v))
             add_use(m, v, v->owner);
         else
@@ -119,7 +125,7 @@ static bool place(Variable *v)
     size_t end = 0;
     for (const Use *use = v->uses; use; use = use->next)
         end = use->kernel->shared_bytes > end ? use->kernel->shared_bytes : end;
-    v->address = aligned(end, v->align);
+    v->address = sim_aligned(end, v->align);
     for (const Use *use = v->uses; use; use = use->next)
         use->kernel->shared_bytes = v->address + v->bytes;
     return v->bytes <= MAX_SHARED_BYTES && v->address <= MAX_SHARED_BYTES - v->bytes;
@@ -136,7 +142,7 @@ static void place_apart(Variable *v)
         const size_t behind = use->kernel->shared_extent + use->kernel->shared_gap;
         start = behind > start ? behind : start;
     }
-    v->address = aligned(start, unit) + v->address % unit;
+    v->address = sim_aligned(start, unit) + v->address % unit;
     for (const Use *use = v->uses; use; use = use->next) {
         use->kernel->shared_extent = v->address + v->bytes;
         use->kernel->shared_gap = v->bytes < LEAST_GAP ? LEAST_GAP : v->bytes > LARGEST_GAP ? LARGEST_GAP : v->bytes;
@@ -151,21 +157,30 @@ bool sim_uses_shared(const Function *kernel, const Variable *v)
     return use != NULL;
 }
 
+static void place_used(Module *m, Variable *v)
+{
+    if (!place(v) && !m->error[0])
+        snprintf(m->error, sizeof m->error, "%.*s: too large", (int)v->name.length, v->name.text);
+    if (sim_checks())
+        place_apart(v);
+}
+
 void sim_place_shared(Module *m)
 {
     find_uses(m);
-    m->dynamic_align = 16;
     for (Function *f = m->functions; f; f = f->next)
         f->shared_bytes = f->shared_extent = f->shared_gap = 0;
-    for (int own = 0; own < 2; own++) // those that several kernels may use come first
-        for (Variable *v = m->shared; v; v = v->next_shared) {
-            if (v->dynamic)
-                m->dynamic_align = v->align > m->dynamic_align ? v->align : m->dynamic_align;
-            else if (of_one_kernel(v) == own && !place(v))
-                snprintf(m->error, sizeof m->error, "%.*s: too large", (int)v->name.length, v->name.text);
-            else if (of_one_kernel(v) == own && sim_checks())
-                place_apart(v);
-        }
+    m->dynamic_align = 16;
+    int most = 0;
+    for (Variable *v = m->shared; v; v = v->next_shared) {
+        if (v->dynamic && v->align > m->dynamic_align)
+            m->dynamic_align = v->align;
+        most = v->use_count > most ? v->use_count : most;
+    }
+    for (int uses = most; uses > 0; uses--)
+        for (Variable *v = m->shared; v; v = v->next_shared)
+            if (v->use_count == uses)
+                place_used(m, v);
     for (Function *f = m->functions; f && !sim_checks(); f = f->next)
         f->shared_extent = f->shared_bytes;
 }

@@ -1,7 +1,7 @@
 // loops.c: for each branch that turns a loop, what the loop does in memory, for each branch that leaves one
-// whether its turns load or store, and for each volatile load whether a loop waits for what it finds. A loop that changes nothing in memory and comes back with the same registers
-// waits for others, or for ever; where lanes leave a loop at different turns, a GPU may count more than is counted
-// here.
+// whether its turns load or store, and for each volatile load whether a loop waits for what it finds. A loop that
+// changes nothing in memory and comes back with the same registers waits for others, or for ever; where lanes leave a
+// loop at different turns, a GPU may count more than is counted here.
 #include "flow.h"
 
 #include <string.h>
@@ -97,40 +97,56 @@ static bool mark(const Operand *o, bool *marked)
     return fresh;
 }
 
-static bool uses_marked(const Statement *s, const bool *marked)
+static bool is_parameter(const Operand *o)
 {
+    return o->variable && o->variable->space == PARAM;
+}
+
+// `parameters`: marked values may lie in those of a call.
+static bool uses_marked(const Instr *i, const bool *marked, bool parameters)
+{
+    const Statement *s = i->statement;
     bool uses = s->guard && marked[s->guard->slot / 4];
-    for (int k = 1; k < s->count; k++)
-        uses |= any_marked(&s->operands[k], marked);
+    for (int k = i->control == BRANCH_INDEXED ? 0 : 1; k < s->count; k++)
+        uses |= any_marked(&s->operands[k], marked) || (parameters && is_parameter(&s->operands[k]));
     return uses;
 }
 
-// Whether what the load finds, or what the loop computes of it, decides if the loop goes on.
+// Whether what the load finds, or what the loop computes of it, decides where the loop goes: whether it goes on or, which
+// may decide that in turn, what it does next.
 static bool decides(const Instr *load, const Program *p, const Flow *f, const uint32_t *list, uint32_t count,
                     bool *marked)
 {
     memset(marked, 0, p->register_bytes / 4 + 1);
-    bool leaves = false;
+    bool parameters = false;
     for (bool more = mark(&load->statement->operands[0], marked); more;) {
         more = false;
-        for (uint32_t k = 0; k < count; k++)
+        for (uint32_t k = count; k-- > 0;)
             for (const Instr *i = &p->code[f->first[list[k]]]; i < &p->code[f->first[list[k] + 1]]; i++) {
                 const Statement *s = i->statement;
-                if (!s || !uses_marked(s, marked))
+                if (!s || !uses_marked(i, marked, parameters))
                     continue;
-                leaves |= i->loop & LEAVES_LOOP || i->control == RETURN || i->control == EXIT;
-                more |= s->count > 0 && !s->operands[0].address && mark(&s->operands[0], marked);
+                if (i->control == BRANCH || i->control == BRANCH_INDEXED || i->control == RETURN || i->control == EXIT)
+                    return true;
+                if (s->count > 0 && !s->operands[0].address) {
+                    more |= mark(&s->operands[0], marked);
+                } else if (s->count > 0 && is_parameter(&s->operands[0])) {
+                    more |= !parameters;
+                    parameters = true;
+                }
             }
     }
-    return leaves;
+    return false;
 }
 
 static void mark_awaited(Program *p, const Flow *f, const uint32_t *list, uint32_t count, bool *marked)
 {
     for (uint32_t k = 0; k < count; k++)
-        for (Instr *i = &p->code[f->first[list[k]]]; i < &p->code[f->first[list[k] + 1]]; i++)
-            if (i->run == sim_load && i->semantics == VOLATILE && i->statement && decides(i, p, f, list, count, marked))
+        for (Instr *i = &p->code[f->first[list[k]]]; i < &p->code[f->first[list[k] + 1]]; i++) {
+            const bool asked = i->run == sim_load && i->semantics == VOLATILE && i->statement;
+            if (asked && !(i->loop & AWAITED) && decides(i, p, f, list, count, marked))
                 i->loop |= AWAITED;
+        }
 }
 
 void sim_find_loops(Arena *arena, Program *p, const Flow *f)

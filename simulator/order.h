@@ -22,6 +22,8 @@ typedef enum TimelineKind {
 
 // Of a stream, which says its number in messages; the default stream has 0.
 uint32_t sim_new_timeline(TimelineKind kind, int device, unsigned long long stream);
+// Of a node of a graph that is launched in a stream, or in another node; nothing is ordered before it yet.
+uint32_t sim_branch_timeline(uint32_t outer);
 void sim_end_timeline(uint32_t timeline);
 bool sim_has_streams(void); // the program has made some
 
@@ -38,6 +40,7 @@ void sim_name_op(const char *kernel); // what it launches: a name that stays whe
 bool sim_op_ordered(uint32_t a, uint32_t b);
 // Whether the host has waited until the operation had ended.
 bool sim_host_has_awaited(uint32_t op);
+bool sim_is_of_graph(uint32_t op); // a node's
 // Says what an operation was: "kernel scale in stream 2", "cudaMemcpyAsync in the default stream".
 void sim_describe_op(uint32_t op, char *text, size_t space);
 

@@ -418,11 +418,6 @@ Function *sim_find_function(const Module *module, Slice name)
 
 // ---- Variables
 
-static size_t aligned(size_t offset, size_t align)
-{
-    return (offset + align - 1) / align * align;
-}
-
 static void add_initial(Parser *p, Variable *v, int *space, Initial initial)
 {
     if (initial.offset + (size_t)initial.bytes > v->bytes)
@@ -591,7 +586,7 @@ static void parse_all_initials(Parser *p, void *variable)
 
 static void place_in(Parser *p, Variable *v, size_t *bytes, size_t most)
 {
-    v->address = aligned(*bytes, v->align);
+    v->address = sim_aligned(*bytes, v->align);
     if (v->bytes > most || v->address > most - v->bytes)
         fail(p, "%.*s: too large", (int)v->name.length, v->name.text);
     *bytes = v->address + v->bytes;

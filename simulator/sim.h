@@ -80,6 +80,7 @@ typedef struct Variable {
     const char *error; // why its initial value is not known, or NULL
     struct Function *owner;       // whose body declares it, or NULL
     struct Use *uses;             // the kernels that use it, of a shared one (layout.c)
+    int use_count;
     struct Variable *next, *next_shared; // the second: all of the module in shared memory
 } Variable;
 
@@ -127,7 +128,7 @@ typedef struct Function {
     size_t local_bytes, param_bytes; // param: of a lane, formal ones and arguments
     size_t shared_bytes;             // of a block of this kernel, without the dynamic ones
     size_t shared_extent, shared_gap; // the same with the gaps that the checker leaves between them; the last gap
-    const struct Function *visited_for; // the kernel whose variables are looked for (layout.c)
+    const struct Function *visited_for; // the last kernel for which layout.c walked through it
     bool has_pointers; // it may be called through one (layout.c)
     size_t kernel_param_bytes;
     int max_threads;    // .maxntid or .reqntid, 0 if none
@@ -160,6 +161,10 @@ typedef struct Module {
 // line. Never NULL.
 Module *sim_parse(const char *text);
 void sim_free_module(Module *module);
+static inline size_t sim_aligned(size_t offset, size_t align)
+{
+    return (offset + align - 1) / align * align;
+}
 // Gives shared variables their addresses, also anew, and kernels their size of shared memory (layout.c).
 void sim_place_shared(Module *module);
 bool sim_uses_shared(const Function *kernel, const Variable *variable);
@@ -247,9 +252,9 @@ enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, RELU = 8, SIGNED_VALUE = 16, COMBI
        COMBINE_NEGATED = 64, ASKS_OTHERS = 128,
        DROPS = 256, WITHIN_CLUSTER = 512 }; // Instr.flags
 
-enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4, AWAITED = 8 }; // Instr.loop: the branch turns a loop that changes
-// nothing in memory; that also asks there what others did; some lanes may leave a loop by it that loads or stores; what is
-// loaded decides whether a loop goes on
+// Instr.loop: the branch turns a loop that changes nothing in memory; that also asks there what others did; some lanes
+// may leave a loop by it that loads or stores; what is loaded decides whether a loop goes on
+enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4, AWAITED = 8 };
 
 typedef struct CallSite {
     const Function *callee; // NULL: the address is in a register

@@ -123,8 +123,32 @@ static void scale_in(cudaStream_t stream, int from, int number)
     scale<<<(number + 255) / 256, 256, 0, stream>>>(device + from, number);
 }
 
+// A graph of two branches, which write all numbers, or half of them each; and a kernel behind both, which writes all.
+static cudaGraphExec_t branches(int from, int number)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t run;
+    cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal);
+    cudaEventRecord(event, one);
+    cudaStreamWaitEvent(two, event);
+    scale_in(one, 0, number);
+    scale_in(two, from, number);
+    cudaEventRecord(event, two);
+    cudaStreamWaitEvent(one, event);
+    scale_in(one, 0, COUNT);
+    cudaStreamEndCapture(one, &graph);
+    cudaGraphInstantiate(&run, graph, 0);
+    return run;
+}
+
 static void streams(const std::string &word)
 {
+    if (word == "branches of a graph")
+        cudaGraphLaunch(branches(0, COUNT), lonely);
+    if (word == "graph beside a kernel") {
+        cudaGraphLaunch(branches(COUNT / 2, COUNT / 2), lonely);
+        scale_in(one, 0, COUNT);
+    }
     if (word == "two streams") {
         scale_in(one, 0, COUNT);
         scale_in(two, 0, COUNT);
@@ -182,6 +206,20 @@ static void ordered_streams()
     cudaGraphLaunch(run, two);
     cudaGraphLaunch(run, two);
     cudaMemcpyAsync(mine, device, 4, cudaMemcpyDeviceToHost, two);
+    scale_in(lonely, 0, COUNT);
+    run = branches(COUNT / 2, COUNT / 2);
+    cudaGraphLaunch(run, lonely);
+    cudaGraphLaunch(run, lonely);
+    cudaGraphCreate(&graph, 0);
+    cudaGraphNode_t first, second;
+    cudaGraph_t inner;
+    cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal);
+    scale_in(one, 0, COUNT);
+    cudaStreamEndCapture(one, &inner);
+    cudaGraphAddChildGraphNode(&first, graph, NULL, 0, inner);
+    cudaGraphAddChildGraphNode(&second, graph, &first, 1, inner);
+    cudaGraphInstantiate(&run, graph, 0);
+    cudaGraphLaunch(run, lonely);
     scale_in(lonely, 0, COUNT);
 }
 

@@ -163,7 +163,11 @@ def test_the_host_does_not_wait(order, tmp_path, word, title, result):
     ("fill beside kernel", "kernel scale in stream 3 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which cudaMemset in the "
      "default stream may still write"),
     ("event too early", "kernel scale in stream 2 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel scale in stream 1 "
-     "may still write")])
+     "may still write"),
+    ("branches of a graph", "kernel scale of a graph in stream 3 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel scale of a "
+     "graph in stream 3 may still write"),
+    ("graph beside a kernel", "kernel scale in stream 1 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel scale of a graph in "
+     "stream 3 may still write")])
 @pytest.mark.parametrize("threads", "13")
 def test_streams_that_nothing_orders(order, tmp_path, word, title, threads):
     """Broken: two streams use the same memory in any order, and the program passes, as here they run one after the other."""

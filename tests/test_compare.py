@@ -1,5 +1,7 @@
 """compare.py: two GPUs in one chart, and what it says of results that cannot be compared."""
 
+import contextlib
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -39,8 +41,9 @@ def refused(first, second, output):
     output.mkdir()
     for chart in charts:
         chart.write_text("old")
-    with mock.patch.object(sys, "argv", ["compare.py", str(first), str(second), "--output", str(charts[0])]), pytest.raises(SystemExit) as end:
+    with mock.patch.object(sys, "argv", ["compare.py", str(first), str(second), "--output", str(charts[0])]), pytest.raises(SystemExit) as end, contextlib.redirect_stdout(io.StringIO()) as printed:
         compare.main()
+    assert printed.getvalue() == ""
     errors = end.value.code  # what Python prints, and ends with status 1
     assert isinstance(errors, str) and len(errors.splitlines()) == 1, errors
     assert sorted(output.iterdir()) == sorted(charts) and {chart.read_text() for chart in charts} == {"old"}

@@ -168,7 +168,7 @@ def test_texts_can_be_read(case, tmp_path, monkeypatch):
         plot.plt.close(figure)
 
 
-@pytest.mark.parametrize("case", [measured, simulated, a_small_gpu])
+@pytest.mark.parametrize("case", [measured, simulated, a_small_gpu, long_names])
 def test_slides_can_be_read_from_the_back_row(case, tmp_path, monkeypatch):
     """Broken: a projector's chart is not 16:9, has a letter lower than 1/41 of its height, or texts that overlap or leave it."""
     case(tmp_path)

@@ -23,7 +23,7 @@ __global__ void all_kinds(int *out)
     out[threadIdx.x] += 1000 * of_file[threadIdx.x] + 10000 * own[threadIdx.x] + 100000 * dynamic[threadIdx.x];
 }
 
-enum { HALF = 40960 / sizeof(int) }; // of a block's shared memory, and a little more
+enum { HALF = 40960 / sizeof(int) }; // two of these do not fit into a block
 
 template <int WHICH> __device__ __noinline__ int half(int value)
 {
