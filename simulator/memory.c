@@ -229,6 +229,8 @@ static void move_element(Warp *w, const Instr *i, const Access *access, int k)
         move_row(lanes, i, access->pointer[0] + offset, load);
     } else if (plain && access->pattern == ALL_SAME && load) {
         set_lanes(lanes, i->bytes, sim_read_bytes(access->pointer[0] + offset, i->bytes), mask);
+    } else if (plain && access->pattern == ALL_SAME && w->block->launch->shuffled) {
+        store_element(access->pointer[0] + offset, lanes, i); // CUDA does not say whose value stays: lane 0's
     } else if (plain) {
         if (i->bytes == 4)
             move_4((uint32_t *)lanes, access->pointer, offset, mask, load);
