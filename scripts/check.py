@@ -2,8 +2,8 @@
 """Says about a program in the shape of a step what a good teaching assistant says: check.py my/reduce.cu, or check.py --all submissions.
 
 make check and make check-all call it; docs/judge.md says what it looks at and what it believes: nothing that the program prints.
-Exit status: 0 right; 1 a wrong sum; 2 unusable argument; 3 it does not build; 4 the simulator's checker found something; 5 it took too
-much time or memory, or ended before its time. Of a folder: 0 if all passed, else 1."""
+Exit status: 0 right; 1 a wrong sum, or it ended before its time; 2 unusable argument; 3 it does not build; 4 the simulator's checker found something; 5 it
+took too much time or memory. Of a folder: 0 if all passed, else 1."""
 
 import argparse
 import concurrent.futures

@@ -140,13 +140,15 @@ static void hint_of(const Race *race, const Instr *i, const Instr *j, bool share
         snprintf(hint, space, "the copy may still be under way: nobody has waited for it %s", between);
     else if (both_strong && (!reaches(i, a, b) || !reaches(j, a, b)))
         snprintf(hint, space, "an atomic operation of block scope (_block) is none for the threads of another block");
-    else if (both_strong)
+    else if (both_strong && same_block)
         snprintf(hint, space, "volatile orders nothing: no __syncwarp() or __syncthreads() %s", between);
+    else if (both_strong)
+        snprintf(hint, space, "volatile orders nothing: no __threadfence() behind the write, before others are told");
     else if (is_strong(a) != is_strong(b))
         snprintf(hint, space, "one of them is atomic or volatile, the other is not; and nothing orders them %s",
                  between);
     else if (same_warp)
-        snprintf(hint, space, "nothing orders two lanes of a warp: no __syncwarp() or __syncthreads() %s%s", between,
+        snprintf(hint, space, "no __syncthreads() %s, or __syncwarp() if one warp is alone concerned%s", between,
                  shared ? "" : "; a common sum wants atomicAdd");
     else if (same_block)
         snprintf(hint, space, "no barrier orders them: a __syncthreads() is missing %s%s", between,

@@ -206,8 +206,8 @@ static void find_conflicts(void)
                  !c->earlier_writes ? "still read" : c->writes ? "still write" : "not have written yet");
         const bool nodes = sim_is_of_graph(sim_current_op()) && sim_is_of_graph(c->earlier);
         sim_add_finding(RACE_HOST, title, NULL, 0,
-                        nodes ? "nothing orders them: neither node depends on the other, nor does one launch wait for "
-                                "the other"
+                        nodes ? "nothing orders them: make one node depend on the other (in a capture: cudaEventRecord "
+                                "and cudaStreamWaitEvent), or one launch wait for the other"
                               : "nothing orders them: cudaStreamWaitEvent with an event of the first one's "
                                 "stream, or a synchronization between them, is missing");
     }
