@@ -58,8 +58,8 @@ def draw(rows):
             for axes, values in [(time, ideals), (speedup, [base_ms / t for t in ideals]), (efficiency, [base_ms / t / q for t, q in zip(ideals, p)]),
                                  (cost, [t * q for t, q in zip(ideals, p)])]:
                 axes.plot(p, values, color=colour, linestyle="--", linewidth=sized(1), label="its model" if axes is time else None)
-    # The memory's limit: every program measured it with so many threads, so a band.
-    limits = {q: [number(row, "read_gb_per_s") for row in rows if int(row["threads"]) == q] for q in threads}
+    # The memory's limit: every program measured it with so many threads, so a band. A few bytes on a busy machine give 0.000, which was rounded.
+    limits = {q: [max(number(row, "read_gb_per_s"), 0.0005) for row in rows if int(row["threads"]) == q] for q in threads}
     read_ms = {q: [4 * number(base, "elements") / limit / 1e6 for limit in limits[q]] for q in threads}
     time.fill_between(threads, [min(read_ms[q]) for q in threads], [max(read_ms[q]) for q in threads], color=GREY, alpha=0.6, linewidth=sized(1),
                       label="reading alone")
