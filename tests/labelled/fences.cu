@@ -483,6 +483,47 @@ template <bool fence> static void run_last_block_volatile()
     finish_and_free(in, partial, tickets, out);
 }
 
+// ---- A volatile word that says all there is to know: who waits for it needs no fence, however the loop asks.
+
+enum Question { IN_A_CALL, IN_A_SWITCH };
+
+static __device__ __noinline__ bool is_open(int word)
+{
+    return word == 7;
+}
+
+template <Question how> __global__ void wait_for_word(volatile int *word, int *out)
+{
+    if (threadIdx.x != 0)
+        return;
+    if (blockIdx.x == 0) {
+        *word = 7;
+        return;
+    }
+    for (bool closed = true; closed;)
+        if (how == IN_A_CALL)
+            closed = !is_open(*word);
+        else
+            switch (*word) {
+            case 1:
+                __nanosleep(10);
+                break;
+            case 7:
+                closed = false;
+                break;
+            default:
+                __nanosleep(1);
+            }
+    *out = 1;
+}
+
+template <Question how> static void run_wait_for_word()
+{
+    int *word = zeros<int>(1), *out = zeros<int>(1);
+    wait_for_word<how><<<2, THREADS>>>(word, out);
+    finish_and_free(word, out);
+}
+
 // ---- A running sum over blocks: each waits for the one before.
 
 enum LookBack { ONE_WORD, TWO_WORDS, TWO_WORDS_NO_FENCE, PLAIN_WORD };
@@ -651,6 +692,8 @@ static const Case CASES[] = {
     {"ticket-release-only", run_last_block<RELEASE>},
     {"ticket-volatile", run_last_block_volatile<true>},
     {"ticket-volatile-no-fence", run_last_block_volatile<false>},
+    {"word-asked-in-a-call", run_wait_for_word<IN_A_CALL>},
+    {"word-asked-in-a-switch", run_wait_for_word<IN_A_SWITCH>},
     {"look-back-one-word", run_look_back<ONE_WORD>},
     {"look-back-two-words", run_look_back<TWO_WORDS>},
     {"look-back-no-fence", run_look_back<TWO_WORDS_NO_FENCE>},
