@@ -34,20 +34,32 @@ static uint8_t *operand_pointer(Warp *w, const Instr *i, const Address *operand,
                            kind);
 }
 
-static Mbarrier *barrier_at(Warp *w, const Instr *i, const Address *operand, int lane, AccessKind kind)
+// Where the lanes' mbarriers lie.
+static void find_barriers(Warp *w, const Instr *i, const Address *operand, uint32_t mask, AccessKind kind,
+                          Mbarrier *found[LANES])
 {
     const bool generic = operand->space == GENERIC;
-    if ((generic ? sim_space_at(sim_operand_address(w, operand, lane)) : operand->space) != SHARED)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "an mbarrier outside shared memory");
-    return (Mbarrier *)operand_pointer(w, i, operand, lane, sizeof(Mbarrier), sizeof(Mbarrier), kind);
+    Access access = {.kind = kind, .space = SHARED, .mask = mask, .bytes = sizeof(Mbarrier),
+                     .alignment = sizeof(Mbarrier), .pattern = SCATTERED};
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        access.address[l] = sim_operand_address(w, operand, l);
+        if ((generic ? sim_space_at(access.address[l]) : operand->space) != SHARED)
+            sim_fault(w, i, l, cudaErrorIllegalAddress, "an mbarrier outside shared memory");
+        access.address[l] -= generic ? sim_window(SHARED) : 0;
+    }
+    sim_access(w, i, &access);
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        found[__builtin_ctz(rest)] = (Mbarrier *)access.pointer[__builtin_ctz(rest)];
 }
 
-static Mbarrier *valid_barrier_at(Warp *w, const Instr *i, const Address *operand, int lane)
+static void find_valid_barriers(Warp *w, const Instr *i, const Address *operand, uint32_t mask, Mbarrier *found[LANES])
 {
-    Mbarrier *b = barrier_at(w, i, operand, lane, ACCESS_ATOMIC);
-    if (b->state != VALID)
-        sim_fault(w, i, lane, cudaErrorLaunchFailure, "no mbarrier is here: mbarrier.init has not run");
-    return b;
+    find_barriers(w, i, operand, mask, ACCESS_ATOMIC, found);
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        if (found[__builtin_ctz(rest)]->state != VALID)
+            sim_fault(w, i, __builtin_ctz(rest), cudaErrorLaunchFailure,
+                      "no mbarrier is here: mbarrier.init has not run");
 }
 
 // Takes note of arrivals, and of bytes announced or (negative) come; ends the phase if they were the last.
@@ -71,36 +83,32 @@ static void update(Warp *w, const Instr *i, int lane, Mbarrier *b, uint32_t arri
 void sim_mbarrier_init(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint32_t *count = OPERAND(uint32_t, b);
+    Mbarrier *at[LANES];
+    find_barriers(w, i, i->addresses, mask, ACCESS_WRITE, at);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        Mbarrier *b = barrier_at(w, i, i->addresses, l, ACCESS_WRITE);
         if (count[l] < 1 || count[l] > MOST_ARRIVALS)
             sim_fault(w, i, l, cudaErrorLaunchFailure, "an mbarrier for %u arrivals; 1 to %d are possible", count[l],
                       MOST_ARRIVALS);
-        *b = (Mbarrier){.pending = count[l], .expected = count[l], .state = VALID};
+        *at[l] = (Mbarrier){.pending = count[l], .expected = count[l], .state = VALID};
     }
 }
 
 void sim_mbarrier_inval(Warp *w, const Instr *i, uint32_t mask)
 {
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        *valid_barrier_at(w, i, i->addresses, __builtin_ctz(rest)) = (Mbarrier){.state = 0};
+    Mbarrier *at[LANES];
+    find_valid_barriers(w, i, i->addresses, mask, at);
+    FOR_EACH_LANE(*at[l] = (Mbarrier){.state = 0})
 }
 
-// What the lanes that arrive did is known to those who wait.
-static void tell_arrivals(Warp *w, const Instr *i, uint32_t mask, const uint32_t *arrivals)
+// The lanes whose mbarrier is that of the first of them.
+static uint32_t lanes_at_first(uint32_t mask, Mbarrier *const at[LANES])
 {
-    const Address *at = i->addresses;
-    while (mask) {
-        const int first = __builtin_ctz(mask);
-        uint32_t same = 0; // lanes that arrive at one barrier
-        for (uint32_t rest = mask; rest; rest &= rest - 1)
-            if (sim_operand_address(w, at, __builtin_ctz(rest)) == sim_operand_address(w, at, first))
-                same |= rest & -rest;
-        if (arrivals[first])
-            sim_arrive_at_log(w, same, (uint64_t)(uintptr_t)valid_barrier_at(w, i, at, first));
-        mask &= ~same;
-    }
+    uint32_t same = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        if (at[__builtin_ctz(rest)] == at[__builtin_ctz(mask)])
+            same |= rest & -rest;
+    return same;
 }
 
 // arrive, expect_tx and both together: b arrivals, c bytes; d becomes the barrier as it was before. Those who arrive
@@ -108,15 +116,19 @@ static void tell_arrivals(Warp *w, const Instr *i, uint32_t mask, const uint32_t
 void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
 {
     const uint32_t *arrivals = OPERAND(uint32_t, b), *bytes = OPERAND(uint32_t, c);
-    if (w->block->check)
-        tell_arrivals(w, i, mask, arrivals);
+    Mbarrier *at[LANES];
+    find_valid_barriers(w, i, i->addresses, mask, at);
+    for (uint32_t rest = w->block->check ? mask : 0, same; rest; rest &= ~same) {
+        same = lanes_at_first(rest, at);
+        if (arrivals[__builtin_ctz(rest)]) // what they did is known to those who wait
+            sim_arrive_at_log(w, same, (uint64_t)(uintptr_t)at[__builtin_ctz(rest)]);
+    }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        Mbarrier *b = valid_barrier_at(w, i, i->addresses, l);
-        const Mbarrier before = *b;
+        const Mbarrier before = *at[l];
         if (i->flags & DROPS)
-            b->expected -= arrivals[l] < b->expected ? arrivals[l] : b->expected;
-        update(w, i, l, b, arrivals[l], bytes[l]);
+            at[l]->expected -= arrivals[l] < at[l]->expected ? arrivals[l] : at[l]->expected;
+        update(w, i, l, at[l], arrivals[l], bytes[l]);
         if (i->d != NOWHERE)
             OPERAND(Mbarrier, d)[l] = before;
     }
@@ -125,10 +137,12 @@ void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
 // cp.async.mbarrier.arrive: b arrivals when the lanes' copies have come, which is now at the latest.
 void sim_arrive_after_copies(Warp *w, const Instr *i, uint32_t mask)
 {
+    Mbarrier *at[LANES];
     sim_await_all_copies(w, i, mask);
-    for (uint32_t rest = w->block->check ? mask : 0; rest; rest &= rest - 1)
-        sim_order_copy(w, __builtin_ctz(rest),
-                       (uint64_t)(uintptr_t)valid_barrier_at(w, i, i->addresses, __builtin_ctz(rest)));
+    if (w->block->check) {
+        find_valid_barriers(w, i, i->addresses, mask, at);
+        FOR_EACH_LANE(sim_order_copy(w, l, (uint64_t)(uintptr_t)at[l]))
+    }
     sim_mbarrier_arrive(w, i, mask);
 }
 
@@ -136,13 +150,16 @@ void sim_arrive_after_copies(Warp *w, const Instr *i, uint32_t mask)
 void sim_mbarrier_test(Warp *w, const Instr *i, uint32_t mask)
 {
     uint32_t *d = OPERAND(uint32_t, d), over = 0;
+    Mbarrier *at[LANES];
+    find_valid_barriers(w, i, i->addresses, mask, at);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const uint8_t asked = *(w->lanes + i->b + (size_t)l * i->bytes) & 1;
-        const Mbarrier *b = valid_barrier_at(w, i, i->addresses, l);
-        if (b->phase != asked && w->block->check)
-            sim_acquire_log(w, 1u << l, (uint64_t)(uintptr_t)b);
-        over |= (uint32_t)(b->phase != asked) << l;
+        over |= (uint32_t)(at[l]->phase != asked) << l;
+    }
+    for (uint32_t rest = w->block->check ? over : 0, same; rest; rest &= ~same) {
+        same = lanes_at_first(rest, at);
+        sim_acquire_log(w, same, (uint64_t)(uintptr_t)at[__builtin_ctz(rest)]);
     }
     *d = (*d & ~mask) | over;
     w->yields = over != mask;
@@ -220,9 +237,10 @@ void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
             add_source(w, l, sim_operand_address(w, &i->addresses[1], l), bytes[l]);
         if (out)
             continue;
-        Mbarrier *b = valid_barrier_at(w, i, &i->addresses[2], l);
+        Mbarrier *at[LANES];
+        find_valid_barriers(w, i, &i->addresses[2], 1u << l, at);
         if (w->block->check)
-            sim_order_copy(w, l, (uint64_t)(uintptr_t)b);
-        update(w, i, l, b, 0, -(int64_t)bytes[l]);
+            sim_order_copy(w, l, (uint64_t)(uintptr_t)at[l]);
+        update(w, i, l, at[l], 0, -(int64_t)bytes[l]);
     }
 }

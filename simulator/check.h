@@ -31,7 +31,7 @@ static inline bool is_under_way(const Epoch *e)
     return e->kind == COPY_UNDER_WAY || e->kind == SOURCE_UNDER_WAY;
 }
 
-enum { LINE_BYTES = 128, ROWS = 4 };
+enum { LINE_BYTES = 128, ROWS = 8 };
 
 typedef struct Row { // an access by lanes that lie in a row, as far as it is in one line
     Epoch epoch;
@@ -87,6 +87,7 @@ void sim_order_copy(Warp *w, int lane, uint64_t key);
 void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_t key, EpochKind kind);
 // Whether all that an epoch tells of happened before what the lane does now.
 bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e);
+bool sim_lanes_know(Warp *w, const Instr *i, uint32_t mask, const Epoch *e); // the same for each of the lanes
 void sim_note_race(Block *block, uint32_t site, uint32_t other); // between two instructions
 bool sim_warp_knows(const Warp *w, const Epoch *e); // quickly, and for all lanes: true is certain
 // Whether the thread of an epoch has executed a fence since, as far as is known.

@@ -254,6 +254,8 @@ static bool refers(const Known *known, const Ref *ref)
 static const Known *joined(const Block *b, const Known *one, const Known *two, bool narrow)
 {
     int fresh = 0;
+    if (!narrow && (!one || one == two))
+        return two;
     for (int k = 0; two && k < two->count; k++)
         fresh += !refers(
             one, &(Ref){two->refs[k].log, two->refs[k].begin, two->refs[k].end, two->refs[k].narrow | narrow});
@@ -491,6 +493,22 @@ bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e)
     return s.lanes == 0;
 }
 
+bool sim_lanes_know(Warp *w, const Instr *i, uint32_t mask, const Epoch *e)
+{
+    const bool other_warp = e->block != (uint32_t)w->block->number || e->warp != (unsigned)w->number;
+    const ThreadClock *asked = NULL; // the lane before: most know the same
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const ThreadClock *t = clock_of(w, l);
+        if (asked && other_warp && t->known == asked->known && t->floor == asked->floor)
+            continue;
+        if (!sim_happened_before(w, i, l, e))
+            return false;
+        asked = t;
+    }
+    return true;
+}
+
 // ---- Barriers
 
 static void take_pending(const Block *b, ThreadClock *t, bool narrow)
@@ -570,6 +588,9 @@ static Entry *entry_of(Warp *w, uint32_t mask, uint32_t until)
 {
     Block *b = w->block;
     const BlockCheck *check = b->check;
+    uint32_t times[LANES];
+    for (int m = 0; m < LANES; m++)
+        times[m] = check->together[w->number];
     Entry *e = allocate(b, sizeof *e);
     e->block = (uint32_t)b->number;
     e->warp = (uint32_t)w->number;
@@ -577,18 +598,14 @@ static Entry *entry_of(Warp *w, uint32_t mask, uint32_t until)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const ThreadClock *t = clock_of(w, l);
+        const uint32_t *row = check->rows[w->number][l];
         e->floor = t->floor > e->floor ? t->floor : e->floor;
         e->known = joined(b, e->known, t->known, false);
-        for (int m = 0; m < LANES; m++) {
-            const uint32_t row = check->rows[w->number][l][m], all = check->together[w->number],
-                           best = row > all ? row : all;
-            e->times[m] = best > e->times[m] ? best : e->times[m];
-        }
+        for (int m = 0; m < LANES; m++)
+            times[m] = row[m] > times[m] ? row[m] : times[m];
     }
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        const int l = __builtin_ctz(rest);
-        e->times[l] = until > e->times[l] ? until : e->times[l];
-    }
+    for (int m = 0; m < LANES; m++)
+        e->times[m] = mask >> m & 1 && until > times[m] ? until : times[m];
     return e;
 }
 
@@ -640,8 +657,15 @@ void sim_acquire_log(Warp *w, uint32_t mask, uint64_t key)
 {
     const Log *log = log_of_block(w, key, false);
     w->block->check->talks = true;
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        learn(w->block, &clock_of(w, __builtin_ctz(rest))->known, log, false);
+    const Known *before = NULL, *after = NULL; // of the lane before: most know the same
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        ThreadClock *t = clock_of(w, __builtin_ctz(rest));
+        if (!after || t->known != before) {
+            before = after = t->known;
+            learn(w->block, &after, log, false);
+        }
+        t->known = after;
+    }
 }
 
 // membar, fence: what the thread has read is known for certain now; what it did will be told by what it writes.

@@ -13,13 +13,13 @@
 enum { WORDS = LINE_BYTES / 4, IN_CELL = 2, MOST_IN_CELL = 40, MOST_STRIDE = 1 << 20 };
 
 typedef struct Cell {
-    Epoch first[IN_CELL], *more;
-    uint8_t count, space;
+    Epoch few[IN_CELL], *many;
+    uint8_t count, space; // of many
 } Cell;
 
-static Epoch *epoch_at(Cell *c, int k)
+static Epoch *epochs_of(Cell *c)
 {
-    return k < IN_CELL ? &c->first[k] : &c->more[k - IN_CELL];
+    return c->space ? c->many : c->few;
 }
 
 typedef struct Race {
@@ -196,17 +196,20 @@ static void report(const Check *check)
 static void insert(Cell *c, const Epoch *e)
 {
     if (c->count == MOST_IN_CELL) { // forget the second: the first is often the write
-        for (int k = 1; k + 1 < c->count; k++)
-            *epoch_at(c, k) = *epoch_at(c, k + 1);
+        memmove(&c->many[1], &c->many[2], (MOST_IN_CELL - 2) * sizeof *c->many);
         c->count--;
     }
-    if (c->count >= IN_CELL && c->count - IN_CELL == c->space) {
-        c->space = c->space ? MOST_IN_CELL - IN_CELL : 4;
-        c->more = realloc(c->more, c->space * sizeof *c->more);
-        if (!c->more)
+    if (c->count == (c->space ? c->space : IN_CELL)) {
+        const uint8_t space = c->space ? MOST_IN_CELL : 3 * IN_CELL;
+        Epoch *many = realloc(c->many, space * sizeof *many);
+        if (!many)
             abort();
+        if (!c->space)
+            memcpy(many, c->few, sizeof c->few);
+        c->many = many;
+        c->space = space;
     }
-    *epoch_at(c, c->count++) = *e;
+    epochs_of(c)[c->count++] = *e;
 }
 
 // Whether another lane of the same instruction wrote the same value there: one of them is written then, and it is the
@@ -236,10 +239,11 @@ static bool same_value(const Check *check, int lane, const Epoch *a)
 // were.
 static bool has_taken(Cell *c, int k, const Epoch *e)
 {
-    if (epoch_at(c, k)->kind != ATOMIC_UPDATE && epoch_at(c, k)->kind != STRONG_WRITE)
+    const Epoch *all = epochs_of(c);
+    if (all[k].kind != ATOMIC_UPDATE && all[k].kind != STRONG_WRITE)
         return false;
     for (int later = k + 1; later < c->count; later++) {
-        const Epoch *a = epoch_at(c, later);
+        const Epoch *a = &all[later];
         if (a->kind == ATOMIC_UPDATE && a->block == e->block && a->warp == e->warp && a->lanes & e->lanes)
             return true;
     }
@@ -264,40 +268,52 @@ static bool ends_copy(const Check *check, const Epoch *a, const Epoch *e)
 // Whether a lane of an access races with what a cell tells of.
 static bool races(const Check *check, Cell *c, int k, Epoch e, int lane)
 {
-    const Epoch *a = epoch_at(c, k);
+    const Epoch *a = &epochs_of(c)[k];
     e.lanes = 1u << lane;
     return !is_own_copy(check, a, &e) && !has_taken(c, k, &e) && !sim_happened_before(check->w, check->i, lane, a) &&
            !same_value(check, lane, a);
 }
 
+// Whether lanes' access may race with an earlier one: quickly.
+static bool may_race(const Check *check, const Epoch *a, const Epoch *e)
+{
+    return (writes(e) || writes(a)) && conflict(check, a, e) && !sim_lanes_know(check->w, check->i, e->lanes, a);
+}
+
+// Looks for a race of lanes' access with what the cell tells of.
+static void check_epochs(Check *check, Cell *c, const Epoch *e)
+{
+    const Epoch *all = epochs_of(c);
+    for (int k = 0; k < c->count && !check->race.found; k++)
+        for (uint32_t rest = may_race(check, &all[k], e) ? e->lanes : 0; rest && !check->race.found; rest &= rest - 1)
+            if (races(check, c, k, *e, __builtin_ctz(rest))) {
+                check->race = (Race){all[k], *e, true};
+                check->race.later.lanes = rest & -rest;
+            }
+}
+
 // Some lanes' access of one word, or of these bytes of it.
 static void check_word(Check *check, Cell *c, uint32_t lanes, unsigned bytes)
 {
-    Epoch e = check->epoch;
+    Epoch e = check->epoch, *all = epochs_of(c);
     e.lanes = lanes;
     e.bytes = bytes & 15;
-    for (int k = 0; k < c->count; k++)
-        for (uint32_t rest = conflict(check, epoch_at(c, k), &e) ? lanes : 0; rest && !check->race.found;
-             rest &= rest - 1)
-            if (races(check, c, k, e, __builtin_ctz(rest))) {
-                check->race = (Race){*epoch_at(c, k), e, true};
-                check->race.later.lanes = rest & -rest;
-            }
+    check_epochs(check, c, &e);
     bool merged = false;
     int kept = 0;
     for (int k = 0; k < c->count; k++) {
-        Epoch *a = epoch_at(c, k);
+        Epoch *a = &all[k];
         const bool same_warp = a->block == e.block && a->warp == e.warp;
         if (same_warp && a->kind == e.kind && a->bytes == e.bytes && a->time == e.time && !merged) {
             a->lanes |= e.lanes;
             merged = true;
-        } else if (covers(&e, a)) {
-            a->lanes = e.kind == PLAIN_WRITE ? 0 : same_warp ? a->lanes & ~e.lanes : a->lanes;
+        } else if ((same_warp || e.kind == PLAIN_WRITE) && covers(&e, a)) {
+            a->lanes = e.kind == PLAIN_WRITE ? 0 : a->lanes & ~e.lanes;
         } else if (ends_copy(check, a, &e)) {
             a->lanes = 0;
         }
         if (a->lanes && kept++ < k)
-            *epoch_at(c, kept - 1) = *a;
+            all[kept - 1] = *a;
     }
     c->count = (uint8_t)kept;
     if (!merged)
@@ -311,11 +327,16 @@ static Row *row_at(Line *line, int k)
     return k == 0 ? &line->first : &line->more[k - 1];
 }
 
-static bool is_alike(const Row *a, const Row *b) // whether a lane of both is the same thread's, in the same place
+// Whether a word of an access and of an earlier row is the same thread's in both.
+static bool is_alike(const Check *check, const Row *a, const Row *r)
 {
-    return a->epoch.block == b->epoch.block && a->epoch.warp == b->epoch.warp && a->shift == b->shift &&
-           (a->shift != ONE_PLACE ? a->origin == b->origin
-                                  : a->epoch.lanes == b->epoch.lanes && !(a->epoch.lanes & (a->epoch.lanes - 1)));
+    if (a->epoch.block != r->epoch.block || a->epoch.warp != r->epoch.warp || a->shift != r->shift)
+        return false;
+    if (a->shift == ONE_PLACE)
+        return a->epoch.lanes == r->epoch.lanes && !(a->epoch.lanes & (a->epoch.lanes - 1));
+    // Threads with a piece each, of which an access takes a part: the row has a longer one, from its origin on.
+    const int further = r->origin - a->origin;
+    return further == 0 || (further > 0 && further + (int)check->access->bytes <= 1 << a->shift);
 }
 
 static uint32_t lanes_at(const Row *r, int word) // who is at a word of the line
@@ -348,7 +369,7 @@ void sim_free_lines(Line *lines, size_t bytes)
 {
     for (size_t k = 0; lines && k < (bytes + LINE_BYTES - 1) / LINE_BYTES; k++) {
         for (int n = 0; lines[k].cells && n < WORDS; n++)
-            free(lines[k].cells[n].more);
+            free(lines[k].cells[n].many);
         free(lines[k].cells);
         free(lines[k].more);
     }
@@ -397,9 +418,9 @@ static void check_words(Check *check, const Row *a, const Row *r)
 }
 
 // Where both are one instruction's at one time, as of a thread that goes through an array, one row tells of both.
-static bool merge(Row *a, const Row *r)
+static bool merge(const Check *check, Row *a, const Row *r)
 {
-    if (a->epoch.site != r->epoch.site || a->epoch.time != r->epoch.time || is_under_way(&a->epoch) || !is_alike(a, r))
+    if (a->epoch.site != r->epoch.site || a->epoch.time != r->epoch.time || is_under_way(&a->epoch) || !is_alike(check, a, r))
         return false;
     a->words |= r->words;
     a->epoch.lanes |= r->epoch.lanes;
@@ -423,17 +444,19 @@ static void add_row(Check *check, Line *line, const Row *r)
 static bool check_row(Check *check, Line *line, const Row *r)
 {
     int kept = 0;
-    if (line->count == 1 && merge(&line->first, r))
+    if (line->count == 1 && merge(check, &line->first, r))
         return true;
     for (int k = 0; k < line->count; k++) {
-        const Row *a = row_at(line, k);
-        const bool alike = is_alike(a, r);
+        Row *a = row_at(line, k);
+        const bool alike = is_alike(check, a, r);
         if (a->words & r->words && conflict(check, &a->epoch, &r->epoch) && !(alike && !is_under_way(&a->epoch)) &&
-            !(alike && is_own_copy(check, &a->epoch, &r->epoch)) && !sim_warp_knows(check->w, &a->epoch))
+            !(alike && is_own_copy(check, &a->epoch, &r->epoch)) && !sim_warp_knows(check->w, &a->epoch) &&
+            !sim_lanes_know(check->w, check->i, r->epoch.lanes, &a->epoch))
             check_words(check, a, r);
         const bool replaced = covers(&r->epoch, &a->epoch) && (r->epoch.kind == PLAIN_WRITE || alike);
-        const bool covered = !(a->words & ~r->words) && (replaced || ends_copy(check, &a->epoch, &r->epoch));
-        if (covered)
+        if (replaced || ends_copy(check, &a->epoch, &r->epoch))
+            a->words &= ~r->words;
+        if (!a->words)
             continue;
         Row *place = row_at(line, kept++);
         if (place != a)
@@ -441,7 +464,7 @@ static bool check_row(Check *check, Line *line, const Row *r)
     }
     line->count = (uint8_t)kept;
     for (int k = 0; k < kept; k++)
-        if (merge(row_at(line, k), r))
+        if (merge(check, row_at(line, k), r))
             return true;
     if (kept == ROWS)
         return false;
@@ -633,8 +656,9 @@ static int64_t find_stride(const Access *access, uint32_t mask)
     return stride;
 }
 
-// One lane, wherever it is, of any size.
-static void check_alone(Check *check, Access *access, Line *lines, int lane, uint64_t offset, bool row, bool values)
+// Lanes in one place, wherever it is, of any size.
+static void check_place(Check *check, Access *access, Line *lines, uint32_t mask, uint64_t offset, bool row,
+                        bool values)
 {
     for (uint64_t at = offset; at < offset + access->bytes; at = (at / LINE_BYTES + 1) * LINE_BYTES) {
         const uint64_t line = at / LINE_BYTES, end = offset + access->bytes < (line + 1) * LINE_BYTES
@@ -643,9 +667,22 @@ static void check_alone(Check *check, Access *access, Line *lines, int lane, uin
         const unsigned first = (unsigned)(at % LINE_BYTES / 4), count = (unsigned)((end - at + 3) / 4);
         Row r = {.epoch = check->epoch, .words = (count == WORDS ? ALL_LANES : (1u << count) - 1) << first,
                  .origin = (int)((int64_t)offset - (int64_t)(line * LINE_BYTES)), .shift = ONE_PLACE};
-        r.epoch.lanes = 1u << lane;
+        r.epoch.lanes = mask;
         check_in_line(check, access, &lines[line], &r, row, values);
     }
+}
+
+// The lanes that follow the first, and lie where it does.
+static uint32_t lanes_beside_first(const Access *access, uint32_t mask)
+{
+    const int first = __builtin_ctz(mask);
+    uint32_t beside = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        if (access->pointer[__builtin_ctz(rest)] != access->pointer[first])
+            break;
+        beside |= rest & -rest;
+    }
+    return beside;
 }
 
 static uint32_t bits_between(unsigned first, unsigned end) // at most 32
@@ -688,6 +725,46 @@ static void check_rows(Check *check, Access *access, Line *lines, uint32_t mask,
         r.origin = (int)(base - line * LINE_BYTES);
         check_in_line(check, access, &lines[line], &r, true, values);
         r.epoch.lanes = r.words = 0;
+    }
+}
+
+// Whether no two lanes lie in the same place, as far as a look at neighbours tells.
+static bool is_rising(const Access *access, uint32_t mask)
+{
+    const uint8_t *end = NULL;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const uint8_t *p = access->pointer[__builtin_ctz(rest)];
+        if (p < end)
+            return false;
+        end = p + access->bytes;
+    }
+    return true;
+}
+
+// Lanes wherever they are: a row for those that follow each other at a distance in one line.
+static void check_pieces(Check *check, Access *access, Line *lines, uint32_t mask, const uint8_t *base, bool values)
+{
+    const uint32_t element = (1u << access->bytes / 4) - 1;
+    for (uint32_t rest = mask; rest;) {
+        const int first = __builtin_ctz(rest);
+        const int64_t offset = access->pointer[first] - base, line = offset / LINE_BYTES;
+        Row r = {.epoch = check->epoch, .words = element << offset % LINE_BYTES / 4, .shift = ONE_PLACE};
+        r.epoch.lanes = rest & -rest;
+        int64_t stride = 0;
+        for (rest &= rest - 1; rest; rest &= rest - 1) {
+            const int l = __builtin_ctz(rest);
+            const int64_t apart = access->pointer[l] - access->pointer[first];
+            if (stride == 0 && apart % (l - first) == 0)
+                stride = apart / (l - first);
+            if (stride < (int64_t)access->bytes || stride & (stride - 1) || apart != stride * (l - first) ||
+                (offset + apart) / LINE_BYTES != line)
+                break;
+            r.shift = (unsigned)__builtin_ctzll((uint64_t)stride);
+            r.epoch.lanes |= 1u << l;
+            r.words |= element << (offset + apart) % LINE_BYTES / 4;
+        }
+        r.origin = (int)(offset - line * LINE_BYTES) - (r.shift == ONE_PLACE ? 0 : first << r.shift);
+        check_in_line(check, access, &lines[line], &r, true, values);
     }
 }
 
@@ -794,10 +871,14 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
                  .shift = ONE_PLACE};
         r.epoch.lanes = mask;
         check_in_line(&check, access, &lines[offset / LINE_BYTES], &r, true, values);
+    } else if (row && access->bytes <= LINE_BYTES / 4 && (mask & (mask - 1)) &&
+               (kind == PLAIN_READ || is_rising(access, mask))) {
+        check_pieces(&check, access, lines, mask, (const uint8_t *)(uintptr_t)base, values);
     } else {
-        for (uint32_t rest = mask; rest; rest &= rest - 1) {
-            const int l = __builtin_ctz(rest);
-            check_alone(&check, access, lines, l, (uint64_t)(uintptr_t)access->pointer[l] - base,
+        const bool together = kind == ATOMIC_UPDATE || kind == STRONG_READ; // these do not conflict with each other
+        for (uint32_t rest = mask, some; rest; rest &= ~some) {
+            some = together ? lanes_beside_first(access, rest) : rest & -rest;
+            check_place(&check, access, lines, some, (uint64_t)(uintptr_t)access->pointer[__builtin_ctz(rest)] - base,
                         row && (mask & (mask - 1)) == 0, values);
         }
     }

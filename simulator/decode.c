@@ -291,6 +291,28 @@ static bool ask_callees(Function *f)
     return changed;
 }
 
+// Whether two loads or stores are, for a reader, one: an unrolled loop has several of them in its line.
+static bool is_same_for_reader(const Instr *i, const Instr *j)
+{
+    const Statement *s = i->statement, *t = j->statement;
+    return (i->run == sim_load || i->run == sim_store) && i->run == j->run && i->semantics == WEAK &&
+           j->semantics == WEAK && i->type == j->type && i->bytes == j->bytes && i->count == j->count &&
+           i->at.space == j->at.space && s->source_line > 0 && s->source_line == t->source_line &&
+           s->source_file == t->source_file && s->own_line == t->own_line && s->own_file == t->own_file;
+}
+
+// Gives each instruction its number for the checker.
+static void number_sites(Instr *code, uint32_t count)
+{
+    enum { NEAR = 128 };
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t same = k;
+        for (uint32_t n = 1; n <= NEAR && n <= k && same == k; n++)
+            same = is_same_for_reader(&code[k], &code[k - n]) ? k - n : k;
+        code[k].site = same < k ? code[same].site : sim_new_site(&code[k]);
+    }
+}
+
 void sim_decode(Module *module)
 {
     for (Function *f = module->functions; f; f = f->next)
@@ -306,6 +328,6 @@ void sim_decode(Module *module)
         if (f->defined)
             sim_analyse(&module->arena, f, f->program);
     for (Function *f = module->functions; f; f = f->next)
-        for (uint32_t k = 0; f->defined && k < f->program->count; k++)
-            f->program->code[k].site = sim_new_site(&f->program->code[k]);
+        if (f->defined)
+            number_sites(f->program->code, f->program->count);
 }

@@ -510,6 +510,64 @@ template <bool barrier> static void run_two_stages()
     finish_and_free(in, out);
 }
 
+// ---- Runs: a thread owns some vectors that lie side by side, in a tile with gaps that keep banks apart.
+
+enum Runs { OWN, COALESCED, COALESCED_NO_BARRIER, NEIGHBOURS_VECTOR, OTHERS_OVERWRITE, OVERWRITTEN_IN_PART };
+enum { VECTORS = 4 };
+
+__device__ unsigned place(unsigned vector)
+{
+    return vector + vector / 8;
+}
+
+template <Runs runs> __global__ void use_runs(const float4 *in, float *out)
+{
+    __shared__ float4 tile[THREADS * VECTORS + THREADS * VECTORS / 8];
+    const unsigned tid = threadIdx.x, other = (tid + THREADS / 2) % THREADS;
+    const bool coalesced = runs == COALESCED || runs == COALESCED_NO_BARRIER;
+    float sum = 0.0f;
+    for (unsigned k = 0; k < VECTORS; k++)
+        tile[place(coalesced ? k * THREADS + tid : tid * VECTORS + k)] = in[k * THREADS + tid];
+    if (runs == COALESCED)
+        __syncthreads();
+    for (unsigned k = 0; k < VECTORS; k++)
+        sum += tile[place(tid * VECTORS + k)].y;
+    if (runs == NEIGHBOURS_VECTOR) // racy: the neighbour may not have written its run yet
+        sum += tile[place((tid + 1) % THREADS * VECTORS + 2)].x;
+    if (runs == OVERWRITTEN_IN_PART)
+        tile[place(tid * VECTORS)] = make_float4(sum, sum, sum, sum);
+    if (runs == OTHERS_OVERWRITE || runs == OVERWRITTEN_IN_PART) // racy: others have yet to read that
+        tile[place(other * VECTORS + 1)] = make_float4(sum, sum, sum, sum);
+    out[tid] = sum;
+}
+
+template <Runs runs> static void run_runs()
+{
+    float4 *in = zeros<float4>(THREADS * VECTORS);
+    float *out = zeros<float>(THREADS);
+    use_runs<runs><<<1, THREADS>>>(in, out);
+    finish_and_free(in, out);
+}
+
+template <bool neighbours> __global__ void write_runs(float4 *values)
+{
+    const unsigned tid = threadIdx.x;
+    for (unsigned k = 0; k < VECTORS; k++)
+        values[tid * VECTORS + k] = make_float4(tid, k, 0.0f, 1.0f);
+    float4 sum = values[tid * VECTORS];
+    for (unsigned k = 1; k < VECTORS; k++) // racy: a neighbour's run may not have been written yet
+        sum.x += values[(neighbours ? (tid + 1) % THREADS : tid) * VECTORS + k].y;
+    __syncthreads();
+    values[tid * VECTORS] = sum;
+}
+
+template <bool neighbours> static void run_runs_in_global()
+{
+    float4 *values = zeros<float4>(THREADS * VECTORS);
+    write_runs<neighbours><<<1, THREADS>>>(values);
+    finish_and_free(values);
+}
+
 static const Case CASES[] = {
     {"tree", run_tree<ALL>},
     {"tree-without-first-barrier", run_tree<NOT_AFTER_LOAD>},
@@ -559,6 +617,14 @@ static const Case CASES[] = {
     {"two-parts-overlap", run_two_parts<true>},
     {"two-stages", run_two_stages<true>},
     {"two-stages-without-barrier", run_two_stages<false>},
+    {"runs-own", run_runs<OWN>},
+    {"runs-coalesced", run_runs<COALESCED>},
+    {"runs-without-barrier", run_runs<COALESCED_NO_BARRIER>},
+    {"runs-neighbours-vector", run_runs<NEIGHBOURS_VECTOR>},
+    {"runs-others-overwrite", run_runs<OTHERS_OVERWRITE>},
+    {"runs-overwritten-in-part", run_runs<OVERWRITTEN_IN_PART>},
+    {"runs-global-own", run_runs_in_global<false>},
+    {"runs-global-neighbours", run_runs_in_global<true>},
 };
 
 int main(int argc, char **argv)
