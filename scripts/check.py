@@ -89,7 +89,7 @@ class Answer:
     warnings: int = 0
     said: list = dataclasses.field(default_factory=list)  # by the compiler, or in its place
     sizes: dict = dataclasses.field(default_factory=dict)  # n: "" where it is right, else what is wrong, in a line or two
-    findings: dict = dataclasses.field(default_factory=dict)  # title: lines about it
+    findings: dict = dataclasses.field(default_factory=dict)  # by what tells one from another: its title, and lines about it
     counters: dict = dataclasses.field(default_factory=dict)
     over: str = ""  # which limit
     seconds: float = 0
@@ -347,13 +347,20 @@ def totals(rows):
     return {name: sum(int(row[column]) for row in rows for column in columns) if columns else len(rows) for name, columns in TOTALS.items()}
 
 
+def place_line(place):
+    """One side of a finding: where, who did what, and the source's text."""
+    where = f"{place.get('file', '')}:{place['line']}: " if place.get("line") else ""
+    access, kernel, text = place.get("access", ""), place.get("kernel"), place.get("text")
+    return where + (f"{access}, in {kernel}" if kernel else f"the host {access}") + (f":  {text.strip()}" if text else "")
+
+
 def add_findings(found, answer):
+    """One for each place: another size makes other numbers of it, and no other finding."""
     for finding in found:
-        lines = [f"{place.get('file', '')}:{place.get('line', '')}: {place.get('access', '')}, in {place.get('kernel', '')}"
-                 + (f":  {place['text'].strip()}" if place.get("text") else "") for place in finding.get("places", [])]
-        lines = [without_folders(line) for line in lines]
-        key = (finding.get("title", finding.get("kind", "")), *lines[:2])
-        answer.findings.setdefault(key, [clean(line) for line in [*lines, finding.get("hint", "")] if line])
+        lines = [without_folders(place_line(place)) for place in finding.get("places", [])]
+        title = finding.get("title", finding.get("kind", ""))
+        key = (re.sub(r"\d+", "0", title), *lines[:2])
+        answer.findings.setdefault(key, [clean(line) for line in [title, *lines, finding.get("hint", "")] if line])
 
 
 def run(program, options, answer):
@@ -393,7 +400,7 @@ def finish(session, answer):
     if sandbox.TIME_OVER in (program, device):
         answer.over = f"it was stopped after {session.limit} seconds"
     if device == CHECKER_ENDS_WITH and not found:
-        answer.findings[("the checker found something, and its list is missing",)] = []
+        answer.findings["no list"] = ["the checker found something, and its list is missing"]
 
 
 def checked(path, options):
@@ -452,8 +459,8 @@ def lines_about(answer, shown):
         yield dotted(f"n = {n:,}", first if wrong in ("", NOT_TRIED) else f"wrong: {clean(first)}")
         yield from (f"    {clean(line)}" for line in more)
     yield dotted("findings", str(len(answer.findings) or "none"))
-    for (title, *_), lines in answer.findings.items():
-        yield f"    {clean(title)}"
+    for title, *lines in answer.findings.values():
+        yield f"    {title}"
         yield from (f"        {line}" for line in lines)
     if answer.counters:
         yield from counter_lines(answer)

@@ -28,8 +28,9 @@ extern _Atomic cudaError_t sim_sticky_error;     // of the process
 // Remembers a failed call's error, for cudaGetLastError.
 cudaError_t sim_done(cudaError_t error);
 
-// Remembers that kernel<<<...>>> was refused, and why: a finding at the program's end if the host thread never asks.
-void sim_note_refusal(const char *launch, cudaError_t error, const char *why);
+// Remembers that kernel<<<...>>> was refused, why, and where the host goes on behind it: a finding at the program's end
+// if the host thread never asks.
+void sim_note_refusal(const char *launch, cudaError_t error, const char *why, const void *from);
 
 extern _Thread_local bool
     sim_uses_runtime; // this host thread has called it: the driver's calls need no cuInit, no context
@@ -95,7 +96,7 @@ Stream *sim_stream_of(cudaStream_t stream);
 // Ends a call for what is no stream.
 #define REQUIRE_STREAM(stream) REQUIRE(sim_stream_of(stream), cudaErrorInvalidResourceHandle)
 void sim_end_all_streams(void); // and events
-void sim_begin_operation(const char *call, cudaStream_t stream);
+void sim_begin_operation(const char *call, cudaStream_t stream, const void *from); // from: as sim_begin_op has it
 void sim_wait_in_graph(cudaEvent_t event); // the current operation's stream waits for it
 
 // ---- calls_registration.c: what the program registers before main
@@ -202,18 +203,18 @@ bool sim_is_in_stream(void);
 #define IN_STREAM() __attribute__((cleanup(sim_leave_stream), unused)) int depth_in_stream = sim_enter_stream()
 
 // The same, and the work is an operation of the stream (order.h), unless the thread is in the midst of one already.
-#define OPERATION(stream)            \
-    sim_begin_operation(__func__, (stream)); \
+#define OPERATION(stream)                                                 \
+    sim_begin_operation(__func__, (stream), __builtin_return_address(0)); \
     IN_STREAM()
 
 // The same in the default stream. Where `waits`, the host waits for its end.
 typedef struct AtOnce {
     bool outermost, waits;
 } AtOnce;
-AtOnce sim_begin_at_once(const char *call, bool waits);
+AtOnce sim_begin_at_once(const char *call, bool waits, const void *from);
 void sim_end_at_once(AtOnce *a);
 #define IN_DEFAULT_STREAM(waits)                                                                                     \
-    __attribute__((cleanup(sim_end_at_once), unused)) AtOnce at_once = sim_begin_at_once(__func__, (waits))
+    __attribute__((cleanup(sim_end_at_once), unused)) AtOnce at_once = sim_begin_at_once(__func__, (waits), __builtin_return_address(0))
 
 // ---- calls_functions.c
 

@@ -37,6 +37,7 @@ void sim_unlock_memory(pthread_mutex_t **lock)
 typedef struct Refusal { // the first one of a host thread since it last asked
     _Atomic cudaError_t error; // cudaSuccess: there was none, or the thread has asked
     char launch[300], why[200];
+    const void *from; // where its kernel<<<...>>> comes back to
     struct Refusal *next;
 } Refusal;
 
@@ -51,11 +52,13 @@ static void say_what_nobody_asked(void)
             continue;
         snprintf(title, sizeof title, "%s did not run: %s (%s), and the program never asked", r->launch,
                  cudaGetErrorString(r->error), cudaGetErrorName(r->error));
-        sim_add_finding(UNCHECKED_ERROR, title, NULL, 0, r->why);
+        Place host = {.access = "launches it"};
+        sim_find_line_before(r->from, &host);
+        sim_add_finding(UNCHECKED_ERROR, title, &host, 1, r->why);
     }
 }
 
-void sim_note_refusal(const char *launch, cudaError_t error, const char *why)
+void sim_note_refusal(const char *launch, cudaError_t error, const char *why, const void *from)
 {
     if (!own_refusal) {
         own_refusal = calloc(1, sizeof *own_refusal);
@@ -70,6 +73,7 @@ void sim_note_refusal(const char *launch, cudaError_t error, const char *why)
         return;
     snprintf(own_refusal->launch, sizeof own_refusal->launch, "%s", launch);
     snprintf(own_refusal->why, sizeof own_refusal->why, "%s", why);
+    own_refusal->from = from;
     own_refusal->error = error;
 }
 

@@ -112,6 +112,9 @@ API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t run, unsigned long long *f
 
 // ---- Launched
 
+// Where the host goes on behind the cudaGraphLaunch that it is in.
+static _Thread_local const void *launched_from;
+
 static cudaError_t run_kernel(const KernelWork *k)
 {
     if (k->cooperative)
@@ -122,7 +125,7 @@ static cudaError_t run_kernel(const KernelWork *k)
 static cudaError_t do_work(const Work *work, uint32_t timeline)
 {
     HOLD_MEMORY();
-    sim_begin_op(timeline, "cudaGraphLaunch");
+    sim_begin_op(timeline, "cudaGraphLaunch", launched_from);
     IN_STREAM();
     switch (work->type) {
     case cudaGraphNodeTypeKernel:
@@ -264,6 +267,7 @@ API cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)
     const cudaError_t begun = begin_launch(handle, stream, &run, &timeline);
     if (!run) // it went wrong, or has become a node of another graph
         return begun;
+    launched_from = __builtin_return_address(0);
     const cudaError_t error = run_nodes(run->graph, timeline);
     HOLD_MEMORY();
     leave_run(run);

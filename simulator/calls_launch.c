@@ -17,19 +17,20 @@ typedef struct Configuration {
     size_t dynamic_bytes;
     cudaStream_t stream;
     dim3 cluster; // 0: the kernel's own, or none
+    const void *from; // where the host goes on
 } Configuration;
 
 // Between the two calls the arguments are worked out, which may launch other kernels: hence a stack.
 enum { DEEPEST = 64 };
 static _Thread_local Configuration configurations[DEEPEST];
 static _Thread_local int depth;
-// The next launch is such a one: nobody sees what it returns.
-static _Thread_local bool unseen;
+// Where the host goes on, if the next launch is such a one: nobody sees what it returns. Else NULL.
+static _Thread_local const void *unseen_from;
 
 API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_bytes, cudaStream_t stream)
 {
     REQUIRE(depth < DEEPEST, cudaErrorLaunchOutOfResources);
-    configurations[depth++] = (Configuration){grid, block, dynamic_bytes, stream, {0, 0, 0}};
+    configurations[depth++] = (Configuration){grid, block, dynamic_bytes, stream, {0, 0, 0}, __builtin_return_address(0)};
     return 0;
 }
 
@@ -41,7 +42,7 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dyna
     *block = c.block;
     *dynamic_bytes = c.dynamic_bytes;
     memcpy(stream, &c.stream, sizeof c.stream);
-    unseen = true;
+    unseen_from = c.from;
     return cudaSuccess;
 }
 
@@ -233,7 +234,8 @@ static void explain_refusal(const Kernel *kernel, const Function *f, const Confi
                  c->dynamic_bytes, sim_most_dynamic_bytes(kernel, f));
 }
 
-static void note_refusal(const Kernel *kernel, const Function *f, const Configuration *c, cudaError_t error)
+static void note_refusal(const Kernel *kernel, const Function *f, const Configuration *c, cudaError_t error,
+                         const void *from)
 {
     char name[200] = "(unknown)", launch[300], why[200];
     if (kernel)
@@ -241,15 +243,15 @@ static void note_refusal(const Kernel *kernel, const Function *f, const Configur
     snprintf(launch, sizeof launch, "kernel %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>", name, c->grid.x, c->grid.y, c->grid.z,
              c->block.x, c->block.y, c->block.z, c->dynamic_bytes);
     explain_refusal(kernel, f, c, why, sizeof why);
-    sim_note_refusal(launch, error, why);
+    sim_note_refusal(launch, error, why, from);
 }
 
 static cudaError_t launch_kernel(const void *host, const Configuration *c, void **arguments, bool cooperative)
 {
     Kernel *kernel = NULL;
     const Function *f = NULL;
-    const bool was_unseen = unseen;
-    unseen = false;
+    const void *from = unseen_from;
+    unseen_from = NULL;
     HOLD_MEMORY();
     STOP_IF_BROKEN();
     sim_note_launch_attempt();
@@ -258,13 +260,13 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
         error = sim_check_launch(host, c->grid, c->block, c->dynamic_bytes, arguments, cooperative, c->cluster);
     if (!error && !is_stream_of_device(c->stream))
         error = cudaErrorInvalidResourceHandle;
-    if (error && was_unseen)
-        note_refusal(kernel, f, c, error);
+    if (error && from)
+        note_refusal(kernel, f, c, error, from);
     if (error)
         return sim_done(error);
     CAPTURE(c->stream, &(Work){cudaGraphNodeTypeKernel,
                                .kernel = {host, c->grid, c->block, c->dynamic_bytes, cooperative, arguments, NULL}});
-    sim_name_op(kernel->name);
+    sim_name_op(kernel->name, from);
     const size_t asked = sim_limit(cudaLimitStackSize), stack = asked > LEAST_STACK ? asked : LEAST_STACK;
     sim_sticky_error = sim_launch_grouped(sim_module_of(kernel->binary), f, c->grid, c->block, c->dynamic_bytes, stack,
                                           arguments, (Grouping){cooperative, c->cluster});
@@ -278,7 +280,7 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
 API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes,
                                  cudaStream_t stream)
 {
-    return launch_kernel(host, &(Configuration){grid, block, dynamic_bytes, stream, {0, 0, 0}}, arguments, false);
+    return launch_kernel(host, &(Configuration){grid, block, dynamic_bytes, stream, {0, 0, 0}, NULL}, arguments, false);
 }
 
 API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host)
@@ -343,14 +345,14 @@ API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void
     }
     STOP_IF(refuse_capture(config->stream, cluster));
     return launch_kernel(
-        host, &(Configuration){config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, cluster},
+        host, &(Configuration){config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, cluster, NULL},
         arguments, cooperative);
 }
 
 API cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t bytes,
                                             cudaStream_t stream)
 {
-    return launch_kernel(host, &(Configuration){grid, block, bytes, stream, {0, 0, 0}}, arguments, true);
+    return launch_kernel(host, &(Configuration){grid, block, bytes, stream, {0, 0, 0}, NULL}, arguments, true);
 }
 
 // Whether the host may run the function now; or why not.

@@ -49,16 +49,16 @@ static void end_stream(void *object)
 
 // ---- Operations
 
-void sim_begin_operation(const char *call, cudaStream_t stream)
+void sim_begin_operation(const char *call, cudaStream_t stream, const void *from)
 {
     if (!sim_is_in_stream())
-        sim_begin_op(sim_stream_of(stream)->timeline, call);
+        sim_begin_op(sim_stream_of(stream)->timeline, call, from);
 }
 
-AtOnce sim_begin_at_once(const char *call, bool waits)
+AtOnce sim_begin_at_once(const char *call, bool waits, const void *from)
 {
     const bool outermost = !sim_is_in_stream();
-    sim_begin_operation(call, NULL);
+    sim_begin_operation(call, NULL, from);
     if (outermost)
         sim_enter_stream();
     return (AtOnce){outermost, waits};

@@ -1,8 +1,8 @@
 // check_host.c: findings about what the host does: wrong pointers and ranges in its calls, wrong frees, accesses of
 // device memory, and, at the program's end, that nothing has happened, or what was never freed.
 //
-// Where in the host's source a call stands is not known. Messages name the call, and allocations by the call that made
-// them: "the 3rd cudaMalloc".
+// Messages name the call and, where it is known, its line; allocations are named by the call that made them: "the 3rd
+// cudaMalloc".
 //
 // Nothing happened: a program that ends with status 0, has kernels, has given the device memory and copied something to
 // or from it, and has not tried to launch any. Or whose kernels all ran without writing anything (no store, no atomic
@@ -171,7 +171,8 @@ static void add(FindingKind kind, const char *call, const char *title, const cha
     Place host = {.line = 0};
     if (!sim_checks())
         return;
-    snprintf(host.access, sizeof host.access, "called %s", call);
+    snprintf(host.access, sizeof host.access, "calls %s", call);
+    sim_find_host_line(NULL, &host);
     sim_add_finding(kind, title, &host, 1, hint);
     sim_say_findings();
 }
@@ -223,7 +224,7 @@ void sim_find_wrong_free(const char *call, const void *pointer)
                                                              : "it frees only what CUDA has allocated");
 }
 
-void sim_find_host_access(uint64_t address, bool writes)
+void sim_find_host_access(uint64_t address, bool writes, const void *instruction)
 {
     char title[400], what[300];
     const Allocation *a = sim_allocation_at(address);
@@ -236,6 +237,7 @@ void sim_find_host_access(uint64_t address, bool writes)
     }
     Place host = {.line = 0};
     snprintf(host.access, sizeof host.access, "%s it", writes ? "writes" : "reads");
+    sim_find_host_line(instruction, &host);
     kind = holds(a, address) ? HOST_POINTER : kind;
     sim_add_finding(kind, title, &host, 1,
                     kind != HOST_POINTER       ? ""
@@ -270,7 +272,9 @@ void sim_end_results(void)
         snprintf(title, sizeof title,
                  "%zu bytes are copied to the host, from %s on, which no kernel, copy or fill has written",
                  result.bytes, what);
-        sim_add_finding(UNINITIALISED, title, NULL, 0, "");
+        Place host = {.access = "copies them"};
+        sim_find_host_line(NULL, &host);
+        sim_add_finding(UNINITIALISED, title, &host, 1, "");
         sim_say_findings();
     }
     result.bytes = 0;

@@ -20,7 +20,7 @@ FindingKind sim_describe_address(uint64_t address, char *text, size_t space);
 void sim_find_wrong_range(const char *call, const char *does, const void *pointer, size_t bytes, const char *side);
 void sim_find_wrong_free(const char *call, const void *pointer);
 // The host read or wrote memory that is the device's, or nobody's.
-void sim_find_host_access(uint64_t address, bool writes);
+void sim_find_host_access(uint64_t address, bool writes, const void *instruction);
 
 // The current operation copies these bytes of the device to the host; it has ended. If nobody wrote any of what it has
 // copied, that is a finding.

@@ -30,6 +30,7 @@ typedef struct Op {
     uint32_t timeline, number;
     unsigned long long stream;
     const char *call, *kernel;
+    const void *from;
 } Op;
 
 static Timeline *timelines;
@@ -136,7 +137,7 @@ static void wait_for_others(Timeline *t)
 
 // ---- Operations
 
-uint32_t sim_begin_op(uint32_t timeline, const char *call)
+uint32_t sim_begin_op(uint32_t timeline, const char *call, const void *from)
 {
     Timeline *t = &timelines[timeline];
     wait_for_others(t);
@@ -147,7 +148,7 @@ uint32_t sim_begin_op(uint32_t timeline, const char *call)
         op_space = op_space ? 2 * op_space : 256;
         ops = resized(ops, op_space, sizeof *ops);
     }
-    ops[op_count] = (Op){timeline, t->begun, t->stream, call, NULL};
+    ops[op_count] = (Op){timeline, t->begun, t->stream, call, NULL, from};
     return (uint32_t)op_count++;
 }
 
@@ -166,9 +167,11 @@ uint32_t sim_current_timeline(void)
     return sim_timeline_of(sim_current_op());
 }
 
-void sim_name_op(const char *kernel)
+void sim_name_op(const char *kernel, const void *from)
 {
-    ops[sim_current_op()].kernel = kernel;
+    Op *o = &ops[sim_current_op()];
+    o->kernel = kernel;
+    o->from = from ? from : o->from;
 }
 
 bool sim_op_ordered(uint32_t a, uint32_t b)
@@ -197,6 +200,17 @@ void sim_describe_op(uint32_t op, char *text, size_t space)
         snprintf(device, sizeof device, " of device %d", timelines[o->timeline].device);
     snprintf(text, space, "%s%s%s in %s%s", o->kernel ? "kernel " : "", o->kernel ? kernel : o->call,
              o->kernel && sim_is_of_graph(op) ? " of a graph" : "", stream, device);
+}
+
+Place sim_place_of_op(uint32_t op)
+{
+    Place p = {.line = 0};
+    char what[150];
+    sim_describe_op(op, what, sizeof what);
+    snprintf(p.access, sizeof p.access, "starts %s", what);
+    if (ops[op].from)
+        sim_find_line_before(ops[op].from, &p);
+    return p;
 }
 
 // ---- Waiting

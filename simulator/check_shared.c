@@ -205,7 +205,8 @@ static void find_conflicts(void)
         snprintf(title, sizeof title, "%s %s %s, which %s may %s", now, c->writes ? "writes" : "reads", what, earlier,
                  !c->earlier_writes ? "still read" : c->writes ? "still write" : "not have written yet");
         const bool nodes = sim_is_of_graph(sim_current_op()) && sim_is_of_graph(c->earlier);
-        sim_add_finding(RACE_HOST, title, NULL, 0,
+        const Place places[] = {sim_place_of_op(c->earlier), sim_place_of_op(sim_current_op())};
+        sim_add_finding(RACE_HOST, title, places, 2,
                         nodes ? "nothing orders them: make one node depend on the other (in a capture: cudaEventRecord "
                                 "and cudaStreamWaitEvent), or one launch wait for the other"
                               : "nothing orders them: cudaStreamWaitEvent with an event of the first one's "
@@ -286,7 +287,7 @@ void sim_close_shared(void)
 
 // ---- The host's accesses
 
-static void find_race(uint64_t address, uint32_t op, bool host_writes, bool op_writes)
+static void find_race(uint64_t address, uint32_t op, bool host_writes, bool op_writes, const void *instruction)
 {
     char title[800], what[300], operation[300];
     Place host = {.line = 0};
@@ -295,13 +296,15 @@ static void find_race(uint64_t address, uint32_t op, bool host_writes, bool op_w
     snprintf(title, sizeof title, "the host %s %s, which %s may %s", host_writes ? "writes" : "reads", what, operation,
              !op_writes ? "still read" : host_writes ? "still write" : "not have written yet");
     snprintf(host.access, sizeof host.access, "%s it", host_writes ? "writes" : "reads");
+    sim_find_host_line(instruction, &host);
+    const Place places[] = {sim_place_of_op(op), host};
     sim_add_finding(
-        RACE_HOST, title, &host, 1,
+        RACE_HOST, title, places, 2,
         "nothing orders them: a cudaDeviceSynchronize() or cudaStreamSynchronize() is missing between them");
     sim_say_findings();
 }
 
-bool sim_explain_shared(uint64_t address, bool writes)
+bool sim_explain_shared(uint64_t address, bool writes, const void *instruction)
 {
     HOLD_MEMORY();
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -315,7 +318,7 @@ bool sim_explain_shared(uint64_t address, bool writes)
     const uint32_t writer = inside ? u->written[word] & NUMBER : 0, reader = inside ? u->read[word] & NUMBER : 0;
     const bool after_write = !sim_host_has_awaited(writer), after_read = writes && !sim_host_has_awaited(reader);
     if (after_write || after_read) {
-        find_race(address, after_write ? writer : reader, writes, after_write);
+        find_race(address, after_write ? writer : reader, writes, after_write, instruction);
         drop(u, true); // once is enough
         allow(u, ALL);
     } else {

@@ -25,6 +25,6 @@ void sim_close_shared(void);
 // The host has waited for operations.
 void sim_review_shared(void);
 // The host was stopped at this address. Whether it may go on; if it must not, or did wrong, that is a finding.
-bool sim_explain_shared(uint64_t address, bool writes);
+bool sim_explain_shared(uint64_t address, bool writes, const void *instruction);
 
 #endif

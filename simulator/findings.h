@@ -25,6 +25,10 @@ enum { FINDINGS_STATUS = 88 }; // a program with findings ends with it
 bool sim_checks_leaks(void);
 // Where a thread of a block is: at instruction i. `access` says what it does there.
 Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access);
+// The line of the host's source that calls the runtime now, or that holds the instruction that failed; the line of a
+// call that has come back. host_lines.c says when they are known.
+void sim_find_host_line(const void *instruction, Place *p);
+void sim_find_line_before(const void *return_address, Place *p);
 // Adds a finding. Of those of one kind at the same places there is one, and a count; the example is the one in the
 // first block. Title and hint are sentences; the hint may be empty. May be called by any host thread.
 void sim_add_finding(FindingKind kind, const char *title, const Place *places, int count, const char *hint);

@@ -4,6 +4,8 @@
 #ifndef ORDER_H
 #define ORDER_H
 
+#include "findings.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,12 +30,13 @@ void sim_end_timeline(uint32_t timeline);
 bool sim_has_streams(void); // the program has made some
 
 // The next operation of a timeline begins: a launch, a copy, a fill. Its number, from 1 on. `call` is what the program
-// called, and must stay where it is.
-uint32_t sim_begin_op(uint32_t timeline, const char *call);
+// called, and must stay where it is; `from` is where the host goes on when the call has come back, or NULL.
+uint32_t sim_begin_op(uint32_t timeline, const char *call, const void *from);
 uint32_t sim_current_op(void); // that began last; 0 before the first one
 uint32_t sim_current_timeline(void); // of this one, which there is
 uint32_t sim_timeline_of(uint32_t op);
-void sim_name_op(const char *kernel); // what it launches: a name that stays where it is
+// What it launches: a name that stays where it is; and where the host goes on, if that is known better.
+void sim_name_op(const char *kernel, const void *from);
 
 // Whether operation a was sure to have ended when b began, which is the current one: the program has ordered them.
 // Also true where nothing is known about them.
@@ -43,6 +46,9 @@ bool sim_host_has_awaited(uint32_t op);
 bool sim_is_of_graph(uint32_t op); // a node's
 // Says what an operation was: "kernel scale in stream 2", "cudaMemcpyAsync in the default stream".
 void sim_describe_op(uint32_t op, char *text, size_t space);
+
+// The line of the host's source that started it.
+Place sim_place_of_op(uint32_t op);
 
 // The host waits for all that a stream, or a device, was given to do.
 void sim_host_awaits(uint32_t timeline);

@@ -6,7 +6,7 @@
 //
 // Fresh memory holds POISON, so that a kernel that reads what nobody wrote gives the same wrong answer every time.
 // All pages show one file full of it until they are first written: an allocation of any size costs no memory before.
-#define _GNU_SOURCE // memfd_create, REG_ERR
+#define _GNU_SOURCE // memfd_create, REG_ERR, REG_RIP
 #include "check_host.h"
 #include "check_shared.h"
 
@@ -43,14 +43,24 @@ static bool was_write(const void *context)
 #endif
 }
 
+static const void *instruction_of(const void *context) // NULL where it is not known
+{
+#ifdef __x86_64__
+    return (const void *)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+#else
+    return (void)context, NULL;
+#endif
+}
+
 // The program's own thread is here in the midst of its own code, so that it may print.
 static void explain_fault(int signal, siginfo_t *info, void *context)
 {
     const uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
-    if (info->si_code > 0 && sim_in_shared_range(info->si_addr) && sim_explain_shared(address, was_write(context)))
+    const void *at = instruction_of(context);
+    if (info->si_code > 0 && sim_in_shared_range(info->si_addr) && sim_explain_shared(address, was_write(context), at))
         return;
     if (info->si_code > 0 && (sim_in_device_range(info->si_addr) || sim_in_shared_range(info->si_addr))) {
-        sim_find_host_access(address, was_write(context));
+        sim_find_host_access(address, was_write(context), at);
         if (sim_checks() && earlier_action.sa_handler == SIG_DFL)
             sim_end_with_findings();
     }

@@ -299,12 +299,14 @@ def test_findings_are_told():
     answer = check.Answer("reduce.cu", built=True, sizes=dict.fromkeys(check.SIZES, ""))
     place = {"access": "write of 4 bytes", "file": "reduce.cu", "line": 21, "text": "  sums[i] = 1;", "kernel": "reduce", "block": [0, 0, 0]}
     finding = {"kind": "race-shared", "title": "two threads write\x1b[2J", "count": 3, "places": [place, {**place, "line": 24}], "hint": "a barrier"}
+    of_the_host = {"title": "cudaMemset writes 8 bytes: 4 too many", "places": [{"access": "calls cudaMemset", "file": "", "line": 0, "kernel": ""}]}
     check.add_findings([finding], answer)
-    check.add_findings([finding], answer)
+    check.add_findings([finding, of_the_host, {**of_the_host, "title": "cudaMemset writes 16 bytes: 12 too many"}], answer)
     said = list(check.lines_about(answer, "reduce.cu"))
-    at = said.index("findings ............. 1")
+    at = said.index("findings ............. 2")
     assert said[at + 1:at + 5] == ["    two threads write?[2J", "        reduce.cu:21: write of 4 bytes, in reduce:  sums[i] = 1;",
                                    "        reduce.cu:24: write of 4 bytes, in reduce:  sums[i] = 1;", "        a barrier"]
+    assert said[at + 5:at + 7] == ["    cudaMemset writes 8 bytes: 4 too many", "        the host calls cudaMemset"]
     assert answer.status == check.FINDINGS and check.VERDICTS[answer.status] == "findings"
 
 

@@ -1,6 +1,7 @@
 """The checker on the simulator: what the host does wrong, and what only looks like it."""
 
 import json
+import subprocess
 
 import pytest
 
@@ -110,6 +111,26 @@ def test_leaks_are_named_where_they_are_asked_for(host, tmp_path, word, title):
     assert findings(host, tmp_path, "", SIM_CHECK="leaks")[1] == []
 
 
+def lines_of(places):
+    return [f"{place['access']}: {place['text']}" for place in places]
+
+
+@pytest.mark.parametrize("word, line", [
+    ("swapped", "calls cudaMemcpy: cudaMemcpy(host, device, BYTES, cudaMemcpyHostToDevice);"),
+    ("free twice", "calls cudaFree: cudaFree(device);"),
+    ("host reads", "reads it: host[0] = device[4];"),
+    ("copied unwritten", "copies them: cudaMemcpy(host, device + 2, 8, cudaMemcpyDeviceToHost);"),
+    ("refused", "launches it: fill<<<1, 2048>>>(device, 1);")])
+def test_lines_of_the_host(host, tmp_path, word, line):
+    """Broken: it is not said which line of the host's source made the mistake; or a program without debug information gets a wrong one, or none
+    of its findings."""
+    whole, bare = findings(host, tmp_path, word)[1][0], tmp_path / "bare"
+    assert lines_of(whole["places"]) == [line] and whole["places"][0]["file"] == str(ROOT / "tests/checker_host.cu")
+    subprocess.run(["strip", "--strip-debug", "-o", bare, host], check=True)
+    without = findings(bare, tmp_path, word)[1][0]
+    assert without["title"] == whole["title"] and lines_of(without["places"]) == [line.partition(": ")[0] + ": "]
+
+
 def test_checks_are_off(host):
     """Broken: SIM_CHECK=0 does not switch the checker off."""
     result = run(host, "free twice", SIM_CHECK="0")
@@ -172,6 +193,16 @@ def test_the_host_does_not_wait(order, tmp_path, word, title, result):
 def test_streams_that_nothing_orders(order, tmp_path, word, title, threads):
     """Broken: two streams use the same memory in any order, and the program passes, as here they run one after the other."""
     assert only(order, tmp_path, word, SIM_THREADS=threads)[:2] == ("race-host", title)
+
+
+@pytest.mark.parametrize("word, lines", [
+    ("overwritten while it is read", ["starts kernel sum_of in stream 1: sum_of<<<1, 1, 0, one>>>(device, device + 100);",
+                                      "starts cudaMemsetAsync in stream 2: cudaMemsetAsync(device, 0, 400, two);"]),
+    ("copy to pinned", ["starts cudaMemcpyAsync in stream 1: cudaMemcpyAsync(pinned, device, BYTES, cudaMemcpyDeviceToHost, one);",
+                        "reads it: return pinned[COUNT - 1];"])])
+def test_lines_of_both_sides(order, tmp_path, word, lines):
+    """Broken: of two operations that nothing orders it is not said which lines started them."""
+    assert lines_of(findings(order, tmp_path, word)[1][0]["places"]) == lines
 
 
 def test_freed_memory_that_the_host_shares(order, tmp_path):

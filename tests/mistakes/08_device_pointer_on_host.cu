@@ -16,7 +16,7 @@ int main()
     cudaMalloc(&values, n * sizeof(float));
     fill<<<(n + 255) / 256, 256>>>(values, n);
     cudaDeviceSynchronize();
-    printf("%f\n", values[n - 1]);
+    printf("%f\n", values[n - 1]); // <- here
     cudaFree(values);
     return 0;
 }

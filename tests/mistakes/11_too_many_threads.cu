@@ -14,7 +14,7 @@ int main()
     static float values[n];
     float *d_values;
     cudaMalloc(&d_values, n * sizeof(float));
-    fill<<<1, n>>>(d_values);
+    fill<<<1, n>>>(d_values); // <- here
     cudaMemcpy(values, d_values, n * sizeof(float), cudaMemcpyDeviceToHost);
     printf("%f\n", values[n - 1]);
     cudaFree(d_values);

@@ -21,6 +21,6 @@ int main()
     cudaMemcpy(out, d_out, n * sizeof(float), cudaMemcpyDeviceToHost);
     printf("%f\n", out[n - 1]);
     cudaFree(d_in);
-    cudaFree(d_in);
+    cudaFree(d_in); // <- here
     return 0;
 }

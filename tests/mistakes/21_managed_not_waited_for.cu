@@ -14,8 +14,8 @@ int main()
     const int n = 1000;
     float *values;
     cudaMallocManaged(&values, n * sizeof(float));
-    fill<<<(n + 255) / 256, 256>>>(values, n);
-    printf("%f\n", values[n - 1]);
+    fill<<<(n + 255) / 256, 256>>>(values, n); // <- here
+    printf("%f\n", values[n - 1]); // <- here
     cudaFree(values);
     return 0;
 }

@@ -16,7 +16,7 @@ int main()
     static float values[2 * n];
     float *d_values;
     cudaMalloc(&d_values, n * sizeof(float));
-    cudaMemcpy(d_values, values, n * sizeof(double), cudaMemcpyHostToDevice);
+    cudaMemcpy(d_values, values, n * sizeof(double), cudaMemcpyHostToDevice); // <- here
     twice<<<(n + 255) / 256, 256>>>(d_values, n);
     cudaMemcpy(values, d_values, n * sizeof(float), cudaMemcpyDeviceToHost);
     printf("%f\n", values[n - 1]);
