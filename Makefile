@@ -34,7 +34,7 @@ SIM_PROGRAMS := $(GPU_PROGRAMS:%=build/sim/%)
 PROGRAMS := $(GPU_PROGRAMS:%=$(FOLDER)%)
 ALL_PROGRAMS := $(foreach ladder,$(LADDERS),$(call programs_of,$(ladder)))
 # These commands know the first ladder only.
-FIRST_ONLY := $(if $(WITHIN),$(filter mine mine-alone check check-all picture compare new-step bench-sim compare-numba limits peers parts finish sass,$(MAKECMDGOALS)))
+FIRST_ONLY := $(if $(WITHIN),$(filter mine mine-alone check check-all picture compare new-step compare-numba limits peers parts finish sass,$(MAKECMDGOALS)))
 ifneq ($(FIRST_ONLY),)
     $(error make $(firstword $(FIRST_ONLY)) works on the first ladder only, without LADDER)
 endif
@@ -47,7 +47,7 @@ RESULTS ?= results$(WITHIN:%/=/%)
 ifeq ($(strip $(RESULTS)),)
     $(error RESULTS is empty; name a folder, as in: RESULTS=results)
 endif
-export N TIME_LIMIT RESULTS LADDER LAB STEP FILE DIR FLAGS ARGS NAME BLOCK STYLE A B
+export N TIME_LIMIT RESULTS LADDER LAB STEP FILE DIR FLAGS ARGS NAME BLOCK STYLE A B AGAINST SANITIZE
 
 # V=1 shows the compiler's lines.
 Q := $(if $(filter-out 0,$(V)),,@)
@@ -119,7 +119,7 @@ test: ## every test that this machine can run; ALL=1 also runs the labs' program
 	$(COMPILE) $(PYTHON_READY) build/sim/fuzz $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) build/sim/ptx_run build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o \
 	    build/sim/labs/accuracy/step00_one_thread/accuracy
 	$(COMPILE) lab-programs DEVICE=sim LEFT_OUT='$(if $(UNTESTED),build/sim/%)'
-	$(Q)unset LADDER; $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) SIM_LINK='$(patsubst -O3,-O0,$(filter-out -lineinfo,$(SIM_NVCCFLAGS))) $(SIM_LIBRARIES)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
+	$(Q)unset LADDER; $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0:handle_segv=0:detect_odr_violation=0:allocator_may_return_null=1) SIM_LINK='$(patsubst -O3,-O0,$(filter-out -lineinfo,$(SIM_NVCCFLAGS))) $(SIM_LIBRARIES)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
 	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
 
 toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root

@@ -42,9 +42,9 @@ run: say-device | $(NEEDS_NVCC) ## builds and runs any CUDA program, on the simu
 	$(if $(SIMULATED),$(COMPILE) build/sim/libsimulator.a)
 	$(call program,run,$(DEVICE))
 
-bench-sim: ## warp instructions per second of the simulator
+bench-sim: ## warp instructions per second of the simulator; AGAINST=folder compares it with an earlier release that is built there
 	$(COMPILE) $(SIM_PROGRAMS)
-	@scripts/bench_sim.sh 16777216 $(SIM_PROGRAMS)
+	@scripts/bench_sim.sh $(if $(AGAINST),--against "$$AGAINST") 16777216 $(SIM_PROGRAMS)
 
 compare-numba: ## the same reduction in Numba's simulator and in ours
 	$(COMPILE) build/sim/step03_sequential/reduce

@@ -34,8 +34,8 @@ static bool is_of_toolkit(const char *file)
     return false;
 }
 
-// Asks addr2line for the lines of these instructions: of each its address, then "file:line", first the innermost of
-// functions that were inlined.
+// Asks addr2line for the lines of these instructions, the first of which is the simulator's: of each its address, then
+// "file:line", first the innermost of functions that were inlined.
 static FILE *ask_lines(const void *const *frames, int count)
 {
     char command[100 + 24 * MOST_FRAMES];
@@ -83,9 +83,9 @@ static void find_line(const void *const *frames, int count, Place *p)
 
 void sim_find_host_line(const void *instruction, Place *p)
 {
-    void *frames[MOST_FRAMES];
-    const int count = backtrace(frames, MOST_FRAMES); // the first one is this function
-    for (int k = 0; k < count; k++)
+    void *frames[MOST_FRAMES] = {(void *)sim_find_host_line};
+    const int count = 1 + backtrace(frames + 1, MOST_FRAMES - 1);
+    for (int k = 1; k < count; k++)
         if (frames[k] != instruction) // it is where the call comes back to, behind it
             frames[k] = (char *)frames[k] - 1;
     find_line((const void *const *)frames, count, p);
@@ -93,6 +93,6 @@ void sim_find_host_line(const void *instruction, Place *p)
 
 void sim_find_line_before(const void *return_address, Place *p)
 {
-    const void *const frames[] = {(const void *)sim_find_line_before, (const char *)return_address - 1};
+    const void *const frames[] = {(const void *)sim_find_host_line, (const char *)return_address - 1};
     find_line(frames, 2, p);
 }

@@ -1,6 +1,12 @@
 """What holds for whole files of tests."""
 
+import os
+
 import pytest
+
+# Commands are tried as typed in a terminal, also where make runs the tests.
+for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+    os.environ.pop(variable, None)
 
 # How instructions run, what the runtime says, and how long it takes: programs and texts that are wrong on purpose or read what nobody wrote. What the
 # checker finds has files of its own; with it run the programs of a course, the steps, the labs and the scan.

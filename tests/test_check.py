@@ -12,7 +12,7 @@ import types
 import pytest
 
 from test_simulator import LINK, SIM
-from test_steps import ROOT, nvcc
+from test_steps import ROOT, nvcc, unsanitized
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import check
@@ -21,7 +21,7 @@ import sandbox
 
 OPTIONS = " ".join(["-lineinfo", *(word for word in LINK if not word.endswith(".a") and word not in ("-lpthread", "-lm", "-lineinfo"))])
 PARTS = [SIM / "check_program.o", SIM / "libcuda.so.1"]
-pytestmark = pytest.mark.skipif(any("-fsanitize" in word for word in LINK), reason="Python has no sanitizer in it")
+pytestmark = unsanitized  # which Python, that runs the device, is not
 NOTHING = types.SimpleNamespace(read=[], run=[], write=[], alone=True)
 landlock = pytest.mark.skipif(not sandbox.works(sandbox.restrict_files, NOTHING), reason="this machine has no Landlock")
 

@@ -14,12 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 NO_GPU = not shutil.which("nvidia-smi")
 
 
-# As typed in a terminal, also where these tests are run by make.
-TYPED = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-
-
 def make(*arguments):
-    return subprocess.run(["make", *arguments], capture_output=True, text=True, cwd=ROOT, env=TYPED)
+    return subprocess.run(["make", *arguments], capture_output=True, text=True, cwd=ROOT)
 
 
 @pytest.mark.parametrize("target", ["step03", "reference_cub", "run-all", "build", "test", "picture STEP=03", "sim FILE=tests/offsets.cu", "run FILE=tests/offsets.cu",
@@ -38,7 +34,7 @@ def test_two_commands_at_once(tmp_path):
     """Broken: a second make in the same folder spoils the first; or somebody who ran everything does not know where the charts are."""
     folder = tmp_path / "it's mine"
     command = ["make", "run-all", "DEVICE=sim", "N=1024", f"RESULTS={folder}"]
-    both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=TYPED) for _ in range(2)]
+    both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     for process in both:
         printed, errors = process.communicate()
         assert process.returncode == 0, errors

@@ -7,6 +7,7 @@ import pytest
 
 from test_instructions import kernel, run as results
 from test_simulator import ROOT, build, counters, run
+from test_steps import unsanitized
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +50,13 @@ def test_names_are_the_source_s(program, tmp_path):
     assert [row["kernel"] for row in counters(program, tmp_path, "names")] == ["hidden", "nameless", "alone"]
 
 
+@unsanitized  # which take memory of their own
 def test_threads_that_end_in_a_function_leave_nothing(program):
     """Broken: each block whose threads end in a function keeps the memory of its calls."""
     assert run(program, "leaves").stdout == "cudaSuccess\n"
 
 
+@unsanitized
 def test_no_memory_for_a_block_is_an_error_of_cuda(program):
     """Broken: a kernel with more local memory than the host has aborts the program."""
     limit = resource.getrlimit(resource.RLIMIT_AS)

@@ -25,7 +25,6 @@ SIZES = [1, 31, 32, 33, 255, 256, 257, 511, 512, 513, 4095, 4096, 4097, 8191, 81
 # On a small GPU the harness's own kernels are short, and a block that stays gets many tiles.
 SMALL = os.environ | {"SIM_SMS": "2"}
 TURNS = {"SIM_TOGETHER": "1"}
-TYPED = {variable: value for variable, value in os.environ.items() if variable not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
 
 
 def run(program, *arguments, **environment):
@@ -37,7 +36,7 @@ def simulated(source):
 
 
 def make(*arguments):
-    return subprocess.run(["make", "-s", *arguments, "LADDER=scan"], capture_output=True, text=True, cwd=ROOT, env=TYPED)
+    return subprocess.run(["make", "-s", *arguments, "LADDER=scan"], capture_output=True, text=True, cwd=ROOT)
 
 
 # ---- The programs
@@ -169,7 +168,7 @@ def test_a_sweep_goes_on_where_it_stopped(tmp_path):
 @pytest.mark.parametrize("arguments", [["run-all", "LADDER=nothing"], ["diff", "STEP=00"], ["undo", "STEP=77"], ["step77"], ["picture", "STEP=03"]], ids=" ".join)
 def test_typing_errors_are_explained(arguments):
     """Broken: a mistyped ladder or step runs something else, or is not explained."""
-    result = subprocess.run(["make", "-s", "LADDER=scan", *arguments], capture_output=True, text=True, cwd=ROOT, env=TYPED)
+    result = subprocess.run(["make", "-s", "LADDER=scan", *arguments], capture_output=True, text=True, cwd=ROOT)
     said = [line for line in result.stderr.splitlines() if not line.startswith("make: ***")]
     assert result.returncode == 2 and len(said) == 1 and result.stdout == "", result.stderr
 
