@@ -9,7 +9,7 @@ export PATH := $(PATH)$(if $(findstring /,$(NVCC)),:$(patsubst %/,%,$(dir $(NVCC
 ARCH ?= $(if $(GPU),native,sm_75)
 NVCCFLAGS := -O3 -std=c++17 -Xcompiler -Wall,-Wextra
 # The simulator runs the PTX that nvcc makes for the GPU that it was compared with, and needs no machine code.
-SIM_ONLY := -lineinfo -Xcompiler -g1 -gencode arch=compute_90,code=compute_90 -cudart none --no-compress
+SIM_ONLY := -lineinfo -Xcompiler -g1,-fno-optimize-sibling-calls -gencode arch=compute_90,code=compute_90 -cudart none --no-compress
 SIM_NVCCFLAGS := $(NVCCFLAGS) $(SIM_ONLY)
 comma := ,
 

@@ -10,6 +10,7 @@
 
 struct BulkSource { // in shared memory, from which a copy that a lane has begun may still read
     struct BulkSource *next;
+    const Instr *copy;
     int lane;
     uint64_t group, address;
     size_t bytes;
@@ -53,13 +54,23 @@ static void find_barriers(Warp *w, const Instr *i, const Address *operand, uint3
         found[__builtin_ctz(rest)] = (Mbarrier *)access.pointer[__builtin_ctz(rest)];
 }
 
+static void require_valid(Warp *w, const Instr *i, int lane, const Mbarrier *b)
+{
+    if (b->state != VALID)
+        sim_fault(w, i, lane, cudaErrorLaunchFailure, "no mbarrier is here: mbarrier.init has not run");
+}
+
 static void find_valid_barriers(Warp *w, const Instr *i, const Address *operand, uint32_t mask, Mbarrier *found[LANES])
 {
     find_barriers(w, i, operand, mask, ACCESS_ATOMIC, found);
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        if (found[__builtin_ctz(rest)]->state != VALID)
-            sim_fault(w, i, __builtin_ctz(rest), cudaErrorLaunchFailure,
-                      "no mbarrier is here: mbarrier.init has not run");
+    FOR_EACH_LANE(require_valid(w, i, l, found[l]))
+}
+
+static Mbarrier *find_valid_barrier(Warp *w, const Instr *i, const Address *operand, int lane)
+{
+    Mbarrier *found[LANES];
+    find_valid_barriers(w, i, operand, 1u << lane, found);
+    return found[lane];
 }
 
 // Takes note of arrivals, and of bytes announced or (negative) come; ends the phase if they were the last.
@@ -97,8 +108,12 @@ void sim_mbarrier_init(Warp *w, const Instr *i, uint32_t mask)
 void sim_mbarrier_inval(Warp *w, const Instr *i, uint32_t mask)
 {
     Mbarrier *at[LANES];
-    find_valid_barriers(w, i, i->addresses, mask, at);
-    FOR_EACH_LANE(*at[l] = (Mbarrier){.state = 0})
+    find_barriers(w, i, i->addresses, mask, ACCESS_ATOMIC, at);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) { // of two lanes at one place the second finds none
+        const int l = __builtin_ctz(rest);
+        require_valid(w, i, l, at[l]);
+        *at[l] = (Mbarrier){.state = 0};
+    }
 }
 
 // The lanes whose mbarrier is that of the first of them.
@@ -184,7 +199,7 @@ void sim_drop_sources(Warp *w)
     }
 }
 
-static void add_source(Warp *w, int lane, uint64_t address, size_t bytes)
+static void add_source(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes)
 {
     Block *b = w->block;
     struct BulkSource *source = b->free_sources;
@@ -192,7 +207,7 @@ static void add_source(Warp *w, int lane, uint64_t address, size_t bytes)
         b->free_sources = source->next;
     else
         source = sim_allocate(&b->arena, sizeof *source);
-    *source = (struct BulkSource){w->sources, lane, w->bulk_groups[lane], address, bytes};
+    *source = (struct BulkSource){w->sources, i, lane, w->bulk_groups[lane], address, bytes};
     w->sources = source;
 }
 
@@ -200,6 +215,16 @@ void sim_commit_bulk(Warp *w, const Instr *i, uint32_t mask)
 {
     (void)i;
     FOR_EACH_LANE(w->bulk_groups[l]++)
+}
+
+// A source has been read. Of what it shares with later ones of its lane, these go on reading.
+static void end_source(Warp *w, const Instr *i, const struct BulkSource *source)
+{
+    sim_access_lane(w, i, source->lane, SHARED, source->address, source->bytes, 1, ACCESS_READ);
+    for (const struct BulkSource *s = w->sources; s; s = s->next)
+        if (s->lane == source->lane && s->group > source->group && s->address < source->address + source->bytes &&
+            source->address < s->address + s->bytes)
+            sim_access_lane(w, s->copy, s->lane, SHARED, s->address, s->bytes, 1, ACCESS_ASYNC_READ);
 }
 
 // All sources of the lanes have been read, but those of the last groups and what is in none yet.
@@ -211,8 +236,8 @@ void sim_await_bulk(Warp *w, const Instr *i, uint32_t mask)
             link = &source->next;
             continue;
         }
-        sim_access_lane(w, i, source->lane, SHARED, source->address, source->bytes, 1, ACCESS_READ);
         *link = source->next;
+        end_source(w, i, source);
         source->next = w->block->free_sources;
         w->block->free_sources = source;
     }
@@ -234,13 +259,12 @@ void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
             sim_check_engine(w, i, l, sim_operand_address(w, &i->addresses[out ? 1 : 2], l),
                              out ? bytes[l] : sizeof(Mbarrier), out);
         if (out && w->block->check)
-            add_source(w, l, sim_operand_address(w, &i->addresses[1], l), bytes[l]);
+            add_source(w, i, l, sim_operand_address(w, &i->addresses[1], l), bytes[l]);
         if (out)
             continue;
-        Mbarrier *at[LANES];
-        find_valid_barriers(w, i, &i->addresses[2], 1u << l, at);
+        Mbarrier *b = find_valid_barrier(w, i, &i->addresses[2], l);
         if (w->block->check)
-            sim_order_copy(w, l, (uint64_t)(uintptr_t)at[l]);
-        update(w, i, l, at[l], 0, -(int64_t)bytes[l]);
+            sim_order_copy(w, l, (uint64_t)(uintptr_t)b);
+        update(w, i, l, b, 0, -(int64_t)bytes[l]);
     }
 }

@@ -214,7 +214,8 @@ typedef struct AtOnce {
 AtOnce sim_begin_at_once(const char *call, bool waits, const void *from);
 void sim_end_at_once(AtOnce *a);
 #define IN_DEFAULT_STREAM(waits)                                                                                     \
-    __attribute__((cleanup(sim_end_at_once), unused)) AtOnce at_once = sim_begin_at_once(__func__, (waits), __builtin_return_address(0))
+    __attribute__((cleanup(sim_end_at_once), unused)) AtOnce at_once = \
+        sim_begin_at_once(__func__, (waits), __builtin_return_address(0))
 
 // ---- calls_functions.c
 

@@ -16,7 +16,7 @@ typedef struct Configuration {
     dim3 grid, block;
     size_t dynamic_bytes;
     cudaStream_t stream;
-    dim3 cluster; // 0: the kernel's own, or none
+    dim3 cluster;     // 0: the kernel's own, or none
     const void *from; // where the host goes on
 } Configuration;
 
@@ -30,7 +30,8 @@ static _Thread_local const void *unseen_from;
 API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_bytes, cudaStream_t stream)
 {
     REQUIRE(depth < DEEPEST, cudaErrorLaunchOutOfResources);
-    configurations[depth++] = (Configuration){grid, block, dynamic_bytes, stream, {0, 0, 0}, __builtin_return_address(0)};
+    configurations[depth++] =
+        (Configuration){grid, block, dynamic_bytes, stream, {0, 0, 0}, __builtin_return_address(0)};
     return 0;
 }
 
@@ -250,7 +251,8 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
 {
     Kernel *kernel = NULL;
     const Function *f = NULL;
-    const void *from = unseen_from;
+    const bool unseen = unseen_from != NULL;
+    const void *from = unseen ? unseen_from : c->from;
     unseen_from = NULL;
     HOLD_MEMORY();
     STOP_IF_BROKEN();
@@ -260,7 +262,7 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
         error = sim_check_launch(host, c->grid, c->block, c->dynamic_bytes, arguments, cooperative, c->cluster);
     if (!error && !is_stream_of_device(c->stream))
         error = cudaErrorInvalidResourceHandle;
-    if (error && from)
+    if (error && unseen)
         note_refusal(kernel, f, c, error, from);
     if (error)
         return sim_done(error);
@@ -280,7 +282,8 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
 API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes,
                                  cudaStream_t stream)
 {
-    return launch_kernel(host, &(Configuration){grid, block, dynamic_bytes, stream, {0, 0, 0}, NULL}, arguments, false);
+    const Configuration c = {grid, block, dynamic_bytes, stream, {0, 0, 0}, __builtin_return_address(0)};
+    return launch_kernel(host, &c, arguments, false);
 }
 
 API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host)
@@ -344,15 +347,16 @@ API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void
             return sim_done(error);
     }
     STOP_IF(refuse_capture(config->stream, cluster));
-    return launch_kernel(
-        host, &(Configuration){config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, cluster, NULL},
-        arguments, cooperative);
+    const Configuration c = {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, cluster,
+                             __builtin_return_address(0)};
+    return launch_kernel(host, &c, arguments, cooperative);
 }
 
 API cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t bytes,
                                             cudaStream_t stream)
 {
-    return launch_kernel(host, &(Configuration){grid, block, bytes, stream, {0, 0, 0}, NULL}, arguments, true);
+    const Configuration c = {grid, block, bytes, stream, {0, 0, 0}, __builtin_return_address(0)};
+    return launch_kernel(host, &c, arguments, true);
 }
 
 // Whether the host may run the function now; or why not.

@@ -34,7 +34,7 @@ static inline bool is_under_way(const Epoch *e)
 enum { LINE_BYTES = 128, ROWS = 8 };
 
 typedef struct Row { // an access by lanes that lie in a row, as far as it is in one line
-    Epoch epoch;
+    Epoch epoch;         // of its lanes some may have no word left: a later access took it
     uint32_t words;      // of the line that they access
     int32_t origin : 26; // where lane 0 is, or would be, from the line's begin on
     unsigned shift : 6;  // lanes are 1 << shift bytes apart; ONE_PLACE: all of them are at the origin

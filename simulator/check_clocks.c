@@ -250,7 +250,8 @@ static bool refers(const Known *known, const Ref *ref)
     return false;
 }
 
-// Both together; narrow: what the second tells is for the block only.
+// Both together, perhaps one of the two itself: what is known never changes once it is made. narrow: what the second
+// tells is for the block only.
 static const Known *joined(const Block *b, const Known *one, const Known *two, bool narrow)
 {
     int fresh = 0;
@@ -496,7 +497,7 @@ bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e)
 bool sim_lanes_know(Warp *w, const Instr *i, uint32_t mask, const Epoch *e)
 {
     const bool other_warp = e->block != (uint32_t)w->block->number || e->warp != (unsigned)w->number;
-    const ThreadClock *asked = NULL; // the lane before: most know the same
+    const ThreadClock *asked = NULL; // the lane before: most know the same, but of their own warp, lane by lane
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const ThreadClock *t = clock_of(w, l);

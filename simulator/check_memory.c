@@ -1,8 +1,8 @@
 // check_memory.c: who did what to each byte, and whether something orders it.
 //
 // Memory is divided into lines of 128 bytes. In most accesses the lanes of a warp lie in a row, at the same distance
-// from each other: of these a line keeps the last ones as they are. Where that will not do, it gets cells, one for
-// each word.
+// from each other, or in pieces of which this is true, as in a tile with gaps: of these rows a line keeps the last ones
+// as they are. Where that will not do, it gets cells, one for each word.
 #include "check.h"
 
 #include <stdlib.h>
@@ -212,25 +212,30 @@ static void insert(Cell *c, const Epoch *e)
     epochs_of(c)[c->count++] = *e;
 }
 
-// Whether another lane of the same instruction wrote the same value there: one of them is written then, and it is the
-// same.
-static bool same_value(const Check *check, int lane, const Epoch *a)
+static bool store_same_value(const Check *check, int lane, int other)
 {
     const Instr *i = check->i;
+    for (int k = 0; k < i->count; k++) {
+        const uint8_t *lanes = check->w->lanes + i->list[k];
+        const size_t bytes = i->register_bytes;
+        if (memcmp(lanes + (size_t)other * bytes, lanes + (size_t)lane * bytes, i->bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+// Whether other lanes, in the same execution of the instruction, wrote the same value there: one of them is written
+// then, and it is the same.
+static bool same_value(const Check *check, int lane, const Epoch *a)
+{
     const Access *access = check->access;
     if (a->site != check->epoch.site || a->time != check->epoch.time || a->block != check->epoch.block ||
-        a->warp != check->epoch.warp || i->run != sim_store)
+        a->warp != check->epoch.warp || check->i->run != sim_store || (a->lanes & ~access->mask))
         return false;
-    for (uint32_t rest = a->lanes & access->mask; rest; rest &= rest - 1) {
+    for (uint32_t rest = a->lanes; rest; rest &= rest - 1) {
         const int other = __builtin_ctz(rest);
-        if (access->address[other] != access->address[lane])
+        if (access->address[other] != access->address[lane] || !store_same_value(check, lane, other))
             return false;
-        for (int k = 0; k < i->count; k++) {
-            const uint8_t *lanes = check->w->lanes + i->list[k];
-            const size_t bytes = i->register_bytes;
-            if (memcmp(lanes + (size_t)other * bytes, lanes + (size_t)lane * bytes, i->bytes) != 0)
-                return false;
-        }
     }
     return true;
 }
@@ -250,12 +255,12 @@ static bool has_taken(Cell *c, int k, const Epoch *e)
     return false;
 }
 
-// Whether a copy that the lanes had begun has come by this.
+// Whether a copy of the warp has come by this; which of its lanes had begun it, the caller asks.
 static bool is_own_copy(const Check *check, const Epoch *a, const Epoch *e)
 {
     return a->kind == COPY_UNDER_WAY && (e->kind == PLAIN_WRITE || e->kind == COPY_UNDER_WAY) &&
            check->i->run != sim_store && check->i->run != sim_copy_async && check->i->run != sim_copy_bulk &&
-           a->block == e->block && a->warp == e->warp && a->lanes == e->lanes;
+           a->block == e->block && a->warp == e->warp;
 }
 
 // Whether the lane has waited by this until its copy had read all of its source.
@@ -270,14 +275,15 @@ static bool races(const Check *check, Cell *c, int k, Epoch e, int lane)
 {
     const Epoch *a = &epochs_of(c)[k];
     e.lanes = 1u << lane;
-    return !is_own_copy(check, a, &e) && !has_taken(c, k, &e) && !sim_happened_before(check->w, check->i, lane, a) &&
+    const bool own_copy = a->lanes == e.lanes && is_own_copy(check, a, &e);
+    return !own_copy && !has_taken(c, k, &e) && !sim_happened_before(check->w, check->i, lane, a) &&
            !same_value(check, lane, a);
 }
 
 // Whether lanes' access may race with an earlier one: quickly.
 static bool may_race(const Check *check, const Epoch *a, const Epoch *e)
 {
-    return (writes(e) || writes(a)) && conflict(check, a, e) && !sim_lanes_know(check->w, check->i, e->lanes, a);
+    return conflict(check, a, e) && !sim_lanes_know(check->w, check->i, e->lanes, a);
 }
 
 // Looks for a race of lanes' access with what the cell tells of.
@@ -420,7 +426,8 @@ static void check_words(Check *check, const Row *a, const Row *r)
 // Where both are one instruction's at one time, as of a thread that goes through an array, one row tells of both.
 static bool merge(const Check *check, Row *a, const Row *r)
 {
-    if (a->epoch.site != r->epoch.site || a->epoch.time != r->epoch.time || is_under_way(&a->epoch) || !is_alike(check, a, r))
+    const bool same_time = a->epoch.site == r->epoch.site && a->epoch.time == r->epoch.time;
+    if (!same_time || is_under_way(&a->epoch) || !is_alike(check, a, r))
         return false;
     a->words |= r->words;
     a->epoch.lanes |= r->epoch.lanes;
@@ -440,6 +447,17 @@ static void add_row(Check *check, Line *line, const Row *r)
     *row_at(line, line->count++) = *r;
 }
 
+// The same quickly: whether it is worth while. In rows that are alike each word is one thread's.
+static bool rows_may_race(const Check *check, const Row *a, const Row *r, bool alike)
+{
+    if (!(a->words & r->words) || !conflict(check, &a->epoch, &r->epoch))
+        return false;
+    if (alike && (!is_under_way(&a->epoch) || is_own_copy(check, &a->epoch, &r->epoch)))
+        return false;
+    return !sim_warp_knows(check->w, &a->epoch) &&
+           !sim_lanes_know(check->w, check->i, r->epoch.lanes, &a->epoch);
+}
+
 // An access by lanes in a row: looks for races, and keeps it. False if the line has no room for it.
 static bool check_row(Check *check, Line *line, const Row *r)
 {
@@ -449,9 +467,7 @@ static bool check_row(Check *check, Line *line, const Row *r)
     for (int k = 0; k < line->count; k++) {
         Row *a = row_at(line, k);
         const bool alike = is_alike(check, a, r);
-        if (a->words & r->words && conflict(check, &a->epoch, &r->epoch) && !(alike && !is_under_way(&a->epoch)) &&
-            !(alike && is_own_copy(check, &a->epoch, &r->epoch)) && !sim_warp_knows(check->w, &a->epoch) &&
-            !sim_lanes_know(check->w, check->i, r->epoch.lanes, &a->epoch))
+        if (rows_may_race(check, a, r, alike))
             check_words(check, a, r);
         const bool replaced = covers(&r->epoch, &a->epoch) && (r->epoch.kind == PLAIN_WRITE || alike);
         if (replaced || ends_copy(check, &a->epoch, &r->epoch))
@@ -672,13 +688,18 @@ static void check_place(Check *check, Access *access, Line *lines, uint32_t mask
     }
 }
 
-// The lanes that follow the first, and lie where it does.
-static uint32_t lanes_beside_first(const Access *access, uint32_t mask)
+// The lanes that follow the first, lie where it does, and do not conflict with it there.
+static uint32_t lanes_beside_first(const Check *check, uint32_t mask)
 {
+    const Access *access = check->access;
+    const EpochKind kind = check->epoch.kind;
+    const bool store = check->i->run == sim_store;
+    const bool together = store || kind == ATOMIC_UPDATE || kind == PLAIN_READ || kind == STRONG_READ;
     const int first = __builtin_ctz(mask);
-    uint32_t beside = 0;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        if (access->pointer[__builtin_ctz(rest)] != access->pointer[first])
+    uint32_t beside = mask & -mask;
+    for (uint32_t rest = together ? mask & (mask - 1) : 0; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        if (access->pointer[l] != access->pointer[first] || (store && !store_same_value(check, first, l)))
             break;
         beside |= rest & -rest;
     }
@@ -728,7 +749,7 @@ static void check_rows(Check *check, Access *access, Line *lines, uint32_t mask,
     }
 }
 
-// Whether no two lanes lie in the same place, as far as a look at neighbours tells.
+// Whether each lane lies behind the one before, so that no two share a byte.
 static bool is_rising(const Access *access, uint32_t mask)
 {
     const uint8_t *end = NULL;
@@ -832,6 +853,50 @@ static EpochKind kind_of(const Instr *i, const Access *access)
     }
 }
 
+// Lanes that lie anyhow: those in one place together where their accesses do not conflict, else each by itself.
+static void check_anywhere(Check *check, Access *access, Line *lines, uint32_t mask, const uint8_t *base, bool row,
+                           bool values)
+{
+    const bool alone = (mask & (mask - 1)) == 0;
+    if (check->i->run == sim_store && !alone) { // so that same_value knows this execution from all others
+        sim_advance_time(check->w->block);
+        check->epoch.time = sim_time(check->w->block);
+    }
+    for (uint32_t rest = mask, some; rest; rest &= ~some) {
+        some = lanes_beside_first(check, rest);
+        check_place(check, access, lines, some, (uint64_t)(access->pointer[__builtin_ctz(rest)] - base), row && alone,
+                    values);
+    }
+}
+
+// Chooses by how the lanes lie to each other.
+static void check_lines(Check *check, Access *access, Line *lines, uint32_t mask, const uint8_t *base, bool row,
+                        int64_t stride, bool values)
+{
+    const EpochKind kind = check->epoch.kind;
+    const int first = __builtin_ctz(mask);
+    const int64_t offset = access->pointer[first] - base;
+    const bool alone = (mask & (mask - 1)) == 0, fits = access->bytes <= LINE_BYTES / 4;
+    if (stride >= 4 && stride <= MOST_STRIDE && !alone && offset % 4 == 0) {
+        const unsigned shift = (unsigned)__builtin_ctzll((uint64_t)stride);
+        if (mask == ALL_LANES && (uint64_t)stride == access->bytes)
+            check_dense_rows(check, access, lines, offset, shift, values);
+        else
+            check_rows(check, access, lines, mask, offset - ((int64_t)first << shift), shift, values);
+    } else if (stride == 0 && kind == PLAIN_READ && fits) {
+        Row r = {.epoch = check->epoch,
+                 .words = ((1u << access->bytes / 4) - 1) << offset % LINE_BYTES / 4,
+                 .origin = (int)(offset % LINE_BYTES),
+                 .shift = ONE_PLACE};
+        r.epoch.lanes = mask;
+        check_in_line(check, access, &lines[offset / LINE_BYTES], &r, true, values);
+    } else if (row && fits && !alone && (kind == PLAIN_READ || is_rising(access, mask))) {
+        check_pieces(check, access, lines, mask, base, values);
+    } else {
+        check_anywhere(check, access, lines, mask, base, row, values);
+    }
+}
+
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a)
 {
     const bool shared = owner != NULL;
@@ -847,51 +912,25 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     check.epoch = (Epoch){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
                           .warp = (unsigned)w->number & 31, .kind = kind & 7, .bytes = 15};
     Line *lines = shared ? owner->lines : lines_of(a);
-    const uint64_t base = shared ? (uint64_t)(uintptr_t)owner->shared : (uint64_t)(uintptr_t)a->memory;
-    const bool values = shared || starts_unwritten(a);
+    const uint8_t *base = shared ? owner->shared : a->memory;
     const bool row =
         (kind == PLAIN_READ || kind == PLAIN_WRITE || is_under_way(&check.epoch)) && access->bytes % 4 == 0;
     const int64_t stride = row ? find_stride(access, mask) : -1;
-    const int first = __builtin_ctz(mask);
     if (shared)
-        check_objects(w, i, access, mask, base, stride >= 0);
+        check_objects(w, i, access, mask, (uint64_t)(uintptr_t)base, stride >= 0);
     if (owner == w->block && owner->engine && kind == PLAIN_WRITE)
         sim_note_writes(w, i, access, mask);
-    const int64_t offset = (int64_t)((uint64_t)(uintptr_t)access->pointer[first] - base);
-    if (stride >= 4 && stride <= MOST_STRIDE && (mask & (mask - 1)) && offset % 4 == 0) {
-        const unsigned shift = (unsigned)__builtin_ctzll((uint64_t)stride);
-        if (mask == ALL_LANES && (uint64_t)stride == access->bytes)
-            check_dense_rows(&check, access, lines, offset, shift, values);
-        else
-            check_rows(&check, access, lines, mask, offset - ((int64_t)first << shift), shift, values);
-    } else if (stride == 0 && kind == PLAIN_READ && access->bytes <= LINE_BYTES / 4) {
-        Row r = {.epoch = check.epoch,
-                 .words = ((1u << access->bytes / 4) - 1) << offset % LINE_BYTES / 4,
-                 .origin = (int)(offset % LINE_BYTES),
-                 .shift = ONE_PLACE};
-        r.epoch.lanes = mask;
-        check_in_line(&check, access, &lines[offset / LINE_BYTES], &r, true, values);
-    } else if (row && access->bytes <= LINE_BYTES / 4 && (mask & (mask - 1)) &&
-               (kind == PLAIN_READ || is_rising(access, mask))) {
-        check_pieces(&check, access, lines, mask, (const uint8_t *)(uintptr_t)base, values);
-    } else {
-        const bool together = kind == ATOMIC_UPDATE || kind == STRONG_READ; // these do not conflict with each other
-        for (uint32_t rest = mask, some; rest; rest &= ~some) {
-            some = together ? lanes_beside_first(access, rest) : rest & -rest;
-            check_place(&check, access, lines, some, (uint64_t)(uintptr_t)access->pointer[__builtin_ctz(rest)] - base,
-                        row && (mask & (mask - 1)) == 0, values);
-        }
-    }
+    check_lines(&check, access, lines, mask, base, row, stride, shared || starts_unwritten(a));
     if (check.race.found) {
         sim_note_race(w->block, check.race.earlier.site, check.race.later.site);
         sim_await_turn(w->block); // a block that runs ahead in vain has no race
         report(&check);
     }
-    if (i->run == sim_atomic || ((i->run == sim_load || i->run == sim_store) && i->semantics != WEAK))
-        for (uint32_t rest = mask; rest; rest &= rest - 1) {
-            const int l = __builtin_ctz(rest);
-            sim_order_by_access(w, i, l, shared, (uint64_t)(uintptr_t)access->pointer[l], kind);
-        }
+    const bool strong = i->run == sim_atomic || ((i->run == sim_load || i->run == sim_store) && i->semantics != WEAK);
+    for (uint32_t rest = strong ? mask : 0; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        sim_order_by_access(w, i, l, shared, (uint64_t)(uintptr_t)access->pointer[l], kind);
+    }
 }
 
 void sim_check_local(Warp *w, Access *access)

@@ -192,8 +192,9 @@ bool sim_is_of_graph(uint32_t op)
 void sim_describe_op(uint32_t op, char *text, size_t space)
 {
     const Op *o = &ops[op];
+    const char *name = o->kernel ? o->kernel : "";
     char kernel[200], stream[40] = "the default stream", device[40] = "";
-    sim_readable_name((Slice){o->kernel, o->kernel ? strlen(o->kernel) : 0}, kernel, sizeof kernel);
+    sim_readable_name((Slice){name, strlen(name)}, kernel, sizeof kernel);
     if (o->stream)
         snprintf(stream, sizeof stream, "stream %llu", o->stream);
     if (sim_device_count() > 1)

@@ -97,8 +97,8 @@ Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread,
 
 static bool same_place(const Place *a, const Place *b)
 {
-    return a->line == b->line && strcmp(a->file, b->file) == 0 && strcmp(a->kernel, b->kernel) == 0 &&
-           strcmp(a->access, b->access) == 0;
+    return a->line == b->line && a->way == b->way && strcmp(a->file, b->file) == 0 &&
+           strcmp(a->kernel, b->kernel) == 0 && strcmp(a->access, b->access) == 0;
 }
 
 // The order of examples: that of the blocks, then of the threads.

@@ -15,6 +15,7 @@ typedef struct Place { // one side of a finding
     char kernel[200]; // empty: the host did it
     char file[400];   // empty: unknown
     int line;
+    uint64_t way;          // of the host: a number for the calls that led there, 0 where they are not known
     uint64_t block_number; // of the first example, and its index
     dim3 block, thread;
 } Place;
@@ -26,7 +27,7 @@ bool sim_checks_leaks(void);
 // Where a thread of a block is: at instruction i. `access` says what it does there.
 Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access);
 // The line of the host's source that calls the runtime now, or that holds the instruction that failed; the line of a
-// call that has come back. host_lines.c says when they are known.
+// call that comes back to an address. host_lines.c says when they are known.
 void sim_find_host_line(const void *instruction, Place *p);
 void sim_find_line_before(const void *return_address, Place *p);
 // Adds a finding. Of those of one kind at the same places there is one, and a count; the example is the one in the

@@ -1,24 +1,58 @@
 // host_lines.c: which line of the host's source calls the runtime now, or has touched memory that it may not.
 //
-// The program's debug information tells (nvcc -Xcompiler -g1), and addr2line, which comes with the compiler, reads it.
-// Where either is missing, the line stays unknown.
+// The program's debug information tells (nvcc -Xcompiler -g1,-fno-optimize-sibling-calls), and addr2line, which comes
+// with the compiler, reads it. Where either is missing, the line stays unknown; so it does in the driver's library,
+// which is no part of the program.
 #define _GNU_SOURCE // dl_iterate_phdr
 #include "findings.h"
 
 #include <execinfo.h>
+#include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_FRAMES = 40 };
+enum { MOST_FRAMES = 40, MOST_LOOKUPS = 200 }; // each lookup starts a program
 
-static int note_program(struct dl_phdr_info *object, size_t size, void *moved_by)
+// ---- Frames: where in the program functions go on
+
+typedef struct Frames {
+    int count;
+    uintptr_t moved_by, at[MOST_FRAMES]; // at: those in the program, innermost first
+    uint64_t hash;                       // tells one way to a call from another
+} Frames;
+
+typedef struct Found {
+    uintptr_t moved_by, address;
+    bool inside;
+} Found;
+
+static int look_in_program(struct dl_phdr_info *object, size_t size, void *found)
 {
+    Found *f = found;
     (void)size;
-    *(uintptr_t *)moved_by = object->dlpi_addr;
-    return 1; // the first one is the program; no further ones
+    f->moved_by = object->dlpi_addr;
+    for (int k = 0; k < object->dlpi_phnum; k++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[k];
+        f->inside |= part->p_type == PT_LOAD && f->address - f->moved_by - part->p_vaddr < part->p_memsz;
+    }
+    return 1; // the first object is the program; no further ones
 }
+
+static void add_frame(Frames *frames, const void *address)
+{
+    Found found = {.address = (uintptr_t)address};
+    dl_iterate_phdr(look_in_program, &found);
+    if (!found.inside)
+        return;
+    frames->moved_by = found.moved_by;
+    frames->at[frames->count++] = found.address;
+    frames->hash = (frames->hash ^ found.address) * 0x100000001b3; // FNV-1a, Fowler, Noll, Vo
+}
+
+// ---- Their lines
 
 // Whether a file lies in the folder of CUDA's headers, or below it.
 static bool is_of_toolkit(const char *file)
@@ -34,23 +68,9 @@ static bool is_of_toolkit(const char *file)
     return false;
 }
 
-// Asks addr2line for the lines of these instructions, the first of which is the simulator's: of each its address, then
-// "file:line", first the innermost of functions that were inlined.
-static FILE *ask_lines(const void *const *frames, int count)
-{
-    char command[100 + 24 * MOST_FRAMES];
-    uintptr_t moved_by = 0;
-    dl_iterate_phdr(note_program, &moved_by);
-    int length = snprintf(command, sizeof command, "addr2line -a -i -e /proc/%d/exe", (int)getpid());
-    for (int k = 0; k < count; k++)
-        length += snprintf(command + length, sizeof command - (size_t)length, " 0x%llx",
-                           (unsigned long long)((uintptr_t)frames[k] - moved_by));
-    snprintf(command + length, sizeof command - (size_t)length, " 2>/dev/null");
-    return popen(command, "r");
-}
-
 // Takes the first line that is neither the simulator's, whose folder that of the first address tells, nor of CUDA's or
-// the system's headers. (In the driver's library, which is no part of the program, the simulator has no lines.)
+// the system's headers. addr2line tells of each address itself, and then "file:line", first the innermost of functions
+// that were inlined.
 static void take_line(FILE *lines, Place *p)
 {
     char text[500], own[500] = "";
@@ -72,27 +92,64 @@ static void take_line(FILE *lines, Place *p)
     }
 }
 
-static void find_line(const void *const *frames, int count, Place *p)
+// The program is handed over as an open file, since its name may be another one where /proc is another namespace's.
+static void ask_line(const Frames *frames, Place *p)
 {
-    FILE *lines = ask_lines(frames, count);
+    char command[100 + 24 * MOST_FRAMES];
+    const int program = open("/proc/self/exe", O_RDONLY);
+    int length = snprintf(command, sizeof command, "addr2line -a -i -e /proc/self/fd/%d", program);
+    for (int k = 0; k < frames->count; k++)
+        length += snprintf(command + length, sizeof command - (size_t)length, " 0x%llx",
+                           (unsigned long long)(frames->at[k] - frames->moved_by));
+    snprintf(command + length, sizeof command - (size_t)length, " 2>/dev/null </dev/null");
+    FILE *lines = program >= 0 ? popen(command, "r") : NULL;
     if (lines) {
         take_line(lines, p);
         pclose(lines);
     }
+    if (program >= 0)
+        close(program);
+}
+
+// A program may make one mistake very often: what was asked once is kept.
+static void find_line(const Frames *frames, Place *p)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static Place known[MOST_LOOKUPS];
+    static int count;
+    p->way = frames->hash;
+    pthread_mutex_lock(&lock);
+    int k = 0;
+    while (k < count && known[k].way != frames->hash)
+        k++;
+    if (k == count && count < MOST_LOOKUPS) {
+        known[count++].way = frames->hash;
+        ask_line(frames, &known[k]);
+    }
+    if (k < count) {
+        memcpy(p->file, known[k].file, sizeof p->file);
+        p->line = known[k].line;
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 void sim_find_host_line(const void *instruction, Place *p)
 {
-    void *frames[MOST_FRAMES] = {(void *)sim_find_host_line};
-    const int count = 1 + backtrace(frames + 1, MOST_FRAMES - 1);
-    for (int k = 1; k < count; k++)
-        if (frames[k] != instruction) // it is where the call comes back to, behind it
-            frames[k] = (char *)frames[k] - 1;
-    find_line((const void *const *)frames, count, p);
+    void *called[MOST_FRAMES];
+    const int count = backtrace(called, MOST_FRAMES - 1);
+    Frames frames = {.count = 0};
+    add_frame(&frames, (const void *)sim_find_host_line);
+    for (int k = 0; k < count && frames.count > 0; k++) // a frame is where a call comes back to, behind it
+        add_frame(&frames, (const char *)called[k] - (called[k] != instruction));
+    if (frames.count > 0)
+        find_line(&frames, p);
 }
 
 void sim_find_line_before(const void *return_address, Place *p)
 {
-    const void *const frames[] = {(const void *)sim_find_host_line, (const char *)return_address - 1};
-    find_line(frames, 2, p);
+    Frames frames = {.count = 0};
+    add_frame(&frames, (const void *)sim_find_host_line);
+    add_frame(&frames, (const char *)return_address - 1);
+    if (frames.count == 2)
+        find_line(&frames, p);
 }

@@ -409,7 +409,7 @@ typedef struct Access { // by some lanes of a warp, to one address space
     AccessKind kind;
     Space space;  // not GENERIC
     uint32_t mask; // the lanes
-    size_t bytes, alignment; // of each lane; a power of two
+    size_t bytes, alignment; // of each lane; a power of two, but for copies of the copy engine
     uint64_t address[LANES]; // in the space
     Pattern pattern;         // sim_access finds it, and where the bytes lie in this process
     uint8_t *pointer[LANES];

@@ -68,6 +68,22 @@ static void wrong_calls(const std::string &word)
     }
 }
 
+static void clear(int *numbers, size_t bytes)
+{
+    cudaMemset(numbers, 0, bytes);
+}
+
+static void often(const std::string &word)
+{
+    if (word == "in a loop")
+        for (int k = 1; k <= 1000; k++)
+            cudaMemset(device, 0, BYTES + k);
+    if (word == "by one function") {
+        clear(device, BYTES + 4);
+        clear(other, BYTES);
+    }
+}
+
 static void unwritten(const std::string &word)
 {
     if (word == "copied unwritten")
@@ -147,6 +163,7 @@ int main(int argc, char **argv)
     cudaMalloc(&other, 64);
     cudaMalloc(&device, BYTES);
     wrong_calls(word);
+    often(word);
     unwritten(word);
     touch(word);
     launches(word);

@@ -10,6 +10,8 @@ WHY = "simulator: kernel wide cannot be launched: 2048 threads a block, at most 
 SAID = """\
 error: unchecked error: kernel wide<<<(1,1,1), (2048,1,1), 0>>> did not run: invalid configuration argument \
 (cudaErrorInvalidConfiguration), and the program never asked
+  --> {place}: the host launches it
+{line:>6} |     {text}
   = a block of 2048 threads; it can have 1024
 1 finding
 """
@@ -32,7 +34,11 @@ def test_who_asks_is_told_only_why(messages, how, error):
 def test_who_never_asks_is_told_at_the_end(messages, how):
     """Broken: a kernel is not launched, nobody asks why, and the program ends as if all were well."""
     result = run(messages, how)
-    assert (result.returncode, result.stdout, result.stderr) == (88, "cudaSuccess\n", WHY + SAID)
+    text = "std::thread([&] { wide<<<1, 2048>>>(numbers); }).join();" if how == "thread" else "wide<<<1, 2048>>>(numbers);"
+    source = ROOT / "tests/messages.cu"
+    line = next(number for number, row in enumerate(source.read_text().splitlines(), 1) if row.strip() == text)
+    said = SAID.format(place=f"{source}:{line}", line=line, text=text)
+    assert (result.returncode, result.stdout, result.stderr) == (88, "cudaSuccess\n", WHY + said)
 
 
 def test_refused_launches_say_why(messages):

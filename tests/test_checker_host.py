@@ -131,6 +131,12 @@ def test_lines_of_the_host(host, tmp_path, word, line):
     assert without["title"] == whole["title"] and lines_of(without["places"]) == [line.partition(": ")[0] + ": "]
 
 
+@pytest.mark.parametrize("word, counts", [("in a loop", [1000]), ("by one function", [1, 1])])
+def test_one_finding_for_each_way_to_a_call(host, tmp_path, word, counts):
+    """Broken: a mistake in a loop is told a thousand times, or takes minutes; or of two that one function makes for its callers only one is told."""
+    assert [finding["count"] for finding in findings(host, tmp_path, word)[1]] == counts
+
+
 def test_checks_are_off(host):
     """Broken: SIM_CHECK=0 does not switch the checker off."""
     result = run(host, "free twice", SIM_CHECK="0")

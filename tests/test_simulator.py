@@ -413,7 +413,7 @@ def test_many_pieces_of_the_heap(memory):
 def test_wrong_ranges_give_cudas_errors(memory):
     """Broken: a wrong call gets another error than CUDA's, or a program that tests for errors is flooded."""
     result = run(memory, "calls")
-    assert result.stdout.startswith("1111111\n") and result.stderr.count("error: ") == 6, result.stderr
+    assert result.stdout.startswith("1111111\n") and result.stderr.count("error: ") == 7, result.stderr
     assert run(memory, "calls", SIM_CHECK="0").stderr == ""
 
 

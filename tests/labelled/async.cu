@@ -340,6 +340,81 @@ template <bool wait, bool all> static void run_bulk_stores()
     finish_and_free(out);
 }
 
+// Copies two ranges out of shared memory that overlap; waits for both, or for the first only.
+template <bool all> __global__ void sources_overlap(int *out)
+{
+    __shared__ __align__(128) int values[24];
+    if (threadIdx.x == 0) {
+        for (int k = 0; k < 24; k++)
+            values[k] = k;
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        for (int k = 0; k < 2; k++) {
+            asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::
+                         "l"(out + 16 * k), "r"((unsigned)__cvta_generic_to_shared(values + 8 * k)), "r"(64) : "memory");
+            asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        }
+        asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(all ? 0 : 1) : "memory");
+        values[4] = -1;  // of the first alone
+        values[12] = -1; // of both
+        asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    }
+}
+
+template <bool all> static void run_sources_overlap()
+{
+    int *out = zeros<int>(32);
+    sources_overlap<all><<<1, THREADS>>>(out);
+    finish_and_free(out);
+}
+
+// Each lane has its next element copied while it uses the one before; the last lanes have fewer. `gap`: places stay
+// empty between the elements.
+template <bool gap, bool wait> __global__ void wait_in_parts(const int *in, int *out)
+{
+    __shared__ int tile[2][48];
+    const unsigned lane = threadIdx.x, at = gap ? lane + lane / 8 : lane;
+    int sum = 0, count = 0;
+    for (unsigned i = lane; i < 44; i += 32, count++) {
+        __pipeline_memcpy_async(&tile[count & 1][at], &in[i], sizeof(int));
+        __pipeline_commit();
+        if (count > 0) {
+            __pipeline_wait_prior(1);
+            sum += tile[(count - 1) & 1][at];
+        }
+    }
+    if (wait)
+        __pipeline_wait_prior(0);
+    out[lane] = sum + tile[(count - 1) & 1][at];
+}
+
+template <bool gap, bool wait> static void run_wait_in_parts()
+{
+    int *in = zeros<int>(44), *out = zeros<int>(32);
+    wait_in_parts<gap, wait><<<1, 32>>>(in, out);
+    finish_and_free(in, out);
+}
+
+// Ends an mbarrier: one thread does, or a whole warp.
+template <unsigned lanes> __global__ void end_barrier(int *out)
+{
+    __shared__ uint64_t barrier;
+    const unsigned at = (unsigned)__cvta_generic_to_shared(&barrier);
+    if (threadIdx.x == 0)
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at), "r"(THREADS) : "memory");
+    __syncthreads();
+    if (threadIdx.x < lanes)
+        asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(at) : "memory");
+    out[threadIdx.x] = 1;
+}
+
+template <unsigned lanes> static void run_end_barrier()
+{
+    int *out = zeros<int>(THREADS);
+    end_barrier<lanes><<<1, THREADS>>>(out);
+    cudaDeviceSynchronize(); // fails where a warp does
+    cudaGetLastError();
+}
+
 static const Case CASES[] = {
     {"copy", run_copied_in<WAIT_AND_BARRIER>},
     {"copy-own", run_copied_in<OWN_AFTER_WAIT>},
@@ -376,6 +451,14 @@ static const Case CASES[] = {
     {"bulk-stores", run_bulk_stores<true, true>},
     {"bulk-stores-no-wait", run_bulk_stores<false, true>},
     {"bulk-stores-wait-for-too-few", run_bulk_stores<true, false>},
+    {"bulk-sources-overlap", run_sources_overlap<true>},
+    {"bulk-sources-overlap-wait-for-one", run_sources_overlap<false>},
+    {"parts", run_wait_in_parts<false, true>},
+    {"parts-no-last-wait", run_wait_in_parts<false, false>},
+    {"parts-with-gaps", run_wait_in_parts<true, true>},
+    {"parts-with-gaps-no-last-wait", run_wait_in_parts<true, false>},
+    {"barrier-ended", run_end_barrier<1>},
+    {"barrier-ended-by-a-warp", run_end_barrier<32>},
 };
 
 int main(int argc, char **argv)

@@ -280,6 +280,40 @@ template <bool second_wait> static void run_warp_queue()
     finish_and_free(in, out);
 }
 
+// Lanes store in one place: together the same value, or one after the other their own.
+enum Stores { ONE_VALUE, UNROLLED, ROLLED, IN_TURN };
+
+template <Stores stores> __global__ void store_in_one_place(int *out, int turns)
+{
+    __shared__ int pairs[32], place[1];
+    const int lane = threadIdx.x;
+    if (stores == ONE_VALUE)
+        place[0] = turns;
+    if (stores == UNROLLED) {
+#pragma unroll
+        for (int k = 0; k < 2; k++)
+            pairs[lane & (k ? ~1 : ~0)] = k; // racy: lane 2m's 0 and lane 2m + 1's 1
+    }
+    if (stores == ROLLED || stores == IN_TURN) {
+#pragma unroll 1
+        for (int k = 0; k < turns; k++) {
+            if (lane == k)
+                place[0] = k; // racy without the __syncwarp
+            if (stores == IN_TURN)
+                __syncwarp();
+        }
+    }
+    __syncwarp();
+    out[lane] = stores == UNROLLED ? pairs[lane & ~1] : place[0];
+}
+
+template <Stores stores> static void run_store_in_one_place()
+{
+    int *out = zeros<int>(32);
+    store_in_one_place<stores><<<1, 32>>>(out, 2);
+    finish_and_free(out);
+}
+
 static const Case CASES[] = {
     {"tree", run_warp_tree<BOTH>},
     {"tree-no-wait-before-write", run_warp_tree<NOT_BEFORE_WRITE>},
@@ -313,6 +347,10 @@ static const Case CASES[] = {
     {"last-lanes", run_last_lanes},
     {"queue", run_warp_queue<true>},
     {"queue-refilled-too-early", run_warp_queue<false>},
+    {"one-place-one-value", run_store_in_one_place<ONE_VALUE>},
+    {"one-place-unrolled", run_store_in_one_place<UNROLLED>},
+    {"one-place-rolled", run_store_in_one_place<ROLLED>},
+    {"one-place-in-turn", run_store_in_one_place<IN_TURN>},
 };
 
 int main(int argc, char **argv)
