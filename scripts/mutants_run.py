@@ -27,6 +27,7 @@ import mutants
 NVCC = os.environ.get("NVCC", "nvcc")
 JOBS = int(os.environ.get("JOBS", os.cpu_count()))
 FOR_SIMULATOR = "-gencode arch=compute_90,code=compute_90 -cudart none --no-compress".split()
+FOR_DEBUGGER = [*FOR_SIMULATOR, "-G"]
 LIBRARIES = [mutants.ROOT / "build/sim/libsimulator.a", "-lpthread", "-lm"]
 TIME_LIMIT_S = 10  # on the simulator a program takes a tenth of a second
 CHECKED_LIMIT_S = 120
@@ -82,10 +83,11 @@ def newer(path, than):
     return path.exists() and all(path.stat().st_mtime > other.stat().st_mtime for other in than)
 
 
-def compiled(directory, steps, options, libraries):
-    """The programs with many mutants, made and compiled where they are not; without those that do not compile, which it names."""
+def compiled(directory, steps, options, libraries, wanted=None):
+    """The programs with many mutants, or those of them that are wanted, made and compiled where they are not; without those that do not compile,
+    which it names."""
     mutants.make(directory, steps)
-    found = programs(directory, steps)
+    found = {program: names for program, names in programs(directory, steps).items() if wanted is None or program.name in wanted}
 
     def compile_one(program):
         source, compiled_one = program.with_suffix(".cu"), program.with_suffix(".o")
@@ -148,6 +150,34 @@ def simulated(program, name):
     return says, found, where if found else ""
 
 
+def simulated_for_debugger(program, name):
+    """What the simulator finds in a mutant that is compiled for a debugger, and at which size. There the compiler keeps all that the source says, such
+    as a store behind the end of a thread's array, which it may drop, as the C++ standard does not say what it does."""
+    report = program.with_name(f"{program.name}.{name}.json")
+    for size in SIZES:
+        run([program, "--csv", "--warm", size], ALWAYS | {"MUTANT": name, "BLOCKS": "3", "SIM_FINDINGS": str(report)}, CHECKED_LIMIT_S)
+        found = kinds(report)
+        if found:
+            return found, size
+    return [], ""
+
+
+def look_again(directory, step, jobs, rows):
+    """The rows, where those that nobody found have been compiled for a debugger, too."""
+    left = {(program.name, name): number for number, ((program, name), row) in enumerate(zip(jobs, rows))
+            if name != "original" and row[6] == "passes" and not row[7]}
+    found = compiled(directory / "debugger", [step], FOR_DEBUGGER, LIBRARIES, {program for program, _ in left}) if left else {}
+    again = [(program, name) for program, names in found.items() for name in ["original", *names] if name == "original" or (program.name, name) in left]
+    with ThreadPoolExecutor(JOBS) as pool:
+        for (program, name), (kinds_found, size) in zip(again, pool.map(lambda job: simulated_for_debugger(*job), again)):
+            if name == "original" and kinds_found:
+                sys.exit(f"mutants_run.py: {program}, for a debugger, has findings without an error: {kinds_found}")
+            if kinds_found:
+                print(f"{step}.{name}: for a debugger; {' '.join(kinds_found)}", flush=True)
+                rows[left[program.name, name]][7:] = [" ".join(kinds_found), f"{size} -G"]
+    return rows
+
+
 def on_simulator(directory, output, steps):
     described = {(mutant.step, mutant.name): mutant[:6] for step in steps for mutant in mutants.mutants(step)}
     found = compiled(directory, steps, FOR_SIMULATOR, LIBRARIES)
@@ -163,7 +193,7 @@ def on_simulator(directory, output, steps):
     for step in steps:
         jobs = [(program, name) for program, names in found.items() if program.name.rsplit("-", 1)[0] == step for name in names]
         with ThreadPoolExecutor(JOBS) as pool:
-            rows = list(pool.map(row, jobs))
+            rows = look_again(directory, step, jobs, list(pool.map(row, jobs)))
         order = list(mutants.sources())
         kept = [[old[column] for column in COLUMNS] for old in read(output) if old["step"] != step]
         with files.whole(output) as file:
