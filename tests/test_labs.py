@@ -95,7 +95,8 @@ def test_a_lab_is_right_at_any_size(source, size):
     result = run(source, "--csv", size if size.isdecimal() else labs.small_size(lab))
     header, rows = labs.program_rows(result.stdout, source.parent.name)
     assert result.returncode == 0 and rows, result.stderr
-    assert all(line.startswith("one GPU") for line in told(result))  # which the lab several_gpus says
+    said = [line for line in told(result) if "/cccl/" not in line]  # of Thrust's headers gcc's sanitizer has something to say
+    assert all(line.startswith("one GPU") for line in said)  # which the lab several_gpus says
     assert header[0] == "step" and all(row[-1] == "PASS" for row in rows)
 
 
