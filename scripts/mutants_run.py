@@ -167,7 +167,7 @@ def look_again(directory, step, jobs, rows):
     left = {(program.name, name): number for number, ((program, name), row) in enumerate(zip(jobs, rows))
             if name != "original" and row[6] == "passes" and not row[7]}
     found = compiled(directory / "debugger", [step], FOR_DEBUGGER, LIBRARIES, {program for program, _ in left}) if left else {}
-    again = [(program, name) for program, names in found.items() for name in ["original", *names] if name == "original" or (program.name, name) in left]
+    again = [(program, name) for program, names in found.items() for name in dict.fromkeys(["original", *names]) if name == "original" or (program.name, name) in left]
     with ThreadPoolExecutor(JOBS) as pool:
         for (program, name), (kinds_found, size) in zip(again, pool.map(lambda job: simulated_for_debugger(*job), again)):
             if name == "original" and kinds_found:

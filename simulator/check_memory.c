@@ -124,18 +124,43 @@ static int line_of(const Statement *s)
     return s->own_line > 0 ? s->own_line : s->source_line;
 }
 
-static void hint_of(const Race *race, const Instr *i, const Instr *j, bool shared, char *hint, size_t space)
+// Whether two instructions of the kernel are in a loop, with a barrier of the whole block between them. Then the one
+// further down races with the one further up in the next turn.
+static bool races_in_next_turn(const Program *program, const Instr *i, const Instr *j)
+{
+    const Instr *low = i < j ? i : j, *high = i < j ? j : i, *end = program->code + program->count;
+    if (low < program->code || high >= end)
+        return false;
+    bool barrier = false, loop = false;
+    for (const Instr *k = low; k < high; k++)
+        barrier |= k->control == BLOCK_BARRIER;
+    for (const Instr *k = high; k < end; k++)
+        loop |= k->control == BRANCH && k->target <= (uint32_t)(low - program->code);
+    return barrier && loop;
+}
+
+static void say_between(const Program *program, const Instr *i, const Instr *j, char *between, size_t space)
+{
+    const int one = line_of(i->statement), two = line_of(j->statement);
+    const int low = one < two ? one : two, high = one < two ? two : one;
+    if (low <= 0)
+        snprintf(between, space, "between them");
+    else if (low == high)
+        snprintf(between, space, "between two executions of line %d, or its index reaches another thread's part", low);
+    else if (races_in_next_turn(program, i, j))
+        snprintf(between, space, "behind line %d, before line %d runs again", high, low);
+    else
+        snprintf(between, space, "between line %d and line %d", low, high);
+}
+
+static void hint_of(const Race *race, const Program *program, const Instr *i, const Instr *j, bool shared, char *hint,
+                    size_t space)
 {
     const Epoch *a = &race->earlier, *b = &race->later;
     const bool same_block = a->block == b->block, same_warp = same_block && a->warp == b->warp;
-    const int one = line_of(i->statement), two = line_of(j->statement);
-    const int low = one < two ? one : two, high = one < two ? two : one;
     const bool both_strong = is_strong(a) && is_strong(b);
-    char between[80];
-    if (low == high)
-        snprintf(between, sizeof between, low > 0 ? "between two executions of line %d" : "between them", low);
-    else
-        snprintf(between, sizeof between, low > 0 ? "between line %d and line %d" : "between them", low, high);
+    char between[120];
+    say_between(program, i, j, between, sizeof between);
     if (is_under_way(a) || is_under_way(b))
         snprintf(hint, space, "the copy may still be under way: nobody has waited for it %s", between);
     else if (both_strong && (!reaches(i, a, b) || !reaches(j, a, b)))
@@ -186,8 +211,8 @@ static void report(const Check *check)
     const bool same_block = race->earlier.block == race->later.block;
     snprintf(title, sizeof title, "two threads%s use the same bytes, one of them writes, and nothing orders them",
              !same_block ? " of different blocks" : race->earlier.warp == race->later.warp ? " of a warp" : "");
-    hint_of(race, sim_instruction_at(race->earlier.site), sim_instruction_at(race->later.site), check->shared, hint,
-            sizeof hint);
+    hint_of(race, launch->kernel->program, sim_instruction_at(race->earlier.site),
+            sim_instruction_at(race->later.site), check->shared, hint, sizeof hint);
     sim_add_finding(check->shared ? RACE_SHARED : RACE_GLOBAL, title, places, 2, hint);
 }
 
@@ -212,6 +237,7 @@ static void insert(Cell *c, const Epoch *e)
     epochs_of(c)[c->count++] = *e;
 }
 
+// Whether two lanes store the same value: by their registers, in the execution that is under way.
 static bool store_same_value(const Check *check, int lane, int other)
 {
     const Instr *i = check->i;
@@ -267,7 +293,7 @@ static bool is_own_copy(const Check *check, const Epoch *a, const Epoch *e)
 static bool ends_copy(const Check *check, const Epoch *a, const Epoch *e)
 {
     return a->kind == SOURCE_UNDER_WAY && check->i->run == sim_await_bulk && a->block == e->block &&
-           a->warp == e->warp && a->lanes == e->lanes;
+           a->warp == e->warp && a->lanes & e->lanes;
 }
 
 // Whether a lane of an access races with what a cell tells of.
@@ -316,7 +342,7 @@ static void check_word(Check *check, Cell *c, uint32_t lanes, unsigned bytes)
         } else if ((same_warp || e.kind == PLAIN_WRITE) && covers(&e, a)) {
             a->lanes = e.kind == PLAIN_WRITE ? 0 : a->lanes & ~e.lanes;
         } else if (ends_copy(check, a, &e)) {
-            a->lanes = 0;
+            a->lanes &= ~e.lanes;
         }
         if (a->lanes && kept++ < k)
             all[kept - 1] = *a;
@@ -416,7 +442,8 @@ static void check_words(Check *check, const Row *a, const Row *r)
         for (uint32_t rest = lanes_at(r, n); rest; rest &= rest - 1) {
             later.lanes = rest & -rest;
             const bool same = a->epoch.block == r->epoch.block && a->epoch.warp == r->epoch.warp &&
-                              earlier.lanes == later.lanes && !is_under_way(&a->epoch);
+                              earlier.lanes == later.lanes &&
+                              (!is_under_way(&a->epoch) || is_own_copy(check, &a->epoch, &r->epoch));
             if (!same && !sim_happened_before(check->w, check->i, __builtin_ctz(rest), &earlier))
                 check->race = (Race){earlier, later, true};
         }
@@ -447,7 +474,7 @@ static void add_row(Check *check, Line *line, const Row *r)
     *row_at(line, line->count++) = *r;
 }
 
-// The same quickly: whether it is worth while. In rows that are alike each word is one thread's.
+// Whether check_words is worth while. In rows that are alike each word is one thread's.
 static bool rows_may_race(const Check *check, const Row *a, const Row *r, bool alike)
 {
     if (!(a->words & r->words) || !conflict(check, &a->epoch, &r->epoch))
@@ -688,7 +715,7 @@ static void check_place(Check *check, Access *access, Line *lines, uint32_t mask
     }
 }
 
-// The lanes that follow the first, lie where it does, and do not conflict with it there.
+// The lanes that follow the first, lie where it does, and do not conflict with it there, or store the same value.
 static uint32_t lanes_beside_first(const Check *check, uint32_t mask)
 {
     const Access *access = check->access;
@@ -857,8 +884,9 @@ static EpochKind kind_of(const Instr *i, const Access *access)
 static void check_anywhere(Check *check, Access *access, Line *lines, uint32_t mask, const uint8_t *base, bool row,
                            bool values)
 {
-    const bool alone = (mask & (mask - 1)) == 0;
-    if (check->i->run == sim_store && !alone) { // so that same_value knows this execution from all others
+    const bool store = check->i->run == sim_store, several = mask & (mask - 1),
+               alone = !several && !(store && mask != access->mask);
+    if (store && several) { // so that same_value knows this execution from all others
         sim_advance_time(check->w->block);
         check->epoch.time = sim_time(check->w->block);
     }
@@ -901,6 +929,8 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
 {
     const bool shared = owner != NULL;
     const EpochKind kind = kind_of(i, access);
+    if (i->run == sim_store && mask != access->mask && mask & access->mask & -access->mask)
+        sim_advance_time(w->block); // as check_anywhere does: the lanes come one by one, this is the first
     Check check = {.w = w,
                    .i = i,
                    .access = access,

@@ -97,7 +97,7 @@ Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread,
 
 static bool same_place(const Place *a, const Place *b)
 {
-    return a->line == b->line && a->way == b->way && strcmp(a->file, b->file) == 0 &&
+    return a->line == b->line && strcmp(a->caller, b->caller) == 0 && strcmp(a->file, b->file) == 0 &&
            strcmp(a->kernel, b->kernel) == 0 && strcmp(a->access, b->access) == 0;
 }
 
@@ -235,11 +235,11 @@ static void write_place(FILE *out, const Place *p)
 {
     char text[300];
     source_text(p, text, sizeof text);
-    const char *const names[] = {"access", "file", "text", "kernel"}, *const values[] = {p->access, p->file, text,
-                                                                                         p->kernel};
+    const char *const names[] = {"access", "file", "text", "kernel", "caller"};
+    const char *const values[] = {p->access, p->file, text, p->kernel, p->caller};
     fprintf(out, "{\"line\": %d, \"block\": [%u, %u, %u], \"thread\": [%u, %u, %u]", p->line, p->block.x, p->block.y,
             p->block.z, p->thread.x, p->thread.y, p->thread.z);
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 5; k++) {
         fprintf(out, ", \"%s\": ", names[k]);
         write_string(out, values[k]);
     }
@@ -294,7 +294,7 @@ static void say_place(const Place *p, bool coloured)
         fprintf(stderr, "thread (%u,%u,%u) of block (%u,%u,%u) of kernel %s %s\n", p->thread.x, p->thread.y,
                 p->thread.z, p->block.x, p->block.y, p->block.z, p->kernel, p->access);
     else
-        fprintf(stderr, "the host %s\n", p->access);
+        fprintf(stderr, "the host %s%s%s\n", p->access, p->caller[0] ? ", called from " : "", p->caller);
     if (text[0])
         fprintf(stderr, "%s%6d |%s     %s\n", blue, p->line, plain, text);
 }

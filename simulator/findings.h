@@ -15,7 +15,7 @@ typedef struct Place { // one side of a finding
     char kernel[200]; // empty: the host did it
     char file[400];   // empty: unknown
     int line;
-    uint64_t way;          // of the host: a number for the calls that led there, 0 where they are not known
+    char caller[120];      // on the host: "file:line" that called the function of this line; empty: unknown
     uint64_t block_number; // of the first example, and its index
     dim3 block, thread;
 } Place;

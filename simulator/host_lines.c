@@ -1,8 +1,8 @@
 // host_lines.c: which line of the host's source calls the runtime now, or has touched memory that it may not.
 //
 // The program's debug information tells (nvcc -Xcompiler -g1,-fno-optimize-sibling-calls), and addr2line, which comes
-// with the compiler, reads it. Where either is missing, the line stays unknown; so it does in the driver's library,
-// which is no part of the program.
+// with the compiler, reads it. Where either is missing, the line stays unknown; so it does where the simulator is the
+// driver's library, since who loads that is often an interpreter, and where without -O CUDA's wrapper made a launch.
 #define _GNU_SOURCE // dl_iterate_phdr
 #include "findings.h"
 
@@ -21,7 +21,7 @@ enum { MOST_FRAMES = 40, MOST_LOOKUPS = 200 }; // each lookup starts a program
 typedef struct Frames {
     int count;
     uintptr_t moved_by, at[MOST_FRAMES]; // at: those in the program, innermost first
-    uint64_t hash;                       // tells one way to a call from another
+    uint64_t hash;                       // of all of them
 } Frames;
 
 typedef struct Found {
@@ -49,7 +49,7 @@ static void add_frame(Frames *frames, const void *address)
         return;
     frames->moved_by = found.moved_by;
     frames->at[frames->count++] = found.address;
-    frames->hash = (frames->hash ^ found.address) * 0x100000001b3; // FNV-1a, Fowler, Noll, Vo
+    frames->hash = (frames->hash ^ found.address) * 0x100000001b3; // in the manner of FNV-1a
 }
 
 // ---- Their lines
@@ -68,10 +68,17 @@ static bool is_of_toolkit(const char *file)
     return false;
 }
 
+typedef struct Line {
+    uint64_t hash; // of the frames
+    char file[sizeof((Place *)NULL)->file];
+    int line;
+    char caller[sizeof((Place *)NULL)->caller];
+} Line;
+
 // Takes the first line that is neither the simulator's, whose folder that of the first address tells, nor of CUDA's or
-// the system's headers. addr2line tells of each address itself, and then "file:line", first the innermost of functions
-// that were inlined.
-static void take_line(FILE *lines, Place *p)
+// the system's headers; and the next such line, its caller's. addr2line tells of each address itself, and then
+// "file:line", first the innermost of functions that were inlined.
+static void take_line(FILE *lines, Line *found)
 {
     char text[500], own[500] = "";
     int address = 0;
@@ -79,7 +86,7 @@ static void take_line(FILE *lines, Place *p)
         char *colon = strrchr(text, ':'), *slash = strrchr(text, '/');
         const int line = colon ? atoi(colon + 1) : 0;
         address += strncmp(text, "0x", 2) == 0;
-        if (line <= 0 || !slash || p->line > 0 || strlen(text) >= sizeof p->file)
+        if (line <= 0 || !slash || found->caller[0] || strlen(text) >= sizeof found->file)
             continue; // read on, so that addr2line can end
         *colon = 0;
         if (address == 1)
@@ -87,13 +94,18 @@ static void take_line(FILE *lines, Place *p)
         if ((own[0] && strncmp(text, own, strlen(own)) == 0) || is_of_toolkit(text) ||
             strncmp(text, "/usr/include/", strlen("/usr/include/")) == 0)
             continue;
-        snprintf(p->file, sizeof p->file, "%s", text);
-        p->line = line;
+        if (found->line > 0) {
+            snprintf(found->caller, sizeof found->caller, "%.*s:%d", (int)sizeof found->caller - 20, slash + 1, line);
+            continue;
+        }
+        snprintf(found->file, sizeof found->file, "%s", text);
+        found->line = line;
     }
 }
 
-// The program is handed over as an open file, since its name may be another one where /proc is another namespace's.
-static void ask_line(const Frames *frames, Place *p)
+// The program is handed over as an open file, which must not be closed in it: where /proc is another namespace's, it
+// has no name.
+static void ask_line(const Frames *frames, Line *found)
 {
     char command[100 + 24 * MOST_FRAMES];
     const int program = open("/proc/self/exe", O_RDONLY);
@@ -104,7 +116,7 @@ static void ask_line(const Frames *frames, Place *p)
     snprintf(command + length, sizeof command - (size_t)length, " 2>/dev/null </dev/null");
     FILE *lines = program >= 0 ? popen(command, "r") : NULL;
     if (lines) {
-        take_line(lines, p);
+        take_line(lines, found);
         pclose(lines);
     }
     if (program >= 0)
@@ -115,20 +127,20 @@ static void ask_line(const Frames *frames, Place *p)
 static void find_line(const Frames *frames, Place *p)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static Place known[MOST_LOOKUPS];
+    static Line known[MOST_LOOKUPS];
     static int count;
-    p->way = frames->hash;
     pthread_mutex_lock(&lock);
     int k = 0;
-    while (k < count && known[k].way != frames->hash)
+    while (k < count && known[k].hash != frames->hash)
         k++;
     if (k == count && count < MOST_LOOKUPS) {
-        known[count++].way = frames->hash;
+        known[count++].hash = frames->hash;
         ask_line(frames, &known[k]);
     }
     if (k < count) {
         memcpy(p->file, known[k].file, sizeof p->file);
         p->line = known[k].line;
+        memcpy(p->caller, known[k].caller, sizeof p->caller);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -350,7 +350,8 @@ template <bool all> __global__ void sources_overlap(int *out)
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         for (int k = 0; k < 2; k++) {
             asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::
-                         "l"(out + 16 * k), "r"((unsigned)__cvta_generic_to_shared(values + 8 * k)), "r"(64) : "memory");
+                         "l"(out + 16 * k), "r"((unsigned)__cvta_generic_to_shared(values + 8 * k)), "r"(64)
+                         : "memory");
             asm volatile("cp.async.bulk.commit_group;" ::: "memory");
         }
         asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(all ? 0 : 1) : "memory");
@@ -369,12 +370,12 @@ template <bool all> static void run_sources_overlap()
 
 // Each lane has its next element copied while it uses the one before; the last lanes have fewer. `gap`: places stay
 // empty between the elements.
-template <bool gap, bool wait> __global__ void wait_in_parts(const int *in, int *out)
+template <bool gap, bool wait> __global__ void wait_in_parts(const int *in, int *out, unsigned elements)
 {
     __shared__ int tile[2][48];
     const unsigned lane = threadIdx.x, at = gap ? lane + lane / 8 : lane;
     int sum = 0, count = 0;
-    for (unsigned i = lane; i < 44; i += 32, count++) {
+    for (unsigned i = lane; i < elements; i += 32, count++) {
         __pipeline_memcpy_async(&tile[count & 1][at], &in[i], sizeof(int));
         __pipeline_commit();
         if (count > 0) {
@@ -387,11 +388,40 @@ template <bool gap, bool wait> __global__ void wait_in_parts(const int *in, int 
     out[lane] = sum + tile[(count - 1) & 1][at];
 }
 
-template <bool gap, bool wait> static void run_wait_in_parts()
+template <bool gap, bool wait, unsigned elements = 44> static void run_wait_in_parts()
 {
-    int *in = zeros<int>(44), *out = zeros<int>(32);
-    wait_in_parts<gap, wait><<<1, 32>>>(in, out);
+    int *in = zeros<int>(elements), *out = zeros<int>(32);
+    wait_in_parts<gap, wait><<<1, 32>>>(in, out, elements);
     finish_and_free(in, out);
+}
+
+// Two lanes have the same bytes copied out, and wait, or not, before all write them again.
+template <bool wait> __global__ void source_of_two(int *out)
+{
+    __shared__ __align__(128) char tile[128];
+    const unsigned lane = threadIdx.x;
+    for (unsigned k = lane; k < 128; k += 32)
+        tile[k] = k;
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncwarp();
+    if (lane < 2) {
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::
+                     "l"(out + 32 * lane), "r"((unsigned)__cvta_generic_to_shared(tile)), "r"(128) : "memory");
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        if (wait)
+            asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    }
+    __syncwarp();
+    for (unsigned k = lane; k < 128; k += 32)
+        tile[k] = -1;
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+template <bool wait> static void run_source_of_two()
+{
+    int *out = zeros<int>(64);
+    source_of_two<wait><<<1, 32>>>(out);
+    finish_and_free(out);
 }
 
 // Ends an mbarrier: one thread does, or a whole warp.
@@ -457,6 +487,11 @@ static const Case CASES[] = {
     {"parts-no-last-wait", run_wait_in_parts<false, false>},
     {"parts-with-gaps", run_wait_in_parts<true, true>},
     {"parts-with-gaps-no-last-wait", run_wait_in_parts<true, false>},
+    {"parts-one-lane", run_wait_in_parts<false, true, 33>},
+    {"parts-all-but-one-lane", run_wait_in_parts<true, true, 63>},
+    {"parts-with-gaps-some-lanes", run_wait_in_parts<true, true, 47>},
+    {"bulk-source-of-two-lanes", run_source_of_two<true>},
+    {"bulk-source-of-two-lanes-no-wait", run_source_of_two<false>},
     {"barrier-ended", run_end_barrier<1>},
     {"barrier-ended-by-a-warp", run_end_barrier<32>},
 };

@@ -314,6 +314,43 @@ template <Stores stores> static void run_store_in_one_place()
     finish_and_free(out);
 }
 
+// Each lane that finds a 0 sets the flag, at its own turn: by PTX's memory model a race, though all store the same.
+__global__ void flag_at_turns(const int *in, int *found)
+{
+    const int lane = threadIdx.x;
+#pragma unroll 1
+    for (int k = 0; k < 4; k++)
+        if (in[lane] == k)
+            *found = 1;
+}
+
+static void run_flag_at_turns()
+{
+    int *in = numbers(32), *found = zeros<int>(1);
+    flag_at_turns<<<1, 32>>>(in, found);
+    finish_and_free(in, found);
+}
+
+// Half of the warp stores in one allocation, half in another: once the same value, or another one after that.
+template <bool again> __global__ void store_in_two(int *a, int *b, int turns)
+{
+    const int lane = threadIdx.x;
+    int *place = lane < 16 ? a : b;
+    if (!again)
+        *place = 1;
+#pragma unroll 1
+    for (int k = 0; again && k < turns; k++)
+        if (lane % 16 == k)
+            *place = k; // racy: lane 0's 0 and lane 1's 1
+}
+
+template <bool again> static void run_store_in_two()
+{
+    int *a = zeros<int>(32), *b = zeros<int>(32);
+    store_in_two<again><<<1, 32>>>(a, b, 2);
+    finish_and_free(a, b);
+}
+
 static const Case CASES[] = {
     {"tree", run_warp_tree<BOTH>},
     {"tree-no-wait-before-write", run_warp_tree<NOT_BEFORE_WRITE>},
@@ -348,6 +385,9 @@ static const Case CASES[] = {
     {"queue", run_warp_queue<true>},
     {"queue-refilled-too-early", run_warp_queue<false>},
     {"one-place-one-value", run_store_in_one_place<ONE_VALUE>},
+    {"one-place-one-value-at-turns", run_flag_at_turns},
+    {"one-place-of-two-allocations", run_store_in_two<false>},
+    {"one-place-of-two-allocations-at-turns", run_store_in_two<true>},
     {"one-place-unrolled", run_store_in_one_place<UNROLLED>},
     {"one-place-rolled", run_store_in_one_place<ROLLED>},
     {"one-place-in-turn", run_store_in_one_place<IN_TURN>},
