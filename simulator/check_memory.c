@@ -124,6 +124,11 @@ static int line_of(const Statement *s)
     return s->own_line > 0 ? s->own_line : s->source_line;
 }
 
+static int file_of(const Statement *s)
+{
+    return s->own_line > 0 ? s->own_file : s->source_file;
+}
+
 // Whether two instructions of the kernel are in a loop, with a barrier of the whole block between them. Then the one
 // further down races with the one further up in the next turn.
 static bool races_in_next_turn(const Program *program, const Instr *i, const Instr *j)
@@ -143,7 +148,7 @@ static void say_between(const Program *program, const Instr *i, const Instr *j, 
 {
     const int one = line_of(i->statement), two = line_of(j->statement);
     const int low = one < two ? one : two, high = one < two ? two : one;
-    if (low <= 0)
+    if (low <= 0 || file_of(i->statement) != file_of(j->statement))
         snprintf(between, space, "between them");
     else if (low == high)
         snprintf(between, space, "between two executions of line %d, or its index reaches another thread's part", low);
@@ -161,8 +166,10 @@ static void hint_of(const Race *race, const Program *program, const Instr *i, co
     const bool both_strong = is_strong(a) && is_strong(b);
     char between[120];
     say_between(program, i, j, between, sizeof between);
-    if (is_under_way(a) || is_under_way(b))
+    if (is_under_way(a))
         snprintf(hint, space, "the copy may still be under way: nobody has waited for it %s", between);
+    else if (is_under_way(b))
+        snprintf(hint, space, "the copy begins while others may still use these bytes: a barrier is missing before it");
     else if (both_strong && (!reaches(i, a, b) || !reaches(j, a, b)))
         snprintf(hint, space, "an atomic operation of block scope (_block) is none for the threads of another block");
     else if (both_strong && same_block)
