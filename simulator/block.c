@@ -257,6 +257,7 @@ static void start_block(Block *b, uint64_t place)
     for (int n = 0; n < b->warp_count; n++) {
         const uint32_t rest = b->threads - (uint32_t)n * LANES;
         b->warps[n].instructions = 0;
+        b->warps[n].awaited.expected = 0;
         sim_start_warp(&b->warps[n], rest >= LANES ? ALL_LANES : (1u << rest) - 1);
     }
 }
@@ -330,7 +331,14 @@ static _Noreturn void report_endless(Block *b, const char *what)
 {
     Warp *w = busiest_warp(b);
     const Path *p = sim_next_path(w);
-    sim_fault(w, p ? sim_loop_around(p) : NULL, p ? __builtin_ctz(p->mask) : -1, cudaErrorLaunchTimeout, "%s", what);
+    char waits[120] = "", bytes[40] = "";
+    if (w->awaited.expected && w->awaited.bytes)
+        snprintf(bytes, sizeof bytes, ", and %lld bytes", (long long)w->awaited.bytes);
+    if (w->awaited.expected)
+        snprintf(waits, sizeof waits, "; it waits at an mbarrier, for %u of %u arrivals%s", w->awaited.missing,
+                 w->awaited.expected, bytes);
+    sim_fault(w, p ? sim_loop_around(p) : NULL, p ? __builtin_ctz(p->mask) : -1, cudaErrorLaunchTimeout, "%s%s", what,
+              waits);
 }
 
 static _Noreturn void report_stuck(Block *b)

@@ -178,6 +178,13 @@ void sim_mbarrier_test(Warp *w, const Instr *i, uint32_t mask)
     }
     *d = (*d & ~mask) | over;
     w->yields = over != mask;
+    w->awaited.expected = 0;
+    if (w->yields) {
+        const Mbarrier *b = at[__builtin_ctz(mask & ~over)];
+        w->awaited.missing = b->pending;
+        w->awaited.expected = b->expected;
+        w->awaited.bytes = b->bytes;
+    }
 }
 
 // In pieces of 8 bytes: device memory is read and written with relaxed atomic accesses, as in lanes.h.

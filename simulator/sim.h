@@ -551,6 +551,10 @@ struct Warp {
     uint32_t arrived;       // lanes that have come to the cluster's barrier, which others have not yet
     uint32_t passed;        // lanes that may go on there, and have not waited yet
     bool yields;            // its path asked in vain whether a phase is over: the others have their turn
+    struct {
+        uint32_t missing, expected; // arrivals; none expected: its last question was not in vain
+        int64_t bytes;
+    } awaited; // at the mbarrier that it asked
     int number;
     uint64_t instructions;
     uint32_t undefined; // registers that hold what nobody wrote: these,

@@ -74,6 +74,21 @@ static long most_kib_used()
     return kib;
 }
 
+// The 32 threads of its block arrive at an mbarrier that awaits 33.
+__global__ void miscounts()
+{
+    __shared__ unsigned long long barrier;
+    const unsigned at = (unsigned)__cvta_generic_to_shared(&barrier);
+    unsigned over = 0;
+    if (threadIdx.x == 0)
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 33;" ::"r"(at) : "memory");
+    __syncthreads();
+    asm volatile("{ .reg .b64 before; mbarrier.arrive.shared::cta.b64 before, [%0]; }" ::"r"(at) : "memory");
+    while (!over)
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+                     : "=r"(over) : "r"(at) : "memory");
+}
+
 int main(int, char **arguments)
 {
     int *p;
@@ -83,6 +98,7 @@ int main(int, char **arguments)
     case 'w': deep::waits<3><<<2000, 256>>>(p); break;
     case 'c': counts_while_it_waits<<<2000, 256>>>(p); break;
     case 'f': fails<<<1, 64>>>(p); break;
+    case 'm': miscounts<<<1, 32>>>(); break;
     case 'l': leaves<<<3000, 1024>>>(p, p + 1); break;
     case 'n':
         deep::hidden<<<1, 1>>>();

@@ -34,6 +34,12 @@ def test_an_endless_loop_is_named(what, line, said, together, program):
     assert re.search(said, result.stderr) and f"lanes_and_loops.cu:{line})" in result.stderr, result.stderr
 
 
+def test_who_waits_at_an_mbarrier_in_vain_is_told_for_what(program):
+    """Broken: where fewer threads arrive at an mbarrier than it awaits, a student learns of an endless loop only."""
+    result = run(program, "miscounts", SIM_MAX_INSTRUCTIONS="100000")
+    assert "endless loop" in result.stderr and "it waits at an mbarrier, for 1 of 33 arrivals" in result.stderr, result.stderr
+
+
 def test_every_thread_tells_that_its_assertion_failed(program):
     """Broken: of several failed assertions only the first is printed, or not as CUDA prints them."""
     result = run(program, "fails")
