@@ -444,8 +444,9 @@ def labelledgpu(_):
     for tool in dict.fromkeys(row["tool"] for row in rows):
         found = [row["ours"] for row in rows if row["tool"] == tool and int(row["errors"] or 0) > 0]
         mistakes = [row for row in found if row["label"] != "clean"]
-        lines.append([tool, *map(str, (len(mistakes), sum(row["reported"] != "" for row in mistakes), len(found) - len(mistakes)))])
-    return table(["compute-sanitizer's tool", "mistakes reported", "of these by the simulator", "accused without a mistake"], lines)
+        ran = sum(row["tool"] == tool for row in rows)
+        lines.append([tool, *map(str, (f"{ran} of {len(ours)}", len(mistakes), sum(row["reported"] != "" for row in mistakes), len(found) - len(mistakes)))])
+    return table(["compute-sanitizer's tool", "ran on", "mistakes reported", "of these by the simulator", "accused without a mistake"], lines)
 
 
 GROUPS = {"steps": "the steps, and CUB's reduction", "scan": "the steps of the prefix sum, and CUB's", "labs": "the labs", "programs": "tests/programs",

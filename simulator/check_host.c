@@ -224,6 +224,13 @@ void sim_find_wrong_free(const char *call, const void *pointer)
                                                              : "it frees only what CUDA has allocated");
 }
 
+// Whether the C library's free() looks there when it is given an allocation of the device.
+static bool is_looked_at_by_free(uint64_t address, bool writes)
+{
+    const Allocation *above = sim_allocation_above(address);
+    return !writes && above && above->address - address == sizeof(size_t);
+}
+
 void sim_find_host_access(uint64_t address, bool writes, const void *instruction)
 {
     char title[400], what[300];
@@ -240,7 +247,8 @@ void sim_find_host_access(uint64_t address, bool writes, const void *instruction
     sim_find_host_line(instruction, &host);
     kind = holds(a, address) ? HOST_POINTER : kind;
     sim_add_finding(kind, title, &host, 1,
-                    kind != HOST_POINTER       ? ""
+                    is_looked_at_by_free(address, writes) ? "cudaFree frees it; free and delete are for the host's own"
+                    : kind != HOST_POINTER     ? ""
                     : a->kind == MODULE_MEMORY ? "cudaMemcpyFromSymbol and cudaMemcpyToSymbol copy it"
                                                : "cudaMemcpy copies it");
 }

@@ -101,7 +101,8 @@ static uint8_t *reserve(size_t bytes)
 static void set_range(Range *range, uint8_t *addresses, uint8_t *memory, size_t bytes)
 {
     const uint64_t begin = (uint64_t)(uintptr_t)addresses;
-    *range = (Range){.begin = begin, .end = begin + bytes, .memory = memory, .next = begin};
+    // What lies before the first allocation is in the range, too: free(), given a pointer to it, looks there first.
+    *range = (Range){.begin = begin, .end = begin + bytes, .memory = memory, .next = begin + LEAST_ALIGNMENT};
 }
 
 static bool reserve_ranges(void)

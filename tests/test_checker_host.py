@@ -67,13 +67,14 @@ def test_results_that_nobody_wrote(host, tmp_path, word, title):
 @pytest.mark.parametrize("word, kind, title", [
     ("host reads", "host-pointer", "the host reads device memory: byte 16 of the 2nd cudaMalloc's 400 bytes"),
     ("host writes", "host-pointer", "the host writes device memory: byte 16 of the 2nd cudaMalloc's 400 bytes"),
+    ("host frees", "out-of-bounds", "the host reads device memory: 8 bytes before the 1st cudaMalloc's 64 bytes"),
     ("host reads variable", "host-pointer", "the host reads device memory: byte 12 of a variable's 100 bytes"),
     ("host reads freed", "use-after-free", "the host reads device memory: byte 4 of the 2nd cudaMalloc's 400 bytes, which cudaFree "
      "has freed")])
 def test_the_host_touches_device_memory(host, tmp_path, word, kind, title):
     """Broken: the program dies without a word, or without its findings."""
-    found, said, _ = only(host, tmp_path, word)
-    assert (found, said) == (kind, title)
+    found, said, result = only(host, tmp_path, word)
+    assert (found, said) == (kind, title) and ("cudaFree frees it" in result.stderr) == (word == "host frees")
 
 
 @pytest.mark.parametrize("word, hint", [
