@@ -109,8 +109,6 @@ static void touch(const std::string &word)
     cudaGetSymbolAddress(&symbol, variable);
     if (word == "host reads")
         host[0] = device[4];
-    if (word == "host frees")
-        free(other);
     if (word == "host writes")
         device[4] = 1;
     if (word == "host reads variable")
