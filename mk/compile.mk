@@ -26,7 +26,15 @@ no-nvcc:
 # compiling step02_bitops (program 3 of the ladder's 15)
 place = $(words $(shell printf '%s\n' $(1) | sed '/^$(subst /,\/,$(2))$$/q'))
 progress = @echo "compiling $(patsubst build/sim/%,%,$(@D))$(2) (program $(call place,$(1),$@) of the ladder's $(words $(1)))"
-its_kind = $(or $(filter %/$(@F),$(GPU_PROGRAMS)),$(call programs_of,$(@F)))
+its_kind = $(or $(filter %/$(basename $(@F)),$(GPU_PROGRAMS)),$(call programs_of,$(basename $(@F))))
+
+# A program for the simulator is compiled and linked apart: whoever changes the simulator only links anew.
+.SECONDARY: # objects stay
+define compile_for_simulator
+@mkdir -p $(@D)
+$(Q)$(NVCC) -c $(SIM_NVCCFLAGS) $(extra) -o $@ $<
+endef
+link_with_simulator = $(Q)$(NVCC) $(SIM_NVCCFLAGS) -o $@ $< $(extra) $(SIM_LIBRARIES)
 
 # The programs of a ladder, $(1).
 define compile
@@ -34,10 +42,12 @@ define compile
 	$$(call progress,$$(its_kind))
 	$$(Q)$$(NVCC) $$(NVCCFLAGS) -arch=$$(ARCH) -o $$@ $$<
 
-build/sim/%/$(1): %/$(1).cu build/sim/libsimulator.a | $(NEEDS_NVCC)
-	$$(call progress,$$(its_kind:%=build/sim/%), for the simulator)
-	@mkdir -p $$(@D)
-	$$(Q)$$(NVCC) $$(SIM_NVCCFLAGS) -o $$@ $$< $$(SIM_LIBRARIES)
+build/sim/%/$(1).o: %/$(1).cu .sim-flags | $(NEEDS_NVCC)
+	$$(call progress,$$(its_kind:%=build/sim/%.o), for the simulator)
+	$$(compile_for_simulator)
+
+build/sim/%/$(1): build/sim/%/$(1).o build/sim/libsimulator.a
+	$$(link_with_simulator)
 endef
 $(foreach ladder,$(LADDERS),$(eval $(call compile,$(ladder))))
 

@@ -26,13 +26,15 @@ lab-programs: $(filter-out $(LEFT_OUT),$(shell $(call LABS_PY,programs)))
 endif
 
 # The first comment says how a program is built: of a CUDA program the options before -o and the libraries behind its name, of a C program all.
-built = $(shell sed -n 's|^// Build and run: \(.*\) && .*|\1|p' $<)
-extra = $(filter-out nvcc -O3 -arch=native -o %.cu $(notdir $@),$(built))
+built = $(shell sed -n 's|^// Build and run: \(.*\) && .*|\1|p' $(wildcard labs/$*.cu labs/$*.c))
+build/sim/labs/% build/labs/%: extra = $(filter-out nvcc -O3 -arch=native -o %.cu $(notdir $*),$(built))
 
-build/sim/labs/%: labs/%.cu build/sim/libsimulator.a | $(NEEDS_NVCC)
+build/sim/labs/%.o: labs/%.cu .sim-flags | $(NEEDS_NVCC)
 	@echo 'compiling labs/$(*D) for the simulator'
-	@mkdir -p $(@D)
-	$(Q)$(NVCC) $(SIM_NVCCFLAGS) -o $@ $< $(extra) $(SIM_LIBRARIES)
+	$(compile_for_simulator)
+
+build/sim/labs/%: build/sim/labs/%.o build/sim/libsimulator.a
+	$(link_with_simulator)
 
 build/labs/%: labs/%.cu .build-flags | $(NEEDS_NVCC)
 	@echo 'compiling labs/$(*D)'

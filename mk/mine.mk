@@ -11,10 +11,9 @@ build/mine/reduce: build/mine/reduce.cu | $(NEEDS_NVCC)
 	@echo "compiling $$FILE"
 	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $<
 
-build/sim/mine/reduce: build/mine/reduce.cu build/sim/libsimulator.a | $(NEEDS_NVCC)
+build/sim/mine/reduce.o: build/mine/reduce.cu .sim-flags | $(NEEDS_NVCC)
 	@echo "compiling $$FILE for the simulator"
-	@mkdir -p $(@D)
-	$(Q)$(NVCC) $(SIM_NVCCFLAGS) -o $@ $< $(SIM_LIBRARIES)
+	$(compile_for_simulator)
 
 mine: say-device ## your own kernel beside the ladder: make mine FILE=my/reduce.cu (docs/mine.md)
 	+@scripts/one_at_a_time.sh $(MAKE) --no-print-directory mine-alone

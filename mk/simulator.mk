@@ -16,8 +16,9 @@ build/sim/announced: $(wildcard simulator/*.[ch]) .sim-flags | $(NEEDS_NVCC)
 	@echo 'compiling the simulator'
 	@mkdir -p build/sim/objects && touch $@
 
-build/sim/objects/%.o: simulator/%.c $(wildcard simulator/*.h) .sim-flags | build/sim/announced
-	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -o $@ $<
+build/sim/objects/%.o: simulator/%.c .sim-flags | build/sim/announced
+	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -MMD -MP -MF $(@:.o=.d) -o $@ $<
+-include $(SIM_OBJECTS:.o=.d)
 
 build/sim/libsimulator.a: $(SIM_OBJECTS)
 	$(Q)rm -f $@ && ar rcs $@ $(SIM_OBJECTS)
@@ -54,10 +55,12 @@ compare-numba: ## the same reduction in Numba's simulator and in ours
 
 # Programs of which it is known what is wrong with them, if anything: tests/labelled/labels.csv.
 LABELLED := $(patsubst tests/labelled/%.cu,build/sim/labelled/%,$(wildcard tests/labelled/*.cu))
-$(LABELLED): build/sim/labelled/%: tests/labelled/%.cu tests/labelled/cases.h build/sim/libsimulator.a | $(NEEDS_NVCC)
+$(LABELLED:=.o): build/sim/labelled/%.o: tests/labelled/%.cu tests/labelled/cases.h .sim-flags | $(NEEDS_NVCC)
 	@echo 'compiling $< for the simulator'
-	@mkdir -p $(@D)
-	$(Q)$(NVCC) $(SIM_NVCCFLAGS) -o $@ $< $(SIM_LIBRARIES)
+	$(compile_for_simulator)
+
+$(LABELLED): %: %.o build/sim/libsimulator.a
+	$(link_with_simulator)
 
 labelled: ## the labelled programs, and what the checker reports of them: tests/labelled/results.csv
 	$(COMPILE) $(LABELLED)
