@@ -611,6 +611,12 @@ def made(kind, step, words):
     return KINDS[kind](step, *words)
 
 
+def all_pages():
+    """The pages that may have markers."""
+    return [ROOT / "README.md", *(path for pattern in ("[!.]*/README.md", "docs/*.md", "simulator/[!R]*.md", "labs/*/*/README.md", "labs/*/README.md",
+                                                       "scan/*/README.md") for path in sorted(ROOT.glob(pattern)))]
+
+
 def filled(path):
     """The page's text with everything between its markers made anew."""
     folder = path.parent.relative_to(ROOT).as_posix()
@@ -634,8 +640,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a page is stale")
     options = parser.parse_args()
-    pages = {path: filled(path) for path in [ROOT / "README.md", *sorted(ROOT.glob("[!.]*/README.md")), *sorted(ROOT.glob("docs/*.md")),
-                                               *sorted(ROOT.glob("labs/**/README.md")), *sorted(ROOT.glob("scan/*/README.md"))]}
+    pages = {path: filled(path) for path in all_pages()}
     stale = [path for path, text in pages.items() if text != path.read_text(encoding="utf-8")]
     for path in stale:
         if options.check:

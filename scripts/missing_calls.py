@@ -44,7 +44,7 @@ def line_about(name, where):
     if name.startswith(("cuda", "__cuda")):
         return f"the simulator has no {name}{where}"
     if re.match(r"cu[A-Z]", name):
-        return f"the simulator has no {name}{where}; simulator/README.md lists the calls of the driver that it has"
+        return f"the simulator has no {name}{where}; simulator/covers.md lists the calls of the driver that it has"
     return f"nobody defines {demangled(name)}{where}: is a file missing in FILE, or a library in FLAGS?"
 
 

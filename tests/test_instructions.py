@@ -672,14 +672,14 @@ def test_initial_values(tmp_path):
 
 
 def test_the_table_is_the_one_that_the_page_shows():
-    """Broken: simulator/README.md lists instructions that the simulator refuses, or leaves out what it knows. After a
+    """Broken: simulator/covers.md lists instructions that the simulator refuses, or leaves out what it knows. After a
     change of the table: make coverage tables."""
     printed = subprocess.run([ROOT / "build/sim/coverage"], capture_output=True, text=True, check=True).stdout
     assert printed == (ROOT / "simulator/coverage.csv").read_text()
 
 
 def test_the_calls_are_those_that_the_page_shows():
-    """Broken: simulator/README.md lists a call of CUDA that the library does not have, or leaves one out. After a new call: make coverage tables."""
+    """Broken: simulator/covers.md lists a call of CUDA that the library does not have, or leaves one out. After a new call: make coverage tables."""
     with open(ROOT / "simulator/calls.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     had = coverage_calls.had_by(ROOT / "build/sim/libsimulator.a")

@@ -235,7 +235,7 @@ def test_accesses_of_matrices_are_counted(name, tmp_path):
 def test_counters_of_matrices_equal_those_of_an_h200(tmp_path):
     """Broken: accesses, conflicts or sectors of matrices are not what Nsight Compute reads on an H200.
 
-    gpu/matrix_accesses.h200.csv was read by ncu --csv --metrics, with the metrics of simulator/README.md and smsp__inst_executed_op_ldsm.sum,
+    gpu/matrix_accesses.h200.csv was read by ncu --csv --metrics, with the metrics of simulator/counters.md and smsp__inst_executed_op_ldsm.sum,
     a row for each launch. Loads of bytes ran there too, but the compiler had removed them.
     """
     program = build(ROOT / "tests/gpu/matrix_accesses.cu", tmp_path / "matrix_accesses")

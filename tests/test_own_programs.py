@@ -66,7 +66,7 @@ def test_what_is_missing_is_named(tmp_path):
         f"nobody defines elsewhere(int) (called in {other}): is a file missing in FILE, or a library in FLAGS?",
         f"the simulator has no cuBLAS (cublasCreate_v2, cublasBar, called in {file}): "
         "write the kernel yourself, or use a library for the CPU, such as OpenBLAS",
-        f"the simulator has no cuFoo (called in {file}); simulator/README.md lists the calls of the driver that it has",
+        f"the simulator has no cuFoo (called in {file}); simulator/covers.md lists the calls of the driver that it has",
         f"the simulator has no cudaBar (called in {file}, {other})", f"the simulator has no cudaFoo (called in {file})"], result.stderr
     (tmp_path / "missing.cu").write_text("#include <nccl_of_tests.h>\n")
     result = make("-s", "sim", f"FILE={file}")
