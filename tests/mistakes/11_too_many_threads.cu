@@ -1,6 +1,6 @@
 // Sets 2048 elements by one block of 2048 threads, which no GPU has. Nobody asks whether it was launched.
 // finds: unchecked-error "1024"
-// also: uninitialised nothing-happened
+// also: uninitialised
 #include <cstdio>
 
 __global__ void fill(float *values)
