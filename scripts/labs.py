@@ -19,6 +19,7 @@ import tempfile
 from pathlib import Path
 
 import files
+import findings
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = "// ==== Harness"
@@ -29,7 +30,7 @@ SMALL_SIZES = {"accuracy": "300007", "coalescing": "512", "cpu": "4194304", "lau
 COUNTED = ("kernel", "grid", "block", "warp_instructions", "shared_loads", "bank_conflicts", "global_load_requests", "global_load_sectors",
            "global_store_sectors", "shuffles", "block_barriers")
 USUAL_SIZE = "4096"
-STATUSES = {0: "PASS", 1: "FAIL", 2: "REFUSED", 77: "SKIP"}
+STATUSES = {0: "PASS", 1: "FAIL", 2: "REFUSED", 77: "SKIP", findings.STATUS: "FINDING"}
 # So that Open MPI also starts as root, in a container, and more ranks than there are cores, which then let each other run while
 # they wait; counts hyper-threads as cores; and leaves it to the program to say why it ended.
 FEWEST_RANKS = 4
@@ -119,20 +120,21 @@ def command(source, simulated):
 
 
 def run_program(words, limit, counters):
-    """Status, what was printed, and the first line on stderr. Ends all that it started."""
+    """Status, what was printed, the first line on stderr, and the checker's findings there. Ends all that it started."""
     child = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
-                             env=os.environ | MPI_ENVIRONMENT | {"SIM_COUNTERS": str(counters)})
+                             env=os.environ | MPI_ENVIRONMENT | findings.environment() | {"SIM_COUNTERS": str(counters)})
     try:
         printed, errors = child.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
-        return "HANG", "", f"no end after {limit} s: it hangs, or N is too large for TIME_LIMIT"
+        return "HANG", "", f"no end after {limit} s: it hangs, or N is too large for TIME_LIMIT", []
     finally:
         if child.poll() is None:
             os.killpg(child.pid, signal.SIGKILL)
             child.communicate()
-    why = (errors.splitlines() or [""])[0].removeprefix("FAIL: ")
+    found, others = findings.apart(errors)
     status = STATUSES.get(child.returncode, "CRASH")
-    return status, printed, f"exit status {child.returncode} {why}" if status == "CRASH" else why
+    why = findings.how_many(others) + ":" if status == "FINDING" else (others or [""])[0].removeprefix("FAIL: ")
+    return status, printed, f"exit status {child.returncode} {why}" if status == "CRASH" else why, findings.fresh(found, set())
 
 
 def program_rows(printed, step):
@@ -175,11 +177,11 @@ def run_step(source, options, directory):
     counters.unlink(missing_ok=True)
     lab = source.parent.parent.name
     size = options.size or (small_size(lab) if options.simulated else None)
-    header = rows = []
+    header = rows = found = []
     why = obstacle(source, options.simulated, options.nvcc)
     status = "SKIP"
     if not why:
-        status, printed, why = run_program([*command(source, options.simulated), "--csv", *([size] if size else [])], options.time_limit, counters)
+        status, printed, why, found = run_program([*command(source, options.simulated), "--csv", *([size] if size else [])], options.time_limit, counters)
         if status == "PASS":
             header, rows = program_rows(printed, step)
             status, why = ("PASS", why) if rows else ("GARBAGE", f"no CSV, but: {printed[:60]!r}")
@@ -194,6 +196,7 @@ def run_step(source, options, directory):
             print(f"    {why}")
     else:
         print(f"    {status}  {why}")
+        print(*found, sep="\n", end="\n" if found else "")
     return status, header, rows
 
 

@@ -85,6 +85,7 @@ report_counters() { # of the rows that the simulator wrote; the table shows thei
 if [ $simulated ]; then
     number='nan'
     export SIM_COUNTERS="$work/counters"
+    [ ! -t 1 ] || export CLICOLOR_FORCE=1 # findings are coloured although they go through a file
     header=step,status # until the first program says more
     printf '%-29s %13s %8s %13s %10s %13s %13s %10s\n' "$elements elements, simulated" instructions "lanes on" \
         "shared ld+st" conflicts "load requests" sectors barriers
@@ -102,6 +103,7 @@ for program; do
     printf '%-29s ' "[$index/$#] $step …"
     # In the background, so that an interrupt is heard at once.
     started=$SECONDS
+    : > "$work/findings"
     timeout --kill-after=2 "$limit" "$program" --csv $options "$elements" > "$work/out" 2> "$work/err" &
     child=$!
     wait "$child" 2> /dev/null
@@ -116,6 +118,10 @@ for program; do
         row="$step,${row##*"$step,"}"
         { cat "$work/printed"; echo "$row"; } > "$work/out"
     fi
+    if [ $simulated ] && [ -s "$work/err" ]; then # the checker's findings are shown whole, below the step's line
+        mv "$work/err" "$work/said"
+        python3 "$(dirname "$0")/findings.py" "$work/said" "$work/err" > "$work/findings"
+    fi
     why=$(head -n 1 "$work/err")
     why=${why#FAIL: }
     case $exit_status in
@@ -124,6 +130,7 @@ for program; do
         77) status=SKIP ;;
         2) status=REFUSED ;; # the array does not fit
         124) status=HANG why="no end after $limit s: it hangs, or N is too large for TIME_LIMIT" ;;
+        88) status=FINDING why="$(grep -E '^[0-9]+ finding' "$work/err" || echo findings):" ;;
         *) status=CRASH why="exit status $exit_status ${why}" ;;
     esac
     if [ $status = PASS ] && ! [[ $row =~ ^[^,]+,[^,]+,$elements,[0-9]+,$number,$number,$number,$number,$number,[0-9.]+,PASS$ ]]; then
@@ -141,6 +148,7 @@ for program; do
         if [ $simulated ]; then report_counters; else report_times; fi
     else
         printf '%12s  %s\n' "$status" "${why//$'\n'/ }"
+        cat "$work/findings"
         before_ms=
         echo "!$step $status" >> "$work/csv"
         if [ $status = SKIP ]; then skipped=$((skipped + 1)); else failed=$((failed + 1)); fi

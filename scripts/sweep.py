@@ -15,15 +15,17 @@ import tempfile
 from pathlib import Path
 
 import files
+import findings
 
 COLUMNS = ["step", "cache", "device", "elements", "launches", "median_ms", "min_ms", "q1_ms", "q3_ms", "gb_per_s", "peak_gb_per_s", "status"]
 ROOT = Path(__file__).resolve().parent.parent
 FINE = ("PASS", "SKIP", "REFUSED")
-STATUS = {1: "FAIL", 2: "REFUSED", 77: "SKIP"}
+STATUS = {1: "FAIL", 2: "REFUSED", 77: "SKIP", findings.STATUS: "FINDING"}
 # Powers of four, and between them sizes that are multiples of nothing.
 SIZES = sorted([4**k for k in range(5, 16)] + [2**11 + 1, 2**15 - 1, 2**19 + 1, 2**23 - 1, 2**27 + 1])
 BASELINE_MOST = 2**20  # one thread: seconds a run beyond that
 TIME_LIMIT_S = 300
+TOLD = set()  # the findings that were shown
 BYTES = {"scan": 8}  # that a program reads and writes of each element; others read 4
 
 
@@ -32,12 +34,14 @@ def fail(message):
 
 
 def run(program, elements, options=(), environment=None):
-    """The program's own CSV row as a list, or how it failed."""
+    """The program's own CSV row as a list, or how it failed. What the checker finds is shown, once and not once for each size."""
     try:
         result = subprocess.run([program, "--csv", *options, str(elements)], capture_output=True, text=True,
-                                timeout=TIME_LIMIT_S, env=environment)
+                                timeout=TIME_LIMIT_S, env=(environment or os.environ) | findings.environment())
     except subprocess.TimeoutExpired:
         return "HANG"
+    found = findings.fresh(findings.apart(result.stderr)[0], TOLD)
+    print(*[""] * bool(found), *found, sep="\n", end="\n" * bool(found))
     if result.returncode != 0:
         return STATUS.get(result.returncode, "CRASH")
     row = files.last_row(result.stdout)

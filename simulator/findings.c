@@ -280,6 +280,14 @@ static void write_findings(void)
         fprintf(stderr, "simulator: %s cannot be written\n", name);
 }
 
+// A file's name as one would type it: what lies below the working directory is named from there.
+static const char *short_name(const char *file)
+{
+    char here[4096];
+    const size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
+    return length > 1 && strncmp(file, here, length) == 0 && file[length] == '/' ? file + length + 1 : file;
+}
+
 static void say_place(const Place *p, bool coloured)
 {
     const char *strong = coloured ? "\033[1m" : "", *blue = coloured ? "\033[34m" : "",
@@ -287,7 +295,7 @@ static void say_place(const Place *p, bool coloured)
     char text[300];
     source_text(p, text, sizeof text);
     if (p->line > 0)
-        fprintf(stderr, "  %s-->%s %s%s:%d%s: ", blue, plain, strong, p->file, p->line, plain);
+        fprintf(stderr, "  %s-->%s %s%s:%d%s: ", blue, plain, strong, short_name(p->file), p->line, plain);
     else
         fprintf(stderr, "  %s-->%s ", blue, plain);
     if (p->kernel[0])
@@ -299,9 +307,18 @@ static void say_place(const Place *p, bool coloured)
         fprintf(stderr, "%s%6d |%s     %s\n", blue, p->line, plain, text);
 }
 
+// Whether stderr is a terminal, or ends up on one ($CLICOLOR_FORCE), and nobody objects ($NO_COLOR).
+static bool wants_colour(void)
+{
+    const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE");
+    if (no && *no)
+        return false;
+    return isatty(STDERR_FILENO) || (force && *force && strcmp(force, "0") != 0);
+}
+
 static void say_finding(const Finding *f)
 {
-    const bool coloured = isatty(STDERR_FILENO);
+    const bool coloured = wants_colour();
     fprintf(stderr, "%serror: %s:%s %s\n", coloured ? "\033[1;31m" : "", KINDS[f->kind].words,
             coloured ? "\033[0m" : "", f->title);
     for (int k = 0; k < f->place_count; k++)

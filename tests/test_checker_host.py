@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import subprocess
 
 import pytest
 
@@ -254,3 +255,16 @@ def test_what_is_in_order(order, tmp_path, word, result):
     place of the simulator's dies of memory that was closed to see one."""
     ran, found = findings(order, tmp_path, word)
     assert (found, ran.stderr, ran.returncode, ran.stdout) == ([], "", 0, result)
+
+
+def test_colours_are_for_terminals(host, tmp_path):
+    """Broken: a file or JSON holds colours, a terminal behind make run-all has none, or who wants none gets them."""
+    asked = {"CLICOLOR_FORCE": "1"}
+    plain, coloured, refused = (run(host, "beyond", SIM_FINDINGS=str(tmp_path / "json"), **asks) for asks in ({}, asked, asked | {"NO_COLOR": "1"}))
+    assert "\033[1;31merror: out of bounds:\033[0m cudaMemcpy writes" in coloured.stderr
+    assert "\033" not in plain.stderr + refused.stderr + (tmp_path / "json").read_text()
+
+
+def test_files_are_named_as_one_types_them(host):
+    """Broken: a message in the working folder begins with the whole path, which nobody reads."""
+    assert "--> tests/checker_host.cu:" in subprocess.run([host, "beyond"], cwd=ROOT, capture_output=True, text=True).stderr

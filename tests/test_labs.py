@@ -1,5 +1,6 @@
 """The labs: the diff rule, checks that find planted mistakes, pages with their parts, and the script that runs them."""
 
+import argparse
 import csv
 import functools
 import os
@@ -246,12 +247,24 @@ def test_charts_are_drawn(tmp_path):
 def test_all_ways_to_end_are_told_apart(tmp_path):
     """Broken: a program that fails, hangs or crashes passes for a good one."""
     for text, expected in (("exit 0", "PASS"), ("echo 'FAIL: 1 is wrong' >&2; exit 1", "FAIL"), ("exit 77", "SKIP"), ("exit 2", "REFUSED"),
-                           ("kill -SEGV $$", "CRASH"), ("exec sleep 1000.5", "HANG")):
+                           ("kill -SEGV $$", "CRASH"), ("exec sleep 1000.5", "HANG"), ("exit 88", "FINDING")):
         program = tmp_path / "program"
         program.write_text(f"#!/bin/bash\n{text}\n")
         program.chmod(0o755)
         assert labs.run_program([str(program)], 1, tmp_path / "counters")[0] == expected
     assert subprocess.run(["pgrep", "-fx", "sleep 1000.5"], capture_output=True).returncode == 1
+
+
+def test_findings_are_shown_whole(tmp_path, capsys, monkeypatch):
+    """Broken: of the checker's message one sees neither line nor hint where a lab runs."""
+    message = "error: race in shared memory: two threads\n  --> x.cu:19: thread (1,0,0)\n    19 |     sum\n  = a barrier is missing"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/bash\necho '{message}' >&2; echo '1 finding' >&2; exit 88\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(labs, "command", lambda source, simulated: [str(program)])
+    options = argparse.Namespace(size="1", simulated=True, nvcc="nvcc", time_limit=5)
+    status, _, _ = labs.run_step(labs.sources("rowscale")[0], options, tmp_path)
+    assert status == "FINDING" and capsys.readouterr().out == f"    FINDING  1 finding:\n{message}\n"
 
 
 def test_what_is_no_table_is_not_taken_for_one():

@@ -21,6 +21,8 @@ STAND_INS = {
     "garbage": "echo 'Hello, world'",
     "talks": "echo 'thread 3 has 7'; echo 'thread 4 has 8'; " + ROW,
     "mutters": "printf 'thread 6 has 10, '; " + ROW,
+    "finding": r"""said() { printf '\033[1;31merror: race in shared memory:\033[0m two threads\n  --> reduce.cu:%s: thread (%s,0,0) of kernel reduce<%s>\n    19 |     sum\n' $1 $2 $2 >&2; }
+        echo "FAIL: the sum is 1" >&2; said 19 1; said 19 2; said 23 1; echo "  = a barrier is missing" >&2; echo "3 findings" >&2; exit 88""",
     "skip": "echo 'no CUDA-capable device is detected' >&2; exit 77",
 }
 
@@ -58,6 +60,27 @@ def test_all_ways_to_fail_are_reported_and_the_rest_runs(run_all, tmp_path):
         assert status in line or status == "PASS" and "800.00   80.0%" in line
     assert result.stdout.splitlines()[-1] == "2 passed, 4 failed, 1 skipped"
     assert result.returncode == 1
+
+
+def test_findings_are_shown_whole_and_once(run_all, tmp_path):
+    """Broken: of the checker's message one sees neither line nor hint, or sees it again for each kernel of a template, or as a crash."""
+    command = run_all("finding", "pass")
+    result = run([command[0], "-s", *command[1:]])
+    assert statuses(tmp_path / "out/run-all.csv")[0] == "FINDING" and "CRASH" not in result.stdout
+    line, *message = result.stdout.splitlines()[1:9]
+    assert line.endswith("FINDING  3 findings:") and message[0].endswith("race in shared memory:\033[0m two threads")
+    assert message[1:3] == ["  --> reduce.cu:19: thread (1,0,0) of kernel reduce<1>", "    19 |     sum"]
+    assert message[4:] == ["  --> reduce.cu:23: thread (1,0,0) of kernel reduce<1>", "    19 |     sum", "  = a barrier is missing"]
+
+
+def test_a_sweep_shows_a_finding_once(tmp_path):
+    """Broken: make sweep says of a step with a race that it crashed, or says the same for each of the sizes."""
+    program = tmp_path / "step01_x/reduce"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/bash\n{STAND_INS['finding']}\n")
+    program.chmod(0o755)
+    result = run([sys.executable, "scripts/sweep.py", "--simulated", "--output", tmp_path / "sweep.csv", program])
+    assert set(statuses(tmp_path / "sweep.csv")) == {"FINDING"} and result.stdout.count("reduce.cu:19") == result.stdout.count("reduce.cu:23") == 1
 
 
 def test_what_a_kernel_prints_is_shown(run_all):
