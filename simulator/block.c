@@ -373,7 +373,7 @@ static void run_warps(Block *b)
         report_deadlock(b);
     if (progress && b->live > 0 && !b->launch->together && is_stuck(b) && !give_way(b))
         report_stuck(b);
-    const uint64_t most = sim_device()->max_instructions;
+    const uint64_t most = sim_settings()->max_instructions;
     if (instructions > most || b->watch->in_vain > most / 10)
         report_limit(b, instructions > most ? instructions : b->watch->in_vain);
 }
@@ -568,11 +568,10 @@ static void report_memory(Launch *launch)
 
 static int worker_count(const Launch *launch)
 {
-    const char *wanted = getenv("SIM_THREADS");
-    const long cores = wanted ? atol(wanted) : sysconf(_SC_NPROCESSORS_ONLN);
+    const uint64_t wanted = sim_settings()->threads, cores = wanted ? wanted : (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
     const bool alone = launch->order == ONE_BY_ONE || (launch->traced && sim_traces_all());
     const uint64_t most = alone ? 1 : launch->blocks;
-    const uint64_t workers = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (uint64_t)cores;
+    const uint64_t workers = cores > MAX_WORKERS ? MAX_WORKERS : cores;
     return (int)(workers < most ? workers : most);
 }
 
@@ -709,9 +708,9 @@ static void run_together(Launch *launch)
 // The numbers of the blocks as $SIM_BLOCK_ORDER shuffles them; NULL if it is not set.
 static uint64_t *shuffled_blocks(uint64_t count)
 {
-    if (!getenv("SIM_BLOCK_ORDER"))
+    if (!sim_settings()->shuffles)
         return NULL;
-    uint64_t seed = sim_number_asked_for("SIM_BLOCK_ORDER", 0, "a number, from 0 on");
+    uint64_t seed = sim_settings()->block_order;
     uint64_t *numbers = malloc(count * sizeof *numbers);
     if (!numbers)
         abort();
@@ -753,8 +752,7 @@ static uint64_t *order_of_blocks(const Launch *launch)
 
 static bool wants_together(const Launch *launch)
 {
-    const bool asked = sim_number_asked_for("SIM_TOGETHER", 0, "1, for blocks that take turns, or 0") != 0;
-    return launch->workspace || launch->cluster_blocks > 1 || (asked && launch->order != FREE);
+    return launch->workspace || launch->cluster_blocks > 1 || (sim_settings()->together && launch->order != FREE);
 }
 
 // Dynamic shared memory lies behind the kernel's own; where that has gaps for the checker, behind one more, in its

@@ -365,7 +365,7 @@ static void look_back(int status, void *unused)
     UNUSED(unused);
     if (status == 0)
         find_that_nothing_happened();
-    if (sim_checks_leaks())
+    if (sim_settings()->checks_leaks)
         find_leaks();
 }
 

@@ -2,6 +2,7 @@
 // set, how fast the host was, at the program's end.
 #include "sim.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +29,16 @@ static void say_speed(void)
     fprintf(stderr, "simulator: %" PRIu64 " warp instructions in %.6f s of the host\n", all_instructions, all_seconds);
 }
 
+// Ends the program: the counters cannot be written.
+static _Noreturn void give_up(const char *path)
+{
+    fprintf(stderr, "simulator: cannot write the counters to %s: %s\n", path, strerror(errno));
+    exit(EXIT_FAILURE);
+}
+
 void sim_count_launch(const Launch *launch, double host_seconds)
 {
-    if (getenv("SIM_SPEED")) {
+    if (sim_settings()->says_speed) {
         if (all_instructions == 0)
             atexit(say_speed);
         all_instructions += launch->counters.warp_instructions;
@@ -39,15 +47,13 @@ void sim_count_launch(const Launch *launch, double host_seconds)
     static FILE *file;
     static int number;
     static char step[256];
-    const char *path = getenv("SIM_COUNTERS");
+    const char *path = sim_settings()->counters;
     if (!path)
         return;
     if (!file) {
         file = fopen(path, "w");
-        if (!file) {
-            fprintf(stderr, "simulator: cannot write the counters to %s\n", path);
-            exit(EXIT_FAILURE);
-        }
+        if (!file)
+            give_up(path);
         step_name(step, sizeof step);
         fprintf(file, "step,kernel,launch,grid,block,warp_instructions,lanes_on_mean,divergent_branches,shared_loads,"
                       "shared_stores,bank_conflicts,global_load_requests,global_load_sectors,global_store_requests,"
@@ -64,5 +70,6 @@ void sim_count_launch(const Launch *launch, double host_seconds)
     for (size_t k = 0; k < sizeof totals / sizeof *totals; k++)
         fprintf(file, ",%" PRIu64, totals[k]);
     fprintf(file, "\n");
-    fflush(file);
+    if (fflush(file) != 0 || ferror(file))
+        give_up(path);
 }

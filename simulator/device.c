@@ -1,20 +1,8 @@
 // device.c: the GPU that is reported: the limits of an H200, or what the environment asks for.
 #include "sim.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-static uint64_t setting(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    char *end = NULL;
-    const unsigned long long value = text ? strtoull(text, &end, 10) : 0;
-    if (!text || end == text || *end || value == 0)
-        return otherwise;
-    return value;
-}
 
 _Thread_local int sim_current_device;
 
@@ -25,10 +13,9 @@ static pthread_once_t described = PTHREAD_ONCE_INIT; // `device` is only read fr
 static void describe(void)
 {
     const size_t host = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE), h200 = 150110011392;
-    const uint64_t sms = setting("SIM_SMS", 132), devices = setting("SIM_DEVICES", 1);
-    device_count = (int)(devices < SIM_MOST_DEVICES ? devices : SIM_MOST_DEVICES);
+    device_count = sim_settings()->devices;
     device = (Device){
-        .sm_count = (int)(sms < 1024 ? sms : 1024),
+        .sm_count = sim_settings()->sms,
         .shared_per_block = 49152,
         .shared_per_block_optin = 232448,
         .shared_per_sm = 233472,
@@ -37,7 +24,6 @@ static void describe(void)
         .registers_per_sm = 65536,
         .l2_bytes = 0, // it has no caches
         .memory_bytes = host / (size_t)device_count < h200 ? host / (size_t)device_count : h200,
-        .max_instructions = setting("SIM_MAX_INSTRUCTIONS", 1000000000),
     };
 }
 
@@ -60,17 +46,4 @@ int sim_blocks_per_sm(const Function *kernel, int threads, size_t dynamic_bytes)
     const int warps = (threads + LANES - 1) / LANES, by_threads = d->threads_per_sm / (warps * LANES);
     const int blocks = by_threads < d->blocks_per_sm ? by_threads : d->blocks_per_sm;
     return by_shared < (size_t)blocks ? (int)by_shared : blocks;
-}
-
-uint64_t sim_number_asked_for(const char *name, uint64_t otherwise, const char *accepted)
-{
-    const char *text = getenv(name);
-    char *end = NULL;
-    errno = 0;
-    const uint64_t number = text ? strtoull(text, &end, 10) : otherwise;
-    if (text && (*text < '0' || *text > '9' || *end || errno)) {
-        fprintf(stderr, "simulator: %s is '%s'; accepted is %s\n", name, text, accepted);
-        exit(EXIT_FAILURE);
-    }
-    return number;
 }

@@ -2,9 +2,11 @@
 #define _GNU_SOURCE // on_exit
 #include "findings.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MOST_PLACES = 2, MOST_FINDINGS = 200 }; // more findings are counted, and not kept
@@ -43,32 +45,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Finding *findings;
 static int finding_count;
 static uint64_t left_out; // findings of which only the number is known
-
-// ---- Whether to check
-
-// Whether $SIM_CHECK is this word; ends the program where it is none that is known.
-static bool asked_for(const char *word)
-{
-    const char *asked = getenv("SIM_CHECK");
-    if (asked && strcmp(asked, "0") != 0 && strcmp(asked, "1") != 0 && strcmp(asked, "leaks") != 0) {
-        fprintf(stderr, "simulator: SIM_CHECK=%s: 0 (off), 1 or leaks is accepted\n", asked);
-        exit(2);
-    }
-    return asked && strcmp(asked, word) == 0;
-}
-
-bool sim_checks(void)
-{
-    static atomic_int known; // 1: no, 2: yes
-    if (!known)
-        known = asked_for("0") ? 1 : 2;
-    return known == 2;
-}
-
-bool sim_checks_leaks(void)
-{
-    return asked_for("leaks");
-}
 
 // ---- Places
 
@@ -260,24 +236,43 @@ static void write_finding(FILE *out, const Finding *f)
     fputc('}', out);
 }
 
-// The file that $SIM_FINDINGS names, if it does: whole, or as it was.
-static void write_findings(void)
+// Whether a file may be put in the place of what has this name: of nothing, or of a file; not of a device or a link.
+static bool is_replaceable(const char *name)
 {
-    const char *name = getenv("SIM_FINDINGS");
-    char part[4096];
-    if (!name || snprintf(part, sizeof part, "%s.%d.part", name, (int)getpid()) >= (int)sizeof part)
-        return;
-    FILE *out = fopen(part, "w");
-    if (out) {
-        fprintf(out, "{\"findings\": [");
-        for (int n = 0; n < finding_count; n++) {
-            fputs(n ? ",\n" : "\n", out);
-            write_finding(out, &findings[n]);
-        }
-        fprintf(out, "\n], \"left_out\": %llu}\n", (unsigned long long)left_out);
+    struct stat there;
+    return lstat(name, &there) == 0 ? S_ISREG(there.st_mode) : errno == ENOENT;
+}
+
+static void write_all_findings(FILE *out)
+{
+    fprintf(out, "{\"findings\": [");
+    for (int n = 0; n < finding_count; n++) {
+        fputs(n ? ",\n" : "\n", out);
+        write_finding(out, &findings[n]);
     }
-    if (!out || ferror(out) || fclose(out) != 0 || rename(part, name) != 0)
-        fprintf(stderr, "simulator: %s cannot be written\n", name);
+    fprintf(out, "\n], \"left_out\": %llu}\n", (unsigned long long)left_out);
+}
+
+// The file that $SIM_FINDINGS names, if it does: whole, or as it was. A pipe or a device gets them at the end only.
+// False if they cannot be written.
+static bool write_findings(bool at_end)
+{
+    const char *name = sim_settings()->findings;
+    char part[4096];
+    const bool beside = name && is_replaceable(name);
+    if (!name || (!beside && !at_end))
+        return true;
+    const int length = snprintf(part, sizeof part, beside ? "%s.%d.part" : "%s", name, (int)getpid());
+    FILE *out = length < (int)sizeof part ? fopen(part, "w") : NULL;
+    if (out)
+        write_all_findings(out);
+    const bool failed = !out || ferror(out);
+    if (!failed && fclose(out) == 0 && (!beside || rename(part, name) == 0))
+        return true;
+    fprintf(stderr, "simulator: cannot write the findings to %s: %s\n", name, strerror(errno));
+    if (beside && out)
+        unlink(part);
+    return false;
 }
 
 // A file's name as one would type it: what lies below the working directory is named from there.
@@ -353,7 +348,7 @@ void sim_say_findings(void)
         fresh[k]->said = true;
     }
     if (count > 0)
-        write_findings(); // the program may never come to its end
+        write_findings(false); // the program may never come to its end
     pthread_mutex_unlock(&lock);
 }
 
@@ -361,12 +356,16 @@ void sim_say_findings(void)
 
 static void end(int status, void *unused)
 {
-    (void)status, (void)unused;
+    (void)unused;
     sim_say_findings();
-    write_findings();
+    const bool written = write_findings(true);
     const int count = sim_count_findings();
-    if (count == 0)
+    if (count == 0 && (written || status != 0))
         return;
+    if (count == 0) {
+        fflush(NULL);
+        _exit(EXIT_FAILURE);
+    }
     fprintf(stderr, "%d finding%s%s\n", count, count == 1 ? "" : "s", left_out ? ", and more that are not listed" : "");
     fflush(NULL);
     _exit(FINDINGS_STATUS);

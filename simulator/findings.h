@@ -22,8 +22,6 @@ typedef struct Place { // one side of a finding
 
 enum { FINDINGS_STATUS = 88 }; // a program with findings ends with it
 
-// Whether $SIM_CHECK asks for memory that is never freed, too.
-bool sim_checks_leaks(void);
 // Where a thread of a block is: at instruction i. `access` says what it does there.
 Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access);
 // The line of the host's source that calls the runtime now, or that holds the instruction that failed; the line of a

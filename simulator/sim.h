@@ -728,9 +728,6 @@ Module *sim_load_module(const char *text);
 void sim_unload_module(Module *module); // with its variables
 void sim_set_variables(Module *module); // in device memory, to their initial values
 
-// Whether programs are checked for races and the like: yes, unless $SIM_CHECK is 0: findings.c.
-bool sim_checks(void);
-
 // ---- counters.c, names.c
 
 // Adds the launch to the file that $SIM_COUNTERS names, if it does.
@@ -764,15 +761,30 @@ typedef struct Device {
     int sm_count, shared_per_block, shared_per_block_optin, shared_per_sm, threads_per_sm, blocks_per_sm,
         registers_per_sm, l2_bytes;
     size_t memory_bytes;
-    uint64_t max_instructions; // of a block, until it counts as endless
 } Device;
 
 const Device *sim_device(void);
 enum { SIM_RESERVED_SHARED = 1024 }; // bytes of shared memory that each block takes for the system
 // How many blocks of a kernel an SM holds at once.
 int sim_blocks_per_sm(const Function *kernel, int threads, size_t dynamic_bytes);
-// The number in an environment variable, or `otherwise` if it is not set; ends the program where it is
-// none, and says what is accepted.
-uint64_t sim_number_asked_for(const char *name, uint64_t otherwise, const char *accepted);
+
+// ---- settings.c: what the environment asks for; README.md says what each variable sets.
+
+typedef struct Settings {
+    uint64_t threads; // of the host, that run blocks; 0: as many as there are cores
+    uint64_t max_instructions; // of a block, until it counts as endless
+    int sms, devices;
+    bool together, shuffles;
+    uint64_t block_order;
+    bool checks, checks_leaks;
+    const char *counters, *findings, *trace; // names of files, or NULL
+    bool traces_all;
+    uint64_t traced_block; // otherwise
+    bool says_speed;
+} Settings;
+
+const Settings *sim_settings(void);
+// Whether programs are checked for races and the like.
+bool sim_checks(void);
 
 #endif

@@ -3,13 +3,12 @@
 // is "all", every block is traced, but only what it reads and writes in device memory.
 #include "sim.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 static FILE *file;
-static bool all_blocks;
-static uint64_t block_number;
 static int launch_number = -1;
 static uint64_t order; // of the rows of a launch
 
@@ -24,26 +23,16 @@ typedef struct Touched { // what a warp's instruction reads or writes
 // Ends the program: the trace cannot be written.
 static _Noreturn void give_up(void)
 {
-    fprintf(stderr, "simulator: cannot write the trace to %s\n", getenv("SIM_TRACE"));
+    fprintf(stderr, "simulator: cannot write the trace to %s: %s\n", sim_settings()->trace, strerror(errno));
     exit(EXIT_FAILURE);
-}
-
-// Finds out which block $SIM_TRACE_BLOCK asks for.
-static void choose_block(void)
-{
-    const char *text = getenv("SIM_TRACE_BLOCK");
-    all_blocks = text && strcmp(text, "all") == 0;
-    if (!all_blocks)
-        block_number = sim_number_asked_for("SIM_TRACE_BLOCK", 0, "a block's number, from 0 on, or all");
 }
 
 bool sim_trace_launch(const Launch *launch)
 {
-    const char *path = getenv("SIM_TRACE");
+    const char *path = sim_settings()->trace;
     if (!path)
         return false;
     if (!file) {
-        choose_block();
         file = fopen(path, "w");
         if (!file)
             give_up();
@@ -54,12 +43,12 @@ bool sim_trace_launch(const Launch *launch)
     }
     launch_number++;
     order = 0;
-    return all_blocks || block_number < launch->blocks;
+    return sim_traces_all() || sim_settings()->traced_block < launch->blocks;
 }
 
 bool sim_traces_all(void)
 {
-    return all_blocks;
+    return sim_settings()->traces_all;
 }
 
 void sim_end_trace_of_launch(void)
@@ -70,7 +59,7 @@ void sim_end_trace_of_launch(void)
 
 bool sim_is_traced(const Launch *launch, uint64_t number)
 {
-    return launch->traced && (all_blocks || number == block_number);
+    return launch->traced && (sim_traces_all() || number == sim_settings()->traced_block);
 }
 
 // ---- What an instruction touches
@@ -202,7 +191,7 @@ void sim_trace_instruction(const Warp *w, const Path *p)
     if (i->guard != NOWHERE)
         mask &= *(uint32_t *)(w->lanes + i->guard) ^ (i->guard_negated ? ALL_LANES : 0);
     Touched touched;
-    if (all_blocks) {
+    if (sim_traces_all()) {
         trace_device_memory(w, i, mask);
         return;
     }
@@ -219,7 +208,7 @@ void sim_trace_instruction(const Warp *w, const Path *p)
 
 void sim_trace_release(const Warp *w, const Path *p)
 {
-    if (all_blocks)
+    if (sim_traces_all())
         return;
     start_row(w, "release", p->frame->function->program->code[p->pc - 1].statement, p->mask);
     fprintf(file, ",barrier%d,,\n", p->barrier);

@@ -121,16 +121,6 @@ int main()
     assert atomic.bytes == 4 and set(atomic.addresses) == {0} and atomic.memory not in ("shared", out, copies[0].memory)
 
 
-@pytest.mark.parametrize("environment, named", [
-    ({"SIM_TRACE_BLOCK": "first"}, "'first'"), ({"SIM_TRACE_BLOCK": "-1"}, "'-1'"), ({"SIM_TRACE_BLOCK": ""}, "''"),
-    ({"SIM_TRACE": "/nowhere/trace.csv"}, "/nowhere/trace.csv"), ({"SIM_TRACE": "/dev/full"}, "/dev/full")])
-def test_a_trace_that_cannot_be_is_named(environment, named, tmp_path):
-    """Broken: a wrong block or a file that cannot be written is passed over, or gives no clear line."""
-    result = run(SIM / "step03_sequential/reduce", 100, **({"SIM_TRACE": str(tmp_path / "trace.csv")} | environment))
-    assert result.returncode == 1 and len(told(result)) == 1 and named in result.stderr
-    assert run(SIM / "step03_sequential/reduce", 100, SIM_TRACE_BLOCK="first").returncode == 0  # nobody asked for a trace
-
-
 # ---- The pictures
 
 def test_every_lesson_has_a_picture():
