@@ -8,9 +8,15 @@
 // barrier that is none of the whole block: an entry tells what its writer knew then. Who reads the place, and has a
 // fence or a barrier behind that, knows the entries that were there.
 //
+// A fence or a release of block scope tells the threads of the block only, one of device scope all. But what somebody
+// has been told counts as what he did himself, whoever told it, and with whatever scope: the order is transitive, and
+// only each single hand-over needs a scope that holds both sides. So a thread's entry says two things: to its block
+// what it knew at its last fence, to others what it knew at its last fence for the device.
+//
 // This is the causality order of PTX's memory model, with three simplifications, all of them towards fewer findings:
 // a barrier of the block counts as a fence for those who have read a flag with a relaxed access; a fence releases
-// what its thread knows when it writes the flag; a search through very many entries is given up, as ordered.
+// what barriers, and reads that acquire for the device, tell its thread until it writes the flag; a search through
+// very many entries is given up, as ordered.
 #include "check.h"
 
 #include <pthread.h>
@@ -21,9 +27,10 @@ enum { SEARCH = 200000, INDEX = 64, NO_ENTRY = -1 };
 
 typedef struct Entry { // what lanes of a warp tell
     uint32_t block, warp, now; // now: the time when it was written
-    uint32_t floor, times[LANES];
-    const struct Known *known;
+    uint32_t floor, times[LANES], wide_time; // wide_time: what other blocks are told in place of times[lane]
+    const struct Known *known, *wide;        // to the block; to other blocks
     int before; // the entry before it of the same block
+    uint8_t lane;
     bool narrow; // for the block only
     bool copy;   // only that a copy has come which a lane began then
 } Entry;
@@ -62,7 +69,9 @@ struct LaunchCheck {
 typedef struct ThreadClock {
     uint32_t floor, fence, block_fence; // fence: when it last executed one, for the device; for the block
     const Known *known;
-    const Known *pending; // what it has read, with no fence since,
+    const Known *wide;    // of this, what it tells other blocks: not what it has learned for its block since its last
+                          // fence for the device
+    const Known *pending; // what it has read, with no fence for the device since,
     const Known *unasked; // and what an operation read that releases only: for this a barrier is no fence
 } ThreadClock;
 
@@ -267,8 +276,8 @@ static const Known *joined(const Block *b, const Known *one, const Known *two, b
     for (int k = 0; k < old; k++) {
         bool covered = false; // by a newer part of the same log
         for (int n = 0; n < two->count; n++)
-            covered |= !narrow && two->refs[n].log == one->refs[k].log && two->refs[n].begin <= one->refs[k].begin &&
-                       two->refs[n].end >= one->refs[k].end && two->refs[n].narrow <= one->refs[k].narrow;
+            covered |= two->refs[n].log == one->refs[k].log && two->refs[n].begin <= one->refs[k].begin &&
+                       two->refs[n].end >= one->refs[k].end && (two->refs[n].narrow | narrow) <= one->refs[k].narrow;
         if (!covered)
             both->refs[both->count++] = one->refs[k];
     }
@@ -331,49 +340,66 @@ static void append(Block *b, Log *log, Entry *e)
 
 enum { MOST_LOGS = 64 };
 
+typedef struct Seen {
+    Ref ref;
+    uint32_t reader;
+} Seen;
+
 typedef struct Search {
     const Epoch *epoch;
     uint32_t lanes; // of it, that have not been found
-    uint32_t reader; // the block that wants to know
     int steps, logs;
     const Entry *told;   // the last entry that told of some
-    Ref *seen;           // parts of logs that need no second look
+    Seen *seen;          // parts of logs that need no second look
 } Search;
 
-// Whether the search comes to a part of a log for the first time.
-static bool is_new(Search *s, const Ref *ref)
+// Whether the search comes to a part of a log, as a block knows it, for the first time.
+static bool is_new(Search *s, const Ref *ref, uint32_t reader)
 {
-    for (int k = 0; k < s->logs; k++)
-        if (s->seen[k].log == ref->log && s->seen[k].begin <= ref->begin && s->seen[k].end >= ref->end)
+    for (int k = 0; k < s->logs; k++) {
+        const Ref *seen = &s->seen[k].ref;
+        if (seen->log == ref->log && seen->begin <= ref->begin && seen->end >= ref->end &&
+            seen->narrow <= ref->narrow && s->seen[k].reader == reader)
             return false;
+    }
     if (s->logs < MOST_LOGS)
-        s->seen[s->logs++] = *ref;
+        s->seen[s->logs++] = (Seen){*ref, reader};
     return true;
 }
 
-static uint32_t lanes_told(const Entry *e, const Search *s)
+// Whether the scopes of both sides hold an entry's writer and who has read it.
+static bool reaches(const Entry *e, const Ref *ref, uint32_t reader)
+{
+    return e->block == reader || !(e->narrow || ref->narrow);
+}
+
+static uint32_t lanes_told(const Entry *e, const Search *s, uint32_t reader)
 {
     const Epoch *epoch = s->epoch;
     uint32_t told = 0;
-    if (e->block != epoch->block || (e->narrow && s->reader != e->block) || e->copy != (epoch->kind == COPY_UNDER_WAY))
+    if (e->block != epoch->block || e->copy != (epoch->kind == COPY_UNDER_WAY))
         return 0;
     if (epoch->time <= e->floor && !e->copy)
         return s->lanes;
-    for (uint32_t rest = e->warp == epoch->warp ? s->lanes : 0; rest; rest &= rest - 1)
-        if (epoch->time <= e->times[__builtin_ctz(rest)])
+    for (uint32_t rest = e->warp == epoch->warp ? s->lanes : 0; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        if (epoch->time <= (l == e->lane && reader != e->block ? e->wide_time : e->times[l]))
             told |= rest & -rest;
+    }
     return told;
 }
 
-static void hear(Search *s, const Entry *e)
+// What an entry tells a thread of this block.
+static void hear(Search *s, const Entry *e, uint32_t reader)
 {
-    const uint32_t told = lanes_told(e, s);
+    const uint32_t told = lanes_told(e, s, reader);
     s->lanes &= ~told;
     s->told = told ? e : s->told;
 }
 
-// Looks for the epoch's lanes in what is known. Gives up, as if it had found them, after many steps.
-static void search(Search *s, const Known *known)
+// Looks for the epoch's lanes in what a thread of this block knows. Gives up, as if it had found them, after many
+// steps.
+static void search(Search *s, const Known *known, uint32_t reader)
 {
     for (int k = known ? known->count : 0; k-- > 0 && s->lanes;) {
         const Ref *ref = &known->refs[k];
@@ -383,18 +409,19 @@ static void search(Search *s, const Known *known)
                 s->lanes = 0;
             if (e->block == s->epoch->block && e->now < s->epoch->time)
                 break; // it and those before it were written too early
-            if (n >= ref->begin && n < ref->end && !(ref->narrow && e->block != s->reader))
-                hear(s, e);
+            if (n >= ref->begin && n < ref->end && reaches(e, ref, reader))
+                hear(s, e, reader);
         }
     }
     for (int k = known ? known->count : 0; k-- > 0 && s->lanes;) {
         const Ref *ref = &known->refs[k];
-        for (int n = is_new(s, ref) ? ref->end : 0; n-- > ref->begin && s->lanes;) {
+        for (int n = is_new(s, ref, reader) ? ref->end : 0; n-- > ref->begin && s->lanes;) {
             const Entry *e = ref->log->entries[n];
+            const Known *told = e->block == reader ? e->known : e->wide;
             if (++s->steps > SEARCH)
                 s->lanes = 0;
-            else if (!(ref->narrow && e->block != s->reader) && e->known != known)
-                search(s, e->known);
+            else if (reaches(e, ref, reader) && (told != known || e->block != reader))
+                search(s, told, e->block);
         }
     }
 }
@@ -478,14 +505,15 @@ bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e)
     }
     if (!thread->known)
         return false;
-    Ref seen[MOST_LOGS];
-    Search s = {.epoch = e, .lanes = lanes, .reader = (uint32_t)w->block->number, .seen = seen};
+    Seen seen[MOST_LOGS];
+    Search s = {.epoch = e, .lanes = lanes, .seen = seen};
+    const uint32_t reader = (uint32_t)w->block->number;
     // What has told of a thread's own block once, tells of it again.
-    const Entry **heard = e->block == s.reader ? heard_by(w, lane, e) : NULL;
+    const Entry **heard = e->block == reader ? heard_by(w, lane, e) : NULL;
     if (heard && *heard)
-        hear(&s, *heard);
+        hear(&s, *heard, reader);
     if (s.lanes && was_told(w->block->launch, e) && !has_raced(w->block, e->site, i->site)) {
-        search(&s, thread->known);
+        search(&s, thread->known, reader);
         if (heard && s.told) {
             *heard = s.told;
             w->block->check->hears = true;
@@ -512,32 +540,41 @@ bool sim_lanes_know(Warp *w, const Instr *i, uint32_t mask, const Epoch *e)
 
 // ---- Barriers
 
-static void take_pending(const Block *b, ThreadClock *t, bool narrow)
+// The thread knows more; narrow: of its block only, and for its block only.
+static void take(const Block *b, ThreadClock *t, const Known *more, bool narrow)
 {
-    t->known = joined(b, t->known, t->pending, narrow);
-    t->pending = NULL;
+    const bool alike = t->wide == t->known;
+    t->known = joined(b, t->known, more, narrow);
+    if (!narrow)
+        t->wide = alike ? t->known : joined(b, t->wide, more, false);
 }
 
-static void take_unasked(const Block *b, ThreadClock *t, bool narrow)
+// At a barrier one thread tells another what it knows.
+static void add_known(const Block *b, ThreadClock *all, const ThreadClock *t)
 {
-    t->known = joined(b, t->known, t->unasked, narrow);
-    t->unasked = NULL;
+    const bool alike = t->wide == t->known && all->wide == all->known;
+    if (t->known != all->known)
+        all->known = joined(b, all->known, t->known, false);
+    if (t->wide != all->wide)
+        all->wide = alike ? all->known : joined(b, all->wide, t->wide, false);
 }
 
 void sim_order_block(Block *b)
 {
     BlockCheck *check = b->check;
-    const Known *all = NULL;
+    ThreadClock all = {.known = NULL};
     for (int n = 0; n < b->warp_count && check->talks; n++)
         for (int l = 0; l < LANES; l++) {
-            take_pending(b, &check->threads[n][l], false);
-            if (check->threads[n][l].known != all)
-                all = joined(b, all, check->threads[n][l].known, false);
+            ThreadClock *t = &check->threads[n][l];
+            take(b, t, t->pending, false);
+            t->pending = NULL;
+            add_known(b, &all, t);
         }
     for (int n = 0; n < b->warp_count; n++) {
         for (int l = 0; l < LANES; l++) {
             check->threads[n][l].floor = check->time;
-            check->threads[n][l].known = all;
+            check->threads[n][l].known = all.known;
+            check->threads[n][l].wide = all.wide;
         }
         check->least_floor[n] = check->time;
     }
@@ -551,16 +588,18 @@ void sim_order_lanes(Warp *w, uint32_t mask)
     BlockCheck *check = b->check;
     ThreadClock *threads = check->threads[w->number];
     uint32_t(*rows)[LANES] = check->rows[w->number], floor = 0;
-    const Known *all = NULL;
+    ThreadClock all = {.known = NULL};
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const ThreadClock *t = &threads[__builtin_ctz(rest)];
         floor = t->floor > floor ? t->floor : floor;
-        if (check->talks && t->known != all)
-            all = joined(b, all, t->known, false);
+        if (check->talks)
+            add_known(b, &all, t);
     }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        threads[__builtin_ctz(rest)].floor = floor;
-        threads[__builtin_ctz(rest)].known = all;
+        ThreadClock *t = &threads[__builtin_ctz(rest)];
+        t->floor = floor;
+        t->known = all.known;
+        t->wide = all.wide;
     }
     check->least_floor[w->number] = UINT32_MAX;
     for (int l = 0; l < LANES; l++)
@@ -584,14 +623,16 @@ void sim_order_lanes(Warp *w, uint32_t mask)
 
 // ---- Logs
 
-// What the lanes know; of what they did themselves, until `until`.
-static Entry *entry_of(Warp *w, uint32_t mask, uint32_t until)
+// What the lanes know; of what they did themselves, until `until`, and for other blocks the first of them until
+// `wide_until`.
+static Entry *entry_of(Warp *w, uint32_t mask, uint32_t until, uint32_t wide_until)
 {
     Block *b = w->block;
     const BlockCheck *check = b->check;
     uint32_t times[LANES];
     for (int m = 0; m < LANES; m++)
         times[m] = check->together[w->number];
+    ThreadClock all = {.known = NULL};
     Entry *e = allocate(b, sizeof *e);
     e->block = (uint32_t)b->number;
     e->warp = (uint32_t)w->number;
@@ -601,12 +642,16 @@ static Entry *entry_of(Warp *w, uint32_t mask, uint32_t until)
         const ThreadClock *t = clock_of(w, l);
         const uint32_t *row = check->rows[w->number][l];
         e->floor = t->floor > e->floor ? t->floor : e->floor;
-        e->known = joined(b, e->known, t->known, false);
+        add_known(b, &all, t);
         for (int m = 0; m < LANES; m++)
             times[m] = row[m] > times[m] ? row[m] : times[m];
     }
     for (int m = 0; m < LANES; m++)
         e->times[m] = mask >> m & 1 && until > times[m] ? until : times[m];
+    e->lane = (uint8_t)__builtin_ctz(mask);
+    e->wide_time = wide_until > times[e->lane] ? wide_until : times[e->lane];
+    e->known = all.known;
+    e->wide = all.wide;
     return e;
 }
 
@@ -626,7 +671,7 @@ void sim_arrive_at_log(Warp *w, uint32_t mask, uint64_t key)
 {
     BlockCheck *check = w->block->check;
     check->talks = true;
-    append(w->block, log_of_block(w, key, true), entry_of(w, mask, check->time));
+    append(w->block, log_of_block(w, key, true), entry_of(w, mask, check->time, check->time));
     check->time++;
 }
 
@@ -641,31 +686,36 @@ void sim_order_copy(Warp *w, int lane, uint64_t key)
     append(w->block, log_of_block(w, key, true), e);
 }
 
-static void learn(const Block *b, const Known **known, const Log *log, bool narrow)
+// All that stands in a log by now, or what it tells the block; NULL if that is known.
+static const Known *all_of(const Block *b, const Log *log, const Known *known, bool narrow)
 {
-    if (!log || log->count == 0)
-        return;
-    const Ref all = {log, 0, log->count, narrow};
-    if (refers(*known, &all))
-        return;
+    const Ref all = {log, 0, log ? log->count : 0, narrow};
+    if (all.end == 0 || refers(known, &all))
+        return NULL;
     Known *one = allocate(b, sizeof *one + sizeof all);
     one->count = 1;
     one->refs[0] = all;
-    *known = joined(b, *known, one, false);
+    return one;
+}
+
+static void learn(const Block *b, const Known **known, const Log *log)
+{
+    *known = joined(b, *known, all_of(b, log, *known, false), false);
 }
 
 void sim_acquire_log(Warp *w, uint32_t mask, uint64_t key)
 {
     const Log *log = log_of_block(w, key, false);
     w->block->check->talks = true;
-    const Known *before = NULL, *after = NULL; // of the lane before: most know the same
+    ThreadClock before = {.known = NULL}, after = {.known = NULL}; // of the lane before: most know the same
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = clock_of(w, __builtin_ctz(rest));
-        if (!after || t->known != before) {
-            before = after = t->known;
-            learn(w->block, &after, log, false);
+        if (!after.known || t->known != before.known || t->wide != before.wide) {
+            before = after = *t;
+            take(w->block, &after, all_of(w->block, log, t->wide, false), false);
         }
-        t->known = after;
+        t->known = after.known;
+        t->wide = after.wide;
     }
 }
 
@@ -682,8 +732,12 @@ void sim_fence(Warp *w, const Instr *i, uint32_t mask)
         *(narrow ? &t->block_fence : &t->fence) = b->check->time;
         if (!narrow)
             raise_to(&b->launch->check->fenced[b->number % BUCKETS], b->check->time);
-        take_pending(b, t, narrow);
-        take_unasked(b, t, narrow);
+        take(b, t, t->pending, narrow);
+        take(b, t, t->unasked, narrow);
+        if (!narrow) {
+            t->wide = t->known;
+            t->pending = t->unasked = NULL;
+        }
     }
     b->check->time++;
 }
@@ -695,13 +749,16 @@ static void tell(Warp *w, const Instr *i, int lane, Log *log)
     const bool releases = i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE;
     const bool narrow = releases ? i->scope == BLOCK_SCOPE : t->fence == 0;
     const uint32_t fence = t->fence > t->block_fence ? t->fence : t->block_fence;
-    const uint32_t until = releases ? check->time : narrow ? fence : t->fence;
+    const uint32_t until = releases ? check->time : fence, wide_until = releases ? check->time : t->fence;
     const Entry *last = log->count ? log->entries[log->count - 1] : NULL;
     if (last && last->now == check->time && last->block == (uint32_t)w->block->number &&
-        last->warp == (uint32_t)w->number && last->times[lane] >= until)
+        last->warp == (uint32_t)w->number && last->times[lane] >= until && last->narrow <= narrow &&
+        (last->lane != lane || last->wide_time >= wide_until) && last->known == t->known && last->wide == t->wide)
         return; // it has told as much
-    Entry *e = entry_of(w, 1u << lane, until);
+    Entry *e = entry_of(w, 1u << lane, until, wide_until);
     e->narrow = narrow;
+    if (releases)
+        e->wide = e->known;
     append(w->block, log, e);
     if (releases)
         check->time++;
@@ -718,12 +775,11 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
     if (!log)
         return;
     b->check->talks = true;
-    if (kind != STRONG_WRITE)
-        learn(b,
-              acquires                  ? &t->known
-              : i->semantics == RELEASE ? &t->unasked
-                                        : &t->pending,
-              log, acquires && i->scope == BLOCK_SCOPE);
+    const bool narrow = i->scope == BLOCK_SCOPE;
+    if (kind != STRONG_WRITE && acquires)
+        take(b, t, all_of(b, log, narrow ? t->known : t->wide, narrow), narrow);
+    else if (kind != STRONG_WRITE)
+        learn(b, i->semantics == RELEASE ? &t->unasked : &t->pending, log);
     if (tells)
         tell(w, i, lane, log);
     else if (kind == STRONG_WRITE) // who reads this learns nothing of those who wrote before

@@ -230,6 +230,88 @@ template <bool ordered> static void run_chain()
     finish_and_free(data, flags, out);
 }
 
+// Three hops: within block 0, to block 1, and within block 1. Each wants fences that hold its own two sides; `early` is
+// one that lies before all that is handed over, `mid` stands with the others of the thread that hands on.
+template <Fence early, Fence first, Fence mid, Fence across, Fence back> __global__ void relay(int *data, int *flags, int *out)
+{
+    const int block = blockIdx.x, thread = threadIdx.x;
+    fence_now<early>(cuda::memory_order_acq_rel);
+    if (block == 0 && thread == 0) {
+        *data = 42;
+        fence_now<first>(cuda::memory_order_release);
+        raise<EXCHANGE>(&flags[0], 1);
+    } else if (block == 0 && thread == 32) {
+        wait_for<EXCHANGE>(&flags[0], 1);
+        fence_now<mid>(cuda::memory_order_acquire);
+        fence_now<across>(cuda::memory_order_acq_rel);
+        raise<EXCHANGE>(&flags[1], 1);
+    } else if (block == 1 && thread == 0) {
+        wait_for<EXCHANGE>(&flags[1], 1);
+        fence_now<back>(cuda::memory_order_acq_rel);
+        fence_now<mid>(cuda::memory_order_release);
+        raise<EXCHANGE>(&flags[2], 1);
+    } else if (block == 1 && thread == 32) {
+        wait_for<EXCHANGE>(&flags[2], 1);
+        fence_now<first>(cuda::memory_order_acquire);
+        *out = *data;
+    }
+}
+
+template <Fence early, Fence first, Fence mid, Fence across, Fence back> static void run_relay()
+{
+    int *data = zeros<int>(1), *flags = zeros<int>(3), *out = zeros<int>(1);
+    relay<early, first, mid, across, back><<<2, THREADS>>>(data, flags, out);
+    finish_and_free(data, flags, out);
+}
+
+// The same with releases and acquires: of block scope in block 0, then of the scope of `across`.
+template <Flag across> __global__ void relay_by_release(int *data, int *flags, int *out)
+{
+    const int block = blockIdx.x, thread = threadIdx.x;
+    if (block == 0 && thread == 0) {
+        *data = 42;
+        raise<BLOCK_SCOPE>(&flags[0], 1);
+    } else if (block == 0 && thread == 32) {
+        wait_for<BLOCK_SCOPE>(&flags[0], 1);
+        raise<across>(&flags[1], 1);
+    } else if (block == 1 && thread == 0) {
+        wait_for<across>(&flags[1], 1);
+        *out = *data;
+    }
+}
+
+template <Flag across> static void run_relay_by_release()
+{
+    int *data = zeros<int>(1), *flags = zeros<int>(2), *out = zeros<int>(1);
+    relay_by_release<across><<<2, THREADS>>>(data, flags, out);
+    finish_and_free(data, flags, out);
+}
+
+// A fence for the device lies before the data are written, one of another scope behind that: to a warp of the block, or
+// to another block.
+template <Fence fence> __global__ void told_early(int *data, int *flag, int *out, int reader_block)
+{
+    const int block = blockIdx.x, thread = threadIdx.x;
+    if (block == 0 && thread == 0) {
+        data[1] = 7;
+        __threadfence();
+        data[0] = 42;
+        fence_now<fence>(cuda::memory_order_release);
+        raise<EXCHANGE>(flag, 1);
+    } else if (block == reader_block && thread == 32) {
+        wait_for<EXCHANGE>(flag, 1);
+        __threadfence();
+        *out = data[0] + data[1];
+    }
+}
+
+template <Fence fence, int reader_block> static void run_told_early()
+{
+    int *data = zeros<int>(2), *flag = zeros<int>(1), *out = zeros<int>(1);
+    told_early<fence><<<2, THREADS>>>(data, flag, out, reader_block);
+    finish_and_free(data, flag, out);
+}
+
 // Block 1 adds to the flag without any order; what block 0 released goes on through such an addition, not through a store.
 template <bool by_addition> __global__ void passed_on(int *data, int *flag, int *out)
 {
@@ -659,6 +741,18 @@ static const Case CASES[] = {
     {"block-message-readers-apart", run_block_message<true, false>},
     {"chain", run_chain<true>},
     {"chain-relaxed-link", run_chain<false>},
+    {"relay", run_relay<NO_FENCE, BLOCK_FENCE, BLOCK_FENCE, DEVICE_FENCE, DEVICE_FENCE>},
+    {"relay-one-fence", run_relay<NO_FENCE, BLOCK_FENCE, NO_FENCE, DEVICE_FENCE, DEVICE_FENCE>},
+    {"relay-early-fence", run_relay<DEVICE_FENCE, BLOCK_FENCE, BLOCK_FENCE, DEVICE_FENCE, DEVICE_FENCE>},
+    {"relay-across-by-block-fence", run_relay<NO_FENCE, BLOCK_FENCE, BLOCK_FENCE, BLOCK_FENCE, DEVICE_FENCE>},
+    {"relay-across-by-early-fence", run_relay<DEVICE_FENCE, BLOCK_FENCE, BLOCK_FENCE, NO_FENCE, DEVICE_FENCE>},
+    {"relay-back-by-block-fence", run_relay<NO_FENCE, BLOCK_FENCE, BLOCK_FENCE, DEVICE_FENCE, BLOCK_FENCE>},
+    {"relay-first-unfenced", run_relay<NO_FENCE, NO_FENCE, BLOCK_FENCE, DEVICE_FENCE, DEVICE_FENCE>},
+    {"relay-by-release", run_relay_by_release<RELEASE_ACQUIRE>},
+    {"relay-by-release-block-scope", run_relay_by_release<BLOCK_SCOPE>},
+    {"told-early-in-block", run_told_early<BLOCK_FENCE, 0>},
+    {"told-early-to-block", run_told_early<BLOCK_FENCE, 1>},
+    {"told-early-unfenced", run_told_early<NO_FENCE, 0>},
     {"passed-on-by-addition", run_passed_on<true>},
     {"passed-on-by-store", run_passed_on<false>},
     {"ping-pong", run_ping_pong<true>},
