@@ -815,7 +815,7 @@ cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim
     launch.traced = sim_trace_launch(&launch);
     launch.on_one_thread = launch.together || worker_count(&launch) == 1;
     launch.check = sim_start_launch_check(&launch);
-    launch.noted = !sim_tells_the_host(kernel->program);
+    launch.noted = !kernel->program->does.tells_host;
     (launch.together ? run_together : run_blocks)(&launch);
     if (launch.traced)
         sim_end_trace_of_launch();

@@ -1,6 +1,6 @@
 // check_shared.c: memory that several share: whether operations of streams, and the host, use it in an order.
 //
-// Of each word the last operations are known that read and wrote it: kernels, copies, fills. If another one writes
+// Of each byte the last operations are known that read and wrote it: kernels, copies, fills. If another one writes
 // it, or reads what was written, the program must have ordered them (order.h); else that is a race, although one has
 // ended here before the other begins. Of device memory that is noted only in programs that make streams.
 //
@@ -10,10 +10,9 @@
 // handler). If an operation that may not be over has used the very word, that is a race; else the page is open until
 // the next operation, and the program goes on. (A system call that is given such a page fails: EFAULT.)
 //
-// Some races are missed: of all that read a word only the last is known, of parts of words nothing, and of the host's
-// accesses of a page the first. None is invented. Kernels with stores, atomic operations or fences at the scope of
+// Some races are missed: of all that read a byte only the last is known, and of the host's accesses of a page the
+// first. None is invented. Kernels with stores, atomic operations or fences at the scope of
 // the system, or volatile ones, may tell others themselves how far they are: what they use is not noted.
-#define _GNU_SOURCE // memmem
 #include "check_shared.h"
 #include "calls.h"
 #include "check_host.h"
@@ -30,11 +29,17 @@ typedef struct Pending { // the last operation of a timeline that used an alloca
     struct Pending *next;
 } Pending;
 
+// By which operation memory was last used; 0: by none. That of a byte is the later one of its word's and its own.
+typedef struct Table {
+    atomic_uint *words;          // used as a whole
+    _Atomic(atomic_uint *) bytes; // used without the others of their word; NULL: none was
+} Table;
+
 typedef struct Uses { // of an allocation
     uint64_t address;
     size_t bytes;
-    uint32_t *read, *written;       // by which operation each word was last; 0: by none
-    atomic_uint reader, writer;     // of all words
+    Table read, written;
+    atomic_uint reader, writer;     // of all bytes
     Pending *pending;
     bool closes;                    // to the host, which may touch it
     int allowed;                    // to the host: of ALL
@@ -46,13 +51,52 @@ static bool opened; // an operation runs
 
 // ---- Allocations
 
-static uint32_t *new_table(size_t bytes)
+// Numbers of operations; those that nobody sets take no memory.
+static atomic_uint *new_numbers(size_t count)
 {
-    void *table =
-        mmap(NULL, bytes / WORD * sizeof(uint32_t) + 1, ALL, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (table == MAP_FAILED)
+    void *numbers =
+        mmap(NULL, count * sizeof(atomic_uint) + 1, ALL, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (numbers == MAP_FAILED)
         abort();
-    return table;
+    return numbers;
+}
+
+static void free_numbers(atomic_uint *numbers, size_t count)
+{
+    munmap(numbers, count * sizeof *numbers + 1);
+}
+
+// Those of single bytes, made when they are first needed.
+static atomic_uint *bytes_of(Table *t, size_t bytes)
+{
+    atomic_uint *numbers = t->bytes;
+    if (numbers)
+        return numbers;
+    atomic_uint *fresh = new_numbers(bytes);
+    if (atomic_compare_exchange_strong(&t->bytes, &numbers, fresh))
+        return fresh;
+    free_numbers(fresh, bytes); // another host thread was faster
+    return numbers;
+}
+
+static void free_table(Table *t, size_t bytes)
+{
+    free_numbers(t->words, bytes / WORD);
+    if (t->bytes)
+        free_numbers(t->bytes, bytes);
+}
+
+static uint32_t number_at(const atomic_uint *numbers, uint64_t at)
+{
+    return atomic_load_explicit(&numbers[at], memory_order_relaxed);
+}
+
+static uint32_t last_use(const Table *t, size_t bytes, uint64_t at) // of a byte
+{
+    const atomic_uint *parts = t->bytes;
+    const uint32_t whole = at / WORD < bytes / WORD ? number_at(t->words, at / WORD) : 0;
+    const uint32_t part = parts ? number_at(parts, at) : 0;
+    return (part & NUMBER) > (whole & NUMBER) ? part : whole;
 }
 
 void sim_begin_uses(Allocation *a)
@@ -65,8 +109,8 @@ void sim_begin_uses(Allocation *a)
     if (!u)
         abort();
     *u = (Uses){.address = a->address, .bytes = a->bytes, .closes = with_host, .allowed = ALL, .next = all_uses};
-    u->read = new_table(a->bytes);
-    u->written = new_table(a->bytes);
+    u->read.words = new_numbers(a->bytes / WORD);
+    u->written.words = new_numbers(a->bytes / WORD);
     all_uses = a->uses = u;
 }
 
@@ -104,8 +148,8 @@ void sim_end_uses(Allocation *a)
         }
     allow(u, ALL);
     drop(u, true);
-    munmap(u->read, u->bytes / WORD * sizeof(uint32_t) + 1);
-    munmap(u->written, u->bytes / WORD * sizeof(uint32_t) + 1);
+    free_table(&u->read, u->bytes);
+    free_table(&u->written, u->bytes);
     free(u);
     a->uses = NULL;
 }
@@ -127,19 +171,27 @@ static bool is_ordered(uint32_t entry, UseKind how)
     return (how & ATOMICALLY && entry & ATOMIC_USE) || sim_op_ordered(entry & NUMBER, sim_current_op());
 }
 
-// The first of the words that lie in these bytes as a whole, and the first behind them.
-static void words_of(const Uses *u, uint64_t address, size_t bytes, uint64_t *begin, uint64_t *end)
+// The earlier operation that is in the way of a use of a byte; 0 if none is.
+static uint32_t use_before(const Uses *u, uint64_t at, UseKind how, bool *writes)
 {
-    *begin = (address - u->address + WORD - 1) / WORD;
-    *end = (address - u->address + bytes) / WORD;
+    const uint32_t written = last_use(&u->written, u->bytes, at), read = last_use(&u->read, u->bytes, at);
+    *writes = !is_ordered(written, how);
+    return *writes ? written & NUMBER : how & WRITES && !is_ordered(read, how) ? read & NUMBER : 0;
+}
+
+// From a byte on: how many have been used alike. Those of a word, unless bytes of it were used by themselves.
+static size_t alike_from(const Uses *u, uint64_t at)
+{
+    return u->read.bytes || u->written.bytes ? 1 : WORD - at % WORD;
 }
 
 bool sim_is_in_the_way(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
 {
     const Uses *u = a->uses;
-    uint64_t k, end;
-    for (words_of(u, address, bytes, &k, &end); k < end; k++)
-        if (!is_ordered(u->written[k], how) || (how & WRITES && !is_ordered(u->read[k], how)))
+    const uint64_t first = address - u->address;
+    bool writes;
+    for (uint64_t at = first; at < first + bytes; at += alike_from(u, at))
+        if (use_before(u, at, how, &writes))
             return true;
     return false;
 }
@@ -162,13 +214,12 @@ static void add_conflict(Conflict new)
 void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
 {
     const Uses *u = a->uses;
-    uint64_t k, end;
-    for (words_of(u, address, bytes, &k, &end); k < end; k++) {
-        const uint32_t written = u->written[k], read = u->read[k];
-        if (!is_ordered(written, how))
-            add_conflict((Conflict){written & NUMBER, true, how & WRITES, u->address + k * WORD});
-        else if (how & WRITES && !is_ordered(read, how))
-            add_conflict((Conflict){read & NUMBER, false, true, u->address + k * WORD});
+    const uint64_t first = address - u->address;
+    for (uint64_t at = first; at < first + bytes; at += alike_from(u, at)) {
+        bool writes;
+        const uint32_t earlier = use_before(u, at, how, &writes);
+        if (earlier)
+            add_conflict((Conflict){earlier, writes, how & WRITES, u->address + at});
     }
 }
 
@@ -176,10 +227,14 @@ void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind h
 {
     Uses *u = a->uses;
     const uint32_t op = sim_current_op(), entry = how & ATOMICALLY ? op | ATOMIC_USE : op;
-    uint32_t *table = how & WRITES ? u->written : u->read;
-    uint64_t k, end;
-    for (words_of(u, address, bytes, &k, &end); k < end; k++)
-        table[k] = entry;
+    Table *table = how & WRITES ? &u->written : &u->read;
+    const uint64_t first = address - u->address, end = first + bytes;
+    for (uint64_t at = first; at < end;) {
+        const bool whole = at % WORD == 0 && end - at >= WORD;
+        atomic_store_explicit(whole ? &table->words[at / WORD] : &bytes_of(table, u->bytes)[at], entry,
+                              memory_order_relaxed);
+        at += whole ? WORD : 1;
+    }
     atomic_uint *last = how & WRITES ? &u->writer : &u->reader;
     if (atomic_load_explicit(last, memory_order_relaxed) != op)
         atomic_store_explicit(last, op, memory_order_relaxed);
@@ -215,20 +270,6 @@ static void find_conflicts(void)
     if (conflict_count)
         sim_say_findings();
     conflict_count = 0;
-}
-
-static bool tells_the_host(const Instr *i)
-{
-    const Slice opcode = i->statement ? i->statement->opcode : (Slice){"", 0};
-    return i->scope == SYSTEM_SCOPE || memmem(opcode.text, opcode.length, ".sys", 4) || i->control == CALL;
-}
-
-bool sim_tells_the_host(const Program *program)
-{
-    for (uint32_t k = 0; k < program->count; k++)
-        if (tells_the_host(&program->code[k]))
-            return true;
-    return false;
 }
 
 void sim_open_shared(void)
@@ -313,9 +354,10 @@ bool sim_explain_shared(uint64_t address, bool writes, const void *instruction)
         u = u->next;
     if (!u)
         return false;
-    const uint64_t word = (address - u->address) / WORD;
-    const bool inside = word < u->bytes / WORD;
-    const uint32_t writer = inside ? u->written[word] & NUMBER : 0, reader = inside ? u->read[word] & NUMBER : 0;
+    const uint64_t at = address - u->address;
+    const bool inside = at < u->bytes;
+    const uint32_t writer = inside ? last_use(&u->written, u->bytes, at) & NUMBER : 0,
+                   reader = inside ? last_use(&u->read, u->bytes, at) & NUMBER : 0;
     const bool after_write = !sim_host_has_awaited(writer), after_read = writes && !sim_host_has_awaited(reader);
     if (after_write || after_read) {
         find_race(address, after_write ? writer : reader, writes, after_write, instruction);

@@ -16,8 +16,6 @@ void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind h
 // Whether one before it, which may not be over, is in its way.
 bool sim_is_in_the_way(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
 void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
-// Whether a kernel may tell the host itself how far it is.
-bool sim_tells_the_host(const Program *program);
 
 // An operation begins, which may use all of it; it has ended. The lock of calls.h is held.
 void sim_open_shared(void);

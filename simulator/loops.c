@@ -2,6 +2,7 @@
 // whether its turns load or store, and for each volatile load whether a loop waits for what it finds. A loop that
 // changes nothing in memory and comes back with the same registers waits for others, or for ever; where lanes leave a
 // loop at different turns, a GPU may count more than is counted here.
+#define _GNU_SOURCE // memmem
 #include "flow.h"
 
 #include <string.h>
@@ -13,6 +14,13 @@ static bool tells_nothing(const Instr *i)
         if (i->list[k] != NOWHERE)
             return false;
     return true;
+}
+
+// Whether the instruction may let the host know how far a kernel is.
+static bool tells_host(const Instr *i)
+{
+    const Slice opcode = i->statement ? i->statement->opcode : (Slice){"", 0};
+    return i->scope == SYSTEM_SCOPE || memmem(opcode.text, opcode.length, ".sys", 4);
 }
 
 static void note(Does *does, const Instr *i)
@@ -27,12 +35,14 @@ static void note(Does *does, const Instr *i)
                     i->run == sim_mbarrier_init || i->run == sim_mbarrier_inval || i->run == sim_mbarrier_arrive ||
                     i->run == sim_print || i->run == sim_malloc || i->run == sim_free || i->control == BLOCK_BARRIER ||
                     i->control == CLUSTER_BARRIER;
+    does->tells_host |= tells_host(i);
     if (i->control != CALL)
         return;
-    const Does any = {true, true, true}, called = i->call->callee ? i->call->callee->program->does : any;
+    const Does any = {true, true, true, true}, called = i->call->callee ? i->call->callee->program->does : any;
     does->accesses |= called.accesses;
     does->asks |= called.asks;
     does->writes |= called.writes;
+    does->tells_host |= called.tells_host;
 }
 
 bool sim_sum_up(const Function *f)
@@ -41,7 +51,8 @@ bool sim_sum_up(const Function *f)
     const Does before = *does;
     for (uint32_t k = 0; k < f->program->count; k++)
         note(does, &f->program->code[k]);
-    return before.accesses != does->accesses || before.asks != does->asks || before.writes != does->writes;
+    return before.accesses != does->accesses || before.asks != does->asks || before.writes != does->writes ||
+           before.tells_host != does->tells_host;
 }
 
 // Lists the blocks of the loop that `last` turns, back to `head`: those from which ways lead to `last`.
@@ -157,7 +168,7 @@ void sim_find_loops(Arena *arena, Program *p, const Flow *f)
         Instr *turn = sim_last_of(p, f, b);
         if (turn->control != BRANCH || f->block_of[turn->target] > b)
             continue;
-        Does does = {false, false, false};
+        Does does = {false, false, false, false};
         const uint32_t count = find_loop(f, f->block_of[turn->target], b, list, inside);
         for (uint32_t k = 0; k < count; k++)
             for (uint32_t n = f->first[list[k]]; n < f->first[list[k] + 1]; n++)

@@ -290,6 +290,7 @@ typedef struct Does { // some instructions, and those of functions that they cal
     bool accesses; // memory that is not the thread's own
     bool writes;   // to memory, or lets others know in another way
     bool asks;     // what others did
+    bool tells_host; // how far it is, perhaps: it uses the scope of the system, or calls what is not known
 } Does;
 
 typedef struct Program { // an executable function

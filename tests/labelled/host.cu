@@ -246,6 +246,65 @@ template <bool ordered> static void run_symbol()
     destroy(other);
 }
 
+// ---- Bytes, and neighbours in one word.
+
+// Every second byte, from `first` on.
+__global__ void add_to_bytes(unsigned char *values, int first)
+{
+    values[2 * threadIdx.x + first] += 1;
+}
+
+// Two streams add to the same bytes, or to neighbouring ones.
+template <int apart> static void run_bytes()
+{
+    const cudaStream_t stream = new_stream(), other = new_stream();
+    unsigned char *values = zeros<unsigned char>(2 * COUNT);
+    CUDA(cudaDeviceSynchronize());
+    add_to_bytes<<<1, COUNT, 0, stream>>>(values, 0);
+    add_to_bytes<<<1, COUNT, 0, other>>>(values, apart);
+    finish_and_free(values);
+    destroy(stream);
+    destroy(other);
+}
+
+// The host reads a byte that the kernel may write, or its neighbour.
+template <int apart, bool waits> static void run_managed_bytes()
+{
+    unsigned char *values;
+    CUDA(cudaMallocManaged(&values, 2 * COUNT));
+    memset(values, 0, 2 * COUNT);
+    add_to_bytes<<<1, COUNT>>>(values, 0);
+    if (waits)
+        CUDA(cudaDeviceSynchronize());
+    if (((volatile unsigned char *)values)[100 + apart] > 1)
+        puts("two");
+    finish_and_free(values);
+}
+
+__device__ __noinline__ int twice(int value)
+{
+    return 2 * value;
+}
+
+__global__ void call_twice(int *values)
+{
+    values[threadIdx.x] = twice(values[threadIdx.x]);
+}
+
+// A kernel that calls a function.
+template <bool waits> static void run_managed_call()
+{
+    int *values;
+    CUDA(cudaMallocManaged(&values, COUNT * sizeof(int)));
+    memset(values, 0, COUNT * sizeof(int));
+    call_twice<<<1, COUNT>>>(values);
+    if (waits)
+        CUDA(cudaDeviceSynchronize());
+    if (((volatile int *)values)[7] != 0)
+        puts("not zero");
+    finish_and_free(values);
+}
+
 // Memory of a stream's pool, given back in the order of the stream.
 template <bool ordered> static void run_stream_memory()
 {
@@ -293,6 +352,13 @@ static const Case CASES[] = {
     {"pinned-no-wait", run_pinned_read<false>},
     {"symbol-same-stream", run_symbol<true>},
     {"symbol-other-stream", run_symbol<false>},
+    {"bytes-unordered", run_bytes<0>},
+    {"bytes-of-one-word", run_bytes<1>},
+    {"managed-bytes-wait", run_managed_bytes<0, true>},
+    {"managed-bytes-no-wait", run_managed_bytes<0, false>},
+    {"managed-bytes-neighbour", run_managed_bytes<1, false>},
+    {"managed-call-wait", run_managed_call<true>},
+    {"managed-call-no-wait", run_managed_call<false>},
     {"stream-memory", run_stream_memory<true>},
     {"stream-memory-other-stream", run_stream_memory<false>},
 };
