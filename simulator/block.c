@@ -10,7 +10,6 @@
 #define _GNU_SOURCE // memmem
 #include "check.h"
 #include "check_host.h"
-#include "check_shared.h"
 
 #include <pthread.h>
 #include <stdarg.h>
