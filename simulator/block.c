@@ -263,23 +263,24 @@ static void start_block(Block *b, uint64_t place)
 
 // ---- Blocks that do not get on
 
-// Whether lanes may come to the barrier at which the path waits from different places.
-static bool is_unaligned(const Path *p)
+// Whether a path waits at a barrier of the block or of the cluster.
+static bool is_at_barrier(const Block *b)
 {
-    const Slice opcode = p->frame->function->program->code[p->pc - 1].statement->opcode;
-    return opcode.length > 8 && memcmp(opcode.text, "barrier.", 8) == 0 &&
-           !memmem(opcode.text, opcode.length, ".aligned", 8);
-}
-
-// Lets lanes go on that wait at a join, where those that they wait for wait for them. False if there are none.
-static bool open_joins(Block *b)
-{
-    bool opened = false, unaligned = false;
     for (int n = 0; n < b->warp_count; n++)
         for (const Path *p = b->warps[n].paths; p; p = p->next)
-            unaligned |= p->waiting == WAITS_AT_BARRIER && is_unaligned(p);
+            if (p->waiting == WAITS_AT_BARRIER || p->waiting == WAITS_AT_CLUSTER)
+                return true;
+    return false;
+}
+
+// Lets lanes go on that wait at a join, where those that they wait for wait for them: at a barrier perhaps for any of
+// them, else for those that an operation between lanes names. False if there are none.
+static bool open_joins(Block *b)
+{
+    const bool any = is_at_barrier(b);
+    bool opened = false;
     for (int n = 0; n < b->warp_count; n++)
-        opened |= sim_open_join(&b->warps[n], unaligned ? ALL_LANES : sim_wanted_lanes(&b->warps[n]));
+        opened |= sim_open_join(&b->warps[n], any ? ALL_LANES : sim_wanted_lanes(&b->warps[n]));
     return opened;
 }
 

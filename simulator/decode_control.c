@@ -46,6 +46,14 @@ static bool decode_end(Decoder *d, const Statement *s, const Opcode *o, Instr *i
     return s->count == 0;
 }
 
+static bool decode_trap(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    (void)d, (void)o;
+    i->control = EXIT;
+    i->run = sim_trap;
+    return s->count == 0;
+}
+
 static bool decode_hint(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     (void)o, (void)i;
@@ -238,7 +246,7 @@ static const Instruction ROWS[] = {
     {"call {uni}", .decode = decode_call},
     {"ret {uni}", .decode = decode_end},
     {"exit", .decode = decode_end},
-    {"trap", "", .run = sim_trap},
+    {"trap", .decode = decode_trap},
     {"brkpt", .operands = ""},
     {"nanosleep u32", .decode = decode_hint},
     {"pmevent {mask}", .decode = decode_hint},

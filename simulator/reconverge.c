@@ -1,7 +1,9 @@
 // reconverge.c: where the lanes of a divergent branch meet again: at the first instruction that every way from
 // the branch to the function's end comes through, its immediate post-dominator. (Cooper, Harvey and Kennedy, "A
 // Simple, Fast Dominance Algorithm", run on the reversed graph.) Lanes that leave the kernel meet nobody, so ways
-// on which they do so are left out: they must not decide where the others meet.
+// on which they do so are left out: they must not decide where the others meet. Which ways out of a loop its lanes
+// take, one cannot see. First those that end at once are left out; where lanes could then go round and round, and end,
+// without ever coming to the point so found, it is looked for with the others left out.
 #include "flow.h"
 
 #include <string.h>
@@ -12,6 +14,8 @@ typedef struct Walk { // blocks that a walk has reached
     uint32_t *found, count;
     bool *reached;
 } Walk;
+
+typedef enum LoopExits { LEAVE_OUT_SHORT, LEAVE_OUT_LONG } LoopExits; // which ways out of a loop: that end at once, or not
 
 typedef struct Tree { // of post-dominators
     uint32_t *order, *rank; // blocks as a walk from the end leaves them; place in that order
@@ -45,10 +49,47 @@ static bool may_end_lanes(const Function *function, const Instr *i)
     return i->control == EXIT || (i->control == RETURN && function->entry);
 }
 
+// Whether the launch fails where lanes run the instruction.
+static bool is_failure(const Instr *i)
+{
+    return i->run == sim_fail_assertion || i->run == sim_trap;
+}
+
+// The same ways, without those on which nothing comes but a failed assertion or a trap.
+static Flow without_failures(Arena *arena, const Program *p, const Flow *f)
+{
+    Flow kept = *f;
+    bool *fails = sim_allocate(arena, f->count);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t b = f->count - 1; b-- > 0;) {
+            const Instr *last = sim_last_of(p, f, b);
+            bool all = f->successor_count[b] > 0;
+            for (uint32_t n = 0; n < f->successor_count[b]; n++)
+                all &= fails[f->successors[b][n]];
+            const bool now = all || (is_failure(last) && last->guard == NOWHERE);
+            changed |= now != fails[b];
+            fails[b] = now;
+        }
+    }
+    kept.successors = sim_allocate(arena, f->count * sizeof *kept.successors);
+    kept.successor_count = sim_allocate(arena, f->count * sizeof *kept.successor_count);
+    for (uint32_t b = 0; b + 1 < f->count; b++) {
+        kept.successors[b] = sim_allocate(arena, ((size_t)f->successor_count[b] + 1) * sizeof **kept.successors);
+        for (uint32_t n = 0; n < f->successor_count[b]; n++)
+            if (fails[b] || !fails[f->successors[b][n]])
+                kept.successors[b][kept.successor_count[b]++] = f->successors[b][n];
+    }
+    sim_link_back(arena, &kept);
+    return kept;
+}
+
 // Whether lanes that come to the block all end there at once.
 static bool is_exit(const Function *function, const Program *p, const Flow *f, uint32_t block)
 {
     const Instr *first = &p->code[f->first[block]];
+    for (uint32_t k = 0; k < f->count && first->control == BRANCH && first->guard == NOWHERE; k++)
+        first = &p->code[first->target];
     return may_end_lanes(function, first) && first->guard == NOWHERE;
 }
 
@@ -101,9 +142,8 @@ static bool is_in_loop(const Flow *f, uint32_t block, Walk *walk)
     return in_loop;
 }
 
-// The same ways, without those on which lanes leave a branch whose other lanes stay. Lanes that come out of a loop do
-// not leave the others, but for those that end at once.
-static Flow without_exits(Arena *arena, const Function *function, const Program *p, const Flow *f)
+// The same ways, without those on which lanes leave a branch whose other lanes stay; out of a loop some of them.
+static Flow without_exits(Arena *arena, const Function *function, const Program *p, const Flow *f, LoopExits exits)
 {
     Flow kept = *f;
     Walk walk = new_walk(arena, f->count);
@@ -114,8 +154,8 @@ static Flow without_exits(Arena *arena, const Function *function, const Program 
         uint32_t *to = kept.successors[b] = sim_allocate(arena, ((size_t)n + 1) * sizeof *to), stay = 0;
         for (uint32_t k = 0; k < n; k++) {
             const uint32_t next = f->successors[b][k];
-            const bool gone =
-                leaves(function, p, f, b, next, &walk) && (is_exit(function, p, f, next) || !is_in_loop(f, b, &walk));
+            const bool chosen = is_exit(function, p, f, next) == (exits == LEAVE_OUT_SHORT);
+            const bool gone = leaves(function, p, f, b, next, &walk) && (chosen || !is_in_loop(f, b, &walk));
             if (n == 1 || !gone)
                 to[stay++] = next;
         }
@@ -210,17 +250,55 @@ static void find_dominators(Arena *arena, const Flow *f, Tree *t)
     }
 }
 
+// Whether lanes may go from block b round and round without coming to the join, until they end on a way left out.
+static bool may_be_missed(const Flow *all, const Flow *kept, uint32_t b, uint32_t join, Walk *walk)
+{
+    bool out = false;
+    forget(walk);
+    for (uint32_t n = 0; n < kept->successor_count[b]; n++)
+        if (kept->successors[b][n] != join)
+            reach(walk, kept->successors[b][n]);
+    for (uint32_t k = 0; k < walk->count; k++) {
+        const uint32_t at = walk->found[k];
+        out |= kept->successor_count[at] < all->successor_count[at];
+        for (uint32_t n = 0; n < kept->successor_count[at]; n++)
+            if (kept->successors[at][n] != join)
+                reach(walk, kept->successors[at][n]);
+    }
+    return out && walk->reached[b];
+}
+
+// The ways that are left, and who post-dominates whom on them.
+static Tree find_tree(Arena *arena, const Function *function, const Program *p, const Flow *flow, const Flow *all,
+                      Flow *kept, LoopExits exits)
+{
+    Tree tree;
+    *kept = without_exits(arena, function, p, all, exits);
+    find_order(arena, kept, &tree);
+    keep_last_exits(arena, all, kept, &tree);
+    keep_last_exits(arena, flow, kept, &tree);
+    find_dominators(arena, kept, &tree);
+    return tree;
+}
+
 void sim_find_joins(Arena *arena, const Function *function, Program *p, const Flow *flow)
 {
-    Flow kept = without_exits(arena, function, p, flow);
-    Tree tree;
-    find_order(arena, &kept, &tree);
-    keep_last_exits(arena, flow, &kept, &tree);
-    find_dominators(arena, &kept, &tree);
+    const Flow all = without_failures(arena, p, flow);
+    Flow kept, others_kept;
+    const Tree tree = find_tree(arena, function, p, flow, &all, &kept, LEAVE_OUT_SHORT);
+    Tree others = {.dominator = NULL};
+    Walk walk = new_walk(arena, flow->count);
     for (uint32_t b = 0; b + 1 < flow->count; b++) {
-        const uint32_t join = tree.dominator[b];
+        uint32_t join = tree.dominator[b];
+        const Flow *ways = &kept;
+        if (flow->successor_count[b] > 1 && join != NOWHERE && may_be_missed(&all, &kept, b, join, &walk)) {
+            if (!others.dominator)
+                others = find_tree(arena, function, p, flow, &all, &others_kept, LEAVE_OUT_LONG);
+            join = others.dominator[b];
+            ways = &others_kept;
+        }
         // Lanes that go on alone, as the others leave, wait for nobody; nor do those that only meet to end, or never.
-        const bool alone = kept.successor_count[b] == 1 && flow->successor_count[b] > 1;
+        const bool alone = ways->successor_count[b] == 1 && flow->successor_count[b] > 1;
         const bool nobody = alone || join == NOWHERE || is_exit(function, p, flow, join);
         sim_last_of(p, flow, b)->join = nobody ? NOWHERE : flow->first[join];
     }

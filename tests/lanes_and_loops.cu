@@ -89,6 +89,26 @@ __global__ void miscounts()
                      : "=r"(over) : "r"(at) : "memory");
 }
 
+// Thread 0 alone may fail or leave in a loop; six barriers for each warp.
+__global__ void tries(int *p, int turns, int stop, bool asserts)
+{
+    __shared__ int s[64];
+    for (int turn = 0; turn < turns; turn++) {
+        s[threadIdx.x] = turn + threadIdx.x;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            p[turn] = s[63] + s[turn];
+            if (asserts)
+                assert(p[turn] >= stop);
+            else if (p[turn] < stop) {
+                p[turns] = turn;
+                return;
+            }
+        }
+        __syncthreads();
+    }
+}
+
 int main(int, char **arguments)
 {
     int *p;
@@ -99,6 +119,10 @@ int main(int, char **arguments)
     case 'c': counts_while_it_waits<<<2000, 256>>>(p); break;
     case 'f': fails<<<1, 64>>>(p); break;
     case 'm': miscounts<<<1, 32>>>(); break;
+    case 't':
+        tries<<<1, 64>>>(p, 3, -1, true);
+        tries<<<1, 64>>>(p, 3, -1, false);
+        break;
     case 'l': leaves<<<3000, 1024>>>(p, p + 1); break;
     case 'n':
         deep::hidden<<<1, 1>>>();

@@ -56,6 +56,12 @@ def test_names_are_the_source_s(program, tmp_path):
     assert [row["kernel"] for row in counters(program, tmp_path, "names")] == ["hidden", "nameless", "alone"]
 
 
+def test_a_way_out_of_a_loop_that_nobody_takes_does_not_part_lanes(program, tmp_path):
+    """Broken: lanes meet again only behind an assertion or a return that one of them passes, and wait there, or go on apart."""
+    rows = counters(program, tmp_path, "tries")
+    assert [(row["kernel"], row["block_barriers"]) for row in rows] == [("tries", "12")] * 2
+
+
 @unsanitized  # which take memory of their own
 def test_threads_that_end_in_a_function_leave_nothing(program):
     """Broken: each block whose threads end in a function keeps the memory of its calls."""

@@ -876,6 +876,8 @@ def warp_cases():
     yield ("bar.arrive", shared + "@%p bra C; mov.u32 %a, box; st.shared.u32 [%a], 77; bar.arrive 3, 64; bra E;"
            "C: bar.sync 3, 64; mov.u32 %a, box; ld.shared.u32 %t, [%a]; E: bar.sync 0;}", lambda rows, lane: (77, 0))
     yield ("bar.sync of one warp", shared + "@%p bra E; bar.sync 5, 32; mov.u32 %t, 8; E: bar.sync 0;}", lambda rows, lane: (0, 8))
+    yield ("bar.sync of lanes for which others wait elsewhere", "{.reg .pred %p; and.b32 %n, %tid.x, 1; setp.eq.u32 %p, %n, 0; mov.u32 %t, 1;"
+           "@%p bra J; bar.sync 0; mov.u32 %t, 2; J: bar.sync 0; add.u32 %t, %t, 5;}", lambda rows, lane: 6 + lane % 2)
     add = "MEMORY.u32 [ADDRESS], 3; red.MEMORY.add.f32 [ADDRESS], 0f00000001; ld.MEMORY.u32 %t, [ADDRESS];}"
     yield ("red.add.f32 in device memory", "{st." + add.replace("MEMORY", "global").replace("ADDRESS", "%out"), lambda rows, lane: 0)
     own = "{.shared .align 4 .b32 box[64]; .reg .u32 %a; mov.u32 %a, box; mov.u32 %n, %tid.x; shl.b32 %n, %n, 2; add.u32 %a, %a, %n; st."
