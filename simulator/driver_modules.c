@@ -6,7 +6,7 @@
 static const uint32_t WRAPPER_MAGIC = 0x466243b1, FAT_BINARY_MAGIC = 0xba55ed50;
 
 static const char NEEDS_PTX[] = "the simulator runs PTX, and this is machine code (a cubin): compile with nvcc -ptx or "
-                                "-fatbin, with NVRTC for compute_90 (not sm_90)";
+                                "-fatbin; of what NVRTC compiles, load what nvrtcGetPTX gives";
 
 // Tells why not in the caller's buffer for errors, if it has handed one over.
 static void tell(const char *why, unsigned count, const CUjit_option *options, void **values)
@@ -72,6 +72,28 @@ static bool is_cut_off(const char *data, size_t bytes)
     memcpy(&magic, data, sizeof magic); // read_file leaves room behind short files
     memcpy(&payload, data + 8, sizeof payload);
     return magic == WRAPPER_MAGIC || (magic == FAT_BINARY_MAGIC && (bytes < 16 || payload > bytes - 16));
+}
+
+// ---- NVRTC: who asks for machine code gets the PTX, which NVRTC has for machine code, too
+
+// Weak on both sides: a program may be linked without NVRTC, or with its static library.
+#define WEAK __attribute__((weak))
+WEAK int nvrtcGetPTXSize(void *program, size_t *bytes);
+WEAK int nvrtcGetPTX(void *program, char *text);
+enum { NVRTC_ERROR_INTERNAL_ERROR = 11 };
+
+API WEAK int nvrtcGetCUBINSize(void *program, size_t *bytes)
+{
+    return nvrtcGetPTXSize ? nvrtcGetPTXSize(program, bytes) : NVRTC_ERROR_INTERNAL_ERROR;
+}
+
+API WEAK int nvrtcGetCUBIN(void *program, char *image)
+{
+    static bool told;
+    if (!told)
+        fprintf(stderr, "simulator: nvrtcGetCUBIN gives PTX: the simulator runs no machine code\n");
+    told = true;
+    return nvrtcGetPTX ? nvrtcGetPTX(program, image) : NVRTC_ERROR_INTERNAL_ERROR;
 }
 
 // ---- Modules

@@ -110,7 +110,7 @@ static const Named FUNCTIONS[] = {
     CALL_NAMED(cuLinkCreate), CALL_NAMED(cuLinkAddData), CALL_NAMED(cuLinkAddFile), CALL_NAMED(cuLinkComplete),
     CALL_NAMED(cuLinkDestroy), CALL_NAMED(cuFuncGetAttribute), CALL_NAMED(cuFuncSetAttribute),
     CALL_NAMED(cuKernelGetAttribute), CALL_NAMED(cuKernelSetAttribute), CALL_NAMED(cuFuncSetCacheConfig),
-    CALL_NAMED(cuFuncGetName), CALL_NAMED(cuGetErrorName), CALL_NAMED(cuGetErrorString),
+    CALL_NAMED(cuFuncGetName), CALL_NAMED(cuGetExportTable), CALL_NAMED(cuGetErrorName), CALL_NAMED(cuGetErrorString),
     {"cuCtxCreate", (void *)cuCtxCreate_v2, 0}, {"cuGetProcAddress", (void *)cuGetProcAddress, 12000},
 #if CUDA_VERSION >= 13000
     {"cuCtxCreate", (void *)cuCtxCreate, 13000},
@@ -136,6 +136,14 @@ API CUresult cuGetProcAddress(const char *name, void **function, int version, cu
     if (status)
         *status = *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+// NVRTC asks for NVIDIA's own tables, and does without where it gets an error.
+API CUresult cuGetExportTable(const void **table, const CUuuid *id)
+{
+    NEED(table && id, CUDA_ERROR_INVALID_VALUE);
+    *table = NULL;
+    return CUDA_ERROR_NOT_FOUND;
 }
 
 static cudaError_t entry_point(const char *name, void **function, int version,

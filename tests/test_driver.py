@@ -50,6 +50,50 @@ def test_a_string_is_compiled_and_launched(beside_runtime, tmp_path):
     assert (result.returncode, result.stdout) == (0, "NVRTC\nPASS\n"), result.stderr
 
 
+MACHINE_CODE = """
+#include <stdio.h>
+#include <cuda.h>
+int nvrtcCreateProgram(void **, const char *, const char *, int, const char *const *, const char *const *);
+int nvrtcCompileProgram(void *, int, const char *const *);
+int nvrtcGetCUBINSize(void *, size_t *);
+int nvrtcGetCUBIN(void *, char *);
+int main(void)
+{
+    const char *const options[] = {"-arch=sm_90"};
+    static char image[100000];
+    size_t bytes = 0;
+    void *program;
+    CUcontext context;
+    CUmodule module;
+    CUfunction kernel;
+    if (nvrtcCreateProgram(&program, "extern \\"C\\" __global__ void nothing() {}", "nothing.cu", 0, NULL, NULL) ||
+        nvrtcCompileProgram(program, 1, options) || nvrtcGetCUBINSize(program, &bytes) || bytes > sizeof image ||
+        nvrtcGetCUBIN(program, image))
+        return 1;
+    if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) || cuModuleLoadData(&module, image) ||
+        cuModuleGetFunction(&kernel, module, "nothing") || cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL))
+        return 2;
+    puts("PASS");
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("path", ["", str(SIM)], ids=["alone", "library-in-path"])
+def test_machine_code_of_nvrtc_is_ptx(path, tmp_path):
+    """Broken: a program that has NVRTC compile for sm_90 and loads the cubin is refused; NVRTC crashes where it finds the simulator's libcuda.so.1."""
+    library = nvrtc()
+    if not library:
+        pytest.skip("the toolkit has no libnvrtc")
+    source, program = tmp_path / "machine_code.c", tmp_path / "program"
+    source.write_text(MACHINE_CODE)
+    built = subprocess.run([nvcc(), source, "-o", program, library, f"-Xlinker=-rpath={Path(library).parent}", *LINK], capture_output=True, text=True, cwd=ROOT)
+    assert built.returncode == 0, built.stderr
+    result = run(program, LD_LIBRARY_PATH=path, SIM_CHECK="0")
+    assert (result.returncode, result.stdout) == (0, "PASS\n"), result.stderr
+    assert result.stderr == "simulator: nvrtcGetCUBIN gives PTX: the simulator runs no machine code\n"
+
+
 FROM_PYTHON = """
 import ctypes
 cuda = ctypes.CDLL("libcuda.so.1")
