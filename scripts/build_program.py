@@ -93,14 +93,21 @@ def call(command, shown):
     return subprocess.run(command, stdout=sys.stdout, stderr=subprocess.PIPE, text=True, errors="replace", env=os.environ | {"LC_ALL": "C"})
 
 
+def needs_device_link(message):
+    """Whether nvcc refuses a program because kernels launch kernels in it, or call the device's runtime."""
+    return "separate compilation mode" in message
+
+
 def compile_to_objects(names, compiler, folder, shown):
-    """Each source's object, by the name of the source; of an object itself."""
+    """Each source's object, by the name of the source; of an object itself. None where they want -rdc=true."""
     objects = {}
     for number, name in enumerate(names):
         objects[name] = name if Path(name).suffix in OBJECTS else f"{folder}/{number}.o"
         if objects[name] == name:
             continue
         result = call([*compiler, "-c", "-o", objects[name], name], shown)
+        if needs_device_link(result.stderr) and not wants_device_link(compiler):
+            return None
         sys.stderr.write(result.stderr)
         if result.returncode != 0:
             header = re.search(r"fatal error: (\w+)\S*: No such file", result.stderr)
@@ -137,6 +144,9 @@ def build_for_simulator(names, options, program):
     compiler = [options.nvcc, *(word for word in shlex.split(options.options) if word != "-lineinfo" or "-G" not in given)]
     with tempfile.TemporaryDirectory() as folder:
         objects = compile_to_objects(names, [*compiler, *given], folder, options.show)
+        if objects is None:
+            given.append("-rdc=true")
+            objects = compile_to_objects(names, [*compiler, *given], folder, options.show)
         if wants_device_link(given):
             objects["-rdc=true"] = link_device_code(objects, compiler, folder, options.show)
         return link(objects, compiler, [*given, *shlex.split(options.libraries)], program, options.show)

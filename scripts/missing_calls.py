@@ -39,8 +39,8 @@ def demangled(name):
 
 
 def line_about(name, where):
-    if DEVICE_RUNTIME in name or name.startswith("__cudaCDP"):
-        return "the simulator has no dynamic parallelism, kernels that launch kernels"
+    if DEVICE_RUNTIME in name:
+        return "the simulator launches kernels from kernels itself: link the device code without NVIDIA's part, nvcc -dlink -cudadevrt none"
     if name.startswith(("cuda", "__cuda")):
         return f"the simulator has no {name}{where}"
     if re.match(r"cu[A-Z]", name):

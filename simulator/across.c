@@ -212,13 +212,24 @@ static const char *print_conversion(Printer *p, const char *format)
     return at + 1;
 }
 
+void sim_call_argument(const Warp *w, const Instr *i, int lane, int index, void *value, size_t bytes)
+{
+    const Frame *f = w->path->frame;
+    const size_t offset = i->call->arguments[index], size = f->function->param_bytes;
+    if (offset + bytes <= size)
+        memcpy(value, f->params + (size_t)lane * size + offset, bytes);
+}
+
+void sim_return_value(const Warp *w, const Instr *i, int lane, const void *value, size_t bytes)
+{
+    const Frame *f = w->path->frame;
+    memcpy(f->params + (size_t)lane * f->function->param_bytes + i->call->results[0], value, bytes);
+}
+
 static uint64_t call_argument(const Printer *p, int index, size_t bytes)
 {
-    const Frame *f = p->w->path->frame;
     uint64_t value = 0;
-    const size_t offset = p->i->call->arguments[index], size = f->function->param_bytes;
-    if (offset + bytes <= size)
-        memcpy(&value, f->params + (size_t)p->lane * size + offset, bytes);
+    sim_call_argument(p->w, p->i, p->lane, index, &value, bytes);
     return value;
 }
 
@@ -238,12 +249,6 @@ void sim_fail_assertion(Warp *w, const Instr *i, uint32_t mask)
                 thread / size.x % size.y, thread / size.x / size.y, condition);
         sim_note_fault(w, i, p.lane, cudaErrorAssert, "assertion `%s` failed", condition);
     }
-}
-
-static void store_result(const Printer *p, const void *value, size_t bytes)
-{
-    const Frame *f = p->w->path->frame;
-    memcpy(f->params + (size_t)p->lane * f->function->param_bytes + p->i->call->results[0], value, bytes);
 }
 
 // Returns how many arguments it printed; -1 without a format.
@@ -271,7 +276,7 @@ void sim_print(Warp *w, const Instr *i, uint32_t mask)
         Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
         const int result = print_lane(&p);
         if (i->call->result_count > 0)
-            store_result(&p, &result, sizeof result);
+            sim_return_value(w, i, p.lane, &result, sizeof result);
     }
 }
 
@@ -283,7 +288,7 @@ void sim_malloc(Warp *w, const Instr *i, uint32_t mask)
         const Printer p = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
         void *memory;
         sim_new_allocation((size_t)call_argument(&p, 0, 8), HEAP_MEMORY, &memory); // NULL where there is none left
-        store_result(&p, &memory, sizeof memory);
+        sim_return_value(w, i, p.lane, &memory, sizeof memory);
     }
 }
 

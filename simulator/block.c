@@ -10,6 +10,7 @@
 #define _GNU_SOURCE // memmem
 #include "check.h"
 #include "check_host.h"
+#include "device_runtime.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -780,10 +781,11 @@ static size_t local_bytes_of(const Function *kernel, size_t stack)
     return kernel->program->calls ? own + stack : own;
 }
 
-cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid, dim3 block,
-                               size_t dynamic_bytes, size_t stack_bytes, void **arguments, Grouping grouping)
+cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid)
 {
     Launch launch = {.module = module,
+                     .family_grid = family_grid,
                      .device = sim_current_device,
                      .kernel = kernel,
                      .grid = grid,
@@ -832,6 +834,14 @@ cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim
     if (launch.error == cudaSuccess)
         sim_note_launch(&launch);
     return launch.error;
+}
+
+cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid, dim3 block,
+                               size_t dynamic_bytes, size_t stack_bytes, void **arguments, Grouping grouping)
+{
+    if (module->launches_kernels)
+        return sim_launch_family(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping);
+    return sim_launch_grid(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping, NULL);
 }
 
 cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,

@@ -134,6 +134,7 @@ void sim_unload_binary(Binary *binary); // with its kernels
 // A kernel that the program knows by this address; if NULL, by that of what is returned.
 Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host);
 Kernel *sim_kernel_of(const void *host); // or NULL
+Kernel *sim_kernel_of_code(const Module *module, uint64_t address); // whose code has this address; or NULL
 Kernel *sim_kernel_named(const Binary *binary, const char *name); // or NULL
 // The kernel with this address in the program, and its code.
 cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **function);
@@ -170,6 +171,9 @@ void sim_set_bytes(void *pointer, int value, size_t bytes);
 cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments,
                              bool cooperative,
                              dim3 cluster); // of the launch; 0: the kernel's own, or none
+// The same of a launch by a kernel.
+cudaError_t sim_check_configuration(const Kernel *kernel, const Function *f, dim3 grid, dim3 block,
+                                    size_t dynamic_bytes);
 cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative, dim3 *cluster);
 int sim_largest_cluster(const Kernel *kernel); // in blocks
 // Where the arguments of a kernel lie that are handed over in one piece, as `extra` says; room for `most` pointers.

@@ -83,6 +83,7 @@ static Limit limits[] = {
     [cudaLimitStackSize] = {.known = true, .usual = 1024, .largest = 1 << 20},
     [cudaLimitPrintfFifoSize] = {.known = true, .usual = 1 << 20, .largest = SIZE_MAX},
     [cudaLimitMallocHeapSize] = {.known = true, .usual = SIM_USUAL_HEAP, .largest = SIZE_MAX},
+    [cudaLimitDevRuntimePendingLaunchCount] = {.known = true, .usual = 2048, .largest = SIZE_MAX},
     [cudaLimitMaxL2FetchGranularity] = {.known = true, .usual = 64, .largest = 128},
     [cudaLimitPersistingL2CacheSize] = {.known = true, .usual = 0, .largest = SIZE_MAX},
 };

@@ -131,6 +131,7 @@ static const struct {
     ERROR(cudaErrorNotReady, "device not ready"),
     ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
     ERROR(cudaErrorLaunchOutOfResources, "too many resources requested for launch"),
+    ERROR(cudaErrorLaunchMaxDepthExceeded, "launch would exceed maximum depth of nested launches"),
     ERROR(cudaErrorLaunchTimeout, "the launch timed out and was terminated"),
     ERROR(cudaErrorAssert, "device-side assert triggered"),
     ERROR(cudaErrorIllegalInstruction, "an illegal instruction was encountered"),

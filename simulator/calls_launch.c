@@ -175,6 +175,17 @@ static bool all_there(const Function *f, void **arguments)
     return true;
 }
 
+cudaError_t sim_check_configuration(const Kernel *kernel, const Function *f, dim3 grid, dim3 block,
+                                    size_t dynamic_bytes)
+{
+    cudaError_t error = check_grid_and_block(f, grid, block);
+    if (!error)
+        error = check_shared(kernel, f, dynamic_bytes);
+    if (!error)
+        error = check_cluster(kernel, f, grid, (dim3){0, 0, 0});
+    return error;
+}
+
 cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments,
                              bool cooperative, dim3 cluster)
 {

@@ -230,6 +230,17 @@ Kernel *sim_kernel_of(const void *host)
     return NULL;
 }
 
+Kernel *sim_kernel_of_code(const Module *module, uint64_t address)
+{
+    const Function *f = module->functions;
+    while (f && (uint64_t)(uintptr_t)f != address)
+        f = f->next;
+    for (Kernel *k = f && f->entry && f->defined ? kernels : NULL; k; k = k->next)
+        if (sim_slice_is(f->name, k->name) && sim_module_of(k->binary) == module)
+            return k;
+    return NULL;
+}
+
 Kernel *sim_kernel_named(const Binary *binary, const char *name)
 {
     for (Kernel *k = kernels; k; k = k->next)

@@ -259,6 +259,13 @@ static void matters(Warp *w, const Operand *o, const Instr *i, uint32_t mask, co
         report(w, v, i, __builtin_ctz(lanes), use);
 }
 
+// Whether it is the argument of a kernel that is to be launched: of a structure some parts may be nobody's.
+static bool is_argument(uint64_t address)
+{
+    const Allocation *a = sim_allocation_at(address);
+    return a && a->kind == PARAMETER_MEMORY && address - a->address < a->bytes;
+}
+
 // What nobody wrote goes to memory, whose bytes then count as not written again; not where a part of a vector was written.
 static void store(Warp *w, const Instr *i, uint32_t mask)
 {
@@ -275,6 +282,8 @@ static void store(Warp *w, const Instr *i, uint32_t mask)
         const Space space = i->at.space == GENERIC ? sim_space_at(address[l]) : (Space)i->at.space;
         const uint64_t at = i->at.space == GENERIC ? address[l] - sim_window(space) : address[l];
         const size_t bytes = (size_t)i->bytes * i->count;
+        if (space != SHARED && space != LOCAL && is_argument(at))
+            continue;
         if (space != SHARED && space != LOCAL && (i->semantics == WEAK || !sim_starts_unwritten(at))) {
             report(w, v, i, l, "is stored in global memory");
             return;

@@ -1,6 +1,7 @@
 // decode_control.c: branches, calls, barriers, and operations in which the lanes of a warp take part together are
 // decoded.
 #include "decode.h"
+#include "device_runtime.h"
 
 #include <string.h>
 
@@ -96,7 +97,10 @@ static bool decode_built_in(Decoder *d, Slice name, const CallSite *call, Instr 
             return call->argument_count >= BUILT_IN[n].arguments && call->result_count >= BUILT_IN[n].results &&
                    (call->result_count == 0 || call->results[0] + bytes <= d->function->param_bytes);
         }
-    return false;
+    if (!sim_decode_device_call(name, call, d->function->param_bytes, i))
+        return false;
+    d->module->launches_kernels = true;
+    return true;
 }
 
 // call (results), function, (arguments); the function's address may be in a register.

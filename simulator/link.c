@@ -240,20 +240,9 @@ void sim_link(Module *m)
 
 // ---- What cannot run
 
-// A launch is written in one line of the source, and made in a header. The call's next statement of another file
-// is the former's.
-static const Statement *line_of_launch(const Function *f, const Statement *call)
+void sim_say_unknown(const Module *m, const Statement *s, char *why, size_t space)
 {
-    const Statement *end = f->statements + f->count;
-    for (const Statement *s = call; s < end; s++)
-        if (s->source_file != call->source_file)
-            return s;
-    return call;
-}
-
-void sim_say_unknown(const Module *m, const Function *f, const Statement *s, char *why, size_t space)
-{
-    static const char DEVICE_RUNTIME[] = "__cudaCDP";
+    static const char DEVICE_RUNTIME[] = "__cudaCDP2";
     const Operand *o = &s->operands[s->count > 0 && s->operands[0].kind == IS_VECTOR];
     const Function *called =
         s->opcode.length >= 4 && memcmp(s->opcode.text, "call", 4) == 0 ? sim_find_function(m, o->name) : NULL;
@@ -261,10 +250,8 @@ void sim_say_unknown(const Module *m, const Function *f, const Statement *s, cha
         snprintf(why, space, "the simulator does not know this instruction");
     } else if (o->name.length > strlen(DEVICE_RUNTIME) &&
                memcmp(o->name.text, DEVICE_RUNTIME, strlen(DEVICE_RUNTIME)) == 0) {
-        const Statement *line = line_of_launch(f, s);
-        const Slice file = line->source_file < m->file_count ? m->files[line->source_file] : (Slice){"?", 1};
-        snprintf(why, space, "%.*s:%d launches a kernel from a kernel, which the simulator does not do",
-                 (int)file.length, file.text, line->source_line);
+        snprintf(why, space, "the simulator has no cuda%.*s in kernels", (int)(o->name.length - strlen(DEVICE_RUNTIME)),
+                 o->name.text + strlen(DEVICE_RUNTIME));
     } else {
         char name[200];
         sim_readable_name(o->name, name, sizeof name);

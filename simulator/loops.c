@@ -3,6 +3,7 @@
 // changes nothing in memory and comes back with the same registers waits for others, or for ever; where lanes leave a
 // loop at different turns, a GPU may count more than is counted here.
 #define _GNU_SOURCE // memmem
+#include "device_runtime.h"
 #include "flow.h"
 
 #include <string.h>
@@ -33,7 +34,8 @@ static void note(Does *does, const Instr *i)
     does->writes |= i->run == sim_store || i->run == sim_store_surface || i->run == sim_store_matrix || adds ||
                     i->run == sim_copy_async || i->run == sim_copy_bulk ||
                     i->run == sim_mbarrier_init || i->run == sim_mbarrier_inval || i->run == sim_mbarrier_arrive ||
-                    i->run == sim_print || i->run == sim_malloc || i->run == sim_free || i->control == BLOCK_BARRIER ||
+                    i->run == sim_print || i->run == sim_malloc || i->run == sim_free ||
+                    sim_is_device_launch(i) || i->control == BLOCK_BARRIER ||
                     i->control == CLUSTER_BARRIER;
     does->tells_host |= tells_host(i);
     if (i->control != CALL)

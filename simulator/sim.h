@@ -150,6 +150,7 @@ typedef struct Module {
     size_t dynamic_align; // of dynamic shared memory
     bool uses_reserved_shared; // a kilobyte behind a block's own, for cooperative groups
     bool uses_copy_engine;
+    bool launches_kernels; // its kernels call the device's runtime
     bool for_debugger; // compiled with -G: all variables are in memory
     Slice *files;
     int file_count;
@@ -182,8 +183,8 @@ bool sim_slice_is(Slice slice, const char *text);
 void sim_add_module(Module *module, Module *other);
 // Behind the last one: extern variables become those that they stand for.
 void sim_link(Module *module);
-// Why the simulator cannot run a statement of a function.
-void sim_say_unknown(const Module *module, const Function *function, const Statement *statement, char *why, size_t space);
+// Why the simulator cannot run a statement.
+void sim_say_unknown(const Module *module, const Statement *statement, char *why, size_t space);
 
 // ---- decode.c: statements become instructions with resolved operands.
 
@@ -585,6 +586,10 @@ uint32_t sim_wanted_lanes(const Warp *w);
 
 // ---- across.c: operations between the lanes of a warp, and what they tell the outside.
 
+// Of a call of a function that the simulator has: one of a lane's arguments; what it returns.
+void sim_call_argument(const Warp *w, const Instr *i, int lane, int index, void *value, size_t bytes);
+void sim_return_value(const Warp *w, const Instr *i, int lane, const void *value, size_t bytes);
+
 Handler sim_shuffle, sim_vote, sim_match, sim_reduce_warp, sim_activemask, sim_elect, sim_print,
     sim_fail_assertion, sim_malloc, sim_free, sim_trap, sim_read_clock;
 
@@ -646,6 +651,7 @@ typedef struct Launch {
     _Atomic uint64_t ended;           // of an IN_TURN launch: so many blocks, the first ones
     atomic_uint restarts;
     struct LaunchCheck *check; // NULL: nothing is checked
+    struct Grid *family_grid;  // where kernels launch kernels, else NULL
     cudaError_t error;
     Fault fault;
     char message[1024];
@@ -699,6 +705,8 @@ void sim_use_local(Block *block, size_t bytes);
 void sim_check_barrier(Block *block, int number);
 void sim_check_barriers(Block *block);
 
+typedef struct Grid Grid; // of device_runtime.h
+
 // Runs a kernel to its end; the result, with a message on stderr where it is no success. A thread
 // that calls functions gets stack_bytes of local memory for theirs.
 cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block,
@@ -712,6 +720,9 @@ typedef struct Grouping { // which blocks of a launch run together
 // The same for blocks that may wait for each other.
 cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                                size_t stack_bytes, void **arguments, Grouping grouping);
+// The same for one of the grids that are launched there, where kernels launch kernels; else NULL.
+cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid);
 
 // The instruction of a lane (or -1) went wrong: the launch ends with the block, unless something else did before.
 void sim_note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)

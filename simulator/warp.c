@@ -703,7 +703,7 @@ static _Noreturn void fail_unknown(Warp *w, const Instr *i, uint32_t mask)
     char why[512];
     if (i->reason)
         sim_fault(w, i, __builtin_ctz(mask), cudaErrorNotSupported, "%s", i->reason);
-    sim_say_unknown(w->block->launch->module, w->path->frame->function, i->statement, why, sizeof why);
+    sim_say_unknown(w->block->launch->module, i->statement, why, sizeof why);
     sim_fault(w, i, __builtin_ctz(mask), cudaErrorNotSupported, "%s", why);
 }
 
