@@ -121,6 +121,18 @@ static Chunk *chunk_for(uint64_t address)
     return chunks[chunk_of(address)];
 }
 
+uint64_t sim_first_closed(const Allocation *a, int device, uint64_t address, size_t bytes, bool writes)
+{
+    for (uint64_t at = address; a->granules && at < address + bytes;) {
+        const uint64_t number = (at - a->address) / SIM_GRANULE;
+        const Granule *g = &a->granules[number];
+        if (!g->piece || !((writes ? g->writers : g->readers) >> device & 1))
+            return at;
+        at = a->address + (number + 1) * SIM_GRANULE;
+    }
+    return address + bytes;
+}
+
 static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind kind)
 {
     Allocation *a = malloc(sizeof *a);
@@ -153,6 +165,7 @@ static void note_freed(const Allocation *a)
                            : a->kind == HEAP_MEMORY   ? "a kernel's free"
                            : a->kind == MODULE_MEMORY ? "the end of its module"
                            : a->kind == ARRAY_MEMORY  ? "cudaFreeArray"
+                           : a->granules              ? "cuMemAddressFree"
                                                       : "cudaFree";
     freed[freed_count++ % MOST_FREED] = (Freed){a->address, a->bytes, a->call, freed_by, a->call_number};
 }
@@ -184,8 +197,11 @@ static void take_out(uint64_t address, bool ours)
     c->count--;
     if (c->count == 0)
         remove_chunk(number);
+    if (a->granules)
+        sim_make_fresh(a->memory, a->bytes);
     if (ours)
         sim_return_memory(a->address, a->memory, a->bytes);
+    free(a->granules);
     sim_free_lines(a->lines, a->lines_grew ? a->bytes : 0);
     free(a);
 }
@@ -193,6 +209,16 @@ static void take_out(uint64_t address, bool ours)
 size_t sim_allocated_bytes(void)
 {
     return usage[sim_current_device].allocated;
+}
+
+bool sim_has_memory(int device, size_t bytes)
+{
+    return bytes <= sim_device()->memory_bytes - usage[device].allocated;
+}
+
+void sim_count_memory(int device, int64_t difference)
+{
+    usage[device].allocated += (size_t)difference;
 }
 
 bool sim_is_open(int owner, int device)
@@ -241,7 +267,7 @@ cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer)
     *pointer = NULL;
     if (bytes == 0)
         return cudaSuccess;
-    if (bytes > sim_device()->memory_bytes - sim_allocated_bytes())
+    if (!sim_has_memory(sim_current_device, bytes))
         return cudaErrorMemoryAllocation;
     if (kind == HEAP_MEMORY && !take_from_heap(bytes))
         return cudaErrorMemoryAllocation;
@@ -253,6 +279,21 @@ cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer)
     insert(address, memory, bytes, kind);
     *pointer = (void *)(uintptr_t)address;
     return cudaSuccess;
+}
+
+uint64_t sim_reserve_addresses(size_t bytes, size_t alignment)
+{
+    uint64_t address;
+    Granule *granules = calloc(bytes / SIM_GRANULE, sizeof *granules);
+    uint8_t *memory = granules ? sim_take_memory(bytes, alignment, true, &address) : NULL;
+    if (!memory || !sim_in_device_range((void *)(uintptr_t)address)) { // elsewhere nothing can be mapped
+        free(granules);
+        free(memory);
+        return 0;
+    }
+    insert(address, memory, bytes, RESERVED_MEMORY);
+    sim_allocation_at(address)->granules = granules;
+    return address;
 }
 
 bool sim_place_variable(Variable *v)
@@ -278,7 +319,8 @@ cudaError_t sim_end_allocation(void *pointer, MemoryKind kind)
     const Allocation *a = sim_allocation_at(address);
     if (!a || a->kind != kind || a->address != address)
         return cudaErrorInvalidValue;
-    usage[a->device].allocated -= a->bytes;
+    if (kind != RESERVED_MEMORY)
+        usage[a->device].allocated -= a->bytes;
     if (kind == HEAP_MEMORY)
         usage[a->device].heap -= heap_share(a->bytes);
     take_out(address, true);

@@ -73,7 +73,7 @@ void sim_unlock_memory(pthread_mutex_t **lock);
 // The lock above is held by whoever calls these.
 
 typedef enum HandleKind { STREAM_HANDLE, EVENT_HANDLE, POOL_HANDLE, GRAPH_HANDLE, NODE_HANDLE, GRAPH_RUN_HANDLE,
-                         CONTEXT_HANDLE, MODULE_HANDLE, LINK_HANDLE } HandleKind;
+                         CONTEXT_HANDLE, MODULE_HANDLE, LINK_HANDLE, PIECE_HANDLE } HandleKind;
 
 void *sim_new_handle(HandleKind kind, void *object);           // NULL where there is no memory
 void *sim_object_of(HandleKind kind, const void *handle);      // NULL if the handle is none of this kind

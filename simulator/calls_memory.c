@@ -23,7 +23,9 @@ bool sim_on_device(const void *pointer, size_t bytes)
         return true;
     if (!a || a->kind == HEAP_MEMORY || a->kind == PARAMETER_MEMORY) // a kernel's own, which no call may touch
         return false;
-    return bytes <= a->bytes - ((uint64_t)(uintptr_t)pointer - a->address);
+    const uint64_t address = (uint64_t)(uintptr_t)pointer;
+    return bytes <= a->bytes - (address - a->address) &&
+           sim_first_closed(a, sim_current_device, address, bytes, false) == address + bytes;
 }
 
 // Whether the process has memory there that the program may use.

@@ -118,6 +118,15 @@ static bool holds(const Allocation *a, uint64_t address)
     return a && address - a->address < a->bytes;
 }
 
+// Why a device may not use a byte of reserved addresses.
+static const char *why_closed(const Allocation *a, uint64_t address)
+{
+    if (!a->granules)
+        return "";
+    return a->granules[(address - a->address) / SIM_GRANULE].piece ? ", which cuMemSetAccess has not opened to this device"
+                                                                   : ", where cuMemMap has mapped no memory";
+}
+
 // An address in the device's range that is no allocation's: beside which one it lies.
 static void describe_gap(uint64_t address, char *text, size_t space)
 {
@@ -148,7 +157,7 @@ FindingKind sim_describe_address(uint64_t address, char *text, size_t space)
     }
     if (holds(a, address)) {
         describe_allocation(a, bytes, sizeof bytes);
-        snprintf(text, space, "byte %llu of %s", (unsigned long long)(address - a->address), bytes);
+        snprintf(text, space, "byte %llu of %s%s", (unsigned long long)(address - a->address), bytes, why_closed(a, address));
         return OUT_OF_BOUNDS;
     }
     if (gone) {
@@ -195,6 +204,13 @@ void sim_find_wrong_range(const char *call, const char *does, const void *pointe
     const Allocation *a = sim_allocation_at(address);
     if (holds(a, address) && bytes > a->bytes - (address - a->address)) {
         find_beyond_end(call, does, a, address, bytes);
+        return;
+    }
+    const uint64_t closed = holds(a, address) ? sim_first_closed(a, sim_current_device, address, bytes, false) : address + bytes;
+    if (closed != address + bytes) {
+        sim_describe_address(closed, what, sizeof what);
+        snprintf(title, sizeof title, "%s %s %zu bytes, and among them is %s", call, does, bytes, what);
+        add(OUT_OF_BOUNDS, call, title, "cuMemMap maps memory there, and cuMemSetAccess opens it to a device");
         return;
     }
     const FindingKind kind = sim_describe_address(address, what, sizeof what);

@@ -342,6 +342,11 @@ API CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device)
 API CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
     RETURN_IF(check_device(device));
+    if (value && (attribute == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED ||
+                  attribute == CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)) {
+        *value = 1; // the driver alone knows of them
+        return CUDA_SUCCESS;
+    }
     return CALL(cudaDeviceGetAttribute(value, (enum cudaDeviceAttr)attribute, device));
 }
 

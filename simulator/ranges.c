@@ -187,6 +187,19 @@ uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_
     return range->memory + (*address - range->begin);
 }
 
+// The poison's file again, which shows in whole pieces.
+bool sim_make_fresh(uint8_t *memory, size_t bytes)
+{
+    for (size_t done = 0, length; done < bytes; done += length) {
+        const size_t in_piece = (size_t)(memory + done - device_range.memory) % PIECE_BYTES;
+        length = bytes - done < PIECE_BYTES - in_piece ? bytes - done : PIECE_BYTES - in_piece;
+        if (mmap(memory + done, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, poison_file,
+                 (off_t)in_piece) == MAP_FAILED)
+            return false;
+    }
+    return true;
+}
+
 // What host and device share has pages of its own, which the host must not touch any more.
 static void close_pages(uint64_t address, size_t bytes)
 {

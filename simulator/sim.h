@@ -338,14 +338,22 @@ typedef enum MemoryKind {
     HEAP_MEMORY,                                  // malloc's in a kernel
     GRAPH_MEMORY,                                 // of a graph's allocation node
     ARRAY_MEMORY,                                 // of an array, which textures and surfaces show
+    RESERVED_MEMORY,                              // addresses of cuMemAddressReserve, whatever is mapped there
     HOST_MEMORY, MODULE_MEMORY, PARAMETER_MEMORY  // the program's own; of variables; of a kernel's arguments
 } MemoryKind;
+
+enum { SIM_GRANULE = 2 << 20 };
+typedef struct Granule { // so many bytes of RESERVED_MEMORY
+    struct Piece *piece;       // of memory that is mapped there, or NULL
+    uint32_t readers, writers; // the devices whose kernels may do so, a bit each
+} Granule;
 
 typedef struct Allocation {
     uint64_t address;
     uint8_t *memory; // where it lies in this process
     size_t bytes;
     MemoryKind kind;
+    Granule *granules; // of RESERVED_MEMORY; else NULL
     int number; // of those that are no kernel's arguments, in the order in which they were made
     uint64_t writer; // of an IN_TURN launch: 1 + the place of the last block that wrote here
     unsigned flags;  // that the program asked for it with
@@ -368,6 +376,12 @@ typedef struct Freed { // what an allocation was
 
 cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer); // the pointer that the program gets
 cudaError_t sim_end_allocation(void *pointer, MemoryKind kind); // an error if it is of another kind
+uint64_t sim_reserve_addresses(size_t bytes, size_t alignment); // 0 where there are none
+// Where the first of these bytes of an allocation lies that no memory is mapped for, or that the device may not use so;
+// their end, if there is none.
+uint64_t sim_first_closed(const Allocation *a, int device, uint64_t address, size_t bytes, bool writes);
+bool sim_has_memory(int device, size_t bytes);         // so many bytes that nobody has
+void sim_count_memory(int device, int64_t difference); // of what is allocated
 void sim_end_all_allocations(void); // of the current device, all but modules'
 // Whether a device's kernels may touch what another's cudaMalloc gives, now and later.
 void sim_open_memory(int owner, int device, bool open);
@@ -390,6 +404,7 @@ bool sim_set_heap_limit(size_t bytes); // false: a kernel has called malloc alre
 // Finds an address for so many bytes, and the memory that belongs to it: at the address itself, unless it is on the
 // device. NULL without memory.
 uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_t *address);
+bool sim_make_fresh(uint8_t *memory, size_t bytes); // of the device, as if nobody had written it; false where that fails
 void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes); // of an allocation that is off the list
 bool sim_in_device_range(const void *pointer); // where the host must not read or write
 bool sim_in_shared_range(const void *pointer); // that both may touch

@@ -120,9 +120,19 @@ static Extent survey(Access *access)
     return extent;
 }
 
-static inline bool holds(const Allocation *a, uint64_t least, uint64_t most, size_t bytes)
+static bool writes_memory(AccessKind kind)
 {
-    return a && least >= a->address && bytes <= a->bytes && most - a->address <= a->bytes - bytes;
+    return kind != ACCESS_READ && kind != ACCESS_ASYNC_READ;
+}
+
+// Whether the allocation has what is asked for from `least` to `most`, and all of it is mapped.
+static inline bool holds(const Allocation *a, const Warp *w, const Access *access, uint64_t least, uint64_t most)
+{
+    const size_t bytes = access->bytes;
+    if (!a || least < a->address || bytes > a->bytes || most - a->address > a->bytes - bytes)
+        return false;
+    return !a->granules || sim_first_closed(a, w->block->launch->device, least, most - least + bytes,
+                                            writes_memory(access->kind)) == most + bytes;
 }
 
 // Sets the pointers of all lanes that are on: address 0 of lane l lies at `origin` plus l times lane_bytes.
@@ -184,9 +194,9 @@ static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
     const Extent extent = survey(access);
     const bool in_turn = w->block->launch->order == IN_TURN;
     if ((extent.bits & (access->alignment - 1)) == 0) {
-        if (!holds(w->near, extent.least, extent.most, access->bytes))
+        if (!holds(w->near, w, access, extent.least, extent.most))
             w->near = open_allocation_at(w, extent.least);
-        if (holds(w->near, extent.least, extent.most, access->bytes)) { // as nearly always
+        if (holds(w->near, w, access, extent.least, extent.most)) { // as nearly always
             if (in_turn)
                 note_use(w, access->kind);
             if (w->near->uses && w->block->launch->noted)
@@ -201,7 +211,7 @@ static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
         const int l = __builtin_ctz(rest);
         const uint64_t address = access->address[l];
         w->near = open_allocation_at(w, address);
-        if (address % access->alignment || !holds(w->near, address, address, access->bytes)) {
+        if (address % access->alignment || !holds(w->near, w, access, address, address)) {
             w->near = NULL;
             misplaced(w, i, access, l);
         }

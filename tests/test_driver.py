@@ -50,6 +50,17 @@ def test_a_string_is_compiled_and_launched(beside_runtime, tmp_path):
     assert (result.returncode, result.stdout) == (0, "NVRTC\nPASS\n"), result.stderr
 
 
+def test_memory_is_mapped_at_reserved_addresses(tmp_path):
+    """Broken: pieces of memory that are mapped side by side are no one array, lose their contents when they move to other addresses or go by
+    their file, or are never given back; or an access where nothing is mapped passes."""
+    program = build(ROOT / "tests/virtual_memory.cu", tmp_path / "program", "-lineinfo")
+    result = run(program, SIM_CHECK="1")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
+    for mistake, said in (1, "where cuMemMap has mapped no memory"), (2, "reads 6291456 bytes, and among them is byte 4194304 of"), (3, "which cuMemSetAccess has not opened"):
+        result = run(program, mistake, SIM_CHECK="1")
+        assert result.returncode == 88 and said in result.stderr, (mistake, result.stderr)
+
+
 MACHINE_CODE = """
 #include <stdio.h>
 #include <cuda.h>
