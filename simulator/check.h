@@ -92,8 +92,10 @@ void sim_note_race(Block *block, uint32_t site, uint32_t other); // between two 
 bool sim_warp_knows(const Warp *w, const Epoch *e); // quickly, and for all lanes: true is certain
 // Whether the thread of an epoch has executed a fence since, as far as is known.
 bool sim_has_fenced(const Warp *w, const Epoch *e);
-// Whether an instruction that the warp's path runs is in a loop that waits for what it loads.
-bool sim_waits_in_loop(const Warp *w, const Instr *i);
+// Whether a branch may depend on what a volatile load finds: as on a flag, not as on data.
+bool sim_is_asked(const Warp *w, const Instr *i);
+// Whether a volatile read of the warp's was in a loop that waited for what it found, or a branch, with a fence since.
+bool sim_has_awaited(const Warp *w, const Epoch *e);
 uint32_t sim_time(const Block *block);
 void sim_advance_time(Block *block);
 // Numbers that go up: for what lies between two barriers of the whole block, and the first of its run. Where blocks

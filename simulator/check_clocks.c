@@ -445,10 +445,23 @@ bool sim_has_fenced(const Warp *w, const Epoch *e)
     return e->time <= t->fence || e->time <= t->block_fence;
 }
 
-bool sim_waits_in_loop(const Warp *w, const Instr *i)
+// Whether a function's code tells how what an instruction loads is used. Its caller may decide by it; in code for a
+// debugger what was loaded is stored before it decides.
+static bool shows_use(const Warp *w, const Instr *i)
 {
-    // The loop may be the caller's; in code for a debugger what was loaded is stored before it decides.
-    return i->loop & AWAITED || w->path->frame->caller || w->block->launch->module->for_debugger;
+    const Program *kernel = w->block->launch->kernel->program;
+    return i >= kernel->code && i < kernel->code + kernel->count && !w->block->launch->module->for_debugger;
+}
+
+bool sim_is_asked(const Warp *w, const Instr *i)
+{
+    return i->loop & DECIDES || !shows_use(w, i);
+}
+
+bool sim_has_awaited(const Warp *w, const Epoch *e)
+{
+    const Instr *i = sim_instruction_at(e->site);
+    return i->loop & AWAITED || !shows_use(w, i) || (i->loop & DECIDES && sim_has_fenced(w, e));
 }
 
 // Whether one of the block's threads may have told what it knew at the epoch's time, or later.

@@ -62,18 +62,18 @@ static bool is_real(uint8_t type)
 
 // Volatile accesses are strong in PTX, so that a race of them is none of its data races. But where lanes of a warp,
 // or numbers in shared memory, rely on `volatile` alone, the order in which they run decides: that is what `volatile`
-// hides.
-static bool relies_on_volatile(const Instr *i, const Epoch *a, const Epoch *b, bool shared)
+// hides. A flag that somebody waits for is none of these.
+static bool relies_on_volatile(const Instr *i, const Epoch *a, const Epoch *b)
 {
-    return shared && i->semantics == VOLATILE && ((a->block == b->block && a->warp == b->warp) || is_real(i->type));
+    return i->semantics == VOLATILE && ((a->block == b->block && a->warp == b->warp) || is_real(i->type));
 }
 
-// A volatile read, but none that waits in a loop for what it reads, of what a volatile write left there with no fence
-// since.
+// A volatile read, but none on which a branch depends, as one does on a flag, of what a volatile write left there with
+// no fence since.
 static bool reads_unfenced(const Check *check, const Instr *i, const Instr *j, const Epoch *a)
 {
     return i->semantics == VOLATILE && j->semantics == VOLATILE && a->kind == STRONG_WRITE &&
-           check->epoch.kind == STRONG_READ && !sim_has_fenced(check->w, a) && !sim_waits_in_loop(check->w, j);
+           check->epoch.kind == STRONG_READ && !sim_has_fenced(check->w, a) && !sim_is_asked(check->w, j);
 }
 
 // Atomic operations of different widths are none for each other; of two volatile writes one is lost.
@@ -83,8 +83,9 @@ static bool strong_conflict(const Check *check, const Epoch *a, const Epoch *b)
     const Instr *i = sim_instruction_at(a->site), *j = sim_instruction_at(b->site);
     const bool other_width = i->run == sim_atomic && j->run == sim_atomic && i->bytes != j->bytes;
     const bool lost_update = i->semantics == VOLATILE && j->semantics == VOLATILE && writes(a) && writes(b);
+    const bool awaited = (i->loop | j->loop) & AWAITED;
     return !reaches(i, a, b) || !reaches(j, a, b) || other_width || lost_update || reads_unfenced(check, i, j, a) ||
-           relies_on_volatile(i, a, b, check->shared) || relies_on_volatile(j, a, b, check->shared);
+           (check->shared && !awaited && (relies_on_volatile(i, a, b) || relies_on_volatile(j, a, b)));
 }
 
 static bool conflict(const Check *check, const Epoch *a, const Epoch *b)
@@ -273,19 +274,22 @@ static bool same_value(const Check *check, int lane, const Epoch *a)
     return true;
 }
 
-// Whether the lane has updated the word itself since another one wrote it atomically: all agree in which order these
-// were.
-static bool has_taken(Cell *c, int k, const Epoch *e)
+// Whether the lane has updated the word itself since another one wrote it atomically, or has waited for what it wrote
+// before it writes in turn: all agree in which order these were. What a full cell has forgotten counts as waited for.
+static bool has_taken(const Check *check, Cell *c, int k, const Epoch *e)
 {
     const Epoch *all = epochs_of(c);
+    const bool both_write = all[k].kind == STRONG_WRITE && e->kind == STRONG_WRITE;
     if (all[k].kind != ATOMIC_UPDATE && all[k].kind != STRONG_WRITE)
         return false;
     for (int later = k + 1; later < c->count; later++) {
         const Epoch *a = &all[later];
-        if (a->kind == ATOMIC_UPDATE && a->block == e->block && a->warp == e->warp && a->lanes & e->lanes)
+        const bool own = a->block == e->block && a->warp == e->warp && a->lanes & e->lanes;
+        if (own && (a->kind == ATOMIC_UPDATE ||
+                    (both_write && a->kind == STRONG_READ && sim_has_awaited(check->w, a))))
             return true;
     }
-    return false;
+    return both_write && c->count == MOST_IN_CELL;
 }
 
 // Whether a copy of the warp has come by this; which of its lanes had begun it, the caller asks.
@@ -309,7 +313,7 @@ static bool races(const Check *check, Cell *c, int k, Epoch e, int lane)
     const Epoch *a = &epochs_of(c)[k];
     e.lanes = 1u << lane;
     const bool own_copy = a->lanes == e.lanes && is_own_copy(check, a, &e);
-    return !own_copy && !has_taken(c, k, &e) && !sim_happened_before(check->w, check->i, lane, a) &&
+    return !own_copy && !has_taken(check, c, k, &e) && !sim_happened_before(check->w, check->i, lane, a) &&
            !same_value(check, lane, a);
 }
 
@@ -343,7 +347,11 @@ static void check_word(Check *check, Cell *c, uint32_t lanes, unsigned bytes)
     for (int k = 0; k < c->count; k++) {
         Epoch *a = &all[k];
         const bool same_warp = a->block == e.block && a->warp == e.warp;
-        if (same_warp && a->kind == e.kind && a->bytes == e.bytes && a->time == e.time && !merged) {
+        const bool alike = same_warp && a->kind == e.kind && a->bytes == e.bytes && a->time == e.time;
+        if (alike && is_strong(&e)) { // it becomes the last: has_taken asks who came behind a write
+            e.lanes |= a->lanes;
+            a->lanes = 0;
+        } else if (alike && !merged) {
             a->lanes |= e.lanes;
             merged = true;
         } else if ((same_warp || e.kind == PLAIN_WRITE) && covers(&e, a)) {

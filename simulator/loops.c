@@ -1,5 +1,6 @@
 // loops.c: for each branch that turns a loop, what the loop does in memory, for each branch that leaves one
-// whether its turns load or store, and for each volatile load whether a loop waits for what it finds. A loop that
+// whether its turns load or store, and for each volatile load whether a loop waits for what it finds, or at least a
+// branch depends on it. A loop that
 // changes nothing in memory and comes back with the same registers waits for others, or for ever; where lanes leave a
 // loop at different turns, a GPU may count more than is counted here.
 #define _GNU_SOURCE // memmem
@@ -125,8 +126,8 @@ static bool uses_marked(const Instr *i, const bool *marked, bool parameters)
     return uses;
 }
 
-// Whether what the load finds, or what the loop computes of it, decides where the loop goes: whether it goes on or, which
-// may decide that in turn, what it does next.
+// Whether what the load finds, or what these blocks compute of it, decides where they go: whether a loop goes on or,
+// which may decide that in turn, what it does next.
 static bool decides(const Instr *load, const Program *p, const Flow *f, const uint32_t *list, uint32_t count,
                     bool *marked)
 {
@@ -152,14 +153,34 @@ static bool decides(const Instr *load, const Program *p, const Flow *f, const ui
     return false;
 }
 
-static void mark_awaited(Program *p, const Flow *f, const uint32_t *list, uint32_t count, bool *marked)
+static bool asks(const Instr *i)
+{
+    return i->run == sim_load && i->semantics == VOLATILE && i->statement;
+}
+
+// Marks the volatile loads of these blocks that decide where they go.
+static void mark_asked(Program *p, const Flow *f, const uint32_t *list, uint32_t count, bool *marked, uint8_t mark)
 {
     for (uint32_t k = 0; k < count; k++)
-        for (Instr *i = &p->code[f->first[list[k]]]; i < &p->code[f->first[list[k] + 1]]; i++) {
-            const bool asked = i->run == sim_load && i->semantics == VOLATILE && i->statement;
-            if (asked && !(i->loop & AWAITED) && decides(i, p, f, list, count, marked))
-                i->loop |= AWAITED;
-        }
+        for (Instr *i = &p->code[f->first[list[k]]]; i < &p->code[f->first[list[k] + 1]]; i++)
+            if (asks(i) && !(i->loop & mark) && decides(i, p, f, list, count, marked))
+                i->loop |= mark;
+}
+
+static bool same_address(const Instr *i, const Instr *j)
+{
+    const Operand *a = &i->statement->operands[1], *b = &j->statement->operands[1];
+    return a->reg == b->reg && a->variable == b->variable && a->integer == b->integer;
+}
+
+// nvcc rotates a loop that waits and does something in between: the first look stands before the loop. It is awaited as
+// are those that follow.
+static void mark_first_looks(Program *p)
+{
+    for (uint32_t k = 0; k < p->count; k++)
+        for (uint32_t n = 0; asks(&p->code[k]) && p->code[k].loop == DECIDES && n < p->count; n++)
+            if (asks(&p->code[n]) && p->code[n].loop & AWAITED && same_address(&p->code[k], &p->code[n]))
+                p->code[k].loop |= AWAITED;
 }
 
 void sim_find_loops(Arena *arena, Program *p, const Flow *f)
@@ -177,11 +198,15 @@ void sim_find_loops(Arena *arena, Program *p, const Flow *f)
                 note(&does, &p->code[n]);
         if (does.accesses)
             mark_exits(p, f, list, count, inside);
-        mark_awaited(p, f, list, count, marked);
+        mark_asked(p, f, list, count, marked, AWAITED);
         for (const Instr *i = &p->code[turn->target]; i < turn; i++) // blocks between that leave it, too
             note(&does, i);
         turn->loop |= does.writes ? 0 : does.asks ? QUIET_LOOP | ASKING_LOOP : QUIET_LOOP;
         for (uint32_t k = 0; k < count; k++)
             inside[list[k]] = false;
     }
+    for (uint32_t b = 0; b + 1 < f->count; b++)
+        list[b] = b;
+    mark_asked(p, f, list, f->count - 1, marked, DECIDES);
+    mark_first_looks(p);
 }

@@ -255,7 +255,7 @@ enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, RELU = 8, SIGNED_VALUE = 16, COMBI
 
 // Instr.loop: the branch turns a loop that changes nothing in memory; that also asks there what others did; some lanes
 // may leave a loop by it that loads or stores; what is loaded decides whether a loop goes on
-enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4, AWAITED = 8 };
+enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4, AWAITED = 8, DECIDES = 16 };
 
 typedef struct CallSite {
     const Function *callee; // NULL: the address is in a register
