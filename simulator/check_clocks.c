@@ -348,6 +348,7 @@ typedef struct Seen {
 typedef struct Search {
     const Epoch *epoch;
     uint32_t lanes; // of it, that have not been found
+    bool itself;    // it is the strong write that tells what its lane did
     int steps, logs;
     const Entry *told;   // the last entry that told of some
     Seen *seen;          // parts of logs that need no second look
@@ -383,7 +384,9 @@ static uint32_t lanes_told(const Entry *e, const Search *s, uint32_t reader)
         return s->lanes;
     for (uint32_t rest = e->warp == epoch->warp ? s->lanes : 0; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        if (epoch->time <= (l == e->lane && reader != e->block ? e->wide_time : e->times[l]))
+        const uint32_t until = l != e->lane ? e->times[l] : s->itself ? e->now
+                             : reader != e->block ? e->wide_time : e->times[l];
+        if (epoch->time <= until)
             told |= rest & -rest;
     }
     return told;
@@ -521,8 +524,10 @@ bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e)
     Seen seen[MOST_LOGS];
     Search s = {.epoch = e, .lanes = lanes, .seen = seen};
     const uint32_t reader = (uint32_t)w->block->number;
+    // Of two volatile writes one is lost, unless the second's thread knows that the first was seen.
+    s.itself = e->kind == STRONG_WRITE && i->run == sim_store && i->semantics == VOLATILE;
     // What has told of a thread's own block once, tells of it again.
-    const Entry **heard = e->block == reader ? heard_by(w, lane, e) : NULL;
+    const Entry **heard = e->block == reader && !s.itself ? heard_by(w, lane, e) : NULL;
     if (heard && *heard)
         hear(&s, *heard, reader);
     if (s.lanes && was_told(w->block->launch, e) && !has_raced(w->block, e->site, i->site)) {
