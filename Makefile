@@ -74,7 +74,7 @@ say-device:
 	@$(if $(SIMULATED),$(if $(filter file,$(origin DEVICE)),echo 'nvidia-smi finds no GPU: the programs run on the simulator (simulator/README.md)'),:)
 
 DRAW = $(MAKE) -s plots
-RUN_ALL = scripts/one_at_a_time.sh scripts/run_all.sh $(if $(SIMULATED),-s) $(if $(filter-out 0,$(WARM)),-w) $(if $(filter-out 0,$(EXCLUSIVE)),-e) -n "$$N" -t "$$TIME_LIMIT"
+RUN_ALL = scripts/build/one_at_a_time.sh scripts/ladder/run_all.sh $(if $(SIMULATED),-s) $(if $(filter-out 0,$(WARM)),-w) $(if $(filter-out 0,$(EXCLUSIVE)),-e) -n "$$N" -t "$$TIME_LIMIT"
 CSV := $(if $(SIMULATED),counters,run-all)
 run-all: say-device build ## runs every step in order: table, CSV and charts in results/
 	@$(RUN_ALL) -o "$$RESULTS/$(CSV).csv" -c '$(DRAW)' $(PROGRAMS)
@@ -85,7 +85,7 @@ define run_step
 .PHONY: $(2)
 $(2): say-device
 	$$(COMPILE) $(FOLDER)$(1)/$(LADDER)
-	@$(if $(SIMULATED),$$(RUN_ALL) -o "$$$$RESULTS/$(2)-counters.csv",scripts/one_at_a_time.sh scripts/run_one.sh $(if $(filter-out 0,$(WARM)),--warm) $(if $(filter-out 0,$(EXCLUSIVE)),--exclusive)) $(FOLDER)$(1)/$(LADDER)$(if $(SIMULATED),, "$$$$N")
+	@$(if $(SIMULATED),$$(RUN_ALL) -o "$$$$RESULTS/$(2)-counters.csv",scripts/build/one_at_a_time.sh scripts/ladder/run_one.sh $(if $(filter-out 0,$(WARM)),--warm) $(if $(filter-out 0,$(EXCLUSIVE)),--exclusive)) $(FOLDER)$(1)/$(LADDER)$(if $(SIMULATED),, "$$$$N")
 endef
 $(foreach step,$(STEPS),$(eval $(call run_step,$(step),$(call number,$(step)))))
 $(eval $(call run_step,$(WITHIN)reference_cub,reference_cub))
@@ -98,15 +98,15 @@ step%:
 	@echo 'there is no $@; the steps are: $(NUMBERS)' >&2; exit 2
 
 diff: ## the change that makes a step, and your own edit of it: make diff STEP=03, of a lab: make diff LAB=rowscale STEP=02
-	@scripts/diff_step.sh "$$STEP" "$$LAB"
+	@scripts/ladder/diff_step.sh "$$STEP" "$$LAB"
 
 undo: ## takes back your edits of one step, and of no other: make undo STEP=03, of a lab: make undo LAB=rowscale STEP=02
-	@scripts/undo_step.sh "$$STEP" "$$LAB"
+	@scripts/ladder/undo_step.sh "$$STEP" "$$LAB"
 
 SWEEP_ROUNDS ?= 3
 SWEEP := $(if $(SIMULATED),sweep-counters,sweep)
 sweep: say-device build ## time (on the simulator: counters) over n against CUB; goes on where it stopped, AGAIN=1 starts anew
-	@scripts/one_at_a_time.sh python3 scripts/sweep.py $(if $(SIMULATED),--simulated) --rounds '$(SWEEP_ROUNDS)' \
+	@scripts/build/one_at_a_time.sh python3 -m scripts.ladder.sweep $(if $(SIMULATED),--simulated) --rounds '$(SWEEP_ROUNDS)' \
 	    $(if $(filter-out 0,$(AGAIN)),--again) --output "$$RESULTS/$(SWEEP).csv" $(PROGRAMS); status=$$?; $(DRAW) && exit $$status
 
 # Of the labs that take nvcc long the tests run the first and the last program, of those with a library of templates the last; ALL=1 and
@@ -123,7 +123,7 @@ test: ## every test that this machine can run; ALL=1 also runs the labs' program
 	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
 
 toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root
-	scripts/install_toolkit.sh .cuda
+	scripts/build/install_toolkit.sh .cuda
 
 clean: ## removes what make built; results stay
 	rm -rf $(ALL_PROGRAMS) build .build-flags .sim-flags .venv .pytest_cache tests/__pycache__

@@ -14,7 +14,7 @@ SIM_NVCCFLAGS := $(NVCCFLAGS) $(SIM_ONLY)
 comma := ,
 
 # Compiles several things at once. Two commands in one folder do not, and what one measures the other does not disturb.
-COMPILE = +@COMPILING=1 scripts/one_at_a_time.sh $(MAKE) --no-print-directory $(if $(filter-out 0,$(V)),,-s) \
+COMPILE = +@COMPILING=1 scripts/build/one_at_a_time.sh $(MAKE) --no-print-directory $(if $(filter-out 0,$(V)),,-s) \
     $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 
 # Everything that needs nvcc waits for this: without nvcc it says so, before anything else and once.

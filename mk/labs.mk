@@ -1,20 +1,20 @@
-# The labs: small ladders about other questions, each in labs/NAME. scripts/labs.py knows their programs.
+# The labs: small ladders about other questions, each in labs/NAME. scripts/ladder/labs.py knows their programs.
 
 .PHONY: lab labs lab-programs
 LABS := $(patsubst labs/%/README.md,%,$(sort $(wildcard labs/*/README.md)))
 # NAME=rowscale, or LAB=rowscale as in make diff. A NAME in the environment may be anything, on some systems the machine's: only one that is given to make counts.
 GIVEN := $(firstword $(foreach variable,NAME LAB,$(if $(findstring command,$(origin $(variable))),$(variable))))
-LABS_PY = python3 scripts/labs.py $(1) $(if $(GIVEN),"$$$(GIVEN)") $(if $(SIMULATED),--simulated) $(if $(filter file,$(origin N)),,--size "$$N") --nvcc '$(NVCC)'
+LABS_PY = python3 -m scripts.ladder.labs $(1) $(if $(GIVEN),"$$$(GIVEN)") $(if $(SIMULATED),--simulated) $(if $(filter file,$(origin N)),,--size "$$N") --nvcc '$(NVCC)'
 
 define run_labs
 @$(call LABS_PY,names) > /dev/null
 $(COMPILE) lab-programs $(PYTHON_READY)
-@scripts/one_at_a_time.sh $(call LABS_PY,run) --time-limit "$$TIME_LIMIT" --output "$$RESULTS/labs" \
+@scripts/build/one_at_a_time.sh $(call LABS_PY,run) --time-limit "$$TIME_LIMIT" --output "$$RESULTS/labs" \
     --charts '$(PYTHON) plots/labs.py'
 endef
 
 lab: say-device ## builds and runs one lab: make lab NAME=rowscale; N=... sets its size
-	@test -n "$(if $(GIVEN),$$$(GIVEN))" || { echo "make lab: name one, as in: make lab NAME=rowscale; there are: $$(python3 scripts/labs.py names)" >&2; exit 2; }
+	@test -n "$(if $(GIVEN),$$$(GIVEN))" || { echo "make lab: name one, as in: make lab NAME=rowscale; there are: $$(python3 -m scripts.ladder.labs names)" >&2; exit 2; }
 	$(run_labs)
 
 labs: say-device ## builds and runs every lab: tables, CSVs and charts in results/labs/

@@ -12,7 +12,7 @@ COMPILER = --compiler '$(NVCC) -O3 -std=c++17 -arch=$(ARCH)'
 
 PROFILE_N ?= 16777216
 profile: needs-gpu build ## Nsight Compute's counters for every step: results/profile.csv
-	@python3 scripts/profile_steps.py --elements '$(PROFILE_N)' --output "$$RESULTS/profile.csv" $(PROGRAMS)
+	@python3 -m scripts.gpu.profile_steps --elements '$(PROFILE_N)' --output "$$RESULTS/profile.csv" $(PROGRAMS)
 
 limits: needs-gpu ## what the GPU allows: results/limits.csv
 	$(COMPILE) build/limits
@@ -20,7 +20,7 @@ limits: needs-gpu ## what the GPU allows: results/limits.csv
 
 peers: needs-gpu build ## the last steps beside thrust, cuBLAS, torch and a copy: results/peers.csv
 	$(COMPILE) build/peers
-	@scripts/peers.sh "$$RESULTS/peers.csv" build/peers \
+	@scripts/gpu/peers.sh "$$RESULTS/peers.csv" build/peers \
 	    $(filter-out step00_% step01_% step02_% step03_% step04_% step05_% step06_%,$(GPU_PROGRAMS))
 
 AGAINST_CUB := build/$(WITHIN:%/=%_)against_cub
@@ -30,12 +30,12 @@ against-cub: needs-gpu ## the last steps and CUB in turns in one process: result
 
 bytes: needs-gpu build ## what the steps of the prefix sum read from memory and write, for each element: LADDER=scan, results/scan/bytes.csv
 	@test '$(LADDER)' = scan || { echo 'make bytes works on the prefix sum only: LADDER=scan' >&2; exit 2; }
-	@python3 scripts/scan_bytes.py --output "$$RESULTS/bytes.csv" $(filter-out scan/step00_%,$(PROGRAMS))
+	@python3 -m scripts.gpu.scan_bytes --output "$$RESULTS/bytes.csv" $(filter-out scan/step00_%,$(PROGRAMS))
 
 build/against_cub: $(wildcard step1[123]_*/reduce.cu reference_cub/reduce.cu) build/step12_try7.cu build/step12_try8.cu
 build/step12_try%.cu: step12_launchshape/reduce.cu step12_launchshape/README.md
 	@mkdir -p build
-	$(Q)python3 scripts/tries.py --print $* step12_launchshape > $@
+	$(Q)python3 -m scripts.ladder.tries --print $* step12_launchshape > $@
 
 build/scan_against_cub: scan/step12_small/scan.cu scan/reference_cub/scan.cu
 
@@ -53,36 +53,36 @@ SANITIZED_LABS := $(filter-out build/labs/several_gpus/step02% build/labs/severa
 PIPELINES := $(filter scan/step09_% scan/step1%,$(PROGRAMS))
 sanitize: needs-gpu build $(if $(WITHIN),sanitize-ladder,sanitize-all) ## compute-sanitizer's four tools over every step, of the ladder and of the labs
 sanitize-ladder:
-	@scripts/sanitize.sh $(if $(WITHIN),-n '1 33 4097 100003') $(PROGRAMS)
-	$(if $(PIPELINES),@scripts/sanitize.sh -n 8388608 $(PIPELINES))
+	@scripts/gpu/sanitize.sh $(if $(WITHIN),-n '1 33 4097 100003') $(PROGRAMS)
+	$(if $(PIPELINES),@scripts/gpu/sanitize.sh -n 8388608 $(PIPELINES))
 
 sanitize-all: sanitize-ladder
 	$(COMPILE) $(SANITIZED_LABS) build/labs/rowscale/softmax/softmax
 	@for lab in $(sort $(foreach program,$(SANITIZED_LABS),$(word 3,$(subst /, ,$(program))))); do \
-	    scripts/sanitize.sh -n "33 $$(python3 scripts/labs.py size $$lab)" build/labs/$$lab/step0*/$$lab || failed=1; done; \
-	scripts/sanitize.sh -n 33 build/labs/rowscale/softmax/softmax && [ ! "$$failed" ]
+	    scripts/gpu/sanitize.sh -n "33 $$(python3 -m scripts.ladder.labs size $$lab)" build/labs/$$lab/step0*/$$lab || failed=1; done; \
+	scripts/gpu/sanitize.sh -n 33 build/labs/rowscale/softmax/softmax && [ ! "$$failed" ]
 
 tries: needs-gpu build ## what the lessons suggest to try, measured: results/tries.csv
-	@python3 scripts/tries.py $(COMPILER) --elements "$$N" --output "$$RESULTS/tries.csv" $(STEPS)
+	@python3 -m scripts.ladder.tries $(COMPILER) --elements "$$N" --output "$$RESULTS/tries.csv" $(STEPS)
 
-MUTANTS = NVCC='$(NVCC)' python3 scripts/mutants_run.py
+MUTANTS = NVCC='$(NVCC)' python3 -m scripts.evidence.mutants_run
 mutants-gpu: needs-gpu | $(NEEDS_NVCC) ## the same mutants as make mutants under compute-sanitizer's four tools: tests/mutants/gpu.csv; goes on where it stopped
 	@$(MUTANTS) gpu build/mutants-gpu tests/mutants/gpu.csv
-	@python3 scripts/mutants_table.py
+	@python3 -m scripts.evidence.mutants_table
 
 labelled-gpu: needs-gpu | $(NEEDS_NVCC) ## the labelled programs under compute-sanitizer's racecheck and synccheck: tests/labelled/gpu.csv
-	@NVCC="$(NVCC)" scripts/labelled_gpu.sh tests/labelled/gpu.csv
+	@NVCC="$(NVCC)" scripts/evidence/labelled_gpu.sh tests/labelled/gpu.csv
 
 # The simulator's programs are built too: both count the same launches.
 lab-profile: needs-gpu ## ncu's counters beside the simulator's, of the labs about memory: results/labs/coalescing-profile.csv, ...
 	$(COMPILE) lab-programs
 	$(COMPILE) lab-programs DEVICE=sim
-	@python3 scripts/profile_labs.py "$$RESULTS/labs" coalescing bankconflicts
+	@python3 -m scripts.gpu.profile_labs "$$RESULTS/labs" coalescing bankconflicts
 
 lab-tries: needs-gpu ## the same of the labs, or of the one that NAME names: results/labs/rowscale-tries.csv, ...
 	$(COMPILE) lab-programs
 	@for lab in $$($(call LABS_PY,names)); do \
-	    python3 scripts/tries.py $(COMPILER) --output "$$RESULTS/labs/$$lab-tries.csv" labs/$$lab/step*/ || exit 1; done
+	    python3 -m scripts.ladder.tries $(COMPILER) --output "$$RESULTS/labs/$$lab-tries.csv" labs/$$lab/step*/ || exit 1; done
 
 coalescing-debug: needs-gpu ## the lab coalescing as a debugger wants it, compiled with -G: results/labs/coalescing-debug.csv
 	@mkdir -p build/labs/coalescing
@@ -90,12 +90,12 @@ coalescing-debug: needs-gpu ## the lab coalescing as a debugger wants it, compil
 	$(call whole,{ set -o pipefail; build/labs/coalescing/step00_rows-G --csv && build/labs/coalescing/step01_columns-G --csv | tail -n +2; },labs/coalescing-debug.csv)
 
 parts: needs-gpu ## steps 01 to 07 without their tree, and without their way to memory: results/parts.csv
-	@python3 scripts/parts.py $(COMPILER) --elements "$$N" --output "$$RESULTS/parts.csv" \
+	@python3 -m scripts.gpu.parts $(COMPILER) --elements "$$N" --output "$$RESULTS/parts.csv" \
 	    $(filter step01_% step02_% step03_% step04_% step05_% step06_% step07_%,$(STEPS))
 
 finish: needs-gpu ## when the blocks of the last two steps end: results/finish.csv
-	@python3 scripts/finish.py $(COMPILER) --output "$$RESULTS/finish.csv" $(filter step12_% step13_%,$(STEPS))
+	@python3 -m scripts.gpu.finish $(COMPILER) --output "$$RESULTS/finish.csv" $(filter step12_% step13_%,$(STEPS))
 
 sass: ## machine code of step 07's loop, and with the index of its first Try: results/sass/
-	@python3 scripts/sass.py --output "$$RESULTS/sass" step07_gridstride 0 step07-signed
-	@python3 scripts/sass.py --output "$$RESULTS/sass" step07_gridstride 1 step07-unsigned
+	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 0 step07-signed
+	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 1 step07-unsigned

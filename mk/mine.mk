@@ -5,7 +5,7 @@ MINE := build/$(if $(SIMULATED),sim/)mine/reduce
 WITH_MINE := $(filter-out %_cub/reduce,$(PROGRAMS)) $(MINE) $(filter %_cub/reduce,$(PROGRAMS))
 
 build/mine/reduce.cu: FORCE
-	@python3 scripts/mine.py compose "$$FILE" $@
+	@python3 -m scripts.ladder.mine compose "$$FILE" $@
 
 build/mine/reduce: build/mine/reduce.cu | $(NEEDS_NVCC)
 	@echo "compiling $$FILE"
@@ -16,7 +16,7 @@ build/sim/mine/reduce.o: build/mine/reduce.cu .sim-flags | $(NEEDS_NVCC)
 	$(compile_for_simulator)
 
 mine: say-device ## your own kernel beside the ladder: make mine FILE=my/reduce.cu (docs/mine.md)
-	+@scripts/one_at_a_time.sh $(MAKE) --no-print-directory mine-alone
+	+@scripts/build/one_at_a_time.sh $(MAKE) --no-print-directory mine-alone
 
 # Two learners' kernels would have the same name, so the second waits until the first is measured.
 mine-alone:
@@ -24,10 +24,10 @@ mine-alone:
 	$(COMPILE) $(PROGRAMS) $(PYTHON_READY)
 	@cd "$$RESULTS/mine" 2> /dev/null && rm -f {run-all,counters,sweep,sweep-counters,profile}.{csv,txt} *.svg *.png || true # of another kernel
 	@$(RUN_ALL) -o "$$RESULTS/mine/$(CSV).csv" $(WITH_MINE)
-	@python3 scripts/sweep.py $(if $(SIMULATED),--simulated) --rounds 1 --output "$$RESULTS/mine/$(SWEEP).csv" \
+	@python3 -m scripts.ladder.sweep $(if $(SIMULATED),--simulated) --rounds 1 --output "$$RESULTS/mine/$(SWEEP).csv" \
 	    $(MINE) $(FOLDER)reference_cub/reduce || [ -s "$$RESULTS/mine/$(SWEEP).csv" ] # the report names what failed
 	$(if $(SIMULATED),,@! command -v ncu > /dev/null || \
-	    python3 scripts/profile_steps.py --elements '$(PROFILE_N)' --output "$$RESULTS/mine/profile.csv" $(WITH_MINE) || true)
+	    python3 -m scripts.gpu.profile_steps --elements '$(PROFILE_N)' --output "$$RESULTS/mine/profile.csv" $(WITH_MINE) || true)
 	$(Q)$(PYTHON) plots/plot.py "$$RESULTS/mine"
 	@echo "the charts are in $$RESULTS/mine/"
-	@python3 scripts/mine.py report --sweep "$$RESULTS/mine/$(SWEEP).csv" "$$RESULTS/mine/$(CSV).csv"
+	@python3 -m scripts.ladder.mine report --sweep "$$RESULTS/mine/$(SWEEP).csv" "$$RESULTS/mine/$(CSV).csv"

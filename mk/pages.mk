@@ -27,8 +27,8 @@ tables: ## writes what was measured (plots/h200) and the programs' code into the
 	@python3 plots/tables.py
 
 harness: ## copies the harness of each first step, of the ladders and of the labs, into the other programs
-	@$(foreach ladder,$(LADDERS),scripts/copy_harness.sh $(patsubst %,%.cu,$(call programs_of,$(ladder))) &&) true
-	@for lab in $(LABS); do scripts/copy_harness.sh $$(ls labs/$$lab/step*/$$lab.c labs/$$lab/step*/$$lab.cu 2> /dev/null); done
+	@$(foreach ladder,$(LADDERS),scripts/ladder/copy_harness.sh $(patsubst %,%.cu,$(call programs_of,$(ladder))) &&) true
+	@for lab in $(LABS); do scripts/ladder/copy_harness.sh $$(ls labs/$$lab/step*/$$lab.c labs/$$lab/step*/$$lab.cu 2> /dev/null); done
 
 new-step: ## makes the skeleton of the next step: make new-step NAME=prefetch
-	@python3 scripts/new_step.py "$$NAME"
+	@python3 -m scripts.ladder.new_step "$$NAME"

@@ -31,7 +31,7 @@ build/sim/libcuda.so.1: $(SIM_OBJECTS)
 # A program of one's own: $(1) is check, build or run, $(2) sim or gpu.
 DEVICE_OPTIONS_sim = --folder build/sim --options '$(SIM_ONLY)' --libraries '$(SIM_LIBRARIES)'
 DEVICE_OPTIONS_gpu = --folder build --options '-lineinfo -arch=$(ARCH)'
-program = @python3 scripts/build_program.py $(1) --nvcc '$(NVCC)' $(DEVICE_OPTIONS_$(2)) $(if $(Q),,--show)
+program = @python3 -m scripts.build.program $(1) --nvcc '$(NVCC)' $(DEVICE_OPTIONS_$(2)) $(if $(Q),,--show)
 
 sim: ## builds any CUDA program for the simulator: make sim FILE=any.cu, make sim FILE='a.cu b.cu' FLAGS='-Iinclude -rdc=true'
 	$(call program,check,sim)
@@ -45,13 +45,13 @@ run: say-device | $(NEEDS_NVCC) ## builds and runs any CUDA program, on the simu
 
 bench-sim: ## warp instructions per second of the simulator; AGAINST=folder compares it with an earlier release that is built there
 	$(COMPILE) $(SIM_PROGRAMS)
-	@scripts/bench_sim.sh $(if $(AGAINST),--against "$$AGAINST") 16777216 $(SIM_PROGRAMS)
+	@scripts/evidence/bench_sim.sh $(if $(AGAINST),--against "$$AGAINST") 16777216 $(SIM_PROGRAMS)
 
 compare-numba: ## the same reduction in Numba's simulator and in ours
 	$(COMPILE) build/sim/step03_sequential/reduce
 	test -e build/numba/bin/python || python3 -m venv build/numba
 	build/numba/bin/pip install --quiet numba
-	build/numba/bin/python scripts/compare_numba.py build/sim/step03_sequential/reduce 65536
+	build/numba/bin/python scripts/evidence/compare_numba.py build/sim/step03_sequential/reduce 65536
 
 # Programs of which it is known what is wrong with them, if anything: tests/labelled/labels.csv.
 LABELLED := $(patsubst tests/labelled/%.cu,build/sim/labelled/%,$(wildcard tests/labelled/*.cu))
@@ -64,7 +64,7 @@ $(LABELLED): %: %.o build/sim/libsimulator.a
 
 labelled: ## the labelled programs, and what the checker reports of them: tests/labelled/results.csv
 	$(COMPILE) $(LABELLED)
-	@scripts/labelled.py build/sim/labelled
+	@python3 -m scripts.evidence.labelled build/sim/labelled
 
 # Tools of the tests: one runs a kernel of a PTX file, one feeds damaged files to the parser.
 build/sim/ptx_run: tests/ptx_run.c build/sim/libsimulator.a
@@ -76,7 +76,7 @@ build/sim/coverage: tests/coverage.c build/sim/libsimulator.a
 coverage: ## what the simulator knows of PTX and of CUDA's calls, into simulator/*.csv; make tables puts it into its page
 	$(COMPILE) build/sim/coverage
 	@build/sim/coverage > simulator/coverage.csv
-	@python3 scripts/coverage_calls.py build/sim/libsimulator.a "$$(dirname "$$(readlink -f '$(NVCC)')")/../include" > simulator/calls.csv
+	@python3 -m scripts.evidence.coverage_calls build/sim/libsimulator.a "$$(dirname "$$(readlink -f '$(NVCC)')")/../include" > simulator/calls.csv
 
 FUZZ_CFLAGS := -g1 -O0 -std=gnu11 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-strict-aliasing
 build/sim/fuzz: tests/fuzz.c build/sim/libsimulator.a
@@ -92,8 +92,8 @@ fuzz: ## 200 000 damaged PTX files and fat binaries for the simulator's parser, 
 mutants: ## programs with one error each, made of all steps, and what finds it: tests/mutants/mutants.csv; takes half an hour
 	$(COMPILE) build/sim/libsimulator.a
 	@$(MUTANTS) sim build/mutants tests/mutants/mutants.csv
-	@python3 scripts/mutants_table.py
+	@python3 -m scripts.evidence.mutants_table
 
 no-alarms: ## programs without a mistake, with -O0 to -O3 and -G, under the checker, which may find nothing: tests/alarms/alarms.csv; takes an hour
 	$(COMPILE) build/sim/libsimulator.a
-	@NVCC='$(NVCC)' python3 scripts/no_alarms.py build/alarms
+	@NVCC='$(NVCC)' python3 -m scripts.evidence.no_alarms build/alarms

@@ -14,10 +14,9 @@ import pytest
 from test_simulator import LINK, SIM
 from test_steps import ROOT, nvcc, unsanitized
 
-sys.path.insert(0, str(ROOT / "scripts"))
-import check
-import check_device
-import sandbox
+from scripts.judge import check
+from scripts.judge import check_device
+from scripts.judge import sandbox
 
 OPTIONS = " ".join(["-lineinfo", *(word for word in LINK if not word.endswith(".a") and word not in ("-lpthread", "-lm", "-lineinfo"))])
 PARTS = [SIM / "check_program.o", SIM / "libcuda.so.1"]
@@ -136,7 +135,7 @@ def options(**changed):
 
 
 def run(*arguments, **environment):
-    return subprocess.run([sys.executable, ROOT / "scripts/check.py", "--nvcc", nvcc(), "--options", OPTIONS, *map(str, arguments)],
+    return subprocess.run([sys.executable, ROOT / "scripts/judge/check.py", "--nvcc", nvcc(), "--options", OPTIONS, *map(str, arguments)],
                           capture_output=True, text=True, env=os.environ | environment, timeout=200)
 
 
@@ -260,7 +259,7 @@ def test_what_is_not_believed(hostile, n, words):
 DEVICE = """
 import ctypes, sys
 sys.path.insert(0, "scripts")
-import check_device
+from scripts.judge import check_device
 device = check_device.Device(sys.argv[1], None)
 ours = ctypes.create_string_buffer(b"untouched")
 at = ctypes.addressof(ours)
@@ -361,7 +360,7 @@ def test_what_has_not_the_shape_of_a_step(text, words, tmp_path):
                                        ["a.cu", "--library", "absent"], ["a.cu", "--nvcc", "absent"], []], ids=repr)
 def test_bad_arguments(arguments):
     """Broken: a typing error gives a traceback, or counts as a verdict."""
-    result = subprocess.run([sys.executable, "scripts/check.py", "--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md",
+    result = subprocess.run([sys.executable, "scripts/judge/check.py", "--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md",
                              *arguments], capture_output=True, text=True, cwd=ROOT)
     assert result.returncode == 2 and result.stdout == "" and len(result.stderr.splitlines()) == 1 and result.stderr.startswith("check.py: ")
 
@@ -369,7 +368,7 @@ def test_bad_arguments(arguments):
 # ---- The sandbox alone
 
 def boxed(*arguments, command="true", folder="/tmp"):
-    return subprocess.run([sys.executable, ROOT / "scripts/sandbox.py", "--system", "--write", folder, *arguments, "--", "/bin/sh", "-c", command],
+    return subprocess.run([sys.executable, ROOT / "scripts/judge/sandbox.py", "--system", "--write", folder, *arguments, "--", "/bin/sh", "-c", command],
                           capture_output=True, text=True, timeout=60, env=os.environ | {"SECRET": "1"})
 
 
@@ -389,7 +388,7 @@ def test_the_sandbox(tmp_path):
 @pytest.mark.parametrize("arguments", [[], ["--seconds", "x", "true"], ["--memory", "much", "true"], ["--set", "x", "true"], ["--", "absent"]], ids=repr)
 def test_bad_arguments_of_the_sandbox(arguments):
     """Broken: a typing error gives a traceback, or runs the command all the same."""
-    result = subprocess.run([sys.executable, ROOT / "scripts/sandbox.py", *arguments], capture_output=True, text=True)
+    result = subprocess.run([sys.executable, ROOT / "scripts/judge/sandbox.py", *arguments], capture_output=True, text=True)
     assert result.returncode == sandbox.SANDBOX_FAILED and len(result.stderr.splitlines()) == 1 and result.stderr.startswith("sandbox.py: ")
 
 

@@ -11,8 +11,7 @@ import pytest
 from test_plot import GOOD, HEADER, SHARES, STEPS, unreadable, words, write_runs, write_sweep
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "plots"))
-import compare  # noqa: E402  (lies in plots/)
+import compare
 
 H200, LAPTOP = "NVIDIA H200", "NVIDIA GeForce RTX 4060 Laptop GPU"
 FACTS = "date: 2026-12-01\nelements: 67108864\ndevice: any\ndriver: 580.65.06\ntoolkit: 13.0\n"

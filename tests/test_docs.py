@@ -10,10 +10,8 @@ import pytest
 
 from test_steps import PROGRAMS, ROOT, needs_measuring, nvcc
 
-sys.path.insert(0, str(ROOT / "plots"))
-sys.path.insert(0, str(ROOT / "scripts"))
 import tables
-import tries
+from scripts.ladder import tries
 
 LADDER = tables.steps()
 STEPS = LADDER[:-1]
@@ -135,6 +133,6 @@ def test_tries_apply_and_compile(step, tmp_path):
 
 def test_tries_do_not_depend_on_the_locale():
     """Broken: where the locale is ASCII, a page's Tries cannot be read."""
-    result = subprocess.run([sys.executable, ROOT / "scripts/tries.py", "--print", "1", "step02_bitops"], capture_output=True,
+    result = subprocess.run([sys.executable, ROOT / "scripts/ladder/tries.py", "--print", "1", "step02_bitops"], capture_output=True,
                             env=os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
     assert (result.returncode, result.stderr) == (0, b"")

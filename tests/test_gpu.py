@@ -113,7 +113,7 @@ def test_racecheck_finds_a_removed_barrier(tmp_path):
     if not shutil.which("compute-sanitizer", path=path):
         pytest.skip("no compute-sanitizer")
     program = build(tmp_path, "step03_sequential", "    __syncthreads();\n", "")
-    result = run(ROOT / "scripts/sanitize.sh", program, env=os.environ | {"PATH": path})
+    result = run(ROOT / "scripts/gpu/sanitize.sh", program, env=os.environ | {"PATH": path})
     assert result.returncode != 0 and re.search(r"[1-9]\d* hazards? displayed", result.stdout), result.stdout
 
 
@@ -124,7 +124,7 @@ def test_the_queue_is_clean_under_the_sanitizer(tmp_path):
         pytest.skip("no compute-sanitizer")
     program = build(tmp_path, "step13_queue", """n > 1024 * BLOCK_SIZE * queuing) // for fewer tiles a queue does not pay
         from_queue<<<queuing""", "n > 8 * BLOCK_SIZE) from_queue<<<2")
-    result = run(ROOT / "scripts/sanitize.sh", program, env=os.environ | {"PATH": path})
+    result = run(ROOT / "scripts/gpu/sanitize.sh", program, env=os.environ | {"PATH": path})
     assert result.returncode == 0, result.stdout
     result = run(program, 9999991)
     assert result.returncode == 0, result.stderr

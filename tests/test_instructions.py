@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
-import coverage_calls
+from scripts.evidence import coverage_calls
 
 RUN = ROOT / "build/sim/ptx_run"
 

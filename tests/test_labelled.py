@@ -8,8 +8,7 @@ import pytest
 
 from test_simulator import ROOT, build
 
-sys.path.insert(0, str(ROOT / "scripts"))
-import labelled
+from scripts.evidence import labelled
 
 LABELS = labelled.labels()
 

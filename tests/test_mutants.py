@@ -10,11 +10,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests/mutants"
-sys.path.insert(0, str(ROOT / "scripts"))
 
-import mutants  # noqa: E402
-import mutants_run  # noqa: E402
-from test_steps import nvcc, unsanitized  # noqa: E402
+from scripts.evidence import mutants
+from scripts.evidence import mutants_run
+from test_steps import nvcc, unsanitized
 
 STEPS = list(mutants.sources())
 

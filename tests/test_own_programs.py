@@ -11,9 +11,8 @@ import pytest
 from test_commands import make
 from test_steps import ROOT
 
-sys.path.insert(0, str(ROOT / "scripts"))
 import build_program
-import counters_table
+from scripts.build import counters_table
 
 REFUSED = [("", "", "FILE is missing"), ("none.cu", "", "no file"), ("README.md", "", "neither a source"), ("'a.cu", "", "quotation mark"),
            ("tests/offsets.cu", "-arch=sm_80", "leave out -arch=sm_80"), ("tests/offsets.cu", "-I'x", "quotation mark"),

@@ -14,7 +14,6 @@ import pytest
 from test_simulator import SIM, build, counters, run, told
 from test_steps import ROOT, STEPS, nvcc
 
-sys.path.insert(0, str(ROOT / "plots"))
 import drawing
 import picture
 import traced

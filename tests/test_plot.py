@@ -12,9 +12,8 @@ from unittest import mock
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "plots"))
-import plot  # noqa: E402  (lies in plots/)
-from matplotlib.text import Text  # noqa: E402  (plot.py chooses the backend first)
+import plot
+from matplotlib.text import Text
 
 GOOD = (ROOT / "plots/h200/run-all.csv").read_text()
 HEADER, FIRST, *REST = GOOD.splitlines(keepends=True)

@@ -10,11 +10,9 @@ import pytest
 from test_simulator import build_together
 from test_steps import ROOT, changed_lines, name, split
 
-sys.path.insert(0, str(ROOT / "plots"))
-sys.path.insert(0, str(ROOT / "scripts"))
 import lookback
 import tables
-import tries
+from scripts.ladder import tries
 
 STEPS = sorted(ROOT.glob("scan/step[0-9][0-9]_*"))
 PROGRAMS = [*(step / "scan.cu" for step in STEPS), ROOT / "scan/reference_cub/scan.cu"]
@@ -157,7 +155,7 @@ def test_a_step_is_run_by_its_number(tmp_path):
 
 def test_a_sweep_goes_on_where_it_stopped(tmp_path):
     """Broken: make sweep LADDER=scan counts the harness's kernels, or a second one starts anew."""
-    sweep = [sys.executable, ROOT / "scripts/sweep.py", "--simulated", "--output", tmp_path / "sweep.csv", simulated(PROGRAMS[6])]
+    sweep = [sys.executable, ROOT / "scripts/ladder/sweep.py", "--simulated", "--output", tmp_path / "sweep.csv", simulated(PROGRAMS[6])]
     assert subprocess.run(sweep, env=SMALL).returncode == 0
     with open(tmp_path / "sweep.csv", newline="") as file:
         rows = list(csv.DictReader(file))

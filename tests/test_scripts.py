@@ -37,7 +37,7 @@ def run_all(tmp_path):
             program.write_text(f"#!/bin/bash\n{STAND_INS[kind]}\n")
             program.chmod(0o755)
             programs.append(program)
-        return [ROOT / "scripts/run_all.sh", "-n", "1000", "-t", "1", "-o", tmp_path / "out/run-all.csv", *programs]
+        return [ROOT / "scripts/ladder/run_all.sh", "-n", "1000", "-t", "1", "-o", tmp_path / "out/run-all.csv", *programs]
 
     return command
 
@@ -153,10 +153,10 @@ def test_interrupt_leaves_nothing_behind(run_all, tmp_path, kill):
 
 
 @pytest.mark.parametrize("command", [
-    ["scripts/run_all.sh"], ["scripts/run_all.sh", "-n", "abc", "x"], ["scripts/run_all.sh", "-n", "0", "x"],
-    ["scripts/run_all.sh", "-t", "-1", "x"], ["scripts/run_all.sh", "-q", "x"], ["scripts/diff_step.sh"],
-    ["scripts/diff_step.sh", "00"], ["scripts/copy_harness.sh"], ["scripts/install_toolkit.sh"],
-    ["scripts/diff_step.sh", "99"], ["scripts/diff_step.sh", "3"], ["scripts/undo_step.sh", "3"], ["scripts/diff_step.sh", "x;ls"], ["scripts/sanitize.sh"]], ids=" ".join)
+    ["scripts/ladder/run_all.sh"], ["scripts/ladder/run_all.sh", "-n", "abc", "x"], ["scripts/ladder/run_all.sh", "-n", "0", "x"],
+    ["scripts/ladder/run_all.sh", "-t", "-1", "x"], ["scripts/ladder/run_all.sh", "-q", "x"], ["scripts/ladder/diff_step.sh"],
+    ["scripts/ladder/diff_step.sh", "00"], ["scripts/ladder/copy_harness.sh"], ["scripts/build/install_toolkit.sh"],
+    ["scripts/ladder/diff_step.sh", "99"], ["scripts/ladder/diff_step.sh", "3"], ["scripts/ladder/undo_step.sh", "3"], ["scripts/ladder/diff_step.sh", "x;ls"], ["scripts/gpu/sanitize.sh"]], ids=" ".join)
 def test_bad_arguments_of_scripts(command):
     """Broken: a typing error is not explained, or runs something else."""
     result = run(command)
@@ -180,7 +180,7 @@ def sweep(tmp_path, *arguments, **stand_ins):
         programs[-1].parent.mkdir(exist_ok=True)
         programs[-1].write_text(f"#!/bin/bash\n{text}\n")
         programs[-1].chmod(0o755)
-    return run([sys.executable, ROOT / "scripts/sweep.py", "--rounds", "2", "--output", tmp_path / "sweep.csv", *arguments, *programs])
+    return run([sys.executable, ROOT / "scripts/ladder/sweep.py", "--rounds", "2", "--output", tmp_path / "sweep.csv", *arguments, *programs])
 
 
 def test_sweep_goes_on_where_it_stopped(tmp_path):
@@ -237,7 +237,7 @@ def test_harness_is_copied_to_the_other_steps(tmp_path):
     copy = tmp_path / "step02_bitops/reduce.cu"
     good = copy.read_text()
     copy.write_text(good.replace("return ms;", "return 0;"))
-    result = subprocess.run([ROOT / "scripts/copy_harness.sh", "step00_baseline/reduce.cu", "step02_bitops/reduce.cu"], cwd=tmp_path)
+    result = subprocess.run([ROOT / "scripts/ladder/copy_harness.sh", "step00_baseline/reduce.cu", "step02_bitops/reduce.cu"], cwd=tmp_path)
     assert result.returncode == 0 and copy.read_text() == good
 
 

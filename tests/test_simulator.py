@@ -16,8 +16,7 @@ import pytest
 from test_gpu import PLANTED, SIZES, changed
 from test_steps import ROOT, STEPS, needs_measuring, nvcc
 
-sys.path.insert(0, str(ROOT / "scripts"))
-import tries
+from scripts.ladder import tries
 
 SIM = ROOT / "build/sim"
 NAMES = [*(step.name for step in STEPS), "reference_cub"]

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "plots"))
 import tables
 
 STEPS = sorted(ROOT.glob("step[0-9][0-9]_*"))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # renew.sh: counts every program on the simulator anew, for tests/counters/simulator; after `make build DEVICE=sim`.
-# What it is compared with comes from a GPU: scripts/profile_steps.py --elements 65536 (steps.csv) and 100003
+# What it is compared with comes from a GPU: scripts/gpu/profile_steps.py --elements 65536 (steps.csv) and 100003
 # (ragged.csv), and --launches 54, 1 and 8 of the programs in tests/counters/access (access.csv, loops.csv, together.csv).
 set -eu
 cd "$(dirname "$0")/../.."
@@ -13,7 +13,7 @@ build() { # build NAME SOURCE: for the simulator, in a folder of that name
         build/sim/libsimulator.a -lpthread -lm
 }
 
-python3 scripts/tries.py --print 1 step02_bitops > "$work/strided.cu"
+python3 scripts/ladder/tries.py --print 1 step02_bitops > "$work/strided.cu"
 build step02_strided "$work/strided.cu"
 build access tests/counters/access/access.cu
 build loops tests/counters/access/loops.cu

@@ -9,8 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-import files
-import tries
+from scripts import files
+from scripts.ladder import tries
 
 HEADER = "step,elements,blocks,first_us,quarter_us,half_us,three_quarters_us,last_us"
 CLOCK = 'asm volatile("mov.u64 %0, %%globaltimer;" : "=l"({}[blockIdx.x]));'

@@ -21,8 +21,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import files
-import mutants
+from scripts import files
+from scripts.evidence import mutants
 
 NVCC = os.environ.get("NVCC", "nvcc")
 JOBS = int(os.environ.get("JOBS", os.cpu_count()))

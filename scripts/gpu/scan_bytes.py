@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import files
+from scripts import files
 
 COLUMNS = ["step", "elements", "read_bytes_per_element", "written_bytes_per_element"]
 READ, WRITTEN = "dram__bytes_read.sum", "dram__bytes_write.sum"

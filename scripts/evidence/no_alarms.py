@@ -18,11 +18,11 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import files
-import labs
-from mutants_run import read, run
+from scripts import files
+from scripts.ladder import labs
+from scripts.evidence.mutants_run import read, run
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 ALARMS = ROOT / "tests/alarms/alarms.csv"
 EXPLAINED = ROOT / "tests/alarms/explained.csv"
 LIBRARY = ROOT / "build/sim/libsimulator.a"

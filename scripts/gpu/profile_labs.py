@@ -13,9 +13,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-import files
-import labs
-from profile_steps import METRICS, blocks, number
+from scripts import files
+from scripts.ladder import labs
+from scripts.gpu.profile_steps import METRICS, blocks, number
 
 # What both count.
 COUNTED = ["shared_loads", "shared_stores", "bank_conflicts", "global_load_requests", "global_load_sectors", "global_store_requests",

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import files
+from scripts import files
 
 # Our column name, and the metric of Nsight Compute that it comes from.
 METRICS = {

@@ -12,8 +12,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import files
-import tries
+from scripts import files
+from scripts.ladder import tries
 
 COLUMNS = ["step", "part", "elements", "median_ms"]
 ROUNDS = 3

@@ -14,9 +14,9 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import files
+from scripts import files
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 LABELS = ROOT / "tests/labelled/labels.csv"
 TIME_LIMIT = 60  # seconds of a case, which takes a fraction of one
 FINDINGS_STATUS = 88

@@ -15,9 +15,9 @@ import sys
 from collections import namedtuple
 from pathlib import Path
 
-import files
+from scripts import files
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 HARNESS = "// ==== Harness"
 IN_ONE_PROGRAM = 24  # mutants: nvcc reads CUDA's headers once for all of them
 Mutant = namedtuple("Mutant", "step name operator line before after text")

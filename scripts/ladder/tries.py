@@ -18,10 +18,10 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import files
-import labs
+from scripts import files
+from scripts.ladder import labs
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = ["step", "try", "diff", "elements", "before_ms", "after_ms", "status", "memcheck_errors", "racecheck_errors"]
 ROUNDS = 3  # before and after in turns, so that a drift of the clocks meets both; a lab's CUDA programs take longer, and run once
 SANITIZED_ELEMENTS = "100003"  # several blocks in every step, and no round number

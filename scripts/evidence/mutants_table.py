@@ -9,9 +9,9 @@ import csv
 import sys
 from collections import Counter, defaultdict
 
-import files
-import mutants
-from mutants_run import TOOLS, read
+from scripts import files
+from scripts.evidence import mutants
+from scripts.evidence.mutants_run import TOOLS, read
 
 FOLDER = mutants.ROOT / "tests/mutants"
 SANITIZERS = [tool for tool in TOOLS if tool != "alone"]

@@ -25,12 +25,12 @@ import tempfile
 import time
 from pathlib import Path
 
-import counters_table
-import files
-import mine
-import sandbox
+from scripts.build import counters_table
+from scripts import files
+from scripts.ladder import mine
+from scripts.judge import sandbox
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PASSED, WRONG, UNUSABLE, UNBUILT, FINDINGS, OVER = range(6)
 VERDICTS = {PASSED: "passed", WRONG: "wrong", UNBUILT: "does not build", FINDINGS: "findings", OVER: "over the limits"}
 COUNTED_AT = 65536  # elements: tests/counters holds what the steps count there
@@ -172,7 +172,7 @@ def without_folders(text):
 
 
 def in_sandbox(*allowed):
-    return [sys.executable, "-I", "-S", str(ROOT / "scripts/sandbox.py"), *allowed, "--"]
+    return [sys.executable, "-I", "-S", str(ROOT / "scripts/judge/sandbox.py"), *allowed, "--"]
 
 
 # ---- Running
@@ -206,7 +206,7 @@ class Session:
                        "--read", str(program.parent.parent), "--write", str(device), "--memory", DEVICE_MEMORY, "--reserves",
                        *(f"--set={name}={value}" for name, value in settings.items() if value)]
             self.device = subprocess.Popen(
-                [*in_sandbox(*limits, *allowed), python, "-I", "-S", str(ROOT / "scripts/check_device.py"), str(options.library),
+                [*in_sandbox(*limits, *allowed), python, "-I", "-S", str(ROOT / "scripts/judge/check_device.py"), str(options.library),
                  str(to_device), str(from_device)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, pass_fds=(to_device, from_device))
         for end in (to_device, from_program, to_program, from_device):

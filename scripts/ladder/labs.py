@@ -18,10 +18,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-import files
-import findings
+from scripts import files, findings
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 MARK = "// ==== Harness"
 # Without a GPU: sizes at which a lab takes seconds on the simulator, or on two cores; and all its loops go round.
 SMALL_SIZES = {"accuracy": "300007", "coalescing": "512", "cpu": "4194304", "launch": "300007", "mpi": "1048576", "operators": "20011",

@@ -14,11 +14,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import files
-import findings
+from scripts import files, findings
 
 COLUMNS = ["step", "cache", "device", "elements", "launches", "median_ms", "min_ms", "q1_ms", "q3_ms", "gb_per_s", "peak_gb_per_s", "status"]
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 FINE = ("PASS", "SKIP", "REFUSED")
 STATUS = {1: "FAIL", 2: "REFUSED", 77: "SKIP", findings.STATUS: "FINDING"}
 # Powers of four, and between them sizes that are multiples of nothing.

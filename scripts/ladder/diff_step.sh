@@ -4,7 +4,7 @@
 set -u
 [ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 cd "$(dirname "$0")/.." || exit 2
-. scripts/steps_of.bash
+. scripts/ladder/steps_of.bash
 ladder diff "${2-}"
 two_digits diff "${1-}"
 folder=$(echo "$place"step"${1-}"_*)

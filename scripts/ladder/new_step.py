@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 FIRST_COMMENT = """\
 // Step {number}: TODO the idea in a few words. TODO one sentence about it.
 // The change: TODO what this program does in place of what step {before_number} did.

@@ -6,7 +6,7 @@ ladder() { # ladder COMMAND LAB: sets place, where the steps lie, named, what ma
         place=$LADDER/ named="LADDER=$LADDER "
     fi
     if [ -n "$2" ] && { [[ $2 == */* ]] || ! [ -f "labs/$2/README.md" ]; }; then
-        echo "$1: LAB='$2' is no lab; there are $(python3 scripts/labs.py names), as in: make $1 LAB=rowscale STEP=01" >&2
+        echo "$1: LAB='$2' is no lab; there are $(python3 scripts/ladder/labs.py names), as in: make $1 LAB=rowscale STEP=01" >&2
         exit 2
     fi
     last=$(printf '%s\n' "$place"step[0-9][0-9]_* | tail -n 1)

@@ -11,9 +11,9 @@ import re
 import sys
 from pathlib import Path
 
-import files
+from scripts import files
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 NAME = "mine"
 REFERENCE = "reference_cub"
 HARNESS_OF = "step00_baseline/reduce.cu"
@@ -94,7 +94,7 @@ def composed(path, output):
         lesson = lesson[:step.start(1)] + f'"{NAME}"' + lesson[step.end(1):]
     above, harness = split(read(ROOT / HARNESS_OF))
     return "".join([
-        f"// Composed by scripts/mine.py of the file that #line names, and of the harness of {HARNESS_OF}.\n",
+        f"// Composed by scripts/ladder/mine.py of the file that #line names, and of the harness of {HARNESS_OF}.\n",
         "#include <cstdio>\n",
         "" if step else f'static const char STEP[] = "{NAME}";\n',
         "" if re.search(r"#\s*define\s+CHECK\b", code) else CHECK,

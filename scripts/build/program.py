@@ -13,10 +13,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import counters_table
-import missing_calls
+from scripts.build import counters_table
+from scripts.build import missing_calls
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SOURCES = {".cu", ".c", ".cc", ".cpp", ".cxx"}
 OBJECTS = {".o", ".a"}  # linked as they are
 # Options that make sets itself, and those that leave no program behind.

@@ -12,8 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-import files
-import tries
+from scripts import files
+from scripts.ladder import tries
 
 SHOWN = ("LDG", "FADD", "BRA")
 LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(.+?)\s*;")
