@@ -12,7 +12,7 @@ COMPILER = --compiler '$(NVCC) -O3 -std=c++17 -arch=$(ARCH)'
 
 PROFILE_N ?= 16777216
 profile: needs-gpu build ## Nsight Compute's counters for every step: results/profile.csv
-	@python3 -m scripts.gpu.profile_steps --elements '$(PROFILE_N)' --output "$$RESULTS/profile.csv" $(PROGRAMS)
+	@python3 -m scripts.gpu.profile steps --elements '$(PROFILE_N)' --output "$$RESULTS/profile.csv" $(PROGRAMS)
 
 limits: needs-gpu ## what the GPU allows: results/limits.csv
 	$(COMPILE) build/limits
@@ -20,7 +20,7 @@ limits: needs-gpu ## what the GPU allows: results/limits.csv
 
 peers: needs-gpu build ## the last steps beside thrust, cuBLAS, torch and a copy: results/peers.csv
 	$(COMPILE) build/peers
-	@scripts/gpu/peers.sh "$$RESULTS/peers.csv" build/peers \
+	@python3 -m scripts.gpu.peers --output "$$RESULTS/peers.csv" build/peers \
 	    $(filter-out step00_% step01_% step02_% step03_% step04_% step05_% step06_%,$(GPU_PROGRAMS))
 
 AGAINST_CUB := build/$(WITHIN:%/=%_)against_cub
@@ -30,7 +30,7 @@ against-cub: needs-gpu ## the last steps and CUB in turns in one process: result
 
 bytes: needs-gpu build ## what the steps of the prefix sum read from memory and write, for each element: LADDER=scan, results/scan/bytes.csv
 	@test '$(LADDER)' = scan || { echo 'make bytes works on the prefix sum only: LADDER=scan' >&2; exit 2; }
-	@python3 -m scripts.gpu.scan_bytes --output "$$RESULTS/bytes.csv" $(filter-out scan/step00_%,$(PROGRAMS))
+	@python3 -m scripts.gpu.profile bytes --output "$$RESULTS/bytes.csv" $(filter-out scan/step00_%,$(PROGRAMS))
 
 build/against_cub: $(wildcard step1[123]_*/reduce.cu reference_cub/reduce.cu) build/step12_try7.cu build/step12_try8.cu
 build/step12_try%.cu: step12_launchshape/reduce.cu step12_launchshape/README.md
@@ -39,13 +39,13 @@ build/step12_try%.cu: step12_launchshape/reduce.cu step12_launchshape/README.md
 
 build/scan_against_cub: scan/step12_small/scan.cu scan/reference_cub/scan.cu
 
-build/limits build/peers build/against_cub build/scan_against_cub: build/%: scripts/%.cu .build-flags | $(NEEDS_NVCC)
+build/limits build/peers build/against_cub build/scan_against_cub: build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
 	@mkdir -p build
 	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(if $(filter build/peers,$@),-lcublas)
 
 rowscale-peers: needs-gpu ## the lab rowscale beside torch: results/labs/rowscale-peers.csv
 	$(COMPILE) build/labs/rowscale/step05_teams/rowscale
-	@python3 labs/rowscale/peers.py "$$RESULTS/labs/rowscale-peers.csv" build/labs/rowscale/step05_teams/rowscale
+	@python3 -m labs.rowscale.peers "$$RESULTS/labs/rowscale-peers.csv" build/labs/rowscale/step05_teams/rowscale
 
 # NCCL's own kernels are not ours to look at.
 SANITIZED_LABS := $(filter-out build/labs/several_gpus/step02% build/labs/several_gpus/step03%,$(patsubst %.cu,build/%,$(wildcard labs/*/step*/*.cu)))
@@ -65,19 +65,19 @@ sanitize-all: sanitize-ladder
 tries: needs-gpu build ## what the lessons suggest to try, measured: results/tries.csv
 	@python3 -m scripts.ladder.tries $(COMPILER) --elements "$$N" --output "$$RESULTS/tries.csv" $(STEPS)
 
-MUTANTS = NVCC='$(NVCC)' python3 -m scripts.evidence.mutants_run
+MUTANTS = NVCC='$(NVCC)' python3 -m scripts.evidence.mutants
 mutants-gpu: needs-gpu | $(NEEDS_NVCC) ## the same mutants as make mutants under compute-sanitizer's four tools: tests/mutants/gpu.csv; goes on where it stopped
 	@$(MUTANTS) gpu build/mutants-gpu tests/mutants/gpu.csv
-	@python3 -m scripts.evidence.mutants_table
+	@python3 -m scripts.evidence.mutants table
 
 labelled-gpu: needs-gpu | $(NEEDS_NVCC) ## the labelled programs under compute-sanitizer's racecheck and synccheck: tests/labelled/gpu.csv
-	@NVCC="$(NVCC)" scripts/evidence/labelled_gpu.sh tests/labelled/gpu.csv
+	@NVCC='$(NVCC)' python3 -m scripts.evidence.labelled gpu --output tests/labelled/gpu.csv
 
 # The simulator's programs are built too: both count the same launches.
 lab-profile: needs-gpu ## ncu's counters beside the simulator's, of the labs about memory: results/labs/coalescing-profile.csv, ...
 	$(COMPILE) lab-programs
 	$(COMPILE) lab-programs DEVICE=sim
-	@python3 -m scripts.gpu.profile_labs "$$RESULTS/labs" coalescing bankconflicts
+	@python3 -m scripts.gpu.profile labs "$$RESULTS/labs" coalescing bankconflicts
 
 lab-tries: needs-gpu ## the same of the labs, or of the one that NAME names: results/labs/rowscale-tries.csv, ...
 	$(COMPILE) lab-programs

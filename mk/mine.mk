@@ -27,7 +27,7 @@ mine-alone:
 	@python3 -m scripts.ladder.sweep $(if $(SIMULATED),--simulated) --rounds 1 --output "$$RESULTS/mine/$(SWEEP).csv" \
 	    $(MINE) $(FOLDER)reference_cub/reduce || [ -s "$$RESULTS/mine/$(SWEEP).csv" ] # the report names what failed
 	$(if $(SIMULATED),,@! command -v ncu > /dev/null || \
-	    python3 -m scripts.gpu.profile_steps --elements '$(PROFILE_N)' --output "$$RESULTS/mine/profile.csv" $(WITH_MINE) || true)
+	    python3 -m scripts.gpu.profile steps --elements '$(PROFILE_N)' --output "$$RESULTS/mine/profile.csv" $(WITH_MINE) || true)
 	$(Q)$(PYTHON) plots/plot.py "$$RESULTS/mine"
 	@echo "the charts are in $$RESULTS/mine/"
 	@python3 -m scripts.ladder.mine report --sweep "$$RESULTS/mine/$(SWEEP).csv" "$$RESULTS/mine/$(CSV).csv"

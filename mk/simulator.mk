@@ -64,7 +64,7 @@ $(LABELLED): %: %.o build/sim/libsimulator.a
 
 labelled: ## the labelled programs, and what the checker reports of them: tests/labelled/results.csv
 	$(COMPILE) $(LABELLED)
-	@python3 -m scripts.evidence.labelled build/sim/labelled
+	@python3 -m scripts.evidence.labelled sim build/sim/labelled
 
 # Tools of the tests: one runs a kernel of a PTX file, one feeds damaged files to the parser.
 build/sim/ptx_run: tests/ptx_run.c build/sim/libsimulator.a
@@ -92,7 +92,7 @@ fuzz: ## 200 000 damaged PTX files and fat binaries for the simulator's parser, 
 mutants: ## programs with one error each, made of all steps, and what finds it: tests/mutants/mutants.csv; takes half an hour
 	$(COMPILE) build/sim/libsimulator.a
 	@$(MUTANTS) sim build/mutants tests/mutants/mutants.csv
-	@python3 -m scripts.evidence.mutants_table
+	@python3 -m scripts.evidence.mutants table
 
 no-alarms: ## programs without a mistake, with -O0 to -O3 and -G, under the checker, which may find nothing: tests/alarms/alarms.csv; takes an hour
 	$(COMPILE) build/sim/libsimulator.a

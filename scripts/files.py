@@ -21,7 +21,7 @@ def first_run(kernels, name):
 
 def about():
     """Lines that say what results are of: date, driver, toolkit."""
-    return subprocess.run([Path(__file__).with_name("about.sh")], capture_output=True, text=True).stdout
+    return subprocess.run([Path(__file__).with_name("build") / "about.sh"], capture_output=True, text=True).stdout
 
 
 @contextlib.contextmanager

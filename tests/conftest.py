@@ -1,8 +1,12 @@
 """What holds for whole files of tests."""
 
 import os
+from pathlib import Path
 
 import pytest
+
+# Scripts are started as `python3 -m scripts.ladder.tries`, in whatever folder.
+os.environ["PYTHONPATH"] = str(Path(__file__).resolve().parents[1])
 
 # Commands are tried as typed in a terminal, also where make runs the tests.
 for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):

@@ -135,7 +135,7 @@ def options(**changed):
 
 
 def run(*arguments, **environment):
-    return subprocess.run([sys.executable, ROOT / "scripts/judge/check.py", "--nvcc", nvcc(), "--options", OPTIONS, *map(str, arguments)],
+    return subprocess.run([sys.executable, "-m", "scripts.judge.check", "--nvcc", nvcc(), "--options", OPTIONS, *map(str, arguments)],
                           capture_output=True, text=True, env=os.environ | environment, timeout=200)
 
 
@@ -258,7 +258,6 @@ def test_what_is_not_believed(hostile, n, words):
 
 DEVICE = """
 import ctypes, sys
-sys.path.insert(0, "scripts")
 from scripts.judge import check_device
 device = check_device.Device(sys.argv[1], None)
 ours = ctypes.create_string_buffer(b"untouched")
@@ -360,7 +359,7 @@ def test_what_has_not_the_shape_of_a_step(text, words, tmp_path):
                                        ["a.cu", "--library", "absent"], ["a.cu", "--nvcc", "absent"], []], ids=repr)
 def test_bad_arguments(arguments):
     """Broken: a typing error gives a traceback, or counts as a verdict."""
-    result = subprocess.run([sys.executable, "scripts/judge/check.py", "--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md",
+    result = subprocess.run([sys.executable, "-m", "scripts.judge.check", "--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md",
                              *arguments], capture_output=True, text=True, cwd=ROOT)
     assert result.returncode == 2 and result.stdout == "" and len(result.stderr.splitlines()) == 1 and result.stderr.startswith("check.py: ")
 

@@ -133,6 +133,6 @@ def test_tries_apply_and_compile(step, tmp_path):
 
 def test_tries_do_not_depend_on_the_locale():
     """Broken: where the locale is ASCII, a page's Tries cannot be read."""
-    result = subprocess.run([sys.executable, ROOT / "scripts/ladder/tries.py", "--print", "1", "step02_bitops"], capture_output=True,
+    result = subprocess.run([sys.executable, "-m", "scripts.ladder.tries", "--print", "1", "step02_bitops"], capture_output=True,
                             env=os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
     assert (result.returncode, result.stderr) == (0, b"")

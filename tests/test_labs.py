@@ -294,7 +294,7 @@ def test_a_run_without_a_result_leaves_the_old_one(tmp_path):
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_what_runs(ending, tmp_path):
     """Broken: Ctrl-C, or the end of a job's time, leaves a program behind, or half a file."""
-    process = subprocess.Popen([sys.executable, ROOT / "scripts/ladder/labs.py", "run", "accuracy", "--simulated", "--size", "16777216", "--output", tmp_path / "out"],
+    process = subprocess.Popen([sys.executable, "-m", "scripts.ladder.labs", "run", "accuracy", "--simulated", "--size", "16777216", "--output", tmp_path / "out"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
     while "step00" not in process.stdout.readline():
         assert process.poll() is None

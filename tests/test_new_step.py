@@ -29,7 +29,7 @@ def python(tree, *arguments, **environment):
 
 
 def new_step(tree, *arguments, **environment):
-    return python(tree, "scripts/ladder/new_step.py", *arguments, **environment)
+    return python(tree, "-m", "scripts.ladder.new_step", *arguments, **environment)
 
 
 def make_tables(tree, *arguments, **environment):

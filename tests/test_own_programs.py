@@ -11,7 +11,7 @@ import pytest
 from test_commands import make
 from test_steps import ROOT
 
-import build_program
+from scripts.build import program
 from scripts.build import counters_table
 
 REFUSED = [("", "", "FILE is missing"), ("none.cu", "", "no file"), ("README.md", "", "neither a source"), ("'a.cu", "", "quotation mark"),
@@ -30,7 +30,7 @@ def test_bad_input_gets_one_line(file, flags, why):
 def test_programs_do_not_collide():
     """Broken: two programs of one name, in two folders, overwrite each other; or one lies outside of the folder for programs."""
     names = ["x/task1.cu", "y/task1.cu", "task1.cu", "/x/task1.cu", "../x/task1.cu", "a b/../x y/task1.cu", "build/x.cu"]
-    programs = [str(build_program.program_of(ROOT / name, Path("folder"))) for name in names]
+    programs = [str(program.program_of(ROOT / name, Path("folder"))) for name in names]
     assert programs[:4] == ["folder/programs/x/task1", "folder/programs/y/task1", "folder/programs/task1", "folder/elsewhere/x/task1"]
     assert programs[5] == "folder/programs/x y/task1"
     assert len(set(programs)) == len(names) and not any(".." in program for program in programs)
@@ -39,10 +39,10 @@ def test_programs_do_not_collide():
 def test_libraries_of_nvidia_are_not_linked(monkeypatch):
     """Broken: a library of NVIDIA's, or the runtime itself, is linked beside the simulator, and fails or answers in its place."""
     monkeypatch.setenv("FLAGS", "-O1 -lcublas -l cublasLt_static -lcudart -lcuda -lcurand -lm -l own -lcudaless --std=c++20 -DX='a b'")
-    given = [word for word in build_program.flags() if not build_program.NOT_LINKED.fullmatch(word)]
+    given = [word for word in program.flags() if not program.NOT_LINKED.fullmatch(word)]
     assert given == ["-O1", "-lm", "-lown", "-lcudaless", "--std=c++20", "-DX=a b"]
     monkeypatch.setenv("FLAGS", "-lineinfo")
-    assert build_program.flags() == ["-O3", "-std=c++17", "-lineinfo"]
+    assert program.flags() == ["-O3", "-std=c++17", "-lineinfo"]
 
 
 MISSING = """

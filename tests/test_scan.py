@@ -155,7 +155,7 @@ def test_a_step_is_run_by_its_number(tmp_path):
 
 def test_a_sweep_goes_on_where_it_stopped(tmp_path):
     """Broken: make sweep LADDER=scan counts the harness's kernels, or a second one starts anew."""
-    sweep = [sys.executable, ROOT / "scripts/ladder/sweep.py", "--simulated", "--output", tmp_path / "sweep.csv", simulated(PROGRAMS[6])]
+    sweep = [sys.executable, "-m", "scripts.ladder.sweep", "--simulated", "--output", tmp_path / "sweep.csv", simulated(PROGRAMS[6])]
     assert subprocess.run(sweep, env=SMALL).returncode == 0
     with open(tmp_path / "sweep.csv", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -163,10 +163,15 @@ def test_bad_arguments_of_scripts(command):
     assert result.returncode == 2 and result.stdout == "" and len(result.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("script", sorted(path for path in (ROOT / "scripts").glob("*.*") if os.access(path, os.X_OK)), ids=lambda path: path.name)
+SHELL_SCRIPTS = sorted((ROOT / "scripts").glob("*/*.sh"))
+MODULES = sorted(path for path in (ROOT / "scripts").rglob("*.py") if os.access(path, os.X_OK))
+
+
+@pytest.mark.parametrize("script", SHELL_SCRIPTS + MODULES, ids=lambda path: path.name)
 def test_every_script_has_help(script):
     """Broken: a newcomer cannot ask a script what it does."""
-    result = run([script, "--help"])
+    module = ".".join(script.relative_to(ROOT).with_suffix("").parts).removesuffix(".__main__")
+    result = run([script, "--help"] if script.suffix == ".sh" else [sys.executable, "-m", module, "--help"])
     assert result.returncode == 0 and len(result.stdout) > 20 and result.stderr == ""
 
 
@@ -180,7 +185,7 @@ def sweep(tmp_path, *arguments, **stand_ins):
         programs[-1].parent.mkdir(exist_ok=True)
         programs[-1].write_text(f"#!/bin/bash\n{text}\n")
         programs[-1].chmod(0o755)
-    return run([sys.executable, ROOT / "scripts/ladder/sweep.py", "--rounds", "2", "--output", tmp_path / "sweep.csv", *arguments, *programs])
+    return run([sys.executable, "-m", "scripts.ladder.sweep", "--rounds", "2", "--output", tmp_path / "sweep.csv", *arguments, *programs])
 
 
 def test_sweep_goes_on_where_it_stopped(tmp_path):

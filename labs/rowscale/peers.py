@@ -9,8 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
-import files
+from scripts import files
 
 ROWS, COLUMNS = 442368, 128
 RUNS = 51

@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
-"""Runs the labelled programs on the simulator and compares what its checker reports with their labels: one CSV, and one line.
+"""Runs the labelled programs and compares what is reported of them with their labels: tests/labelled/labels.csv.
 
-tests/labelled/labels.csv says of each case what is to be found. `finds` are kinds of findings, of which one at least has to
-be reported; those in `also` may be; no other may. A case without `finds` is clean, and nothing may be reported."""
+labelled.py sim [--output FILE] FOLDER   on the simulator, whose programs lie in FOLDER: what its checker reports, a CSV and one line
+labelled.py gpu --output FILE            on a GPU, under compute-sanitizer's racecheck and synccheck: each case's exit status (99: errors were
+                                         found, 124: stopped after 25 s) and how many errors
+
+`finds` of a label are kinds of findings, of which one at least has to be reported; those in `also` may be; no other may. A case without `finds` is
+clean, and nothing may be reported."""
 
 import argparse
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LABELS = ROOT / "tests/labelled/labels.csv"
 TIME_LIMIT = 60  # seconds of a case, which takes a fraction of one
 FINDINGS_STATUS = 88
+# Of compute-sanitizer: it ends with this status where it found errors, and is stopped after so many seconds.
+ERRORS_STATUS, STOPPED_STATUS, GPU_TIME_LIMIT = 99, 124, 25
 
 
 def labels():
@@ -71,11 +78,7 @@ def summary(rows):
     return f"{right[0]} of {len(wrong)} mistakes reported as labelled, {right[1]} of {len(clean)} clean cases not accused"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, default=ROOT / "tests/labelled/results.csv")
-    parser.add_argument("folder", type=Path, help="where the built programs lie")
-    options = parser.parse_args()
+def on_simulator(options):
     rows = labels()
     check_that_all_are_labelled(options.folder, rows)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -84,13 +87,58 @@ def main():
             row["right"] = "yes" if is_right(row, kinds) else "no"
             if row["right"] == "no":
                 print(f"{row['program']} {row['case']}: labelled {row['finds'] or 'clean'}, reported {row['reported'] or 'nothing'}")
-    columns = ["program", "case", "label", "finds", "reported", "right"]
-    with files.whole(options.output) as file:
+    write(options.output, ["program", "case", "label", "finds", "reported", "right"], rows)
+    print(summary(rows))
+    return any(row["right"] == "no" for row in rows)
+
+
+def write(path, columns, rows):
+    with files.whole(path) as file:
         writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    print(summary(rows))
-    sys.exit(any(row["right"] == "no" for row in rows))
+
+
+# ---- On a GPU
+
+def build_for_gpu(folder, program):
+    source = ROOT / f"tests/labelled/{program}.cu"
+    subprocess.run([os.environ.get("NVCC", "nvcc"), "-O3", "-std=c++17", "-arch=native", "-lineinfo", "-o", folder / program, source], check=True)
+
+
+def sanitized(folder, program, case, tool):
+    """What a tool of compute-sanitizer says of a case."""
+    words = ["compute-sanitizer", "--tool", tool, "--error-exitcode", str(ERRORS_STATUS), folder / program, case]
+    try:
+        run = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=GPU_TIME_LIMIT)
+        status, said = run.returncode, run.stdout
+    except subprocess.TimeoutExpired:
+        status, said = STOPPED_STATUS, ""
+    errors = re.findall(r"SUMMARY: (\d+)", said)
+    return {"program": program, "case": case, "tool": tool, "status": status, "errors": errors[-1] if errors else ""}
+
+
+def on_gpu(options):
+    rows = labels()
+    with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda program: build_for_gpu(Path(directory), program), sorted({row["program"] for row in rows})))
+        found = list(pool.map(lambda job: sanitized(Path(directory), job[0]["program"], job[0]["case"], job[1]),
+                              [(row, tool) for tool in ("racecheck", "synccheck") for row in sorted(rows, key=lambda row: (row["program"], row["case"]))]))
+    write(options.output, ["program", "case", "tool", "status", "errors"], found)
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    sim, gpu = commands.add_parser("sim"), commands.add_parser("gpu")
+    sim.add_argument("--output", type=Path, default=ROOT / "tests/labelled/results.csv")
+    sim.add_argument("folder", type=Path, help="where the built programs lie")
+    sim.set_defaults(does=on_simulator)
+    gpu.add_argument("--output", type=Path, required=True)
+    gpu.set_defaults(does=on_gpu)
+    options = parser.parse_args()
+    sys.exit(options.does(options))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from scripts import files
 from scripts.ladder import labs
-from scripts.evidence.mutants_run import read, run
+from scripts.evidence.mutants.run import read, run
 
 ROOT = Path(__file__).resolve().parents[2]
 ALARMS = ROOT / "tests/alarms/alarms.csv"

@@ -16,22 +16,22 @@
 #pragma GCC diagnostic ignored "-Wreturn-type"
 #pragma GCC diagnostic ignored "-Wunused-function"
 namespace cub_sum {
-#include "../reference_cub/reduce.cu"
+#include "../../reference_cub/reduce.cu"
 }
 namespace step11 {
-#include "../step11_tiles/reduce.cu"
+#include "../../step11_tiles/reduce.cu"
 }
 namespace step12 {
-#include "../step12_launchshape/reduce.cu"
+#include "../../step12_launchshape/reduce.cu"
 }
 namespace try7 {
-#include "../build/step12_try7.cu"
+#include "../../build/step12_try7.cu"
 }
 namespace try8 {
-#include "../build/step12_try8.cu"
+#include "../../build/step12_try8.cu"
 }
 namespace step13 {
-#include "../step13_queue/reduce.cu"
+#include "../../step13_queue/reduce.cu"
 }
 
 enum { PROGRAMS = 6, RUNS = 400 };

@@ -16,10 +16,10 @@
 #pragma GCC diagnostic ignored "-Wreturn-type"
 #pragma GCC diagnostic ignored "-Wunused-function"
 namespace cub_scan {
-#include "../scan/reference_cub/scan.cu"
+#include "../../scan/reference_cub/scan.cu"
 }
 namespace last_step {
-#include "../scan/step12_small/scan.cu"
+#include "../../scan/step12_small/scan.cu"
 }
 
 namespace in_turns {

@@ -3,7 +3,7 @@
 # LADDER) or of a lab, out of the step before it; then the reader's own edit of step NN, if there is one.
 set -u
 [ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
-cd "$(dirname "$0")/.." || exit 2
+cd "$(dirname "$0")/../.." || exit 2
 . scripts/ladder/steps_of.bash
 ladder diff "${2-}"
 two_digits diff "${1-}"

@@ -157,7 +157,7 @@ for program; do
 done
 
 {
-    "$(dirname "$0")/about.sh"
+    "$(dirname "$0")/../build/about.sh"
     echo "elements: $elements${device:+$'\n'device: $device}"
 } > "$work/txt"
 with_failed > "$work/whole"

@@ -3,7 +3,7 @@
 # its program, page and picture are as they were committed.
 set -u
 [ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
-cd "$(dirname "$0")/.." || exit 2
+cd "$(dirname "$0")/../.." || exit 2
 . scripts/ladder/steps_of.bash
 ladder undo "${2-}"
 two_digits undo "${1-}"

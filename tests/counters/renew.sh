@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # renew.sh: counts every program on the simulator anew, for tests/counters/simulator; after `make build DEVICE=sim`.
-# What it is compared with comes from a GPU: scripts/gpu/profile_steps.py --elements 65536 (steps.csv) and 100003
+# What it is compared with comes from a GPU: python3 -m scripts.gpu.profile steps --elements 65536 (steps.csv) and 100003
 # (ragged.csv), and --launches 54, 1 and 8 of the programs in tests/counters/access (access.csv, loops.csv, together.csv).
 set -eu
 cd "$(dirname "$0")/../.."

@@ -1,19 +1,14 @@
-#!/usr/bin/env python3
-"""Joins what was found in the mutants: tests/mutants/agreement.csv, of mutants.csv (the simulator), gpu.csv (compute-sanitizer) and equivalent.csv (by hand).
+"""Joins what was found in the mutants: tests/mutants/agreement.csv, of mutants.csv (the simulator), gpu.csv (compute-sanitizer) and equivalent.csv (by hand)."""
 
-Names what nobody finds and is not proven equivalent, what is found in the steps as they are, and what compute-sanitizer finds and the simulator does
-not; the exit status is 1 where there is any."""
-
-import argparse
 import csv
 import sys
 from collections import Counter, defaultdict
 
 from scripts import files
-from scripts.evidence import mutants
-from scripts.evidence.mutants_run import TOOLS, read
+from scripts.evidence.mutants import make
+from scripts.evidence.mutants.run import TOOLS, read
 
-FOLDER = mutants.ROOT / "tests/mutants"
+FOLDER = make.ROOT / "tests/mutants"
 SANITIZERS = [tool for tool in TOOLS if tool != "alone"]
 COLUMNS = ["mutant", "step", "operator", "line", "before", "after", "own_check", "simulator", "verdict", "own_check_gpu", *SANITIZERS, "agreement"]
 
@@ -65,8 +60,8 @@ def joined():
     return rows
 
 
-def main():
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+def write():
+    """The joined table; 1 where something is missed, or a step that is right is accused, and it says what."""
     rows = joined()
     with files.whole(FOLDER / "agreement.csv") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
@@ -80,6 +75,3 @@ def main():
         print(f"{row['mutant']}: {why}: line {row['line']}: {row['before']} -> {row['after']} {said}", file=sys.stderr)
     return 1 if bad else 0
 
-
-if __name__ == "__main__":
-    sys.exit(main())

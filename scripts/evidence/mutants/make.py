@@ -1,13 +1,7 @@
-#!/usr/bin/env python3
-"""Makes mutants of the steps: programs with one error each in a kernel, to see which of them a check finds.
-
-mutants.py make DIRECTORY [STEP...]   DIRECTORY/step03.barrier1.cu, ...: a whole program each; without names all steps of both ladders. Compiled are
-                                      DIRECTORY/step03-0.cu, ...: each holds many mutants; the environment's MUTANT names the one that runs.
-mutants.py list [STEP...]             their names, places and changes as a CSV on stdout
+"""Mutants of the steps: programs with one error each in a kernel, to see which of them a check finds.
 
 In functions that a step takes over from the step before only barriers, fences and atomics are changed: what these order is another matter in each step."""
 
-import argparse
 import csv
 import fnmatch
 import re
@@ -17,7 +11,7 @@ from pathlib import Path
 
 from scripts import files
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 HARNESS = "// ==== Harness"
 IN_ONE_PROGRAM = 24  # mutants: nvcc reads CUDA's headers once for all of them
 Mutant = namedtuple("Mutant", "step name operator line before after text")
@@ -300,7 +294,7 @@ def write(path, text):
             file.write(text)
 
 
-def make(directory, steps):
+def write_programs(directory, steps):
     """Writes the programs of all mutants, and of many mutants at a time."""
     for step in steps:
         head, lesson, harness = parts(sources()[step])
@@ -331,23 +325,6 @@ def chosen(words):
     """The steps that words name, with stars too; all steps without words."""
     wrong = [word for word in words if not fnmatch.filter(sources(), word)]
     if wrong:
-        sys.exit(f"{Path(sys.argv[0]).name}: there is no step {wrong[0]}; there are {', '.join(sources())}")
+        sys.exit(f"mutants: there is no step {wrong[0]}; there are {', '.join(sources())}")
     return [step for step in sources() if not words or any(fnmatch.fnmatch(step, word) for word in words)]
 
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("make").add_argument("directory", type=Path)
-    commands.add_parser("list")
-    for command in commands.choices.values():
-        command.add_argument("steps", nargs="*", metavar="STEP")
-    options = parser.parse_args()
-    if options.command == "make":
-        make(options.directory, chosen(options.steps))
-    else:
-        write_list(sys.stdout, chosen(options.steps))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,16 +1,9 @@
-#!/usr/bin/env python3
-"""Compiles and runs what mutants.py made, on the simulator or on a GPU under compute-sanitizer.
+"""Compiles and runs the mutants, on the simulator or on a GPU under compute-sanitizer.
 
-mutants_run.py sim DIRECTORY OUTPUT.csv [STEP...]                 what the program's own check says, and what the simulator finds
-mutants_run.py gpu [--seconds S] DIRECTORY OUTPUT.csv [STEP...]   the same on a GPU, alone and under each of compute-sanitizer's tools; goes on
-                                                                  where OUTPUT.csv ends, and begins nothing new after S seconds
+The environment: NVCC is the compiler, JOBS how many run at once."""
 
-A step may be named with a star: 'step*' is the first ladder. The environment: NVCC is the compiler, JOBS how many run at once."""
-
-import argparse
 import csv
 import json
-import math
 import os
 import re
 import shutil
@@ -22,13 +15,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from scripts import files
-from scripts.evidence import mutants
+from scripts.evidence.mutants import make
 
 NVCC = os.environ.get("NVCC", "nvcc")
 JOBS = int(os.environ.get("JOBS", os.cpu_count()))
 FOR_SIMULATOR = "-gencode arch=compute_90,code=compute_90 -cudart none --no-compress".split()
 FOR_DEBUGGER = [*FOR_SIMULATOR, "-G"]
-LIBRARIES = [mutants.ROOT / "build/sim/libsimulator.a", "-lpthread", "-lm"]
+LIBRARIES = [make.ROOT / "build/sim/libsimulator.a", "-lpthread", "-lm"]
 TIME_LIMIT_S = 10  # on the simulator a program takes a tenth of a second
 CHECKED_LIMIT_S = 120
 # Endless loops end early, so that what was found is told: by warp instructions of a block, of which step 00's one thread needs more for millions of elements.
@@ -71,10 +64,10 @@ def programs(directory, steps):
     """Each program with many mutants, and their names."""
     found = {}
     for step in steps:
-        every = [mutant.name for mutant in mutants.mutants(step)]
-        for number, begin in enumerate(range(0, len(every), mutants.IN_ONE_PROGRAM)):
+        every = [mutant.name for mutant in make.mutants(step)]
+        for number, begin in enumerate(range(0, len(every), make.IN_ONE_PROGRAM)):
             first = ["original"] if number == 0 else []
-            found[directory / f"{step}-{number}"] = first + every[begin:begin + mutants.IN_ONE_PROGRAM]
+            found[directory / f"{step}-{number}"] = first + every[begin:begin + make.IN_ONE_PROGRAM]
     return found
 
 
@@ -86,7 +79,7 @@ def newer(path, than):
 def compiled(directory, steps, options, libraries, wanted=None):
     """The programs with many mutants, or those of them that are wanted, made and compiled where they are not; without those that do not compile,
     which it names."""
-    mutants.make(directory, steps)
+    make.write_programs(directory, steps)
     found = {program: names for program, names in programs(directory, steps).items() if wanted is None or program.name in wanted}
 
     def compile_one(program):
@@ -171,7 +164,7 @@ def look_again(directory, step, jobs, rows):
     with ThreadPoolExecutor(JOBS) as pool:
         for (program, name), (kinds_found, size) in zip(again, pool.map(lambda job: simulated_for_debugger(*job), again)):
             if name == "original" and kinds_found:
-                sys.exit(f"mutants_run.py: {program}, for a debugger, has findings without an error: {kinds_found}")
+                sys.exit(f"mutants: {program}, for a debugger, has findings without an error: {kinds_found}")
             if kinds_found:
                 print(f"{step}.{name}: for a debugger; {' '.join(kinds_found)}", flush=True)
                 rows[left[program.name, name]][7:] = [" ".join(kinds_found), f"{size} -G"]
@@ -179,7 +172,7 @@ def look_again(directory, step, jobs, rows):
 
 
 def on_simulator(directory, output, steps):
-    described = {(mutant.step, mutant.name): mutant[:6] for step in steps for mutant in mutants.mutants(step)}
+    described = {(mutant.step, mutant.name): mutant[:6] for step in steps for mutant in make.mutants(step)}
     found = compiled(directory, steps, FOR_SIMULATOR, LIBRARIES)
 
     def row(job):
@@ -194,7 +187,7 @@ def on_simulator(directory, output, steps):
         jobs = [(program, name) for program, names in found.items() if program.name.rsplit("-", 1)[0] == step for name in names]
         with ThreadPoolExecutor(JOBS) as pool:
             rows = look_again(directory, step, jobs, list(pool.map(row, jobs)))
-        order = list(mutants.sources())
+        order = list(make.sources())
         kept = [[old[column] for column in COLUMNS] for old in read(output) if old["step"] != step]
         with files.whole(output) as file:
             csv.writer(file, lineterminator="\n").writerows([COLUMNS, *sorted(kept + rows, key=lambda each: order.index(each[1]))])
@@ -240,7 +233,7 @@ def under(tool):
 def on_gpu(directory, output, steps, seconds):
     began = time.monotonic()
     if not shutil.which("compute-sanitizer"):
-        sys.exit("mutants_run.py: compute-sanitizer was not found; it comes with the CUDA toolkit")
+        sys.exit("mutants: compute-sanitizer was not found; it comes with the CUDA toolkit")
     if SHARED_TOO[0] not in run(["compute-sanitizer", "--help"], {}, 60)[1]:
         print("this compute-sanitizer cannot look for uninitialised shared memory", flush=True)
         TOOLS["initcheck"] = []
@@ -251,7 +244,7 @@ def on_gpu(directory, output, steps, seconds):
     for tool in TOOLS:
         status, printed = run([*under(tool), next(iter(found)), "--csv", "--warm", SIZES[-1]], {}, 60)
         if own_check(status, printed) != "passes" or tool != "alone" and sanitizer_says(printed)[0] != "0":
-            sys.exit(f"mutants_run.py: a program without an error, {tool}: {printed.strip()[-1000:]}")
+            sys.exit(f"mutants: a program without an error, {tool}: {printed.strip()[-1000:]}")
 
     def row(job):
         program, name, tool, size = job
@@ -278,7 +271,7 @@ def on_gpu(directory, output, steps, seconds):
 
 
 def write_gpu(output, rows):
-    order = {step: place for place, step in enumerate(mutants.sources())}
+    order = {step: place for place, step in enumerate(make.sources())}
     sizes = list(SIZES)
     with files.whole(output) as file:
         writer = csv.DictWriter(file, GPU_COLUMNS, lineterminator="\n")
@@ -286,22 +279,3 @@ def write_gpu(output, rows):
         for row in sorted(list(rows), key=lambda row: (order[row["mutant"].split(".")[0]], row["mutant"], sizes.index(row["elements"]), list(TOOLS).index(row["tool"]))):
             writer.writerow(row)
 
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    for command in (commands.add_parser("sim"), commands.add_parser("gpu")):
-        command.add_argument("directory", type=Path)
-        command.add_argument("output", type=Path)
-        command.add_argument("steps", nargs="*", metavar="STEP")
-    commands.choices["gpu"].add_argument("--seconds", type=float, default=math.inf)
-    options = parser.parse_args()
-    steps = mutants.chosen(options.steps)
-    if options.command == "sim":
-        on_simulator(options.directory, options.output, steps)
-    else:
-        on_gpu(options.directory, options.output, steps, options.seconds)
-
-
-if __name__ == "__main__":
-    main()
