@@ -79,7 +79,7 @@ def test_a_sweep_shows_a_finding_once(tmp_path):
     program.parent.mkdir()
     program.write_text(f"#!/bin/bash\n{STAND_INS['finding']}\n")
     program.chmod(0o755)
-    result = run([sys.executable, "scripts/sweep.py", "--simulated", "--output", tmp_path / "sweep.csv", program])
+    result = run([sys.executable, "-m", "scripts.ladder.sweep", "--simulated", "--output", tmp_path / "sweep.csv", program])
     assert set(statuses(tmp_path / "sweep.csv")) == {"FINDING"} and result.stdout.count("reduce.cu:19") == result.stdout.count("reduce.cu:23") == 1
 
 

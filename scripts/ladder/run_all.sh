@@ -120,7 +120,7 @@ for program; do
     fi
     if [ $simulated ] && [ -s "$work/err" ]; then # the checker's findings are shown whole, below the step's line
         mv "$work/err" "$work/said"
-        python3 "$(dirname "$0")/findings.py" "$work/said" "$work/err" > "$work/findings"
+        python3 "$(dirname "$0")/../findings.py" "$work/said" "$work/err" > "$work/findings"
     fi
     why=$(head -n 1 "$work/err")
     why=${why#FAIL: }
