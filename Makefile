@@ -74,10 +74,12 @@ say-device:
 	@$(if $(SIMULATED),$(if $(filter file,$(origin DEVICE)),echo 'nvidia-smi finds no GPU: the programs run on the simulator (simulator/README.md)'),:)
 
 DRAW = $(MAKE) -s plots
-RUN_ALL = scripts/build/one_at_a_time.sh scripts/ladder/run_all.sh $(if $(SIMULATED),-s) $(if $(filter-out 0,$(WARM)),-w) $(if $(filter-out 0,$(EXCLUSIVE)),-e) -n "$$N" -t "$$TIME_LIMIT"
+OWN_OPTIONS = $(if $(filter-out 0,$(WARM)),--warm) $(if $(filter-out 0,$(EXCLUSIVE)),--exclusive)
+RUN = scripts/build/one_at_a_time.sh python3 -m scripts.ladder.run
+RUN_ALL = $(RUN) all $(if $(SIMULATED),--simulated) $(OWN_OPTIONS) --elements "$$N" --time-limit "$$TIME_LIMIT"
 CSV := $(if $(SIMULATED),counters,run-all)
 run-all: say-device build ## runs every step in order: table, CSV and charts in results/
-	@$(RUN_ALL) -o "$$RESULTS/$(CSV).csv" -c '$(DRAW)' $(PROGRAMS)
+	@$(RUN_ALL) --output "$$RESULTS/$(CSV).csv" --charts '$(DRAW)' $(PROGRAMS)
 	@echo "the charts are in $$RESULTS/: look at $$RESULTS/$(if $(SIMULATED),simulated,bandwidth).svg; next: make diff $(WITHIN:%/=LADDER=% )STEP=01, and $(word 2,$(call steps_of,$(LADDER)))/README.md"
 
 # make step03 and make reference_cub: $(1) is the folder, $(2) the target. On a GPU the program's own line is shown.
@@ -85,7 +87,7 @@ define run_step
 .PHONY: $(2)
 $(2): say-device
 	$$(COMPILE) $(FOLDER)$(1)/$(LADDER)
-	@$(if $(SIMULATED),$$(RUN_ALL) -o "$$$$RESULTS/$(2)-counters.csv",scripts/build/one_at_a_time.sh scripts/ladder/run_one.sh $(if $(filter-out 0,$(WARM)),--warm) $(if $(filter-out 0,$(EXCLUSIVE)),--exclusive)) $(FOLDER)$(1)/$(LADDER)$(if $(SIMULATED),, "$$$$N")
+	@$(if $(SIMULATED),$$(RUN_ALL) --output "$$$$RESULTS/$(2)-counters.csv" $(FOLDER)$(1)/$(LADDER),$$(RUN) one $$(OWN_OPTIONS) $(1)/$(LADDER) "$$$$N")
 endef
 $(foreach step,$(STEPS),$(eval $(call run_step,$(step),$(call number,$(step)))))
 $(eval $(call run_step,$(WITHIN)reference_cub,reference_cub))

@@ -23,7 +23,7 @@ mine-alone:
 	$(COMPILE) $(MINE)
 	$(COMPILE) $(PROGRAMS) $(PYTHON_READY)
 	@cd "$$RESULTS/mine" 2> /dev/null && rm -f {run-all,counters,sweep,sweep-counters,profile}.{csv,txt} *.svg *.png || true # of another kernel
-	@$(RUN_ALL) -o "$$RESULTS/mine/$(CSV).csv" $(WITH_MINE)
+	@$(RUN_ALL) --output "$$RESULTS/mine/$(CSV).csv" $(WITH_MINE)
 	@python3 -m scripts.ladder.sweep $(if $(SIMULATED),--simulated) --rounds 1 --output "$$RESULTS/mine/$(SWEEP).csv" \
 	    $(MINE) $(FOLDER)reference_cub/reduce || [ -s "$$RESULTS/mine/$(SWEEP).csv" ] # the report names what failed
 	$(if $(SIMULATED),,@! command -v ncu > /dev/null || \

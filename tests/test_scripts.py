@@ -1,4 +1,4 @@
-"""run_all.sh and the other scripts, with stand-ins for the programs: no GPU needed."""
+"""run.py and the other scripts, with stand-ins for the programs: no GPU needed."""
 
 import os
 import shutil
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+RUN_ALL = [sys.executable, "-m", "scripts.ladder.run", "all"]
 ROW = 'echo "$(basename "$(dirname "$0")"),A GPU,$2,2,0.5,0.4,0.45,0.55,800.0,1000.0,PASS"'
 STAND_INS = {
     "pass": ROW,
@@ -37,7 +38,7 @@ def run_all(tmp_path):
             program.write_text(f"#!/bin/bash\n{STAND_INS[kind]}\n")
             program.chmod(0o755)
             programs.append(program)
-        return [ROOT / "scripts/ladder/run_all.sh", "-n", "1000", "-t", "1", "-o", tmp_path / "out/run-all.csv", *programs]
+        return [*RUN_ALL, "--elements", "1000", "--time-limit", "1", "--output", tmp_path / "out/run-all.csv", *programs]
 
     return command
 
@@ -65,7 +66,7 @@ def test_all_ways_to_fail_are_reported_and_the_rest_runs(run_all, tmp_path):
 def test_findings_are_shown_whole_and_once(run_all, tmp_path):
     """Broken: of the checker's message one sees neither line nor hint, or sees it again for each kernel of a template, or as a crash."""
     command = run_all("finding", "pass")
-    result = run([command[0], "-s", *command[1:]])
+    result = run([*command, "--simulated"])
     assert statuses(tmp_path / "out/run-all.csv")[0] == "FINDING" and "CRASH" not in result.stdout
     line, *message = result.stdout.splitlines()[1:9]
     assert line.endswith("FINDING  3 findings:") and message[0].endswith("race in shared memory:\033[0m two threads")
@@ -109,7 +110,7 @@ def test_a_failed_step_has_a_row_of_counters(run_all, tmp_path):
     STAND_INS["counted"] = f'printf "{rows}" > "$SIM_COUNTERS"; ' \
         'echo "counted,SIMT simulator,$2,1,nan,nan,nan,nan,nan,0.0,PASS"'
     command = run_all("counted", "wrong")
-    result = run([command[0], "-s", *command[1:]])
+    result = run([*command, "--simulated"])
     assert (tmp_path / "out/run-all.csv").read_text() == "step,kernel,launch,grid,status\ncounted,reduce,2,8,PASS\n" \
         "counted,reduce,3,8,PASS\nwrong,,,,FAIL\n"
     assert "FAIL  the sum is 1, expected 2" in result.stdout and result.returncode == 1
@@ -138,25 +139,25 @@ def test_interrupt_leaves_nothing_behind(run_all, tmp_path, kill):
     csv.parent.mkdir()
     csv.write_text("old\n")
     command = [str(word) for word in run_all("hang")]
-    command[command.index("-t") + 1] = "900"
+    command[command.index("--time-limit") + 1] = "900"
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
                                preexec_fn=lambda: signal.signal(kill, signal.SIG_DFL))  # a job in the background ignores it
-    session = ["pgrep", "-s", str(process.pid), "-x", "sleep"]
-    while subprocess.run(session, capture_output=True).returncode != 0:
+    children = ["pgrep", "-P", str(process.pid), "-x", "sleep"]
+    while not (child := subprocess.run(children, capture_output=True, text=True).stdout):
         assert process.poll() is None
         time.sleep(0.05)
     os.kill(process.pid, kill)
     assert process.wait(timeout=10) == 130
     process.communicate()
-    assert subprocess.run(session, capture_output=True).returncode == 1
+    assert not Path(f"/proc/{int(child)}").exists()
     assert csv.read_text() == "old\n" and os.listdir(csv.parent) == [csv.name]
 
 
 @pytest.mark.parametrize("command", [
-    ["scripts/ladder/run_all.sh"], ["scripts/ladder/run_all.sh", "-n", "abc", "x"], ["scripts/ladder/run_all.sh", "-n", "0", "x"],
-    ["scripts/ladder/run_all.sh", "-t", "-1", "x"], ["scripts/ladder/run_all.sh", "-q", "x"], ["scripts/ladder/diff_step.sh"],
+    RUN_ALL, [*RUN_ALL, "--elements", "abc", "x"], [*RUN_ALL, "--elements", "0", "x"],
+    [*RUN_ALL, "--time-limit=-1", "x"], [*RUN_ALL, "--quick", "x"], [*RUN_ALL[:-1], "one", "x"], ["scripts/ladder/diff_step.sh"],
     ["scripts/ladder/diff_step.sh", "00"], ["scripts/ladder/copy_harness.sh"], ["scripts/build/install_toolkit.sh"],
-    ["scripts/ladder/diff_step.sh", "99"], ["scripts/ladder/diff_step.sh", "3"], ["scripts/ladder/undo_step.sh", "3"], ["scripts/ladder/diff_step.sh", "x;ls"], ["scripts/gpu/sanitize.sh"]], ids=" ".join)
+    ["scripts/ladder/diff_step.sh", "99"], ["scripts/ladder/diff_step.sh", "3"], ["scripts/ladder/undo_step.sh", "3"], ["scripts/ladder/diff_step.sh", "x;ls"], ["scripts/gpu/sanitize.sh"]], ids=lambda words: " ".join(words[-3:]))
 def test_bad_arguments_of_scripts(command):
     """Broken: a typing error is not explained, or runs something else."""
     result = run(command)

@@ -12,13 +12,13 @@ import functools
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from scripts import files, findings
+from scripts import files
+from scripts.ladder import execute
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "// ==== Harness"
@@ -29,7 +29,6 @@ SMALL_SIZES = {"accuracy": "300007", "coalescing": "512", "cpu": "4194304", "lau
 COUNTED = ("kernel", "grid", "block", "warp_instructions", "shared_loads", "bank_conflicts", "global_load_requests", "global_load_sectors",
            "global_store_sectors", "shuffles", "block_barriers")
 USUAL_SIZE = "4096"
-STATUSES = {0: "PASS", 1: "FAIL", 2: "REFUSED", 77: "SKIP", findings.STATUS: "FINDING"}
 # So that Open MPI also starts as root, in a container, and more ranks than there are cores, which then let each other run while
 # they wait; counts hyper-threads as cores; and leaves it to the program to say why it ended.
 FEWEST_RANKS = 4
@@ -115,25 +114,7 @@ def ranks(source):
 def command(source, simulated):
     """The words that run a program."""
     start = ["mpirun", "-n", str(ranks(source))] if is_started_by_mpi(source) else []
-    return [*start, str(program(source, simulated))]
-
-
-def run_program(words, limit, counters):
-    """Status, what was printed, the first line on stderr, and the checker's findings there. Ends all that it started."""
-    child = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
-                             env=os.environ | MPI_ENVIRONMENT | findings.environment() | {"SIM_COUNTERS": str(counters)})
-    try:
-        printed, errors = child.communicate(timeout=limit)
-    except subprocess.TimeoutExpired:
-        return "HANG", "", f"no end after {limit} s: it hangs, or N is too large for TIME_LIMIT", []
-    finally:
-        if child.poll() is None:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.communicate()
-    found, others = findings.apart(errors)
-    status = STATUSES.get(child.returncode, "CRASH")
-    why = findings.how_many(others) + ":" if status == "FINDING" else (others or [""])[0].removeprefix("FAIL: ")
-    return status, printed, f"exit status {child.returncode} {why}" if status == "CRASH" else why, findings.fresh(found, set())
+    return [*start, str(ROOT / program(source, simulated))]
 
 
 def program_rows(printed, step):
@@ -180,7 +161,8 @@ def run_step(source, options, directory):
     why = obstacle(source, options.simulated, options.nvcc)
     status = "SKIP"
     if not why:
-        status, printed, why, found = run_program([*command(source, options.simulated), "--csv", *([size] if size else [])], options.time_limit, counters)
+        status, printed, why, found = execute.run([*command(source, options.simulated), "--csv", *([size] if size else [])], options.time_limit,
+                                                  MPI_ENVIRONMENT | {"SIM_COUNTERS": str(counters)})
         if status == "PASS":
             header, rows = program_rows(printed, step)
             status, why = ("PASS", why) if rows else ("GARBAGE", f"no CSV, but: {printed[:60]!r}")
@@ -248,8 +230,7 @@ def main():
         if value is not None and not re.fullmatch("[1-9][0-9]{0,17}", value):
             refuse(f"{what}='{value}' is no whole number of 1 or more, in digits")
     options.time_limit = int(options.time_limit)
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, lambda *_: signal.raise_signal(signal.SIGINT))  # all end the same way
+    execute.interrupt_alike()
     names = options.names or labs()
     if options.command == "names":
         print(*names)

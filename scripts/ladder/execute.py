@@ -1,0 +1,39 @@
+"""Runs one program of a ladder or of a lab, and says in a word how it ended."""
+
+import os
+import signal
+import subprocess
+from collections import namedtuple
+
+from scripts import findings
+
+STATUSES = {0: "PASS", 1: "FAIL", 2: "REFUSED", 77: "SKIP", findings.STATUS: "FINDING"}
+# printed: all of stdout. why: one line, of stderr where that tells. found: the checker's findings, each once.
+Outcome = namedtuple("Outcome", "status printed why found")
+
+
+def run(words, limit_s, environment):
+    """The outcome of a program, which is stopped after so many seconds. All that it started ends with it, also where this is interrupted."""
+    child = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+                             start_new_session=True, env=os.environ | findings.environment() | environment)
+    try:
+        printed, said = child.communicate(timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        return Outcome("HANG", "", f"no end after {limit_s} s: it hangs, or N is too large for TIME_LIMIT", [])
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.communicate()
+    found, others = findings.apart(said)
+    status = STATUSES.get(child.returncode, "CRASH")
+    why = findings.how_many(others) + ":" if status == "FINDING" else (others or [""])[0].removeprefix("FAIL: ")
+    if status == "CRASH":
+        why = f"exit status {child.returncode if child.returncode >= 0 else 128 - child.returncode} {why}".rstrip()
+    return Outcome(status, printed, why, findings.fresh(found, set()))
+
+
+def interrupt_alike():
+    """All signals that end a command end it as Ctrl-C does: KeyboardInterrupt."""
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
