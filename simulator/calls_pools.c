@@ -3,6 +3,7 @@
 // A stream's work is over when the call returns, so memory comes and goes at once: a pool keeps nothing that
 // nobody uses, whatever its release threshold says. What it holds is counted.
 #include "calls.h"
+#include "check_shared.h"
 
 struct Pool {
     int device;
@@ -49,9 +50,9 @@ static cudaMemPool_t current_pool_of(int device)
 
 // ---- Allocations
 
-API cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
+static cudaError_t allocate(void **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream, const char *call,
+                            const void *from)
 {
-    HOLD_MEMORY();
     STOP_IF_BROKEN();
     REQUIRE(pointer && pool_of(pool), cudaErrorInvalidValue);
     REQUIRE_STREAM(stream);
@@ -59,6 +60,7 @@ API cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPoo
     STOP_IF(sim_capture_allocation(stream, bytes, pointer, &captured));
     if (captured)
         return cudaSuccess;
+    sim_begin_operation(call, stream, from);
     IN_STREAM();
     struct Pool *p = pool_of(pool);
     const int device = sim_current_device;
@@ -70,17 +72,25 @@ API cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPoo
     Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)*pointer);
     a->pool = pool;
     a->open_to = p->open_to;
+    sim_note_made(a);
     p->used += a->bytes;
     p->used_high = p->used > p->used_high ? p->used : p->used_high;
     p->reserved_high = p->used > p->reserved_high ? p->used : p->reserved_high;
     return cudaSuccess;
 }
 
+API cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    return allocate(pointer, bytes, pool, stream, __func__, __builtin_return_address(0));
+}
+
 API cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
 {
     HOLD_MEMORY();
     REQUIRE_STREAM(stream);
-    return cudaMallocFromPoolAsync(pointer, bytes, current_pool_of(sim_stream_of(stream)->device), stream);
+    return allocate(pointer, bytes, current_pool_of(sim_stream_of(stream)->device), stream, __func__,
+                    __builtin_return_address(0));
 }
 
 void sim_leave_pool(const Allocation *a)
@@ -100,7 +110,10 @@ API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
     STOP_IF(sim_capture_free(stream, pointer, &captured));
     if (captured)
         return cudaSuccess;
-    IN_STREAM();
+    OPERATION(stream);
+    const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
+    if (a && a->address == (uint64_t)(uintptr_t)pointer)
+        sim_check_free(a);
     return cudaFree(pointer);
 }
 

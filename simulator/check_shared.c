@@ -23,7 +23,7 @@
 enum { WORD = 4, ALL = PROT_READ | PROT_WRITE, MOST_CONFLICTS = 64 };
 static const uint32_t ATOMIC_USE = 1u << 31, NUMBER = ~(1u << 31); // of an entry: how, and the operation
 
-typedef struct Pending { // the last operation of a timeline that used an allocation, if the host has not waited for it
+typedef struct Pending { // the last operation of a timeline that used an allocation
     uint32_t op;
     bool writes;
     struct Pending *next;
@@ -40,6 +40,7 @@ typedef struct Uses { // of an allocation
     size_t bytes;
     Table read, written;
     atomic_uint reader, writer;     // of all bytes
+    uint32_t made_by;               // the operation that allocated it in the order of its stream; 0: none has
     Pending *pending;
     bool closes;                    // to the host, which may touch it
     int allowed;                    // to the host: of ALL
@@ -156,9 +157,12 @@ void sim_end_uses(Allocation *a)
 
 // ---- Operations
 
+typedef enum Before { READ_IT, WROTE_IT, MADE_IT } Before; // what the earlier operation did
+
 typedef struct Conflict { // of the current operation with an earlier one, where it is first
     uint32_t earlier;
-    bool earlier_writes, writes;
+    Before before;
+    bool writes;
     uint64_t address;
 } Conflict;
 
@@ -190,6 +194,8 @@ bool sim_is_in_the_way(const Allocation *a, uint64_t address, size_t bytes, UseK
     const Uses *u = a->uses;
     const uint64_t first = address - u->address;
     bool writes;
+    if (!is_ordered(u->made_by, READS))
+        return true;
     for (uint64_t at = first; at < first + bytes; at += alike_from(u, at))
         if (use_before(u, at, how, &writes))
             return true;
@@ -201,7 +207,7 @@ static void add_conflict(Conflict new)
     pthread_mutex_lock(&conflict_lock);
     int k = 0;
     while (k < conflict_count &&
-           (conflicts[k].earlier != new.earlier || conflicts[k].earlier_writes != new.earlier_writes ||
+           (conflicts[k].earlier != new.earlier || conflicts[k].before != new.before ||
             conflicts[k].writes != new.writes))
         k++;
     if (k == conflict_count && k < MOST_CONFLICTS)
@@ -215,12 +221,16 @@ void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseK
 {
     const Uses *u = a->uses;
     const uint64_t first = address - u->address;
+    bool used = false;
     for (uint64_t at = first; at < first + bytes; at += alike_from(u, at)) {
         bool writes;
         const uint32_t earlier = use_before(u, at, how, &writes);
         if (earlier)
-            add_conflict((Conflict){earlier, writes, how & WRITES, u->address + at});
+            add_conflict((Conflict){earlier, writes ? WROTE_IT : READ_IT, how & WRITES, u->address + at});
+        used |= earlier != 0;
     }
+    if (!used && !is_ordered(u->made_by, READS))
+        add_conflict((Conflict){u->made_by, MADE_IT, false, address});
 }
 
 void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
@@ -248,6 +258,12 @@ static int by_address(const void *one, const void *two)
                                      : a->earlier > b->earlier;
 }
 
+static const char *may_have_done(const Conflict *c)
+{
+    static const char *const DONE[] = {[READ_IT] = "still read", [MADE_IT] = "not have allocated yet"};
+    return c->before != WROTE_IT ? DONE[c->before] : c->writes ? "still write" : "not have written yet";
+}
+
 static void find_conflicts(void)
 {
     char title[1000], what[300], now[300], earlier[300];
@@ -257,8 +273,10 @@ static void find_conflicts(void)
         sim_describe_address(c->address, what, sizeof what);
         sim_describe_op(sim_current_op(), now, sizeof now);
         sim_describe_op(c->earlier, earlier, sizeof earlier);
-        snprintf(title, sizeof title, "%s %s %s, which %s may %s", now, c->writes ? "writes" : "reads", what, earlier,
-                 !c->earlier_writes ? "still read" : c->writes ? "still write" : "not have written yet");
+        snprintf(title, sizeof title, "%s %s %s, which %s may %s", now,
+                 c->before == MADE_IT ? "uses" : c->writes ? "writes" : "reads", what, earlier, may_have_done(c));
+        if (c->before == MADE_IT)
+            sim_allocation_at(c->address)->uses->made_by = 0; // once is enough
         const bool nodes = sim_is_of_graph(sim_current_op()) && sim_is_of_graph(c->earlier);
         const Place places[] = {sim_place_of_op(c->earlier), sim_place_of_op(sim_current_op())};
         sim_add_finding(RACE_HOST, title, places, 2,
@@ -317,13 +335,41 @@ void sim_close_shared(void)
     const uint32_t op = sim_current_op();
     opened = false;
     for (Uses *u = all_uses; u; u = u->next) {
-        if (u->closes && op && u->reader == op)
+        if (op && u->reader == op)
             add_pending(u, op, false);
-        if (u->closes && op && u->writer == op)
+        if (op && u->writer == op)
             add_pending(u, op, true);
     }
     find_conflicts();
     sim_review_shared();
+}
+
+// ---- Memory that comes and goes in the order of a stream
+
+void sim_note_made(Allocation *a)
+{
+    if (a->uses)
+        a->uses->made_by = sim_current_op();
+}
+
+void sim_check_free(const Allocation *a)
+{
+    char title[1000], what[300], now[300], earlier[300];
+    const uint32_t op = sim_current_op();
+    const Pending *p = a->uses ? a->uses->pending : NULL;
+    while (p && sim_op_ordered(p->op, op))
+        p = p->next;
+    if (!p)
+        return;
+    sim_describe_address(a->address, what, sizeof what);
+    sim_describe_op(op, now, sizeof now);
+    sim_describe_op(p->op, earlier, sizeof earlier);
+    snprintf(title, sizeof title, "%s frees %s, which %s may still %s", now, strstr(what, " of ") + strlen(" of "),
+             earlier, p->writes ? "write" : "read");
+    const Place places[] = {sim_place_of_op(p->op), sim_place_of_op(op)};
+    sim_add_finding(RACE_HOST, title, places, 2,
+                    "nothing orders them: cudaStreamWaitEvent with an event behind the last use is missing");
+    sim_say_findings();
 }
 
 // ---- The host's accesses

@@ -17,6 +17,10 @@ void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind h
 bool sim_is_in_the_way(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
 void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
 
+// The current operation allocates memory, or frees it, in the order of its stream.
+void sim_note_made(Allocation *a);
+void sim_check_free(const Allocation *a);
+
 // An operation begins, which may use all of it; it has ended. The lock of calls.h is held.
 void sim_open_shared(void);
 void sim_close_shared(void);

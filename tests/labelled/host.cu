@@ -320,6 +320,28 @@ template <bool ordered> static void run_stream_memory()
     destroy(other);
 }
 
+// The same, used by another stream, which must come behind the allocation and before the end.
+template <bool awaits, bool is_awaited> static void run_stream_memory_elsewhere()
+{
+    const cudaStream_t stream = new_stream(), other = new_stream();
+    const cudaEvent_t made = new_event(), used = new_event();
+    int *values;
+    CUDA(cudaMallocAsync(&values, COUNT * sizeof(int), stream));
+    CUDA(cudaEventRecord(made, stream));
+    if (awaits)
+        CUDA(cudaStreamWaitEvent(other, made, 0));
+    fill<<<2, COUNT / 2, 0, other>>>(values, 7);
+    CUDA(cudaEventRecord(used, other));
+    if (is_awaited)
+        CUDA(cudaStreamWaitEvent(stream, used, 0));
+    CUDA(cudaFreeAsync(values, stream));
+    finish();
+    CUDA(cudaEventDestroy(made));
+    CUDA(cudaEventDestroy(used));
+    destroy(stream);
+    destroy(other);
+}
+
 static const Case CASES[] = {
     {"kernels-same-stream", run_two_kernels<SAME_STREAM>},
     {"kernels-event", run_two_kernels<EVENT>},
@@ -361,6 +383,9 @@ static const Case CASES[] = {
     {"managed-call-no-wait", run_managed_call<false>},
     {"stream-memory", run_stream_memory<true>},
     {"stream-memory-other-stream", run_stream_memory<false>},
+    {"stream-memory-elsewhere", run_stream_memory_elsewhere<true, true>},
+    {"stream-memory-used-early", run_stream_memory_elsewhere<false, true>},
+    {"stream-memory-freed-early", run_stream_memory_elsewhere<true, false>},
 };
 
 int main(int argc, char **argv)
