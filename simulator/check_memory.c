@@ -25,6 +25,7 @@ static Epoch *epochs_of(Cell *c)
 typedef struct Race {
     Epoch earlier, later;
     bool found;
+    bool stale; // the read need not see the write, whatever orders the two
 } Race;
 
 typedef struct Check { // of one access
@@ -221,6 +222,12 @@ static void report(const Check *check)
              !same_block ? " of different blocks" : race->earlier.warp == race->later.warp ? " of a warp" : "");
     hint_of(race, launch->kernel->program, sim_instruction_at(race->earlier.site),
             sim_instruction_at(race->later.site), check->shared, hint, sizeof hint);
+    if (race->stale) {
+        snprintf(title, sizeof title, "a load for memory that is only read need not see what its own kernel has written");
+        snprintf(hint, sizeof hint,
+                 "__ldg, and what is read through a pointer that is const and __restrict__ (ld.global.nc): "
+                 "while the kernel runs nobody may write it");
+    }
     sim_add_finding(check->shared ? RACE_SHARED : RACE_GLOBAL, title, places, 2, hint);
 }
 
@@ -330,7 +337,7 @@ static void check_epochs(Check *check, Cell *c, const Epoch *e)
     for (int k = 0; k < c->count && !check->race.found; k++)
         for (uint32_t rest = may_race(check, &all[k], e) ? e->lanes : 0; rest && !check->race.found; rest &= rest - 1)
             if (races(check, c, k, *e, __builtin_ctz(rest))) {
-                check->race = (Race){all[k], *e, true};
+                check->race = (Race){all[k], *e, true, false};
                 check->race.later.lanes = rest & -rest;
             }
 }
@@ -460,7 +467,7 @@ static void check_words(Check *check, const Row *a, const Row *r)
                               earlier.lanes == later.lanes &&
                               (!is_under_way(&a->epoch) || is_own_copy(check, &a->epoch, &r->epoch));
             if (!same && !sim_happened_before(check->w, check->i, __builtin_ctz(rest), &earlier))
-                check->race = (Race){earlier, later, true};
+                check->race = (Race){earlier, later, true, false};
         }
     }
 }
@@ -883,6 +890,47 @@ static void check_objects(Warp *w, const Instr *i, const Access *access, uint32_
                      (uint64_t)(uintptr_t)access->pointer[__builtin_ctz(rest)] - base);
 }
 
+// ---- Loads for memory that is only read
+
+// Who wrote these bytes of a line, which is taken, in this run.
+static const Epoch *find_writer(Line *line, unsigned first, unsigned count, uint32_t *lanes)
+{
+    for (unsigned at = first; at < first + count; at++) {
+        const unsigned n = at / 4;
+        for (int k = 0; !line->apart && k < line->count; k++) {
+            const Row *r = row_at(line, k);
+            *lanes = lanes_at(r, (int)n);
+            if (writes(&r->epoch) && r->words >> n & 1)
+                return &r->epoch;
+        }
+        for (int k = 0; line->apart && k < line->cells[n].count; k++) {
+            const Epoch *e = &epochs_of(&line->cells[n])[k];
+            *lanes = e->lanes;
+            if (writes(e) && e->bytes >> at % 4 & 1)
+                return e;
+        }
+    }
+    return NULL;
+}
+
+static void check_read_only(Check *check, Line *lines, uint32_t mask, const uint8_t *base)
+{
+    for (uint32_t rest = mask; rest && !check->race.found; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const uint64_t first = (uint64_t)(check->access->pointer[l] - base); // aligned: in one line
+        Line *line = &lines[first / LINE_BYTES];
+        uint32_t lanes;
+        take(check, line);
+        const Epoch *writer = find_writer(line, (unsigned)(first % LINE_BYTES), (unsigned)check->access->bytes, &lanes);
+        if (writer) {
+            check->race = (Race){*writer, check->epoch, .found = true, .stale = true};
+            check->race.earlier.lanes = lanes;
+            check->race.later.lanes = 1u << l;
+        }
+        leave(check, line);
+    }
+}
+
 static EpochKind kind_of(const Instr *i, const Access *access)
 {
     const bool strong = i->semantics != WEAK;
@@ -966,6 +1014,11 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     if (owner == w->block && owner->engine && kind == PLAIN_WRITE)
         sim_note_writes(w, i, access, mask);
     check_lines(&check, access, lines, mask, base, row, stride, shared || starts_unwritten(a));
+    if (a && writes(&check.epoch) && atomic_load_explicit(&a->written_in, memory_order_relaxed) != check.run)
+        atomic_store_explicit(&a->written_in, check.run, memory_order_relaxed);
+    const bool read_only = a && i->flags & READ_ONLY && i->run == sim_load;
+    if (read_only && !check.race.found && atomic_load_explicit(&a->written_in, memory_order_relaxed) == check.run)
+        check_read_only(&check, lines, mask, base);
     if (check.race.found) {
         sim_note_race(w->block, check.race.earlier.site, check.race.later.site);
         sim_await_turn(w->block); // a block that runs ahead in vain has no race

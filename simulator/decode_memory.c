@@ -80,7 +80,7 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->count = (uint8_t)elements_of(o);
     decode_semantics(o, i, WEAK);
     i->flags = o->type == S8 || o->type == S16 || o->type == S32 ? SIGNED_VALUE : 0;
-    i->flags |= reach_of(o);
+    i->flags |= reach_of(o) | (sim_has_part(o, "nc") ? READ_ONLY : 0);
     if (i->count != (vector ? value->count : 1) || i->count * i->bytes > 32 ||
         !sim_decode_address(d, address, space_of(o), &i->at) ||
         !access_elements(d, vector ? value->elements : value, load, i))

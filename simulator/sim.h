@@ -251,7 +251,7 @@ enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };            // of vote
 enum { REDUCE_ADD, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR, REDUCE_XOR }; // of redux
 enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, RELU = 8, SIGNED_VALUE = 16, COMBINE = 32,
        COMBINE_NEGATED = 64, ASKS_OTHERS = 128,
-       DROPS = 256, WITHIN_CLUSTER = 512 }; // Instr.flags
+       DROPS = 256, WITHIN_CLUSTER = 512, READ_ONLY = 1024 }; // Instr.flags
 
 // Instr.loop: the branch turns a loop that changes nothing in memory; that also asks there what others did; some lanes
 // may leave a loop by it that loads or stores; what is loaded decides whether a loop goes on
@@ -362,6 +362,7 @@ typedef struct Allocation {
     uint32_t open_to;   // the devices whose kernels may touch it, a bit each
     struct Line *lines; // what kernels did to it, for the checker; NULL: nothing as yet
     bool lines_grew;    // some of these lines have memory of their own
+    atomic_uint written_in; // the run (check.h) of the last kernel that wrote to it
     const char *call;   // the program's, that made it, or NULL,
     int call_number;    // and how many of these there were by then
     struct Uses *uses;  // of check_shared.c, of what host and device share; or NULL

@@ -375,6 +375,46 @@ template <bool set> static void run_heap()
     finish_and_free(out);
 }
 
+// ---- Loads for memory that is only read (ld.global.nc): nobody may write it while the kernel runs.
+
+enum Source { OWN_ELEMENT, OWN_OUTPUT, NEIGHBOUR_BYTE };
+
+template <Source source> __global__ void read_only(unsigned char *values)
+{
+    const int i = threadIdx.x;
+    unsigned char value = source == OWN_ELEMENT ? __ldg(values + 2 * i) : 1;
+    values[2 * i] = value + 1;
+    __syncthreads();
+    if (source == OWN_OUTPUT)
+        value = __ldg(values + 2 * (THREADS - 1 - i));
+    if (source == NEIGHBOUR_BYTE)
+        value = __ldg(values + 2 * (THREADS - 1 - i) + 1);
+    values[2 * (THREADS + i)] = value;
+}
+
+template <Source source> static void run_read_only()
+{
+    unsigned char *values = zeros<unsigned char>(4 * THREADS);
+    read_only<source><<<1, THREADS>>>(values);
+    finish_and_free(values);
+}
+
+__global__ void reverse(const int *__restrict__ in, int *__restrict__ out)
+{
+    out[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x + THREADS] = in[THREADS - 1 - threadIdx.x];
+}
+
+// The output of one launch is the next one's input; or in and out are the same memory.
+template <bool same> static void run_restrict()
+{
+    int *values = numbers(2 * THREADS), *other = numbers(2 * THREADS);
+    reverse<<<1, THREADS>>>(values, same ? values : other);
+    reverse<<<1, THREADS>>>(other, values);
+    finish_and_free(values, other);
+}
+
 static const Case CASES[] = {
     {"guard-read", run_guarded<LESS, false>},
     {"guard-write", run_guarded<LESS, true>},
@@ -428,6 +468,11 @@ static const Case CASES[] = {
     {"local-half-written", run_local_part<4>},
     {"heap-all-written", run_heap<true>},
     {"heap-not-all-written", run_heap<false>},
+    {"read-only-then-written", run_read_only<OWN_ELEMENT>},
+    {"read-only-neighbour-byte", run_read_only<NEIGHBOUR_BYTE>},
+    {"read-only-was-written", run_read_only<OWN_OUTPUT>},
+    {"restrict-two-arrays", run_restrict<false>},
+    {"restrict-one-array", run_restrict<true>},
 };
 
 int main(int argc, char **argv)
