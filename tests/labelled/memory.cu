@@ -410,7 +410,8 @@ __global__ void reverse(const int *__restrict__ in, int *__restrict__ out)
 template <bool same> static void run_restrict()
 {
     int *values = numbers(2 * THREADS), *other = numbers(2 * THREADS);
-    reverse<<<1, THREADS>>>(values, same ? values : other);
+    int *const to = same ? values : other;
+    reverse<<<1, THREADS>>>(values, to);
     reverse<<<1, THREADS>>>(other, values);
     finish_and_free(values, other);
 }
