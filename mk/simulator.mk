@@ -87,7 +87,7 @@ build/sim/fuzz-sanitized: tests/fuzz.c $(wildcard simulator/*.[ch]) .sim-flags |
 
 fuzz: ## 200 000 damaged PTX files and fat binaries for the simulator's parser, under gcc's sanitizers
 	$(COMPILE) build/sim/fuzz-sanitized
-	@set -o pipefail; SIM_CHECK=0 build/sim/fuzz-sanitized tests/corpus 200000 1 2>&1 | grep -v '^simulator: kernel'
+	@set -o pipefail; SIM_CHECK=0 SIM_MAX_INSTRUCTIONS=50000 build/sim/fuzz-sanitized tests/corpus 200000 1 2>&1 | grep -v '^simulator: kernel'
 
 mutants: ## programs with one error each, made of all steps, and what finds it: tests/mutants/mutants.csv; takes half an hour
 	$(COMPILE) build/sim/libsimulator.a

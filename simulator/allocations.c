@@ -262,20 +262,34 @@ static bool take_from_heap(size_t bytes)
     return true;
 }
 
+// Whether it lies in the host's memory: managed memory does until a kernel wants it on the device.
+static bool is_of_host(MemoryKind kind)
+{
+    return kind == PINNED_MEMORY || kind == MANAGED_MEMORY;
+}
+
+static size_t of_host; // bytes of such memory in use
+
+// Where memory of a kind is counted.
+static size_t *allocated_of(MemoryKind kind, int device)
+{
+    return is_of_host(kind) ? &of_host : &usage[device].allocated;
+}
+
 cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer)
 {
     *pointer = NULL;
     if (bytes == 0)
         return cudaSuccess;
-    if (!sim_has_memory(sim_current_device, bytes))
+    if (is_of_host(kind) ? bytes > sim_device()->host_bytes - of_host : !sim_has_memory(sim_current_device, bytes))
         return cudaErrorMemoryAllocation;
     if (kind == HEAP_MEMORY && !take_from_heap(bytes))
         return cudaErrorMemoryAllocation;
     uint64_t address;
-    uint8_t *memory = sim_take_memory(bytes, 1, kind != PINNED_MEMORY && kind != MANAGED_MEMORY, &address);
+    uint8_t *memory = sim_take_memory(bytes, 1, !is_of_host(kind), &address);
     if (!memory)
         return cudaErrorMemoryAllocation;
-    usage[sim_current_device].allocated += bytes;
+    *allocated_of(kind, sim_current_device) += bytes;
     insert(address, memory, bytes, kind);
     *pointer = (void *)(uintptr_t)address;
     return cudaSuccess;
@@ -320,7 +334,7 @@ cudaError_t sim_end_allocation(void *pointer, MemoryKind kind)
     if (!a || a->kind != kind || a->address != address)
         return cudaErrorInvalidValue;
     if (kind != RESERVED_MEMORY)
-        usage[a->device].allocated -= a->bytes;
+        *allocated_of(kind, a->device) -= a->bytes;
     if (kind == HEAP_MEMORY)
         usage[a->device].heap -= heap_share(a->bytes);
     take_out(address, true);

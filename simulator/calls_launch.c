@@ -160,6 +160,18 @@ static cudaError_t check_fits_at_once(const Function *f, dim3 grid, dim3 block, 
     return cudaSuccess;
 }
 
+// Whether the device holds a cluster, whose blocks run at once.
+static cudaError_t check_cluster_fits(const Function *f, dim3 block, size_t dynamic_bytes, dim3 asked)
+{
+    const dim3 size = asked.x ? asked : f->cluster;
+    const int per_sm = sim_blocks_per_sm(f, (int)(block.x * block.y * block.z), dynamic_bytes);
+    const unsigned long long held = (unsigned long long)per_sm * (unsigned)sim_device()->sm_count;
+    if ((unsigned long long)size.x * size.y * size.z > held)
+        return refuse(f, cudaErrorInvalidClusterSize,
+                      "clusters of " BY " blocks, which run at once; the device holds %llu of these blocks", OF(size), held);
+    return cudaSuccess;
+}
+
 static bool is_stream_of_device(cudaStream_t stream)
 {
     const Stream *s = sim_stream_of(stream);
@@ -198,6 +210,8 @@ cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dyn
         error = check_shared(kernel, f, dynamic_bytes);
     if (!error)
         error = check_cluster(kernel, f, grid, cluster);
+    if (!error)
+        error = check_cluster_fits(f, block, dynamic_bytes, cluster);
     if (!error && !all_there(f, arguments))
         error = refuse(f, cudaErrorInvalidValue, "an argument is missing");
     if (!error && cooperative)

@@ -18,13 +18,27 @@ typedef struct Wrapper {
 enum { LINKED = 2, DEVICE = 90 };
 static const char NO_PTX[] = "it holds no PTX: build the program with nvcc's -arch=sm_NN, not with code=sm_NN alone";
 
+// How many bytes can be read from an address on: a damaged header names any size. Without /proc nobody knows.
+static size_t readable_bytes(const uint8_t *data)
+{
+    const uint64_t begin = (uint64_t)(uintptr_t)data;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    unsigned long long from, to;
+    uint64_t end = maps ? begin : UINT64_MAX;
+    char line[4400], rights;
+    while (maps && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%llx-%llx %c", &from, &to, &rights) == 3 && rights == 'r' && from <= end && end < to)
+            end = to;
+    if (maps)
+        fclose(maps);
+    return end - begin;
+}
+
 // The PTX texts in a fat binary; 0 with a message if there are none.
 static int texts_in(const uint8_t *data, Arena *arena, const char **texts)
 {
     const char *why = NO_PTX;
-    uint64_t payload = 0;
-    memcpy(&payload, data + 8, sizeof payload); // its own header says how large it is
-    const int count = sim_fatbin_texts(data, (size_t)payload + 16, arena, texts, MOST_TEXTS, &why);
+    const int count = sim_fatbin_texts(data, readable_bytes(data), arena, texts, MOST_TEXTS, &why);
     if (count <= 0)
         fprintf(stderr, "simulator: the program's fat binary: %s\n", why);
     return count > 0 ? count : 0;

@@ -83,6 +83,7 @@ void sim_check_engine(Warp *w, const Instr *i, int lane, uint64_t address, size_
     for (size_t unit = address / UNIT; bytes > 0 && !sim_names_block(address) && unit <= (address + bytes - 1) / UNIT;
          unit++)
         if (e->writers[unit].time > fenced) {
+            sim_await_turn(w->block); // a block that runs ahead in vain comes here twice
             report(w, i, lane, &e->writers[unit], out);
             return;
         }

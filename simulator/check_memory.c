@@ -491,7 +491,7 @@ static void add_row(Check *check, Line *line, const Row *r)
         if (!line->more)
             abort();
         if (check->a)
-            check->a->lines_grew = true;
+            atomic_store_explicit(&check->a->lines_grew, true, memory_order_relaxed);
     }
     *row_at(line, line->count++) = *r;
 }
@@ -683,7 +683,7 @@ static void check_in_line(Check *check, Access *access, Line *line, const Row *r
     if (!kept && !line->apart)
         split(line);
     if (!kept && check->a)
-        check->a->lines_grew = true;
+        atomic_store_explicit(&check->a->lines_grew, true, memory_order_relaxed);
     for (uint32_t rest = plain ? 0 : r->epoch.lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest), at = r->shift == ONE_PLACE ? r->origin : r->origin + (l << r->shift);
         const int begin = at > 0 ? at : 0,

@@ -24,6 +24,7 @@ static void describe(void)
         .registers_per_sm = 65536,
         .l2_bytes = 0, // it has no caches
         .memory_bytes = host / (size_t)device_count < h200 ? host / (size_t)device_count : h200,
+        .host_bytes = host,
     };
 }
 

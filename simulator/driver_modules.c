@@ -167,6 +167,25 @@ API CUresult cuModuleUnload(CUmodule module)
     return unload(module);
 }
 
+// The same name, for as long as the program runs: findings name kernels of modules that are gone.
+static const char *kept_name(const char *name)
+{
+    typedef struct Kept {
+        struct Kept *next;
+        char name[];
+    } Kept;
+    static Kept *all;
+    for (const Kept *k = all; k; k = k->next)
+        if (strcmp(k->name, name) == 0)
+            return k->name;
+    Kept *new = malloc(sizeof *new + strlen(name) + 1);
+    if (!new)
+        abort();
+    new->next = all;
+    all = new;
+    return strcpy(new->name, name);
+}
+
 // A module's kernel is registered, as nvcc's code does it for a program's, when it is first asked for.
 static CUresult get_kernel(void **kernel, const void *module, const char *name)
 {
@@ -178,10 +197,8 @@ static CUresult get_kernel(void **kernel, const void *module, const char *name)
     const Function *f = sim_find_function(sim_module_of(binary), (Slice){name, strlen(name)});
     NEED(f && f->entry && f->defined, CUDA_ERROR_NOT_FOUND);
     const Kernel *known = sim_kernel_named(binary, name);
-    if (!known) {
-        char *own = sim_allocate(&binary->arena, strlen(name) + 1);
-        known = sim_add_kernel(binary, strcpy(own, name), NULL);
-    }
+    if (!known)
+        known = sim_add_kernel(binary, kept_name(name), NULL);
     *kernel = (void *)(uintptr_t)known->host;
     return CUDA_SUCCESS;
 }

@@ -99,6 +99,8 @@ static bool decode_mov(Decoder *d, const Statement *s, const Opcode *o, Instr *i
     if (clock >= 0)
         return decode_clock(to, clock, i);
     const Variable *v = from->kind == IS_SYMBOL ? from->variable : NULL;
+    if (v && bytes != 4 && bytes != 8) // no address is so short, or so long
+        return false;
     const uint32_t base = v ? sim_base_of(d, v, bytes) : NOWHERE;
     if (base != NOWHERE)
         return decode_address_move(d, s, i, base, 0, bytes);

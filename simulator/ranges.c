@@ -4,8 +4,10 @@
 // the bytes lie in other pages, at a constant distance that only the simulator knows. A handler tells a program
 // that touches such an address all the same. Memory that host and device share lies at its own addresses.
 //
-// Fresh memory holds POISON, so that a kernel that reads what nobody wrote gives the same wrong answer every time.
-// All pages show one file full of it until they are first written: an allocation of any size costs no memory before.
+// Fresh memory of the device holds POISON, so that a kernel that reads what nobody wrote gives the same wrong answer
+// every time. All its pages show one file full of it until they are first written: an allocation of any size costs no
+// memory before. What the host may touch begins as zeros, as fresh pages do on any machine: who reads it there is not
+// seen.
 #define _GNU_SOURCE // memfd_create, REG_ERR, REG_RIP
 #include "check_host.h"
 #include "check_shared.h"
@@ -24,6 +26,7 @@ typedef struct Range {
     uint8_t *memory; // of the address `begin`
     size_t mapped;   // so many bytes of it can be used
     uint64_t next;   // where the last allocation ended: a freed address is not given again at once
+    int fresh;       // what its fresh bytes hold
 } Range;
 
 static Range device_range, shared_range; // of device memory; of memory that the host may touch, too
@@ -98,11 +101,11 @@ static uint8_t *reserve(size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-static void set_range(Range *range, uint8_t *addresses, uint8_t *memory, size_t bytes)
+static void set_range(Range *range, uint8_t *addresses, uint8_t *memory, size_t bytes, int fresh)
 {
     const uint64_t begin = (uint64_t)(uintptr_t)addresses;
     // What lies before the first allocation is in the range, too: free(), given a pointer to it, looks there first.
-    *range = (Range){.begin = begin, .end = begin + bytes, .memory = memory, .next = begin + LEAST_ALIGNMENT};
+    *range = (Range){.begin = begin, .end = begin + bytes, .memory = memory, .next = begin + LEAST_ALIGNMENT, .fresh = fresh};
 }
 
 static bool reserve_ranges(void)
@@ -113,8 +116,8 @@ static bool reserve_ranges(void)
     poison_file = make_poison_file();
     if (!addresses || !memory || !shared || poison_file < 0)
         return false;
-    set_range(&device_range, addresses, memory, bytes);
-    set_range(&shared_range, shared, shared, bytes);
+    set_range(&device_range, addresses, memory, bytes, POISON);
+    set_range(&shared_range, shared, shared, bytes, 0);
     struct sigaction action = {.sa_sigaction = explain_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     return sigaction(SIGSEGV, &action, &earlier_action) == 0;
 }
@@ -134,9 +137,11 @@ static bool can_reserve(void)
 // Makes the range's memory usable up to that many bytes.
 static bool map(Range *range, size_t bytes)
 {
+    const bool poisoned = range->fresh == POISON;
     for (; range->mapped < bytes; range->mapped += PIECE_BYTES)
         if (mmap(range->memory + range->mapped, PIECE_BYTES, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, poison_file, 0) == MAP_FAILED)
+                 MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE | (poisoned ? 0 : MAP_ANONYMOUS), poisoned ? poison_file : -1,
+                 0) == MAP_FAILED)
             return false;
     return true;
 }
@@ -171,7 +176,7 @@ uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_
         if (posix_memalign(&memory, alignment, bytes) != 0)
             return NULL;
         *address = (uint64_t)(uintptr_t)memory;
-        return memset(memory, POISON, bytes);
+        return memset(memory, on_device ? POISON : 0, bytes);
     }
     Range *range = on_device ? &device_range : &shared_range;
     if (!on_device && alignment < page_bytes()) // pages that are closed to the host are one allocation's
@@ -207,13 +212,14 @@ static void close_pages(uint64_t address, size_t bytes)
         mprotect((void *)(uintptr_t)address, bytes, PROT_NONE);
 }
 
-// Pages in which nothing else lies go back to the system, and are poison when they are used again.
+// Pages in which nothing else lies go back to the system, and are fresh when they are used again.
 void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes)
 {
     if (!reserved) {
         free(memory);
         return;
     }
+    const int fresh = sim_in_shared_range((const void *)(uintptr_t)address) ? shared_range.fresh : device_range.fresh;
     const uint64_t page = page_bytes(), end = address + bytes;
     const Allocation *below = sim_allocation_at(address), *above = sim_allocation_above(address);
     const uint64_t gap_begin = round_up(below ? below->address + below->bytes : 0, page);
@@ -221,14 +227,14 @@ void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes)
     const uint64_t from = gap_begin > address ? gap_begin : address / page * page;
     const uint64_t to = gap_end < end ? gap_end : round_up(end, page);
     if (from >= to) {
-        memset(memory, POISON, bytes);
+        memset(memory, fresh, bytes);
         close_pages(address, bytes);
         return;
     }
     if (from > address)
-        memset(memory, POISON, from - address);
+        memset(memory, fresh, from - address);
     if (to < end)
-        memset(memory + (to - address), POISON, end - to);
+        memset(memory + (to - address), fresh, end - to);
     madvise(memory + (int64_t)(from - address), to - from, MADV_DONTNEED);
     close_pages(address, bytes);
 }

@@ -361,7 +361,7 @@ typedef struct Allocation {
     int device;         // that was current when it was made
     uint32_t open_to;   // the devices whose kernels may touch it, a bit each
     struct Line *lines; // what kernels did to it, for the checker; NULL: nothing as yet
-    bool lines_grew;    // some of these lines have memory of their own
+    atomic_bool lines_grew; // some of these lines have memory of their own
     atomic_uint written_in; // the run (check.h) of the last kernel that wrote to it
     const char *call;   // the program's, that made it, or NULL,
     int call_number;    // and how many of these there were by then
@@ -788,7 +788,7 @@ int sim_device_count(void);
 typedef struct Device {
     int sm_count, shared_per_block, shared_per_block_optin, shared_per_sm, threads_per_sm, blocks_per_sm,
         registers_per_sm, l2_bytes;
-    size_t memory_bytes;
+    size_t memory_bytes, host_bytes; // the second: of the machine that it is in
 } Device;
 
 const Device *sim_device(void);

@@ -790,6 +790,13 @@ def test_an_unknown_modifier_is_refused(tmp_path):
         assert opcode in refusal(tmp_path, kernel(opcode, result, sources)), opcode
 
 
+def test_an_address_has_four_or_eight_bytes(tmp_path):
+    """Broken: an address is moved to a register of another size, over its neighbours."""
+    for t in ("b16", "b128"):
+        text = kernel(f"{{.shared .b32 box; .reg .{t} %address; mov.{t} %address, box; mov.u32 %t, 0;}}", "u32", [])
+        assert f"mov.{t}" in refusal(tmp_path, text), t
+
+
 def test_modifiers_in_another_order(tmp_path):
     """Broken: what ptxas takes, the modifiers of an opcode in any order, is refused."""
     rows = [(single_bits(2.5), single_bits(-7.0))]
