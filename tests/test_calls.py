@@ -37,7 +37,7 @@ def test_who_never_asks_is_told_at_the_end(messages, how):
     text = "std::thread([&] { wide<<<1, 2048>>>(numbers); }).join();" if how == "thread" else "wide<<<1, 2048>>>(numbers);"
     source = ROOT / "tests/messages.cu"
     line = next(number for number, row in enumerate(source.read_text().splitlines(), 1) if row.strip() == text)
-    said = SAID.format(place=f"{source}:{line}", line=line, text=text)
+    said = SAID.format(place=f"tests/messages.cu:{line}", line=line, text=text)
     assert (result.returncode, result.stdout, result.stderr) == (88, "cudaSuccess\n", WHY + said)
 
 
