@@ -4,6 +4,11 @@
 # mk/simulator.mk: the simulator and its tools. mk/pages.mk: charts, tables, pictures, and what an author uses.
 
 SHELL := /bin/bash
+# n=1000 would be ignored without a word.
+SMALL := $(strip $(foreach variable,n step lab name file dir flags args results ladder device warm,$(if $(findstring command,$(origin $(variable))),$(variable))))
+ifneq ($(SMALL),)
+    $(error $(firstword $(SMALL))=... is written in capitals: $(shell echo '$(firstword $(SMALL))' | tr a-z A-Z)=$($(firstword $(SMALL))))
+endif
 # A ladder is the name of its programs: reduce, whose steps lie here, or scan, whose steps lie in the folder scan.
 LADDERS := reduce scan
 LADDER ?= reduce
@@ -96,7 +101,7 @@ STEP_FOLDERS := $(sort $(STEPS) $(notdir $(STEPS)))
 .PHONY: $(STEP_FOLDERS) $(STEP_FOLDERS:%=%/)
 $(foreach step,$(STEP_FOLDERS),$(eval $(step) $(step)/: $(call number,$(step))))
 
-step%:
+step% Step% STEP%:
 	@echo 'there is no $@; the steps are: $(NUMBERS)' >&2; exit 2
 
 diff: ## the change that makes a step, and your own edit of it: make diff STEP=03, of a lab: make diff LAB=rowscale STEP=02

@@ -114,3 +114,12 @@ def test_no_warnings_in_the_simulator(source):
     options = "-fsyntax-only,-O1,-std=gnu11,-march=native,-Wall,-Wextra,-Werror,-Wno-type-limits,-Wno-clobbered"
     result = subprocess.run([nvcc(), "-c", "-Xcompiler", options, "-o", os.devnull, source], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("arguments, what", [(["step03", "n=1000"], "n=... is written in capitals: N=1000"), (["Step03"], "there is no Step03; the steps are"),
+                                              (["picture", "STEP=99"], "STEP='99' has no picture")], ids=lambda value: "" if isinstance(value, str) else " ".join(value))
+def test_a_typing_error_is_one_line(arguments, what):
+    """Broken: a variable in small letters is ignored without a word, or a wrong step gets make's own words."""
+    result = make(*arguments)
+    said = result.stderr.splitlines()
+    assert result.returncode == 2 and what in said[0] and len([line for line in said if not line.startswith("make: ***")]) <= 1

@@ -150,7 +150,7 @@ def test_a_step_is_run_by_its_number(tmp_path):
         with open(tmp_path / "step06-counters.csv", newline="") as file:
             assert [(row["step"], row["kernel"]) for row in csv.DictReader(file)] == [("step06_chained", "scan_tiles")]
     shown = make("-n", "run-all", "DEVICE=gpu", "EXCLUSIVE=1").stdout
-    assert " -e -n " in shown and "make diff LADDER=scan STEP=01, and scan/step01_hillissteele/README.md" in shown
+    assert " --exclusive --elements " in shown and "make diff LADDER=scan STEP=01, and scan/step01_hillissteele/README.md" in shown
 
 
 def test_a_sweep_goes_on_where_it_stopped(tmp_path):
