@@ -154,10 +154,19 @@ static void say_between(const Program *program, const Instr *i, const Instr *j, 
         snprintf(between, space, "between them");
     else if (low == high)
         snprintf(between, space, "between two executions of line %d, or its index reaches another thread's part", low);
-    else if (races_in_next_turn(program, i, j))
+    else if (program && races_in_next_turn(program, i, j))
         snprintf(between, space, "behind line %d, before line %d runs again", high, low);
     else
         snprintf(between, space, "between line %d and line %d", low, high);
+}
+
+// Whether a copy begins behind a use of what it overwrites, in the code, and no barrier stands between them.
+static bool begins_behind(const Program *program, const Instr *copy, const Instr *use)
+{
+    const Instr *k = use;
+    while (k >= program->code && k < copy && copy < program->code + program->count && k->control != BLOCK_BARRIER)
+        k++;
+    return use < copy && k == copy;
 }
 
 static void hint_of(const Race *race, const Program *program, const Instr *i, const Instr *j, bool shared, char *hint,
@@ -167,10 +176,11 @@ static void hint_of(const Race *race, const Program *program, const Instr *i, co
     const bool same_block = a->block == b->block, same_warp = same_block && a->warp == b->warp;
     const bool both_strong = is_strong(a) && is_strong(b);
     char between[120];
-    say_between(program, i, j, between, sizeof between);
-    if (is_under_way(a))
+    const bool copied_above = is_under_way(a) && line_of(i->statement) < line_of(j->statement); // and awaited in this turn
+    say_between(copied_above ? NULL : program, i, j, between, sizeof between);
+    if (is_under_way(a) && !begins_behind(program, i, j))
         snprintf(hint, space, "the copy may still be under way: nobody has waited for it %s", between);
-    else if (is_under_way(b))
+    else if (is_under_way(a) || is_under_way(b))
         snprintf(hint, space, "the copy begins while others may still use these bytes: a barrier is missing before it");
     else if (both_strong && (!reaches(i, a, b) || !reaches(j, a, b)))
         snprintf(hint, space, "an atomic operation of block scope (_block) is none for the threads of another block");

@@ -71,10 +71,21 @@ Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread,
     return p;
 }
 
-static bool same_place(const Place *a, const Place *b)
+static bool same_line(const Place *a, const Place *b)
 {
     return a->line == b->line && strcmp(a->caller, b->caller) == 0 && strcmp(a->file, b->file) == 0 &&
-           strcmp(a->kernel, b->kernel) == 0 && strcmp(a->access, b->access) == 0;
+           strcmp(a->kernel, b->kernel) == 0;
+}
+
+static bool same_place(const Place *a, const Place *b)
+{
+    return same_line(a, b) && strcmp(a->access, b->access) == 0;
+}
+
+// Whether two threads race at these lines: whatever they do there, as all of it has one cause.
+static bool is_race_of_lines(FindingKind kind, const Place *places)
+{
+    return (kind == RACE_SHARED || kind == RACE_GLOBAL) && places[0].line > 0 && places[1].line > 0;
 }
 
 // The order of examples: that of the blocks, then of the threads.
@@ -87,7 +98,7 @@ static bool is_before(const Place *a, const Place *b)
     for (int k = 0; k < 4; k++)
         if (keys[k][0] != keys[k][1])
             return keys[k][0] < keys[k][1];
-    return false;
+    return strcmp(a->access, b->access) < 0;
 }
 
 static Finding *find(FindingKind kind, const char *title, const Place *places, int count)
@@ -96,7 +107,7 @@ static Finding *find(FindingKind kind, const char *title, const Place *places, i
         Finding *f = &findings[n];
         bool same = f->kind == kind && f->place_count == count && (places[0].line > 0 || strcmp(f->title, title) == 0);
         for (int k = 0; k < count && same; k++)
-            same = same_place(&f->places[k], &places[k]);
+            same = (is_race_of_lines(kind, places) ? same_line : same_place)(&f->places[k], &places[k]);
         if (same)
             return f;
     }

@@ -58,6 +58,7 @@ typedef struct Parser {
     Variable **last_shared; // where the next shared variable is linked in
     Location *locations[BUCKETS]; // that the function has named so far
     Location location;            // of the next statement
+    Location own;                 // the last one in the function's own file
     int nesting;
     bool managed; // the declaration that is being read
     Linkage linkage; // of the next function or variable of the module
@@ -894,7 +895,8 @@ static bool same_place(const Location *a, const Location *b)
 }
 
 // The line of the function's own file behind a place that calls what is inlined. The place has been named before;
-// where it was inlined at several lines itself, only one that was named right now is known to be meant.
+// where it was inlined at several lines itself, the one is meant that was named right now, or whose own line was the
+// last of its file.
 static void find_own_line(Parser *p, const Location *call, Location *l)
 {
     const Location *found = NULL;
@@ -904,7 +906,8 @@ static void find_own_line(Parser *p, const Location *call, Location *l)
             continue;
         several = found != NULL;
         found = k;
-        if (k->next_statement == p->function->count) {
+        const bool near = k->own_file == p->own.file && k->own_line == p->own.line;
+        if (k->next_statement == p->function->count || near) {
             several = false;
             break;
         }
@@ -955,6 +958,8 @@ static void parse_location(Parser *p) // .loc file line column, function_name la
         p->location.own_file = p->location.file;
         p->location.own_line = p->location.line;
     }
+    if (p->location.own_line > 0 && p->location.own_file == p->location.file)
+        p->own = p->location;
     keep_location(p);
 }
 

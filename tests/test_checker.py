@@ -16,7 +16,7 @@ HERE = "// <- here"
 FINDINGS_STATUS = 88
 STEP = {step.name[4:6]: step for step in STEPS}
 # All programs are one, so that nvcc runs once: each has a namespace, and its main another name there.
-INCLUDED = "#include <cstdio>\n#include <cstring>\n#include <algorithm>\n#include <cuda/atomic>\n"
+INCLUDED = "#include <cstdio>\n#include <cstring>\n#include <algorithm>\n#include <cuda/atomic>\n#include <cuda_pipeline.h>\n"
 DRIVER = """
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
@@ -166,6 +166,12 @@ def test_a_step_as_it_is_is_not_accused(step, program, tmp_path):
     """Broken: a right program is accused."""
     found, stderr = findings(program, tmp_path, f"as-it-is-{step}")
     assert not found and not stderr, stderr
+
+
+def test_what_two_lines_do_wrong_is_one_finding(program, tmp_path):
+    """Broken: a lock without fences gives a finding for each variable, and for reads and writes."""
+    found, stderr = findings(program, tmp_path, "26_lock_without_fences")
+    assert len(found) == 1, stderr
 
 
 def test_mistakes_are_small():
