@@ -157,6 +157,22 @@ API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
     return cudaSuccess;
 }
 
+// The banks of shared memory are 4 bytes wide on all GPUs since Maxwell, whatever is asked for.
+API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
+{
+    UNUSED(config);
+    STOP_IF_BROKEN();
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
+{
+    STOP_IF_BROKEN();
+    REQUIRE(config, cudaErrorInvalidValue);
+    *config = cudaSharedMemBankSizeFourByte;
+    return cudaSuccess;
+}
+
 API cudaError_t cudaDriverGetVersion(int *version)
 {
     REQUIRE(version, cudaErrorInvalidValue);

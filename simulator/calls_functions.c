@@ -74,6 +74,13 @@ API cudaError_t cudaFuncSetCacheConfig(const void *host, enum cudaFuncCache conf
     return sim_kernel_of(host) ? cudaSuccess : sim_done(cudaErrorInvalidDeviceFunction);
 }
 
+API cudaError_t cudaFuncSetSharedMemConfig(const void *host, enum cudaSharedMemConfig config)
+{
+    UNUSED(config);
+    STOP_IF_BROKEN();
+    return sim_kernel_of(host) ? cudaSuccess : sim_done(cudaErrorInvalidDeviceFunction);
+}
+
 API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *host, int threads,
                                                                        size_t dynamic_bytes, unsigned flags)
 {

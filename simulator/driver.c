@@ -226,6 +226,24 @@ API CUresult cuCtxSetCacheConfig(CUfunc_cache config)
     return CALL(cudaDeviceSetCacheConfig((enum cudaFuncCache)config));
 }
 
+API CUresult cuCtxGetCacheConfig(CUfunc_cache *config)
+{
+    NEED_CONTEXT();
+    return CALL(cudaDeviceGetCacheConfig((enum cudaFuncCache *)config));
+}
+
+API CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
+{
+    NEED_CONTEXT();
+    return CALL(cudaDeviceSetSharedMemConfig((enum cudaSharedMemConfig)config));
+}
+
+API CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config)
+{
+    NEED_CONTEXT();
+    return CALL(cudaDeviceGetSharedMemConfig((enum cudaSharedMemConfig *)config));
+}
+
 API CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
     NEED_CONTEXT();
@@ -355,6 +373,25 @@ API CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
     NEED(major && minor, CUDA_ERROR_INVALID_VALUE);
     RETURN_IF(cuDeviceGetAttribute(major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
     return cuDeviceGetAttribute(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+}
+
+API CUresult cuDeviceGetProperties(CUdevprop *legacy, CUdevice device)
+{
+    struct cudaDeviceProp all;
+    NEED(legacy, CUDA_ERROR_INVALID_VALUE);
+    RETURN_IF(check_device(device));
+    RETURN_IF(CALL(cudaGetDeviceProperties(&all, device)));
+    memset(legacy, 0, sizeof *legacy); // its clock rate stays 0: there is no clock
+    memcpy(legacy->maxThreadsDim, all.maxThreadsDim, sizeof all.maxThreadsDim);
+    memcpy(legacy->maxGridSize, all.maxGridSize, sizeof all.maxGridSize);
+    legacy->maxThreadsPerBlock = all.maxThreadsPerBlock;
+    legacy->sharedMemPerBlock = (int)all.sharedMemPerBlock;
+    legacy->totalConstantMemory = (int)all.totalConstMem;
+    legacy->SIMDWidth = all.warpSize;
+    legacy->memPitch = (int)all.memPitch;
+    legacy->regsPerBlock = all.regsPerBlock;
+    legacy->textureAlign = (int)all.textureAlignment;
+    return CUDA_SUCCESS;
 }
 
 API CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)

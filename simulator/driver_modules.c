@@ -414,6 +414,12 @@ API CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config)
     return CALL(cudaFuncSetCacheConfig(function, (enum cudaFuncCache)config));
 }
 
+API CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config)
+{
+    NEED_CONTEXT();
+    return CALL(cudaFuncSetSharedMemConfig(function, (enum cudaSharedMemConfig)config));
+}
+
 API CUresult cuFuncGetName(const char **name, CUfunction function)
 {
     NEED_CONTEXT();

@@ -66,6 +66,7 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device);
 CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags,
                           CUdriverProcAddressQueryResult *status);
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" // old programs ask for old functions
 #define CALL_NAMED(function) {#function, (void *)function, 0} // the header's macro gives the function's version
 static const Named FUNCTIONS[] = {
     CALL_NAMED(cuCtxDestroy), CALL_NAMED(cuCtxPushCurrent), CALL_NAMED(cuCtxPopCurrent),
@@ -77,7 +78,9 @@ static const Named FUNCTIONS[] = {
     CALL_NAMED(cuDevicePrimaryCtxGetState), CALL_NAMED(cuDevicePrimaryCtxReset), CALL_NAMED(cuInit),
     CALL_NAMED(cuDriverGetVersion), CALL_NAMED(cuDeviceGetCount), CALL_NAMED(cuDeviceGet),
     CALL_NAMED(cuDeviceGetName), CALL_NAMED(cuDeviceGetUuid), CALL_NAMED(cuDeviceTotalMem),
-    CALL_NAMED(cuDeviceGetAttribute), CALL_NAMED(cuDeviceCanAccessPeer),
+    CALL_NAMED(cuDeviceGetAttribute), CALL_NAMED(cuDeviceGetProperties), CALL_NAMED(cuDeviceCanAccessPeer),
+    CALL_NAMED(cuCtxGetCacheConfig), CALL_NAMED(cuCtxSetSharedMemConfig), CALL_NAMED(cuCtxGetSharedMemConfig),
+    CALL_NAMED(cuFuncSetSharedMemConfig),
     CALL_NAMED(cuStreamCreate), CALL_NAMED(cuStreamCreateWithPriority), CALL_NAMED(cuStreamDestroy),
     CALL_NAMED(cuStreamSynchronize), CALL_NAMED(cuStreamQuery), CALL_NAMED(cuStreamWaitEvent),
     CALL_NAMED(cuStreamAddCallback), CALL_NAMED(cuEventCreate), CALL_NAMED(cuEventDestroy),

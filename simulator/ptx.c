@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_REGISTERS = 1 << 20, MAX_NESTING = 64, MAX_LOCAL = 1 << 20, MAX_PARAMS = 1 << 16, BUCKETS = 256 };
+enum { MAX_REGISTERS = 1 << 20, MAX_NESTING = 64, MAX_LOCAL = 1 << 20, MAX_PARAMS = 1 << 16, MOST_ALIGNMENT = 1 << 16, BUCKETS = 256 };
 static const size_t MAX_VARIABLE = (size_t)1 << 40;
 
 typedef enum TokenKind { END, WORD, INTEGER, REAL, STRING, PUNCTUATION } TokenKind;
@@ -516,8 +516,8 @@ static Type parse_attributes(Parser *p, size_t *align, int *elements)
         word.length--;
         if (sim_slice_is(word, "align")) {
             const int64_t value = expect_integer(p);
-            if (value < 1 || value > 4096 || (value & (value - 1)))
-                fail(p, "an alignment must be a power of two, 4096 at most");
+            if (value < 1 || value > MOST_ALIGNMENT || (value & (value - 1)))
+                fail(p, "an alignment must be a power of two, 65536 at most");
             if (type == NO_TYPE || *align == 0) // behind .ptr it is that of the memory pointed to
                 *align = type == NO_TYPE ? (size_t)value : *align;
         } else if (sim_slice_is(word, "v2") || sim_slice_is(word, "v4")) {

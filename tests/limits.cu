@@ -163,6 +163,50 @@ static void blocks_that_start_again()
     CUDA(cudaDeviceSynchronize());
 }
 
+__global__ void align(int *remainders)
+{
+    __shared__ char before;
+    __shared__ __align__(16384) int own[32];
+    before = 1;
+    own[threadIdx.x] = threadIdx.x;
+    __syncwarp();
+    remainders[threadIdx.x] = (int)__cvta_generic_to_shared(own) % 16384 + own[31 - threadIdx.x] + before - 1;
+}
+
+static void wide_alignment()
+{
+    int *remainders = managed<int>(32);
+    align<<<1, 32>>>(remainders);
+    CUDA(cudaDeviceSynchronize());
+    for (int k = 0; k < 32; k++)
+        CHECK(remainders[k] == 31 - k);
+}
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static void deprecated_calls()
+{
+    cudaSharedMemConfig width;
+    CUsharedconfig driver_width;
+    CUfunc_cache cache;
+    cudaFunction_t function;
+    CUdevprop old;
+    cudaDeviceProp properties;
+    CUDA(cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte));
+    CUDA(cudaDeviceGetSharedMemConfig(&width));
+    CHECK(width == cudaSharedMemBankSizeFourByte);
+    CUDA(cudaFuncSetSharedMemConfig(align, cudaSharedMemBankSizeEightByte));
+    CHECK(cudaDeviceGetSharedMemConfig(nullptr) == cudaErrorInvalidValue);
+    CHECK(cuCtxSetSharedMemConfig(CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE) == CUDA_SUCCESS);
+    CHECK(cuCtxGetSharedMemConfig(&driver_width) == CUDA_SUCCESS && driver_width == CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
+    CHECK(cuCtxGetCacheConfig(&cache) == CUDA_SUCCESS && cache == CU_FUNC_CACHE_PREFER_NONE);
+    CUDA(cudaGetFuncBySymbol(&function, (const void *)align));
+    CHECK(cuFuncSetSharedMemConfig(function, CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE) == CUDA_SUCCESS);
+    CUDA(cudaGetDeviceProperties(&properties, 0));
+    CHECK(cuDeviceGetProperties(&old, 0) == CUDA_SUCCESS && old.SIMDWidth == 32 && old.maxThreadsDim[2] == properties.maxThreadsDim[2]);
+    CHECK(old.maxGridSize[0] == properties.maxGridSize[0] && old.textureAlign == (int)properties.textureAlignment);
+    CHECK(cuDeviceGetProperties(&old, 1) == CUDA_ERROR_INVALID_DEVICE);
+}
+
 int main(int, char **arguments)
 {
     const std::string word = arguments[1];
@@ -176,6 +220,10 @@ int main(int, char **arguments)
         name_of_an_unloaded_kernel();
     if (word == "damaged")
         damaged_header(arguments[2]);
+    if (word == "alignment")
+        wide_alignment();
+    if (word == "deprecated")
+        deprecated_calls();
     if (word == "again")
         blocks_that_start_again();
     puts("PASS");

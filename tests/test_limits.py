@@ -18,6 +18,13 @@ def test_a_cluster_that_does_not_fit_is_refused(limits):
         "simulator: kernel meet cannot be launched: clusters of 8 x 1 x 1 blocks, which run at once; the device holds 4 of these blocks\n")
 
 
+@pytest.mark.parametrize("word", ["alignment", "deprecated"])
+def test_what_older_programs_ask_for(limits, word):
+    """Broken: an array with a wide alignment, or a call of shared memory's banks that all GPUs ignore, refuses a program."""
+    result = run(limits, word)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
+
+
 @pytest.mark.parametrize("word", ["memory", "zeros"])
 def test_memory_that_the_host_may_touch(limits, word):
     """Broken: pinned or managed memory is taken from the device's, or holds what nobody wrote and no GPU shows."""
