@@ -10,6 +10,8 @@
 
 #include <cuda.h>
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" // old programs ask for old functions
+
 // The driver's error for one of the runtime's: most have the same number.
 CUresult sim_driver_error(cudaError_t error);
 

@@ -66,7 +66,6 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device);
 CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags,
                           CUdriverProcAddressQueryResult *status);
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" // old programs ask for old functions
 #define CALL_NAMED(function) {#function, (void *)function, 0} // the header's macro gives the function's version
 static const Named FUNCTIONS[] = {
     CALL_NAMED(cuCtxDestroy), CALL_NAMED(cuCtxPushCurrent), CALL_NAMED(cuCtxPopCurrent),
