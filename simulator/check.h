@@ -31,16 +31,30 @@ static inline bool is_under_way(const Epoch *e)
     return e->kind == COPY_UNDER_WAY || e->kind == SOURCE_UNDER_WAY;
 }
 
-enum { LINE_BYTES = 128, ROWS = 8 };
+enum { LINE_BYTES = 128, ROWS = 16 };
 
 typedef struct Row { // an access by lanes that lie in a row, as far as it is in one line
-    Epoch epoch;         // of its lanes some may have no word left: a later access took it
-    uint32_t words;      // of the line that they access
-    int32_t origin : 26; // where lane 0 is, or would be, from the line's begin on
-    unsigned shift : 6;  // lanes are 1 << shift bytes apart; ONE_PLACE: all of them are at the origin
+    Epoch epoch;     // of its lanes some may have no word left: a later access took it
+    uint32_t words;  // of the line that they access
+    int32_t origin;  // where lane 0 is, or would be, from the line's begin on
+    uint32_t stride : 24, // bytes from a lane to the next; ONE_PLACE: all of them are at the origin
+        size : 7,    // bytes of a lane in a word: 1, 2 or 4
+        whole : 1;   // they access all bytes of these words
 } Row;
 
-enum { ONE_PLACE = 63 };
+enum { ONE_PLACE = 0 };
+
+// Many read the same: all lanes of a warp one word, all warps a matrix. Of these reads a word needs no more than two,
+// of two threads that are ordered with any writer as a third one would be: then a write that races with the third
+// races with one of the two. This is so in a launch that no kernel's code orders but by barriers of whole blocks and of
+// warps (Does.hands_over is false):
+//   - of threads of two blocks: until the launch ends;
+//   - of threads of two warps of a block: until its next barrier;
+//   - of two lanes of a warp: for this warp, until its next barrier, where all of its barriers are for all its lanes.
+// What is read behind those two is not kept, so a finding may name one reader for many.
+typedef struct Readers { // two of them have read these words of a line
+    uint32_t words, run, block, warp, since; // since: the barrier before
+} Readers;
 
 typedef struct Line { // what was done to 128 bytes; itself no larger than a line of the host's cache
     uint64_t written[2]; // bytes that somebody wrote, a bit each
@@ -50,8 +64,10 @@ typedef struct Line { // what was done to 128 bytes; itself no larger than a lin
     uint8_t space;       // for rows beyond the first
     bool apart : 1;      // it has cells in place of rows
     bool copies : 1;     // some may be under way
-    Row first, *more;    // the rows
-    struct Cell *cells;  // of each word
+    bool others : 1;     // than plain reads may be among the rows
+    uint32_t common;     // words that threads of two blocks have read; in shared memory, of two warps
+    Row first;           // of the rows
+    struct More *more;
 } Line;
 
 typedef struct Object { // an array or variable in shared memory
@@ -96,6 +112,9 @@ bool sim_has_fenced(const Warp *w, const Epoch *e);
 bool sim_is_asked(const Warp *w, const Instr *i);
 // Whether a volatile read of the warp's was in a loop that waited for what it found, or a branch, with a fence since.
 bool sim_has_awaited(const Warp *w, const Epoch *e);
+// The last barrier of the block, and of the warp, that all the threads that run know of: what came later, they need not.
+uint32_t sim_block_barrier(const Warp *w);
+uint32_t sim_warp_barrier(const Warp *w);
 uint32_t sim_time(const Block *block);
 void sim_advance_time(Block *block);
 // Numbers that go up: for what lies between two barriers of the whole block, and the first of its run. Where blocks

@@ -218,6 +218,17 @@ void sim_start_block_check(Block *b)
     sim_start_engine_check(b);
 }
 
+uint32_t sim_block_barrier(const Warp *w)
+{
+    return w->block->check->least_floor[w->number];
+}
+
+uint32_t sim_warp_barrier(const Warp *w)
+{
+    const uint32_t floor = sim_block_barrier(w), together = w->block->check->together[w->number];
+    return together > floor ? together : floor;
+}
+
 uint32_t sim_time(const Block *b)
 {
     return b->check->time;

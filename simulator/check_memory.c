@@ -17,6 +17,12 @@ typedef struct Cell {
     uint8_t count, space; // of many
 } Cell;
 
+struct More { // of a line, where one row will not do
+    Cell *cells; // of each word
+    Readers warps, lanes;
+    Row rows[]; // behind the first one
+};
+
 static Epoch *epochs_of(Cell *c)
 {
     return c->space ? c->many : c->few;
@@ -34,6 +40,8 @@ typedef struct Check { // of one access
     const Access *access;
     Allocation *a; // or NULL: shared memory
     bool shared, restricted; // restricted: to one host thread
+    bool by_barriers, by_all_lanes; // only barriers order, those of warps for all lanes: see Readers
+    uint32_t floor, barrier; // the last one of the block, and of it or the warp
     uint32_t run, first_run; // as in a Line; what is older says nothing of what is written in shared memory either
     Epoch epoch;
     Race race;
@@ -388,42 +396,100 @@ static void check_word(Check *check, Cell *c, uint32_t lanes, unsigned bytes)
 
 static Row *row_at(Line *line, int k)
 {
-    return k == 0 ? &line->first : &line->more[k - 1];
+    return k == 0 ? &line->first : &line->more->rows[k - 1];
 }
 
-// Whether a word of an access and of an earlier row is the same thread's in both.
+// The line's memory beyond itself, with room for so many more rows.
+static struct More *grow(const Check *check, Line *line, uint8_t rows)
+{
+    struct More *more = line->more;
+    if (more && line->space >= rows)
+        return more;
+    line->more = realloc(more, sizeof *more + rows * sizeof *more->rows);
+    if (!line->more)
+        abort();
+    if (!more)
+        memset(line->more, 0, sizeof *more);
+    line->space = rows;
+    if (check->a)
+        atomic_store_explicit(&check->a->lines_grew, true, memory_order_relaxed);
+    return line->more;
+}
+
+static bool same_shape(const Row *a, const Row *r)
+{
+    return a->origin == r->origin && a->stride == r->stride && a->size == r->size;
+}
+
+// Whether a word, or byte, of an access and of an earlier row is the same thread's in both.
 static bool is_alike(const Check *check, const Row *a, const Row *r)
 {
-    if (a->epoch.block != r->epoch.block || a->epoch.warp != r->epoch.warp || a->shift != r->shift)
+    if (a->epoch.block != r->epoch.block || a->epoch.warp != r->epoch.warp || a->stride != r->stride)
         return false;
-    if (a->shift == ONE_PLACE)
-        return a->epoch.lanes == r->epoch.lanes && !(a->epoch.lanes & (a->epoch.lanes - 1));
+    if (a->stride == ONE_PLACE)
+        return a->epoch.lanes == r->epoch.lanes && !(a->epoch.lanes & (a->epoch.lanes - 1)) &&
+               (r->size == 4 ? a->size == 4 : same_shape(a, r));
+    if (a->size < 4 || r->size < 4)
+        return same_shape(a, r);
     // Threads with a piece each, of which an access takes a part: the row has a longer one, from its origin on.
     const int further = r->origin - a->origin;
-    return further == 0 || (further > 0 && further + (int)check->access->bytes <= 1 << a->shift);
+    return further == 0 || (further > 0 && further + (int)check->access->bytes <= (int)a->stride);
 }
 
-static uint32_t lanes_at(const Row *r, int word) // who is at a word of the line
+// Whether lanes of a warp that read one place are all among those that read it now.
+static bool read_again(const Row *a, const Row *r)
 {
-    return r->shift == ONE_PLACE ? r->epoch.lanes : 1u << ((4 * word - r->origin) >> r->shift & 31);
+    return a->stride == ONE_PLACE && r->stride == ONE_PLACE && a->epoch.block == r->epoch.block &&
+           a->epoch.warp == r->epoch.warp && !(a->epoch.lanes & ~r->epoch.lanes) && a->size == 4 && r->size == 4;
+}
+
+static uint32_t lanes_at(const Row *r, int word) // who is at a word of the line, if whole ones are accessed
+{
+    return r->stride == ONE_PLACE ? r->epoch.lanes : 1u << ((uint32_t)(4 * word - r->origin) / r->stride & 31);
+}
+
+static uint32_t lanes_at_byte(const Row *r, int byte)
+{
+    const int further = byte - r->origin;
+    if (r->size == 4)
+        return lanes_at(r, byte / 4);
+    if (r->stride == ONE_PLACE)
+        return further >= 0 && further < (int)r->size ? r->epoch.lanes : 0;
+    if (further < 0 || further / (int)r->stride >= LANES || further % (int)r->stride >= (int)r->size)
+        return 0;
+    return 1u << further / (int)r->stride & r->epoch.lanes;
+}
+
+// What a row tells of a word, into the word's cell.
+static void insert_word(Cell *c, const Row *r, int word)
+{
+    Epoch e = r->epoch;
+    if (r->size == 4) {
+        e.lanes = lanes_at(r, word);
+        e.bytes = 15;
+        insert(c, &e);
+        return;
+    }
+    for (int k = 0; k < 4; k += (int)r->size) {
+        e.lanes = lanes_at_byte(r, 4 * word + k);
+        e.bytes = ((1u << r->size) - 1) << k & 15;
+        if (e.lanes)
+            insert(c, &e);
+    }
 }
 
 // Gives the line cells in place of rows.
-static void split(Line *line)
+static void split(const Check *check, Line *line)
 {
-    line->cells = line->cells ? line->cells : calloc(WORDS, sizeof *line->cells);
-    if (!line->cells)
+    struct More *more = grow(check, line, line->space);
+    more->cells = more->cells ? more->cells : calloc(WORDS, sizeof *more->cells);
+    if (!more->cells)
         abort();
     for (int n = 0; n < WORDS; n++) {
-        line->cells[n].count = 0;
-        for (int k = 0; k < line->count; k++) {
-            const Row *r = row_at(line, k);
-            Epoch e = r->epoch;
-            e.lanes = lanes_at(r, n);
-            e.bytes = 15;
-            if (r->words >> n & 1)
-                insert(&line->cells[n], &e);
-        }
+        more->cells[n].count = 0;
+        for (int k = 0; k < line->count; k++)
+            if (row_at(line, k)->words >> n & 1)
+                insert_word(&more->cells[n], row_at(line, k), n);
     }
     line->count = 0;
     line->apart = true;
@@ -432,9 +498,10 @@ static void split(Line *line)
 void sim_free_lines(Line *lines, size_t bytes)
 {
     for (size_t k = 0; lines && k < (bytes + LINE_BYTES - 1) / LINE_BYTES; k++) {
-        for (int n = 0; lines[k].cells && n < WORDS; n++)
-            free(lines[k].cells[n].many);
-        free(lines[k].cells);
+        Cell *cells = lines[k].more ? lines[k].more->cells : NULL;
+        for (int n = 0; cells && n < WORDS; n++)
+            free(cells[n].many);
+        free(cells);
         free(lines[k].more);
     }
     free(lines);
@@ -449,11 +516,12 @@ static void take(const Check *check, Line *line)
     if (line->run == check->run)
         return;
     const bool of_this_block = check->shared && line->run >= check->first_run;
-    line->run = check->run;
+    __atomic_store_n(&line->common, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&line->run, check->run, __ATOMIC_RELEASE);
     if (of_this_block && line->copies)
         return;
     line->count = 0;
-    line->apart = line->copies = false;
+    line->apart = line->copies = line->others = false;
     if (check->shared && !of_this_block)
         line->written[0] = line->written[1] = 0;
 }
@@ -464,45 +532,46 @@ static void leave(const Check *check, Line *line)
         atomic_store_explicit(&line->busy, 0, memory_order_release);
 }
 
-// Looks, word by word, for a race with an earlier row of which not all lanes know.
-static void check_words(Check *check, const Row *a, const Row *r)
+// Looks for a race of lanes with an earlier row of which not all lanes know, in a word or byte of both.
+static void check_lanes_of_rows(Check *check, const Row *a, const Row *r, uint32_t earlier_lanes, uint32_t lanes)
 {
-    for (uint32_t words = a->words & r->words; words && !check->race.found; words &= words - 1) {
-        const int n = __builtin_ctz(words);
-        Epoch earlier = a->epoch, later = r->epoch;
-        earlier.lanes = lanes_at(a, n);
-        for (uint32_t rest = lanes_at(r, n); rest; rest &= rest - 1) {
-            later.lanes = rest & -rest;
-            const bool same = a->epoch.block == r->epoch.block && a->epoch.warp == r->epoch.warp &&
-                              earlier.lanes == later.lanes &&
-                              (!is_under_way(&a->epoch) || is_own_copy(check, &a->epoch, &r->epoch));
-            if (!same && !sim_happened_before(check->w, check->i, __builtin_ctz(rest), &earlier))
-                check->race = (Race){earlier, later, true, false};
-        }
+    Epoch earlier = a->epoch, later = r->epoch;
+    earlier.lanes = earlier_lanes;
+    for (uint32_t rest = earlier_lanes ? lanes : 0; rest; rest &= rest - 1) {
+        later.lanes = rest & -rest;
+        const bool same = a->epoch.block == r->epoch.block && a->epoch.warp == r->epoch.warp &&
+                          earlier.lanes == later.lanes &&
+                          (!is_under_way(&a->epoch) || is_own_copy(check, &a->epoch, &r->epoch));
+        if (!same && !sim_happened_before(check->w, check->i, __builtin_ctz(rest), &earlier))
+            check->race = (Race){earlier, later, true, false};
     }
 }
 
-// Where both are one instruction's at one time, as of a thread that goes through an array, one row tells of both.
-static bool merge(const Check *check, Row *a, const Row *r)
+static void check_words(Check *check, const Row *a, const Row *r)
 {
-    const bool same_time = a->epoch.site == r->epoch.site && a->epoch.time == r->epoch.time;
-    if (!same_time || is_under_way(&a->epoch) || !is_alike(check, a, r))
+    const int step = a->size == 4 && r->size == 4 ? 4 : 1;
+    for (uint32_t words = a->words & r->words; words && !check->race.found; words &= words - 1)
+        for (int at = 4 * __builtin_ctz(words), end = at + 4; at < end && !check->race.found; at += step)
+            check_lanes_of_rows(check, a, r, lanes_at_byte(a, at), lanes_at_byte(r, at));
+}
+
+// Where both are one instruction's at one time, as of a thread that goes through an array, one row tells of both.
+static inline bool merge(const Check *check, Row *a, const Row *r)
+{
+    const bool same_time = a->epoch.time == r->epoch.time && a->epoch.site == r->epoch.site;
+    const bool same_lanes = a->epoch.lanes == r->epoch.lanes && a->epoch.kind == PLAIN_READ && read_again(a, r);
+    if (!same_time || is_under_way(&a->epoch) || !(same_lanes || is_alike(check, a, r)))
         return false;
     a->words |= r->words;
+    a->whole &= r->whole;
     a->epoch.lanes |= r->epoch.lanes;
     return true;
 }
 
-static void add_row(Check *check, Line *line, const Row *r)
+static void add_row(const Check *check, Line *line, const Row *r)
 {
-    if (line->count > line->space) {
-        line->space = line->space ? ROWS - 1 : 1;
-        line->more = realloc(line->more, line->space * sizeof *line->more);
-        if (!line->more)
-            abort();
-        if (check->a)
-            atomic_store_explicit(&check->a->lines_grew, true, memory_order_relaxed);
-    }
+    if (line->count > line->space)
+        grow(check, line, (uint8_t)(2 * line->space + 1));
     *row_at(line, line->count++) = *r;
 }
 
@@ -517,34 +586,191 @@ static bool rows_may_race(const Check *check, const Row *a, const Row *r, bool a
            !sim_lanes_know(check->w, check->i, r->epoch.lanes, &a->epoch);
 }
 
+// Leaves out what need not be kept of a row that is read: words that threads of two blocks have read, too, or of two
+// warps since. See Readers.
+static void thin_out(Line *line, Row *a)
+{
+    uint32_t blocks = 0, block = 0, warps = 0, warp = 0;
+    for (int k = 0; k < line->count; k++) {
+        const Row *b = row_at(line, k);
+        if (b == a || b->epoch.kind != PLAIN_READ || !b->whole)
+            continue;
+        *(b->epoch.block == a->epoch.block ? &block : &blocks) |= b->words;
+        if (b->epoch.block == a->epoch.block && b->epoch.time >= a->epoch.time)
+            *(b->epoch.warp == a->epoch.warp ? &warp : &warps) |= b->words;
+    }
+    a->words &= ~(blocks & block) & ~(warps & warp);
+}
+
+static void drop_empty_rows(Line *line)
+{
+    int kept = 0;
+    for (int k = 0; k < line->count; k++)
+        if (row_at(line, k)->words && kept++ < k)
+            *row_at(line, kept - 1) = *row_at(line, k);
+    line->count = (uint8_t)kept;
+}
+
+static bool make_room(const Check *check, Line *line)
+{
+    for (int k = 0; k < line->count && check->by_barriers; k++)
+        if (row_at(line, k)->epoch.kind == PLAIN_READ)
+            thin_out(line, row_at(line, k));
+    drop_empty_rows(line);
+    return line->count < ROWS;
+}
+
+// Looks for races with an earlier row, and takes from it what later ones need not know of it.
+static void check_against(Check *check, Row *a, const Row *r)
+{
+    const bool alike = is_alike(check, a, r), same_lanes = alike || (r->epoch.kind == PLAIN_READ && read_again(a, r));
+    if (rows_may_race(check, a, r, alike))
+        check_words(check, a, r);
+    const bool whole = r->whole || (alike && !(a->epoch.lanes & ~r->epoch.lanes) && !(a->words & ~r->words));
+    const bool replaced = whole && covers(&r->epoch, &a->epoch) && (r->epoch.kind == PLAIN_WRITE || same_lanes);
+    if (replaced || ends_copy(check, &a->epoch, &r->epoch))
+        a->words &= ~r->words;
+}
+
 // An access by lanes in a row: looks for races, and keeps it. False if the line has no room for it.
 static bool check_row(Check *check, Line *line, const Row *r)
 {
-    int kept = 0;
-    if (line->count == 1 && merge(check, &line->first, r))
-        return true;
-    for (int k = 0; k < line->count; k++) {
-        Row *a = row_at(line, k);
-        const bool alike = is_alike(check, a, r);
-        if (rows_may_race(check, a, r, alike))
-            check_words(check, a, r);
-        const bool replaced = covers(&r->epoch, &a->epoch) && (r->epoch.kind == PLAIN_WRITE || alike);
-        if (replaced || ends_copy(check, &a->epoch, &r->epoch))
-            a->words &= ~r->words;
-        if (!a->words)
-            continue;
-        Row *place = row_at(line, kept++);
-        if (place != a)
-            *place = *a;
-    }
-    line->count = (uint8_t)kept;
-    for (int k = 0; k < kept; k++)
+    const bool only_reads = !line->others && r->epoch.kind == PLAIN_READ;
+    for (int k = 0; k < line->count && (only_reads || line->count == 1); k++)
         if (merge(check, row_at(line, k), r))
             return true;
-    if (kept == ROWS)
+    bool empty = false;
+    for (int k = 0; k < line->count; k++) {
+        Row *a = row_at(line, k);
+        if (only_reads && (a->epoch.warp != r->epoch.warp || a->epoch.block != r->epoch.block))
+            continue;
+        check_against(check, a, r);
+        empty |= !a->words;
+    }
+    if (empty)
+        drop_empty_rows(line);
+    for (int k = 0; k < line->count && !only_reads; k++)
+        if (merge(check, row_at(line, k), r))
+            return true;
+    if (line->count == ROWS && !make_room(check, line))
         return false;
     add_row(check, line, r);
     return true;
+}
+
+// ---- Many readers
+
+// The words of both rows, of one warp, that have two lanes for readers.
+static uint32_t words_of_two(const Row *a, const Row *r)
+{
+    const uint32_t both = a->words & r->words;
+    uint32_t two = 0;
+    if (a->size < 4 || r->size < 4 || (a->stride != ONE_PLACE && same_shape(a, r)))
+        return 0;
+    if (a->stride == ONE_PLACE && a->epoch.lanes & (a->epoch.lanes - 1))
+        return both;
+    if (a->stride == r->stride && a->stride != ONE_PLACE && (uint32_t)abs(a->origin - r->origin) >= a->stride)
+        return both;
+    for (uint32_t rest = both; rest; rest &= rest - 1)
+        two |= lanes_at(a, __builtin_ctz(rest)) != lanes_at(r, __builtin_ctz(rest)) ? rest & -rest : 0;
+    return two;
+}
+
+// Of these readers, who have read so many words since a barrier.
+static void add_readers(Readers *readers, const Readers *more)
+{
+    if (readers->run == more->run && readers->block == more->block && readers->warp == more->warp &&
+        readers->since == more->since)
+        readers->words |= more->words;
+    else
+        *readers = *more;
+}
+
+static void add_common(Line *line, uint32_t words)
+{
+    __atomic_store_n(&line->common, line->common | words, __ATOMIC_RELAXED);
+}
+
+// A row that has been read is in the line now: which of its words have two readers.
+static void note_readers(const Check *check, Line *line, const Row *r)
+{
+    uint32_t blocks = 0, warps = 0, lanes = 0, written = 0, by_others = 0; // by_others: not known to all of the block
+    for (int k = 0; k < line->count; k++) {
+        const Row *a = row_at(line, k);
+        const Epoch *e = &a->epoch;
+        const bool own_block = e->block == r->epoch.block, known = own_block && e->time <= check->floor;
+        if (e->kind != PLAIN_READ) {
+            written |= a->words;
+            by_others |= known && !is_under_way(e) ? 0 : a->words;
+        } else if (a->whole && !own_block) {
+            blocks |= a->words;
+        } else if (a->whole && !known && e->warp != r->epoch.warp) {
+            warps |= a->words;
+        } else if (!known && e->warp == r->epoch.warp && e->time > check->barrier) {
+            lanes |= words_of_two(a, r);
+        }
+    }
+    add_common(line, r->words & (check->shared ? warps : blocks) & ~written);
+    warps &= r->words & ~by_others;
+    lanes &= r->words & ~by_others;
+    const uint32_t run = check->run, block = r->epoch.block;
+    if (warps && line->more)
+        add_readers(&line->more->warps, &(Readers){warps, run, block, 0, check->floor});
+    if (lanes && line->more && check->by_all_lanes)
+        add_readers(&line->more->lanes, &(Readers){lanes, run, block, r->epoch.warp, check->barrier});
+}
+
+// The same of a line with cells.
+static void note_readers_of_cells(const Check *check, Line *line, const Row *r)
+{
+    for (uint32_t rest = r->whole ? r->words & ~line->common : 0; rest; rest &= rest - 1) {
+        Cell *c = &line->more->cells[__builtin_ctz(rest)];
+        bool two = false, written = false;
+        for (int k = 0; k < c->count; k++) {
+            const Epoch *e = &epochs_of(c)[k];
+            written |= e->kind != PLAIN_READ;
+            two |= e->bytes == 15 && (check->shared ? e->warp != r->epoch.warp && e->time > check->floor
+                                                    : e->block != r->epoch.block);
+        }
+        if (two && !written)
+            add_common(line, rest & -rest);
+    }
+}
+
+// Others than readers come.
+static void forget_readers(Line *line, uint32_t words)
+{
+    __atomic_store_n(&line->common, line->common & ~words, __ATOMIC_RELAXED);
+    if (line->more) {
+        line->more->warps.words &= ~words;
+        line->more->lanes.words &= ~words;
+    }
+}
+
+// Whether each of these words has been read by two threads, so that one more says nothing new. The line need not be
+// taken: who writes it afterwards finds the two.
+static inline bool is_common(const Check *check, const Line *line, uint32_t words)
+{
+    return __atomic_load_n(&line->run, __ATOMIC_ACQUIRE) == check->run &&
+           !(words & ~__atomic_load_n(&line->common, __ATOMIC_RELAXED));
+}
+
+// The row's words of which one more reader says something new. The line is taken.
+static uint32_t words_to_note(const Check *check, const Line *line, const Row *r)
+{
+    const struct More *more = line->more;
+    const Row *a = &line->first;
+    uint32_t words = r->words & ~line->common;
+    if (line->count == 1 && check->by_all_lanes && a->epoch.kind == PLAIN_READ && a->stride == ONE_PLACE &&
+        a->epoch.block == r->epoch.block && a->epoch.warp == r->epoch.warp &&
+        a->epoch.time > check->barrier && a->epoch.lanes & (a->epoch.lanes - 1) && a->size == 4)
+        words &= ~a->words;
+    if (more && more->warps.run == check->run && more->warps.block == r->epoch.block && more->warps.since == check->floor)
+        words &= ~more->warps.words;
+    if (more && more->lanes.run == check->run && more->lanes.block == r->epoch.block && more->lanes.warp == r->epoch.warp &&
+        more->lanes.since == check->barrier)
+        words &= ~more->lanes.words;
+    return words;
 }
 
 // ---- What nobody wrote
@@ -654,7 +880,7 @@ static void check_lanes(Check *check, Line *line, uint32_t lanes, unsigned first
 {
     for (unsigned at = first; at < first + count;) {
         const unsigned part = at % 4, end = first + count - at < 4 - part ? first + count - at : 4 - part;
-        check_word(check, &line->cells[at / 4], lanes, ((1u << end) - 1) << part);
+        check_word(check, &line->more->cells[at / 4], lanes, ((1u << end) - 1) << part);
         at += end;
     }
 }
@@ -680,25 +906,29 @@ static void mark_words(Line *line, uint32_t words)
         line->written[__builtin_ctz(rest) / 16] |= 15ull << __builtin_ctz(rest) % 16 * 4;
 }
 
-// The lanes of a row, all of whose bytes of whole words lie in this line, or a part of one lane's.
-static void check_in_line(Check *check, Access *access, Line *line, const Row *r, bool row, bool values)
+// Whether some words of a line, which a warp reads, tell nothing new, and somebody wrote them.
+static inline bool tell_nothing(const Check *check, const Line *line, uint32_t words, bool values)
+{
+    return is_common(check, line, words) && (!values || all_written(line, words));
+}
+
+// The lanes of a row, all of whose bytes of whole words lie in this line, or a part of one lane's; the line is taken.
+static void check_taken(Check *check, Access *access, Line *line, const Row *r, bool row, bool values)
 {
     const bool writing = writes(&r->epoch), updates = r->epoch.kind == ATOMIC_UPDATE;
-    take(check, line);
     line->copies |= is_under_way(&r->epoch);
+    line->others |= r->epoch.kind != PLAIN_READ;
     const bool kept = row && !line->apart && check_row(check, line, r);
-    const bool plain = kept && (!values || writing || all_written(line, r->words));
+    const bool plain = kept && (!values || (writing ? r->whole : all_written(line, r->words)));
     if (plain && values && writing)
         mark_words(line, r->words);
     if (!kept && !line->apart)
-        split(line);
-    if (!kept && check->a)
-        atomic_store_explicit(&check->a->lines_grew, true, memory_order_relaxed);
+        split(check, line);
     for (uint32_t rest = plain ? 0 : r->epoch.lanes; rest; rest &= rest - 1) {
-        const int l = __builtin_ctz(rest), at = r->shift == ONE_PLACE ? r->origin : r->origin + (l << r->shift);
+        const int l = __builtin_ctz(rest), at = r->origin + l * (int)r->stride;
         const int begin = at > 0 ? at : 0,
                   end = at + (int)access->bytes < LINE_BYTES ? at + (int)access->bytes : LINE_BYTES;
-        const bool all_here = r->shift == ONE_PLACE;
+        const bool all_here = r->stride == ONE_PLACE;
         if (!kept && (!all_here || rest == r->epoch.lanes))
             check_lanes(check, line, all_here ? rest : rest & -rest, (unsigned)begin, (unsigned)(end - begin));
         if (values && updates)
@@ -706,6 +936,33 @@ static void check_in_line(Check *check, Access *access, Line *line, const Row *r
         if (values)
             check_written(access, line, l, (unsigned)begin, (unsigned)(end - begin), (unsigned)(begin - at), writing);
     }
+}
+
+// The row's words are changed meanwhile.
+static void check_in_line(Check *check, Access *access, Line *line, Row *r, bool row, bool values)
+{
+    const bool reads = check->by_barriers && r->epoch.kind == PLAIN_READ;
+    if (reads && tell_nothing(check, line, r->words, values))
+        return;
+    take(check, line);
+    const bool written = reads && (!values || all_written(line, r->words));
+    if (written && row && line->count == 1 && merge(check, &line->first, r)) { // as of threads that go through an array
+        leave(check, line);
+        return;
+    }
+    const uint32_t words = r->words;
+    if (written && !line->apart)
+        r->words = words_to_note(check, line, r);
+    const bool told = r->words != 0;
+    if (told)
+        check_taken(check, access, line, r, row, values);
+    r->words = words;
+    if (!reads)
+        forget_readers(line, words);
+    else if (line->apart)
+        note_readers_of_cells(check, line, r);
+    else if (told && line->count > 1 && r->whole)
+        note_readers(check, line, r);
     leave(check, line);
 }
 
@@ -715,20 +972,36 @@ static int64_t find_stride(const Access *access, uint32_t mask)
 {
     const int first = __builtin_ctz(mask);
     const uint32_t others = mask & (mask - 1);
-    if (access->pattern == CONSECUTIVE || others == 0) { // one lane alone: up to its whole size
-        const uint64_t bytes = access->bytes;
-        return bytes & (bytes - 1) ? (int64_t)1 << (64 - __builtin_clzll(bytes)) : (int64_t)bytes;
-    }
+    if (access->pattern == CONSECUTIVE || others == 0)
+        return (int64_t)access->bytes;
+    if (access->pattern == ALL_SAME)
+        return 0;
     const int second = __builtin_ctz(others);
     const int64_t apart = access->pointer[second] - access->pointer[first];
     const int64_t stride = apart / (second - first);
-    if (apart < 0 || stride * (second - first) != apart || (stride && (stride & (stride - 1))) ||
-        (stride && stride < (int64_t)access->bytes))
+    if (apart < 0 || stride * (second - first) != apart || (stride && stride < (int64_t)access->bytes))
         return -1;
     for (uint32_t rest = others; rest; rest &= rest - 1)
         if (access->pointer[__builtin_ctz(rest)] - access->pointer[first] != stride * (__builtin_ctz(rest) - first))
             return -1;
     return stride;
+}
+
+// The row of an access by these lanes, of these words of a line.
+static Row row_of(const Check *check, uint32_t lanes, uint32_t words, int64_t origin, int64_t stride)
+{
+    const size_t bytes = check->access->bytes;
+    Row r = {.epoch = check->epoch, .words = words, .origin = (int32_t)origin, .stride = (uint32_t)stride & 0xffffff,
+             .size = bytes < 4 ? (unsigned)bytes & 3 : 4, .whole = bytes % 4 == 0 && origin % 4 == 0};
+    r.epoch.lanes = lanes;
+    return r;
+}
+
+// The words of an element that lies in one line.
+static uint32_t words_at(uint64_t offset, size_t bytes)
+{
+    const uint32_t words = bytes < 4 ? 1 : bytes == LINE_BYTES ? ALL_LANES : (1u << bytes / 4) - 1;
+    return words << offset % LINE_BYTES / 4;
 }
 
 // Lanes in one place, wherever it is, of any size.
@@ -740,9 +1013,8 @@ static void check_place(Check *check, Access *access, Line *lines, uint32_t mask
                                                          ? offset + access->bytes
                                                          : (line + 1) * LINE_BYTES;
         const unsigned first = (unsigned)(at % LINE_BYTES / 4), count = (unsigned)((end - at + 3) / 4);
-        Row r = {.epoch = check->epoch, .words = (count == WORDS ? ALL_LANES : (1u << count) - 1) << first,
-                 .origin = (int)((int64_t)offset - (int64_t)(line * LINE_BYTES)), .shift = ONE_PLACE};
-        r.epoch.lanes = mask;
+        Row r = row_of(check, mask, (count == WORDS ? ALL_LANES : (1u << count) - 1) << first,
+                             (int64_t)offset - (int64_t)(line * LINE_BYTES), ONE_PLACE);
         check_in_line(check, access, &lines[line], &r, row, values);
     }
 }
@@ -770,41 +1042,47 @@ static uint32_t bits_between(unsigned first, unsigned end) // at most 32
     return (end >= 32 ? ALL_LANES : (1u << end) - 1) & ~((1u << first) - 1);
 }
 
-// All lanes, side by side: a row for each line.
-static void check_dense_rows(Check *check, Access *access, Line *lines, int64_t base, unsigned shift, bool values)
+// So many lanes from the first one on, side by side: a row for each line.
+static void check_dense_rows(Check *check, Access *access, Line *lines, int first_lane, unsigned count, int64_t offset,
+                             bool values)
 {
-    const int64_t end = base + ((int64_t)LANES << shift);
-    Row r = {.epoch = check->epoch, .shift = shift};
-    for (int64_t line = base / LINE_BYTES; line * LINE_BYTES < end; line++)
+    const unsigned shift = (unsigned)__builtin_ctzll(access->bytes);
+    const int64_t end = offset + ((int64_t)count << shift), base = offset - ((int64_t)first_lane << shift);
+    Row r = row_of(check, 0, 0, 0, 1 << shift);
+    for (int64_t line = offset / LINE_BYTES; line * LINE_BYTES < end; line++)
         __builtin_prefetch(&lines[line], 1);
-    for (int64_t line = base / LINE_BYTES; line * LINE_BYTES < end; line++) {
-        const int64_t begin = line * LINE_BYTES, low = base > begin ? base : begin,
+    for (int64_t line = offset / LINE_BYTES; line * LINE_BYTES < end; line++) {
+        const int64_t begin = line * LINE_BYTES, low = offset > begin ? offset : begin,
                       high = end < begin + LINE_BYTES ? end : begin + LINE_BYTES;
-        r.words = bits_between((unsigned)(low - begin) / 4, (unsigned)(high - begin) / 4);
-        r.epoch.lanes = bits_between((unsigned)((low - base) >> shift), (unsigned)((high - 1 - base) >> shift) + 1);
-        r.origin = (int)(base - begin);
+        const uint32_t lanes =
+            bits_between((unsigned)((low - base) >> shift), (unsigned)((high - 1 - base) >> shift) + 1);
+        r.epoch.lanes = lanes;
+        r.words = bits_between((unsigned)(low - begin) / 4, (unsigned)(high - begin + 3) / 4);
+        r.origin = (int32_t)(base - begin);
+        r.whole = low % 4 == 0 && high % 4 == 0;
         check_in_line(check, access, &lines[line], &r, true, values);
     }
 }
 
 // Lanes whose places follow each other at a distance: a row for each line.
-static void check_rows(Check *check, Access *access, Line *lines, uint32_t mask, int64_t base, unsigned shift,
+static void check_rows(Check *check, Access *access, Line *lines, uint32_t mask, int64_t base, int64_t stride,
                        bool values)
 {
-    const uint32_t element = access->bytes == LINE_BYTES ? ALL_LANES : (1u << access->bytes / 4) - 1;
-    Row r = {.epoch = check->epoch, .shift = shift};
-    r.epoch.lanes = 0;
+    uint32_t lanes = 0, words = 0;
+    Row r = row_of(check, 0, 0, 0, stride);
     for (uint32_t rest = mask; rest;) {
         const int l = __builtin_ctz(rest);
-        const int64_t offset = base + ((int64_t)l << shift), line = offset / LINE_BYTES;
-        r.epoch.lanes |= rest & -rest;
-        r.words |= element << offset % LINE_BYTES / 4;
+        const int64_t offset = base + l * stride, line = offset / LINE_BYTES;
+        lanes |= rest & -rest;
+        words |= words_at((uint64_t)offset, access->bytes);
         rest &= rest - 1;
-        if (rest && (base + ((int64_t)__builtin_ctz(rest) << shift)) / LINE_BYTES == line)
+        if (rest && (base + __builtin_ctz(rest) * stride) / LINE_BYTES == line)
             continue;
-        r.origin = (int)(base - line * LINE_BYTES);
+        r.epoch.lanes = lanes;
+        r.words = words;
+        r.origin = (int32_t)(base - line * LINE_BYTES);
         check_in_line(check, access, &lines[line], &r, true, values);
-        r.epoch.lanes = r.words = 0;
+        lanes = words = 0;
     }
 }
 
@@ -821,30 +1099,65 @@ static bool is_rising(const Access *access, uint32_t mask)
     return true;
 }
 
-// Lanes wherever they are: a row for those that follow each other at a distance in one line.
+// The lanes that lie so many bytes behind the lane before.
+static uint32_t lanes_behind(const Access *access, uint32_t mask, uint64_t bytes)
+{
+    uint32_t lanes = 0;
+    for (int l = 1; l < LANES; l++)
+        lanes |= (uint32_t)((uint64_t)(uintptr_t)access->pointer[l] - (uint64_t)(uintptr_t)access->pointer[l - 1] == bytes)
+                 << l;
+    return lanes & mask & mask << 1;
+}
+
+// How many lanes from the first one on follow each other in this way.
+static unsigned count_run(uint32_t following, int first)
+{
+    const uint32_t others = ~(following >> first >> 1);
+    return others ? (unsigned)__builtin_ctz(others) + 1 : LANES;
+}
+
+// The first of some lanes and those that follow it at a distance, in its line; returns these lanes.
+static uint32_t check_piece(Check *check, Access *access, Line *lines, uint32_t mask, int64_t offset, bool values)
+{
+    const int first = __builtin_ctz(mask);
+    const int64_t line = offset / LINE_BYTES;
+    uint32_t lanes = mask & -mask, words = words_at((uint64_t)offset, access->bytes);
+    int64_t stride = 0;
+    for (uint32_t rest = mask & (mask - 1); rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const int64_t apart = access->pointer[l] - access->pointer[first];
+        if (stride == 0 && apart % (l - first) == 0)
+            stride = apart / (l - first);
+        if (stride < (int64_t)access->bytes || apart != stride * (l - first) || (offset + apart) / LINE_BYTES != line)
+            break;
+        lanes |= rest & -rest;
+        words |= words_at((uint64_t)(offset + apart), access->bytes);
+    }
+    const bool alone = lanes == (mask & -mask);
+    Row r = row_of(check, lanes, words, offset - line * LINE_BYTES - (alone ? 0 : first * stride),
+                         alone ? ONE_PLACE : stride);
+    check_in_line(check, access, &lines[line], &r, true, values);
+    return lanes;
+}
+
+// Lanes wherever they are: rows for those that are in one place, side by side, or follow each other at a distance in
+// one line.
 static void check_pieces(Check *check, Access *access, Line *lines, uint32_t mask, const uint8_t *base, bool values)
 {
-    const uint32_t element = (1u << access->bytes / 4) - 1;
-    for (uint32_t rest = mask; rest;) {
+    const uint32_t same = lanes_behind(access, mask, 0), next = lanes_behind(access, mask, access->bytes);
+    for (uint32_t rest = mask, done; rest; rest &= ~done) {
         const int first = __builtin_ctz(rest);
-        const int64_t offset = access->pointer[first] - base, line = offset / LINE_BYTES;
-        Row r = {.epoch = check->epoch, .words = element << offset % LINE_BYTES / 4, .shift = ONE_PLACE};
-        r.epoch.lanes = rest & -rest;
-        int64_t stride = 0;
-        for (rest &= rest - 1; rest; rest &= rest - 1) {
-            const int l = __builtin_ctz(rest);
-            const int64_t apart = access->pointer[l] - access->pointer[first];
-            if (stride == 0 && apart % (l - first) == 0)
-                stride = apart / (l - first);
-            if (stride < (int64_t)access->bytes || stride & (stride - 1) || apart != stride * (l - first) ||
-                (offset + apart) / LINE_BYTES != line)
-                break;
-            r.shift = (unsigned)__builtin_ctzll((uint64_t)stride);
-            r.epoch.lanes |= 1u << l;
-            r.words |= element << (offset + apart) % LINE_BYTES / 4;
+        const int64_t offset = access->pointer[first] - base;
+        const unsigned together = count_run(same, first), beside = count_run(next, first);
+        done = bits_between((unsigned)first, (unsigned)first + (together > beside ? together : beside));
+        if (together > 1) {
+            Row r = row_of(check, done, words_at((uint64_t)offset, access->bytes), offset % LINE_BYTES, ONE_PLACE);
+            check_in_line(check, access, &lines[offset / LINE_BYTES], &r, true, values);
+        } else if (beside > 1) {
+            check_dense_rows(check, access, lines, first, beside, offset, values);
+        } else {
+            done = check_piece(check, access, lines, rest, offset, values);
         }
-        r.origin = (int)(offset - line * LINE_BYTES) - (r.shift == ONE_PLACE ? 0 : first << r.shift);
-        check_in_line(check, access, &lines[line], &r, true, values);
     }
 }
 
@@ -909,12 +1222,12 @@ static const Epoch *find_writer(Line *line, unsigned first, unsigned count, uint
         const unsigned n = at / 4;
         for (int k = 0; !line->apart && k < line->count; k++) {
             const Row *r = row_at(line, k);
-            *lanes = lanes_at(r, (int)n);
-            if (writes(&r->epoch) && r->words >> n & 1)
+            *lanes = lanes_at_byte(r, (int)at);
+            if (writes(&r->epoch) && r->words >> n & 1 && *lanes)
                 return &r->epoch;
         }
-        for (int k = 0; line->apart && k < line->cells[n].count; k++) {
-            const Epoch *e = &epochs_of(&line->cells[n])[k];
+        for (int k = 0; line->apart && k < line->more->cells[n].count; k++) {
+            const Epoch *e = &epochs_of(&line->more->cells[n])[k];
             *lanes = e->lanes;
             if (writes(e) && e->bytes >> at % 4 & 1)
                 return e;
@@ -978,18 +1291,15 @@ static void check_lines(Check *check, Access *access, Line *lines, uint32_t mask
     const int first = __builtin_ctz(mask);
     const int64_t offset = access->pointer[first] - base;
     const bool alone = (mask & (mask - 1)) == 0, fits = access->bytes <= LINE_BYTES / 4;
-    if (stride >= 4 && stride <= MOST_STRIDE && !alone && offset % 4 == 0) {
-        const unsigned shift = (unsigned)__builtin_ctzll((uint64_t)stride);
+    const bool within = offset % (int64_t)access->bytes == 0 && stride % (int64_t)access->bytes == 0 &&
+                        access->bytes <= LINE_BYTES; // no lane is in two lines
+    if (stride > 0 && stride <= MOST_STRIDE && !alone && within) {
         if (mask == ALL_LANES && (uint64_t)stride == access->bytes)
-            check_dense_rows(check, access, lines, offset, shift, values);
+            check_dense_rows(check, access, lines, 0, LANES, offset, values);
         else
-            check_rows(check, access, lines, mask, offset - ((int64_t)first << shift), shift, values);
+            check_rows(check, access, lines, mask, offset - first * stride, stride, values);
     } else if (stride == 0 && kind == PLAIN_READ && fits) {
-        Row r = {.epoch = check->epoch,
-                 .words = ((1u << access->bytes / 4) - 1) << offset % LINE_BYTES / 4,
-                 .origin = (int)(offset % LINE_BYTES),
-                 .shift = ONE_PLACE};
-        r.epoch.lanes = mask;
+        Row r = row_of(check, mask, words_at((uint64_t)offset, access->bytes), offset % LINE_BYTES, ONE_PLACE);
         check_in_line(check, access, &lines[offset / LINE_BYTES], &r, true, values);
     } else if (row && fits && !alone && (kind == PLAIN_READ || is_rising(access, mask))) {
         check_pieces(check, access, lines, mask, base, values);
@@ -998,32 +1308,73 @@ static void check_lines(Check *check, Access *access, Line *lines, uint32_t mask
     }
 }
 
+// Whether all that these lanes read, which is in whole words, tells nothing new.
+static bool is_all_common(const Check *check, const Line *lines, uint32_t mask, const uint8_t *base, bool values)
+{
+    const Access *access = check->access;
+    uint64_t offset = (uint64_t)(access->pointer[__builtin_ctz(mask)] - base);
+    if (access->pattern == CONSECUTIVE) {
+        const uint64_t end = offset + LANES * access->bytes;
+        for (uint64_t next; offset < end; offset = next) {
+            next = (offset / LINE_BYTES + 1) * LINE_BYTES < end ? (offset / LINE_BYTES + 1) * LINE_BYTES : end;
+            const unsigned first = (unsigned)(offset % LINE_BYTES / 4);
+            if (!tell_nothing(check, &lines[offset / LINE_BYTES],
+                              bits_between(first, first + (unsigned)(next - offset) / 4), values))
+                return false;
+        }
+        return true;
+    }
+    if (!tell_nothing(check, &lines[offset / LINE_BYTES], words_at(offset, access->bytes), values))
+        return false;
+    if (access->pattern == ALL_SAME)
+        return true;
+    const uint32_t same = lanes_behind(access, mask, 0);
+    for (uint32_t rest = mask & (mask - 1) & ~same; rest; rest &= rest - 1) {
+        offset = (uint64_t)(access->pointer[__builtin_ctz(rest)] - base);
+        if (!tell_nothing(check, &lines[offset / LINE_BYTES], words_at(offset, access->bytes), values))
+            return false;
+    }
+    return true;
+}
+
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a)
 {
     const bool shared = owner != NULL;
     const EpochKind kind = kind_of(i, access);
     if (i->run == sim_store && mask != access->mask && mask & access->mask & -access->mask)
         sim_advance_time(w->block); // as check_anywhere does: the lanes come one by one, this is the first
+    const Launch *launch = w->block->launch;
+    const Does *does = &launch->kernel->program->does;
     Check check = {.w = w,
                    .i = i,
                    .access = access,
                    .a = a,
                    .shared = shared,
-                   .restricted = shared || w->block->launch->on_one_thread,
-                   .run = shared ? sim_block_run(owner) : sim_launch_run(w->block->launch),
+                   .restricted = shared || launch->on_one_thread,
+                   .by_barriers = !does->hands_over && launch->cluster_blocks == 1,
+                   .by_all_lanes = !does->some_lanes,
+                   .run = shared ? sim_block_run(owner) : sim_launch_run(launch),
                    .first_run = shared ? sim_first_run(owner) : 0};
     check.epoch = (Epoch){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
                           .warp = (unsigned)w->number & 31, .kind = kind & 7, .bytes = 15};
     Line *lines = shared ? owner->lines : lines_of(a);
     const uint8_t *base = shared ? owner->shared : a->memory;
-    const bool row =
-        (kind == PLAIN_READ || kind == PLAIN_WRITE || is_under_way(&check.epoch)) && access->bytes % 4 == 0;
+    const bool plain = kind == PLAIN_READ || kind == PLAIN_WRITE, in_words = access->bytes % 4 == 0,
+               values = shared || starts_unwritten(a);
+    const bool row = in_words ? plain || is_under_way(&check.epoch) : plain && access->bytes < 4;
+    const bool reads = check.by_barriers && kind == PLAIN_READ && in_words && access->bytes <= access->alignment;
+    if (!shared && reads && is_all_common(&check, lines, mask, base, values))
+        return;
+    check.floor = sim_block_barrier(w);
+    check.barrier = sim_warp_barrier(w);
     const int64_t stride = row ? find_stride(access, mask) : -1;
     if (shared)
         check_objects(w, i, access, mask, (uint64_t)(uintptr_t)base, stride >= 0);
+    if (shared && reads && is_all_common(&check, lines, mask, base, values))
+        return;
     if (owner == w->block && owner->engine && kind == PLAIN_WRITE)
         sim_note_writes(w, i, access, mask);
-    check_lines(&check, access, lines, mask, base, row, stride, shared || starts_unwritten(a));
+    check_lines(&check, access, lines, mask, base, row, stride, values);
     if (a && writes(&check.epoch) && atomic_load_explicit(&a->written_in, memory_order_relaxed) != check.run)
         atomic_store_explicit(&a->written_in, check.run, memory_order_relaxed);
     const bool read_only = a && i->flags & READ_ONLY && i->run == sim_load;

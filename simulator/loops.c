@@ -25,6 +25,22 @@ static bool tells_host(const Instr *i)
     return i->scope == SYSTEM_SCOPE || memmem(opcode.text, opcode.length, ".sys", 4);
 }
 
+// Whether it can tell other threads, or ask, what has been done before: as a fence, a barrier that counts, an mbarrier.
+static bool hands_over(const Instr *i)
+{
+    return i->run == sim_fence || i->run == sim_fence_inits || i->semantics >= ACQUIRE ||
+           i->control == CLUSTER_BARRIER || i->control == PHASE_TEST ||
+           (i->control == BLOCK_BARRIER && i->b != NOWHERE) || i->run == sim_copy_bulk ||
+           i->run == sim_mbarrier_init || i->run == sim_mbarrier_arrive || i->run == sim_arrive_after_copies;
+}
+
+// bar.warp.sync -1
+static bool is_for_all_lanes(const Instr *i)
+{
+    const Operand *members = &i->statement->operands[i->statement->count - 1];
+    return members->kind == IS_INTEGER && (uint32_t)members->integer == ALL_LANES;
+}
+
 static void note(Does *does, const Instr *i)
 {
     const bool own = i->at.space == LOCAL || i->at.space == PARAM || i->at.space == CONST; // nobody else's
@@ -39,13 +55,17 @@ static void note(Does *does, const Instr *i)
                     sim_is_device_launch(i) || i->control == BLOCK_BARRIER ||
                     i->control == CLUSTER_BARRIER;
     does->tells_host |= tells_host(i);
+    does->hands_over |= hands_over(i);
+    does->some_lanes |= i->control == WARP_BARRIER && !is_for_all_lanes(i);
     if (i->control != CALL)
         return;
-    const Does any = {true, true, true, true}, called = i->call->callee ? i->call->callee->program->does : any;
+    const Does any = {true, true, true, true, true, true}, called = i->call->callee ? i->call->callee->program->does : any;
     does->accesses |= called.accesses;
     does->asks |= called.asks;
     does->writes |= called.writes;
     does->tells_host |= called.tells_host;
+    does->hands_over |= called.hands_over;
+    does->some_lanes |= called.some_lanes;
 }
 
 bool sim_sum_up(const Function *f)
@@ -54,8 +74,7 @@ bool sim_sum_up(const Function *f)
     const Does before = *does;
     for (uint32_t k = 0; k < f->program->count; k++)
         note(does, &f->program->code[k]);
-    return before.accesses != does->accesses || before.asks != does->asks || before.writes != does->writes ||
-           before.tells_host != does->tells_host;
+    return memcmp(&before, does, sizeof before) != 0;
 }
 
 // Lists the blocks of the loop that `last` turns, back to `head`: those from which ways lead to `last`.
@@ -191,7 +210,7 @@ void sim_find_loops(Arena *arena, Program *p, const Flow *f)
         Instr *turn = sim_last_of(p, f, b);
         if (turn->control != BRANCH || f->block_of[turn->target] > b)
             continue;
-        Does does = {false, false, false, false};
+        Does does = {0};
         const uint32_t count = find_loop(f, f->block_of[turn->target], b, list, inside);
         for (uint32_t k = 0; k < count; k++)
             for (uint32_t n = f->first[list[k]]; n < f->first[list[k] + 1]; n++)

@@ -292,6 +292,8 @@ typedef struct Does { // some instructions, and those of functions that they cal
     bool writes;   // to memory, or lets others know in another way
     bool asks;     // what others did
     bool tells_host; // how far it is, perhaps: it uses the scope of the system, or calls what is not known
+    bool hands_over;  // may order what threads do by more than barriers of the whole block, and of warps
+    bool some_lanes;  // may have barriers for some lanes of a warp
 } Does;
 
 typedef struct Program { // an executable function
