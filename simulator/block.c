@@ -510,10 +510,10 @@ static Block *new_block(Launch *launch)
     b->local = malloc((warps * LANES + 1) * (launch->local_bytes ? launch->local_bytes : 1));
     b->check = sim_new_block_check(launch, b->warp_count);
     b->local_written = b->check ? malloc((warps * LANES + 1) * (launch->local_bytes ? launch->local_bytes : 1)) : NULL;
-    b->lines = b->check ? calloc(launch->shared_bytes / LINE_BYTES + 1, sizeof *b->lines) : NULL;
-    if (!b->shared || !b->local || (b->check && (!b->lines || !b->local_written))) {
+    b->lines = b->check ? sim_new_lines(launch->shared_bytes + 1) : NULL;
+    if (!b->shared || !b->local || (b->check && !b->local_written)) {
         sim_free_block_check(b->check);
-        free(b->lines);
+        sim_free_lines(b->lines, 0);
         free(b->local_written);
         free(b->shared);
         free(b->local);

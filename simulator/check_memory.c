@@ -42,6 +42,7 @@ typedef struct Check { // of one access
     bool shared, restricted; // restricted: to one host thread
     bool by_barriers, by_all_lanes; // only barriers order, those of warps for all lanes: see Readers
     uint32_t floor, barrier; // the last one of the block, and of it or the warp
+    uint32_t shared_words; // of a row that is read, those that other rows have
     uint32_t run, first_run; // as in a Line; what is older says nothing of what is written in shared memory either
     Epoch epoch;
     Race race;
@@ -495,6 +496,17 @@ static void split(const Check *check, Line *line)
     line->apart = true;
 }
 
+// As large as a line of the host's cache each, and so they lie. What calloc gave stands before them.
+Line *sim_new_lines(size_t bytes)
+{
+    uint8_t *memory = calloc((bytes + LINE_BYTES - 1) / LINE_BYTES + 1, sizeof(Line));
+    if (!memory)
+        abort();
+    Line *lines = (Line *)(memory + sizeof *lines - (uintptr_t)memory % sizeof *lines);
+    ((void **)lines)[-1] = memory;
+    return lines;
+}
+
 void sim_free_lines(Line *lines, size_t bytes)
 {
     for (size_t k = 0; lines && k < (bytes + LINE_BYTES - 1) / LINE_BYTES; k++) {
@@ -504,7 +516,7 @@ void sim_free_lines(Line *lines, size_t bytes)
         free(cells);
         free(lines[k].more);
     }
-    free(lines);
+    free(lines ? ((void **)lines)[-1] : NULL);
 }
 
 // Waits until no other host thread uses the line, and forgets what it tells of earlier runs: in shared memory all of
@@ -636,10 +648,15 @@ static void check_against(Check *check, Row *a, const Row *r)
 static bool check_row(Check *check, Line *line, const Row *r)
 {
     const bool only_reads = !line->others && r->epoch.kind == PLAIN_READ;
-    for (int k = 0; k < line->count && (only_reads || line->count == 1); k++)
-        if (merge(check, row_at(line, k), r))
-            return true;
-    bool empty = false;
+    bool empty = false, merged = false;
+    check->shared_words = only_reads ? 0 : ALL_LANES;
+    for (int k = 0; k < line->count && only_reads; k++) {
+        Row *a = row_at(line, k);
+        check->shared_words |= a->words & r->words;
+        merged |= !merged && merge(check, a, r);
+    }
+    if (merged || (line->count == 1 && merge(check, &line->first, r)))
+        return true;
     for (int k = 0; k < line->count; k++) {
         Row *a = row_at(line, k);
         if (only_reads && (a->epoch.warp != r->epoch.warp || a->epoch.block != r->epoch.block))
@@ -818,13 +835,10 @@ static Line *lines_of(Allocation *a)
 {
     if (a->lines)
         return a->lines;
-    const size_t count = (a->bytes + LINE_BYTES - 1) / LINE_BYTES;
-    Line *lines = calloc(count, sizeof *lines), *none = NULL;
-    if (!lines)
-        abort();
-    use_large_pages(lines, count * sizeof *lines);
+    Line *lines = sim_new_lines(a->bytes), *none = NULL;
+    use_large_pages(lines, a->bytes / LINE_BYTES * sizeof *lines);
     if (!__atomic_compare_exchange_n(&a->lines, &none, lines, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        free(lines);
+        sim_free_lines(lines, 0);
     return a->lines;
 }
 
@@ -961,7 +975,7 @@ static void check_in_line(Check *check, Access *access, Line *line, Row *r, bool
         forget_readers(line, words);
     else if (line->apart)
         note_readers_of_cells(check, line, r);
-    else if (told && line->count > 1 && r->whole)
+    else if (told && line->count > 1 && r->whole && check->shared_words)
         note_readers(check, line, r);
     leave(check, line);
 }
