@@ -117,11 +117,6 @@ static _Noreturn void report_deadlock(Block *b)
 
 // ---- Barriers
 
-static const Instr *instruction_before(const Path *p)
-{
-    return p->pc ? &p->frame->function->program->code[p->pc - 1] : p->frame->function->program->code;
-}
-
 static bool complete(const Block *b, const Barrier *barrier)
 {
     const bool all = barrier->expected >= (uint32_t)b->warp_count * LANES;
@@ -152,46 +147,6 @@ static void give_result(Path *p, const Barrier *barrier)
     *d = (*d & ~p->mask) | (result ? p->mask : 0);
 }
 
-// Threads that have ended count as arrived, on a GPU as here; but a barrier in code that not all threads reach is an
-// error, and so is one that they reach at different places.
-static void check_arrivals(Block *b, const Barrier *barrier)
-{
-    const Path *first = NULL, *other = NULL;
-    const Warp *of_first = NULL, *of_other = NULL;
-    for (int n = 0; n < b->warp_count; n++)
-        for (const Path *p = b->warps[n].paths; p; p = p->next) {
-            if (!(barrier->arrived[n] & p->mask) || p->waiting != RUNS)
-                continue;
-            const Instr *at = instruction_before(p), *there = first ? instruction_before(first) : at;
-            if (at->control == BLOCK_BARRIER && at != there &&
-                at->statement->source_line != there->statement->source_line && !other) {
-                other = p;
-                of_other = &b->warps[n];
-            }
-            of_first = first ? of_first : &b->warps[n];
-            first = first ? first : p;
-        }
-    if (!first || (barrier->count >= b->threads && !other))
-        return;
-    const Warp *warps[] = {of_first, of_other};
-    const Path *paths[] = {first, other};
-    Place places[2];
-    const int count = other ? 2 : 1;
-    for (int k = 0; k < count; k++)
-        places[k] =
-            sim_place_of(b->launch, b->number, (uint32_t)(warps[k]->number * LANES + __builtin_ctz(paths[k]->mask)),
-                         instruction_before(paths[k]), "waits at the barrier");
-    char title[160];
-    if (other)
-        snprintf(title, sizeof title, "threads of a block wait at different barriers, one for the other");
-    else
-        snprintf(title, sizeof title, "%u of the block's %u threads never come to this barrier: they have ended",
-                 b->threads - barrier->count, b->threads);
-    sim_await_turn(b);
-    sim_add_finding(BARRIER_MISUSE, title, places, count,
-                    "__syncthreads() must be reached by all threads of the block, at the same place");
-}
-
 void sim_check_barrier(Block *b, int number)
 {
     Barrier *barrier = &b->barriers[number];
@@ -208,7 +163,7 @@ void sim_check_barrier(Block *b, int number)
                     sim_trace_release(&b->warps[n], p);
             }
     if (b->check && !barrier->counted) {
-        check_arrivals(b, barrier);
+        sim_check_arrivals(b, barrier);
         sim_order_block(b);
     }
     memset(barrier, 0, sizeof *barrier);

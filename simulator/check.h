@@ -139,6 +139,13 @@ void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask);
 // An atomic operation reads what nobody wrote.
 void sim_report_unwritten(Warp *w, const Instr *i, const Access *access);
 
+// ---- check_barriers.c
+
+// Lanes end behind the path's last instruction.
+void sim_note_end(Warp *w, const Path *p, uint32_t mask);
+// The last threads have come to a barrier of the whole block, and those that waited may go on.
+void sim_check_arrivals(Block *b, const Barrier *barrier);
+
 // ---- check_engine.c: what the copy engine sees of what threads have written in shared memory.
 
 void sim_start_engine_check(Block *b); // the block begins, perhaps again

@@ -543,6 +543,7 @@ typedef struct Path { // lanes of a warp that run together
     Waiting waiting;
     uint32_t served;   // of lanes that wait for others: those that have had their result
     int barrier, children;
+    uint32_t jumped, landed; // where it was before its last jump, or NOWHERE, and where that led
     Frame *frame;
     struct Path *parent, *next;
     // Of a path that goes round a loop that changes nothing in memory: see count_turn in warp.c.
@@ -568,6 +569,7 @@ struct Warp {
     struct Block *block;
     Allocation *near; // where the last global access fell
     uint32_t live;          // lanes that have not ended
+    uint32_t last[LANES], jumped[LANES]; // of those that have: what they ran last, and their last jump, for the checker
     uint32_t arrived;       // lanes that have come to the cluster's barrier, which others have not yet
     uint32_t passed;        // lanes that may go on there, and have not waited yet
     bool yields;            // its path asked in vain whether a phase is over: the others have their turn
@@ -675,6 +677,11 @@ typedef struct Launch {
     char message[1024];
 } Launch;
 
+typedef struct Passer { // for the checker: threads that ended behind an instruction, and a barrier
+    uint32_t barrier, last, jumped;
+    bool known, goes_past;
+} Passer;
+
 typedef struct Block {
     Launch *launch;
     uint64_t number, place; // place: in the order in which blocks begin
@@ -691,6 +698,8 @@ typedef struct Block {
     uint8_t *local_written;   // for the checker: a byte for each of local memory
     struct Line *lines;       // of shared memory,
     struct BlockCheck *check; // and what else the checker keeps; NULL: nothing is checked
+    Passer passers[8];
+    uint32_t passer; // found so many times
     size_t local_used; // of a thread: so much has been given to functions, and was poison then
     Barrier barriers[BARRIERS];
     Watch *watch, own_watch; // its own, or that of the launch whose blocks take turns

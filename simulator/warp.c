@@ -141,7 +141,8 @@ static Path *new_path(Warp *w, Path *parent, Frame *frame, uint32_t mask, uint32
         w->block->free_paths = p->next;
     else
         p = sim_allocate(&w->block->arena, sizeof *p);
-    *p = (Path){.mask = mask, .pc = pc, .join = join, .frame = frame, .parent = parent, .next = w->paths};
+    *p = (Path){
+        .mask = mask, .pc = pc, .join = join, .jumped = NOWHERE, .frame = frame, .parent = parent, .next = w->paths};
     w->paths = p;
     return p;
 }
@@ -171,10 +172,21 @@ static uint32_t end_of(const Path *p)
     return p->parent && p->parent->frame == p->frame ? p->join : NOWHERE;
 }
 
+// Notes that the path jumps, or went on, from the instruction at which it is. A jump to nothing but another is one.
+static void note_jump(Path *p, uint32_t from, uint32_t to)
+{
+    const bool always = p->frame->function->program->code[from].guard == NOWHERE;
+    if (!always)
+        p->jumped = from;
+    else if (p->jumped == NOWHERE || p->landed != from)
+        p->jumped = from ? from - 1 : 0;
+    p->landed = to;
+}
+
 // The path's lanes go two ways and meet at the join, or, without one, where the path ends.
 static void split(Warp *w, Path *p, uint32_t join, uint32_t mask, uint32_t pc, uint32_t other_pc)
 {
-    const uint32_t other = p->mask & ~mask, end = end_of(p);
+    const uint32_t other = p->mask & ~mask, end = end_of(p), from = p->pc;
     if (join == NOWHERE)
         join = end;
     if (pc == join && other_pc == join) {
@@ -184,13 +196,14 @@ static void split(Warp *w, Path *p, uint32_t join, uint32_t mask, uint32_t pc, u
     w->block->counters.divergent_branches++;
     p->loop = NULL;
     if (join != end) {
+        note_jump(p, from, join); // some may
         p->pc = join;
         p->waiting = WAITS_FOR_PATHS;
         p->children = (pc != join) + (other_pc != join);
         if (other_pc != join)
             new_path(w, p, p->frame, other, other_pc, join);
         if (pc != join)
-            new_path(w, p, p->frame, mask, pc, join);
+            note_jump(new_path(w, p, p->frame, mask, pc, join), from, pc);
         return;
     }
     // Nested branches that meet at the same place share the one who waits there.
@@ -199,7 +212,7 @@ static void split(Warp *w, Path *p, uint32_t join, uint32_t mask, uint32_t pc, u
     if (pc != join || !p->parent) {
         if (p->parent)
             p->parent->children++;
-        new_path(w, p->parent, p->frame, mask, pc, p->join);
+        note_jump(new_path(w, p->parent, p->frame, mask, pc, p->join), from, pc);
     }
 }
 
@@ -360,7 +373,9 @@ bool sim_open_join(Warp *w, uint32_t wanted)
         p->mask &= ~arrived;
         if (p->parent)
             p->parent->children++;
-        new_path(w, p->parent, p->frame, arrived, p->pc, p->join);
+        Path *opened = new_path(w, p->parent, p->frame, arrived, p->pc, p->join);
+        opened->jumped = p->jumped;
+        opened->landed = p->landed;
         return true;
     }
     return false;
@@ -368,6 +383,8 @@ bool sim_open_join(Warp *w, uint32_t wanted)
 
 static void end_lanes(Warp *w, Path *p, uint32_t mask)
 {
+    if (w->block->check)
+        sim_note_end(w, p, mask);
     w->live &= ~mask;
     w->block->live -= (uint32_t)__builtin_popcount(mask);
     p->mask &= ~mask;
@@ -688,9 +705,10 @@ static void branch_by_index(Warp *w, Path *p, const Instr *i, uint32_t mask)
     if (index[first] >= i->target_count)
         sim_fault(w, i, first, cudaErrorIllegalInstruction, "an indexed branch to target %u of %u", index[first],
                   i->target_count);
-    if (same == p->mask)
+    if (same == p->mask) {
+        note_jump(p, p->pc, i->targets[index[first]]);
         p->pc = i->targets[index[first]];
-    else if (mask == p->mask) // the others come back to this instruction
+    } else if (mask == p->mask) // the others come back to this instruction
         split(w, p, i->join, same, i->targets[index[first]], p->pc);
     else if (mask == same) // the others do not branch
         split(w, p, i->join, mask, i->targets[index[first]], p->pc + 1);
@@ -720,6 +738,7 @@ static void control(Warp *w, Path *p, const Instr *i, uint32_t mask)
         }
         if (i->target <= p->pc)
             count_turn(w, p, i);
+        note_jump(p, p->pc, i->target);
         p->pc = i->target;
         return;
     case BRANCH_INDEXED:
@@ -833,6 +852,7 @@ static int run_path(Warp *w, Path *p, int turn)
             } else if (mask == 0) {
                 pc++;
             } else if (is_plain_jump(p, i, mask, pc)) {
+                note_jump(p, pc, i->target);
                 pc = i->target;
             } else {
                 break;

@@ -140,6 +140,34 @@ template <Missed missed> __global__ void divergent(const int *in, int *out)
         __syncthreads();
 }
 
+// Threads that the data leaves without work return; the others meet without them.
+__global__ void returned_before(const int *in, int *out)
+{
+    __shared__ int values[THREADS];
+    const unsigned tid = threadIdx.x;
+    if (tid >= 50) {
+        out[tid] = in[tid];
+        return;
+    }
+    values[tid] = in[tid];
+    __syncthreads();
+    int sum = 0;
+    for (unsigned k = 0; k < 50; k++) {
+        if (k == 20 + tid % 2)
+            return;
+        __syncthreads();
+        sum += values[49 - tid];
+    }
+    out[tid] = sum;
+}
+
+static void run_returned_before()
+{
+    int *in = numbers(THREADS), *out = zeros<int>(THREADS);
+    returned_before<<<1, THREADS>>>(in, out);
+    finish_and_free(in, out);
+}
+
 template <Missed missed> static void run_divergent()
 {
     int *in = numbers(THREADS), *out = zeros<int>(2 * THREADS);
@@ -198,6 +226,7 @@ static const Case CASES[] = {
     {"uniform-loop", run_divergent<BY_NOBODY>},
     {"uniform-branch", run_divergent<BY_NO_BLOCK_OR_ALL>},
     {"divergent-twice", run_divergent<WAITED_ELSEWHERE>},
+    {"returned-before", run_returned_before},
     {"tile", run_groups<TILE>},
     {"tile-across", run_groups<TILE_ACROSS>},
     {"tile-without-sync", run_groups<TILE_WITHOUT>},
