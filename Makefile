@@ -52,12 +52,12 @@ RESULTS ?= results$(WITHIN:%/=/%)
 ifeq ($(strip $(RESULTS)),)
     $(error RESULTS is empty; name a folder, as in: RESULTS=results)
 endif
-export N TIME_LIMIT RESULTS LADDER LAB STEP FILE DIR FLAGS ARGS NAME BLOCK STYLE A B AGAINST SANITIZE
+export N TIME_LIMIT RESULTS LADDER LAB STEP FILE DIR FLAGS ARGS NAME BLOCK STYLE A B AGAINST SANITIZE ONLY
 
 # V=1 shows the compiler's lines.
 Q := $(if $(filter-out 0,$(V)),,@)
 
-.PHONY: help build run-all diff undo sweep test toolkit clean say-device FORCE
+.PHONY: help build run-all diff undo sweep test test-quick toolkit clean say-device FORCE
 .DELETE_ON_ERROR:
 # Only what compiles does several things at once, also where -j was given: what is measured runs alone.
 ifndef COMPILING
@@ -128,6 +128,12 @@ test: ## every test that this machine can run; ALL=1 also runs the labs' program
 	$(COMPILE) lab-programs DEVICE=sim LEFT_OUT='$(if $(UNTESTED),build/sim/%)'
 	$(Q)unset LADDER; $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0:handle_segv=0:detect_odr_violation=0:allocator_may_return_null=1) SIM_LINK='$(patsubst -O3,-O0,$(filter-out -lineinfo,$(SIM_NVCCFLAGS))) $(SIM_LIBRARIES)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
 	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
+
+# Scripts, pages and instructions: what needs no CUDA program that nvcc has to compile.
+QUICK_TESTS := $(addprefix tests/test_,scripts.py docs.py instructions.py slurm.py)
+test-quick: ## scripts, pages, and the simulator's instructions (PTX), within a minute and without compiling CUDA programs
+	$(COMPILE) $(PYTHON_READY) build/sim/ptx_run build/sim/coverage
+	$(Q)unset LADDER; $(PYTHON) -m pytest $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto') -k 'not tries_apply_and_compile' $(QUICK_TESTS)
 
 toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root
 	scripts/build/install_toolkit.sh .cuda

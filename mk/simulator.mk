@@ -1,6 +1,6 @@
 # The simulator, programs for it, and its tools.
 
-.PHONY: sim run bench-sim coverage compare-numba fuzz mutants labelled no-alarms
+.PHONY: sim run bench-sim coverage compare-numba fuzz mutants labelled no-alarms findings suite
 
 # Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer (without its
 # search for leaks: the programs that it runs need not free what they allocate).
@@ -97,3 +97,13 @@ mutants: ## programs with one error each, made of all steps, and what finds it: 
 no-alarms: ## programs without a mistake, with -O0 to -O3 and -G, under the checker, which may find nothing: tests/alarms/alarms.csv; takes an hour
 	$(COMPILE) build/sim/libsimulator.a
 	@NVCC='$(NVCC)' python3 -m scripts.evidence.no_alarms build/alarms
+
+findings: | $(NEEDS_NVCC) ## what the simulator says of the mistakes that docs/findings.md shows; make tables puts it there
+	$(COMPILE) build/sim/libsimulator.a
+	@for name in $$(sed -n 's/^<!-- finding [^ ]* \(.*\): make tables.*/\1/p' docs/findings.md); do \
+	    FILE=tests/mistakes/$$name.cu FLAGS= $(MAKE) -s --no-print-directory sim || exit 1; done
+	@python3 -m scripts.evidence.findings_messages build/sim/programs/tests/mistakes
+
+suite: | $(NEEDS_NVCC) ## a public suite of right and wrong programs, of which a checkout lies in DIR, under the checker: tests/suites/*.csv (docs/suites.md)
+	$(COMPILE) build/sim/libsimulator.a
+	@python3 -m scripts.evidence.suite --nvcc '$(NVCC)' --options '$(SIM_NVCCFLAGS)' --libraries '$(SIM_LIBRARIES)' $(if $(ONLY),--only "$$ONLY") "$$DIR"

@@ -16,9 +16,15 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+from scripts import findings
+from scripts.evidence import suite
+
 MEASURED = ROOT / "plots" / "h200"
 SCANS = ROOT / "scan" / "h200"
 MARKED = re.compile(r"^(<!-- (\w+)((?: [\w.,=×-]+)*): make tables writes this -->\n)(?:(?!<!--).*\n)*?(<!-- end -->)$", re.M)
+MISTAKES = ROOT / "tests" / "mistakes"
+MESSAGES = MISTAKES / "messages"
 NOT_MEASURED = "not measured yet"
 OF_EVERY_STEP = ("run-all.csv", "2to30/run-all.csv", "profile.csv", "sweep.csv")  # but step 00 takes too long at 2^30
 ROWS = {
@@ -449,6 +455,92 @@ def labelledgpu(_):
     return table(["compute-sanitizer's tool", "ran on", "mistakes reported", "of these by the simulator", "accused without a mistake"], lines)
 
 
+def shown_mistakes():
+    """The programs of tests/mistakes that docs/findings.md shows."""
+    return re.findall(r"^<!-- finding [\w-]+ (\w+):", (ROOT / "docs/findings.md").read_text(encoding="utf-8"), re.M)
+
+
+def words_of_kinds():
+    """The kinds of findings, and the words with which the message of each begins, as the simulator has them."""
+    return dict(re.findall(r'\] = {"([\w-]+)", "([^"]+)"}', (ROOT / "simulator/findings.c").read_text(encoding="utf-8")))
+
+
+def sanitizers_on(kind):
+    """What compute-sanitizer's tools found where the simulator reports a kind: of the mutants, and of the labelled programs. Empty where nothing was measured."""
+    rows = [row for row in read(ROOT / "tests/mutants/agreement.csv") if row["operator"] and row["agreement"] and kind in row["simulator"].split()]
+    by_tool = [f"{tool} {sum(bool(re.match(r'[1-9][0-9]*: ', row[tool])) for row in rows)}" for tool in SANITIZERS]
+    said = [f"of {len(rows)} mutants in which the simulator finds this, {', '.join(by_tool)}"] if rows else []
+    cases = {(row["program"], row["case"]) for row in read(ROOT / "tests/labelled/results.csv") if kind in row["finds"].split()}
+    runs = [row for row in read(ROOT / "tests/labelled/gpu.csv") if (row["program"], row["case"]) in cases]
+    by_tool = [f"{tool} {sum(int(row['errors'] or 0) > 0 for row in runs if row['tool'] == tool)}" for tool in dict.fromkeys(row["tool"] for row in runs)]
+    count = len({(row["program"], row["case"]) for row in runs})
+    said += [f"of {count} labelled program{'s' * (count > 1)} with this mistake, {', '.join(by_tool)}"] if runs else []
+    return f"Found by compute-sanitizer on an H200: {'; '.join(said)}." if said else ""
+
+
+def kept_message(said):
+    """What the simulator said, without what differs from run to run."""
+    return re.sub(r"\b0x[0-9a-f]{9,}\b", "0x…", said)
+
+
+def finding(_, kind, name):
+    """A mistake, what the simulator says of it, and what compute-sanitizer finds of its kind."""
+    path = MISTAKES / f"{name}.cu"
+    if kind not in words_of_kinds() or not path.exists():
+        raise Unfillable(f"there is no kind {kind}, or no program {path.relative_to(ROOT)}")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    at = next((number for number, line in enumerate(lines) if line.endswith("// <- here")), len(lines) - 1)
+    first = max(number for number in range(at) if re.match(r"\w.*\)$", lines[number]))
+    code = "\n".join(line.removesuffix("// <- here").rstrip() for line in lines[first:lines.index("}", at) + 1])
+    message = MESSAGES / f"{name}.txt"
+    if not message.exists():
+        return NOT_MEASURED
+    told = [text for text in findings.apart(message.read_text(encoding="utf-8"))[0] if text.startswith(f"error: {words_of_kinds()[kind]}:")]
+    if not told:
+        raise Unfillable(f"{message.relative_to(ROOT)} has no finding of the kind {kind}: run make findings")
+    shown = re.sub(r" *// <- here$", "", told[0], flags=re.M)
+    said = sanitizers_on(kind)
+    return f"[{lines[0].removeprefix('// ')}](../{path.relative_to(ROOT)})\n\n```cuda\n{code}\n```\n\n```\n{shown}\n```" + (f"\n\n{said}" if said else "")
+
+
+SUITES = {"indigo": "Indigo", "scor": "ScoR's microbenchmarks", "barracuda": "Barracuda's tests"}
+LABELS = {"race": "races", "memory": "wrong accesses", "clean": "right"}
+
+
+def suites(_):
+    """What the checker says of three public suites, as `make suite` wrote it: by their labels, and by our reading of them."""
+    read_as, lines = read(ROOT / "tests/suites/adjudicated.csv"), []
+    for name, title in SUITES.items():
+        tests = suite.tests(name, read(ROOT / f"tests/suites/{name}.csv"))
+        found = [(same[0]["label"], suite.reading(name, test, same[0]["label"], read_as), same) for test, same in tests.items()]
+        for label, words in LABELS.items():
+            those = [(reading, same) for of_label, reading, same in found if of_label == label]
+            if not those:
+                continue
+            outcomes = Counter(suite.outcome(same, label) for _, same in those)
+            ours = [suite.outcome(same, label) for _, reading, same in found if reading == label]
+            good = "silent" if label == "clean" else "told"
+            lines.append([title, words, str(len(those)), str(outcomes[good]), str(outcomes["not built"]), str(len(ours)), str(ours.count(good))])
+    return table(["suite", "label", "tests", "as the label says", "not built", "after reading the labels", "as we read them"], lines, words=2)
+
+
+def disputed(_):
+    """Which labels of the suites we read otherwise, and why."""
+    rows = read(ROOT / "tests/suites/adjudicated.csv")
+    lines = []
+    for row in rows:
+        tests = suite.tests(row["suite"], read(ROOT / f"tests/suites/{row['suite']}.csv"))
+        count = sum(suite.adjudicated_by(row["suite"], test, same[0]["label"], rows) is row for test, same in tests.items())
+        lines.append([SUITES[row["suite"]], f"`{row['program']}`", LABELS[row["label"]], LABELS.get(row["reading"], row["reading"]), row["reason"], str(count)])
+    return table(["suite", "tests", "label", "our reading", "why", "how many"], lines, words=5)
+
+
+def mistakes_found(_):
+    """Mistakes in public code that the checker found, read and confirmed."""
+    return table(["program", "place", "what", "kind", "told upstream"],
+                 [[row["program"], f"`{row['place']}`", row["what"], row["kind"], row["told"]] for row in read(ROOT / "tests/suites/found.csv")], words=5)
+
+
 GROUPS = {"steps": "the steps, and CUB's reduction", "scan": "the steps of the prefix sum, and CUB's", "labs": "the labs", "programs": "tests/programs",
           "CUB": "CUB: reduce, scan, sort, select, segmented reduce, histogram", "Thrust": "Thrust: reduce, scan, sort, stable sort by key, copy_if, unique"}
 
@@ -597,7 +689,7 @@ def outcome(step, number):
 
 
 KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, busy, little, limits, sizes, finish, ends,
-                                                      against, peers, sass, simulator, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, scannumbers, scanladder, scanover)} | {"try": outcome}
+                                                      against, peers, sass, simulator, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, suites, disputed, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
 def made(kind, step, words):

@@ -1,12 +1,8 @@
-#!/usr/bin/env python3
-"""What the simulator's checker says on a program's stderr, apart from what else stands there.
-
-findings.py FILE REST   prints the findings in FILE, each once, and writes the other lines into REST"""
+"""What the simulator's checker says on a program's stderr, apart from what else stands there."""
 
 import os
 import re
 import sys
-from pathlib import Path
 
 STATUS = 88  # with which a program with findings ends
 COLOUR = re.compile("\033\\[[0-9;]*m")
@@ -48,13 +44,3 @@ def fresh(findings, told):
 def how_many(others):
     """The line in which a program says at its end how many findings there are."""
     return next((line for line in reversed(others) if re.match(r"\d+ findings?\b", line)), "findings")
-
-
-def main():
-    found, others = apart(Path(sys.argv[1]).read_text(encoding="utf-8", errors="replace"))
-    Path(sys.argv[2]).write_text("".join(f"{line}\n" for line in others), encoding="utf-8")
-    print(*fresh(found, set()), sep="\n", end="\n" if found else "")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,7 @@
 """The simulator's checker: a student's mistakes, the steps with one line removed, and the steps as they are.
 
 Each program in tests/mistakes begins with the message one would wish for: `finds:` a kind of finding and words that it has to
-contain, `also:` kinds that may be reported beside it. Its places are the lines that end with `// <- here`."""
+contain, `also:` kinds that may be reported beside it, `with:` settings. Its places are the lines that end with `// <- here`."""
 
 import json
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import tables
 from test_simulator import ROOT, STEPS, build, run
 
 MISTAKES = sorted((ROOT / "tests/mistakes").glob("*.cu"))
@@ -16,7 +17,7 @@ HERE = "// <- here"
 FINDINGS_STATUS = 88
 STEP = {step.name[4:6]: step for step in STEPS}
 # All programs are one, so that nvcc runs once: each has a namespace, and its main another name there.
-INCLUDED = "#include <cstdio>\n#include <cstring>\n#include <algorithm>\n#include <cuda/atomic>\n#include <cuda_pipeline.h>\n"
+INCLUDED = "#include <cstdio>\n#include <cstring>\n#include <algorithm>\n#include <cuda/atomic>\n#include <cuda/barrier>\n#include <cuda_pipeline.h>\n"
 DRIVER = """
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
@@ -111,10 +112,10 @@ def program(tmp_path_factory):
     return build(folder / "all.cu", folder / "all", "-lineinfo")
 
 
-def findings(program, tmp_path, name):
+def findings(program, tmp_path, name, **settings):
     """What a program reports, and what it says."""
     file = tmp_path / "findings.json"
-    result = run(program, name, SIM_FINDINGS=str(file))
+    result = run(program, name, SIM_FINDINGS=str(file), **settings)
     found = json.loads(file.read_text())["findings"] if file.exists() else []
     assert result.returncode == (FINDINGS_STATUS if found else 0), result.stderr
     return found, result.stderr
@@ -140,12 +141,15 @@ def test_a_mistake_is_reported_as_one_would_wish(file, program, tmp_path):
     kind, phrase = re.search(r'^// finds: (\S+) "(.+)"$', "\n".join(source), re.M).groups()
     also = " ".join(re.findall(r"^// also: (.*)", "\n".join(source), re.M)).split()
     marked = {number for number, line in enumerate(source, 1) if line.endswith(HERE)}
-    found, stderr = findings(program, tmp_path, file.stem)
+    settings = dict(re.findall(r"^// with: (\w+)=(.*)$", "\n".join(source), re.M))
+    found, stderr = findings(program, tmp_path, file.stem, **settings)
     assert {one["kind"] for one in found} <= {kind, *also}, found
     wished = [one for one in found if one["kind"] == kind and lines_of(one, file.stem) == marked]
     assert wished, found
     assert any(phrase in one["title"] + one["hint"] for one in wished), wished
     check_message(wished[0], stderr, file.stem, source)
+    shown = tables.MESSAGES / f"{file.stem}.txt"
+    assert not shown.exists() or tables.kept_message(re.sub(r"program_\d+::|, called from all\.cu:\d+", "", stderr)) == shown.read_text(), "docs/findings.md shows another message: make findings tables"
 
 
 @pytest.mark.parametrize("name", CHANGED)

@@ -38,6 +38,13 @@ def test_differences_in_the_words_are_those_of_the_tables(page):
         assert abs(float(a) - float(b) - float(c)) < 1e-9, f"{a} − {b} is not {c}"
 
 
+def test_every_kind_of_finding_is_explained():
+    """Broken: the checker has a kind of finding of which docs/findings.md knows nothing, or shows no example."""
+    sections = re.split(r"^## ", text_of(ROOT / "docs/findings.md"), flags=re.M)[1:]
+    for kind, section in zip(tables.words_of_kinds(), sections, strict=True):
+        assert section.startswith(f"{kind}\n") and f"<!-- finding {kind} " in section and "**Fix:**" in section, kind
+
+
 def test_every_program_has_a_page():
     """Broken: a step came without its lesson."""
     for program in PROGRAMS:

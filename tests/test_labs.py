@@ -16,7 +16,7 @@ import pytest
 from test_simulator import build, build_together, told
 from test_steps import ROOT, changed_lines, split
 
-from scripts.ladder import labs
+from scripts.ladder import execute, labs
 import tables
 from scripts.ladder import tries
 
@@ -245,11 +245,13 @@ def test_charts_are_drawn(tmp_path):
 def test_all_ways_to_end_are_told_apart(tmp_path):
     """Broken: a program that fails, hangs or crashes passes for a good one."""
     for text, expected in (("exit 0", "PASS"), ("echo 'FAIL: 1 is wrong' >&2; exit 1", "FAIL"), ("exit 77", "SKIP"), ("exit 2", "REFUSED"),
-                           ("kill -SEGV $$", "CRASH"), ("exec sleep 1000.5", "HANG"), ("exit 88", "FINDING")):
+                           ("kill -SEGV $$", "CRASH"), ("echo 'error: race' >&2; exec sleep 1000.5", "HANG"), ("exit 88", "FINDING")):
         program = tmp_path / "program"
         program.write_text(f"#!/bin/bash\n{text}\n")
         program.chmod(0o755)
-        assert labs.run_program([str(program)], 1, tmp_path / "counters")[0] == expected
+        assert execute.run([program], 1, {}).status == expected
+        if expected == "HANG":
+            assert execute.run([program], 1, {}).found == ["error: race"]  # what was found until then is shown
     assert subprocess.run(["pgrep", "-fx", "sleep 1000.5"], capture_output=True).returncode == 1
 
 
@@ -262,7 +264,7 @@ def test_findings_are_shown_whole(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(labs, "command", lambda source, simulated: [str(program)])
     options = argparse.Namespace(size="1", simulated=True, nvcc="nvcc", time_limit=5)
     status, _, _ = labs.run_step(labs.sources("rowscale")[0], options, tmp_path)
-    assert status == "FINDING" and capsys.readouterr().out == f"    FINDING  1 finding:\n{message}\n"
+    assert status == "FINDING" and capsys.readouterr().out == f"    FINDING  1 finding (docs/findings.md explains them):\n{message}\n"
 
 
 def test_what_is_no_table_is_not_taken_for_one():

@@ -69,7 +69,7 @@ def test_findings_are_shown_whole_and_once(run_all, tmp_path):
     result = run([*command, "--simulated"])
     assert statuses(tmp_path / "out/run-all.csv")[0] == "FINDING" and "CRASH" not in result.stdout
     line, *message = result.stdout.splitlines()[1:9]
-    assert line.endswith("FINDING  3 findings:") and message[0].endswith("race in shared memory:\033[0m two threads")
+    assert line.endswith("FINDING  3 findings (docs/findings.md explains them):") and message[0].endswith("race in shared memory:\033[0m two threads")
     assert message[1:3] == ["  --> reduce.cu:19: thread (1,0,0) of kernel reduce<1>", "    19 |     sum"]
     assert message[4:] == ["  --> reduce.cu:23: thread (1,0,0) of kernel reduce<1>", "    19 |     sum", "  = a barrier is missing"]
 

@@ -19,14 +19,16 @@ def run(words, limit_s, environment):
     try:
         printed, said = child.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired:
-        return Outcome("HANG", "", f"no end after {limit_s} s: it hangs, or N is too large for TIME_LIMIT", [])
+        os.killpg(child.pid, signal.SIGKILL)
+        found, _ = findings.apart(child.communicate()[1])
+        return Outcome("HANG", "", f"no end after {limit_s} s: it hangs, or N is too large for TIME_LIMIT", findings.fresh(found, set()))
     finally:
         if child.poll() is None:
             os.killpg(child.pid, signal.SIGKILL)
             child.communicate()
     found, others = findings.apart(said)
     status = STATUSES.get(child.returncode, "CRASH")
-    why = findings.how_many(others) + ":" if status == "FINDING" else (others or [""])[0].removeprefix("FAIL: ")
+    why = f"{findings.how_many(others)} (docs/findings.md explains them):" if status == "FINDING" else (others or [""])[0].removeprefix("FAIL: ")
     if status == "CRASH":
         why = f"exit status {child.returncode if child.returncode >= 0 else 128 - child.returncode} {why}".rstrip()
     return Outcome(status, printed, why, findings.fresh(found, set()))
