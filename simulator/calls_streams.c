@@ -354,8 +354,8 @@ API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsi
 static void say_that_time_is_none(void)
 {
     fprintf(stderr, "simulator: cudaEventElapsedTime gave NaN: the simulator counts what kernels do and has no "
-                    "clock; how long they take, "
-                    "only a GPU tells\n");
+                    "clock; how long they take, only a GPU tells. What the program computes from that is NaN, too, "
+                    "and may fail its checks\n");
 }
 
 void sim_wait_in_graph(cudaEvent_t event)

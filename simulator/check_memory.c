@@ -833,13 +833,15 @@ static void use_large_pages(void *memory, size_t bytes)
 
 static Line *lines_of(Allocation *a)
 {
-    if (a->lines)
-        return a->lines;
-    Line *lines = sim_new_lines(a->bytes), *none = NULL;
+    Line *known = __atomic_load_n(&a->lines, __ATOMIC_ACQUIRE);
+    if (known)
+        return known;
+    Line *lines = sim_new_lines(a->bytes);
     use_large_pages(lines, a->bytes / LINE_BYTES * sizeof *lines);
-    if (!__atomic_compare_exchange_n(&a->lines, &none, lines, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        sim_free_lines(lines, 0);
-    return a->lines;
+    if (__atomic_compare_exchange_n(&a->lines, &known, lines, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return lines;
+    sim_free_lines(lines, 0);
+    return known; // another host thread was first
 }
 
 static bool starts_unwritten(const Allocation *a)
