@@ -178,8 +178,19 @@ static bool begins_behind(const Program *program, const Instr *copy, const Instr
     return use < copy && k == copy;
 }
 
-static void hint_of(const Race *race, const Program *program, const Instr *i, const Instr *j, bool shared, char *hint,
-                    size_t space)
+// Whether a lane stores what lies there already.
+static bool stores_same(const Check *check, int lane)
+{
+    const Instr *i = check->i;
+    bool same = i->run == sim_store;
+    for (int k = 0; same && k < i->count; k++)
+        same = memcmp(check->w->lanes + i->list[k] + (size_t)lane * i->register_bytes,
+                      check->access->pointer[lane] + (size_t)k * i->bytes, i->bytes) == 0;
+    return same;
+}
+
+static void hint_of(const Race *race, const Program *program, const Instr *i, const Instr *j, bool shared, bool same,
+                    char *hint, size_t space)
 {
     const Epoch *a = &race->earlier, *b = &race->later;
     const bool same_block = a->block == b->block, same_warp = same_block && a->warp == b->warp;
@@ -200,6 +211,10 @@ static void hint_of(const Race *race, const Program *program, const Instr *i, co
     else if (is_strong(a) != is_strong(b))
         snprintf(hint, space, "one of them is atomic or volatile, the other is not; and nothing orders them %s",
                  between);
+    else if (same && i == j)
+        snprintf(hint, space,
+                 "both write the same value, and it is a race all the same: atomicExch, or a store through "
+                 "cuda::atomic_ref, lets many threads set a flag; or its index reaches another thread's part");
     else if (same_warp)
         snprintf(hint, space, "no __syncthreads() %s, or __syncwarp() if one warp is alone concerned%s", between,
                  shared ? "" : "; a common sum wants atomicAdd");
@@ -240,7 +255,8 @@ static void report(const Check *check)
     snprintf(title, sizeof title, "two threads%s use the same bytes, one of them writes, and nothing orders them",
              !same_block ? " of different blocks" : race->earlier.warp == race->later.warp ? " of a warp" : "");
     hint_of(race, launch->kernel->program, sim_instruction_at(race->earlier.site),
-            sim_instruction_at(race->later.site), check->shared, hint, sizeof hint);
+            sim_instruction_at(race->later.site), check->shared,
+            stores_same(check, __builtin_ctz(race->later.lanes)), hint, sizeof hint);
     if (race->stale) {
         snprintf(title, sizeof title, "a load for memory that is only read need not see what its own kernel has written");
         snprintf(hint, sizeof hint,
@@ -1353,9 +1369,26 @@ static bool is_all_common(const Check *check, const Line *lines, uint32_t mask, 
     return true;
 }
 
+// Whether lanes access the part of shared memory that CUDA reserves for cooperative groups. What lies there when a block
+// begins is the library's affair, and so is that its tiles of several warps let a shuffle order their accesses.
+static bool is_reserved(const Launch *launch, const Block *owner, const Access *access, uint32_t mask)
+{
+    return owner && launch->module->uses_reserved_shared &&
+           access->pointer[__builtin_ctz(mask)] - owner->shared >= (int64_t)launch->reserved_shared;
+}
+
+static void say_reserved_race(void)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&said))
+        fprintf(stderr,
+                "simulator: cooperative groups let a shuffle order what tiles of more than 32 threads do in shared "
+                "memory of their own, which PTX does not promise: the library's affair, no finding\n");
+}
+
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a)
 {
-    const bool shared = owner != NULL;
+    const bool shared = owner != NULL, reserved = is_reserved(w->block->launch, owner, access, mask);
     const EpochKind kind = kind_of(i, access);
     if (i->run == sim_store && mask != access->mask && mask & access->mask & -access->mask)
         sim_advance_time(w->block); // as check_anywhere does: the lanes come one by one, this is the first
@@ -1376,7 +1409,7 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     Line *lines = shared ? owner->lines : lines_of(a);
     const uint8_t *base = shared ? owner->shared : a->memory;
     const bool plain = kind == PLAIN_READ || kind == PLAIN_WRITE, in_words = access->bytes % 4 == 0,
-               values = shared || starts_unwritten(a);
+               values = a ? starts_unwritten(a) : !reserved;
     const bool row = in_words ? plain || is_under_way(&check.epoch) : plain && access->bytes < 4;
     const bool reads = check.by_barriers && kind == PLAIN_READ && in_words && access->bytes <= access->alignment;
     if (!shared && reads && is_all_common(&check, lines, mask, base, values))
@@ -1396,7 +1429,9 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     const bool read_only = a && i->flags & READ_ONLY && i->run == sim_load;
     if (read_only && !check.race.found && atomic_load_explicit(&a->written_in, memory_order_relaxed) == check.run)
         check_read_only(&check, lines, mask, base);
-    if (check.race.found) {
+    if (check.race.found && reserved) {
+        say_reserved_race();
+    } else if (check.race.found) {
         sim_note_race(w->block, check.race.earlier.site, check.race.later.site);
         sim_await_turn(w->block); // a block that runs ahead in vain has no race
         report(&check);

@@ -2,6 +2,7 @@
 #include "cases.h"
 
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 
 namespace cg = cooperative_groups;
 enum { THREADS = 128 };
@@ -211,7 +212,29 @@ template <Group kind> static void run_groups()
     finish_and_free(out);
 }
 
+// Tiles of two warps, which meet and reduce in memory of the library's own.
+template <bool meets> __global__ void tiles_of_two_warps(int *out)
+{
+    __shared__ cg::block_tile_memory<THREADS> memory;
+    __shared__ int sums[THREADS];
+    const auto tile = cg::tiled_partition<64>(cg::this_thread_block(memory));
+    const unsigned tid = threadIdx.x;
+    sums[tid] = cg::reduce(tile, (int)tid, cg::plus<int>());
+    if (meets)
+        tile.sync();
+    out[tid] = sums[tid ^ 32] + tile.shfl((int)tid, 5);
+}
+
+template <bool meets> static void run_tiles_of_two_warps()
+{
+    int *out = zeros<int>(THREADS);
+    tiles_of_two_warps<meets><<<1, THREADS>>>(out);
+    finish_and_free(out);
+}
+
 static const Case CASES[] = {
+    {"tiles-of-two-warps", run_tiles_of_two_warps<true>},
+    {"tiles-of-two-warps-no-sync", run_tiles_of_two_warps<false>},
     {"halves", run_halves<OWN_HALF>},
     {"halves-across", run_halves<OTHER_HALF>},
     {"halves-whole-block", run_halves<WHOLE_BLOCK_BARRIER>},
