@@ -203,6 +203,7 @@ static void start_block(Block *b, uint64_t place)
     b->index.y = (unsigned)(number / launch->grid.x % launch->grid.y);
     b->index.z = (unsigned)(number / launch->grid.x / launch->grid.y);
     b->live = b->threads;
+    b->patience = SIM_PATIENCE;
     memset(b->barriers, 0, sizeof b->barriers);
     memset(b->shared, 0xff, launch->shared_bytes); // what nobody wrote is NaN, the same in every run
     if (b->check)
@@ -211,7 +212,7 @@ static void start_block(Block *b, uint64_t place)
     sim_use_local(b, launch->kernel->local_bytes);
     for (int n = 0; n < b->warp_count; n++) {
         const uint32_t rest = b->threads - (uint32_t)n * LANES;
-        b->warps[n].instructions = 0;
+        b->warps[n].instructions = b->warps[n].unfair = 0;
         b->warps[n].awaited.expected = 0;
         sim_start_warp(&b->warps[n], rest >= LANES ? ALL_LANES : (1u << rest) - 1);
     }

@@ -220,6 +220,7 @@ void sim_find_loops(Arena *arena, Program *p, const Flow *f)
         mark_asked(p, f, list, count, marked, AWAITED);
         for (const Instr *i = &p->code[turn->target]; i < turn; i++) // blocks between that leave it, too
             note(&does, i);
+        turn->loop |= does.asks ? ASKS_IN_LOOP : 0;
         turn->loop |= does.writes ? 0 : does.asks ? QUIET_LOOP | ASKING_LOOP : QUIET_LOOP;
         for (uint32_t k = 0; k < count; k++)
             inside[list[k]] = false;

@@ -255,7 +255,7 @@ enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, RELU = 8, SIGNED_VALUE = 16, COMBI
 
 // Instr.loop: the branch turns a loop that changes nothing in memory; that also asks there what others did; some lanes
 // may leave a loop by it that loads or stores; what is loaded decides whether a loop goes on
-enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4, AWAITED = 8, DECIDES = 16 };
+enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4, AWAITED = 8, DECIDES = 16, ASKS_IN_LOOP = 64 };
 
 typedef struct CallSite {
     const Function *callee; // NULL: the address is in a register
@@ -541,6 +541,7 @@ typedef enum Waiting { RUNS, WAITS_FOR_PATHS, WAITS_AT_BARRIER, WAITS_AT_CLUSTER
 typedef struct Path { // lanes of a warp that run together
     uint32_t mask, pc, join;
     Waiting waiting;
+    uint32_t overlooked; // so many times that the warp was looked at, while its lanes could have gone on
     uint32_t served;   // of lanes that wait for others: those that have had their result
     int barrier, children;
     uint32_t jumped, landed; // where it was before its last jump, or NOWHERE, and where that led
@@ -579,6 +580,7 @@ struct Warp {
     } awaited; // at the mbarrier that it asked
     int number;
     uint64_t instructions;
+    uint64_t unfair; // instructions since it was looked at last whether lanes are overlooked
     uint32_t undefined; // registers that hold what nobody wrote: these,
     struct Undefined *values;
     struct AsyncCopy *copies; // of cp.async, that their threads have not waited for, in order
@@ -587,6 +589,9 @@ struct Warp {
     uint64_t bulk_groups[LANES]; // of these, that each lane has committed
 };
 
+// Lanes that could go on do so at the latest after twice so many instructions of their warp, if those that run in their
+// place go round a loop that asks what others did; in a block where that has happened, sooner and sooner.
+enum { SIM_PATIENCE = 1 << 18, SIM_LEAST_PATIENCE = 1 << 11 };
 // Makes the lanes of `live` ready to run the kernel's first instruction.
 void sim_start_warp(Warp *w, uint32_t live);
 // Runs a warp until it ends or waits, or for a while. False if it could do nothing.
@@ -698,6 +703,7 @@ typedef struct Block {
     uint8_t *local_written;   // for the checker: a byte for each of local memory
     struct Line *lines;       // of shared memory,
     struct BlockCheck *check; // and what else the checker keeps; NULL: nothing is checked
+    uint64_t patience; // instructions of a warp until lanes may count as overlooked
     Passer passers[8];
     uint32_t passer; // found so many times
     size_t local_used; // of a thread: so much has been given to functions, and was poison then

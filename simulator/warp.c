@@ -362,20 +362,33 @@ uint32_t sim_wanted_lanes(const Warp *w)
     return wanted;
 }
 
+// The lanes that have come to the join at which a path waits.
+static uint32_t lanes_at_join(const Warp *w, const Path *p)
+{
+    uint32_t arrived = p->waiting == WAITS_FOR_PATHS ? p->mask & w->live : 0;
+    for (const Path *q = w->paths; q && arrived; q = q->next)
+        arrived &= q->parent == p ? ~q->mask : ALL_LANES;
+    return arrived;
+}
+
+// Lets these lanes go on without the others.
+static void open_join(Warp *w, Path *p, uint32_t arrived)
+{
+    p->mask &= ~arrived;
+    if (p->parent)
+        p->parent->children++;
+    Path *opened = new_path(w, p->parent, p->frame, arrived, p->pc, p->join);
+    opened->jumped = p->jumped;
+    opened->landed = p->landed;
+}
+
 bool sim_open_join(Warp *w, uint32_t wanted)
 {
     for (Path *p = w->paths; p; p = p->next) {
-        uint32_t arrived = p->waiting == WAITS_FOR_PATHS ? p->mask & w->live : 0;
-        for (const Path *q = w->paths; q && arrived; q = q->next)
-            arrived &= q->parent == p ? ~q->mask : ALL_LANES;
+        const uint32_t arrived = lanes_at_join(w, p);
         if (!(arrived & wanted))
             continue;
-        p->mask &= ~arrived;
-        if (p->parent)
-            p->parent->children++;
-        Path *opened = new_path(w, p->parent, p->frame, arrived, p->pc, p->join);
-        opened->jumped = p->jumped;
-        opened->landed = p->landed;
+        open_join(w, p, arrived);
         return true;
     }
     return false;
@@ -691,6 +704,53 @@ bool sim_give_way(Warp *w)
     return sim_open_join(w, ALL_LANES);
 }
 
+// ---- Fairness
+
+// Whether the path goes round a loop that asks what others did, perhaps in a function that was called there.
+static bool asks_in_loop(const Path *p)
+{
+    uint32_t at = p->pc;
+    for (const Frame *f = p->frame; f; f = f->caller) {
+        const Program *program = f->function->program;
+        for (uint32_t k = at; k < program->count; k++)
+            if (program->code[k].control == BRANCH && program->code[k].target <= at && program->code[k].loop & ASKS_IN_LOOP)
+                return true;
+        at = f->caller ? (uint32_t)(f->call - f->caller->function->program->code) : 0;
+    }
+    return false;
+}
+
+static bool waits_for(const Path *p, const Path *child)
+{
+    while (child && child != p)
+        child = child->parent;
+    return child == p;
+}
+
+// Lets lanes go on that could have all the while, but that the path that runs keeps back, as it asks for something that
+// they may have to bring.
+static void let_overlooked_go(Warp *w, Path *runs)
+{
+    Path *longest = NULL;
+    w->unfair = 0;
+    if (!runs->next && w->paths == runs)
+        return;
+    for (Path *q = w->paths; q; q = q->next) {
+        const bool could = q->waiting == RUNS || (waits_for(q, runs) && lanes_at_join(w, q));
+        q->overlooked = q != runs && could ? q->overlooked + 1 : 0;
+        if (q->overlooked > 1 && (!longest || q->overlooked > longest->overlooked))
+            longest = q;
+    }
+    if (!longest || runs->waiting != RUNS || !asks_in_loop(runs))
+        return;
+    Block *b = w->block;
+    b->patience = b->patience / 2 > SIM_LEAST_PATIENCE ? b->patience / 2 : SIM_LEAST_PATIENCE;
+    longest->overlooked = 0;
+    put_last(w, runs);
+    if (longest->waiting == WAITS_FOR_PATHS)
+        open_join(w, longest, lanes_at_join(w, longest));
+}
+
 // ---- Running
 
 static void branch_by_index(Warp *w, Path *p, const Instr *i, uint32_t mask)
@@ -893,10 +953,14 @@ bool sim_run_warp(Warp *w)
         w->path = p;
         progress = true;
         const int before = turn;
+        p->overlooked = 0;
         turn = run_path(w, p, turn);
         watch_path(w, p, (uint64_t)(before - turn));
+        w->unfair += (uint64_t)(before - turn);
         if (w->yields)
             put_last(w, p);
+        if (w->unfair > w->block->patience && (p = sim_next_path(w)))
+            let_overlooked_go(w, p);
     }
     return progress;
 }

@@ -109,9 +109,33 @@ __global__ void tries(int *p, int turns, int stop, bool asserts)
     }
 }
 
+// Each of 32 lanes takes a lock, and waits for it in a loop of its own kind.
+__global__ void locks(int *p, int kind)
+{
+    int *lock = p + 1, *never = p + 2;
+    while (atomicExch(lock, 1) != 0) {
+        if (kind == 0)
+            __nanosleep(10);
+        unsigned pause = 8;
+        while (kind == 1 && *(volatile int *)lock) {
+            __nanosleep(pause);
+            pause += pause < 256;
+            if (clock64() == 0)
+                *never = -1;
+        }
+        if (kind == 2)
+            for (const long long start = clock64(); clock64() - start < 50;)
+                ;
+    }
+    __threadfence();
+    ++*p;
+    __threadfence();
+    atomicExch(lock, 0);
+}
+
 int main(int, char **arguments)
 {
-    int *p;
+    int *p, taken;
     cudaMalloc(&p, 4096);
     cudaMemset(p, 0, 4096);
     switch (arguments[1][0]) {
@@ -122,6 +146,12 @@ int main(int, char **arguments)
     case 't':
         tries<<<1, 64>>>(p, 3, -1, true);
         tries<<<1, 64>>>(p, 3, -1, false);
+        break;
+    case 'o':
+        for (int kind = 0; kind < 3; kind++)
+            locks<<<2, 32>>>(p, kind);
+        cudaMemcpy(&taken, p, sizeof taken, cudaMemcpyDeviceToHost);
+        printf("%d\n", taken);
         break;
     case 'l': leaves<<<3000, 1024>>>(p, p + 1); break;
     case 'n':

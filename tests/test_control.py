@@ -62,6 +62,12 @@ def test_a_way_out_of_a_loop_that_nobody_takes_does_not_part_lanes(program, tmp_
     assert [(row["kernel"], row["block_barriers"]) for row in rows] == [("tries", "12")] * 2
 
 
+@pytest.mark.parametrize("together", "01")
+def test_each_lane_gets_on_at_last(together, program):
+    """Broken: a lane that holds a lock never goes on, as the others of its warp wait for it in a loop that counts or reads the clock."""
+    assert run(program, "o", SIM_TOGETHER=together).stdout == "192\ncudaSuccess\n"
+
+
 @unsanitized  # which take memory of their own
 def test_threads_that_end_in_a_function_leave_nothing(program):
     """Broken: each block whose threads end in a function keeps the memory of its calls."""
