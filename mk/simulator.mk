@@ -28,6 +28,17 @@ build/sim/libcuda.so.1: $(SIM_OBJECTS)
 	$(Q)$(NVCC) -shared -cudart none -Xlinker -soname=libcuda.so.1 -o $@ $(SIM_OBJECTS) $(wordlist 2,99,$(SIM_LIBRARIES))
 	$(Q)ln -sf libcuda.so.1 build/sim/libcuda.so
 
+# What stands in for cuBLAS, by OpenBLAS, which PyPI has for machines without root.
+OPENBLAS := build/openblas/scipy_openblas32
+$(OPENBLAS)/include/cblas.h:
+	@echo 'installing OpenBLAS (scipy-openblas32 from PyPI) into build/openblas'
+	$(Q)python3 -m venv --clear build/openblas && build/openblas/bin/pip install --quiet 'scipy-openblas32==0.3.*'
+	$(Q)ln -sfn "$$(cd build/openblas && echo lib/python3*/site-packages/scipy_openblas32)" $(OPENBLAS) && touch $@
+
+build/sim/libcublas.a: libraries/cublas.c libraries/cublas_of_type.h libraries/include/cublas_v2.h simulator/library.h $(OPENBLAS)/include/cblas.h .sim-flags | build/sim/announced
+	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -I$(OPENBLAS)/include -o build/sim/objects/cublas.o $<
+	$(Q)rm -f $@ && ar rcs $@ build/sim/objects/cublas.o
+
 # A program of one's own: $(1) is check, build or run, $(2) sim or gpu.
 DEVICE_OPTIONS_sim = --folder build/sim --options '$(SIM_ONLY)' --libraries '$(SIM_LIBRARIES)'
 DEVICE_OPTIONS_gpu = --folder build --options '-lineinfo -arch=$(ARCH)'

@@ -164,6 +164,9 @@ cudaError_t sim_fill(const struct cudaMemsetParams *fill);
 // All copies and fills go through these: of bytes that lie where the program's addresses say.
 void sim_move_bytes(void *to, const void *from, size_t bytes);
 void sim_set_bytes(void *pointer, int value, size_t bytes);
+// The current operation has used these bytes, where the program's addresses say.
+void sim_note_read(const void *pointer, size_t bytes);
+void sim_note_write(const void *pointer, size_t bytes);
 
 // ---- calls_launch.c
 

@@ -55,6 +55,17 @@ static void note_use(const void *pointer, size_t bytes, UseKind how)
     sim_note_use(a, address, bytes, how);
 }
 
+void sim_note_read(const void *pointer, size_t bytes)
+{
+    note_use(pointer, bytes, READS);
+}
+
+void sim_note_write(const void *pointer, size_t bytes)
+{
+    sim_mark_written((uint64_t)(uintptr_t)pointer, bytes);
+    note_use(pointer, bytes, WRITES);
+}
+
 // What nobody wrote is copied as such.
 static void copy_written(uint64_t to, uint64_t from, size_t bytes)
 {

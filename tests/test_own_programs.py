@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from test_commands import make
-from test_steps import ROOT
+from test_steps import ROOT, unsanitized
 
 from scripts.build import program
 from scripts.build import counters_table
@@ -46,30 +46,47 @@ def test_libraries_of_nvidia_are_not_linked(monkeypatch):
 
 
 MISSING = """
-#include <cublas_v2.h>
+#include <cufft.h>
 extern "C" { int cudaFoo(); int cudaBar(); int cuFoo(); }
 void elsewhere(int);
-int main() { return cudaFoo() + cudaBar() + cublasCreate_v2() + cuFoo() + cublasBar(); }
+int main() { return cudaFoo() + cudaBar() + cufftPlan1d() + cuFoo() + cufftBar(); }
 """
 
 
 def test_what_is_missing_is_named(tmp_path):
     """Broken: a program that calls what the simulator lacks gets a page of the linker's errors, or not all names at once."""
     (tmp_path / "missing.cu").write_text(MISSING)
-    (tmp_path / "cublas_v2.h").write_text('extern "C" { int cublasCreate_v2(); int cublasBar(); }\n')
+    (tmp_path / "cufft.h").write_text('extern "C" { int cufftPlan1d(); int cufftBar(); }\n')
     (tmp_path / "other.cpp").write_text('extern "C" int cudaBar();\nvoid elsewhere(int);\nint other() { elsewhere(1); return cudaBar(); }\n')
     file, other = f"{tmp_path}/missing.cu", f"{tmp_path}/other.cpp"
-    result = make("-s", "sim", f"FILE={file} {other}", f"FLAGS=-lcublas -I{tmp_path}")
+    result = make("-s", "sim", f"FILE={file} {other}", f"FLAGS=-lcufft -I{tmp_path}")
     lines = [line for line in result.stderr.splitlines() if not line.startswith(("make", "another make"))]
     assert result.returncode == 2 and sorted(lines) == [
         f"nobody defines elsewhere(int) (called in {other}): is a file missing in FILE, or a library in FLAGS?",
-        f"the simulator has no cuBLAS (cublasCreate_v2, cublasBar, called in {file}): "
-        "write the kernel yourself, or use a library for the CPU, such as OpenBLAS",
+        f"the simulator has no cuFFT (cufftPlan1d, cufftBar, called in {file}): "
+        "write the kernel yourself, or use a library for the CPU, such as FFTW",
         f"the simulator has no cuFoo (called in {file}); simulator/covers.md lists the calls of the driver that it has",
         f"the simulator has no cudaBar (called in {file}, {other})", f"the simulator has no cudaFoo (called in {file})"], result.stderr
     (tmp_path / "missing.cu").write_text("#include <nccl_of_tests.h>\n")
     result = make("-s", "sim", f"FILE={file}")
     assert "the simulator has no NCCL (whose header" in result.stderr
+
+
+@unsanitized
+def test_cublas_is_done_on_the_host():
+    """Broken: a call of cuBLAS computes something else, is not linked by itself, or the checker sees neither what it reads and writes nor its stream."""
+    if subprocess.run(["make", "-s", "build/sim/libcublas.a"], cwd=ROOT, env=os.environ | {"COMPILING": "1"}, capture_output=True).returncode != 0:
+        pytest.skip("OpenBLAS could not be installed from PyPI")
+    result = make("-s", "sim", "FILE=tests/cublas.cu", "FLAGS=-O0")
+    assert result.returncode == 0 and "cuBLAS: the simulator's own, done by OpenBLAS on the host" in result.stdout, result.stderr
+    built = ROOT / "build/sim/programs/tests/cublas"
+    result = subprocess.run([built], capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (0, "PASS\n") and result.stderr.count("\n") == 1, result.stderr
+    for mistake, said in ("1", "cublasSgemm reads 64 bytes from byte 0 of the 1st cudaMalloc's 60 bytes on: 4 too many"), \
+            ("2", "cublasSgemm reads 64 bytes of device memory, and was given memory of the host"), \
+            ("3", "cublasScopy in stream 2 reads byte 0 of the 23rd cudaMalloc's 4096 bytes, which kernel fill in stream 1 may not have written yet"):
+        result = subprocess.run([built, mistake], capture_output=True, text=True)
+        assert result.returncode == 88 and said in result.stderr, (mistake, result.stderr)
 
 
 def test_what_two_files_define_is_named(tmp_path):

@@ -25,6 +25,11 @@ REFUSED = re.compile(r"(-o|--output-file|-arch|--gpu-architecture|-gencode|--gen
 # In the runtime's place stands the simulator, and NVIDIA's libraries need a GPU. None is linked: what is missing is said, call by call.
 NOT_LINKED = re.compile(rf"-l(cudart|cudadevrt|cuda\b|{'|'.join(missing_calls.LIBRARIES)}).*")
 
+# What stands in for cuBLAS, made when a program needs it; its header is for toolkits that have none.
+CUBLAS = "build/sim/libcublas.a"
+OPENBLAS = ROOT / "build/openblas/scipy_openblas32/lib"
+OWN_HEADERS = ["-Xcompiler", f"-idirafter,{ROOT}/libraries/include"]
+
 
 def fail(message):
     print(f"{Path(sys.argv[0]).name}: {message}", file=sys.stderr)
@@ -138,18 +143,33 @@ def link(objects, compiler, libraries, program, shown):
     return 1
 
 
+def cublas(names):
+    """What links cuBLAS's calls, where FLAGS ask for the library or a file includes its header: the simulator's own, which is compiled first."""
+    header = re.compile(r"^\s*#\s*include\s*[<\"]cublas(_v2|_api)?\.h", re.MULTILINE)
+    sources = (Path(name) for name in names if Path(name).suffix in SOURCES)
+    if "-lcublas" not in flags() and not any(header.search(source.read_text(errors="replace")) for source in sources):
+        return []
+    made = subprocess.run([ROOT / "scripts/build/one_at_a_time.sh", "make", "--no-print-directory", "-s", CUBLAS], cwd=ROOT,
+                          env=os.environ | {"COMPILING": "1"})
+    if made.returncode != 0:
+        fail("cuBLAS's calls are done by OpenBLAS, which could not be had")
+    print("cuBLAS: the simulator's own, done by OpenBLAS on the host (libraries/cublas.c)", flush=True)
+    return [ROOT / CUBLAS, f"-L{OPENBLAS}", "-lscipy_openblas", f"-Xlinker=-rpath={OPENBLAS}"]
+
+
 def build_for_simulator(names, options, program):
     """Compiles each file to an object, so that an undefined name can be put down to its file, and links."""
+    libraries = cublas(names)
     given = [word for word in flags() if not NOT_LINKED.fullmatch(word)]
     compiler = [options.nvcc, *(word for word in shlex.split(options.options) if word != "-lineinfo" or "-G" not in given)]
     with tempfile.TemporaryDirectory() as folder:
-        objects = compile_to_objects(names, [*compiler, *given], folder, options.show)
+        objects = compile_to_objects(names, [*compiler, *given, *OWN_HEADERS], folder, options.show)
         if objects is None:
             given.append("-rdc=true")
-            objects = compile_to_objects(names, [*compiler, *given], folder, options.show)
+            objects = compile_to_objects(names, [*compiler, *given, *OWN_HEADERS], folder, options.show)
         if wants_device_link(given):
             objects["-rdc=true"] = link_device_code(objects, compiler, folder, options.show)
-        return link(objects, compiler, [*given, *shlex.split(options.libraries)], program, options.show)
+        return link(objects, compiler, [*given, *libraries, *shlex.split(options.libraries)], program, options.show)
 
 
 def build_for_gpu(names, options, program):

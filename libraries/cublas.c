@@ -1,0 +1,386 @@
+// cublas.c: cuBLAS's usual calls, for the simulator: done on the host by OpenBLAS, each an operation of its stream.
+//
+// Results are right to rounding, and not NVIDIA's bit for bit. Matrices are stored by columns, as in cuBLAS.
+#include "include/cublas_v2.h"
+
+#include "library.h"
+
+#include <cblas.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct cublasContext {
+    cudaStream_t stream;
+    cublasPointerMode_t pointers;
+    cublasMath_t math;
+};
+
+double sim_half_value(uint16_t bits, bool brain);
+uint16_t sim_half_from_double(double value, int rounding);
+uint16_t sim_brain_from_double(double value, int rounding);
+
+#define API __attribute__((visibility("default")))
+// NVIDIA's header calls these functions so.
+#define V2(name) extern __typeof__(name) name##_v2 __attribute__((alias(#name), visibility("default")))
+#define NEED(condition)                          \
+    do {                                         \
+        if (!(condition))                        \
+            return CUBLAS_STATUS_INVALID_VALUE;  \
+    } while (0)
+#define NEED_HANDLE(handle)                        \
+    do {                                           \
+        if (!(handle))                             \
+            return CUBLAS_STATUS_NOT_INITIALIZED;  \
+    } while (0)
+
+// ---- The context
+
+API cublasStatus_t cublasCreate(cublasHandle_t *handle)
+{
+    static bool told;
+    NEED(handle);
+    if (!told)
+        fprintf(stderr, "simulator: cuBLAS's calls are done by OpenBLAS on the host; they are no kernels, and nothing "
+                        "in them is counted\n");
+    told = true;
+    scipy_openblas_set_num_threads(1); // so that sums come out the same on every machine
+    *handle = calloc(1, sizeof **handle);
+    return *handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
+}
+
+API cublasStatus_t cublasDestroy(cublasHandle_t handle)
+{
+    NEED_HANDLE(handle);
+    free(handle);
+    return cudaDeviceSynchronize() ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;
+}
+
+API cublasStatus_t cublasGetVersion(cublasHandle_t handle, int *version)
+{
+    (void)handle;
+    NEED(version);
+    *version = CUDART_VERSION / 1000 * 10000;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+API cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
+{
+    NEED_HANDLE(handle);
+    handle->stream = stream;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+#define GETTER(name, type, field)                                \
+    API cublasStatus_t name(cublasHandle_t handle, type *value)  \
+    {                                                            \
+        NEED_HANDLE(handle);                                     \
+        NEED(value);                                             \
+        *value = handle->field;                                  \
+        return CUBLAS_STATUS_SUCCESS;                            \
+    }
+GETTER(cublasGetStream, cudaStream_t, stream)
+GETTER(cublasGetPointerMode, cublasPointerMode_t, pointers)
+GETTER(cublasGetMathMode, cublasMath_t, math)
+
+API cublasStatus_t cublasSetPointerMode(cublasHandle_t handle, cublasPointerMode_t mode)
+{
+    NEED_HANDLE(handle);
+    NEED(mode == CUBLAS_POINTER_MODE_HOST || mode == CUBLAS_POINTER_MODE_DEVICE);
+    handle->pointers = mode;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+API cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode)
+{
+    NEED_HANDLE(handle);
+    handle->math = mode; // all arithmetic is as exact as the type
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+API cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace, size_t bytes)
+{
+    (void)workspace, (void)bytes; // none is needed
+    NEED_HANDLE(handle);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+V2(cublasCreate); V2(cublasDestroy); V2(cublasGetVersion); V2(cublasSetStream); V2(cublasGetStream);
+V2(cublasSetPointerMode); V2(cublasGetPointerMode); V2(cublasSetWorkspace);
+
+API const char *cublasGetStatusName(cublasStatus_t status)
+{
+    switch (status) {
+#define NAME(status) case status: return #status;
+        NAME(CUBLAS_STATUS_SUCCESS) NAME(CUBLAS_STATUS_NOT_INITIALIZED) NAME(CUBLAS_STATUS_ALLOC_FAILED)
+        NAME(CUBLAS_STATUS_INVALID_VALUE) NAME(CUBLAS_STATUS_ARCH_MISMATCH) NAME(CUBLAS_STATUS_MAPPING_ERROR)
+        NAME(CUBLAS_STATUS_EXECUTION_FAILED) NAME(CUBLAS_STATUS_INTERNAL_ERROR) NAME(CUBLAS_STATUS_NOT_SUPPORTED)
+        NAME(CUBLAS_STATUS_LICENSE_ERROR)
+#undef NAME
+    }
+    return "unknown";
+}
+
+API const char *cublasGetStatusString(cublasStatus_t status)
+{
+    return cublasGetStatusName(status);
+}
+
+// ---- Copies
+
+static cublasStatus_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, int rows,
+                                enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    NEED(rows >= 0 && to_pitch >= width && from_pitch >= width && width > 0);
+    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, (size_t)rows, kind, stream)
+               ? CUBLAS_STATUS_MAPPING_ERROR
+               : CUBLAS_STATUS_SUCCESS;
+}
+
+#define COPIES(way, kind)                                                                                              \
+    API cublasStatus_t cublas##way##VectorAsync(int n, int size, const void *x, int incx, void *y, int incy,           \
+                                                cudaStream_t stream)                                                   \
+    {                                                                                                                  \
+        NEED(incx > 0 && incy > 0 && size > 0);                                                                        \
+        return copy_rows(y, (size_t)incy * size, x, (size_t)incx * size, (size_t)size, n, kind, stream);               \
+    }                                                                                                                  \
+    API cublasStatus_t cublas##way##Vector(int n, int size, const void *x, int incx, void *y, int incy)                \
+    {                                                                                                                  \
+        const cublasStatus_t status = cublas##way##VectorAsync(n, size, x, incx, y, incy, NULL);                       \
+        return cudaStreamSynchronize(NULL) ? CUBLAS_STATUS_MAPPING_ERROR : status;                                     \
+    }                                                                                                                  \
+    API cublasStatus_t cublas##way##MatrixAsync(int m, int n, int size, const void *a, int lda, void *b, int ldb,      \
+                                                cudaStream_t stream)                                                   \
+    {                                                                                                                  \
+        NEED(m >= 0 && size > 0 && lda >= m && ldb >= m && lda > 0 && ldb > 0);                                        \
+        return m == 0 ? CUBLAS_STATUS_SUCCESS                                                                          \
+                      : copy_rows(b, (size_t)ldb * size, a, (size_t)lda * size, (size_t)m * size, n, kind, stream);    \
+    }                                                                                                                  \
+    API cublasStatus_t cublas##way##Matrix(int m, int n, int size, const void *a, int lda, void *b, int ldb)           \
+    {                                                                                                                  \
+        const cublasStatus_t status = cublas##way##MatrixAsync(m, n, size, a, lda, b, ldb, NULL);                      \
+        return cudaStreamSynchronize(NULL) ? CUBLAS_STATUS_MAPPING_ERROR : status;                                     \
+    }
+COPIES(Set, cudaMemcpyHostToDevice)
+COPIES(Get, cudaMemcpyDeviceToHost)
+
+// ---- Calls
+
+typedef struct Task { // what a call asks for, in the names of BLAS
+    int m, n, k, lda, ldb, ldc; // of vectors the distances of their elements are lda and ldb
+    const void *a, *b;
+    void *c;
+    bool scalars_on_device;
+    const void *alpha, *beta; // of the device;
+    double alpha_value, beta_value; // of the host
+    void *result;
+    cublasOperation_t transa, transb;
+    cublasSideMode_t side;
+    cublasFillMode_t fill;
+    cublasDiagType_t diagonal;
+    cudaDataType types[3]; // of cublasGemmEx, whose scalars are
+    bool scalars_are_half, scalars_are_double;
+} Task;
+
+static enum CBLAS_TRANSPOSE as_trans(cublasOperation_t o)
+{
+    return o == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
+}
+
+static enum CBLAS_UPLO as_fill(cublasFillMode_t fill)
+{
+    return fill == CUBLAS_FILL_MODE_UPPER ? CblasUpper : CblasLower;
+}
+
+static enum CBLAS_SIDE as_side(cublasSideMode_t side)
+{
+    return side == CUBLAS_SIDE_LEFT ? CblasLeft : CblasRight;
+}
+
+static UsedMemory matrix(const void *a, int rows, int columns, int ld, size_t size, bool reads, bool writes)
+{
+    const bool dense = ld == rows; // one piece
+    return (UsedMemory){a, (size_t)rows * (dense ? (size_t)columns : 1) * size, (size_t)ld * size,
+                     rows == 0 ? 0 : dense ? columns > 0 : (size_t)columns, reads, writes};
+}
+
+static UsedMemory vector(const void *x, int n, int inc, size_t size, bool reads, bool writes)
+{
+    const int apart = inc < 0 ? -inc : inc;
+    return apart <= 1 ? matrix(x, n, 1, n, size, reads, writes) : matrix(x, 1, n, apart, size, reads, writes);
+}
+
+static UsedMemory scalar(const void *x, size_t size, bool writes)
+{
+    return (UsedMemory){x, size, size, 1, !writes, writes};
+}
+
+typedef struct Call {
+    LibraryCall call;
+    Task task;
+} Call;
+
+static void add(LibraryCall *call, UsedMemory used)
+{
+    call->used[call->used_count++] = used;
+}
+
+// Its scalars and its result lie on the device, or are read now and written by the end.
+static void add_scalars(LibraryCall *call, Task *t, cublasHandle_t handle, size_t size)
+{
+    t->scalars_on_device = handle->pointers == CUBLAS_POINTER_MODE_DEVICE;
+    if (t->scalars_on_device && t->alpha)
+        add(call, scalar(t->alpha, size, false));
+    if (t->scalars_on_device && t->beta)
+        add(call, scalar(t->beta, size, false));
+    if (t->scalars_on_device && t->result)
+        add(call, scalar(t->result, size, true));
+    call->host_waits = !t->scalars_on_device && t->result;
+}
+
+static double value_of(const void *scalar, size_t size)
+{
+    return !scalar ? 0 : size == sizeof(double) ? *(const double *)scalar : *(const float *)scalar;
+}
+
+static cublasStatus_t perform(LibraryCall *call, Task *t, cublasHandle_t handle, const void *from, size_t size)
+{
+    add_scalars(call, t, handle, size);
+    if (!t->scalars_on_device) {
+        t->alpha_value = t->scalars_are_half ? sim_half_value(*(const uint16_t *)t->alpha, false) : value_of(t->alpha, size);
+        t->beta_value = t->scalars_are_half ? sim_half_value(*(const uint16_t *)t->beta, false) : value_of(t->beta, size);
+    }
+    call->stream = handle->stream;
+    call->from = from;
+    call->data = t;
+    call->data_bytes = sizeof *t;
+    return sim_call_library(call) ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;
+}
+#define PERFORM(size) perform(&call, &t, handle, __builtin_return_address(0), (size))
+#define CALL_OF(...) LibraryCall call = {.name = __func__, .work = (__VA_ARGS__)}
+
+static int at_least_1(int n)
+{
+    return n > 1 ? n : 1;
+}
+
+#define CONCATENATED(a, b, c) a##b##c
+#define NAMED(a, b, c) CONCATENATED(a, b, c)
+
+#define T float
+#define LETTER S
+#define SMALL s
+#include "cublas_of_type.h"
+#undef T
+#undef LETTER
+#undef SMALL
+#define T double
+#define LETTER D
+#define SMALL d
+#include "cublas_of_type.h"
+
+#define BOTH(name) V2(cublasS##name); V2(cublasD##name)
+BOTH(axpy); BOTH(scal); BOTH(copy); BOTH(swap); BOTH(dot); BOTH(nrm2); BOTH(asum);
+BOTH(gemv); BOTH(ger); BOTH(gemm); BOTH(symm); BOTH(syrk); BOTH(trsm);
+V2(cublasIsamax); V2(cublasIdamax); V2(cublasIsamin); V2(cublasIdamin);
+
+// ---- Products of halves: in double, rounded once
+
+static size_t size_of(cudaDataType type) // 0: not known here
+{
+    return type == CUDA_R_16F || type == CUDA_R_16BF ? 2 : type == CUDA_R_32F ? 4 : type == CUDA_R_64F ? 8 : 0;
+}
+
+static double element(const void *a, cudaDataType type, size_t k)
+{
+    return type == CUDA_R_32F   ? ((const float *)a)[k]
+           : type == CUDA_R_64F ? ((const double *)a)[k]
+                                : sim_half_value(((const uint16_t *)a)[k], type == CUDA_R_16BF);
+}
+
+static void set_element(void *a, cudaDataType type, size_t k, double value)
+{
+    if (type == CUDA_R_32F)
+        ((float *)a)[k] = (float)value;
+    else if (type == CUDA_R_64F)
+        ((double *)a)[k] = value;
+    else
+        ((uint16_t *)a)[k] = type == CUDA_R_16BF ? sim_brain_from_double(value, 0) : sim_half_from_double(value, 0);
+}
+
+static double *in_double(const void *a, cudaDataType type, int rows, int columns, int ld)
+{
+    double *values = malloc(((size_t)rows * (size_t)columns + 1) * sizeof *values);
+    if (!values)
+        abort();
+    for (int j = 0; j < columns; j++)
+        for (int i = 0; i < rows; i++)
+            values[(size_t)j * rows + i] = element(sim_memory_at(a), type, (size_t)j * ld + i);
+    return values;
+}
+
+static double scalar_of(const Task *t, const void *on_device, double value)
+{
+    if (!t->scalars_on_device)
+        return value;
+    const cudaDataType type = t->scalars_are_half ? CUDA_R_16F : t->scalars_are_double ? CUDA_R_64F : CUDA_R_32F;
+    return element(sim_memory_at(on_device), type, 0);
+}
+
+static void gemm_of_any(const void *data)
+{
+    const Task *t = data;
+    const bool a_as_is = t->transa == CUBLAS_OP_N, b_as_is = t->transb == CUBLAS_OP_N;
+    const int a_rows = a_as_is ? t->m : t->k, b_rows = b_as_is ? t->k : t->n;
+    const double alpha = scalar_of(t, t->alpha, t->alpha_value), beta = scalar_of(t, t->beta, t->beta_value);
+    double *a = in_double(t->a, t->types[0], a_rows, a_as_is ? t->k : t->m, t->lda);
+    double *b = in_double(t->b, t->types[1], b_rows, b_as_is ? t->n : t->k, t->ldb);
+    double *c = in_double(t->c, t->types[2], t->m, t->n, t->ldc);
+    scipy_cblas_dgemm(CblasColMajor, as_trans(t->transa), as_trans(t->transb), t->m, t->n, t->k, alpha, a,
+                      at_least_1(a_rows), b, at_least_1(b_rows), beta, c, at_least_1(t->m));
+    for (int j = 0; j < t->n; j++)
+        for (int i = 0; i < t->m; i++)
+            set_element(sim_memory_at(t->c), t->types[2], (size_t)j * t->ldc + i, c[(size_t)j * t->m + i]);
+    free(a), free(b), free(c);
+}
+
+static cublasStatus_t gemm_ex(cublasHandle_t handle, Task t, LibraryCall call, const void *from)
+{
+    NEED_HANDLE(handle);
+    for (int k = 0; k < 3; k++)
+        if (!size_of(t.types[k]))
+            return CUBLAS_STATUS_NOT_SUPPORTED;
+    const bool a_as_is = t.transa == CUBLAS_OP_N, b_as_is = t.transb == CUBLAS_OP_N;
+    const int a_rows = a_as_is ? t.m : t.k, b_rows = b_as_is ? t.k : t.n;
+    NEED(t.m >= 0 && t.n >= 0 && t.k >= 0 && t.alpha && t.beta);
+    NEED(t.lda >= at_least_1(a_rows) && t.ldb >= at_least_1(b_rows) && t.ldc >= at_least_1(t.m));
+    add(&call, matrix(t.a, a_rows, a_as_is ? t.k : t.m, t.lda, size_of(t.types[0]), true, false));
+    add(&call, matrix(t.b, b_rows, b_as_is ? t.n : t.k, t.ldb, size_of(t.types[1]), true, false));
+    add(&call, matrix(t.c, t.m, t.n, t.ldc, size_of(t.types[2]), true, true));
+    return perform(&call, &t, handle, from, t.scalars_are_half ? 2 : t.scalars_are_double ? 8 : 4);
+}
+
+API cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,
+                                int k, const void *alpha, const void *a, cudaDataType type_a, int lda, const void *b,
+                                cudaDataType type_b, int ldb, const void *beta, void *c, cudaDataType type_c, int ldc,
+                                cublasComputeType_t compute, cublasGemmAlgo_t algorithm)
+{
+    (void)algorithm;
+    CALL_OF(gemm_of_any);
+    return gemm_ex(handle, (Task){.m = m, .n = n, .k = k, .a = a, .lda = lda, .b = b, .ldb = ldb, .c = c, .ldc = ldc,
+                                  .alpha = alpha, .beta = beta, .transa = transa, .transb = transb,
+                                  .types = {type_a, type_b, type_c}, .scalars_are_half = compute == CUBLAS_COMPUTE_16F,
+                                  .scalars_are_double = compute == CUBLAS_COMPUTE_64F},
+                   call, __builtin_return_address(0));
+}
+
+API cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,
+                               int k, const void *alpha, const void *a, int lda, const void *b, int ldb,
+                               const void *beta, void *c, int ldc)
+{
+    CALL_OF(gemm_of_any);
+    return gemm_ex(handle, (Task){.m = m, .n = n, .k = k, .a = a, .lda = lda, .b = b, .ldb = ldb, .c = c, .ldc = ldc,
+                                  .alpha = alpha, .beta = beta, .transa = transa, .transb = transb,
+                                  .types = {CUDA_R_16F, CUDA_R_16F, CUDA_R_16F}, .scalars_are_half = true},
+                   call, __builtin_return_address(0));
+}
