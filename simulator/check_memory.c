@@ -189,6 +189,19 @@ static bool stores_same(const Check *check, int lane)
     return same;
 }
 
+// Whether the kernel also loads from where the instruction stores, as for a sum.
+static bool is_loaded(const Program *program, const Instr *store)
+{
+    const Operand *to = &store->statement->operands[0];
+    for (uint32_t k = 0; k < program->count; k++) {
+        const Instr *i = &program->code[k];
+        const Operand *from = i->run == sim_load ? &i->statement->operands[1] : NULL;
+        if (from && from->reg == to->reg && from->variable == to->variable && from->integer == to->integer)
+            return true;
+    }
+    return false;
+}
+
 static void hint_of(const Race *race, const Program *program, const Instr *i, const Instr *j, bool shared, bool same,
                     char *hint, size_t space)
 {
@@ -211,7 +224,7 @@ static void hint_of(const Race *race, const Program *program, const Instr *i, co
     else if (is_strong(a) != is_strong(b))
         snprintf(hint, space, "one of them is atomic or volatile, the other is not; and nothing orders them %s",
                  between);
-    else if (same && i == j)
+    else if (same && i == j && !is_loaded(program, i))
         snprintf(hint, space,
                  "both write the same value, and it is a race all the same: atomicExch, or a store through "
                  "cuda::atomic_ref, lets many threads set a flag; or its index reaches another thread's part");
