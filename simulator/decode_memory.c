@@ -38,8 +38,8 @@ static int elements_of(const Opcode *o)
     return COUNTS[sim_part_among(o, NAMES, 3)];
 }
 
-// The registers and constants that are loaded or stored. Registers may be wider than the elements in memory, but all
-// are alike, and constants get places as wide.
+// The registers and constants that are loaded or stored. Registers may be wider than the elements in memory (not
+// those of 128 bits), but all are alike, and constants get places as wide.
 static bool access_elements(Decoder *d, const Operand *elements, bool load, Instr *i)
 {
     i->list = sim_allocate(d->arena, (size_t)i->count * sizeof *i->list);
@@ -57,7 +57,7 @@ static bool access_elements(Decoder *d, const Operand *elements, bool load, Inst
         if (i->list[k] == NOWHERE && !sink)
             return false;
     }
-    return i->register_bytes >= i->bytes;
+    return i->register_bytes >= i->bytes && (i->register_bytes < 16 || i->bytes == 16);
 }
 
 // Parameters: a kernel's are the same for all lanes, a function's lie in its frame.

@@ -55,6 +55,36 @@ static const char *const WORDS[] = {"{", "}", "(", ")", "[", "]", ";", ",", ":",
     "brx.idx", ".branchtargets", "cvt.rn.f32.s32", "setp.lt.and.s32", "mbarrier.arrive.b64",
     "mbarrier.test_wait.parity.b64", "cp.async.bulk", "{%r1, %r2}", "[%rd1+4]", ".loc 1 2 3"};
 
+// A size, an offset or a kind in the headers of a fat binary or of its first entry becomes another one.
+static void damage_header(char *bytes, size_t size)
+{
+    static const size_t FIELDS[] = {0, 4, 6, 8, 16, 20, 24, 32};
+    const uint64_t values[] = {0, 1, 2, 15, 16, 20, size, size - 16, 1ull << 31, 1ull << 40, 1ull << 63, UINT64_MAX, UINT64_MAX - 15};
+    const uint64_t value = values[random_below(sizeof values / sizeof *values)];
+    const size_t field = FIELDS[random_below(sizeof FIELDS / sizeof *FIELDS)], width = (size_t)2 << random_below(3);
+    if (field + width <= size)
+        memcpy(bytes + field, &value, width);
+}
+
+// The first number behind a place of a text becomes another one. Returns the text's new size.
+static size_t damage_number(char *bytes, size_t size, size_t at)
+{
+    static const char *const NUMBERS[] = {"0", "1", "3", "31", "128", "4096", "65536", "65537", "1048576", "2147483648", "4294967295",
+                                          "4294967296", "9223372036854775807", "18446744073709551615", "99999999999999999999"};
+    const char *number = NUMBERS[random_below(sizeof NUMBERS / sizeof *NUMBERS)];
+    const size_t length = strlen(number);
+    while (at < size && (bytes[at] < '0' || bytes[at] > '9'))
+        at++;
+    size_t end = at;
+    while (end < size && bytes[end] >= '0' && bytes[end] <= '9')
+        end++;
+    if (end == at || size - (end - at) + length > MOST_BYTES)
+        return size;
+    memmove(bytes + at + length, bytes + end, size - end);
+    memcpy(bytes + at, number, length);
+    return size - (end - at) + length;
+}
+
 static size_t damage(const Sample *sample, const Sample *other, char *to)
 {
     size_t size = sample->size;
@@ -64,7 +94,7 @@ static size_t damage(const Sample *sample, const Sample *other, char *to)
         const size_t at = random_below((uint32_t)size);
         const char *word = WORDS[random_below(sizeof WORDS / sizeof *WORDS)];
         const size_t length = strlen(word), run = 1 + random_below(200);
-        switch (random_below(6)) {
+        switch (random_below(7)) {
         case 0: to[at] = (char)random_below(256); break;
         case 1: to[at] ^= (char)(1u << random_below(8)); break;
         case 2: size = at; break; // cut off
@@ -80,6 +110,12 @@ static size_t damage(const Sample *sample, const Sample *other, char *to)
                 memcpy(to + at, word, length);
                 size += length;
             }
+            break;
+        case 5:
+            if (sample->binary)
+                damage_header(to, size);
+            else
+                size = damage_number(to, size, at);
             break;
         default: // a piece of another file over it
             if (at + run < size && run < other->size)

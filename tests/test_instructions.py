@@ -797,6 +797,12 @@ def test_an_address_has_four_or_eight_bytes(tmp_path):
         assert f"mov.{t}" in refusal(tmp_path, text), t
 
 
+def test_registers_of_128_bits_hold_no_less(tmp_path):
+    """Broken: a number of 4 bytes is loaded into a register of 16, with what happened to lie behind it."""
+    for load in ("ld.param.u32 %wide, [input];", "ld.global.u64 %wide, [%in];"):
+        assert load.split()[0] in refusal(tmp_path, kernel(f"{{.reg .b128 %wide; {load} mov.u32 %t, 0;}}", "u32", [])), load
+
+
 def test_modifiers_in_another_order(tmp_path):
     """Broken: what ptxas takes, the modifiers of an opcode in any order, is refused."""
     rows = [(single_bits(2.5), single_bits(-7.0))]
