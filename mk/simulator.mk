@@ -66,11 +66,19 @@ compare-numba: ## the same reduction in Numba's simulator and in ours
 
 # Programs of which it is known what is wrong with them, if anything: tests/labelled/labels.csv.
 LABELLED := $(patsubst tests/labelled/%.cu,build/sim/labelled/%,$(wildcard tests/labelled/*.cu))
+CHILDREN := build/sim/labelled/children
 $(LABELLED:=.o): build/sim/labelled/%.o: tests/labelled/%.cu tests/labelled/cases.h .sim-flags | $(NEEDS_NVCC)
 	@echo 'compiling $< for the simulator'
 	$(compile_for_simulator)
 
-$(LABELLED): %: %.o build/sim/libsimulator.a
+$(filter-out $(CHILDREN),$(LABELLED)): %: %.o build/sim/libsimulator.a
+	$(link_with_simulator)
+
+# Kernels that launch kernels are compiled and linked apart.
+$(CHILDREN).o: extra = -rdc=true
+$(CHILDREN): extra = $@.device.o
+$(CHILDREN): %: %.o build/sim/libsimulator.a
+	$(Q)$(NVCC) $(filter-out -cudart none,$(SIM_NVCCFLAGS)) -cudadevrt none -dlink -o $@.device.o $<
 	$(link_with_simulator)
 
 labelled: ## the labelled programs, and what the checker reports of them: tests/labelled/results.csv

@@ -1,5 +1,6 @@
 // allocations.c: the list of all memory that a kernel may touch.
 #include "check.h"
+#include "check_family.h"
 #include "check_shared.h"
 
 #include <stdlib.h>
@@ -193,6 +194,7 @@ static void take_out(uint64_t address, bool ours)
         note_freed(a);
     if (a->uses)
         sim_end_uses(a);
+    sim_end_shadow(a);
     move(c, at + 1, c, at);
     c->count--;
     if (c->count == 0)

@@ -526,7 +526,7 @@ static void report_memory(Launch *launch)
 static int worker_count(const Launch *launch)
 {
     const uint64_t wanted = sim_settings()->threads, cores = wanted ? wanted : (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-    const bool alone = launch->order == ONE_BY_ONE || (launch->traced && sim_traces_all());
+    const bool alone = launch->order == ONE_BY_ONE || launch->watched || (launch->traced && sim_traces_all());
     const uint64_t most = alone ? 1 : launch->blocks;
     const uint64_t workers = cores > MAX_WORKERS ? MAX_WORKERS : cores;
     return (int)(workers < most ? workers : most);
@@ -757,6 +757,7 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
     launch.fault_block = UINT64_MAX;
     launch.order = kernel->program->order;
     const size_t behind = (kernel->kernel_param_bytes + 15) / 16 * 16; // the workspace lies behind the arguments
+    launch.watched = family_grid && family_grid->family_check;
     launch.params = calloc(1, behind + WORKSPACE_BYTES);
     if (!launch.params)
         return cudaErrorMemoryAllocation;

@@ -82,6 +82,7 @@ typedef struct BlockCheck BlockCheck;
 // What the checker keeps for a launch and for a block that a host thread runs; NULL where nothing is checked.
 LaunchCheck *sim_start_launch_check(const Launch *launch);
 void sim_end_launch_check(Launch *launch);
+void sim_free_launch_check(LaunchCheck *check);
 BlockCheck *sim_new_block_check(const Launch *launch, int warps);
 void sim_free_block_check(BlockCheck *check);
 void sim_start_block_check(Block *block); // the block begins, perhaps again
@@ -97,6 +98,10 @@ void sim_arrive_at_log(Warp *w, uint32_t mask, uint64_t key);  // what the lanes
 void sim_acquire_log(Warp *w, uint32_t mask, uint64_t key);    // who ask there later
 uint64_t sim_barrier_key(int number); // of a barrier of the block that counts
 enum { CLUSTER_KEY = 1 };             // of the cluster's barrier
+// What a thread knows now, as it launches a kernel; whether it knew then all that an epoch tells of.
+typedef struct Knower Knower;
+const Knower *sim_remember(Arena *arena, Warp *w, int lane);
+bool sim_remembers(const Knower *knower, const Epoch *e);
 // A copy that the lane has begun now will have come for those who ask at an mbarrier.
 void sim_order_copy(Warp *w, int lane, uint64_t key);
 // A strong access of a lane: what it may learn at the address, what it tells there.
@@ -165,6 +170,8 @@ void sim_check_local(Warp *w, Access *access);
 // whose shared memory it is, else NULL; `a`: the allocation, else NULL. Of what nobody wrote it sets
 // access->unwritten.
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a);
+// How the checker calls an access.
+EpochKind sim_epoch_kind(const Instr *i, const Access *access);
 // Whether nobody has written the memory there when it is new.
 bool sim_starts_unwritten(uint64_t address);
 // The host, or a copy, wrote device memory.

@@ -18,6 +18,7 @@
 // what barriers, and reads that acquire for the device, tell its thread until it writes the flag; a search through
 // very many entries is given up, as ordered.
 #include "check.h"
+#include "device_runtime.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -161,13 +162,23 @@ LaunchCheck *sim_start_launch_check(const Launch *launch)
     return check;
 }
 
+void sim_free_launch_check(LaunchCheck *check)
+{
+    if (check)
+        sim_free_arena(&check->arena);
+    free(check);
+}
+
 void sim_end_launch_check(Launch *launch)
 {
     LaunchCheck *check = launch->check;
+    Grid *g = launch->family_grid;
     if (!check)
         return;
-    sim_free_arena(&check->arena);
-    free(check);
+    if (g && (g->first || g->first_tail)) // its children ask what was known when they were launched
+        g->check = check;
+    else
+        sim_free_launch_check(check);
     if (launch->error != cudaSuccess)
         sim_add_fault(launch);
     sim_say_findings();
@@ -567,6 +578,46 @@ bool sim_lanes_know(Warp *w, const Instr *i, uint32_t mask, const Epoch *e)
     return true;
 }
 
+// ---- What a thread knows when it launches a kernel
+
+struct Knower {
+    uint32_t block, warp, lane, time, floor, together, row[LANES];
+    const Known *known, *pending, *unasked;
+};
+
+const Knower *sim_remember(Arena *arena, Warp *w, int lane)
+{
+    BlockCheck *check = w->block->check;
+    const ThreadClock *t = clock_of(w, lane);
+    Knower *k = sim_allocate(arena, sizeof *k);
+    *k = (Knower){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .lane = (uint32_t)lane,
+                  .time = check->time++, .floor = t->floor, .together = check->together[w->number],
+                  .known = t->known, .pending = t->pending, .unasked = t->unasked};
+    memcpy(k->row, check->rows[w->number][lane], sizeof k->row);
+    return k;
+}
+
+bool sim_remembers(const Knower *k, const Epoch *e)
+{
+    uint32_t lanes = e->lanes;
+    if (e->block == k->block && e->time <= k->floor)
+        return true;
+    if (e->block == k->block && e->warp == k->warp) {
+        lanes &= e->time <= k->together ? 0 : e->time <= k->time ? ~(1u << k->lane) : ALL_LANES;
+        for (uint32_t rest = lanes; rest; rest &= rest - 1)
+            if (e->time <= k->row[__builtin_ctz(rest)])
+                lanes &= ~(rest & -rest);
+    }
+    const Known *const all[] = {k->known, k->pending, k->unasked};
+    Seen seen[MOST_LOGS];
+    for (int n = 0; n < 3 && lanes; n++) {
+        Search s = {.epoch = e, .lanes = lanes, .seen = seen};
+        search(&s, all[n], k->block);
+        lanes = s.lanes;
+    }
+    return lanes == 0;
+}
+
 // ---- Barriers
 
 // The thread knows more; narrow: of its block only, and for its block only.
@@ -756,6 +807,8 @@ void sim_fence(Warp *w, const Instr *i, uint32_t mask)
         return;
     const bool narrow = i->scope == BLOCK_SCOPE;
     b->check->talks = true;
+    if (b->launch->family_grid && !narrow)
+        b->launch->family_grid->fences = true;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = clock_of(w, __builtin_ctz(rest));
         *(narrow ? &t->block_fence : &t->fence) = b->check->time;

@@ -1299,7 +1299,7 @@ static void check_read_only(Check *check, Line *lines, uint32_t mask, const uint
     }
 }
 
-static EpochKind kind_of(const Instr *i, const Access *access)
+EpochKind sim_epoch_kind(const Instr *i, const Access *access)
 {
     const bool strong = i->semantics != WEAK;
     switch (access->kind) {
@@ -1402,7 +1402,7 @@ static void say_reserved_race(void)
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a)
 {
     const bool shared = owner != NULL, reserved = is_reserved(w->block->launch, owner, access, mask);
-    const EpochKind kind = kind_of(i, access);
+    const EpochKind kind = sim_epoch_kind(i, access);
     if (i->run == sim_store && mask != access->mask && mask & access->mask & -access->mask)
         sim_advance_time(w->block); // as check_anywhere does: the lanes come one by one, this is the first
     const Launch *launch = w->block->launch;

@@ -7,6 +7,7 @@
 // those of the tail stream. Blocks of a kernel that launches run one after the other, so this order is always the same.
 #include "device_runtime.h"
 #include "calls.h"
+#include "check_family.h"
 #include "check_host.h"
 
 #include <stdarg.h>
@@ -17,6 +18,7 @@ typedef struct Family {
     size_t stack_bytes;
     size_t pending; // grids that have not begun
     uint32_t streams, handles;
+    int told; // errors with their text
     struct Text { // that the program knows as a string on the device
         char *text;
         struct Text *next;
@@ -42,11 +44,12 @@ typedef struct ThreadError { // a thread's last error, which it has not asked fo
     uint64_t block;
     uint32_t thread;
     cudaError_t error;
-    char what[300];
+    const char *what; // NULL: it has asked, or enough has been said
     const Instr *from;
     struct ThreadError *next;
 } ThreadError;
 
+enum { MOST_TOLD = 1000 }; // so many errors of a family have a text
 enum { MOST_DEPTH = 24, TAIL_STREAM = 3, LONELY_STREAM = 4, FIRST_HANDLE = 1 << 20 };
 
 // ---- A call of a lane
@@ -88,29 +91,36 @@ static void give(const Call *c, uint64_t address, const void *value, size_t byte
 
 // ---- Errors: each thread has its last one
 
+// Those of a block follow each other, but where blocks take turns.
 static ThreadError **error_of(const Call *c)
 {
+    const Block *b = c->w->block;
     ThreadError **link = &c->grid->errors;
-    while (*link && ((*link)->block != c->w->block->number || (*link)->thread != thread_of(c)))
-        link = &(*link)->next;
+    while (*link && ((*link)->block != b->number || (*link)->thread != thread_of(c)))
+        link = (*link)->block == b->number || b->launch->together ? &(*link)->next : &c->grid->no_error;
     return link;
 }
 
 __attribute__((format(printf, 3, 4)))
 static cudaError_t fail(const Call *c, cudaError_t error, const char *format, ...)
 {
-    ThreadError **link = error_of(c);
-    if (!*link)
-        *link = sim_allocate(&c->grid->family->arena, sizeof **link);
-    ThreadError *e = *link;
-    e->block = c->w->block->number;
-    e->thread = thread_of(c);
-    e->error = error;
-    e->from = c->i;
+    Grid *g = c->grid;
+    ThreadError *e = *error_of(c);
+    if (!e) {
+        e = sim_allocate(&g->family->arena, sizeof *e);
+        e->next = g->errors;
+        g->errors = e;
+    }
+    *e = (ThreadError){c->w->block->number, thread_of(c), error, NULL, c->i, e->next};
+    if (g->family->told == MOST_TOLD)
+        return error;
+    g->family->told++;
+    char what[300];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(e->what, sizeof e->what, format, arguments);
+    vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
+    e->what = strcpy(sim_allocate(&g->family->arena, strlen(what) + 1), what);
     return error;
 }
 
@@ -119,7 +129,7 @@ static cudaError_t last_error(const Call *c, bool forget)
     ThreadError **link = error_of(c);
     const cudaError_t error = *link ? (*link)->error : cudaSuccess;
     if (*link)
-        (*link)->what[0] = 0; // somebody has asked
+        (*link)->what = NULL;
     if (*link && forget)
         *link = (*link)->next;
     return error;
@@ -129,7 +139,7 @@ static void say_what_nobody_asked(const Grid *g)
 {
     for (const ThreadError *e = sim_checks() ? g->errors : NULL; e; e = e->next) {
         char title[400];
-        if (!e->what[0])
+        if (!e->what)
             continue;
         snprintf(title, sizeof title, "%s: %s (%s), and the thread never asked", e->what, cudaGetErrorString(e->error),
                  cudaGetErrorName(e->error));
@@ -257,6 +267,8 @@ static Grid *new_grid(Grid *parent, const Call *c)
     g->family = parent->family;
     g->parent = parent;
     g->depth = parent->depth + 1;
+    g->level = parent->level + 1;
+    g->family_check = parent->family_check;
     g->block = c->w->block->number;
     g->thread = thread_of(c);
     g->from = c->i;
@@ -274,6 +286,8 @@ static cudaError_t queue(const Call *c, Grid *g, uint64_t handle)
     g->stream = s->stream;
     g->number = s->count++;
     g->waits = s->waits;
+    if (g->family_check)
+        g->knower = sim_remember(&g->family->arena, c->w, c->lane);
     Grid **first = g->tail ? &parent->first_tail : &parent->first;
     Grid **last = g->tail ? &parent->last_tail : &parent->last;
     *(*first ? &(*last)->next : first) = g;
@@ -395,15 +409,19 @@ static cudaError_t fill_rows(const Call *c)
                       FILL_GRID, argument(c, 5, 8));
 }
 
-static void run_copy(const DeviceCopy *copy, GridKind kind)
+static void run_copy(Grid *g)
 {
+    const DeviceCopy *copy = &g->copy;
     for (size_t row = 0; row < copy->height; row++) {
         void *to = (void *)(uintptr_t)(copy->to + row * copy->to_pitch);
         const void *from = (const void *)(uintptr_t)(copy->from + row * copy->from_pitch);
-        if (kind == COPY_GRID)
+        if (g->kind == COPY_GRID)
             sim_move_bytes(to, from, copy->width);
         else
             sim_set_bytes(to, copy->value, copy->width);
+        if (g->kind == COPY_GRID)
+            sim_note_family_copy(g, (uint64_t)(uintptr_t)from, copy->width, false);
+        sim_note_family_copy(g, (uint64_t)(uintptr_t)to, copy->width, true);
     }
 }
 
@@ -616,7 +634,7 @@ static cudaError_t run_grid(Grid *g)
 {
     size_t count = 0;
     if (g->kind != KERNEL_GRID) {
-        run_copy(&g->copy, g->kind);
+        run_copy(g);
         return cudaSuccess;
     }
     for (const Variable *v = g->launch.kernel->params; v; v = v->next)
@@ -640,6 +658,7 @@ static void forget_arguments(Grid *g)
 static void end_grid(Grid *g)
 {
     say_what_nobody_asked(g);
+    sim_free_launch_check(g->check);
     for (Grid *child = g->prepared; child; child = child->next)
         forget_arguments(child);
     for (Grid *child; (child = next_child(g));)
@@ -652,6 +671,7 @@ cudaError_t sim_launch_family(const Module *module, const Function *kernel, dim3
     Family family = {.module = module, .stack_bytes = stack_bytes};
     Grid *running = sim_allocate(&family.arena, sizeof *running);
     running->family = &family;
+    FamilyCheck *check = running->family_check = sim_start_family_check(kernel);
     running->launch = (Launch){.module = module, .kernel = kernel, .grid = grid, .block = block};
     cudaError_t error =
         sim_launch_grid(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping, running);
@@ -669,6 +689,7 @@ cudaError_t sim_launch_family(const Module *module, const Function *kernel, dim3
     }
     for (const struct Text *t = family.texts; t; t = t->next)
         sim_unregister_memory(t->text);
+    sim_end_family_check(check);
     sim_free_arena(&family.arena);
     sim_say_findings();
     return error;

@@ -16,6 +16,8 @@ bool sim_is_device_launch(const Instr *i);
 cudaError_t sim_launch_family(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                               size_t stack_bytes, void **arguments, Grouping grouping);
 
+typedef struct FamilyCheck FamilyCheck;
+
 typedef enum GridKind { KERNEL_GRID, COPY_GRID, FILL_GRID } GridKind;
 
 typedef struct DeviceCopy { // or a fill: of rows
@@ -36,7 +38,7 @@ typedef struct Waits { // what a stream waits for, beside what it was given itse
 struct Grid { // a launch of a kernel, a copy or a fill, on the device
     struct Family *family;
     Grid *parent; // NULL: the host launched it
-    int depth;
+    int depth, level; // level: of launches above it, of all; depth: but those in a tail
     GridKind kind;
     Launch launch; // of a kernel: which one, and its grid and block
     DeviceCopy copy;
@@ -54,7 +56,13 @@ struct Grid { // a launch of a kernel, a copy or a fill, on the device
     Grid *prepared; // whose arguments are being written
     struct DeviceStream *streams;
     struct DeviceEvent *events;
-    struct ThreadError *errors;
+    struct ThreadError *errors, *no_error; // the second: NULL
+    // For the checker: check_family.c.
+    FamilyCheck *family_check;   // NULL: nothing is checked
+    const struct Knower *knower; // what the thread that launched it knew then
+    struct LaunchCheck *check;   // where this lies, of the grid's children; kept until they have ended
+    struct Heard *heard;
+    bool fences;                 // it has executed a fence
 };
 
 #endif

@@ -57,15 +57,18 @@ static void note(Does *does, const Instr *i)
     does->tells_host |= tells_host(i);
     does->hands_over |= hands_over(i);
     does->some_lanes |= i->control == WARP_BARRIER && !is_for_all_lanes(i);
+    does->launches |= sim_is_device_launch(i);
     if (i->control != CALL)
         return;
-    const Does any = {true, true, true, true, true, true}, called = i->call->callee ? i->call->callee->program->does : any;
+    const Does any = {true, true, true, true, true, true, true},
+               called = i->call->callee ? i->call->callee->program->does : any;
     does->accesses |= called.accesses;
     does->asks |= called.asks;
     does->writes |= called.writes;
     does->tells_host |= called.tells_host;
     does->hands_over |= called.hands_over;
     does->some_lanes |= called.some_lanes;
+    does->launches |= called.launches;
 }
 
 bool sim_sum_up(const Function *f)

@@ -294,6 +294,7 @@ typedef struct Does { // some instructions, and those of functions that they cal
     bool tells_host; // how far it is, perhaps: it uses the scope of the system, or calls what is not known
     bool hands_over;  // may order what threads do by more than barriers of the whole block, and of warps
     bool some_lanes;  // may have barriers for some lanes of a warp
+    bool launches;    // kernels
 } Does;
 
 typedef struct Program { // an executable function
@@ -368,6 +369,7 @@ typedef struct Allocation {
     const char *call;   // the program's, that made it, or NULL,
     int call_number;    // and how many of these there were by then
     struct Uses *uses;  // of check_shared.c, of what host and device share; or NULL
+    struct Shadow *shadow; // of check_family.c, or NULL
 } Allocation;
 
 typedef struct Freed { // what an allocation was
@@ -677,6 +679,7 @@ typedef struct Launch {
     atomic_uint restarts;
     struct LaunchCheck *check; // NULL: nothing is checked
     struct Grid *family_grid;  // where kernels launch kernels, else NULL
+    bool watched;              // the checker looks for its races with its parent and its children: check_family.c
     cudaError_t error;
     Fault fault;
     char message[1024];

@@ -4,6 +4,7 @@
 // Shared and local memory have addresses of their own, from 0 on; their generic addresses lie in two
 // windows that no pointer of the program reaches.
 #include "check.h"
+#include "check_family.h"
 #include "check_host.h"
 #include "check_shared.h"
 #include "lanes.h"
@@ -201,6 +202,8 @@ static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
                 note_use(w, access->kind);
             if (w->near->uses && w->block->launch->noted)
                 note_shared_use(w, i, access, access->mask);
+            if (w->block->launch->watched)
+                sim_note_family_use(w, i, access, access->mask);
             set_pointers(access, (uint64_t)(uintptr_t)w->near->memory - w->near->address, 0);
             if (w->block->check)
                 sim_check_access(w, i, access, access->mask, NULL, w->near);
@@ -219,6 +222,8 @@ static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
             note_use(w, access->kind);
         if (w->near->uses && w->block->launch->noted)
             note_shared_use(w, i, access, 1u << l);
+        if (w->block->launch->watched)
+            sim_note_family_use(w, i, access, 1u << l);
         access->pointer[l] = w->near->memory + (address - w->near->address);
         if (w->block->check)
             sim_check_access(w, i, access, 1u << l, NULL, w->near);

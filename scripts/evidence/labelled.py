@@ -34,6 +34,11 @@ def labels():
         return list(csv.DictReader(file))
 
 
+def how_compiled(program):
+    """nvcc's options for this program: kernels that launch kernels are compiled apart."""
+    return ["-rdc=true"] if program == "children" else []
+
+
 def cases_of(program):
     listed = subprocess.run([program], capture_output=True, text=True)
     if listed.returncode != 0:
@@ -103,7 +108,7 @@ def write(path, columns, rows):
 
 def build_for_gpu(folder, program):
     source = ROOT / f"tests/labelled/{program}.cu"
-    subprocess.run([os.environ.get("NVCC", "nvcc"), "-O3", "-std=c++17", "-arch=native", "-lineinfo", "-o", folder / program, source], check=True)
+    subprocess.run([os.environ.get("NVCC", "nvcc"), "-O3", "-std=c++17", "-arch=native", "-lineinfo", *how_compiled(program), "-o", folder / program, source], check=True)
 
 
 def sanitized(folder, program, case, tool):
