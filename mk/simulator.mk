@@ -39,6 +39,10 @@ build/sim/libcublas.a: libraries/cublas.c libraries/cublas_of_type.h libraries/i
 	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -I$(OPENBLAS)/include -o build/sim/objects/cublas.o $<
 	$(Q)rm -f $@ && ar rcs $@ build/sim/objects/cublas.o
 
+build/sim/libcurand.a: libraries/curand.c libraries/include/curand.h simulator/library.h .sim-flags | build/sim/announced
+	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -o build/sim/objects/curand.o $<
+	$(Q)rm -f $@ && ar rcs $@ build/sim/objects/curand.o
+
 # A program of one's own: $(1) is check, build or run, $(2) sim or gpu.
 DEVICE_OPTIONS_sim = --folder build/sim --options '$(SIM_ONLY)' --libraries '$(SIM_LIBRARIES)'
 DEVICE_OPTIONS_gpu = --folder build --options '-lineinfo -arch=$(ARCH)'

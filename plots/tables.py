@@ -395,7 +395,7 @@ def calls(_):
         lists += [f"**The {interface}'s calls, {state}:** " + ", ".join(f"`{name}`" for name in of_state) for state, of_state in names.items()]
     libraries = ", ".join(row["call"] for row in rows if row["interface"] == "library")
     return (table(["", "works", "absent"], lines) + "\n\n<details>\n<summary>All calls</summary>\n\n" + "\n\n".join(lists) +
-            f"\n\n</details>\n\nOf NVIDIA's libraries that need a GPU of their own there is [cuBLAS](#cublas) in part; absent are {libraries}. `make sim` names what a program calls of them, and what to use instead.")
+            f"\n\n</details>\n\nOf NVIDIA's libraries that need a GPU of their own there are [cuBLAS and cuRAND's host calls](#cublas-and-curand) in part; absent are {libraries}. `make sim` names what a program calls of them, and what to use instead.")
 
 
 OPERATORS = {"barrier": "a barrier, an arrival or a wait removed; a block's barrier made a warp's", "fence": "a fence removed, an order or a scope too weak",

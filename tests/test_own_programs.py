@@ -72,19 +72,24 @@ def test_what_is_missing_is_named(tmp_path):
     assert "the simulator has no NCCL (whose header" in result.stderr
 
 
+STRAY = {"cublas": (("1", "cublasSgemm reads 64 bytes from byte 0 of the 1st cudaMalloc's 60 bytes on: 4 too many"),
+                    ("2", "cublasSgemm reads 64 bytes of device memory, and was given memory of the host"),
+                    ("3", "cublasScopy in stream 2 reads byte 0 of the 23rd cudaMalloc's 4096 bytes, which kernel fill in stream 1 may not have written yet")),
+         "curand": (("1", "curandGenerateUniform writes 262148 bytes from byte 0 of the 1st cudaMalloc's 262144 bytes on: 4 too many"),)}
+
+
 @unsanitized
-def test_cublas_is_done_on_the_host():
-    """Broken: a call of cuBLAS computes something else, is not linked by itself, or the checker sees neither what it reads and writes nor its stream."""
-    if subprocess.run(["make", "-s", "build/sim/libcublas.a"], cwd=ROOT, env=os.environ | {"COMPILING": "1"}, capture_output=True).returncode != 0:
+@pytest.mark.parametrize("library", STRAY)
+def test_libraries_that_stand_in_for_nvidias(library):
+    """Broken: a call of cuBLAS or cuRAND computes something else, is not linked by itself, or the checker sees neither what it reads and writes nor its stream."""
+    if subprocess.run(["make", "-s", f"build/sim/lib{library}.a"], cwd=ROOT, env=os.environ | {"COMPILING": "1"}, capture_output=True).returncode != 0:
         pytest.skip("OpenBLAS could not be installed from PyPI")
-    result = make("-s", "sim", "FILE=tests/cublas.cu", "FLAGS=-O0")
-    assert result.returncode == 0 and "cuBLAS: the simulator's own, done by OpenBLAS on the host" in result.stdout, result.stderr
-    built = ROOT / "build/sim/programs/tests/cublas"
+    result = make("-s", "sim", f"FILE=tests/{library}.cu", "FLAGS=-O0")
+    assert result.returncode == 0 and "the simulator's own" in result.stdout, result.stderr
+    built = ROOT / "build/sim/programs/tests" / library
     result = subprocess.run([built], capture_output=True, text=True)
     assert (result.returncode, result.stdout) == (0, "PASS\n") and result.stderr.count("\n") == 1, result.stderr
-    for mistake, said in ("1", "cublasSgemm reads 64 bytes from byte 0 of the 1st cudaMalloc's 60 bytes on: 4 too many"), \
-            ("2", "cublasSgemm reads 64 bytes of device memory, and was given memory of the host"), \
-            ("3", "cublasScopy in stream 2 reads byte 0 of the 23rd cudaMalloc's 4096 bytes, which kernel fill in stream 1 may not have written yet"):
+    for mistake, said in STRAY[library]:
         result = subprocess.run([built, mistake], capture_output=True, text=True)
         assert result.returncode == 88 and said in result.stderr, (mistake, result.stderr)
 

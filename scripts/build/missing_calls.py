@@ -19,8 +19,8 @@ def library_of(name):
 
 def about_library(prefix, how):
     name, instead = LIBRARIES[prefix]
-    if prefix == "cublas":
-        return f"the simulator has the usual calls of cuBLAS, in libraries/include/cublas_v2.h, but not all ({how}): write the kernel yourself, or use {instead}"
+    if prefix in ("cublas", "curand"):
+        return f"the simulator has the usual calls of {name}, in libraries/include, but not all ({how}): write the kernel yourself, or use {instead}"
     return f"the simulator has no {name} ({how}): write the kernel yourself, or use {instead}"
 
 

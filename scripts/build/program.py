@@ -25,9 +25,10 @@ REFUSED = re.compile(r"(-o|--output-file|-arch|--gpu-architecture|-gencode|--gen
 # In the runtime's place stands the simulator, and NVIDIA's libraries need a GPU. None is linked: what is missing is said, call by call.
 NOT_LINKED = re.compile(rf"-l(cudart|cudadevrt|cuda\b|{'|'.join(missing_calls.LIBRARIES)}).*")
 
-# What stands in for cuBLAS, made when a program needs it; its header is for toolkits that have none.
-CUBLAS = "build/sim/libcublas.a"
+# What stands in for NVIDIA's libraries, made when a program needs it: how it is said, and what it needs besides. Its headers are for toolkits that have none.
 OPENBLAS = ROOT / "build/openblas/scipy_openblas32/lib"
+STAND_INS = {"cublas": ("cuBLAS: the simulator's own, done by OpenBLAS on the host", [f"-L{OPENBLAS}", "-lscipy_openblas", f"-Xlinker=-rpath={OPENBLAS}"]),
+             "curand": ("cuRAND's host calls: the simulator's own, done on the host", [])}
 OWN_HEADERS = ["-Xcompiler", f"-idirafter,{ROOT}/libraries/include"]
 
 
@@ -143,23 +144,26 @@ def link(objects, compiler, libraries, program, shown):
     return 1
 
 
-def cublas(names):
-    """What links cuBLAS's calls, where FLAGS ask for the library or a file includes its header: the simulator's own, which is compiled first."""
-    header = re.compile(r"^\s*#\s*include\s*[<\"]cublas(_v2|_api)?\.h", re.MULTILINE)
-    sources = (Path(name) for name in names if Path(name).suffix in SOURCES)
-    if "-lcublas" not in flags() and not any(header.search(source.read_text(errors="replace")) for source in sources):
-        return []
-    made = subprocess.run([ROOT / "scripts/build/one_at_a_time.sh", "make", "--no-print-directory", "-s", CUBLAS], cwd=ROOT,
-                          env=os.environ | {"COMPILING": "1"})
-    if made.returncode != 0:
-        fail("cuBLAS's calls are done by OpenBLAS, which could not be had")
-    print("cuBLAS: the simulator's own, done by OpenBLAS on the host (libraries/cublas.c)", flush=True)
-    return [ROOT / CUBLAS, f"-L{OPENBLAS}", "-lscipy_openblas", f"-Xlinker=-rpath={OPENBLAS}"]
+def stand_ins(names):
+    """What links the calls of libraries that FLAGS ask for, or whose header a file includes, where the simulator has an own one, which is compiled first."""
+    texts = [Path(name).read_text(errors="replace") for name in names if Path(name).suffix in SOURCES]
+    linked = []
+    for library, (said, others) in STAND_INS.items():
+        header = re.compile(rf"^\s*#\s*include\s*[<\"]{library}(_v2|_api)?\.h", re.MULTILINE)
+        if f"-l{library}" not in flags() and not any(header.search(text) for text in texts):
+            continue
+        archive = f"build/sim/lib{library}.a"
+        made = subprocess.run([ROOT / "scripts/build/one_at_a_time.sh", "make", "--no-print-directory", "-s", archive], cwd=ROOT, env=os.environ | {"COMPILING": "1"})
+        if made.returncode != 0:
+            fail(f"{archive} could not be made")
+        print(f"{said} (libraries/{library}.c)", flush=True)
+        linked += [ROOT / archive, *others]
+    return linked
 
 
 def build_for_simulator(names, options, program):
     """Compiles each file to an object, so that an undefined name can be put down to its file, and links."""
-    libraries = cublas(names)
+    libraries = stand_ins(names)
     given = [word for word in flags() if not NOT_LINKED.fullmatch(word)]
     compiler = [options.nvcc, *(word for word in shlex.split(options.options) if word != "-lineinfo" or "-G" not in given)]
     with tempfile.TemporaryDirectory() as folder:

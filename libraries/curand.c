@@ -1,0 +1,232 @@
+// curand.c: cuRAND's host calls, for the simulator: numbers of the same distributions, each call an operation of its
+// stream. They are not NVIDIA's numbers, whatever the generator's type: number k of a seed is a hash of both.
+#include "include/curand.h"
+
+#include "library.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct curandGenerator_st {
+    uint64_t seed, next; // next: how many numbers were given
+    cudaStream_t stream;
+    bool on_host;
+};
+
+#define API __attribute__((visibility("default")))
+#define NEED(condition, error) \
+    do {                       \
+        if (!(condition))      \
+            return (error);    \
+    } while (0)
+
+// ---- Generators
+
+static curandStatus_t create(curandGenerator_t *generator, curandRngType_t type, bool on_host)
+{
+    static bool told;
+    NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
+    if (type < CURAND_RNG_PSEUDO_DEFAULT || type >= CURAND_RNG_QUASI_DEFAULT) {
+        fprintf(stderr, "simulator: curandCreateGenerator has no quasirandom numbers\n");
+        return CURAND_STATUS_TYPE_ERROR;
+    }
+    if (!told)
+        fprintf(stderr, "simulator: cuRAND's host calls give random numbers of the same distributions, but not NVIDIA's\n");
+    told = true;
+    *generator = calloc(1, sizeof **generator);
+    NEED(*generator, CURAND_STATUS_ALLOCATION_FAILED);
+    (*generator)->on_host = on_host;
+    return CURAND_STATUS_SUCCESS;
+}
+
+API curandStatus_t curandCreateGenerator(curandGenerator_t *generator, curandRngType_t type)
+{
+    return create(generator, type, false);
+}
+
+API curandStatus_t curandCreateGeneratorHost(curandGenerator_t *generator, curandRngType_t type)
+{
+    return create(generator, type, true);
+}
+
+API curandStatus_t curandDestroyGenerator(curandGenerator_t generator)
+{
+    NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
+    free(generator);
+    return CURAND_STATUS_SUCCESS;
+}
+
+API curandStatus_t curandGetVersion(int *version)
+{
+    NEED(version, CURAND_STATUS_OUT_OF_RANGE);
+    *version = CUDART_VERSION / 1000 * 1000;
+    return CURAND_STATUS_SUCCESS;
+}
+
+API curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream)
+{
+    NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
+    generator->stream = stream;
+    return CURAND_STATUS_SUCCESS;
+}
+
+API curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, unsigned long long seed)
+{
+    NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
+    generator->seed = seed;
+    generator->next = 0;
+    return CURAND_STATUS_SUCCESS;
+}
+
+API curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset)
+{
+    NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
+    generator->next = offset;
+    return CURAND_STATUS_SUCCESS;
+}
+
+API curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t order)
+{
+    (void)order; // there is one
+    NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
+    return CURAND_STATUS_SUCCESS;
+}
+
+API curandStatus_t curandGenerateSeeds(curandGenerator_t generator)
+{
+    NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
+    return CURAND_STATUS_SUCCESS;
+}
+
+// ---- Numbers
+
+typedef struct Task {
+    uint64_t seed, first;
+    size_t count;
+    void *out;
+    bool on_host, in_double;
+    double mean, deviation;
+} Task;
+
+// Steele, Lea and Flood's mixing function of SplitMix64 (2014), of a seed and a place.
+static uint64_t bits_at(const Task *t, uint64_t k)
+{
+    uint64_t z = t->seed * 0xd1342543de82ef95u + (t->first + k + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static double uniform_at(const Task *t, uint64_t k) // above 0, 1 at most
+{
+    return t->in_double ? ((double)(bits_at(t, k) >> 11) + 1) * 0x1p-53 : ((double)(bits_at(t, k) >> 40) + 1) * 0x1p-24;
+}
+
+// Box and Muller's transformation makes two of two.
+static double normal_at(const Task *t, uint64_t k)
+{
+    const double radius = sqrt(-2 * log(uniform_at(t, k & ~1ull))), angle = 2 * M_PI * uniform_at(t, k | 1);
+    return t->mean + t->deviation * radius * (k & 1 ? sin(angle) : cos(angle));
+}
+
+static double log_normal_at(const Task *t, uint64_t k)
+{
+    return exp(normal_at(t, k));
+}
+
+static void *out_of(const Task *t)
+{
+    return t->on_host ? t->out : sim_memory_at(t->out);
+}
+
+static void write_numbers(const Task *t, double (*number_at)(const Task *t, uint64_t k))
+{
+    for (size_t k = 0; k < t->count; k++)
+        if (t->in_double)
+            ((double *)out_of(t))[k] = number_at(t, k);
+        else
+            ((float *)out_of(t))[k] = (float)number_at(t, k);
+}
+
+static void write_bits(const void *task)
+{
+    const Task *t = task;
+    for (size_t k = 0; k < t->count; k++)
+        ((uint32_t *)out_of(t))[k] = (uint32_t)(bits_at(t, k) >> 32);
+}
+
+static void write_uniform(const void *task)
+{
+    write_numbers(task, uniform_at);
+}
+
+static void write_normal(const void *task)
+{
+    write_numbers(task, normal_at);
+}
+
+static void write_log_normal(const void *task)
+{
+    write_numbers(task, log_normal_at);
+}
+
+static curandStatus_t generate(curandGenerator_t g, const char *name, const void *from, void (*work)(const void *task),
+                               Task t)
+{
+    NEED(g, CURAND_STATUS_NOT_INITIALIZED);
+    NEED((work != write_normal && work != write_log_normal) || t.count % 2 == 0, CURAND_STATUS_LENGTH_NOT_MULTIPLE);
+    t.seed = g->seed, t.first = g->next, t.on_host = g->on_host;
+    g->next += t.count;
+    const size_t bytes = t.count * (t.in_double ? sizeof(double) : sizeof(float));
+    if (t.on_host) {
+        work(&t);
+        return CURAND_STATUS_SUCCESS;
+    }
+    const LibraryCall call = {.name = name, .from = from, .stream = g->stream, .work = work, .data = &t,
+                              .data_bytes = sizeof t, .used_count = 1,
+                              .used = {{t.out, bytes, bytes, bytes > 0, false, true}}};
+    return sim_call_library(&call) ? CURAND_STATUS_LAUNCH_FAILURE : CURAND_STATUS_SUCCESS;
+}
+#define GENERATE(work, ...) \
+    generate(generator, __func__, __builtin_return_address(0), (work), (Task){.out = out, .count = count, __VA_ARGS__})
+
+API curandStatus_t curandGenerate(curandGenerator_t generator, unsigned *out, size_t count)
+{
+    return GENERATE(write_bits, .in_double = false);
+}
+
+API curandStatus_t curandGenerateUniform(curandGenerator_t generator, float *out, size_t count)
+{
+    return GENERATE(write_uniform, .in_double = false);
+}
+
+API curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double *out, size_t count)
+{
+    return GENERATE(write_uniform, .in_double = true);
+}
+
+API curandStatus_t curandGenerateNormal(curandGenerator_t generator, float *out, size_t count, float mean,
+                                        float deviation)
+{
+    return GENERATE(write_normal, .mean = mean, .deviation = deviation);
+}
+
+API curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double *out, size_t count, double mean,
+                                              double deviation)
+{
+    return GENERATE(write_normal, .in_double = true, .mean = mean, .deviation = deviation);
+}
+
+API curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float *out, size_t count, float mean,
+                                           float deviation)
+{
+    return GENERATE(write_log_normal, .mean = mean, .deviation = deviation);
+}
+
+API curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double *out, size_t count, double mean,
+                                                 double deviation)
+{
+    return GENERATE(write_log_normal, .in_double = true, .mean = mean, .deviation = deviation);
+}
