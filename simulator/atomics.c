@@ -145,7 +145,7 @@ void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
         return;
     }
     uint32_t in[SPACES];
-    sim_split_generic(access.address, mask, in);
+    sim_split_generic(w, i, access.address, mask, in);
     for (access.space = GLOBAL; access.space <= LOCAL; access.space++)
         if ((access.mask = in[access.space]))
             update_lanes(w, i, &access);

@@ -47,7 +47,8 @@ static void find_barriers(Warp *w, const Instr *i, const Address *operand, uint3
         access.address[l] = sim_operand_address(w, operand, l);
         if ((generic ? sim_space_at(access.address[l]) : operand->space) != SHARED)
             sim_fault(w, i, l, cudaErrorIllegalAddress, "an mbarrier outside shared memory");
-        access.address[l] -= generic ? sim_window(SHARED) : 0;
+        if (generic)
+            access.address[l] = sim_use_generic(w, i, l, access.address[l]);
     }
     sim_access(w, i, &access);
     for (uint32_t rest = mask; rest; rest &= rest - 1)

@@ -280,7 +280,7 @@ static void store(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const Space space = i->at.space == GENERIC ? sim_space_at(address[l]) : (Space)i->at.space;
-        const uint64_t at = i->at.space == GENERIC ? address[l] - sim_window(space) : address[l];
+        const uint64_t at = i->at.space == GENERIC ? sim_offset_of_generic(address[l]) : address[l];
         const size_t bytes = (size_t)i->bytes * i->count;
         if (space != SHARED && space != LOCAL && is_argument(at))
             continue;

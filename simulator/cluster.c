@@ -53,7 +53,7 @@ static uint64_t shared_address(Warp *w, const Instr *i, int lane)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "address 0x%llx is outside shared memory",
                   (unsigned long long)address);
     if (i->at.space == GENERIC)
-        address -= sim_window(SHARED);
+        address = sim_offset_of_generic(address);
     if (address >> RANK_BIT > w->block->launch->cluster_blocks)
         sim_fault(w, i, lane, cudaErrorIllegalAddress,
                   "address 0x%llx of shared memory, where no block of the cluster has any",

@@ -292,7 +292,7 @@ typedef struct Piece { // what some lanes move at once: each a few elements side
 static Space space_at(uint64_t *generic)
 {
     const Space space = sim_space_at(*generic);
-    *generic -= sim_window(space);
+    *generic = sim_offset_of_generic(*generic);
     return space;
 }
 

@@ -270,7 +270,7 @@ static void access_memory(Warp *w, const Instr *i, uint32_t mask, AccessKind kin
         return;
     }
     uint32_t in[SPACES]; // generic addresses: each lane tells by its own
-    sim_split_generic(access.address, mask, in);
+    sim_split_generic(w, i, access.address, mask, in);
     for (access.space = GLOBAL; access.space <= LOCAL; access.space++)
         if ((access.mask = in[access.space]))
             load_or_store(w, i, &access);

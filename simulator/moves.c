@@ -13,6 +13,13 @@ UNARY(mov_b128, unsigned __int128, unsigned __int128, a)
 BINARY(add_uint32_t, uint32_t, uint32_t, uint32_t, a + b)
 BINARY(add_uint64_t, uint64_t, uint64_t, uint64_t, a + b)
 
+// Generic addresses; those of shared memory that name a block of the cluster say whose they are by that.
+BINARY(make_generic_shared, uint64_t, uint64_t, uint64_t,
+       a + b + (sim_names_block(a + b - SHARED_WINDOW) ? 0 : sim_owner_of(w, l, SHARED)))
+BINARY(make_generic_local, uint64_t, uint64_t, uint64_t, a + b + sim_owner_of(w, l, LOCAL))
+BINARY(leave_generic, uint64_t, uint64_t, uint64_t,
+       sim_window(sim_space_at(a)) == b ? sim_offset_of_generic(a) : a - b) // as a null pointer it is out of all bounds
+
 static void mov_pred(Warp *w, const Instr *i, uint32_t mask)
 {
     uint32_t *d = OPERAND(uint32_t, d);
@@ -114,17 +121,24 @@ static bool decode_cvta(Decoder *d, const Statement *s, const Opcode *o, Instr *
     const uint64_t window = sim_part_among(o, IN_SHARED, 3) < 3 ? SHARED_WINDOW
                             : sim_has_part(o, "local")          ? LOCAL_WINDOW
                                                                 : 0;
-    const uint64_t added = sim_has_part(o, "to") ? 0 - window : window;
+    const bool to = sim_has_part(o, "to");
+    const Space space = window == SHARED_WINDOW ? SHARED : window == LOCAL_WINDOW ? LOCAL : GLOBAL;
     if (s->count != 2)
         return false;
     const Variable *v = s->operands[1].kind == IS_SYMBOL ? s->operands[1].variable : NULL;
     const uint32_t base = v ? sim_base_of(d, v, 8) : NOWHERE;
-    if (base != NOWHERE)
-        return decode_address_move(d, s, i, base, added, 8);
-    i->run = add_uint64_t;
+    if (base != NOWHERE) {
+        const bool decoded = decode_address_move(d, s, i, base, to ? 0 - window : window, 8);
+        i->run = to || space == GLOBAL ? i->run : space == SHARED ? make_generic_shared : make_generic_local;
+        return decoded;
+    }
+    i->run = space == GLOBAL   ? add_uint64_t
+             : to              ? leave_generic
+             : space == SHARED ? make_generic_shared
+                               : make_generic_local;
     i->d = sim_destination(&s->operands[0], 'l');
     i->a = sim_source(d, &s->operands[1], 'l');
-    i->b = sim_constant(d, 8, added);
+    i->b = sim_constant(d, 8, window);
     return i->d != NOWHERE && i->a != NOWHERE;
 }
 

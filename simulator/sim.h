@@ -449,8 +449,15 @@ uint8_t *sim_access_lane(Warp *w, const Instr *i, int lane, Space space, uint64_
 
 Space sim_space_at(uint64_t address); // of a generic one
 uint64_t sim_window(Space space);     // where its generic addresses begin; 0 of device memory
-// Makes generic addresses those of their spaces, and tells which lanes are in each.
-void sim_split_generic(uint64_t *address, uint32_t mask, uint32_t in[SPACES]);
+// What a generic address of the lane's block, or of the lane's own local memory, has added beside the window: whose it
+// is, where the program is checked.
+uint64_t sim_owner_of(const Warp *w, int lane, Space space);
+// The address in its space that a generic one stands for.
+uint64_t sim_offset_of_generic(uint64_t address);
+// The same where a lane uses it: it is a finding if it is another block's, or another thread's.
+uint64_t sim_use_generic(Warp *w, const Instr *i, int lane, uint64_t address);
+// Makes generic addresses, which lanes use, those of their spaces, and tells which lanes are in each.
+void sim_split_generic(Warp *w, const Instr *i, uint64_t *address, uint32_t mask, uint32_t in[SPACES]);
 // The addresses that a load, a store or an atomic operation has in each of the 32 lanes.
 void sim_find_addresses(const Warp *w, const Instr *i, uint64_t *address);
 // The address that an operand in brackets has in a lane.

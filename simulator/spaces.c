@@ -249,7 +249,7 @@ uint8_t *sim_access_lane(Warp *w, const Instr *i, int lane, Space space, uint64_
     Access access = {.kind = kind, .space = space, .mask = 1u << lane, .bytes = bytes, .alignment = alignment};
     if (space == GENERIC) {
         access.space = sim_space_at(address);
-        address -= sim_window(access.space);
+        address = sim_use_generic(w, i, lane, address);
     }
     access.address[lane] = address;
     sim_access(w, i, &access);
@@ -268,7 +268,71 @@ uint64_t sim_window(Space space)
     return space == SHARED ? SHARED_WINDOW : space == LOCAL ? LOCAL_WINDOW : 0;
 }
 
-void sim_split_generic(uint64_t *address, uint32_t mask, uint32_t in[SPACES])
+// Generic addresses of shared and local memory say whose they are in the bits from OWNER_BIT on; 0: nobody knows.
+enum { OWNER_BIT = 40, THREAD_BITS = 11, OWNER_BITS = SHARED_WINDOW_BIT - OWNER_BIT };
+
+uint64_t sim_owner_of(const Warp *w, int lane, Space space)
+{
+    const uint64_t block = w->block->number, thread = (uint64_t)(w->number * LANES + lane);
+    if (!w->block->check || (space != SHARED && space != LOCAL))
+        return 0;
+    if (space == SHARED)
+        return (1 + block % ((1u << OWNER_BITS) - 1)) << OWNER_BIT;
+    return (block % (1u << (OWNER_BITS - THREAD_BITS)) << THREAD_BITS | (1 + thread)) << OWNER_BIT;
+}
+
+uint64_t sim_offset_of_generic(uint64_t address)
+{
+    if (sim_space_at(address) == GLOBAL)
+        return address;
+    const int above = 64 - OWNER_BIT; // an offset before the window's begin is negative
+    return (uint64_t)((int64_t)(address << above) >> above);
+}
+
+static void find_strange_owner(Warp *w, const Instr *i, int lane, Space space, uint64_t owner)
+{
+    const Launch *launch = w->block->launch;
+    const uint32_t thread = (uint32_t)(w->number * LANES + lane),
+                   other = (uint32_t)(owner & ((1u << THREAD_BITS) - 1)) - 1;
+    char title[200];
+    const Place p = sim_place_of(launch, w->block->number, thread, i, "uses it");
+    const Place of_thread = sim_place_of(launch, 0, other, i, "");
+    if (space == SHARED)
+        snprintf(title, sizeof title, "the address of a shared variable was made in block %llu, and block %llu uses it",
+                 (unsigned long long)owner - 1, (unsigned long long)w->block->number);
+    else
+        snprintf(title, sizeof title,
+                 "the address of a variable of thread (%u,%u,%u), in its local memory, is used by another thread",
+                 of_thread.thread.x, of_thread.thread.y, of_thread.thread.z);
+    sim_await_turn(w->block); // a block that runs ahead in vain uses nothing
+    sim_add_finding(OUT_OF_BOUNDS, title, &p, 1,
+                    space == SHARED ? "each block has its own shared memory, and finds its own variable there: pass the value, "
+                                      "or keep it in global memory"
+                                    : "each thread has its own local memory, and finds its own variable there: pass the "
+                                      "value, or keep it in shared memory");
+}
+
+// Whether it is that of another block of the cluster.
+static bool is_of_cluster(const Warp *w, uint64_t owner)
+{
+    for (uint32_t k = 0; k < w->block->launch->cluster_blocks; k++)
+        if (sim_owner_of(&w->block->cluster[k]->warps[0], 0, SHARED) == owner)
+            return true;
+    return false;
+}
+
+uint64_t sim_use_generic(Warp *w, const Instr *i, int lane, uint64_t address)
+{
+    const Space space = sim_space_at(address);
+    const uint64_t offset = sim_offset_of_generic(address);
+    const uint64_t owner = (address - sim_window(space) - offset) & (((1ull << OWNER_BITS) - 1) << OWNER_BIT);
+    const bool known = (space == SHARED || space == LOCAL) && owner && w->block->check;
+    if (known && owner != sim_owner_of(w, lane, space) && !(space == SHARED && is_of_cluster(w, owner)))
+        find_strange_owner(w, i, lane, space, owner >> OWNER_BIT);
+    return offset;
+}
+
+void sim_split_generic(Warp *w, const Instr *i, uint64_t *address, uint32_t mask, uint32_t in[SPACES])
 {
     uint64_t bits = 0;
     memset(in, 0, SPACES * sizeof *in);
@@ -280,7 +344,7 @@ void sim_split_generic(uint64_t *address, uint32_t mask, uint32_t in[SPACES])
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const Space space = sim_space_at(address[l]);
-        address[l] -= sim_window(space);
+        address[l] = sim_use_generic(w, i, l, address[l]);
         in[space] |= 1u << l;
     }
 }
@@ -318,6 +382,6 @@ void sim_is_space(Warp *w, const Instr *i, uint32_t mask)
     const bool own = i->at.space == SHARED && !(i->flags & WITHIN_CLUSTER); // the block's own
     for (int l = 0; l < LANES; l++)
         result |= (uint32_t)(sim_space_at(address[l]) == (Space)i->at.space && 
-                             !(own && sim_names_block(address[l] - SHARED_WINDOW))) << l;
+                             !(own && sim_names_block(sim_offset_of_generic(address[l])))) << l;
     *d = (*d & ~mask) | (result & mask);
 }

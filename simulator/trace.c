@@ -122,7 +122,7 @@ static void name_memory(char *name, size_t space_for_name, Space space, uint64_t
 {
     if (space == GENERIC) {
         space = sim_space_at(*address);
-        *address -= space == SHARED ? SHARED_WINDOW : space == LOCAL ? LOCAL_WINDOW : 0;
+        *address = sim_offset_of_generic(*address);
     }
     const Allocation *a = space == SHARED || space == LOCAL ? NULL : sim_allocation_at(*address);
     if (a && *address - a->address < a->bytes) {

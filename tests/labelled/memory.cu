@@ -1,6 +1,8 @@
 // Where a kernel may go in memory: bounds, what was freed, what nobody wrote, alignment.
 #include "cases.h"
 
+#include <cooperative_groups.h>
+
 enum { THREADS = 64 };
 
 // ---- Bounds of device memory.
@@ -375,6 +377,46 @@ template <bool set> static void run_heap()
     finish_and_free(out);
 }
 
+// ---- Addresses of memory that each block, or each thread, has for itself.
+
+__device__ int *left_behind[2];
+
+// Where each block leaves the address of its own variable, each finds its own; else the other's.
+template <bool own> __global__ void shared_address(int *out)
+{
+    __shared__ int mine;
+    mine = blockIdx.x;
+    left_behind[own ? blockIdx.x : 1 - blockIdx.x] = &mine;
+    cooperative_groups::this_grid().sync();
+    out[blockIdx.x] = *left_behind[blockIdx.x];
+    cooperative_groups::this_grid().sync();
+}
+
+template <bool own> static void run_shared_address()
+{
+    int *out = zeros<int>(2);
+    void *arguments[] = {&out};
+    CUDA(cudaLaunchCooperativeKernel((const void *)shared_address<own>, 2, 1, arguments, 0, nullptr));
+    finish_and_free(out);
+}
+
+template <int apart> __global__ void local_address(int *out)
+{
+    __shared__ volatile int *addresses[THREADS];
+    volatile int mine = threadIdx.x;
+    addresses[threadIdx.x] = &mine;
+    __syncthreads();
+    out[threadIdx.x] = *addresses[threadIdx.x ^ apart];
+    __syncthreads();
+}
+
+template <int apart> static void run_local_address()
+{
+    int *out = zeros<int>(THREADS);
+    local_address<apart><<<1, THREADS>>>(out);
+    finish_and_free(out);
+}
+
 // ---- Loads for memory that is only read (ld.global.nc): nobody may write it while the kernel runs.
 
 enum Source { OWN_ELEMENT, OWN_OUTPUT, NEIGHBOUR_BYTE };
@@ -469,6 +511,10 @@ static const Case CASES[] = {
     {"local-half-written", run_local_part<4>},
     {"heap-all-written", run_heap<true>},
     {"heap-not-all-written", run_heap<false>},
+    {"shared-address-own", run_shared_address<true>},
+    {"shared-address-elsewhere", run_shared_address<false>},
+    {"local-address-own", run_local_address<0>},
+    {"local-address-elsewhere", run_local_address<1>},
     {"read-only-then-written", run_read_only<OWN_ELEMENT>},
     {"read-only-neighbour-byte", run_read_only<NEIGHBOUR_BYTE>},
     {"read-only-was-written", run_read_only<OWN_OUTPUT>},
