@@ -1401,6 +1401,8 @@ static void say_reserved_race(void)
 
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a)
 {
+    if (access->bytes == 0) // a bulk copy of nothing
+        return;
     const bool shared = owner != NULL, reserved = is_reserved(w->block->launch, owner, access, mask);
     const EpochKind kind = sim_epoch_kind(i, access);
     if (i->run == sim_store && mask != access->mask && mask & access->mask & -access->mask)

@@ -207,6 +207,38 @@ static void deprecated_calls()
     CHECK(cuDeviceGetProperties(&old, 1) == CUDA_ERROR_INVALID_DEVICE);
 }
 
+// A bulk copy of so many bytes, which may be none.
+__global__ void copy(int *numbers, unsigned bytes)
+{
+    __shared__ alignas(128) int own[64];
+    __shared__ uint64_t barrier;
+    const unsigned at = __cvta_generic_to_shared(&barrier), to = __cvta_generic_to_shared(own);
+    own[threadIdx.x] = threadIdx.x;
+    if (threadIdx.x == 0)
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(at) : "memory");
+    asm volatile("fence.proxy.async;" ::: "memory");
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %3, [%2];" ::"r"(to), "l"(numbers),
+                     "r"(at), "r"(bytes) : "memory");
+        asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(at) : "memory");
+    }
+    for (unsigned over = 0; !over;)
+        asm volatile("{.reg .pred %%p; mbarrier.test_wait.parity.shared.b64 %%p, [%1], 0; selp.u32 %0, 1, 0, %%p;}"
+                     : "=r"(over) : "r"(at) : "memory");
+    numbers[threadIdx.x] = own[threadIdx.x];
+}
+
+static void copy_of_nothing()
+{
+    int *numbers, last;
+    CUDA(cudaMalloc(&numbers, 256));
+    CUDA(cudaMemset(numbers, 0, 256));
+    copy<<<1, 64>>>(numbers, 0);
+    CUDA(cudaMemcpy(&last, numbers + 63, 4, cudaMemcpyDeviceToHost));
+    CHECK(last == 63);
+}
+
 int main(int, char **arguments)
 {
     const std::string word = arguments[1];
@@ -224,6 +256,8 @@ int main(int, char **arguments)
         wide_alignment();
     if (word == "deprecated")
         deprecated_calls();
+    if (word == "nothing")
+        copy_of_nothing();
     if (word == "again")
         blocks_that_start_again();
     puts("PASS");

@@ -44,6 +44,12 @@ def test_a_damaged_header_of_a_fat_binary(limits):
     assert (result.returncode, result.stdout) == (0, "PASS\n"), result.stderr
 
 
+def test_a_copy_of_nothing(limits):
+    """Broken: a bulk copy of 0 bytes crashes the checker, or is accused."""
+    result = run(limits, "nothing")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
+
+
 @pytest.mark.parametrize("threads", ["1", "8"])
 def test_findings_are_counted_alike_on_any_number_of_threads(limits, tmp_path, threads):
     """Broken: a block that ran ahead and starts again reports what it did twice."""
