@@ -31,6 +31,7 @@ typedef struct Entry { // what lanes of a warp tell
     uint32_t floor, times[LANES], wide_time; // wide_time: what other blocks are told in place of times[lane]
     const struct Known *known, *wide;        // to the block; to other blocks
     int before; // the entry before it of the same block
+    uint32_t site; // of the access that tells; 0: another operation does
     uint8_t lane;
     bool narrow; // for the block only
     bool copy;   // only that a copy has come which a lane began then
@@ -406,7 +407,7 @@ static uint32_t lanes_told(const Entry *e, const Search *s, uint32_t reader)
         return s->lanes;
     for (uint32_t rest = e->warp == epoch->warp ? s->lanes : 0; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const uint32_t until = l != e->lane ? e->times[l] : s->itself ? e->now
+        const uint32_t until = l != e->lane ? e->times[l] : s->itself && e->site == epoch->site ? e->now
                              : reader != e->block ? e->wide_time : e->times[l];
         if (epoch->time <= until)
             told |= rest & -rest;
@@ -834,10 +835,11 @@ static void tell(Warp *w, const Instr *i, int lane, Log *log)
     const uint32_t until = releases ? check->time : fence, wide_until = releases ? check->time : t->fence;
     const Entry *last = log->count ? log->entries[log->count - 1] : NULL;
     if (last && last->now == check->time && last->block == (uint32_t)w->block->number &&
-        last->warp == (uint32_t)w->number && last->times[lane] >= until && last->narrow <= narrow &&
+        last->warp == (uint32_t)w->number && last->site == i->site && last->times[lane] >= until && last->narrow <= narrow &&
         (last->lane != lane || last->wide_time >= wide_until) && last->known == t->known && last->wide == t->wide)
         return; // it has told as much
     Entry *e = entry_of(w, 1u << lane, until, wide_until);
+    e->site = i->site;
     e->narrow = narrow;
     if (releases)
         e->wide = e->known;

@@ -422,6 +422,26 @@ template <Fence fence, bool shared_lock> static void run_locked_by_all()
     finish_and_free(lock, count);
 }
 
+// What is set under the lock is volatile: of two writes one is lost, where the unlock may be seen before the first.
+template <Fence before_unlock> __global__ void set_under_lock(int *lock, volatile int *last)
+{
+    if (threadIdx.x % 32 != 0)
+        return;
+    while (atomicCAS(lock, 0, 1) != 0)
+        continue;
+    __threadfence();
+    *last = threadIdx.x;
+    fence_now<before_unlock>(cuda::memory_order_release);
+    atomicExch(lock, 0);
+}
+
+template <Fence before_unlock> static void run_set_under_lock()
+{
+    int *lock = zeros<int>(1), *last = zeros<int>(1);
+    set_under_lock<before_unlock><<<2, THREADS>>>(lock, last);
+    finish_and_free(lock, last);
+}
+
 enum LockMistake { TWO_LOCKS, READ_OUTSIDE, NOT_TAKEN, NONE };
 
 template <LockMistake mistake> __global__ void wrong_lock(int *locks, int *count, int *out)
@@ -773,6 +793,8 @@ static const Case CASES[] = {
     {"lock-two-for-one", run_wrong_lock<TWO_LOCKS>},
     {"lock-read-outside", run_wrong_lock<READ_OUTSIDE>},
     {"lock-not-taken", run_wrong_lock<NOT_TAKEN>},
+    {"lock-around-volatile", run_set_under_lock<DEVICE_FENCE>},
+    {"lock-around-volatile-no-release", run_set_under_lock<NO_FENCE>},
     {"transfers", run_transfers<true>},
     {"transfers-one-lock", run_transfers<false>},
     {"ticket-fences", run_last_block<FENCES>},
