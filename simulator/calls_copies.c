@@ -73,7 +73,8 @@ static void copy_written(uint64_t to, uint64_t from, size_t bytes)
         const size_t written = sim_find_unwritten(from + at, bytes - at);
         if (written)
             sim_mark_written(to + at, written);
-        at += written ? written : 1;
+        at += written;
+        at += at < bytes ? sim_find_written(from + at, bytes - at) : 0;
     }
 }
 

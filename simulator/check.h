@@ -178,6 +178,7 @@ bool sim_starts_unwritten(uint64_t address);
 void sim_mark_written(uint64_t address, size_t bytes);
 // The first of these bytes that nobody wrote; `bytes` if there is none.
 size_t sim_find_unwritten(uint64_t address, size_t bytes);
+size_t sim_find_written(uint64_t address, size_t bytes); // that somebody wrote
 Line *sim_new_lines(size_t bytes); // of memory, of which nothing is known yet
 void sim_free_lines(Line *lines, size_t bytes);
 

@@ -51,9 +51,14 @@ typedef struct Ref { // a part of a log
     bool narrow;
 } Ref;
 
+typedef struct Refs { // what several know, who have learned one thing after the other: each the first ones of it
+    int used, space;
+    Ref refs[];
+} Refs;
+
 typedef struct Known {
     int count;
-    Ref refs[];
+    Refs *list;
 } Known;
 
 enum { BUCKETS = 4096 };
@@ -275,41 +280,63 @@ static void *allocate(const Block *b, size_t bytes)
 static bool refers(const Known *known, const Ref *ref)
 {
     for (int k = 0; known && k < known->count; k++) {
-        const Ref *r = &known->refs[k];
+        const Ref *r = &known->list->refs[k];
         if (r->log == ref->log && r->begin <= ref->begin && r->end >= ref->end && r->narrow <= ref->narrow)
             return true;
     }
     return false;
 }
 
+static bool covers(const Ref *ref, const Ref *earlier, bool narrow)
+{
+    return ref->log == earlier->log && ref->begin <= earlier->begin && ref->end >= earlier->end &&
+           (ref->narrow | narrow) <= earlier->narrow;
+}
+
+// A copy with room for more, and without what newer parts of the same logs cover.
+static Refs *copy_refs(const Block *b, const Known *one, const Known *two, bool narrow, int fresh)
+{
+    const int old = one ? one->count : 0, space = old + fresh + old / 4;
+    Refs *copy = allocate(b, sizeof *copy + (size_t)space * sizeof *copy->refs);
+    copy->space = space;
+    for (int k = 0; k < old; k++) {
+        const Ref *ref = &one->list->refs[k];
+        bool covered = false;
+        for (int n = k + 1; n < old && !covered; n++)
+            covered = covers(&one->list->refs[n], ref, false);
+        for (int n = 0; n < two->count && !covered; n++)
+            covered = covers(&two->list->refs[n], ref, narrow);
+        if (!covered)
+            copy->refs[copy->used++] = *ref;
+    }
+    return copy;
+}
+
 // Both together, perhaps one of the two itself: what is known never changes once it is made. narrow: what the second
-// tells is for the block only.
+// tells is for the block only. One who learns more goes on in the list of what he knew, if he is the first to.
 static const Known *joined(const Block *b, const Known *one, const Known *two, bool narrow)
 {
     int fresh = 0;
     if (!narrow && (!one || one == two))
         return two;
-    for (int k = 0; two && k < two->count; k++)
-        fresh += !refers(
-            one, &(Ref){two->refs[k].log, two->refs[k].begin, two->refs[k].end, two->refs[k].narrow | narrow});
+    for (int k = 0; two && k < two->count; k++) {
+        Ref ref = two->list->refs[k];
+        ref.narrow |= narrow;
+        fresh += !refers(one, &ref);
+    }
     if (fresh == 0)
         return one;
-    const int old = one ? one->count : 0;
-    Known *both = allocate(b, sizeof *both + (size_t)(old + fresh) * sizeof *both->refs);
-    for (int k = 0; k < old; k++) {
-        bool covered = false; // by a newer part of the same log
-        for (int n = 0; n < two->count; n++)
-            covered |= two->refs[n].log == one->refs[k].log && two->refs[n].begin <= one->refs[k].begin &&
-                       two->refs[n].end >= one->refs[k].end && (two->refs[n].narrow | narrow) <= one->refs[k].narrow;
-        if (!covered)
-            both->refs[both->count++] = one->refs[k];
-    }
+    Refs *list = one ? one->list : NULL;
+    if (!list || list->used != one->count || list->used + fresh > list->space)
+        list = copy_refs(b, one, two, narrow, fresh);
     for (int k = 0; k < two->count; k++) {
-        Ref ref = two->refs[k];
+        Ref ref = two->list->refs[k];
         ref.narrow |= narrow;
         if (!refers(one, &ref))
-            both->refs[both->count++] = ref;
+            list->refs[list->used++] = ref;
     }
+    Known *both = allocate(b, sizeof *both);
+    *both = (Known){list->used, list};
     return both;
 }
 
@@ -428,7 +455,7 @@ static void hear(Search *s, const Entry *e, uint32_t reader)
 static void search(Search *s, const Known *known, uint32_t reader)
 {
     for (int k = known ? known->count : 0; k-- > 0 && s->lanes;) {
-        const Ref *ref = &known->refs[k];
+        const Ref *ref = &known->list->refs[k];
         for (int n = last_of(ref->log, s->epoch->block); n != NO_ENTRY && s->lanes; n = ref->log->entries[n]->before) {
             const Entry *e = ref->log->entries[n];
             if (++s->steps > SEARCH)
@@ -440,7 +467,7 @@ static void search(Search *s, const Known *known, uint32_t reader)
         }
     }
     for (int k = known ? known->count : 0; k-- > 0 && s->lanes;) {
-        const Ref *ref = &known->refs[k];
+        const Ref *ref = &known->list->refs[k];
         for (int n = is_new(s, ref, reader) ? ref->end : 0; n-- > ref->begin && s->lanes;) {
             const Entry *e = ref->log->entries[n];
             const Known *told = e->block == reader ? e->known : e->wide;
@@ -773,9 +800,11 @@ static const Known *all_of(const Block *b, const Log *log, const Known *known, b
     const Ref all = {log, 0, log ? log->count : 0, narrow};
     if (all.end == 0 || refers(known, &all))
         return NULL;
-    Known *one = allocate(b, sizeof *one + sizeof all);
-    one->count = 1;
-    one->refs[0] = all;
+    Refs *list = allocate(b, sizeof *list + sizeof all);
+    list->refs[list->used++] = all;
+    list->space = 1;
+    Known *one = allocate(b, sizeof *one);
+    *one = (Known){1, list};
     return one;
 }
 

@@ -285,8 +285,7 @@ void sim_note_result(uint64_t address, size_t bytes)
     if (result.bytes == 0)
         result.first = address;
     result.bytes += bytes;
-    for (size_t k = 0; k < bytes && !result.any_written; k++)
-        result.any_written = sim_find_unwritten(address + k, 1) == 1;
+    result.any_written |= sim_find_written(address, bytes) < bytes;
 }
 
 void sim_end_results(void)

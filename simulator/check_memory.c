@@ -900,22 +900,50 @@ void sim_mark_written(uint64_t address, size_t bytes)
     }
 }
 
-size_t sim_find_unwritten(uint64_t address, size_t bytes)
+// The first of a line's bytes, from one on, that somebody wrote, or nobody; LINE_BYTES if there is none.
+static unsigned find_in_line(const Line *line, unsigned from, bool written)
+{
+    for (unsigned half = from / 64; half < 2; half++) {
+        const uint64_t bits = (written ? line->written[half] : ~line->written[half]) >> from % 64 << from % 64;
+        if (bits)
+            return half * 64 + (unsigned)__builtin_ctzll(bits);
+        from = 0;
+    }
+    return LINE_BYTES;
+}
+
+// The first of these bytes of an allocation that somebody wrote, or nobody; `bytes` if there is none.
+static size_t find_byte(const Line *lines, size_t first, size_t bytes, bool written)
+{
+    for (size_t at = first; at < first + bytes;) {
+        const unsigned found = find_in_line(&lines[at / LINE_BYTES], (unsigned)(at % LINE_BYTES), written);
+        at = at / LINE_BYTES * LINE_BYTES + found;
+        if (found < LINE_BYTES)
+            return at < first + bytes ? at - first : bytes;
+    }
+    return bytes;
+}
+
+static size_t find(uint64_t address, size_t bytes, bool written)
 {
     Allocation *a = sim_checks() ? sim_allocation_at(address) : NULL;
     if (!a || !starts_unwritten(a) || address - a->address >= a->bytes)
-        return bytes;
-    const Line *lines = lines_of(a);
-    const size_t first = address - a->address;
-    for (size_t k = 0; k < bytes && k < a->bytes - first; k++) {
-        const Line *line = &lines[(first + k) / LINE_BYTES];
-        const unsigned in_line = (unsigned)((first + k) % LINE_BYTES);
-        if (in_line == 0 && line->written[0] == ~0ull && line->written[1] == ~0ull)
-            k += LINE_BYTES - 1;
-        else if (!(line->written[in_line / 64] >> in_line % 64 & 1))
-            return k;
-    }
-    return bytes;
+        return written ? 0 : bytes;
+    const size_t first = address - a->address, inside = bytes < a->bytes - first ? bytes : a->bytes - first;
+    if (!a->lines)
+        return written ? inside : 0;
+    const size_t found = find_byte(a->lines, first, inside, written);
+    return found == inside && !written ? bytes : found;
+}
+
+size_t sim_find_unwritten(uint64_t address, size_t bytes)
+{
+    return find(address, bytes, false);
+}
+
+size_t sim_find_written(uint64_t address, size_t bytes)
+{
+    return find(address, bytes, true);
 }
 
 // ---- An access
