@@ -1,0 +1,159 @@
+// What many threads read, and one of them writes: the checker keeps two readers of a word for all of them. And threads
+// that have bytes of a word each.
+#include "cases.h"
+
+enum { THREADS = 128, MANY = 64 };
+
+// ---- All blocks read all of a table; then one thread writes an element.
+
+template <unsigned writer> __global__ void table_of_all(int *table, int *out)
+{
+    int sum = 0;
+    for (int round = 0; round < 3; round++)
+        for (int k = 0; k < MANY; k++)
+            sum += table[k];
+    out[blockIdx.x * THREADS + threadIdx.x] = sum;
+    if (blockIdx.x * THREADS + threadIdx.x == writer)
+        table[MANY / 2] = sum;
+}
+
+template <unsigned writer, unsigned blocks> static void run_table()
+{
+    int *table = zeros<int>(MANY), *out = zeros<int>(blocks * THREADS);
+    table_of_all<writer><<<blocks, THREADS>>>(table, out);
+    finish_and_free(table, out);
+}
+
+// ---- All warps of a block, or all lanes of a warp, read a word again and again; one thread writes it between.
+
+enum Order { BARRIER, WARP_BARRIER, BARRIER_ABOVE, NOTHING };
+
+template <Order order, bool in_shared, unsigned writer> __global__ void rounds(int *word, int *out)
+{
+    __shared__ int own;
+    int *place = in_shared ? &own : word, sum = 0;
+    if (threadIdx.x == 0)
+        *place = 1;
+    __syncthreads();
+    for (int round = 0; round < 4; round++) {
+        for (int k = 0; k < 3; k++)
+            sum += *const_cast<int *>(place) + k;
+        if (order == BARRIER)
+            __syncthreads();
+        else if (order == WARP_BARRIER)
+            __syncwarp();
+        if (threadIdx.x == writer)
+            *place = sum;
+        if (order == WARP_BARRIER)
+            __syncwarp();
+        else if (order != NOTHING)
+            __syncthreads();
+    }
+    out[threadIdx.x] = sum;
+}
+
+template <Order order, bool in_shared, unsigned threads, unsigned writer> static void run_rounds()
+{
+    int *word = zeros<int>(1), *out = zeros<int>(threads);
+    rounds<order, in_shared, writer><<<1, threads>>>(word, out);
+    finish_and_free(word, out);
+}
+
+// ---- All read it, behind a barrier once more, and then one thread writes it.
+
+template <bool barrier> __global__ void read_twice(int *word, int *out)
+{
+    int sum = *word;
+    __syncthreads();
+    sum += *word;
+    if (barrier)
+        __syncthreads();
+    if (threadIdx.x == 2 * 32) // of the warp that runs last here
+        *word = sum;
+    out[threadIdx.x] = sum;
+}
+
+template <bool barrier> static void run_read_twice()
+{
+    int *word = zeros<int>(1), *out = zeros<int>(THREADS);
+    read_twice<barrier><<<1, THREADS>>>(word, out);
+    finish_and_free(word, out);
+}
+
+// ---- Lanes read their neighbours' elements in several ways, and write their own.
+
+template <bool barrier> __global__ void neighbours(int *values)
+{
+    const int tid = threadIdx.x, last = blockDim.x - 1;
+    int sum = 0;
+    for (int apart = -2; apart <= 2; apart++)
+        sum += values[min(max(tid + apart, 0), last)];
+    if (barrier)
+        __syncthreads();
+    values[tid] = sum;
+}
+
+template <bool barrier, unsigned threads> static void run_neighbours()
+{
+    int *values = zeros<int>(threads);
+    neighbours<barrier><<<1, threads>>>(values);
+    finish_and_free(values);
+}
+
+// ---- Bytes: each thread has one channel of a pixel, or a whole one, or reads the next one's first.
+
+enum Pixels { OWN, OWN_CHANNEL, NEXT_PIXEL, NEXT_AFTER_BARRIER };
+
+template <class T, Pixels kind> __global__ void pixels(T *image)
+{
+    const int tid = threadIdx.x, pixel = 3 * tid;
+    if (kind == OWN_CHANNEL) {
+        image[tid] = 2 * image[tid];
+        return;
+    }
+    const T green = image[pixel + 1], next = kind == OWN ? 0 : image[(pixel + 3) % (3 * THREADS)];
+    if (kind == NEXT_AFTER_BARRIER)
+        __syncthreads();
+    image[pixel] = green;
+    image[pixel + 2] = green + next;
+}
+
+template <class T, Pixels kind> static void run_pixels()
+{
+    T *image = zeros<T>(3 * THREADS);
+    pixels<T, kind><<<1, THREADS>>>(image);
+    finish_and_free(image);
+}
+
+static const Case CASES[] = {
+    {"table-of-another", run_table<THREADS * 4 - 1, 4>},
+    {"table-of-a-first-reader", run_table<0, 4>},
+    {"table-of-a-last-warp", run_table<THREADS - 1, 1>},
+    {"table-of-one-thread-alone", run_table<~0u, 4>},
+    {"word-barrier", run_rounds<BARRIER, false, THREADS, 0>},
+    {"word-nothing-before-write", run_rounds<BARRIER_ABOVE, false, THREADS, 0>},
+    {"word-nothing-before-write-of-last", run_rounds<BARRIER_ABOVE, false, THREADS, THREADS - 1>},
+    {"word-nothing-before-write-of-third-warp", run_rounds<BARRIER_ABOVE, false, THREADS, 70>},
+    {"shared-word-barrier", run_rounds<BARRIER, true, THREADS, 70>},
+    {"shared-word-nothing-before-write", run_rounds<BARRIER_ABOVE, true, THREADS, 70>},
+    {"word-of-a-warp", run_rounds<WARP_BARRIER, false, 32, 0>},
+    {"word-of-a-warp-nothing", run_rounds<NOTHING, false, 32, 0>},
+    {"shared-word-of-a-warp", run_rounds<WARP_BARRIER, true, 32, 31>},
+    {"word-of-two-warps-with-barriers-of-one", run_rounds<WARP_BARRIER, false, 64, 0>},
+    {"word-twice-barrier", run_read_twice<true>},
+    {"word-twice-nothing-before-write", run_read_twice<false>},
+    {"neighbours", run_neighbours<true, THREADS>},
+    {"neighbours-no-barrier", run_neighbours<false, THREADS>},
+    {"neighbours-in-a-warp-no-barrier", run_neighbours<false, 32>},
+    {"bytes-own-channel", run_pixels<unsigned char, OWN_CHANNEL>},
+    {"bytes-own-pixel", run_pixels<unsigned char, OWN>},
+    {"bytes-next-pixel", run_pixels<unsigned char, NEXT_PIXEL>},
+    {"bytes-next-pixel-barrier", run_pixels<unsigned char, NEXT_AFTER_BARRIER>},
+    {"halves-own-pixel", run_pixels<short, OWN>},
+    {"halves-next-pixel", run_pixels<short, NEXT_PIXEL>},
+};
+
+int main(int argc, char **argv)
+{
+    return run_case(argc, argv, CASES);
+}
