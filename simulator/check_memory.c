@@ -1443,7 +1443,7 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
                    .a = a,
                    .shared = shared,
                    .restricted = shared || launch->on_one_thread,
-                   .by_barriers = !does->hands_over && launch->cluster_blocks == 1,
+                   .by_barriers = !does->hands_over && launch->cluster_blocks == 1 && !launch->family_grid,
                    .by_all_lanes = !does->some_lanes,
                    .run = shared ? sim_block_run(owner) : sim_launch_run(launch),
                    .first_run = shared ? sim_first_run(owner) : 0};
