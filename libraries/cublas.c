@@ -128,6 +128,11 @@ API const char *cublasGetStatusString(cublasStatus_t status)
 
 // ---- Copies
 
+static int at_least_1(int n)
+{
+    return n > 1 ? n : 1;
+}
+
 static cublasStatus_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, int rows,
                                 enum cudaMemcpyKind kind, cudaStream_t stream)
 {
@@ -142,6 +147,8 @@ static cublasStatus_t copy_rows(void *to, size_t to_pitch, const void *from, siz
                                                 cudaStream_t stream)                                                   \
     {                                                                                                                  \
         NEED(incx > 0 && incy > 0 && size > 0);                                                                        \
+        if (incx == 1 && incy == 1) /* one piece */                                                                    \
+            return cublas##way##MatrixAsync(n, 1, size, x, at_least_1(n), y, at_least_1(n), stream);                   \
         return copy_rows(y, (size_t)incy * size, x, (size_t)incx * size, (size_t)size, n, kind, stream);               \
     }                                                                                                                  \
     API cublasStatus_t cublas##way##Vector(int n, int size, const void *x, int incx, void *y, int incy)                \
@@ -258,11 +265,6 @@ static cublasStatus_t perform(LibraryCall *call, Task *t, cublasHandle_t handle,
 }
 #define PERFORM(size) perform(&call, &t, handle, __builtin_return_address(0), (size))
 #define CALL_OF(...) LibraryCall call = {.name = __func__, .work = (__VA_ARGS__)}
-
-static int at_least_1(int n)
-{
-    return n > 1 ? n : 1;
-}
 
 #define CONCATENATED(a, b, c) a##b##c
 #define NAMED(a, b, c) CONCATENATED(a, b, c)

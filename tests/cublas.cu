@@ -71,12 +71,18 @@ static void vectors(cublasHandle_t handle)
     OK(cublasScopy(handle, 5, dx, 1, dy, 1));
     NEAR(back(dy, 5)[0], 8);
 
+    const float gaps[6] = {1, 0, 2, 0, 3, 0}; // copies, of elements apart and side by side
+    float there[3];
+    OK(cublasSetVector(3, sizeof(float), gaps, 2, dx, 1));
+    OK(cublasGetVector(3, sizeof(float), dx, 1, there, 1));
+    NEAR(there[2], 3);
+
     float *scalar = on_device(std::vector<float>{3, 0}); // scalars and results on the device
     OK(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE));
     OK(cublasSscal(handle, 5, scalar, dx, 1));
     OK(cublasSasum(handle, 1, dx, 1, scalar + 1));
     OK(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST));
-    NEAR(back(scalar, 2)[1], 24);
+    NEAR(back(scalar, 2)[1], 3);
 }
 
 template <typename T> double at(const std::vector<T> &a, int ld, bool turned, int i, int j)
