@@ -196,8 +196,9 @@ static void report(const Use *earlier, bool earlier_writes, const Use *use, bool
                  "or order the streams by an event (cudaStreamWaitEvent)");
     else if (e->block != b.two->block)
         snprintf(hint, sizeof hint,
-                 "the launch in line %d is ordered behind its own thread, not behind other blocks: a launch in "
-                 "cudaStreamTailLaunch comes when all of the grid has ended",
+                 "the launch in line %d is ordered behind its own thread, not behind other blocks: let them count with "
+                 "__threadfence() and an atomic operation, and the last one launch; or launch in "
+                 "cudaStreamTailLaunch, behind all of the grid",
                  line);
     else if (thread == b.two->thread || places[0].line > line)
         snprintf(hint, sizeof hint,
