@@ -209,7 +209,8 @@ static void hint_of(const Race *race, const Program *program, const Instr *i, co
     const bool same_block = a->block == b->block, same_warp = same_block && a->warp == b->warp;
     const bool both_strong = is_strong(a) && is_strong(b);
     char between[120];
-    const bool copied_above = is_under_way(a) && line_of(i->statement) < line_of(j->statement); // and awaited in this turn
+    // What was copied further up is awaited in the same turn.
+    const bool copied_above = is_under_way(a) && line_of(i->statement) < line_of(j->statement);
     say_between(copied_above ? NULL : program, i, j, between, sizeof between);
     if (is_under_way(a) && !begins_behind(program, i, j))
         snprintf(hint, space, "the copy may still be under way: nobody has waited for it %s", between);
@@ -1317,7 +1318,8 @@ static void check_read_only(Check *check, Line *lines, uint32_t mask, const uint
         Line *line = &lines[first / LINE_BYTES];
         uint32_t lanes;
         take(check, line);
-        const Epoch *writer = find_writer(line, (unsigned)(first % LINE_BYTES), (unsigned)check->access->bytes, &lanes);
+        const unsigned in_line = (unsigned)(first % LINE_BYTES), bytes = (unsigned)check->access->bytes;
+        const Epoch *writer = find_writer(line, in_line, bytes, &lanes);
         if (writer) {
             check->race = (Race){*writer, check->epoch, .found = true, .stale = true};
             check->race.earlier.lanes = lanes;

@@ -306,10 +306,10 @@ static void find_strange_owner(Warp *w, const Instr *i, int lane, Space space, u
                  of_thread.thread.x, of_thread.thread.y, of_thread.thread.z);
     sim_await_turn(w->block); // a block that runs ahead in vain uses nothing
     sim_add_finding(OUT_OF_BOUNDS, title, &p, 1,
-                    space == SHARED ? "each block has its own shared memory, and finds its own variable there: pass the value, "
-                                      "or keep it in global memory"
-                                    : "each thread has its own local memory, and finds its own variable there: pass the "
-                                      "value, or keep it in shared memory");
+                    space == SHARED ? "each block has its own shared memory, and finds its own variable there: pass the "
+                                      "value, or keep it in global memory"
+                                    : "each thread has its own local memory, and finds its own variable there: pass "
+                                      "the value, or keep it in shared memory");
 }
 
 // Whether it is that of another block of the cluster.
