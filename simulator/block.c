@@ -737,6 +737,8 @@ static size_t local_bytes_of(const Function *kernel, size_t stack)
     return kernel->program->calls ? own + stack : own;
 }
 
+static _Atomic uint64_t launches; // of the program
+
 cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                             size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid)
 {
@@ -754,6 +756,7 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
     place_dynamic_shared(&launch);
     launch.local_bytes = local_bytes_of(kernel, stack_bytes);
     launch.blocks = (uint64_t)grid.x * grid.y * grid.z;
+    launch.number = ++launches;
     launch.fault_block = UINT64_MAX;
     launch.order = kernel->program->order;
     const size_t behind = (kernel->kernel_param_bytes + 15) / 16 * 16; // the workspace lies behind the arguments

@@ -659,6 +659,7 @@ typedef struct Fault { // where a launch went wrong, for the checker
 } Fault;
 
 typedef struct Launch {
+    uint64_t number; // of the program's launches, from 1 on
     const Module *module;
     int device;
     const Function *kernel;

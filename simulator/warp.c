@@ -56,6 +56,7 @@ static uint64_t special_value(const Warp *w, const Frame *f, Special special, in
     case WARPID: return (uint64_t)w->number;
     case NWARPID: return (uint64_t)b->warp_count;
     case SMID: return b->place % (uint64_t)sim_device()->sm_count;
+    case GRIDID: return launch->number;
     case NSMID: return (uint64_t)sim_device()->sm_count;
     case LANEMASK_EQ: return bit;
     case LANEMASK_LT: return bit - 1;
@@ -303,7 +304,7 @@ static void operate_across(Warp *w, const Instr *i, uint32_t mask)
             exchange(&g, q, q->mask & mask, false);
     const bool votes = i->run == sim_vote, ballot = votes && i->op == VOTE_BALLOT;
     Instr one = *i;
-    one.flags &= (uint8_t)~COMBINE_NEGATED;
+    one.flags &= (uint16_t)~COMBINE_NEGATED;
     one.a = votes ? offsetof(Gathered, predicate) : i->bytes == 8 ? offsetof(Gathered, wide) : offsetof(Gathered, a);
     one.b = offsetof(Gathered, b);
     one.c = offsetof(Gathered, c);

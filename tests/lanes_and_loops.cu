@@ -109,6 +109,14 @@ __global__ void tries(int *p, int turns, int stop, bool asserts)
     }
 }
 
+__global__ void names_its_grid(unsigned long long *ids)
+{
+    asm("mov.u64 %0, %gridid;" : "=l"(ids[0]));
+    unsigned low;
+    asm("mov.u32 %0, %gridid;" : "=r"(low));
+    ids[1] = low;
+}
+
 // Each of 32 lanes takes a lock, and waits for it in a loop of its own kind.
 __global__ void locks(int *p, int kind)
 {
@@ -147,6 +155,14 @@ int main(int, char **arguments)
         tries<<<1, 64>>>(p, 3, -1, true);
         tries<<<1, 64>>>(p, 3, -1, false);
         break;
+    case 'i': {
+        unsigned long long ids[4];
+        names_its_grid<<<1, 1>>>((unsigned long long *)p);
+        names_its_grid<<<1, 1>>>((unsigned long long *)p + 2);
+        cudaMemcpy(ids, p, sizeof ids, cudaMemcpyDeviceToHost);
+        printf("%d %d %d\n", ids[0] != ids[2], ids[0] == ids[1], ids[2] == ids[3]);
+        break;
+    }
     case 'o':
         for (int kind = 0; kind < 3; kind++)
             locks<<<2, 32>>>(p, kind);

@@ -68,6 +68,11 @@ def test_each_lane_gets_on_at_last(together, program):
     assert run(program, "o", SIM_TOGETHER=together).stdout == "192\ncudaSuccess\n"
 
 
+def test_each_grid_has_a_number(program):
+    """Broken: %gridid is the same for all launches, or unknown to `mov.u32`."""
+    assert run(program, "i").stdout == "1 1 1\ncudaSuccess\n"
+
+
 @unsanitized  # which take memory of their own
 def test_threads_that_end_in_a_function_leave_nothing(program):
     """Broken: each block whose threads end in a function keeps the memory of its calls."""
