@@ -21,7 +21,7 @@
 
 enum { MAX_WORKERS = 64, RESERVED_BYTES = 1024, WORKSPACE_BYTES = 16 };
 enum { FUTILE = 16 }; // so many restarts in a launch, and no block runs ahead any more
-typedef enum Departure { NONE, FAULT, RESTART, ABANDONED } Departure; // how a block's run was left
+typedef enum Departure { NONE, FAULT, RESTART, ABANDONED, WAITS_FOR_LATER } Departure; // how a block's run was left
 
 // ---- What goes wrong
 
@@ -298,8 +298,19 @@ static _Noreturn void report_endless(Block *b, const char *what)
               waits);
 }
 
+// Blocks behind this one may bring what it waits for: where nobody else has done anything that it could not have seen,
+// it goes on where it is, and they take turns with it. CUDA promises that only for cooperative launches.
+static void go_on_together(Block *b)
+{
+    const Launch *launch = b->launch;
+    sim_await_turn(b);
+    if (!launch->together && launch->order != FREE && b->place + 1 < launch->blocks)
+        longjmp(b->on_fault, WAITS_FOR_LATER);
+}
+
 static _Noreturn void report_stuck(Block *b)
 {
+    go_on_together(b);
     if (!sim_next_path(busiest_warp(b)))
         report_deadlock(b);
     report_endless(b, "an endless loop turns here: all that could end it waits, or turns in such a loop as well");
@@ -331,6 +342,8 @@ static void run_warps(Block *b)
     if (progress && b->live > 0 && !b->launch->together && is_stuck(b) && !give_way(b))
         report_stuck(b);
     const uint64_t most = sim_settings()->max_instructions;
+    if (b->watch->in_vain > most / 100)
+        go_on_together(b);
     if (instructions > most || b->watch->in_vain > most / 10)
         report_limit(b, instructions > most ? instructions : b->watch->in_vain);
 }
@@ -420,6 +433,15 @@ static void record_fault(Launch *launch, const Block *b)
     pthread_mutex_unlock(&launch_lock);
 }
 
+// The block waits for later ones: no other begins any more, and those ahead of their turn forget what they did.
+static void hold_block(Launch *launch, Block *b)
+{
+    pthread_mutex_lock(&launch_lock);
+    launch->held = b;
+    launch->fault_block = b->place;
+    pthread_mutex_unlock(&launch_lock);
+}
+
 static void add_counters(Counters *sum, const Counters *part)
 {
     uint64_t *to = (uint64_t *)sum;
@@ -428,8 +450,8 @@ static void add_counters(Counters *sum, const Counters *part)
         to[k] += from[k];
 }
 
-// Runs the block to its end: again, if what it had read ahead of its turn has changed.
-static void finish_block(Launch *launch, Block *b, uint64_t place)
+// Runs the block to its end: again, if what it had read ahead of its turn has changed. False if it waits for later ones.
+static bool finish_block(Launch *launch, Block *b, uint64_t place)
 {
     const Counters before = b->counters;
     switch (setjmp(b->on_fault)) {
@@ -446,8 +468,13 @@ static void finish_block(Launch *launch, Block *b, uint64_t place)
     case ABANDONED:
         clear_block(b, &before);
         break;
+    case WAITS_FOR_LATER:
+        hold_block(launch, b);
+        end_turn(launch);
+        return false;
     }
     end_turn(launch);
+    return true;
 }
 
 // Memory for a block that a host thread runs; NULL where there is none left.
@@ -506,9 +533,11 @@ static void *work(void *argument)
     Launch *launch = argument;
     Block *b = new_block(launch);
     uint64_t place;
-    while (b && take_block(launch, b, &place))
-        finish_block(launch, b, place);
-    free_block(launch, b);
+    bool held = false;
+    while (b && !held && take_block(launch, b, &place))
+        held = !finish_block(launch, b, place);
+    if (!held)
+        free_block(launch, b);
     return NULL;
 }
 
@@ -542,7 +571,7 @@ static void run_blocks(Launch *launch)
     work(launch);
     for (int k = 0; k < started; k++)
         pthread_join(threads[k], NULL);
-    if (launch->error == cudaSuccess && launch->next_block < launch->blocks)
+    if (launch->error == cudaSuccess && !launch->held && launch->next_block < launch->blocks)
         report_memory(launch); // one host thread that had memory would have done
 }
 
@@ -635,17 +664,17 @@ static void run_together(Launch *launch)
     const int threads = (int)(launch->block.x * launch->block.y * launch->block.z);
     const uint64_t per_sm = (uint64_t)sim_blocks_per_sm(launch->kernel, threads, launch->dynamic_bytes);
     const uint64_t size = launch->cluster_blocks, most = per_sm * (uint64_t)sim_device()->sm_count / size * size;
-    const uint64_t held = most < launch->blocks ? most : launch->blocks;
+    const uint64_t left = launch->blocks - (launch->held ? launch->held->place : 0), held = most < left ? most : left;
     Block **blocks = calloc(held, sizeof *blocks);
     for (uint64_t k = 0; blocks && k < held; k++)
-        if (!(blocks[k] = new_block(launch)))
+        if (!(blocks[k] = k == 0 && launch->held ? launch->held : new_block(launch)))
             launch->error = cudaErrorMemoryAllocation;
     if (!blocks || launch->error != cudaSuccess)
         report_memory(launch);
     for (uint64_t k = 0; k < held && launch->error == cudaSuccess; k++)
         blocks[k]->cluster = &blocks[k / size * size];
-    while (launch->error == cudaSuccess && launch->next_block < held)
-        start_cluster(launch, &blocks[launch->next_block]);
+    for (uint64_t k = launch->held ? 1 : 0; k < held && launch->error == cudaSuccess; k += size)
+        start_cluster(launch, &blocks[k]);
     uint64_t alive = held / size, series = launch->shuffled ? launch->shuffled[0] : 0; // alive: clusters
     for (uint64_t k = 0; alive > 0 && launch->error == cudaSuccess; k = (k + 1) % held) {
         if (launch->shuffled && blocks[k]->live > 0 && pauses(blocks[k], &series))
@@ -658,6 +687,38 @@ static void run_together(Launch *launch)
     for (uint64_t k = 0; blocks && k < held; k++)
         free_block(launch, blocks[k]);
     free(blocks);
+}
+
+// One of the blocks waits for later ones: it goes on, and they take turns with it.
+static void go_on_from_held(Launch *launch)
+{
+    Block *const b = launch->held;
+    launch->together = launch->on_one_thread = true;
+    launch->fault_block = UINT64_MAX;
+    launch->next_block = b->place + 1;
+    b->watch = &launch->watch;
+    for (int n = 0; n < b->warp_count; n++)
+        for (Path *p = b->warps[n].paths; p; p = p->next)
+            p->loop = NULL;
+    run_together(launch);
+}
+
+// Says so, once for each of the first kernels.
+static void say_together(const Launch *launch)
+{
+    static const Function *told[8];
+    for (size_t k = 0; k < sizeof told / sizeof *told; k++) {
+        if (told[k] == launch->kernel)
+            return;
+        if (told[k])
+            continue;
+        told[k] = launch->kernel;
+        char name[200];
+        sim_readable_name(launch->kernel->name, name, sizeof name);
+        fprintf(stderr, "simulator: kernel %s: its blocks wait for later ones, so they run together; CUDA promises that for "
+                "cooperative launches only\n", name);
+        return;
+    }
 }
 
 // ---- Launches
@@ -779,6 +840,8 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
     launch.check = sim_start_launch_check(&launch);
     launch.noted = !kernel->program->does.tells_host;
     (launch.together ? run_together : run_blocks)(&launch);
+    if (launch.held)
+        go_on_from_held(&launch);
     if (launch.traced)
         sim_end_trace_of_launch();
     clock_gettime(CLOCK_MONOTONIC, &end);
@@ -791,6 +854,8 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
     sim_end_launch_check(&launch);
     if (launch.error == cudaSuccess)
         sim_count_launch(&launch, (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec));
+    if (launch.error == cudaSuccess && launch.held)
+        say_together(&launch);
     if (launch.error == cudaSuccess)
         sim_note_launch(&launch);
     return launch.error;

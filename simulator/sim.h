@@ -677,6 +677,7 @@ typedef struct Launch {
     Order order;
     bool together;      // blocks take turns
     bool on_one_thread; // of the host
+    struct Block *held; // waits for later blocks, in a launch whose blocks did not take turns until then; or NULL
     Watch watch;
     bool traced;        // blocks of it: trace.c
     bool noted;         // what it uses of memory that it shares with the host: check_shared.c

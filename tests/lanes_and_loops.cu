@@ -141,6 +141,23 @@ __global__ void locks(int *p, int kind)
     atomicExch(lock, 0);
 }
 
+// All blocks meet, as if the launch were a cooperative one; then each reads what the next one wrote, and block 0 awaits the last.
+__global__ void meets_by_hand(int *count, int *a, int *b)
+{
+    a[blockIdx.x] = blockIdx.x + 1;
+    __threadfence();
+    atomicAdd(count, 1);
+    while (*(volatile int *)count < gridDim.x)
+        ;
+    __threadfence();
+    b[blockIdx.x] = a[(blockIdx.x + 1) % gridDim.x];
+    if (blockIdx.x == 0)
+        while (atomicAdd(count + 1, 0) == 0)
+            __nanosleep(20);
+    if (blockIdx.x == gridDim.x - 1)
+        atomicAdd(count + 1, 1);
+}
+
 int main(int, char **arguments)
 {
     int *p, taken;
@@ -155,6 +172,15 @@ int main(int, char **arguments)
         tries<<<1, 64>>>(p, 3, -1, true);
         tries<<<1, 64>>>(p, 3, -1, false);
         break;
+    case 'b': {
+        int sum = 0, b[100];
+        meets_by_hand<<<100, 1>>>(p, p + 100, p + 200);
+        cudaMemcpy(b, p + 200, sizeof b, cudaMemcpyDeviceToHost);
+        for (int x : b)
+            sum += x;
+        printf("%d\n", sum);
+        break;
+    }
     case 'i': {
         unsigned long long ids[4];
         names_its_grid<<<1, 1>>>((unsigned long long *)p);

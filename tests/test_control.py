@@ -73,6 +73,16 @@ def test_each_grid_has_a_number(program):
     assert run(program, "i").stdout == "1 1 1\ncudaSuccess\n"
 
 
+@pytest.mark.parametrize("environment", [{"SIM_THREADS": "1"}, {"SIM_THREADS": "4"}, {"SIM_BLOCK_ORDER": "3"}, {"SIM_CHECK": "1"}])
+def test_blocks_that_wait_for_later_ones_run_together(environment, program, tmp_path):
+    """Broken: a barrier of the grid by hand, right on a GPU that holds all blocks, ends as an endless loop, or is not told."""
+    result = run(program, "b", **environment)
+    assert result.stdout == "5050\ncudaSuccess\n"
+    assert "kernel meets_by_hand: its blocks wait for later ones, so they run together" in result.stderr
+    rows = counters(program, tmp_path, "b", **{name: value for name, value in environment.items() if name != "SIM_CHECK"})
+    assert rows == counters(program, tmp_path, "b", **environment | {"SIM_THREADS": "3"})
+
+
 @unsanitized  # which take memory of their own
 def test_threads_that_end_in_a_function_leave_nothing(program):
     """Broken: each block whose threads end in a function keeps the memory of its calls."""
