@@ -130,7 +130,7 @@ test: ## every test that this machine can run; ALL=1 also runs the labs' program
 	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
 
 # Scripts, pages and instructions: what needs no CUDA program that nvcc has to compile.
-QUICK_TESTS := $(addprefix tests/test_,scripts.py docs.py instructions.py slurm.py)
+QUICK_TESTS := $(addprefix tests/test_,scripts.py docs.py instructions.py slurm.py suites.py)
 test-quick: ## scripts, pages, and the simulator's instructions (PTX), within a minute and without compiling CUDA programs
 	$(COMPILE) $(PYTHON_READY) build/sim/ptx_run build/sim/coverage
 	$(Q)unset LADDER; $(PYTHON) -m pytest $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto') -k 'not tries_apply_and_compile' $(QUICK_TESTS)

@@ -518,7 +518,7 @@ def suites(_):
             if not those:
                 continue
             outcomes = Counter(suite.outcome(same, label) for _, same in those)
-            ours = [suite.outcome(same, label) for _, reading, same in found if reading == label]
+            ours = [outcome for outcome in (suite.outcome(same, label) for _, reading, same in found if reading == label) if outcome != "not built"]
             good = "silent" if label == "clean" else "told"
             lines.append([title, words, str(len(those)), str(outcomes[good]), str(outcomes["not built"]), str(len(ours)), str(ours.count(good))])
     return table(["suite", "label", "tests", "as the label says", "not built", "after reading the labels", "as we read them"], lines, words=2)
@@ -530,6 +530,8 @@ def disputed(_):
     lines = []
     for row in rows:
         tests = suite.tests(row["suite"], read(ROOT / f"tests/suites/{row['suite']}.csv"))
+        if not tests:
+            continue
         count = sum(suite.adjudicated_by(row["suite"], test, same[0]["label"], rows) is row for test, same in tests.items())
         lines.append([SUITES[row["suite"]], f"`{row['program']}`", LABELS[row["label"]], LABELS.get(row["reading"], row["reading"]), row["reason"], str(count)])
     return table(["suite", "tests", "label", "our reading", "why", "how many"], lines, words=5)
