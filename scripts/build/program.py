@@ -144,13 +144,12 @@ def link(objects, compiler, libraries, program, shown):
     return 1
 
 
-def stand_ins(names):
-    """What links the calls of libraries that FLAGS ask for, or whose header a file includes, where the simulator has an own one, which is compiled first."""
-    texts = [Path(name).read_text(errors="replace") for name in names if Path(name).suffix in SOURCES]
+def stand_ins(objects):
+    """What links the calls of NVIDIA's libraries that a program makes, where the simulator has an own one, which is compiled first."""
+    wanted = set().union(*(missing_calls.undefined_in(file) for file in objects.values()))
     linked = []
     for library, (said, others) in STAND_INS.items():
-        header = re.compile(rf"^\s*#\s*include\s*[<\"]{library}(_v2|_api)?\.h", re.MULTILINE)
-        if f"-l{library}" not in flags() and not any(header.search(text) for text in texts):
+        if not any(name.startswith(library) for name in wanted):
             continue
         archive = f"build/sim/lib{library}.a"
         made = subprocess.run([ROOT / "scripts/build/one_at_a_time.sh", "make", "--no-print-directory", "-s", archive], cwd=ROOT, env=os.environ | {"COMPILING": "1"})
@@ -163,7 +162,6 @@ def stand_ins(names):
 
 def build_for_simulator(names, options, program):
     """Compiles each file to an object, so that an undefined name can be put down to its file, and links."""
-    libraries = stand_ins(names)
     given = [word for word in flags() if not NOT_LINKED.fullmatch(word)]
     compiler = [options.nvcc, *(word for word in shlex.split(options.options) if word != "-lineinfo" or "-G" not in given)]
     with tempfile.TemporaryDirectory() as folder:
@@ -173,7 +171,7 @@ def build_for_simulator(names, options, program):
             objects = compile_to_objects(names, [*compiler, *given, *OWN_HEADERS], folder, options.show)
         if wants_device_link(given):
             objects["-rdc=true"] = link_device_code(objects, compiler, folder, options.show)
-        return link(objects, compiler, [*given, *libraries, *shlex.split(options.libraries)], program, options.show)
+        return link(objects, compiler, [*given, *stand_ins(objects), *shlex.split(options.libraries)], program, options.show)
 
 
 def build_for_gpu(names, options, program):
