@@ -543,7 +543,7 @@ def mistakes_found(_):
                  [[row["program"], f"`{row['place']}`", row["what"], row["kind"], row["told"]] for row in read(ROOT / "tests/suites/found.csv")], words=5)
 
 
-GROUPS = {"steps": "the steps, and CUB's reduction", "scan": "the steps of the prefix sum, and CUB's", "labs": "the labs", "programs": "tests/programs",
+GROUPS = {"steps": "the steps, and CUB's reduction", "scan": "the steps of the prefix sum, and CUB's", "labs": "the labs", "programs": "tests/programs", "idioms": "idioms of waiting and handing over",
           "CUB": "CUB: reduce, scan, sort, select, segmented reduce, histogram", "Thrust": "Thrust: reduce, scan, sort, stable sort by key, copy_if, unique"}
 
 

@@ -53,14 +53,17 @@ def check_that_all_are_labelled(folder, rows):
             sys.exit(f"labelled.py: {program} {case}: the label and the program do not belong together")
 
 
+def settings_of(row):
+    return dict(word.split("=", 1) for word in row["environment"].split())
+
+
 def reported(folder, row):
     """The kinds of what was reported of a case, sorted; where it ended otherwise than it should, how it did."""
-    settings = dict(word.split("=", 1) for word in row["environment"].split())
     with tempfile.TemporaryDirectory() as directory:
         findings = Path(directory) / "findings.json"
         try:
             run = subprocess.run([folder / row["program"], row["case"]], capture_output=True, text=True, timeout=TIME_LIMIT,
-                                 env=os.environ | settings | {"SIM_FINDINGS": str(findings)})
+                                 env=os.environ | settings_of(row) | {"SIM_FINDINGS": str(findings)})
         except subprocess.TimeoutExpired:
             return ["no-end"]
         kinds = {found["kind"] for found in json.loads(findings.read_text())["findings"]} if findings.exists() else set()

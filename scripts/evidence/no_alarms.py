@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs programs without a mistake under the simulator's checker, which may find nothing in them: tests/alarms/alarms.csv.
 
-These are all steps of both ladders, the labs' CUDA programs, the programs of tests/programs, and tests/alarms/cub.cu and thrust.cu. Each is compiled
-with all of FLAGS, and runs at all sizes of its group. What is found and right, or no mistake, has a reason in tests/alarms/explained.csv.
+These are all steps of both ladders, the labs' CUDA programs, the programs of tests/programs, the right ones of
+tests/labelled/idioms.cu, and tests/alarms/cub.cu and thrust.cu. Each is compiled with all of FLAGS, and runs at all sizes of its group, the idioms in
+all of ORDERS. What is found and right, or no mistake, has a reason in tests/alarms/explained.csv.
 
 no_alarms.py DIRECTORY [PROGRAM...]    the programs built into DIRECTORY, which keeps them; of a program, rows as they were stay where it is not named
 
@@ -20,6 +21,7 @@ from pathlib import Path
 
 from scripts import files
 from scripts.ladder import labs
+from scripts.evidence import labelled
 from scripts.evidence.mutants.run import read, run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,6 +38,8 @@ LADDER_SIZES = ("1", "31", "32", "33", "255", "256", "257", "511", "512", "513",
 # As if one SM were there, so that blocks go on through the array; and two, with all blocks at once.
 LADDER_RUNS = [(size, {}) for size in LADDER_SIZES] + [("100003", {"SIM_SMS": "1"}), ("100003", {"SIM_SMS": "2", "SIM_TOGETHER": "1"})]
 LIBRARY_RUNS = [(size, {}) for size in ("1", "33", "257", "1025", "10007", "65537", "100003")]
+# How blocks come.
+ORDERS = ({}, {"SIM_BLOCK_ORDER": "1"}, {"SIM_BLOCK_ORDER": "7"}, {"SIM_TOGETHER": "1"})
 # Programs that call CUDA wrongly, to see its errors, or whose lanes do things in an order that CUDA does not promise.
 LEFT_OUT = {"api_edge", "device_heap", "divergence", "driver_api", "graphs", "host_threads", "runtime_calls"}
 TIME_LIMIT_S = 600
@@ -46,6 +50,11 @@ COLUMNS = ["program", "group", "flags", "runs", "findings", "kinds", "places", "
 def lab_runs(source):
     lab = source.parent.parent.name
     return [(size, {}) for size in ("1", "33", labs.small_size(lab))]
+
+
+def idiom_runs():
+    right = [row for row in labelled.labels() if row["program"] == "idioms" and not row["finds"]]
+    return [(row["case"], labelled.settings_of(row) | order) for row in right for order in ORDERS]
 
 
 def programs():
@@ -61,6 +70,7 @@ def programs():
     for source in sorted(ROOT.glob("tests/programs/*.cu")):
         if source.stem not in LEFT_OUT:
             found[source] = "programs", [("", {})]
+    found[ROOT / "tests/labelled/idioms.cu"] = "idioms", idiom_runs()
     for library, name in (("cub", "CUB"), ("thrust", "Thrust")):
         found[ROOT / f"tests/alarms/{library}.cu"] = name, LIBRARY_RUNS
     return found

@@ -345,8 +345,8 @@ template <Rest kind, Twin twin> __global__ void semaphore(int *data, int *words,
                 break;
             rest<kind>();
         }
-        acquire_fence<twin>();
         const int place = atomicExch(&words[4], 1) == 0 ? 0 : 1;
+        acquire_fence<twin>(); // behind both: the semaphore and the place may come from different blocks
         data[place] += 1;
         if (place == 0) {
             release_fence<twin>();
