@@ -58,9 +58,16 @@ run: say-device | $(NEEDS_NVCC) ## builds and runs any CUDA program, on the simu
 	$(if $(SIMULATED),$(COMPILE) build/sim/libsimulator.a)
 	$(call program,run,$(DEVICE))
 
+build/sim/everyday.o: tests/everyday/everyday.cu .sim-flags | $(NEEDS_NVCC)
+	$(compile_for_simulator)
+
+build/sim/everyday: build/sim/everyday.o build/sim/libsimulator.a
+	$(link_with_simulator)
+
 bench-sim: ## warp instructions per second of the simulator; AGAINST=folder compares it with an earlier release that is built there
-	$(COMPILE) $(SIM_PROGRAMS)
+	$(COMPILE) $(SIM_PROGRAMS) build/sim/everyday
 	@scripts/evidence/bench_sim.sh $(if $(AGAINST),--against "$$AGAINST") 16777216 $(SIM_PROGRAMS)
+	@scripts/evidence/bench_everyday.sh build/sim/everyday
 
 compare-numba: ## the same reduction in Numba's simulator and in ours
 	$(COMPILE) build/sim/step03_sequential/reduce
