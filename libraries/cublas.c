@@ -3,7 +3,7 @@
 // Results are right to rounding, and not NVIDIA's bit for bit. Matrices are stored by columns, as in cuBLAS.
 #include "include/cublas_v2.h"
 
-#include "library.h"
+#include "runtime/api/library.h"
 
 #include <cblas.h>
 #include <stdint.h>

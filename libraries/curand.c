@@ -2,7 +2,7 @@
 // stream. They are not NVIDIA's numbers, whatever the generator's type: number k of a seed is a hash of both.
 #include "include/curand.h"
 
-#include "library.h"
+#include "runtime/api/library.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -4,7 +4,8 @@
 
 # Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer (without its
 # search for leaks: the programs that it runs need not free what they allocate).
-SIM_OBJECTS := $(patsubst simulator/%.c,build/sim/objects/%.o,$(wildcard simulator/*.c))
+SIM_SOURCES := $(wildcard simulator/*/*.c simulator/*/*/*.c)
+SIM_OBJECTS := $(SIM_SOURCES:simulator/%.c=build/sim/objects/%.o)
 SIM_CFLAGS := -g1 -O3 -march=native -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-clobbered \
     -fPIC -fno-semantic-interposition -fno-strict-aliasing -ffp-contract=off -fno-trapping-math -fno-math-errno \
     $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
@@ -12,16 +13,16 @@ SIM_CFLAGS := -g1 -O3 -march=native -std=gnu11 -Wall -Wextra -Wno-type-limits -W
 host_options = -Xcompiler '$(subst $() ,$(comma),$(subst $(comma),\$(comma),$(strip $(1))))'
 SIM_LIBRARIES := build/sim/libsimulator.a -lpthread -lm $(if $(SANITIZE),-Xcompiler "-fsanitize=$(subst $(comma),\$(comma),$(SANITIZE))")
 
-build/sim/announced: $(wildcard simulator/*.[ch]) .sim-flags | $(NEEDS_NVCC)
+build/sim/announced: $(SIM_SOURCES) $(wildcard simulator/*/*.h simulator/*/*/*.h) .sim-flags | $(NEEDS_NVCC)
 	@echo 'compiling the simulator'
-	@mkdir -p build/sim/objects && touch $@
+	@mkdir -p $(sort $(dir $(SIM_OBJECTS))) && touch $@
 
 build/sim/objects/%.o: simulator/%.c .sim-flags | build/sim/announced
-	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -MMD -MP -MF $(@:.o=.d) -o $@ $<
+	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -MMD -MP -MF $(@:.o=.d) -o $@ $<
 -include $(SIM_OBJECTS:.o=.d)
 
 build/sim/libsimulator.a: $(SIM_OBJECTS)
-	$(Q)rm -f $@ && ar rcs $@ $(SIM_OBJECTS)
+	$(Q)rm -f $@ && ar qcs $@ $(SIM_OBJECTS)
 
 # The same objects as the driver's library, for programs that are linked with -lcuda or open it when they run.
 build/sim/libcuda.so.1: $(SIM_OBJECTS)
@@ -35,13 +36,13 @@ $(OPENBLAS)/include/cblas.h:
 	$(Q)python3 -m venv --clear build/openblas && build/openblas/bin/pip install --quiet 'scipy-openblas32==0.3.*'
 	$(Q)ln -sfn "$$(cd build/openblas && echo lib/python3*/site-packages/scipy_openblas32)" $(OPENBLAS) && touch $@
 
-build/sim/libcublas.a: libraries/cublas.c libraries/cublas_of_type.h libraries/include/cublas_v2.h simulator/library.h $(OPENBLAS)/include/cblas.h .sim-flags | build/sim/announced
+build/sim/libcublas.a: libraries/cublas.c libraries/cublas_of_type.h libraries/include/cublas_v2.h simulator/runtime/api/library.h $(OPENBLAS)/include/cblas.h .sim-flags | build/sim/announced
 	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -I$(OPENBLAS)/include -o build/sim/objects/cublas.o $<
-	$(Q)rm -f $@ && ar rcs $@ build/sim/objects/cublas.o
+	$(Q)rm -f $@ && ar qcs $@ build/sim/objects/cublas.o
 
-build/sim/libcurand.a: libraries/curand.c libraries/include/curand.h simulator/library.h .sim-flags | build/sim/announced
+build/sim/libcurand.a: libraries/curand.c libraries/include/curand.h simulator/runtime/api/library.h .sim-flags | build/sim/announced
 	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -o build/sim/objects/curand.o $<
-	$(Q)rm -f $@ && ar rcs $@ build/sim/objects/curand.o
+	$(Q)rm -f $@ && ar qcs $@ build/sim/objects/curand.o
 
 # A program of one's own: $(1) is check, build or run, $(2) sim or gpu.
 DEVICE_OPTIONS_sim = --folder build/sim --options '$(SIM_ONLY)' --libraries '$(SIM_LIBRARIES)'
@@ -112,8 +113,8 @@ FUZZ_CFLAGS := -g1 -O0 -std=gnu11 -fsanitize=address,undefined -fno-sanitize-rec
 build/sim/fuzz: tests/fuzz.c build/sim/libsimulator.a
 	$(Q)$(NVCC) -cudart none -Isimulator -o $@ $< $(SIM_LIBRARIES)
 
-build/sim/fuzz-sanitized: tests/fuzz.c $(wildcard simulator/*.[ch]) .sim-flags | build/sim/announced
-	$(Q)$(NVCC) -cudart none $(call host_options,$(FUZZ_CFLAGS)) -Isimulator -o $@ $< $(wildcard simulator/*.c) -lpthread -lm
+build/sim/fuzz-sanitized: tests/fuzz.c $(SIM_SOURCES) $(wildcard simulator/*/*.h simulator/*/*/*.h) .sim-flags | build/sim/announced
+	$(Q)$(NVCC) -cudart none $(call host_options,$(FUZZ_CFLAGS)) -Isimulator -o $@ $< $(SIM_SOURCES) -lpthread -lm
 
 fuzz: ## 200 000 damaged PTX files and fat binaries for the simulator's parser, under gcc's sanitizers
 	$(COMPILE) build/sim/fuzz-sanitized

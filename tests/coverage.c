@@ -1,7 +1,7 @@
 // coverage: prints the simulator's table of instructions as a CSV: what may follow an opcode's name, [a b] one of these
 // words or none, (a b) one of them, and its types; at the end, with the subject "refused", the names that the PTX ISA
 // has besides.
-#include "decode.h"
+#include "front/decode.h"
 
 #include <string.h>
 

@@ -1,0 +1,53 @@
+// arena.c: memory that is given back as a whole.
+#include "base/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_BYTES = 64 * 1024, ALIGNMENT = 16 };
+
+struct ArenaBlock {
+    struct ArenaBlock *next;
+    size_t used, size;
+    _Alignas(ALIGNMENT) unsigned char bytes[];
+};
+
+void *sim_allocate(Arena *arena, size_t size)
+{
+    size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    struct ArenaBlock *block = arena->blocks;
+    if (!block || block->size - block->used < size) {
+        size_t space = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+        block = malloc(sizeof *block + space);
+        if (!block) {
+            fprintf(stderr, "simulator: out of memory\n");
+            abort();
+        }
+        block->next = arena->blocks;
+        block->used = 0;
+        block->size = space;
+        arena->blocks = block;
+    }
+    void *memory = block->bytes + block->used;
+    block->used += size;
+    return memset(memory, 0, size);
+}
+
+void sim_join_arenas(Arena *arena, Arena *other)
+{
+    struct ArenaBlock **last = &other->blocks;
+    while (*last)
+        last = &(*last)->next;
+    *last = arena->blocks;
+    arena->blocks = other->blocks;
+    other->blocks = NULL;
+}
+
+void sim_free_arena(Arena *arena)
+{
+    for (struct ArenaBlock *block = arena->blocks, *next; block; block = next) {
+        next = block->next;
+        free(block);
+    }
+    arena->blocks = NULL;
+}

@@ -1,0 +1,69 @@
+// base.h: what every floor of the simulator uses: memory, slices of text, names, settings.
+#ifndef BASE_H
+#define BASE_H
+
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cuda_runtime_api.h>
+
+enum { LANES = 32, MAX_WARPS = 32, BARRIERS = 16, MAX_VECTOR = 8, MAX_READ = 16 };
+#define ALL_LANES 0xffffffffu
+#define NOWHERE UINT32_MAX // no program counter, no register
+
+// ---- arena.c: memory that is given back as a whole.
+
+typedef struct Arena {
+    struct ArenaBlock *blocks;
+} Arena;
+
+// size bytes of zeros, aligned for any type; ends the program when memory runs out.
+void *sim_allocate(Arena *arena, size_t size);
+void sim_join_arenas(Arena *arena, Arena *other); // what was allocated in the other one belongs to the first
+void sim_free_arena(Arena *arena);
+
+// ---- Slices of text, and sizes
+
+typedef struct Slice {
+    const char *text;
+    size_t length;
+} Slice;
+
+bool sim_slice_is(Slice slice, const char *text);
+static inline size_t sim_aligned(size_t offset, size_t align)
+{
+    return (offset + align - 1) / align * align;
+}
+
+// ---- names.c
+// The function's own name in a mangled one: "reduce" in _Z6reduceILj256EEvPKfPfm.
+Slice sim_plain_name(Slice mangled);
+// The name with its namespaces and template arguments, cut to the space: "reduce<256u>".
+void sim_readable_name(Slice mangled, char *name, size_t space);
+
+// ---- settings.c: what the environment asks for; README.md says what each variable sets.
+
+enum { SIM_MOST_DEVICES = 16, SIM_ALL_DEVICES = 0xffff };
+
+typedef struct Settings {
+    uint64_t threads; // of the host, that run blocks; 0: as many as there are cores
+    uint64_t max_instructions; // of a block, until it counts as endless
+    int sms, devices;
+    bool together, shuffles;
+    uint64_t block_order;
+    bool checks, checks_leaks;
+    const char *counters, *findings, *trace; // names of files, or NULL
+    bool traces_all;
+    uint64_t traced_block; // otherwise
+    bool says_speed;
+} Settings;
+
+const Settings *sim_settings(void);
+// Whether programs are checked for races and the like.
+bool sim_checks(void);
+
+#endif

@@ -1,0 +1,67 @@
+// names.c: kernels' names as a reader knows them. In a PTX file they are mangled.
+#include "base/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// The C++ library's, which every program that nvcc links has.
+char *__cxa_demangle(const char *mangled, char *text, size_t *length, int *status);
+
+Slice sim_plain_name(Slice mangled)
+{
+    Slice plain = mangled;
+    size_t at = 2;
+    if (mangled.length < 3 || memcmp(mangled.text, "_Z", 2) != 0)
+        return plain;
+    const bool nested = mangled.text[at] == 'N'; // names follow one another; else the arguments follow the first
+    at += nested;
+    at += mangled.text[at] == 'L'; // of a static function
+    for (bool more = true; more && at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9';
+         more = nested) {
+        size_t length = 0;
+        for (; at < mangled.length && mangled.text[at] >= '0' && mangled.text[at] <= '9'; at++)
+            length = length * 10 + (size_t)(mangled.text[at] - '0');
+        if (length > mangled.length - at)
+            return mangled;
+        plain = (Slice){mangled.text + at, length};
+        at += length;
+        at += at < mangled.length && mangled.text[at] == 'L';
+    }
+    return plain;
+}
+
+// Where the brackets that end at text[at] begin.
+static size_t opening(const char *text, size_t at)
+{
+    int depth = 0;
+    for (;; at--) {
+        depth += text[at] == ')' || text[at] == '>' || text[at] == '}';
+        depth -= text[at] == '(' || text[at] == '<' || text[at] == '{';
+        if (depth <= 0 || at == 0)
+            return at;
+    }
+}
+
+// Cuts what a function's text has around its name: "void scale<4>(float*)" becomes "scale<4>".
+static char *without_types(char *text)
+{
+    size_t at = strlen(text);
+    if (at > 0 && text[at - 1] == ')')
+        text[at = opening(text, at - 1)] = 0;
+    while (at > 0 && text[at - 1] != ' ') {
+        at--;
+        if (text[at] == ')' || text[at] == '>' || text[at] == '}')
+            at = opening(text, at);
+    }
+    return text + at;
+}
+
+void sim_readable_name(Slice mangled, char *name, size_t space)
+{
+    char *copy = strndup(mangled.text, mangled.length);
+    char *text =
+        copy && mangled.length > 2 && memcmp(copy, "_Z", 2) == 0 ? __cxa_demangle(copy, NULL, NULL, NULL) : NULL;
+    snprintf(name, space, "%s", text ? without_types(text) : copy ? copy : "");
+    free(text);
+    free(copy);
+}

@@ -1,0 +1,185 @@
+// check.h: the checker of races, of values that nobody wrote, and of barriers.
+//
+// A block has a time of its own: it goes on whenever threads synchronise. What a thread did at a time is ordered
+// before what another one does if that one knows of it: because a barrier told it, or a flag behind a fence.
+// README.md tells more.
+#ifndef CHECK_H
+#define CHECK_H
+
+#include "checker/findings.h"
+
+// ---- check_clocks.c: what happens before what.
+
+typedef struct Epoch { // accesses by lanes of a warp, at one time
+    uint32_t block, time, lanes;
+    uint32_t site : 20, warp : 5, kind : 3, bytes : 4; // bytes: which of a word's four
+} Epoch;
+
+// A copy to shared memory, and one from there, goes on until somebody waits for it: no barrier ends it.
+typedef enum EpochKind {
+    PLAIN_READ,
+    PLAIN_WRITE,
+    ATOMIC_UPDATE,
+    STRONG_READ,
+    STRONG_WRITE,
+    COPY_UNDER_WAY,
+    SOURCE_UNDER_WAY
+} EpochKind;
+
+static inline bool is_under_way(const Epoch *e)
+{
+    return e->kind == COPY_UNDER_WAY || e->kind == SOURCE_UNDER_WAY;
+}
+
+enum { LINE_BYTES = 128, ROWS = 16 };
+
+typedef struct Row { // an access by lanes that lie in a row, as far as it is in one line
+    Epoch epoch;     // of its lanes some may have no word left: a later access took it
+    uint32_t words;  // of the line that they access
+    int32_t origin;  // where lane 0 is, or would be, from the line's begin on
+    uint32_t stride : 24, // bytes from a lane to the next; ONE_PLACE: all of them are at the origin
+        size : 7,    // bytes of a lane in a word: 1, 2 or 4
+        whole : 1;   // they access all bytes of these words
+} Row;
+
+enum { ONE_PLACE = 0 };
+
+// Many read the same: all lanes of a warp one word, all warps a matrix. Of these reads a word needs no more than two,
+// of two threads that are ordered with any writer as a third one would be: then a write that races with the third
+// races with one of the two. This is so in a launch that no kernel's code orders but by barriers of whole blocks and of
+// warps (Does.hands_over is false):
+//   - of threads of two blocks: until the launch ends;
+//   - of threads of two warps of a block: until its next barrier;
+//   - of two lanes of a warp: for this warp, until its next barrier, where all of its barriers are for all its lanes.
+// What is read behind those two is not kept, so a finding may name one reader for many.
+typedef struct Readers { // two of them have read these words of a line
+    uint32_t words, run, block, warp, since; // since: the barrier before
+} Readers;
+
+typedef struct Line { // what was done to 128 bytes; itself no larger than a line of the host's cache
+    uint64_t written[2]; // bytes that somebody wrote, a bit each
+    uint32_t run; // of what it tells: a launch; in shared memory the time from one barrier of a block to its next
+    atomic_uchar busy;   // a host thread reads or writes it
+    uint8_t count;       // of rows
+    uint8_t space;       // for rows beyond the first
+    bool apart : 1;      // it has cells in place of rows
+    bool copies : 1;     // some may be under way
+    bool others : 1;     // than plain reads may be among the rows
+    uint32_t common;     // words that threads of two blocks have read; in shared memory, of two warps
+    Row first;           // of the rows
+    struct More *more;
+} Line;
+
+typedef struct Object { // an array or variable in shared memory
+    uint64_t address;
+    size_t bytes;             // 0: there is none
+    const Variable *variable; // NULL: the dynamic part
+} Object;
+
+typedef struct LaunchCheck LaunchCheck;
+typedef struct BlockCheck BlockCheck;
+
+// What the checker keeps for a launch and for a block that a host thread runs; NULL where nothing is checked.
+LaunchCheck *sim_start_launch_check(const Launch *launch);
+void sim_end_launch_check(Launch *launch);
+void sim_free_launch_check(LaunchCheck *check);
+BlockCheck *sim_new_block_check(const Launch *launch, int warps);
+void sim_free_block_check(BlockCheck *check);
+void sim_start_block_check(Block *block); // the block begins, perhaps again
+uint32_t sim_launch_run(const Launch *launch);
+const Object *sim_object_at(const Launch *launch, uint64_t address); // in its line of shared memory
+
+// Synchronisation. All threads of the block have come to its barrier, or some to one that counts; lanes of a warp to
+// theirs; a fence.
+void sim_order_block(Block *block);
+void sim_order_lanes(Warp *w, uint32_t mask);
+// A log's key is the place in this process where the flag or mbarrier lies.
+void sim_arrive_at_log(Warp *w, uint32_t mask, uint64_t key);  // what the lanes did is known to those
+void sim_acquire_log(Warp *w, uint32_t mask, uint64_t key);    // who ask there later
+uint64_t sim_barrier_key(int number); // of a barrier of the block that counts
+enum { CLUSTER_KEY = 1 };             // of the cluster's barrier
+// What a thread knows now, as it launches a kernel; whether it knew then all that an epoch tells of.
+typedef struct Knower Knower;
+const Knower *sim_remember(Arena *arena, Warp *w, int lane);
+bool sim_remembers(const Knower *knower, const Epoch *e);
+// A copy that the lane has begun now will have come for those who ask at an mbarrier.
+void sim_order_copy(Warp *w, int lane, uint64_t key);
+// A strong access of a lane: what it may learn at the address, what it tells there.
+void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_t key, EpochKind kind);
+// Whether all that an epoch tells of happened before what the lane does now.
+bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e);
+bool sim_lanes_know(Warp *w, const Instr *i, uint32_t mask, const Epoch *e); // the same for each of the lanes
+void sim_note_race(Block *block, uint32_t site, uint32_t other); // between two instructions
+bool sim_warp_knows(const Warp *w, const Epoch *e); // quickly, and for all lanes: true is certain
+// Whether the thread of an epoch has executed a fence since, as far as is known.
+bool sim_has_fenced(const Warp *w, const Epoch *e);
+// Whether a branch may depend on what a volatile load finds: as on a flag, not as on data.
+bool sim_is_asked(const Warp *w, const Instr *i);
+// Whether a volatile read of the warp's was in a loop that waited for what it found, or a branch, with a fence since.
+bool sim_has_awaited(const Warp *w, const Epoch *e);
+// The last barrier of the block, and of the warp, that all the threads that run know of: what came later, they need not.
+uint32_t sim_block_barrier(const Warp *w);
+uint32_t sim_warp_barrier(const Warp *w);
+uint32_t sim_time(const Block *block);
+void sim_advance_time(Block *block);
+// Numbers that go up: for what lies between two barriers of the whole block, and the first of its run. Where blocks
+// of a cluster reach each other's memory, it is one for the whole run.
+uint32_t sim_block_run(const Block *block);
+uint32_t sim_first_run(const Block *block);
+const Instr *sim_instruction_at(uint32_t site);
+
+// ---- check_values.c
+
+// A load has brought bytes that nobody wrote, or a warp holds such values from earlier: notes which registers do now.
+void sim_note_loaded(Warp *w, const Instr *i, const Access *access);
+// A warp that holds such values: before it runs an instruction, and after it has run a plain one, or a shuffle.
+void sim_check_uses(Warp *w, const Instr *i);
+void sim_follow_values(Warp *w, const Instr *i, uint32_t mask);
+void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask);
+void sim_forget_values(Warp *w);
+// The host gets these bytes: are there any that a kernel stored, but that stand for what nobody wrote?
+void sim_check_result(uint64_t address, size_t bytes);
+// Lanes of a shuffle got the values of lanes that take no part in it: no more than what nobody wrote.
+void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask);
+// An atomic operation reads what nobody wrote.
+void sim_report_unwritten(Warp *w, const Instr *i, const Access *access);
+
+// ---- check_barriers.c
+
+// Lanes end behind the path's last instruction.
+void sim_note_end(Warp *w, const Path *p, uint32_t mask);
+// The last threads have come to a barrier of the whole block, and those that waited may go on.
+void sim_check_arrivals(Block *b, const Barrier *barrier);
+
+// ---- check_engine.c: what the copy engine sees of what threads have written in shared memory.
+
+void sim_start_engine_check(Block *b); // the block begins, perhaps again
+// A lane begins a bulk copy that reads these bytes of shared memory (`out`), or that tells this mbarrier.
+void sim_check_engine(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool out);
+// Lanes write shared memory of their block.
+void sim_note_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask);
+
+// ---- check_memory.c
+
+// The lane's bytes in the block's shared memory or its local memory are as if nobody had written them.
+void sim_unmark_written(Warp *w, int lane, Space space, uint64_t address, size_t bytes);
+// A lane reads or writes local memory.
+void sim_check_local(Warp *w, Access *access);
+
+// Checks an access of a warp, when its bytes have been found and before they are read or written. `owner`: the block
+// whose shared memory it is, else NULL; `a`: the allocation, else NULL. Of what nobody wrote it sets
+// access->unwritten.
+void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a);
+// How the checker calls an access.
+EpochKind sim_epoch_kind(const Instr *i, const Access *access);
+// Whether nobody has written the memory there when it is new.
+bool sim_starts_unwritten(uint64_t address);
+// The host, or a copy, wrote device memory.
+void sim_mark_written(uint64_t address, size_t bytes);
+// The first of these bytes that nobody wrote; `bytes` if there is none.
+size_t sim_find_unwritten(uint64_t address, size_t bytes);
+size_t sim_find_written(uint64_t address, size_t bytes); // that somebody wrote
+Line *sim_new_lines(size_t bytes); // of memory, of which nothing is known yet
+void sim_free_lines(Line *lines, size_t bytes);
+
+#endif

@@ -1,0 +1,90 @@
+// check_engine.c: what the copy engine sees of what threads have written in shared memory.
+//
+// The copy engine has a way of its own to memory, the async proxy: what threads write with ordinary stores it need
+// not see, even behind a barrier, unless a fence.proxy.async stands between. The same holds for an mbarrier that it
+// is to tell, where fence.mbarrier_init will do. It is enough here that some thread of the block executed one behind
+// the write: a simplification towards fewer findings.
+#include "checker/check.h"
+
+#include <stdlib.h>
+
+enum { UNIT = 8 }; // bytes: of an mbarrier
+
+typedef struct Writer { // who wrote a unit last
+    uint32_t time, site : 20, thread : 12;
+} Writer;
+
+typedef struct EngineCheck {
+    uint32_t fenced, inits_fenced; // the time of the last such fence, of any thread of the block
+    Writer writers[];
+} EngineCheck;
+
+void sim_start_engine_check(Block *b)
+{
+    if (!b->launch->module->uses_copy_engine)
+        return;
+    if (!b->engine)
+        b->engine = calloc(1, sizeof *b->engine + (b->launch->shared_bytes / UNIT + 1) * sizeof *b->engine->writers);
+    if (!b->engine)
+        abort();
+    b->engine->fenced = b->engine->inits_fenced = sim_time(b) - 1; // what earlier blocks wrote is gone
+}
+
+void sim_note_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask)
+{
+    const Block *b = w->block;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const size_t first = (size_t)(access->pointer[l] - b->shared);
+        for (size_t unit = first / UNIT; unit <= (first + access->bytes - 1) / UNIT; unit++)
+            b->engine->writers[unit] =
+                (Writer){sim_time(b), i->site & 0xfffff, (unsigned)(w->number * LANES + l) & 0xfff};
+    }
+}
+
+void sim_fence_proxy(Warp *w, const Instr *i, uint32_t mask)
+{
+    (void)i, (void)mask;
+    if (!w->block->check || !w->block->engine)
+        return;
+    w->block->engine->fenced = sim_time(w->block);
+    sim_advance_time(w->block);
+}
+
+void sim_fence_inits(Warp *w, const Instr *i, uint32_t mask)
+{
+    if (w->block->check && w->block->engine)
+        w->block->engine->inits_fenced = sim_time(w->block);
+    sim_fence(w, i, mask);
+}
+
+static void report(Warp *w, const Instr *i, int lane, const Writer *writer, bool out)
+{
+    const Block *b = w->block;
+    const Launch *launch = b->launch;
+    const Place places[] = {sim_place_of(launch, b->number, writer->thread, sim_instruction_at(writer->site),
+                                         out ? "writes shared memory" : "makes the mbarrier"),
+                            sim_place_of(launch, b->number, (uint32_t)(w->number * LANES + lane), i,
+                                         out ? "lets the copy engine read it" : "lets the copy engine tell it")};
+    sim_add_finding(
+        RACE_SHARED,
+        out ? "the copy engine need not see what a thread has written to shared memory"
+            : "the copy engine need not see the mbarrier that a thread has made",
+        places, 2,
+        out ? "no fence.proxy.async between the write and the bulk copy: a barrier alone does not order the two"
+            : "no fence.mbarrier_init or fence.proxy.async between its mbarrier.init and the bulk copy");
+}
+
+void sim_check_engine(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool out)
+{
+    const Block *b = w->block;
+    const EngineCheck *e = b->engine;
+    const uint32_t fenced = out || e->fenced > e->inits_fenced ? e->fenced : e->inits_fenced;
+    for (size_t unit = address / UNIT; bytes > 0 && !sim_names_block(address) && unit <= (address + bytes - 1) / UNIT;
+         unit++)
+        if (e->writers[unit].time > fenced) {
+            sim_await_turn(w->block); // a block that runs ahead in vain comes here twice
+            report(w, i, lane, &e->writers[unit], out);
+            return;
+        }
+}

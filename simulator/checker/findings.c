@@ -1,0 +1,395 @@
+// findings.c: what the checker has found: one finding for each place, told like a compiler's errors, and as JSON.
+#define _GNU_SOURCE // on_exit
+#include "checker/findings.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_PLACES = 2, MOST_FINDINGS = 200 }; // more findings are counted, and not kept
+
+typedef struct Finding {
+    FindingKind kind;
+    char title[400], hint[400];
+    Place places[MOST_PLACES];
+    int place_count;
+    uint64_t count;
+    bool said;
+} Finding;
+
+static const struct {
+    const char *name, *words;
+} KINDS[FINDING_KINDS] = {
+    [RACE_SHARED] = {"race-shared", "race in shared memory"},
+    [RACE_GLOBAL] = {"race-global", "race in global memory"},
+    [RACE_HOST] = {"race-host", "race between operations that nothing orders"},
+    [OUT_OF_BOUNDS] = {"out-of-bounds", "out of bounds"},
+    [MISALIGNED] = {"misaligned", "misaligned address"},
+    [USE_AFTER_FREE] = {"use-after-free", "use after free"},
+    [HOST_POINTER] = {"host-pointer", "pointer of the wrong side"},
+    [DOUBLE_FREE] = {"double-free", "wrong free"},
+    [LEAK] = {"leak", "memory never freed"},
+    [UNINITIALISED] = {"uninitialised", "uninitialised value"},
+    [BARRIER_MISUSE] = {"barrier", "barrier misuse"},
+    [LANES_MISUSE] = {"lanes", "misuse of an operation between lanes"},
+    [MBARRIER_MISUSE] = {"mbarrier", "mbarrier misuse"},
+    [LAUNCH_FAULT] = {"launch-fault", "the kernel failed"},
+    [UNCHECKED_ERROR] = {"unchecked-error", "unchecked error"},
+    [NOTHING_HAPPENED] = {"nothing-happened", "nothing happened"},
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Finding *findings;
+static int finding_count;
+static uint64_t left_out; // findings of which only the number is known
+
+// ---- Places
+
+static dim3 index_of(uint64_t number, dim3 size)
+{
+    return (dim3){(unsigned)(number % size.x), (unsigned)(number / size.x % size.y),
+                  (unsigned)(number / size.x / size.y)};
+}
+
+Place sim_place_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access)
+{
+    Place p = {.block_number = block_number, .block = index_of(block_number, launch->grid),
+               .thread = index_of(thread, launch->block)};
+    snprintf(p.access, sizeof p.access, "%s", access);
+    sim_readable_name(launch->kernel->name, p.kernel, sizeof p.kernel);
+    const Statement *s = i ? i->statement : NULL;
+    const Module *m = launch->module;
+    const bool own = s && s->own_line > 0; // where a function of a header was inlined, the line that called it
+    const int file = !s ? -1 : own ? s->own_file : s->source_file, line = !s ? 0 : own ? s->own_line : s->source_line;
+    if (line > 0 && file >= 0 && file < m->file_count && m->files[file].text) {
+        snprintf(p.file, sizeof p.file, "%.*s", (int)m->files[file].length, m->files[file].text);
+        p.line = line;
+    }
+    return p;
+}
+
+static bool same_line(const Place *a, const Place *b)
+{
+    return a->line == b->line && strcmp(a->caller, b->caller) == 0 && strcmp(a->file, b->file) == 0 &&
+           strcmp(a->kernel, b->kernel) == 0;
+}
+
+static bool same_place(const Place *a, const Place *b)
+{
+    return same_line(a, b) && strcmp(a->access, b->access) == 0;
+}
+
+// Whether two threads race at these lines: whatever they do there, as all of it has one cause.
+static bool is_race_of_lines(FindingKind kind, const Place *places)
+{
+    return (kind == RACE_SHARED || kind == RACE_GLOBAL) && places[0].line > 0 && places[1].line > 0;
+}
+
+// The order of examples: that of the blocks, then of the threads.
+static bool is_before(const Place *a, const Place *b)
+{
+    const uint64_t keys[][2] = {{a->block_number, b->block_number},
+                                {a->thread.z, b->thread.z},
+                                {a->thread.y, b->thread.y},
+                                {a->thread.x, b->thread.x}};
+    for (int k = 0; k < 4; k++)
+        if (keys[k][0] != keys[k][1])
+            return keys[k][0] < keys[k][1];
+    return strcmp(a->access, b->access) < 0;
+}
+
+static Finding *find(FindingKind kind, const char *title, const Place *places, int count)
+{
+    for (int n = 0; n < finding_count; n++) {
+        Finding *f = &findings[n];
+        bool same = f->kind == kind && f->place_count == count && (places[0].line > 0 || strcmp(f->title, title) == 0);
+        for (int k = 0; k < count && same; k++)
+            same = (is_race_of_lines(kind, places) ? same_line : same_place)(&f->places[k], &places[k]);
+        if (same)
+            return f;
+    }
+    return NULL;
+}
+
+void sim_add_finding(FindingKind kind, const char *title, const Place *places, int count, const char *hint)
+{
+    static const Place nowhere;
+    Place sides[MOST_PLACES] = {count > 0 ? places[0] : nowhere, count > 1 ? places[1] : nowhere};
+    if (count == 2 && (sides[1].line < sides[0].line ||
+                       (sides[1].line == sides[0].line && strcmp(sides[1].access, sides[0].access) < 0))) {
+        const Place first = sides[0]; // whichever came first in this run
+        sides[0] = sides[1];
+        sides[1] = first;
+    }
+    pthread_mutex_lock(&lock);
+    Finding *f = find(kind, title, sides, count);
+    if (!f && finding_count == MOST_FINDINGS) {
+        left_out++;
+    } else if (!f) {
+        findings = findings ? findings : calloc(MOST_FINDINGS, sizeof *findings);
+        if (!findings)
+            abort();
+        f = &findings[finding_count++];
+        *f = (Finding){.kind = kind, .place_count = count, .count = 1};
+    } else {
+        f->count++;
+    }
+    if (f && (f->count == 1 || is_before(&sides[0], &f->places[0]))) {
+        memcpy(f->places, sides, sizeof sides);
+        snprintf(f->title, sizeof f->title, "%s", title);
+        snprintf(f->hint, sizeof f->hint, "%s", hint);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static FindingKind kind_of_fault(const Launch *launch)
+{
+    const Instr *i = launch->fault.instr;
+    const bool at_barrier = i && i->control == BLOCK_BARRIER,
+               at_lanes = i && (i->control == WARP_BARRIER || i->control == GATHER);
+    const bool at_mbarrier =
+        i && i->statement && i->statement->opcode.length > 8 && memcmp(i->statement->opcode.text, "mbarrier", 8) == 0;
+    if (launch->fault.kind >= 0)
+        return (FindingKind)launch->fault.kind;
+    if (at_barrier || at_lanes)
+        return at_barrier ? BARRIER_MISUSE : LANES_MISUSE;
+    if (at_mbarrier)
+        return MBARRIER_MISUSE;
+    return launch->error == cudaErrorIllegalAddress      ? OUT_OF_BOUNDS
+           : launch->error == cudaErrorMisalignedAddress ? MISALIGNED
+                                                         : LAUNCH_FAULT;
+}
+
+void sim_add_fault(const Launch *launch)
+{
+    const Instr *i = launch->fault.instr;
+    const Statement *s = i ? i->statement : NULL;
+    const int length = s ? (int)(s->opcode.length < 60 ? s->opcode.length : 60) : 0;
+    char access[120] = "fails", ptx[120] = "";
+    if (s) {
+        snprintf(access, sizeof access, "fails in %.*s", length, s->opcode.text);
+        snprintf(ptx, sizeof ptx,
+                 s->source_line > 0 ? "" : "PTX line %d; nvcc -lineinfo would name the line of the source", s->line);
+    }
+    const int thread = launch->fault.thread;
+    const Place place = sim_place_of(launch, launch->fault.block, thread < 0 ? 0 : (uint32_t)thread, i, access);
+    sim_add_finding(kind_of_fault(launch), launch->message + launch->fault.text, &place, 1, ptx);
+}
+
+int sim_count_findings(void)
+{
+    return finding_count + (left_out > 0);
+}
+
+// ---- Telling
+
+// The line of a source file, without what it is indented by; empty if it cannot be read.
+static void source_text(const Place *p, char *text, size_t space)
+{
+    FILE *file = p->line > 0 ? fopen(p->file, "r") : NULL;
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t length = -1;
+    for (int n = 0; file && n < p->line; n++)
+        length = getline(&line, &room, file);
+    text[0] = 0;
+    if (length > 0) {
+        line[strcspn(line, "\r\n")] = 0;
+        snprintf(text, space, "%s", line + strspn(line, " \t"));
+    }
+    free(line);
+    if (file)
+        fclose(file);
+}
+
+static void write_string(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            fprintf(out, "\\%c", *text);
+        else if ((unsigned char)*text < ' ')
+            fprintf(out, "\\u%04x", (unsigned)*text);
+        else
+            fputc(*text, out);
+    fputc('"', out);
+}
+
+static void write_place(FILE *out, const Place *p)
+{
+    char text[300];
+    source_text(p, text, sizeof text);
+    const char *const names[] = {"access", "file", "text", "kernel", "caller"};
+    const char *const values[] = {p->access, p->file, text, p->kernel, p->caller};
+    fprintf(out, "{\"line\": %d, \"block\": [%u, %u, %u], \"thread\": [%u, %u, %u]", p->line, p->block.x, p->block.y,
+            p->block.z, p->thread.x, p->thread.y, p->thread.z);
+    for (int k = 0; k < 5; k++) {
+        fprintf(out, ", \"%s\": ", names[k]);
+        write_string(out, values[k]);
+    }
+    fputc('}', out);
+}
+
+static void write_finding(FILE *out, const Finding *f)
+{
+    fprintf(out, "{\"kind\": \"%s\", \"count\": %llu, \"title\": ", KINDS[f->kind].name, (unsigned long long)f->count);
+    write_string(out, f->title);
+    fprintf(out, ", \"places\": [");
+    for (int k = 0; k < f->place_count; k++) {
+        fputs(k ? ", " : "", out);
+        write_place(out, &f->places[k]);
+    }
+    fprintf(out, "], \"hint\": ");
+    write_string(out, f->hint);
+    fputc('}', out);
+}
+
+// Whether a file may be put in the place of what has this name: of nothing, or of a file; not of a device or a link.
+static bool is_replaceable(const char *name)
+{
+    struct stat there;
+    return lstat(name, &there) == 0 ? S_ISREG(there.st_mode) : errno == ENOENT;
+}
+
+static void write_all_findings(FILE *out)
+{
+    fprintf(out, "{\"findings\": [");
+    for (int n = 0; n < finding_count; n++) {
+        fputs(n ? ",\n" : "\n", out);
+        write_finding(out, &findings[n]);
+    }
+    fprintf(out, "\n], \"left_out\": %llu}\n", (unsigned long long)left_out);
+}
+
+// The file that $SIM_FINDINGS names, if it does: whole, or as it was. A pipe or a device gets them at the end only.
+// False if they cannot be written.
+static bool write_findings(bool at_end)
+{
+    const char *name = sim_settings()->findings;
+    char part[4096];
+    const bool beside = name && is_replaceable(name);
+    if (!name || (!beside && !at_end))
+        return true;
+    const int length = snprintf(part, sizeof part, beside ? "%s.%d.part" : "%s", name, (int)getpid());
+    FILE *out = length < (int)sizeof part ? fopen(part, "w") : NULL;
+    if (out)
+        write_all_findings(out);
+    const bool failed = !out || ferror(out);
+    if (!failed && fclose(out) == 0 && (!beside || rename(part, name) == 0))
+        return true;
+    fprintf(stderr, "simulator: cannot write the findings to %s: %s\n", name, strerror(errno));
+    if (beside && out)
+        unlink(part);
+    return false;
+}
+
+// A file's name as one would type it: what lies below the working directory is named from there.
+static const char *short_name(const char *file)
+{
+    char here[4096];
+    const size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
+    return length > 1 && strncmp(file, here, length) == 0 && file[length] == '/' ? file + length + 1 : file;
+}
+
+static void say_place(const Place *p, bool coloured)
+{
+    const char *strong = coloured ? "\033[1m" : "", *blue = coloured ? "\033[34m" : "",
+               *plain = coloured ? "\033[0m" : "";
+    char text[300];
+    source_text(p, text, sizeof text);
+    if (p->line > 0)
+        fprintf(stderr, "  %s-->%s %s%s:%d%s: ", blue, plain, strong, short_name(p->file), p->line, plain);
+    else
+        fprintf(stderr, "  %s-->%s ", blue, plain);
+    if (p->kernel[0])
+        fprintf(stderr, "thread (%u,%u,%u) of block (%u,%u,%u) of kernel %s %s\n", p->thread.x, p->thread.y,
+                p->thread.z, p->block.x, p->block.y, p->block.z, p->kernel, p->access);
+    else
+        fprintf(stderr, "the host %s%s%s\n", p->access, p->caller[0] ? ", called from " : "", p->caller);
+    if (text[0])
+        fprintf(stderr, "%s%6d |%s     %s\n", blue, p->line, plain, text);
+}
+
+// Whether stderr is a terminal, or ends up on one ($CLICOLOR_FORCE), and nobody objects ($NO_COLOR).
+static bool wants_colour(void)
+{
+    const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE");
+    if (no && *no)
+        return false;
+    return isatty(STDERR_FILENO) || (force && *force && strcmp(force, "0") != 0);
+}
+
+static void say_finding(const Finding *f)
+{
+    const bool coloured = wants_colour();
+    fprintf(stderr, "%serror: %s:%s %s\n", coloured ? "\033[1;31m" : "", KINDS[f->kind].words,
+            coloured ? "\033[0m" : "", f->title);
+    for (int k = 0; k < f->place_count; k++)
+        say_place(&f->places[k], coloured);
+    if (f->hint[0])
+        fprintf(stderr, "  %s=%s %s\n", coloured ? "\033[34m" : "", coloured ? "\033[0m" : "", f->hint);
+    if (f->count > 1)
+        fprintf(stderr, "  %s=%s found %llu times; this is the first\n", coloured ? "\033[34m" : "",
+                coloured ? "\033[0m" : "", (unsigned long long)f->count);
+}
+
+static int by_place(const void *one, const void *two)
+{
+    const Finding *a = *(Finding *const *)one, *b = *(Finding *const *)two;
+    const int file = strcmp(a->places[0].file, b->places[0].file);
+    return file ? file : a->places[0].line != b->places[0].line ? a->places[0].line - b->places[0].line
+                     : a->places[1].line != b->places[1].line   ? a->places[1].line - b->places[1].line
+                                                                : (int)a->kind - (int)b->kind;
+}
+
+void sim_say_findings(void)
+{
+    Finding *fresh[MOST_FINDINGS];
+    size_t count = 0;
+    pthread_mutex_lock(&lock);
+    for (int n = 0; n < finding_count; n++)
+        if (!findings[n].said)
+            fresh[count++] = &findings[n];
+    qsort(fresh, count, sizeof *fresh, by_place);
+    for (size_t k = 0; k < count; k++) {
+        say_finding(fresh[k]);
+        fresh[k]->said = true;
+    }
+    if (count > 0)
+        write_findings(false); // the program may never come to its end
+    pthread_mutex_unlock(&lock);
+}
+
+// ---- The program's end
+
+static void end(int status, void *unused)
+{
+    (void)unused;
+    sim_say_findings();
+    const bool written = write_findings(true);
+    const int count = sim_count_findings();
+    if (count == 0 && (written || status != 0))
+        return;
+    if (count == 0) {
+        fflush(NULL);
+        _exit(EXIT_FAILURE);
+    }
+    fprintf(stderr, "%d finding%s%s\n", count, count == 1 ? "" : "s", left_out ? ", and more that are not listed" : "");
+    fflush(NULL);
+    _exit(FINDINGS_STATUS);
+}
+
+void sim_end_with_findings(void)
+{
+    end(FINDINGS_STATUS, NULL);
+}
+
+// Before all others, so that it runs after what they want to have done at the end.
+__attribute__((constructor(101))) static void prepare_end(void)
+{
+    if (sim_checks())
+        on_exit(end, NULL);
+}

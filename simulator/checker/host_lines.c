@@ -1,0 +1,167 @@
+// host_lines.c: which line of the host's source calls the runtime now, or has touched memory that it may not.
+//
+// The program's debug information tells (nvcc -Xcompiler -g1,-fno-optimize-sibling-calls), and addr2line, which comes
+// with the compiler, reads it. Where either is missing, the line stays unknown; so it does where the simulator is the
+// driver's library, since who loads that is often an interpreter, and where without -O CUDA's wrapper made a launch.
+#define _GNU_SOURCE // dl_iterate_phdr
+#include "checker/findings.h"
+
+#include <execinfo.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_FRAMES = 40, MOST_LOOKUPS = 200 }; // each lookup starts a program
+
+// ---- Frames: where in the program functions go on
+
+typedef struct Frames {
+    int count;
+    uintptr_t moved_by, at[MOST_FRAMES]; // at: those in the program, innermost first
+    uint64_t hash;                       // of all of them
+} Frames;
+
+typedef struct Found {
+    uintptr_t moved_by, address;
+    bool inside;
+} Found;
+
+static int look_in_program(struct dl_phdr_info *object, size_t size, void *found)
+{
+    Found *f = found;
+    (void)size;
+    f->moved_by = object->dlpi_addr;
+    for (int k = 0; k < object->dlpi_phnum; k++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[k];
+        f->inside |= part->p_type == PT_LOAD && f->address - f->moved_by - part->p_vaddr < part->p_memsz;
+    }
+    return 1; // the first object is the program; no further ones
+}
+
+static void add_frame(Frames *frames, const void *address)
+{
+    Found found = {.address = (uintptr_t)address};
+    dl_iterate_phdr(look_in_program, &found);
+    if (!found.inside)
+        return;
+    frames->moved_by = found.moved_by;
+    frames->at[frames->count++] = found.address;
+    frames->hash = (frames->hash ^ found.address) * 0x100000001b3; // in the manner of FNV-1a
+}
+
+// ---- Their lines
+
+// Whether a file lies in the folder of CUDA's headers, or below it.
+static bool is_of_toolkit(const char *file)
+{
+    char path[500];
+    snprintf(path, sizeof path - strlen("/cuda_runtime_api.h"), "%s", file);
+    for (char *slash = strrchr(path, '/'); slash && slash != path; slash = strrchr(path, '/')) {
+        strcpy(slash, "/cuda_runtime_api.h");
+        if (access(path, R_OK) == 0)
+            return true;
+        *slash = 0;
+    }
+    return false;
+}
+
+typedef struct Line {
+    uint64_t hash; // of the frames
+    char file[sizeof((Place *)NULL)->file];
+    int line;
+    char caller[sizeof((Place *)NULL)->caller];
+} Line;
+
+// Takes the first line that is neither the simulator's, whose folder that of the first address tells, nor of CUDA's or
+// the system's headers; and the next such line, its caller's. addr2line tells of each address itself, and then
+// "file:line", first the innermost of functions that were inlined.
+static void take_line(FILE *lines, Line *found)
+{
+    char text[500], own[500] = "";
+    int address = 0;
+    while (fgets(text, sizeof text, lines)) {
+        char *colon = strrchr(text, ':'), *slash = strrchr(text, '/');
+        const int line = colon ? atoi(colon + 1) : 0;
+        address += strncmp(text, "0x", 2) == 0;
+        if (line <= 0 || !slash || found->caller[0] || strlen(text) >= sizeof found->file)
+            continue; // read on, so that addr2line can end
+        *colon = 0;
+        if (address == 1)
+            snprintf(own, sizeof own, "%.*s", (int)(slash + 1 - text), text);
+        if ((own[0] && strncmp(text, own, strlen(own)) == 0) || is_of_toolkit(text) ||
+            strncmp(text, "/usr/include/", strlen("/usr/include/")) == 0)
+            continue;
+        if (found->line > 0) {
+            snprintf(found->caller, sizeof found->caller, "%.*s:%d", (int)sizeof found->caller - 20, slash + 1, line);
+            continue;
+        }
+        snprintf(found->file, sizeof found->file, "%s", text);
+        found->line = line;
+    }
+}
+
+// The program is handed over as an open file, which must not be closed in it: where /proc is another namespace's, it
+// has no name.
+static void ask_line(const Frames *frames, Line *found)
+{
+    char command[100 + 24 * MOST_FRAMES];
+    const int program = open("/proc/self/exe", O_RDONLY);
+    int length = snprintf(command, sizeof command, "addr2line -a -i -e /proc/self/fd/%d", program);
+    for (int k = 0; k < frames->count; k++)
+        length += snprintf(command + length, sizeof command - (size_t)length, " 0x%llx",
+                           (unsigned long long)(frames->at[k] - frames->moved_by));
+    snprintf(command + length, sizeof command - (size_t)length, " 2>/dev/null </dev/null");
+    FILE *lines = program >= 0 ? popen(command, "r") : NULL;
+    if (lines) {
+        take_line(lines, found);
+        pclose(lines);
+    }
+    if (program >= 0)
+        close(program);
+}
+
+// A program may make one mistake very often: what was asked once is kept.
+static void find_line(const Frames *frames, Place *p)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static Line known[MOST_LOOKUPS];
+    static int count;
+    pthread_mutex_lock(&lock);
+    int k = 0;
+    while (k < count && known[k].hash != frames->hash)
+        k++;
+    if (k == count && count < MOST_LOOKUPS) {
+        known[count++].hash = frames->hash;
+        ask_line(frames, &known[k]);
+    }
+    if (k < count) {
+        memcpy(p->file, known[k].file, sizeof p->file);
+        p->line = known[k].line;
+        memcpy(p->caller, known[k].caller, sizeof p->caller);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void sim_find_host_line(const void *instruction, Place *p)
+{
+    void *called[MOST_FRAMES];
+    const int count = backtrace(called, MOST_FRAMES - 1);
+    Frames frames = {.count = 0};
+    add_frame(&frames, (const void *)sim_find_host_line);
+    for (int k = 0; k < count && frames.count > 0; k++) // a frame is where a call comes back to, behind it
+        add_frame(&frames, (const char *)called[k] - (called[k] != instruction));
+    if (frames.count > 0)
+        find_line(&frames, p);
+}
+
+void sim_find_line_before(const void *return_address, Place *p)
+{
+    Frames frames = {.count = 0};
+    add_frame(&frames, (const void *)sim_find_host_line);
+    add_frame(&frames, (const char *)return_address - 1);
+    if (frames.count == 2)
+        find_line(&frames, p);
+}

@@ -1,0 +1,417 @@
+// check_shared.c: memory that several share: whether operations of streams, and the host, use it in an order.
+//
+// Of each byte the last operations are known that read and wrote it: kernels, copies, fills. If another one writes
+// it, or reads what was written, the program must have ordered them (order.h); else that is a race, although one has
+// ended here before the other begins. Of device memory that is noted only in programs that make streams.
+//
+// Nor must the host read or write memory that it shares with the device, managed or pinned, while an operation that
+// it has not waited for may use it. Such allocations are closed while there is one: to all of the host's accesses if
+// it has written something, to writes if it only reads. Who touches such a page is stopped (ranges.c has the
+// handler). If an operation that may not be over has used the very word, that is a race; else the page is open until
+// the next operation, and the program goes on. (A system call that is given such a page fails: EFAULT.)
+//
+// Some races are missed: of all that read a byte only the last is known, and of the host's accesses of a page the
+// first. None is invented. Kernels with stores, atomic operations or fences at the scope of
+// the system, or volatile ones, may tell others themselves how far they are: what they use is not noted.
+#include "checker/check_shared.h"
+#include "runtime/api/calls.h"
+#include "checker/check_host.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { WORD = 4, ALL = PROT_READ | PROT_WRITE, MOST_CONFLICTS = 64 };
+static const uint32_t ATOMIC_USE = 1u << 31, NUMBER = ~(1u << 31); // of an entry: how, and the operation
+
+typedef struct Pending { // the last operation of a timeline that used an allocation
+    uint32_t op;
+    bool writes;
+    struct Pending *next;
+} Pending;
+
+// By which operation memory was last used; 0: by none. That of a byte is the later one of its word's and its own.
+typedef struct Table {
+    atomic_uint *words;          // used as a whole
+    _Atomic(atomic_uint *) bytes; // used without the others of their word; NULL: none was
+} Table;
+
+typedef struct Uses { // of an allocation
+    uint64_t address;
+    size_t bytes;
+    Table read, written;
+    atomic_uint reader, writer;     // of all bytes
+    uint32_t made_by;               // the operation that allocated it in the order of its stream; 0: none has
+    Pending *pending;
+    bool closes;                    // to the host, which may touch it
+    int allowed;                    // to the host: of ALL
+    struct Uses *next;
+} Uses;
+
+static Uses *all_uses;
+static bool opened; // an operation runs
+
+// ---- Allocations
+
+// Numbers of operations; those that nobody sets take no memory.
+static atomic_uint *new_numbers(size_t count)
+{
+    void *numbers =
+        mmap(NULL, count * sizeof(atomic_uint) + 1, ALL, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (numbers == MAP_FAILED)
+        abort();
+    return numbers;
+}
+
+static void free_numbers(atomic_uint *numbers, size_t count)
+{
+    munmap(numbers, count * sizeof *numbers + 1);
+}
+
+// Those of single bytes, made when they are first needed.
+static atomic_uint *bytes_of(Table *t, size_t bytes)
+{
+    atomic_uint *numbers = t->bytes;
+    if (numbers)
+        return numbers;
+    atomic_uint *fresh = new_numbers(bytes);
+    if (atomic_compare_exchange_strong(&t->bytes, &numbers, fresh))
+        return fresh;
+    free_numbers(fresh, bytes); // another host thread was faster
+    return numbers;
+}
+
+static void free_table(Table *t, size_t bytes)
+{
+    free_numbers(t->words, bytes / WORD);
+    if (t->bytes)
+        free_numbers(t->bytes, bytes);
+}
+
+static uint32_t number_at(const atomic_uint *numbers, uint64_t at)
+{
+    return atomic_load_explicit(&numbers[at], memory_order_relaxed);
+}
+
+static uint32_t last_use(const Table *t, size_t bytes, uint64_t at) // of a byte
+{
+    const atomic_uint *parts = t->bytes;
+    const uint32_t whole = at / WORD < bytes / WORD ? number_at(t->words, at / WORD) : 0;
+    const uint32_t part = parts ? number_at(parts, at) : 0;
+    return (part & NUMBER) > (whole & NUMBER) ? part : whole;
+}
+
+void sim_begin_uses(Allocation *a)
+{
+    const bool with_host = sim_in_shared_range((const void *)(uintptr_t)a->address);
+    if (!sim_checks() || a->uses || a->kind == PARAMETER_MEMORY || a->kind == HEAP_MEMORY ||
+        !(with_host || sim_has_streams()))
+        return;
+    Uses *u = calloc(1, sizeof *u);
+    if (!u)
+        abort();
+    *u = (Uses){.address = a->address, .bytes = a->bytes, .closes = with_host, .allowed = ALL, .next = all_uses};
+    u->read.words = new_numbers(a->bytes / WORD);
+    u->written.words = new_numbers(a->bytes / WORD);
+    all_uses = a->uses = u;
+}
+
+// Lets the host do so much with all of it.
+static void allow(Uses *u, int allowed)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    if (allowed != ALL && !sim_handles_faults())
+        return; // nobody would let the host go on
+    if (u->allowed != allowed)
+        mprotect((void *)(uintptr_t)u->address, (u->bytes + page - 1) / page * page, allowed);
+    u->allowed = allowed;
+}
+
+static void drop(Uses *u, bool all) // or what the host has waited for
+{
+    for (Pending **link = &u->pending; *link;) {
+        Pending *p = *link;
+        if (all || sim_host_has_awaited(p->op)) {
+            *link = p->next;
+            free(p);
+        } else {
+            link = &p->next;
+        }
+    }
+}
+
+void sim_end_uses(Allocation *a)
+{
+    Uses *u = a->uses;
+    for (Uses **link = &all_uses; *link; link = &(*link)->next)
+        if (*link == u) {
+            *link = u->next;
+            break;
+        }
+    allow(u, ALL);
+    drop(u, true);
+    free_table(&u->read, u->bytes);
+    free_table(&u->written, u->bytes);
+    free(u);
+    a->uses = NULL;
+}
+
+// ---- Operations
+
+typedef enum Before { READ_IT, WROTE_IT, MADE_IT } Before; // what the earlier operation did
+
+typedef struct Conflict { // of the current operation with an earlier one, where it is first
+    uint32_t earlier;
+    Before before;
+    bool writes;
+    uint64_t address;
+} Conflict;
+
+static Conflict conflicts[MOST_CONFLICTS];
+static int conflict_count;
+static pthread_mutex_t conflict_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool is_ordered(uint32_t entry, UseKind how)
+{
+    return (how & ATOMICALLY && entry & ATOMIC_USE) || sim_op_ordered(entry & NUMBER, sim_current_op());
+}
+
+// The earlier operation that is in the way of a use of a byte; 0 if none is.
+static uint32_t use_before(const Uses *u, uint64_t at, UseKind how, bool *writes)
+{
+    const uint32_t written = last_use(&u->written, u->bytes, at), read = last_use(&u->read, u->bytes, at);
+    *writes = !is_ordered(written, how);
+    return *writes ? written & NUMBER : how & WRITES && !is_ordered(read, how) ? read & NUMBER : 0;
+}
+
+// From a byte on: how many have been used alike. Those of a word, unless bytes of it were used by themselves.
+static size_t alike_from(const Uses *u, uint64_t at)
+{
+    return u->read.bytes || u->written.bytes ? 1 : WORD - at % WORD;
+}
+
+bool sim_is_in_the_way(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
+{
+    const Uses *u = a->uses;
+    const uint64_t first = address - u->address;
+    bool writes;
+    if (!is_ordered(u->made_by, READS))
+        return true;
+    for (uint64_t at = first; at < first + bytes; at += alike_from(u, at))
+        if (use_before(u, at, how, &writes))
+            return true;
+    return false;
+}
+
+static void add_conflict(Conflict new)
+{
+    pthread_mutex_lock(&conflict_lock);
+    int k = 0;
+    while (k < conflict_count &&
+           (conflicts[k].earlier != new.earlier || conflicts[k].before != new.before ||
+            conflicts[k].writes != new.writes))
+        k++;
+    if (k == conflict_count && k < MOST_CONFLICTS)
+        conflicts[conflict_count++] = new;
+    else if (k < conflict_count && new.address < conflicts[k].address) // the same one for any number of host threads
+        conflicts[k].address = new.address;
+    pthread_mutex_unlock(&conflict_lock);
+}
+
+void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
+{
+    const Uses *u = a->uses;
+    const uint64_t first = address - u->address;
+    bool used = false;
+    for (uint64_t at = first; at < first + bytes; at += alike_from(u, at)) {
+        bool writes;
+        const uint32_t earlier = use_before(u, at, how, &writes);
+        if (earlier)
+            add_conflict((Conflict){earlier, writes ? WROTE_IT : READ_IT, how & WRITES, u->address + at});
+        used |= earlier != 0;
+    }
+    if (!used && !is_ordered(u->made_by, READS))
+        add_conflict((Conflict){u->made_by, MADE_IT, false, address});
+}
+
+void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
+{
+    Uses *u = a->uses;
+    const uint32_t op = sim_current_op(), entry = how & ATOMICALLY ? op | ATOMIC_USE : op;
+    Table *table = how & WRITES ? &u->written : &u->read;
+    const uint64_t first = address - u->address, end = first + bytes;
+    for (uint64_t at = first; at < end;) {
+        const bool whole = at % WORD == 0 && end - at >= WORD;
+        atomic_store_explicit(whole ? &table->words[at / WORD] : &bytes_of(table, u->bytes)[at], entry,
+                              memory_order_relaxed);
+        at += whole ? WORD : 1;
+    }
+    atomic_uint *last = how & WRITES ? &u->writer : &u->reader;
+    if (atomic_load_explicit(last, memory_order_relaxed) != op)
+        atomic_store_explicit(last, op, memory_order_relaxed);
+}
+
+static int by_address(const void *one, const void *two)
+{
+    const Conflict *a = one, *b = two;
+    return a->address != b->address  ? (a->address < b->address ? -1 : 1)
+           : a->earlier < b->earlier ? -1
+                                     : a->earlier > b->earlier;
+}
+
+static const char *may_have_done(const Conflict *c)
+{
+    static const char *const DONE[] = {[READ_IT] = "still read", [MADE_IT] = "not have allocated yet"};
+    return c->before != WROTE_IT ? DONE[c->before] : c->writes ? "still write" : "not have written yet";
+}
+
+static void find_conflicts(void)
+{
+    char title[1000], what[300], now[300], earlier[300];
+    qsort(conflicts, (size_t)conflict_count, sizeof *conflicts, by_address);
+    for (int k = 0; k < conflict_count; k++) {
+        const Conflict *c = &conflicts[k];
+        sim_describe_address(c->address, what, sizeof what);
+        sim_describe_op(sim_current_op(), now, sizeof now);
+        sim_describe_op(c->earlier, earlier, sizeof earlier);
+        snprintf(title, sizeof title, "%s %s %s, which %s may %s", now,
+                 c->before == MADE_IT ? "uses" : c->writes ? "writes" : "reads", what, earlier, may_have_done(c));
+        if (c->before == MADE_IT)
+            sim_allocation_at(c->address)->uses->made_by = 0; // once is enough
+        const bool nodes = sim_is_of_graph(sim_current_op()) && sim_is_of_graph(c->earlier);
+        const Place places[] = {sim_place_of_op(c->earlier), sim_place_of_op(sim_current_op())};
+        sim_add_finding(RACE_HOST, title, places, 2,
+                        nodes ? "nothing orders them: make one node depend on the other (in a capture: cudaEventRecord "
+                                "and cudaStreamWaitEvent), or one launch wait for the other"
+                              : "nothing orders them: cudaStreamWaitEvent with an event of the first one's "
+                                "stream, or a synchronization between them, is missing");
+    }
+    if (conflict_count)
+        sim_say_findings();
+    conflict_count = 0;
+}
+
+void sim_open_shared(void)
+{
+    static bool all_noted; // allocations that were made before there were streams
+    opened = true;
+    for (Uses *u = all_uses; u; u = u->next)
+        allow(u, ALL);
+    if (all_noted || !sim_has_streams())
+        return;
+    all_noted = true;
+    for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
+        sim_begin_uses(a);
+}
+
+static void add_pending(Uses *u, uint32_t op, bool writes)
+{
+    for (Pending *p = u->pending; p; p = p->next)
+        if (p->writes == writes && sim_timeline_of(p->op) == sim_timeline_of(op)) {
+            p->op = op;
+            return;
+        }
+    Pending *p = malloc(sizeof *p);
+    if (!p)
+        abort();
+    *p = (Pending){op, writes, u->pending};
+    u->pending = p;
+}
+
+void sim_review_shared(void)
+{
+    for (Uses *u = all_uses; u && !opened; u = u->next) {
+        int allowed = ALL;
+        if (!u->closes)
+            continue;
+        drop(u, false);
+        for (const Pending *p = u->pending; p; p = p->next)
+            allowed &= p->writes ? PROT_NONE : PROT_READ;
+        allow(u, allowed);
+    }
+}
+
+void sim_close_shared(void)
+{
+    const uint32_t op = sim_current_op();
+    opened = false;
+    for (Uses *u = all_uses; u; u = u->next) {
+        if (op && u->reader == op)
+            add_pending(u, op, false);
+        if (op && u->writer == op)
+            add_pending(u, op, true);
+    }
+    find_conflicts();
+    sim_review_shared();
+}
+
+// ---- Memory that comes and goes in the order of a stream
+
+void sim_note_made(Allocation *a)
+{
+    if (a->uses)
+        a->uses->made_by = sim_current_op();
+}
+
+void sim_check_free(const Allocation *a)
+{
+    char title[1000], what[300], now[300], earlier[300];
+    const uint32_t op = sim_current_op();
+    const Pending *p = a->uses ? a->uses->pending : NULL;
+    while (p && sim_op_ordered(p->op, op))
+        p = p->next;
+    if (!p)
+        return;
+    sim_describe_address(a->address, what, sizeof what);
+    sim_describe_op(op, now, sizeof now);
+    sim_describe_op(p->op, earlier, sizeof earlier);
+    snprintf(title, sizeof title, "%s frees %s, which %s may still %s", now, strstr(what, " of ") + strlen(" of "),
+             earlier, p->writes ? "write" : "read");
+    const Place places[] = {sim_place_of_op(p->op), sim_place_of_op(op)};
+    sim_add_finding(RACE_HOST, title, places, 2,
+                    "nothing orders them: cudaStreamWaitEvent with an event behind the last use is missing");
+    sim_say_findings();
+}
+
+// ---- The host's accesses
+
+static void find_race(uint64_t address, uint32_t op, bool host_writes, bool op_writes, const void *instruction)
+{
+    char title[800], what[300], operation[300];
+    Place host = {.line = 0};
+    sim_describe_address(address, what, sizeof what);
+    sim_describe_op(op, operation, sizeof operation);
+    snprintf(title, sizeof title, "the host %s %s, which %s may %s", host_writes ? "writes" : "reads", what, operation,
+             !op_writes ? "still read" : host_writes ? "still write" : "not have written yet");
+    snprintf(host.access, sizeof host.access, "%s it", host_writes ? "writes" : "reads");
+    sim_find_host_line(instruction, &host);
+    const Place places[] = {sim_place_of_op(op), host};
+    sim_add_finding(
+        RACE_HOST, title, places, 2,
+        "nothing orders them: a cudaDeviceSynchronize() or cudaStreamSynchronize() is missing between them");
+    sim_say_findings();
+}
+
+bool sim_explain_shared(uint64_t address, bool writes, const void *instruction)
+{
+    HOLD_MEMORY();
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    Uses *u = all_uses;
+    while (u && (!u->closes || address - u->address >= (u->bytes + page - 1) / page * page))
+        u = u->next;
+    if (!u)
+        return false;
+    const uint64_t at = address - u->address;
+    const bool inside = at < u->bytes;
+    const uint32_t writer = inside ? last_use(&u->written, u->bytes, at) & NUMBER : 0,
+                   reader = inside ? last_use(&u->read, u->bytes, at) & NUMBER : 0;
+    const bool after_write = !sim_host_has_awaited(writer), after_read = writes && !sim_host_has_awaited(reader);
+    if (after_write || after_read) {
+        find_race(address, after_write ? writer : reader, writes, after_write, instruction);
+        drop(u, true); // once is enough
+        allow(u, ALL);
+    } else {
+        mprotect((void *)(uintptr_t)(address / page * page), page, ALL);
+        u->allowed = -1; // to be set anew
+    }
+    return true;
+}

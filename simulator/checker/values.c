@@ -1,0 +1,421 @@
+// check_values.c: values that nobody wrote, from where they are read to where they matter.
+//
+// Reading such a value is no error yet: what is copied may have gaps, and what is read too early may never be used.
+// So it is followed through the registers, and through shared and local memory, until it decides a branch, is an
+// address, takes part in an atomic operation or goes to global memory. (A flag that is stored there with atomic or
+// volatile accesses may tell all that a thread has, also what nobody uses: then it matters when the host gets it.)
+// Only while a warp holds such a value is there anything to do.
+#define _GNU_SOURCE // memmem
+#include "checker/check.h"
+#include "machine/ops/lanes.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum { MOST_VALUES = 64, MOST_STORED = 64, ORIGINS = 256 };
+
+typedef struct Value { // lanes of a register that hold what nobody wrote
+    const uint8_t *lanes; // NULL: none
+    uint32_t mask;
+    const Instr *read;   // where it came from memory,
+    char what[60];       // and which memory that was; empty: from a lane that takes no part in a shuffle
+} Value;
+
+struct Undefined {
+    int count;
+    Value values[MOST_VALUES];
+};
+
+// Where values came from that were stored in shared or local memory: the last ones.
+struct Origins {
+    struct {
+        uint64_t place;
+        const Instr *read;
+        char what[60];
+    } at[ORIGINS];
+};
+
+static uint64_t place_of(const Warp *w, int lane, Space space, uint64_t address) // not 0
+{
+    const uint64_t thread = space == LOCAL ? (uint64_t)(w->number * LANES + lane) : 0;
+    return (address << 16 | thread) << 2 | (uint64_t)(space == SHARED ? 1 : 2);
+}
+
+static void keep_origin(Warp *w, int lane, Space space, uint64_t address, const Value *v)
+{
+    Block *b = w->block;
+    if (!b->origins)
+        b->origins = sim_allocate(&b->arena, sizeof *b->origins);
+    const uint64_t place = place_of(w, lane, space, address);
+    b->origins->at[place * 0x9e3779b97f4a7c15 >> 56].place = place;
+    b->origins->at[place * 0x9e3779b97f4a7c15 >> 56].read = v->read;
+    memcpy(b->origins->at[place * 0x9e3779b97f4a7c15 >> 56].what, v->what, sizeof v->what);
+}
+
+static void find_origin(const Warp *w, const Access *access, uint32_t mask, Value *v)
+{
+    const int lane = mask ? __builtin_ctz(mask) : 0;
+    const struct Origins *origins = w->block->origins;
+    if (!mask || !origins || (access->space != SHARED && access->space != LOCAL))
+        return;
+    const uint64_t place = place_of(w, lane, access->space, access->address[lane]),
+                   slot = place * 0x9e3779b97f4a7c15 >> 56;
+    if (origins->at[slot].place != place)
+        return;
+    v->read = origins->at[slot].read;
+    memcpy(v->what, origins->at[slot].what, sizeof v->what);
+}
+
+static Value *find(const Warp *w, const uint8_t *lanes)
+{
+    for (int k = 0; w->values && k < w->values->count; k++)
+        if (w->values->values[k].lanes == lanes)
+            return &w->values->values[k];
+    return NULL;
+}
+
+// From now on these lanes of a register hold such a value, and no others of `changed` do.
+static void set(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, const Value *origin)
+{
+    Value *v = find(w, lanes);
+    if (!v && mask == 0)
+        return;
+    if (!w->values)
+        w->values = sim_allocate(&w->block->arena, sizeof *w->values);
+    if (!v && w->values->count == MOST_VALUES)
+        return;
+    if (!v) {
+        v = &w->values->values[w->values->count++];
+        v->mask = 0;
+    }
+    const uint32_t kept = v->mask & ~changed;
+    if (mask)
+        *v = *origin;
+    v->lanes = lanes;
+    v->mask = kept | mask;
+    if (v->mask == 0)
+        *v = w->values->values[--w->values->count];
+    w->undefined = (uint32_t)w->values->count;
+}
+
+void sim_forget_values(Warp *w)
+{
+    if (w->values)
+        w->values->count = 0;
+    w->undefined = 0;
+}
+
+static const char *name_of(Space space)
+{
+    return space == SHARED ? "shared memory" : space == LOCAL ? "local memory" : "global memory";
+}
+
+void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
+{
+    Value origin = {.read = i};
+    snprintf(origin.what, sizeof origin.what, "%s", name_of(access->space));
+    const uint32_t all =
+        access->bytes >= 32 ? ALL_LANES : (1u << access->bytes) - 1; // where a part was written, the rest is a gap
+    uint32_t mask = 0;
+    for (uint32_t rest = access->has_unwritten ? access->mask : 0; rest; rest &= rest - 1)
+        mask |= access->unwritten[__builtin_ctz(rest)] == all ? rest & -rest : 0;
+    find_origin(w, access, mask, &origin);
+    for (int k = 0; k < i->count; k++)
+        if (i->list[k] != NOWHERE)
+            set(w, w->lanes + i->list[k], access->mask, mask, &origin);
+}
+
+void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask)
+{
+    const Value origin = {.read = i};
+    if (w->lanes == w->path->frame->lanes)
+        set(w, w->lanes + i->d, mask, mask, &origin);
+}
+
+// ---- Where a value matters
+
+typedef struct Report {
+    FindingKind kind;
+    char title[200];
+    Place places[2];
+    int count;
+    const char *hint;
+} Report;
+
+static Report report_of(Warp *w, const Value *v, const Instr *i, int lane, const char *use)
+{
+    const Launch *launch = w->block->launch;
+    const uint32_t thread = (uint32_t)(w->number * LANES + lane);
+    char access[120];
+    const bool stranger = !v->what[0];
+    if (stranger)
+        snprintf(access, sizeof access, "gets the value of a lane that takes no part in the shuffle");
+    else
+        snprintf(access, sizeof access, "reads %s that nobody wrote", v->what);
+    Report r = {.kind = stranger ? LANES_MISUSE : UNINITIALISED, .count = v->read == i ? 1 : 2};
+    r.places[0] = sim_place_of(launch, w->block->number, thread, v->read, access);
+    r.places[1] = sim_place_of(launch, w->block->number, thread, i, "uses it");
+    if (stranger)
+        snprintf(r.title, sizeof r.title, "the value of a lane that takes no part in a shuffle %s", use);
+    else
+        snprintf(r.title, sizeof r.title, "a value from %s that nobody wrote %s", v->what, use);
+    r.hint = stranger ? "a lane may read only lanes that execute the same shuffle, and that its mask names"
+             : strcmp(v->what, name_of(GLOBAL)) == 0
+                 ? "nothing has written these bytes before: a cudaMemcpy, a cudaMemset or a kernel's store is missing"
+                 : "no thread has written these bytes before: a store is missing, or it comes too late";
+    return r;
+}
+
+static void report(Warp *w, const Value *v, const Instr *i, int lane, const char *use)
+{
+    sim_await_turn(w->block); // a block that runs ahead may read too early
+    const Report r = report_of(w, v, i, lane, use);
+    sim_add_finding(r.kind, r.title, r.places, r.count, r.hint);
+}
+
+// What was stored in global memory, by one instruction with values from one other.
+static struct Stored {
+    const Instr *read, *store;
+    uint64_t low, high; // addresses
+    Report report;
+} stored[MOST_STORED];
+static int stored_count;
+static pthread_mutex_t stored_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void note_stored(Warp *w, const Value *v, const Instr *i, int lane, uint64_t address, size_t bytes)
+{
+    sim_await_turn(w->block);
+    pthread_mutex_lock(&stored_lock);
+    struct Stored *s = stored;
+    while (s < stored + stored_count &&
+           (s->read != v->read || s->store != i || address > s->high + 4096 || address + bytes + 4096 < s->low))
+        s++;
+    if (s == stored + stored_count && stored_count < MOST_STORED) {
+        *s = (struct Stored){v->read, i, address, address + bytes,
+                             report_of(w, v, i, lane, "is stored in global memory, and copied to the host")};
+        stored_count++;
+    } else if (s < stored + stored_count) {
+        s->low = address < s->low ? address : s->low;
+        s->high = address + bytes > s->high ? address + bytes : s->high;
+    }
+    pthread_mutex_unlock(&stored_lock);
+}
+
+void sim_check_result(uint64_t address, size_t bytes)
+{
+    for (int k = 0; k < stored_count; k++) {
+        const struct Stored *s = &stored[k];
+        const uint64_t low = s->low > address ? s->low : address, end = address + bytes,
+                       high = s->high < end ? s->high : end;
+        if (low < high && sim_find_unwritten(low, high - low) < high - low)
+            sim_add_finding(s->report.kind, s->report.title, s->report.places, s->report.count, s->report.hint);
+    }
+}
+
+void sim_report_unwritten(Warp *w, const Instr *i, const Access *access)
+{
+    Value v = {.read = i};
+    snprintf(v.what, sizeof v.what, "%s", name_of(access->space));
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1)
+        if (access->unwritten[__builtin_ctz(rest)]) {
+            report(w, &v, i, __builtin_ctz(rest), "takes part in an atomic operation");
+            return;
+        }
+}
+
+static const Value *value_of(const Warp *w, const Register *reg, uint32_t mask)
+{
+    const Value *v = reg ? find(w, w->path->frame->lanes + reg->slot) : NULL;
+    return v && v->mask & mask ? v : NULL;
+}
+
+// The value that an operand holds in some lanes of mask, and in which.
+static const Value *value_in(const Warp *w, const Operand *o, uint32_t mask, uint32_t *lanes)
+{
+    const Value *found = value_of(w, o->reg, mask);
+    *lanes |= found ? found->mask & mask : 0;
+    for (int k = 0; k < o->count; k++) {
+        const Value *v = value_in(w, &o->elements[k], mask, lanes);
+        found = found ? found : v;
+    }
+    return found;
+}
+
+// The lanes in which all that an operand holds is such a value.
+static uint32_t lanes_without(const Warp *w, const Operand *o, uint32_t mask)
+{
+    const Value *v = value_of(w, o->reg, mask);
+    uint32_t lanes = o->count ? mask : v ? v->mask & mask : 0;
+    for (int k = 0; k < o->count; k++)
+        lanes &= lanes_without(w, &o->elements[k], mask);
+    return lanes;
+}
+
+static void matters(Warp *w, const Operand *o, const Instr *i, uint32_t mask, const char *use)
+{
+    uint32_t lanes = 0;
+    const Value *v = value_in(w, o, mask, &lanes);
+    if (v)
+        report(w, v, i, __builtin_ctz(lanes), use);
+}
+
+// Whether it is the argument of a kernel that is to be launched: of a structure some parts may be nobody's.
+static bool is_argument(uint64_t address)
+{
+    const Allocation *a = sim_allocation_at(address);
+    return a && a->kind == PARAMETER_MEMORY && address - a->address < a->bytes;
+}
+
+// What nobody wrote goes to memory, whose bytes then count as not written again; not where a part of a vector was written.
+static void store(Warp *w, const Instr *i, uint32_t mask)
+{
+    const Operand *value = &i->statement->operands[1];
+    uint32_t lanes = 0;
+    const Value *v = value_in(w, value, mask, &lanes);
+    if (!v)
+        return;
+    const uint32_t whole = lanes_without(w, value, mask);
+    uint64_t address[LANES];
+    sim_find_addresses(w, i, address);
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const Space space = i->at.space == GENERIC ? sim_space_at(address[l]) : (Space)i->at.space;
+        const uint64_t at = i->at.space == GENERIC ? sim_offset_of_generic(address[l]) : address[l];
+        const size_t bytes = (size_t)i->bytes * i->count;
+        if (space != SHARED && space != LOCAL && is_argument(at))
+            continue;
+        if (space != SHARED && space != LOCAL && (i->semantics == WEAK || !sim_starts_unwritten(at))) {
+            report(w, v, i, l, "is stored in global memory");
+            return;
+        }
+        if (space != SHARED && space != LOCAL)
+            note_stored(w, v, i, l, at, bytes);
+        if (space == SHARED || space == LOCAL)
+            keep_origin(w, l, space, at, v);
+        if (whole >> l & 1)
+            sim_unmark_written(w, l, space, at, bytes);
+    }
+}
+
+void sim_check_uses(Warp *w, const Instr *i)
+{
+    const Statement *s = i->statement;
+    uint32_t mask = w->path->mask;
+    if (!s)
+        return;
+    const Value *guard = value_of(w, s->guard, mask);
+    if (guard)
+        report(w, guard, i, __builtin_ctz(guard->mask & mask),
+               i->control == BRANCH ? "decides a branch" : "decides what runs");
+    if (s->guard)
+        mask &= *(const uint32_t *)(w->lanes + s->guard->slot) ^ (s->guard_negated ? ALL_LANES : 0);
+    for (int k = 0; k < s->count && mask; k++)
+        if (s->operands[k].address)
+            matters(w, &s->operands[k], i, mask, "is an address");
+    if (i->run == sim_atomic && mask)
+        for (int k = 0; k < s->count; k++)
+            if (!s->operands[k].address && !(k == 0 && s->operands[1].address))
+                matters(w, &s->operands[k], i, mask, "takes part in an atomic operation");
+}
+
+// ---- From register to register
+
+static void set_operand(Warp *w, const Operand *o, uint32_t mask, uint32_t lanes, const Value *origin)
+{
+    if (o->reg)
+        set(w, w->path->frame->lanes + o->reg->slot, mask, lanes, origin);
+    if (o->second)
+        set(w, w->path->frame->lanes + o->second->slot, mask, lanes, origin);
+    for (int k = 0; k < o->count; k++)
+        set_operand(w, &o->elements[k], mask, lanes, origin);
+}
+
+static bool begins(Slice opcode, const char *text)
+{
+    return opcode.length >= strlen(text) && memcmp(opcode.text, text, strlen(text)) == 0;
+}
+
+static bool has_part(Slice opcode, const char *part)
+{
+    return memmem(opcode.text, opcode.length, part, strlen(part)) != NULL;
+}
+
+// In which lanes a predicate is so, and known to be.
+static uint32_t lanes_that_are(const Warp *w, const Operand *o, bool value)
+{
+    const Value *v = o->reg ? find(w, w->path->frame->lanes + o->reg->slot) : NULL;
+    if (!o->reg)
+        return 0;
+    const uint32_t is = *(const uint32_t *)(w->path->frame->lanes + o->reg->slot);
+    return (is ^ (o->negated == value ? ALL_LANES : 0)) & ~(v ? v->mask : 0);
+}
+
+// In which lanes the result is what it is whatever the undefined values are: false && x, and what a selp does not take.
+static uint32_t decided_lanes(const Warp *w, const Statement *s)
+{
+    const Operand *o = s->operands;
+    uint32_t first = 0, second = 0;
+    for (int k = 1; k < s->count; k++)
+        if (o[k].reg && (o[k].reg == o[0].reg || o[k].reg == o[0].second))
+            return 0; // it has been overwritten
+    if (begins(s->opcode, "and.pred") || begins(s->opcode, "or.pred")) {
+        const bool deciding = begins(s->opcode, "or");
+        return lanes_that_are(w, &o[1], deciding) | lanes_that_are(w, &o[2], deciding);
+    }
+    if (begins(s->opcode, "setp.") && s->count == 4 && (has_part(s->opcode, ".and.") || has_part(s->opcode, ".or.")))
+        return lanes_that_are(w, &o[3], has_part(s->opcode, ".or."));
+    if (!begins(s->opcode, "selp."))
+        return 0;
+    value_in(w, &o[1], ALL_LANES, &first);
+    value_in(w, &o[2], ALL_LANES, &second);
+    return (lanes_that_are(w, &o[3], true) & ~first) | (lanes_that_are(w, &o[3], false) & ~second);
+}
+
+void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
+{
+    const Statement *s = i->statement;
+    if (!s || s->count == 0 || i->run == sim_load)
+        return;
+    if (i->run == sim_store) {
+        store(w, i, mask);
+        return;
+    }
+    if (s->operands[0].address)
+        return;
+    uint32_t lanes = 0;
+    const Value *found = NULL;
+    for (int k = 1; k < s->count; k++) {
+        const Value *v = s->operands[k].address ? NULL : value_in(w, &s->operands[k], mask, &lanes);
+        found = found ? found : v;
+    }
+    if (lanes)
+        lanes &= ~decided_lanes(w, s);
+    const Value origin = found ? *found : (Value){.mask = 0};
+    set_operand(w, &s->operands[0], mask, lanes, &origin);
+}
+
+// A shuffle: lanes get what others hold. It is done once more, with ones for values that nobody wrote.
+void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask)
+{
+    struct { uint32_t a[LANES], b[LANES], c[LANES], d[LANES], second; } g;
+    const Value *v = find(w, w->lanes + i->a);
+    const Value origin = v ? *v : (Value){.mask = 0};
+    uint8_t *const lanes = w->lanes;
+    uint32_t undefined = 0;
+    for (int l = 0; l < LANES; l++)
+        g.a[l] = origin.mask >> l & 1;
+    memcpy(g.b, lanes + i->b, sizeof g.b);
+    memcpy(g.c, lanes + i->c, sizeof g.c);
+    Instr one = *i;
+    one.a = offsetof(typeof(g), a);
+    one.b = offsetof(typeof(g), b);
+    one.c = offsetof(typeof(g), c);
+    one.d = offsetof(typeof(g), d);
+    one.second = NOWHERE;
+    w->lanes = (uint8_t *)&g;
+    i->run(w, &one, mask);
+    w->lanes = lanes;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        undefined |= g.d[__builtin_ctz(rest)] ? rest & -rest : 0;
+    set(w, w->lanes + i->d, mask, undefined, &origin);
+}

@@ -1,0 +1,442 @@
+// driver_modules.c: the CUDA driver API: modules, libraries, what a linker makes of PTX, kernels and their attributes.
+#include "driver/driver.h"
+
+// ---- What a module is loaded from
+
+static const uint32_t WRAPPER_MAGIC = 0x466243b1, FAT_BINARY_MAGIC = 0xba55ed50;
+
+static const char NEEDS_PTX[] = "the simulator runs PTX, and this is machine code (a cubin): compile with nvcc -ptx or "
+                                "-fatbin; of what NVRTC compiles, load what nvrtcGetPTX gives";
+
+// Tells why not in the caller's buffer for errors, if it has handed one over.
+static void tell(const char *why, unsigned count, const CUjit_option *options, void **values)
+{
+    char *buffer = NULL;
+    size_t space = 0;
+    fprintf(stderr, "simulator: %s\n", why);
+    for (unsigned k = 0; options && values && k < count; k++) {
+        if (options[k] == CU_JIT_ERROR_LOG_BUFFER)
+            buffer = values[k];
+        if (options[k] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
+            space = (size_t)(uintptr_t)values[k];
+    }
+    if (buffer && space > 0)
+        snprintf(buffer, space, "%s", why);
+}
+
+// A fat binary, in the wrapper that nvcc puts around it or without; else a text.
+static CUresult load(const void *image, unsigned count, const CUjit_option *options, void **values, Binary **binary)
+{
+    uint32_t magic = 0;
+    for (size_t k = 0; k < sizeof magic && (k == 0 || ((const char *)image)[k - 1]); k++) // a text may be shorter
+        memcpy((char *)&magic + k, (const char *)image + k, 1);
+    if (memcmp(&magic, "\177ELF", sizeof magic) == 0) {
+        tell(NEEDS_PTX, count, options, values);
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    }
+    if (magic == WRAPPER_MAGIC)
+        memcpy(&image, (const char *)image + 8, sizeof image);
+    const bool fat = magic == WRAPPER_MAGIC || magic == FAT_BINARY_MAGIC;
+    *binary = fat ? sim_load_binary(image) : sim_load_text(image);
+    const Module *m = sim_module_of(*binary);
+    const bool can_run = m && (m->error[0] || m->target <= 90);
+    if (can_run && !m->error[0])
+        return CUDA_SUCCESS;
+    tell(can_run ? m->error : "it holds no PTX for compute capability 9.0 or less", count, options, values);
+    const CUresult error = can_run ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_NO_BINARY_FOR_GPU;
+    sim_unload_binary(*binary);
+    return error;
+}
+
+// The file's contents, with a 0 behind them, which the caller frees; NULL if it cannot be read.
+static char *read_file(const char *path, size_t *bytes)
+{
+    FILE *file = fopen(path, "rb");
+    char *data = NULL;
+    if (file && fseek(file, 0, SEEK_END) == 0) {
+        const long size = ftell(file);
+        data = size >= 0 ? calloc(1, (size_t)size + 16) : NULL;
+        rewind(file);
+        *bytes = data ? fread(data, 1, (size_t)size, file) : 0;
+    }
+    if (file)
+        fclose(file);
+    return data;
+}
+
+// Whether the file is a fat binary that is shorter than its header says.
+static bool is_cut_off(const char *data, size_t bytes)
+{
+    uint64_t payload;
+    uint32_t magic;
+    memcpy(&magic, data, sizeof magic); // read_file leaves room behind short files
+    memcpy(&payload, data + 8, sizeof payload);
+    return magic == WRAPPER_MAGIC || (magic == FAT_BINARY_MAGIC && (bytes < 16 || payload > bytes - 16));
+}
+
+// ---- NVRTC: who asks for machine code gets the PTX, which NVRTC has for machine code, too
+
+// Weak on both sides: a program may be linked without NVRTC, or with its static library.
+#define WEAK __attribute__((weak))
+WEAK int nvrtcGetPTXSize(void *program, size_t *bytes);
+WEAK int nvrtcGetPTX(void *program, char *text);
+enum { NVRTC_ERROR_INTERNAL_ERROR = 11 };
+
+API WEAK int nvrtcGetCUBINSize(void *program, size_t *bytes)
+{
+    return nvrtcGetPTXSize ? nvrtcGetPTXSize(program, bytes) : NVRTC_ERROR_INTERNAL_ERROR;
+}
+
+API WEAK int nvrtcGetCUBIN(void *program, char *image)
+{
+    static bool told;
+    if (!told)
+        fprintf(stderr, "simulator: nvrtcGetCUBIN gives PTX: the simulator runs no machine code\n");
+    told = true;
+    return nvrtcGetPTX ? nvrtcGetPTX(program, image) : NVRTC_ERROR_INTERNAL_ERROR;
+}
+
+// ---- Modules
+
+static Binary *module_of(const void *module)
+{
+    return sim_object_of(MODULE_HANDLE, module);
+}
+
+static CUresult load_module(void **module, const void *image, unsigned count, const CUjit_option *options,
+                            void **values)
+{
+    Binary *binary;
+    NEED_CONTEXT();
+    HOLD_MEMORY();
+    NEED(module && image, CUDA_ERROR_INVALID_VALUE);
+    RETURN_IF(load(image, count, options, values, &binary));
+    *module = sim_new_handle(MODULE_HANDLE, binary);
+    return *module ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult load_file(void **module, const char *path)
+{
+    size_t bytes;
+    NEED_CONTEXT();
+    NEED(module && path, CUDA_ERROR_INVALID_VALUE);
+    char *data = read_file(path, &bytes);
+    NEED(data, CUDA_ERROR_FILE_NOT_FOUND);
+    if (is_cut_off(data, bytes)) {
+        free(data);
+        return CUDA_ERROR_INVALID_IMAGE;
+    }
+    const CUresult error = load_module(module, data, 0, NULL, NULL);
+    free(data);
+    return error;
+}
+
+API CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options,
+                                void **values)
+{
+    return load_module((void **)module, image, count, options, values);
+}
+
+API CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+    return load_module((void **)module, image, 0, NULL, NULL);
+}
+
+API CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
+{
+    return load_module((void **)module, image, 0, NULL, NULL);
+}
+
+API CUresult cuModuleLoad(CUmodule *module, const char *path)
+{
+    return load_file((void **)module, path);
+}
+
+static CUresult unload(void *module)
+{
+    NEED_CONTEXT();
+    HOLD_MEMORY();
+    Binary *binary = sim_end_handle(MODULE_HANDLE, module);
+    NEED(binary, CUDA_ERROR_INVALID_HANDLE);
+    sim_unload_binary(binary);
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuModuleUnload(CUmodule module)
+{
+    return unload(module);
+}
+
+// The same name, for as long as the program runs: findings name kernels of modules that are gone.
+static const char *kept_name(const char *name)
+{
+    typedef struct Kept {
+        struct Kept *next;
+        char name[];
+    } Kept;
+    static Kept *all;
+    for (const Kept *k = all; k; k = k->next)
+        if (strcmp(k->name, name) == 0)
+            return k->name;
+    Kept *new = malloc(sizeof *new + strlen(name) + 1);
+    if (!new)
+        abort();
+    new->next = all;
+    all = new;
+    return strcpy(new->name, name);
+}
+
+// A module's kernel is registered, as nvcc's code does it for a program's, when it is first asked for.
+static CUresult get_kernel(void **kernel, const void *module, const char *name)
+{
+    NEED_CONTEXT();
+    HOLD_MEMORY();
+    Binary *binary = module_of(module);
+    NEED(binary, CUDA_ERROR_INVALID_HANDLE);
+    NEED(kernel && name && *name, CUDA_ERROR_INVALID_VALUE);
+    const Function *f = sim_find_function(sim_module_of(binary), (Slice){name, strlen(name)});
+    NEED(f && f->entry && f->defined, CUDA_ERROR_NOT_FOUND);
+    const Kernel *known = sim_kernel_named(binary, name);
+    if (!known)
+        known = sim_add_kernel(binary, kept_name(name), NULL);
+    *kernel = (void *)(uintptr_t)known->host;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+    return get_kernel((void **)function, module, name);
+}
+
+static CUresult get_variable(CUdeviceptr *address, size_t *bytes, const void *module, const char *name)
+{
+    NEED_CONTEXT();
+    HOLD_MEMORY();
+    Binary *binary = module_of(module);
+    NEED(binary, CUDA_ERROR_INVALID_HANDLE);
+    NEED(name && *name, CUDA_ERROR_INVALID_VALUE);
+    const Variable *v = sim_find_variable(sim_module_of(binary)->variables, (Slice){name, strlen(name)});
+    NEED(v && (v->space == GLOBAL || v->space == CONST), CUDA_ERROR_NOT_FOUND);
+    if (address)
+        *address = v->address;
+    if (bytes)
+        *bytes = v->bytes;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuModuleGetGlobal(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)
+{
+    return get_variable(address, bytes, module, name);
+}
+
+// ---- Libraries: modules by another name
+
+API CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *options, void **values,
+                               unsigned count, CUlibraryOption *library_options, void **library_values,
+                               unsigned library_count)
+{
+    UNUSED(library_options), UNUSED(library_values), UNUSED(library_count); // where the code's copy is kept
+    return load_module((void **)library, code, count, options, values);
+}
+
+API CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *options, void **values,
+                                   unsigned count, CUlibraryOption *library_options, void **library_values,
+                                   unsigned library_count)
+{
+    UNUSED(options), UNUSED(values), UNUSED(count), UNUSED(library_options), UNUSED(library_values),
+        UNUSED(library_count);
+    return load_file((void **)library, path);
+}
+
+API CUresult cuLibraryUnload(CUlibrary library)
+{
+    return unload(library);
+}
+
+API CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
+{
+    return get_kernel((void **)kernel, library, name);
+}
+
+API CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
+{
+    NEED_CONTEXT();
+    HOLD_MEMORY();
+    NEED(module_of(library), CUDA_ERROR_INVALID_HANDLE);
+    NEED(module, CUDA_ERROR_INVALID_VALUE);
+    *module = (CUmodule)library;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name)
+{
+    return get_variable(address, bytes, library, name);
+}
+
+API CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
+{
+    NEED_CONTEXT();
+    HOLD_MEMORY();
+    NEED(sim_kernel_of(kernel), CUDA_ERROR_INVALID_HANDLE);
+    NEED(function, CUDA_ERROR_INVALID_VALUE);
+    *function = (CUfunction)kernel;
+    return CUDA_SUCCESS;
+}
+
+// ---- The linker: of one PTX text it makes that text
+
+typedef struct Link {
+    char *text;
+    size_t bytes;
+} Link;
+
+static Link *link_of(CUlinkState state)
+{
+    return sim_object_of(LINK_HANDLE, state);
+}
+
+API CUresult cuLinkCreate(unsigned count, CUjit_option *options, void **values, CUlinkState *state)
+{
+    UNUSED(count), UNUSED(options), UNUSED(values);
+    NEED_CONTEXT();
+    HOLD_MEMORY();
+    NEED(state, CUDA_ERROR_INVALID_VALUE);
+    Link *link = calloc(1, sizeof *link);
+    *state = link ? sim_new_handle(LINK_HANDLE, link) : NULL;
+    return *state ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+API CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t bytes, const char *name,
+                           unsigned count, CUjit_option *options, void **values)
+{
+    UNUSED(name);
+    NEED_CONTEXT();
+    HOLD_MEMORY();
+    Link *link = link_of(state);
+    NEED(link, CUDA_ERROR_INVALID_HANDLE);
+    NEED(data && bytes > 0, CUDA_ERROR_INVALID_VALUE);
+    if (type != CU_JIT_INPUT_PTX || link->text) {
+        tell("cuLinkAddData takes one PTX text here; other kinds, and several to be linked, are not supported", count,
+             options, values);
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    link->text = calloc(1, bytes + 1);
+    NEED(link->text, CUDA_ERROR_OUT_OF_MEMORY);
+    memcpy(link->text, data, bytes);
+    link->bytes = strlen(link->text) + 1;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned count,
+                           CUjit_option *options, void **values)
+{
+    size_t bytes;
+    NEED_CONTEXT();
+    NEED(path, CUDA_ERROR_INVALID_VALUE);
+    char *data = read_file(path, &bytes);
+    NEED(data, CUDA_ERROR_FILE_NOT_FOUND);
+    const CUresult error = cuLinkAddData(state, type, data, bytes, path, count, options, values);
+    free(data);
+    return error;
+}
+
+API CUresult cuLinkComplete(CUlinkState state, void **image, size_t *bytes)
+{
+    NEED_CONTEXT();
+    HOLD_MEMORY();
+    const Link *link = link_of(state);
+    NEED(link, CUDA_ERROR_INVALID_HANDLE);
+    NEED(image && link->text, CUDA_ERROR_INVALID_VALUE);
+    *image = link->text; // cuModuleLoadData takes it for what it is
+    if (bytes)
+        *bytes = link->bytes;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuLinkDestroy(CUlinkState state)
+{
+    NEED_CONTEXT();
+    HOLD_MEMORY();
+    Link *link = sim_end_handle(LINK_HANDLE, state);
+    NEED(link, CUDA_ERROR_INVALID_HANDLE);
+    free(link->text);
+    free(link);
+    return CUDA_SUCCESS;
+}
+
+// ---- Kernels
+
+API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+    struct cudaFuncAttributes a;
+    NEED_CONTEXT();
+    NEED(value, CUDA_ERROR_INVALID_VALUE);
+    RETURN_IF(CALL(cudaFuncGetAttributes(&a, function)));
+    const int values[] = {
+        [CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = a.maxThreadsPerBlock,
+        [CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] = (int)a.sharedSizeBytes,
+        [CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES] = (int)a.constSizeBytes,
+        [CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES] = (int)a.localSizeBytes,
+        [CU_FUNC_ATTRIBUTE_NUM_REGS] = a.numRegs,
+        [CU_FUNC_ATTRIBUTE_PTX_VERSION] = a.ptxVersion,
+        [CU_FUNC_ATTRIBUTE_BINARY_VERSION] = a.binaryVersion,
+        [CU_FUNC_ATTRIBUTE_CACHE_MODE_CA] = a.cacheModeCA,
+        [CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES] = a.maxDynamicSharedSizeBytes,
+        [CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT] = a.preferredShmemCarveout,
+    };
+    NEED((size_t)attribute < sizeof values / sizeof *values, CUDA_ERROR_INVALID_VALUE);
+    *value = values[attribute];
+    return CUDA_SUCCESS;
+}
+
+// The attributes that can be set have the same numbers in the runtime.
+API CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
+{
+    NEED_CONTEXT();
+    return CALL(cudaFuncSetAttribute(function, (enum cudaFuncAttribute)attribute, value));
+}
+
+API CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device)
+{
+    UNUSED(device);
+    return cuFuncGetAttribute(value, attribute, (CUfunction)kernel);
+}
+
+API CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device)
+{
+    UNUSED(device);
+    return cuFuncSetAttribute((CUfunction)kernel, attribute, value);
+}
+
+API CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config)
+{
+    NEED_CONTEXT();
+    return CALL(cudaFuncSetCacheConfig(function, (enum cudaFuncCache)config));
+}
+
+API CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config)
+{
+    NEED_CONTEXT();
+    return CALL(cudaFuncSetSharedMemConfig(function, (enum cudaSharedMemConfig)config));
+}
+
+API CUresult cuFuncGetName(const char **name, CUfunction function)
+{
+    NEED_CONTEXT();
+    HOLD_MEMORY();
+    NEED(sim_kernel_of(function), CUDA_ERROR_INVALID_HANDLE);
+    NEED(name, CUDA_ERROR_INVALID_VALUE);
+    *name = sim_kernel_of(function)->name;
+    return CUDA_SUCCESS;
+}
+
+// A CUfunction is the address by which the runtime knows a kernel.
+API cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *host)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(function, cudaErrorInvalidValue);
+    REQUIRE(sim_kernel_of(host), cudaErrorInvalidDeviceFunction);
+    *function = (cudaFunction_t)(uintptr_t)host;
+    return cudaSuccess;
+}

@@ -1,0 +1,334 @@
+// decode.c: statements become instructions: a handler, and operands that are places in a frame.
+//
+// There is one table of all instructions that the simulator knows: each row has an opcode's syntax, its
+// operands, and what carries it out. The rows stand with their subjects, at the end of alu.c, float.c,
+// convert.c, decode_memory.c and so on; here a statement's row is found. A statement without one becomes an
+// instruction that ends the launch.
+#include "front/decode.h"
+#include "machine/block.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- The table
+
+const InstructionList *const *sim_instruction_lists(int *count)
+{
+    static const InstructionList *const LISTS[] = {
+        &sim_move_instructions,   &sim_alu_instructions,   &sim_float_instructions,  &sim_convert_instructions,
+        &sim_narrow_instructions, &sim_video_instructions, &sim_texture_instructions, &sim_memory_instructions,
+        &sim_async_instructions,  &sim_matrix_instructions, &sim_control_instructions,
+    };
+    *count = (int)(sizeof LISTS / sizeof *LISTS);
+    return LISTS;
+}
+
+const char *sim_word_list(Slice word)
+{
+    static const struct {
+        const char *name, *words;
+    } LISTS[] = {
+        {"ROUNDING", "rn|rz|rm|rp"},
+        {"WHOLE", "rni|rzi|rmi|rpi"}, // to a whole number
+        {"LOGIC", "and|or|xor"},
+        {"SCOPE", "cta|cluster|gpu|sys"},
+        {"SPACE", "global|shared|shared::cta|shared::cluster|local|const|param|param::entry|param::func"},
+        {"SHARED", "shared|shared::cta"},
+        {"CACHE", "ca|cg|cs|cv|lu|wb|wt"},
+        {"EVICT", "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate"},
+        {"PREFETCH", "L2::64B|L2::128B|L2::256B"},
+        {"VECTOR", "v2|v4|v8"},
+        {"DATA", "b8|u8|s8|b16|u16|s16|f16|bf16|b32|u32|s32|f32|f16x2|bf16x2|b64|u64|s64|f64|b128"},
+        {"NUMBER", "u8|s8|u16|s16|u32|s32|u64|s64|f16|bf16|f32|f64"},
+    };
+    for (size_t k = 0; k < sizeof LISTS / sizeof *LISTS; k++)
+        if (sim_slice_is(word, LISTS[k].name))
+            return LISTS[k].words;
+    return NULL;
+}
+
+// Takes what stands before the next separator off the front of a text. False if nothing is left.
+static bool take(Slice *rest, char separator, Slice *part)
+{
+    if (rest->length == 0)
+        return false;
+    const char *end = memchr(rest->text, separator, rest->length);
+    *part = (Slice){rest->text, end ? (size_t)(end - rest->text) : rest->length};
+    const size_t used = part->length + (end ? 1 : 0);
+    rest->text += used;
+    rest->length -= used;
+    return true;
+}
+
+static bool same(Slice a, Slice b)
+{
+    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
+}
+
+// Whether the word is one of a|b|LIST.
+static bool is_among(Slice word, Slice words, const Instruction *row)
+{
+    Slice one;
+    while (take(&words, '|', &one)) {
+        if (same(word, one))
+            return true;
+        const bool capital = one.text[0] >= 'A' && one.text[0] <= 'Z';
+        const char *list = capital ? sim_word_list(one) : NULL;
+        if (list && is_among(word, (Slice){list, strlen(list)}, row))
+            return true;
+        if (capital && sim_slice_is(one, "TYPE") && row->by_type[sim_type_named(word)])
+            return true;
+    }
+    return false;
+}
+
+static Opcode split(Slice opcode)
+{
+    Opcode o = {.count = 0};
+    Slice part;
+    while (take(&opcode, '.', &part)) {
+        if (o.count == MOST_PARTS)
+            return (Opcode){.count = 0}; // more parts than any opcode has
+        o.parts[o.count++] = part;
+    }
+    return o;
+}
+
+// Whether an opcode is what a row describes. Its parts may stand in any order, as ptxas takes them, but for types:
+// cvt.f32.f16 is not cvt.f16.f32.
+static bool fits(const Instruction *row, const Opcode *given, Opcode *ordered)
+{
+    uint32_t left = (1u << given->count) - 2; // parts that no word of the row has taken yet; the first is the name
+    Slice syntax = {row->syntax, strlen(row->syntax)}, words;
+    take(&syntax, ' ', &words);
+    *ordered = (Opcode){.parts = {given->parts[0]}, .count = 1};
+    int last_type = 0;
+    while (take(&syntax, ' ', &words)) {
+        const bool optional = words.text[0] == '{';
+        if (optional)
+            words = (Slice){words.text + 1, words.length - 2};
+        int k = 1;
+        while (k < given->count && !(left >> k & 1 && is_among(given->parts[k], words, row)))
+            k++;
+        if (k == given->count && !optional)
+            return false;
+        if (k == given->count)
+            continue;
+        if (sim_type_named(given->parts[k]) != NO_TYPE) {
+            if (k < last_type)
+                return false;
+            last_type = k;
+        }
+        left &= ~(1u << k);
+        ordered->parts[ordered->count++] = given->parts[k];
+    }
+    ordered->type = sim_type_named(ordered->parts[ordered->count - 1]);
+    return left == 0;
+}
+
+static const Instruction **by_name; // all rows, sorted
+static int row_count;
+
+static Slice name_of(const Instruction *row)
+{
+    return (Slice){row->syntax, strcspn(row->syntax, " ")};
+}
+
+static int compare_names(Slice a, Slice b)
+{
+    const int order = memcmp(a.text, b.text, a.length < b.length ? a.length : b.length);
+    return order ? order : (a.length > b.length) - (a.length < b.length);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const Instruction *one = *(const Instruction *const *)a, *other = *(const Instruction *const *)b;
+    const int order = compare_names(name_of(one), name_of(other));
+    return order ? order : (one > other) - (one < other);
+}
+
+static void sort_rows(void)
+{
+    int lists;
+    const InstructionList *const *list = sim_instruction_lists(&lists);
+    for (int k = 0; k < lists; k++)
+        row_count += list[k]->count;
+    by_name = calloc((size_t)row_count, sizeof *by_name);
+    if (!by_name)
+        abort();
+    for (int k = 0, n = 0; k < lists; k++)
+        for (int row = 0; row < list[k]->count; row++)
+            by_name[n++] = &list[k]->rows[row];
+    qsort(by_name, (size_t)row_count, sizeof *by_name, compare_rows);
+}
+
+static const Instruction *find_row(Slice opcode, Opcode *ordered)
+{
+    static pthread_once_t sorted = PTHREAD_ONCE_INIT;
+    pthread_once(&sorted, sort_rows);
+    const Opcode given = split(opcode);
+    int first = 0, end = row_count;
+    while (first < end) { // the first row that does not come before the name
+        const int middle = (first + end) / 2;
+        if (compare_names(name_of(by_name[middle]), given.parts[0]) < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    for (; given.count && first < row_count && same(name_of(by_name[first]), given.parts[0]); first++)
+        if (fits(by_name[first], &given, ordered))
+            return by_name[first];
+    return NULL;
+}
+
+bool sim_has_part(const Opcode *o, const char *part)
+{
+    return sim_part_among(o, &part, 1) == 0;
+}
+
+int sim_part_among(const Opcode *o, const char *const *words, int count)
+{
+    for (int n = 0; n < count; n++)
+        for (int k = 1; k < o->count; k++)
+            if (sim_slice_is(o->parts[k], words[n]))
+                return n;
+    return count;
+}
+
+// ---- Statements
+
+static void do_nothing(Warp *w, const Instr *i, uint32_t mask)
+{
+    (void)w, (void)i, (void)mask;
+}
+
+static Instr blank(const Statement *s)
+{
+    return (Instr){
+        .run = do_nothing, .d = NOWHERE, .second = NOWHERE, .guard = NOWHERE, .join = NOWHERE, .statement = s};
+}
+
+static bool decode(Decoder *d, const Statement *s, Instr *i)
+{
+    if (sim_slice_is(s->opcode, ".branchtargets")) // a table, which its branch reads
+        return true;
+    Opcode o;
+    const Instruction *row = find_row(s->opcode, &o);
+    if (!row)
+        return false;
+    Handler *const run = row->run ? row->run : row->by_type[o.type];
+    i->run = run ? run : do_nothing;
+    i->type = (uint8_t)o.type;
+    i->op = (uint8_t)row->op;
+    return row->decode ? row->decode(d, s, &o, i) : sim_plain_operands(d, s, &o, i, row->operands);
+}
+
+// Why a statement is not even looked at: it cannot be read, or a variable that it names cannot be.
+static const char *reason_to_refuse(const Statement *s)
+{
+    const char *reason = s->error;
+    for (int k = 0; k < s->count && !reason; k++)
+        reason = s->operands[k].variable ? s->operands[k].variable->error : NULL;
+    return reason;
+}
+
+static void decode_function(Module *module, Arena *arena, Function *f)
+{
+    Program *program = sim_allocate(arena, sizeof *program);
+    Decoder d = {.module = module, .arena = arena, .function = f, .program = program, .carry = NOWHERE};
+    f->program = program;
+    program->count = f->count;
+    program->code = sim_allocate(arena, ((size_t)f->count + 1) * sizeof *program->code);
+    for (uint32_t k = 0; k < f->register_count; k++)
+        if (f->registers[k]->type == PRED)
+            f->registers[k]->slot = sim_new_place(&d, 4, 4);
+    for (uint32_t k = 0; k < f->register_count; k++)
+        if (f->registers[k]->type != PRED)
+            f->registers[k]->slot = sim_new_place(&d, (uint32_t)sim_type_bytes(f->registers[k]->type) * LANES, 64);
+    program->register_bytes = program->frame_bytes;
+    for (uint32_t k = 0; k < f->count; k++) {
+        const Statement *s = &f->statements[k];
+        Instr *i = &program->code[k];
+        const char *refused = reason_to_refuse(s);
+        *i = blank(s);
+        if (refused || !decode(&d, s, i)) {
+            *i = blank(s);
+            i->control = UNKNOWN;
+            i->reason = refused;
+        }
+        if (s->guard) {
+            i->guard = s->guard->slot;
+            i->guard_negated = s->guard_negated;
+        }
+    }
+    program->code[f->count] = blank(NULL);
+    program->code[f->count].control = RETURN;
+    for (uint32_t k = f->count; k-- > 0;) {
+        Instr *i = &program->code[k];
+        i->straight = i->control == PLAIN && i->guard == NOWHERE ? i[1].straight + 1 : 0;
+    }
+}
+
+void sim_ask_for(Decoder *d, Order order)
+{
+    if (d->program->order < order)
+        d->program->order = order;
+}
+
+// Makes a function's order as strict as that of any function it calls; whether that changed it.
+static bool ask_callees(Function *f)
+{
+    Order order = f->program->order;
+    for (uint32_t k = 0; k < f->program->count; k++) {
+        const Instr *i = &f->program->code[k];
+        if (i->control != CALL)
+            continue;
+        const Order called = i->call->callee ? i->call->callee->program->order : ONE_BY_ONE;
+        order = called > order ? called : order;
+    }
+    const bool changed = order != f->program->order;
+    f->program->order = order;
+    return changed;
+}
+
+// Whether two loads or stores are, for a reader, one: an unrolled loop has several of them in its line.
+static bool is_same_for_reader(const Instr *i, const Instr *j)
+{
+    const Statement *s = i->statement, *t = j->statement;
+    return (i->run == sim_load || i->run == sim_store) && i->run == j->run && i->semantics == WEAK &&
+           j->semantics == WEAK && i->type == j->type && i->bytes == j->bytes && i->count == j->count &&
+           i->at.space == j->at.space && s->source_line > 0 && s->source_line == t->source_line &&
+           s->source_file == t->source_file && s->own_line == t->own_line && s->own_file == t->own_file;
+}
+
+// Gives each instruction its number for the checker.
+static void number_sites(Instr *code, uint32_t count)
+{
+    enum { NEAR = 128 };
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t same = k;
+        for (uint32_t n = 1; n <= NEAR && n <= k && same == k; n++)
+            same = is_same_for_reader(&code[k], &code[k - n]) ? k - n : k;
+        code[k].site = same < k ? code[same].site : sim_new_site(&code[k]);
+    }
+}
+
+void sim_decode(Module *module)
+{
+    for (Function *f = module->functions; f; f = f->next)
+        if (f->defined)
+            decode_function(module, &module->arena, f);
+    for (bool changed = true; changed;) { // functions may call each other in turn
+        changed = false;
+        for (Function *f = module->functions; f; f = f->next)
+            if (f->defined)
+                changed |= ask_callees(f) | sim_sum_up(f);
+    }
+    for (Function *f = module->functions; f; f = f->next)
+        if (f->defined)
+            sim_analyse(&module->arena, f, f->program);
+    for (Function *f = module->functions; f; f = f->next)
+        if (f->defined)
+            number_sites(f->program->code, f->program->count);
+}

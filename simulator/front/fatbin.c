@@ -1,0 +1,58 @@
+// fatbin.c: finds PTX in the container that nvcc puts into a program.
+//
+// A fat binary is a header (magic number at 0, size of the header at byte 6, size of all that
+// follows at 8) and entries one after the other (kind at byte 0, size of the entry's header at 4,
+// size of its payload at 8; at 16 the size of the compressed payload, 0 if it is not compressed).
+#include "front/program.h"
+
+#include <string.h>
+
+static const uint32_t MAGIC = 0xba55ed50;
+enum { HEADER_BYTES = 16, ENTRY_BYTES = 20, COMPRESSED_SIZE_AT = 16, KIND_PTX = 1 };
+
+static uint64_t number_at(const uint8_t *data, int bytes)
+{
+    uint64_t value = 0;
+    memcpy(&value, data, bytes); // the host is little-endian, like the format
+    return value;
+}
+
+int sim_fatbin_texts(const void *data, size_t size, Arena *arena, const char **texts, int most,
+                     const char **why)
+{
+    const uint8_t *bytes = data;
+    if (size < HEADER_BYTES || number_at(bytes, 4) != MAGIC) {
+        *why = "it does not begin with a fat binary's magic number";
+        return -1;
+    }
+    uint64_t at = number_at(bytes + 6, 2), payload = number_at(bytes + 8, 8);
+    if (at < HEADER_BYTES || at > size || payload > size - at) {
+        *why = "it is shorter than its header says";
+        return -1;
+    }
+    const uint64_t end = at + payload;
+    int count = 0;
+    while (at < end && count < most) {
+        if (end - at < ENTRY_BYTES) {
+            *why = "an entry is cut off";
+            return -1;
+        }
+        const uint64_t kind = number_at(bytes + at, 2), header = number_at(bytes + at + 4, 4),
+                       length = number_at(bytes + at + 8, 8);
+        if (header < ENTRY_BYTES || header > end - at || length > end - at - header) {
+            *why = "an entry is longer than the fat binary";
+            return -1;
+        }
+        if (kind == KIND_PTX) {
+            if (number_at(bytes + at + COMPRESSED_SIZE_AT, 4) != 0) {
+                *why = "its PTX is compressed: build the program with nvcc --no-compress";
+                return -1;
+            }
+            char *text = sim_allocate(arena, length + 1);
+            memcpy(text, bytes + at + header, length);
+            texts[count++] = text;
+        }
+        at += header + length;
+    }
+    return count;
+}

@@ -1,0 +1,28 @@
+// flow.h: the ways through a function. Included by the files that look at a program between its decoding and
+// its first run: flow.c, reconverge.c, loops.c, liveness.c.
+#ifndef FLOW_H
+#define FLOW_H
+
+#include "front/program.h"
+
+typedef struct Flow { // basic blocks and what may follow them; the last one is the function's end
+    uint32_t count;
+    uint32_t *first;    // first instruction of each block, and behind them the number of all instructions
+    uint32_t *block_of; // block of each instruction
+    uint32_t **successors, *successor_count;
+    uint32_t **predecessors, *predecessor_count;
+} Flow;
+
+// Fills in the predecessors that belong to the successors.
+void sim_link_back(Arena *arena, Flow *flow);
+// The last instruction of a block.
+Instr *sim_last_of(const Program *program, const Flow *flow, uint32_t block);
+
+// reconverge.c: for each branch, where its lanes meet again.
+void sim_find_joins(Arena *arena, const Function *function, Program *program, const Flow *flow);
+// loops.c: for each branch, what its loop does, and whether it leaves one; which volatile loads loops wait for.
+void sim_find_loops(Arena *arena, Program *program, const Flow *flow);
+// liveness.c: the registers that may be read before they are written. The list lies in the module's arena.
+void sim_find_live(Arena *arena, Arena *module, const Function *function, Program *program, const Flow *flow);
+
+#endif

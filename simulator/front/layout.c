@@ -1,0 +1,186 @@
+// layout.c: gives the shared variables of a module their addresses.
+//
+// A variable has one address, whatever kernel runs. A block has room for those that its kernel uses, itself or in a
+// function that it may call: each lies behind the variables that its kernels have so far. Those of many kernels come
+// first, so that hardly any room between them is lost.
+#include "front/program.h"
+
+#include <string.h>
+
+enum { MAX_SHARED_BYTES = 1 << 20, LEAST_GAP = 128, LARGEST_GAP = 16384 };
+
+typedef struct Use { // of a variable by a kernel
+    Function *kernel;
+    struct Use *next;
+} Use;
+
+// ---- Who uses what
+
+static void add_use(Module *m, Variable *v, Function *kernel)
+{
+    if (v->space != SHARED || v->dynamic || (v->uses && v->uses->kernel == kernel))
+        return;
+    Use *use = sim_allocate(&m->arena, sizeof *use);
+    *use = (Use){kernel, v->uses};
+    v->uses = use;
+    v->use_count++;
+}
+
+static void visit_function(Module *m, Function *f, Function *kernel);
+
+static Function *function_named(const Module *m, const Operand *o)
+{
+    const bool name = o->kind == IS_SYMBOL && !o->variable && o->name.length && o->name.text[0] != '%';
+    return name ? sim_find_function(m, o->name) : NULL;
+}
+
+// What is called, behind the list of results.
+static const Operand *callee_of(const Statement *s)
+{
+    const int at = s->count > 0 && s->operands[0].kind == IS_VECTOR;
+    return at < s->count && s->opcode.length >= 4 && memcmp(s->opcode.text, "call", 4) == 0 ? &s->operands[at] : NULL;
+}
+
+static void note_pointers(const Module *m, const Operand *o)
+{
+    Function *named = function_named(m, o);
+    if (named)
+        named->has_pointers = true;
+    for (int k = 0; k < o->count; k++)
+        note_pointers(m, &o->elements[k]);
+}
+
+static void find_pointers(const Module *m)
+{
+    for (Function *f = m->functions; f; f = f->next)
+        for (const Statement *s = f->statements; s < f->statements + f->count; s++)
+            for (int k = 0; k < s->count; k++)
+                if (&s->operands[k] != callee_of(s))
+                    note_pointers(m, &s->operands[k]);
+    for (const Variable *v = m->variables; v; v = v->next)
+        for (int k = 0; k < v->initial_count; k++) {
+            Function *named = v->initials[k].symbol.length ? sim_find_function(m, v->initials[k].symbol) : NULL;
+            if (named)
+                named->has_pointers = true;
+        }
+}
+
+static void visit_operand(Module *m, const Operand *o, Function *kernel)
+{
+    Function *f = function_named(m, o);
+    if (o->variable)
+        add_use(m, o->variable, kernel);
+    else if (f && !f->entry)
+        visit_function(m, f, kernel);
+    for (int k = 0; k < o->count; k++)
+        visit_operand(m, &o->elements[k], kernel);
+}
+
+static void visit_function(Module *m, Function *f, Function *kernel)
+{
+    if (f->visited_for == kernel)
+        return;
+    f->visited_for = kernel;
+    for (const Statement *s = f->statements; s < f->statements + f->count; s++) {
+        for (int k = 0; k < s->count; k++)
+            visit_operand(m, &s->operands[k], kernel);
+        const Operand *callee = callee_of(s);
+        for (Function *any = m->functions; any && callee && callee->kind == IS_REGISTER; any = any->next)
+            if (any->has_pointers && !any->entry)
+                visit_function(m, any, kernel);
+    }
+}
+
+static bool of_one_kernel(const Variable *v)
+{
+    return v->owner && v->owner->entry;
+}
+
+static void find_uses(Module *m)
+{
+    bool of_several = false;
+    for (Variable *v = m->shared; v; v = v->next_shared) {
+        v->uses = NULL;
+        v->use_count = 0;
+        if (of_one_kernel(v))
+            add_use(m, v, v->owner);
+        else
+            of_several |= !v->dynamic;
+    }
+    for (Function *f = m->functions; f; f = f->next) {
+        f->visited_for = NULL;
+        f->has_pointers = false;
+    }
+    if (of_several)
+        find_pointers(m);
+    for (Function *f = m->functions; f && of_several; f = f->next)
+        if (f->entry)
+            visit_function(m, f, f);
+}
+
+// ---- Addresses
+
+static bool place(Variable *v)
+{
+    size_t end = 0;
+    for (const Use *use = v->uses; use; use = use->next)
+        end = use->kernel->shared_bytes > end ? use->kernel->shared_bytes : end;
+    v->address = sim_aligned(end, v->align);
+    for (const Use *use = v->uses; use; use = use->next)
+        use->kernel->shared_bytes = v->address + v->bytes;
+    return v->bytes <= MAX_SHARED_BYTES && v->address <= MAX_SHARED_BYTES - v->bytes;
+}
+
+// The checker leaves gaps between shared variables, each as large as the one before it, within bounds: who goes past
+// the end of an array comes to nobody's memory, not to the next array. The banks stay those in which it lies without
+// gaps.
+static void place_apart(Variable *v)
+{
+    const size_t unit = v->align > LEAST_GAP ? v->align : LEAST_GAP;
+    size_t start = 0;
+    for (const Use *use = v->uses; use; use = use->next) {
+        const size_t behind = use->kernel->shared_extent + use->kernel->shared_gap;
+        start = behind > start ? behind : start;
+    }
+    v->address = sim_aligned(start, unit) + v->address % unit;
+    for (const Use *use = v->uses; use; use = use->next) {
+        use->kernel->shared_extent = v->address + v->bytes;
+        use->kernel->shared_gap = v->bytes < LEAST_GAP ? LEAST_GAP : v->bytes > LARGEST_GAP ? LARGEST_GAP : v->bytes;
+    }
+}
+
+bool sim_uses_shared(const Function *kernel, const Variable *v)
+{
+    const Use *use = v->uses;
+    while (use && use->kernel != kernel)
+        use = use->next;
+    return use != NULL;
+}
+
+static void place_used(Module *m, Variable *v)
+{
+    if (!place(v) && !m->error[0])
+        snprintf(m->error, sizeof m->error, "%.*s: too large", (int)v->name.length, v->name.text);
+    if (sim_checks())
+        place_apart(v);
+}
+
+void sim_place_shared(Module *m)
+{
+    find_uses(m);
+    for (Function *f = m->functions; f; f = f->next)
+        f->shared_bytes = f->shared_extent = f->shared_gap = 0;
+    m->dynamic_align = 16;
+    int most = 0;
+    for (Variable *v = m->shared; v; v = v->next_shared) {
+        if (v->dynamic && v->align > m->dynamic_align)
+            m->dynamic_align = v->align;
+        most = v->use_count > most ? v->use_count : most;
+    }
+    for (int uses = most; uses > 0; uses--)
+        for (Variable *v = m->shared; v; v = v->next_shared)
+            if (v->use_count == uses)
+                place_used(m, v);
+    for (Function *f = m->functions; f && !sim_checks(); f = f->next)
+        f->shared_extent = f->shared_bytes;
+}

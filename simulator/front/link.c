@@ -1,0 +1,263 @@
+// link.c: makes one module of the PTX texts of a program whose files were compiled apart (nvcc -rdc=true).
+//
+// A name that a text keeps to itself may stand for something else in another text, so it is changed where
+// it would clash. Of a name that all know one definition stays, and declarations give way to it.
+#include "front/program.h"
+
+#include <string.h>
+
+static bool same(Slice a, Slice b)
+{
+    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
+}
+
+// `why` has the place of the name.
+static void refuse(Module *m, const char *why, Slice name)
+{
+    char readable[100];
+    sim_readable_name(name, readable, sizeof readable);
+    if (!m->error[0])
+        snprintf(m->error, sizeof m->error, why, readable);
+}
+
+// ---- What operands say
+
+typedef void Visit(Operand *operand, const void *what);
+
+static void visit_operand(Operand *o, Visit *visit, const void *what)
+{
+    visit(o, what);
+    for (int k = 0; k < o->count; k++)
+        visit_operand(&o->elements[k], visit, what);
+}
+
+static void visit_operands(const Module *m, Visit *visit, const void *what)
+{
+    for (Function *f = m->functions; f; f = f->next)
+        for (uint32_t i = 0; i < f->count; i++)
+            for (int k = 0; k < f->statements[i].count; k++)
+                visit_operand(&f->statements[i].operands[k], visit, what);
+}
+
+typedef struct Renaming {
+    Slice from, to;
+} Renaming;
+
+static void rename_slice(Slice *name, const Renaming *renaming)
+{
+    if (same(*name, renaming->from))
+        *name = renaming->to;
+}
+
+static void rename_operand(Operand *o, const void *what)
+{
+    if (o->kind == IS_SYMBOL)
+        rename_slice(&o->name, what);
+}
+
+static Variable *definition_of(Variable *v)
+{
+    while (v->definition)
+        v = v->definition;
+    return v;
+}
+
+static void use_definition(Operand *o, const void *what)
+{
+    (void)what;
+    if (o->variable)
+        o->variable = definition_of(o->variable);
+}
+
+// ---- Names that a text keeps to itself
+
+static void rename_in(Module *m, Slice name)
+{
+    static const char BEHIND[] = "$of_another_text";
+    char *longer = sim_allocate(&m->arena, name.length + sizeof BEHIND);
+    memcpy(longer, name.text, name.length);
+    memcpy(longer + name.length, BEHIND, sizeof BEHIND);
+    const Renaming renaming = {name, {longer, name.length + sizeof BEHIND - 1}};
+    visit_operands(m, rename_operand, &renaming);
+    for (Function *f = m->functions; f; f = f->next)
+        rename_slice(&f->name, &renaming);
+    for (Variable *v = m->variables; v; v = v->next) {
+        rename_slice(&v->name, &renaming);
+        for (int k = 0; k < v->initial_count; k++)
+            rename_slice(&v->initials[k].symbol, &renaming);
+    }
+}
+
+static bool knows(const Module *m, Slice name)
+{
+    return sim_find_function(m, name) || sim_find_variable(m->variables, name);
+}
+
+// Changes the names that one module keeps to itself and the other knows, too.
+static void rename_own(Module *m, const Module *other)
+{
+    for (Function *f = m->functions; f; f = f->next)
+        while (f->linkage == OWN_TEXT && knows(other, f->name))
+            rename_in(m, f->name);
+    for (Variable *v = m->variables; v; v = v->next)
+        while (v->linkage == OWN_TEXT && knows(other, v->name))
+            rename_in(m, v->name);
+}
+
+// ---- Names that all know
+
+static void remove_function(Module *m, const Function *f)
+{
+    Function **at = &m->functions;
+    while (*at != f)
+        at = &(*at)->next;
+    *at = f->next;
+    for (Variable **v = &m->shared; *v;)
+        if ((*v)->owner == f)
+            *v = (*v)->next_shared;
+        else
+            v = &(*v)->next_shared;
+}
+
+static void remove_variable(Module *m, const Variable *gone)
+{
+    for (Variable **v = &m->variables; *v; v = &(*v)->next)
+        if (*v == gone) {
+            *v = gone->next;
+            break;
+        }
+    for (Variable **v = &m->shared; *v; v = &(*v)->next_shared)
+        if (*v == gone && !gone->dynamic) {
+            *v = gone->next_shared;
+            break;
+        }
+}
+
+// Of functions of one name, one of each module, one stays.
+static void settle_function(Module *m, Function *mine, Module *other, Function *others)
+{
+    if (mine->defined && others->defined && mine->linkage != ONE_OF_MANY && others->linkage != ONE_OF_MANY)
+        refuse(m, "two files define '%s'", mine->name);
+    if (!others->defined || (mine->defined && others->linkage == ONE_OF_MANY))
+        remove_function(other, others);
+    else
+        remove_function(m, mine);
+}
+
+static void settle_variable(Module *m, Variable *mine, Module *other, Variable *others)
+{
+    const bool both = mine->linkage != ELSEWHERE && others->linkage != ELSEWHERE;
+    if (both && mine->linkage != ONE_OF_MANY && others->linkage != ONE_OF_MANY)
+        refuse(m, "two files define '%s'", mine->name);
+    if (others->linkage == ELSEWHERE || (both && others->linkage == ONE_OF_MANY)) {
+        others->definition = mine;
+        remove_variable(other, others);
+    } else {
+        mine->definition = others;
+        remove_variable(m, mine);
+    }
+}
+
+static void settle_names(Module *m, Module *other)
+{
+    for (Function *f = other->functions, *next; f; f = next) {
+        next = f->next;
+        Function *known = sim_find_function(m, f->name);
+        if (known)
+            settle_function(m, known, other, f);
+    }
+    for (Variable *v = other->variables, *next; v; v = next) {
+        next = v->next;
+        Variable *known = sim_find_variable(m->variables, v->name);
+        if (known)
+            settle_variable(m, known, other, v);
+    }
+}
+
+// ---- One module
+
+// The other's source files get the numbers behind the first one's.
+static void add_files(Module *m, const Module *other)
+{
+    const int count = m->file_count + other->file_count;
+    Slice *files = sim_allocate(&m->arena, ((size_t)count + 1) * sizeof *files);
+    for (int k = 0; k < count; k++)
+        files[k] = k < m->file_count ? m->files[k] : other->files[k - m->file_count];
+    for (Function *f = other->functions; f; f = f->next)
+        for (uint32_t i = 0; i < f->count; i++) {
+            f->statements[i].source_file += m->file_count;
+            f->statements[i].own_file += m->file_count;
+        }
+    m->files = files;
+    m->file_count = count;
+}
+
+static void add_lists(Module *m, Module *other)
+{
+    Function **f = &m->functions;
+    Variable **v = &m->variables, **shared = &m->shared;
+    while (*f)
+        f = &(*f)->next;
+    while (*v)
+        v = &(*v)->next;
+    while (*shared)
+        shared = &(*shared)->next_shared;
+    *f = other->functions;
+    *v = other->variables;
+    *shared = other->shared;
+}
+
+void sim_add_module(Module *m, Module *other)
+{
+    if (other->error[0]) {
+        memcpy(m->error, other->error, sizeof m->error);
+    } else {
+        rename_own(m, other);
+        rename_own(other, m);
+        settle_names(m, other);
+        add_files(m, other);
+        add_lists(m, other);
+        m->uses_reserved_shared |= other->uses_reserved_shared;
+        m->uses_copy_engine |= other->uses_copy_engine;
+        m->target = m->target > other->target ? m->target : other->target;
+        m->version = m->version > other->version ? m->version : other->version;
+        sim_join_arenas(&m->arena, &other->arena);
+    }
+    sim_free_module(other);
+}
+
+void sim_link(Module *m)
+{
+    for (const Variable *v = m->variables; v; v = v->next)
+        if (v->linkage == ELSEWHERE && (v->space == GLOBAL || v->space == CONST))
+            refuse(m,
+                   "no file defines the variable '%s': name the file that does, too, as in FILE='a.cu b.cu' "
+                   "FLAGS=-rdc=true",
+                   v->name);
+    visit_operands(m, use_definition, NULL);
+    sim_place_shared(m);
+}
+
+// ---- What cannot run
+
+void sim_say_unknown(const Module *m, const Statement *s, char *why, size_t space)
+{
+    static const char DEVICE_RUNTIME[] = "__cudaCDP2";
+    const Operand *o = &s->operands[s->count > 0 && s->operands[0].kind == IS_VECTOR];
+    const Function *called =
+        s->opcode.length >= 4 && memcmp(s->opcode.text, "call", 4) == 0 ? sim_find_function(m, o->name) : NULL;
+    if (!called || called->defined) {
+        snprintf(why, space, "the simulator does not know this instruction");
+    } else if (o->name.length > strlen(DEVICE_RUNTIME) &&
+               memcmp(o->name.text, DEVICE_RUNTIME, strlen(DEVICE_RUNTIME)) == 0) {
+        snprintf(why, space, "the simulator has no cuda%.*s in kernels", (int)(o->name.length - strlen(DEVICE_RUNTIME)),
+                 o->name.text + strlen(DEVICE_RUNTIME));
+    } else {
+        char name[200];
+        sim_readable_name(o->name, name, sizeof name);
+        snprintf(why, space,
+                 "it calls '%s', which no file defines: name the file that does, too, as in FILE='a.cu b.cu' "
+                 "FLAGS=-rdc=true",
+                 name);
+    }
+}

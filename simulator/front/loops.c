@@ -1,0 +1,236 @@
+// loops.c: for each branch that turns a loop, what the loop does in memory, for each branch that leaves one
+// whether its turns load or store, and for each volatile load whether a loop waits for what it finds, or at least a
+// branch depends on it. A loop that
+// changes nothing in memory and comes back with the same registers waits for others, or for ever; where lanes leave a
+// loop at different turns, a GPU may count more than is counted here.
+#define _GNU_SOURCE // memmem
+#include "runtime/work/device_runtime.h"
+#include "front/flow.h"
+#include "machine/block.h"
+
+#include <string.h>
+
+// Whether an atomic operation gives nobody what it found.
+static bool tells_nothing(const Instr *i)
+{
+    for (int k = 0; k < i->count; k++)
+        if (i->list[k] != NOWHERE)
+            return false;
+    return true;
+}
+
+// Whether the instruction may let the host know how far a kernel is.
+static bool tells_host(const Instr *i)
+{
+    const Slice opcode = i->statement ? i->statement->opcode : (Slice){"", 0};
+    return i->scope == SYSTEM_SCOPE || memmem(opcode.text, opcode.length, ".sys", 4);
+}
+
+// Whether it can tell other threads, or ask, what has been done before: as a fence, a barrier that counts, an mbarrier.
+static bool hands_over(const Instr *i)
+{
+    return i->run == sim_fence || i->run == sim_fence_inits || i->semantics >= ACQUIRE ||
+           i->control == CLUSTER_BARRIER || i->control == PHASE_TEST ||
+           (i->control == BLOCK_BARRIER && i->b != NOWHERE) || i->run == sim_copy_bulk ||
+           i->run == sim_mbarrier_init || i->run == sim_mbarrier_arrive || i->run == sim_arrive_after_copies;
+}
+
+// bar.warp.sync -1
+static bool is_for_all_lanes(const Instr *i)
+{
+    const Operand *members = &i->statement->operands[i->statement->count - 1];
+    return members->kind == IS_INTEGER && (uint32_t)members->integer == ALL_LANES;
+}
+
+static void note(Does *does, const Instr *i)
+{
+    const bool own = i->at.space == LOCAL || i->at.space == PARAM || i->at.space == CONST; // nobody else's
+    const bool adds = i->run == sim_atomic && tells_nothing(i);
+    does->accesses |= ((i->run == sim_load || i->run == sim_store) && !own) || i->run == sim_atomic ||
+                      i->run == sim_load_matrix || i->run == sim_store_matrix;
+    does->asks |= (i->flags & ASKS_OTHERS && i->run == sim_load) || i->run == sim_atomic || i->control == PHASE_TEST;
+    does->writes |= i->run == sim_store || i->run == sim_store_surface || i->run == sim_store_matrix || adds ||
+                    i->run == sim_copy_async || i->run == sim_copy_bulk ||
+                    i->run == sim_mbarrier_init || i->run == sim_mbarrier_inval || i->run == sim_mbarrier_arrive ||
+                    i->run == sim_print || i->run == sim_malloc || i->run == sim_free ||
+                    sim_is_device_launch(i) || i->control == BLOCK_BARRIER ||
+                    i->control == CLUSTER_BARRIER;
+    does->tells_host |= tells_host(i);
+    does->hands_over |= hands_over(i);
+    does->some_lanes |= i->control == WARP_BARRIER && !is_for_all_lanes(i);
+    does->launches |= sim_is_device_launch(i);
+    if (i->control != CALL)
+        return;
+    const Does any = {true, true, true, true, true, true, true},
+               called = i->call->callee ? i->call->callee->program->does : any;
+    does->accesses |= called.accesses;
+    does->asks |= called.asks;
+    does->writes |= called.writes;
+    does->tells_host |= called.tells_host;
+    does->hands_over |= called.hands_over;
+    does->some_lanes |= called.some_lanes;
+    does->launches |= called.launches;
+}
+
+bool sim_sum_up(const Function *f)
+{
+    Does *does = &f->program->does;
+    const Does before = *does;
+    for (uint32_t k = 0; k < f->program->count; k++)
+        note(does, &f->program->code[k]);
+    return memcmp(&before, does, sizeof before) != 0;
+}
+
+// Lists the blocks of the loop that `last` turns, back to `head`: those from which ways lead to `last`.
+static uint32_t find_loop(const Flow *f, uint32_t head, uint32_t last, uint32_t *list, bool *inside)
+{
+    uint32_t count = 0;
+    inside[list[count++] = head] = true;
+    if (last != head)
+        inside[list[count++] = last] = true;
+    for (uint32_t k = 1; k < count; k++)
+        for (uint32_t n = 0; n < f->predecessor_count[list[k]]; n++) {
+            const uint32_t before = f->predecessors[list[k]][n];
+            if (!inside[before])
+                inside[list[count++] = before] = true;
+        }
+    return count;
+}
+
+// Marks the branches by which some lanes may leave the loop and others stay.
+static void mark_exits(Program *p, const Flow *f, const uint32_t *list, uint32_t count, const bool *inside)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t stay = 0;
+        const uint32_t b = list[k], ways = f->successor_count[b];
+        for (uint32_t n = 0; n < ways; n++)
+            stay += inside[f->successors[b][n]];
+        Instr *last = sim_last_of(p, f, b);
+        if (stay > 0 && stay < ways && last->control == BRANCH)
+            last->loop |= LEAVES_LOOP;
+    }
+}
+
+// ---- What a loop waits for
+
+static bool any_marked(const Operand *o, const bool *marked)
+{
+    bool any = (o->reg && marked[o->reg->slot / 4]) || (o->second && marked[o->second->slot / 4]);
+    for (int k = 0; k < o->count; k++)
+        any |= any_marked(&o->elements[k], marked);
+    return any;
+}
+
+// Whether the operand has a register that was not marked yet.
+static bool mark(const Operand *o, bool *marked)
+{
+    bool fresh = false;
+    const Register *const registers[] = {o->reg, o->second};
+    for (int k = 0; k < 2; k++)
+        if (registers[k] && !marked[registers[k]->slot / 4])
+            fresh = marked[registers[k]->slot / 4] = true;
+    for (int k = 0; k < o->count; k++)
+        fresh |= mark(&o->elements[k], marked);
+    return fresh;
+}
+
+static bool is_parameter(const Operand *o)
+{
+    return o->variable && o->variable->space == PARAM;
+}
+
+// `parameters`: marked values may lie in those of a call.
+static bool uses_marked(const Instr *i, const bool *marked, bool parameters)
+{
+    const Statement *s = i->statement;
+    bool uses = s->guard && marked[s->guard->slot / 4];
+    for (int k = i->control == BRANCH_INDEXED ? 0 : 1; k < s->count; k++)
+        uses |= any_marked(&s->operands[k], marked) || (parameters && is_parameter(&s->operands[k]));
+    return uses;
+}
+
+// Whether what the load finds, or what these blocks compute of it, decides where they go: whether a loop goes on or,
+// which may decide that in turn, what it does next.
+static bool decides(const Instr *load, const Program *p, const Flow *f, const uint32_t *list, uint32_t count,
+                    bool *marked)
+{
+    memset(marked, 0, p->register_bytes / 4 + 1);
+    bool parameters = false;
+    for (bool more = mark(&load->statement->operands[0], marked); more;) {
+        more = false;
+        for (uint32_t k = count; k-- > 0;)
+            for (const Instr *i = &p->code[f->first[list[k]]]; i < &p->code[f->first[list[k] + 1]]; i++) {
+                const Statement *s = i->statement;
+                if (!s || !uses_marked(i, marked, parameters))
+                    continue;
+                if (i->control == BRANCH || i->control == BRANCH_INDEXED || i->control == RETURN || i->control == EXIT)
+                    return true;
+                if (s->count > 0 && !s->operands[0].address) {
+                    more |= mark(&s->operands[0], marked);
+                } else if (s->count > 0 && is_parameter(&s->operands[0])) {
+                    more |= !parameters;
+                    parameters = true;
+                }
+            }
+    }
+    return false;
+}
+
+static bool asks(const Instr *i)
+{
+    return i->run == sim_load && i->semantics == VOLATILE && i->statement;
+}
+
+// Marks the volatile loads of these blocks that decide where they go.
+static void mark_asked(Program *p, const Flow *f, const uint32_t *list, uint32_t count, bool *marked, uint8_t mark)
+{
+    for (uint32_t k = 0; k < count; k++)
+        for (Instr *i = &p->code[f->first[list[k]]]; i < &p->code[f->first[list[k] + 1]]; i++)
+            if (asks(i) && !(i->loop & mark) && decides(i, p, f, list, count, marked))
+                i->loop |= mark;
+}
+
+static bool same_address(const Instr *i, const Instr *j)
+{
+    const Operand *a = &i->statement->operands[1], *b = &j->statement->operands[1];
+    return a->reg == b->reg && a->variable == b->variable && a->integer == b->integer;
+}
+
+// nvcc rotates a loop that waits and does something in between: the first look stands before the loop. It is awaited as
+// are those that follow.
+static void mark_first_looks(Program *p)
+{
+    for (uint32_t k = 0; k < p->count; k++)
+        for (uint32_t n = 0; asks(&p->code[k]) && p->code[k].loop == DECIDES && n < p->count; n++)
+            if (asks(&p->code[n]) && p->code[n].loop & AWAITED && same_address(&p->code[k], &p->code[n]))
+                p->code[k].loop |= AWAITED;
+}
+
+void sim_find_loops(Arena *arena, Program *p, const Flow *f)
+{
+    uint32_t *list = sim_allocate(arena, f->count * sizeof *list);
+    bool *inside = sim_allocate(arena, f->count), *marked = sim_allocate(arena, p->register_bytes / 4 + 1);
+    for (uint32_t b = 0; b + 1 < f->count; b++) {
+        Instr *turn = sim_last_of(p, f, b);
+        if (turn->control != BRANCH || f->block_of[turn->target] > b)
+            continue;
+        Does does = {0};
+        const uint32_t count = find_loop(f, f->block_of[turn->target], b, list, inside);
+        for (uint32_t k = 0; k < count; k++)
+            for (uint32_t n = f->first[list[k]]; n < f->first[list[k] + 1]; n++)
+                note(&does, &p->code[n]);
+        if (does.accesses)
+            mark_exits(p, f, list, count, inside);
+        mark_asked(p, f, list, count, marked, AWAITED);
+        for (const Instr *i = &p->code[turn->target]; i < turn; i++) // blocks between that leave it, too
+            note(&does, i);
+        turn->loop |= does.asks ? ASKS_IN_LOOP : 0;
+        turn->loop |= does.writes ? 0 : does.asks ? QUIET_LOOP | ASKING_LOOP : QUIET_LOOP;
+        for (uint32_t k = 0; k < count; k++)
+            inside[list[k]] = false;
+    }
+    for (uint32_t b = 0; b + 1 < f->count; b++)
+        list[b] = b;
+    mark_asked(p, f, list, f->count - 1, marked, DECIDES);
+    mark_first_looks(p);
+}

@@ -1,0 +1,146 @@
+// program.h: what a text becomes: instructions with resolved operands, which the machine runs.
+#ifndef PROGRAM_H
+#define PROGRAM_H
+
+#include "front/ptx.h"
+
+// ---- decode.c: statements become instructions with resolved operands.
+
+typedef struct Warp Warp;
+typedef struct Instr Instr;
+typedef void Handler(Warp *w, const Instr *i, uint32_t mask);
+
+typedef enum Control { // what the warp's loop itself has to do
+    PLAIN, BRANCH, BRANCH_INDEXED, CALL, RETURN, EXIT, BLOCK_BARRIER, CLUSTER_BARRIER, WARP_BARRIER, GATHER, PHASE_TEST, UNKNOWN
+} Control;
+
+typedef struct Address { // of an operand in brackets
+    uint32_t base; // its register, or NOWHERE
+    uint8_t base_bytes, space;
+    int64_t offset;
+} Address;
+
+struct Instr {
+    Handler *run;
+    uint32_t d, a, b, c, e; // operands: offsets of their lanes in the frame
+    uint32_t second;        // a second predicate that is written, or NOWHERE
+    uint32_t carry;         // where add.cc and the like keep it
+    uint32_t members;       // lanes that take part in an operation between them: an offset, too
+    uint32_t guard;         // predicate, or NOWHERE
+    bool guard_negated;
+    uint8_t control;
+    uint32_t straight;      // so many instructions from this one on are PLAIN and have no guard
+    uint8_t op, type, from; // which of a handler's operations; types of the result, or of all, and of the operands
+    uint8_t combine;        // how a comparison and a predicate become one, with COMBINE
+    uint8_t rounding;
+    uint16_t flags;
+    uint8_t bytes, count;   // of a value that is moved or exchanged; values
+    uint8_t register_bytes; // of the registers that hold such a value, or a conversion's result
+    uint8_t source_bytes;   // of the register that holds what is converted
+    uint32_t target, join;  // where a branch goes, and where its lanes meet again; NOWHERE: where others do
+    uint8_t loop;           // of a branch, or a volatile load: QUIET_LOOP and so on
+    uint32_t target_count;  // of an indexed branch
+    uint32_t groups;        // of copies that cp.async.wait_group does not wait for
+    Address at;             // of a load, a store or an atomic operation,
+    uint8_t semantics, scope; // and how it is ordered
+    uint32_t *list;         // offsets of the elements that a vector has, or a load, a store or an atomic operation
+    uint32_t *values;       // of an atomic operation: offsets of what it is done with
+    union {
+        const struct CallSite *call; // of a CALL, also of a function that the simulator has
+        const Address *addresses;    // of a copy or an mbarrier
+        const uint32_t *targets;     // of an indexed branch
+        const struct VideoOperation *video;
+        const struct MatrixOperation *matrix; // of the tensor cores
+    };
+    uint32_t site; // its number for the checker
+    const Statement *statement;
+    const char *reason; // why an UNKNOWN one is none; NULL where it is not in the table
+};
+
+enum { ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_AWAY }; // Instr.rounding
+typedef enum Semantics { WEAK, VOLATILE, RELAXED, ACQUIRE, RELEASE, ACQUIRE_RELEASE } Semantics; // Instr.semantics
+enum { NO_SCOPE, BLOCK_SCOPE, CLUSTER_SCOPE, DEVICE_SCOPE, SYSTEM_SCOPE };                       // Instr.scope
+enum { ATOMIC_ADD, ATOMIC_MIN, ATOMIC_MAX, ATOMIC_INC, ATOMIC_DEC, ATOMIC_AND, ATOMIC_OR, ATOMIC_XOR, ATOMIC_EXCH,
+       ATOMIC_CAS };                               // Instr.op of atom and red
+enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR }; // of bar
+enum { CLUSTER_ARRIVE, CLUSTER_WAIT };                    // of barrier.cluster
+enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR, SHUFFLE_INDEX }; // of shfl
+enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };            // of vote
+enum { REDUCE_ADD, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR, REDUCE_XOR }; // of redux
+enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, RELU = 8, SIGNED_VALUE = 16, COMBINE = 32,
+       COMBINE_NEGATED = 64, ASKS_OTHERS = 128,
+       DROPS = 256, WITHIN_CLUSTER = 512, READ_ONLY = 1024 }; // Instr.flags
+
+// Instr.loop: the branch turns a loop that changes nothing in memory; that also asks there what others did; some lanes
+// may leave a loop by it that loads or stores; what is loaded decides whether a loop goes on
+enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4, AWAITED = 8, DECIDES = 16, ASKS_IN_LOOP = 64 };
+
+typedef struct CallSite {
+    const Function *callee; // NULL: the address is in a register
+    uint32_t *arguments, *results; // offsets in the parameter area, and bytes, in turn
+    int argument_count, result_count;
+} CallSite;
+
+typedef enum Special {
+    TID_X, TID_Y, TID_Z, NTID_X, NTID_Y, NTID_Z, CTAID_X, CTAID_Y, CTAID_Z, CLUSTERID_X, CLUSTERID_Y,
+    CLUSTERID_Z, CLUSTER_CTAID_X, CLUSTER_CTAID_Y, CLUSTER_CTAID_Z, CLUSTER_CTARANK, NCTAID_X, NCTAID_Y, NCTAID_Z,
+    NCLUSTERID_X, NCLUSTERID_Y, NCLUSTERID_Z, CLUSTER_NCTAID_X, CLUSTER_NCTAID_Y, CLUSTER_NCTAID_Z, CLUSTER_NCTARANK,
+    IS_EXPLICIT_CLUSTER, LANEID, WARPID, NWARPID, SMID, NSMID, GRIDID, LANEMASK_EQ, LANEMASK_LE, LANEMASK_LT, LANEMASK_GE,
+    LANEMASK_GT, CLOCK, CLOCK_HI, CLOCK64, GLOBALTIMER, GLOBALTIMER_LO, GLOBALTIMER_HI,
+    DYNAMIC_SMEM_SIZE, TOTAL_SMEM_SIZE, DYNAMIC_SHARED, RESERVED_SHARED, LOCAL_BASE,
+    PARAM_BASE, GRID_WORKSPACE_HIGH, GRID_WORKSPACE_LOW, SPECIALS
+} Special;
+
+typedef struct Slot { // of a constant or special register, set when a frame is made
+    uint32_t offset;
+    uint8_t bytes;
+    int special; // or -1
+    uint64_t value;
+} Slot;
+
+// How far blocks may run side by side: freely; until they tell others something or ask them; not at all.
+typedef enum Order { FREE, IN_TURN, ONE_BY_ONE } Order;
+
+typedef struct FramePart { // of a frame
+    uint32_t offset, bytes;
+} FramePart;
+
+typedef struct Does { // some instructions, and those of functions that they call
+    bool accesses; // memory that is not the thread's own
+    bool writes;   // to memory, or lets others know in another way
+    bool asks;     // what others did
+    bool tells_host; // how far it is, perhaps: it uses the scope of the system, or calls what is not known
+    bool hands_over;  // may order what threads do by more than barriers of the whole block, and of warps
+    bool some_lanes;  // may have barriers for some lanes of a warp
+    bool launches;    // kernels
+} Does;
+
+typedef struct Program { // an executable function
+    Instr *code; // `count` instructions and an end, which returns
+    uint32_t count;
+    uint32_t frame_bytes, register_bytes; // registers come first in a frame
+    Slot *slots;
+    int slot_count;
+    FramePart *ranges; // of the registers that may be read before they are written: they start as zero
+    int range_count;
+    Order order;
+    Does does;
+    bool calls;
+} Program;
+
+// Makes all functions of a module executable. What it does not know becomes UNKNOWN.
+void sim_decode(Module *module);
+
+// Finds out what a function does, as far as is known of those that it calls; whether that is new: loops.c.
+bool sim_sum_up(const Function *function);
+// A number for an instruction, by which the checker knows it: check_clocks.c.
+uint32_t sim_new_site(const Instr *i);
+// fence, membar
+void sim_fence(Warp *w, const Instr *i, uint32_t mask);
+// fence.mbarrier_init, fence.proxy.async
+void sim_fence_inits(Warp *w, const Instr *i, uint32_t mask);
+void sim_fence_proxy(Warp *w, const Instr *i, uint32_t mask);
+// Finds out what a program's ways tell, before it runs: flow.c. The module's arena holds what stays.
+void sim_analyse(Arena *module, const Function *function, Program *program);
+
+#endif

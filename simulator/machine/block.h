@@ -1,0 +1,175 @@
+// block.h: a launch, its blocks, and what is written of them: counters and traces.
+#ifndef BLOCK_H
+#define BLOCK_H
+
+#include "machine/ops/ops.h"
+
+// ---- cluster.c: blocks that reach each other's shared memory.
+
+Handler sim_map_address, sim_rank_of_address;
+// Whether an address in shared memory tells of which block of the cluster.
+bool sim_names_block(uint64_t address);
+// Which one it is, where the address has been found to lie in one.
+struct Block *sim_block_named(const Warp *w, uint64_t address);
+// Where a lane's bytes lie at such an address; ends the launch where they lie nowhere, or the block has ended.
+uint8_t *sim_find_in_cluster(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes);
+// The path arrives at the cluster's barrier, or waits there.
+void sim_come_to_cluster_barrier(Warp *w, Path *p, const Instr *i);
+// Lets the threads of the block's cluster go on that wait at its barrier, if the last one has come.
+void sim_check_cluster_barrier(struct Block *block);
+
+// ---- block.c: blocks, barriers, the host's threads.
+
+typedef struct Barrier {
+    uint32_t arrived[MAX_WARPS]; // lanes of each warp
+    uint32_t expected;           // threads, of whole warps
+    bool counted;                // it names how many: not all threads of the block
+    uint32_t count, true_count;  // lanes that have come; of these, with a true predicate
+} Barrier;
+
+typedef struct Fault { // where a launch went wrong, for the checker
+    int kind;      // of a finding, if the one that the error stands for will not do; else -1
+    const Instr *instr;
+    int thread;    // of the block, or -1
+    uint64_t block;
+    size_t text;   // where in the message it says what happened
+} Fault;
+
+typedef struct Launch {
+    uint64_t number; // of the program's launches, from 1 on
+    const Module *module;
+    int device;
+    const Function *kernel;
+    dim3 grid, block, cluster;
+    uint32_t cluster_blocks; // at least 1
+    bool explicit_cluster;   // the kernel or the launch names a cluster
+    size_t dynamic_bytes, asked_shared; // asked for; with the static ones,
+    size_t shared_bytes;                // and the gaps that the checker leaves between them
+    uint32_t dynamic_shared, reserved_shared; // where these parts begin
+    uint8_t *params;
+    uint8_t *workspace; // of a cooperative launch: where its blocks wait for each other; NULL: it is none
+    size_t local_bytes; // of a thread
+    uint64_t blocks;
+    Counters counters;
+    Order order;
+    bool together;      // blocks take turns
+    bool on_one_thread; // of the host
+    struct Block *held; // waits for later blocks, in a launch whose blocks did not take turns until then; or NULL
+    Watch watch;
+    bool traced;        // blocks of it: trace.c
+    bool noted;         // what it uses of memory that it shares with the host: check_shared.c
+    uint64_t *shuffled; // the blocks in the order in which they begin; NULL: in that of their numbers
+    // Places in that order: of the first that nobody runs yet, of the first that went wrong.
+    uint64_t next_block, fault_block;
+    _Atomic uint64_t ended;           // of an IN_TURN launch: so many blocks, the first ones
+    atomic_uint restarts;
+    struct LaunchCheck *check; // NULL: nothing is checked
+    struct Grid *family_grid;  // where kernels launch kernels, else NULL
+    bool watched;              // the checker looks for its races with its parent and its children: check_family.c
+    cudaError_t error;
+    Fault fault;
+    char message[1024];
+} Launch;
+
+typedef struct Passer { // for the checker: threads that ended behind an instruction, and a barrier
+    uint32_t barrier, last, jumped;
+    bool known, goes_past;
+} Passer;
+
+typedef struct Block {
+    Launch *launch;
+    uint64_t number, place; // place: in the order in which blocks begin
+    dim3 index;
+    uint32_t rank; // in its cluster,
+    uint32_t pause; // turns that it lets pass
+    struct Block **cluster, *alone; // whose blocks these are; it alone, where it is a cluster by itself
+    Warp warps[MAX_WARPS];
+    int warp_count;
+    uint32_t threads, live;
+    bool traced; // what its warps do is written to a file
+    uint8_t *shared, *local;
+    struct Origins *origins;  // of values that nobody wrote: check_values.c
+    uint8_t *local_written;   // for the checker: a byte for each of local memory
+    struct Line *lines;       // of shared memory,
+    struct BlockCheck *check; // and what else the checker keeps; NULL: nothing is checked
+    uint64_t patience; // instructions of a warp until lanes may count as overlooked
+    Passer passers[8];
+    uint32_t passer; // found so many times
+    size_t local_used; // of a thread: so much has been given to functions, and was poison then
+    Barrier barriers[BARRIERS];
+    Watch *watch, own_watch; // its own, or that of the launch whose blocks take turns
+    Counters counters;
+    Arena arena; // of frames and paths
+    Frame *free_frames;
+    Path *free_paths;
+    struct AsyncCopy *free_copies;
+    struct BulkSource *free_sources;
+    struct EngineCheck *engine; // of check_engine.c; NULL where the kernel's module does not use the copy engine
+    // A block that runs ahead of its turn has seen what `seen` blocks did, and read these allocations.
+    bool ahead;
+    uint64_t seen;
+    Allocation *read[MAX_READ];
+    int read_count;
+    jmp_buf on_fault; // also left for what is no fault: see Departure in block.c
+    cudaError_t error;
+    Fault fault;
+    char message[1024];
+} Block;
+
+// Waits until all blocks before this one have ended. One that ran ahead and read what they changed
+// since does not return: it starts again.
+void sim_await_turn(Block *block);
+
+// Makes so many bytes of each thread's local memory ready for use: what nobody in the block has written is poison.
+void sim_use_local(Block *block, size_t bytes);
+
+// Lets the threads go on that wait at a barrier, if the last one has come; the same for all barriers, after threads have ended.
+void sim_check_barrier(Block *block, int number);
+void sim_check_barriers(Block *block);
+
+typedef struct Grid Grid; // of device_runtime.h
+
+// Runs a kernel to its end; the result, with a message on stderr where it is no success. A thread
+// that calls functions gets stack_bytes of local memory for theirs.
+cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block,
+                       size_t dynamic_bytes, size_t stack_bytes, void **arguments);
+
+typedef struct Grouping { // which blocks of a launch run together
+    bool cooperative; // all of them, which the device must hold at once
+    dim3 cluster;     // those of a cluster of this size; 0: of the kernel's own, or none
+} Grouping;
+
+// The same for blocks that may wait for each other.
+cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+                               size_t stack_bytes, void **arguments, Grouping grouping);
+// The same for one of the grids that are launched there, where kernels launch kernels; else NULL.
+cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid);
+
+// The instruction of a lane (or -1) went wrong: the launch ends with the block, unless something else did before.
+void sim_note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+// The same, and ends the block. Does not return.
+_Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+// ---- counters.c
+
+// Adds the launch to the file that $SIM_COUNTERS names, if it does.
+void sim_count_launch(const Launch *launch, double host_seconds);
+
+// ---- trace.c: what the warps of one block do, instruction by instruction; or all blocks, in device memory.
+
+// Starts the launch's part of the file that $SIM_TRACE names, if it does. False if it does not.
+bool sim_trace_launch(const Launch *launch);
+// Whether the file gets rows of all blocks.
+bool sim_traces_all(void);
+// Whether the block with this number is to be traced.
+bool sim_is_traced(const Launch *launch, uint64_t number);
+// Adds a row for the instruction that the path is about to run.
+void sim_trace_instruction(const Warp *w, const Path *p);
+// Adds a row for the path that waited at a barrier and may go on.
+void sim_trace_release(const Warp *w, const Path *p);
+void sim_end_trace_of_launch(void);
+
+#endif

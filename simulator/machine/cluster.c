@@ -1,0 +1,148 @@
+// cluster.c: thread block clusters: blocks that run together, meet at a barrier of their own and reach each
+// other's shared memory.
+//
+// An address in the shared memory of a cluster is one of a block's, and from bit RANK_BIT on 1 + the block's
+// rank; 0 there means the block that asks. A launch without clusters has clusters of one block.
+#include "checker/check.h"
+#include "machine/ops/lanes.h"
+
+enum { RANK_BIT = 24 }; // no block has so much shared memory
+
+// ---- Addresses
+
+bool sim_names_block(uint64_t address)
+{
+    return address >> RANK_BIT != 0;
+}
+
+uint8_t *sim_find_in_cluster(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes)
+{
+    const Block *b = w->block;
+    const uint64_t rank = (address >> RANK_BIT) - 1, offset = address & ((1u << RANK_BIT) - 1);
+    const size_t size = b->launch->shared_bytes;
+    if (rank >= b->launch->cluster_blocks)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of shared memory, where no "
+                  "block of the cluster has any",
+                  bytes, (unsigned long long)address);
+    if (!(i->flags & WITHIN_CLUSTER))
+        sim_fault(w, i, lane, cudaErrorIllegalAddress,
+                  "address 0x%llx is one of the cluster's shared memory, which this "
+                  "instruction does not reach: the block's own only",
+                  (unsigned long long)address);
+    if (bytes > size || offset > size - bytes)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of the shared memory of block "
+                  "%llu of the cluster, which has %zu",
+                  bytes, (unsigned long long)offset, (unsigned long long)rank, size);
+    if (b->cluster[rank]->live == 0)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress,
+                  "the shared memory of block %llu of the cluster, which has ended", (unsigned long long)rank);
+    return b->cluster[rank]->shared + offset;
+}
+
+Block *sim_block_named(const Warp *w, uint64_t address)
+{
+    return w->block->cluster[(address >> RANK_BIT) - 1];
+}
+
+// The address in shared memory that a lane's operand is, generic or not.
+static uint64_t shared_address(Warp *w, const Instr *i, int lane)
+{
+    const uint8_t *lanes = w->lanes + i->a;
+    uint64_t address = i->bytes == 8 ? ((const uint64_t *)lanes)[lane] : ((const uint32_t *)lanes)[lane];
+    if (i->at.space == GENERIC && sim_space_at(address) != SHARED)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "address 0x%llx is outside shared memory",
+                  (unsigned long long)address);
+    if (i->at.space == GENERIC)
+        address = sim_offset_of_generic(address);
+    if (address >> RANK_BIT > w->block->launch->cluster_blocks)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress,
+                  "address 0x%llx of shared memory, where no block of the cluster has any",
+                  (unsigned long long)address);
+    return address;
+}
+
+void sim_map_address(Warp *w, const Instr *i, uint32_t mask)
+{
+    const uint32_t *ranks = OPERAND(uint32_t, b), blocks = w->block->launch->cluster_blocks;
+    const uint64_t window = i->at.space == GENERIC ? sim_window(SHARED) : 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const uint64_t offset = shared_address(w, i, l) & ((1u << RANK_BIT) - 1);
+        if (ranks[l] >= blocks)
+            sim_fault(w, i, l, cudaErrorIllegalInstruction, "block %u of a cluster of %u", ranks[l], blocks);
+        const uint64_t mapped = window + ((uint64_t)(ranks[l] + 1) << RANK_BIT | offset);
+        if (i->bytes == 8)
+            OPERAND(uint64_t, d)[l] = mapped;
+        else
+            OPERAND(uint32_t, d)[l] = (uint32_t)mapped;
+    }
+}
+
+void sim_rank_of_address(Warp *w, const Instr *i, uint32_t mask)
+{
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const uint64_t address = shared_address(w, i, l);
+        OPERAND(uint32_t, d)[l] = sim_names_block(address) ? (uint32_t)(address >> RANK_BIT) - 1 : w->block->rank;
+    }
+}
+
+// ---- The barrier: each thread arrives, and later waits until all threads of the cluster have arrived, or ended.
+
+// Lets those go on that wait and have all passed.
+static void release(Block *b)
+{
+    for (int n = 0; n < b->warp_count; n++) {
+        Warp *w = &b->warps[n];
+        for (Path *p = w->paths; p; p = p->next)
+            if (p->waiting == WAITS_AT_CLUSTER && !(p->mask & ~w->passed)) {
+                w->passed &= ~p->mask;
+                p->waiting = RUNS;
+                if (b->check)
+                    sim_acquire_log(w, p->mask, CLUSTER_KEY);
+                if (b->traced)
+                    sim_trace_release(w, p);
+            }
+    }
+}
+
+void sim_check_cluster_barrier(Block *b)
+{
+    const uint32_t blocks = b->launch->cluster_blocks;
+    uint32_t arrived = 0;
+    for (uint32_t k = 0; k < blocks; k++)
+        for (int n = 0; n < b->warp_count; n++) {
+            const Warp *w = &b->cluster[k]->warps[n];
+            if (w->live & ~w->arrived)
+                return;
+            arrived |= w->arrived;
+        }
+    for (uint32_t k = 0; k < blocks && arrived; k++) {
+        for (int n = 0; n < b->warp_count; n++) {
+            Warp *w = &b->cluster[k]->warps[n];
+            w->passed |= w->arrived;
+            w->arrived = 0;
+        }
+        release(b->cluster[k]);
+    }
+}
+
+void sim_come_to_cluster_barrier(Warp *w, Path *p, const Instr *i)
+{
+    const uint32_t before = w->arrived | w->passed, wrong = p->mask & (i->op == CLUSTER_ARRIVE ? before : ~before);
+    if (wrong)
+        sim_fault(w, i, __builtin_ctz(wrong), cudaErrorIllegalInstruction,
+                  i->op == CLUSTER_ARRIVE ? "the thread arrives at the cluster's barrier again, without having waited"
+                                          : "the thread waits at the cluster's barrier, at which it has not arrived");
+    p->pc++;
+    p->loop = NULL;
+    if (i->op == CLUSTER_ARRIVE) {
+        w->arrived |= p->mask;
+        if (w->block->check && i->semantics != RELAXED)
+            sim_arrive_at_log(w, p->mask, CLUSTER_KEY);
+        sim_check_cluster_barrier(w->block);
+    } else {
+        p->waiting = WAITS_AT_CLUSTER;
+        release(w->block);
+    }
+}

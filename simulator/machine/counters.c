@@ -1,0 +1,75 @@
+// counters.c: one row for each launch into the file that $SIM_COUNTERS names, and, if $SIM_SPEED is
+// set, how fast the host was, at the program's end.
+#include "machine/block.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// A program's step is the folder that it lies in: ".../step03_sequential/reduce".
+static void step_name(char *name, size_t space)
+{
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = 0;
+    char *slash = strrchr(path, '/');
+    if (slash)
+        *slash = 0;
+    slash = strrchr(path, '/');
+    snprintf(name, space, "%.200s", slash ? slash + 1 : path);
+}
+
+static uint64_t all_instructions;
+static double all_seconds;
+
+static void say_speed(void)
+{
+    fprintf(stderr, "simulator: %" PRIu64 " warp instructions in %.6f s of the host\n", all_instructions, all_seconds);
+}
+
+// Ends the program: the counters cannot be written.
+static _Noreturn void give_up(const char *path)
+{
+    fprintf(stderr, "simulator: cannot write the counters to %s: %s\n", path, strerror(errno));
+    exit(EXIT_FAILURE);
+}
+
+void sim_count_launch(const Launch *launch, double host_seconds)
+{
+    if (sim_settings()->says_speed) {
+        if (all_instructions == 0)
+            atexit(say_speed);
+        all_instructions += launch->counters.warp_instructions;
+        all_seconds += host_seconds;
+    }
+    static FILE *file;
+    static int number;
+    static char step[256];
+    const char *path = sim_settings()->counters;
+    if (!path)
+        return;
+    if (!file) {
+        file = fopen(path, "w");
+        if (!file)
+            give_up(path);
+        step_name(step, sizeof step);
+        fprintf(file, "step,kernel,launch,grid,block,warp_instructions,lanes_on_mean,divergent_branches,shared_loads,"
+                      "shared_stores,bank_conflicts,global_load_requests,global_load_sectors,global_store_requests,"
+                      "global_store_sectors,atomics,shuffles,block_barriers,warp_barriers,uneven_loops\n");
+    }
+    const Counters *c = &launch->counters;
+    const Slice kernel = sim_plain_name(launch->kernel->name);
+    fprintf(file, "%s,%.*s,%d,%" PRIu64 ",%u,%" PRIu64 ",%.3f", step, (int)kernel.length, kernel.text, number++,
+            launch->blocks, launch->block.x * launch->block.y * launch->block.z, c->warp_instructions,
+            c->warp_instructions ? (double)c->lanes_on / (double)c->warp_instructions : 0.0);
+    const uint64_t totals[] = {c->divergent_branches, c->shared_loads, c->shared_stores, c->bank_conflicts,
+                               c->global_load_requests, c->global_load_sectors, c->global_store_requests,
+                               c->global_store_sectors, c->atomics, c->shuffles, c->block_barriers, c->warp_barriers, c->uneven_loops};
+    for (size_t k = 0; k < sizeof totals / sizeof *totals; k++)
+        fprintf(file, ",%" PRIu64, totals[k]);
+    fprintf(file, "\n");
+    if (fflush(file) != 0 || ferror(file))
+        give_up(path);
+}

@@ -1,0 +1,369 @@
+// allocations.c: the list of all memory that a kernel may touch.
+#include "checker/check.h"
+#include "checker/check_family.h"
+#include "checker/check_shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// All allocations in the order of their addresses, cut into chunks, so that a program with very many of them makes and
+// frees one without moving all that lie above it. No chunk is empty.
+enum { CHUNK = 256 };
+typedef struct Chunk {
+    uint64_t address[CHUNK]; // of each, side by side: they are what is searched
+    Allocation *held[CHUNK];
+    size_t count;
+} Chunk;
+
+static Chunk **chunks;
+static size_t chunk_count, chunk_space;
+
+typedef struct Usage { // of a device's memory
+    size_t allocated;
+    size_t heap, heap_limit; // of malloc in kernels: in use, and at most
+    bool heap_was_used, heap_limit_set; // not set: it is the usual one
+    uint32_t open_to; // the devices whose kernels may touch it, a bit each, beside its own
+} Usage;
+
+static Usage usage[SIM_MOST_DEVICES];
+
+static size_t index_above(const Chunk *c, uint64_t address) // of the first allocation that begins above it
+{
+    size_t low = 0, high = c->count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (c->address[middle] > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static size_t chunk_of(uint64_t address) // the last one that begins at or below it; the first, if none does
+{
+    size_t low = 1, high = chunk_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (chunks[middle]->address[0] > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low - 1;
+}
+
+Allocation *sim_allocation_at(uint64_t address)
+{
+    if (chunk_count == 0)
+        return NULL;
+    const Chunk *c = chunks[chunk_of(address)];
+    const size_t above = index_above(c, address);
+    return above ? c->held[above - 1] : NULL;
+}
+
+Allocation *sim_allocation_above(uint64_t address)
+{
+    if (chunk_count == 0)
+        return NULL;
+    const size_t at = chunk_of(address), above = index_above(chunks[at], address);
+    if (above < chunks[at]->count)
+        return chunks[at]->held[above];
+    return at + 1 < chunk_count ? chunks[at + 1]->held[0] : NULL;
+}
+
+void sim_forget_writers(void)
+{
+    for (size_t k = 0; k < chunk_count; k++)
+        for (size_t j = 0; j < chunks[k]->count; j++)
+            chunks[k]->held[j]->writer = 0;
+}
+
+static Chunk *add_chunk(size_t at)
+{
+    if (chunk_count == chunk_space) {
+        chunk_space = chunk_space ? 2 * chunk_space : 16;
+        chunks = realloc(chunks, chunk_space * sizeof *chunks);
+    }
+    Chunk *c = calloc(1, sizeof *c);
+    if (!chunks || !c)
+        abort();
+    memmove(chunks + at + 1, chunks + at, (chunk_count - at) * sizeof *chunks);
+    chunk_count++;
+    return chunks[at] = c;
+}
+
+// Moves what stands at `from` and behind it to other places.
+static void move(Chunk *c, size_t from, Chunk *other, size_t to)
+{
+    memmove(other->address + to, c->address + from, (c->count - from) * sizeof *c->address);
+    memmove(other->held + to, c->held + from, (c->count - from) * sizeof *c->held);
+}
+
+static void remove_chunk(size_t at)
+{
+    free(chunks[at]);
+    chunk_count--;
+    memmove(chunks + at, chunks + at + 1, (chunk_count - at) * sizeof *chunks);
+}
+
+// The chunk in which an allocation with this address belongs; it has room for it.
+static Chunk *chunk_for(uint64_t address)
+{
+    if (chunk_count == 0)
+        return add_chunk(0);
+    const size_t at = chunk_of(address);
+    Chunk *c = chunks[at];
+    if (c->count < CHUNK)
+        return c;
+    Chunk *upper = add_chunk(at + 1);
+    move(c, CHUNK / 2, upper, 0);
+    upper->count = c->count -= CHUNK / 2;
+    return chunks[chunk_of(address)];
+}
+
+uint64_t sim_first_closed(const Allocation *a, int device, uint64_t address, size_t bytes, bool writes)
+{
+    for (uint64_t at = address; a->granules && at < address + bytes;) {
+        const uint64_t number = (at - a->address) / SIM_GRANULE;
+        const Granule *g = &a->granules[number];
+        if (!g->piece || !((writes ? g->writers : g->readers) >> device & 1))
+            return at;
+        at = a->address + (number + 1) * SIM_GRANULE;
+    }
+    return address + bytes;
+}
+
+static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind kind)
+{
+    Allocation *a = malloc(sizeof *a);
+    if (!a)
+        abort();
+    static int number;
+    *a = (Allocation){.address = address, .memory = memory, .bytes = bytes, .kind = kind};
+    a->number = kind == PARAMETER_MEMORY ? -1 : number++;
+    a->device = sim_current_device;
+    const bool one_device = kind == DEVICE_MEMORY || kind == HEAP_MEMORY || kind == MODULE_MEMORY;
+    a->open_to = one_device ? 1u << a->device | usage[a->device].open_to : SIM_ALL_DEVICES;
+    Chunk *c = chunk_for(address);
+    const size_t at = index_above(c, address);
+    move(c, at, c, at + 1);
+    c->address[at] = address;
+    c->held[at] = a;
+    c->count++;
+    sim_begin_uses(a);
+}
+
+// ---- What has been freed, for messages: the last ones
+
+enum { MOST_FREED = 4096 };
+static Freed freed[MOST_FREED];
+static size_t freed_count; // of all that were ever noted
+
+static void note_freed(const Allocation *a)
+{
+    const char *freed_by = a->kind == PINNED_MEMORY   ? "cudaFreeHost"
+                           : a->kind == HEAP_MEMORY   ? "a kernel's free"
+                           : a->kind == MODULE_MEMORY ? "the end of its module"
+                           : a->kind == ARRAY_MEMORY  ? "cudaFreeArray"
+                           : a->granules              ? "cuMemAddressFree"
+                                                      : "cudaFree";
+    freed[freed_count++ % MOST_FREED] = (Freed){a->address, a->bytes, a->call, freed_by, a->call_number};
+}
+
+const Freed *sim_freed_at(uint64_t address)
+{
+    for (size_t k = freed_count; k > 0 && k + MOST_FREED > freed_count; k--) {
+        const Freed *f = &freed[(k - 1) % MOST_FREED];
+        if (address - f->address < f->bytes)
+            return f;
+    }
+    return NULL;
+}
+
+// ---- They come and go
+
+// Takes the allocation that begins there off the list, and gives its memory back if it is ours.
+static void take_out(uint64_t address, bool ours)
+{
+    const size_t number = chunk_of(address);
+    Chunk *c = chunks[number];
+    const size_t at = index_above(c, address) - 1;
+    Allocation *a = c->held[at];
+    if (ours)
+        note_freed(a);
+    if (a->uses)
+        sim_end_uses(a);
+    sim_end_shadow(a);
+    move(c, at + 1, c, at);
+    c->count--;
+    if (c->count == 0)
+        remove_chunk(number);
+    if (a->granules)
+        sim_make_fresh(a->memory, a->bytes);
+    if (ours)
+        sim_return_memory(a->address, a->memory, a->bytes);
+    free(a->granules);
+    sim_free_lines(a->lines, a->lines_grew ? a->bytes : 0);
+    free(a);
+}
+
+size_t sim_allocated_bytes(void)
+{
+    return usage[sim_current_device].allocated;
+}
+
+bool sim_has_memory(int device, size_t bytes)
+{
+    return bytes <= sim_device()->memory_bytes - usage[device].allocated;
+}
+
+void sim_count_memory(int device, int64_t difference)
+{
+    usage[device].allocated += (size_t)difference;
+}
+
+bool sim_is_open(int owner, int device)
+{
+    return usage[owner].open_to >> device & 1;
+}
+
+void sim_open_memory(int owner, int device, bool open)
+{
+    const uint32_t bit = 1u << device;
+    usage[owner].open_to = open ? usage[owner].open_to | bit : usage[owner].open_to & ~bit;
+    for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
+        if (a->device == owner && a->open_to != SIM_ALL_DEVICES && !a->pool) // a pool's memory has an own rule
+            a->open_to = open ? a->open_to | bit : a->open_to & ~bit;
+}
+
+bool sim_set_heap_limit(size_t bytes)
+{
+    Usage *u = &usage[sim_current_device];
+    if (u->heap_was_used)
+        return false;
+    u->heap_limit = bytes;
+    u->heap_limit_set = true;
+    return true;
+}
+
+// What an allocation takes of the heap, whose pieces begin at multiples of 16.
+static size_t heap_share(size_t bytes)
+{
+    return (bytes + 15) / 16 * 16;
+}
+
+static bool take_from_heap(size_t bytes)
+{
+    Usage *u = &usage[sim_current_device];
+    const size_t limit = u->heap_limit_set ? u->heap_limit : SIM_USUAL_HEAP;
+    u->heap_was_used = true;
+    if (bytes > limit || heap_share(bytes) > limit - u->heap)
+        return false;
+    u->heap += heap_share(bytes);
+    return true;
+}
+
+// Whether it lies in the host's memory: managed memory does until a kernel wants it on the device.
+static bool is_of_host(MemoryKind kind)
+{
+    return kind == PINNED_MEMORY || kind == MANAGED_MEMORY;
+}
+
+static size_t of_host; // bytes of such memory in use
+
+// Where memory of a kind is counted.
+static size_t *allocated_of(MemoryKind kind, int device)
+{
+    return is_of_host(kind) ? &of_host : &usage[device].allocated;
+}
+
+cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer)
+{
+    *pointer = NULL;
+    if (bytes == 0)
+        return cudaSuccess;
+    if (is_of_host(kind) ? bytes > sim_device()->host_bytes - of_host : !sim_has_memory(sim_current_device, bytes))
+        return cudaErrorMemoryAllocation;
+    if (kind == HEAP_MEMORY && !take_from_heap(bytes))
+        return cudaErrorMemoryAllocation;
+    uint64_t address;
+    uint8_t *memory = sim_take_memory(bytes, 1, !is_of_host(kind), &address);
+    if (!memory)
+        return cudaErrorMemoryAllocation;
+    *allocated_of(kind, sim_current_device) += bytes;
+    insert(address, memory, bytes, kind);
+    *pointer = (void *)(uintptr_t)address;
+    return cudaSuccess;
+}
+
+uint64_t sim_reserve_addresses(size_t bytes, size_t alignment)
+{
+    uint64_t address;
+    Granule *granules = calloc(bytes / SIM_GRANULE, sizeof *granules);
+    uint8_t *memory = granules ? sim_take_memory(bytes, alignment, true, &address) : NULL;
+    if (!memory || !sim_in_device_range((void *)(uintptr_t)address)) { // elsewhere nothing can be mapped
+        free(granules);
+        free(memory);
+        return 0;
+    }
+    insert(address, memory, bytes, RESERVED_MEMORY);
+    sim_allocation_at(address)->granules = granules;
+    return address;
+}
+
+bool sim_place_variable(Variable *v)
+{
+    uint8_t *memory = sim_take_memory(v->bytes, v->align, !v->managed, &v->address);
+    if (memory)
+        insert(v->address, memory, v->bytes, MODULE_MEMORY);
+    if (memory && v->managed)
+        sim_allocation_at(v->address)->open_to = SIM_ALL_DEVICES;
+    return memory != NULL;
+}
+
+void sim_end_variable(const Variable *v)
+{
+    take_out(v->address, true);
+}
+
+cudaError_t sim_end_allocation(void *pointer, MemoryKind kind)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)pointer;
+    if (!pointer)
+        return cudaSuccess;
+    const Allocation *a = sim_allocation_at(address);
+    if (!a || a->kind != kind || a->address != address)
+        return cudaErrorInvalidValue;
+    if (kind != RESERVED_MEMORY)
+        *allocated_of(kind, a->device) -= a->bytes;
+    if (kind == HEAP_MEMORY)
+        usage[a->device].heap -= heap_share(a->bytes);
+    take_out(address, true);
+    return cudaSuccess;
+}
+
+void sim_end_all_allocations(void)
+{
+    for (Allocation *a = sim_allocation_at(UINT64_MAX), *below; a; a = below) {
+        void *pointer = (void *)(uintptr_t)a->address;
+        below = sim_allocation_at(a->address - 1);
+        if (a->device != sim_current_device)
+            continue;
+        if (a->kind == HOST_MEMORY)
+            sim_unregister_memory(pointer);
+        else if (a->kind != MODULE_MEMORY)
+            sim_end_allocation(pointer, a->kind);
+    }
+    usage[sim_current_device].heap_was_used = false;
+}
+
+void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind)
+{
+    insert((uint64_t)(uintptr_t)pointer, pointer, bytes, kind);
+}
+
+void sim_unregister_memory(void *pointer)
+{
+    take_out((uint64_t)(uintptr_t)pointer, false);
+}

@@ -1,0 +1,50 @@
+// device.c: the GPU that is reported: the limits of an H200, or what the environment asks for.
+#include "machine/block.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+_Thread_local int sim_current_device;
+
+static Device device;
+static int device_count;
+static pthread_once_t described = PTHREAD_ONCE_INIT; // `device` is only read from then on
+
+static void describe(void)
+{
+    const size_t host = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE), h200 = 150110011392;
+    device_count = sim_settings()->devices;
+    device = (Device){
+        .sm_count = sim_settings()->sms,
+        .shared_per_block = 49152,
+        .shared_per_block_optin = 232448,
+        .shared_per_sm = 233472,
+        .threads_per_sm = 2048,
+        .blocks_per_sm = 32,
+        .registers_per_sm = 65536,
+        .l2_bytes = 0, // it has no caches
+        .memory_bytes = host / (size_t)device_count < h200 ? host / (size_t)device_count : h200,
+        .host_bytes = host,
+    };
+}
+
+int sim_device_count(void)
+{
+    pthread_once(&described, describe);
+    return device_count;
+}
+
+const Device *sim_device(void)
+{
+    pthread_once(&described, describe);
+    return &device;
+}
+
+int sim_blocks_per_sm(const Function *kernel, int threads, size_t dynamic_bytes)
+{
+    const Device *d = sim_device();
+    const size_t by_shared = (size_t)d->shared_per_sm / (kernel->shared_bytes + dynamic_bytes + SIM_RESERVED_SHARED);
+    const int warps = (threads + LANES - 1) / LANES, by_threads = d->threads_per_sm / (warps * LANES);
+    const int blocks = by_threads < d->blocks_per_sm ? by_threads : d->blocks_per_sm;
+    return by_shared < (size_t)blocks ? (int)by_shared : blocks;
+}

@@ -1,0 +1,257 @@
+// ranges.c: where allocations lie: in two ranges of addresses, reserved once.
+//
+// Memory of the device is nothing that the host may touch. Its addresses are pages that nobody may read or write;
+// the bytes lie in other pages, at a constant distance that only the simulator knows. A handler tells a program
+// that touches such an address all the same. Memory that host and device share lies at its own addresses.
+//
+// Fresh memory of the device holds POISON, so that a kernel that reads what nobody wrote gives the same wrong answer
+// every time. All its pages show one file full of it until they are first written: an allocation of any size costs no
+// memory before. What the host may touch begins as zeros, as fresh pages do on any machine: who reads it there is not
+// seen.
+#define _GNU_SOURCE // memfd_create, REG_ERR, REG_RIP
+#include "checker/check_host.h"
+#include "checker/check_shared.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { PIECE_BYTES = 4 << 20, POISON = 0xff, LEAST_ALIGNMENT = 512 }; // the last: as cudaMalloc gives it
+
+typedef struct Range {
+    uint64_t begin, end;
+    uint8_t *memory; // of the address `begin`
+    size_t mapped;   // so many bytes of it can be used
+    uint64_t next;   // where the last allocation ended: a freed address is not given again at once
+    int fresh;       // what its fresh bytes hold
+} Range;
+
+static Range device_range, shared_range; // of device memory; of memory that the host may touch, too
+static bool reserved;
+static int poison_file;
+static struct sigaction earlier_action; // on SIGSEGV, before ours
+
+// ---- What the host must not touch
+
+// Whether the instruction that failed was to write.
+static bool was_write(const void *context)
+{
+#ifdef __x86_64__
+    return ((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2;
+#else
+    return (void)context, false;
+#endif
+}
+
+static const void *instruction_of(const void *context) // NULL where it is not known
+{
+#ifdef __x86_64__
+    return (const void *)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+#else
+    return (void)context, NULL;
+#endif
+}
+
+// The program's own thread is here in the midst of its own code, so that it may print.
+static void explain_fault(int signal, siginfo_t *info, void *context)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+    const void *at = instruction_of(context);
+    if (info->si_code > 0 && sim_in_shared_range(info->si_addr) && sim_explain_shared(address, was_write(context), at))
+        return;
+    if (info->si_code > 0 && (sim_in_device_range(info->si_addr) || sim_in_shared_range(info->si_addr))) {
+        sim_find_host_access(address, was_write(context), at);
+        if (sim_checks() && earlier_action.sa_handler == SIG_DFL)
+            sim_end_with_findings();
+    }
+    sigaction(signal, &earlier_action, NULL); // which is asked when the instruction fails again
+    if (info->si_code <= 0)                   // unless a process has sent the signal
+        raise(signal);
+}
+
+bool sim_handles_faults(void)
+{
+    struct sigaction now;
+    return sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == explain_fault;
+}
+
+// ---- Ranges
+
+static int make_poison_file(void)
+{
+    static char poison[1 << 16];
+    int file = memfd_create("poison", MFD_CLOEXEC);
+    if (file < 0) {
+        FILE *other = tmpfile();
+        file = other ? fileno(other) : -1;
+    }
+    memset(poison, POISON, sizeof poison);
+    for (size_t k = 0; k < PIECE_BYTES && file >= 0; k += sizeof poison)
+        if (write(file, poison, sizeof poison) != (ssize_t)sizeof poison)
+            return -1;
+    return file;
+}
+
+static uint8_t *reserve(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void set_range(Range *range, uint8_t *addresses, uint8_t *memory, size_t bytes, int fresh)
+{
+    const uint64_t begin = (uint64_t)(uintptr_t)addresses;
+    // What lies before the first allocation is in the range, too: free(), given a pointer to it, looks there first.
+    *range = (Range){.begin = begin, .end = begin + bytes, .memory = memory, .next = begin + LEAST_ALIGNMENT, .fresh = fresh};
+}
+
+static bool reserve_ranges(void)
+{
+    const size_t bytes =
+        (2 * sim_device()->memory_bytes / PIECE_BYTES + 1) * PIECE_BYTES; // twice: for what lies between
+    uint8_t *addresses = reserve(bytes), *memory = reserve(bytes), *shared = reserve(bytes);
+    poison_file = make_poison_file();
+    if (!addresses || !memory || !shared || poison_file < 0)
+        return false;
+    set_range(&device_range, addresses, memory, bytes, POISON);
+    set_range(&shared_range, shared, shared, bytes, 0);
+    struct sigaction action = {.sa_sigaction = explain_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    return sigaction(SIGSEGV, &action, &earlier_action) == 0;
+}
+
+static bool can_reserve(void)
+{
+    static bool tried;
+    if (!tried)
+        reserved = reserve_ranges();
+    if (!tried && !reserved)
+        fprintf(stderr,
+                "simulator: no addresses can be reserved: the host's accesses of device memory are not found\n");
+    tried = true;
+    return reserved;
+}
+
+// Makes the range's memory usable up to that many bytes.
+static bool map(Range *range, size_t bytes)
+{
+    const bool poisoned = range->fresh == POISON;
+    for (; range->mapped < bytes; range->mapped += PIECE_BYTES)
+        if (mmap(range->memory + range->mapped, PIECE_BYTES, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE | (poisoned ? 0 : MAP_ANONYMOUS), poisoned ? poison_file : -1,
+                 0) == MAP_FAILED)
+            return false;
+    return true;
+}
+
+static uint64_t round_up(uint64_t number, uint64_t unit)
+{
+    return (number + unit - 1) / unit * unit;
+}
+
+// The first gap from `from` on that holds so many bytes and one behind them that is nobody's; 0 if there is none.
+static uint64_t find_gap(const Range *range, uint64_t from, size_t bytes, size_t alignment)
+{
+    for (uint64_t at = round_up(from, alignment); at < range->end && bytes < range->end - at;) {
+        const Allocation *last = sim_allocation_at(at + bytes);
+        if (!last || last->address + last->bytes < at || last->address < range->begin)
+            return at;
+        at = round_up(last->address + last->bytes + 1, alignment);
+    }
+    return 0;
+}
+
+static uint64_t page_bytes(void)
+{
+    return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_t *address)
+{
+    alignment = alignment > LEAST_ALIGNMENT ? alignment : LEAST_ALIGNMENT;
+    if (!can_reserve()) {
+        void *memory;
+        if (posix_memalign(&memory, alignment, bytes) != 0)
+            return NULL;
+        *address = (uint64_t)(uintptr_t)memory;
+        return memset(memory, on_device ? POISON : 0, bytes);
+    }
+    Range *range = on_device ? &device_range : &shared_range;
+    if (!on_device && alignment < page_bytes()) // pages that are closed to the host are one allocation's
+        alignment = page_bytes();
+    *address = find_gap(range, range->next, bytes, alignment);
+    if (*address == 0)
+        *address = find_gap(range, range->begin, bytes, alignment);
+    if (*address == 0 || !map(range, *address - range->begin + bytes))
+        return NULL;
+    range->next = *address + bytes;
+    if (!on_device)
+        mprotect((void *)(uintptr_t)*address, bytes, PROT_READ | PROT_WRITE);
+    return range->memory + (*address - range->begin);
+}
+
+// The poison's file again, which shows in whole pieces.
+bool sim_make_fresh(uint8_t *memory, size_t bytes)
+{
+    for (size_t done = 0, length; done < bytes; done += length) {
+        const size_t in_piece = (size_t)(memory + done - device_range.memory) % PIECE_BYTES;
+        length = bytes - done < PIECE_BYTES - in_piece ? bytes - done : PIECE_BYTES - in_piece;
+        if (mmap(memory + done, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, poison_file,
+                 (off_t)in_piece) == MAP_FAILED)
+            return false;
+    }
+    return true;
+}
+
+// What host and device share has pages of its own, which the host must not touch any more.
+static void close_pages(uint64_t address, size_t bytes)
+{
+    if (sim_checks() && sim_in_shared_range((const void *)(uintptr_t)address))
+        mprotect((void *)(uintptr_t)address, bytes, PROT_NONE);
+}
+
+// Pages in which nothing else lies go back to the system, and are fresh when they are used again.
+void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes)
+{
+    if (!reserved) {
+        free(memory);
+        return;
+    }
+    const int fresh = sim_in_shared_range((const void *)(uintptr_t)address) ? shared_range.fresh : device_range.fresh;
+    const uint64_t page = page_bytes(), end = address + bytes;
+    const Allocation *below = sim_allocation_at(address), *above = sim_allocation_above(address);
+    const uint64_t gap_begin = round_up(below ? below->address + below->bytes : 0, page);
+    const uint64_t gap_end = above ? above->address / page * page : UINT64_MAX;
+    const uint64_t from = gap_begin > address ? gap_begin : address / page * page;
+    const uint64_t to = gap_end < end ? gap_end : round_up(end, page);
+    if (from >= to) {
+        memset(memory, fresh, bytes);
+        close_pages(address, bytes);
+        return;
+    }
+    if (from > address)
+        memset(memory, fresh, from - address);
+    if (to < end)
+        memset(memory + (to - address), fresh, end - to);
+    madvise(memory + (int64_t)(from - address), to - from, MADV_DONTNEED);
+    close_pages(address, bytes);
+}
+
+bool sim_in_device_range(const void *pointer)
+{
+    return reserved && (uint64_t)(uintptr_t)pointer - device_range.begin < device_range.end - device_range.begin;
+}
+
+bool sim_in_shared_range(const void *pointer)
+{
+    return reserved && (uint64_t)(uintptr_t)pointer - shared_range.begin < shared_range.end - shared_range.begin;
+}
+
+void *sim_memory_at(const void *pointer)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)pointer;
+    return sim_in_device_range(pointer) ? device_range.memory + (address - device_range.begin)
+                                        : (void *)(uintptr_t)address;
+}

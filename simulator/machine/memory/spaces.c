@@ -1,0 +1,387 @@
+// spaces.c: the address spaces, and the one function through which a kernel reads and writes memory.
+//
+// Device memory has the addresses that the program knows, checked against the list of allocations.
+// Shared and local memory have addresses of their own, from 0 on; their generic addresses lie in two
+// windows that no pointer of the program reaches.
+#include "checker/check.h"
+#include "checker/check_family.h"
+#include "checker/check_host.h"
+#include "checker/check_shared.h"
+#include "machine/ops/lanes.h"
+
+#include <string.h>
+
+// Whether a device's kernels may touch it.
+static bool is_open(const Allocation *a, int device)
+{
+    return a->open_to >> device & 1;
+}
+
+static _Noreturn void misplaced(Warp *w, const Instr *i, const Access *access, int lane)
+{
+    const uint64_t address = access->address[lane];
+    if (address % access->alignment)
+        sim_fault(w, i, lane, cudaErrorMisalignedAddress, "address 0x%llx is no multiple of %zu",
+                  (unsigned long long)address, access->alignment);
+    if (access->space == SHARED)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress,
+                  "%zu bytes at 0x%llx of shared memory, of which the block has %zu", access->bytes,
+                  (unsigned long long)address, w->block->launch->shared_bytes);
+    if (access->space == LOCAL)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress,
+                  "%zu bytes at 0x%llx of local memory, of which the thread's variables take %llu", access->bytes,
+                  (unsigned long long)address, (unsigned long long)w->path->frame->local_end);
+    const Allocation *at = sim_allocation_at(address);
+    const int device = w->block->launch->device;
+    if (at && at->kind != PARAMETER_MEMORY && address - at->address < at->bytes && !is_open(at, device))
+        sim_fault(w, i, lane, cudaErrorIllegalAddress,
+                  "%zu bytes at 0x%llx, on device %d: to device %d, where the kernel "
+                  "runs, it is not open (cudaDeviceEnablePeerAccess opens it)",
+                  access->bytes, (unsigned long long)address, at->device, device);
+    char what[300];
+    w->block->fault.kind = (int)sim_describe_address(address, what, sizeof what);
+    sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu byte%s at 0x%llx: %s", access->bytes,
+              access->bytes == 1 ? "" : "s", (unsigned long long)address, what);
+}
+
+// Whoever writes where others may read does so in its turn; who runs ahead notes what it reads.
+static void note_use(Warp *w, AccessKind kind)
+{
+    Block *b = w->block;
+    if (kind != ACCESS_READ && kind != ACCESS_ASYNC_READ) {
+        sim_await_turn(b);
+        w->near->writer = b->place + 1;
+        return;
+    }
+    if (!b->ahead)
+        return;
+    int k = 0;
+    while (k < b->read_count && b->read[k] != w->near)
+        k++;
+    if (k == MAX_READ)
+        sim_await_turn(b);
+    else if (k == b->read_count)
+        b->read[b->read_count++] = w->near;
+}
+
+// Who uses memory is noted where other streams or the host may use it, too.
+static void note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
+{
+    const bool writes = access->kind != ACCESS_READ && access->kind != ACCESS_ASYNC_READ;
+    const bool atomically = access->kind == ACCESS_ATOMIC || i->semantics != WEAK;
+    const UseKind how = (writes ? WRITES : READS) | (atomically ? ATOMICALLY : 0);
+    for (; mask; mask &= mask - 1) {
+        const uint64_t address = access->address[__builtin_ctz(mask)];
+        if (sim_is_in_the_way(w->near, address, access->bytes, how)) {
+            sim_await_turn(w->block); // a block that runs ahead in vain is in nobody's way
+            sim_note_conflict(w->near, address, access->bytes, how);
+        }
+        sim_note_use(w->near, address, access->bytes, how);
+    }
+}
+
+typedef struct Extent { // of the addresses of all lanes that are on
+    uint64_t least, most;
+    uint64_t bits; // set in any of them
+} Extent;
+
+// Finds out how the lanes' addresses lie to each other.
+static Extent survey(Access *access)
+{
+    const uint64_t *address = access->address, first = address[0];
+    Extent extent = {UINT64_MAX, 0, 0};
+    access->pattern = SCATTERED;
+    if (access->mask != ALL_LANES) {
+        for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+            const uint64_t a = address[__builtin_ctz(rest)];
+            extent.least = a < extent.least ? a : extent.least;
+            extent.most = a > extent.most ? a : extent.most;
+            extent.bits |= a;
+        }
+        return extent;
+    }
+    uint64_t apart = 0, different = 0; // from where consecutive lanes would be, from the first
+    for (int l = 0; l < LANES; l++) {
+        apart |= address[l] - first - (uint64_t)l * access->bytes;
+        different |= address[l] ^ first;
+    }
+    if (apart == 0 && first <= UINT64_MAX - LANES * access->bytes && (access->bytes & (access->alignment - 1)) == 0) {
+        access->pattern = CONSECUTIVE;
+        return (Extent){first, address[LANES - 1], first};
+    }
+    if (different == 0) {
+        access->pattern = ALL_SAME;
+        return (Extent){first, first, first};
+    }
+    for (int l = 0; l < LANES; l++) {
+        extent.least = address[l] < extent.least ? address[l] : extent.least;
+        extent.most = address[l] > extent.most ? address[l] : extent.most;
+        extent.bits |= address[l];
+    }
+    return extent;
+}
+
+static bool writes_memory(AccessKind kind)
+{
+    return kind != ACCESS_READ && kind != ACCESS_ASYNC_READ;
+}
+
+// Whether the allocation has what is asked for from `least` to `most`, and all of it is mapped.
+static inline bool holds(const Allocation *a, const Warp *w, const Access *access, uint64_t least, uint64_t most)
+{
+    const size_t bytes = access->bytes;
+    if (!a || least < a->address || bytes > a->bytes || most - a->address > a->bytes - bytes)
+        return false;
+    return !a->granules || sim_first_closed(a, w->block->launch->device, least, most - least + bytes,
+                                            writes_memory(access->kind)) == most + bytes;
+}
+
+// Sets the pointers of all lanes that are on: address 0 of lane l lies at `origin` plus l times lane_bytes.
+static void set_pointers(Access *access, uint64_t origin, size_t lane_bytes)
+{
+    const uint32_t mask = access->mask;
+    FOR_EACH_LANE(access->pointer[l] = (uint8_t *)(uintptr_t)(origin + access->address[l] + (uint64_t)l * lane_bytes))
+}
+
+// Shared memory, where a lane's address may tell of which block of the cluster.
+static void find_shared(Warp *w, const Instr *i, Access *access)
+{
+    const size_t size = w->block->launch->shared_bytes;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const uint64_t address = access->address[l];
+        const bool names_block = sim_names_block(address);
+        if (address % access->alignment || (!names_block && (access->bytes > size || address > size - access->bytes)))
+            misplaced(w, i, access, l);
+        access->pointer[l] =
+            names_block ? sim_find_in_cluster(w, i, l, address, access->bytes) : w->block->shared + address;
+        if (w->block->check)
+            sim_check_access(w, i, access, 1u << l, names_block ? sim_block_named(w, address) : w->block, NULL);
+    }
+}
+
+// Shared or local memory, of `size` bytes for each lane.
+static void find_in_block(Warp *w, const Instr *i, Access *access, size_t size, uint8_t *memory, size_t lane_bytes)
+{
+    const Extent extent = survey(access);
+    if (access->space == SHARED && sim_names_block(extent.most)) {
+        find_shared(w, i, access);
+        return;
+    }
+    if ((extent.bits & (access->alignment - 1)) || access->bytes > size || extent.most > size - access->bytes)
+        for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+            const int l = __builtin_ctz(rest);
+            if (access->address[l] % access->alignment || access->bytes > size ||
+                access->address[l] > size - access->bytes)
+                misplaced(w, i, access, l);
+        }
+    if (lane_bytes) // a pattern is one of places, not of numbers
+        access->pattern = SCATTERED;
+    set_pointers(access, (uint64_t)(uintptr_t)memory, lane_bytes);
+    if (w->block->check && access->space == LOCAL)
+        sim_check_local(w, access);
+    if (w->block->check && access->space == SHARED)
+        sim_check_access(w, i, access, access->mask, w->block, NULL);
+}
+
+static Allocation *open_allocation_at(const Warp *w, uint64_t address)
+{
+    Allocation *a = sim_allocation_at(address);
+    return a && is_open(a, w->block->launch->device) ? a : NULL;
+}
+
+static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
+{
+    const Extent extent = survey(access);
+    const bool in_turn = w->block->launch->order == IN_TURN;
+    if ((extent.bits & (access->alignment - 1)) == 0) {
+        if (!holds(w->near, w, access, extent.least, extent.most))
+            w->near = open_allocation_at(w, extent.least);
+        if (holds(w->near, w, access, extent.least, extent.most)) { // as nearly always
+            if (in_turn)
+                note_use(w, access->kind);
+            if (w->near->uses && w->block->launch->noted)
+                note_shared_use(w, i, access, access->mask);
+            if (w->block->launch->watched)
+                sim_note_family_use(w, i, access, access->mask);
+            set_pointers(access, (uint64_t)(uintptr_t)w->near->memory - w->near->address, 0);
+            if (w->block->check)
+                sim_check_access(w, i, access, access->mask, NULL, w->near);
+            return;
+        }
+    }
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const uint64_t address = access->address[l];
+        w->near = open_allocation_at(w, address);
+        if (address % access->alignment || !holds(w->near, w, access, address, address)) {
+            w->near = NULL;
+            misplaced(w, i, access, l);
+        }
+        if (in_turn)
+            note_use(w, access->kind);
+        if (w->near->uses && w->block->launch->noted)
+            note_shared_use(w, i, access, 1u << l);
+        if (w->block->launch->watched)
+            sim_note_family_use(w, i, access, 1u << l);
+        access->pointer[l] = w->near->memory + (address - w->near->address);
+        if (w->block->check)
+            sim_check_access(w, i, access, 1u << l, NULL, w->near);
+    }
+}
+
+void sim_access(Warp *w, const Instr *i, Access *access)
+{
+    const Launch *launch = w->block->launch;
+    access->has_unwritten = false;
+    if (access->space == SHARED)
+        find_in_block(w, i, access, launch->shared_bytes, w->block->shared, 0);
+    else if (access->space == LOCAL)
+        find_in_block(w, i, access, w->path->frame->local_end,
+                      w->block->local + (size_t)(w->number * LANES) * launch->local_bytes, launch->local_bytes);
+    else
+        find_in_device_memory(w, i, access);
+}
+
+uint8_t *sim_access_lane(Warp *w, const Instr *i, int lane, Space space, uint64_t address, size_t bytes,
+                         size_t alignment, AccessKind kind)
+{
+    Access access = {.kind = kind, .space = space, .mask = 1u << lane, .bytes = bytes, .alignment = alignment};
+    if (space == GENERIC) {
+        access.space = sim_space_at(address);
+        address = sim_use_generic(w, i, lane, address);
+    }
+    access.address[lane] = address;
+    sim_access(w, i, &access);
+    return access.pointer[lane];
+}
+
+// ---- Addresses
+
+Space sim_space_at(uint64_t address)
+{
+    return address >> SHARED_WINDOW_BIT == 1 ? SHARED : address >> LOCAL_WINDOW_BIT == 1 ? LOCAL : GLOBAL;
+}
+
+uint64_t sim_window(Space space)
+{
+    return space == SHARED ? SHARED_WINDOW : space == LOCAL ? LOCAL_WINDOW : 0;
+}
+
+// Generic addresses of shared and local memory say whose they are in the bits from OWNER_BIT on; 0: nobody knows.
+enum { OWNER_BIT = 40, THREAD_BITS = 11, OWNER_BITS = SHARED_WINDOW_BIT - OWNER_BIT };
+
+uint64_t sim_owner_of(const Warp *w, int lane, Space space)
+{
+    const uint64_t block = w->block->number, thread = (uint64_t)(w->number * LANES + lane);
+    if (!w->block->check || (space != SHARED && space != LOCAL))
+        return 0;
+    if (space == SHARED)
+        return (1 + block % ((1u << OWNER_BITS) - 1)) << OWNER_BIT;
+    return (block % (1u << (OWNER_BITS - THREAD_BITS)) << THREAD_BITS | (1 + thread)) << OWNER_BIT;
+}
+
+uint64_t sim_offset_of_generic(uint64_t address)
+{
+    if (sim_space_at(address) == GLOBAL)
+        return address;
+    const int above = 64 - OWNER_BIT; // an offset before the window's begin is negative
+    return (uint64_t)((int64_t)(address << above) >> above);
+}
+
+static void find_strange_owner(Warp *w, const Instr *i, int lane, Space space, uint64_t owner)
+{
+    const Launch *launch = w->block->launch;
+    const uint32_t thread = (uint32_t)(w->number * LANES + lane),
+                   other = (uint32_t)(owner & ((1u << THREAD_BITS) - 1)) - 1;
+    char title[200];
+    const Place p = sim_place_of(launch, w->block->number, thread, i, "uses it");
+    const Place of_thread = sim_place_of(launch, 0, other, i, "");
+    if (space == SHARED)
+        snprintf(title, sizeof title, "the address of a shared variable was made in block %llu, and block %llu uses it",
+                 (unsigned long long)owner - 1, (unsigned long long)w->block->number);
+    else
+        snprintf(title, sizeof title,
+                 "the address of a variable of thread (%u,%u,%u), in its local memory, is used by another thread",
+                 of_thread.thread.x, of_thread.thread.y, of_thread.thread.z);
+    sim_await_turn(w->block); // a block that runs ahead in vain uses nothing
+    sim_add_finding(OUT_OF_BOUNDS, title, &p, 1,
+                    space == SHARED ? "each block has its own shared memory, and finds its own variable there: pass the "
+                                      "value, or keep it in global memory"
+                                    : "each thread has its own local memory, and finds its own variable there: pass "
+                                      "the value, or keep it in shared memory");
+}
+
+// Whether it is that of another block of the cluster.
+static bool is_of_cluster(const Warp *w, uint64_t owner)
+{
+    for (uint32_t k = 0; k < w->block->launch->cluster_blocks; k++)
+        if (sim_owner_of(&w->block->cluster[k]->warps[0], 0, SHARED) == owner)
+            return true;
+    return false;
+}
+
+uint64_t sim_use_generic(Warp *w, const Instr *i, int lane, uint64_t address)
+{
+    const Space space = sim_space_at(address);
+    const uint64_t offset = sim_offset_of_generic(address);
+    const uint64_t owner = (address - sim_window(space) - offset) & (((1ull << OWNER_BITS) - 1) << OWNER_BIT);
+    const bool known = (space == SHARED || space == LOCAL) && owner && w->block->check;
+    if (known && owner != sim_owner_of(w, lane, space) && !(space == SHARED && is_of_cluster(w, owner)))
+        find_strange_owner(w, i, lane, space, owner >> OWNER_BIT);
+    return offset;
+}
+
+void sim_split_generic(Warp *w, const Instr *i, uint64_t *address, uint32_t mask, uint32_t in[SPACES])
+{
+    uint64_t bits = 0;
+    memset(in, 0, SPACES * sizeof *in);
+    FOR_EACH_LANE(bits |= address[l])
+    if (bits >> SHARED_WINDOW_BIT == 0) { // as most often: no lane in a window
+        in[GLOBAL] = mask;
+        return;
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const Space space = sim_space_at(address[l]);
+        address[l] = sim_use_generic(w, i, l, address[l]);
+        in[space] |= 1u << l;
+    }
+}
+
+uint64_t sim_operand_address(const Warp *w, const Address *operand, int lane)
+{
+    if (operand->base == NOWHERE)
+        return (uint64_t)operand->offset;
+    const uint8_t *base = w->lanes + operand->base;
+    if (operand->base_bytes == 8)
+        return ((const uint64_t *)base)[lane] + (uint64_t)operand->offset;
+    return (uint32_t)(((const uint32_t *)base)[lane] + (uint32_t)operand->offset);
+}
+
+void sim_find_addresses(const Warp *w, const Instr *i, uint64_t *address)
+{
+    if (i->at.base == NOWHERE) {
+        for (int l = 0; l < LANES; l++)
+            address[l] = (uint64_t)i->at.offset;
+    } else if (i->at.base_bytes == 8) {
+        const uint64_t *base = (const uint64_t *)(w->lanes + i->at.base);
+        for (int l = 0; l < LANES; l++)
+            address[l] = base[l] + (uint64_t)i->at.offset;
+    } else {
+        const uint32_t *base = (const uint32_t *)(w->lanes + i->at.base);
+        for (int l = 0; l < LANES; l++)
+            address[l] = (uint32_t)(base[l] + (uint32_t)i->at.offset);
+    }
+}
+
+void sim_is_space(Warp *w, const Instr *i, uint32_t mask)
+{
+    const uint64_t *address = OPERAND(uint64_t, a);
+    uint32_t *d = OPERAND(uint32_t, d), result = 0;
+    const bool own = i->at.space == SHARED && !(i->flags & WITHIN_CLUSTER); // the block's own
+    for (int l = 0; l < LANES; l++)
+        result |= (uint32_t)(sim_space_at(address[l]) == (Space)i->at.space && 
+                             !(own && sim_names_block(sim_offset_of_generic(address[l])))) << l;
+    *d = (*d & ~mask) | (result & mask);
+}

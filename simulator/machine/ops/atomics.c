@@ -1,0 +1,152 @@
+// atomics.c: atomic operations and reductions in memory.
+#include "checker/check.h"
+#include "machine/ops/lanes.h"
+
+#include <string.h>
+
+static double atomic_real(int op, double old, double value)
+{
+    switch (op) {
+    case ATOMIC_ADD: return old + value;
+    case ATOMIC_MIN: return value < old || old != old ? value : old;
+    default: return value > old || old != old ? value : old;
+    }
+}
+
+static uint64_t atomic_integer(const Instr *i, uint64_t old, uint64_t value, uint64_t other)
+{
+    const int unused = 64 - 8 * i->bytes;
+    const bool with_sign = i->type == S32 || i->type == S64;
+    const bool less = with_sign ? (int64_t)(old << unused) < (int64_t)(value << unused) : old < value;
+    switch (i->op) {
+    case ATOMIC_ADD: return old + value;
+    case ATOMIC_MIN: return less ? old : value;
+    case ATOMIC_MAX: return less ? value : old;
+    case ATOMIC_INC: return old >= value ? 0 : old + 1;
+    case ATOMIC_DEC: return old == 0 || old > value ? value : old - 1;
+    case ATOMIC_AND: return old & value;
+    case ATOMIC_OR: return old | value;
+    case ATOMIC_XOR: return old ^ value;
+    case ATOMIC_EXCH: return value;
+    default: return old == value ? other : old;
+    }
+}
+
+// The sum of two floats; with flush, subnormal numbers are zero, among them the sum.
+static uint32_t atomic_sum(uint32_t a_bits, uint32_t b_bits, bool flush)
+{
+    enum { EXPONENT = 0x7f800000 };
+    const uint32_t sign = 0x80000000;
+    uint32_t bits[] = {flush && !(a_bits & EXPONENT) ? a_bits & sign : a_bits,
+                       flush && !(b_bits & EXPONENT) ? b_bits & sign : b_bits};
+    float values[2];
+    memcpy(values, bits, sizeof values);
+    const float sum = values[0] + values[1];
+    memcpy(bits, &sum, sizeof sum);
+    return flush && !(bits[0] & EXPONENT) ? bits[0] & sign : bits[0];
+}
+
+// One or two numbers of half precision, or of bf16.
+static uint64_t atomic_halves(const Instr *i, uint64_t old, uint64_t value)
+{
+    const bool brain = i->type == BF16 || i->type == BF16X2;
+    uint64_t result = 0;
+    for (int k = 0; k < i->bytes / 2; k++) {
+        const double a = sim_half_value((uint16_t)(old >> (16 * k)), brain),
+                     b = sim_half_value((uint16_t)(value >> (16 * k)), brain);
+        const double number = atomic_real(i->op, a, b);
+        result |= (uint64_t)(brain ? sim_brain_from_double : sim_half_from_double)(number, ROUND_NEAREST) << (16 * k);
+    }
+    return result;
+}
+
+static uint64_t atomic_result(const Instr *i, uint64_t old, uint64_t value, uint64_t other, bool shared)
+{
+    const bool moves = i->op == ATOMIC_EXCH || i->op == ATOMIC_CAS;
+    if (i->type == F32 && i->op == ATOMIC_ADD)
+        return atomic_sum((uint32_t)old, (uint32_t)value, !shared);
+    if (i->type == F32 && !moves) {
+        float a, b;
+        memcpy(&a, &old, sizeof a);
+        memcpy(&b, &value, sizeof b);
+        const float result = (float)atomic_real(i->op, a, b);
+        uint32_t bits;
+        memcpy(&bits, &result, sizeof bits);
+        return bits;
+    }
+    if (i->type == F64 && !moves) {
+        double a, b;
+        memcpy(&a, &old, sizeof a);
+        memcpy(&b, &value, sizeof b);
+        const double sum = atomic_real(i->op, a, b);
+        memcpy(&old, &sum, sizeof sum);
+        return old;
+    }
+    if (!moves && (i->type == F16 || i->type == F16X2 || i->type == BF16 || i->type == BF16X2))
+        return atomic_halves(i, old, value);
+    return atomic_integer(i, old, value, other);
+}
+
+// A lane's elements, one after the other: each is an atomic operation of its own.
+static void update_elements(Warp *w, const Instr *i, int lane, uint8_t *at, bool shared)
+{
+    for (int k = 0; k < i->count; k++, at += i->bytes) {
+        const size_t offset = (size_t)lane * i->bytes;
+        const uint64_t value = sim_read_bytes(w->lanes + i->values[k] + offset, i->bytes);
+        const uint64_t other = sim_read_bytes(w->lanes + i->c + offset, i->bytes);
+        const uint64_t old = sim_read_bytes(at, i->bytes), result = atomic_result(i, old, value, other, shared);
+        sim_write_bytes(at, result, i->bytes);
+        w->block->watch->stirs += result != old; // who waits in a loop for that may go on
+        if (i->list[k] != NOWHERE)
+            sim_write_bytes(w->lanes + i->list[k] + offset, old, i->bytes);
+    }
+}
+
+// exch and cas of 16 bytes.
+static void exchange_wide(Warp *w, const Instr *i, int lane, uint8_t *at)
+{
+    uint64_t old[2];
+    const size_t offset = (size_t)lane * sizeof old;
+    for (int k = 0; k < 2; k++)
+        old[k] = sim_read_bytes(at + 8 * k, 8);
+    const bool exchanges = i->op == ATOMIC_EXCH || memcmp(old, w->lanes + i->values[0] + offset, sizeof old) == 0;
+    const uint64_t *next = (const uint64_t *)(w->lanes + i->c + offset);
+    w->block->watch->stirs += exchanges;
+    for (int k = 0; k < 2 && exchanges; k++)
+        sim_write_bytes(at + 8 * k, next[k], 8);
+    if (i->list[0] != NOWHERE)
+        memcpy(w->lanes + i->list[0] + offset, old, sizeof old);
+}
+
+static void update_lanes(Warp *w, const Instr *i, Access *access)
+{
+    sim_access(w, i, access);
+    if (access->has_unwritten && i->op != ATOMIC_EXCH)
+        sim_report_unwritten(w, i, access);
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        if (i->bytes == 16)
+            exchange_wide(w, i, l, access->pointer[l]);
+        else
+            update_elements(w, i, l, access->pointer[l], access->space == SHARED);
+    }
+}
+
+// One lane after the other.
+void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
+{
+    const size_t bytes = (size_t)i->bytes * i->count;
+    Access access = {
+        .kind = ACCESS_ATOMIC, .space = (Space)i->at.space, .mask = mask, .bytes = bytes, .alignment = bytes};
+    sim_find_addresses(w, i, access.address);
+    w->block->counters.atomics++;
+    if (i->at.space != GENERIC) {
+        update_lanes(w, i, &access);
+        return;
+    }
+    uint32_t in[SPACES];
+    sim_split_generic(w, i, access.address, mask, in);
+    for (access.space = GLOBAL; access.space <= LOCAL; access.space++)
+        if ((access.mask = in[access.space]))
+            update_lanes(w, i, &access);
+}

@@ -1,0 +1,278 @@
+// bulk.c: copies of whole pieces of memory by the copy engine, and the barriers in shared memory
+// (mbarrier) that tell when they have come.
+//
+// A copy is carried out when it is issued. A phase of a barrier is over when all arrivals that it
+// awaits and all bytes that were announced have come; bytes may come before they are announced.
+#include "checker/check.h"
+#include "machine/ops/lanes.h"
+
+#include <string.h>
+
+struct BulkSource { // in shared memory, from which a copy that a lane has begun may still read
+    struct BulkSource *next;
+    const Instr *copy;
+    int lane;
+    uint64_t group, address;
+    size_t bytes;
+};
+
+enum { VALID = 1, MOST_ARRIVALS = (1 << 20) - 1, MOST_BYTES = (1 << 20) - 1 };
+
+typedef struct Mbarrier { // its 8 bytes in shared memory
+    uint64_t phase : 1;   // the current one's parity
+    uint64_t pending : 20, expected : 20; // arrivals: that it still awaits, that each phase awaits
+    int64_t bytes : 21;   // announced, less those that have come
+    uint64_t state : 2;   // VALID, or anything else where mbarrier.init has not run
+} Mbarrier;
+
+_Static_assert(sizeof(Mbarrier) == 8, "an mbarrier has 8 bytes");
+
+// Where a lane's operand in brackets points.
+static uint8_t *operand_pointer(Warp *w, const Instr *i, const Address *operand, int lane, size_t bytes,
+                                size_t alignment, AccessKind kind)
+{
+    return sim_access_lane(w, i, lane, (Space)operand->space, sim_operand_address(w, operand, lane), bytes, alignment,
+                           kind);
+}
+
+// Where the lanes' mbarriers lie.
+static void find_barriers(Warp *w, const Instr *i, const Address *operand, uint32_t mask, AccessKind kind,
+                          Mbarrier *found[LANES])
+{
+    const bool generic = operand->space == GENERIC;
+    Access access = {.kind = kind, .space = SHARED, .mask = mask, .bytes = sizeof(Mbarrier),
+                     .alignment = sizeof(Mbarrier), .pattern = SCATTERED};
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        access.address[l] = sim_operand_address(w, operand, l);
+        if ((generic ? sim_space_at(access.address[l]) : operand->space) != SHARED)
+            sim_fault(w, i, l, cudaErrorIllegalAddress, "an mbarrier outside shared memory");
+        if (generic)
+            access.address[l] = sim_use_generic(w, i, l, access.address[l]);
+    }
+    sim_access(w, i, &access);
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        found[__builtin_ctz(rest)] = (Mbarrier *)access.pointer[__builtin_ctz(rest)];
+}
+
+static void require_valid(Warp *w, const Instr *i, int lane, const Mbarrier *b)
+{
+    if (b->state != VALID)
+        sim_fault(w, i, lane, cudaErrorLaunchFailure, "no mbarrier is here: mbarrier.init has not run");
+}
+
+static void find_valid_barriers(Warp *w, const Instr *i, const Address *operand, uint32_t mask, Mbarrier *found[LANES])
+{
+    find_barriers(w, i, operand, mask, ACCESS_ATOMIC, found);
+    FOR_EACH_LANE(require_valid(w, i, l, found[l]))
+}
+
+static Mbarrier *find_valid_barrier(Warp *w, const Instr *i, const Address *operand, int lane)
+{
+    Mbarrier *found[LANES];
+    find_valid_barriers(w, i, operand, 1u << lane, found);
+    return found[lane];
+}
+
+// Takes note of arrivals, and of bytes announced or (negative) come; ends the phase if they were the last.
+static void update(Warp *w, const Instr *i, int lane, Mbarrier *b, uint32_t arrivals, int64_t bytes)
+{
+    const int64_t sum = b->bytes + bytes;
+    if (arrivals > b->pending)
+        sim_fault(w, i, lane, cudaErrorLaunchFailure, "%u arrivals at an mbarrier that awaits %u more", arrivals,
+                  (unsigned)b->pending);
+    if (sum < -MOST_BYTES || sum > MOST_BYTES)
+        sim_fault(w, i, lane, cudaErrorLaunchFailure, "an mbarrier with %lld bytes announced; it can count to %d",
+                  (long long)sum, MOST_BYTES);
+    b->pending -= arrivals;
+    b->bytes = sum;
+    if (b->pending == 0 && sum == 0) {
+        b->phase ^= 1;
+        b->pending = b->expected;
+    }
+}
+
+void sim_mbarrier_init(Warp *w, const Instr *i, uint32_t mask)
+{
+    const uint32_t *count = OPERAND(uint32_t, b);
+    Mbarrier *at[LANES];
+    find_barriers(w, i, i->addresses, mask, ACCESS_WRITE, at);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        if (count[l] < 1 || count[l] > MOST_ARRIVALS)
+            sim_fault(w, i, l, cudaErrorLaunchFailure, "an mbarrier for %u arrivals; 1 to %d are possible", count[l],
+                      MOST_ARRIVALS);
+        *at[l] = (Mbarrier){.pending = count[l], .expected = count[l], .state = VALID};
+    }
+}
+
+void sim_mbarrier_inval(Warp *w, const Instr *i, uint32_t mask)
+{
+    Mbarrier *at[LANES];
+    find_barriers(w, i, i->addresses, mask, ACCESS_ATOMIC, at);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) { // of two lanes at one place the second finds none
+        const int l = __builtin_ctz(rest);
+        require_valid(w, i, l, at[l]);
+        *at[l] = (Mbarrier){.state = 0};
+    }
+}
+
+// The lanes whose mbarrier is that of the first of them.
+static uint32_t lanes_at_first(uint32_t mask, Mbarrier *const at[LANES])
+{
+    uint32_t same = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        if (at[__builtin_ctz(rest)] == at[__builtin_ctz(mask)])
+            same |= rest & -rest;
+    return same;
+}
+
+// arrive, expect_tx and both together: b arrivals, c bytes; d becomes the barrier as it was before. Those who arrive
+// and drop out are not awaited in later phases.
+void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
+{
+    const uint32_t *arrivals = OPERAND(uint32_t, b), *bytes = OPERAND(uint32_t, c);
+    Mbarrier *at[LANES];
+    find_valid_barriers(w, i, i->addresses, mask, at);
+    for (uint32_t rest = w->block->check ? mask : 0, same; rest; rest &= ~same) {
+        same = lanes_at_first(rest, at);
+        if (arrivals[__builtin_ctz(rest)]) // what they did is known to those who wait
+            sim_arrive_at_log(w, same, (uint64_t)(uintptr_t)at[__builtin_ctz(rest)]);
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const Mbarrier before = *at[l];
+        if (i->flags & DROPS)
+            at[l]->expected -= arrivals[l] < at[l]->expected ? arrivals[l] : at[l]->expected;
+        update(w, i, l, at[l], arrivals[l], bytes[l]);
+        if (i->d != NOWHERE)
+            OPERAND(Mbarrier, d)[l] = before;
+    }
+}
+
+// cp.async.mbarrier.arrive: b arrivals when the lanes' copies have come, which is now at the latest.
+void sim_arrive_after_copies(Warp *w, const Instr *i, uint32_t mask)
+{
+    Mbarrier *at[LANES];
+    sim_await_all_copies(w, i, mask);
+    if (w->block->check) {
+        find_valid_barriers(w, i, i->addresses, mask, at);
+        FOR_EACH_LANE(sim_order_copy(w, l, (uint64_t)(uintptr_t)at[l]))
+    }
+    sim_mbarrier_arrive(w, i, mask);
+}
+
+// test_wait and try_wait: is a phase over? b is its parity, or what an arrival in it gave: the lowest bit tells.
+void sim_mbarrier_test(Warp *w, const Instr *i, uint32_t mask)
+{
+    uint32_t *d = OPERAND(uint32_t, d), over = 0;
+    Mbarrier *at[LANES];
+    find_valid_barriers(w, i, i->addresses, mask, at);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const uint8_t asked = *(w->lanes + i->b + (size_t)l * i->bytes) & 1;
+        over |= (uint32_t)(at[l]->phase != asked) << l;
+    }
+    for (uint32_t rest = w->block->check ? over : 0, same; rest; rest &= ~same) {
+        same = lanes_at_first(rest, at);
+        sim_acquire_log(w, same, (uint64_t)(uintptr_t)at[__builtin_ctz(rest)]);
+    }
+    *d = (*d & ~mask) | over;
+    w->yields = over != mask;
+    w->awaited.expected = 0;
+    if (w->yields) {
+        const Mbarrier *b = at[__builtin_ctz(mask & ~over)];
+        w->awaited.missing = b->pending;
+        w->awaited.expected = b->expected;
+        w->awaited.bytes = b->bytes;
+    }
+}
+
+// In pieces of 8 bytes: device memory is read and written with relaxed atomic accesses, as in lanes.h.
+static void copy(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    for (size_t k = 0; k < bytes; k += 8)
+        __atomic_store_n((uint64_t *)(to + k), __atomic_load_n((const uint64_t *)(from + k), __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
+}
+
+void sim_drop_sources(Warp *w)
+{
+    memset(w->bulk_groups, 0, sizeof w->bulk_groups);
+    while (w->sources) {
+        struct BulkSource *source = w->sources;
+        w->sources = source->next;
+        source->next = w->block->free_sources;
+        w->block->free_sources = source;
+    }
+}
+
+static void add_source(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes)
+{
+    Block *b = w->block;
+    struct BulkSource *source = b->free_sources;
+    if (source)
+        b->free_sources = source->next;
+    else
+        source = sim_allocate(&b->arena, sizeof *source);
+    *source = (struct BulkSource){w->sources, i, lane, w->bulk_groups[lane], address, bytes};
+    w->sources = source;
+}
+
+void sim_commit_bulk(Warp *w, const Instr *i, uint32_t mask)
+{
+    (void)i;
+    FOR_EACH_LANE(w->bulk_groups[l]++)
+}
+
+// A source has been read. Of what it shares with later ones of its lane, these go on reading.
+static void end_source(Warp *w, const Instr *i, const struct BulkSource *source)
+{
+    sim_access_lane(w, i, source->lane, SHARED, source->address, source->bytes, 1, ACCESS_READ);
+    for (const struct BulkSource *s = w->sources; s; s = s->next)
+        if (s->lane == source->lane && s->group > source->group && s->address < source->address + source->bytes &&
+            source->address < s->address + s->bytes)
+            sim_access_lane(w, s->copy, s->lane, SHARED, s->address, s->bytes, 1, ACCESS_ASYNC_READ);
+}
+
+// All sources of the lanes have been read, but those of the last groups and what is in none yet.
+void sim_await_bulk(Warp *w, const Instr *i, uint32_t mask)
+{
+    for (struct BulkSource **link = &w->sources; *link;) {
+        struct BulkSource *source = *link;
+        if (!(mask >> source->lane & 1) || source->group + i->groups >= w->bulk_groups[source->lane]) {
+            link = &source->next;
+            continue;
+        }
+        *link = source->next;
+        end_source(w, i, source);
+        source->next = w->block->free_sources;
+        w->block->free_sources = source;
+    }
+}
+
+// cp.async.bulk [addresses 0], [addresses 1], c bytes; to shared memory it tells the mbarrier at addresses 2.
+void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
+{
+    enum { UNIT = 16 };
+    const uint32_t *bytes = OPERAND(uint32_t, c);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        if (bytes[l] % UNIT)
+            sim_fault(w, i, l, cudaErrorMisalignedAddress, "%u bytes, no multiple of %d", bytes[l], UNIT);
+        uint8_t *to = operand_pointer(w, i, &i->addresses[0], l, bytes[l], UNIT, ACCESS_ASYNC_WRITE);
+        copy(to, operand_pointer(w, i, &i->addresses[1], l, bytes[l], UNIT, ACCESS_ASYNC_READ), bytes[l]);
+        const bool out = i->addresses[0].space != SHARED;
+        if (w->block->check)
+            sim_check_engine(w, i, l, sim_operand_address(w, &i->addresses[out ? 1 : 2], l),
+                             out ? bytes[l] : sizeof(Mbarrier), out);
+        if (out && w->block->check)
+            add_source(w, i, l, sim_operand_address(w, &i->addresses[1], l), bytes[l]);
+        if (out)
+            continue;
+        Mbarrier *b = find_valid_barrier(w, i, &i->addresses[2], l);
+        if (w->block->check)
+            sim_order_copy(w, l, (uint64_t)(uintptr_t)b);
+        update(w, i, l, b, 0, -(int64_t)bytes[l]);
+    }
+}

@@ -1,0 +1,479 @@
+// convert.c: cvt, between whole numbers and floating-point numbers of all sizes.
+#include "front/decode.h"
+#include "machine/ops/lanes.h"
+#include "base/numbers.h"
+
+#include <fenv.h>
+
+enum { TO_INTEGER = 1 }; // Instr.op: rounds to a whole number, also between floating-point types
+
+// ---- Half precision
+
+float sim_half_to_float(uint16_t bits)
+{
+    return float_of_half(bits);
+}
+
+double sim_half_value(uint16_t bits, bool brain)
+{
+    return brain ? float_of_brain(bits) : float_of_half(bits);
+}
+
+// A non-negative number without a fraction, rounded up or not.
+static double whole(double value, int rounding, bool negative)
+{
+    const double down = floor(value), rest = value - down;
+    switch (rounding) {
+    case ROUND_ZERO: return down;
+    case ROUND_DOWN: return down + (negative && rest > 0);
+    case ROUND_UP: return down + (!negative && rest > 0);
+    case ROUND_AWAY: return down + (rest >= 0.5);
+    default: return down + (rest > 0.5 || (rest == 0.5 && fmod(down, 2) == 1));
+    }
+}
+
+double sim_rounded(double value, int digits, int lowest, int rounding)
+{
+    if (value == 0 || !isfinite(value))
+        return value;
+    int exponent;
+    frexp(value, &exponent); // 2^(exponent-1) <= |value| < 2^exponent
+    const int unit = exponent - digits > lowest ? exponent - digits : lowest;
+    return copysign(ldexp(whole(ldexp(fabs(value), -unit), rounding, value < 0), unit), value);
+}
+
+// What a number beyond the largest becomes.
+static double overflow(double value, double largest, int rounding)
+{
+    const bool stays = rounding == ROUND_ZERO || (rounding == ROUND_DOWN && value > 0) ||
+                       (rounding == ROUND_UP && value < 0);
+    return fabs(value) > largest && !isinf(value) ? copysign(stays ? largest : INFINITY, value) : value;
+}
+
+uint16_t sim_half_from_double(double value, int rounding)
+{
+    if (rounding == ROUND_NEAREST)
+        return half_of(value);
+    if (value != value)
+        return NAN_16;
+    const uint16_t sign = signbit(value) ? 0x8000 : 0;
+    const double number = fabs(overflow(sim_rounded(value, 11, -24, rounding), 65504, rounding));
+    if (isinf(number))
+        return sign | 0x7c00;
+    if (number < 0x1p-14)
+        return sign | (uint16_t)ldexp(number, 24);
+    int exponent;
+    const double fraction = frexp(number, &exponent);
+    return sign | (uint16_t)((exponent + 14) << 10) | ((uint16_t)ldexp(fraction, 11) & 1023);
+}
+
+uint16_t sim_brain_from_double(double value, int rounding)
+{
+    if (rounding == ROUND_NEAREST)
+        return brain_of(value);
+    if (value != value)
+        return NAN_16;
+    const float number = (float)overflow(sim_rounded(value, 8, -133, rounding), 0x1.fep127, rounding);
+    return (uint16_t)(raw_bits(number) >> 16);
+}
+
+// ---- One lane
+
+typedef struct Number { // of whole numbers the value, of others the value too
+    bool is_float, is_signed;
+    uint64_t integer;
+    double real;
+} Number;
+
+static bool is_float_type(Type type)
+{
+    return type == F16 || type == BF16 || type == F32 || type == F64;
+}
+
+static bool is_signed_type(Type type)
+{
+    return type == S8 || type == S16 || type == S32 || type == S64;
+}
+
+static uint64_t sign_extended(uint64_t value, int bytes)
+{
+    const int unused = 64 - 8 * bytes;
+    return (uint64_t)((int64_t)(value << unused) >> unused);
+}
+
+static Number read_number(const uint8_t *lane, Type type, bool flush)
+{
+    Number n = {.is_float = is_float_type(type), .is_signed = is_signed_type(type)};
+    const int bytes = sim_type_bytes(type);
+    memcpy(&n.integer, lane, (size_t)bytes);
+    if (n.is_signed)
+        n.integer = sign_extended(n.integer, bytes);
+    if (type == F16) {
+        n.real = sim_half_to_float((uint16_t)n.integer);
+    } else if (type == BF16 || type == F32) {
+        const uint32_t bits = (uint32_t)(type == BF16 ? n.integer << 16 : n.integer);
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        n.real = flush && fabsf(value) < 0x1p-126f ? copysignf(0, value) : value;
+    } else if (type == F64) {
+        memcpy(&n.real, &n.integer, sizeof n.real);
+    }
+    return n;
+}
+
+static uint64_t integer_from_real(double value, Type from, Type type, int rounding)
+{
+    const int bits = 8 * sim_type_bytes(type);
+    if (value != value)
+        return bits == 64 || from == F64 ? 1ull << (bits - 1) : 0;
+    const double number = copysign(whole(fabs(value), rounding, value < 0), value);
+    if (is_signed_type(type)) {
+        const double limit = ldexp(1, bits - 1);
+        return number >= limit   ? (1ull << (bits - 1)) - 1
+               : number < -limit ? 0 - (1ull << (bits - 1))
+                                 : (uint64_t)(int64_t)number;
+    }
+    return number <= 0 ? 0 : number >= ldexp(1, bits) ? UINT64_MAX >> (64 - bits) : (uint64_t)number;
+}
+
+static uint64_t integer_from_integer(Number n, Type type, bool saturate)
+{
+    if (!saturate)
+        return n.integer;
+    const int bits = 8 * sim_type_bytes(type);
+    const bool negative = n.is_signed && (int64_t)n.integer < 0;
+    if (!is_signed_type(type))
+        return negative ? 0 : n.integer > UINT64_MAX >> (64 - bits) ? UINT64_MAX >> (64 - bits) : n.integer;
+    const uint64_t largest = (1ull << (bits - 1)) - 1;
+    if (negative)
+        return (int64_t)n.integer < -(int64_t)largest - 1 ? ~largest : n.integer;
+    return n.integer > largest ? largest : n.integer;
+}
+
+static float single_from_integer(Number n, int rounding)
+{
+    static const int MODES[] = {[ROUND_NEAREST] = FE_TONEAREST, [ROUND_ZERO] = FE_TOWARDZERO,
+                                [ROUND_DOWN] = FE_DOWNWARD, [ROUND_UP] = FE_UPWARD, [ROUND_AWAY] = FE_TONEAREST};
+    volatile uint64_t integer = n.integer;
+    fesetround(MODES[rounding]);
+    const volatile float value = n.is_signed ? (float)(int64_t)integer : (float)integer;
+    fesetround(FE_TONEAREST);
+    return value;
+}
+
+static double double_from_integer(Number n, int rounding)
+{
+    static const int MODES[] = {[ROUND_NEAREST] = FE_TONEAREST, [ROUND_ZERO] = FE_TOWARDZERO,
+                                [ROUND_DOWN] = FE_DOWNWARD, [ROUND_UP] = FE_UPWARD, [ROUND_AWAY] = FE_TONEAREST};
+    volatile uint64_t integer = n.integer;
+    fesetround(MODES[rounding]);
+    const volatile double value = n.is_signed ? (double)(int64_t)integer : (double)integer;
+    fesetround(FE_TONEAREST);
+    return value;
+}
+
+// Of all 64 bits: cut off, and the last bit set if that left something out, so that rounding it once
+// more to fewer digits is as good as rounding once.
+static double double_to_odd(Number n)
+{
+    const double value = double_from_integer(n, ROUND_ZERO);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits |= n.integer != (n.is_signed ? (uint64_t)(int64_t)value : (uint64_t)value);
+    double odd;
+    memcpy(&odd, &bits, sizeof odd);
+    return odd;
+}
+
+static float single_from_double(double value, int rounding)
+{
+    if (rounding == ROUND_NEAREST)
+        return (float)value;
+    return (float)overflow(sim_rounded(value, 24, -149, rounding), 0x1.fffffep127, rounding);
+}
+
+static uint64_t real_bits(Number n, const Instr *i)
+{
+    const Type type = (Type)i->type;
+    double value = n.is_float ? n.real : type == F64 ? double_from_integer(n, i->rounding)
+                                       : type == F32 ? single_from_integer(n, i->rounding)
+                                                     : double_to_odd(n);
+    if (i->op == TO_INTEGER && isfinite(value))
+        value = copysign(whole(fabs(value), i->rounding, value < 0), value);
+    if (i->flags & RELU && value <= 0)
+        value = 0;
+    if (i->flags & SATURATE)
+        value = value > 0 ? (value < 1 ? value : 1) : 0;
+    uint64_t bits = 0;
+    if (type == F64) {
+        memcpy(&bits, &value, sizeof value);
+    } else if (type == F32) {
+        float number = single_from_double(value, i->rounding);
+        if (i->flags & FLUSH && fabsf(number) < 0x1p-126f)
+            number = copysignf(0, number);
+        memcpy(&bits, &number, sizeof number);
+        bits = number != number ? 0x7fffffff : bits;
+    } else if (type == F16) {
+        bits = sim_half_from_double(value, i->rounding);
+    } else {
+        bits = sim_brain_from_double(value, i->rounding);
+    }
+    return bits;
+}
+
+// Registers may be wider than the types; a narrower result is extended to the register.
+static void convert(Warp *w, const Instr *i, uint32_t mask)
+{
+    const Type type = (Type)i->type;
+    const uint8_t *as = OPERAND(uint8_t, a);
+    uint8_t *ds = OPERAND(uint8_t, d);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const Number n = read_number(as + (size_t)l * i->source_bytes, (Type)i->from, i->flags & FLUSH);
+        uint64_t bits = is_float_type(type) ? real_bits(n, i)
+                        : n.is_float        ? integer_from_real(n.real, (Type)i->from, type, i->rounding)
+                                            : integer_from_integer(n, type, i->flags & SATURATE);
+        if (!is_float_type(type)) {
+            const int unused = 64 - 8 * sim_type_bytes(type);
+            bits = is_signed_type(type) ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits << unused >> unused;
+        }
+        memcpy(ds + (size_t)l * i->register_bytes, &bits, i->register_bytes);
+    }
+}
+
+// Two numbers into one register: a's in the high half.
+BINARY(half_pair, uint32_t, float, float, (uint32_t)half_of(a) << 16 | half_of(b))
+BINARY(brain_pair, uint32_t, float, float, (uint32_t)brain_of(a) << 16 | brain_of(b))
+
+static void convert_pair(Warp *w, const Instr *i, uint32_t mask)
+{
+    uint16_t (*const from_double)(double, int) = i->type == F16X2 ? sim_half_from_double : sim_brain_from_double;
+    const float *a = OPERAND(float, a), *b = OPERAND(float, b);
+    uint32_t *d = OPERAND(uint32_t, d);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const bool relu = i->flags & RELU;
+        const uint32_t high = from_double(relu && a[l] <= 0 ? 0 : a[l], i->rounding),
+                       low = from_double(relu && b[l] <= 0 ? 0 : b[l], i->rounding);
+        d[l] = high << 16 | low;
+    }
+}
+
+// ---- The frequent ones, as loops without branches
+
+UNARY(u64_from_u32, uint64_t, uint32_t, a)
+UNARY(s64_from_s32, int64_t, int32_t, a)
+UNARY(u32_from_u64, uint32_t, uint64_t, a)
+UNARY(f32_from_s32, float, int32_t, a)
+UNARY(f32_from_u32, float, uint32_t, a)
+UNARY(f32_from_s64, float, int64_t, a)
+UNARY(f32_from_u64, float, uint64_t, a)
+UNARY(f32_from_s16, float, int16_t, a)
+UNARY(f32_from_u16, float, uint16_t, a)
+UNARY(f32_from_low_s8, float, int16_t, (int8_t)a)
+UNARY(f32_from_low_u8, float, uint16_t, (uint8_t)a)
+UNARY(f64_from_s32, double, int32_t, a)
+UNARY(f64_from_u32, double, uint32_t, a)
+UNARY(f64_from_s64, double, int64_t, a)
+UNARY(f64_from_u64, double, uint64_t, a)
+UNARY(f64_from_f32, double, float, a)
+UNARY(f32_from_f64, uint32_t, double, bits_of((float)a))
+UNARY(f32_from_f16, uint32_t, uint16_t, bits_of(float_of_half(a)))
+UNARY(f32_from_bf16, uint32_t, uint16_t, bits_of(float_of_brain(a)))
+UNARY(f16_from_f32, uint16_t, float, half_of(a))
+UNARY(bf16_from_f32, uint16_t, float, brain_of(a))
+UNARY(f16_from_s32, uint16_t, int32_t, half_of(a))
+UNARY(f16_from_u32, uint16_t, uint32_t, half_of(a))
+
+// Single precision to whole numbers, and to single precision, rounded to a whole number or not.
+static inline int32_t to_s32(float whole)
+{
+    const float limit = 0x1p31f, low = whole < -limit ? -limit : whole;
+    return whole != whole ? 0 : low < limit ? (int32_t)low : INT32_MAX;
+}
+
+static inline uint32_t to_u32(float whole)
+{
+    const float limit = 0x1p32f, low = whole > 0 ? whole : 0; // a NaN, too
+    return low < limit ? (uint32_t)low : UINT32_MAX;
+}
+
+static inline float itself(float value)
+{
+    return value;
+}
+
+#define FROM_SINGLE(name, rounded, D, expression)                            \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                 \
+    {                                                                        \
+        D *d = OPERAND(D, d);                                                \
+        const float *as = OPERAND(float, a);                                 \
+        const Modifiers m = modifiers(i->flags & FLUSH, i->flags & SATURATE); \
+        FOR_EACH_LANE(const float value = rounded(operand(m, as[l])); d[l] = (D)(expression)) \
+    }
+#define TO_WHOLE(rounding, rounded)                                          \
+    FROM_SINGLE(f32_##rounding, rounded, uint32_t, result_bits(m, value))    \
+    FROM_SINGLE(s32_##rounding, rounded, int32_t, to_s32(value))             \
+    FROM_SINGLE(u32_##rounding, rounded, uint32_t, to_u32(value))
+FROM_SINGLE(f32_modified, itself, uint32_t, result_bits(m, value))
+TO_WHOLE(nearest, rintf)
+TO_WHOLE(zero, truncf)
+TO_WHOLE(down, floorf)
+TO_WHOLE(up, ceilf)
+
+static Handler *whole_from_single(const Instr *i)
+{
+    static Handler *const SINGLE[] = {[ROUND_NEAREST] = f32_nearest, [ROUND_ZERO] = f32_zero,
+                                      [ROUND_DOWN] = f32_down, [ROUND_UP] = f32_up},
+                   *const SIGNED[] = {[ROUND_NEAREST] = s32_nearest, [ROUND_ZERO] = s32_zero,
+                                      [ROUND_DOWN] = s32_down, [ROUND_UP] = s32_up},
+                   *const UNSIGNED[] = {[ROUND_NEAREST] = u32_nearest, [ROUND_ZERO] = u32_zero,
+                                        [ROUND_DOWN] = u32_down, [ROUND_UP] = u32_up};
+    return (i->type == F32 ? SINGLE : i->type == S32 ? SIGNED : UNSIGNED)[i->rounding];
+}
+
+// Whole numbers of registers of any size: `keep` are the bits of a type, `sign` is its highest one if it has a sign.
+#define WHOLE(name, D, A)                                                                                            \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                                                         \
+    {                                                                                                                \
+        D *d = OPERAND(D, d);                                                                                        \
+        const A *as = OPERAND(A, a);                                                                                 \
+        const uint64_t keep = type_bits((Type)i->from), sign = sign_bit((Type)i->from),                              \
+                       to_keep = type_bits((Type)i->type), to_sign = sign_bit((Type)i->type);                        \
+        FOR_EACH_LANE(const uint64_t value = ((as[l] & keep) ^ sign) - sign;                                         \
+                      d[l] = (D)(((value & to_keep) ^ to_sign) - to_sign))                                           \
+    }
+static uint64_t type_bits(Type type)
+{
+    return UINT64_MAX >> (64 - 8 * sim_type_bytes(type));
+}
+
+static uint64_t sign_bit(Type type)
+{
+    return is_signed_type(type) ? 1ull << (8 * sim_type_bytes(type) - 1) : 0;
+}
+
+WHOLE(whole_2_2, uint16_t, uint16_t)
+WHOLE(whole_2_4, uint16_t, uint32_t)
+WHOLE(whole_2_8, uint16_t, uint64_t)
+WHOLE(whole_4_2, uint32_t, uint16_t)
+WHOLE(whole_4_4, uint32_t, uint32_t)
+WHOLE(whole_4_8, uint32_t, uint64_t)
+WHOLE(whole_8_2, uint64_t, uint16_t)
+WHOLE(whole_8_4, uint64_t, uint32_t)
+WHOLE(whole_8_8, uint64_t, uint64_t)
+
+static Handler *whole_from_whole(const Instr *i)
+{
+    switch (i->register_bytes << 8 | i->source_bytes) {
+    case 2 << 8 | 2: return whole_2_2;
+    case 2 << 8 | 4: return whole_2_4;
+    case 2 << 8 | 8: return whole_2_8;
+    case 4 << 8 | 2: return whole_4_2;
+    case 4 << 8 | 4: return whole_4_4;
+    case 4 << 8 | 8: return whole_4_8;
+    case 8 << 8 | 2: return whole_8_2;
+    case 8 << 8 | 4: return whole_8_4;
+    case 8 << 8 | 8: return whole_8_8;
+    default: return NULL;
+    }
+}
+
+// To nearest, or exact, between registers of the types' own sizes.
+static Handler *frequent(const Instr *i)
+{
+    switch (i->type << 8 | i->from) {
+    case U64 << 8 | U32: case S64 << 8 | U32: return u64_from_u32;
+    case S64 << 8 | S32: case U64 << 8 | S32: return s64_from_s32;
+    case U32 << 8 | U64: case U32 << 8 | S64: case S32 << 8 | S64: case S32 << 8 | U64: return u32_from_u64;
+    case F32 << 8 | S16: return f32_from_s16;
+    case F32 << 8 | U16: return f32_from_u16;
+    case F32 << 8 | S32: return f32_from_s32;
+    case F32 << 8 | U32: return f32_from_u32;
+    case F32 << 8 | S64: return f32_from_s64;
+    case F32 << 8 | U64: return f32_from_u64;
+    case F64 << 8 | S32: return f64_from_s32;
+    case F64 << 8 | U32: return f64_from_u32;
+    case F64 << 8 | S64: return f64_from_s64;
+    case F64 << 8 | U64: return f64_from_u64;
+    case F64 << 8 | F32: return f64_from_f32;
+    case F32 << 8 | F64: return f32_from_f64;
+    case F32 << 8 | F16: return f32_from_f16;
+    case F32 << 8 | BF16: return f32_from_bf16;
+    case F16 << 8 | F32: return f16_from_f32;
+    case BF16 << 8 | F32: return bf16_from_f32;
+    case F16 << 8 | S32: return f16_from_s32;
+    case F16 << 8 | U32: return f16_from_u32;
+    default: return NULL;
+    }
+}
+
+static Handler *handler_of(const Instr *i)
+{
+    const Type type = (Type)i->type, from = (Type)i->from;
+    const bool own_size = i->register_bytes == sim_type_bytes(type),
+               own_source = i->source_bytes == sim_type_bytes(from);
+    const bool plain = i->flags == 0 && i->op == 0 && i->rounding == ROUND_NEAREST;
+    Handler *found = NULL;
+    if (plain && own_size && own_source)
+        found = frequent(i);
+    else if (plain && own_size && type == F32 && i->source_bytes == 2 && (from == S8 || from == U8))
+        found = from == S8 ? f32_from_low_s8 : f32_from_low_u8;
+    else if (from == F32 && own_size && own_source && type == F32)
+        found = i->op == TO_INTEGER ? whole_from_single(i) : i->rounding == ROUND_NEAREST ? f32_modified : NULL;
+    else if (from == F32 && own_size && own_source && (type == S32 || type == U32))
+        found = whole_from_single(i);
+    if (!found && plain && !is_float_type(type) && !is_float_type(from))
+        found = whole_from_whole(i);
+    return found ? found : convert;
+}
+
+// ---- Decoding
+
+// The rounding, of a conversion to a whole number too.
+static void read_modifiers(const Opcode *o, Instr *i)
+{
+    static const char *const NAMES[] = {"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"};
+    static const uint8_t ROUNDING[] = {ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP,
+                                       ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_NEAREST};
+    const int found = sim_part_among(o, NAMES, 8);
+    i->rounding = ROUNDING[found];
+    i->op = found >= 4 && found < 8 ? TO_INTEGER : 0;
+    i->flags = (uint8_t)((sim_has_part(o, "ftz") ? FLUSH : 0) | (sim_has_part(o, "sat") ? SATURATE : 0) |
+                         (sim_has_part(o, "relu") ? RELU : 0));
+    i->type = (uint8_t)sim_type_named(o->parts[o->count - 2]);
+    i->from = (uint8_t)o->type;
+}
+
+// cvt.to.from: registers may be wider than the types.
+static bool decode_convert(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    if (s->count != 2 || s->operands[0].kind != IS_REGISTER)
+        return false;
+    const Operand *to = &s->operands[0], *from = &s->operands[1];
+    const bool constant = from->kind != IS_REGISTER;
+    read_modifiers(o, i);
+    i->register_bytes = (uint8_t)sim_type_bytes(to->reg->type);
+    i->source_bytes = (uint8_t)sim_type_bytes(constant ? o->type : from->reg->type);
+    i->d = sim_destination(to, sim_letter_of_bytes(i->register_bytes));
+    i->a = sim_source(d, from, constant ? sim_letter_of_type(o->type) : sim_letter_of_bytes(i->source_bytes));
+    i->run = handler_of(i);
+    return i->d != NOWHERE && i->a != NOWHERE && i->source_bytes >= sim_type_bytes(o->type) && i->register_bytes <= 8 &&
+           i->register_bytes >= sim_type_bytes((Type)i->type);
+}
+
+static bool decode_convert_pair(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    read_modifiers(o, i);
+    if (i->rounding == ROUND_NEAREST && !i->flags)
+        i->run = i->type == F16X2 ? half_pair : brain_pair;
+    return sim_plain_operands(d, s, o, i, "iff");
+}
+
+static const Instruction ROWS[] = {
+    {"cvt {ROUNDING|WHOLE} {ftz} {sat} NUMBER NUMBER", .decode = decode_convert},
+    {"cvt rn|rz relu f16|bf16 f32", .decode = decode_convert},
+    {"cvt rn|rz {relu} f16x2|bf16x2 f32", .decode = decode_convert_pair, .run = convert_pair},
+};
+
+INSTRUCTION_LIST(sim_convert_instructions, "Conversions", ROWS)

@@ -1,0 +1,156 @@
+// decode_async.c: copies that go on by themselves, and the barriers that tell when they have come, are decoded.
+#include "front/decode.h"
+#include "machine/block.h"
+
+#include <string.h>
+
+// ---- mbarrier
+
+// The operands behind the address, at `first`, of a statement that may leave some out.
+static bool more_operands(Decoder *d, const Statement *s, int first, const char *letters, int required,
+                          uint32_t *places)
+{
+    const int given = s->count - first - 1, most = (int)strlen(letters);
+    if (given < required || given > most)
+        return false;
+    for (int k = 0; k < given; k++)
+        if ((places[k] = sim_source(d, &s->operands[first + 1 + k], letters[k])) == NOWHERE)
+            return false;
+    return true;
+}
+
+static bool barrier_address(Decoder *d, const Operand *o, const Opcode *opcode, Instr *i)
+{
+    static const char *const SHARED_NAMES[] = {"shared", "shared::cta"};
+    Address *address = sim_allocate(d->arena, sizeof *address);
+    i->addresses = address;
+    return sim_decode_address(d, o, sim_part_among(opcode, SHARED_NAMES, 2) < 2 ? SHARED : GENERIC, address);
+}
+
+// mbarrier.init [address], count and mbarrier.inval [address]
+static bool decode_mbarrier(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    const int required = i->run == sim_mbarrier_init ? 1 : 0;
+    return more_operands(d, s, 0, required ? "i" : "", required, &i->b) && barrier_address(d, &s->operands[0], o, i);
+}
+
+// mbarrier.arrive.b64 state, [address]{, count}; with expect_tx the operand is a number of bytes; expect_tx alone
+// has no state.
+static bool decode_arrive(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    const bool expects = sim_has_part(o, "expect_tx"), drops = sim_has_part(o, "arrive_drop"),
+               arrives = drops || sim_has_part(o, "arrive");
+    const int first = arrives ? 1 : 0;
+    uint32_t number = NOWHERE;
+    if (!more_operands(d, s, first, "i", expects, &number))
+        return false;
+    const bool sink = s->operands[0].kind == IS_SINK;
+    i->d = arrives && !sink ? sim_destination(&s->operands[0], 'l') : NOWHERE;
+    i->b = expects || number == NOWHERE ? sim_constant(d, 4, arrives) : number;
+    i->c = expects ? number : sim_constant(d, 4, 0);
+    i->flags = drops ? DROPS : 0;
+    return (!arrives || sink || i->d != NOWHERE) && barrier_address(d, &s->operands[first], o, i);
+}
+
+// mbarrier.test_wait.b64 over, [address], state; with parity, its parity; try_wait may have a time, which is not
+// needed.
+static bool decode_test(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    const bool parity = sim_has_part(o, "parity"), may_wait = sim_has_part(o, "try_wait");
+    uint32_t places[2] = {NOWHERE, NOWHERE};
+    if (!more_operands(d, s, 1, parity ? (may_wait ? "ii" : "i") : may_wait ? "li" : "l", 1, places))
+        return false;
+    i->control = PHASE_TEST;
+    i->d = sim_destination(&s->operands[0], 'p');
+    i->b = places[0];
+    i->bytes = parity ? 4 : 8;
+    return i->d != NOWHERE && barrier_address(d, &s->operands[1], o, i);
+}
+
+// ---- Copies
+
+// cp.async.ca.shared.global [to], [from], bytes{, bytes that are read}
+static bool decode_async_copy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    (void)o;
+    if (s->count < 3 || s->count > 4 || s->operands[2].kind != IS_INTEGER)
+        return false;
+    const int64_t bytes = s->operands[2].integer;
+    if (bytes != 4 && bytes != 8 && bytes != 16)
+        return false;
+    Address *addresses = sim_allocate(d->arena, 2 * sizeof *addresses);
+    i->addresses = addresses;
+    i->bytes = (uint8_t)bytes;
+    i->count = 1;
+    i->c = s->count == 4 ? sim_source(d, &s->operands[3], 'i') : sim_constant(d, 4, (uint64_t)bytes);
+    return i->c != NOWHERE && sim_decode_address(d, &s->operands[0], SHARED, &addresses[0]) &&
+           sim_decode_address(d, &s->operands[1], GLOBAL, &addresses[1]);
+}
+
+// cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes, [mbarrier]{, policy} and
+// cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes{, policy}. They are done at once: waiting for
+// them tells the checker only that the source may be written again. A block is a cluster.
+static bool decode_bulk_copy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    const bool load = sim_has_part(o, "mbarrier::complete_tx::bytes");
+    const int policy = sim_has_part(o, "L2::cache_hint");
+    if (s->count != 3 + load + policy || (policy && sim_source(d, &s->operands[s->count - 1], 'l') == NOWHERE))
+        return false;
+    Address *addresses = sim_allocate(d->arena, 3 * sizeof *addresses);
+    i->addresses = addresses;
+    d->module->uses_copy_engine = true;
+    i->c = sim_source(d, &s->operands[2], 'i');
+    return i->c != NOWHERE && sim_decode_address(d, &s->operands[0], load ? SHARED : GLOBAL, &addresses[0]) &&
+           sim_decode_address(d, &s->operands[1], load ? GLOBAL : SHARED, &addresses[1]) &&
+           (!load || sim_decode_address(d, &s->operands[3], SHARED, &addresses[2]));
+}
+
+// cp.async.mbarrier.arrive{.noinc} [address]. Without noinc the barrier awaits one arrival more, which is this one.
+static bool decode_arrival_after_copies(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    i->b = sim_constant(d, 4, sim_has_part(o, "noinc"));
+    i->c = sim_constant(d, 4, 0);
+    return s->count == 1 && barrier_address(d, &s->operands[0], o, i);
+}
+
+// cp.async.wait_group n and cp.async.bulk.wait_group n
+static bool decode_await_copies(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    (void)d, (void)o;
+    const Operand *groups = &s->operands[0];
+    if (s->count != 1 || groups->kind != IS_INTEGER || groups->integer < 0 || groups->integer > UINT32_MAX)
+        return false;
+    i->groups = (uint32_t)groups->integer;
+    return true;
+}
+
+static bool decode_nothing(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    (void)d, (void)o, (void)i;
+    return s->count == 0;
+}
+
+static const Instruction ROWS[] = {
+    {"mbarrier init {SHARED} b64", .decode = decode_mbarrier, .run = sim_mbarrier_init},
+    {"mbarrier inval {SHARED} b64", .decode = decode_mbarrier, .run = sim_mbarrier_inval},
+    {"mbarrier arrive|arrive_drop {expect_tx|noComplete} {release|relaxed} {cta|cluster} {SHARED} b64",
+     .decode = decode_arrive, .run = sim_mbarrier_arrive},
+    {"mbarrier expect_tx {relaxed} {cta|cluster} {SHARED} b64", .decode = decode_arrive, .run = sim_mbarrier_arrive},
+    {"mbarrier test_wait|try_wait {parity} {acquire|relaxed} {cta|cluster} {SHARED} b64", .decode = decode_test,
+     .run = sim_mbarrier_test},
+    {"cp async ca|cg {SHARED} global {EVICT} {PREFETCH}", .decode = decode_async_copy, .run = sim_copy_async},
+    {"cp async mbarrier arrive {noinc} {SHARED} b64", .decode = decode_arrival_after_copies,
+     .run = sim_arrive_after_copies},
+    {"cp async commit_group", .operands = "", .run = sim_commit_copies},
+    {"cp async wait_group", .decode = decode_await_copies, .run = sim_await_copies},
+    {"cp async wait_all", .operands = "", .run = sim_await_all_copies},
+    {"cp async bulk shared::cluster|shared::cta global mbarrier::complete_tx::bytes {L2::cache_hint}",
+     .decode = decode_bulk_copy, .run = sim_copy_bulk},
+    {"cp async bulk global shared::cta bulk_group {L2::cache_hint}", .decode = decode_bulk_copy,
+     .run = sim_copy_bulk},
+    {"cp async bulk commit_group", .decode = decode_nothing, .run = sim_commit_bulk},
+    {"cp async bulk wait_group {read}", .decode = decode_await_copies, .run = sim_await_bulk},
+    {"griddepcontrol wait|launch_dependents", .decode = decode_nothing}, // kernels run one after the other
+};
+
+INSTRUCTION_LIST(sim_async_instructions, "Asynchronous copies and their barriers", ROWS)

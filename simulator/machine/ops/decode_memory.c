@@ -1,0 +1,211 @@
+// decode_memory.c: loads, stores, atomic operations and fences are decoded.
+#include "front/decode.h"
+#include "machine/block.h"
+
+#include <string.h>
+
+static Space space_of(const Opcode *o)
+{
+    static const char *const NAMES[] = {"global", "shared", "shared::cta", "shared::cluster", "local", "const",
+                                        "param", "param::entry", "param::func"};
+    static const Space SPACES[] = {GLOBAL, SHARED, SHARED, SHARED, LOCAL, CONST, PARAM, PARAM, PARAM, GENERIC};
+    return SPACES[sim_part_among(o, NAMES, (int)(sizeof NAMES / sizeof *NAMES))];
+}
+
+// Whether the instruction reaches the shared memory of other blocks: WITHIN_CLUSTER, or 0.
+static uint16_t reach_of(const Opcode *o)
+{
+    return sim_has_part(o, "shared::cluster") || space_of(o) == GENERIC ? WITHIN_CLUSTER : 0;
+}
+
+// How an access is ordered among others, and for which threads; `usual` where the opcode says nothing.
+static void decode_semantics(const Opcode *o, Instr *i, Semantics usual)
+{
+    static const char *const ORDERS[] = {"volatile", "acquire", "release", "acq_rel", "relaxed"};
+    static const char *const SCOPES[] = {"cta", "cluster", "gpu", "sys"};
+    const Semantics semantics[] = {VOLATILE, ACQUIRE, RELEASE, ACQUIRE_RELEASE, RELAXED, usual};
+    i->semantics = (uint8_t)semantics[sim_part_among(o, ORDERS, 5)];
+    const uint8_t scopes[] = {BLOCK_SCOPE, CLUSTER_SCOPE, DEVICE_SCOPE, SYSTEM_SCOPE,
+                            i->semantics == VOLATILE ? SYSTEM_SCOPE : DEVICE_SCOPE};
+    i->scope = i->semantics == WEAK ? NO_SCOPE : scopes[sim_part_among(o, SCOPES, 4)];
+}
+
+// ---- Loads and stores
+
+static int elements_of(const Opcode *o)
+{
+    static const char *const NAMES[] = {"v2", "v4", "v8"};
+    static const int COUNTS[] = {2, 4, 8, 1};
+    return COUNTS[sim_part_among(o, NAMES, 3)];
+}
+
+// The registers and constants that are loaded or stored. Registers may be wider than the elements in memory (not
+// those of 128 bits), but all are alike, and constants get places as wide.
+static bool access_elements(Decoder *d, const Operand *elements, bool load, Instr *i)
+{
+    i->list = sim_allocate(d->arena, (size_t)i->count * sizeof *i->list);
+    i->register_bytes = i->bytes;
+    for (int k = i->count - 1; k >= 0; k--)
+        if (elements[k].kind == IS_REGISTER)
+            i->register_bytes = (uint8_t)sim_type_bytes(elements[k].reg->type);
+    const char letter =
+        i->register_bytes == i->bytes ? sim_letter_of_type((Type)i->type) : sim_letter_of_bytes(i->register_bytes);
+    for (int k = 0; k < i->count; k++) {
+        const bool sink = load && elements[k].kind == IS_SINK;
+        i->list[k] = sink   ? NOWHERE
+                     : load ? sim_destination(&elements[k], letter)
+                            : sim_source(d, &elements[k], letter);
+        if (i->list[k] == NOWHERE && !sink)
+            return false;
+    }
+    return i->register_bytes >= i->bytes && (i->register_bytes < 16 || i->bytes == 16);
+}
+
+// Parameters: a kernel's are the same for all lanes, a function's lie in its frame.
+static bool decode_parameter(const Decoder *d, const Variable *v, bool load, Instr *i)
+{
+    const bool kernels = d->function->entry && v->address < d->function->kernel_param_bytes;
+    i->run = kernels ? sim_load_kernel_param : load ? sim_load_argument : sim_store_argument;
+    return load || !kernels;
+}
+
+static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    const bool load = i->run == sim_load;
+    if (s->count != 2)
+        return false;
+    const Operand *address = &s->operands[load ? 1 : 0], *value = &s->operands[load ? 0 : 1];
+    const Variable *v = address->kind == IS_SYMBOL ? address->variable : NULL;
+    const bool vector = value->kind == IS_VECTOR;
+    i->bytes = (uint8_t)sim_type_bytes(o->type);
+    i->count = (uint8_t)elements_of(o);
+    decode_semantics(o, i, WEAK);
+    i->flags = o->type == S8 || o->type == S16 || o->type == S32 ? SIGNED_VALUE : 0;
+    i->flags |= reach_of(o) | (sim_has_part(o, "nc") ? READ_ONLY : 0);
+    if (i->count != (vector ? value->count : 1) || i->count * i->bytes > 32 ||
+        !sim_decode_address(d, address, space_of(o), &i->at) ||
+        !access_elements(d, vector ? value->elements : value, load, i))
+        return false;
+    if (v && v->space == PARAM)
+        return decode_parameter(d, v, load, i);
+    if ((i->at.space == GLOBAL || i->at.space == GENERIC) && i->semantics != WEAK) {
+        i->flags |= ASKS_OTHERS;
+        sim_ask_for(d, IN_TURN);
+    }
+    return i->at.space != PARAM || address->kind == IS_REGISTER;
+}
+
+// ---- Atomic operations
+
+// The places of what an atomic operation takes or gives, one or a vector of them; where nothing is taken, NOWHERE.
+static uint32_t *atomic_elements(Decoder *d, const Operand *o, const Instr *i, bool written)
+{
+    const char letter = sim_letter_of_type((Type)i->type);
+    const bool vector = o && o->kind == IS_VECTOR;
+    uint32_t *places = sim_allocate(d->arena, (size_t)i->count * sizeof *places);
+    if (vector ? o->count != i->count : o && i->count > 1 && o->kind != IS_SINK)
+        return NULL;
+    for (int k = 0; k < i->count; k++) {
+        const Operand *element = vector ? &o->elements[k] : o;
+        const bool nothing = !element || (written && element->kind == IS_SINK);
+        places[k] = nothing ? NOWHERE : written ? sim_destination(element, letter) : sim_source(d, element, letter);
+        if (places[k] == NOWHERE && !nothing)
+            return NULL;
+    }
+    return places;
+}
+
+// atom.add.u32 d, [address], b; red has no d; of cas, b is compared and c put there.
+static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    static const char *const OPERATIONS[] = // in the order of ATOMIC_ADD and so on
+        {"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"};
+    const bool returns = sim_slice_is(o->parts[0], "atom");
+    const Operand *address = &s->operands[returns ? 1 : 0];
+    i->op = (uint8_t)sim_part_among(o, OPERATIONS, 10);
+    if (s->count != (returns ? 1 : 0) + (i->op == ATOMIC_CAS ? 3 : 2))
+        return false;
+    i->bytes = (uint8_t)sim_type_bytes(o->type);
+    i->count = (uint8_t)elements_of(o);
+    decode_semantics(o, i, RELAXED);
+    i->flags |= reach_of(o);
+    i->values = atomic_elements(d, address + 1, i, false);
+    i->list = atomic_elements(d, returns ? &s->operands[0] : NULL, i, true);
+    if (!i->values || !i->list || i->count * i->bytes > 16 || !sim_decode_address(d, address, space_of(o), &i->at))
+        return false;
+    i->c = i->op == ATOMIC_CAS ? sim_source(d, address + 2, sim_letter_of_type(o->type)) : i->values[0];
+    if (i->at.space != SHARED)
+        sim_ask_for(d, IN_TURN);
+    return i->c != NOWHERE;
+}
+
+// ---- Others
+
+static bool decode_isspacep(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    i->at.space = (uint8_t)space_of(o);
+    i->flags |= reach_of(o);
+    return sim_plain_operands(d, s, o, i, "pl");
+}
+
+// mapa d, address, rank; getctarank d, address
+static bool decode_cluster_address(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    i->at.space = (uint8_t)space_of(o);
+    i->bytes = (uint8_t)sim_type_bytes(o->type);
+    return sim_plain_operands(d, s, o, i, i->run == sim_map_address ? "tti" : "it");
+}
+
+// A block's accesses, and those of the copy engine for it, are done in the order in which they are issued, so that a
+// fence is there for the checker only; one that is wider than the block tells that blocks talk to each other.
+static bool decode_fence(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    static const char *const WITHIN[] = {"cta", "mbarrier_init", "proxy"};
+    const bool wide = sim_part_among(o, WITHIN, 3) == 3;
+    i->scope = wide ? DEVICE_SCOPE : BLOCK_SCOPE;
+    if (wide)
+        sim_ask_for(d, IN_TURN);
+    return s->count == 0;
+}
+
+static bool decode_hint(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    (void)o;
+    return s->count == 1 && sim_decode_address(d, &s->operands[0], GENERIC, &i->at);
+}
+
+#define ORDERED "{relaxed|acquire|release|acq_rel} {SCOPE} {global|shared|shared::cta|shared::cluster}"
+#define ORDERED_GLOBAL "{relaxed|acquire|release|acq_rel} {SCOPE} {global}"
+#define ATOMIC(name)                                                         \
+    {name " " ORDERED " add s32|u32|u64|s64|f32|f64", .decode = decode_atomic, .run = sim_atomic}, \
+    {name " " ORDERED " add noftz f16|f16x2|bf16|bf16x2", .decode = decode_atomic, .run = sim_atomic}, \
+    {name " " ORDERED " min|max s32|u32|s64|u64", .decode = decode_atomic, .run = sim_atomic}, \
+    {name " " ORDERED " inc|dec u32", .decode = decode_atomic, .run = sim_atomic}, \
+    {name " " ORDERED " LOGIC b32|b64", .decode = decode_atomic, .run = sim_atomic}, \
+    {name " " ORDERED_GLOBAL " add v2|v4 f32", .decode = decode_atomic, .run = sim_atomic}, \
+    {name " " ORDERED_GLOBAL " add|min|max noftz v2|v4|v8 f16|bf16", .decode = decode_atomic, .run = sim_atomic}, \
+    {name " " ORDERED_GLOBAL " add|min|max noftz v2|v4 f16x2|bf16x2", .decode = decode_atomic, .run = sim_atomic}
+
+static const Instruction ROWS[] = {
+    {"ld {weak|volatile|relaxed|acquire} {SCOPE} {SPACE} {nc} {unified} {CACHE} {EVICT} {PREFETCH} {VECTOR} DATA",
+     .decode = decode_access, .run = sim_load},
+    {"ldu {global} {VECTOR} DATA", .decode = decode_access, .run = sim_load},
+    {"st {weak|volatile|relaxed|release} {SCOPE} {SPACE} {CACHE} {EVICT} {VECTOR} DATA",
+     .decode = decode_access, .run = sim_store},
+    ATOMIC("atom"),
+    {"atom " ORDERED " exch|cas b32|b64|b128", .decode = decode_atomic, .run = sim_atomic},
+    {"atom " ORDERED " cas b16", .decode = decode_atomic, .run = sim_atomic},
+    ATOMIC("red"),
+    {"isspacep global|shared|shared::cta|shared::cluster|local|const|param|param::entry", .decode = decode_isspacep,
+     .run = sim_is_space},
+    {"mapa {shared::cluster} u32|u64", .decode = decode_cluster_address, .run = sim_map_address},
+    {"getctarank {shared::cluster} u32|u64", .decode = decode_cluster_address, .run = sim_rank_of_address},
+    {"membar cta|gl|sys", .decode = decode_fence, .run = sim_fence},
+    {"fence {sc|acq_rel|acquire|release} SCOPE", .decode = decode_fence, .run = sim_fence},
+    {"fence mbarrier_init release cluster", .decode = decode_fence, .run = sim_fence_inits},
+    {"fence proxy async {global|shared::cta|shared::cluster}", .decode = decode_fence, .run = sim_fence_proxy},
+    {"prefetch {global|local} L1|L2|L2::evict_last|L2::evict_normal", .decode = decode_hint},
+    {"prefetchu L1", .decode = decode_hint},
+};
+
+INSTRUCTION_LIST(sim_memory_instructions, "Memory", ROWS)

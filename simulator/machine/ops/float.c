@@ -1,0 +1,517 @@
+// float.c: operations on floating-point numbers of all sizes.
+//
+// The common ones are loops over the lanes without branches, which become vector instructions; the others go
+// lane by lane. Results that the PTX ISA lets differ from the exact ones (.approx, .full) are the exact ones, rounded.
+#include "front/decode.h"
+#include "machine/ops/lanes.h"
+#include "base/numbers.h"
+
+#include <fenv.h>
+
+// The smaller: a number rather than a NaN, and -0 rather than 0.
+static inline double smaller(double a, double b)
+{
+    return a != a ? b : b != b ? a : a == b ? (signbit(a) ? a : b) : a < b ? a : b;
+}
+
+static inline double larger(double a, double b)
+{
+    return a != a ? b : b != b ? a : a == b ? (signbit(a) ? b : a) : a > b ? a : b;
+}
+
+// The same of single precision, without branches: of equal numbers that differ, one is -0.
+static inline float smaller_single(float a, float b)
+{
+    const float number = a < b ? a : a == b ? float_of(raw_bits(a) | raw_bits(b)) : b;
+    return a != a ? b : b != b ? a : number;
+}
+
+static inline float larger_single(float a, float b)
+{
+    const float number = a > b ? a : a == b ? float_of(raw_bits(a) & raw_bits(b)) : b;
+    return a != a ? b : b != b ? a : number;
+}
+
+// ---- Single and double precision, to nearest
+
+BINARY(add_f32, uint32_t, float, float, bits_of(a + b))
+BINARY(sub_f32, uint32_t, float, float, bits_of(a - b))
+BINARY(mul_f32, uint32_t, float, float, bits_of(a * b))
+BINARY(div_f32, uint32_t, float, float, bits_of(a / b))
+TERNARY(fma_f32, uint32_t, float, float, float, bits_of(__builtin_fmaf(a, b, c)))
+BINARY(add_f64, double, double, double, a + b)
+BINARY(sub_f64, double, double, double, a - b)
+BINARY(mul_f64, double, double, double, a * b)
+BINARY(div_f64, double, double, double, a / b)
+TERNARY(fma_f64, double, double, double, double, __builtin_fma(a, b, c))
+UNARY(sqrt_f64, double, double, sqrt(a))
+UNARY(rcp_f64, double, double, 1 / a)
+UNARY(neg_f32, uint32_t, uint32_t, a ^ 0x80000000)
+UNARY(abs_f32, uint32_t, uint32_t, a & 0x7fffffff)
+UNARY(neg_f64, uint64_t, uint64_t, a ^ 0x8000000000000000)
+UNARY(abs_f64, uint64_t, uint64_t, a & 0x7fffffffffffffff)
+UNARY(neg_f16, uint16_t, uint16_t, a ^ 0x8000)
+UNARY(abs_f16, uint16_t, uint16_t, a & 0x7fff)
+UNARY(neg_f16x2, uint32_t, uint32_t, a ^ 0x80008000)
+UNARY(abs_f16x2, uint32_t, uint32_t, a & 0x7fff7fff)
+BINARY(copysign_f32, uint32_t, uint32_t, uint32_t, (a & 0x80000000) | (b & 0x7fffffff))
+BINARY(copysign_f64, uint64_t, uint64_t, uint64_t, (a & 0x8000000000000000) | (b & 0x7fffffffffffffff))
+
+// ---- Comparisons. Ordered ones are false with a NaN, those that end in u are true.
+
+#define COMPARISONS(name, T, of)                                             \
+    COMPARE(eq_##name, T, of(a) == of(b))                                    \
+    COMPARE(ne_##name, T, of(a) < of(b) || of(a) > of(b))                    \
+    COMPARE(lt_##name, T, of(a) < of(b))                                     \
+    COMPARE(le_##name, T, of(a) <= of(b))                                    \
+    COMPARE(gt_##name, T, of(a) > of(b))                                     \
+    COMPARE(ge_##name, T, of(a) >= of(b))                                    \
+    COMPARE(equ_##name, T, !(of(a) < of(b) || of(a) > of(b)))                \
+    COMPARE(neu_##name, T, of(a) != of(b))                                   \
+    COMPARE(ltu_##name, T, !(of(a) >= of(b)))                                \
+    COMPARE(leu_##name, T, !(of(a) > of(b)))                                 \
+    COMPARE(gtu_##name, T, !(of(a) <= of(b)))                                \
+    COMPARE(geu_##name, T, !(of(a) < of(b)))                                 \
+    COMPARE(num_##name, T, of(a) == of(a) && of(b) == of(b))                 \
+    COMPARE(nan_##name, T, of(a) != of(a) || of(b) != of(b))
+COMPARISONS(single, float, )
+COMPARISONS(flushed, float, flushed)
+COMPARISONS(double, double, )
+COMPARISONS(half, uint16_t, float_of_half)
+COMPARISONS(brain, uint16_t, float_of_brain)
+
+#define COMPARISON_ROW(name) {#name, name##_single, name##_flushed, name##_double, name##_half, name##_brain}
+static const struct {
+    const char *name;
+    Handler *single, *flushed, *twice, *half, *brain;
+} COMPARE_WITH[] = {
+    COMPARISON_ROW(eq),  COMPARISON_ROW(ne),  COMPARISON_ROW(lt),  COMPARISON_ROW(le),  COMPARISON_ROW(gt),
+    COMPARISON_ROW(ge),  COMPARISON_ROW(equ), COMPARISON_ROW(neu), COMPARISON_ROW(ltu), COMPARISON_ROW(leu),
+    COMPARISON_ROW(gtu), COMPARISON_ROW(geu), COMPARISON_ROW(num), COMPARISON_ROW(nan),
+};
+
+static bool compares(const char *how, double a, double b)
+{
+    const bool unordered = a != a || b != b;
+    if (strcmp(how, "num") == 0)
+        return !unordered;
+    if (strcmp(how, "nan") == 0 || unordered)
+        return unordered && (how[2] == 'u' || strcmp(how, "nan") == 0);
+    switch (how[0] << 8 | how[1]) {
+    case 'e' << 8 | 'q': return a == b;
+    case 'n' << 8 | 'e': return a != b;
+    case 'l' << 8 | 't': return a < b;
+    case 'l' << 8 | 'e': return a <= b;
+    case 'g' << 8 | 't': return a > b;
+    default: return a >= b;
+    }
+}
+
+// ---- Everything else
+
+typedef enum Op { ADD, SUB, MUL, FMA, DIV, SQRT, RCP, RSQRT, MIN, MAX, SIN, COS, EX2, LG2, TANH, ABS, NEG } Op;
+
+static void round_like(int rounding)
+{
+    static const int MODES[] = {[ROUND_NEAREST] = FE_TONEAREST, [ROUND_ZERO] = FE_TOWARDZERO,
+                                [ROUND_DOWN] = FE_DOWNWARD, [ROUND_UP] = FE_UPWARD};
+    fesetround(MODES[rounding]);
+}
+
+// 2 to the power of x, good enough to be rounded to single precision: for all single-precision x it is then what
+// exp2 gives (all of them were compared). The whole part of x becomes the exponent, the rest, -1/2 to 1/2, goes into
+// the series of e to the power of x ln 2.
+static inline double power_of_two(double x)
+{
+    static const double SERIES[] = {1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880,
+                                    1. / 40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 1. / 2, 1, 1}; // 1/13!, ...
+    const double ROUNDS = 0x1.8p52; // numbers near it have no digits behind the point
+    const double LN_2 = 0x1.62e42fefa39efp-1;
+    const double limited = x < -200 ? -200 : x > 200 ? 200 : x, shifted = limited + ROUNDS;
+    const double power = (limited - (shifted - ROUNDS)) * LN_2;
+    double sum = SERIES[0];
+    for (int k = 1; k < (int)(sizeof SERIES / sizeof *SERIES); k++)
+        sum = sum * power + SERIES[k];
+    return sum * double_of((double_bits(shifted) + 1023) << 52);
+}
+
+static inline __attribute__((always_inline)) float single(Op op, float a, float b, float c)
+{
+    switch (op) {
+    case ADD: return a + b;
+    case SUB: return a - b;
+    case MUL: return a * b;
+    case FMA: return fmaf(a, b, c);
+    case DIV: return a / b;
+    case SQRT: return sqrtf(a);
+    case RCP: return 1 / a;
+    case RSQRT: return (float)(1 / sqrt(a));
+    case MIN: return smaller_single(a, b);
+    case MAX: return larger_single(a, b);
+    case SIN: return (float)sin(a);
+    case COS: return (float)cos(a);
+    case EX2: return (float)power_of_two(a);
+    case LG2: return (float)log2(a);
+    case TANH: return (float)tanh(a);
+    case ABS: return fabsf(a);
+    default: return -a;
+    }
+}
+
+static double twice(Op op, double a, double b, double c)
+{
+    switch (op) {
+    case ADD: return a + b;
+    case SUB: return a - b;
+    case MUL: return a * b;
+    case FMA: return fma(a, b, c);
+    case DIV: return a / b;
+    case SQRT: return sqrt(a);
+    case RCP: return 1 / a;
+    case RSQRT: return 1 / sqrt(a);
+    case MIN: return smaller(a, b);
+    case MAX: return larger(a, b);
+    case ABS: return fabs(a);
+    case NEG: return -a;
+    default: return single(op, (float)a, 0, 0);
+    }
+}
+
+// a * b + c such that rounding it once more, to half precision, is as good as rounding once: the
+// product is exact in double precision, and a sum that is not gets an odd last bit.
+static inline double fma_to_odd(double a, double b, double c)
+{
+    const double product = a * b, sum = product + c;
+    const double high = sum - product, error = (product - (sum - high)) + (c - high);
+    const uint64_t bits = double_bits(sum);
+    const bool inexact = error < 0 || error > 0; // neither with a NaN
+    const uint64_t odd = bits & 1 ? bits : (error > 0) == (sum > 0) ? bits + 1 : bits - 1;
+    return inexact ? double_of(odd) : sum;
+}
+
+// Halves, one or two a lane, without modifiers.
+#define HALVES_TO_NEAREST(name, of, to, expression)                          \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                 \
+    {                                                                        \
+        uint16_t *d = OPERAND(uint16_t, d);                                  \
+        const uint16_t *as = OPERAND(uint16_t, a), *bs = OPERAND(uint16_t, b), *cs = OPERAND(uint16_t, c); \
+        (void)cs;                                                            \
+        if (i->type == F16X2 || i->type == BF16X2) {                         \
+            FOR_EACH_LANE(for (int k = 2 * l; k < 2 * l + 2; k++) d[k] = to(expression(of(as[k]), of(bs[k]), of(cs[k])))) \
+        } else {                                                             \
+            FOR_EACH_LANE(d[l] = to(expression(of(as[l]), of(bs[l]), of(cs[l])))) \
+        }                                                                    \
+    }
+#define SUM(a, b, c) ((double)(a) + (b))
+#define DIFFERENCE(a, b, c) ((double)(a) - (b))
+#define PRODUCT(a, b, c) ((double)(a) * (b))
+#define SMALLER(a, b, c) smaller_single(a, b)
+#define LARGER(a, b, c) larger_single(a, b)
+#define OF_HALVES(name, of, to)                                              \
+    HALVES_TO_NEAREST(add_##name, of, to, SUM)                               \
+    HALVES_TO_NEAREST(sub_##name, of, to, DIFFERENCE)                        \
+    HALVES_TO_NEAREST(mul_##name, of, to, PRODUCT)                           \
+    HALVES_TO_NEAREST(fma_##name, of, to, fma_to_odd)                        \
+    HALVES_TO_NEAREST(min_##name, of, to, SMALLER)                           \
+    HALVES_TO_NEAREST(max_##name, of, to, LARGER)
+OF_HALVES(half, float_of_half, half_of)
+OF_HALVES(brain, float_of_brain, brain_of)
+
+static double half_value(uint16_t bits, bool brain, bool flush)
+{
+    const uint16_t exponent = brain ? 0x7f80 : 0x7c00;
+    if (flush && (bits & exponent) == 0)
+        bits &= 0x8000;
+    return sim_half_value(bits, brain);
+}
+
+static uint16_t half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)
+{
+    const bool brain = i->type == BF16 || i->type == BF16X2;
+    const bool flush = i->flags & FLUSH;
+    const double x = half_value(a, brain, flush), y = half_value(b, brain, flush), z = half_value(c, brain, flush);
+    double value = i->op == FMA ? fma_to_odd(x, y, z) : twice((Op)i->op, x, y, z);
+    if (i->op >= SIN && i->op <= TANH)
+        value = single((Op)i->op, (float)x, 0, 0);
+    if (i->flags & NAN_WINS && (x != x || y != y))
+        value = NAN;
+    if (i->flags & SATURATE)
+        value = value > 0 ? (value < 1 ? value : 1) : 0;
+    if (i->flags & RELU && value <= 0) // a NaN stays one
+        value = 0;
+    const uint16_t result = (brain ? sim_brain_from_double : sim_half_from_double)(value, ROUND_NEAREST);
+    return flush && half_value(result, brain, true) == 0 ? result & 0x8000 : result;
+}
+
+// Single precision with modifiers. Operations of one or two operands read others and do not use them.
+#define MODIFIED(name, operation)                                            \
+    static void name##_modified(Warp *w, const Instr *i, uint32_t mask)      \
+    {                                                                        \
+        uint32_t *d = OPERAND(uint32_t, d);                                  \
+        const float *as = OPERAND(float, a), *bs = OPERAND(float, b), *cs = OPERAND(float, c); \
+        const Modifiers m = modifiers(i->flags & FLUSH, i->flags & SATURATE); \
+        const bool nan_wins = i->flags & NAN_WINS;                           \
+        FOR_EACH_LANE(                                                       \
+            const float a = operand(m, as[l]); const float b = operand(m, bs[l]);           \
+            const float c = operand(m, cs[l]);                               \
+            const float value = single(operation, a, b, c);                  \
+            d[l] = result_bits(m, nan_wins & ((a != a) | (b != b)) ? NAN : value)) \
+    }
+MODIFIED(add, ADD)
+MODIFIED(sub, SUB)
+MODIFIED(mul, MUL)
+MODIFIED(fma, FMA)
+MODIFIED(div, DIV)
+MODIFIED(sqrt, SQRT)
+MODIFIED(rcp, RCP)
+MODIFIED(rsqrt, RSQRT)
+MODIFIED(min, MIN)
+MODIFIED(max, MAX)
+MODIFIED(sin, SIN)
+MODIFIED(cos, COS)
+MODIFIED(ex2, EX2)
+MODIFIED(lg2, LG2)
+MODIFIED(tanh, TANH)
+MODIFIED(abs, ABS)
+MODIFIED(neg, NEG)
+
+static Handler *const WITH_MODIFIERS[] = {
+    [ADD] = add_modified, [SUB] = sub_modified, [MUL] = mul_modified, [FMA] = fma_modified, [DIV] = div_modified,
+    [SQRT] = sqrt_modified, [RCP] = rcp_modified, [RSQRT] = rsqrt_modified, [MIN] = min_modified, [MAX] = max_modified,
+    [SIN] = sin_modified, [COS] = cos_modified, [EX2] = ex2_modified, [LG2] = lg2_modified, [TANH] = tanh_modified,
+    [ABS] = abs_modified, [NEG] = neg_modified,
+};
+
+static void round_single(Warp *w, const Instr *i, uint32_t mask)
+{
+    round_like(i->rounding);
+    WITH_MODIFIERS[i->op](w, i, mask);
+    round_like(ROUND_NEAREST);
+}
+
+static void compute_double(Warp *w, const Instr *i, uint32_t mask)
+{
+    double *d = OPERAND(double, d);
+    const double *a = OPERAND(double, a), *b = OPERAND(double, b), *c = OPERAND(double, c);
+    round_like(i->rounding);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        volatile double value = twice((Op)i->op, a[l], b[l], c[l]);
+        d[l] = value;
+    }
+    round_like(ROUND_NEAREST);
+}
+
+static void compute_half(Warp *w, const Instr *i, uint32_t mask)
+{
+    uint16_t *d = OPERAND(uint16_t, d);
+    const uint16_t *a = OPERAND(uint16_t, a), *b = OPERAND(uint16_t, b), *c = OPERAND(uint16_t, c);
+    const int per_lane = i->type == F16X2 || i->type == BF16X2 ? 2 : 1;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        for (int k = 0; k < per_lane; k++) {
+            const int l = per_lane * __builtin_ctz(rest) + k;
+            d[l] = half(i, a[l], b[l], c[l]);
+        }
+}
+
+static void compare_flushed_halves(Warp *w, const Instr *i, uint32_t mask)
+{
+    const uint16_t *a = OPERAND(uint16_t, a), *b = OPERAND(uint16_t, b);
+    uint32_t result = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        result |= (uint32_t)compares(COMPARE_WITH[i->op].name, half_value(a[l], false, true), half_value(b[l], false, true)) << l;
+    }
+    sim_set_predicates(w, i, mask, result);
+}
+
+// One operand of a comparison, or one half of it.
+static double compared(const uint8_t *lanes, int l, int part, Type type, bool flush)
+{
+    switch (type) {
+    case F16X2: case BF16X2: return half_value(((const uint16_t *)lanes)[2 * l + part], type == BF16X2, flush);
+    case F16: case BF16: return half_value(((const uint16_t *)lanes)[l], type == BF16, flush);
+    case F32: return operand(modifiers(flush, false), ((const float *)lanes)[l]);
+    case F64: return ((const double *)lanes)[l];
+    case S32: return ((const int32_t *)lanes)[l];
+    default: return ((const uint32_t *)lanes)[l];
+    }
+}
+
+// set: like setp, but the result is a number: all bits of a whole number, or 1.
+static void compare_to_number(Warp *w, const Instr *i, uint32_t mask)
+{
+    const Type type = (Type)i->from, to = (Type)i->type;
+    const int parts = type == F16X2 || type == BF16X2 ? 2 : 1;
+    const uint32_t half_true = to == F16X2 ? 0x3c00 : to == BF16X2 ? 0x3f80 : 0xffff;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        uint32_t result = 0;
+        for (int part = 0; part < parts; part++) {
+            const double a = compared(OPERAND(uint8_t, a), l, part, type, i->flags & FLUSH),
+                         b = compared(OPERAND(uint8_t, b), l, part, type, i->flags & FLUSH);
+            if (compares(COMPARE_WITH[i->op].name, a, b))
+                result |= parts == 2 ? half_true << (16 * part) : to == F32 ? 0x3f800000 : to == F16 ? 0x3c00 : to == BF16 ? 0x3f80 : UINT32_MAX;
+        }
+        if (sim_type_bytes(to) == 2)
+            OPERAND(uint16_t, d)[l] = (uint16_t)result;
+        else
+            OPERAND(uint32_t, d)[l] = result;
+    }
+}
+
+static const char *const CLASSES[] = {"finite", "infinite", "number", "notanumber", "normal", "subnormal"};
+
+static void test_class(Warp *w, const Instr *i, uint32_t mask)
+{
+    uint32_t result = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const int found = i->type == F32 ? fpclassify(OPERAND(float, a)[l]) : fpclassify(OPERAND(double, a)[l]);
+        const bool is[] = {found != FP_NAN && found != FP_INFINITE, found == FP_INFINITE, found != FP_NAN,
+                           found == FP_NAN, found == FP_NORMAL || found == FP_ZERO, found == FP_SUBNORMAL};
+        result |= (uint32_t)is[i->op] << l;
+    }
+    uint32_t *d = OPERAND(uint32_t, d);
+    *d = (*d & ~mask) | result;
+}
+
+// ---- Decoding
+
+static Handler *half_handler(const Instr *i)
+{
+    static Handler *const HALF[NEG + 1] = {[ADD] = add_half, [SUB] = sub_half, [MUL] = mul_half, [FMA] = fma_half, [MIN] = min_half,
+                                           [MAX] = max_half};
+    static Handler *const BRAIN[NEG + 1] = {[ADD] = add_brain, [SUB] = sub_brain, [MUL] = mul_brain, [FMA] = fma_brain,
+                                            [MIN] = min_brain, [MAX] = max_brain};
+    const bool single = i->type == F16 || i->type == BF16, brain = i->type == BF16 || i->type == BF16X2;
+    Handler *const common = i->op == ABS   ? (single ? abs_f16 : abs_f16x2)
+                            : i->op == NEG ? (single ? neg_f16 : neg_f16x2)
+                                           : (brain ? BRAIN : HALF)[i->op];
+    return common && !i->flags ? common : compute_half;
+}
+
+static Handler *common_handler(const Instr *i)
+{
+    static Handler *const SINGLE[NEG + 1] = {[ADD] = add_f32, [SUB] = sub_f32, [MUL] = mul_f32,
+                                             [FMA] = fma_f32, [DIV] = div_f32, [ABS] = abs_f32, [NEG] = neg_f32};
+    static Handler *const DOUBLE[NEG + 1] = {[ADD] = add_f64, [SUB] = sub_f64, [MUL] = mul_f64, [FMA] = fma_f64, [DIV] = div_f64,
+                                             [SQRT] = sqrt_f64, [RCP] = rcp_f64, [ABS] = abs_f64, [NEG] = neg_f64};
+    if (i->type != F32 && i->type != F64)
+        return half_handler(i);
+    Handler *const simple = (i->type == F32 ? SINGLE : DOUBLE)[i->op];
+    if (simple && i->rounding == ROUND_NEAREST && i->flags == 0)
+        return simple;
+    return i->type == F64 ? compute_double : i->rounding == ROUND_NEAREST ? WITH_MODIFIERS[i->op] : round_single;
+}
+
+// All that is computed from one, two or three numbers of a type.
+static bool decode_arithmetic(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    static const char *const ROUNDINGS[] = {"rn", "rz", "rm", "rp"};
+    static const uint8_t ROUNDING[] = {ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_NEAREST};
+    static const char *const LETTERS[NEG + 1] = {[ADD] = "ttt", [SUB] = "ttt", [MUL] = "ttt", [FMA] = "tttt",
+                                                 [DIV] = "ttt", [MIN] = "ttt", [MAX] = "ttt"};
+    i->rounding = ROUNDING[sim_part_among(o, ROUNDINGS, 4)];
+    i->flags = (uint8_t)((sim_has_part(o, "ftz") ? FLUSH : 0) | (sim_has_part(o, "sat") ? SATURATE : 0) |
+                         (sim_has_part(o, "NaN") ? NAN_WINS : 0) | (sim_has_part(o, "relu") ? RELU : 0));
+    i->run = common_handler(i);
+    return sim_plain_operands(d, s, o, i, LETTERS[i->op] ? LETTERS[i->op] : "tt");
+}
+
+static uint8_t comparison_of(const Opcode *o)
+{
+    enum { COUNT = sizeof COMPARE_WITH / sizeof *COMPARE_WITH };
+    const char *names[COUNT];
+    for (int k = 0; k < COUNT; k++)
+        names[k] = COMPARE_WITH[k].name;
+    return (uint8_t)sim_part_among(o, names, COUNT);
+}
+
+static bool decode_float_comparison(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    i->op = comparison_of(o);
+    i->from = (uint8_t)o->type;
+    i->flags = sim_has_part(o, "ftz") ? FLUSH : 0;
+    i->run = o->type == F64    ? COMPARE_WITH[i->op].twice
+             : o->type == F32  ? (i->flags ? COMPARE_WITH[i->op].flushed : COMPARE_WITH[i->op].single)
+             : o->type == BF16 ? COMPARE_WITH[i->op].brain
+             : i->flags        ? compare_flushed_halves
+                               : COMPARE_WITH[i->op].half;
+    return sim_decode_comparison(d, s, o, i);
+}
+
+// set.gt.ftz.u32.f16x2
+static bool decode_number_comparison(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    i->op = comparison_of(o);
+    i->type = (uint8_t)sim_type_named(o->parts[o->count - 2]);
+    i->from = (uint8_t)o->type;
+    i->flags = sim_has_part(o, "ftz") ? FLUSH : 0;
+    const char from = sim_letter_of_type(o->type);
+    return sim_plain_operands(d, s, o, i, (char[]){sim_letter_of_type((Type)i->type), from, from, 0});
+}
+
+static bool decode_class_test(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    i->op = (uint8_t)sim_part_among(o, CLASSES, sizeof CLASSES / sizeof *CLASSES);
+    return sim_plain_operands(d, s, o, i, "pt");
+}
+
+#define COMPARISON "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"
+#define ARITHMETIC(syntax, operation) {syntax, .decode = decode_arithmetic, .op = operation}
+#define HALVES(name, operation)                                              \
+    ARITHMETIC(name " {rn} {ftz} {sat} f16|f16x2", operation), ARITHMETIC(name " {rn} bf16|bf16x2", operation)
+#define SIGN(name, operation)                                                \
+    ARITHMETIC(name " {ftz} f32|f16|f16x2", operation), ARITHMETIC(name " f64|bf16|bf16x2", operation)
+#define EXTREME(name, operation)                                             \
+    ARITHMETIC(name " {ftz} {NaN} f32|f16|f16x2", operation), ARITHMETIC(name " f64", operation), \
+    ARITHMETIC(name " {NaN} bf16|bf16x2", operation)
+
+static const Instruction ROWS[] = {
+    ARITHMETIC("add {ROUNDING} {ftz} {sat} f32", ADD),
+    ARITHMETIC("add {ROUNDING} f64", ADD),
+    HALVES("add", ADD),
+    ARITHMETIC("sub {ROUNDING} {ftz} {sat} f32", SUB),
+    ARITHMETIC("sub {ROUNDING} f64", SUB),
+    HALVES("sub", SUB),
+    ARITHMETIC("mul {ROUNDING} {ftz} {sat} f32", MUL),
+    ARITHMETIC("mul {ROUNDING} f64", MUL),
+    HALVES("mul", MUL),
+    ARITHMETIC("fma ROUNDING {ftz} {sat} f32", FMA),
+    ARITHMETIC("fma ROUNDING f64", FMA),
+    HALVES("fma", FMA),
+    ARITHMETIC("fma rn {ftz} relu f16|f16x2", FMA),
+    ARITHMETIC("fma rn relu bf16|bf16x2", FMA),
+    ARITHMETIC("mad ROUNDING {ftz} {sat} f32", FMA),
+    ARITHMETIC("mad ROUNDING f64", FMA),
+    ARITHMETIC("div ROUNDING|approx|full {ftz} f32", DIV),
+    ARITHMETIC("div ROUNDING f64", DIV),
+    ARITHMETIC("sqrt ROUNDING|approx {ftz} f32", SQRT),
+    ARITHMETIC("sqrt ROUNDING f64", SQRT),
+    ARITHMETIC("rcp ROUNDING|approx {ftz} f32", RCP),
+    ARITHMETIC("rcp ROUNDING f64", RCP),
+    ARITHMETIC("rcp approx ftz f64", RCP),
+    ARITHMETIC("rsqrt approx {ftz} f32|f64", RSQRT),
+    ARITHMETIC("sin approx {ftz} f32", SIN),
+    ARITHMETIC("cos approx {ftz} f32", COS),
+    ARITHMETIC("lg2 approx {ftz} f32", LG2),
+    ARITHMETIC("ex2 approx {ftz} f32|f16|f16x2|bf16|bf16x2", EX2),
+    ARITHMETIC("tanh approx f32|f16|f16x2|bf16|bf16x2", TANH),
+    SIGN("abs", ABS),
+    SIGN("neg", NEG),
+    EXTREME("min", MIN),
+    EXTREME("max", MAX),
+    {"copysign TYPE", "ttt", .by_type = {[F32] = copysign_f32, [F64] = copysign_f64}},
+    {"setp " COMPARISON " {LOGIC} {ftz} f32|f16|bf16", .decode = decode_float_comparison},
+    {"setp " COMPARISON " {LOGIC} f64", .decode = decode_float_comparison},
+    {"set " COMPARISON " {ftz} u32|s32|f32 f32|f64|u32|s32", .decode = decode_number_comparison, .run = compare_to_number},
+    {"set " COMPARISON " {ftz} u32|s32 f16|f16x2|bf16|bf16x2", .decode = decode_number_comparison, .run = compare_to_number},
+    {"set " COMPARISON " {ftz} f16 f16", .decode = decode_number_comparison, .run = compare_to_number},
+    {"set " COMPARISON " {ftz} f16x2 f16x2", .decode = decode_number_comparison, .run = compare_to_number},
+    {"set " COMPARISON " {ftz} bf16 bf16", .decode = decode_number_comparison, .run = compare_to_number},
+    {"set " COMPARISON " {ftz} bf16x2 bf16x2", .decode = decode_number_comparison, .run = compare_to_number},
+    {"testp finite|infinite|number|notanumber|normal|subnormal f32|f64", .decode = decode_class_test, .run = test_class},
+};
+
+INSTRUCTION_LIST(sim_float_instructions, "Floating-point numbers", ROWS)

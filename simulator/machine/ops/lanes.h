@@ -1,0 +1,100 @@
+// lanes.h: how operations reach their operands. Included by the files that define operations.
+#ifndef LANES_H
+#define LANES_H
+
+#include "machine/block.h"
+
+// The lanes of an operand of instruction i: an array of 32 values, or, of a predicate, 32 bits.
+#define OPERAND(type, field) ((type *)(w->lanes + i->field))
+
+// statement, for each lane l of mask. With all lanes on it is a loop that the compiler turns into
+// vector instructions: a lane's result depends on that lane's operands only.
+#define FOR_EACH_LANE(statement)                                  \
+    if (mask == ALL_LANES) {                                      \
+        _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) {    \
+            statement;                                            \
+        }                                                         \
+    } else {                                                      \
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {      \
+            const int l = __builtin_ctz(rest);                    \
+            statement;                                            \
+        }                                                         \
+    }
+
+// Operations of one, two and three operands: D, A, B and C are types, the expression uses a, b, c.
+#define UNARY(name, D, A, expression)                                        \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                 \
+    {                                                                        \
+        D *d = OPERAND(D, d);                                                \
+        const A *as = OPERAND(A, a);                                         \
+        FOR_EACH_LANE(const A a = as[l]; d[l] = (D)(expression))             \
+    }
+
+#define BINARY(name, D, A, B, expression)                                    \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                 \
+    {                                                                        \
+        D *d = OPERAND(D, d);                                                \
+        const A *as = OPERAND(A, a);                                         \
+        const B *bs = OPERAND(B, b);                                         \
+        FOR_EACH_LANE(const A a = as[l]; const B b = bs[l]; d[l] = (D)(expression)) \
+    }
+
+#define TERNARY(name, D, A, B, C, expression)                                \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                 \
+    {                                                                        \
+        D *d = OPERAND(D, d);                                                \
+        const A *as = OPERAND(A, a);                                         \
+        const B *bs = OPERAND(B, b);                                         \
+        const C *cs = OPERAND(C, c);                                         \
+        FOR_EACH_LANE(const A a = as[l]; const B b = bs[l]; const C c = cs[l]; d[l] = (D)(expression)) \
+    }
+
+enum { COMBINE_AND, COMBINE_OR, COMBINE_XOR }; // Instr.combine of a setp with COMBINE
+
+// Writes the lanes of mask of a setp's destinations p|q.
+void sim_set_predicates(Warp *w, const Instr *i, uint32_t mask, uint32_t result);
+
+static inline void sim_set_predicate(Warp *w, const Instr *i, uint32_t mask, uint32_t result)
+{
+    if (i->d == NOWHERE || i->second != NOWHERE || i->flags & COMBINE) {
+        sim_set_predicates(w, i, mask, result);
+        return;
+    }
+    uint32_t *d = OPERAND(uint32_t, d); // the most frequent: one predicate, of one condition
+    *d = (*d & ~mask) | (result & mask);
+}
+
+// setp: the lanes for which the condition holds; then i's second operand and combination.
+#define COMPARE(name, A, condition)                                          \
+    static void name(Warp *w, const Instr *i, uint32_t mask)                 \
+    {                                                                        \
+        const A *as = OPERAND(A, a);                                         \
+        const A *bs = OPERAND(A, b);                                         \
+        uint32_t result = 0;                                                 \
+        FOR_EACH_LANE(const A a = as[l]; const A b = bs[l]; result |= (uint32_t)(condition) << l) \
+        sim_set_predicate(w, i, mask, result);                               \
+    }
+
+// An element of device memory is read and written with a relaxed atomic access: blocks run side by side
+// on the host, and this is a plain move without the undefined behaviour of a data race.
+static inline uint64_t sim_read_bytes(const uint8_t *from, int bytes)
+{
+    switch (bytes) {
+    case 1: return __atomic_load_n(from, __ATOMIC_RELAXED);
+    case 2: return __atomic_load_n((const uint16_t *)from, __ATOMIC_RELAXED);
+    case 4: return __atomic_load_n((const uint32_t *)from, __ATOMIC_RELAXED);
+    default: return __atomic_load_n((const uint64_t *)from, __ATOMIC_RELAXED);
+    }
+}
+
+static inline void sim_write_bytes(uint8_t *to, uint64_t value, int bytes)
+{
+    switch (bytes) {
+    case 1: __atomic_store_n(to, (uint8_t)value, __ATOMIC_RELAXED); break;
+    case 2: __atomic_store_n((uint16_t *)to, (uint16_t)value, __ATOMIC_RELAXED); break;
+    case 4: __atomic_store_n((uint32_t *)to, (uint32_t)value, __ATOMIC_RELAXED); break;
+    default: __atomic_store_n((uint64_t *)to, value, __ATOMIC_RELAXED);
+    }
+}
+
+#endif

@@ -1,0 +1,485 @@
+// matrix.c: the tensor cores: wmma, mma.sync, and what brings matrices into the lanes' registers.
+//
+// The 32 lanes of a warp hold a matrix together, each a fragment of it. The fragments of mma.sync, ldmatrix
+// and movmatrix are laid out as the PTX ISA says. It leaves those of wmma open; here they are what ptxas makes
+// of them for sm_90, which multiplies them with the same machine instructions as mma.sync: 16 lines against 8.
+#include "machine/ops/matrix.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Tile { // the elements of a matrix
+    uint64_t bits[MOST_LINES][MOST_POSITIONS];
+} Tile;
+
+typedef struct Corner {
+    int line, position;
+} Corner;
+
+// Where the block begins that the lanes' pieces of this number make.
+static Corner corner_of(const Fragment *f, int piece)
+{
+    const int width = 4 * f->run, across = f->positions / width;
+    if (!f->tall || f->lines < 2 * STRIP)
+        return (Corner){STRIP * (piece / across), width * (piece % across)};
+    const int pair = 2 * across, in_pair = piece % pair; // 16 lines, from edge to edge
+    return (Corner){2 * STRIP * (piece / pair) + STRIP * (in_pair % 2), width * (in_pair / 2)};
+}
+
+static inline uint64_t bits_at(const uint8_t *from, int bytes)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, from, (size_t)bytes);
+    return bits;
+}
+
+static uint8_t *register_of(const Warp *w, const Fragment *f, int number, int lane)
+{
+    return w->lanes + f->place[number] + lane * f->register_bytes;
+}
+
+// The lanes' registers to a tile.
+static void gather(const Warp *w, const Fragment *f, Tile *tile)
+{
+    const int each = sim_registers_of_piece(f);
+    for (int piece = 0; piece < f->pieces; piece++) {
+        const Corner corner = corner_of(f, piece);
+        for (int l = 0; l < LANES; l++) {
+            uint8_t held[16];
+            for (int k = 0; k < each; k++)
+                memcpy(held + k * f->register_bytes, register_of(w, f, piece * each + k, l), f->register_bytes);
+            uint64_t *to = &tile->bits[corner.line + l / 4][corner.position + l % 4 * f->run];
+            for (int k = 0; k < f->run; k++)
+                to[k] = bits_at(held + k * f->bytes, f->bytes);
+        }
+    }
+}
+
+// A tile to the lanes' registers. Of 16-bit numbers wmma has more registers than pieces; then these repeat.
+static void scatter(Warp *w, const Fragment *f, const Tile *tile)
+{
+    const int each = sim_registers_of_piece(f);
+    for (int piece = 0; piece < f->registers / each; piece++) {
+        const Corner corner = corner_of(f, piece % f->pieces);
+        for (int l = 0; l < LANES; l++) {
+            const uint64_t *from = &tile->bits[corner.line + l / 4][corner.position + l % 4 * f->run];
+            uint8_t held[16];
+            for (int k = 0; k < f->run; k++)
+                memcpy(held + k * f->bytes, &from[k], f->bytes);
+            for (int k = 0; k < each; k++)
+                memcpy(register_of(w, f, piece * each + k, l), held + k * f->register_bytes, f->register_bytes);
+        }
+    }
+}
+
+static void need_all_lanes(Warp *w, const Instr *i, uint32_t mask)
+{
+    if (mask != ALL_LANES)
+        sim_fault(w, i, __builtin_ctz(mask), cudaErrorIllegalInstruction,
+                  "an instruction for all 32 lanes of a warp, of which %d are left", __builtin_popcount(mask));
+}
+
+// ---- Products
+
+// significand * 2^(exponent - 10), of a float 2^(exponent - 23). An infinite number has exponent INFINITE and
+// the significand 1 or -1, what is no number 0.
+typedef struct Number {
+    int32_t significand, exponent;
+} Number;
+
+enum { INFINITE = 1000, NO_EXPONENT = -INFINITE };
+
+static Number number_of(uint32_t bits, int exponent_bits, int fraction_bits)
+{
+    const int most = (1 << exponent_bits) - 1, exponent = (int)(bits >> fraction_bits) & most;
+    const int32_t fraction = (int32_t)(bits & ((1u << fraction_bits) - 1));
+    const int32_t sign = bits >> (exponent_bits + fraction_bits) & 1 ? -1 : 1;
+    if (exponent == most)
+        return (Number){fraction ? 0 : sign, INFINITE};
+    const int32_t whole = exponent ? 1 << fraction_bits : 0;
+    return (Number){sign * (whole | fraction), (exponent ? exponent : 1) - (most >> 1)};
+}
+
+static Number factor_of(uint64_t bits, Type type)
+{
+    if (type == F16)
+        return number_of((uint32_t)bits, 5, 10);
+    if (type == TF32)
+        return number_of((uint32_t)bits >> 13, 8, 10);
+    Number n = number_of((uint32_t)bits, 8, 7);
+    n.significand *= n.exponent == INFINITE ? 1 : 8;
+    return n;
+}
+
+static Number summand_of(uint64_t bits, Type type, bool in_halves)
+{
+    float value = 0;
+    uint32_t wide = (uint32_t)bits;
+    if (type == F16) {
+        value = sim_half_to_float((uint16_t)bits);
+        memcpy(&wide, &value, sizeof wide);
+    }
+    Number n = number_of(wide, 8, 23);
+    while (in_halves && n.significand && n.exponent < -14) { // subnormal as a half
+        n.significand /= 2;
+        n.exponent++;
+    }
+    return n;
+}
+
+static double real_of(Number n, int fraction_bits)
+{
+    if (n.exponent == INFINITE)
+        return n.significand ? n.significand * INFINITY : NAN;
+    return ldexp(n.significand, n.exponent - fraction_bits);
+}
+
+// Infinite, or no number, where one of the operands is.
+static double special_sum(const Number *a, const Number *b, Number c, int count)
+{
+    double sum = real_of(c, 23);
+    for (int k = 0; k < count; k++)
+        sum += real_of(a[k], 10) * real_of(b[k], 10);
+    return sum;
+}
+
+static inline int64_t scaled(int64_t value, int shift) // by 2^shift; what is lost is cut off
+{
+    if (value == 0 || shift >= 0)
+        return value ? value * ((int64_t)1 << shift) : 0;
+    return shift < -62 ? 0 : value < 0 ? -(-value >> -shift) : value >> -shift;
+}
+
+// c + a[0] b[0] + a[1] b[1] + ..., as a Hopper GPU's tensor core adds: all terms at once. The products are
+// exact; each term is cut off 25 bits behind the largest exponent, that of a product being the sum of its
+// factors'; the sum of what is left is exact, and rounded by the caller. (Found for the H100 by P. Xie and
+// others, "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores", arXiv:2511.10909.) They let
+// a zero have the exponent -126. On an H200 8 products of 2^-152 make 2^-149, so here a zero has no exponent.
+static double fused_sum(const Number *a, const Number *b, Number c, int count)
+{
+    enum { KEPT = 25 };
+    int most = c.significand ? c.exponent : NO_EXPONENT;
+    for (int k = 0; k < count; k++)
+        if (a[k].significand && b[k].significand && a[k].exponent + b[k].exponent > most)
+            most = a[k].exponent + b[k].exponent;
+    int64_t sum = scaled(c.significand, KEPT - 23 - (most - c.exponent));
+    for (int k = 0; k < count; k++) {
+        const int64_t product = (int64_t)a[k].significand * b[k].significand;
+        sum += scaled(product, KEPT - 20 - (most - a[k].exponent - b[k].exponent));
+    }
+    return ldexp((double)sum, most - KEPT);
+}
+
+// A float, rounded towards zero; but what is larger than all of them is infinite.
+static uint32_t cut_to_float(double value)
+{
+    float number = (float)value;
+    uint32_t bits;
+    if (value != value)
+        return 0x7fffffff;
+    if (fabs(value) < 0x1p128 && fabs(number) > fabs(value))
+        number = nextafterf(number, 0);
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+// Halves from sums that were kept as floats are rounded twice.
+static uint64_t rounded_sum(double sum, Type type, bool in_halves)
+{
+    float kept;
+    if (in_halves)
+        return sim_half_from_double(sum, ROUND_NEAREST);
+    const uint32_t bits = cut_to_float(sum);
+    memcpy(&kept, &bits, sizeof kept);
+    return type == F16 ? sim_half_from_double(kept, ROUND_NEAREST) : bits;
+}
+
+static bool unpack(const Tile *tile, const Fragment *f, Number (*numbers)[MOST_POSITIONS])
+{
+    bool finite = true;
+    for (int line = 0; line < f->lines; line++)
+        for (int k = 0; k < f->positions; k++) {
+            numbers[line][k] = factor_of(tile->bits[line][k], f->type);
+            finite &= numbers[line][k].exponent != INFINITE;
+        }
+    return finite;
+}
+
+static void multiply_floats(const MatrixOperation *m, const Tile *a, const Tile *b, Tile *sums)
+{
+    Number lines[MOST_LINES][MOST_POSITIONS], columns[MOST_LINES][MOST_POSITIONS];
+    const bool in_halves = m->c.type == F16 && m->d.type == F16;
+    const bool all_finite = unpack(a, &m->a, lines) & unpack(b, &m->b, columns);
+    for (int r = 0; r < m->d.lines; r++)
+        for (int n = 0; n < m->d.positions; n++) {
+            uint64_t *bits = &sums->bits[r][n];
+            for (int k = 0; k < m->a.positions; k += m->at_once) {
+                const Number c = summand_of(*bits, m->c.type, in_halves);
+                double sum = 0;
+                if (!all_finite || c.exponent == INFINITE)
+                    sum = special_sum(&lines[r][k], &columns[n][k], c, m->at_once);
+                if (isfinite(sum))
+                    sum = fused_sum(&lines[r][k], &columns[n][k], c, m->at_once);
+                *bits = rounded_sum(sum, m->d.type, in_halves);
+            }
+        }
+}
+
+static int32_t small_integer(uint64_t bits, Type type)
+{
+    return type == S8 ? (int8_t)bits : (uint8_t)bits;
+}
+
+static void multiply_integers(const MatrixOperation *m, const Tile *a, const Tile *b, Tile *sums)
+{
+    for (int r = 0; r < m->d.lines; r++)
+        for (int n = 0; n < m->d.positions; n++) {
+            int64_t sum = (int32_t)sums->bits[r][n];
+            for (int k = 0; k < m->a.positions; k++)
+                sum += small_integer(a->bits[r][k], m->a.type) * small_integer(b->bits[n][k], m->b.type);
+            if (m->saturate)
+                sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+            sums->bits[r][n] = (uint32_t)sum;
+        }
+}
+
+// One fused multiply-add after the other, k = 0 first. An H200 keeps a sum that is no number, whatever is added.
+static void multiply_doubles(const MatrixOperation *m, const Tile *a, const Tile *b, Tile *sums)
+{
+    for (int r = 0; r < m->d.lines; r++)
+        for (int n = 0; n < m->d.positions; n++) {
+            double sum, x, y;
+            memcpy(&sum, &sums->bits[r][n], sizeof sum);
+            for (int k = 0; k < m->a.positions; k++) {
+                memcpy(&x, &a->bits[r][k], sizeof x);
+                memcpy(&y, &b->bits[n][k], sizeof y);
+                sum = isnan(sum) ? sum + sum : fma(x, y, sum); // where it was signalling, it becomes quiet
+            }
+            memcpy(&sums->bits[r][n], &sum, sizeof sum);
+        }
+}
+
+void sim_multiply_matrices(Warp *w, const Instr *i, uint32_t mask)
+{
+    const MatrixOperation *m = i->matrix;
+    Tile a, b, sums;
+    need_all_lanes(w, i, mask);
+    gather(w, &m->a, &a);
+    gather(w, &m->b, &b);
+    gather(w, &m->c, &sums);
+    if (m->d.type == S32)
+        multiply_integers(m, &a, &b, &sums);
+    else if (m->d.type == F64)
+        multiply_doubles(m, &a, &b, &sums);
+    else
+        multiply_floats(m, &a, &b, &sums);
+    scatter(w, &m->d, &sums);
+}
+
+// ---- wmma.load and wmma.store, which ptxas turns into several accesses of all lanes
+
+typedef struct Placement { // of a matrix in memory
+    Space space;
+    uint64_t address, stride;
+} Placement;
+
+typedef struct Piece { // what some lanes move at once: each a few elements side by side in memory, from these on
+    uint32_t mask;
+    int elements;
+    Corner from[LANES];
+} Piece;
+
+static Space space_at(uint64_t *generic)
+{
+    const Space space = sim_space_at(*generic);
+    *generic = sim_offset_of_generic(*generic);
+    return space;
+}
+
+static Placement placement_of(Warp *w, const Instr *i)
+{
+    enum { STRIDE_BYTES = 16 }; // it has to be a multiple of; otherwise a GPU takes another one
+    const MatrixOperation *m = i->matrix;
+    const Fragment *f = &m->d;
+    Placement p = {.space = (Space)m->address.space, .address = sim_operand_address(w, &m->address, 0)};
+    const uint32_t *strides = m->stride == NOWHERE ? NULL : (const uint32_t *)(w->lanes + m->stride);
+    for (int l = 1; l < LANES; l++)
+        if (sim_operand_address(w, &m->address, l) != p.address || (strides && strides[l] != strides[0]))
+            sim_fault(w, i, l, cudaErrorIllegalInstruction, "lanes that name different matrices");
+    p.stride = strides ? strides[0] : m->along ? f->positions : f->lines;
+    if (p.stride * f->bytes % STRIDE_BYTES)
+        sim_fault(w, i, 0, cudaErrorMisalignedAddress,
+                  "a matrix whose lines begin every %llu bytes, no multiple of %d",
+                  (unsigned long long)(p.stride * f->bytes), STRIDE_BYTES);
+    if (p.space == GENERIC)
+        p.space = space_at(&p.address);
+    return p;
+}
+
+static uint32_t lanes_of_rows(int blocks) // that name the rows of so many blocks
+{
+    return ALL_LANES >> (LANES - STRIP * blocks);
+}
+
+// One load or store of an instruction that may make several: finds, checks and counts what the lanes access. By
+// rows (ldmatrix, stmatrix) it is none of those that Nsight Compute counts in shared memory, but has conflicts.
+static void access_lanes(Warp *w, const Instr *i, Access *access, bool by_rows)
+{
+    access->alignment = access->bytes;
+    sim_access(w, i, access);
+    (by_rows ? sim_count_conflicts : sim_count_access)(w, access);
+}
+
+static void move_piece(Warp *w, const Instr *i, const Placement *p, const Piece *piece, Tile *tile,
+                       AccessKind kind)
+{
+    const MatrixOperation *m = i->matrix;
+    const int bytes = m->d.bytes, lines = m->along ? 0 : 1, positions = 1 - lines; // from element to element
+    Access access = {.kind = kind, .space = p->space, .mask = piece->mask};
+    access.bytes = (size_t)(piece->elements * bytes);
+    for (int l = 0; l < LANES; l++) {
+        const uint64_t line = (uint64_t)piece->from[l].line, position = (uint64_t)piece->from[l].position;
+        const uint64_t element = m->along ? line * p->stride + position : position * p->stride + line;
+        access.address[l] = p->address + element * (uint64_t)bytes;
+    }
+    access_lanes(w, i, &access, m->by_rows);
+    for (uint32_t rest = piece->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const Corner from = piece->from[l];
+        for (int k = 0; k < piece->elements; k++) {
+            uint64_t *bits = &tile->bits[from.line + k * lines][from.position + k * positions];
+            if (kind == ACCESS_READ)
+                *bits = sim_read_bytes(access.pointer[l] + k * bytes, bytes);
+            else
+                sim_write_bytes(access.pointer[l] + k * bytes, *bits, bytes);
+        }
+    }
+}
+
+// As by ldmatrix: rows of 16 bytes, of up to four blocks at a time, each named by a lane of its own.
+static void load_by_rows(Warp *w, const Instr *i, const Placement *p, Tile *tile)
+{
+    const MatrixOperation *m = i->matrix;
+    const int together = m->d.bytes == 2 ? 4 : 2;
+    for (int first = 0; first < m->d.pieces; first += together) {
+        const int left = m->d.pieces - first, blocks = left < together ? left : together;
+        Piece row = {.mask = lanes_of_rows(blocks), .elements = ROW_BYTES / m->d.bytes};
+        for (int l = 0; l < LANES; l++) {
+            row.from[l] = corner_of(&m->d, first + l / STRIP % blocks);
+            *(m->along ? &row.from[l].line : &row.from[l].position) += l % STRIP;
+        }
+        move_piece(w, i, p, &row, tile, ACCESS_READ);
+    }
+}
+
+// Each lane's piece at once where it lies side by side in memory. If not: of 16-bit numbers, the piece that the
+// lane would have of the transposed block (movmatrix then brings it to its place); of others, element by element.
+static void move_by_pieces(Warp *w, const Instr *i, const Placement *p, Tile *tile, AccessKind kind)
+{
+    const MatrixOperation *m = i->matrix;
+    const bool transposed = !m->along && m->d.bytes == 2;
+    const int steps = m->along || transposed ? 1 : m->d.run;
+    for (int number = 0; number < m->d.pieces; number++)
+        for (int k = 0; k < steps; k++) {
+            Piece piece = {.mask = ALL_LANES, .elements = m->d.run / steps};
+            const Corner corner = corner_of(&m->d, number);
+            for (int l = 0; l < LANES; l++) {
+                const int across = l % 4 * m->d.run, line = transposed ? across : l / 4;
+                const int position = transposed ? l / 4 : across;
+                piece.from[l] = (Corner){corner.line + line, corner.position + position + k};
+            }
+            move_piece(w, i, p, &piece, tile, kind);
+        }
+}
+
+static void load_wmma(Warp *w, const Instr *i)
+{
+    Tile tile;
+    const Placement p = placement_of(w, i);
+    if (i->matrix->by_rows)
+        load_by_rows(w, i, &p, &tile);
+    else
+        move_by_pieces(w, i, &p, &tile, ACCESS_READ);
+    scatter(w, &i->matrix->d, &tile);
+}
+
+static void store_wmma(Warp *w, const Instr *i)
+{
+    Tile tile;
+    const Placement p = placement_of(w, i);
+    gather(w, &i->matrix->d, &tile);
+    move_by_pieces(w, i, &p, &tile, ACCESS_WRITE);
+}
+
+// ---- ldmatrix, stmatrix, movmatrix: matrices of 8 rows of 8 numbers of 16 bits
+
+typedef uint16_t Rows[LANES][STRIP]; // of up to four matrices
+
+// The row of matrix k that lane 8 k + row names.
+static Access access_rows(Warp *w, const Instr *i, AccessKind kind)
+{
+    const MatrixOperation *m = i->matrix;
+    Access rows = {.kind = kind, .space = SHARED, .mask = lanes_of_rows(m->d.registers), .bytes = ROW_BYTES};
+    for (int l = 0; l < LANES; l++) {
+        rows.address[l] = sim_operand_address(w, &m->address, l);
+        if (m->address.space == GENERIC && space_at(&rows.address[l]) != SHARED && rows.mask >> l & 1)
+            sim_fault(w, i, l, cudaErrorIllegalAddress, "a row outside shared memory");
+    }
+    access_lanes(w, i, &rows, true);
+    return rows;
+}
+
+// Moves between the lanes' registers and rows: lane l has numbers 2 (l % 4) and the next of row l / 4;
+// transposed, of column l / 4.
+static void move_rows(Warp *w, const Fragment *f, bool transposed, Rows rows, bool to_registers)
+{
+    for (int k = 0; k < f->registers; k++)
+        for (int l = 0; l < LANES; l++) {
+            uint16_t *held = (uint16_t *)(w->lanes + f->place[k]) + 2 * l;
+            for (int half = 0; half < 2; half++) {
+                const int across = l % 4 * 2 + half, row = STRIP * k + (transposed ? across : l / 4);
+                uint16_t *number = &rows[row][transposed ? l / 4 : across];
+                *(to_registers ? &held[half] : number) = *(to_registers ? number : &held[half]);
+            }
+        }
+}
+
+static void load_rows(Warp *w, const Instr *i)
+{
+    Rows rows;
+    const Access access = access_rows(w, i, ACCESS_READ);
+    for (int l = 0; l < STRIP * i->matrix->d.registers; l++)
+        for (int k = 0; k < STRIP; k++)
+            rows[l][k] = (uint16_t)sim_read_bytes(access.pointer[l] + 2 * k, 2);
+    move_rows(w, &i->matrix->d, i->matrix->transposed, rows, true);
+}
+
+static void store_rows(Warp *w, const Instr *i)
+{
+    Rows rows;
+    const Access access = access_rows(w, i, ACCESS_WRITE);
+    move_rows(w, &i->matrix->d, i->matrix->transposed, rows, false);
+    for (int l = 0; l < STRIP * i->matrix->d.registers; l++)
+        for (int k = 0; k < STRIP; k++)
+            sim_write_bytes(access.pointer[l] + 2 * k, rows[l][k], 2);
+}
+
+void sim_transpose_matrix(Warp *w, const Instr *i, uint32_t mask)
+{
+    Rows rows;
+    need_all_lanes(w, i, mask);
+    move_rows(w, &i->matrix->a, false, rows, false);
+    move_rows(w, &i->matrix->d, true, rows, true);
+}
+
+void sim_load_matrix(Warp *w, const Instr *i, uint32_t mask)
+{
+    need_all_lanes(w, i, mask);
+    (i->matrix->d.lines ? load_wmma : load_rows)(w, i);
+}
+
+void sim_store_matrix(Warp *w, const Instr *i, uint32_t mask)
+{
+    need_all_lanes(w, i, mask);
+    (i->matrix->d.lines ? store_wmma : store_rows)(w, i);
+}

@@ -1,0 +1,41 @@
+// matrix.h: what matrix.c, which runs the tensor cores' instructions, and matrix_decode.c share.
+#ifndef MATRIX_H
+#define MATRIX_H
+
+#include "machine/ops/lanes.h"
+
+enum { MOST_LINES = 32, MOST_POSITIONS = 32, MOST_REGISTERS = 8, STRIP = 8, ROW_BYTES = 16 };
+
+// Which elements of a matrix each lane holds. Lines are the rows of A, the columns of B, and the rows of the sum;
+// positions run along a line. A lane holds some pieces, of a few elements side by side. A piece of each lane makes
+// a block of 8 lines: lane l has line l / 4, and there the piece l % 4.
+typedef struct Fragment {
+    Type type;
+    uint8_t bytes, register_bytes; // of an element; of a register
+    uint8_t lines, positions;
+    uint8_t run;    // elements of a piece
+    uint8_t pieces; // of a lane
+    bool tall;      // blocks come two by two, one 8 lines below the other, else side by side
+    uint8_t registers;
+    uint32_t place[MOST_REGISTERS]; // of the registers, in a frame
+} Fragment;
+
+typedef struct MatrixOperation {
+    Fragment d, a, b, c; // loads write d, stores read it
+    uint8_t at_once;    // how many products are added before the sum is rounded
+    bool saturate;
+    Address address;
+    uint32_t stride;    // from line to line in memory; NOWHERE: they follow each other
+    bool along;         // the positions of a line lie side by side in memory, else the lines of a position
+    bool by_rows;       // ptxas makes ldmatrix of it
+    bool transposed;    // of ldmatrix and stmatrix
+} MatrixOperation;
+
+static inline int sim_registers_of_piece(const Fragment *f)
+{
+    return f->run * f->bytes / f->register_bytes;
+}
+
+Handler sim_multiply_matrices, sim_transpose_matrix;
+
+#endif

@@ -1,0 +1,235 @@
+// matrix_decode.c: the decoder of the tensor cores' instructions, which matrix.c runs.
+#include "front/decode.h"
+#include "machine/ops/matrix.h"
+
+#include <string.h>
+
+typedef struct Shape {
+    int m, n, k;
+} Shape;
+
+static Shape shape_named(Slice name) // m16n8k16; 0 0 0 if it is none
+{
+    char text[16] = "";
+    Shape s;
+    char rest;
+    if (name.length >= sizeof text)
+        return (Shape){0};
+    memcpy(text, name.text, name.length);
+    return sscanf(text, "m%dn%dk%d%c", &s.m, &s.n, &s.k, &rest) == 3 ? s : (Shape){0};
+}
+
+static const struct {
+    bool wmma;
+    Shape shape;
+    Type factors;
+} PRODUCTS[] = {
+    {true, {16, 16, 16}, F16},  {true, {32, 8, 16}, F16},  {true, {8, 32, 16}, F16},
+    {true, {16, 16, 16}, BF16}, {true, {32, 8, 16}, BF16}, {true, {8, 32, 16}, BF16},
+    {true, {16, 16, 16}, S8},   {true, {32, 8, 16}, S8},   {true, {8, 32, 16}, S8},
+    {true, {16, 16, 8}, TF32},  {true, {8, 8, 4}, F64},
+    {false, {16, 8, 8}, F16},   {false, {16, 8, 16}, F16},
+    {false, {16, 8, 8}, BF16},  {false, {16, 8, 16}, BF16},
+    {false, {16, 8, 4}, TF32},  {false, {16, 8, 8}, TF32},
+    {false, {8, 8, 16}, S8},    {false, {16, 8, 16}, S8},  {false, {16, 8, 32}, S8}, // and U8
+    {false, {8, 8, 4}, F64},    {false, {16, 8, 4}, F64},  {false, {16, 8, 8}, F64},   {false, {16, 8, 16}, F64},
+};
+
+static bool sums_to(Type factors, Type sum)
+{
+    return sum == F32 ? factors == F16 || factors == BF16 || factors == TF32
+           : sum == S32 ? factors == S8
+                        : sum == factors && (sum == F16 || sum == F64);
+}
+
+// Whether there is a product of this shape with factors (NO_TYPE: any) that gives this sum (NO_TYPE: any).
+static bool is_product(bool wmma, Shape s, Type factors, Type sum)
+{
+    const Type wanted = factors == U8 ? S8 : factors;
+    for (size_t k = 0; k < sizeof PRODUCTS / sizeof *PRODUCTS; k++)
+        if (PRODUCTS[k].wmma == wmma && PRODUCTS[k].shape.m == s.m && PRODUCTS[k].shape.n == s.n &&
+            PRODUCTS[k].shape.k == s.k && (factors == NO_TYPE || PRODUCTS[k].factors == wanted) &&
+            (sum == NO_TYPE || sums_to(PRODUCTS[k].factors, sum)))
+            return true;
+    return false;
+}
+
+static bool is_flat(Shape s) // 8 rows against 32 columns: done as the transposed product
+{
+    return s.m < s.n && s.n > STRIP;
+}
+
+// The fragment of a matrix: 'a', 'b', or 'c' for the sum.
+static Fragment fragment_of(char matrix, bool wmma, Shape s, Type type)
+{
+    const bool flat = is_flat(s), factor = matrix != 'c';
+    Fragment f = {.type = type, .bytes = (uint8_t)sim_type_bytes(type)};
+    f.register_bytes = type == F64 ? 8 : 4;
+    f.run = factor ? f.register_bytes / f.bytes : 2;
+    f.lines = (uint8_t)(matrix == 'b' || (flat && !factor) ? s.n : s.m);
+    f.positions = (uint8_t)(factor ? s.k : flat ? s.m : s.n);
+    f.pieces = f.lines * f.positions / (LANES * f.run);
+    f.tall = matrix != (flat ? 'a' : 'b');
+    f.registers = (uint8_t)(f.pieces * sim_registers_of_piece(&f));
+    if (wmma && factor && type == F16)
+        f.registers = MOST_REGISTERS; // as many as Volta needed
+    return f;
+}
+
+// Finds the fragment's registers, which an operand lists.
+static bool find_registers(Decoder *d, const Operand *list, Fragment *f, bool written)
+{
+    const Operand *elements = list->kind == IS_VECTOR ? list->elements : list;
+    const char letter = f->register_bytes == 8 ? 'd' : f->type == F32 ? 'f' : 'i';
+    if (f->registers != (list->kind == IS_VECTOR ? list->count : 1))
+        return false;
+    for (int k = 0; k < f->registers; k++) {
+        const Operand *o = &elements[k];
+        f->place[k] = written ? sim_destination(o, letter) : sim_source(d, o, letter);
+        if (f->place[k] == NOWHERE)
+            return false;
+    }
+    return true;
+}
+
+// What the tensor cores' instructions have in common: an operation for which all lanes wait for each other.
+static MatrixOperation *new_operation(Decoder *d, Instr *i)
+{
+    const Operand all = {.kind = IS_INTEGER, .integer = ALL_LANES};
+    MatrixOperation *m = sim_allocate(d->arena, sizeof *m);
+    i->matrix = m;
+    i->control = GATHER;
+    i->members = sim_source(d, &all, 'i');
+    return m;
+}
+
+typedef struct Types { // of a product's matrices
+    Type d, a, b, c;
+} Types;
+
+// Of wmma with halves an opcode has only the types of d and c.
+static Types types_of(const Opcode *o)
+{
+    Type found[4] = {F16, F16, F16, F16};
+    int count = 0;
+    for (int k = 1; k < o->count; k++)
+        if (sim_type_named(o->parts[k]) != NO_TYPE)
+            found[count++] = sim_type_named(o->parts[k]);
+    return count == 4 ? (Types){found[0], found[1], found[2], found[3]} : (Types){found[0], F16, F16, found[1]};
+}
+
+static bool are_known(bool wmma, Shape shape, const Types *t)
+{
+    const bool bytes = t->a != t->b; // s8 and u8
+    return (!bytes || !wmma) && is_product(wmma, shape, t->a, t->d) && is_product(wmma, shape, t->a, t->c);
+}
+
+// wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 d, a, b, c and mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+static bool decode_product(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    const bool wmma = sim_slice_is(o->parts[0], "wmma");
+    const Shape shape = shape_named(o->parts[wmma ? 6 : 3]);
+    const Types types = types_of(o);
+    const Operand *matrices = s->operands;
+    MatrixOperation *m = new_operation(d, i);
+    if (s->count != 4 || !are_known(wmma, shape, &types))
+        return false;
+    m->saturate = sim_has_part(o, "satfinite");
+    m->at_once = (uint8_t)(wmma && types.a == TF32 ? 4 : shape.k); // ptxas makes two HMMA.1684 of this one
+    m->d = fragment_of('c', wmma, shape, types.d);
+    m->a = fragment_of('a', wmma, shape, types.a);
+    m->b = fragment_of('b', wmma, shape, types.b);
+    m->c = fragment_of('c', wmma, shape, types.c);
+    if (!find_registers(d, &matrices[0], &m->d, true) || !find_registers(d, &matrices[1], &m->a, false) ||
+        !find_registers(d, &matrices[2], &m->b, false) || !find_registers(d, &matrices[3], &m->c, false))
+        return false;
+    if (is_flat(shape)) {
+        const Fragment a = m->a;
+        m->a = m->b;
+        m->b = a;
+    }
+    return true;
+}
+
+static Space space_among(const Opcode *o)
+{
+    const bool shared = sim_has_part(o, "shared") || sim_has_part(o, "shared::cta");
+    return shared ? SHARED : sim_has_part(o, "global") ? GLOBAL : GENERIC;
+}
+
+// wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 d, [address]{, stride}
+// wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [address], d{, stride}
+static bool decode_wmma_access(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    const bool load = sim_slice_is(o->parts[1], "load");
+    const char matrix = *o->parts[2].text;
+    const bool factor = matrix == 'a' || matrix == 'b';
+    const Shape shape = shape_named(o->parts[6]);
+    const Space space = space_among(o);
+    MatrixOperation *m = new_operation(d, i);
+    if (s->count < 2 || s->count > 3 || !is_product(true, shape, factor ? o->type : NO_TYPE, factor ? NO_TYPE : o->type))
+        return false;
+    const Operand *registers = &s->operands[load ? 0 : 1], *address = &s->operands[load ? 1 : 0];
+    m->d = fragment_of(factor ? matrix : 'c', true, shape, o->type);
+    m->along = sim_has_part(o, "row") != (factor ? matrix == 'b' : is_flat(shape));
+    m->by_rows = factor && space == SHARED && (m->d.bytes == 2 || (m->d.bytes == 1 && m->along));
+    m->stride = s->count == 3 ? sim_source(d, &s->operands[2], 'i') : NOWHERE;
+    return (s->count == 2 || m->stride != NOWHERE) && find_registers(d, registers, &m->d, load) &&
+           sim_decode_address(d, address, space, &m->address);
+}
+
+// ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 registers, [address]; stmatrix [address], registers
+static bool decode_rows(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    const bool load = sim_slice_is(o->parts[0], "ldmatrix");
+    MatrixOperation *m = new_operation(d, i);
+    if (s->count != 2)
+        return false;
+    m->transposed = sim_has_part(o, "trans");
+    m->d.register_bytes = 4;
+    m->d.registers = (uint8_t)(o->parts[4].text[1] - '0'); // x1, x2, x4
+    return find_registers(d, &s->operands[load ? 0 : 1], &m->d, load) &&
+           sim_decode_address(d, &s->operands[load ? 1 : 0], space_among(o), &m->address);
+}
+
+// movmatrix.sync.aligned.m8n8.trans.b16 d, a
+static bool decode_transposition(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    (void)o;
+    MatrixOperation *m = new_operation(d, i);
+    m->d.register_bytes = m->a.register_bytes = 4;
+    m->d.registers = m->a.registers = 1;
+    return s->count == 2 && find_registers(d, &s->operands[0], &m->d, true) &&
+           find_registers(d, &s->operands[1], &m->a, false);
+}
+
+#define WMMA_LOAD .decode = decode_wmma_access, .run = sim_load_matrix
+#define WMMA_STORE .decode = decode_wmma_access, .run = sim_store_matrix
+#define PRODUCT .decode = decode_product, .run = sim_multiply_matrices
+
+static const Instruction ROWS[] = {
+    {"wmma load a|b sync aligned row|col m16n16k16|m32n8k16|m8n32k16 {global|shared|shared::cta} f16|bf16|s8|u8", WMMA_LOAD},
+    {"wmma load a|b sync aligned row|col m16n16k8 {global|shared|shared::cta} tf32", WMMA_LOAD},
+    {"wmma load a|b sync aligned row|col m8n8k4 {global|shared|shared::cta} f64", WMMA_LOAD},
+    {"wmma load c sync aligned row|col m16n16k16|m32n8k16|m8n32k16 {global|shared|shared::cta} f16|f32|s32", WMMA_LOAD},
+    {"wmma load c sync aligned row|col m16n16k8 {global|shared|shared::cta} f32", WMMA_LOAD},
+    {"wmma load c sync aligned row|col m8n8k4 {global|shared|shared::cta} f64", WMMA_LOAD},
+    {"wmma store d sync aligned row|col m16n16k16|m32n8k16|m8n32k16 {global|shared|shared::cta} f16|f32|s32", WMMA_STORE},
+    {"wmma store d sync aligned row|col m16n16k8 {global|shared|shared::cta} f32", WMMA_STORE},
+    {"wmma store d sync aligned row|col m8n8k4 {global|shared|shared::cta} f64", WMMA_STORE},
+    {"wmma mma sync aligned row|col row|col m16n16k16|m32n8k16|m8n32k16 f16|f32 f16|f32", PRODUCT},
+    {"wmma mma sync aligned row|col row|col m16n16k16|m32n8k16|m8n32k16 f32 bf16 bf16 f32", PRODUCT},
+    {"wmma mma sync aligned row|col row|col m16n16k16|m32n8k16|m8n32k16 {satfinite} s32 s8|u8 s8|u8 s32", PRODUCT},
+    {"wmma mma sync aligned row|col row|col m16n16k8 f32 tf32 tf32 f32", PRODUCT},
+    {"wmma mma sync aligned row|col row|col m8n8k4 {rn} f64 f64 f64 f64", PRODUCT},
+    {"mma sync aligned m16n8k8|m16n8k16 row col f16|f32 f16 f16 f16|f32", PRODUCT},
+    {"mma sync aligned m16n8k8|m16n8k16 row col f32 bf16 bf16 f32", PRODUCT},
+    {"mma sync aligned m16n8k4|m16n8k8 row col f32 tf32 tf32 f32", PRODUCT},
+    {"mma sync aligned m8n8k16|m16n8k16|m16n8k32 row col {satfinite} s32 s8|u8 s8|u8 s32", PRODUCT},
+    {"mma sync aligned m8n8k4|m16n8k4|m16n8k8|m16n8k16 row col {rn} f64 f64 f64 f64", PRODUCT},
+    {"ldmatrix sync aligned m8n8 x1|x2|x4 {trans} {shared|shared::cta} b16", .decode = decode_rows, .run = sim_load_matrix},
+    {"stmatrix sync aligned m8n8 x1|x2|x4 {trans} {shared|shared::cta} b16", .decode = decode_rows, .run = sim_store_matrix},
+    {"movmatrix sync aligned m8n8 trans b16", .decode = decode_transposition, .run = sim_transpose_matrix},
+};
+
+INSTRUCTION_LIST(sim_matrix_instructions, "Tensor cores", ROWS)

@@ -1,0 +1,346 @@
+// memory.c: loads and stores, what they cost, and parameters.
+#include "checker/check.h"
+#include "machine/ops/lanes.h"
+
+#include <string.h>
+
+// ---- What an access costs
+
+enum { BANKS = 32 }; // of shared memory: words of 4 bytes lie in them in turn
+
+// Sectors, pieces of 32 bytes of device memory, that a warp's access touches.
+static unsigned sectors(const Access *access)
+{
+    enum { SECTOR = 32 };
+    if (access->pattern == CONSECUTIVE)
+        return (unsigned)((access->address[0] % SECTOR + LANES * access->bytes + SECTOR - 1) / SECTOR);
+    if (access->pattern == ALL_SAME) // an access never crosses a sector's edge
+        return 1;
+    uint64_t seen[LANES], most = 0;
+    unsigned count = 0;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const uint64_t sector = access->address[__builtin_ctz(rest)] / SECTOR;
+        unsigned k = count > 0 && sector > most ? 0 : count; // beyond all others it is new
+        while (k > 0 && seen[k - 1] != sector)
+            k--;
+        if (k == 0)
+            seen[count++] = sector;
+        most = sector > most ? sector : most;
+    }
+    return count;
+}
+
+static uint32_t lanes_from(int first, int count) // a mask
+{
+    return (ALL_LANES >> (LANES - count)) << first;
+}
+
+// Whether all words that these lanes want lie in different banks.
+static bool in_different_banks(const Access *access, uint32_t lanes, int words)
+{
+    const uint32_t word_bits = (1u << words) - 1;
+    uint32_t used = 0, twice = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const uint32_t wanted = word_bits
+                                << (access->address[__builtin_ctz(rest)] / 4 % BANKS); // never beyond the last
+        twice |= used & wanted;
+        used |= wanted;
+    }
+    return twice == 0;
+}
+
+// Rounds that shared memory takes for these lanes: a bank gives one word a round, to any number of lanes.
+static unsigned bank_rounds(const Access *access, uint32_t lanes, int words)
+{
+    if (in_different_banks(access, lanes, words))
+        return lanes != 0;
+    uint64_t in_bank[BANKS][LANES];
+    uint8_t count[BANKS] = {0}, most = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        for (int k = 0; k < words; k++) {
+            const uint64_t word = access->address[__builtin_ctz(rest)] / 4 + (uint64_t)k;
+            const unsigned bank = word % BANKS;
+            int n = 0;
+            while (n < count[bank] && in_bank[bank][n] != word)
+                n++;
+            if (n == count[bank])
+                in_bank[bank][count[bank]++] = word;
+            most = count[bank] > most ? count[bank] : most;
+        }
+    return most;
+}
+
+// How many rounds more than needed. Elements of 4 bytes are served for the whole warp at a time, of
+// 8 for half a warp, of 16 for a quarter. Needed is what the lanes that are on want in all, 128 bytes
+// a round; this is reckoned for half warps where elements have 16 bytes, else for the whole warp.
+// (Found by measuring; tests/counters holds what an H200 counts.)
+static unsigned bank_conflicts(const Access *access)
+{
+    enum { ROUND_BYTES = 128 };
+    if (access->pattern != SCATTERED)
+        return 0;
+    const int words = access->bytes > 4 ? (int)access->bytes / 4 : 1, together = LANES / words;
+    const int reckoned = words == 4 ? LANES / 2 : LANES;
+    unsigned conflicts = 0;
+    for (int first = 0; first < LANES; first += reckoned) {
+        const uint32_t lanes = access->mask & lanes_from(first, reckoned);
+        const unsigned wanted = (unsigned)__builtin_popcount(lanes) * (unsigned)words * 4;
+        unsigned rounds = 0;
+        for (int piece = first; piece < first + reckoned; piece += together)
+            rounds += bank_rounds(access, lanes & lanes_from(piece, together), words);
+        const unsigned needed = (wanted + ROUND_BYTES - 1) / ROUND_BYTES;
+        conflicts += rounds > needed ? rounds - needed : 0;
+    }
+    return conflicts;
+}
+
+void sim_count_conflicts(Warp *w, const Access *access)
+{
+    w->block->counters.bank_conflicts += bank_conflicts(access);
+}
+
+void sim_count_access(Warp *w, const Access *access)
+{
+    Counters *c = &w->block->counters;
+    const bool load = access->kind == ACCESS_READ;
+    if (access->space == SHARED && sim_names_block(access->address[__builtin_ctz(access->mask)]))
+        return; // a GPU counts what goes through the cluster's window among neither
+    if (access->space == SHARED) {
+        *(load ? &c->shared_loads : &c->shared_stores) += 1;
+        sim_count_conflicts(w, access);
+    } else if (access->space == GLOBAL) {
+        *(load ? &c->global_load_requests : &c->global_store_requests) += 1;
+        *(load ? &c->global_load_sectors : &c->global_store_sectors) += sectors(access);
+    }
+}
+
+void sim_count_async_load(Warp *w, const Access *access)
+{
+    w->block->counters.global_load_requests++;
+    w->block->counters.global_load_sectors += sectors(access);
+}
+
+// ---- Loads and stores. Blocks run side by side on the host, so device memory is read and written
+// with relaxed atomic accesses: plain moves, without the undefined behaviour of a data race.
+
+// The same value for all lanes that are on.
+static void set_lanes(uint8_t *lanes, int register_bytes, uint64_t value, uint32_t mask)
+{
+    switch (register_bytes) { // a copy whose length the compiler does not know is slow
+    case 2:
+        FOR_EACH_LANE(((uint16_t *)lanes)[l] = (uint16_t)value)
+        break;
+    case 4:
+        FOR_EACH_LANE(((uint32_t *)lanes)[l] = (uint32_t)value)
+        break;
+    case 8:
+        FOR_EACH_LANE(((uint64_t *)lanes)[l] = value)
+        break;
+    default:
+        FOR_EACH_LANE(lanes[l] = (uint8_t)value)
+    }
+}
+
+static inline void load_element(uint8_t *to, const uint8_t *from, const Instr *i)
+{
+    if (i->bytes == 16) { // two halves: no wider access is needed to be in one piece
+        const uint64_t halves[2] = {sim_read_bytes(from, 8), sim_read_bytes(from + 8, 8)};
+        memcpy(to, halves, sizeof halves);
+        return;
+    }
+    uint64_t value = sim_read_bytes(from, i->bytes);
+    if (i->flags & SIGNED_VALUE) {
+        const int unused = 64 - 8 * i->bytes;
+        value = (uint64_t)((int64_t)(value << unused) >> unused);
+    }
+    switch (i->register_bytes) { // a copy whose length the compiler does not know is slow
+    case 2: memcpy(to, &value, 2); break;
+    case 4: memcpy(to, &value, 4); break;
+    case 8: memcpy(to, &value, 8); break;
+    default: memcpy(to, &value, i->register_bytes);
+    }
+}
+
+static inline void store_element(uint8_t *to, const uint8_t *from, const Instr *i)
+{
+    uint64_t value = 0;
+    if (i->bytes == 16) {
+        memcpy(&value, from + 8, 8);
+        sim_write_bytes(to + 8, value, 8);
+    }
+    memcpy(&value, from, i->bytes < 8 ? i->bytes : 8);
+    sim_write_bytes(to, value, i->bytes < 8 ? i->bytes : 8);
+}
+
+// The frequent cases: registers as wide as the elements, of 4 or 8 bytes.
+#define MOVE_LANES(name, T)                                                                        \
+    static void name(T *lanes, uint8_t *const *pointer, size_t offset, uint32_t mask, bool load)   \
+    {                                                                                              \
+        if (load) {                                                                                \
+            FOR_EACH_LANE(lanes[l] = __atomic_load_n((T *)(pointer[l] + offset), __ATOMIC_RELAXED)) \
+        } else {                                                                                   \
+            FOR_EACH_LANE(__atomic_store_n((T *)(pointer[l] + offset), lanes[l], __ATOMIC_RELAXED)) \
+        }                                                                                          \
+    }
+MOVE_LANES(move_4, uint32_t)
+MOVE_LANES(move_8, uint64_t)
+
+// The same where all lanes are on and their memory lies side by side, in vector instructions, which move an
+// aligned element in one piece as relaxed atomic accesses do; but no compiler makes them of these.
+// `stride` elements of a lane lie side by side.
+#define MOVE_ROW(name, T)                                                                          \
+    __attribute__((no_sanitize("thread"))) static void name(T *lanes, T *memory, int stride, bool load) \
+    {                                                                                              \
+        if (load) {                                                                                \
+            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) lanes[l] = memory[l * stride];    \
+        } else {                                                                                   \
+            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) memory[l * stride] = lanes[l];    \
+        }                                                                                          \
+    }
+MOVE_ROW(move_row_4, uint32_t)
+MOVE_ROW(move_row_8, uint64_t)
+
+static void move_row(uint8_t *lanes, const Instr *i, uint8_t *memory, bool load)
+{
+    uint32_t *lanes_4 = (uint32_t *)lanes, *memory_4 = (uint32_t *)memory;
+    uint64_t *lanes_8 = (uint64_t *)lanes, *memory_8 = (uint64_t *)memory;
+    switch (i->count) { // so that the compiler knows it
+    case 1:
+        return i->bytes == 4 ? move_row_4(lanes_4, memory_4, 1, load) : move_row_8(lanes_8, memory_8, 1, load);
+    case 2:
+        return i->bytes == 4 ? move_row_4(lanes_4, memory_4, 2, load) : move_row_8(lanes_8, memory_8, 2, load);
+    case 4:
+        return i->bytes == 4 ? move_row_4(lanes_4, memory_4, 4, load) : move_row_8(lanes_8, memory_8, 4, load);
+    default:
+        return i->bytes == 4 ? move_row_4(lanes_4, memory_4, i->count, load)
+                             : move_row_8(lanes_8, memory_8, i->count, load);
+    }
+}
+
+// One element of each lane, to or from a register.
+static void move_element(Warp *w, const Instr *i, const Access *access, int k)
+{
+    const bool load = access->kind == ACCESS_READ,
+               plain = i->bytes == i->register_bytes && (i->bytes == 4 || i->bytes == 8);
+    const uint32_t mask = access->mask;
+    uint8_t *lanes = w->lanes + i->list[k];
+    const size_t offset = (size_t)k * i->bytes;
+    if (plain && access->pattern == CONSECUTIVE) {
+        move_row(lanes, i, access->pointer[0] + offset, load);
+    } else if (plain && access->pattern == ALL_SAME && load) {
+        set_lanes(lanes, i->bytes, sim_read_bytes(access->pointer[0] + offset, i->bytes), mask);
+    } else if (plain && access->pattern == ALL_SAME && w->block->launch->shuffled) {
+        store_element(access->pointer[0] + offset, lanes, i); // CUDA does not say whose value stays: lane 0's
+    } else if (plain) {
+        if (i->bytes == 4)
+            move_4((uint32_t *)lanes, access->pointer, offset, mask, load);
+        else
+            move_8((uint64_t *)lanes, access->pointer, offset, mask, load);
+    } else if (load) {
+        FOR_EACH_LANE(load_element(lanes + (size_t)l * i->register_bytes, access->pointer[l] + offset, i))
+    } else {
+        FOR_EACH_LANE(store_element(access->pointer[l] + offset, lanes + (size_t)l * i->register_bytes, i))
+    }
+}
+
+static void load_or_store(Warp *w, const Instr *i, Access *access)
+{
+    sim_access(w, i, access);
+    sim_count_access(w, access);
+    for (int k = 0; k < i->count; k++)
+        if (i->list[k] != NOWHERE)
+            move_element(w, i, access, k);
+    if (access->kind == ACCESS_READ && (access->has_unwritten || w->undefined))
+        sim_note_loaded(w, i, access);
+}
+
+static void access_memory(Warp *w, const Instr *i, uint32_t mask, AccessKind kind)
+{
+    const size_t bytes = (size_t)i->bytes * i->count;
+    Access access;
+    access.kind = kind;
+    access.space = (Space)i->at.space;
+    access.mask = mask;
+    access.bytes = access.alignment = bytes;
+    if (i->flags & ASKS_OTHERS)
+        sim_await_turn(w->block);
+    sim_find_addresses(w, i, access.address);
+    if (i->at.space != GENERIC) {
+        load_or_store(w, i, &access);
+        return;
+    }
+    uint32_t in[SPACES]; // generic addresses: each lane tells by its own
+    sim_split_generic(w, i, access.address, mask, in);
+    for (access.space = GLOBAL; access.space <= LOCAL; access.space++)
+        if ((access.mask = in[access.space]))
+            load_or_store(w, i, &access);
+}
+
+void sim_load(Warp *w, const Instr *i, uint32_t mask)
+{
+    access_memory(w, i, mask, ACCESS_READ);
+}
+
+void sim_store(Warp *w, const Instr *i, uint32_t mask)
+{
+    access_memory(w, i, mask, ACCESS_WRITE);
+}
+
+// ---- Parameters: a kernel's are the same for all lanes, a function's lie in its frame.
+
+void sim_load_kernel_param(Warp *w, const Instr *i, uint32_t mask)
+{
+    const size_t size = w->block->launch->kernel->kernel_param_bytes;
+    for (int k = 0; k < i->count; k++) {
+        const uint64_t offset = (uint64_t)i->at.offset + (uint64_t)k * i->bytes;
+        if (i->bytes > size || offset > size - i->bytes)
+            sim_fault(w, i, -1, cudaErrorIllegalAddress, "a parameter at byte %llu of %zu",
+                      (unsigned long long)offset, size);
+        if (i->list[k] == NOWHERE)
+            continue;
+        _Alignas(16) uint8_t bytes[16] = {0}, element[16]; // a parameter may lie at any address
+        memcpy(bytes, w->block->launch->params + offset, i->bytes);
+        load_element(element, bytes, i);
+        if (i->register_bytes == 16) {
+            for (uint32_t rest = mask; rest; rest &= rest - 1)
+                memcpy(w->lanes + i->list[k] + (size_t)__builtin_ctz(rest) * 16, element, 16);
+            continue;
+        }
+        uint64_t value;
+        memcpy(&value, element, sizeof value);
+        set_lanes(w->lanes + i->list[k], i->register_bytes, value, mask);
+    }
+}
+
+static void access_argument(Warp *w, const Instr *i, uint32_t mask, bool load)
+{
+    const size_t size = w->path->frame->function->param_bytes, bytes = (size_t)i->bytes * i->count;
+    if (bytes > size || (uint64_t)i->at.offset > size - bytes)
+        sim_fault(w, i, -1, cudaErrorIllegalAddress, "an argument at byte %lld of %zu", (long long)i->at.offset, size);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        for (int k = 0; k < i->count; k++) {
+            uint8_t *argument = w->path->frame->params + (size_t)l * size + i->at.offset + (size_t)k * i->bytes;
+            _Alignas(16) uint8_t whole[16] = {0}; // arguments may lie at any address
+            if (i->list[k] == NOWHERE)
+                continue;
+            uint8_t *lane = w->lanes + i->list[k] + (size_t)l * i->register_bytes;
+            if (load) {
+                memcpy(whole, argument, i->bytes);
+                load_element(lane, whole, i);
+            } else {
+                memcpy(argument, lane, i->bytes);
+            }
+        }
+    }
+}
+
+void sim_load_argument(Warp *w, const Instr *i, uint32_t mask)
+{
+    access_argument(w, i, mask, true);
+}
+
+void sim_store_argument(Warp *w, const Instr *i, uint32_t mask)
+{
+    access_argument(w, i, mask, false);
+}

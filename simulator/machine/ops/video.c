@@ -1,0 +1,207 @@
+// video.c: the video instructions, which take bytes and halves of registers for numbers: vadd.s32.u32.u32.sat
+// d, a.b0, b.h1 and the like for one pair of them, vadd2 and vadd4 for two and four at a time.
+#include "front/decode.h"
+#include "machine/ops/lanes.h"
+
+#include <string.h>
+
+typedef enum Operator {
+    V_ADD, V_SUB, V_ABSDIFF, V_MIN, V_MAX, V_AVERAGE, V_SHL, V_SHR, V_MAD, V_EQ, V_NE, V_LT, V_LE, V_GT, V_GE
+} Operator;
+
+typedef enum Second { NO_SECOND, SECOND_ADD, SECOND_MIN, SECOND_MAX, MERGE } Second; // what is done with c
+
+typedef struct Field { // of a register, or of two, b's bits lying above a's: where a number stands
+    uint8_t position, bits;
+} Field;
+
+typedef struct VideoOperation {
+    int numbers; // that are computed
+    Field a[4], b[4], d[4];
+    bool taken[4]; // which of them d.mask wants
+    bool a_signed, b_signed, d_signed;
+    bool saturate, wraps; // wraps: a shift by 32 or more
+    int plus, scale;      // of vmad: added to the sum; by how much this is shifted down
+    Second second;
+} VideoOperation;
+
+static int64_t number_in(uint64_t registers, Field f, bool with_sign)
+{
+    const int unused = 64 - f.bits;
+    const uint64_t top = registers >> f.position << unused;
+    return with_sign ? (int64_t)top >> unused : (int64_t)(top >> unused);
+}
+
+typedef __int128 Wide; // holds a product and its sum with c, of either sign
+
+static Wide operate(Operator op, const VideoOperation *v, int64_t a, int64_t b, uint32_t c)
+{
+    const int64_t shift = v->wraps ? b & 31 : b < 0 || b > 32 ? 32 : b;
+    switch (op) {
+    case V_ADD: return a + b;
+    case V_SUB: return a - b;
+    case V_ABSDIFF: return a < b ? b - a : a - b;
+    case V_MIN: return a < b ? a : b;
+    case V_MAX: return a < b ? b : a;
+    case V_AVERAGE: return a + b < 0 ? (a + b) >> 1 : (a + b + 1) >> 1; // halves away from 0
+    case V_SHL: return (Wide)((unsigned __int128)a << shift);
+    case V_SHR: return a >> shift;
+    case V_MAD: return ((Wide)a * b + (v->a_signed || v->b_signed ? (int32_t)c : (Wide)c) + v->plus) >> v->scale;
+    case V_EQ: return a == b;
+    case V_NE: return a != b;
+    case V_LT: return a < b;
+    case V_LE: return a <= b;
+    case V_GT: return a > b;
+    default: return a >= b;
+    }
+}
+
+static Wide clamped(Wide value, int bits, bool with_sign)
+{
+    const Wide most = ((Wide)1 << (with_sign ? bits - 1 : bits)) - 1, least = with_sign ? -most - 1 : 0;
+    return value < least ? least : value > most ? most : value;
+}
+
+static uint32_t with_second(const VideoOperation *v, uint32_t result, uint32_t value, uint32_t c, int k)
+{
+    const bool less = v->d_signed ? (int32_t)value < (int32_t)c : value < c;
+    const Field f = v->d[k];
+    const uint32_t bits = (f.bits == 32 ? UINT32_MAX : (1u << f.bits) - 1) << f.position;
+    switch (v->second) {
+    case SECOND_ADD: return result + value;
+    case SECOND_MIN: return less ? value : c;
+    case SECOND_MAX: return less ? c : value;
+    default: return (result & ~bits) | (value << f.position & bits);
+    }
+}
+
+static void compute(Warp *w, const Instr *i, uint32_t mask)
+{
+    const VideoOperation *v = i->video;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const uint32_t a = OPERAND(uint32_t, a)[l], b = OPERAND(uint32_t, b)[l], c = OPERAND(uint32_t, c)[l];
+        const uint64_t both = (uint64_t)b << 32 | a;
+        const bool several = v->numbers > 1; // then each may come from either register
+        uint32_t result = v->second == NO_SECOND ? 0 : c;
+        for (int k = 0; k < v->numbers; k++) {
+            if (!v->taken[k])
+                continue;
+            const int64_t x = number_in(several ? both : a, v->a[k], v->a_signed);
+            const int64_t y = number_in(several ? both : b, v->b[k], v->b_signed);
+            Wide value = operate((Operator)i->op, v, x, y, c);
+            if (v->saturate)
+                value = clamped(value, v->d[k].bits, v->d_signed);
+            result = with_second(v, result, (uint32_t)value, c, k);
+        }
+        OPERAND(uint32_t, d)[l] = result;
+    }
+}
+
+// ---- Decoding
+
+// b2 or h1: a byte or a half; the whole register where nothing is said.
+static bool read_field(Slice selector, Field *f)
+{
+    *f = (Field){0, 32};
+    if (selector.length == 0)
+        return true;
+    f->bits = selector.text[0] == 'b' ? 8 : 16;
+    const int place = selector.text[selector.length - 1] - '0';
+    f->position = (uint8_t)(place * f->bits);
+    return selector.length == 2 && (selector.text[0] == 'b' || selector.text[0] == 'h') && place >= 0 &&
+           place * f->bits < 32;
+}
+
+// b7210 or h31: of the eight bytes or four halves of a and b, the highest first; otherwise those from `first` on.
+static bool read_fields(Slice selector, int count, int first, Field *fields)
+{
+    const int bits = 32 / count;
+    for (int k = 0; k < count; k++) {
+        const int place = selector.length == 0 ? first + k : selector.text[selector.length - 1 - (size_t)k] - '0';
+        if (place < 0 || place * bits > 63)
+            return false;
+        fields[k] = (Field){(uint8_t)(place * bits), (uint8_t)bits};
+        if (selector.length && (selector.length != (size_t)count + 1 || selector.text[0] != (count == 2 ? 'h' : 'b')))
+            return false;
+    }
+    return true;
+}
+
+// d.b20: those that are computed; c keeps the others.
+static bool read_mask(Slice selector, int count, bool *taken)
+{
+    for (int k = 0; k < count; k++)
+        taken[k] = selector.length == 0 || memchr(selector.text + 1, '0' + k, selector.length - 1);
+    return selector.length != 1;
+}
+
+static bool read_selectors(const Statement *s, VideoOperation *v)
+{
+    const Slice d = s->operands[0].selector, a = s->operands[1].selector, b = s->operands[2].selector;
+    if (v->numbers > 1)
+        return read_fields(a, v->numbers, 0, v->a) && read_fields(b, v->numbers, v->numbers, v->b) &&
+               read_fields((Slice){"", 0}, v->numbers, 0, v->d) && read_mask(d, v->numbers, v->taken);
+    v->taken[0] = true;
+    if (d.length && v->second == NO_SECOND)
+        v->second = MERGE;
+    return read_field(a, &v->a[0]) && read_field(b, &v->b[0]) && read_field(d, &v->d[0]) &&
+           (d.length == 0 || v->second == MERGE);
+}
+
+// vadd.dtype.atype.btype{.sat}{.op2}; of a comparison only the operands have types.
+static void read_types(const Opcode *o, int op, VideoOperation *v)
+{
+    const Slice *types = &o->parts[op >= V_EQ ? 0 : 1]; // atype and btype stand at 1 and 2 of these
+    v->a_signed = sim_slice_is(types[1], "s32");
+    v->b_signed = sim_slice_is(types[2], "s32");
+    v->d_signed = op < V_EQ && sim_slice_is(o->parts[1], "s32");
+    v->saturate = sim_has_part(o, "sat");
+    v->wraps = sim_has_part(o, "wrap");
+    v->plus = sim_has_part(o, "po");
+    v->scale = sim_has_part(o, "shr7") ? 7 : sim_has_part(o, "shr15") ? 15 : 0;
+}
+
+static bool decode_video(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    static const char *const SECONDS[] = {"add", "min", "max"};
+    static const Second MEANINGS[] = {SECOND_ADD, SECOND_MIN, SECOND_MAX, NO_SECOND};
+    VideoOperation *v = sim_allocate(d->arena, sizeof *v);
+    const char last = o->parts[0].text[o->parts[0].length - 1];
+    if (s->count < 3)
+        return false;
+    v->numbers = last == '2' ? 2 : last == '4' ? 4 : 1;
+    v->second = MEANINGS[sim_part_among(o, SECONDS, 3)];
+    if (v->numbers > 1 && v->second == NO_SECOND)
+        v->second = MERGE;
+    read_types(o, i->op, v);
+    if (!read_selectors(s, v))
+        return false;
+    const bool reads_c = v->second != NO_SECOND || i->op == V_MAD;
+    i->video = v;
+    if (!sim_plain_operands(d, s, o, i, reads_c ? "vvvi" : "vvv"))
+        return false;
+    i->c = reads_c ? i->c : sim_constant(d, 4, 0);
+    return true;
+}
+
+#define VIDEO(syntax, operator) {"v" syntax, .decode = decode_video, .run = compute, .op = operator}
+#define WORDS " u32|s32 u32|s32 u32|s32"
+#define ONE(name, operator) VIDEO(name WORDS " {sat} {add|min|max}", operator)
+#define SEVERAL(name, operator)                                                                                      \
+    VIDEO(name "2" WORDS " {sat|add}", operator), VIDEO(name "4" WORDS " {sat|add}", operator)
+#define COMPARISON(word, operator) VIDEO("set u32|s32 u32|s32 " word " {add|min|max}", operator), \
+    VIDEO("set2 u32|s32 u32|s32 " word " {add}", operator), VIDEO("set4 u32|s32 u32|s32 " word " {add}", operator)
+
+static const Instruction ROWS[] = {
+    ONE("add", V_ADD), ONE("sub", V_SUB), ONE("absdiff", V_ABSDIFF), ONE("min", V_MIN), ONE("max", V_MAX),
+    SEVERAL("add", V_ADD), SEVERAL("sub", V_SUB), SEVERAL("avrg", V_AVERAGE), SEVERAL("absdiff", V_ABSDIFF),
+    SEVERAL("min", V_MIN), SEVERAL("max", V_MAX),
+    VIDEO("shl u32|s32 u32|s32 u32 {sat} clamp|wrap {add|min|max}", V_SHL),
+    VIDEO("shr u32|s32 u32|s32 u32 {sat} clamp|wrap {add|min|max}", V_SHR),
+    VIDEO("mad" WORDS " {po} {sat} {shr7|shr15}", V_MAD),
+    COMPARISON("eq", V_EQ), COMPARISON("ne", V_NE), COMPARISON("lt", V_LT), COMPARISON("le", V_LE),
+    COMPARISON("gt", V_GT), COMPARISON("ge", V_GE),
+};
+
+INSTRUCTION_LIST(sim_video_instructions, "Video", ROWS)

@@ -1,0 +1,215 @@
+// trace.c: what the warps of one block do, in every launch: a row for each instruction of a warp, into the
+// file that $SIM_TRACE names. $SIM_TRACE_BLOCK chooses the block; it is block 0 if that is not set. Where it
+// is "all", every block is traced, but only what it reads and writes in device memory.
+#include "machine/block.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static FILE *file;
+static int launch_number = -1;
+static uint64_t order; // of the rows of a launch
+
+typedef struct Touched { // what a warp's instruction reads or writes
+    uint64_t address[LANES];
+    Space space;
+    size_t bytes; // of a lane
+} Touched;
+
+// ---- The file
+
+// Ends the program: the trace cannot be written.
+static _Noreturn void give_up(void)
+{
+    fprintf(stderr, "simulator: cannot write the trace to %s: %s\n", sim_settings()->trace, strerror(errno));
+    exit(EXIT_FAILURE);
+}
+
+bool sim_trace_launch(const Launch *launch)
+{
+    const char *path = sim_settings()->trace;
+    if (!path)
+        return false;
+    if (!file) {
+        file = fopen(path, "w");
+        if (!file)
+            give_up();
+        fprintf(
+            file,
+            "launch,kernel,grid,block,warp,order,event,opcode,ptx_line,source_file,source_line,lanes,memory,bytes,"
+            "addresses\n");
+    }
+    launch_number++;
+    order = 0;
+    return sim_traces_all() || sim_settings()->traced_block < launch->blocks;
+}
+
+bool sim_traces_all(void)
+{
+    return sim_settings()->traces_all;
+}
+
+void sim_end_trace_of_launch(void)
+{
+    if (fflush(file) != 0 || ferror(file))
+        give_up();
+}
+
+bool sim_is_traced(const Launch *launch, uint64_t number)
+{
+    return launch->traced && (sim_traces_all() || number == sim_settings()->traced_block);
+}
+
+// ---- What an instruction touches
+
+// Takes a lane's value of a register that holds a number of bytes.
+static size_t bytes_in(const Warp *w, uint32_t slot, uint32_t mask)
+{
+    return mask ? ((const uint32_t *)(w->lanes + slot))[__builtin_ctz(mask)] : 0;
+}
+
+// Fills in where an operand in brackets points.
+static void follow(const Warp *w, const Address *operand, Touched *t)
+{
+    t->space = (Space)operand->space;
+    for (int l = 0; l < LANES; l++)
+        t->address[l] = sim_operand_address(w, operand, l);
+}
+
+// Finds what the instruction reads or writes, of a copy what it reads; false if it is no access.
+static bool find_touched(const Warp *w, const Instr *i, uint32_t mask, Touched *t)
+{
+    if (i->run == sim_load || i->run == sim_store || i->run == sim_atomic) {
+        t->space = (Space)i->at.space;
+        t->bytes = (size_t)i->bytes * i->count;
+        sim_find_addresses(w, i, t->address);
+    } else if (i->run == sim_copy_async || i->run == sim_copy_bulk) {
+        t->bytes = i->run == sim_copy_async ? i->bytes : bytes_in(w, i->c, mask);
+        follow(w, &i->addresses[1], t);
+    } else if (i->run == sim_mbarrier_init || i->run == sim_mbarrier_inval || i->run == sim_mbarrier_arrive ||
+               i->run == sim_mbarrier_test) {
+        t->bytes = sizeof(uint64_t);
+        follow(w, &i->addresses[0], t);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+// Finds what a copy writes; false if the instruction is no copy.
+static bool find_target(const Warp *w, const Instr *i, uint32_t mask, Touched *t)
+{
+    if (i->run != sim_copy_async && i->run != sim_copy_bulk)
+        return false;
+    t->bytes = i->run == sim_copy_async ? i->bytes : bytes_in(w, i->c, mask);
+    follow(w, &i->addresses[0], t);
+    return true;
+}
+
+// Whether the lanes that are on touch device memory; the first of them tells.
+static bool in_device_memory(const Touched *t, uint32_t mask)
+{
+    const Space space = t->space == GENERIC ? sim_space_at(t->address[__builtin_ctz(mask)]) : t->space;
+    return space == GLOBAL;
+}
+
+// ---- Rows
+
+// Names the memory in which an address lies, and makes the address count from that memory's begin.
+static void name_memory(char *name, size_t space_for_name, Space space, uint64_t *address)
+{
+    if (space == GENERIC) {
+        space = sim_space_at(*address);
+        *address = sim_offset_of_generic(*address);
+    }
+    const Allocation *a = space == SHARED || space == LOCAL ? NULL : sim_allocation_at(*address);
+    if (a && *address - a->address < a->bytes) {
+        snprintf(name, space_for_name, a->kind == PARAMETER_MEMORY ? "arguments" : "device%d", a->number);
+        *address -= a->address;
+    } else {
+        snprintf(name, space_for_name, "%s", space == SHARED ? "shared" : space == LOCAL ? "local" : "nowhere");
+    }
+}
+
+// Writes the row's last columns: memory, bytes of a lane, addresses of the lanes that are on.
+static void write_touched(const Touched *t, uint32_t mask)
+{
+    char first[32] = "", name[32];
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint64_t address = t->address[__builtin_ctz(rest)];
+        name_memory(name, sizeof name, t->space, &address);
+        if (rest == mask)
+            fprintf(file, ",%s,%zu,", strcpy(first, name), t->bytes);
+        else
+            fprintf(file, ";");
+        if (strcmp(name, first) != 0) // a generic address may lie anywhere
+            fprintf(file, "%s+", name);
+        fprintf(file, "%" PRIu64, address);
+    }
+    fprintf(file, mask ? "\n" : ",,,\n");
+}
+
+// Writes the columns from launch to lanes.
+static void start_row(const Warp *w, const char *event, const Statement *s, uint32_t mask)
+{
+    const Launch *launch = w->block->launch;
+    const Slice kernel = sim_plain_name(launch->kernel->name);
+    const Slice opcode = s ? s->opcode : (Slice){"ret", 3}; // that every function has at its end
+    const bool located = s && s->source_line > 0 && s->source_file >= 0 && s->source_file < launch->module->file_count;
+    Slice source = located ? launch->module->files[s->source_file] : (Slice){"", 0};
+    for (size_t k = source.length; k > 0; k--)
+        if (source.text[k - 1] == '/') {
+            source = (Slice){source.text + k, source.length - k};
+            break;
+        }
+    fprintf(file, "%d,%.*s,%" PRIu64 ",%" PRIu64 ",%d,%" PRIu64 ",%s,%.*s,%d,%.*s,%d,%08x", launch_number,
+            (int)kernel.length, kernel.text, launch->blocks, w->block->number, w->number, order++, event,
+            (int)opcode.length, opcode.text, s ? s->line : 0, (int)source.length, source.text,
+            located ? s->source_line : 0, mask);
+}
+
+// Adds rows for what the instruction reads and writes in device memory.
+static void trace_device_memory(const Warp *w, const Instr *i, uint32_t mask)
+{
+    Touched touched;
+    if (mask && find_touched(w, i, mask, &touched) && in_device_memory(&touched, mask)) {
+        start_row(w, "run", i->statement, mask);
+        write_touched(&touched, mask);
+    }
+    if (mask && find_target(w, i, mask, &touched) && in_device_memory(&touched, mask)) {
+        start_row(w, "target", i->statement, mask);
+        write_touched(&touched, mask);
+    }
+}
+
+void sim_trace_instruction(const Warp *w, const Path *p)
+{
+    const Instr *i = &p->frame->function->program->code[p->pc];
+    uint32_t mask = p->mask;
+    if (i->guard != NOWHERE)
+        mask &= *(uint32_t *)(w->lanes + i->guard) ^ (i->guard_negated ? ALL_LANES : 0);
+    Touched touched;
+    if (sim_traces_all()) {
+        trace_device_memory(w, i, mask);
+        return;
+    }
+    start_row(w, "run", i->statement, mask);
+    if (i->control == BLOCK_BARRIER && mask)
+        fprintf(file, ",barrier%zu,,\n", bytes_in(w, i->a, mask));
+    else
+        write_touched(&touched, find_touched(w, i, mask, &touched) ? mask : 0);
+    if (find_target(w, i, mask, &touched)) {
+        start_row(w, "target", i->statement, mask);
+        write_touched(&touched, mask);
+    }
+}
+
+void sim_trace_release(const Warp *w, const Path *p)
+{
+    if (sim_traces_all())
+        return;
+    start_row(w, "release", p->frame->function->program->code[p->pc - 1].statement, p->mask);
+    fprintf(file, ",barrier%d,,\n", p->barrier);
+}

@@ -1,0 +1,609 @@
+// calls_capture.c: stream capture: what streams are given to do becomes the nodes of a graph.
+//
+// A capture begins in one stream. Another stream takes part from when it waits for an event that was recorded in the
+// capture, and is joined when a stream that leads to the first waits for an event of it.
+#include "checker/check_host.h"
+#include "checker/check_shared.h"
+#include "runtime/api/graphs.h"
+
+typedef struct NodeSet { // handles: the program may destroy nodes
+    cudaGraphNode_t *nodes;
+    size_t count;
+} NodeSet;
+
+typedef struct Participant { // a stream of a capture
+    const void *stream;      // what key_of says
+    bool blocking;           // it and cudaStreamLegacy wait for each other
+    NodeSet ends;            // what the stream's next node depends on
+    struct Participant *next;
+} Participant;
+
+typedef struct Capture {
+    uint64_t id;
+    cudaGraph_t graph;
+    bool own_graph; // made for the capture
+    enum cudaStreamCaptureMode mode;
+    pthread_t thread;
+    bool invalid;
+    const void *origin; // the stream where it began
+    Participant *participants;
+    struct Capture *next;
+} Capture;
+
+typedef struct CapturedEvent { // an event that was last recorded in a capture
+    cudaEvent_t event;
+    uint64_t capture;
+    NodeSet before;
+    struct CapturedEvent *next;
+} CapturedEvent;
+
+static Capture *captures; // those that have not ended
+static CapturedEvent *captured_events;
+static uint64_t captures_made;
+static _Thread_local enum cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
+
+// ---- Work of a stream that is done now
+
+static _Thread_local int in_stream;
+
+int sim_enter_stream(void)
+{
+    if (in_stream == 0)
+        sim_open_shared();
+    return ++in_stream;
+}
+
+bool sim_is_in_stream(void)
+{
+    return in_stream > 0;
+}
+
+void sim_leave_stream(int *depth)
+{
+    in_stream = *depth - 1;
+    if (in_stream == 0) {
+        sim_end_results();
+        sim_close_shared();
+    }
+}
+
+// ---- Sets of nodes
+
+static void add_to_set(NodeSet *set, cudaGraphNode_t node)
+{
+    for (size_t k = 0; k < set->count; k++)
+        if (set->nodes[k] == node)
+            return;
+    set->nodes = realloc(set->nodes, (set->count + 1) * sizeof *set->nodes);
+    if (!set->nodes)
+        abort();
+    set->nodes[set->count++] = node;
+}
+
+// Adds those of the other set that still exist.
+static void join_sets(NodeSet *set, const NodeSet *other)
+{
+    for (size_t k = 0; k < other->count; k++)
+        if (sim_node_of(other->nodes[k]))
+            add_to_set(set, other->nodes[k]);
+}
+
+static void clear_set(NodeSet *set)
+{
+    free(set->nodes);
+    *set = (NodeSet){NULL, 0};
+}
+
+// ---- Captures
+
+static bool is_legacy(cudaStream_t stream)
+{
+    return !stream || stream == cudaStreamLegacy;
+}
+
+// What stands for the stream here: each thread has a cudaStreamPerThread of its own.
+static const void *key_of(cudaStream_t stream)
+{
+    static _Thread_local char of_this_thread;
+    return stream == cudaStreamPerThread ? &of_this_thread : (const void *)stream;
+}
+
+static Participant *participant_of(const Capture *c, cudaStream_t stream)
+{
+    for (Participant *p = c->participants; p; p = p->next)
+        if (p->stream == key_of(stream))
+            return p;
+    return NULL;
+}
+
+// The capture that the stream takes part in, or NULL.
+static Capture *capture_of(cudaStream_t stream, Participant **participant)
+{
+    for (Capture *c = captures; c && !is_legacy(stream); c = c->next) {
+        *participant = participant_of(c, stream);
+        if (*participant)
+            return c;
+    }
+    return NULL;
+}
+
+static Capture *capture_with_id(uint64_t id)
+{
+    for (Capture *c = captures; c; c = c->next)
+        if (c->id == id)
+            return c;
+    return NULL;
+}
+
+static Participant *add_participant(Capture *c, cudaStream_t stream)
+{
+    Participant *p = calloc(1, sizeof *p);
+    if (!p)
+        abort();
+    *p = (Participant){.stream = key_of(stream), .next = c->participants};
+    p->blocking = !(sim_stream_of(stream)->flags & cudaStreamNonBlocking);
+    return c->participants = p;
+}
+
+static cudaError_t invalidate(Capture *c, cudaError_t error)
+{
+    c->invalid = true;
+    return error;
+}
+
+// A capture whose streams cudaStreamLegacy would wait for, or NULL.
+static Capture *capture_in_the_way_of_legacy(void)
+{
+    for (Capture *c = captures; c; c = c->next)
+        for (const Participant *p = c->participants; p && !c->invalid; p = p->next)
+            if (p->blocking)
+                return c;
+    return NULL;
+}
+
+static void end_capture(Capture *c)
+{
+    for (Capture **link = &captures; *link; link = &(*link)->next)
+        if (*link == c) {
+            *link = c->next;
+            break;
+        }
+    for (Participant *p = c->participants, *next; p; p = next) {
+        next = p->next;
+        clear_set(&p->ends);
+        free(p);
+    }
+    free(c);
+}
+
+void sim_end_all_captures(void)
+{
+    while (captures)
+        end_capture(captures);
+    while (captured_events)
+        sim_forget_captured(captured_events->event);
+}
+
+// ---- What other calls ask
+
+cudaError_t sim_capture(cudaStream_t stream, const Work *work, bool *captured)
+{
+    Participant *p;
+    Node *node;
+    *captured = false;
+    if (in_stream || !captures)
+        return cudaSuccess;
+    Capture *c = is_legacy(stream) ? capture_in_the_way_of_legacy() : NULL;
+    if (c)
+        return invalidate(c, cudaErrorStreamCaptureImplicit);
+    c = capture_of(stream, &p);
+    if (!c)
+        return cudaSuccess;
+    *captured = true;
+    if (c->invalid || !sim_graph_of(c->graph))
+        return cudaErrorStreamCaptureInvalidated;
+    NodeSet before = {NULL, 0};
+    join_sets(&before, &p->ends);
+    const cudaError_t error = sim_add_node(sim_graph_of(c->graph), before.nodes, before.count, work, &node);
+    clear_set(&before);
+    if (error)
+        return error;
+    clear_set(&p->ends);
+    add_to_set(&p->ends, node->handle);
+    return cudaSuccess;
+}
+
+cudaError_t sim_capture_allocation(cudaStream_t stream, size_t bytes, void **pointer, bool *captured)
+{
+    Participant *p;
+    GraphMemory *memory;
+    *captured = !in_stream && capture_of(stream, &p);
+    if (!*captured)
+        return cudaSuccess;
+    cudaError_t error = bytes ? sim_new_graph_memory(bytes, &memory) : cudaErrorInvalidValue;
+    if (error)
+        return error;
+    error = sim_capture(stream, &(Work){cudaGraphNodeTypeMemAlloc, .memory = memory}, captured);
+    *pointer = error ? NULL : memory->address;
+    sim_leave_graph_memory(memory); // the node has it now
+    return error;
+}
+
+cudaError_t sim_capture_free(cudaStream_t stream, void *pointer, bool *captured)
+{
+    Participant *p;
+    *captured = !in_stream && capture_of(stream, &p);
+    if (!*captured)
+        return cudaSuccess;
+    GraphMemory *memory = sim_graph_memory_at(pointer);
+    if (!memory)
+        return cudaErrorInvalidValue; // only what the graph has allocated
+    return sim_capture(stream, &(Work){cudaGraphNodeTypeMemFree, .memory = memory}, captured);
+}
+
+// Whether the capture forbids this thread a call that it could not see.
+static bool forbids(const Capture *c)
+{
+    if (c->invalid)
+        return false;
+    if (pthread_equal(c->thread, pthread_self()))
+        return c->mode != cudaStreamCaptureModeRelaxed;
+    return thread_mode == cudaStreamCaptureModeGlobal && c->mode == cudaStreamCaptureModeGlobal;
+}
+
+cudaError_t sim_forbidden_in_capture(bool uses_legacy_stream)
+{
+    cudaError_t error = cudaSuccess;
+    if (in_stream || !captures)
+        return cudaSuccess;
+    Capture *in_the_way = uses_legacy_stream ? capture_in_the_way_of_legacy() : NULL;
+    if (in_the_way)
+        return invalidate(in_the_way, cudaErrorStreamCaptureImplicit);
+    for (Capture *c = captures; c && thread_mode != cudaStreamCaptureModeRelaxed; c = c->next)
+        if (forbids(c))
+            error = invalidate(c, cudaErrorStreamCaptureUnsupported);
+    return error;
+}
+
+cudaError_t sim_device_in_capture(void)
+{
+    cudaError_t error = cudaSuccess;
+    for (Capture *c = captures; c && !in_stream; c = c->next)
+        error = invalidate(c, cudaErrorStreamCaptureUnsupported);
+    return error;
+}
+
+cudaError_t sim_stream_in_capture(cudaStream_t stream)
+{
+    Participant *p;
+    if (in_stream || !captures)
+        return cudaSuccess;
+    Capture *c = is_legacy(stream) ? capture_in_the_way_of_legacy() : NULL;
+    if (c)
+        return invalidate(c, cudaErrorStreamCaptureImplicit);
+    c = capture_of(stream, &p);
+    if (!c)
+        return cudaSuccess;
+    return c->invalid ? cudaErrorStreamCaptureInvalidated : invalidate(c, cudaErrorStreamCaptureUnsupported);
+}
+
+cudaError_t sim_leave_capture(cudaStream_t stream)
+{
+    Participant *p;
+    const Capture *c = in_stream ? NULL : capture_of(stream, &p);
+    if (!c || p->stream == c->origin)
+        return sim_stream_in_capture(stream);
+    p->stream = NULL; // no stream's; its nodes stay, and have to be joined
+    p->blocking = false;
+    return cudaSuccess;
+}
+
+// ---- Events
+
+static CapturedEvent *captured_event(cudaEvent_t event)
+{
+    for (CapturedEvent *e = captured_events; e; e = e->next)
+        if (e->event == event)
+            return e;
+    return NULL;
+}
+
+void sim_forget_captured(cudaEvent_t event)
+{
+    for (CapturedEvent **link = &captured_events; *link; link = &(*link)->next)
+        if ((*link)->event == event) {
+            CapturedEvent *e = *link;
+            *link = e->next;
+            clear_set(&e->before);
+            free(e);
+            return;
+        }
+}
+
+cudaError_t sim_event_in_capture(cudaEvent_t event)
+{
+    const CapturedEvent *e = in_stream ? NULL : captured_event(event);
+    if (!e)
+        return cudaSuccess;
+    Capture *c = capture_with_id(e->capture);
+    return c ? invalidate(c, cudaErrorCapturedEvent) : cudaErrorCapturedEvent;
+}
+
+static void remember_captured(cudaEvent_t event, const Capture *c, const NodeSet *before)
+{
+    CapturedEvent *e = calloc(1, sizeof *e);
+    if (!e)
+        abort();
+    sim_forget_captured(event);
+    *e = (CapturedEvent){.event = event, .capture = c->id, .next = captured_events};
+    join_sets(&e->before, before);
+    captured_events = e;
+}
+
+cudaError_t sim_capture_record(cudaEvent_t event, cudaStream_t stream, unsigned flags, bool *captured)
+{
+    Participant *p;
+    const Capture *c = in_stream ? NULL : capture_of(stream, &p);
+    if (!c || c->invalid || flags == cudaEventRecordExternal) {
+        const cudaError_t error = sim_capture(stream, &(Work){cudaGraphNodeTypeEventRecord, .event = event}, captured);
+        if (!error && !*captured)
+            sim_forget_captured(event); // it is recorded now
+        return error;
+    }
+    *captured = true;
+    remember_captured(event, c, &p->ends);
+    return cudaSuccess;
+}
+
+// A stream that does not capture waits for an event that was recorded in a capture: it takes part from here on.
+static cudaError_t begin_to_take_part(cudaStream_t stream, const CapturedEvent *e)
+{
+    Capture *c = capture_with_id(e->capture);
+    if (!c)
+        return cudaErrorCapturedEvent;
+    if (c->invalid)
+        return cudaErrorStreamCaptureInvalidated;
+    if (is_legacy(stream))
+        return invalidate(c, cudaErrorStreamCaptureImplicit);
+    join_sets(&add_participant(c, stream)->ends, &e->before);
+    return cudaSuccess;
+}
+
+cudaError_t sim_capture_wait(cudaStream_t stream, cudaEvent_t event, unsigned flags, bool *captured)
+{
+    Participant *p;
+    Capture *c = in_stream ? NULL : capture_of(stream, &p);
+    const CapturedEvent *e = in_stream ? NULL : captured_event(event);
+    if (c && !c->invalid && flags != cudaEventWaitExternal) {
+        *captured = true;
+        Capture *other = e ? capture_with_id(e->capture) : NULL;
+        if (!other)
+            return invalidate(c, cudaErrorStreamCaptureIsolation);
+        if (other != c) {
+            invalidate(other, cudaErrorStreamCaptureMerge);
+            return invalidate(c, cudaErrorStreamCaptureMerge);
+        }
+        join_sets(&p->ends, &e->before);
+        return cudaSuccess;
+    }
+    if (!c && e) {
+        *captured = true;
+        return begin_to_take_part(stream, e);
+    }
+    return sim_capture(stream, &(Work){cudaGraphNodeTypeWaitEvent, .event = event}, captured);
+}
+
+// ---- The calls themselves
+
+static cudaError_t begin_capture(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
+                                 enum cudaStreamCaptureMode mode)
+{
+    Participant *p;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    REQUIRE((unsigned)mode <= cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue);
+    REQUIRE(!is_legacy(stream), cudaErrorStreamCaptureUnsupported);
+    REQUIRE(!capture_of(stream, &p), cudaErrorIllegalState);
+    for (size_t k = 0; k < count; k++)
+        REQUIRE(sim_node_of(before[k]) && sim_node_of(before[k])->graph == sim_graph_of(graph), cudaErrorInvalidValue);
+    Capture *c = calloc(1, sizeof *c);
+    REQUIRE(c, cudaErrorMemoryAllocation);
+    *c = (Capture){.id = ++captures_made, .graph = graph ? graph : sim_new_graph(true)->handle, .own_graph = !graph,
+                   .mode = mode, .thread = pthread_self(), .origin = key_of(stream), .next = captures};
+    captures = c;
+    p = add_participant(c, stream);
+    for (size_t k = 0; k < count; k++)
+        add_to_set(&p->ends, before[k]);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+{
+    return begin_capture(stream, NULL, NULL, 0, mode);
+}
+
+#if CUDART_VERSION >= 13000
+API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *before,
+                                              const cudaGraphEdgeData *data, size_t count,
+                                              enum cudaStreamCaptureMode mode)
+{
+    HOLD_MEMORY();
+    REQUIRE(sim_graph_of(graph) && (before || count == 0), cudaErrorInvalidValue);
+    REQUIRE(!data || count == 0, cudaErrorNotSupported);
+    return begin_capture(stream, graph, before, count, mode);
+}
+#endif
+
+// Marks a node and all that it depends on.
+static void mark(Node *node, Node **waiting)
+{
+    size_t count = 0;
+    if (!node->ordered)
+        waiting[count++] = node;
+    node->ordered = true;
+    while (count > 0) {
+        const Node *next = waiting[--count];
+        for (size_t k = 0; k < next->before_count; k++)
+            if (!next->before[k]->ordered) {
+                next->before[k]->ordered = true;
+                waiting[count++] = next->before[k];
+            }
+    }
+}
+
+// Whether the origin has waited, in the end, for all that the other streams were given.
+static bool is_joined(const Capture *c)
+{
+    Node **waiting = calloc(sim_graph_of(c->graph)->count + 1, sizeof *waiting); // each node once, at most
+    if (!waiting)
+        abort();
+    for (Node *n = sim_graph_of(c->graph)->nodes; n; n = n->next)
+        n->ordered = false;
+    for (const Participant *p = c->participants; p; p = p->next)
+        for (size_t k = 0; k < p->ends.count && p->stream == c->origin; k++)
+            if (sim_node_of(p->ends.nodes[k]))
+                mark(sim_node_of(p->ends.nodes[k]), waiting);
+    free(waiting);
+    for (const Participant *p = c->participants; p; p = p->next)
+        for (size_t k = 0; k < p->ends.count; k++)
+            if (sim_node_of(p->ends.nodes[k]) && !sim_node_of(p->ends.nodes[k])->ordered)
+                return false;
+    return true;
+}
+
+API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    Participant *p;
+    HOLD_MEMORY();
+    REQUIRE(graph, cudaErrorInvalidValue);
+    *graph = NULL;
+    REQUIRE_STREAM(stream);
+    Capture *c = capture_of(stream, &p);
+    REQUIRE(c, cudaErrorIllegalState);
+    REQUIRE(c->mode == cudaStreamCaptureModeRelaxed || pthread_equal(c->thread, pthread_self()),
+            cudaErrorStreamCaptureWrongThread);
+    REQUIRE(c->origin == key_of(stream), invalidate(c, cudaErrorStreamCaptureUnmatched));
+    Graph *captured = sim_graph_of(c->graph);
+    const cudaError_t error = c->invalid || !captured ? cudaErrorStreamCaptureInvalidated
+                              : !is_joined(c)         ? cudaErrorStreamCaptureUnjoined
+                                                      : cudaSuccess;
+    if (!error)
+        *graph = c->graph;
+    else if (captured && c->own_graph)
+        sim_end_graph(captured);
+    end_capture(c);
+    return sim_done(error);
+}
+
+static cudaError_t get_status(cudaStream_t stream, enum cudaStreamCaptureStatus *status, Capture **c, Participant **p)
+{
+    STOP_IF_BROKEN();
+    REQUIRE(status, cudaErrorInvalidValue);
+    REQUIRE_STREAM(stream);
+    REQUIRE(!is_legacy(stream) || !capture_in_the_way_of_legacy(), cudaErrorStreamCaptureImplicit);
+    *c = capture_of(stream, p);
+    *status = !*c            ? cudaStreamCaptureStatusNone
+              : (*c)->invalid ? cudaStreamCaptureStatusInvalidated
+                              : cudaStreamCaptureStatusActive;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
+{
+    Capture *c;
+    Participant *p;
+    HOLD_MEMORY();
+    return get_status(stream, status, &c, &p);
+}
+
+static cudaError_t get_capture_info(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+                                    cudaGraph_t *graph, const cudaGraphNode_t **before, size_t *count)
+{
+    Capture *c;
+    Participant *p;
+    HOLD_MEMORY();
+    const cudaError_t error = get_status(stream, status, &c, &p);
+    if (error || *status != cudaStreamCaptureStatusActive)
+        return error;
+    if (id)
+        *id = c->id;
+    if (graph)
+        *graph = c->graph;
+    if (before)
+        *before = p->ends.nodes;
+    if (count)
+        *count = p->ends.count;
+    return cudaSuccess;
+}
+
+static cudaError_t update_dependencies(cudaStream_t stream, const cudaGraphNode_t *nodes, size_t count, unsigned flags)
+{
+    Participant *p;
+    HOLD_MEMORY();
+    REQUIRE_STREAM(stream);
+    Capture *c = capture_of(stream, &p);
+    REQUIRE(c, cudaErrorIllegalState);
+    REQUIRE(!c->invalid, cudaErrorStreamCaptureInvalidated);
+    REQUIRE(flags <= cudaStreamSetCaptureDependencies && (nodes || count == 0), cudaErrorInvalidValue);
+    for (size_t k = 0; k < count; k++)
+        REQUIRE(sim_node_of(nodes[k]) && sim_node_of(nodes[k])->graph == sim_graph_of(c->graph), cudaErrorInvalidValue);
+    NodeSet ends = {NULL, 0};
+    if (flags == cudaStreamAddCaptureDependencies)
+        join_sets(&ends, &p->ends);
+    for (size_t k = 0; k < count; k++)
+        add_to_set(&ends, nodes[k]);
+    clear_set(&p->ends);
+    p->ends = ends;
+    return cudaSuccess;
+}
+
+#if CUDART_VERSION >= 13000
+API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                         unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **before,
+                                         const cudaGraphEdgeData **data, size_t *count)
+{
+    REQUIRE(before || !data, cudaErrorInvalidValue);
+    if (data)
+        *data = NULL; // all edges are plain ones
+    return get_capture_info(stream, status, id, graph, before, count);
+}
+
+API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes,
+                                                    const cudaGraphEdgeData *data, size_t count, unsigned flags)
+{
+    REQUIRE(!data, cudaErrorNotSupported);
+    return update_dependencies(stream, nodes, count, flags);
+}
+#else
+API cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                            unsigned long long *id, cudaGraph_t *graph,
+                                            const cudaGraphNode_t **before, size_t *count)
+{
+    return get_capture_info(stream, status, id, graph, before, count);
+}
+
+API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes, size_t count,
+                                                    unsigned flags)
+{
+    return update_dependencies(stream, nodes, count, flags);
+}
+#endif
+
+API cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
+{
+    REQUIRE(mode && (unsigned)*mode <= cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue);
+    const enum cudaStreamCaptureMode before = thread_mode;
+    thread_mode = *mode;
+    *mode = before;
+    return cudaSuccess;
+}
+
+// ---- For nvcc -default-stream per-thread
+
+PER_THREAD(cudaStreamBeginCapture, _ptsz);
+PER_THREAD(cudaStreamBeginCaptureToGraph, _ptsz);
+PER_THREAD(cudaStreamEndCapture, _ptsz);
+PER_THREAD(cudaStreamIsCapturing, _ptsz);
+PER_THREAD(cudaStreamGetCaptureInfo, _ptsz);
+PER_THREAD(cudaStreamUpdateCaptureDependencies, _ptsz);

@@ -1,0 +1,365 @@
+// calls_devices.c: the device: its properties and limits.
+#include "runtime/api/calls.h"
+
+bool sim_is_device(int device)
+{
+    return device >= 0 && device < sim_device_count();
+}
+
+API cudaError_t cudaGetDeviceCount(int *count)
+{
+    REQUIRE(count, cudaErrorInvalidValue);
+    *count = sim_device_count();
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGetDevice(int *device)
+{
+    REQUIRE(device, cudaErrorInvalidValue);
+    *device = sim_current_device;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaSetDevice(int device)
+{
+    sim_uses_runtime = true;
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
+    sim_current_device = device;
+    return cudaSuccess;
+}
+
+static unsigned device_flags = cudaDeviceMapHost; // how a host thread waits; the lock guards it
+
+API cudaError_t cudaSetDeviceFlags(unsigned flags)
+{
+    HOLD_MEMORY();
+    REQUIRE((flags & ~(unsigned)cudaDeviceMask) == 0, cudaErrorInvalidValue);
+    device_flags = flags | cudaDeviceMapHost; // all pinned memory is mapped
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGetDeviceFlags(unsigned *flags)
+{
+    HOLD_MEMORY();
+    REQUIRE(flags, cudaErrorInvalidValue);
+    *flags = device_flags;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaInitDevice(int device, unsigned device_flags_wanted, unsigned flags)
+{
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
+    REQUIRE(flags == 0 || flags == cudaInitDeviceFlagsAreValid, cudaErrorInvalidValue);
+    return flags ? cudaSetDeviceFlags(device_flags_wanted) : cudaSuccess;
+}
+
+API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted)
+{
+    REQUIRE(device && wanted, cudaErrorInvalidValue);
+    *device = 0; // all are alike
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceSynchronize(void)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    STOP_IF(sim_device_in_capture());
+    sim_host_awaits_device(sim_current_device);
+    return cudaSuccess;
+}
+
+// ---- Limits
+
+typedef struct Limit {
+    bool known;
+    size_t usual, largest;
+    bool set[SIM_MOST_DEVICES]; // by the program; the lock guards this
+    size_t value[SIM_MOST_DEVICES];
+} Limit;
+
+// The stack's and the heap's change something.
+static Limit limits[] = {
+    [cudaLimitStackSize] = {.known = true, .usual = 1024, .largest = 1 << 20},
+    [cudaLimitPrintfFifoSize] = {.known = true, .usual = 1 << 20, .largest = SIZE_MAX},
+    [cudaLimitMallocHeapSize] = {.known = true, .usual = SIM_USUAL_HEAP, .largest = SIZE_MAX},
+    [cudaLimitDevRuntimePendingLaunchCount] = {.known = true, .usual = 2048, .largest = SIZE_MAX},
+    [cudaLimitMaxL2FetchGranularity] = {.known = true, .usual = 64, .largest = 128},
+    [cudaLimitPersistingL2CacheSize] = {.known = true, .usual = 0, .largest = SIZE_MAX},
+};
+enum { LIMITS = sizeof limits / sizeof *limits };
+
+static bool is_limit(enum cudaLimit limit)
+{
+    return (unsigned)limit < LIMITS && limits[limit].known;
+}
+
+size_t sim_limit(enum cudaLimit limit)
+{
+    const Limit *l = &limits[limit];
+    return l->set[sim_current_device] ? l->value[sim_current_device] : l->usual;
+}
+
+API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(is_limit(limit), cudaErrorUnsupportedLimit);
+    REQUIRE(value <= limits[limit].largest, cudaErrorInvalidValue);
+    REQUIRE(limit != cudaLimitMallocHeapSize || sim_set_heap_limit(value), cudaErrorInvalidValue);
+    limits[limit].set[sim_current_device] = true;
+    limits[limit].value[sim_current_device] = value;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(value, cudaErrorInvalidValue);
+    REQUIRE(is_limit(limit), cudaErrorUnsupportedLimit);
+    *value = sim_limit(limit);
+    return cudaSuccess;
+}
+
+// There is no cache whose lines could stay.
+API cudaError_t cudaCtxResetPersistingL2Cache(void)
+{
+    STOP_IF_BROKEN();
+    return cudaSuccess;
+}
+
+// ---- Profilers
+
+// A profiler attaches to no simulator: SIM_COUNTERS and SIM_TRACE take its place.
+API cudaError_t cudaProfilerStart(void)
+{
+    return cudaSuccess;
+}
+
+API cudaError_t cudaProfilerStop(void)
+{
+    return cudaSuccess;
+}
+
+// ---- Properties
+
+API cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
+{
+    UNUSED(config);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
+{
+    REQUIRE(config, cudaErrorInvalidValue);
+    *config = cudaFuncCachePreferNone;
+    return cudaSuccess;
+}
+
+// The banks of shared memory are 4 bytes wide on all GPUs since Maxwell, whatever is asked for.
+API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
+{
+    UNUSED(config);
+    STOP_IF_BROKEN();
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
+{
+    STOP_IF_BROKEN();
+    REQUIRE(config, cudaErrorInvalidValue);
+    *config = cudaSharedMemBankSizeFourByte;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDriverGetVersion(int *version)
+{
+    REQUIRE(version, cudaErrorInvalidValue);
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    REQUIRE(version, cudaErrorInvalidValue);
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+static void set_texture_limits(struct cudaDeviceProp *p) // an H200's
+{
+    p->textureAlignment = p->surfaceAlignment = TEXTURE_ALIGNMENT;
+    p->texturePitchAlignment = PITCH_ALIGNMENT;
+    p->maxTexture1D = p->maxTexture2D[0] = p->maxSurface2D[0] = 131072;
+    p->maxTexture2D[1] = p->maxSurface2D[1] = 65536;
+    p->maxTexture2DLinear[0] = MOST_PITCHED_WIDTH;
+    p->maxTexture2DLinear[1] = MOST_PITCHED_HEIGHT;
+    p->maxTexture2DLinear[2] = MOST_PITCH;
+    p->maxSurface1D = 32768;
+    for (int k = 0; k < 2; k++)
+        p->maxTexture2DGather[k] = p->maxTexture2DLayered[k] = p->maxSurface2DLayered[k] = 32768;
+    for (int k = 0; k < 3; k++)
+        p->maxTexture3D[k] = p->maxSurface3D[k] = 16384;
+    p->maxTexture3DAlt[0] = p->maxTexture3DAlt[1] = 8192;
+    p->maxTexture3DAlt[2] = p->maxTexture1DLayered[0] = p->maxSurface1DLayered[0] = 32768;
+    p->maxTexture1DLayered[1] = p->maxTexture2DLayered[2] = p->maxSurface1DLayered[1] = p->maxSurface2DLayered[2] =
+        2048;
+}
+
+API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
+{
+    const Device *d = sim_device();
+    STOP_IF_BROKEN();
+    REQUIRE(p, cudaErrorInvalidValue);
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
+    memset(p, 0, sizeof *p);
+    p->pciBusID = device;
+    snprintf(p->name, sizeof p->name, "SIMT simulator");
+    p->totalGlobalMem = d->memory_bytes;
+    p->sharedMemPerBlock = (size_t)d->shared_per_block;
+    p->sharedMemPerBlockOptin = (size_t)d->shared_per_block_optin;
+    p->sharedMemPerMultiprocessor = (size_t)d->shared_per_sm;
+    p->reservedSharedMemPerBlock = SIM_RESERVED_SHARED;
+    p->regsPerBlock = p->regsPerMultiprocessor = d->registers_per_sm;
+    p->warpSize = LANES;
+    p->maxThreadsPerBlock = p->maxThreadsDim[0] = p->maxThreadsDim[1] = MAX_THREADS;
+    p->maxThreadsDim[2] = 64;
+    p->maxGridSize[0] = 2147483647;
+    p->maxGridSize[1] = p->maxGridSize[2] = 65535;
+    p->totalConstMem = 65536;
+    p->major = 9;
+    p->multiProcessorCount = d->sm_count;
+    p->maxThreadsPerMultiProcessor = d->threads_per_sm;
+    p->maxBlocksPerMultiProcessor = d->blocks_per_sm;
+    p->l2CacheSize = d->l2_bytes;
+    p->memPitch = 2147483647;
+    set_texture_limits(p);
+    p->unifiedAddressing = p->managedMemory = p->concurrentManagedAccess = p->canMapHostMemory =
+        p->cooperativeLaunch = 1;
+    p->clusterLaunch = 1;
+    p->concurrentKernels = p->streamPrioritiesSupported = p->memoryPoolsSupported = p->hostRegisterSupported = 1;
+    p->canUseHostPointerForRegisteredMem = 1;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
+{
+    const Device *d = sim_device();
+    STOP_IF_BROKEN();
+    REQUIRE(value && attribute >= cudaDevAttrMaxThreadsPerBlock && attribute < cudaDevAttrMax, cudaErrorInvalidValue);
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
+    const struct {
+        enum cudaDeviceAttr attribute;
+        int value;
+    } values[] = {
+        {cudaDevAttrMaxThreadsPerBlock, MAX_THREADS},
+        {cudaDevAttrMaxBlockDimX, 1024},
+        {cudaDevAttrMaxBlockDimY, 1024},
+        {cudaDevAttrMaxBlockDimZ, 64},
+        {cudaDevAttrMaxGridDimX, 2147483647},
+        {cudaDevAttrMaxGridDimY, 65535},
+        {cudaDevAttrMaxGridDimZ, 65535},
+        {cudaDevAttrMaxSharedMemoryPerBlock, d->shared_per_block},
+        {cudaDevAttrMaxSharedMemoryPerBlockOptin, d->shared_per_block_optin},
+        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, d->shared_per_sm},
+        {cudaDevAttrReservedSharedMemoryPerBlock, SIM_RESERVED_SHARED},
+        {cudaDevAttrTotalConstantMemory, 65536},
+        {cudaDevAttrWarpSize, LANES},
+        {cudaDevAttrMaxRegistersPerBlock, d->registers_per_sm},
+        {cudaDevAttrMaxRegistersPerMultiprocessor, d->registers_per_sm},
+        {cudaDevAttrMultiProcessorCount, d->sm_count},
+        {cudaDevAttrMaxThreadsPerMultiProcessor, d->threads_per_sm},
+        {cudaDevAttrMaxBlocksPerMultiprocessor, d->blocks_per_sm},
+        {cudaDevAttrL2CacheSize, d->l2_bytes},
+        {cudaDevAttrComputeCapabilityMajor, 9},
+        {cudaDevAttrUnifiedAddressing, 1},
+        {cudaDevAttrManagedMemory, 1},
+        {cudaDevAttrCanMapHostMemory, 1},
+        {cudaDevAttrCooperativeLaunch, 1},
+        {cudaDevAttrClusterLaunch, 1},
+        {cudaDevAttrMaxPitch, 2147483647},
+        {cudaDevAttrConcurrentManagedAccess, 1},
+        {cudaDevAttrConcurrentKernels, 1},
+        {cudaDevAttrStreamPrioritiesSupported, 1},
+        {cudaDevAttrMemoryPoolsSupported, 1},
+        {cudaDevAttrHostRegisterSupported, 1},
+        {cudaDevAttrCanUseHostPointerForRegisteredMem, 1},
+        {cudaDevAttrTextureAlignment, 512},
+    };
+    *value = 0; // clocks, bus width and all that this device does not have
+    for (size_t k = 0; k < sizeof values / sizeof *values; k++)
+        if (values[k].attribute == attribute)
+            *value = values[k].value;
+    return cudaSuccess;
+}
+
+// ---- Devices that reach each other's memory
+
+API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    REQUIRE(can, cudaErrorInvalidValue);
+    REQUIRE(sim_is_device(device) && sim_is_device(peer), cudaErrorInvalidDevice);
+    *can = device != peer; // no device is its own peer
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int from, int to)
+{
+    REQUIRE(value && attribute >= cudaDevP2PAttrPerformanceRank && attribute <= cudaDevP2PAttrCudaArrayAccessSupported,
+            cudaErrorInvalidValue);
+    REQUIRE(sim_is_device(from) && sim_is_device(to) && from != to, cudaErrorInvalidDevice);
+    *value = attribute == cudaDevP2PAttrAccessSupported || attribute == cudaDevP2PAttrNativeAtomicSupported;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(flags == 0, cudaErrorInvalidValue);
+    REQUIRE(sim_is_device(peer) && peer != sim_current_device, cudaErrorInvalidDevice);
+    REQUIRE(!sim_is_open(peer, sim_current_device), cudaErrorPeerAccessAlreadyEnabled);
+    sim_open_memory(peer, sim_current_device, true);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceDisablePeerAccess(int peer)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(sim_is_device(peer), cudaErrorInvalidDevice);
+    REQUIRE(sim_is_open(peer, sim_current_device), cudaErrorPeerAccessNotEnabled);
+    sim_open_memory(peer, sim_current_device, false);
+    return cudaSuccess;
+}
+
+// Access ends when either of two devices is reset.
+static void forget_peers(void)
+{
+    for (int other = 0; other < sim_device_count(); other++)
+        if (other != sim_current_device) {
+            sim_open_memory(other, sim_current_device, false);
+            sim_open_memory(sim_current_device, other, false);
+        }
+}
+
+// ---- Reset
+
+API cudaError_t cudaDeviceReset(void)
+{
+    HOLD_MEMORY();
+    sim_host_awaits_device(sim_current_device);
+    sim_end_all_graphs();
+    sim_end_all_textures();
+    sim_end_all_allocations();
+    sim_end_all_pools();
+    sim_end_all_streams();
+    sim_reset_program();
+    for (size_t k = 0; k < LIMITS; k++)
+        limits[k].set[sim_current_device] = false;
+    forget_peers();
+    sim_set_heap_limit(SIM_USUAL_HEAP);
+    sim_last_error = sim_sticky_error = cudaSuccess;
+    return cudaSuccess;
+}

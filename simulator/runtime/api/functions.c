@@ -1,0 +1,197 @@
+// calls_functions.c: attributes of kernels, and how many blocks of one an SM holds.
+#include "runtime/api/calls.h"
+
+size_t sim_most_dynamic_bytes(const Kernel *kernel, const Function *f)
+{
+    const size_t usual = (size_t)sim_device()->shared_per_block;
+    const int set = kernel->max_dynamic_bytes[sim_current_device];
+    if (set >= 0)
+        return (size_t)set;
+    return usual > f->shared_bytes ? usual - f->shared_bytes : 0;
+}
+
+API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *host)
+{
+    Kernel *kernel;
+    const Function *f;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    REQUIRE(!error, error);
+    REQUIRE(attributes, cudaErrorInvalidValue);
+    memset(attributes, 0, sizeof *attributes);
+    const int target = sim_module_of(kernel->binary)->target;
+    attributes->sharedSizeBytes = f->shared_bytes;
+    attributes->localSizeBytes = f->local_bytes;
+    attributes->maxThreadsPerBlock = f->max_threads ? f->max_threads : MAX_THREADS;
+    attributes->numRegs = 32; // decided by the last stage of nvcc, which PTX does not go through
+    attributes->ptxVersion = attributes->binaryVersion = target;
+    attributes->maxDynamicSharedSizeBytes = (int)sim_most_dynamic_bytes(kernel, f);
+    attributes->preferredShmemCarveout = -1;
+    attributes->requiredClusterWidth = (int)f->cluster.x;
+    attributes->requiredClusterHeight = (int)f->cluster.y;
+    attributes->requiredClusterDepth = (int)f->cluster.z;
+    attributes->clusterDimMustBeSet = f->cluster.x > 0;
+    attributes->nonPortableClusterSizeAllowed = kernel->large_clusters[sim_current_device];
+    return cudaSuccess;
+}
+
+API cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute attribute, int value)
+{
+    Kernel *kernel;
+    const Function *f;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    REQUIRE(!error, error);
+    if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
+        const int most = sim_device()->shared_per_block_optin - (int)f->shared_bytes;
+        REQUIRE(value >= 0 && value <= most, cudaErrorInvalidValue);
+        kernel->max_dynamic_bytes[sim_current_device] = value;
+        return cudaSuccess;
+    }
+    switch (attribute) {
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+        REQUIRE(value == 0 || value == 1, cudaErrorInvalidValue);
+        kernel->large_clusters[sim_current_device] = value;
+        return cudaSuccess;
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+    case cudaFuncAttributeClusterSchedulingPolicyPreference:
+        return cudaSuccess; // hints
+    case cudaFuncAttributeRequiredClusterWidth:
+    case cudaFuncAttributeRequiredClusterHeight:
+    case cudaFuncAttributeRequiredClusterDepth:
+        return sim_done(cudaErrorNotSupported);
+    default:
+        return sim_done(cudaErrorInvalidValue);
+    }
+}
+
+API cudaError_t cudaFuncSetCacheConfig(const void *host, enum cudaFuncCache config)
+{
+    UNUSED(config);
+    STOP_IF_BROKEN();
+    return sim_kernel_of(host) ? cudaSuccess : sim_done(cudaErrorInvalidDeviceFunction);
+}
+
+API cudaError_t cudaFuncSetSharedMemConfig(const void *host, enum cudaSharedMemConfig config)
+{
+    UNUSED(config);
+    STOP_IF_BROKEN();
+    return sim_kernel_of(host) ? cudaSuccess : sim_done(cudaErrorInvalidDeviceFunction);
+}
+
+API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *host, int threads,
+                                                                       size_t dynamic_bytes, unsigned flags)
+{
+    Kernel *kernel;
+    const Function *f;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    REQUIRE(!error, error);
+    REQUIRE(blocks && threads >= 1 && flags <= cudaOccupancyDisableCachingOverride, cudaErrorInvalidValue);
+    *blocks = threads > MAX_THREADS ? 0 : sim_blocks_per_sm(f, threads, dynamic_bytes);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads,
+                                                              size_t dynamic_bytes)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, dynamic_bytes, 0);
+}
+
+// What so many blocks on an SM leave to each.
+API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *host, int blocks, int threads)
+{
+    Kernel *kernel;
+    const Function *f;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    REQUIRE(!error, error);
+    REQUIRE(bytes && blocks >= 1 && threads >= 1 && threads <= MAX_THREADS &&
+                blocks <= sim_blocks_per_sm(f, threads, 0),
+            cudaErrorInvalidValue);
+    const size_t share = (size_t)(sim_device()->shared_per_sm / blocks) - SIM_RESERVED_SHARED - f->shared_bytes;
+    const size_t largest = (size_t)sim_device()->shared_per_block_optin - f->shared_bytes;
+    *bytes = share < largest ? share : largest;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaFuncGetName(const char **name, const void *host)
+{
+    REQUIRE(name, cudaErrorInvalidValue);
+    const Kernel *kernel = sim_kernel_of(host);
+    REQUIRE(kernel, cudaErrorInvalidDeviceFunction);
+    *name = kernel->name;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaFuncGetParamInfo(const void *host, size_t index, size_t *offset, size_t *bytes)
+{
+    Kernel *kernel;
+    const Function *f;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    REQUIRE(!error, error);
+    const Variable *v = f->params;
+    for (size_t k = 0; v && k < index; k++)
+        v = v->next;
+    REQUIRE(v && offset, cudaErrorInvalidValue);
+    *offset = v->address;
+    if (bytes)
+        *bytes = v->bytes;
+    return cudaSuccess;
+}
+
+// ---- Clusters
+
+// The cluster that a launch would have: its own, or the kernel's; 0: none.
+static cudaError_t cluster_of(const cudaLaunchConfig_t *config, const Function *f, dim3 *cluster)
+{
+    bool cooperative;
+    *cluster = f->cluster;
+    for (unsigned k = 0; k < config->numAttrs; k++) {
+        const cudaError_t error = sim_check_attribute(&config->attrs[k], &cooperative, cluster);
+        if (error)
+            return error;
+    }
+    return cudaSuccess;
+}
+
+// The SMs count as one group, as if a cluster could lie on any of them.
+API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *host, const cudaLaunchConfig_t *config)
+{
+    Kernel *kernel;
+    const Function *f;
+    dim3 cluster;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    REQUIRE(!error, error);
+    REQUIRE(clusters && config && (config->attrs || config->numAttrs == 0), cudaErrorInvalidValue);
+    error = cluster_of(config, f, &cluster);
+    REQUIRE(!error, error);
+    const uint64_t threads = (uint64_t)config->blockDim.x * config->blockDim.y * config->blockDim.z;
+    const uint64_t blocks = (uint64_t)cluster.x * cluster.y * cluster.z;
+    REQUIRE(threads >= 1 && threads <= MAX_THREADS, cudaErrorInvalidConfiguration);
+    REQUIRE(blocks >= 1 && blocks <= (uint64_t)sim_largest_cluster(kernel), cudaErrorInvalidClusterSize);
+    *clusters = sim_blocks_per_sm(f, (int)threads, config->dynamicSmemBytes) * sim_device()->sm_count / (int)blocks;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *host, const cudaLaunchConfig_t *config)
+{
+    Kernel *kernel;
+    const Function *f;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    REQUIRE(!error, error);
+    REQUIRE(blocks && config, cudaErrorInvalidValue);
+    const int largest = sim_largest_cluster(kernel), most = f->most_cluster_blocks;
+    *blocks = most && most < largest ? most : largest;
+    return cudaSuccess;
+}

@@ -1,0 +1,514 @@
+// calls_graph_runs.c: graphs made ready to run (cudaGraphExec_t), launched, and changed afterwards.
+//
+// The nodes of a launch run one after the other, in an order that is the same each time. For the checker (order.h) each
+// has a timeline, which begins with what its stream was given before: nodes that do not depend on each other are not
+// ordered.
+#include "runtime/api/graphs.h"
+
+typedef struct GraphRun { // what a cudaGraphExec_t stands for
+    Graph *graph; // a copy of the one that it was made of
+    uint64_t flags;
+    cudaGraph_t made_of;
+    int users; // the handle, and launches that are under way
+} GraphRun;
+
+static GraphRun *run_of(cudaGraphExec_t handle)
+{
+    return sim_object_of(GRAPH_RUN_HANDLE, handle);
+}
+
+#define REQUIRE_RUN(handle) REQUIRE(run_of(handle), cudaErrorInvalidValue)
+
+static void leave_run(GraphRun *run)
+{
+    if (--run->users > 0)
+        return;
+    sim_end_graph(run->graph);
+    free(run);
+}
+
+// ---- Made ready
+
+// One cudaGraphExec_t at a time may have the memory that the graph's nodes allocate.
+static bool is_taken(const Graph *graph)
+{
+    return sim_allocates(graph) && graph->executable > 0;
+}
+
+static cudaError_t instantiate(cudaGraphExec_t *handle, cudaGraph_t graph, uint64_t flags, cudaGraphNode_t *wrong)
+{
+    const uint64_t known = cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
+                           cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    Graph *original = sim_graph_of(graph);
+    REQUIRE(handle && original && (flags & ~known) == 0 && !is_taken(original), cudaErrorInvalidValue);
+    if (flags & cudaGraphInstantiateFlagDeviceLaunch) {
+        fprintf(stderr, "simulator: graphs that kernels launch are not supported\n");
+        return sim_done(cudaErrorNotSupported);
+    }
+    const Node *in_cycle = sim_order_nodes(original);
+    *wrong = in_cycle ? in_cycle->handle : NULL;
+    REQUIRE(!in_cycle, cudaErrorInvalidValue);
+    GraphRun *run = calloc(1, sizeof *run);
+    REQUIRE(run, cudaErrorMemoryAllocation);
+    const cudaError_t error = sim_copy_graph(original, false, &run->graph);
+    if (error) {
+        free(run);
+        return sim_done(error);
+    }
+    sim_order_nodes(run->graph);
+    run->flags = flags;
+    run->made_of = graph;
+    run->users = 1;
+    original->executable++;
+    *handle = sim_new_handle(GRAPH_RUN_HANDLE, run);
+    return *handle ? cudaSuccess : sim_done(cudaErrorMemoryAllocation);
+}
+
+API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *run, cudaGraph_t graph, unsigned long long flags)
+{
+    cudaGraphNode_t wrong;
+    return instantiate(run, graph, flags, &wrong);
+}
+
+API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *run, cudaGraph_t graph, unsigned long long flags)
+{
+    cudaGraphNode_t wrong;
+    return instantiate(run, graph, flags, &wrong);
+}
+
+API cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *run, cudaGraph_t graph, cudaGraphInstantiateParams *p)
+{
+    cudaGraphNode_t wrong = NULL;
+    REQUIRE(p, cudaErrorInvalidValue);
+    const cudaError_t error = instantiate(run, graph, p->flags, &wrong);
+    p->errNode_out = wrong;
+    p->result_out = !error  ? cudaGraphInstantiateSuccess
+                    : wrong ? cudaGraphInstantiateInvalidStructure
+                            : cudaGraphInstantiateError;
+    return error;
+}
+
+API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t handle)
+{
+    HOLD_MEMORY();
+    GraphRun *run = sim_end_handle(GRAPH_RUN_HANDLE, handle);
+    REQUIRE(run, cudaErrorInvalidValue);
+    if (sim_graph_of(run->made_of))
+        sim_graph_of(run->made_of)->executable--;
+    leave_run(run);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t run, unsigned long long *flags)
+{
+    HOLD_MEMORY();
+    REQUIRE_RUN(run);
+    REQUIRE(flags, cudaErrorInvalidValue);
+    *flags = run_of(run)->flags;
+    return cudaSuccess;
+}
+
+// ---- Launched
+
+// Where the host goes on behind the cudaGraphLaunch that it is in.
+static _Thread_local const void *launched_from;
+
+static cudaError_t run_kernel(const KernelWork *k)
+{
+    if (k->cooperative)
+        return cudaLaunchCooperativeKernel(k->host, k->grid, k->block, k->arguments, k->dynamic_bytes, NULL);
+    return cudaLaunchKernel(k->host, k->grid, k->block, k->arguments, k->dynamic_bytes, NULL);
+}
+
+static cudaError_t do_work(const Work *work, uint32_t timeline)
+{
+    HOLD_MEMORY();
+    sim_begin_op(timeline, "cudaGraphLaunch", launched_from);
+    IN_STREAM();
+    switch (work->type) {
+    case cudaGraphNodeTypeKernel:
+        return run_kernel(&work->kernel);
+    case cudaGraphNodeTypeMemcpy:
+        return cudaMemcpy3D(&work->copy);
+    case cudaGraphNodeTypeMemset:
+        return sim_fill(&work->fill);
+    case cudaGraphNodeTypeEventRecord:
+        return cudaEventRecord(work->event, NULL);
+    case cudaGraphNodeTypeWaitEvent:
+        sim_wait_in_graph(work->event);
+        return cudaSuccess;
+    case cudaGraphNodeTypeHost: // the function, which comes next, may tell any thread that it has run
+        sim_host_awaits(timeline);
+        return cudaSuccess;
+    case cudaGraphNodeTypeMemAlloc:
+        sim_use_graph_memory(work->memory);
+        return cudaSuccess;
+    case cudaGraphNodeTypeMemFree:
+        return sim_free_graph_memory(work->memory->address);
+    default: // nothing to wait for, and nothing to do
+        return cudaSuccess;
+    }
+}
+
+static cudaError_t do_on_device(const Node *node, uint32_t timeline)
+{
+    const int before = sim_current_device;
+    sim_current_device = node->device;
+    const cudaError_t error = do_work(&node->work, timeline);
+    sim_current_device = before;
+    return error;
+}
+
+typedef struct Turn { // of a node, in one launch
+    uint32_t timeline;
+    bool passed_on; // a node that depends on it goes on with its timeline
+    Clocks ended;   // what has ended when the node has
+} Turn;
+
+// A node goes on with the timeline of one that it depends on, or begins one behind all that came before the launch.
+static void begin_turn(const Node *node, Turn *turns, const Clocks *start, uint32_t outer)
+{
+    HOLD_MEMORY();
+    Turn *turn = &turns[node->turn], *first = NULL;
+    for (size_t k = 0; k < node->before_count && !first; k++)
+        if (!turns[node->before[k]->turn].passed_on)
+            first = &turns[node->before[k]->turn];
+    if (first)
+        first->passed_on = true;
+    turn->timeline = first ? first->timeline : sim_branch_timeline(outer);
+    sim_await_event(turn->timeline, start);
+    for (size_t k = 0; k < node->before_count; k++)
+        sim_await_event(turn->timeline, &turns[node->before[k]->turn].ended);
+}
+
+static void end_turn(Turn *turn)
+{
+    HOLD_MEMORY();
+    sim_mark_event(&turn->ended, turn->timeline);
+}
+
+static Turn *begin_turns(const Graph *graph, uint32_t timeline, Clocks *start)
+{
+    HOLD_MEMORY();
+    sim_mark_event(start, timeline);
+    Turn *turns = calloc(graph->count + 1, sizeof *turns);
+    if (!turns)
+        abort();
+    return turns;
+}
+
+// What comes behind the launch, or behind the node whose graph it was, comes behind all of its nodes.
+static void end_turns(Turn *turns, size_t count, uint32_t timeline, Clocks *start)
+{
+    HOLD_MEMORY();
+    for (Turn *turn = turns; turn < turns + count; turn++) {
+        sim_await_event(timeline, &turn->ended);
+        if (!turn->passed_on)
+            sim_end_timeline(turn->timeline);
+        sim_free_clocks(&turn->ended);
+    }
+    sim_free_clocks(start);
+    free(turns);
+}
+
+// Without the lock: nodes may run functions of the program.
+static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
+{
+    cudaError_t error = cudaSuccess;
+    Clocks start = {NULL, 0};
+    Turn *turns = begin_turns(graph, timeline, &start);
+    size_t count = 0;
+    for (; count < graph->count && !error && !sim_sticky_error; count++) {
+        const Node *node = graph->order[count];
+        begin_turn(node, turns, &start, timeline);
+        const uint32_t own = turns[count].timeline;
+        if (!node->disabled)
+            error = node->work.type == cudaGraphNodeTypeGraph ? run_nodes(node->work.child, own)
+                                                              : do_on_device(node, own);
+        if (node->work.type == cudaGraphNodeTypeHost && !node->disabled && !error)
+            node->work.host.fn(node->work.host.userData);
+        end_turn(&turns[count]);
+    }
+    end_turns(turns, count, timeline, &start);
+    return error;
+}
+
+// What the launch before has allocated and nobody has freed.
+static bool holds_memory(const Graph *graph)
+{
+    for (const Node *node = graph->nodes; node; node = node->next)
+        if (node->work.type == cudaGraphNodeTypeMemAlloc && node->work.memory->in_use)
+            return true;
+    return false;
+}
+
+static cudaError_t begin_launch(cudaGraphExec_t handle, cudaStream_t stream, GraphRun **run, uint32_t *timeline)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_RUN(handle);
+    REQUIRE_STREAM(stream);
+    GraphRun *found = run_of(handle);
+    CAPTURE(stream, &(Work){cudaGraphNodeTypeGraph, .child = found->graph});
+    REQUIRE((found->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) || !holds_memory(found->graph),
+            cudaErrorInvalidValue);
+    found->users++;
+    *run = found;
+    *timeline = sim_current_timeline();
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)
+{
+    GraphRun *run = NULL;
+    uint32_t timeline = 0;
+    const cudaError_t begun = begin_launch(handle, stream, &run, &timeline);
+    if (!run) // it went wrong, or has become a node of another graph
+        return begun;
+    launched_from = __builtin_return_address(0);
+    const cudaError_t error = run_nodes(run->graph, timeline);
+    HOLD_MEMORY();
+    leave_run(run);
+    return sim_done(error);
+}
+
+API cudaError_t cudaGraphUpload(cudaGraphExec_t run, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_RUN(run);
+    REQUIRE_STREAM(stream);
+    return cudaSuccess;
+}
+
+// ---- Changed, node by node
+
+static Node *find_copy(const Graph *graph, uint64_t origin)
+{
+    for (Node *n = graph->nodes; n; n = n->next) {
+        Node *found = n->origin == origin                         ? n
+                      : n->work.type == cudaGraphNodeTypeGraph ? find_copy(n->work.child, origin)
+                                                               : NULL;
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+// The run's copy of a node of the graph that the run was made of. NULL while the run is under way, too.
+static Node *copy_in(cudaGraphExec_t run, cudaGraphNode_t node)
+{
+    if (!run_of(run) || run_of(run)->users > 1 || !sim_node_of(node))
+        return NULL;
+    return find_copy(run_of(run)->graph, sim_node_of(node)->number);
+}
+
+static cudaError_t change(cudaGraphExec_t run, cudaGraphNode_t handle, const Work *work)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    Node *node = copy_in(run, handle);
+    REQUIRE(node, cudaErrorInvalidValue);
+    const cudaError_t error = sim_replace_work(node, work);
+    if (!error && work->type == cudaGraphNodeTypeGraph)
+        sim_order_nodes(node->work.child);
+    return sim_done(error);
+}
+
+API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node,
+                                                 const struct cudaKernelNodeParams *p)
+{
+    HOLD_MEMORY();
+    REQUIRE(p, cudaErrorInvalidValue);
+    const Node *copy = copy_in(run, node);
+    REQUIRE(copy && copy->work.type == cudaGraphNodeTypeKernel, cudaErrorInvalidValue);
+    Work work = sim_kernel_work(p);
+    work.kernel.cooperative = copy->work.kernel.cooperative;
+    return change(run, node, &work);
+}
+
+API cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node,
+                                                 const struct cudaMemcpy3DParms *p)
+{
+    REQUIRE(p, cudaErrorInvalidValue);
+    return change(run, node, &(Work){cudaGraphNodeTypeMemcpy, .copy = *p});
+}
+
+API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t run, cudaGraphNode_t node, void *to,
+                                                   const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    return change(run, node,
+                  &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_copy_of_rows(to, bytes, from, bytes, bytes, 1, kind)});
+}
+
+API cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t run, cudaGraphNode_t node,
+                                                         const void *symbol, const void *from, size_t bytes,
+                                                         size_t offset, enum cudaMemcpyKind kind)
+{
+    Work work;
+    const cudaError_t error = sim_work_with_symbol(&work, symbol, true, from, bytes, offset, kind);
+    return error ? error : change(run, node, &work);
+}
+
+API cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t run, cudaGraphNode_t node, void *to,
+                                                           const void *symbol, size_t bytes, size_t offset,
+                                                           enum cudaMemcpyKind kind)
+{
+    Work work;
+    const cudaError_t error = sim_work_with_symbol(&work, symbol, false, to, bytes, offset, kind);
+    return error ? error : change(run, node, &work);
+}
+
+API cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node,
+                                                 const struct cudaMemsetParams *p)
+{
+    REQUIRE(p, cudaErrorInvalidValue);
+    return change(run, node, &(Work){cudaGraphNodeTypeMemset, .fill = *p});
+}
+
+API cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node,
+                                               const struct cudaHostNodeParams *p)
+{
+    REQUIRE(p, cudaErrorInvalidValue);
+    return change(run, node, &(Work){cudaGraphNodeTypeHost, .host = *p});
+}
+
+API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node, cudaGraph_t child)
+{
+    HOLD_MEMORY();
+    REQUIRE(sim_graph_of(child) && !sim_order_nodes(sim_graph_of(child)), cudaErrorInvalidValue);
+    return change(run, node, &(Work){cudaGraphNodeTypeGraph, .child = sim_graph_of(child)});
+}
+
+API cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t run, cudaGraphNode_t node, cudaEvent_t event)
+{
+    return change(run, node, &(Work){cudaGraphNodeTypeEventRecord, .event = event});
+}
+
+API cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t run, cudaGraphNode_t node, cudaEvent_t event)
+{
+    return change(run, node, &(Work){cudaGraphNodeTypeWaitEvent, .event = event});
+}
+
+#if CUDART_VERSION >= 13000
+API cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node, struct cudaGraphNodeParams *p)
+{
+    Work work;
+    HOLD_MEMORY();
+    REQUIRE(p, cudaErrorInvalidValue);
+    const cudaError_t error = sim_work_of(p, &work);
+    return error ? error : change(run, node, &work);
+}
+#endif
+
+static bool can_be_disabled(const Node *node)
+{
+    return node && (node->work.type == cudaGraphNodeTypeKernel || node->work.type == cudaGraphNodeTypeMemcpy ||
+                    node->work.type == cudaGraphNodeTypeMemset);
+}
+
+API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t run, cudaGraphNode_t node, unsigned enabled)
+{
+    HOLD_MEMORY();
+    REQUIRE(can_be_disabled(copy_in(run, node)), cudaErrorInvalidValue);
+    copy_in(run, node)->disabled = !enabled;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t run, cudaGraphNode_t node, unsigned *enabled)
+{
+    HOLD_MEMORY();
+    REQUIRE(enabled && can_be_disabled(copy_in(run, node)), cudaErrorInvalidValue);
+    *enabled = !copy_in(run, node)->disabled;
+    return cudaSuccess;
+}
+
+// ---- Changed as a whole
+
+static bool differs(cudaGraphExecUpdateResultInfo *info, enum cudaGraphExecUpdateResult result, const Node *node,
+                    const Node *from)
+{
+    *info = (cudaGraphExecUpdateResultInfo){result, node ? node->handle : NULL, from ? from->handle : NULL};
+    return true;
+}
+
+// Whether something but what the nodes do has changed. Nodes go together in the order in which they were added.
+static bool has_changed(const Graph *old, const Graph *new, cudaGraphExecUpdateResultInfo *info)
+{
+    if (old->count != new->count)
+        return differs(info, cudaGraphExecUpdateErrorTopologyChanged, NULL, NULL);
+    for (Node *a = old->nodes, *b = new->nodes; a; a = a->next, b = b->next)
+        a->copy = b;
+    for (const Node *a = old->nodes; a; a = a->next) {
+        const Node *b = a->copy;
+        if (a->work.type != b->work.type)
+            return differs(info, cudaGraphExecUpdateErrorNodeTypeChanged, b, NULL);
+        if (a->before_count != b->before_count)
+            return differs(info, cudaGraphExecUpdateErrorTopologyChanged, b, NULL);
+        for (size_t k = 0; k < a->before_count; k++)
+            if (a->before[k]->copy != b->before[k])
+                return differs(info, cudaGraphExecUpdateErrorTopologyChanged, b, b->before[k]);
+        if (a->work.type == cudaGraphNodeTypeKernel && a->work.kernel.cooperative != b->work.kernel.cooperative)
+            return differs(info, cudaGraphExecUpdateErrorAttributesChanged, b, NULL);
+        if (a->work.type == cudaGraphNodeTypeMemAlloc || a->work.type == cudaGraphNodeTypeMemFree)
+            return differs(info, cudaGraphExecUpdateErrorNotSupported, b, NULL);
+        if (a->work.type == cudaGraphNodeTypeGraph && has_changed(a->work.child, b->work.child, info))
+            return true;
+    }
+    return false;
+}
+
+static cudaError_t take_work(Graph *old, const Graph *new)
+{
+    cudaError_t error = cudaSuccess;
+    for (Node *a = old->nodes, *b = new->nodes; a && !error; a = a->next, b = b->next)
+        error = a->work.type == cudaGraphNodeTypeGraph ? take_work(a->work.child, b->work.child)
+                                                       : sim_replace_work(a, &b->work);
+    return error;
+}
+
+API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t run, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(info, cudaErrorInvalidValue);
+    *info = (cudaGraphExecUpdateResultInfo){.result = cudaGraphExecUpdateError};
+    REQUIRE_RUN(run);
+    REQUIRE(sim_graph_of(graph) && run_of(run)->users == 1, cudaErrorInvalidValue);
+    REQUIRE(!has_changed(run_of(run)->graph, sim_graph_of(graph), info), cudaErrorGraphExecUpdateFailure);
+    const cudaError_t error = take_work(run_of(run)->graph, sim_graph_of(graph));
+    REQUIRE(!error, cudaErrorGraphExecUpdateFailure);
+    info->result = cudaGraphExecUpdateSuccess;
+    return cudaSuccess;
+}
+
+// ---- All at an end
+
+static void end_run(void *run)
+{
+    leave_run(run);
+}
+
+// A child graph ends with the node that has it.
+static void end_graph(void *object)
+{
+    Graph *graph = object;
+    graph->handle = NULL; // it is the table's no more
+    if (!graph->owner)
+        sim_end_graph(graph);
+}
+
+void sim_end_all_graphs(void)
+{
+    sim_end_all_captures();
+    sim_end_all_handles(GRAPH_RUN_HANDLE, end_run);
+    sim_end_all_handles(GRAPH_HANDLE, end_graph);
+}
+
+// ---- For nvcc -default-stream per-thread
+
+PER_THREAD(cudaGraphInstantiateWithParams, _ptsz);
+PER_THREAD(cudaGraphLaunch, _ptsz);
+PER_THREAD(cudaGraphUpload, _ptsz);

@@ -1,0 +1,78 @@
+// calls_library.c: the operations of libraries that stand in for NVIDIA's.
+#include "runtime/api/calls.h"
+#include "checker/check_host.h"
+#include "runtime/api/graphs.h"
+#include "runtime/api/library.h"
+
+static const void *piece_of(const UsedMemory *u, size_t number)
+{
+    return (const char *)u->pointer + number * u->pitch;
+}
+
+static cudaError_t check_memory(const LibraryCall *call)
+{
+    for (int k = 0; k < call->used_count; k++) {
+        const UsedMemory *u = &call->used[k];
+        const size_t span = u->count && u->bytes ? (u->count - 1) * u->pitch + u->bytes : 0;
+        if (sim_on_device(u->pointer, span))
+            continue;
+        sim_find_wrong_range(call->name, u->writes ? "writes" : "reads", u->pointer, span, "device memory");
+        return cudaErrorIllegalAddress;
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t run(const LibraryCall *call)
+{
+    const cudaError_t error = check_memory(call);
+    if (error)
+        return error;
+    call->work(call->data);
+    for (int k = 0; k < call->used_count; k++)
+        for (size_t n = 0; n < call->used[k].count; n++) {
+            const UsedMemory *u = &call->used[k];
+            if (u->reads)
+                sim_note_read(piece_of(u, n), u->bytes);
+            if (u->writes)
+                sim_note_write(piece_of(u, n), u->bytes);
+        }
+    return cudaSuccess;
+}
+
+// A graph's node may run often, so that its call stays.
+static void run_captured(void *call)
+{
+    HOLD_MEMORY();
+    IN_STREAM();
+    run(call);
+}
+
+static LibraryCall *copy_of(const LibraryCall *call)
+{
+    LibraryCall *copy = malloc(sizeof *copy + call->data_bytes);
+    if (!copy)
+        abort();
+    *copy = *call;
+    copy->data = memcpy(copy + 1, call->data, call->data_bytes);
+    return copy;
+}
+
+cudaError_t sim_call_library(const LibraryCall *call)
+{
+    bool captured;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(call->stream);
+    LibraryCall *copy = copy_of(call);
+    STOP_IF(sim_capture(call->stream, &(Work){cudaGraphNodeTypeHost, .host = {run_captured, copy}}, &captured));
+    if (captured)
+        return sim_done(call->host_waits ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
+    free(copy);
+    sim_begin_operation(call->name, call->stream, call->from);
+    sim_note_launch_attempt(); // it would be a kernel
+    IN_STREAM();
+    const cudaError_t error = run(call);
+    if (call->host_waits)
+        sim_host_awaits(sim_current_timeline());
+    return sim_done(error);
+}

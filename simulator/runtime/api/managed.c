@@ -1,0 +1,240 @@
+// calls_managed.c: where managed memory should be. It lies in one place here, so that this changes no result; it is
+// remembered for who asks.
+#include "runtime/api/calls.h"
+
+typedef enum Topic { READ_MOSTLY, PREFERRED, ACCESSED_BY, PREFETCHED } Topic;
+
+// What the program last said of a range: newer advice comes before older, of which it may cover a part.
+typedef struct Advice {
+    int allocation; // its number, which no other ever has
+    uint64_t begin, end;
+    Topic topic;
+    int device;                     // of ACCESSED_BY
+    struct cudaMemLocation location; // its type is invalid where the advice was taken back
+    struct Advice *next;
+} Advice;
+
+static Advice *newest;
+static const struct cudaMemLocation NOWHERE_SAID = {cudaMemLocationTypeInvalid, 0};
+
+static bool is_about(const Advice *a, int allocation, Topic topic, int device)
+{
+    return a->allocation == allocation && a->topic == topic && (topic != ACCESSED_BY || a->device == device);
+}
+
+static bool remember(const Advice *said)
+{
+    for (Advice **link = &newest; *link;) { // what the new one covers is of no use any more
+        Advice *a = *link;
+        if (is_about(a, said->allocation, said->topic, said->device) && a->begin >= said->begin &&
+            a->end <= said->end) {
+            *link = a->next;
+            free(a);
+        } else {
+            link = &a->next;
+        }
+    }
+    Advice *a = malloc(sizeof *a);
+    if (!a)
+        return false;
+    *a = *said;
+    a->next = newest;
+    newest = a;
+    return true;
+}
+
+static struct cudaMemLocation said_at(uint64_t address, int allocation, Topic topic, int device)
+{
+    for (const Advice *a = newest; a; a = a->next)
+        if (is_about(a, allocation, topic, device) && address >= a->begin && address < a->end)
+            return a->location;
+    return NOWHERE_SAID;
+}
+
+static bool same(struct cudaMemLocation a, struct cudaMemLocation b)
+{
+    return a.type == b.type && a.id == b.id;
+}
+
+// What holds for all of a range, or nothing. It can change only where some advice begins or ends.
+static struct cudaMemLocation said_of(uint64_t begin, uint64_t end, int allocation, Topic topic, int device)
+{
+    const struct cudaMemLocation first = said_at(begin, allocation, topic, device);
+    for (const Advice *a = newest; a; a = a->next) {
+        if (a->begin > begin && a->begin < end && !same(first, said_at(a->begin, allocation, topic, device)))
+            return NOWHERE_SAID;
+        if (a->end > begin && a->end < end && !same(first, said_at(a->end, allocation, topic, device)))
+            return NOWHERE_SAID;
+    }
+    return first;
+}
+
+// The allocation of managed memory that holds the range, or NULL.
+static const Allocation *managed_range(const void *pointer, size_t bytes)
+{
+    if (bytes == 0 || !sim_on_device(pointer, bytes))
+        return NULL;
+    const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
+    return a->kind == MANAGED_MEMORY || sim_in_managed_variable(pointer) ? a : NULL;
+}
+
+static cudaError_t check_location(struct cudaMemLocation location)
+{
+    if (location.type == cudaMemLocationTypeDevice)
+        return sim_is_device(location.id) ? cudaSuccess : cudaErrorInvalidDevice;
+    return location.type >= cudaMemLocationTypeHost && location.type <= cudaMemLocationTypeHostNumaCurrent
+               ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+static cudaError_t say(const void *pointer, size_t bytes, Topic topic, int device, struct cudaMemLocation location)
+{
+    const Allocation *a = managed_range(pointer, bytes);
+    const uint64_t begin = (uint64_t)(uintptr_t)pointer;
+    REQUIRE(a, cudaErrorInvalidValue);
+    const Advice said = {a->number, begin, begin + bytes, topic, device, location, NULL};
+    REQUIRE(remember(&said), cudaErrorMemoryAllocation);
+    return cudaSuccess;
+}
+
+static cudaError_t prefetch(const void *pointer, size_t bytes, struct cudaMemLocation location, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const cudaError_t error = check_location(location);
+    REQUIRE(!error, error);
+    REQUIRE_STREAM(stream);
+    return say(pointer, bytes, PREFETCHED, 0, location);
+}
+
+static cudaError_t advise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
+                          struct cudaMemLocation location)
+{
+    const struct cudaMemLocation yes = {cudaMemLocationTypeDevice, 0};
+    const bool located = advice == cudaMemAdviseSetPreferredLocation || advice == cudaMemAdviseSetAccessedBy ||
+                         advice == cudaMemAdviseUnsetAccessedBy;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const cudaError_t error = located ? check_location(location) : cudaSuccess; // the others ignore it
+    const int device = location.type == cudaMemLocationTypeDevice ? location.id : cudaCpuDeviceId;
+    REQUIRE(!error, error);
+    switch (advice) {
+    case cudaMemAdviseSetReadMostly: return say(pointer, bytes, READ_MOSTLY, 0, yes);
+    case cudaMemAdviseUnsetReadMostly: return say(pointer, bytes, READ_MOSTLY, 0, NOWHERE_SAID);
+    case cudaMemAdviseSetPreferredLocation: return say(pointer, bytes, PREFERRED, 0, location);
+    case cudaMemAdviseUnsetPreferredLocation: return say(pointer, bytes, PREFERRED, 0, NOWHERE_SAID);
+    case cudaMemAdviseSetAccessedBy: return say(pointer, bytes, ACCESSED_BY, device, yes);
+    case cudaMemAdviseUnsetAccessedBy: return say(pointer, bytes, ACCESSED_BY, device, NOWHERE_SAID);
+    default: return sim_done(cudaErrorInvalidValue);
+    }
+}
+
+#if CUDART_VERSION >= 13000
+API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, struct cudaMemLocation location, unsigned flags,
+                                     cudaStream_t stream)
+{
+    REQUIRE(flags == 0, cudaErrorInvalidValue);
+    return prefetch(pointer, bytes, location, stream);
+}
+
+API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
+                              struct cudaMemLocation location)
+{
+    return advise(pointer, bytes, advice, location);
+}
+#else
+// CUDA 12 names the host by a device's number, -1.
+static struct cudaMemLocation location_of(int device)
+{
+    return (struct cudaMemLocation){device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice,
+                                    device};
+}
+
+API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, cudaStream_t stream)
+{
+    return prefetch(pointer, bytes, location_of(device), stream);
+}
+
+API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, int device)
+{
+    return advise(pointer, bytes, advice, location_of(device));
+}
+#endif
+
+static int as_device(struct cudaMemLocation location)
+{
+    if (location.type == cudaMemLocationTypeDevice)
+        return location.id;
+    return location.type == cudaMemLocationTypeInvalid ? cudaInvalidDeviceId : cudaCpuDeviceId;
+}
+
+// The devices, the host among them, that are to access the range; in places without one: cudaInvalidDeviceId.
+static void list_devices(int *list, size_t places, uint64_t begin, uint64_t end, int allocation)
+{
+    size_t used = 0;
+    for (int device = cudaCpuDeviceId; device == cudaCpuDeviceId || sim_is_device(device); device++)
+        if (used < places && said_of(begin, end, allocation, ACCESSED_BY, device).type != cudaMemLocationTypeInvalid)
+            list[used++] = device;
+    while (used < places)
+        list[used++] = cudaInvalidDeviceId;
+}
+
+API cudaError_t cudaMemRangeGetAttribute(void *data, size_t size, enum cudaMemRangeAttribute attribute,
+                                         const void *pointer, size_t bytes)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const Allocation *a = managed_range(pointer, bytes);
+    const uint64_t begin = (uint64_t)(uintptr_t)pointer, end = begin + bytes;
+    REQUIRE(data && a && size > 0 && size % sizeof(int) == 0, cudaErrorInvalidValue);
+    REQUIRE(size == sizeof(int) || attribute == cudaMemRangeAttributeAccessedBy, cudaErrorInvalidValue);
+    int *result = data;
+    const struct cudaMemLocation preferred = said_of(begin, end, a->number, PREFERRED, 0);
+    const struct cudaMemLocation prefetched = said_of(begin, end, a->number, PREFETCHED, 0);
+    switch ((int)attribute) {
+    case cudaMemRangeAttributeReadMostly:
+        *result = said_of(begin, end, a->number, READ_MOSTLY, 0).type != cudaMemLocationTypeInvalid;
+        return cudaSuccess;
+    case cudaMemRangeAttributePreferredLocation: *result = as_device(preferred); return cudaSuccess;
+    case cudaMemRangeAttributeLastPrefetchLocation: *result = as_device(prefetched); return cudaSuccess;
+    case cudaMemRangeAttributePreferredLocationType: *result = (int)preferred.type; return cudaSuccess;
+    case cudaMemRangeAttributePreferredLocationId: *result = preferred.id; return cudaSuccess;
+    case cudaMemRangeAttributeLastPrefetchLocationType: *result = (int)prefetched.type; return cudaSuccess;
+    case cudaMemRangeAttributeLastPrefetchLocationId: *result = prefetched.id; return cudaSuccess;
+    case cudaMemRangeAttributeAccessedBy:
+        list_devices(result, size / sizeof(int), begin, end, a->number);
+        return cudaSuccess;
+    default: return sim_done(cudaErrorInvalidValue);
+    }
+}
+
+API cudaError_t cudaMemRangeGetAttributes(void **data, size_t *sizes, enum cudaMemRangeAttribute *attributes,
+                                          size_t count, const void *pointer, size_t bytes)
+{
+    REQUIRE(data && sizes && attributes && count > 0, cudaErrorInvalidValue);
+    for (size_t k = 0; k < count; k++) {
+        const cudaError_t error = cudaMemRangeGetAttribute(data[k], sizes[k], attributes[k], pointer, bytes);
+        if (error)
+            return error;
+    }
+    return cudaSuccess;
+}
+
+// Whole allocations are attached, and to a stream that is none of the default ones.
+API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t bytes, unsigned flags)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    const Allocation *a = managed_range(pointer, 1);
+    REQUIRE(a && a->address == (uint64_t)(uintptr_t)pointer && (bytes == 0 || bytes == a->bytes),
+            cudaErrorInvalidValue);
+    REQUIRE(flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle,
+            cudaErrorInvalidValue);
+    REQUIRE(flags != cudaMemAttachSingle || stream, cudaErrorInvalidValue);
+    return cudaSuccess;
+}
+
+// ---- For nvcc -default-stream per-thread
+
+PER_THREAD(cudaMemPrefetchAsync, _ptsz);
+PER_THREAD(cudaStreamAttachMemAsync, _ptsz);

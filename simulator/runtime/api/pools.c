@@ -1,0 +1,294 @@
+// calls_pools.c: memory that is allocated and freed in the order of a stream, from a pool.
+//
+// A stream's work is over when the call returns, so memory comes and goes at once: a pool keeps nothing that
+// nobody uses, whatever its release threshold says. What it holds is counted.
+#include "runtime/api/calls.h"
+#include "checker/check_shared.h"
+
+struct Pool {
+    int device;
+    uint32_t open_to; // the devices whose kernels may touch what comes from it, a bit each
+    uint64_t used, used_high, reserved_high, release_threshold;
+    int reuse[cudaMemPoolReuseAllowInternalDependencies + 1]; // three settings, by their attributes' numbers
+};
+
+// Of each device; NULL before they are first asked for.
+static cudaMemPool_t default_pool[SIM_MOST_DEVICES], current_pool[SIM_MOST_DEVICES];
+
+static struct Pool *pool_of(cudaMemPool_t pool)
+{
+    return sim_object_of(POOL_HANDLE, pool);
+}
+
+static cudaMemPool_t new_pool(int device)
+{
+    struct Pool *object = calloc(1, sizeof *object);
+    if (!object)
+        return NULL;
+    object->device = device;
+    object->open_to = 1u << device;
+    for (int k = cudaMemPoolReuseFollowEventDependencies; k <= cudaMemPoolReuseAllowInternalDependencies; k++)
+        object->reuse[k] = 1;
+    const int current = sim_current_device;
+    sim_current_device = device; // with which it ends
+    const cudaMemPool_t pool = sim_new_handle(POOL_HANDLE, object);
+    sim_current_device = current;
+    return pool;
+}
+
+static cudaMemPool_t default_pool_of(int device)
+{
+    if (!default_pool[device])
+        default_pool[device] = new_pool(device);
+    return default_pool[device];
+}
+
+static cudaMemPool_t current_pool_of(int device)
+{
+    return current_pool[device] ? current_pool[device] : default_pool_of(device);
+}
+
+// ---- Allocations
+
+static cudaError_t allocate(void **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream, const char *call,
+                            const void *from)
+{
+    STOP_IF_BROKEN();
+    REQUIRE(pointer && pool_of(pool), cudaErrorInvalidValue);
+    REQUIRE_STREAM(stream);
+    bool captured;
+    STOP_IF(sim_capture_allocation(stream, bytes, pointer, &captured));
+    if (captured)
+        return cudaSuccess;
+    sim_begin_operation(call, stream, from);
+    IN_STREAM();
+    struct Pool *p = pool_of(pool);
+    const int device = sim_current_device;
+    sim_current_device = p->device; // which the memory belongs to, wherever it is asked for
+    const cudaError_t error = sim_allocate_memory("cudaMallocAsync", pointer, bytes, DEVICE_MEMORY, 0);
+    sim_current_device = device;
+    if (error || !*pointer)
+        return error;
+    Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)*pointer);
+    a->pool = pool;
+    a->open_to = p->open_to;
+    sim_note_made(a);
+    p->used += a->bytes;
+    p->used_high = p->used > p->used_high ? p->used : p->used_high;
+    p->reserved_high = p->used > p->reserved_high ? p->used : p->reserved_high;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    return allocate(pointer, bytes, pool, stream, __func__, __builtin_return_address(0));
+}
+
+API cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    REQUIRE_STREAM(stream);
+    return allocate(pointer, bytes, current_pool_of(sim_stream_of(stream)->device), stream, __func__,
+                    __builtin_return_address(0));
+}
+
+void sim_leave_pool(const Allocation *a)
+{
+    struct Pool *p = pool_of(a->pool);
+    if (p) // it may have been destroyed before
+        p->used -= a->bytes;
+}
+
+API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    REQUIRE(pointer, cudaErrorInvalidValue);
+    bool captured;
+    STOP_IF(sim_capture_free(stream, pointer, &captured));
+    if (captured)
+        return cudaSuccess;
+    OPERATION(stream);
+    const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
+    if (a && a->address == (uint64_t)(uintptr_t)pointer)
+        sim_check_free(a);
+    return cudaFree(pointer);
+}
+
+// ---- Pools
+
+API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *properties)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(pool && properties && properties->allocType == cudaMemAllocationTypePinned, cudaErrorInvalidValue);
+    REQUIRE(properties->location.type == cudaMemLocationTypeDevice, cudaErrorNotSupported);
+    REQUIRE(sim_is_device(properties->location.id), cudaErrorInvalidDevice);
+    REQUIRE(properties->handleTypes == cudaMemHandleTypeNone, cudaErrorNotSupported); // to share with another process
+    *pool = new_pool(properties->location.id);
+    REQUIRE(*pool, cudaErrorMemoryAllocation);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(pool_of(pool) && pool != default_pool[pool_of(pool)->device], cudaErrorInvalidValue);
+    const int device = pool_of(pool)->device;
+    free(sim_end_handle(POOL_HANDLE, pool));
+    if (pool == current_pool[device])
+        current_pool[device] = NULL;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(pool, cudaErrorInvalidValue);
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
+    *pool = default_pool_of(device);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(pool, cudaErrorInvalidValue);
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
+    *pool = current_pool_of(device);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(pool_of(pool), cudaErrorInvalidValue);
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
+    REQUIRE(pool_of(pool)->device == device, cudaErrorInvalidValue);
+    current_pool[device] = pool;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t least)
+{
+    UNUSED(least);
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(pool_of(pool), cudaErrorInvalidValue);
+    return cudaSuccess; // it keeps nothing that could go
+}
+
+// Three attributes are ints, the others 64 bits.
+API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const struct Pool *p = pool_of(pool);
+    REQUIRE(p && value, cudaErrorInvalidValue);
+    switch (attribute) {
+    case cudaMemPoolReuseFollowEventDependencies:
+    case cudaMemPoolReuseAllowOpportunistic:
+    case cudaMemPoolReuseAllowInternalDependencies:
+        *(int *)value = p->reuse[attribute];
+        return cudaSuccess;
+    case cudaMemPoolAttrReleaseThreshold:
+        *(uint64_t *)value = p->release_threshold;
+        return cudaSuccess;
+    case cudaMemPoolAttrReservedMemCurrent:
+    case cudaMemPoolAttrUsedMemCurrent:
+        *(uint64_t *)value = p->used;
+        return cudaSuccess;
+    case cudaMemPoolAttrReservedMemHigh:
+        *(uint64_t *)value = p->reserved_high;
+        return cudaSuccess;
+    case cudaMemPoolAttrUsedMemHigh:
+        *(uint64_t *)value = p->used_high;
+        return cudaSuccess;
+    default:
+        return sim_done(cudaErrorInvalidValue);
+    }
+}
+
+// Of what is counted, only the two highest values can be set, and only to 0: counting begins anew.
+API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    struct Pool *p = pool_of(pool);
+    REQUIRE(p && value, cudaErrorInvalidValue);
+    switch (attribute) {
+    case cudaMemPoolReuseFollowEventDependencies:
+    case cudaMemPoolReuseAllowOpportunistic:
+    case cudaMemPoolReuseAllowInternalDependencies:
+        p->reuse[attribute] = *(const int *)value;
+        return cudaSuccess;
+    case cudaMemPoolAttrReleaseThreshold:
+        p->release_threshold = *(const uint64_t *)value;
+        return cudaSuccess;
+    case cudaMemPoolAttrReservedMemHigh:
+        REQUIRE(*(const uint64_t *)value == 0, cudaErrorInvalidValue);
+        p->reserved_high = p->used;
+        return cudaSuccess;
+    case cudaMemPoolAttrUsedMemHigh:
+        REQUIRE(*(const uint64_t *)value == 0, cudaErrorInvalidValue);
+        p->used_high = p->used;
+        return cudaSuccess;
+    default:
+        return sim_done(cudaErrorInvalidValue);
+    }
+}
+
+// Opens what comes from a pool, also what has come, to other devices' kernels. A pool's own device always has access.
+static void set_access(cudaMemPool_t pool, int device, bool open)
+{
+    struct Pool *p = pool_of(pool);
+    p->open_to = open ? p->open_to | 1u << device : p->open_to & ~(1u << device);
+    for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
+        if (a->pool == pool)
+            a->open_to = p->open_to;
+}
+
+API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list, size_t count)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(pool_of(pool) && (list || count == 0), cudaErrorInvalidValue);
+    for (size_t k = 0; k < count; k++) {
+        const struct cudaMemLocation *location = &list[k].location;
+        const bool open = list[k].flags == cudaMemAccessFlagsProtReadWrite;
+        REQUIRE(location->type == cudaMemLocationTypeDevice && sim_is_device(location->id), cudaErrorInvalidDevice);
+        REQUIRE(open || list[k].flags == cudaMemAccessFlagsProtNone, cudaErrorInvalidValue);
+        REQUIRE(open || location->id != pool_of(pool)->device, cudaErrorInvalidDevice);
+        set_access(pool, location->id, open);
+    }
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool,
+                                     struct cudaMemLocation *location)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(flags && pool_of(pool) && location, cudaErrorInvalidValue);
+    REQUIRE(location->type == cudaMemLocationTypeDevice && sim_is_device(location->id), cudaErrorInvalidDevice);
+    *flags = pool_of(pool)->open_to >> location->id & 1 ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+    return cudaSuccess;
+}
+
+void sim_end_all_pools(void)
+{
+    sim_end_all_handles(POOL_HANDLE, free);
+    default_pool[sim_current_device] = current_pool[sim_current_device] = NULL;
+}
+
+// ---- For nvcc -default-stream per-thread
+
+PER_THREAD(cudaMallocFromPoolAsync, _ptsz);
+PER_THREAD(cudaMallocAsync, _ptsz);
+PER_THREAD(cudaFreeAsync, _ptsz);

@@ -1,0 +1,305 @@
+// calls_registration.c: what the program registers before main: fat binaries, kernels, variables.
+#include "runtime/api/calls.h"
+
+enum { MOST_TEXTS = 32 };
+
+static Binary *binaries;
+static Kernel *kernels;
+static Symbol *symbols;
+
+// What nvcc hands over for each object: a fat binary. With -rdc=true it is an empty one, and those of the
+// objects, which the simulator links itself, are in a list.
+typedef struct Wrapper {
+    int magic, version;
+    const uint8_t *data;
+    const uint8_t **parts; // of version LINKED, up to a NULL
+} Wrapper;
+
+enum { LINKED = 2, DEVICE = 90 };
+static const char NO_PTX[] = "it holds no PTX: build the program with nvcc's -arch=sm_NN, not with code=sm_NN alone";
+
+// How many bytes can be read from an address on: a damaged header names any size. Without /proc nobody knows.
+static size_t readable_bytes(const uint8_t *data)
+{
+    const uint64_t begin = (uint64_t)(uintptr_t)data;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    unsigned long long from, to;
+    uint64_t end = maps ? begin : UINT64_MAX;
+    char line[4400], rights;
+    while (maps && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%llx-%llx %c", &from, &to, &rights) == 3 && rights == 'r' && from <= end && end < to)
+            end = to;
+    if (maps)
+        fclose(maps);
+    return end - begin;
+}
+
+// The PTX texts in a fat binary; 0 with a message if there are none.
+static int texts_in(const uint8_t *data, Arena *arena, const char **texts)
+{
+    const char *why = NO_PTX;
+    const int count = sim_fatbin_texts(data, readable_bytes(data), arena, texts, MOST_TEXTS, &why);
+    if (count <= 0)
+        fprintf(stderr, "simulator: the program's fat binary: %s\n", why);
+    return count > 0 ? count : 0;
+}
+
+static int target_of(const char *text)
+{
+    const char *target = strstr(text, ".target sm_");
+    return target ? atoi(target + strlen(".target sm_")) : 0;
+}
+
+// The PTX for the highest architecture that the device can run; NULL if there is none.
+static const char *choose_text(const char *const *texts, int count)
+{
+    const char *best = NULL;
+    for (int k = 0; k < count; k++)
+        if (target_of(texts[k]) <= DEVICE && (!best || target_of(texts[k]) > target_of(best)))
+            best = texts[k];
+    return best;
+}
+
+// Chooses a text of each part; none, with a message, if one of them has nothing that can run.
+static void choose_parts(Binary *binary, const uint8_t *const *parts)
+{
+    int count = 0;
+    while (parts[count])
+        count++;
+    binary->texts = sim_allocate(&binary->arena, ((size_t)count + 1) * sizeof *binary->texts);
+    for (int k = 0; k < count; k++) {
+        const char *texts[MOST_TEXTS];
+        binary->texts[k] = choose_text(texts, texts_in(parts[k], &binary->arena, texts));
+        if (!binary->texts[k])
+            return;
+    }
+    binary->text_count = count;
+    if (count)
+        binary->modules[0] = sim_load_texts(binary->texts, count, NULL);
+}
+
+// The PTX for the highest architecture that the device's, 9.0, can run.
+static void choose_module(Binary *binary, const uint8_t *data)
+{
+    const char *texts[MOST_TEXTS];
+    const int count = texts_in(data, &binary->arena, texts);
+    Module *best = NULL;
+    binary->texts = sim_allocate(&binary->arena, sizeof *binary->texts);
+    for (int k = 0; k < count; k++) {
+        Module *m = sim_load_module(texts[k]);
+        if (m->target <= DEVICE && (!best || best->error[0] || (m->target > best->target && !m->error[0]))) {
+            best = m;
+            binary->texts[0] = texts[k];
+            binary->text_count = 1;
+        }
+    }
+    binary->modules[0] = best;
+}
+
+Module *sim_module_of(Binary *binary)
+{
+    Module **module = &binary->modules[sim_current_device];
+    if (!*module && binary->text_count)
+        *module = sim_load_texts(binary->texts, binary->text_count, binary->modules[0]);
+    return *module;
+}
+
+static Binary *new_binary(void)
+{
+    Binary *binary = calloc(1, sizeof *binary);
+    if (!binary)
+        abort();
+    return binary;
+}
+
+Binary *sim_load_binary(const uint8_t *data)
+{
+    Binary *binary = new_binary();
+    const char *texts[MOST_TEXTS];
+    binary->texts = sim_allocate(&binary->arena, sizeof *binary->texts);
+    binary->texts[0] = choose_text(texts, texts_in(data, &binary->arena, texts));
+    binary->text_count = binary->texts[0] != NULL;
+    return binary;
+}
+
+Binary *sim_load_text(const char *text)
+{
+    Binary *binary = new_binary();
+    const size_t bytes = strlen(text) + 1;
+    binary->texts = sim_allocate(&binary->arena, sizeof *binary->texts);
+    binary->texts[0] = memcpy(sim_allocate(&binary->arena, bytes), text, bytes);
+    binary->text_count = 1;
+    return binary;
+}
+
+void sim_unload_binary(Binary *binary)
+{
+    for (Kernel **link = &kernels; *link;) {
+        Kernel *k = *link;
+        if (k->binary == binary) {
+            *link = k->next;
+            free(k);
+        } else {
+            link = &k->next;
+        }
+    }
+    for (int device = SIM_MOST_DEVICES - 1; device >= 0; device--) // others share variables of the first one's
+        if (binary->modules[device])
+            sim_unload_module(binary->modules[device]);
+    sim_free_arena(&binary->arena);
+    free(binary);
+}
+
+API void **__cudaRegisterFatBinary(void *fat_cubin)
+{
+    const Wrapper *wrapper = fat_cubin;
+    Binary *binary = new_binary();
+    if (wrapper->version == LINKED)
+        choose_parts(binary, wrapper->parts);
+    else
+        choose_module(binary, wrapper->data);
+    if (binary->modules[0] && binary->modules[0]->error[0])
+        fprintf(stderr, "simulator: %s\n", binary->modules[0]->error);
+    binary->next = binaries;
+    binaries = binary;
+    return (void **)binary;
+}
+
+API void __cudaRegisterFatBinaryEnd(void **handle)
+{
+    UNUSED(handle);
+}
+
+API void __cudaUnregisterFatBinary(void **handle)
+{
+    UNUSED(handle); // at the program's end, when all is given back anyway
+}
+
+Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host)
+{
+    Kernel *k = calloc(1, sizeof *k);
+    if (!k)
+        abort();
+    *k = (Kernel){.host = host ? host : k, .name = name, .binary = binary, .next = kernels};
+    for (int device = 0; device < SIM_MOST_DEVICES; device++)
+        k->max_dynamic_bytes[device] = -1;
+    return kernels = k;
+}
+
+API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit,
+                                uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid, int *warp_size)
+{
+    UNUSED(device), UNUSED(thread_limit), UNUSED(tid), UNUSED(bid), UNUSED(block), UNUSED(grid), UNUSED(warp_size);
+    sim_add_kernel((Binary *)handle, name, host);
+}
+
+Variable *sim_variable_of(const Symbol *symbol)
+{
+    const Module *m = sim_module_of(symbol->binary);
+    return m ? sim_find_variable(m->variables, (Slice){symbol->name, strlen(symbol->name)}) : NULL;
+}
+
+static void register_symbol(void **handle, const void *host, const char *name, size_t bytes, void **managed)
+{
+    Symbol *s = calloc(1, sizeof *s);
+    if (!s)
+        abort();
+    *s = (Symbol){host, name, bytes, (Binary *)handle, managed, symbols};
+    symbols = s;
+    const Variable *v = sim_variable_of(s);
+    if (managed && v)
+        *managed = (void *)(uintptr_t)v->address;
+}
+
+API void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t size,
+                           int constant, int global)
+{
+    UNUSED(device), UNUSED(ext), UNUSED(constant), UNUSED(global);
+    register_symbol(handle, host, name, size, NULL);
+}
+
+API void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext, size_t size,
+                                  int constant, int global)
+{
+    UNUSED(device), UNUSED(ext), UNUSED(constant), UNUSED(global);
+    register_symbol(handle, host, name, size, host);
+}
+
+API char __cudaInitModule(void **handle)
+{
+    UNUSED(handle);
+    return 1;
+}
+
+bool sim_has_kernels(void)
+{
+    return kernels != NULL;
+}
+
+Kernel *sim_kernel_of(const void *host)
+{
+    for (Kernel *k = kernels; k; k = k->next)
+        if (k->host == host)
+            return k;
+    return NULL;
+}
+
+Kernel *sim_kernel_of_code(const Module *module, uint64_t address)
+{
+    const Function *f = module->functions;
+    while (f && (uint64_t)(uintptr_t)f != address)
+        f = f->next;
+    for (Kernel *k = f && f->entry && f->defined ? kernels : NULL; k; k = k->next)
+        if (sim_slice_is(f->name, k->name) && sim_module_of(k->binary) == module)
+            return k;
+    return NULL;
+}
+
+Kernel *sim_kernel_named(const Binary *binary, const char *name)
+{
+    for (Kernel *k = kernels; k; k = k->next)
+        if (k->binary == binary && strcmp(k->name, name) == 0)
+            return k;
+    return NULL;
+}
+
+cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **function)
+{
+    *kernel = sim_kernel_of(host);
+    if (!*kernel)
+        return cudaErrorInvalidDeviceFunction;
+    const Module *m = sim_module_of((*kernel)->binary);
+    if (!m)
+        return cudaErrorNoKernelImageForDevice;
+    if (m->error[0])
+        return cudaErrorInvalidPtx;
+    *function = sim_find_function(m, (Slice){(*kernel)->name, strlen((*kernel)->name)});
+    return *function && (*function)->defined ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+}
+
+Symbol *sim_symbol_of(const void *host)
+{
+    for (Symbol *s = symbols; s; s = s->next)
+        if (s->host == host)
+            return s;
+    return NULL;
+}
+
+bool sim_in_managed_variable(const void *pointer)
+{
+    for (const Symbol *s = symbols; s; s = s->next)
+        if (s->managed && (uintptr_t)pointer - (uintptr_t)*s->managed < s->bytes)
+            return true;
+    return false;
+}
+
+void sim_reset_program(void)
+{
+    for (const Binary *b = binaries; b; b = b->next)
+        if (b->modules[sim_current_device])
+            sim_set_variables(b->modules[sim_current_device]);
+    for (Kernel *k = kernels; k; k = k->next) {
+        k->max_dynamic_bytes[sim_current_device] = -1;
+        k->large_clusters[sim_current_device] = false;
+    }
+}

@@ -1,0 +1,410 @@
+// calls_streams.c: streams and events. Work is over when the call returns, so there is nothing to wait for.
+#include "runtime/api/calls.h"
+
+#include <math.h>
+
+enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 }; // the smaller number goes first
+
+// ---- Streams
+
+static unsigned long long streams_made, streams_named; // the latter by the program
+
+static Stream *new_stream_object(TimelineKind kind, unsigned flags, int priority)
+{
+    Stream *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->device = sim_current_device;
+    s->flags = flags;
+    s->id = ++streams_made;
+    s->timeline = sim_new_timeline(kind, s->device, kind == LEGACY_TIMELINE ? 0 : ++streams_named);
+    s->attributes[cudaLaunchAttributeSynchronizationPolicy].syncPolicy = cudaSyncPolicyAuto;
+    s->attributes[cudaLaunchAttributeMemSyncDomainMap].memSyncDomainMap.remote = 1;
+    s->attributes[cudaLaunchAttributePriority].priority = priority;
+    return s;
+}
+
+// The current device's stream of calls that name none, made when it is first asked for.
+static Stream *default_stream(void)
+{
+    static Stream *streams[SIM_MOST_DEVICES];
+    Stream **stream = &streams[sim_current_device];
+    if (!*stream)
+        *stream = new_stream_object(LEGACY_TIMELINE, cudaStreamDefault, LEAST_PRIORITY);
+    return *stream;
+}
+
+Stream *sim_stream_of(cudaStream_t stream)
+{
+    if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
+        return default_stream();
+    return sim_object_of(STREAM_HANDLE, stream);
+}
+
+static void end_stream(void *object)
+{
+    sim_end_timeline(((Stream *)object)->timeline);
+    free(object);
+}
+
+// ---- Operations
+
+void sim_begin_operation(const char *call, cudaStream_t stream, const void *from)
+{
+    if (!sim_is_in_stream())
+        sim_begin_op(sim_stream_of(stream)->timeline, call, from);
+}
+
+AtOnce sim_begin_at_once(const char *call, bool waits, const void *from)
+{
+    const bool outermost = !sim_is_in_stream();
+    sim_begin_operation(call, NULL, from);
+    if (outermost)
+        sim_enter_stream();
+    return (AtOnce){outermost, waits};
+}
+
+void sim_end_at_once(AtOnce *a)
+{
+    int depth = 1;
+    if (a->outermost)
+        sim_leave_stream(&depth);
+    if (a->outermost && a->waits)
+        sim_host_awaits(default_stream()->timeline);
+}
+
+// Where a call that names a stream, or a graph's node that does the same, stands.
+static uint32_t timeline_of(cudaStream_t stream)
+{
+    return sim_is_in_stream() ? sim_current_timeline() : sim_stream_of(stream)->timeline;
+}
+
+// ---- What is known of streams
+
+static int within_range(int priority)
+{
+    return priority > LEAST_PRIORITY ? LEAST_PRIORITY : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY : priority;
+}
+
+API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    STOP_IF_BROKEN();
+    if (least) // either may be left out
+        *least = LEAST_PRIORITY;
+    if (greatest)
+        *greatest = GREATEST_PRIORITY;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(stream && (flags & ~(unsigned)cudaStreamNonBlocking) == 0, cudaErrorInvalidValue);
+    const TimelineKind kind = flags & cudaStreamNonBlocking ? LONELY_TIMELINE : BLOCKING_TIMELINE;
+    Stream *object = new_stream_object(kind, flags, within_range(priority));
+    *stream = object ? sim_new_handle(STREAM_HANDLE, object) : NULL;
+    REQUIRE(*stream, cudaErrorMemoryAllocation);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    return cudaStreamCreateWithPriority(stream, flags, LEAST_PRIORITY);
+}
+
+API cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    return cudaStreamCreateWithPriority(stream, cudaStreamDefault, LEAST_PRIORITY);
+}
+
+API cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    STOP_IF(stream ? sim_leave_capture(stream) : cudaSuccess);
+    Stream *object = sim_end_handle(STREAM_HANDLE, stream); // the default streams have no handle
+    REQUIRE(object, cudaErrorInvalidResourceHandle);
+    end_stream(object);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    STOP_IF(sim_stream_in_capture(stream));
+    sim_host_awaits(timeline_of(stream));
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    return cudaStreamSynchronize(stream);
+}
+
+API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    REQUIRE(priority, cudaErrorInvalidValue);
+    *priority = sim_stream_of(stream)->attributes[cudaLaunchAttributePriority].priority;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    REQUIRE(flags, cudaErrorInvalidValue);
+    *flags = sim_stream_of(stream)->flags;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    REQUIRE(id, cudaErrorInvalidValue);
+    *id = sim_stream_of(stream)->id;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    REQUIRE(device, cudaErrorInvalidValue);
+    *device = sim_stream_of(stream)->device;
+    return cudaSuccess;
+}
+
+// Those that a stream can have: how it is scheduled, and what of its memory the L2 should keep.
+static bool is_stream_attribute(cudaLaunchAttributeID attribute)
+{
+    return attribute == cudaLaunchAttributeAccessPolicyWindow ||
+           attribute == cudaLaunchAttributeSynchronizationPolicy || attribute == cudaLaunchAttributePriority ||
+           attribute == cudaLaunchAttributeMemSyncDomainMap || attribute == cudaLaunchAttributeMemSyncDomain;
+}
+
+API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                       cudaLaunchAttributeValue *value)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    REQUIRE(value && is_stream_attribute(attribute), cudaErrorInvalidValue);
+    *value = sim_stream_of(stream)->attributes[attribute];
+    return cudaSuccess;
+}
+
+// Part of an access is to hit, the rest misses; what misses cannot be kept.
+static bool is_sound(const struct cudaAccessPolicyWindow *window)
+{
+    return window->hitRatio >= 0 && window->hitRatio <= 1 &&
+           (unsigned)window->hitProp <= cudaAccessPropertyPersisting &&
+           (unsigned)window->missProp <= cudaAccessPropertyStreaming;
+}
+
+API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                       const cudaLaunchAttributeValue *value)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    REQUIRE(value && is_stream_attribute(attribute), cudaErrorInvalidValue);
+    REQUIRE(attribute != cudaLaunchAttributeAccessPolicyWindow || is_sound(&value->accessPolicyWindow),
+            cudaErrorInvalidValue);
+    sim_stream_of(stream)->attributes[attribute] = *value;
+    if (attribute == cudaLaunchAttributePriority)
+        sim_stream_of(stream)->attributes[attribute].priority = within_range(value->priority);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(to);
+    REQUIRE_STREAM(from);
+    memmove(sim_stream_of(to)->attributes, sim_stream_of(from)->attributes, sizeof sim_stream_of(to)->attributes);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags)
+{
+    const cudaError_t error = cudaStreamSynchronize(stream);
+    if (error)
+        return error;
+    REQUIRE(callback && flags == 0, cudaErrorInvalidValue);
+    callback(stream, cudaSuccess, data);
+    return cudaSuccess;
+}
+
+// ---- Events
+
+struct CUevent_st {
+    int device;
+    bool recorded, without_time;
+    Clocks before; // what has ended when it has happened
+};
+
+static void end_event(void *object)
+{
+    sim_free_clocks(&((struct CUevent_st *)object)->before);
+    free(object);
+}
+
+static struct CUevent_st *event_of(cudaEvent_t event)
+{
+    return sim_object_of(EVENT_HANDLE, event);
+}
+
+#define REQUIRE_EVENT(event) REQUIRE(event_of(event), cudaErrorInvalidResourceHandle)
+
+API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+{
+    const unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(event && (flags & ~known) == 0, cudaErrorInvalidValue);
+    REQUIRE(!(flags & cudaEventInterprocess) || (flags & cudaEventDisableTiming), cudaErrorInvalidValue);
+    struct CUevent_st *object = calloc(1, sizeof *object);
+    *event = object ? sim_new_handle(EVENT_HANDLE, object) : NULL;
+    REQUIRE(*event, cudaErrorMemoryAllocation);
+    object->device = sim_current_device;
+    object->without_time = flags & cudaEventDisableTiming;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+API cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    struct CUevent_st *object = sim_end_handle(EVENT_HANDLE, event);
+    REQUIRE(object, cudaErrorInvalidResourceHandle);
+    sim_forget_captured(event);
+    end_event(object);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_EVENT(event);
+    REQUIRE_STREAM(stream);
+    REQUIRE(flags == cudaEventRecordDefault || flags == cudaEventRecordExternal, cudaErrorInvalidValue);
+    REQUIRE(event_of(event)->device == sim_stream_of(stream)->device, cudaErrorInvalidResourceHandle);
+    bool captured;
+    STOP_IF(sim_capture_record(event, stream, flags, &captured));
+    if (captured)
+        return cudaSuccess;
+    event_of(event)->recorded = true;
+    sim_mark_event(&event_of(event)->before, timeline_of(stream));
+    return cudaSuccess;
+}
+
+API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
+}
+
+API cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_EVENT(event);
+    STOP_IF(sim_event_in_capture(event));
+    sim_host_awaits_event(&event_of(event)->before);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    HOLD_MEMORY();
+    STOP_IF(sim_forbidden_in_capture(false));
+    return cudaEventSynchronize(event);
+}
+
+API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE_STREAM(stream);
+    REQUIRE_EVENT(event);
+    REQUIRE(flags == cudaEventWaitDefault || flags == cudaEventWaitExternal, cudaErrorInvalidValue);
+    bool captured;
+    STOP_IF(sim_capture_wait(stream, event, flags, &captured));
+    if (!captured)
+        sim_await_event(timeline_of(stream), &event_of(event)->before);
+    return cudaSuccess;
+}
+
+static void say_that_time_is_none(void)
+{
+    fprintf(stderr, "simulator: cudaEventElapsedTime gave NaN: the simulator counts what kernels do and has no "
+                    "clock; how long they take, only a GPU tells. What the program computes from that is NaN, too, "
+                    "and may fail its checks\n");
+}
+
+void sim_wait_in_graph(cudaEvent_t event)
+{
+    if (event_of(event))
+        sim_await_event(sim_current_timeline(), &event_of(event)->before);
+}
+
+// Always NaN: what the host took says nothing about a GPU. That is said once, at the program's end, behind its own
+// messages.
+API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    REQUIRE(ms, cudaErrorInvalidValue);
+    const struct CUevent_st *first = event_of(start), *second = event_of(end);
+    REQUIRE(first && second && first->device == second->device, cudaErrorInvalidResourceHandle);
+    STOP_IF(sim_event_in_capture(start));
+    STOP_IF(sim_event_in_capture(end));
+    REQUIRE(first->recorded && second->recorded, cudaErrorInvalidResourceHandle);
+    REQUIRE(!first->without_time && !second->without_time, cudaErrorInvalidResourceHandle);
+    static bool noted;
+    if (!noted)
+        atexit(say_that_time_is_none);
+    noted = true;
+    *ms = NAN;
+    sim_host_awaits_event(&first->before); // both have happened
+    sim_host_awaits_event(&second->before);
+    return cudaSuccess;
+}
+
+void sim_end_all_streams(void)
+{
+    sim_end_all_handles(STREAM_HANDLE, end_stream);
+    sim_end_all_handles(EVENT_HANDLE, end_event);
+}
+
+// ---- For nvcc -default-stream per-thread
+
+PER_THREAD(cudaStreamSynchronize, _ptsz);
+PER_THREAD(cudaStreamQuery, _ptsz);
+PER_THREAD(cudaStreamGetPriority, _ptsz);
+PER_THREAD(cudaStreamGetFlags, _ptsz);
+PER_THREAD(cudaStreamGetId, _ptsz);
+PER_THREAD(cudaStreamGetDevice, _ptsz);
+PER_THREAD(cudaStreamGetAttribute, _ptsz);
+PER_THREAD(cudaStreamSetAttribute, _ptsz);
+PER_THREAD(cudaStreamCopyAttributes, _ptsz);
+PER_THREAD(cudaStreamAddCallback, _ptsz);
+PER_THREAD(cudaEventRecordWithFlags, _ptsz);
+PER_THREAD(cudaEventRecord, _ptsz);
+PER_THREAD(cudaStreamWaitEvent, _ptsz);

@@ -1,0 +1,267 @@
+// calls_texture.c: texture and surface objects.
+//
+// A kernel gets an object's number. Numbers are never used again, so that a destroyed object is found out.
+#include "runtime/api/calls.h"
+
+static TextureObject **objects; // number - 1 is the place; NULL: destroyed
+static size_t object_count, object_space;
+
+const TextureObject *sim_texture_object(uint64_t number)
+{
+    return number >= 1 && number <= object_count ? objects[number - 1] : NULL;
+}
+
+static const TextureObject *object_of_kind(uint64_t number, bool surface)
+{
+    const TextureObject *o = sim_texture_object(number);
+    return o && o->surface == surface ? o : NULL;
+}
+
+static cudaError_t add_object(const TextureObject *object, unsigned long long *number)
+{
+    if (object_count == object_space) {
+        const size_t space = object_space ? 2 * object_space : 64;
+        TextureObject **grown = realloc(objects, space * sizeof *grown);
+        if (!grown)
+            return cudaErrorMemoryAllocation;
+        objects = grown;
+        object_space = space;
+    }
+    TextureObject *copy = malloc(sizeof *copy);
+    if (!copy)
+        return cudaErrorMemoryAllocation;
+    *copy = *object;
+    objects[object_count++] = copy;
+    *number = object_count;
+    return cudaSuccess;
+}
+
+static cudaError_t destroy(uint64_t number, bool surface)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    if (number == 0)
+        return cudaSuccess;
+    if (!object_of_kind(number, surface))
+        return sim_done(cudaErrorInvalidValue);
+    free(objects[number - 1]);
+    objects[number - 1] = NULL;
+    return cudaSuccess;
+}
+
+void sim_forget_array(cudaArray_const_t array)
+{
+    for (size_t k = 0; k < object_count; k++)
+        if (objects[k] && objects[k]->resource.resType == cudaResourceTypeArray &&
+            objects[k]->resource.res.array.array == array)
+            objects[k]->texels.first = 0;
+}
+
+void sim_end_all_textures(void)
+{
+    for (size_t k = 0; k < object_count; k++)
+        if (objects[k] && objects[k]->device == sim_current_device) {
+            free(objects[k]);
+            objects[k] = NULL;
+        }
+    sim_forget_all_arrays();
+}
+
+// ---- What an object shows
+
+static void set_format(Texels *t, const struct cudaChannelFormatDesc *format)
+{
+    t->channels = sim_channels(format);
+    t->channel_bytes = format->x / 8;
+    t->kind = format->f;
+}
+
+static cudaError_t texels_of_array(struct cudaArray *a, Texels *t)
+{
+    if (!sim_is_array(a))
+        return cudaErrorInvalidValue;
+    const bool layered = a->flags & cudaArrayLayered;
+    *t = (Texels){.first = (uint64_t)(uintptr_t)a->texels,
+                  .layered = layered,
+                  .gathers = a->flags & cudaArrayTextureGather,
+                  .dimensions = a->extent.height == 0             ? 1
+                                : a->extent.depth == 0 || layered ? 2
+                                                                  : 3,
+                  .size = {(int64_t)a->extent.width, (int64_t)a->rows, layered ? 1 : (int64_t)a->slices},
+                  .layers = layered ? (int64_t)a->slices : 1,
+                  .row_bytes = a->row_bytes,
+                  .slice_bytes = a->rows * a->row_bytes};
+    set_format(t, &a->format);
+    return cudaSuccess;
+}
+
+static size_t most_linear_texels(size_t texel_bytes)
+{
+    const size_t most = (size_t)1 << 30, bytes = (size_t)1 << 32;
+    return bytes / texel_bytes < most ? bytes / texel_bytes : most;
+}
+
+// Memory of the device that is a row of texels, or, with a pitch, several.
+static cudaError_t texels_of_memory(const struct cudaResourceDesc *r, Texels *t)
+{
+    const bool linear = r->resType == cudaResourceTypeLinear;
+    const struct cudaChannelFormatDesc *format = linear ? &r->res.linear.desc : &r->res.pitch2D.desc;
+    const void *memory = linear ? r->res.linear.devPtr : r->res.pitch2D.devPtr;
+    if (!sim_is_texel_format(format) || !memory || (uintptr_t)memory % TEXTURE_ALIGNMENT)
+        return cudaErrorInvalidValue;
+    const size_t texel = sim_texel_bytes(format),
+                 width = linear ? r->res.linear.sizeInBytes / texel : r->res.pitch2D.width,
+                 height = linear ? 1 : r->res.pitch2D.height,
+                 pitch = linear ? width * texel : r->res.pitch2D.pitchInBytes;
+    if (linear ? width > most_linear_texels(texel)
+               : width == 0 || width > MOST_PITCHED_WIDTH || height == 0 || height > MOST_PITCHED_HEIGHT ||
+                     pitch > MOST_PITCH || pitch % PITCH_ALIGNMENT || pitch < width * texel)
+        return cudaErrorInvalidValue;
+    if (!sim_on_device(memory, (height - 1) * pitch + width * texel))
+        return cudaErrorInvalidValue;
+    *t = (Texels){.first = (uint64_t)(uintptr_t)memory, .linear = linear, .dimensions = linear ? 1 : 2, .layers = 1,
+                  .size = {(int64_t)width, (int64_t)height, 1}, .row_bytes = pitch};
+    set_format(t, format);
+    return cudaSuccess;
+}
+
+static cudaError_t texels_of(const struct cudaResourceDesc *r, Texels *t)
+{
+    switch (r->resType) {
+    case cudaResourceTypeArray:
+        return texels_of_array(r->res.array.array, t);
+    case cudaResourceTypeLinear:
+    case cudaResourceTypePitch2D:
+        return texels_of_memory(r, t);
+    case cudaResourceTypeMipmappedArray:
+        fprintf(stderr, "simulator: mipmapped arrays are not supported\n");
+        return cudaErrorNotSupported;
+    default:
+        return cudaErrorInvalidValue;
+    }
+}
+
+// ---- Texture objects
+
+// Only numbers with a fraction can be mixed, and only small whole numbers stand for fractions.
+static cudaError_t check_sampling(const TextureObject *o)
+{
+    const struct cudaTextureDesc *s = &o->sampling;
+    const Texels *t = &o->texels;
+    const bool floats = t->kind == cudaChannelFormatKindFloat, fractions = s->readMode == cudaReadModeNormalizedFloat;
+    if (fractions && (floats || t->channel_bytes == 4))
+        return cudaErrorInvalidNormSetting;
+    if (s->filterMode == cudaFilterModeLinear && !floats && !fractions)
+        return cudaErrorInvalidFilterSetting;
+    for (int k = 0; k < 3 && s->sRGB; k++)
+        if (s->addressMode[k] == cudaAddressModeBorder || t->kind != cudaChannelFormatKindUnsigned ||
+            t->channel_bytes != 1 || !fractions) {
+            fprintf(stderr, "simulator: sRGB textures are bytes read as fractions, without a border\n");
+            return cudaErrorNotSupported;
+        }
+    return cudaSuccess;
+}
+
+API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *number, const struct cudaResourceDesc *resource,
+                                        const struct cudaTextureDesc *sampling, const struct cudaResourceViewDesc *view)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    if (!number || !resource || !sampling)
+        return sim_done(cudaErrorInvalidValue);
+    if (view) {
+        fprintf(stderr, "simulator: cudaCreateTextureObject: resource views are not supported\n");
+        return sim_done(cudaErrorNotSupported);
+    }
+    TextureObject o = {.device = sim_current_device, .resource = *resource, .sampling = *sampling};
+    cudaError_t error = texels_of(resource, &o.texels);
+    if (!error)
+        error = check_sampling(&o);
+    if (!error)
+        error = add_object(&o, number);
+    return sim_done(error);
+}
+
+API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t number)
+{
+    return destroy(number, false);
+}
+
+API cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource, cudaTextureObject_t number)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const TextureObject *o = object_of_kind(number, false);
+    if (!o || !resource)
+        return sim_done(cudaErrorInvalidValue);
+    *resource = o->resource;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *sampling, cudaTextureObject_t number)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const TextureObject *o = object_of_kind(number, false);
+    if (!o || !sampling)
+        return sim_done(cudaErrorInvalidValue);
+    *sampling = o->sampling;
+    return cudaSuccess;
+}
+
+// No object has a view.
+API cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *view, cudaTextureObject_t number)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    if (!object_of_kind(number, false) || !view)
+        return sim_done(cudaErrorInvalidValue);
+    memset(view, 0, sizeof *view);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *texels, const struct cudaChannelFormatDesc *format,
+                                                     int device)
+{
+    if (device != 0)
+        return sim_done(cudaErrorInvalidDevice);
+    if (!texels || !format || !sim_is_texel_format(format))
+        return sim_done(cudaErrorInvalidValue);
+    *texels = most_linear_texels(sim_texel_bytes(format));
+    return cudaSuccess;
+}
+
+// ---- Surface objects
+
+API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *number, const struct cudaResourceDesc *resource)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    if (!number || !resource || resource->resType != cudaResourceTypeArray || !sim_is_array(resource->res.array.array))
+        return sim_done(cudaErrorInvalidValue);
+    if (!(resource->res.array.array->flags & cudaArraySurfaceLoadStore)) {
+        fprintf(stderr, "simulator: cudaCreateSurfaceObject: the array was made without cudaArraySurfaceLoadStore\n");
+        return sim_done(cudaErrorInvalidValue);
+    }
+    TextureObject o = {.surface = true, .device = sim_current_device, .resource = *resource};
+    cudaError_t error = texels_of(resource, &o.texels);
+    if (!error)
+        error = add_object(&o, number);
+    return sim_done(error);
+}
+
+API cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t number)
+{
+    return destroy(number, true);
+}
+
+API cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource, cudaSurfaceObject_t number)
+{
+    HOLD_MEMORY();
+    STOP_IF_BROKEN();
+    const TextureObject *o = object_of_kind(number, true);
+    if (!o || !resource)
+        return sim_done(cudaErrorInvalidValue);
+    *resource = o->resource;
+    return cudaSuccess;
+}

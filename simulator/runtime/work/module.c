@@ -1,0 +1,116 @@
+// module.c: from a PTX text to functions that can be launched: variables get their memory.
+#include "runtime/work/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool in_device_memory(const Variable *v)
+{
+    return v->space == GLOBAL || v->space == CONST;
+}
+
+static uint8_t *memory_of(const Variable *v)
+{
+    return sim_memory_at((void *)(uintptr_t)v->address);
+}
+
+// Marks a variable whose initial value needs a name that is not there.
+static void refuse(Module *m, Variable *v, const char *why, Slice name)
+{
+    char *error = sim_allocate(&m->arena, 160);
+    snprintf(error, 160, "%s '%.*s'", why, (int)(name.length < 60 ? name.length : 60), name.text);
+    v->error = error;
+}
+
+static bool store_initial(Module *m, Variable *v, const Initial *initial)
+{
+    uint64_t value = initial->value;
+    if (initial->symbol.text) {
+        const Variable *target = sim_find_variable(m->variables, initial->symbol);
+        const Function *function = target ? NULL : sim_find_function(m, initial->symbol);
+        if (!target && !function) {
+            refuse(m, v, "unknown symbol", initial->symbol);
+            return false;
+        }
+        if (target && target->error) {
+            refuse(m, v, "it needs the address of a variable that is refused:", initial->symbol);
+            return false;
+        }
+        value += target ? target->address : (uint64_t)(uintptr_t)function;
+    }
+    value = (value & initial->mask) >> __builtin_ctzll(initial->mask);
+    memcpy(memory_of(v) + initial->offset, &value, (size_t)(initial->bytes < 8 ? initial->bytes : 8));
+    return true;
+}
+
+static bool is_shared(const Module *m, const Variable *v)
+{
+    return v->managed && m->first;
+}
+
+static void place_variables(Module *m)
+{
+    for (Variable *v = m->variables; v && !m->error[0]; v = v->next) {
+        if (!in_device_memory(v) || v->bytes == 0)
+            continue;
+        if (is_shared(m, v)) {
+            v->address = sim_find_variable(m->first->variables, v->name)->address;
+            continue;
+        }
+        if (!sim_place_variable(v)) {
+            snprintf(m->error, sizeof m->error, "no memory for %.*s (%zu bytes)",
+                     (int)(v->name.length < 100 ? v->name.length : 100), v->name.text, v->bytes);
+            return;
+        }
+    }
+}
+
+// Stores all initial values. False if one is refused: others may hold its variable's address.
+static bool store_initials(Module *m)
+{
+    bool stored = true;
+    for (Variable *v = m->variables; v; v = v->next)
+        for (int k = 0; in_device_memory(v) && !is_shared(m, v) && k < v->initial_count && !v->error; k++)
+            stored &= store_initial(m, v, &v->initials[k]);
+    return stored;
+}
+
+void sim_set_variables(Module *m)
+{
+    if (m->error[0])
+        return;
+    for (Variable *v = m->variables; v; v = v->next)
+        if (in_device_memory(v) && v->bytes > 0 && !is_shared(m, v))
+            memset(memory_of(v), 0, v->bytes);
+    while (!store_initials(m))
+        ;
+}
+
+void sim_unload_module(Module *m)
+{
+    for (const Variable *v = m->variables; v; v = v->next)
+        if (in_device_memory(v) && v->address != 0 && !is_shared(m, v))
+            sim_end_variable(v);
+    sim_free_module(m);
+}
+
+Module *sim_load_texts(const char *const *texts, int count, const Module *first)
+{
+    Module *m = sim_parse(texts[0]);
+    m->first = first;
+    for (int k = 1; k < count && !m->error[0]; k++)
+        sim_add_module(m, sim_parse(texts[k]));
+    if (!m->error[0])
+        sim_link(m);
+    if (!m->error[0])
+        place_variables(m);
+    sim_set_variables(m);
+    if (!m->error[0])
+        sim_decode(m);
+    return m;
+}
+
+Module *sim_load_module(const char *text)
+{
+    return sim_load_texts(&text, 1, NULL);
+}
