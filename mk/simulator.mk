@@ -98,10 +98,10 @@ labelled: ## the labelled programs, and what the checker reports of them: tests/
 	@python3 -m scripts.evidence.labelled sim build/sim/labelled
 
 # Tools of the tests: one runs a kernel of a PTX file, one feeds damaged files to the parser.
-build/sim/ptx_run: tests/ptx_run.c build/sim/libsimulator.a
+build/sim/ptx_run: tests/simulator/ptx_run.c build/sim/libsimulator.a
 	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $< $(SIM_LIBRARIES)
 
-build/sim/coverage: tests/coverage.c build/sim/libsimulator.a
+build/sim/coverage: tests/simulator/coverage.c build/sim/libsimulator.a
 	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $< $(SIM_LIBRARIES)
 
 coverage: ## what the simulator knows of PTX and of CUDA's calls, into simulator/*.csv; make tables puts it into its page
@@ -110,10 +110,10 @@ coverage: ## what the simulator knows of PTX and of CUDA's calls, into simulator
 	@python3 -m scripts.evidence.coverage_calls build/sim/libsimulator.a "$$(dirname "$$(readlink -f '$(NVCC)')")/../include" > simulator/calls.csv
 
 FUZZ_CFLAGS := -g1 -O0 -std=gnu11 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-strict-aliasing
-build/sim/fuzz: tests/fuzz.c build/sim/libsimulator.a
+build/sim/fuzz: tests/simulator/fuzz.c build/sim/libsimulator.a
 	$(Q)$(NVCC) -cudart none -Isimulator -o $@ $< $(SIM_LIBRARIES)
 
-build/sim/fuzz-sanitized: tests/fuzz.c $(SIM_SOURCES) $(wildcard simulator/*/*.h simulator/*/*/*.h) .sim-flags | build/sim/announced
+build/sim/fuzz-sanitized: tests/simulator/fuzz.c $(SIM_SOURCES) $(wildcard simulator/*/*.h simulator/*/*/*.h) .sim-flags | build/sim/announced
 	$(Q)$(NVCC) -cudart none $(call host_options,$(FUZZ_CFLAGS)) -Isimulator -o $@ $< $(SIM_SOURCES) -lpthread -lm
 
 fuzz: ## 200 000 damaged PTX files and fat binaries for the simulator's parser, under gcc's sanitizers

@@ -1,6 +1,5 @@
 """What the simulator's checker says on a program's stderr, apart from what else stands there."""
 
-import os
 import re
 import sys
 

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from scripts import files
 from scripts.evidence.mutants import make

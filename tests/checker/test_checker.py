@@ -1,0 +1,186 @@
+"""The simulator's checker: a student's mistakes, the steps with one line removed, and the steps as they are.
+
+Each program in tests/mistakes begins with the message one would wish for: `finds:` a kind of finding and words that it has to
+contain, `also:` kinds that may be reported beside it, `with:` settings. Its places are the lines that end with `// <- here`."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import tables
+
+from tests.support import ROOT, STEPS, build, run
+
+MISTAKES = sorted((ROOT / "tests/mistakes").glob("*.cu"))
+HERE = "// <- here"
+FINDINGS_STATUS = 88
+STEP = {step.name[4:6]: step for step in STEPS}
+# All programs are one, so that nvcc runs once: each has a namespace, and its main another name there.
+INCLUDED = "#include <cstdio>\n#include <cstring>\n#include <algorithm>\n#include <cuda/atomic>\n#include <cuda/barrier>\n#include <cuda_pipeline.h>\n"
+DRIVER = """
+static void check(cudaError_t error, const char *call, const char *file, int line)
+{
+    if (error != cudaSuccess)
+        printf("%s:%d: %s: %s\\n", file, line, call, cudaGetErrorString(error));
+}
+
+int run()
+{
+    const long long elements = 20000;
+    float *in, *out;
+    CHECK(cudaMalloc(&in, elements * sizeof(float)));
+    CHECK(cudaMalloc(&out, elements * sizeof(float)));
+    CHECK(cudaMemset(in, 0, elements * sizeof(float)));
+    launch(in, out, elements);
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaFree(in));
+    CHECK(cudaFree(out));
+    return 0;
+}
+"""
+BARRIER, WARP_BARRIER = "__syncthreads();", "__syncwarp();"
+ADDS, HALVES = "sums[tid] += sums[tid + s];", "sum += sums[lane + s];"
+STORES, LOADS = "sums[lane] = sum;", "sums[tid] = i < n ? in[i] : 0;"
+LOADS_TWO = "sums[tid] = (i < n ? in[i] : 0) + (i + blockDim.x < n ? in[i + blockDim.x] : 0);"
+OUT = "out[blockIdx.x] = sums[0];"
+WARP_SUM, WARPS_READ = "sums[tid / 32] = sum;", "sum = reduce_warp(tid < block_size / 32 ? sums[tid] : 0);"
+
+
+def without(text, number=0):
+    """A change that removes the given occurrence of a text."""
+    return lambda source: remove(source, text, number)
+
+
+def remove(source, text, number):
+    places = [found.start() for found in re.finditer(re.escape(text), source)]
+    assert number < len(places), text
+    return source[:places[number]] + source[places[number] + len(text):]
+
+
+def instead(*pairs):
+    def change(source):
+        for old, new in pairs:
+            assert source.count(old) == 1, old
+            source = source.replace(old, new)
+        return source
+    return change
+
+
+LOOP_BARRIER = f"{ADDS}\n        {BARRIER}"
+# The step, what is changed in it, what is found, and texts of the lines that the message names; of the same line one text.
+CHANGED = {
+    "03-load-barrier": ("03", without(BARRIER, 0), "race-shared", [LOADS, ADDS]),
+    "03-loop-barrier": ("03", without(BARRIER, 1), "race-shared", [ADDS]),
+    "03-last-barrier": ("03", instead((LOOP_BARRIER, f"{ADDS}\n        if (s > 1)\n            {BARRIER}"), ("if (tid == 0)", "if (tid == 255)")),
+                        "race-shared", [ADDS, OUT]),
+    "03-barrier-above-a-warp": ("03", instead((LOOP_BARRIER, f"{ADDS}\n        if (s > 32)\n            {BARRIER}")), "race-shared", [ADDS]),
+    "03-warp-writes-again": ("03", instead((f"    if (tid == 0)\n        {OUT}", "    if (tid / 32 == 1)\n        sums[tid % 32] = 0;\n"
+                                            "    if (tid == 0)\n        out[blockIdx.x] = sums[0] + sums[1];")),
+                             "race-shared", ["sums[tid % 32] = 0;", "out[blockIdx.x] = sums[0] + sums[1];"]),
+    "05-load-barrier": ("05", without(BARRIER, 0), "race-shared", [LOADS_TWO, ADDS]),
+    "05-loop-barrier": ("05", without(BARRIER, 1), "race-shared", [ADDS]),
+    "05-first-syncwarp": ("05", without(WARP_BARRIER, 0), "race-shared", [HALVES, STORES]),
+    "05-second-syncwarp": ("05", without(WARP_BARRIER, 1), "race-shared", [HALVES, STORES]),
+    "05-barrier-in-last-warp": ("05", lambda source: source.replace(WARP_BARRIER, BARRIER, 1), "barrier", [BARRIER]),
+    "07-load-barrier": ("07", without(BARRIER, 0), "race-shared", ["sums[tid] = sum;", ADDS]),
+    "07-loop-barrier": ("07", without(BARRIER, 1), "race-shared", [ADDS]),
+    "08-barrier": ("08", without(BARRIER), "race-shared", [WARP_SUM, WARPS_READ]),
+    "11-sums-barrier": ("11", without(BARRIER, 0), "race-shared", [WARP_SUM, WARPS_READ]),
+    "11-ticket-barrier": ("11", without(BARRIER, 1), "race-shared", ["is_last = ticket", "return is_last;"]),
+}
+# What a race brings with it, that depends on who comes first.
+ALSO = {"uninitialised", "race-shared", "race-global", "barrier"}
+
+
+def lesson(step):
+    return (STEP[step] / "reduce.cu").read_text().split("// ==== Harness")[0]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("checker")
+    sources = {file.stem: file for file in MISTAKES}
+    for name, change in [*((f"as-it-is-{step}", (step, str)) for step in STEP), *CHANGED.items()]:
+        sources[name] = folder / f"{name}.cu"
+        sources[name].write_text(change[1](lesson(change[0])) + DRIVER)
+    parts = [INCLUDED, "#define main run\n"]
+    parts += [f'namespace program_{number} {{\n#include "{file}"\n}}\n#undef CHECK\n' for number, file in enumerate(sources.values())]
+    parts += ["#undef main\nint main(int, char **argv)\n{\n"]
+    parts += [f'    if (!strcmp(argv[1], "{name}"))\n        return program_{number}::run();\n' for number, name in enumerate(sources)]
+    (folder / "all.cu").write_text("".join(parts) + "    return 1;\n}\n")
+    return build(folder / "all.cu", folder / "all", "-lineinfo")
+
+
+def findings(program, tmp_path, name, **settings):
+    """What a program reports, and what it says."""
+    file = tmp_path / "findings.json"
+    result = run(program, name, SIM_FINDINGS=str(file), **settings)
+    found = json.loads(file.read_text())["findings"] if file.exists() else []
+    assert result.returncode == (FINDINGS_STATUS if found else 0), result.stderr
+    return found, result.stderr
+
+
+def lines_of(finding, name):
+    return {place["line"] for place in finding["places"] if Path(place["file"]).stem == name}
+
+
+def check_message(finding, stderr, name, source):
+    """The finding is told on stderr, with every line that it names."""
+    assert re.search(r"error: .+", stderr)
+    for line in lines_of(finding, name):
+        assert re.search(rf"--> .*{re.escape(name)}\.cu:{line}\b", stderr), stderr
+        assert source[line - 1].split("//")[0].strip() in stderr
+    assert re.search(r"\b\d+ findings?\b", stderr)
+
+
+@pytest.mark.parametrize("file", MISTAKES, ids=lambda file: file.stem)
+def test_a_mistake_is_reported_as_one_would_wish(file, program, tmp_path):
+    """Broken: a student's mistake passes, or the message lacks the place, or what to do about it."""
+    source = file.read_text().splitlines()
+    kind, phrase = re.search(r'^// finds: (\S+) "(.+)"$', "\n".join(source), re.M).groups()
+    also = " ".join(re.findall(r"^// also: (.*)", "\n".join(source), re.M)).split()
+    marked = {number for number, line in enumerate(source, 1) if line.endswith(HERE)}
+    settings = dict(re.findall(r"^// with: (\w+)=(.*)$", "\n".join(source), re.M))
+    found, stderr = findings(program, tmp_path, file.stem, **settings)
+    assert {one["kind"] for one in found} <= {kind, *also}, found
+    wished = [one for one in found if one["kind"] == kind and lines_of(one, file.stem) == marked]
+    assert wished, found
+    assert any(phrase in one["title"] + one["hint"] for one in wished), wished
+    check_message(wished[0], stderr, file.stem, source)
+    shown = tables.MESSAGES / f"{file.stem}.txt"
+    assert not shown.exists() or tables.kept_message(re.sub(r"program_\d+::|, called from all\.cu:\d+", "", stderr)) == shown.read_text(), "docs/findings.md shows another message: make findings tables"
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_a_step_with_a_mistake_is_reported(name, program, tmp_path):
+    """Broken: a step whose barrier is missing, or stands where not all threads come, passes."""
+    _, change, kind, texts = CHANGED[name]
+    source = change(lesson(CHANGED[name][0])).splitlines()
+    found, stderr = findings(program, tmp_path, name)
+    assert {one["kind"] for one in found} <= {kind} | ALSO, found
+    wished = [one for one in found if one["kind"] == kind and
+              {text for text in texts for line in lines_of(one, name) if text in source[line - 1]} == set(texts)]
+    assert wished, found
+    check_message(wished[0], stderr, name, source)
+
+
+@pytest.mark.parametrize("step", STEP)
+def test_a_step_as_it_is_is_not_accused(step, program, tmp_path):
+    """Broken: a right program is accused."""
+    found, stderr = findings(program, tmp_path, f"as-it-is-{step}")
+    assert not found and not stderr, stderr
+
+
+def test_what_two_lines_do_wrong_is_one_finding(program, tmp_path):
+    """Broken: a lock without fences gives a finding for each variable, and for reads and writes."""
+    found, stderr = findings(program, tmp_path, "26_lock_without_fences")
+    assert len(found) == 1, stderr
+
+
+def test_mistakes_are_small():
+    """Broken: a student's program is no longer one that a student reads at a glance."""
+    assert len(MISTAKES) >= 20
+    for file in MISTAKES:
+        assert len(file.read_text().splitlines()) < 40, file.name

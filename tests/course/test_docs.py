@@ -1,0 +1,146 @@
+"""The words: tables that match the measurements, links that lead somewhere."""
+
+import csv
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+
+import tables
+from scripts.ladder import tries
+
+from tests.support import PROGRAMS, ROOT, needs_measuring, nvcc
+
+LADDER = tables.steps()
+STEPS = LADDER[:-1]
+PAGES = [ROOT / "CONTRIBUTING.md", *(path for path in tables.all_pages() if not path.is_relative_to(ROOT / "labs"))]
+
+
+def text_of(page):
+    return page.read_text(encoding="utf-8")
+
+
+def test_tables_match_the_committed_measurements():
+    """Broken: a page shows numbers that no committed CSV holds, or code that its program does not have."""
+    result = subprocess.run([sys.executable, ROOT / "plots/tables.py", "--check"], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_differences_in_the_words_are_those_of_the_tables(page):
+    """Broken: a page explains "a − b = c" with numbers that its tables no longer show, or c is not their difference."""
+    shown = {float(number.replace(",", "")) for found in tables.MARKED.finditer(text_of(page))
+             for number in re.findall(r"\d[\d,]*\.\d+", found[0])}
+    for a, b, c in re.findall(r"(\d+\.\d+)\s−\s(\d+\.\d+)\s=\s+(\d+\.?\d*)", text_of(page)):
+        assert {float(a), float(b)} <= shown, f"{a} − {b}: not in the tables of this page"
+        assert abs(float(a) - float(b) - float(c)) < 1e-9, f"{a} − {b} is not {c}"
+
+
+def test_every_kind_of_finding_is_explained():
+    """Broken: the checker has a kind of finding of which docs/findings.md knows nothing, or shows no example."""
+    sections = re.split(r"^## ", text_of(ROOT / "docs/findings.md"), flags=re.M)[1:]
+    for kind, section in zip(tables.words_of_kinds(), sections, strict=True):
+        assert section.startswith(f"{kind}\n") and f"<!-- finding {kind} " in section and "**Fix:**" in section, kind
+
+
+def test_every_program_has_a_page():
+    """Broken: a step came without its lesson."""
+    for program in PROGRAMS:
+        assert program.with_name("README.md").exists(), program
+
+
+def headings(page):
+    """What a link may name of a page: its headings in small letters, with dashes for blanks, as GitHub makes them."""
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", text_of(page), re.M)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_resolve(page):
+    """Broken: a link of a page leads nowhere, to a page or to a heading that is not there."""
+    missing = []
+    for target, heading in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", text_of(page)):
+        there = page.parent / target if target else page
+        if "://" not in target and not (there.exists() and (not heading or heading in headings(there))):
+            missing.append(f"{target}#{heading}")
+    assert not missing
+
+
+@pytest.mark.parametrize("step", LADDER)
+def test_pages_lead_through_the_ladder(step):
+    """Broken: a reader who follows the links at the end of the pages misses a step."""
+    place = LADDER.index(step)
+    links = [f"{word}: [{name}](../{name}/README.md)" for word, names in (("previous", LADDER[:place][-1:]), ("next", LADDER[place + 1:][:1]))
+             for name in names]
+    links.insert(place > 0, "[the ladder](../README.md)")
+    assert text_of(ROOT / step / "README.md").splitlines()[-1] == " · ".join(links)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_nothing_is_left_to_write(step):
+    """Broken: a lesson or program still has words of the skeleton that `make new-step` made."""
+    for name in ("reduce.cu", "README.md"):
+        assert not [line for line in text_of(ROOT / step / name).splitlines() if "TODO" in line]
+
+
+@pytest.mark.parametrize("step", LADDER)
+def test_a_step_is_measured(step):
+    """Broken: some measurement of a step is missing. (A new step may have none yet.)"""
+    needs_measuring(step)
+    assert not tables.unmeasured(step)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_nothing_is_left_unmeasured(page):
+    """Broken: a table says "not measured yet" of something that the committed results should hold. (A Try or a new step may.)"""
+    if page.is_relative_to(ROOT / "scan") and not tables.SCANS.exists():
+        pytest.skip("the prefix sum is not measured yet")
+    left = [found[0] for found in tables.MARKED.finditer(text_of(page)) if tables.NOT_MEASURED in found[0]]
+    new = [step for step in STEPS if tables.is_new(step)]
+    assert not [block for block in left if not any(step in block or step == page.parent.name for step in new)]
+
+
+def test_the_simulators_chart_has_every_step():
+    """Broken: the first page's chart of what the simulator counts lacks a step, or shows one that is gone."""
+    with open(ROOT / "plots/simulator/counters.csv", newline="", encoding="utf-8") as file:
+        counted = {row["step"] for row in csv.DictReader(file) if row.get("status", "PASS") == "PASS"}
+    assert counted == set(LADDER), "make run-all DEVICE=sim RESULTS=plots/simulator"
+
+
+def test_pages_stay_short():
+    """Broken: the first page, the simulator's, or a lesson's table, holds more than a reader can take in."""
+    assert len(text_of(ROOT / "README.md").splitlines()) <= 150
+    assert len(text_of(ROOT / "simulator/README.md").splitlines()) <= 200
+    for step in STEPS:
+        rows = re.findall(r"<!-- numbers((?: \w+)+):", text_of(ROOT / step / "README.md"))
+        assert len(rows) == 1 and len(rows[0].split()) <= 6, step
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_lesson_has_its_parts(step):
+    """Broken: a lesson came without its picture, its kernel, its questions, or with an answer that is not folded."""
+    text = text_of(ROOT / step / "README.md")
+    assert "](picture.svg)" in text and "<!-- code " in text and "## Predict before you run" in text
+    assert text.count("<summary>Answer</summary>") >= text.count("```diff") and text.count("<details>") == text.count("</details>")
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_tries_apply_and_compile(step, tmp_path):
+    """Broken: a lesson suggests a change that the program no longer takes, or shows what was measured of another one."""
+    diffs = [diff for diff, _ in tries.tries(step)]
+    with open(ROOT / "plots/h200/tries.csv", newline="", encoding="utf-8") as file:
+        measured = {int(row["try"]): row["diff"] for row in csv.DictReader(file) if row["step"] == step}
+    assert diffs and all(tries.digest(diffs[number - 1]) == digest for number, digest in measured.items())
+    for number, diff in enumerate(diffs, 1):
+        changed = tries.applied(step, diff)
+        if number not in measured or not os.environ.get("LEFT_OUT"):  # make test leaves out what has been compiled to be measured
+            tries.build(f"{nvcc()} -arch=sm_75 -ptx", changed, tmp_path)
+
+
+def test_tries_do_not_depend_on_the_locale():
+    """Broken: where the locale is ASCII, a page's Tries cannot be read."""
+    result = subprocess.run([sys.executable, "-m", "scripts.ladder.tries", "--print", "1", "step02_bitops"], capture_output=True,
+                            env=os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
+    assert (result.returncode, result.stderr) == (0, b"")

@@ -1,0 +1,335 @@
+"""The labs: the diff rule, checks that find planted mistakes, pages with their parts, and the script that runs them."""
+
+import argparse
+import csv
+import functools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+
+from scripts.ladder import execute, labs
+import tables
+from scripts.ladder import tries
+
+from tests.support import ROOT, build, build_together, changed_lines, split, told
+
+LABS = labs.labs()
+SOURCES = [source for lab in LABS for source in labs.sources(lab)]
+PAIRS = [(before, after) for lab in LABS for before, after in zip(labs.sources(lab), labs.sources(lab)[1:])]
+# Lines that a step of a lab may differ by from the one before.
+BUDGET = 30
+# Steps that may differ by more, and from which program: the one before where there is none.
+EXCEPTIONS = {
+    "segmented-step01_cub": (None, 33),  # a call in place of a kernel: nothing stays
+    "segmented-step02_pairs": ("scan/step11_noclear/scan.cu", 280),  # the prefix sum's last design with keys and pairs; a library's call is no way there
+    "segmented-step03_sums": (None, 89),  # all that brings results from shared memory to the array goes
+}
+# What can be built here, but for what make test leaves out: programs for the simulator that need no NCCL, and C programs.
+LEFT_OUT = os.environ.get("LEFT_OUT", "").split()
+BUILT = [source for source in SOURCES if not labs.obstacle(source, True, "nvcc") and str(labs.program(source, True)) not in LEFT_OUT]
+SOFTMAX = ROOT / "labs/rowscale/softmax/softmax.cu"
+ENVIRONMENT = os.environ | labs.MPI_ENVIRONMENT
+TOGETHER = {"SIM_TOGETHER": "1", "SIM_SMS": "2"}  # two SMs: the harness's own kernels are short then
+
+
+def name(source):
+    return f"{source.parent.parent.name}-{source.parent.name}"
+
+
+@functools.cache
+def together():
+    """Programs with a planted mistake as one, which runs one of them by its name; where not all is tested, with all that is built of the labs."""
+    texts = {name(source): source.read_text(encoding="utf-8") for source in [*BUILT, SOFTMAX] if LEFT_OUT and source.suffix == ".cu"}
+    texts |= {f"mistake {k}": changed(*mistake) for k, (*mistake, _) in enumerate(MISTAKES) if source_of(*mistake[:2]).suffix == ".cu"}
+    return build_together(texts, ROOT / "build/sim/labs/together")
+
+
+def command(source):
+    """The words that run a program. make test compiles the CUDA programs together, ALL=1 each alone."""
+    return [together(), name(source)] if LEFT_OUT and source.suffix == ".cu" else labs.command(source, True)
+
+
+def run(source, *arguments, **environment):
+    return subprocess.run([*command(source), *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, env=ENVIRONMENT | environment)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=name)
+def test_harness_is_the_same_within_a_lab(source):
+    """Broken: the steps of a lab are measured or checked in different ways."""
+    assert split(source)[1] == split(labs.sources(source.parent.parent.name)[0])[1]
+
+
+@pytest.mark.parametrize("before, after", PAIRS, ids=lambda source: name(source))
+def test_a_step_changes_only_its_idea(before, after, tmp_path):
+    """Broken: the diff of a lab's step, its lesson, has grown noise."""
+    other, budget = EXCEPTIONS.get(name(after), (None, BUDGET))
+    if other:  # with another harness: the lessons are compared
+        before = tmp_path / "other"
+        before.write_text(labs.MARK.join([split(ROOT / other)[0], split(after)[1]]), encoding="utf-8")
+    assert 0 < changed_lines(before, after, tmp_path) <= budget
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=name)
+def test_a_program_says_what_it_is(source):
+    """Broken: a program has the name of another step, is too wide to show a class, or does not say how to build it."""
+    text = source.read_text(encoding="utf-8")
+    assert f'static const char STEP[] = "{source.parent.name}";' in text
+    assert max(len(line) for line in text.splitlines() if not line.startswith("// Build and run: ")) <= 92
+    assert text.startswith(f"// Lab {source.parent.parent.name}, step {source.parent.name[4:6]}: ")
+    assert f" -o {source.stem} {source.name}" in labs.build_line(source)
+
+
+@pytest.mark.parametrize("source", BUILT, ids=name)
+@pytest.mark.parametrize("size", ["1", "33", "small"])
+def test_a_lab_is_right_at_any_size(source, size):
+    """Broken: a program reads or writes out of bounds, or leaves an element out, where the size is no round one, or where its loops go round."""
+    lab = source.parent.parent.name
+    result = run(source, "--csv", size if size.isdecimal() else labs.small_size(lab))
+    header, rows = labs.program_rows(result.stdout, source.parent.name)
+    assert result.returncode == 0 and rows, result.stderr
+    said = [line for line in told(result) if "/cccl/" not in line]  # of Thrust's headers gcc's sanitizer has something to say
+    assert all(line.startswith("one GPU") for line in said)  # which the lab several_gpus says
+    assert header[0] == "step" and all(row[-1] == "PASS" for row in rows)
+
+
+# (lab, step, what stands there, what is planted, arguments): each must make the program fail. Blocks run together: else the first one has all tiles
+# of the lab segmented, and looks back at its own only.
+MISTAKES = [
+    ("accuracy", "step02_pairwise", "i < n ? in[i] : 0", "i < n && i != 32 ? in[i] : 0", "33"),
+    ("bankconflicts", "step01_padded", "k < padded(blockDim.x)", "k < blockDim.x", "256"),
+    ("cpu", "step04_simd", "i < n; i++)", "i < n - 1; i++)", "33"),
+    ("several_gpus", "step01_together", "gpu.in, gpu.sum, gpu.n,", "gpu.in, gpu.sum, gpu.n - 1,", "33"),
+    ("mpi", "step03_operator", "a.place < b.place", "a.place > b.place", "33"),
+    ("thrust", "step04_cub", "const long long n = v.size();", "const long long n = v.size() - 1;", "33"),
+    ("coalescing", "step03_shared", "__syncthreads();", "", "33"),
+    ("launch", "step00_block", "    if (i < n)\n        sum[i]", "    if (i < n - 1)\n        sum[i]", "33"),
+    ("operators", "step00_operator", "tid < BLOCK_SIZE / 32 ? values[tid]", "tid < BLOCK_SIZE / 32 - 1 ? values[tid]", "257"),
+    ("rowscale", "step05_teams", "end = row < rows ? count : 0;", "end = row < rows ? count - (count == 1023) : 0;", "33"),
+    ("segmented", "step02_pairs", "2 * launch + total.begins", "2 * launch", "30011"),  # no segment begins in another tile
+    ("segmented", "step02_pairs", "32 * k + lane >= since ?", "true ?", "30011"),  # what lies before the last beginning counts
+    ("segmented", "step02_pairs", "return exclusive ? without", "return exclusive ? *before", "--exclusive 33"),
+    ("segmented", "step03_sums", "if (i == n - 1)", "if (i == n)", "33"),  # the last segment has no sum
+]
+
+
+def test_each_lab_has_a_planted_mistake():
+    """Broken: nobody has seen the check of a lab find anything."""
+    assert {lab for lab, *_ in MISTAKES} == set(LABS)
+
+
+def source_of(lab, step):
+    return next((ROOT / "labs" / lab / step).glob(f"{lab}.c*"))
+
+
+def changed(lab, step, good, bad):
+    """A program with its mistake."""
+    text = source_of(lab, step).read_text(encoding="utf-8")
+    assert text.count(good) == 1, good
+    return text.replace(good, bad)
+
+
+@pytest.mark.parametrize("lab, step, good, bad, arguments", MISTAKES, ids=lambda text: text if text in LABS or text.startswith("step") else "")
+def test_a_planted_mistake_is_found(lab, step, good, bad, arguments, tmp_path):
+    """Broken: the check of a lab passes a wrong result."""
+    source = source_of(lab, step)
+    if why := labs.obstacle(source, True, "nvcc"):
+        pytest.skip(why)
+    if source.suffix == ".c":
+        (tmp_path / source.name).write_text(changed(lab, step, good, bad), encoding="utf-8")
+        assert subprocess.run(labs.build_line(source).split(" && ")[0].split(), cwd=tmp_path).returncode == 0
+        program = [tmp_path / lab]
+    else:
+        program = [together(), f"mistake {MISTAKES.index((lab, step, good, bad, arguments))}"]
+    *start, _ = labs.command(source, True)
+    result = subprocess.run([*start, *program, "--csv", *arguments.split()], capture_output=True, text=True, env=ENVIRONMENT | TOGETHER | {"SIM_CHECK": "0"})
+    assert result.returncode not in (0, 2, 77) and result.stderr, result.stdout
+
+
+@pytest.mark.parametrize("lab", LABS)
+@pytest.mark.parametrize("arguments", [["0"], ["99999999999999999999"], ["3", "4"], ["--cvs"]], ids=" ".join)
+def test_bad_arguments(lab, arguments):
+    """Broken: a typing error crashes a program of a lab, or runs it with another size."""
+    for source in {source.suffix + str(labs.is_started_by_mpi(source)): source for source in BUILT if source.parent.parent.name == lab}.values():
+        result = run(source, *arguments)
+        said = [line for line in result.stderr.splitlines() if "unusable" in line]
+        assert result.returncode == 2 and result.stdout == "" and len(said) == 1 and "accepted" in said[0]
+
+
+@pytest.mark.parametrize("source", [source for source in BUILT if source.parent.name in ("step02_pairs", "step03_sums")], ids=name)
+def test_segments_are_right_where_blocks_wait_for_each_other(source):
+    """Broken: the lab segmented is right only as long as one block does all, or nobody asks for --exclusive."""
+    for options in ((), ("--exclusive",)):
+        result = run(source, "--csv", *options, labs.small_size("segmented"), **TOGETHER)
+        assert result.returncode == 0 and result.stdout.count("PASS") == 4, result.stderr
+
+
+def test_softmax_is_right():
+    """Broken: the answer to the exercise of the lab rowscale is wrong."""
+    program = [together(), name(SOFTMAX)] if LEFT_OUT else [build(SOFTMAX, ROOT / "build/sim/labs/softmax")]
+    for rows in (1, 33, 64):
+        result = subprocess.run([*program, str(rows)], capture_output=True, text=True)
+        assert result.returncode == 0 and result.stdout.count("PASS") == 8, result.stdout + result.stderr
+
+
+# ---- Pages
+
+@pytest.mark.parametrize("lab", LABS)
+def test_a_lab_has_its_parts(lab):
+    """Broken: a lab came without its chart, its steps or a lesson of one, or its pages do not lead through it."""
+    text = (ROOT / "labs" / lab / "README.md").read_text(encoding="utf-8")
+    assert f"](../../plots/h200/labs/{lab}.svg)" in text and "<!-- labsteps: " in text and "## What you learn" in text
+    assert f"make lab NAME={lab}" in text and "TODO" not in text
+    steps = [Path(folder).name for folder in tables.lab_steps(lab)]
+    for place, step in enumerate(steps):
+        page = (ROOT / "labs" / lab / step / "README.md").read_text(encoding="utf-8")
+        for part in ("<!-- code ", "## Predict before you run", "<!-- lab ", "## Try", "<summary>Answer</summary>"):
+            assert part in page, (step, part)
+        assert page.count("<details>") == page.count("</details>") and "TODO" not in page
+        links = [f"{word}: [{other}](../{other}/README.md)" for word, others in (("previous", steps[:place][-1:]), ("next", steps[place + 1:][:1]))
+                 for other in others]
+        links.insert(place > 0, "[the lab](../README.md)")
+        assert page.splitlines()[-1] == " · ".join(links)
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_a_lab_is_measured(lab):
+    """Broken: the committed table of a lab lacks a step, or its chart is not there."""
+    measured = {row["step"] for row in tables.read(f"labs/{lab}.csv") if row["status"] == "PASS"}
+    assert measured == {source.parent.name for source in labs.sources(lab)}
+    assert (ROOT / "plots/h200/labs" / f"{lab}.svg").exists()
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=name)
+def test_tries_apply_and_are_the_measured_ones(source):
+    """Broken: a lab's lesson suggests a change that the program no longer takes, or shows what was measured of another one."""
+    step = str(source.parent.relative_to(ROOT))
+    diffs = [diff for diff, _ in tries.tries(step)]
+    measured = {int(row["try"]): row["diff"] for row in tables.read(f"labs/{source.parent.parent.name}-tries.csv") if row["step"] == step}
+    assert diffs and measured == {number: tries.digest(diff) for number, diff in enumerate(diffs, 1)}
+    for diff in diffs:
+        tries.applied(step, diff)
+
+
+@pytest.mark.parametrize("lab", ["bankconflicts", "coalescing"])
+def test_counters_equal_those_of_a_gpu(lab, tmp_path):
+    """Broken: the pages say that the simulator counts what Nsight Compute reads on an H200, and it does not."""
+    read = tables.read(f"labs/{lab}-profile.csv")
+    assert {row["step"] for row in read} == {source.parent.name for source in labs.sources(lab)}
+    for source in labs.sources(lab):
+        counters = tmp_path / source.parent.name
+        subprocess.run([*command(source), read[0]["size"]], cwd=ROOT, check=True, env=os.environ | {"SIM_COUNTERS": str(counters)}, capture_output=True)
+        header, rows = labs.counted_rows(counters, source)
+        ours = [[dict(zip(header, row))[column] for column in list(read[0])[3:]] for row in rows]
+        theirs = [list(row.values())[3:] for row in read if (row["step"], row["counted_by"]) == (source.parent.name, "ncu")]
+        assert theirs and all(row in ours for row in theirs)
+
+
+def test_charts_are_drawn(tmp_path):
+    """Broken: `make lab` ends without a chart."""
+    for lab in LABS:
+        shutil.copy(ROOT / f"plots/h200/labs/{lab}.csv", tmp_path)
+    result = subprocess.run([sys.executable, ROOT / "plots/labs.py", tmp_path, *LABS], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert all((tmp_path / f"{lab}.svg").stat().st_size > 1000 for lab in LABS)
+
+
+# ---- The script that runs them
+
+def test_all_ways_to_end_are_told_apart(tmp_path):
+    """Broken: a program that fails, hangs or crashes passes for a good one."""
+    for text, expected in (("exit 0", "PASS"), ("echo 'FAIL: 1 is wrong' >&2; exit 1", "FAIL"), ("exit 77", "SKIP"), ("exit 2", "REFUSED"),
+                           ("kill -SEGV $$", "CRASH"), ("echo 'error: race' >&2; exec sleep 1000.5", "HANG"), ("exit 88", "FINDING")):
+        program = tmp_path / "program"
+        program.write_text(f"#!/bin/bash\n{text}\n")
+        program.chmod(0o755)
+        assert execute.run([program], 1, {}).status == expected
+        if expected == "HANG":
+            assert execute.run([program], 1, {}).found == ["error: race"]  # what was found until then is shown
+    assert subprocess.run(["pgrep", "-fx", "sleep 1000.5"], capture_output=True).returncode == 1
+
+
+def test_findings_are_shown_whole(tmp_path, capsys, monkeypatch):
+    """Broken: of the checker's message one sees neither line nor hint where a lab runs."""
+    message = "error: race in shared memory: two threads\n  --> x.cu:19: thread (1,0,0)\n    19 |     sum\n  = a barrier is missing"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/bash\necho '{message}' >&2; echo '1 finding' >&2; exit 88\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(labs, "command", lambda source, simulated: [str(program)])
+    options = argparse.Namespace(size="1", simulated=True, nvcc="nvcc", time_limit=5)
+    status, _, _ = labs.run_step(labs.sources("rowscale")[0], options, tmp_path)
+    assert status == "FINDING" and capsys.readouterr().out == f"    FINDING  1 finding (docs/findings.md explains them):\n{message}\n"
+
+
+def test_what_is_no_table_is_not_taken_for_one():
+    """Broken: a program that prints nonsense, or rows with too few columns, passes."""
+    assert labs.program_rows("a line of a kernel\nstep,ms,status\nstep00_x,1,PASS\n", "step00_x") == (["step", "ms", "status"], [["step00_x", "1", "PASS"]])
+    for printed in ("", "Hello", "step,ms,status\n", "step00_x,1,PASS\n", "step,ms,status\nstep00_x,PASS\n"):
+        assert labs.program_rows(printed, "step00_x") == ([], [])
+
+
+def test_what_is_missing_is_said(monkeypatch):
+    """Broken: where NCCL or MPI is missing, a class sees a compiler's errors in place of one line."""
+    nccl = next(source for source in SOURCES if "-lnccl" in labs.build_line(source))
+    mpi = next(source for source in SOURCES if "mpicc" in labs.build_line(source))
+    assert "NCCL" in labs.obstacle(nccl, True, "nvcc") and "NCCL" in labs.obstacle(nccl, False, "false")
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "Open MPI" in labs.obstacle(mpi, True, "nvcc")
+
+
+def test_a_run_without_a_result_leaves_the_old_one(tmp_path):
+    """Broken: a size that does not fit costs the table that was measured before."""
+    old = tmp_path / "labs/cpu.csv"
+    old.parent.mkdir()
+    old.write_text("measured\n")
+    result = subprocess.run(["make", "-s", "lab", "NAME=cpu", "N=999999999999", f"RESULTS={tmp_path}"], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode != 0 and "REFUSED" in result.stdout and result.stdout.splitlines()[-1] == "0 passed, 5 failed, 0 skipped"
+    assert old.read_text() == "measured\n"
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_what_runs(ending, tmp_path):
+    """Broken: Ctrl-C, or the end of a job's time, leaves a program behind, or half a file."""
+    process = subprocess.Popen([sys.executable, "-m", "scripts.ladder.labs", "run", "accuracy", "--simulated", "--size", "16777216", "--output", tmp_path / "out"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    while "step00" not in process.stdout.readline():
+        assert process.poll() is None
+    time.sleep(0.5)
+    process.send_signal(ending)
+    assert process.wait(timeout=10) == 130 and "interrupted" in process.communicate()[1]
+    assert not (tmp_path / "out").exists() or not os.listdir(tmp_path / "out")
+    assert subprocess.run(["pgrep", "-f", "step00_one_thread/accuracy --csv 16777216"], capture_output=True).returncode == 1
+
+
+def test_another_programs_name_is_no_lab():
+    """Broken: where the environment has a NAME, make labs runs nothing."""
+    result = subprocess.run(["make", "-s", "-n", "labs", "DEVICE=sim", "COMPILE=@true"], cwd=ROOT, capture_output=True, text=True, env=os.environ | {"NAME": "machine"})
+    assert "labs.py names" in result.stdout and "NAME" not in result.stdout, result.stdout
+
+
+# A lab of C programs, and where all is tested one that nvcc compiles and the simulator counts.
+@pytest.mark.parametrize("lab, table", [("cpu", "cpu"), ("bankconflicts", "bankconflicts-counters")][:1 if LEFT_OUT else 2])
+def test_a_lab_is_run_by_its_name(lab, table, tmp_path):
+    """Broken: make lab does not run a lab, or writes no table of it."""
+    result = subprocess.run(["make", "-s", "lab", f"LAB={lab}", "DEVICE=sim", "N=33", f"RESULTS={tmp_path}"], cwd=ROOT, capture_output=True, text=True)
+    steps = {source.parent.name for source in labs.sources(lab)}
+    assert result.returncode == 0 and result.stdout.splitlines()[-1] == f"{len(steps)} passed, 0 failed, 0 skipped", result.stderr
+    with open(tmp_path / f"labs/{table}.csv", newline="") as file:
+        assert {row["step"] for row in csv.DictReader(file)} == steps
+    assert (tmp_path / f"labs/{table}.svg").exists()
+
+
+@pytest.mark.parametrize("arguments", [["lab", "NAME=nothing"], ["lab", "NAME="], ["lab", "NAME=rowscale", "N=abc"],
+                                       ["diff", "LAB=nothing", "STEP=01"], ["diff", "LAB=rowscale/step01_vector", "STEP=01"], ["diff", "LAB=rowscale", "STEP=00"], ["undo", "LAB=rowscale", "STEP=77"]],
+                         ids=" ".join)
+def test_typing_errors_are_explained(arguments):
+    """Broken: a mistyped name of a lab or step runs something else, or is not explained."""
+    result = subprocess.run(["make", "-s", *arguments, "DEVICE=sim"], cwd=ROOT, capture_output=True, text=True)
+    said = [line for line in result.stderr.splitlines() if "***" not in line]
+    assert result.returncode != 0 and len(said) == 1, result.stderr

@@ -1,0 +1,173 @@
+"""A new step, in a copy of the repository: its skeleton, what the tables say of it, and what the tests ask for."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT, STEPS
+
+
+LAST = STEPS[-1].name
+NEW = f"step{int(LAST[4:6]) + 1:02}_newest"
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """The repository without what make built."""
+    ignored = shutil.ignore_patterns(".*", "build", "results", "__pycache__", "reduce", "*.png")
+    return Path(shutil.copytree(ROOT, tmp_path / "tree", ignore=ignored))
+
+
+def python(tree, *arguments, **environment):
+    return subprocess.run([sys.executable, *arguments], cwd=tree, capture_output=True, encoding="utf-8",
+                          env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"} | environment)
+
+
+def new_step(tree, *arguments, **environment):
+    return python(tree, "-m", "scripts.ladder.new_step", *arguments, **environment)
+
+
+def make_tables(tree, *arguments, **environment):
+    return python(tree, "plots/tables.py", *arguments, **environment)
+
+
+def contents(tree):
+    return {str(path.relative_to(tree)): path.read_bytes() for path in tree.rglob("*") if path.is_file()}
+
+
+def edit(path, old, new):
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) >= 1
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+# ---- The skeleton
+
+@pytest.mark.parametrize("environment", [{}, ASCII], ids=["", "ASCII"])
+def test_a_new_step_follows_the_last(environment, tree):
+    """Broken: the skeleton is not the last step's program, bears another name or number, or the pages do not lead to it."""
+    before = contents(tree)
+    result = new_step(tree, "newest", **environment)
+    assert (result.returncode, result.stderr) == (0, "") and NEW in result.stdout
+    after = contents(tree)
+    assert {path for path in after if after[path] != before.get(path)} == {
+        f"{NEW}/reduce.cu", f"{NEW}/README.md", f"{LAST}/README.md", "reference_cub/README.md"}
+    old, new = ((tree / step / "reduce.cu").read_text().splitlines() for step in (LAST, NEW))
+    differing = [(a, b) for a, b in zip(old, new, strict=True) if a != b]
+    assert len(differing) == 3 and differing[2][1] == f'static const char STEP[] = "{NEW}";'
+    assert differing[0][1].startswith(f"// Step {NEW[4:6]}: TODO") and "TODO" in differing[1][1] and max(map(len, new)) <= 92
+    assert after[f"{LAST}/README.md"].decode().endswith(f"next: [{NEW}](../{NEW}/README.md)\n")
+    assert not list(tree.glob(".new-step*"))
+
+
+@pytest.mark.parametrize("arguments", [[], [""], ["Prefetch"], ["2fast"], ["two words"], ["two_words"], ["é"], ["../x"], ["a\nb"],
+                                       ["a", "b"], ["--names"], ["a" * 300], [LAST[7:]]], ids=lambda arguments: repr(arguments)[:20])
+def test_a_bad_name_makes_nothing(arguments, tree):
+    """Broken: a typing error is not explained in one line, or leaves a folder behind."""
+    before = contents(tree)
+    result = new_step(tree, *arguments)
+    assert (result.returncode, result.stdout) == (2, "") and len(result.stderr.splitlines()) == 1
+    assert contents(tree) == before and not list(tree.glob(".new-step*"))
+
+
+@pytest.mark.parametrize("page", [f"{LAST}/README.md", "reference_cub/README.md"])
+def test_a_new_step_is_made_whole_or_not_at_all(page, tree):
+    """Broken: where a page has no link to mend, half of a step is left behind."""
+    (tree / page).write_text("no links\n")
+    before = contents(tree)
+    result = new_step(tree, "newest")
+    assert result.returncode == 2 and len(result.stderr.splitlines()) == 1 and page in result.stderr
+    assert contents(tree) == before and not list(tree.glob(".new-step*"))
+
+
+# ---- The tables
+
+def test_a_new_step_is_not_measured_yet(tree):
+    """Broken: a new step is missing from the ladder, shows numbers that are not its own, or nobody says that it is not measured."""
+    known = make_tables(tree).stderr.splitlines()
+    new_step(tree, "newest")
+    page = tree / NEW / "README.md"
+    edit(page, "2to30: make tables writes this -->\n", f"2to30: make tables writes this -->\n| | {NEW} |\n| ms, n = 2^26 | 0.1234 |\n")
+    edit(page, "try 1: make tables writes this -->\n", "try 1: make tables writes this -->\nMeasured: 0.1234 ms.\n")
+    edit(tree / "README.md", "\n## The ladder\n", f"\n<!-- report {NEW}: make tables writes this -->\n<!-- end -->\n\n## The ladder\n")
+    result = make_tables(tree)
+    line, = [line for line in result.stderr.splitlines() if line not in known]
+    assert result.returncode == 0 and NEW in line and "run-all.csv" in line
+    text, first_page = page.read_text(encoding="utf-8"), (tree / "README.md").read_text(encoding="utf-8")
+    assert "0.1234" not in text and "Not measured yet." in text
+    assert re.search(r"^\| ms, n = 2\^26 \| .* \| not measured yet \|$", text, re.M)
+    assert re.search(rf"^\| \[{NEW}\].* \| not measured yet \| not measured yet \| not measured yet \|.* not measured yet \|$", first_page, re.M)
+    assert f"<!-- report {NEW}: make tables writes this -->\nnot measured yet\n" in first_page
+    assert make_tables(tree, "--check").returncode == 0
+
+
+def test_a_missing_measurement_is_not_measured_yet(tree):
+    """Broken: without a CSV, or without what a command printed, make tables crashes or makes empty tables."""
+    shutil.rmtree(tree / "plots/h200")
+    shutil.rmtree(tree / "plots/simulator")
+    shutil.rmtree(tree / "scan/h200")
+    result = make_tables(tree)
+    assert result.returncode == 0 and len(result.stderr.splitlines()) == len(STEPS) + 1
+    for page in [tree / "README.md", *tree.glob("*/README.md"), *tree.glob("docs/*.md")]:
+        text = page.read_text(encoding="utf-8")
+        for kind, found in re.findall(r"<!-- (\w+).*: make tables writes this -->\n(.*?)<!-- end -->", text, re.S):
+            assert kind == "code" or "not measured yet" in found.lower(), page
+
+
+BROKEN = {  # what becomes of a marker, and what the message names
+    "no such kind": ("numbers ms", "number ms", "number"),
+    "no such row": ("numbers ms", "numbers seconds", "seconds"),
+    "no such function": ("code reduce", "code reduces", "reduces"),
+    "no such step": ("numbers ms gb gb_2to30", "sizes step99_x", "step99_x"),
+    "a word too many": ("try 1", "try 1 2", "try 1 2"),
+    "no end": ("try 1: make tables writes this -->\n<!-- end -->", "try 1: make tables writes this -->", "try 1"),
+    "no begin": ("<!-- try 1: make tables writes this -->\n", "", "end"),
+    "misspelt": ("try 1: make tables writes this", "try 1: make tables writes it", "try 1"),
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_a_marker_that_cannot_be_filled_is_named(fault, tree):
+    """Broken: what stands at a broken marker is kept without a word, or a page is written all the same."""
+    old, new, named = BROKEN[fault]
+    new_step(tree, "newest")
+    edit(tree / NEW / "README.md", old, new)
+    before = contents(tree)
+    result = make_tables(tree)
+    assert result.returncode == 1 and len(result.stderr.splitlines()) == 1
+    assert f"{NEW}/README.md" in result.stderr and named in result.stderr
+    assert contents(tree) == before
+
+
+def test_tables_do_not_depend_on_the_locale(tree):
+    """Broken: where the locale is ASCII, make tables crashes or writes other characters."""
+    new_step(tree, "newest")
+    edit(tree / "README.md", "3,680×", "3×")
+    assert make_tables(tree, **ASCII).returncode == 0
+    here = contents(tree)
+    assert make_tables(tree).returncode == 0 and contents(tree) == here and "3,680×" in here["README.md"].decode()
+
+
+# ---- What the tests ask for
+
+def test_contributing_lists_what_the_tests_ask_for(tree):
+    """Broken: a fresh step fails a test that CONTRIBUTING.md does not name, or passes one that should drive its author."""
+    new_step(tree, "newest")
+    programs = tree / "build/sim"
+    programs.mkdir(parents=True)
+    for built in (ROOT / "build/sim").iterdir():
+        (programs / built.name).symlink_to(built)
+    (programs / NEW).symlink_to(ROOT / "build/sim" / LAST)  # the same program
+    # All tests of the new step, and those of the pages; not those of the steps before, nor what the last step passes anyway.
+    chosen = f"({NEW} or every_lesson or all_changes or (test_docs and not step0 and not step1)) and not arrays and not every_size"
+    files = [f"tests/{name}.py" for name in ("course/test_docs", "course/test_steps", "course/test_picture", "simulator/test_simulator")]
+    result = python(tree, "-m", "pytest", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", chosen, *files)
+    failed = set(re.findall(r"^(?:FAILED|ERROR) .*?::(\w+)", result.stdout, re.M))
+    listed = (tree / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## What the tests ask for")[2].partition("\n## ")[0]
+    assert failed == set(re.findall(r"`(test_\w+)`", listed)), result.stdout

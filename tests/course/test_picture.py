@@ -1,0 +1,206 @@
+"""The trace of a run on the simulator, and the pictures that are drawn from it."""
+
+import csv
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from xml.etree import ElementTree
+
+import pytest
+
+
+import drawing
+import picture
+import traced
+
+from tests.support import ROOT, SIM, STEPS, build, counters, nvcc, run
+
+STEP03 = (ROOT / "step03_sequential/reduce.cu").read_text()
+DRAWN = [step.name for step in STEPS if step.name[4:6] in picture.LESSONS]
+DRAWN_HERE = DRAWN[:-1] if os.environ.get("LEFT_OUT") else DRAWN  # the last one's run has 280,000 rows: ALL=1
+DRAWN_WITH = "release 13.0"  # the nvcc whose PTX the committed pictures show
+
+
+def trace(program, tmp_path, *arguments, **environment):
+    """The rows of the first pass."""
+    path = tmp_path / "trace.csv"
+    result = run(program, *arguments, SIM_TRACE=str(path), **environment)
+    assert result.returncode == 0, result.stderr
+    with open(path, newline="") as file:
+        return traced.first_run(map(traced.read_row, csv.DictReader(file)))[0]
+
+
+def draw(step, output, *arguments, root=ROOT):
+    return subprocess.run([sys.executable, root / "plots/picture.py", step, "--output", output, *arguments],
+                          capture_output=True, text=True)
+
+
+# ---- The trace
+
+def test_trace_of_step_03_worked_out_by_hand(tmp_path):
+    """Broken: the trace misses an instruction, a barrier or a lane, or shows them at the wrong place."""
+    rows = trace(SIM / "step03_sequential/reduce", tmp_path, 256)
+    ran = [row for row in rows if row.event == "run"]
+    what = Counter(row.opcode for row in ran)
+    # 8 warps fill; in 8 rounds 4 + 2 + 1 + 1 + 1 + 1 + 1 + 1 of them add, with two loads each; one more load for the result.
+    assert what["st.shared.f32"] == 8 + 12 and what["ld.shared.f32"] == 2 * 12 + 1 and what["ld.global.f32"] == 8
+    assert what["bar.sync"] == 9 * 8 == sum(row.event == "release" for row in rows)
+    for row in ran:
+        if row.opcode == "ld.global.f32":
+            assert row.memory.startswith("device") and row.bytes == 4 and row.lanes == list(range(32))
+            assert row.addresses == [128 * row.warp + 4 * lane for lane in range(32)]
+            assert "in[i]" in STEP03.splitlines()[row.line - 1] and row.file == "reduce.cu"
+    stores = [row for row in ran if row.opcode == "st.shared.f32"][8:]
+    assert [len(row.lanes) for row in stores if row.warp == 0] == [32, 32, 32, 16, 8, 4, 2, 1]
+    assert all(row.addresses == [128 * row.warp + 4 * lane for lane in row.lanes] for row in stores)
+    last = [row for row in ran if row.opcode == "st.global.f32"]
+    assert len(last) == 1 and (last[0].warp, last[0].lanes, last[0].addresses) == (0, [0], [0])
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_trace_has_every_instruction(step, tmp_path):
+    """Broken: an instruction of a warp has no row, or two, or tracing changes what a program does."""
+    program = SIM / step.name / "reduce"
+    plain = counters(program, tmp_path, 200)
+    path = tmp_path / "trace.csv"
+    assert counters(program, tmp_path, 200, SIM_TRACE=str(path)) == plain
+    with open(path, newline="") as file:
+        rows = Counter(int(row["launch"]) for row in csv.DictReader(file) if row["event"] == "run")
+    alone = {int(row["launch"]): int(row["warp_instructions"]) for row in plain if row["grid"] == "1"}
+    assert {launch: rows[launch] for launch in alone} == alone
+
+
+@pytest.mark.parametrize("block", [0, 2])
+def test_trace_shows_the_block_asked_for(block, tmp_path):
+    """Broken: $SIM_TRACE_BLOCK chooses another block, or the trace depends on the host's threads."""
+    step = next(step for step in STEPS if step.name.endswith("_singlepass"))
+    texts = set()
+    for threads in "15":
+        trace(SIM / step.name / "reduce", tmp_path, 100003, SIM_TRACE_BLOCK=str(block), SIM_THREADS=threads)
+        texts.add((tmp_path / "trace.csv").read_text())
+    assert len(texts) == 1
+    assert {row["block"] for row in csv.DictReader(texts.pop().splitlines())} == {str(block)}
+
+
+def test_trace_names_every_memory(tmp_path):
+    """Broken: an address without a state space, a copy or an atomic operation is shown in the wrong memory."""
+    source = tmp_path / "memories.cu"
+    source.write_text("""
+__device__ int count;
+__global__ void memories(int *out, const int *in)
+{
+    __shared__ __align__(16) int words[64];
+    const unsigned lane = threadIdx.x, to = __cvta_generic_to_shared(words + 4 * lane);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" :: "r"(to), "l"(in + 4 * lane));
+    volatile int *p = lane == 0 ? words + 3 : out + lane;
+    *p = 1;
+    atomicAdd(&count, 1);
+}
+int main()
+{
+    int *out, *in;
+    cudaMalloc(&out, 1024);
+    cudaMalloc(&in, 1024);
+    memories<<<1, 3>>>(out, in);
+    return cudaDeviceSynchronize();
+}
+""")
+    rows = trace(build(source, source.with_suffix(""), "-O3"), tmp_path, SIM_CHECK="0")
+    copies = [row for row in rows if row.opcode.startswith("cp.async.ca")]
+    assert [(row.event, row.bytes, row.addresses) for row in copies] == [("run", 16, [0, 16, 32]), ("target", 16, [0, 16, 32])]
+    assert copies[1].memory == "shared"
+    lines = [line.split(",") for line in (tmp_path / "trace.csv").read_text().splitlines()]
+    store, = [line for line in lines if re.fullmatch(r"st(\.volatile)?\.u32|st(\.volatile)?\.b32", line[7])]
+    out = f"device{int(copies[0].memory.removeprefix('device')) - 1}"
+    assert store[-3:] == ["shared", "4", f"12;{out}+4;{out}+8"]
+    atomic, = [row for row in rows if row.opcode.startswith(("atom.", "red."))]
+    assert atomic.bytes == 4 and set(atomic.addresses) == {0} and atomic.memory not in ("shared", out, copies[0].memory)
+
+
+# ---- The pictures
+
+def test_every_lesson_has_a_picture():
+    """Broken: a step came without a picture."""
+    assert [step.name for step in STEPS] == DRAWN, "a step needs an entry in LESSONS of plots/picture.py"
+    assert [name for name in DRAWN if not (ROOT / name / "picture.svg").exists()] == [], "make picture STEP=NN"
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """Draws a step's picture, once."""
+    folder = tmp_path_factory.mktemp("pictures")
+
+    def path(name):
+        if not (folder / f"{name}.svg").exists():
+            result = draw(name[4:6], folder / f"{name}.svg")
+            assert result.returncode == 0 and result.stderr == "", result.stderr
+        return folder / f"{name}.svg"
+    return path
+
+
+@pytest.mark.parametrize("name", DRAWN_HERE)
+def test_committed_picture_is_what_the_program_does(name, drawn):
+    """Broken: a picture shows what the program no longer does; make picture STEP=... draws it anew."""
+    if DRAWN_WITH not in subprocess.run([nvcc(), "--version"], capture_output=True, text=True).stdout:
+        pytest.skip(f"the committed pictures show PTX of nvcc {DRAWN_WITH}")
+    assert drawn(name).read_bytes() == (ROOT / name / "picture.svg").read_bytes()
+
+
+@pytest.mark.parametrize("name", DRAWN_HERE)
+def test_picture_is_whole(name, drawn):
+    """Broken: a picture is no XML, words run over its edge or are too small, or it has no dark colours."""
+    text = drawn(name).read_text()
+    root = ElementTree.fromstring(text)
+    assert "prefers-color-scheme: dark" in text and min(map(int, re.findall(r"(\d+)px", text))) >= 11
+    for words in root.iter("{http://www.w3.org/2000/svg}text"):
+        css = words.get("class").split()
+        wide = len(words.text) * (9.1 if "title" in css else 7 if {"head", "step"} & set(css) else 6.6 if "code" in css else 6.3)
+        before = wide if "end" in css else wide / 2 if "mid" in css else 0
+        assert -1 <= float(words.get("x")) - before and float(words.get("x")) - before + wide <= drawing.WIDTH, words.text
+
+
+@pytest.mark.parametrize("arguments, status, named", [
+    (["STEP=77"], 2, "'77'"), ([], 2, "''"), (["STEP=03", "BLOCK=one"], 2, "'one'"),
+    (["STEP=03", "BLOCK=16"], 1, "no block 16 at n = 4096")])
+def test_a_picture_that_cannot_be_is_named(arguments, status, named, tmp_path):
+    """Broken: a step or block that does not exist gives a traceback, or a picture of something else."""
+    words = dict(argument.split("=") for argument in arguments)
+    result = draw(words.get("STEP", ""), tmp_path / "picture.svg", "--block", words.get("BLOCK", "0"))
+    assert result.returncode == status and len(result.stderr.splitlines()) == 1 and named in result.stderr
+    assert not (tmp_path / "picture.svg").exists()
+
+
+def edited(tmp_path, old, new):
+    """A copy of what draws step 03, with a changed program."""
+    root = tmp_path / "root"
+    (root / "step03_sequential").mkdir(parents=True)
+    (root / "step02_bitops").symlink_to(ROOT / "step02_bitops")
+    (root / "plots").mkdir()
+    for script in ("picture.py", "drawing.py", "traced.py"):
+        (root / "plots" / script).write_text((ROOT / "plots" / script).read_text())
+    (root / "build/sim/step02_bitops").mkdir(parents=True)
+    (root / "build/sim/step02_bitops/reduce").symlink_to(SIM / "step02_bitops/reduce")
+    source = root / "step03_sequential/reduce.cu"
+    source.write_text(STEP03.replace(old, new))
+    build(source, root / "build/sim/step03_sequential/reduce", "-O3", "-lineinfo")
+    return root
+
+
+def test_an_edited_program_is_drawn_as_it_is(tmp_path):
+    """Broken: the picture shows the lesson's program in place of the learner's."""
+    root = edited(tmp_path, "BLOCK_SIZE = 256", "BLOCK_SIZE = 512")
+    result = draw("03", tmp_path / "picture.svg", root=root)
+    assert result.returncode == 0, result.stderr
+    text = (tmp_path / "picture.svg").read_text()
+    assert "warps add 20 times, not 47" in text and "8 of 16 warps" in text and "round 9" in text
+
+
+def test_an_edited_program_without_the_lesson_is_named(tmp_path):
+    """Broken: a program that does not do what the picture shows gives a traceback, or an empty picture."""
+    root = edited(tmp_path, "sums[tid] += sums[tid + s];", ";")
+    result = draw("03", tmp_path / "picture.svg", root=root)
+    assert result.returncode == 1 and not (tmp_path / "picture.svg").exists()
+    assert result.stderr.splitlines()[-1] == (
+        "picture: step03_sequential: no thread of block 0 adds in shared memory, which this picture shows")

@@ -1,0 +1,239 @@
+"""The prefix sum, the second ladder: the diff rule, right results at every size, a check that finds planted mistakes, its commands and charts."""
+
+import csv
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+import lookback
+import tables
+from scripts.ladder import tries
+
+from tests.support import ROOT, build_together, changed_lines, name, split
+
+STEPS = sorted(ROOT.glob("scan/step[0-9][0-9]_*"))
+PROGRAMS = [*(step / "scan.cu" for step in STEPS), ROOT / "scan/reference_cub/scan.cu"]
+# Changed lines, added and removed, that a step may differ by from the one before. In 04 memory and threads get different
+# shares of a tile, so there are functions for both ways between them; in 09 the threads of a block get different work; 12 has a second kernel.
+BUDGET = {"01": 68, "02": 38, "03": 38, "04": 126, "05": 54, "06": 80, "07": 52, "08": 92, "09": 280, "10": 36, "11": 66, "12": 160}
+SIZES = [1, 31, 32, 33, 255, 256, 257, 511, 512, 513, 4095, 4096, 4097, 8191, 8192, 8193, 100003, 300001]
+# On a small GPU the harness's own kernels are short, and a block that stays gets many tiles.
+SMALL = os.environ | {"SIM_SMS": "2"}
+TURNS = {"SIM_TOGETHER": "1"}
+
+
+def run(program, *arguments, **environment):
+    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, env=SMALL | environment, timeout=60)
+
+
+def simulated(source):
+    return ROOT / "build/sim" / source.relative_to(ROOT).with_suffix("")
+
+
+def make(*arguments):
+    return subprocess.run(["make", "-s", *arguments, "LADDER=scan"], capture_output=True, text=True, cwd=ROOT)
+
+
+# ---- The programs
+
+@pytest.mark.parametrize("source", PROGRAMS, ids=name)
+def test_harness_is_the_same_everywhere(source):
+    """Broken: steps are measured or checked in different ways."""
+    assert split(source)[1] == split(PROGRAMS[0])[1]
+
+
+@pytest.mark.parametrize("before, after", list(zip(STEPS, STEPS[1:])), ids=lambda step: step.name)
+def test_a_step_changes_only_its_idea(before, after, tmp_path):
+    """Broken: the diff of a step, its lesson, has grown noise."""
+    assert 0 < changed_lines(before / "scan.cu", after / "scan.cu", tmp_path) <= BUDGET[after.name[4:6]]
+
+
+@pytest.mark.parametrize("source", PROGRAMS, ids=name)
+def test_a_program_says_what_it_is(source):
+    """Broken: a program has the name of another step, is too wide to show a class, or does not say how to build it."""
+    text = source.read_text(encoding="utf-8")
+    assert f'static const char STEP[] = "{source.parent.name}";' in text
+    assert text.startswith(f"// Step {source.parent.name[4:6]}: " if source.parent.name.startswith("step") else "// Reference: ")
+    assert max(map(len, text.splitlines())) <= 92
+    assert "// Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan" in text.splitlines()[:4]
+
+
+@pytest.mark.parametrize("source", PROGRAMS, ids=name)
+@pytest.mark.parametrize("options", [(), ("--exclusive",)], ids=["inclusive", "exclusive"])
+def test_a_scan_is_right_at_any_size(source, options):
+    """Broken: a step gets an element wrong where a run, a warp, a block or a tile ends just before n, at it, or just behind it."""
+    for n in SIZES:
+        result = run(simulated(source), "--csv", *options, n)
+        row = result.stdout.strip().split(",")
+        assert result.returncode == 0 and (row[0], row[2], row[-1], len(row)) == (source.parent.name, str(n), "PASS", 11), (n, result.stderr)
+
+
+@pytest.mark.parametrize("source", PROGRAMS[6:-1], ids=name)
+def test_a_scan_is_right_when_blocks_take_turns(source):
+    """Broken: a block adds up the wrong totals of other blocks' tiles. (One after the other, the first block draws all tiles.)"""
+    for n in (100003, 300001):
+        result = run(simulated(source), n, **TURNS)
+        assert result.returncode == 0 and "PASS" in result.stdout, result.stderr
+
+
+@pytest.mark.parametrize("arguments", [["0"], ["-5"], ["1e6"], [""], ["18446744073709551617"], ["3", "4"], ["--cvs"]], ids=repr)
+def test_bad_arguments(arguments):
+    """Broken: a typing error crashes the program, or runs it with another size."""
+    result = run(simulated(PROGRAMS[0]), *arguments)
+    assert result.returncode == 2 and result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1 and "accepted" in result.stderr
+
+
+# What a wrong kernel does: the step that it is planted in, what stands there, what stands there then, and the environment that shows it.
+# Where blocks take turns (SIM_TOGETHER), one looks at a word before another has written it; in a shuffled order some pause, and others have to wait.
+MISTAKES = {
+    "an element dropped at the tile's edge": ("step05_reducefirst", "own[k].z + own[k].w;\n    return sum;",
+                                              "own[k].z + (threadIdx.x * VECTORS + k < TILE / 4 - 1 ? own[k].w : 0);\n    return sum;", {}),
+    "exclusive ignored": ("step05_reducefirst", "*own = exclusive ? make_float4(before, x, y, z) :", "*own =", {}),
+    "the sum before the tile not handed on": ("step06_chained", "publish(words + tile, before_tile + total)", "publish(words + tile, total)", {}),
+    "the flag set before the value": ("step06_chained", "publish(words + tile, before_tile + total);",
+                                      "publish(words + tile, 0.0f); for (int k = 0; k < 99; k++) __nanosleep(k); publish(words + tile, before_tile + total);", TURNS),
+    "a total published as a prefix": ("step07_lookback", "publish(words + tile, TOTAL, total);", "publish(words + tile, PREFIX, total);", TURNS),
+    "no barrier before the sums are written anew": ("step08_resident", "    __syncthreads(); // all have read the sums of the scan before\n", "", {}),
+    "a helper adds up the wrong tile": ("step12_small", "publish(words + tile, launch, sum);", "publish(words + tile, launch, sum + 1.0f);", {"SIM_BLOCK_ORDER": "1"}),
+    "a word not waited for": ("step06_chained", "} while (seen >> 32 == 0);", "} while (false);", TURNS | {"SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"}),
+    "words of old launches taken": ("step11_noclear", "all_there && seen[k] >> 32 == launch;", "all_there && seen[k] >> 32 != 0;", {}),
+}
+
+
+# A line of step 10 that is missing, with which the sums happen to be right here: what the simulator's checker says of it.
+UNORDERED = {
+    "nobody waits for the copy engine": ("    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());\n", "the copy may still be under way: nobody has waited for it"),
+    "threads and copy engine without a fence": ("        ptx::fence_proxy_async(ptx::space_shared); // for the copy engine to see\n", "no fence.proxy.async between"),
+    "mbarriers without a fence": ("    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);\n", "no fence.mbarrier_init or fence.proxy.async between"),
+    "lanes not met": ("        __syncwarp(); // all lanes have read the tile's number\n", "race in shared memory"),
+}
+
+
+def changed(step, good, bad):
+    text = (ROOT / "scan" / step / "scan.cu").read_text(encoding="utf-8")
+    assert text.count(good) == 1, good
+    return text.replace(good, bad)
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    wrong = {what: changed(*MISTAKES[what][:3]) for what in MISTAKES} | {what: changed("step10_ahead", line, "") for what, (line, _) in UNORDERED.items()}
+    return build_together(wrong, tmp_path_factory.mktemp("planted") / "scan")
+
+
+@pytest.mark.parametrize("what", MISTAKES)
+def test_a_planted_mistake_is_found(what, planted):
+    """Broken: the harness's check passes a wrong scan."""
+    *_, environment = MISTAKES[what]
+    result = run(planted, what, "--exclusive" if "exclusive" in what else "--csv", 100002, SIM_CHECK="0", **environment)
+    assert result.returncode == 1 and "elements are wrong" in result.stderr, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("what", UNORDERED)
+def test_what_nothing_orders_is_told(what, planted):
+    """Broken: the simulator's checker does not see what the copy engine may still read, or need not see; or loses a race in a long chain of barriers."""
+    result = run(planted, what, "--csv", 50003, SIM_SMS="1")
+    assert result.returncode == 88 and UNORDERED[what][1] in result.stderr, result.stderr
+
+
+# ---- The commands
+
+def test_a_step_is_run_by_its_number(tmp_path):
+    """Broken: make step03 LADDER=scan runs the sum, or counts the harness's kernels, or EXCLUSIVE=1 does not arrive."""
+    for exclusive, elements in (("0", 9000), ("1", 9001)):
+        result = make("step06", "DEVICE=sim", f"N={elements}", f"EXCLUSIVE={exclusive}", f"RESULTS={tmp_path}")
+        assert result.returncode == 0 and result.stdout.splitlines()[-1] == "1 passed, 0 failed, 0 skipped", result.stderr
+        with open(tmp_path / "step06-counters.csv", newline="") as file:
+            assert [(row["step"], row["kernel"]) for row in csv.DictReader(file)] == [("step06_chained", "scan_tiles")]
+    shown = make("-n", "run-all", "DEVICE=gpu", "EXCLUSIVE=1").stdout
+    assert " --exclusive --elements " in shown and "make diff LADDER=scan STEP=01, and scan/step01_hillissteele/README.md" in shown
+
+
+def test_a_sweep_goes_on_where_it_stopped(tmp_path):
+    """Broken: make sweep LADDER=scan counts the harness's kernels, or a second one starts anew."""
+    sweep = [sys.executable, "-m", "scripts.ladder.sweep", "--simulated", "--output", tmp_path / "sweep.csv", simulated(PROGRAMS[6])]
+    assert subprocess.run(sweep, env=SMALL).returncode == 0
+    with open(tmp_path / "sweep.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {(row["step"], row["launches"], row["status"]) for row in rows} == {("step06_chained", "1", "PASS")}
+    assert "there already" in subprocess.run(sweep, env=SMALL, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("arguments", [["run-all", "LADDER=nothing"], ["diff", "STEP=00"], ["undo", "STEP=77"], ["step77"], ["picture", "STEP=03"]], ids=" ".join)
+def test_typing_errors_are_explained(arguments):
+    """Broken: a mistyped ladder or step runs something else, or is not explained."""
+    result = subprocess.run(["make", "-s", "LADDER=scan", *arguments], capture_output=True, text=True, cwd=ROOT)
+    said = [line for line in result.stderr.splitlines() if not line.startswith("make: ***")]
+    assert result.returncode == 2 and len(said) == 1 and result.stdout == "", result.stderr
+
+
+def test_diff_shows_a_step():
+    """Broken: make diff LADDER=scan shows a step of the other ladder."""
+    shown = make("diff", "STEP=07").stdout
+    assert shown.startswith("--- scan/step06_chained/scan.cu\n+++ scan/step07_lookback/scan.cu\n")
+
+
+# ---- The charts and the pages
+
+def test_the_look_back_goes_over_several_tiles():
+    """Broken: the picture of step 07 shows what no run did."""
+    found = lookback.looks(lookback.trace(simulated(ROOT / "scan/step07_lookback/scan.cu")))
+    of_15 = {tile: held for looker, tile, held in found if looker == 15}
+    assert of_15[7] == lookback.PREFIX and {of_15[tile] for tile in range(8, 15)} == {lookback.TOTAL}
+
+
+RUNS = "step,device,elements,launches,median_ms,min_ms,q1_ms,q3_ms,gb_per_s,peak_gb_per_s,status\n" + "".join(
+    f"{program.parent.name},A GPU,67108864,1,{0.2 + k},0.19,{0.2 + k},{0.21 + k},{2684.355 / (1 + k):.3f},4814.4,PASS\n" for k, program in enumerate(PROGRAMS))
+SWEEP = "step,cache,device,elements,median_ms,gb_per_s,peak_gb_per_s,status\n" + "".join(
+    f"{program.parent.name},cold,A GPU,{n},{n / 1e8},800.0,4814.4,PASS\n" for program in PROGRAMS for n in (1024, 4096))
+RESULTS = {
+    "run-all": (RUNS, "bandwidth"), "sweep": (SWEEP, "sweep"),
+    "against-cub": ("elements,scan_us,cub_us,copy_us,scan_gb_per_s,cub_gb_per_s,copy_gb_per_s\n"
+                    "1024,2.0,3.0,1.0,4.0,2.7,8.2\n4096,4.0,5.0,2.0,8.2,6.5,16.4\n", "over-n"),
+    "bytes": ("step,elements,read_bytes_per_element,written_bytes_per_element\nstep00_baseline,1024,4.1,4\nreference_cub,1024,4,4\n", "bytes"),
+    "counters": ("step,kernel,warp_instructions,global_load_sectors,global_store_sectors,status\n"
+                 "step08_resident,scan_tiles,9,200,300,PASS\nstep09_bulk,scan_tiles,9,0,0,PASS\n", "simulated"),
+}
+
+
+def test_charts_are_drawn_of_what_is_there(tmp_path):
+    """Broken: make run-all LADDER=scan ends without a chart, or draws one of nothing."""
+    command = [sys.executable, ROOT / "plots/scan.py", tmp_path]
+    empty = subprocess.run(command, capture_output=True, text=True)
+    assert empty.returncode == 1 and len(empty.stderr.splitlines()) == 1
+    for file, (text, _) in RESULTS.items():
+        (tmp_path / f"{file}.csv").write_text(text)
+        (tmp_path / f"{file}.txt").write_text("date: 2026-01-01\nelements: 1024\n")
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert {path.name for path in tmp_path.glob("*.svg")} == {f"{chart}.svg" for _, chart in RESULTS.values()}
+
+
+def test_tables_hold_what_was_measured(tmp_path, monkeypatch):
+    """Broken: the pages of the prefix sum show numbers of another step or file."""
+    monkeypatch.setattr(tables, "SCANS", tmp_path)
+    page = f"scan/{STEPS[1].name}"
+    assert tables.scanover("scan") == tables.NOT_MEASURED and "Gain" not in tables.scannumbers(page)
+    for file, (text, _) in RESULTS.items():
+        (tmp_path / f"{file}.csv").write_text(text)
+    numbers = tables.scannumbers(page)
+    assert "| GB/s, n = 2^26 | 2,684 | 1,342 |" in numbers and "| bytes read, an element | 4.10 | not measured yet |" in numbers
+    assert numbers.endswith("Gain at 2^26: **0.17×**.")
+    assert f"| [{STEPS[0].name}]({STEPS[0].name}/README.md) | one thread, one loop | 2,684 | not measured yet | – |" in tables.scanladder("scan")
+    over = tables.scanover("scan")
+    assert "| 2^10 | 2 | 3 | 1 | 1.50 | 50 % |" in over and over.endswith("1.37 in the geometric mean, 1.25 at least (n = 2^12).")
+
+
+@pytest.mark.parametrize("source", PROGRAMS[:-1], ids=name)
+def test_tries_apply_and_are_the_measured_ones(source):
+    """Broken: a lesson suggests a change that the program no longer takes, or shows what was measured of another one."""
+    step = str(source.parent.relative_to(ROOT))
+    diffs = [diff for diff, _ in tries.tries(step)]
+    measured = {int(row["try"]): row["diff"] for row in tables.read(tables.SCANS / "tries.csv") if row["step"] == step}
+    assert diffs and all(tries.digest(diffs[number - 1]) == digest for number, digest in measured.items())
+    for diff in diffs:
+        tries.applied(step, diff)

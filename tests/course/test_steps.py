@@ -1,0 +1,101 @@
+"""What holds for the programs on any machine: the diff rule, the size, bad arguments."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+
+from tests.support import PROGRAMS, ROOT, STEPS, changed_lines, name, nvcc, split, unsanitized
+
+CLASSIC = 9  # so many steps are the classic ladder
+# Changed lines, added and removed, that a step may differ by from the one before.
+BUDGET = {"01": 28, "02": 2, "03": 4, "04": 8, "05": 18, "06": 12, "07": 22, "08": 46, "09": 24, "10": 50, "11": 16, "12": 16, "13": 54}
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=name)
+def test_harness_is_the_same_everywhere(path):
+    """Broken: steps are measured or checked in different ways."""
+    assert split(path)[1] == split(PROGRAMS[0])[1]
+
+
+@pytest.mark.parametrize("after", STEPS[1:], ids=lambda step: step.name)
+def test_a_step_changes_only_its_idea(after, tmp_path):
+    """Broken: the diff of a step, its lesson, has grown noise."""
+    before = STEPS[STEPS.index(after) - 1]
+    changed = changed_lines(before / "reduce.cu", after / "reduce.cu", tmp_path)
+    assert changed, "the program is that of the step before: write its idea"
+    assert after.name[4:6] in BUDGET, f"{changed} lines differ; give the step a budget in BUDGET of tests/course/test_steps.py"
+    budget = BUDGET[after.name[4:6]]
+    assert changed == 2 if budget == 2 else changed <= budget
+
+
+@pytest.mark.parametrize("steps, agreed", [(STEPS[:CLASSIC], 150), (STEPS[CLASSIC - 1:], 30 * len(STEPS[CLASSIC:]))], ids=["classic", "later"])
+def test_all_changes_together(steps, agreed, tmp_path):
+    """Broken: the classic ladder, or what comes after it, on average, needs more change than was agreed."""
+    assert sum(changed_lines(a / "reduce.cu", b / "reduce.cu", tmp_path) for a, b in zip(steps, steps[1:])) <= agreed
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=name)
+def test_a_program_knows_its_name(path):
+    """Broken: a row of the CSV bears the name of another step."""
+    assert f'static const char STEP[] = "{path.parent.name}";' in path.read_text(encoding="utf-8")
+
+
+@unsanitized
+def test_the_name_does_not_depend_on_the_command(tmp_path):
+    """Broken: built as its first comment says, in its own folder, a program calls itself reduce.cu."""
+    source = STEPS[3] / "reduce.cu"
+    built = subprocess.run([nvcc(), "-O3", "-arch=sm_90", "-cudart", "none", "--no-compress", "-o", tmp_path / "reduce", "reduce.cu",
+                            ROOT / "build/sim/libsimulator.a", "-lpthread", "-lm"], cwd=source.parent, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    run = subprocess.run([tmp_path / "reduce", "--csv", "5"], capture_output=True, text=True)
+    assert run.stdout.startswith(f"{source.parent.name},"), run.stderr
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=name)
+def test_size_and_build_line(path):
+    """Broken: a file is too long or wide to show a class, or does not say how to build it."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    lesson, harness = split(path)
+    assert lesson.count("\n") <= (155 if name(path) >= "step09" else 90) and harness.count("\n") <= 215
+    assert max(map(len, lines)) <= 92
+    assert "// Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce" in lines[:4]
+
+
+def backward_jumps(step, tmp_path):
+    """How often the compiled kernel jumps back: once for each loop that is left."""
+    ptx = tmp_path / "reduce.ptx"
+    source = next(ROOT.glob(f"step{step}_*")) / "reduce.cu"
+    subprocess.run([nvcc(), "-O3", "-arch=sm_75", "-ptx", "-o", ptx, source], check=True)
+    seen, jumps = set(), 0
+    kernel = re.search(r"\.entry _Z6reduce.*?^}", ptx.read_text(), re.M | re.S)[0]
+    for line in kernel.splitlines():
+        if label := re.match(r"(\$\w+):", line):
+            seen.add(label[1])
+        elif target := re.search(r"\bbra\S*\s+(\$\w+)", line):
+            jumps += target[1] in seen
+    return jumps
+
+
+def test_step_06_has_no_loop_left(tmp_path):
+    """Broken: step 06 says that its loop is unrolled, and the compiler kept it."""
+    assert backward_jumps("05", tmp_path) == 1
+    assert backward_jumps("06", tmp_path) == 0
+
+
+@pytest.mark.parametrize("arguments", [["0"], ["-5"], ["abc"], ["1e6"], ["12x"], [""], ["18446744073709551616"],
+                                       ["18446744073709551617"], ["3", "4"], ["--cvs"]], ids=repr)
+def test_bad_arguments(arguments):
+    """Broken: a typing error crashes the program, or runs it with another size."""
+    run = subprocess.run([STEPS[1] / "reduce", *arguments], capture_output=True, text=True)
+    assert run.returncode == 2 and run.stdout == ""
+    assert len(run.stderr.splitlines()) == 1 and "accepted" in run.stderr
+
+
+def test_no_device():
+    """Broken: without a GPU a program crashes, or claims success."""
+    environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
+    run = subprocess.run([STEPS[1] / "reduce", "5"], capture_output=True, text=True, env=environment)
+    assert run.returncode == 77 and run.stdout == "" and len(run.stderr.splitlines()) == 1

@@ -1,0 +1,57 @@
+// after_abort: step 10 after a launch of which some blocks took their ticket and others were aborted.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cuda/atomic>
+#include <string>
+#include <vector>
+
+#pragma nv_diag_suppress 940 // the step's main is none here, and ends without a return
+#pragma GCC diagnostic ignored "-Wreturn-type"
+namespace step {
+#include "../../step10_singlepass/reduce.cu"
+}
+using step::check;
+
+enum { ELEMENTS = 1 << 20, TOO_MANY = 1 << 22 };
+
+// A fresh array of ELEMENTS ones is summed; returns the sum.
+static float sum_of_ones()
+{
+    const std::vector<float> ones(ELEMENTS, 1.0f);
+    float *in, *out, sum;
+    CHECK(cudaMalloc(&in, ELEMENTS * sizeof(float)));
+    CHECK(cudaMalloc(&out, sizeof(float)));
+    CHECK(cudaMemcpy(in, ones.data(), ELEMENTS * sizeof(float), cudaMemcpyHostToDevice));
+    step::launch(in, out, ELEMENTS);
+    CHECK(cudaMemcpy(&sum, out, sizeof sum, cudaMemcpyDeviceToHost));
+    return sum;
+}
+
+int main()
+{
+    float *in, *out;
+    if (sum_of_ones() != ELEMENTS || sum_of_ones() != ELEMENTS) {
+        fprintf(stderr, "FAIL: wrong before anything was aborted\n");
+        return EXIT_FAILURE;
+    }
+    CHECK(cudaMalloc(&in, ELEMENTS * sizeof(float)));
+    CHECK(cudaMalloc(&out, sizeof(float)));
+    step::reduce<step::BLOCK_SIZE><<<step::block_count(TOO_MANY), step::BLOCK_SIZE>>>(in, out, TOO_MANY, 0);
+    if (cudaDeviceSynchronize() == cudaSuccess) {
+        printf("SKIP: reading behind the array was no error here\n");
+        return 0;
+    }
+    // The context is lost; where no new one can be had, the process has to end.
+    if (cudaDeviceReset() != cudaSuccess || cudaMalloc(&in, 1) != cudaSuccess) {
+        printf("PASS: only a new process can go on\n");
+        return 0;
+    }
+    const float sum = sum_of_ones();
+    if (sum != ELEMENTS) {
+        fprintf(stderr, "FAIL: after an aborted launch the sum is %.0f, expected %d\n", sum, ELEMENTS);
+        return EXIT_FAILURE;
+    }
+    printf("PASS\n");
+    return 0;
+}

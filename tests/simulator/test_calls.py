@@ -1,0 +1,90 @@
+"""The calls of the CUDA runtime on the simulator: what they say on stderr. What they return is tested in programs/."""
+
+
+import pytest
+
+from tests.support import ROOT, build, run
+
+
+WHY = "simulator: kernel wide cannot be launched: 2048 threads a block, at most 1024 are possible\n"
+SAID = """\
+error: unchecked error: kernel wide<<<(1,1,1), (2048,1,1), 0>>> did not run: invalid configuration argument \
+(cudaErrorInvalidConfiguration), and the program never asked
+  --> {place}: the host launches it
+{line:>6} |     {text}
+  = a block of 2048 threads; it can have 1024
+1 finding
+"""
+
+
+@pytest.fixture(scope="module")
+def messages(tmp_path_factory):
+    return build(ROOT / "tests/simulator/messages.cu", tmp_path_factory.mktemp("messages") / "messages")
+
+
+@pytest.mark.parametrize("how, error", [("last", "InvalidConfiguration"), ("peek", "InvalidConfiguration"),
+                                        ("call", "InvalidConfiguration")])
+def test_who_asks_is_told_only_why(messages, how, error):
+    """Broken: a program that looks at its launches' errors does not learn why one was refused, or is told that it never asked."""
+    result = run(messages, how)
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"cudaError{error}\n", WHY)
+
+
+@pytest.mark.parametrize("how", ["never", "synchronize", "thread"])
+def test_who_never_asks_is_told_at_the_end(messages, how):
+    """Broken: a kernel is not launched, nobody asks why, and the program ends as if all were well."""
+    result = run(messages, how)
+    text = "std::thread([&] { wide<<<1, 2048>>>(numbers); }).join();" if how == "thread" else "wide<<<1, 2048>>>(numbers);"
+    source = ROOT / "tests/simulator/messages.cu"
+    line = next(number for number, row in enumerate(source.read_text().splitlines(), 1) if row.strip() == text)
+    said = SAID.format(place=f"tests/simulator/messages.cu:{line}", line=line, text=text)
+    assert (result.returncode, result.stdout, result.stderr) == (88, "cudaSuccess\n", WHY + said)
+
+
+def test_refused_launches_say_why(messages):
+    """Broken: of a launch that is refused one learns that an argument is invalid, but not which, nor what is possible."""
+    result = run(messages, "launches")
+    assert result.stderr.splitlines() == [f"simulator: kernel {said}" for said in (
+        "paired<float> cannot be launched: a grid of 3 x 1 x 1 blocks is not made of whole clusters of 2 x 1 x 1",
+        "narrow cannot be launched: 65 threads a block; its own __launch_bounds__ allow 64",
+        "narrow cannot be launched: a grid of 1 x 0 x 1 blocks; none of the three may be 0",
+        "narrow cannot be launched: a grid of 1 x 70000 x 1 blocks; at most 2147483647 x 65535 x 65535 are possible",
+        "narrow cannot be launched: 60000 bytes of dynamic shared memory; more than 49152 need cudaFuncSetAttribute(kernel, "
+        "cudaFuncAttributeMaxDynamicSharedMemorySize, 60000)",
+        "narrow cannot be launched: 300000 bytes of dynamic shared memory, at most 232448 are possible",
+        "narrow cannot be launched: 100000 blocks; a cooperative launch needs all of them on the device at once, which holds 4224 of these")]
+    assert result.stdout.split() == [f"cudaError{error}" for error in (
+        "InvalidClusterSize", "InvalidValue", "InvalidConfiguration", "InvalidConfiguration", "InvalidValue", "InvalidValue",
+        "CooperativeLaunchTooLarge")]
+
+
+def test_a_time_that_is_none_is_explained(messages):
+    """Broken: a program that measures prints nan, and nobody says why; or it is said once for each measurement."""
+    result = run(messages, "time")
+    assert result.stdout == "cudaSuccess\ncudaSuccess\nnan\n"
+    assert result.stderr == ("simulator: cudaEventElapsedTime gave NaN: the simulator counts what kernels do and has no clock; "
+                             "how long they take, only a GPU tells. What the program computes from that is NaN, too, and may fail its checks\n")
+
+
+@pytest.fixture(scope="module")
+def two_devices(tmp_path_factory):
+    return build(ROOT / "tests/simulator/two_devices.cu", tmp_path_factory.mktemp("two_devices") / "two_devices")
+
+
+def test_two_devices_are_apart(two_devices):
+    """Broken: devices share variables, limits or streams, or a peer's memory is open without being asked for."""
+    result = run(two_devices, SIM_DEVICES="2", SIM_CHECK="0") # it adds to memory that nobody has set
+    assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
+
+
+def test_a_peers_memory_is_closed(two_devices):
+    """Broken: a kernel reads another device's memory, to which its device has no access, as if it were its own."""
+    result = run(two_devices, "closed", SIM_DEVICES="2")
+    assert result.stdout == "cudaErrorIllegalAddress\n"
+    assert "on device 0: to device 1, where the kernel runs, it is not open" in result.stderr
+
+
+def test_a_default_stream_for_each_host_thread(tmp_path):
+    """Broken: what nvcc calls by another name with -default-stream per-thread is missing, or does something else."""
+    result = run(build(ROOT / "tests/programs/small_calls.cu", tmp_path / "small_calls", "-default-stream", "per-thread"))
+    assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")

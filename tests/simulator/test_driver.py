@@ -1,0 +1,172 @@
+"""The driver API: beside the runtime in one program, as libcuda.so.1, and with what NVRTC compiles."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import LINK, ROOT, SIM, build, nvcc, run, unsanitized
+
+
+LIBRARY = SIM / "libcuda.so.1"
+
+
+def nvrtc():
+    """The toolkit's libnvrtc, or None."""
+    toolkit = Path(shutil.which(nvcc()) or nvcc()).resolve().parent.parent
+    return next((str(path) for folder in ("lib64", "lib", "targets/x86_64-linux/lib")
+                 for path in sorted((toolkit / folder).glob("libnvrtc.so*"))), None)
+
+
+@pytest.fixture(scope="module")
+def beside_runtime(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("driver")
+    compiled = subprocess.run([nvcc(), "-c", ROOT / "tests/simulator/driver_beside_runtime.cu", "-o", folder / "it.o",
+                               *(word for word in LINK if not word.endswith(".a"))], capture_output=True, text=True, cwd=ROOT)
+    assert compiled.returncode == 0, compiled.stderr
+    return folder / "it.o"
+
+
+@pytest.mark.parametrize("libraries", [[], [f"-L{SIM}", "-lcuda"]], ids=["archive", "both"])
+def test_both_interfaces_work_on_one_device(beside_runtime, libraries, tmp_path):
+    """Broken: what the runtime allocates, creates or registers is unknown to the driver's functions, or the other way round."""
+    program = tmp_path / "program"
+    linked = subprocess.run([nvcc(), beside_runtime, "-o", program, *libraries, *LINK], capture_output=True, text=True, cwd=ROOT)
+    assert linked.returncode == 0, linked.stderr
+    result = run(program, LD_LIBRARY_PATH=str(SIM))
+    assert (result.returncode, result.stdout) == (0, "PASS\n"), result.stderr
+
+
+def test_a_string_is_compiled_and_launched(beside_runtime, tmp_path):
+    """Broken: PTX that NVRTC makes at run time does not load, or its kernel does not run."""
+    library = nvrtc()
+    if not library:
+        pytest.skip("the toolkit has no libnvrtc")
+    program = tmp_path / "program"
+    assert subprocess.run([nvcc(), beside_runtime, "-o", program, *LINK], cwd=ROOT).returncode == 0
+    result = run(program, library)
+    assert (result.returncode, result.stdout) == (0, "NVRTC\nPASS\n"), result.stderr
+
+
+def test_memory_is_mapped_at_reserved_addresses(tmp_path):
+    """Broken: pieces of memory that are mapped side by side are no one array, lose their contents when they move to other addresses or go by
+    their file, or are never given back; or an access where nothing is mapped passes."""
+    program = build(ROOT / "tests/simulator/virtual_memory.cu", tmp_path / "program", "-lineinfo")
+    result = run(program, SIM_CHECK="1")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
+    for mistake, said in (1, "where cuMemMap has mapped no memory"), (2, "reads 6291456 bytes, and among them is byte 4194304 of"), (3, "which cuMemSetAccess has not opened"):
+        result = run(program, mistake, SIM_CHECK="1")
+        assert result.returncode == 88 and said in result.stderr, (mistake, result.stderr)
+
+
+MACHINE_CODE = """
+#include <stdio.h>
+#include <cuda.h>
+int nvrtcCreateProgram(void **, const char *, const char *, int, const char *const *, const char *const *);
+int nvrtcCompileProgram(void *, int, const char *const *);
+int nvrtcGetCUBINSize(void *, size_t *);
+int nvrtcGetCUBIN(void *, char *);
+int main(void)
+{
+    const char *const options[] = {"-arch=sm_90"};
+    static char image[100000];
+    size_t bytes = 0;
+    void *program;
+    CUcontext context;
+    CUmodule module;
+    CUfunction kernel;
+    if (nvrtcCreateProgram(&program, "extern \\"C\\" __global__ void nothing() {}", "nothing.cu", 0, NULL, NULL) ||
+        nvrtcCompileProgram(program, 1, options) || nvrtcGetCUBINSize(program, &bytes) || bytes > sizeof image ||
+        nvrtcGetCUBIN(program, image))
+        return 1;
+    if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) || cuModuleLoadData(&module, image) ||
+        cuModuleGetFunction(&kernel, module, "nothing") || cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL))
+        return 2;
+    puts("PASS");
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("path", ["", str(SIM)], ids=["alone", "library-in-path"])
+def test_machine_code_of_nvrtc_is_ptx(path, tmp_path):
+    """Broken: a program that has NVRTC compile for sm_90 and loads the cubin is refused; NVRTC crashes where it finds the simulator's libcuda.so.1."""
+    library = nvrtc()
+    if not library:
+        pytest.skip("the toolkit has no libnvrtc")
+    source, program = tmp_path / "machine_code.c", tmp_path / "program"
+    source.write_text(MACHINE_CODE)
+    built = subprocess.run([nvcc(), source, "-o", program, library, f"-Xlinker=-rpath={Path(library).parent}", *LINK], capture_output=True, text=True, cwd=ROOT)
+    assert built.returncode == 0, built.stderr
+    result = run(program, LD_LIBRARY_PATH=path, SIM_CHECK="0")
+    assert (result.returncode, result.stdout) == (0, "PASS\n"), result.stderr
+    assert result.stderr == "simulator: nvrtcGetCUBIN gives PTX: the simulator runs no machine code\n"
+
+
+FROM_PYTHON = """
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+def call(name, *arguments):
+    function, status = ctypes.c_void_p(), ctypes.c_int()
+    assert cuda.cuGetProcAddress_v2(name.encode(), ctypes.byref(function), 12000, ctypes.c_uint64(0), ctypes.byref(status)) == 0
+    error = ctypes.CFUNCTYPE(ctypes.c_int)(function.value)(*arguments)
+    assert error == 0, (name, error)
+pointer = ctypes.c_void_p
+context, module, kernel, data, bytes = pointer(), pointer(), pointer(), pointer(), ctypes.c_size_t(64)
+call("cuInit", 0)
+call("cuCtxCreate", ctypes.byref(context), 0, 0)  # as CUDA 12 declares it
+call("cuModuleLoadData", ctypes.byref(module), PTX)
+call("cuModuleGetFunction", ctypes.byref(kernel), module, b"numbers")
+call("cuMemAlloc", ctypes.byref(data), bytes)
+call("cuLaunchKernel", kernel, 1, 1, 1, 16, 1, 1, 0, None, (pointer * 1)(ctypes.addressof(data)), None)
+back = (ctypes.c_uint * 16)()
+call("cuMemcpyDtoH", back, data, bytes)
+assert list(back) == list(range(16)), list(back)
+print("PASS")
+"""
+NUMBERS = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry numbers(.param .u64 data) {
+    .reg .b32 %r1;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [data];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd1, %rd1, %rd2;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+"""
+
+
+@unsanitized
+def test_python_opens_the_library():
+    """Broken: a Python package that opens libcuda.so.1 and asks it for functions by their names finds no GPU."""
+    result = run(sys.executable, "-c", f"PTX = {NUMBERS.encode()!r}\n{FROM_PYTHON}", LD_LIBRARY_PATH=str(SIM))
+    assert (result.returncode, result.stdout) == (0, "PASS\n"), result.stderr
+
+
+def test_a_program_needs_only_the_library(tmp_path):
+    """Broken: a program of the driver API that is linked with -lcuda alone does not run."""
+    source = tmp_path / "only.cpp"
+    source.write_text("""#include <cstdio>
+#include <cuda.h>
+int main()
+{
+    CUcontext context;
+    CUdeviceptr data;
+    unsigned value = 0;
+    if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) || cuMemAlloc(&data, 4) ||
+        cuMemsetD32(data, 9, 1) || cuMemcpyDtoH(&value, data, 4) || value != 9)
+        return 1;
+    puts("PASS");
+}
+""")
+    built = subprocess.run([nvcc(), "-cudart", "none", *(word for pair in zip(LINK, LINK[1:]) if "-fsanitize" in pair[1] for word in pair),
+                            source, "-o", tmp_path / "only", f"-L{SIM}", "-lcuda"], capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    result = run(tmp_path / "only", LD_LIBRARY_PATH=str(SIM))
+    assert (result.returncode, result.stdout) == (0, "PASS\n"), result.stderr

@@ -1,0 +1,56 @@
+"""What the machine holds and what it is given: memory, clusters, modules, damaged files."""
+
+import pytest
+
+from tests.support import FINDINGS, ROOT, build, findings, only, run
+
+
+@pytest.fixture(scope="module")
+def limits(tmp_path_factory):
+    return build(ROOT / "tests/simulator/limits.cu", tmp_path_factory.mktemp("limits") / "limits")
+
+
+def test_a_cluster_that_does_not_fit_is_refused(limits):
+    """Broken: a launch whose clusters need more blocks at once than the device holds succeeds, and runs nothing."""
+    result = run(limits, "cluster", SIM_SMS="4")
+    assert (result.returncode, result.stdout) == (0, "PASS\n") and result.stderr == (
+        "simulator: kernel meet cannot be launched: clusters of 8 x 1 x 1 blocks, which run at once; the device holds 4 of these blocks\n")
+
+
+@pytest.mark.parametrize("word", ["alignment", "deprecated"])
+def test_what_older_programs_ask_for(limits, word):
+    """Broken: an array with a wide alignment, or a call of shared memory's banks that all GPUs ignore, refuses a program."""
+    result = run(limits, word)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
+
+
+@pytest.mark.parametrize("word", ["memory", "zeros"])
+def test_memory_that_the_host_may_touch(limits, word):
+    """Broken: pinned or managed memory is taken from the device's, or holds what nobody wrote and no GPU shows."""
+    result = run(limits, word)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
+
+
+def test_a_kernel_of_a_module_that_is_gone_is_named(limits, tmp_path):
+    """Broken: a finding about a kernel whose module was unloaded reads freed memory."""
+    _, title, _ = only(limits, tmp_path, "unloaded", MALLOC_PERTURB_="88")
+    assert "which kernel with_a_name in stream 1 may not have written yet" in title
+
+
+def test_a_damaged_header_of_a_fat_binary(limits):
+    """Broken: a fat binary whose header names a size that it has not crashes the program."""
+    result = run(limits, "damaged", ROOT / "tests/corpus/step08.fatbin")
+    assert (result.returncode, result.stdout) == (0, "PASS\n"), result.stderr
+
+
+def test_a_copy_of_nothing(limits):
+    """Broken: a bulk copy of 0 bytes crashes the checker, or is accused."""
+    result = run(limits, "nothing")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
+
+
+@pytest.mark.parametrize("threads", ["1", "8"])
+def test_findings_are_counted_alike_on_any_number_of_threads(limits, tmp_path, threads):
+    """Broken: a block that ran ahead and starts again reports what it did twice."""
+    result, found = findings(limits, tmp_path, "again", SIM_THREADS=threads)
+    assert (result.returncode, [one["count"] for one in found]) == (FINDINGS, [64])

@@ -1,0 +1,44 @@
+"""What the environment asks of the simulator: settings that are wrong, and files that cannot be written."""
+
+import json
+import os
+import stat
+
+import pytest
+
+from tests.support import SIM, run, told
+
+
+WRONG_SETTINGS = [("SIM_THREADS", "abc", "how many host threads run blocks, from 1 on"), ("SIM_THREADS", "0", "how many host threads run blocks, from 1 on"),
+                  ("SIM_MAX_INSTRUCTIONS", "x", "a number of warp instructions, from 1 on"), ("SIM_TRACE_BLOCK", "abc", "a block's number, from 0 on, or all"),
+                  ("SIM_TRACE_BLOCK", "-1", "a block's number, from 0 on, or all"), ("SIM_TRACE_BLOCK", "", "a block's number, from 0 on, or all"),
+                  ("SIM_SMS", "1e3", "a number of SMs, from 1 to 1024"), ("SIM_DEVICES", "17", "a number of GPUs, from 1 to 16"),
+                  ("SIM_TOGETHER", "yes", "1, for blocks that take turns, or 0"), ("SIM_BLOCK_ORDER", "18446744073709551616", "a number, from 0 on"),
+                  ("SIM_SPEED", "yes", "1, for a line about it, or 0"), ("SIM_CHECK", "0,leaks", "0 (off), 1 or leaks"), ("SIM_CHECK", "", "0 (off), 1 or leaks"),
+                  ("SIM_COUNTERS", "", "the name of a file"), ("SIM_FINDINGS", "", "the name of a file"), ("SIM_TRACE", "", "the name of a file")]
+
+
+@pytest.mark.parametrize("name, value, accepted", WRONG_SETTINGS, ids=[f"{name}={value}" for name, value, _ in WRONG_SETTINGS])
+def test_a_wrong_setting_is_refused(name, value, accepted):
+    """Broken: who mistypes a setting gets another run than the one asked for, without a word."""
+    result = run(SIM / "step03_sequential/reduce", 100, **{name: value})
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", f"simulator: {name} is '{value}'; accepted is {accepted}\n")
+
+
+@pytest.mark.parametrize("what", ["trace", "counters", "findings"])
+@pytest.mark.parametrize("path, why", [("/nowhere/file", "No such file or directory"), ("/dev/full", "No space left on device")])
+def test_a_file_that_cannot_be_written_is_named(what, path, why):
+    """Broken: a trace, counters or findings are lost without a word, or with status 0; or a device is replaced by a file."""
+    result = run(SIM / "step03_sequential/reduce", 100, **{f"SIM_{what.upper()}": path})
+    assert (result.returncode, told(result)) == (1, [f"simulator: cannot write the {what} to {path}: {why}"])
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+def test_findings_go_where_their_name_leads(tmp_path):
+    """Broken: a link is replaced by a file, a pipe gets the findings more than once, or what was in the file remains."""
+    (tmp_path / "file").write_text("earlier")
+    (tmp_path / "link").symlink_to("file")
+    program = SIM / "step03_sequential/reduce"
+    assert run(program, 100, SIM_FINDINGS=str(tmp_path / "link")).returncode == 0
+    assert (tmp_path / "link").is_symlink() and json.loads((tmp_path / "file").read_text()) == {"findings": [], "left_out": 0}
+    assert run(program, 100, SIM_FINDINGS="/dev/stderr").stderr.count('{"findings": [') == 1

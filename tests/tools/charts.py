@@ -1,0 +1,83 @@
+"""Results as make run-all and make sweep leave them, for tests of what draws them."""
+
+from itertools import combinations
+from unittest import mock
+
+import plot  # noqa: F401  (it chooses the backend first)
+from matplotlib.text import Text
+
+from tests.support import ROOT
+
+GOOD = (ROOT / "plots/h200/run-all.csv").read_text()
+HEADER, FIRST, *REST = GOOD.splitlines(keepends=True)
+RUN_HEADER = "step,device,elements,launches,median_ms,min_ms,q1_ms,q3_ms,gb_per_s,peak_gb_per_s,status\n"
+STEPS = """step00_baseline step01_divergent step02_bitops step03_sequential step04_firstadd step05_unrollwarp step06_fullunroll
+step07_gridstride step08_shuffle step09_vectorload step10_singlepass step11_tiles step12_launchshape step13_queue""".split()
+# Shares of the peak such that labels come near each other and near the peak's line.
+SHARES = dict(zip([*STEPS, "reference_cub"], [2e-5, 0.08, 0.17, 0.18, 0.4, 0.5, 0.6, 0.8, 0.85, 0.9, 0.93, 0.95, 0.96, 0.99, 0.95]))
+
+
+def run_row(step, n, share, peak=4814.3, fixed_ms=0.004):
+    """A row of run-all.csv: some microseconds, and the rest at a share of the peak."""
+    ms = fixed_ms + n * 4 / (share * peak) / 1e6
+    return f"{step},NVIDIA H200,{n},2,{ms:.6f},{ms:.6f},{ms * 0.98:.6f},{ms * 1.03:.6f},{n * 4 / ms / 1e6:.3f},{peak},PASS\n"
+
+
+def write_runs(directory, n, shares=SHARES, peak=4814.3):
+    rows = "".join(run_row(step, n, share, peak) for step, share in shares.items())
+    (directory / "run-all.csv").write_text(RUN_HEADER + rows)
+
+
+def write_sweep(directory, sizes, shares=SHARES, peak=4814.3, fixed_ms={}):
+    rows = [run_row(step, n, share, peak, fixed_ms.get(step, 0.004)).replace(",", f",{cache},", 1)
+            for n in sizes for step, share in shares.items() for cache in ("cold", "warm")]
+    (directory / "sweep.csv").write_text(RUN_HEADER.replace(",", ",cache,", 1) + "".join(rows))
+
+
+def words(figure):
+    """Every text that is really drawn, and its box in pixels, a pixel smaller all around."""
+    found, original = [], Text.draw
+
+    def record(text, renderer):
+        if text.get_visible() and text.get_text().strip():
+            found.append(text)
+        original(text, renderer)
+
+    with mock.patch.object(Text, "draw", record):
+        figure.canvas.draw()
+    return [(text, Text.get_window_extent(text).padded(-1)) for text in found]
+
+
+def strokes(axes):
+    """All that is drawn as a line or a bar: its path in pixels, whether it is filled, and the text that it leads to, if any."""
+    for line in axes.lines:
+        yield line.get_transform().transform_path(line.get_path()), False, None
+    for bar in axes.patches:  # on a logarithmic axis it begins far below the picture
+        yield bar.get_transform().transform_path(bar.get_path()).clip_to_bbox(axes.bbox), True, None
+    for spread in axes.collections:
+        for path in spread.get_paths():
+            yield spread.get_transform().transform_path(path), False, None
+    for text in axes.texts:
+        leader = getattr(text, "arrow_patch", None)
+        if leader:
+            yield leader.get_transform().transform_path(leader.get_path()), False, text
+
+
+def unreadable(figure, least):
+    """What is wrong with a chart's texts, in words; least: how many points high letters must be."""
+    texts = words(figure)
+    for text, box in texts:
+        if text.get_fontsize() < least:
+            yield f"{text.get_text()!r} is small"
+        if box.x0 < 0 or box.y0 < 0 or box.x1 > figure.bbox.x1 or box.y1 > figure.bbox.y1:
+            yield f"{text.get_text()!r} leaves the picture"
+    # The box of a text that stands aslant says little about where its letters are.
+    level = [(text, box) for text, box in texts if text.get_rotation() % 90 == 0]
+    for (one, box), (other, other_box) in combinations(level, 2):
+        if box.overlaps(other_box):
+            yield f"{one.get_text()!r} overlaps {other.get_text()!r}"
+    for axes in figure.axes:
+        for path, filled, leads_to in strokes(axes):
+            for text, box in level:
+                if text is not leads_to and path.intersects_bbox(box, filled):
+                    yield f"a line or bar goes through {text.get_text()!r}"

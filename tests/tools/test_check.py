@@ -1,0 +1,422 @@
+"""make check: what the judge says, what it does not believe, and what a hostile file reaches."""
+
+import csv
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import types
+
+import pytest
+
+
+from scripts.judge import check
+from scripts.judge import check_device
+from scripts.judge import sandbox
+
+from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
+
+OPTIONS = " ".join(["-lineinfo", *(word for word in LINK if not word.endswith(".a") and word not in ("-lpthread", "-lm", "-lineinfo"))])
+PARTS = [SIM / "check_program.o", SIM / "libcuda.so.1"]
+pytestmark = unsanitized  # which Python, that runs the device, is not
+NOTHING = types.SimpleNamespace(read=[], run=[], write=[], alone=True)
+landlock = pytest.mark.skipif(not sandbox.works(sandbox.restrict_files, NOTHING), reason="this machine has no Landlock")
+
+RIGHT = (ROOT / "step03_sequential/reduce.cu").read_text()
+WRONG = """
+static const char STEP[] = "step00_baseline";
+__global__ void reduce(const float *in, float *out, long long n)
+{
+    int nobody_uses_it;
+    float sum = 0.0f;
+    for (long long i = 0; i < n - (n == 257) + (n == 513); i++)
+        sum += in[i];
+    *out = sum;
+}
+static long long partial_count(long long) { return 1; }
+static void launch(const float *in, float *out, long long n)
+{
+    reduce<<<1, 1>>>(in, out, n);
+    CHECK(cudaGetLastError());
+}
+"""
+# Right, but two warps write to one place, the same value.
+RACY = WRONG.replace(" - (n == 257) + (n == 513)", "").replace("reduce<<<1, 1>>>", "reduce<<<1, 64>>>")
+# Right where the first block draws all tiles; else two blocks may add to one place at a time.
+QUEUE = """
+static const char STEP[] = "step13_queue";
+__device__ unsigned drawn;
+__global__ void start(float *out) { *out = drawn = 0; }
+__global__ void reduce(const float *in, float *out, long long n)
+{
+    float sum = 0.0f;
+    bool some = false;
+    for (long long i; (i = 256ll * atomicAdd(&drawn, 1)) < n; some = true)
+        for (int k = 0; k < 256 && i + k < n; k++)
+            sum += in[i + k];
+    if (some)
+        *out += sum;
+}
+static long long partial_count(long long) { return 1; }
+static void launch(const float *in, float *out, long long n)
+{
+    start<<<1, 1>>>(out);
+    reduce<<<4, 1>>>(in, out, n);
+    CHECK(cudaGetLastError());
+}
+"""
+# What it tries depends on n; statuses above 20 say that it went well.
+HOSTILE = r"""
+#include <cstdlib>
+#include <vector>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+static const char STEP[] = "step00_baseline";
+__global__ void put(float *out, float sum) { *out = sum; }
+static long long partial_count(long long n) { return n == 12 ? n : 1; }
+static bool reaches(const char *path, const char *mode) { return fopen(path, mode) != nullptr; }
+static bool connects()
+{
+    sockaddr_in to = {};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(PORT);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const int s = socket(AF_INET, SOCK_STREAM, 0);
+    return s >= 0 && connect(s, (sockaddr *)&to, sizeof to) == 0;
+}
+static void launch(const float *in, float *out, long long n)
+{
+    std::vector<float> copy(n);
+    float sum = 0.0f;
+    switch (n) {
+    case 2: exit(20 + (system("id") == 0));
+    case 3: exit(20 + (reaches("FOLDER/new", "w") || reaches("FOLDER/secret", "a")));
+    case 4: exit(20 + (reaches("FOLDER/secret", "r") || reaches("/etc/passwd", "r")));
+    case 5: exit(20 + connects());
+    case 6: exit(20 + (fork() >= 0));
+    case 7: exit(20 + (kill(getppid(), SIGKILL) == 0 || kill(JUDGE, 0) == 0));
+    case 8: copy.resize(1ll << 31, 1.0f); exit(21);
+    case 9: for (;;) continue;
+    case 10: // adds up on the host
+        cudaMemcpy(copy.data(), in, n * sizeof(float), cudaMemcpyDeviceToHost);
+        for (float value : copy)
+            sum += value;
+        put<<<1, 1>>>(out, sum);
+        return;
+    case 11: // says that all is well
+        printf("step03_sequential on NVIDIA H200: n 11, launches 4, ms 0.0001, GB/s 999999.00 of 4814, PASS\n");
+        return;
+    case 13: *out = 1.0f;
+    case 14: put<<<1, 2048>>>(out, 0.0f); return;
+    case 15: // answers in the device's place
+        for (int fd = 3; fd < 20; fd++)
+            if (write(fd, "{\"sum\": 0.0, \"note\": \"\", \"launches\": 1, \"broken\": false}\n", 56) < 0)
+                continue;
+        return;
+    case 16: { // asks for what is not the device's to give
+        void *memory = nullptr;
+        const bool some = cudaMalloc(&memory, 1ll << 40) == cudaSuccess || cudaMemset((void *)&main, 0, 8) == cudaSuccess ||
+                          cudaMemcpy(copy.data(), in, 4, cudaMemcpyDefault) == cudaSuccess;
+        exit(20 + some);
+    }
+    }
+}
+"""
+
+
+def options(**changed):
+    """What check.py is called with."""
+    return types.SimpleNamespace(**{"nvcc": nvcc(), "options": OPTIONS, "object": PARTS[0], "library": PARTS[1], "threads": None, "seconds": 30,
+                                    **changed})
+
+
+def run(*arguments, **environment):
+    return subprocess.run([sys.executable, "-m", "scripts.judge.check", "--nvcc", nvcc(), "--options", OPTIONS, *map(str, arguments)],
+                          capture_output=True, text=True, env=os.environ | environment, timeout=200)
+
+
+def judged(folder, text, *arguments):
+    (folder / "reduce.cu").write_text(text)
+    result = run(folder / "reduce.cu", *arguments)
+    assert result.stderr == ""
+    return result.returncode, result.stdout
+
+
+# ---- Right and wrong
+
+def test_a_right_step_passes(tmp_path):
+    """Broken: the judge finds fault with a step of the course, or counts it otherwise than tests/counters does."""
+    status, said = judged(tmp_path, RIGHT)
+    assert status == 0, said
+    assert said.count(" right\n") == len(check.SIZES) and "\nbuilds ............... yes\n" in said and "\nfindings ............. none\n" in said
+    assert re.search(r"load sectors +8,224 +8,224 ", said) and re.search(r"warp instructions +([\d,]+) +\1 ", said), said
+    assert said.splitlines()[-1].startswith("passed: right at 27 of 27 sizes, findings 0, ")
+    assert "\nsandbox: limits of time" in said and "\nnot covered: " in said
+
+
+def test_a_wrong_size_is_named(tmp_path):
+    """Broken: an error at one size is not seen, its reason not guessed, an access out of bounds not told, or one hides what comes after it."""
+    status, said = judged(tmp_path, WRONG)
+    lines = dict(re.findall(r"^n = ([\d,]+) \.+ (.*)$", said, re.M))
+    assert status == 1 and len(lines) == len(check.SIZES)
+    assert re.fullmatch(r"wrong: -?\d+\.\d{4}, expected -?\d+\.\d{4}: the last element is missing", lines.pop("257"))
+    assert lines.pop("513").startswith("wrong: ") and "reduce.cu:8" in said  # out of bounds
+    assert set(lines.values()) == {"right"}
+    assert "builds ............... yes (1 warning)\n    reduce.cu(5): warning " in said
+
+
+def test_reasons_are_guessed_only_where_they_are_sure():
+    """Broken: the judge says why a sum is wrong, and it is not so."""
+    values = [3, -5, 7, 11]
+    assert check.explanations(values, 5) == {"the last element is missing"}
+    assert check.explanations(values, 13) == {"the first element is missing"}
+    assert check.explanations(values, -2) == {"only the first 2 of the elements are in it"}
+    assert check.explanations(values, 32) == {"every element is in it twice"}
+    assert check.explanations(values, 100) == set()
+    # One run may look like it; the next does not.
+    other = types.SimpleNamespace(reduce=lambda values, n, offset: {"sum": 0.5, "launches": 0}, counted=lambda launches: [])
+    assert check.guess(other, 4, values, 5) == ""
+
+
+def test_the_data_are_new_each_time():
+    """Broken: a program can know the data before it has seen them, or an element is 0 and can go missing."""
+    data = [check.drawn(4096) for _ in range(2)]
+    assert data[0] != data[1] and {abs(value) for value in data[0]} == set(range(1, 17)) and min(data[0]) == -16
+
+
+# ---- What a hostile file reaches
+
+@pytest.fixture(scope="module")
+def listener():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory, listener):
+    """The program, and the folder that it tries to reach."""
+    folder = tmp_path_factory.mktemp("hostile")
+    (folder / "secret").write_text("the marks")
+    text = HOSTILE.replace("FOLDER", str(folder)).replace("PORT", str(listener.getsockname()[1])).replace("JUDGE", str(os.getpid()))
+    (folder / "reduce.cu").write_text(text.replace("(void *)&main", "(void *)(size_t)4096"))
+    work = folder / f"{check.PREFIX}/program"
+    work.mkdir(parents=True)
+    answer = check.Answer("reduce.cu")
+    program = check.build(folder / "reduce.cu", work, options(), answer)
+    assert program, answer.said
+    return program, folder
+
+
+def tried(hostile, n, seconds=20):
+    """What the judge says of size n, and the answer's verdict."""
+    answer = check.Answer("reduce.cu", built=True)
+    session = check.Session(hostile[0], options(seconds=seconds), seconds)
+    answer.sizes[n] = check.one_size(session, n, answer)
+    check.finish(session, answer)
+    return answer.sizes[n], answer
+
+
+@pytest.mark.parametrize("n", [2, 5, 6, 7, 16], ids=["system", "network", "fork", "signals", "the device's memory"])
+def test_it_does_not_get_out(hostile, n):
+    """Broken: a hostile program starts another, reaches the network, other processes, or memory of the device's process."""
+    said, answer = tried(hostile, n)
+    assert said.splitlines()[0] == "the program ended with status 20" and answer.status == check.WRONG
+
+
+@landlock
+@pytest.mark.parametrize("n", [3, 4], ids=["write", "read"])
+def test_files_are_out_of_reach(hostile, n):
+    """Broken: a hostile program writes or reads files of the account."""
+    said, _ = tried(hostile, n)
+    assert said.splitlines()[0] == "the program ended with status 20"
+    assert sorted(path.name for path in hostile[1].iterdir()) == [check.PREFIX, "reduce.cu", "secret"]
+    assert (hostile[1] / "secret").read_text() == "the marks"
+
+
+def test_limits(hostile):
+    """Broken: an endless program is never stopped, or one takes all the memory."""
+    said, answer = tried(hostile, 8)
+    assert answer.status == check.OVER and "wanted more than 1G" in said
+    begin = time.monotonic()
+    said, answer = tried(hostile, 9, seconds=2)
+    assert answer.status == check.OVER and said == "it was stopped after 2 seconds" and time.monotonic() - begin < 15
+
+
+@pytest.mark.parametrize("n, words", [
+    (10, "copies from the device to the host"), (11, "no kernel"), (12, "partial_count(12) is 12"), (13, "followed a pointer"),
+    (14, "invalid configuration"), (15, "the program ended")],
+                         ids=["the host adds", "it prints PASS", "no end", "a pointer", "refused", "it answers itself"])
+def test_what_is_not_believed(hostile, n, words):
+    """Broken: a program passes whose kernels did not make the sum, or its host learns the data."""
+    said, answer = tried(hostile, n)
+    assert words in said and answer.status == check.WRONG
+
+
+DEVICE = """
+import ctypes, sys
+from scripts.judge import check_device
+device = check_device.Device(sys.argv[1], None)
+ours = ctypes.create_string_buffer(b"untouched")
+at = ctypes.addressof(ours)
+_, (theirs,), _ = device.allocate([16], b"")
+answers = [device.fill([at, 1, 8], b""), device.write([at], b"reached"), device.copy([at, theirs, 8], b""), device.copy([theirs, at, 8], b""),
+           device.fill([theirs, 1, 17], b""), device.write([theirs + 1], bytes(16)), device.allocate([1 << 31], b""), device.kernel([7], b"x"),
+           device.load([], bytes(16)), device.load([], b"\\x50\\xed\\x55\\xba\\x01\\x00\\x10\\x00" + b"\\xff" * 7 + b"\\x00"), device.launch([3] + [1] * 8, b"")]
+assert all(error for error, _, _ in answers), answers
+assert ours.value == b"untouched"
+assert [device.fill([theirs, 1, 16], b"")[0], device.write([theirs], bytes(16))[0]] == [0, 0]
+"""
+
+
+def test_the_device_gives_only_what_is_the_programs():
+    """Broken: a hostile question reaches memory of the device's process, takes all memory, or ends it."""
+    result = subprocess.run([sys.executable, "-c", DEVICE, PARTS[1]], capture_output=True, text=True, cwd=ROOT,
+                            env=os.environ | {"SIM_CHECK": "0"}) # its calls are wrong on purpose
+    assert result.returncode == 0, result.stderr
+
+
+def test_sums_that_are_none():
+    """Broken: a sum that nobody wrote and one that was made of what nobody wrote look the same, or like a sum."""
+    notes, one, nan = [], b"\0\0\x80\x3f", b"\0\0\xc0\x7f"
+    device = types.SimpleNamespace(remember=notes.append)
+    check_device.Device.look_at(device, [one, check_device.UNWRITTEN, one, check_device.UNWRITTEN], 1)
+    assert notes[0] == "nothing was written to out[1] and 1 more, of 4 in pass 1"
+    notes.clear()
+    check_device.Device.look_at(device, [one, nan], 2)
+    assert len(notes) == 1 and notes[0].startswith("out[1] is NaN after pass 2")
+    check_device.Device.look_at(device, [one], 1)
+    assert len(notes) == 1
+
+
+def test_findings_are_told():
+    """Broken: findings of the simulator's checker are not shown, shown twice, or do not count."""
+    answer = check.Answer("reduce.cu", built=True, sizes=dict.fromkeys(check.SIZES, ""))
+    place = {"access": "write of 4 bytes", "file": "reduce.cu", "line": 21, "text": "  sums[i] = 1;", "kernel": "reduce", "block": [0, 0, 0]}
+    finding = {"kind": "race-shared", "title": "two threads write\x1b[2J", "count": 3, "places": [place, {**place, "line": 24}], "hint": "a barrier"}
+    of_the_host = {"title": "cudaMemset writes 8 bytes: 4 too many", "places": [{"access": "calls cudaMemset", "file": "", "line": 0, "kernel": ""}]}
+    check.add_findings([finding], answer)
+    check.add_findings([finding, of_the_host, {**of_the_host, "title": "cudaMemset writes 16 bytes: 12 too many"}], answer)
+    said = list(check.lines_about(answer, "reduce.cu"))
+    at = said.index("findings ............. 2")
+    assert said[at + 1:at + 5] == ["    two threads write?[2J", "        reduce.cu:21: write of 4 bytes, in reduce:  sums[i] = 1;",
+                                   "        reduce.cu:24: write of 4 bytes, in reduce:  sums[i] = 1;", "        a barrier"]
+    assert said[at + 5:at + 7] == ["    cudaMemset writes 8 bytes: 4 too many", "        the host calls cudaMemset"]
+    assert answer.status == check.FINDINGS and check.VERDICTS[answer.status] == "findings"
+
+
+# ---- A folder of them, and bad input
+
+def test_a_folder(tmp_path):
+    """Broken: the table of a class lacks a program, says something else than the single answers, or blocks never share what they draw."""
+    programs = {"anna/reduce.cu": RIGHT, "emil.cu": RACY, "=ben.cu": RIGHT.replace("sums[tid] = i < n", "sums[tid] = i < m"),
+                "carl.cu": '#include "/etc/passwd"\n' + RIGHT, "dora.cu": "int main() {}\n", "fritz.cu": QUEUE}
+    for name, text in programs.items():
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / name).write_text(text)
+    (tmp_path / "in/link.cu").symlink_to(ROOT / "step03_sequential/reduce.cu")
+    result = run("--all", "--output", tmp_path / "out/check.csv", tmp_path / "in")
+    assert result.returncode == 1 and result.stderr == "" and result.stdout.splitlines()[-1] == "1 passed, 5 failed", result.stdout
+    with open(tmp_path / "out/check.csv", newline="") as file:
+        rows = {row["name"]: row for row in csv.DictReader(file)}
+    assert set(rows) == {"anna/reduce.cu", "'=ben.cu", "carl.cu", "dora.cu", "emil.cu", "fritz.cu"}
+    anna, emil = rows.pop("anna/reduce.cu"), rows.pop("emil.cu")
+    assert rows.pop("fritz.cu")["verdict"] in ("findings", "wrong")
+    assert [emil[key] for key in ("verdict", "sizes_passed", "findings")] == ["findings", "27", "1"]
+    assert [anna[key] for key in ("verdict", "built", "sizes_passed", "sizes", "findings", "load_sectors")] == ["passed", "yes", "27", "27", "0", "8224"]
+    assert float(anna["seconds"]) > 0
+    assert all(row["verdict"] == "does not build" and row["built"] == "no" and row["sizes_passed"] == "0" for row in rows.values())
+
+
+@landlock
+def test_the_compiler_reads_no_files_of_the_account(tmp_path):
+    """Broken: what a file includes, such as another student's program, is shown in the compiler's messages."""
+    (tmp_path / "other.cu").write_text("the marks are secret\n")
+    status, said = judged(tmp_path, f'#include "{tmp_path}/other.cu"\n' + RIGHT)
+    assert status == 3 and "builds ............... no" in said and "marks" not in said
+
+
+def test_the_compiler_ends(tmp_path, monkeypatch):
+    """Broken: a file that includes itself twice, and so on, keeps the compiler busy for ever."""
+    monkeypatch.setattr(check, "COMPILE_SECONDS", 2)
+    (tmp_path / "reduce.cu").write_text(2 * '#include "program.cu"\n' + WRONG)
+    answer = check.checked(tmp_path / "reduce.cu", options())
+    assert answer.status == check.UNBUILT and answer.said == ["the compiler was stopped after 2 seconds"]
+
+
+@pytest.mark.parametrize("text, words", [
+    ("int main() {}\n", "has a main of its own"), ("", "defines no partial_count and no launch"), ("x" * 40000, "more than 32,768 characters")])
+def test_what_has_not_the_shape_of_a_step(text, words, tmp_path):
+    """Broken: a file of another kind is given to the compiler, or judged."""
+    status, said = judged(tmp_path, text)
+    assert status == 3 and words in said.splitlines()[2] and said.splitlines()[-1].startswith("does not build")
+
+
+@pytest.mark.parametrize("arguments", [[""], ["absent.cu"], ["."], ["--all", "absent"], ["--all", "tests/corpus"], ["a.cu", "--seconds", "0"],
+                                       ["a.cu", "--library", "absent"], ["a.cu", "--nvcc", "absent"], []], ids=repr)
+def test_bad_arguments(arguments):
+    """Broken: a typing error gives a traceback, or counts as a verdict."""
+    result = subprocess.run([sys.executable, "-m", "scripts.judge.check", "--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md",
+                             *arguments], capture_output=True, text=True, cwd=ROOT)
+    assert result.returncode == 2 and result.stdout == "" and len(result.stderr.splitlines()) == 1 and result.stderr.startswith("check.py: ")
+
+
+# ---- The sandbox alone
+
+def boxed(*arguments, command="true", folder="/tmp"):
+    return subprocess.run([sys.executable, ROOT / "scripts/judge/sandbox.py", "--system", "--write", folder, *arguments, "--", "/bin/sh", "-c", command],
+                          capture_output=True, text=True, timeout=60, env=os.environ | {"SECRET": "1"})
+
+
+def test_the_sandbox(tmp_path):
+    """Broken: a command's status is lost, it keeps the environment, writes too much, or its time does not end it with all that it began."""
+    assert [boxed(command=f"exit {status}", folder=tmp_path).returncode for status in (0, 7)] == [0, 7]
+    assert boxed(command="kill -SEGV $$", folder=tmp_path).returncode == 128 + 11
+    seen = boxed(command="env; pwd", folder=tmp_path).stdout
+    assert "SECRET" not in seen and "HOME" not in seen and seen.endswith(f"{tmp_path}\n")
+    assert boxed("--file-bytes", "1K", command="head -c 5000 /dev/zero > large; exit 0", folder=tmp_path).returncode == 0
+    assert (tmp_path / "large").stat().st_size == 1024
+    mark = f"97{os.getpid()}"
+    assert boxed("--seconds", "1", command=f"sleep {mark} & sleep {mark}", folder=tmp_path).returncode == sandbox.TIME_OVER
+    assert mark not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("arguments", [[], ["--seconds", "x", "true"], ["--memory", "much", "true"], ["--set", "x", "true"], ["--", "absent"]], ids=repr)
+def test_bad_arguments_of_the_sandbox(arguments):
+    """Broken: a typing error gives a traceback, or runs the command all the same."""
+    result = subprocess.run([sys.executable, ROOT / "scripts/judge/sandbox.py", *arguments], capture_output=True, text=True)
+    assert result.returncode == sandbox.SANDBOX_FAILED and len(result.stderr.splitlines()) == 1 and result.stderr.startswith("sandbox.py: ")
+
+
+MEANS = {"Landlock": lambda: sandbox.restrict_files(NOTHING), "namespaces": sandbox.enter_namespaces, "seccomp": lambda: sandbox.restrict_calls(NOTHING)}
+
+
+@pytest.mark.parametrize("means, attempt", [("Landlock", "read"), ("Landlock", "write"), ("namespaces", "connect"), ("seccomp", "connect"),
+                                            ("seccomp", "fork")])
+def test_each_means_alone(means, attempt, listener, tmp_path):
+    """Broken: one of the sandbox's means does nothing, and only another one hides it."""
+    attempts = {"read": lambda: open(__file__), "write": lambda: open(tmp_path / "new", "w"), "fork": lambda: os.fork() or os._exit(1),
+                "connect": lambda: socket.create_connection(listener.getsockname(), timeout=5)}
+
+    def refused():
+        MEANS[means]()
+        try:
+            attempts[attempt]()
+        except OSError:
+            return
+        raise sandbox.Absent
+
+    if not sandbox.works(MEANS[means]):
+        pytest.skip(f"this machine has no {means}")
+    assert sandbox.works(refused)
+
+
+def test_without_means_it_says_so(monkeypatch):
+    """Broken: on a machine without Landlock, namespaces or seccomp a teacher is told that all is in force."""
+    monkeypatch.setattr(sandbox, "works", lambda *means: False)
+    used, left_open = sandbox.measures()
+    assert "Landlock" not in used and "namespaces" not in used and "seccomp" not in used
+    assert all(words in left_open for words in ("no Landlock", "the network can be reached", "can be sent signals", "no libseccomp"))

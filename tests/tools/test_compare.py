@@ -1,0 +1,200 @@
+"""compare.py: two GPUs in one chart, and what it says of results that cannot be compared."""
+
+import contextlib
+import io
+import subprocess
+import sys
+from unittest import mock
+
+import pytest
+
+import compare
+
+from tests.tools.charts import GOOD, HEADER, SHARES, STEPS, unreadable, words, write_runs, write_sweep
+
+from tests.support import ROOT
+
+H200, LAPTOP = "NVIDIA H200", "NVIDIA GeForce RTX 4060 Laptop GPU"
+FACTS = "date: 2026-12-01\nelements: 67108864\ndevice: any\ndriver: 580.65.06\ntoolkit: 13.0\n"
+
+
+def folder(directory, device=H200, n=2**26, shares=SHARES, peak=4814.3, facts=FACTS, swept=()):
+    """Results as make run-all leaves them, and make sweep if there are sizes for it."""
+    directory.mkdir()
+    write_runs(directory, n, shares, peak)
+    if swept:
+        write_sweep(directory, swept, shares, peak)
+    for file in directory.iterdir():
+        file.write_text(file.read_text().replace(H200, device))
+    (directory / "run-all.txt").write_text(facts)
+    return directory
+
+
+def start(first, second, output, **options):
+    return subprocess.Popen([sys.executable, ROOT / "plots/compare.py", first, second, "--output", output],
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def refused(first, second, output):
+    """What it says when it refuses: one line, and the chart that was there stays, alone."""
+    charts = output / "compare.svg", output / "compare.png"
+    output.mkdir()
+    for chart in charts:
+        chart.write_text("old")
+    with mock.patch.object(sys, "argv", ["compare.py", str(first), str(second), "--output", str(charts[0])]), pytest.raises(SystemExit) as end, contextlib.redirect_stdout(io.StringIO()) as printed:
+        compare.main()
+    assert printed.getvalue() == ""
+    errors = end.value.code  # what Python prints, and ends with status 1
+    assert isinstance(errors, str) and len(errors.splitlines()) == 1, errors
+    assert sorted(output.iterdir()) == sorted(charts) and {chart.read_text() for chart in charts} == {"old"}
+    return errors
+
+
+def figure(first, second, swept=False):
+    return compare.draw([compare.read_results(directory, swept) for directory in (first, second)])
+
+
+def test_both_gpus_are_in_the_chart(tmp_path):
+    """Broken: device, driver, toolkit, date or n of one of them is missing, or what is unknown is not called so."""
+    old = folder(tmp_path / "old", facts="date: 2026-11-21\nelements: 67108864\n")
+    legend = figure(old, folder(tmp_path / "new", LAPTOP, peak=272)).legends[0]
+    first, second = (text.get_text() for text in legend.get_texts())
+    for fact in (H200, "driver unknown", "toolkit unknown", "2026-11-21", "$2^{26}$", "4,814", "folder old"):
+        assert fact in first
+    for fact in (LAPTOP, "driver 580.65.06", "toolkit 13.0", "2026-12-01", "$2^{26}$", "272", "folder new"):
+        assert fact in second
+
+
+def test_every_step_and_cub_have_bars_of_both(tmp_path):
+    """Broken: a bar is missing, of the wrong height or GPU, or CUB does not stand last."""
+    first, second = folder(tmp_path / "a", peak=4000), folder(tmp_path / "b", LAPTOP, peak=250)
+    results = [compare.read_results(directory, False) for directory in (first, second)]
+    bandwidth, share = compare.draw(results).axes
+    rows = [result.rows[step] for result in results for step in [*STEPS, "reference_cub"]]
+    assert [bar.get_width() for bar in bandwidth.patches] == [row["gb_per_s"] for row in rows]
+    assert [bar.get_width() for bar in share.patches] == pytest.approx([100 * row["gb_per_s"] / row["peak_gb_per_s"] for row in rows])
+    assert bandwidth.get_yticklabels()[-1].get_text() == "CUB"
+    colours = [compare.plot.matplotlib.colors.to_hex(bar.get_facecolor()) for bar in bandwidth.patches]
+    assert colours == [colour for colour in compare.COLOURS for _ in SHARES]
+
+
+def test_the_fastest_step_over_n(tmp_path):
+    """Broken: the line over n is not that of the fastest step at each n, or CUB is taken for a step."""
+    shares = {"step01_one": 0.7, "step02_two": 0.5, "reference_cub": 0.9}
+    both = [folder(tmp_path / name, shares=shares, swept=[2**20, 2**28], peak=1000) for name in "ab"]
+    best, cub, *_ = figure(*both, swept=True).axes[2].lines
+    sweep = compare.read_results(both[0], True).sweep
+    assert list(best.get_ydata()) == [row["gb_per_s"] for row in sweep["step01_one"]]
+    assert list(cub.get_ydata()) == [row["gb_per_s"] for row in sweep["reference_cub"]]
+
+
+def alike(tmp_path):
+    return folder(tmp_path / "pc1", swept=[2**10, 2**20, 2**30]), folder(tmp_path / "pc2", swept=[2**10, 2**20])
+
+
+def apart(tmp_path):
+    name = "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition"
+    return folder(tmp_path / "a", name, 1000003, swept=[1000003]), folder(tmp_path / "b", LAPTOP, 1000003, peak=40, swept=[2**20])
+
+
+def without_peak(tmp_path):
+    return folder(tmp_path / "a", swept=[2**20]), unknown_peak(folder(tmp_path / "b", LAPTOP, swept=[2**20]))
+
+
+def unknown_peak(directory):
+    for file in directory.glob("*.csv"):
+        file.write_text(file.read_text().replace(",4814.3,", ",0,"))
+    return directory
+
+
+def some_failed(tmp_path):
+    first, second = folder(tmp_path / "a"), folder(tmp_path / "b", shares={step: SHARES[step] for step in STEPS[3:12]})
+    with open(second / "run-all.csv", "a") as file:
+        file.write("step12_launchshape,,67108864,,,,,,,,HANG\nreference_cub,,67108864,,,,,,,,CRASH\n")
+    return first, second
+
+
+def many_steps(tmp_path):
+    shares = SHARES | {"step14_clusterofblocks": 0.9, "step15_distributedshared": 0.9}
+    return folder(tmp_path / "a", shares=shares), folder(tmp_path / "b", LAPTOP, shares=shares, peak=272)
+
+
+@pytest.mark.parametrize("case", [alike, apart, without_peak, some_failed, many_steps])
+def test_texts_can_be_read(case, tmp_path):
+    """Broken: a text overlaps another one, lies on a bar, leaves the picture, or is too small to read."""
+    pair = case(tmp_path)
+    chart = figure(*pair, swept=all((directory / "sweep.csv").exists() for directory in pair))
+    assert not list(unreadable(chart, 8))
+    compare.plt.close(chart)
+
+
+def test_what_has_no_bar_says_why(tmp_path):
+    """Broken: a step that failed, was not run, or has no known peak looks like one of 0 GB/s."""
+    shown = [text.get_text() for text, _ in words(figure(*some_failed(tmp_path)))]
+    assert [shown.count(why) for why in ("HANG", "CRASH", "not run")] == [2, 2, 8]
+    shown = [text.get_text() for text, _ in words(figure(tmp_path / "a", unknown_peak(folder(tmp_path / "c"))))]
+    assert shown.count("peak unknown") == len(SHARES)
+
+
+def test_two_runs_at_once(tmp_path):
+    """Broken: two runs take each other's unfinished files, leave some, or do not make the folder of the chart."""
+    pair, output = (folder(tmp_path / "a"), folder(tmp_path / "b", LAPTOP)), tmp_path / "new/results"
+    for process in [start(*pair, output / "compare.svg", umask=0o027) for _ in range(2)]:
+        assert (*process.communicate(), process.returncode) == ("", "", 0)
+    assert {file.name for file in output.iterdir()} == {"compare.svg", "compare.png"}
+    assert (output / "compare.png").read_bytes().startswith(b"\x89PNG")
+    assert (output / "compare.svg").read_text().rstrip().endswith("</svg>")
+    assert {file.stat().st_mode & 0o777 for file in output.iterdir()} == {0o640}
+
+
+def test_different_n_is_refused(tmp_path):
+    """Broken: sizes are mixed, or the message does not name both and the command that measures again."""
+    errors = refused(folder(tmp_path / "a"), folder(tmp_path / "b", LAPTOP, 2**20), tmp_path / "charts")
+    assert "make run-all N=67108864" in errors and "N=1048576" in errors and "b/run-all.csv" in errors
+
+
+def test_the_simulator_is_refused(tmp_path):
+    """Broken: its counters are taken for a missing file, which would send the reader to run it again."""
+    errors = refused(folder(tmp_path / "a"), ROOT / "plots/simulator", tmp_path / "charts")
+    assert "simulator" in errors and "no times" in errors
+
+
+DAMAGED = {
+    "missing": (None, "run-all.csv"),
+    "empty": ("", "no rows"),
+    "truncated": (GOOD[:-40], "fields"),
+    "no number": (GOOD.replace("410.502", "fast"), "'fast'"),
+    "two sizes": (GOOD.replace(",67108864,4,0.653920", ",1048576,4,0.653920"), "differ in elements"),
+    "two GPUs": (GOOD.replace("divergent,NVIDIA H200", "divergent,NVIDIA A100"), "differ in device"),
+    "no step passed": (HEADER + "step00_baseline,,67108864,,,,,,,,HANG\n", "no step passed"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_damaged_results_are_named(damage, tmp_path):
+    """Broken: missing or damaged results give a traceback or a nonsensical chart, or cost the old one."""
+    text, what = DAMAGED[damage]
+    pair = folder(tmp_path / "a"), folder(tmp_path / "b", LAPTOP)
+    damaged = pair[1] / "run-all.csv"
+    damaged.unlink() if text is None else damaged.write_text(text)
+    errors = refused(*pair, tmp_path / "charts")
+    assert what in errors and str(damaged) in errors
+
+
+@pytest.mark.parametrize("file, text, what", [("sweep.csv", "step,cache\n1,2\n", "no column"), ("run-all.txt", "date: \xe9\n", "as text"),
+                                              ("sweep.csv", None, "not of the GPU")])
+def test_what_lies_beside_is_checked_too(file, text, what, tmp_path):
+    """Broken: a damaged sweep or .txt gives a traceback, or the sweep of another GPU is drawn under this one's name."""
+    pair = folder(tmp_path / "a", swept=[2**20]), folder(tmp_path / "b", LAPTOP, swept=[2**20])
+    (pair[1] / file).write_bytes(text.encode("latin-1") if text else (pair[0] / file).read_bytes())
+    errors = refused(*pair, tmp_path / "charts")
+    assert what in errors and f"b/{file}" in errors
+
+
+def test_no_folder_or_no_place_for_the_chart(tmp_path):
+    """Broken: make compare without A or B, or an output that cannot be written, gives a traceback."""
+    first = folder(tmp_path / "a")
+    assert "make compare A=" in refused(first, "", tmp_path / "charts")
+    process = start(first, first, first / "run-all.csv" / "compare.svg")
+    errors = process.communicate()[1]
+    assert process.returncode == 1 and len(errors.splitlines()) == 1 and "cannot be written" in errors
