@@ -462,7 +462,7 @@ def shown_mistakes():
 
 def words_of_kinds():
     """The kinds of findings, and the words with which the message of each begins, as the simulator has them."""
-    return dict(re.findall(r'\] = {"([\w-]+)", "([^"]+)"}', (ROOT / "simulator/findings.c").read_text(encoding="utf-8")))
+    return dict(re.findall(r'\] = {"([\w-]+)", "([^"]+)"}', (ROOT / "simulator/checker/findings.c").read_text(encoding="utf-8")))
 
 
 def sanitizers_on(kind):

@@ -75,7 +75,17 @@ typedef struct Line {
     char caller[sizeof((Place *)NULL)->caller];
 } Line;
 
-// Takes the first line that is neither the simulator's, whose folder that of the first address tells, nor of CUDA's or
+// "/x/simulator/" of "/x/simulator/checker/host_lines.c".
+static void copy_folder_above(const char *file, char *folder, size_t space)
+{
+    int slashes = 0;
+    size_t length = strlen(file);
+    while (length > 0 && (slashes += file[length - 1] == '/') < 2)
+        length--;
+    snprintf(folder, space, "%.*s", (int)length, file);
+}
+
+// Takes the first line that is neither the simulator's, whose folder is that above the first address's, nor of CUDA's or
 // the system's headers; and the next such line, its caller's. addr2line tells of each address itself, and then
 // "file:line", first the innermost of functions that were inlined.
 static void take_line(FILE *lines, Line *found)
@@ -89,8 +99,8 @@ static void take_line(FILE *lines, Line *found)
         if (line <= 0 || !slash || found->caller[0] || strlen(text) >= sizeof found->file)
             continue; // read on, so that addr2line can end
         *colon = 0;
-        if (address == 1)
-            snprintf(own, sizeof own, "%.*s", (int)(slash + 1 - text), text);
+        if (address == 1 && !own[0])
+            copy_folder_above(text, own, sizeof own);
         if ((own[0] && strncmp(text, own, strlen(own)) == 0) || is_of_toolkit(text) ||
             strncmp(text, "/usr/include/", strlen("/usr/include/")) == 0)
             continue;

@@ -310,7 +310,7 @@ def test_an_interrupt_ends_what_runs(ending, tmp_path):
 def test_another_programs_name_is_no_lab():
     """Broken: where the environment has a NAME, make labs runs nothing."""
     result = subprocess.run(["make", "-s", "-n", "labs", "DEVICE=sim", "COMPILE=@true"], cwd=ROOT, capture_output=True, text=True, env=os.environ | {"NAME": "machine"})
-    assert "labs.py names" in result.stdout and "NAME" not in result.stdout, result.stdout
+    assert "scripts.ladder.labs names" in result.stdout and "NAME" not in result.stdout, result.stdout
 
 
 # A lab of C programs, and where all is tested one that nvcc compiles and the simulator counts.

@@ -1,6 +1,6 @@
 // The runtime and the driver API in one program: they work on the same memory, streams and kernels.
 // With an argument, the path of libnvrtc: a kernel is also compiled from a string.
-#include "programs/check.h"
+#include "../programs/check.h"
 #include <cuda.h>
 #include <dlfcn.h>
 #include <string>

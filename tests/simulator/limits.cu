@@ -1,5 +1,5 @@
 // What the machine holds and what it is given: the argument says which test.
-#include "programs/check.h"
+#include "../programs/check.h"
 #include <cuda.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -83,9 +83,9 @@ def test_libraries_that_stand_in_for_nvidias(library):
     """Broken: a call of cuBLAS or cuRAND computes something else, is not linked by itself, or the checker sees neither what it reads and writes nor its stream."""
     if subprocess.run(["make", "-s", f"build/sim/lib{library}.a"], cwd=ROOT, env=os.environ | {"COMPILING": "1"}, capture_output=True).returncode != 0:
         pytest.skip("OpenBLAS could not be installed from PyPI")
-    result = make("-s", "sim", f"FILE=tests/{library}.cu", "FLAGS=-O0")
+    result = make("-s", "sim", f"FILE=tests/simulator/{library}.cu", "FLAGS=-O0")
     assert result.returncode == 0 and "the simulator's own" in result.stdout, result.stderr
-    built = ROOT / "build/sim/programs/tests" / library
+    built = ROOT / "build/sim/programs/tests/simulator" / library
     result = subprocess.run([built], capture_output=True, text=True)
     assert (result.returncode, result.stdout) == (0, "PASS\n") and result.stderr.count("\n") == 1, result.stderr
     for mistake, said in STRAY[library]:

@@ -1,6 +1,6 @@
 // Two devices: each has its memory, its variables, its streams, its limits; peers have to be asked for. With an
 // argument: a kernel on device 1 reads memory of device 0 after access has been closed.
-#include "programs/check.h"
+#include "../programs/check.h"
 #include <thread>
 
 __device__ int own = 3;
