@@ -135,6 +135,6 @@ findings: | $(NEEDS_NVCC) ## what the simulator says of the mistakes that docs/f
 	    FILE=tests/mistakes/$$name.cu FLAGS= $(MAKE) -s --no-print-directory sim || exit 1; done
 	@python3 -m scripts.evidence.findings_messages build/sim/programs/tests/mistakes
 
-suite: | $(NEEDS_NVCC) ## a public suite of right and wrong programs, of which a checkout lies in DIR, under the checker: tests/suites/*.csv (docs/suites.md)
+suite: | $(NEEDS_NVCC) ## a suite of right and wrong programs, of which DIR/cases.csv is a table, under the checker: tests/suites/*.csv (docs/suites.md)
 	$(COMPILE) build/sim/libsimulator.a
 	@python3 -m scripts.evidence.suite --nvcc '$(NVCC)' --options '$(SIM_NVCCFLAGS)' --libraries '$(SIM_LIBRARIES)' $(if $(ONLY),--only "$$ONLY") "$$DIR"

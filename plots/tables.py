@@ -511,7 +511,7 @@ def suites(_):
     """What the checker says of three public suites, as `make suite` wrote it: by their labels, and by our reading of them."""
     read_as, lines = read(ROOT / "tests/suites/adjudicated.csv"), []
     for name, title in SUITES.items():
-        tests = suite.tests(name, read(ROOT / f"tests/suites/{name}.csv"))
+        tests = suite.tests(read(ROOT / f"tests/suites/{name}.csv"))
         found = [(same[0]["label"], suite.reading(name, test, same[0]["label"], read_as), same) for test, same in tests.items()]
         for label, words in LABELS.items():
             those = [(reading, same) for of_label, reading, same in found if of_label == label]
@@ -529,7 +529,7 @@ def disputed(_):
     rows = read(ROOT / "tests/suites/adjudicated.csv")
     lines = []
     for row in rows:
-        tests = suite.tests(row["suite"], read(ROOT / f"tests/suites/{row['suite']}.csv"))
+        tests = suite.tests(read(ROOT / f"tests/suites/{row['suite']}.csv"))
         if not tests:
             continue
         count = sum(suite.adjudicated_by(row["suite"], test, same[0]["label"], rows) is row for test, same in tests.items())
