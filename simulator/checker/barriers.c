@@ -1,4 +1,4 @@
-// check_barriers.c: do the threads of a block come to a barrier as CUDA asks for? Since compute capability 7.0 it waits
+// barriers.c: do the threads of a block come to a barrier as CUDA asks for? Since compute capability 7.0 it waits
 // for the threads that have not ended, so that one may return before it. A mistake is one that goes past it, alive, to
 // what those behind the barrier run, too, and one that comes to another barrier.
 #define _GNU_SOURCE // getline

@@ -8,7 +8,7 @@
 
 #include "checker/findings.h"
 
-// ---- check_clocks.c: what happens before what.
+// ---- clocks.c: what happens before what.
 
 typedef struct Epoch { // accesses by lanes of a warp, at one time
     uint32_t block, time, lanes;
@@ -128,7 +128,7 @@ uint32_t sim_block_run(const Block *block);
 uint32_t sim_first_run(const Block *block);
 const Instr *sim_instruction_at(uint32_t site);
 
-// ---- check_values.c
+// ---- values.c
 
 // A load has brought bytes that nobody wrote, or a warp holds such values from earlier: notes which registers do now.
 void sim_note_loaded(Warp *w, const Instr *i, const Access *access);
@@ -144,14 +144,14 @@ void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask);
 // An atomic operation reads what nobody wrote.
 void sim_report_unwritten(Warp *w, const Instr *i, const Access *access);
 
-// ---- check_barriers.c
+// ---- barriers.c
 
 // Lanes end behind the path's last instruction.
 void sim_note_end(Warp *w, const Path *p, uint32_t mask);
 // The last threads have come to a barrier of the whole block, and those that waited may go on.
 void sim_check_arrivals(Block *b, const Barrier *barrier);
 
-// ---- check_engine.c: what the copy engine sees of what threads have written in shared memory.
+// ---- engine.c: what the copy engine sees of what threads have written in shared memory.
 
 void sim_start_engine_check(Block *b); // the block begins, perhaps again
 // A lane begins a bulk copy that reads these bytes of shared memory (`out`), or that tells this mbarrier.
@@ -159,7 +159,7 @@ void sim_check_engine(Warp *w, const Instr *i, int lane, uint64_t address, size_
 // Lanes write shared memory of their block.
 void sim_note_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask);
 
-// ---- check_memory.c
+// ---- memory.c
 
 // The lane's bytes in the block's shared memory or its local memory are as if nobody had written them.
 void sim_unmark_written(Warp *w, int lane, Space space, uint64_t address, size_t bytes);

@@ -1,4 +1,4 @@
-// check_clocks.c: what happens before what in a launch.
+// clocks.c: what happens before what in a launch.
 //
 // A thread knows, of each thread of its block, until what time it has seen what that one did:
 //   floor     all threads of the block, since a barrier of the whole block;

@@ -1,9 +1,9 @@
-// check_family.c: races between a kernel and those that it launches, and between these.
+// family.c: races between a kernel and those that it launches, and between these.
 //
 // A grid knows what the thread that launched it knew when it did: what this thread had done by then, and what barriers
 // and flags had told it. It knows nothing of what its parent does later, and its parent learns nothing of it. Grids of
 // one stream of a parent come one after the other, each with all that it launched; those of two streams are ordered by
-// events only; and those of the tail stream come behind the parent and all others (check_clocks.c keeps what a thread
+// events only; and those of the tail stream come behind the parent and all others (clocks.c keeps what a thread
 // knows, device_runtime.c the streams).
 //
 // For each word of memory it is kept which lane of which grid read it last, and which wrote it. Two grids may also tell

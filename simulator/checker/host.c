@@ -1,4 +1,4 @@
-// check_host.c: findings about what the host does: wrong pointers and ranges in its calls, wrong frees, accesses of
+// host.c: findings about what the host does: wrong pointers and ranges in its calls, wrong frees, accesses of
 // device memory, and, at the program's end, that nothing has happened, or what was never freed.
 //
 // Messages name the call and, where it is known, its line; allocations are named by the call that made them: "the 3rd

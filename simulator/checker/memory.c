@@ -1,4 +1,4 @@
-// check_memory.c: who did what to each byte, and whether something orders it.
+// memory.c: who did what to each byte, and whether something orders it.
 //
 // Memory is divided into lines of 128 bytes. In most accesses the lanes of a warp lie in a row, at the same distance
 // from each other, or in pieces of which this is true, as in a tile with gaps: of these rows a line keeps the last ones

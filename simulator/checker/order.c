@@ -1,4 +1,4 @@
-// check_order.c: which operations of streams are sure to have ended when another one begins.
+// order.c: which operations of streams are sure to have ended when another one begins.
 //
 // In the simulator each operation (a launch, a copy, a fill) has ended when the call returns. On a GPU only those
 // come one after the other that the program orders: by one stream, by the default stream, by events, or by a host

@@ -1,4 +1,4 @@
-// order.h: which operations of streams are sure to have ended when another one begins. check_order.c tells how.
+// order.h: which operations of streams are sure to have ended when another one begins. order.c tells how.
 //
 // The lock of calls.h is held by whoever calls these functions; a kernel's threads may call sim_op_ordered.
 #ifndef ORDER_H

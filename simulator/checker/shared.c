@@ -1,4 +1,4 @@
-// check_shared.c: memory that several share: whether operations of streams, and the host, use it in an order.
+// shared.c: memory that several share: whether operations of streams, and the host, use it in an order.
 //
 // Of each byte the last operations are known that read and wrote it: kernels, copies, fills. If another one writes
 // it, or reads what was written, the program must have ordered them (order.h); else that is a race, although one has

@@ -1,4 +1,4 @@
-// check_values.c: values that nobody wrote, from where they are read to where they matter.
+// values.c: values that nobody wrote, from where they are read to where they matter.
 //
 // Reading such a value is no error yet: what is copied may have gaps, and what is read too early may never be used.
 // So it is followed through the registers, and through shared and local memory, until it decides a branch, is an

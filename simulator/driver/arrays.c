@@ -1,4 +1,4 @@
-// driver_arrays.c: the CUDA driver API: arrays, textures and surfaces.
+// arrays.c: the CUDA driver API: arrays, textures and surfaces.
 //
 // A CUarray is the runtime's cudaArray_t, and an object has the same number in both.
 #include "driver/driver.h"

@@ -1,4 +1,4 @@
-// driver.h: what the files share that hold the functions of the CUDA driver API, driver*.c.
+// driver.h: what the files share that hold the functions of the CUDA driver API: all in this folder.
 //
 // They call those of the runtime, so that both work on the same device: its streams and events are handles here as
 // there, and a CUfunction is the address by which the runtime knows a kernel.

@@ -1,4 +1,4 @@
-// driver_memory.c: the CUDA driver API: memory.
+// memory.c: the CUDA driver API: memory.
 #include "driver/driver.h"
 
 // ---- Allocations
@@ -235,16 +235,14 @@ API CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *p, CUstream stream)
 
 static cudaError_t fill_now(const struct cudaMemsetParams *p)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     return sim_fill(p);
 }
 
 static cudaError_t fill_in_stream(const struct cudaMemsetParams *p, CUstream stream)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     CAPTURE(stream, &(Work){cudaGraphNodeTypeMemset, .fill = *p});
     return sim_fill(p);
 }

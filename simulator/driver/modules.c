@@ -1,4 +1,4 @@
-// driver_modules.c: the CUDA driver API: modules, libraries, what a linker makes of PTX, kernels and their attributes.
+// modules.c: the CUDA driver API: modules, libraries, what a linker makes of PTX, kernels and their attributes.
 #include "driver/driver.h"
 
 // ---- What a module is loaded from
@@ -433,8 +433,7 @@ API CUresult cuFuncGetName(const char **name, CUfunction function)
 // A CUfunction is the address by which the runtime knows a kernel.
 API cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *host)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(function, cudaErrorInvalidValue);
     REQUIRE(sim_kernel_of(host), cudaErrorInvalidDeviceFunction);
     *function = (cudaFunction_t)(uintptr_t)host;

@@ -1,4 +1,4 @@
-// driver_names.c: the CUDA driver API: what errors are called, and functions that are looked up by name.
+// names.c: the CUDA driver API: what errors are called, and functions that are looked up by name.
 #include "driver/driver.h"
 
 // ---- Errors

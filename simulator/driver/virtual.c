@@ -1,4 +1,4 @@
-// driver_virtual.c: the CUDA driver API: addresses that are reserved, and memory that is mapped there.
+// virtual.c: the CUDA driver API: addresses that are reserved, and memory that is mapped there.
 //
 // A reservation is one allocation, whatever is mapped in it, so that an array may lie in several pieces of memory.
 // Each piece has a file of its own, which shows wherever the piece is mapped, also in another process.

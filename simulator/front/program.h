@@ -133,7 +133,7 @@ void sim_decode(Module *module);
 
 // Finds out what a function does, as far as is known of those that it calls; whether that is new: loops.c.
 bool sim_sum_up(const Function *function);
-// A number for an instruction, by which the checker knows it: check_clocks.c.
+// A number for an instruction, by which the checker knows it: checker/clocks.c.
 uint32_t sim_new_site(const Instr *i);
 // fence, membar
 void sim_fence(Warp *w, const Instr *i, uint32_t mask);

@@ -57,7 +57,7 @@ typedef struct Launch {
     struct Block *held; // waits for later blocks, in a launch whose blocks did not take turns until then; or NULL
     Watch watch;
     bool traced;        // blocks of it: trace.c
-    bool noted;         // what it uses of memory that it shares with the host: check_shared.c
+    bool noted;         // what it uses of memory that it shares with the host: checker/shared.c
     uint64_t *shuffled; // the blocks in the order in which they begin; NULL: in that of their numbers
     // Places in that order: of the first that nobody runs yet, of the first that went wrong.
     uint64_t next_block, fault_block;
@@ -65,7 +65,7 @@ typedef struct Launch {
     atomic_uint restarts;
     struct LaunchCheck *check; // NULL: nothing is checked
     struct Grid *family_grid;  // where kernels launch kernels, else NULL
-    bool watched;              // the checker looks for its races with its parent and its children: check_family.c
+    bool watched;              // the checker looks for its races with its parent and its children: checker/family.c
     cudaError_t error;
     Fault fault;
     char message[1024];
@@ -88,7 +88,7 @@ typedef struct Block {
     uint32_t threads, live;
     bool traced; // what its warps do is written to a file
     uint8_t *shared, *local;
-    struct Origins *origins;  // of values that nobody wrote: check_values.c
+    struct Origins *origins;  // of values that nobody wrote: checker/values.c
     uint8_t *local_written;   // for the checker: a byte for each of local memory
     struct Line *lines;       // of shared memory,
     struct BlockCheck *check; // and what else the checker keeps; NULL: nothing is checked
@@ -104,7 +104,7 @@ typedef struct Block {
     Path *free_paths;
     struct AsyncCopy *free_copies;
     struct BulkSource *free_sources;
-    struct EngineCheck *engine; // of check_engine.c; NULL where the kernel's module does not use the copy engine
+    struct EngineCheck *engine; // of checker/engine.c; NULL where the kernel's module does not use the copy engine
     // A block that runs ahead of its turn has seen what `seen` blocks did, and read these allocations.
     bool ahead;
     uint64_t seen;

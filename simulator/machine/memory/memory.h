@@ -38,8 +38,8 @@ typedef struct Allocation {
     atomic_uint written_in; // the run (check.h) of the last kernel that wrote to it
     const char *call;   // the program's, that made it, or NULL,
     int call_number;    // and how many of these there were by then
-    struct Uses *uses;  // of check_shared.c, of what host and device share; or NULL
-    struct Shadow *shadow; // of check_family.c, or NULL
+    struct Uses *uses;  // of checker/shared.c, of what host and device share; or NULL
+    struct Shadow *shadow; // of checker/family.c, or NULL
 } Allocation;
 
 typedef struct Freed { // what an allocation was

@@ -34,7 +34,7 @@ Handler sim_load, sim_store, sim_load_kernel_param, sim_load_argument, sim_store
 // Forgets the copies that no thread of the warp has waited for.
 void sim_drop_copies(Warp *w);
 
-// ---- texture.c: textures and surfaces. The objects themselves are the runtime's, in calls_texture.c.
+// ---- texture.c: textures and surfaces. The objects themselves are the runtime's, in runtime/api/texture.c.
 
 struct cudaArray {
     struct cudaChannelFormatDesc format;

@@ -1,4 +1,4 @@
-// calls_arrays.c: arrays, which textures and surfaces show, and copies to and from them.
+// arrays.c: arrays, which textures and surfaces show, and copies to and from them.
 //
 // NVIDIA keeps secret how a GPU arranges an array. Here its rows lie one behind the other, as in C.
 #include "runtime/api/calls.h"
@@ -62,8 +62,7 @@ static bool is_possible(struct cudaExtent e, unsigned flags)
 API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format,
                                   struct cudaExtent extent, unsigned flags)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     if (flags & cudaArrayCubemap)
         return sim_done(refuse("cubemaps"));
     if (flags & (cudaArraySparse | cudaArrayDeferredMapping | cudaArrayColorAttachment))
@@ -113,8 +112,7 @@ bool sim_is_array(cudaArray_const_t array)
 
 API cudaError_t cudaFreeArray(cudaArray_t array)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     if (!array)
         return cudaSuccess;
     struct cudaArray **link = link_to(array);
@@ -145,8 +143,7 @@ void sim_forget_all_arrays(void)
 API cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cudaExtent *extent, unsigned *flags,
                                  cudaArray_t array)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     if (!sim_is_array(array))
         return sim_done(cudaErrorInvalidResourceHandle);
     if (format)
@@ -254,8 +251,7 @@ static bool to_device(enum cudaMemcpyKind kind)
 API cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
                                     size_t height, enum cudaMemcpyKind kind)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
     const Size size = {width, height, 1};
@@ -280,8 +276,7 @@ API cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const vo
 API cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
                                       size_t height, enum cudaMemcpyKind kind)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
     const Size size = {width, height, 1};
@@ -307,8 +302,7 @@ API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_
                                          size_t from_x, size_t from_y, size_t width, size_t height,
                                          enum cudaMemcpyKind kind)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
     const Size size = {width, height, 1};
@@ -363,8 +357,7 @@ static uint8_t *run_in_array(const Run *run, size_t bytes)
 static cudaError_t copy_to_array(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
                                  enum cudaMemcpyKind kind)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
     if (!goes_to_array(kind))
@@ -382,8 +375,7 @@ static cudaError_t copy_to_array(cudaArray_t to, size_t x, size_t y, const void 
 static cudaError_t copy_from_array(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
                                    enum cudaMemcpyKind kind)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
     if (!comes_from_array(kind))
@@ -401,8 +393,7 @@ static cudaError_t copy_from_array(void *to, cudaArray_const_t from, size_t x, s
 API cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x,
                                        size_t from_y, size_t bytes, enum cudaMemcpyKind kind)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     IN_DEFAULT_STREAM(kind != cudaMemcpyDeviceToDevice);
     if (!is_direction(kind))

@@ -1,4 +1,5 @@
-// calls.h: what the files share that hold the functions of the CUDA runtime, calls_*.c.
+// calls.h: what the files of this folder share, which hold the functions of the CUDA runtime. These lock, look at their
+// arguments, let a capture have the work, or have it done.
 //
 // What a function does and returns is NVIDIA's "CUDA Runtime API"; only differences are commented.
 #ifndef CALLS_H
@@ -20,7 +21,7 @@
 
 enum { MAX_THREADS = 1024 }; // of a block
 
-// ---- calls_errors.c
+// ---- errors.c
 
 extern _Thread_local cudaError_t sim_last_error; // of this host thread
 extern _Atomic cudaError_t sim_sticky_error;     // of the process
@@ -68,7 +69,12 @@ void sim_unlock_memory(pthread_mutex_t **lock);
 #define HOLD_MEMORY() \
     __attribute__((cleanup(sim_unlock_memory), unused)) pthread_mutex_t *held = sim_lock_memory()
 
-// ---- calls_handles.c: streams, events, pools and graphs are known to the program by handles, entries of one table.
+// The head of most calls.
+#define BEGIN_CALL() \
+    HOLD_MEMORY();   \
+    STOP_IF_BROKEN()
+
+// ---- handles.c: streams, events, pools and graphs are known to the program by handles, entries of one table.
 // A handle that was destroyed, or never was one, is told from all others: it never leads to an object.
 // The lock above is held by whoever calls these.
 
@@ -80,7 +86,7 @@ void *sim_object_of(HandleKind kind, const void *handle);      // NULL if the ha
 void *sim_end_handle(HandleKind kind, const void *handle);     // its object, which the caller frees; or NULL
 void sim_end_all_handles(HandleKind kind, void (*end)(void *object)); // that were made for the current device
 
-// ---- calls_streams.c
+// ---- streams.c
 
 // Work is over when the call returns, so that a stream is no queue: only what the program has said about it.
 typedef struct Stream {
@@ -99,7 +105,7 @@ void sim_end_all_streams(void); // and events
 void sim_begin_operation(const char *call, cudaStream_t stream, const void *from); // from: as sim_begin_op has it
 void sim_wait_in_graph(cudaEvent_t event); // the current operation's stream waits for it
 
-// ---- calls_registration.c: what the program registers before main
+// ---- registration.c: what the program registers before main
 
 typedef struct Binary {
     const char **texts; // the PTX that was chosen, of each file that was compiled apart
@@ -144,7 +150,7 @@ bool sim_in_managed_variable(const void *pointer);
 bool sim_has_kernels(void);
 void sim_reset_program(void); // kernels' attributes and variables on the current device, to what they were at the start
 
-// ---- calls_memory.c. Nothing (no bytes) is everywhere.
+// ---- memory.c. Nothing (no bytes) is everywhere.
 
 // Whether a call may take [pointer, pointer + bytes) for device memory: it lies within one allocation.
 bool sim_on_device(const void *pointer, size_t bytes);
@@ -153,12 +159,12 @@ bool sim_on_host(const void *pointer, size_t bytes);
 // What cudaMalloc and its like do, by the name of the call.
 cudaError_t sim_allocate_memory(const char *call, void **pointer, size_t bytes, MemoryKind kind, unsigned flags);
 
-// ---- calls_pools.c
+// ---- pools.c
 
 void sim_leave_pool(const Allocation *a); // what was allocated from a pool is about to be freed
 void sim_end_all_pools(void);
 
-// ---- calls_copies.c
+// ---- copies.c
 
 cudaError_t sim_fill(const struct cudaMemsetParams *fill);
 // All copies and fills go through these: of bytes that lie where the program's addresses say.
@@ -168,7 +174,7 @@ void sim_set_bytes(void *pointer, int value, size_t bytes);
 void sim_note_read(const void *pointer, size_t bytes);
 void sim_note_write(const void *pointer, size_t bytes);
 
-// ---- calls_launch.c
+// ---- launch.c
 
 // What is wrong with a launch, its stream apart.
 cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments,
@@ -182,12 +188,12 @@ int sim_largest_cluster(const Kernel *kernel); // in blocks
 // Where the arguments of a kernel lie that are handed over in one piece, as `extra` says; room for `most` pointers.
 cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t most);
 
-// ---- calls_graphs.c, calls_graph_runs.c
+// ---- graphs.c, graph_runs.c
 
 cudaError_t sim_free_graph_memory(const void *address); // of an allocation node
 void sim_end_all_graphs(void);                          // and captures
 
-// ---- calls_capture.c: in a capture a stream's work is not done but kept in a graph. graphs.h has CAPTURE, for the
+// ---- capture.c: in a capture a stream's work is not done but kept in a graph. graphs.h has CAPTURE, for the
 // head of a call that gives a stream work. These return what other calls then give, and invalidate the capture.
 
 cudaError_t sim_forbidden_in_capture(bool uses_legacy_stream); // by a call that the capture does not see
@@ -224,12 +230,12 @@ void sim_end_at_once(AtOnce *a);
     __attribute__((cleanup(sim_end_at_once), unused)) AtOnce at_once = \
         sim_begin_at_once(__func__, (waits), __builtin_return_address(0))
 
-// ---- calls_functions.c
+// ---- functions.c
 
 // How much dynamic shared memory a launch may ask for: what the program has set for the kernel, or what all have.
 size_t sim_most_dynamic_bytes(const Kernel *kernel, const Function *function);
 
-// ---- calls_arrays.c
+// ---- arrays.c
 
 bool sim_is_array(cudaArray_const_t array); // and alive
 bool sim_is_texel_format(const struct cudaChannelFormatDesc *format);
@@ -238,7 +244,7 @@ size_t sim_texel_bytes(const struct cudaChannelFormatDesc *format);
 void sim_forget_all_arrays(void); // of the current device; their memory goes with all allocations
 cudaError_t sim_copy_arrays(const struct cudaMemcpy3DParms *p); // a copy in three dimensions, of at least one
 
-// ---- calls_texture.c
+// ---- texture.c
 
 enum { TEXTURE_ALIGNMENT = 512, PITCH_ALIGNMENT = 32 }; // of memory that a texture shows
 enum { MOST_PITCHED_WIDTH = 131072, MOST_PITCHED_HEIGHT = 65000, MOST_PITCH = 2097120 };
@@ -246,7 +252,7 @@ enum { MOST_PITCHED_WIDTH = 131072, MOST_PITCHED_HEIGHT = 65000, MOST_PITCH = 20
 void sim_forget_array(cudaArray_const_t array); // what shows it shows nothing any more
 void sim_end_all_textures(void);                // and surfaces, and arrays: of the current device
 
-// ---- calls_devices.c
+// ---- devices.c
 
 bool sim_is_device(int device); // whether there is one with this number
 size_t sim_limit(enum cudaLimit limit); // of the current device: as set, or the usual one

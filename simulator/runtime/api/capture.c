@@ -1,4 +1,4 @@
-// calls_capture.c: stream capture: what streams are given to do becomes the nodes of a graph.
+// capture.c: stream capture: what streams are given to do becomes the nodes of a graph.
 //
 // A capture begins in one stream. Another stream takes part from when it waits for an event that was recorded in the
 // capture, and is joined when a stream that leads to the first waits for an event of it.
@@ -399,8 +399,7 @@ static cudaError_t begin_capture(cudaStream_t stream, cudaGraph_t graph, const c
                                  enum cudaStreamCaptureMode mode)
 {
     Participant *p;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_STREAM(stream);
     REQUIRE((unsigned)mode <= cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue);
     REQUIRE(!is_legacy(stream), cudaErrorStreamCaptureUnsupported);

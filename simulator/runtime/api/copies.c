@@ -1,4 +1,4 @@
-// calls_copies.c: copies, fills, and copies from and to variables.
+// copies.c: copies, fills, and copies from and to variables.
 #include "checker/check.h"
 #include "checker/check_host.h"
 #include "checker/check_shared.h"
@@ -117,8 +117,7 @@ static bool waits(enum cudaMemcpyKind kind, const void *to, const void *from)
 
 API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     IN_DEFAULT_STREAM(waits(kind, to, from));
     const cudaError_t error = check_copy(__func__, to, bytes, from, bytes, kind);
@@ -148,8 +147,7 @@ API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t
                              size_t height, enum cudaMemcpyKind kind)
 {
     size_t to_bytes, from_bytes;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     REQUIRE(width <= to_pitch && width <= from_pitch, cudaErrorInvalidPitchValue);
     REQUIRE(span_of_rows(to_pitch, width, height, &to_bytes), cudaErrorInvalidValue);
@@ -187,8 +185,7 @@ static char *box_in(const struct cudaPitchedPtr *whole, const struct cudaPos *at
 
 API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     REQUIRE(p, cudaErrorInvalidValue);
     if (p->srcArray || p->dstArray) {
@@ -230,8 +227,7 @@ static bool is_of_device(const void *pointer, size_t bytes, int device)
 
 API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(sim_is_device(to_device) && sim_is_device(from_device), cudaErrorInvalidDevice);
     REQUIRE(is_of_device(to, bytes, to_device) && is_of_device(from, bytes, from_device), cudaErrorInvalidValue);
     sim_host_awaits_device(to_device); // it waits for what both devices have to do
@@ -277,8 +273,7 @@ static bool can_be_filled(const char *call, const void *pointer, size_t bytes)
 
 API cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     REQUIRE(can_be_filled(__func__, pointer, bytes), cudaErrorInvalidValue);
     IN_DEFAULT_STREAM(false);
@@ -296,8 +291,7 @@ API cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStre
 API cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height)
 {
     size_t bytes;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     REQUIRE(width <= pitch && span_of_rows(pitch, width, height, &bytes), cudaErrorInvalidValue);
     REQUIRE(can_be_filled(__func__, pointer, bytes), cudaErrorInvalidValue);
@@ -317,8 +311,7 @@ API cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t
 
 API cudaError_t cudaMemset3D(struct cudaPitchedPtr pitched, int value, struct cudaExtent extent)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     const size_t rows_of_slice = pitched.ysize ? pitched.ysize : extent.height;
     REQUIRE(extent.height <= rows_of_slice, cudaErrorInvalidValue);
@@ -348,8 +341,7 @@ API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitched, int value, stru
 cudaError_t sim_fill(const struct cudaMemsetParams *p)
 {
     size_t width, bytes;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(p->elementSize == 1 || p->elementSize == 2 || p->elementSize == 4, cudaErrorInvalidValue);
     REQUIRE(!__builtin_mul_overflow(p->width, p->elementSize, &width), cudaErrorInvalidValue);
     REQUIRE(span_of_rows(p->pitch, width, p->height, &bytes) && sim_on_device(p->dst, bytes), cudaErrorInvalidValue);
@@ -364,8 +356,7 @@ cudaError_t sim_fill(const struct cudaMemsetParams *p)
 
 API cudaError_t cudaGetSymbolAddress(void **pointer, const void *host)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(pointer, cudaErrorInvalidValue);
     const Symbol *s = sim_symbol_of(host);
     REQUIRE(s && sim_variable_of(s), cudaErrorInvalidSymbol);
@@ -375,8 +366,7 @@ API cudaError_t cudaGetSymbolAddress(void **pointer, const void *host)
 
 API cudaError_t cudaGetSymbolSize(size_t *bytes, const void *host)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(bytes, cudaErrorInvalidValue);
     const Symbol *s = sim_symbol_of(host);
     REQUIRE(s, cudaErrorInvalidSymbol);

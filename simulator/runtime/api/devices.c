@@ -1,4 +1,4 @@
-// calls_devices.c: the device: its properties and limits.
+// devices.c: the device: its properties and limits.
 #include "runtime/api/calls.h"
 
 bool sim_is_device(int device)
@@ -62,8 +62,7 @@ API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wante
 
 API cudaError_t cudaDeviceSynchronize(void)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(sim_device_in_capture());
     sim_host_awaits_device(sim_current_device);
     return cudaSuccess;
@@ -102,8 +101,7 @@ size_t sim_limit(enum cudaLimit limit)
 
 API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(is_limit(limit), cudaErrorUnsupportedLimit);
     REQUIRE(value <= limits[limit].largest, cudaErrorInvalidValue);
     REQUIRE(limit != cudaLimitMallocHeapSize || sim_set_heap_limit(value), cudaErrorInvalidValue);
@@ -114,8 +112,7 @@ API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 
 API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(value, cudaErrorInvalidValue);
     REQUIRE(is_limit(limit), cudaErrorUnsupportedLimit);
     *value = sim_limit(limit);
@@ -315,8 +312,7 @@ API cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr att
 
 API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(flags == 0, cudaErrorInvalidValue);
     REQUIRE(sim_is_device(peer) && peer != sim_current_device, cudaErrorInvalidDevice);
     REQUIRE(!sim_is_open(peer, sim_current_device), cudaErrorPeerAccessAlreadyEnabled);
@@ -326,8 +322,7 @@ API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 
 API cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(sim_is_device(peer), cudaErrorInvalidDevice);
     REQUIRE(sim_is_open(peer, sim_current_device), cudaErrorPeerAccessNotEnabled);
     sim_open_memory(peer, sim_current_device, false);

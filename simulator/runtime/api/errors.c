@@ -1,4 +1,4 @@
-// calls_errors.c: the last error, and what errors are called.
+// errors.c: the last error, and what errors are called.
 #define _GNU_SOURCE // for a mutex that a thread may lock twice
 #include "runtime/api/calls.h"
 #include "checker/findings.h"

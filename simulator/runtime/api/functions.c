@@ -1,4 +1,4 @@
-// calls_functions.c: attributes of kernels, and how many blocks of one an SM holds.
+// functions.c: attributes of kernels, and how many blocks of one an SM holds.
 #include "runtime/api/calls.h"
 
 size_t sim_most_dynamic_bytes(const Kernel *kernel, const Function *f)
@@ -14,8 +14,7 @@ API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, con
 {
     Kernel *kernel;
     const Function *f;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     const cudaError_t error = sim_find_kernel(host, &kernel, &f);
     REQUIRE(!error, error);
     REQUIRE(attributes, cudaErrorInvalidValue);
@@ -40,8 +39,7 @@ API cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute at
 {
     Kernel *kernel;
     const Function *f;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     const cudaError_t error = sim_find_kernel(host, &kernel, &f);
     REQUIRE(!error, error);
     if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
@@ -86,8 +84,7 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *bloc
 {
     Kernel *kernel;
     const Function *f;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     const cudaError_t error = sim_find_kernel(host, &kernel, &f);
     REQUIRE(!error, error);
     REQUIRE(blocks && threads >= 1 && flags <= cudaOccupancyDisableCachingOverride, cudaErrorInvalidValue);
@@ -106,8 +103,7 @@ API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const v
 {
     Kernel *kernel;
     const Function *f;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     const cudaError_t error = sim_find_kernel(host, &kernel, &f);
     REQUIRE(!error, error);
     REQUIRE(bytes && blocks >= 1 && threads >= 1 && threads <= MAX_THREADS &&
@@ -132,8 +128,7 @@ API cudaError_t cudaFuncGetParamInfo(const void *host, size_t index, size_t *off
 {
     Kernel *kernel;
     const Function *f;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     const cudaError_t error = sim_find_kernel(host, &kernel, &f);
     REQUIRE(!error, error);
     const Variable *v = f->params;
@@ -167,8 +162,7 @@ API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *host, 
     Kernel *kernel;
     const Function *f;
     dim3 cluster;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     cudaError_t error = sim_find_kernel(host, &kernel, &f);
     REQUIRE(!error, error);
     REQUIRE(clusters && config && (config->attrs || config->numAttrs == 0), cudaErrorInvalidValue);
@@ -186,8 +180,7 @@ API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *ho
 {
     Kernel *kernel;
     const Function *f;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     const cudaError_t error = sim_find_kernel(host, &kernel, &f);
     REQUIRE(!error, error);
     REQUIRE(blocks && config, cudaErrorInvalidValue);

@@ -1,4 +1,4 @@
-// calls_graph_runs.c: graphs made ready to run (cudaGraphExec_t), launched, and changed afterwards.
+// graph_runs.c: graphs made ready to run (cudaGraphExec_t), launched, and changed afterwards.
 //
 // The nodes of a launch run one after the other, in an order that is the same each time. For the checker (order.h) each
 // has a timeline, which begins with what its stream was given before: nodes that do not depend on each other are not
@@ -39,8 +39,7 @@ static cudaError_t instantiate(cudaGraphExec_t *handle, cudaGraph_t graph, uint6
 {
     const uint64_t known = cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
                            cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     Graph *original = sim_graph_of(graph);
     REQUIRE(handle && original && (flags & ~known) == 0 && !is_taken(original), cudaErrorInvalidValue);
     if (flags & cudaGraphInstantiateFlagDeviceLaunch) {
@@ -246,8 +245,7 @@ static bool holds_memory(const Graph *graph)
 
 static cudaError_t begin_launch(cudaGraphExec_t handle, cudaStream_t stream, GraphRun **run, uint32_t *timeline)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_RUN(handle);
     REQUIRE_STREAM(stream);
     GraphRun *found = run_of(handle);
@@ -276,8 +274,7 @@ API cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)
 
 API cudaError_t cudaGraphUpload(cudaGraphExec_t run, cudaStream_t stream)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_RUN(run);
     REQUIRE_STREAM(stream);
     return cudaSuccess;
@@ -307,8 +304,7 @@ static Node *copy_in(cudaGraphExec_t run, cudaGraphNode_t node)
 
 static cudaError_t change(cudaGraphExec_t run, cudaGraphNode_t handle, const Work *work)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     Node *node = copy_in(run, handle);
     REQUIRE(node, cudaErrorInvalidValue);
     const cudaError_t error = sim_replace_work(node, work);
@@ -471,8 +467,7 @@ static cudaError_t take_work(Graph *old, const Graph *new)
 
 API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t run, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(info, cudaErrorInvalidValue);
     *info = (cudaGraphExecUpdateResultInfo){.result = cudaGraphExecUpdateError};
     REQUIRE_RUN(run);

@@ -1,4 +1,4 @@
-// calls_graphs.c: CUDA graphs: nodes, what they do, and what they depend on.
+// graphs.c: CUDA graphs: nodes, what they do, and what they depend on.
 #include "runtime/api/graphs.h"
 
 static uint64_t nodes_made;
@@ -417,8 +417,7 @@ bool sim_allocates(const Graph *graph)
 
 API cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(graph && flags == 0, cudaErrorInvalidValue);
     *graph = sim_new_graph(true)->handle;
     return cudaSuccess;
@@ -436,8 +435,7 @@ API cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 API cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t original)
 {
     Graph *copy;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_GRAPH(original);
     REQUIRE(clone && !sim_allocates(sim_graph_of(original)), cudaErrorInvalidValue);
     const cudaError_t error = sim_copy_graph(sim_graph_of(original), true, &copy);
@@ -485,8 +483,7 @@ static cudaError_t add(cudaGraphNode_t *handle, cudaGraph_t graph, const cudaGra
                        const Work *work)
 {
     Node *node;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_GRAPH(graph);
     REQUIRE(handle, cudaErrorInvalidValue);
     const cudaError_t error = sim_add_node(sim_graph_of(graph), before, count, work, &node);
@@ -608,8 +605,7 @@ API cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t grap
                                          size_t count, struct cudaMemAllocNodeParams *p)
 {
     GraphMemory *memory;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(p && p->bytesize > 0 && p->poolProps.allocType == cudaMemAllocationTypePinned, cudaErrorInvalidValue);
     cudaError_t error = sim_new_graph_memory(p->bytesize, &memory);
     REQUIRE(!error, error);
@@ -639,8 +635,7 @@ API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeTyp
 
 static cudaError_t change(cudaGraphNode_t node, const Work *work)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_NODE(node, work->type);
     return sim_done(sim_replace_work(sim_node_of(node), work));
 }

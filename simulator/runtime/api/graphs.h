@@ -1,4 +1,4 @@
-// graphs.h: what the files share that hold CUDA graphs: calls_graphs.c, calls_graph_runs.c, calls_capture.c.
+// graphs.h: what the files share that hold CUDA graphs: graphs.c, graph_runs.c, capture.c.
 //
 // The lock of calls.h is held by whoever calls these functions.
 #ifndef GRAPHS_H
@@ -67,7 +67,7 @@ struct Graph {
     int executable; // how many cudaGraphExec_t of it there are, for graphs that allocate
 };
 
-// ---- calls_graphs.c
+// ---- graphs.c
 
 Graph *sim_graph_of(cudaGraph_t handle);   // or NULL
 Node *sim_node_of(cudaGraphNode_t handle); // or NULL
@@ -100,7 +100,7 @@ cudaError_t sim_work_with_symbol(Work *work, const void *symbol, bool to_symbol,
 cudaError_t sim_work_of(const struct cudaGraphNodeParams *p, Work *work);
 #endif
 
-// ---- calls_capture.c
+// ---- capture.c
 
 // Makes the work the stream's next node, if the stream's work is being captured: then *captured is true. Or tells
 // why the stream may not have work.

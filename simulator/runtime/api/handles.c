@@ -1,4 +1,4 @@
-// calls_handles.c: the table in which handles lead to what they stand for.
+// handles.c: the table in which handles lead to what they stand for.
 //
 // A handle is no pointer but a mark, a generation and a place in the table. The generation counts how often the
 // place was given away, so that a destroyed handle differs from the one that has its place now.

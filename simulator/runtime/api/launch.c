@@ -1,4 +1,4 @@
-// calls_launch.c: launches of kernels, and of functions of the host.
+// launch.c: launches of kernels, and of functions of the host.
 //
 // All work is done when it is asked for: a launch returns when the kernel has ended.
 #include "checker/check_host.h"
@@ -279,8 +279,7 @@ static cudaError_t launch_kernel(const void *host, const Configuration *c, void 
     const bool unseen = unseen_from != NULL;
     const void *from = unseen ? unseen_from : c->from;
     unseen_from = NULL;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     sim_note_launch_attempt();
     cudaError_t error = sim_find_kernel(host, &kernel, &f);
     if (!error)
@@ -387,8 +386,7 @@ API cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 bl
 // Whether the host may run the function now; or why not.
 static cudaError_t may_run_function(cudaStream_t stream, cudaHostFn_t function, void *data, bool *may)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(function, cudaErrorInvalidValue);
     CAPTURE(stream, &(Work){cudaGraphNodeTypeHost, .host = {function, data}});
     sim_host_awaits(sim_current_timeline()); // the function may tell any thread that it has run

@@ -1,4 +1,4 @@
-// calls_library.c: the operations of libraries that stand in for NVIDIA's.
+// library.c: the operations of libraries that stand in for NVIDIA's.
 #include "runtime/api/calls.h"
 #include "checker/check_host.h"
 #include "runtime/api/graphs.h"
@@ -60,8 +60,7 @@ static LibraryCall *copy_of(const LibraryCall *call)
 cudaError_t sim_call_library(const LibraryCall *call)
 {
     bool captured;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_STREAM(call->stream);
     LibraryCall *copy = copy_of(call);
     STOP_IF(sim_capture(call->stream, &(Work){cudaGraphNodeTypeHost, .host = {run_captured, copy}}, &captured));

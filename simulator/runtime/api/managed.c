@@ -1,4 +1,4 @@
-// calls_managed.c: where managed memory should be. It lies in one place here, so that this changes no result; it is
+// managed.c: where managed memory should be. It lies in one place here, so that this changes no result; it is
 // remembered for who asks.
 #include "runtime/api/calls.h"
 
@@ -98,8 +98,7 @@ static cudaError_t say(const void *pointer, size_t bytes, Topic topic, int devic
 
 static cudaError_t prefetch(const void *pointer, size_t bytes, struct cudaMemLocation location, cudaStream_t stream)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     const cudaError_t error = check_location(location);
     REQUIRE(!error, error);
     REQUIRE_STREAM(stream);
@@ -112,8 +111,7 @@ static cudaError_t advise(const void *pointer, size_t bytes, enum cudaMemoryAdvi
     const struct cudaMemLocation yes = {cudaMemLocationTypeDevice, 0};
     const bool located = advice == cudaMemAdviseSetPreferredLocation || advice == cudaMemAdviseSetAccessedBy ||
                          advice == cudaMemAdviseUnsetAccessedBy;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     const cudaError_t error = located ? check_location(location) : cudaSuccess; // the others ignore it
     const int device = location.type == cudaMemLocationTypeDevice ? location.id : cudaCpuDeviceId;
     REQUIRE(!error, error);
@@ -181,8 +179,7 @@ static void list_devices(int *list, size_t places, uint64_t begin, uint64_t end,
 API cudaError_t cudaMemRangeGetAttribute(void *data, size_t size, enum cudaMemRangeAttribute attribute,
                                          const void *pointer, size_t bytes)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     const Allocation *a = managed_range(pointer, bytes);
     const uint64_t begin = (uint64_t)(uintptr_t)pointer, end = begin + bytes;
     REQUIRE(data && a && size > 0 && size % sizeof(int) == 0, cudaErrorInvalidValue);
@@ -222,8 +219,7 @@ API cudaError_t cudaMemRangeGetAttributes(void **data, size_t *sizes, enum cudaM
 // Whole allocations are attached, and to a stream that is none of the default ones.
 API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t bytes, unsigned flags)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_STREAM(stream);
     const Allocation *a = managed_range(pointer, 1);
     REQUIRE(a && a->address == (uint64_t)(uintptr_t)pointer && (bytes == 0 || bytes == a->bytes),

@@ -1,4 +1,4 @@
-// calls_memory.c: allocations of device memory, of pinned and of managed memory.
+// memory.c: allocations of device memory, of pinned and of managed memory.
 #define _GNU_SOURCE // for mincore
 #include "runtime/api/calls.h"
 #include "checker/check_host.h"
@@ -69,8 +69,7 @@ static cudaError_t end_allocation(const char *call, void *pointer, MemoryKind ki
 
 cudaError_t sim_allocate_memory(const char *call, void **pointer, size_t bytes, MemoryKind kind, unsigned flags)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(false));
     REQUIRE(pointer, cudaErrorInvalidValue);
     const cudaError_t error = sim_new_allocation(bytes, kind, pointer);
@@ -93,8 +92,7 @@ API cudaError_t cudaMalloc(void **pointer, size_t bytes)
 
 API cudaError_t cudaFree(void *pointer)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(false));
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
     const bool begins = a && a->address == (uint64_t)(uintptr_t)pointer;
@@ -134,8 +132,7 @@ API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitched, struct cudaExtent e
 
 API cudaError_t cudaMemGetInfo(size_t *unused, size_t *total)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(unused && total, cudaErrorInvalidValue);
     *total = sim_device()->memory_bytes;
     *unused = *total - sim_allocated_bytes();
@@ -158,8 +155,7 @@ API cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
 
 API cudaError_t cudaFreeHost(void *pointer)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(false));
     return end_allocation(__func__, pointer, PINNED_MEMORY);
 }
@@ -175,8 +171,7 @@ API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 {
     const unsigned known =
         cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(bytes > 0 && (flags & ~known) == 0 && is_mapped(pointer, bytes), cudaErrorInvalidValue);
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     const Allocation *last = sim_allocation_at(address + bytes - 1);
@@ -188,8 +183,7 @@ API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 
 API cudaError_t cudaHostUnregister(void *pointer)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     const Allocation *a = allocation_with(pointer);
     REQUIRE(a, cudaErrorHostMemoryNotRegistered);
     REQUIRE(a->kind == HOST_MEMORY && a->address == (uint64_t)(uintptr_t)pointer, cudaErrorInvalidValue);
@@ -206,8 +200,7 @@ static const Allocation *host_allocation_with(const void *pointer)
 
 API cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(device && flags == 0 && host_allocation_with(host), cudaErrorInvalidValue);
     *device = host;
     return cudaSuccess;
@@ -216,8 +209,7 @@ API cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned fla
 // All of it is mapped and of use to any device, whatever was asked for.
 API cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     const Allocation *a = host_allocation_with(host);
     REQUIRE(flags && a, cudaErrorInvalidValue);
     *flags = a->flags | cudaHostAllocMapped;
@@ -239,8 +231,7 @@ static enum cudaMemoryType memory_type(const void *pointer)
 
 API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(attributes, cudaErrorInvalidValue);
     memset(attributes, 0, sizeof *attributes);
     attributes->type = memory_type(pointer);

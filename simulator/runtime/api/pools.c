@@ -1,4 +1,4 @@
-// calls_pools.c: memory that is allocated and freed in the order of a stream, from a pool.
+// pools.c: memory that is allocated and freed in the order of a stream, from a pool.
 //
 // A stream's work is over when the call returns, so memory comes and goes at once: a pool keeps nothing that
 // nobody uses, whatever its release threshold says. What it holds is counted.
@@ -102,8 +102,7 @@ void sim_leave_pool(const Allocation *a)
 
 API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_STREAM(stream);
     REQUIRE(pointer, cudaErrorInvalidValue);
     bool captured;
@@ -121,8 +120,7 @@ API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 
 API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *properties)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(pool && properties && properties->allocType == cudaMemAllocationTypePinned, cudaErrorInvalidValue);
     REQUIRE(properties->location.type == cudaMemLocationTypeDevice, cudaErrorNotSupported);
     REQUIRE(sim_is_device(properties->location.id), cudaErrorInvalidDevice);
@@ -134,8 +132,7 @@ API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolP
 
 API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(pool_of(pool) && pool != default_pool[pool_of(pool)->device], cudaErrorInvalidValue);
     const int device = pool_of(pool)->device;
     free(sim_end_handle(POOL_HANDLE, pool));
@@ -146,8 +143,7 @@ API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 
 API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(pool, cudaErrorInvalidValue);
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     *pool = default_pool_of(device);
@@ -156,8 +152,7 @@ API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
 
 API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(pool, cudaErrorInvalidValue);
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     *pool = current_pool_of(device);
@@ -166,8 +161,7 @@ API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
 
 API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(pool_of(pool), cudaErrorInvalidValue);
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
     REQUIRE(pool_of(pool)->device == device, cudaErrorInvalidValue);
@@ -178,8 +172,7 @@ API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
 API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t least)
 {
     UNUSED(least);
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(pool_of(pool), cudaErrorInvalidValue);
     return cudaSuccess; // it keeps nothing that could go
 }
@@ -187,8 +180,7 @@ API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t least)
 // Three attributes are ints, the others 64 bits.
 API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     const struct Pool *p = pool_of(pool);
     REQUIRE(p && value, cudaErrorInvalidValue);
     switch (attribute) {
@@ -218,8 +210,7 @@ API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr
 // Of what is counted, only the two highest values can be set, and only to 0: counting begins anew.
 API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     struct Pool *p = pool_of(pool);
     REQUIRE(p && value, cudaErrorInvalidValue);
     switch (attribute) {
@@ -256,8 +247,7 @@ static void set_access(cudaMemPool_t pool, int device, bool open)
 
 API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list, size_t count)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(pool_of(pool) && (list || count == 0), cudaErrorInvalidValue);
     for (size_t k = 0; k < count; k++) {
         const struct cudaMemLocation *location = &list[k].location;
@@ -273,8 +263,7 @@ API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAcc
 API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool,
                                      struct cudaMemLocation *location)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(flags && pool_of(pool) && location, cudaErrorInvalidValue);
     REQUIRE(location->type == cudaMemLocationTypeDevice && sim_is_device(location->id), cudaErrorInvalidDevice);
     *flags = pool_of(pool)->open_to >> location->id & 1 ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;

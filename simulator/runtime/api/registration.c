@@ -1,4 +1,4 @@
-// calls_registration.c: what the program registers before main: fat binaries, kernels, variables.
+// registration.c: what the program registers before main: fat binaries, kernels, variables.
 #include "runtime/api/calls.h"
 
 enum { MOST_TEXTS = 32 };

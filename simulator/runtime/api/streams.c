@@ -1,4 +1,4 @@
-// calls_streams.c: streams and events. Work is over when the call returns, so there is nothing to wait for.
+// streams.c: streams and events. Work is over when the call returns, so there is nothing to wait for.
 #include "runtime/api/calls.h"
 
 #include <math.h>
@@ -98,8 +98,7 @@ API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 
 API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(stream && (flags & ~(unsigned)cudaStreamNonBlocking) == 0, cudaErrorInvalidValue);
     const TimelineKind kind = flags & cudaStreamNonBlocking ? LONELY_TIMELINE : BLOCKING_TIMELINE;
     Stream *object = new_stream_object(kind, flags, within_range(priority));
@@ -120,8 +119,7 @@ API cudaError_t cudaStreamCreate(cudaStream_t *stream)
 
 API cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     STOP_IF(stream ? sim_leave_capture(stream) : cudaSuccess);
     Stream *object = sim_end_handle(STREAM_HANDLE, stream); // the default streams have no handle
     REQUIRE(object, cudaErrorInvalidResourceHandle);
@@ -131,8 +129,7 @@ API cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 API cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_STREAM(stream);
     STOP_IF(sim_stream_in_capture(stream));
     sim_host_awaits(timeline_of(stream));
@@ -146,8 +143,7 @@ API cudaError_t cudaStreamQuery(cudaStream_t stream)
 
 API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_STREAM(stream);
     REQUIRE(priority, cudaErrorInvalidValue);
     *priority = sim_stream_of(stream)->attributes[cudaLaunchAttributePriority].priority;
@@ -156,8 +152,7 @@ API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
 
 API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_STREAM(stream);
     REQUIRE(flags, cudaErrorInvalidValue);
     *flags = sim_stream_of(stream)->flags;
@@ -166,8 +161,7 @@ API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags)
 
 API cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_STREAM(stream);
     REQUIRE(id, cudaErrorInvalidValue);
     *id = sim_stream_of(stream)->id;
@@ -176,8 +170,7 @@ API cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
 
 API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_STREAM(stream);
     REQUIRE(device, cudaErrorInvalidValue);
     *device = sim_stream_of(stream)->device;
@@ -195,8 +188,7 @@ static bool is_stream_attribute(cudaLaunchAttributeID attribute)
 API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
                                        cudaLaunchAttributeValue *value)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_STREAM(stream);
     REQUIRE(value && is_stream_attribute(attribute), cudaErrorInvalidValue);
     *value = sim_stream_of(stream)->attributes[attribute];
@@ -214,8 +206,7 @@ static bool is_sound(const struct cudaAccessPolicyWindow *window)
 API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
                                        const cudaLaunchAttributeValue *value)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_STREAM(stream);
     REQUIRE(value && is_stream_attribute(attribute), cudaErrorInvalidValue);
     REQUIRE(attribute != cudaLaunchAttributeAccessPolicyWindow || is_sound(&value->accessPolicyWindow),
@@ -228,8 +219,7 @@ API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeI
 
 API cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_STREAM(to);
     REQUIRE_STREAM(from);
     memmove(sim_stream_of(to)->attributes, sim_stream_of(from)->attributes, sizeof sim_stream_of(to)->attributes);
@@ -270,8 +260,7 @@ static struct CUevent_st *event_of(cudaEvent_t event)
 API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 {
     const unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(event && (flags & ~known) == 0, cudaErrorInvalidValue);
     REQUIRE(!(flags & cudaEventInterprocess) || (flags & cudaEventDisableTiming), cudaErrorInvalidValue);
     struct CUevent_st *object = calloc(1, sizeof *object);
@@ -289,8 +278,7 @@ API cudaError_t cudaEventCreate(cudaEvent_t *event)
 
 API cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     struct CUevent_st *object = sim_end_handle(EVENT_HANDLE, event);
     REQUIRE(object, cudaErrorInvalidResourceHandle);
     sim_forget_captured(event);
@@ -300,8 +288,7 @@ API cudaError_t cudaEventDestroy(cudaEvent_t event)
 
 API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_EVENT(event);
     REQUIRE_STREAM(stream);
     REQUIRE(flags == cudaEventRecordDefault || flags == cudaEventRecordExternal, cudaErrorInvalidValue);
@@ -322,8 +309,7 @@ API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 
 API cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_EVENT(event);
     STOP_IF(sim_event_in_capture(event));
     sim_host_awaits_event(&event_of(event)->before);
@@ -339,8 +325,7 @@ API cudaError_t cudaEventQuery(cudaEvent_t event)
 
 API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE_STREAM(stream);
     REQUIRE_EVENT(event);
     REQUIRE(flags == cudaEventWaitDefault || flags == cudaEventWaitExternal, cudaErrorInvalidValue);
@@ -368,8 +353,7 @@ void sim_wait_in_graph(cudaEvent_t event)
 // messages.
 API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     REQUIRE(ms, cudaErrorInvalidValue);
     const struct CUevent_st *first = event_of(start), *second = event_of(end);
     REQUIRE(first && second && first->device == second->device, cudaErrorInvalidResourceHandle);

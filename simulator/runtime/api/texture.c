@@ -1,4 +1,4 @@
-// calls_texture.c: texture and surface objects.
+// texture.c: texture and surface objects.
 //
 // A kernel gets an object's number. Numbers are never used again, so that a destroyed object is found out.
 #include "runtime/api/calls.h"
@@ -38,8 +38,7 @@ static cudaError_t add_object(const TextureObject *object, unsigned long long *n
 
 static cudaError_t destroy(uint64_t number, bool surface)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     if (number == 0)
         return cudaSuccess;
     if (!object_of_kind(number, surface))
@@ -165,8 +164,7 @@ static cudaError_t check_sampling(const TextureObject *o)
 API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *number, const struct cudaResourceDesc *resource,
                                         const struct cudaTextureDesc *sampling, const struct cudaResourceViewDesc *view)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     if (!number || !resource || !sampling)
         return sim_done(cudaErrorInvalidValue);
     if (view) {
@@ -189,8 +187,7 @@ API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t number)
 
 API cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource, cudaTextureObject_t number)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     const TextureObject *o = object_of_kind(number, false);
     if (!o || !resource)
         return sim_done(cudaErrorInvalidValue);
@@ -200,8 +197,7 @@ API cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resour
 
 API cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *sampling, cudaTextureObject_t number)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     const TextureObject *o = object_of_kind(number, false);
     if (!o || !sampling)
         return sim_done(cudaErrorInvalidValue);
@@ -212,8 +208,7 @@ API cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *sampling
 // No object has a view.
 API cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *view, cudaTextureObject_t number)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     if (!object_of_kind(number, false) || !view)
         return sim_done(cudaErrorInvalidValue);
     memset(view, 0, sizeof *view);
@@ -235,8 +230,7 @@ API cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *texels, const struc
 
 API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *number, const struct cudaResourceDesc *resource)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     if (!number || !resource || resource->resType != cudaResourceTypeArray || !sim_is_array(resource->res.array.array))
         return sim_done(cudaErrorInvalidValue);
     if (!(resource->res.array.array->flags & cudaArraySurfaceLoadStore)) {
@@ -257,8 +251,7 @@ API cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t number)
 
 API cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource, cudaSurfaceObject_t number)
 {
-    HOLD_MEMORY();
-    STOP_IF_BROKEN();
+    BEGIN_CALL();
     const TextureObject *o = object_of_kind(number, true);
     if (!o || !resource)
         return sim_done(cudaErrorInvalidValue);

@@ -57,7 +57,7 @@ struct Grid { // a launch of a kernel, a copy or a fill, on the device
     struct DeviceStream *streams;
     struct DeviceEvent *events;
     struct ThreadError *errors, *no_error; // the second: NULL
-    // For the checker: check_family.c.
+    // For the checker: checker/family.c.
     FamilyCheck *family_check;   // NULL: nothing is checked
     const struct Knower *knower; // what the thread that launched it knew then
     struct LaunchCheck *check;   // where this lies, of the grid's children; kept until they have ended
