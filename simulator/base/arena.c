@@ -19,10 +19,8 @@ void *sim_allocate(Arena *arena, size_t size)
     if (!block || block->size - block->used < size) {
         size_t space = size > BLOCK_BYTES ? size : BLOCK_BYTES;
         block = malloc(sizeof *block + space);
-        if (!block) {
-            fprintf(stderr, "simulator: out of memory\n");
-            abort();
-        }
+        if (!block)
+            sim_die("out of memory for what a kernel consists of");
         block->next = arena->blocks;
         block->used = 0;
         block->size = space;

@@ -15,13 +15,18 @@ enum { LANES = 32, MAX_WARPS = 32, BARRIERS = 16, MAX_VECTOR = 8, MAX_READ = 16 
 #define ALL_LANES 0xffffffffu
 #define NOWHERE UINT32_MAX // no program counter, no register
 
+// ---- die.c
+// Ends the process at once with status 70 and one line on stderr: nothing runs any more, neither destructors nor what
+// atexit was given, for the caller may hold any lock. For what cannot be reported as an error of a call.
+_Noreturn void sim_die(const char *what);
+
 // ---- arena.c: memory that is given back as a whole.
 
 typedef struct Arena {
     struct ArenaBlock *blocks;
 } Arena;
 
-// size bytes of zeros, aligned for any type; ends the program when memory runs out.
+// size bytes of zeros, aligned for any type; dies when memory runs out.
 void *sim_allocate(Arena *arena, size_t size);
 void sim_join_arenas(Arena *arena, Arena *other); // what was allocated in the other one belongs to the first
 void sim_free_arena(Arena *arena);

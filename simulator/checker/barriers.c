@@ -21,7 +21,7 @@ static bool leads_to(const Program *p, uint32_t from, uint32_t to, uint32_t avoi
     bool *seen = calloc((size_t)p->count + 1, sizeof *seen), found = false;
     uint32_t *list = malloc(((size_t)p->count + 1) * sizeof *list), count = 0;
     if (!seen || !list)
-        abort();
+        sim_die("out of memory for a search through a program");
     list[count++] = from;
     for (uint32_t k = 0; k < count && !found; k++) {
         const uint32_t at = list[k];

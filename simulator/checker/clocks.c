@@ -118,7 +118,7 @@ uint32_t sim_new_site(const Instr *i)
         static int tables;
         const Instr **more = earlier[tables++] = malloc(site_space * sizeof *more);
         if (!more)
-            abort();
+            sim_die("out of memory for the checker's table of instructions");
         if (sites)
             memcpy(more, sites, site_count * sizeof *more);
         sites = more;
@@ -154,7 +154,7 @@ LaunchCheck *sim_start_launch_check(const Launch *launch)
         return NULL;
     LaunchCheck *check = calloc(1, sizeof *check);
     if (!check)
-        abort();
+        sim_die("out of memory for the checker's state of a launch");
     check->run = ++runs;
     check->objects = sim_allocate(&check->arena, (launch->shared_bytes / LINE_BYTES + 1) * sizeof *check->objects);
     for (const Variable *v = launch->module->shared; v; v = v->next_shared)
@@ -205,7 +205,7 @@ BlockCheck *sim_new_block_check(const Launch *launch, int warps)
     if (check)
         check->heard = calloc((size_t)warps * LANES * (size_t)warps, sizeof *check->heard);
     if (!check || !check->rows || !check->heard)
-        abort();
+        sim_die("out of memory for the checker's state of a block");
     return check;
 }
 

@@ -26,7 +26,7 @@ void sim_start_engine_check(Block *b)
     if (!b->engine)
         b->engine = calloc(1, sizeof *b->engine + (b->launch->shared_bytes / UNIT + 1) * sizeof *b->engine->writers);
     if (!b->engine)
-        abort();
+        sim_die("out of memory for what the copy engine writes");
     b->engine->fenced = b->engine->inits_fenced = sim_time(b) - 1; // what earlier blocks wrote is gone
 }
 

@@ -46,7 +46,7 @@ FamilyCheck *sim_start_family_check(const Function *kernel)
         return NULL;
     FamilyCheck *check = calloc(1, sizeof *check);
     if (!check)
-        abort();
+        sim_die("out of memory for the checker's state of kernels that launch kernels");
     check->count = 1;
     return check;
 }
@@ -66,7 +66,7 @@ static uint32_t *new_table(const Allocation *a)
 {
     uint32_t *table = calloc(a->bytes / WORD + 1, sizeof *table);
     if (!table)
-        abort();
+        sim_die("out of memory for the uses of an allocation");
     return table;
 }
 
@@ -76,7 +76,7 @@ static Shadow *shadow_of(Allocation *a)
         return a->shadow;
     a->shadow = malloc(sizeof *a->shadow);
     if (!a->shadow)
-        abort();
+        sim_die("out of memory for the uses of an allocation");
     *a->shadow = (Shadow){new_table(a), new_table(a)};
     return a->shadow;
 }
@@ -106,7 +106,7 @@ static uint32_t number_of(FamilyCheck *check, const Use *use)
         check->space = check->space ? 2 * check->space : 1024;
         check->uses = realloc(check->uses, check->space * sizeof *check->uses);
         if (!check->uses)
-            abort();
+            sim_die("out of memory for a use by a kernel");
     }
     check->uses[check->count] = *use;
     return *recent = check->count++;

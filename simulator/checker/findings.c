@@ -131,7 +131,7 @@ void sim_add_finding(FindingKind kind, const char *title, const Place *places, i
     } else if (!f) {
         findings = findings ? findings : calloc(MOST_FINDINGS, sizeof *findings);
         if (!findings)
-            abort();
+            sim_die("out of memory for findings");
         f = &findings[finding_count++];
         *f = (Finding){.kind = kind, .place_count = count, .count = 1};
     } else {

@@ -292,7 +292,7 @@ static void insert(Cell *c, const Epoch *e)
         const uint8_t space = c->space ? MOST_IN_CELL : 3 * IN_CELL;
         Epoch *many = realloc(c->many, space * sizeof *many);
         if (!many)
-            abort();
+            sim_die("out of memory for the readers of a word");
         if (!c->space)
             memcpy(many, c->few, sizeof c->few);
         c->many = many;
@@ -438,7 +438,7 @@ static struct More *grow(const Check *check, Line *line, uint8_t rows)
         return more;
     line->more = realloc(more, sizeof *more + rows * sizeof *more->rows);
     if (!line->more)
-        abort();
+        sim_die("out of memory for the uses of a line of memory");
     if (!more)
         memset(line->more, 0, sizeof *more);
     line->space = rows;
@@ -515,7 +515,7 @@ static void split(const Check *check, Line *line)
     struct More *more = grow(check, line, line->space);
     more->cells = more->cells ? more->cells : calloc(WORDS, sizeof *more->cells);
     if (!more->cells)
-        abort();
+        sim_die("out of memory for the uses of a line of memory");
     for (int n = 0; n < WORDS; n++) {
         more->cells[n].count = 0;
         for (int k = 0; k < line->count; k++)
@@ -531,7 +531,7 @@ Line *sim_new_lines(size_t bytes)
 {
     uint8_t *memory = calloc((bytes + LINE_BYTES - 1) / LINE_BYTES + 1, sizeof(Line));
     if (!memory)
-        abort();
+        sim_die("out of memory for the checker's lines of memory");
     Line *lines = (Line *)(memory + sizeof *lines - (uintptr_t)memory % sizeof *lines);
     ((void **)lines)[-1] = memory;
     return lines;

@@ -48,7 +48,7 @@ static void *resized(void *memory, size_t count, size_t size)
 {
     void *larger = realloc(memory, count * size);
     if (!larger)
-        abort();
+        sim_die("out of memory for clocks");
     return larger;
 }
 

@@ -58,7 +58,7 @@ static atomic_uint *new_numbers(size_t count)
     void *numbers =
         mmap(NULL, count * sizeof(atomic_uint) + 1, ALL, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (numbers == MAP_FAILED)
-        abort();
+        sim_die("out of memory for the uses of memory of host and device");
     return numbers;
 }
 
@@ -108,7 +108,7 @@ void sim_begin_uses(Allocation *a)
         return;
     Uses *u = calloc(1, sizeof *u);
     if (!u)
-        abort();
+        sim_die("out of memory for the uses of memory of host and device");
     *u = (Uses){.address = a->address, .bytes = a->bytes, .closes = with_host, .allowed = ALL, .next = all_uses};
     u->read.words = new_numbers(a->bytes / WORD);
     u->written.words = new_numbers(a->bytes / WORD);
@@ -312,7 +312,7 @@ static void add_pending(Uses *u, uint32_t op, bool writes)
         }
     Pending *p = malloc(sizeof *p);
     if (!p)
-        abort();
+        sim_die("out of memory for a use of memory of host and device");
     *p = (Pending){op, writes, u->pending};
     u->pending = p;
 }

@@ -180,7 +180,7 @@ static const char *kept_name(const char *name)
             return k->name;
     Kept *new = malloc(sizeof *new + strlen(name) + 1);
     if (!new)
-        abort();
+        sim_die("out of memory for a name");
     new->next = all;
     all = new;
     return strcpy(new->name, name);

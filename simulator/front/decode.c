@@ -156,7 +156,7 @@ static void sort_rows(void)
         row_count += list[k]->count;
     by_name = calloc((size_t)row_count, sizeof *by_name);
     if (!by_name)
-        abort();
+        sim_die("out of memory for the table of instructions");
     for (int k = 0, n = 0; k < lists; k++)
         for (int row = 0; row < list[k]->count; row++)
             by_name[n++] = &list[k]->rows[row];

@@ -1270,7 +1270,7 @@ Module *sim_parse(const char *text)
 {
     Module *module = calloc(1, sizeof *module);
     if (!module)
-        abort();
+        sim_die("out of memory for a module");
     jmp_buf failed;
     Parser p = {.module = module, .at = text, .line = 1, .last_shared = &module->shared, .on_error = &failed};
     if (setjmp(failed) == 0) {

@@ -731,7 +731,7 @@ static uint64_t *shuffled_blocks(uint64_t count)
     uint64_t seed = sim_settings()->block_order;
     uint64_t *numbers = malloc(count * sizeof *numbers);
     if (!numbers)
-        abort();
+        sim_die("out of memory for an order of blocks");
     for (uint64_t k = 0; k < count; k++) { // the new one takes any place, and what was there the last
         const uint64_t place = next_random(&seed) % (k + 1);
         numbers[k] = numbers[place];
@@ -760,7 +760,7 @@ static uint64_t *order_of_blocks(const Launch *launch)
         return clusters;
     uint64_t *numbers = malloc(launch->blocks * sizeof *numbers);
     if (!numbers)
-        abort();
+        sim_die("out of memory for an order of clusters");
     for (uint64_t place = 0; place < launch->blocks; place++)
         numbers[place] =
             block_in_cluster(launch, clusters ? clusters[place / size] : place / size, (uint32_t)(place % size));

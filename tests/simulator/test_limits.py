@@ -1,8 +1,13 @@
 """What the machine holds and what it is given: memory, clusters, modules, damaged files."""
 
+import re
+import resource
+import subprocess
+
 import pytest
 
-from tests.support import FINDINGS, ROOT, build, findings, only, run
+from tests.simulator.ptx import RUN, kernel
+from tests.support import FINDINGS, ROOT, build, findings, only, run, unsanitized
 
 
 @pytest.fixture(scope="module")
@@ -54,3 +59,15 @@ def test_findings_are_counted_alike_on_any_number_of_threads(limits, tmp_path, t
     """Broken: a block that ran ahead and starts again reports what it did twice."""
     result, found = findings(limits, tmp_path, "again", SIM_THREADS=threads)
     assert (result.returncode, [one["count"] for one in found]) == (FINDINGS, [64])
+
+
+@unsanitized  # which take memory of their own
+def test_what_memory_runs_out_for_is_said(tmp_path):
+    """Broken: where nothing is left for the checker, the simulator itself ends with a signal and without a word."""
+    (tmp_path / "k.ptx").write_text(kernel("mov.b64 %t, %s0;", "b64", ["b64"]))
+    with open(tmp_path / "in", "wb") as file:
+        file.truncate(64 << 20)  # is read once and copied once; the checker needs more
+    command = [RUN, tmp_path / "k.ptx", "k", "64", tmp_path / "in", tmp_path / "out"]
+    limited = subprocess.run(command, capture_output=True, text=True,
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (150 << 20, resource.RLIM_INFINITY)))
+    assert limited.returncode == 70 and re.fullmatch("simulator: out of memory for .*", limited.stderr.splitlines()[-1]), limited

@@ -76,7 +76,7 @@ static void add_to_set(NodeSet *set, cudaGraphNode_t node)
             return;
     set->nodes = realloc(set->nodes, (set->count + 1) * sizeof *set->nodes);
     if (!set->nodes)
-        abort();
+        sim_die("out of memory for a set of nodes");
     set->nodes[set->count++] = node;
 }
 
@@ -139,7 +139,7 @@ static Participant *add_participant(Capture *c, cudaStream_t stream)
 {
     Participant *p = calloc(1, sizeof *p);
     if (!p)
-        abort();
+        sim_die("out of memory for a stream that is captured");
     *p = (Participant){.stream = key_of(stream), .next = c->participants};
     p->blocking = !(sim_stream_of(stream)->flags & cudaStreamNonBlocking);
     return c->participants = p;
@@ -333,7 +333,7 @@ static void remember_captured(cudaEvent_t event, const Capture *c, const NodeSet
 {
     CapturedEvent *e = calloc(1, sizeof *e);
     if (!e)
-        abort();
+        sim_die("out of memory for an event that is captured");
     sim_forget_captured(event);
     *e = (CapturedEvent){.event = event, .capture = c->id, .next = captured_events};
     join_sets(&e->before, before);
@@ -456,7 +456,7 @@ static bool is_joined(const Capture *c)
 {
     Node **waiting = calloc(sim_graph_of(c->graph)->count + 1, sizeof *waiting); // each node once, at most
     if (!waiting)
-        abort();
+        sim_die("out of memory for what a capture waits for");
     for (Node *n = sim_graph_of(c->graph)->nodes; n; n = n->next)
         n->ordered = false;
     for (const Participant *p = c->participants; p; p = p->next)

@@ -194,7 +194,7 @@ static Turn *begin_turns(const Graph *graph, uint32_t timeline, Clocks *start)
     sim_mark_event(start, timeline);
     Turn *turns = calloc(graph->count + 1, sizeof *turns);
     if (!turns)
-        abort();
+        sim_die("out of memory for a run of a graph");
     return turns;
 }
 

@@ -36,7 +36,7 @@ cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory)
         return error;
     *memory = calloc(1, sizeof **memory);
     if (!*memory)
-        abort();
+        sim_die("out of memory for memory of a graph");
     **memory = (GraphMemory){
         .address = address, .bytes = bytes, .device = sim_current_device, .owners = 1, .next = memories};
     memories = *memory;
@@ -138,7 +138,7 @@ static void **copy_arguments(const Function *f, void **arguments)
         bytes += (v->bytes + align - 1) / align * align;
     void **copy = aligned_alloc(align, bytes ? bytes : align);
     if (!copy)
-        abort();
+        sim_die("out of memory for a kernel's arguments");
     uint8_t *value = (uint8_t *)copy + (count * sizeof(void *) + align - 1) / align * align;
     for (const Variable *v = f->params; v; v = v->next, index++) {
         copy[index] = memcpy(value, arguments[index], v->bytes);
@@ -236,7 +236,7 @@ Graph *sim_new_graph(bool with_handles)
     if (graph && with_handles)
         graph->handle = sim_new_handle(GRAPH_HANDLE, graph);
     if (!graph || (with_handles && !graph->handle))
-        abort();
+        sim_die("out of memory for a graph");
     return graph;
 }
 
@@ -275,7 +275,7 @@ static void add_dependency(Node *node, Node *before)
         node->before_space = node->before_space ? 2 * node->before_space : 4;
         node->before = realloc(node->before, node->before_space * sizeof *node->before);
         if (!node->before)
-            abort();
+            sim_die("out of memory for what a node comes after");
     }
     node->before[node->before_count++] = before;
 }
@@ -293,11 +293,11 @@ static Node *append_node(Graph *graph, const Work *work, bool with_handle)
 {
     Node *node = calloc(1, sizeof *node);
     if (!node)
-        abort();
+        sim_die("out of memory for a node of a graph");
     *node = (Node){.work = *work, .graph = graph, .device = sim_current_device, .number = ++nodes_made};
     node->origin = node->number;
     if (with_handle && !(node->handle = sim_new_handle(NODE_HANDLE, node)))
-        abort();
+        sim_die("out of memory for the handle of a node");
     if (work->type == cudaGraphNodeTypeGraph)
         work->child->owner = node;
     *(graph->last ? &graph->last->next : &graph->nodes) = node;
@@ -385,7 +385,7 @@ Node *sim_order_nodes(Graph *graph)
     free(graph->order);
     graph->order = calloc(graph->count + 1, sizeof *graph->order);
     if (!graph->order)
-        abort();
+        sim_die("out of memory for the order of a graph's nodes");
     for (Node *node = graph->nodes; node; node = node->next)
         node->ordered = false;
     do { // most graphs need one pass: who depends on a node was added later
@@ -843,7 +843,7 @@ static Node **room_for(size_t count)
 {
     Node **nodes = calloc(count + 1, sizeof *nodes);
     if (!nodes)
-        abort();
+        sim_die("out of memory for a list of nodes");
     return nodes;
 }
 

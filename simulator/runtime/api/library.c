@@ -51,7 +51,7 @@ static LibraryCall *copy_of(const LibraryCall *call)
 {
     LibraryCall *copy = malloc(sizeof *copy + call->data_bytes);
     if (!copy)
-        abort();
+        sim_die("out of memory for a library's call");
     *copy = *call;
     copy->data = memcpy(copy + 1, call->data, call->data_bytes);
     return copy;

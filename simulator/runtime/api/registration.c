@@ -108,7 +108,7 @@ static Binary *new_binary(void)
 {
     Binary *binary = calloc(1, sizeof *binary);
     if (!binary)
-        abort();
+        sim_die("out of memory for what a program's file registers");
     return binary;
 }
 
@@ -179,7 +179,7 @@ Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host)
 {
     Kernel *k = calloc(1, sizeof *k);
     if (!k)
-        abort();
+        sim_die("out of memory for a kernel");
     *k = (Kernel){.host = host ? host : k, .name = name, .binary = binary, .next = kernels};
     for (int device = 0; device < SIM_MOST_DEVICES; device++)
         k->max_dynamic_bytes[device] = -1;
@@ -203,7 +203,7 @@ static void register_symbol(void **handle, const void *host, const char *name, s
 {
     Symbol *s = calloc(1, sizeof *s);
     if (!s)
-        abort();
+        sim_die("out of memory for a variable");
     *s = (Symbol){host, name, bytes, (Binary *)handle, managed, symbols};
     symbols = s;
     const Variable *v = sim_variable_of(s);

@@ -1,0 +1,12 @@
+// die.c: the end of a process that cannot go on.
+#include "base/base.h"
+
+#include <stdlib.h>
+
+enum { CANNOT_GO_ON = 70 }; // sysexits.h: EX_SOFTWARE
+
+void sim_die(const char *what)
+{
+    fprintf(stderr, "simulator: %s\n", what);
+    _Exit(CANNOT_GO_ON);
+}
