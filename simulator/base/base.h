@@ -31,14 +31,15 @@ void *sim_allocate(Arena *arena, size_t size);
 void sim_join_arenas(Arena *arena, Arena *other); // what was allocated in the other one belongs to the first
 void sim_free_arena(Arena *arena);
 
-// ---- Slices of text, and sizes
+// ---- slices.c, and sizes
 
-typedef struct Slice {
+typedef struct Slice { // a piece of somebody else's text, without a 0 at its end
     const char *text;
     size_t length;
 } Slice;
 
 bool sim_slice_is(Slice slice, const char *text);
+bool sim_same_slice(Slice a, Slice b);
 static inline size_t sim_aligned(size_t offset, size_t align)
 {
     return (offset + align - 1) / align * align;

@@ -11,15 +11,18 @@
 int sim_fatbin_texts(const void *data, size_t size, Arena *arena, const char **texts, int most,
                      const char **why);
 
-// ---- ptx.c: the parser. Its tree is what decode.c makes executable.
+// ---- ptx.c and the files of parser.h: the parser. Its tree is what decode.c makes executable.
 
 typedef enum Type {
     NO_TYPE, B8, U8, S8, B16, U16, S16, F16, BF16, B32, U32, S32, F32, F16X2, BF16X2,
     S16X2, U16X2, TF32, E4M3X2, E5M2X2, B64, U64, S64, F64, B128, PRED, TYPES
 } Type;
 
-typedef enum Linkage { // who knows a name: its own text; all; all, of many definitions one is taken; all, another text defines it
-    OWN_TEXT, ALL_TEXTS, ONE_OF_MANY, ELSEWHERE
+typedef enum Linkage { // who knows a name
+    OWN_TEXT,
+    ALL_TEXTS,
+    ONE_OF_MANY, // all do; of many definitions one is taken
+    ELSEWHERE,   // all do; another text defines it
 } Linkage;
 
 typedef enum Space { GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM, SPACES } Space;
@@ -113,7 +116,7 @@ typedef struct Function {
 } Function;
 
 typedef struct Module {
-    Arena arena;
+    Arena arena; // of all that hangs on it, but for the text
     const struct Module *first; // the first device's, which has the managed variables of all; NULL: this is it
     int target; // 90 for sm_90
     int version; // 90 for PTX 9.0
@@ -140,6 +143,7 @@ void sim_place_shared(Module *module);
 bool sim_uses_shared(const Function *kernel, const Variable *variable);
 Function *sim_find_function(const Module *module, Slice name);
 Variable *sim_find_variable(Variable *list, Slice name);
+// types.c
 int sim_type_bytes(Type type);
 const char *sim_type_name(Type type);
 Type sim_type_named(Slice name); // "f32"; NO_TYPE if there is none

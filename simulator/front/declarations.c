@@ -1,0 +1,279 @@
+// declarations.c: registers and variables of a PTX text, and their initial values.
+#include "front/parser.h"
+
+#include <string.h>
+
+enum { MAX_REGISTERS = 1 << 20, MAX_LOCAL = 1 << 20, MAX_PARAMS = 1 << 16, MOST_ALIGNMENT = 1 << 16 };
+static const size_t MAX_VARIABLE = (size_t)1 << 40;
+
+static void add_initial(Parser *p, Variable *v, int *space, Initial initial)
+{
+    if (initial.offset + (size_t)initial.bytes > v->bytes)
+        sim_fail(p, "more initial values than the variable holds");
+    if (v->initial_count == *space) {
+        *space = *space ? 2 * *space : 16;
+        Initial *grown = sim_allocate(&p->module->arena, (size_t)*space * sizeof *grown);
+        if (v->initial_count)
+            memcpy(grown, v->initials, (size_t)v->initial_count * sizeof *grown);
+        v->initials = grown;
+    }
+    v->initials[v->initial_count++] = initial;
+}
+
+// name, generic(name), and either with an offset: name+8.
+static void parse_initial_address(Parser *p, Initial *initial)
+{
+    const bool generic = sim_accept(p, "generic");
+    if (generic)
+        sim_expect(p, "(");
+    initial->symbol = sim_expect_word(p, "a name");
+    if (generic)
+        sim_expect(p, ")");
+    if (sim_accept(p, "+"))
+        initial->value = (uint64_t)sim_expect_integer(p);
+}
+
+// One value: a number, an address, or 0xFF00(address): of an address the byte that the mask shows.
+static Initial parse_initial(Parser *p, Type type)
+{
+    Initial initial = {.bytes = sim_type_bytes(type), .mask = UINT64_MAX};
+    if (p->token.kind == WORD) {
+        parse_initial_address(p, &initial);
+        return initial;
+    }
+    const bool minus = sim_accept(p, "-");
+    if (p->token.kind == REAL) {
+        double real = minus ? -p->token.real : p->token.real;
+        const float single = (float)real;
+        if (type == F32 && p->token.single)
+            initial.value = (uint64_t)p->token.integer ^ (minus ? 0x80000000 : 0);
+        else if (type == F32)
+            memcpy(&initial.value, &single, sizeof single);
+        else
+            memcpy(&initial.value, &real, sizeof real);
+    } else if (p->token.kind == INTEGER) {
+        initial.value = minus ? 0 - (uint64_t)p->token.integer : (uint64_t)p->token.integer;
+    } else {
+        sim_fail(p, "expected an initial value");
+    }
+    sim_advance(p);
+    if (sim_accept(p, "(")) {
+        initial.mask = initial.value;
+        initial.value = 0;
+        if (initial.mask == 0)
+            sim_fail(p, "a mask of nothing");
+        parse_initial_address(p, &initial);
+        sim_expect(p, ")");
+    }
+    return initial;
+}
+
+static void parse_initials(Parser *p, Variable *v, int *space, size_t *offset)
+{
+    if (!sim_next_is(p, "{")) {
+        Initial initial = parse_initial(p, v->type);
+        initial.offset = *offset;
+        *offset += (size_t)initial.bytes;
+        add_initial(p, v, space, initial);
+        return;
+    }
+    if (++p->nesting > MAX_NESTING)
+        sim_fail(p, "braces nested too deeply");
+    sim_expect(p, "{");
+    while (!sim_next_is(p, "}")) {
+        parse_initials(p, v, space, offset);
+        if (!sim_accept(p, ","))
+            break;
+    }
+    sim_expect(p, "}");
+    p->nesting--;
+}
+
+Type sim_parse_attributes(Parser *p, size_t *align, int *elements)
+{
+    Type type = NO_TYPE;
+    *align = 0;
+    *elements = 1;
+    p->managed = false;
+    while (p->token.kind == WORD && p->token.text.text[0] == '.') {
+        Slice word = p->token.text;
+        sim_advance(p);
+        word.text++;
+        word.length--;
+        if (sim_slice_is(word, "align")) {
+            const int64_t value = sim_expect_integer(p);
+            if (value < 1 || value > MOST_ALIGNMENT || (value & (value - 1)))
+                sim_fail(p, "an alignment must be a power of two, 65536 at most");
+            if (type == NO_TYPE || *align == 0) // behind .ptr it is that of the memory pointed to
+                *align = type == NO_TYPE ? (size_t)value : *align;
+        } else if (sim_slice_is(word, "v2") || sim_slice_is(word, "v4")) {
+            *elements = word.text[1] - '0';
+        } else if (sim_slice_is(word, "attribute")) {
+            sim_expect(p, "(");
+            while (!sim_accept(p, ")")) {
+                if (p->token.kind == END)
+                    sim_fail(p, "an attribute without an end");
+                p->managed |= sim_slice_is(p->token.text, ".managed");
+                sim_advance(p);
+            }
+        } else if (sim_type_named(word) != NO_TYPE) {
+            type = sim_type_named(word);
+        } else if (sim_slice_is(word, "texref") || sim_slice_is(word, "samplerref") || sim_slice_is(word, "surfref")) {
+            sim_fail(p, "references to textures and surfaces ('.%.*s') are not supported: CUDA 13 has objects only",
+                 (int)word.length, word.text);
+        } else if (!sim_slice_is(word, "ptr") && !sim_slice_is(word, "global") && !sim_slice_is(word, "shared") &&
+                   !sim_slice_is(word, "local") && !sim_slice_is(word, "const")) {
+            sim_fail(p, "unknown attribute '.%.*s'", (int)word.length, word.text);
+        }
+    }
+    if (type == NO_TYPE)
+        sim_fail(p, "a declaration without a type");
+    return type;
+}
+
+Variable *sim_parse_declarator(Parser *p, Space space, Type type, size_t align, int elements)
+{
+    Variable *v = sim_allocate(&p->module->arena, sizeof *v);
+    v->name = sim_expect_word(p, "a variable's name");
+    v->space = space;
+    v->type = type;
+    const size_t element = (size_t)sim_type_bytes(type) * (size_t)elements;
+    v->align = align ? align : element ? element : 1;
+    v->bytes = element;
+    bool open = false;
+    while (sim_accept(p, "[")) {
+        if (sim_accept(p, "]")) {
+            open = true;
+            continue;
+        }
+        const int64_t count = sim_expect_integer(p);
+        if (count < 0 || (count > 0 && v->bytes > MAX_VARIABLE / (size_t)count))
+            sim_fail(p, "an array of %lld elements", (long long)count);
+        v->bytes *= (size_t)count;
+        sim_expect(p, "]");
+    }
+    if (open) {
+        v->dynamic = space == SHARED;
+        v->bytes = 0;
+    }
+    if (open && sim_next_is(p, "="))
+        sim_fail(p, "initial values for an array of unknown size");
+    return v;
+}
+
+static void parse_all_initials(Parser *p, void *variable)
+{
+    int space = 0;
+    size_t offset = 0;
+    parse_initials(p, variable, &space, &offset);
+    if (!sim_next_is(p, ",") && !sim_next_is(p, ";"))
+        sim_fail(p, "expected ',' or ';' behind an initial value");
+}
+
+static void place_in(Parser *p, Variable *v, size_t *bytes, size_t most)
+{
+    v->address = sim_aligned(*bytes, v->align);
+    if (v->bytes > most || v->address > most - v->bytes)
+        sim_fail(p, "%.*s: too large", (int)v->name.length, v->name.text);
+    *bytes = v->address + v->bytes;
+}
+
+void sim_place(Parser *p, Variable *v)
+{
+    Function *f = p->function;
+    if (v->space == SHARED) {
+        v->owner = f;
+        *p->last_shared = v;
+        p->last_shared = &v->next_shared;
+    } else if (v->space == LOCAL && f)
+        place_in(p, v, &f->local_bytes, MAX_LOCAL);
+    else if (v->space == PARAM && f)
+        place_in(p, v, &f->param_bytes, MAX_PARAMS);
+    else if (v->space == LOCAL || v->space == PARAM)
+        sim_fail(p, "a local variable or parameter outside a function");
+    // Those in device memory get their addresses when the module is loaded, shared ones at its end.
+}
+
+bool sim_space_named(Slice word, Space *space)
+{
+    static const char *const NAMES[] = {[GLOBAL] = ".global", [SHARED] = ".shared", [LOCAL] = ".local",
+                                        [CONST] = ".const",   [PARAM] = ".param"};
+    for (Space s = GLOBAL; s <= PARAM; s++)
+        if (sim_slice_is(word, NAMES[s])) {
+            *space = s;
+            return true;
+        }
+    return false;
+}
+
+void sim_parse_variables(Parser *p, Space space)
+{
+    size_t align;
+    int elements;
+    sim_advance(p);
+    const Type type = sim_parse_attributes(p, &align, &elements);
+    bool ended = false; // with a semicolon that was passed over
+    do {
+        Variable *v = sim_parse_declarator(p, space, type, align, elements);
+        v->managed = p->managed;
+        v->linkage = p->function ? OWN_TEXT : p->linkage;
+        if (sim_accept(p, "="))
+            ended = (v->error = sim_try_to_parse(p, parse_all_initials, v)) != NULL;
+        // Shared variables of a function stand for the whole block, whatever their braces.
+        const bool outer = !p->function || space == GLOBAL || space == CONST;
+        Variable **list = outer ? &p->module->variables : &p->scope->variables;
+        Variable *known = outer ? sim_find_variable(*list, v->name) : NULL;
+        if (known && ((v->initial_count == 0 && !v->error) || known->initial_count > 0))
+            continue; // declared extern before, or again
+        sim_place(p, v);
+        v->next = *list;
+        *list = v;
+    } while (!ended && sim_accept(p, ","));
+    if (!ended)
+        sim_expect(p, ";");
+}
+
+static void add_register(Parser *p, Slice name, Type type)
+{
+    Function *f = p->function;
+    if (f->register_count == MAX_REGISTERS)
+        sim_fail(p, "too many registers");
+    if (f->register_count == p->register_space) {
+        p->register_space = p->register_space ? 2 * p->register_space : 256;
+        Register **grown = sim_allocate(&p->module->arena, p->register_space * sizeof *grown);
+        if (f->register_count)
+            memcpy(grown, f->registers, f->register_count * sizeof *grown);
+        f->registers = grown;
+    }
+    Register *reg = sim_allocate(&p->module->arena, sizeof *reg);
+    *reg = (Register){.name = name, .type = type};
+    f->registers[f->register_count++] = reg;
+}
+
+void sim_parse_registers(Parser *p)
+{
+    size_t align;
+    int elements;
+    sim_advance(p);
+    const Type type = sim_parse_attributes(p, &align, &elements);
+    do {
+        Named *named = sim_allocate(&p->module->arena, sizeof *named);
+        named->name = sim_expect_word(p, "a register's name");
+        named->first = p->function->register_count;
+        if (sim_accept(p, "<")) {
+            const int64_t count = sim_expect_integer(p);
+            sim_expect(p, ">");
+            if (count < 1 || count > MAX_REGISTERS)
+                sim_fail(p, "a run of %lld registers", (long long)count);
+            named->count = (uint32_t)count;
+            for (int64_t i = 0; i < count; i++)
+                add_register(p, named->name, type);
+        } else {
+            add_register(p, named->name, type);
+        }
+        Named **bucket = &p->scope->named[sim_bucket_of_name(named->name)];
+        named->next = *bucket;
+        *bucket = named;
+    } while (sim_accept(p, ","));
+    sim_expect(p, ";");
+}

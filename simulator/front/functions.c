@@ -1,0 +1,162 @@
+// functions.c: functions and kernels of a PTX text: parameters, directives before the body, and what stands for
+// those that cannot be read.
+#include "front/parser.h"
+
+#include <string.h>
+
+static void parse_parameters(Parser *p, Variable **list)
+{
+    if (!sim_accept(p, "("))
+        return;
+    while (!sim_next_is(p, ")")) {
+        size_t align;
+        int elements;
+        if (!sim_accept(p, ".param"))
+            sim_fail(p, "a parameter that is not .param");
+        const Type type = sim_parse_attributes(p, &align, &elements);
+        Variable *v = sim_parse_declarator(p, PARAM, type, align, elements);
+        sim_place(p, v);
+        *list = v;
+        list = &v->next;
+        if (!sim_accept(p, ","))
+            break;
+    }
+    sim_expect(p, ")");
+}
+
+// Numbers of threads or blocks in each direction: their product, or 1.
+static int parse_product(Parser *p, dim3 *extent)
+{
+    unsigned *const sizes[] = {&extent->x, &extent->y, &extent->z};
+    size_t count = 0;
+    enum { MOST = 65536 };
+    int64_t product = 1;
+    while (p->token.kind == INTEGER) {
+        if (p->token.integer < 1 || p->token.integer > MOST || product > MOST)
+            sim_fail(p, "a block of that many threads");
+        product *= p->token.integer;
+        if (count < sizeof sizes / sizeof *sizes)
+            *sizes[count++] = (unsigned)p->token.integer;
+        sim_advance(p);
+        if (!sim_accept(p, ","))
+            break;
+    }
+    return product < MOST ? (int)product : MOST;
+}
+
+// What stands between a function's parameters and its body: .maxntid 64, 1, 1 and the like.
+static void parse_directive(Parser *p, Function *f)
+{
+    static const char *const HINTS[] = {".minnctapersm", ".maxnctapersm", ".maxnreg", ".noreturn",
+                                        ".explicitcluster", ".blocksareclusters", ".abi_preserve",
+                                        ".abi_preserve_control"};
+    const Slice name = p->token.text;
+    if (sim_next_is(p, ".pragma")) {
+        sim_skip_statement(p);
+        return;
+    }
+    bool known = false;
+    for (size_t k = 0; k < sizeof HINTS / sizeof *HINTS; k++)
+        known |= sim_next_is(p, HINTS[k]);
+    if (!known && !sim_next_is(p, ".maxntid") && !sim_next_is(p, ".reqntid") && !sim_next_is(p, ".reqnctapercluster") &&
+        !sim_next_is(p, ".maxclusterrank"))
+        sim_fail(p, "unknown directive '%.*s'", (int)(name.length < 40 ? name.length : 40), name.text);
+    sim_advance(p);
+    dim3 extent = {1, 1, 1};
+    const int product = parse_product(p, &extent);
+    if (sim_slice_is(name, ".reqnctapercluster"))
+        f->cluster = extent;
+    else if (sim_slice_is(name, ".maxclusterrank"))
+        f->most_cluster_blocks = product;
+    else if (!known)
+        f->max_threads = product;
+    f->exact_threads |= sim_slice_is(name, ".reqntid");
+}
+
+// A function of the name, which may be known from a declaration before.
+static Function *add_function(Parser *p, Function *f)
+{
+    Function *known = sim_find_function(p->module, f->name);
+    if (known) {
+        f->next = known->next;
+        *known = *f;
+        return known;
+    }
+    f->next = p->module->functions;
+    p->module->functions = f;
+    return f;
+}
+
+static void parse_function(Parser *p, bool entry)
+{
+    Function *f = sim_allocate(&p->module->arena, sizeof *f);
+    f->entry = entry;
+    f->linkage = p->linkage;
+    p->function = f;
+    p->register_space = p->statement_space = 0;
+    p->location = (Location){0};
+    memset(p->locations, 0, sizeof p->locations);
+    sim_advance(p);
+    if (!entry)
+        parse_parameters(p, &f->returned);
+    f->name = sim_expect_word(p, "a function's name");
+    parse_parameters(p, &f->params);
+    f->kernel_param_bytes = f->param_bytes;
+    while (p->token.kind == WORD && p->token.text.text[0] == '.')
+        parse_directive(p, f);
+    const Function *known = sim_find_function(p->module, f->name);
+    if (sim_next_is(p, "{")) {
+        if (known && known->defined)
+            sim_fail(p, "'%.*s' is defined twice", (int)f->name.length, f->name.text);
+        f->defined = true;
+        p->function = add_function(p, f); // its own name has to be known inside, for recursion
+        sim_parse_body(p);
+    } else {
+        if (!known)
+            add_function(p, f);
+        sim_accept(p, ";");
+    }
+    p->function = NULL;
+}
+
+// A function that cannot be read becomes one statement that says why, for whoever comes to it.
+static void refuse_function(Parser *p, const char *error)
+{
+    Function *f = p->function;
+    f->count = 0;
+    f->statements = NULL;
+    p->statement_space = 0;
+    f->kernel_param_bytes = f->param_bytes; // of the parameters that were read
+    if (!f->defined) {
+        f->defined = true;
+        p->function = f = add_function(p, f);
+    }
+    Statement *s = sim_new_statement(p);
+    s->opcode = f->entry ? (Slice){"the kernel itself", 17} : (Slice){"the function itself", 19};
+    s->error = error;
+    p->function = NULL;
+    p->scope = NULL;
+}
+
+void sim_parse_function(Parser *p, bool entry)
+{
+    jmp_buf *const outer = p->on_error;
+    const Place start = sim_place_now(p);
+    jmp_buf here;
+    p->on_error = &here;
+    const bool failed = setjmp(here) != 0;
+    if (!failed)
+        parse_function(p, entry);
+    p->on_error = outer;
+    if (!failed)
+        return;
+    if (p->function->name.length == 0)
+        sim_give_up(p);
+    const char *error = sim_kept_error(p);
+    sim_go_back(p, &start);
+    while (!sim_next_is(p, "{") && !sim_next_is(p, ";") && p->token.kind != END)
+        sim_advance(p);
+    if (!sim_accept(p, ";"))
+        sim_skip_braces(p);
+    refuse_function(p, error);
+}

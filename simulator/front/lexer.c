@@ -1,0 +1,183 @@
+// lexer.c: PTX's text as tokens, of which the parser sees one at a time, and what is expected, accepted or passed over.
+#include "front/parser.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_word_start(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%' || c == '.';
+}
+
+static void skip_blanks(Parser *p)
+{
+    for (;; p->at++) {
+        if (*p->at == '\n') {
+            p->line++;
+        } else if (p->at[0] == '/' && p->at[1] == '/') {
+            while (p->at[1] && p->at[1] != '\n')
+                p->at++;
+        } else if (p->at[0] == '/' && p->at[1] == '*') {
+            for (p->at += 2; *p->at && !(p->at[0] == '*' && p->at[1] == '/'); p->at++)
+                p->line += *p->at == '\n';
+            if (!*p->at)
+                return;
+            p->at++;
+        } else if (*p->at != ' ' && *p->at != '\t' && *p->at != '\r') {
+            return;
+        }
+    }
+}
+
+static void read_word(Parser *p)
+{
+    const char *c = p->at + 1;
+    const bool directive = *p->at == '.'; // ends at the next dot: .reg.b32 is two of them
+    while ((is_word_start(*c) && !(directive && *c == '.')) || is_digit(*c) || (c[0] == ':' && c[1] == ':') ||
+           (c[0] == ':' && c[-1] == ':'))
+        c++;
+    p->token.kind = WORD;
+    p->token.text = (Slice){p->at, (size_t)(c - p->at)};
+    p->at = c;
+}
+
+// 0f3F800000 and 0d3FF0000000000000: the bits of a float and of a double.
+static bool read_float_bits(Parser *p)
+{
+    const char letter = p->at[1] | 0x20;
+    const int digits = letter == 'f' ? 8 : letter == 'd' ? 16 : 0;
+    if (p->at[0] != '0' || digits == 0)
+        return false;
+    uint64_t bits = 0;
+    for (int i = 0; i < digits; i++) {
+        const char c = p->at[2 + i], low = c | 0x20;
+        if (!is_digit(c) && !(low >= 'a' && low <= 'f'))
+            return false;
+        bits = bits << 4 | (uint64_t)(is_digit(c) ? c - '0' : low - 'a' + 10);
+    }
+    p->token.kind = REAL;
+    if (digits == 16) {
+        memcpy(&p->token.real, &bits, sizeof bits);
+    } else {
+        const uint32_t low = (uint32_t)bits;
+        float value;
+        memcpy(&value, &low, sizeof low);
+        p->token.real = value;
+        p->token.single = true;
+    }
+    p->token.integer = (int64_t)bits; // a NaN's payload would not survive above
+    p->token.text = (Slice){p->at, (size_t)digits + 2};
+    p->at += digits + 2;
+    return true;
+}
+
+static void read_number(Parser *p)
+{
+    if (read_float_bits(p))
+        return;
+    const char *start = p->at;
+    const bool binary = start[0] == '0' && (start[1] | 0x20) == 'b';
+    char *end;
+    p->token.kind = INTEGER;
+    p->token.integer = (int64_t)strtoull(binary ? start + 2 : start, &end, binary ? 2 : 0);
+    const bool hexadecimal = start[0] == '0' && (start[1] | 0x20) == 'x';
+    if (!hexadecimal && (*end == '.' || (*end | 0x20) == 'e')) {
+        p->token.kind = REAL;
+        p->token.real = strtod(start, &end);
+        memcpy(&p->token.integer, &p->token.real, sizeof p->token.real);
+    } else if ((*end | 0x20) == 'u') {
+        end++;
+    }
+    p->token.text = (Slice){start, (size_t)(end - start)};
+    p->at = end;
+}
+
+void sim_advance(Parser *p)
+{
+    skip_blanks(p);
+    p->token = (Token){.line = p->line};
+    const char c = *p->at;
+    if (c == 0) {
+        p->token.kind = END;
+        p->token.text = (Slice){"the end", 7};
+    } else if (is_word_start(c)) {
+        read_word(p);
+    } else if (is_digit(c)) {
+        read_number(p);
+    } else if (c == '"') {
+        const char *end = p->at + 1;
+        while (*end && *end != '"' && *end != '\n')
+            end++;
+        p->token.kind = STRING;
+        p->token.text = (Slice){p->at + 1, (size_t)(end - p->at - 1)};
+        if (*end != '"')
+            sim_fail(p, "a string without an end");
+        p->at = end + 1;
+    } else {
+        p->token.kind = PUNCTUATION;
+        p->token.text = (Slice){p->at++, 1};
+    }
+}
+
+bool sim_next_is(const Parser *p, const char *text)
+{
+    return p->token.kind != STRING && sim_slice_is(p->token.text, text);
+}
+
+bool sim_accept(Parser *p, const char *text)
+{
+    if (!sim_next_is(p, text))
+        return false;
+    sim_advance(p);
+    return true;
+}
+
+void sim_expect(Parser *p, const char *text)
+{
+    if (!sim_accept(p, text))
+        sim_fail(p, "expected '%s', found '%.*s'", text, (int)(p->token.text.length < 40 ? p->token.text.length : 40),
+             p->token.text.text);
+}
+
+Slice sim_expect_word(Parser *p, const char *what)
+{
+    const Slice word = p->token.text;
+    if (p->token.kind != WORD)
+        sim_fail(p, "expected %s, found '%.*s'", what, (int)(word.length < 40 ? word.length : 40), word.text);
+    sim_advance(p);
+    return word;
+}
+
+int64_t sim_expect_integer(Parser *p)
+{
+    const bool minus = sim_accept(p, "-");
+    const int64_t value = p->token.integer;
+    if (p->token.kind != INTEGER)
+        sim_fail(p, "expected a whole number");
+    sim_advance(p);
+    return minus ? (int64_t)(0 - (uint64_t)value) : value;
+}
+
+void sim_skip_statement(Parser *p)
+{
+    while (!sim_next_is(p, ";") && p->token.kind != END)
+        sim_advance(p);
+    sim_expect(p, ";");
+}
+
+void sim_skip_braces(Parser *p)
+{
+    sim_expect(p, "{");
+    for (int depth = 1; depth > 0; sim_advance(p)) {
+        if (p->token.kind == END)
+            sim_fail(p, "a brace without its partner");
+        depth += sim_next_is(p, "{") ? 1 : sim_next_is(p, "}") ? -1 : 0;
+    }
+}
+
+void sim_skip_line(Parser *p)
+{
+    while (*p->at && *p->at != '\n')
+        p->at++;
+    sim_advance(p);
+}

@@ -1,0 +1,117 @@
+// parse_operands.c: the operands of a PTX statement as they are written. (What they are in a frame: operands.c.)
+#include "front/parser.h"
+
+#include <string.h>
+
+static void parse_elements(Parser *p, Operand *o, const char *end)
+{
+    Operand elements[128];
+    if (++p->nesting > MAX_NESTING)
+        sim_fail(p, "operands nested too deeply");
+    while (!sim_next_is(p, end)) {
+        if (o->count == 128)
+            sim_fail(p, "a list of more than 128 operands");
+        sim_parse_operand(p, &elements[o->count++]);
+        if (!sim_accept(p, ","))
+            break;
+    }
+    sim_expect(p, end);
+    p->nesting--;
+    o->elements = sim_allocate(&p->module->arena, ((size_t)o->count + 1) * sizeof *o->elements);
+    if (o->count)
+        memcpy(o->elements, elements, (size_t)o->count * sizeof *elements);
+}
+
+void sim_parse_list(Parser *p, Operand *o, const char *end)
+{
+    o->kind = IS_VECTOR;
+    parse_elements(p, o, end);
+}
+
+// [base], [base+8], [base, {coordinates}]: the latter are the operand's elements.
+static void parse_address(Parser *p, Operand *o)
+{
+    sim_parse_operand(p, o);
+    if (o->kind == IS_VECTOR || o->kind == IS_SINK || o->address)
+        sim_fail(p, "not an address");
+    o->address = true;
+    if (sim_accept(p, "+") || sim_next_is(p, "-"))
+        o->integer = sim_expect_integer(p);
+    if (sim_accept(p, ","))
+        parse_elements(p, o, "]");
+    else
+        sim_expect(p, "]");
+}
+
+// %r1.b0: a part of a register.
+static void find_part(Parser *p, Operand *o)
+{
+    const char *dot = memchr(o->name.text, '.', o->name.length);
+    const size_t length = dot ? (size_t)(dot - o->name.text) : 0;
+    o->reg = dot ? sim_find_register(p, (Slice){o->name.text, length}) : NULL;
+    if (o->reg)
+        o->selector = (Slice){dot + 1, o->name.length - length - 1};
+}
+
+static void parse_name(Parser *p, Operand *o)
+{
+    o->name = sim_expect_word(p, "an operand");
+    if (sim_slice_is(o->name, "_")) {
+        o->kind = IS_SINK;
+        return;
+    }
+    o->reg = sim_find_register(p, o->name);
+    if (!o->reg)
+        find_part(p, o);
+    if (o->reg) {
+        o->kind = IS_REGISTER;
+        if (sim_accept(p, "|")) {
+            const Slice second = sim_expect_word(p, "a register");
+            o->second = sim_find_register(p, second);
+            if (!o->second && !sim_slice_is(second, "_"))
+                sim_fail(p, "unknown register '%.*s'", (int)second.length, second.text);
+        }
+        return;
+    }
+    o->variable = sim_variable_in_scope(p, o->name);
+    o->kind = IS_SYMBOL; // a label, if the end of the scope finds one of this name
+    if (o->name.text[0] == '_' && sim_accept(p, "|")) { // _|%p
+        o->kind = IS_SINK;
+        o->second = sim_find_register(p, sim_expect_word(p, "a register"));
+    }
+}
+
+void sim_parse_operand(Parser *p, Operand *o)
+{
+    memset(o, 0, sizeof *o);
+    o->label = NOWHERE;
+    if (sim_accept(p, "{")) {
+        sim_parse_list(p, o, "}");
+    } else if (sim_accept(p, "(")) {
+        sim_parse_list(p, o, ")");
+    } else if (sim_accept(p, "[")) {
+        parse_address(p, o);
+    } else if (sim_accept(p, "!")) {
+        parse_name(p, o);
+        o->negated = true;
+    } else if (p->token.kind == WORD) {
+        parse_name(p, o);
+        if (o->kind == IS_SYMBOL && sim_accept(p, "+"))
+            o->integer = sim_expect_integer(p);
+    } else {
+        const bool minus = sim_accept(p, "-");
+        if (p->token.kind == INTEGER) {
+            o->kind = IS_INTEGER;
+            o->integer = minus ? (int64_t)(0 - (uint64_t)p->token.integer) : p->token.integer;
+        } else if (p->token.kind == REAL) {
+            o->kind = IS_FLOAT;
+            o->real = minus ? -p->token.real : p->token.real;
+            o->single = p->token.single;
+            o->integer = p->token.integer ^ (minus ? o->single ? 0x80000000 : INT64_MIN : 0);
+        } else {
+            sim_fail(p, "expected an operand, found '%.*s'",
+                     (int)(p->token.text.length < 40 ? p->token.text.length : 40), p->token.text.text);
+        }
+        sim_advance(p);
+    }
+}
