@@ -7,6 +7,7 @@
 #define CHECK_H
 
 #include "checker/findings.h"
+#include "machine/observer.h"
 
 // ---- clocks.c: what happens before what.
 
@@ -31,7 +32,7 @@ static inline bool is_under_way(const Epoch *e)
     return e->kind == COPY_UNDER_WAY || e->kind == SOURCE_UNDER_WAY;
 }
 
-enum { LINE_BYTES = 128, ROWS = 16 };
+enum { ROWS = 16 };
 
 typedef struct Row { // an access by lanes that lie in a row, as far as it is in one line
     Epoch epoch;     // of its lanes some may have no word left: a later access took it
@@ -96,8 +97,8 @@ void sim_order_lanes(Warp *w, uint32_t mask);
 // A log's key is the place in this process where the flag or mbarrier lies.
 void sim_arrive_at_log(Warp *w, uint32_t mask, uint64_t key);  // what the lanes did is known to those
 void sim_acquire_log(Warp *w, uint32_t mask, uint64_t key);    // who ask there later
-uint64_t sim_barrier_key(int number); // of a barrier of the block that counts
-enum { CLUSTER_KEY = 1 };             // of the cluster's barrier
+// membar, fence.
+void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask);
 // What a thread knows now, as it launches a kernel; whether it knew then all that an epoch tells of.
 typedef struct Knower Knower;
 const Knower *sim_remember(Arena *arena, Warp *w, int lane);
@@ -126,7 +127,6 @@ void sim_advance_time(Block *block);
 // of a cluster reach each other's memory, it is one for the whole run.
 uint32_t sim_block_run(const Block *block);
 uint32_t sim_first_run(const Block *block);
-const Instr *sim_instruction_at(uint32_t site);
 
 // ---- values.c
 
@@ -154,6 +154,9 @@ void sim_check_arrivals(Block *b, const Barrier *barrier);
 // ---- engine.c: what the copy engine sees of what threads have written in shared memory.
 
 void sim_start_engine_check(Block *b); // the block begins, perhaps again
+// fence.mbarrier_init, fence.proxy.async
+void sim_order_inits(Warp *w, const Instr *i, uint32_t mask);
+void sim_order_proxy(Warp *w);
 // A lane begins a bulk copy that reads these bytes of shared memory (`out`), or that tells this mbarrier.
 void sim_check_engine(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool out);
 // Lanes write shared memory of their block.
@@ -166,6 +169,8 @@ void sim_unmark_written(Warp *w, int lane, Space space, uint64_t address, size_t
 // A lane reads or writes local memory.
 void sim_check_local(Warp *w, Access *access);
 
+// A lane has used the generic address of a variable of the block, or thread of its block, with this number.
+void sim_find_strange_owner(Warp *w, const Instr *i, int lane, Space space, uint64_t owner);
 // Checks an access of a warp, when its bytes have been found and before they are read or written. `owner`: the block
 // whose shared memory it is, else NULL; `a`: the allocation, else NULL. Of what nobody wrote it sets
 // access->unwritten.

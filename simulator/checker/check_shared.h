@@ -17,6 +17,9 @@ void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind h
 bool sim_is_in_the_way(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
 void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind how);
 
+// Lanes of a warp use memory of the allocation that is near to it.
+void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask);
+
 // The current operation allocates memory, or frees it, in the order of its stream.
 void sim_note_made(Allocation *a);
 void sim_check_free(const Allocation *a);

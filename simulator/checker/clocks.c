@@ -102,38 +102,6 @@ static ThreadClock *clock_of(const Warp *w, int lane)
     return &w->block->check->threads[w->number][lane];
 }
 
-// ---- Sites: instructions by number
-
-static pthread_mutex_t site_lock = PTHREAD_MUTEX_INITIALIZER;
-static const Instr **_Atomic sites;
-static uint32_t site_count, site_space;
-
-uint32_t sim_new_site(const Instr *i)
-{
-    enum { MOST_SITES = 1 << 20 };
-    pthread_mutex_lock(&site_lock);
-    if (site_count == site_space) {
-        site_space = site_space ? 2 * site_space : 4096;
-        static const Instr **earlier[32]; // tables stay: others may be reading them
-        static int tables;
-        const Instr **more = earlier[tables++] = malloc(site_space * sizeof *more);
-        if (!more)
-            sim_die("out of memory for the checker's table of instructions");
-        if (sites)
-            memcpy(more, sites, site_count * sizeof *more);
-        sites = more;
-    }
-    const uint32_t site = site_count < MOST_SITES ? site_count++ : MOST_SITES - 1;
-    sites[site] = i;
-    pthread_mutex_unlock(&site_lock);
-    return site;
-}
-
-const Instr *sim_instruction_at(uint32_t site)
-{
-    return sites[site];
-}
-
 // ---- Launches and blocks
 
 static void add_object(LaunchCheck *check, uint64_t address, size_t bytes, const Variable *v)
@@ -763,11 +731,6 @@ static Entry *entry_of(Warp *w, uint32_t mask, uint32_t until, uint32_t wide_unt
     return e;
 }
 
-uint64_t sim_barrier_key(int number)
-{
-    return CLUSTER_KEY + 1 + (uint64_t)number;
-}
-
 // A barrier of the block that counts, or a place in shared memory. Of a cluster the first block has the logs.
 static Log *log_of_block(const Warp *w, uint64_t key, bool make)
 {
@@ -830,11 +793,9 @@ void sim_acquire_log(Warp *w, uint32_t mask, uint64_t key)
 }
 
 // membar, fence: what the thread has read is known for certain now; what it did will be told by what it writes.
-void sim_fence(Warp *w, const Instr *i, uint32_t mask)
+void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
 {
     Block *b = w->block;
-    if (!b->check)
-        return;
     const bool narrow = i->scope == BLOCK_SCOPE;
     b->check->talks = true;
     if (b->launch->family_grid && !narrow)

@@ -42,20 +42,19 @@ void sim_note_writes(Warp *w, const Instr *i, const Access *access, uint32_t mas
     }
 }
 
-void sim_fence_proxy(Warp *w, const Instr *i, uint32_t mask)
+void sim_order_proxy(Warp *w)
 {
-    (void)i, (void)mask;
-    if (!w->block->check || !w->block->engine)
+    if (!w->block->engine)
         return;
     w->block->engine->fenced = sim_time(w->block);
     sim_advance_time(w->block);
 }
 
-void sim_fence_inits(Warp *w, const Instr *i, uint32_t mask)
+void sim_order_inits(Warp *w, const Instr *i, uint32_t mask)
 {
-    if (w->block->check && w->block->engine)
+    if (w->block->engine)
         w->block->engine->inits_fenced = sim_time(w->block);
-    sim_fence(w, i, mask);
+    sim_order_by_fence(w, i, mask);
 }
 
 static void report(Warp *w, const Instr *i, int lane, const Writer *writer, bool out)

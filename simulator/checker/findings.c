@@ -1,6 +1,7 @@
 // findings.c: what the checker has found: one finding for each place, told like a compiler's errors, and as JSON.
 #define _GNU_SOURCE // on_exit
 #include "checker/findings.h"
+#include "checker/observe.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -390,6 +391,7 @@ void sim_end_with_findings(void)
 // Before all others, so that it runs after what they want to have done at the end.
 __attribute__((constructor(101))) static void prepare_end(void)
 {
+    sim_observe_machine();
     if (sim_checks())
         on_exit(end, NULL);
 }

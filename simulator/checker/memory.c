@@ -1523,3 +1523,25 @@ void sim_unmark_written(Warp *w, int lane, Space space, uint64_t address, size_t
         __atomic_and_fetch(&lines[(first + k) / LINE_BYTES].written[at / 64], ~(1ull << at % 64), __ATOMIC_RELAXED);
     }
 }
+
+void sim_find_strange_owner(Warp *w, const Instr *i, int lane, Space space, uint64_t owner)
+{
+    const Launch *launch = w->block->launch;
+    const uint32_t thread = (uint32_t)(w->number * LANES + lane);
+    char title[200];
+    const Place p = sim_place_of(launch, w->block->number, thread, i, "uses it");
+    const Place of_thread = sim_place_of(launch, 0, (uint32_t)owner, i, "");
+    if (space == SHARED)
+        snprintf(title, sizeof title, "the address of a shared variable was made in block %llu, and block %llu uses it",
+                 (unsigned long long)owner, (unsigned long long)w->block->number);
+    else
+        snprintf(title, sizeof title,
+                 "the address of a variable of thread (%u,%u,%u), in its local memory, is used by another thread",
+                 of_thread.thread.x, of_thread.thread.y, of_thread.thread.z);
+    sim_await_turn(w->block); // a block that runs ahead in vain uses nothing
+    sim_add_finding(OUT_OF_BOUNDS, title, &p, 1,
+                    space == SHARED ? "each block has its own shared memory, and finds its own variable there: pass the "
+                                      "value, or keep it in global memory"
+                                    : "each thread has its own local memory, and finds its own variable there: pass "
+                                      "the value, or keep it in shared memory");
+}

@@ -6,7 +6,7 @@
 //
 // Nor must the host read or write memory that it shares with the device, managed or pinned, while an operation that
 // it has not waited for may use it. Such allocations are closed while there is one: to all of the host's accesses if
-// it has written something, to writes if it only reads. Who touches such a page is stopped (ranges.c has the
+// it has written something, to writes if it only reads. Who touches such a page is stopped (faults.c has the
 // handler). If an operation that may not be over has used the very word, that is a race; else the page is open until
 // the next operation, and the program goes on. (A system call that is given such a page fails: EFAULT.)
 //
@@ -414,4 +414,20 @@ bool sim_explain_shared(uint64_t address, bool writes, const void *instruction)
         u->allowed = -1; // to be set anew
     }
     return true;
+}
+
+// Who uses memory is noted where other streams or the host may use it, too.
+void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
+{
+    const bool writes = access->kind != ACCESS_READ && access->kind != ACCESS_ASYNC_READ;
+    const bool atomically = access->kind == ACCESS_ATOMIC || i->semantics != WEAK;
+    const UseKind how = (writes ? WRITES : READS) | (atomically ? ATOMICALLY : 0);
+    for (; mask; mask &= mask - 1) {
+        const uint64_t address = access->address[__builtin_ctz(mask)];
+        if (sim_is_in_the_way(w->near, address, access->bytes, how)) {
+            sim_await_turn(w->block); // a block that runs ahead in vain is in nobody's way
+            sim_note_conflict(w->near, address, access->bytes, how);
+        }
+        sim_note_use(w->near, address, access->bytes, how);
+    }
 }

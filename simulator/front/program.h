@@ -133,8 +133,9 @@ void sim_decode(Module *module);
 
 // Finds out what a function does, as far as is known of those that it calls; whether that is new: loops.c.
 bool sim_sum_up(const Function *function);
-// A number for an instruction, by which the checker knows it: checker/clocks.c.
+// A number for an instruction, by which an observer knows it, and the instruction that has it: sites.c.
 uint32_t sim_new_site(const Instr *i);
+const Instr *sim_instruction_at(uint32_t site);
 // fence, membar
 void sim_fence(Warp *w, const Instr *i, uint32_t mask);
 // fence.mbarrier_init, fence.proxy.async

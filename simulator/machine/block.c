@@ -8,9 +8,7 @@
 // Kernels that print or allocate run their blocks one by one. Blocks that wait for others on purpose run
 // together: as many as the device holds take turns in one thread. So results never depend on the host.
 #define _GNU_SOURCE // memmem
-#include "checker/check.h"
-#include "checker/check_host.h"
-#include "runtime/work/device_runtime.h"
+#include "machine/observer.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -158,14 +156,12 @@ void sim_check_barrier(Block *b, int number)
                 give_result(p, barrier);
                 p->waiting = RUNS;
                 if (b->check && barrier->counted)
-                    sim_acquire_log(&b->warps[n], p->mask, sim_barrier_key(number));
+                    sim_observer.acquire(&b->warps[n], p->mask, sim_barrier_key(number));
                 if (b->traced)
                     sim_trace_release(&b->warps[n], p);
             }
-    if (b->check && !barrier->counted) {
-        sim_check_arrivals(b, barrier);
-        sim_order_block(b);
-    }
+    if (b->check && !barrier->counted)
+        sim_observer.open_barrier(b, barrier);
     memset(barrier, 0, sizeof *barrier);
 }
 
@@ -207,7 +203,7 @@ static void start_block(Block *b, uint64_t place)
     memset(b->barriers, 0, sizeof b->barriers);
     memset(b->shared, 0xff, launch->shared_bytes); // what nobody wrote is NaN, the same in every run
     if (b->check)
-        sim_start_block_check(b);
+        sim_observer.begin_block(b);
     b->local_used = 0;
     sim_use_local(b, launch->kernel->local_bytes);
     for (int n = 0; n < b->warp_count; n++) {
@@ -491,13 +487,10 @@ static Block *new_block(Launch *launch)
     b->watch = launch->together ? &launch->watch : &b->own_watch;
     b->shared = aligned_alloc(1024, (launch->shared_bytes + 1024) / 1024 * 1024);
     b->local = malloc((warps * LANES + 1) * (launch->local_bytes ? launch->local_bytes : 1));
-    b->check = sim_new_block_check(launch, b->warp_count);
-    b->local_written = b->check ? malloc((warps * LANES + 1) * (launch->local_bytes ? launch->local_bytes : 1)) : NULL;
-    b->lines = b->check ? sim_new_lines(launch->shared_bytes + 1) : NULL;
-    if (!b->shared || !b->local || (b->check && !b->local_written)) {
-        sim_free_block_check(b->check);
-        sim_free_lines(b->lines, 0);
-        free(b->local_written);
+    const bool observed = !launch->check || sim_observer.make_block(b);
+    if (!b->shared || !b->local || !observed) {
+        if (launch->check)
+            sim_observer.free_block(b);
         free(b->shared);
         free(b->local);
         free(b);
@@ -519,12 +512,10 @@ static void free_block(Launch *launch, Block *b)
     add_counters(&launch->counters, &b->counters);
     pthread_mutex_unlock(&launch_lock);
     sim_free_arena(&b->arena);
-    sim_free_block_check(b->check);
-    free(b->engine);
-    sim_free_lines(b->lines, launch->shared_bytes + 1);
+    if (b->check)
+        sim_observer.free_block(b);
     free(b->shared);
     free(b->local);
-    free(b->local_written);
     free(b);
 }
 
@@ -801,7 +792,7 @@ static size_t local_bytes_of(const Function *kernel, size_t stack)
 static _Atomic uint64_t launches; // of the program
 
 cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
-                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid)
+                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid, bool watched)
 {
     Launch launch = {.module = module,
                      .family_grid = family_grid,
@@ -821,7 +812,7 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
     launch.fault_block = UINT64_MAX;
     launch.order = kernel->program->order;
     const size_t behind = (kernel->kernel_param_bytes + 15) / 16 * 16; // the workspace lies behind the arguments
-    launch.watched = family_grid && family_grid->family_check;
+    launch.watched = watched;
     launch.params = calloc(1, behind + WORKSPACE_BYTES);
     if (!launch.params)
         return cudaErrorMemoryAllocation;
@@ -837,7 +828,7 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
     sim_forget_writers();
     launch.traced = sim_trace_launch(&launch);
     launch.on_one_thread = launch.together || worker_count(&launch) == 1;
-    launch.check = sim_start_launch_check(&launch);
+    launch.check = sim_observer.begin_launch ? sim_observer.begin_launch(&launch) : NULL;
     launch.noted = !kernel->program->does.tells_host;
     (launch.together ? run_together : run_blocks)(&launch);
     if (launch.held)
@@ -851,26 +842,11 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
     fflush(stdout);
     if (launch.error != cudaSuccess && !launch.check)
         fprintf(stderr, "%s\n", launch.message);
-    sim_end_launch_check(&launch);
+    if (sim_observer.end_launch)
+        sim_observer.end_launch(&launch);
     if (launch.error == cudaSuccess)
         sim_count_launch(&launch, (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec));
     if (launch.error == cudaSuccess && launch.held)
         say_together(&launch);
-    if (launch.error == cudaSuccess)
-        sim_note_launch(&launch);
     return launch.error;
-}
-
-cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid, dim3 block,
-                               size_t dynamic_bytes, size_t stack_bytes, void **arguments, Grouping grouping)
-{
-    if (module->launches_kernels)
-        return sim_launch_family(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping);
-    return sim_launch_grid(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping, NULL);
-}
-
-cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
-                       size_t stack_bytes, void **arguments)
-{
-    return sim_launch_grouped(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, (Grouping){0});
 }

@@ -129,22 +129,16 @@ void sim_check_barriers(Block *block);
 
 typedef struct Grid Grid; // of device_runtime.h
 
-// Runs a kernel to its end; the result, with a message on stderr where it is no success. A thread
-// that calls functions gets stack_bytes of local memory for theirs.
-cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block,
-                       size_t dynamic_bytes, size_t stack_bytes, void **arguments);
-
 typedef struct Grouping { // which blocks of a launch run together
     bool cooperative; // all of them, which the device must hold at once
     dim3 cluster;     // those of a cluster of this size; 0: of the kernel's own, or none
 } Grouping;
 
-// The same for blocks that may wait for each other.
-cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
-                               size_t stack_bytes, void **arguments, Grouping grouping);
-// The same for one of the grids that are launched there, where kernels launch kernels; else NULL.
+// Runs a kernel to its end; the result, with a message on stderr where it is no success. A thread that calls functions
+// gets stack_bytes of local memory for theirs. `family_grid`: which one it is, where kernels launch kernels, else NULL;
+// `watched`: the observer wants to know what it shares with the others.
 cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
-                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid);
+                            size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid, bool watched);
 
 // The instruction of a lane (or -1) went wrong: the launch ends with the block, unless something else did before.
 void sim_note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)

@@ -3,7 +3,7 @@
 //
 // An address in the shared memory of a cluster is one of a block's, and from bit RANK_BIT on 1 + the block's
 // rank; 0 there means the block that asks. A launch without clusters has clusters of one block.
-#include "checker/check.h"
+#include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
 enum { RANK_BIT = 24 }; // no block has so much shared memory
@@ -99,7 +99,7 @@ static void release(Block *b)
                 w->passed &= ~p->mask;
                 p->waiting = RUNS;
                 if (b->check)
-                    sim_acquire_log(w, p->mask, CLUSTER_KEY);
+                    sim_observer.acquire(w, p->mask, CLUSTER_KEY);
                 if (b->traced)
                     sim_trace_release(w, p);
             }
@@ -139,7 +139,7 @@ void sim_come_to_cluster_barrier(Warp *w, Path *p, const Instr *i)
     if (i->op == CLUSTER_ARRIVE) {
         w->arrived |= p->mask;
         if (w->block->check && i->semantics != RELAXED)
-            sim_arrive_at_log(w, p->mask, CLUSTER_KEY);
+            sim_observer.arrive(w, p->mask, CLUSTER_KEY);
         sim_check_cluster_barrier(w->block);
     } else {
         p->waiting = WAITS_AT_CLUSTER;

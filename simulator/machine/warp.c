@@ -7,7 +7,7 @@
 //
 // CUDA promises that lanes meet nowhere but where the program says so, and that each of them gets on. So a join
 // is a hint: where all others wait for lanes that wait at a join, these go on without the rest.
-#include "checker/check.h"
+#include "machine/observer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -321,10 +321,10 @@ static void operate(Warp *w, const Instr *i, uint32_t mask)
 {
     if (i->control == GATHER) {
         if (w->undefined && i->run == sim_shuffle)
-            sim_follow_shuffle(w, i, mask);
+            sim_observer.shuffle(w, i, mask);
         i->run(w, i, mask);
     } else if (w->block->check)
-        sim_order_lanes(w, mask);
+        sim_observer.meet(w, mask);
 }
 
 // Runs the operation at which p waits, once for each set of members that is complete; paths whose lanes
@@ -398,7 +398,7 @@ bool sim_open_join(Warp *w, uint32_t wanted)
 static void end_lanes(Warp *w, Path *p, uint32_t mask)
 {
     if (w->block->check)
-        sim_note_end(w, p, mask);
+        sim_observer.end_lanes(w, p, mask);
     w->live &= ~mask;
     w->block->live -= (uint32_t)__builtin_popcount(mask);
     p->mask &= ~mask;
@@ -432,7 +432,8 @@ void sim_start_warp(Warp *w, uint32_t live)
     w->arrived = w->passed = 0;
     w->paths = NULL;
     w->near = NULL;
-    sim_forget_values(w);
+    if (w->values)
+        sim_observer.clear_warp(w);
     sim_drop_copies(w);
     sim_drop_sources(w);
     new_path(w, NULL, w->entry, live, 0, NOWHERE);
@@ -547,7 +548,7 @@ static void wait_at_barrier(Warp *w, Path *p, const Instr *i)
     b->expected = expected;
     b->counted |= asked != 0;
     if (asked && w->block->check)
-        sim_arrive_at_log(w, p->mask, sim_barrier_key((int)number));
+        sim_observer.arrive(w, p->mask, sim_barrier_key((int)number));
     b->arrived[w->number] |= p->mask;
     b->count += (uint32_t)__builtin_popcount(p->mask);
     w->block->counters.block_barriers++;
@@ -878,7 +879,7 @@ static int run_path(Warp *w, Path *p, int turn)
         if (traced)
             sim_trace_instruction(w, p);
         if (followed)
-            sim_check_uses(w, &code[p->pc]);
+            sim_observer.begin_instruction(w, &code[p->pc]);
         int left = most;
         uint32_t pc = p->pc;
         const Instr *i = NULL;
@@ -921,7 +922,7 @@ static int run_path(Warp *w, Path *p, int turn)
             i = NULL;
         }
         if (followed && mask != 0 && code[p->pc].control == PLAIN)
-            sim_follow_values(w, &code[p->pc], mask);
+            sim_observer.end_instruction(w, &code[p->pc], mask);
         counters->warp_instructions += (uint64_t)(most - left);
         counters->lanes_on += lanes_on;
         w->instructions += (uint64_t)(most - left);

@@ -2,7 +2,7 @@
 // simulator's parser (*.ptx), runs what it takes, and its reader of fat binaries (*.fatbin). Built with the address and
 // undefined-behaviour sanitizers, it ends with a report at the first read past an end, and hangs at
 // the first endless loop. Same SEED, same inputs. SIM_MAX_INSTRUCTIONS=50000 ends loops.
-#include "runtime/work/module.h"
+#include "runtime/work/device_runtime.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // ptx_run FILE.ptx[,FILE.ptx...] KERNEL THREADS INPUT OUTPUT: runs KERNEL(const void *in, void *out) on the
 // simulator, in blocks of 64 threads. INPUT's bytes are in; OUTPUT gets 8 bytes for each thread. Several files are linked.
-#include "runtime/work/module.h"
+#include "runtime/work/device_runtime.h"
 
 #include <stdlib.h>
 #include <string.h>

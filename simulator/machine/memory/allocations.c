@@ -1,7 +1,5 @@
 // allocations.c: the list of all memory that a kernel may touch.
-#include "checker/check.h"
-#include "checker/check_family.h"
-#include "checker/check_shared.h"
+#include "machine/observer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,7 +149,8 @@ static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind k
     c->address[at] = address;
     c->held[at] = a;
     c->count++;
-    sim_begin_uses(a);
+    if (sim_observer.begin_allocation)
+        sim_observer.begin_allocation(a);
 }
 
 // ---- What has been freed, for messages: the last ones
@@ -192,9 +191,8 @@ static void take_out(uint64_t address, bool ours)
     Allocation *a = c->held[at];
     if (ours)
         note_freed(a);
-    if (a->uses)
-        sim_end_uses(a);
-    sim_end_shadow(a);
+    if (sim_observer.end_allocation)
+        sim_observer.end_allocation(a);
     move(c, at + 1, c, at);
     c->count--;
     if (c->count == 0)
@@ -204,7 +202,6 @@ static void take_out(uint64_t address, bool ours)
     if (ours)
         sim_return_memory(a->address, a->memory, a->bytes);
     free(a->granules);
-    sim_free_lines(a->lines, a->lines_grew ? a->bytes : 0);
     free(a);
 }
 

@@ -83,8 +83,12 @@ bool sim_make_fresh(uint8_t *memory, size_t bytes); // of the device, as if nobo
 void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes); // of an allocation that is off the list
 bool sim_in_device_range(const void *pointer); // where the host must not read or write
 bool sim_in_shared_range(const void *pointer); // that both may touch
-bool sim_handles_faults(void); // the program has not put a handler of its own in place of the simulator's
 void *sim_memory_at(const void *pointer);      // where the bytes lie that the program knows under this pointer
+
+// ---- faults.c: the host's accesses of what it must not touch.
+
+bool sim_handle_faults(void);  // from now on: the observer learns of them
+bool sim_handles_faults(void); // the program has not put a handler of its own in place of the simulator's
 
 // ---- spaces.c: address spaces, and the way to memory.
 

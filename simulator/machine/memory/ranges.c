@@ -1,22 +1,19 @@
 // ranges.c: where allocations lie: in two ranges of addresses, reserved once.
 //
 // Memory of the device is nothing that the host may touch. Its addresses are pages that nobody may read or write;
-// the bytes lie in other pages, at a constant distance that only the simulator knows. A handler tells a program
-// that touches such an address all the same. Memory that host and device share lies at its own addresses.
+// the bytes lie in other pages, at a constant distance that only the simulator knows. A program that touches such an
+// address all the same is told so (faults.c). Memory that host and device share lies at its own addresses.
 //
 // Fresh memory of the device holds POISON, so that a kernel that reads what nobody wrote gives the same wrong answer
 // every time. All its pages show one file full of it until they are first written: an allocation of any size costs no
 // memory before. What the host may touch begins as zeros, as fresh pages do on any machine: who reads it there is not
 // seen.
-#define _GNU_SOURCE // memfd_create, REG_ERR, REG_RIP
-#include "checker/check_host.h"
-#include "checker/check_shared.h"
+#define _GNU_SOURCE // memfd_create
+#include "machine/memory/memory.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 enum { PIECE_BYTES = 4 << 20, POISON = 0xff, LEAST_ALIGNMENT = 512 }; // the last: as cudaMalloc gives it
@@ -32,53 +29,6 @@ typedef struct Range {
 static Range device_range, shared_range; // of device memory; of memory that the host may touch, too
 static bool reserved;
 static int poison_file;
-static struct sigaction earlier_action; // on SIGSEGV, before ours
-
-// ---- What the host must not touch
-
-// Whether the instruction that failed was to write.
-static bool was_write(const void *context)
-{
-#ifdef __x86_64__
-    return ((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2;
-#else
-    return (void)context, false;
-#endif
-}
-
-static const void *instruction_of(const void *context) // NULL where it is not known
-{
-#ifdef __x86_64__
-    return (const void *)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-#else
-    return (void)context, NULL;
-#endif
-}
-
-// The program's own thread is here in the midst of its own code, so that it may print.
-static void explain_fault(int signal, siginfo_t *info, void *context)
-{
-    const uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
-    const void *at = instruction_of(context);
-    if (info->si_code > 0 && sim_in_shared_range(info->si_addr) && sim_explain_shared(address, was_write(context), at))
-        return;
-    if (info->si_code > 0 && (sim_in_device_range(info->si_addr) || sim_in_shared_range(info->si_addr))) {
-        sim_find_host_access(address, was_write(context), at);
-        if (sim_checks() && earlier_action.sa_handler == SIG_DFL)
-            sim_end_with_findings();
-    }
-    sigaction(signal, &earlier_action, NULL); // which is asked when the instruction fails again
-    if (info->si_code <= 0)                   // unless a process has sent the signal
-        raise(signal);
-}
-
-bool sim_handles_faults(void)
-{
-    struct sigaction now;
-    return sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == explain_fault;
-}
-
-// ---- Ranges
 
 static int make_poison_file(void)
 {
@@ -118,8 +68,7 @@ static bool reserve_ranges(void)
         return false;
     set_range(&device_range, addresses, memory, bytes, POISON);
     set_range(&shared_range, shared, shared, bytes, 0);
-    struct sigaction action = {.sa_sigaction = explain_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    return sigaction(SIGSEGV, &action, &earlier_action) == 0;
+    return sim_handle_faults();
 }
 
 static bool can_reserve(void)

@@ -3,10 +3,7 @@
 // Device memory has the addresses that the program knows, checked against the list of allocations.
 // Shared and local memory have addresses of their own, from 0 on; their generic addresses lie in two
 // windows that no pointer of the program reaches.
-#include "checker/check.h"
-#include "checker/check_family.h"
-#include "checker/check_host.h"
-#include "checker/check_shared.h"
+#include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
 #include <string.h>
@@ -38,8 +35,9 @@ static _Noreturn void misplaced(Warp *w, const Instr *i, const Access *access, i
                   "%zu bytes at 0x%llx, on device %d: to device %d, where the kernel "
                   "runs, it is not open (cudaDeviceEnablePeerAccess opens it)",
                   access->bytes, (unsigned long long)address, at->device, device);
-    char what[300];
-    w->block->fault.kind = (int)sim_describe_address(address, what, sizeof what);
+    char what[300] = "no allocation holds it";
+    if (sim_observer.describe_address)
+        w->block->fault.kind = sim_observer.describe_address(address, what, sizeof what);
     sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu byte%s at 0x%llx: %s", access->bytes,
               access->bytes == 1 ? "" : "s", (unsigned long long)address, what);
 }
@@ -62,22 +60,6 @@ static void note_use(Warp *w, AccessKind kind)
         sim_await_turn(b);
     else if (k == b->read_count)
         b->read[b->read_count++] = w->near;
-}
-
-// Who uses memory is noted where other streams or the host may use it, too.
-static void note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
-{
-    const bool writes = access->kind != ACCESS_READ && access->kind != ACCESS_ASYNC_READ;
-    const bool atomically = access->kind == ACCESS_ATOMIC || i->semantics != WEAK;
-    const UseKind how = (writes ? WRITES : READS) | (atomically ? ATOMICALLY : 0);
-    for (; mask; mask &= mask - 1) {
-        const uint64_t address = access->address[__builtin_ctz(mask)];
-        if (sim_is_in_the_way(w->near, address, access->bytes, how)) {
-            sim_await_turn(w->block); // a block that runs ahead in vain is in nobody's way
-            sim_note_conflict(w->near, address, access->bytes, how);
-        }
-        sim_note_use(w->near, address, access->bytes, how);
-    }
 }
 
 typedef struct Extent { // of the addresses of all lanes that are on
@@ -156,7 +138,7 @@ static void find_shared(Warp *w, const Instr *i, Access *access)
         access->pointer[l] =
             names_block ? sim_find_in_cluster(w, i, l, address, access->bytes) : w->block->shared + address;
         if (w->block->check)
-            sim_check_access(w, i, access, 1u << l, names_block ? sim_block_named(w, address) : w->block, NULL);
+            sim_observer.access(w, i, access, 1u << l, names_block ? sim_block_named(w, address) : w->block, NULL);
     }
 }
 
@@ -179,9 +161,9 @@ static void find_in_block(Warp *w, const Instr *i, Access *access, size_t size, 
         access->pattern = SCATTERED;
     set_pointers(access, (uint64_t)(uintptr_t)memory, lane_bytes);
     if (w->block->check && access->space == LOCAL)
-        sim_check_local(w, access);
+        sim_observer.access_local(w, access);
     if (w->block->check && access->space == SHARED)
-        sim_check_access(w, i, access, access->mask, w->block, NULL);
+        sim_observer.access(w, i, access, access->mask, w->block, NULL);
 }
 
 static Allocation *open_allocation_at(const Warp *w, uint64_t address)
@@ -201,12 +183,12 @@ static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
             if (in_turn)
                 note_use(w, access->kind);
             if (w->near->uses && w->block->launch->noted)
-                note_shared_use(w, i, access, access->mask);
+                sim_observer.share(w, i, access, access->mask);
             if (w->block->launch->watched)
-                sim_note_family_use(w, i, access, access->mask);
+                sim_observer.use_in_family(w, i, access, access->mask);
             set_pointers(access, (uint64_t)(uintptr_t)w->near->memory - w->near->address, 0);
             if (w->block->check)
-                sim_check_access(w, i, access, access->mask, NULL, w->near);
+                sim_observer.access(w, i, access, access->mask, NULL, w->near);
             return;
         }
     }
@@ -221,12 +203,12 @@ static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
         if (in_turn)
             note_use(w, access->kind);
         if (w->near->uses && w->block->launch->noted)
-            note_shared_use(w, i, access, 1u << l);
+            sim_observer.share(w, i, access, 1u << l);
         if (w->block->launch->watched)
-            sim_note_family_use(w, i, access, 1u << l);
+            sim_observer.use_in_family(w, i, access, 1u << l);
         access->pointer[l] = w->near->memory + (address - w->near->address);
         if (w->block->check)
-            sim_check_access(w, i, access, 1u << l, NULL, w->near);
+            sim_observer.access(w, i, access, 1u << l, NULL, w->near);
     }
 }
 
@@ -291,25 +273,7 @@ uint64_t sim_offset_of_generic(uint64_t address)
 
 static void find_strange_owner(Warp *w, const Instr *i, int lane, Space space, uint64_t owner)
 {
-    const Launch *launch = w->block->launch;
-    const uint32_t thread = (uint32_t)(w->number * LANES + lane),
-                   other = (uint32_t)(owner & ((1u << THREAD_BITS) - 1)) - 1;
-    char title[200];
-    const Place p = sim_place_of(launch, w->block->number, thread, i, "uses it");
-    const Place of_thread = sim_place_of(launch, 0, other, i, "");
-    if (space == SHARED)
-        snprintf(title, sizeof title, "the address of a shared variable was made in block %llu, and block %llu uses it",
-                 (unsigned long long)owner - 1, (unsigned long long)w->block->number);
-    else
-        snprintf(title, sizeof title,
-                 "the address of a variable of thread (%u,%u,%u), in its local memory, is used by another thread",
-                 of_thread.thread.x, of_thread.thread.y, of_thread.thread.z);
-    sim_await_turn(w->block); // a block that runs ahead in vain uses nothing
-    sim_add_finding(OUT_OF_BOUNDS, title, &p, 1,
-                    space == SHARED ? "each block has its own shared memory, and finds its own variable there: pass the "
-                                      "value, or keep it in global memory"
-                                    : "each thread has its own local memory, and finds its own variable there: pass "
-                                      "the value, or keep it in shared memory");
+    sim_observer.use_strange(w, i, lane, space, (space == SHARED ? owner : owner & ((1u << THREAD_BITS) - 1)) - 1);
 }
 
 // Whether it is that of another block of the cluster.

@@ -1,5 +1,5 @@
 // across.c: operations between the lanes of a warp, and what they tell the outside.
-#include "checker/check.h"
+#include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
 #include <inttypes.h>
@@ -40,7 +40,7 @@ void sim_shuffle(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = w->block->check ? mask : 0; rest; rest &= rest - 1)
         strangers |= mask >> (partner[__builtin_ctz(rest)] & 31) & 1 ? 0 : rest & -rest;
     if (strangers)
-        sim_note_strangers(w, i, strangers);
+        sim_observer.take_from_strangers(w, i, strangers);
 }
 
 void sim_vote(Warp *w, const Instr *i, uint32_t mask)

@@ -1,5 +1,5 @@
 // atomics.c: atomic operations and reductions in memory.
-#include "checker/check.h"
+#include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
 #include <string.h>
@@ -122,7 +122,7 @@ static void update_lanes(Warp *w, const Instr *i, Access *access)
 {
     sim_access(w, i, access);
     if (access->has_unwritten && i->op != ATOMIC_EXCH)
-        sim_report_unwritten(w, i, access);
+        sim_observer.update_unwritten(w, i, access);
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         if (i->bytes == 16)
@@ -149,4 +149,27 @@ void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
     for (access.space = GLOBAL; access.space <= LOCAL; access.space++)
         if ((access.mask = in[access.space]))
             update_lanes(w, i, &access);
+}
+
+// ---- Fences: memory is always in order here, so only an observer learns of them.
+
+static void tell_fence(Warp *w, const Instr *i, uint32_t mask, FenceKind kind)
+{
+    if (w->block->check)
+        sim_observer.fence(w, i, mask, kind);
+}
+
+void sim_fence(Warp *w, const Instr *i, uint32_t mask)
+{
+    tell_fence(w, i, mask, MEMORY_FENCE);
+}
+
+void sim_fence_inits(Warp *w, const Instr *i, uint32_t mask)
+{
+    tell_fence(w, i, mask, INITS_FENCE);
+}
+
+void sim_fence_proxy(Warp *w, const Instr *i, uint32_t mask)
+{
+    tell_fence(w, i, mask, PROXY_FENCE);
 }

@@ -3,7 +3,7 @@
 //
 // A copy is carried out when it is issued. A phase of a barrier is over when all arrivals that it
 // awaits and all bytes that were announced have come; bytes may come before they are announced.
-#include "checker/check.h"
+#include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
 #include <string.h>
@@ -137,7 +137,7 @@ void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = w->block->check ? mask : 0, same; rest; rest &= ~same) {
         same = lanes_at_first(rest, at);
         if (arrivals[__builtin_ctz(rest)]) // what they did is known to those who wait
-            sim_arrive_at_log(w, same, (uint64_t)(uintptr_t)at[__builtin_ctz(rest)]);
+            sim_observer.arrive(w, same, (uint64_t)(uintptr_t)at[__builtin_ctz(rest)]);
     }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
@@ -157,7 +157,7 @@ void sim_arrive_after_copies(Warp *w, const Instr *i, uint32_t mask)
     sim_await_all_copies(w, i, mask);
     if (w->block->check) {
         find_valid_barriers(w, i, i->addresses, mask, at);
-        FOR_EACH_LANE(sim_order_copy(w, l, (uint64_t)(uintptr_t)at[l]))
+        FOR_EACH_LANE(sim_observer.await_copy(w, l, (uint64_t)(uintptr_t)at[l]))
     }
     sim_mbarrier_arrive(w, i, mask);
 }
@@ -175,7 +175,7 @@ void sim_mbarrier_test(Warp *w, const Instr *i, uint32_t mask)
     }
     for (uint32_t rest = w->block->check ? over : 0, same; rest; rest &= ~same) {
         same = lanes_at_first(rest, at);
-        sim_acquire_log(w, same, (uint64_t)(uintptr_t)at[__builtin_ctz(rest)]);
+        sim_observer.acquire(w, same, (uint64_t)(uintptr_t)at[__builtin_ctz(rest)]);
     }
     *d = (*d & ~mask) | over;
     w->yields = over != mask;
@@ -264,15 +264,15 @@ void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
         copy(to, operand_pointer(w, i, &i->addresses[1], l, bytes[l], UNIT, ACCESS_ASYNC_READ), bytes[l]);
         const bool out = i->addresses[0].space != SHARED;
         if (w->block->check)
-            sim_check_engine(w, i, l, sim_operand_address(w, &i->addresses[out ? 1 : 2], l),
-                             out ? bytes[l] : sizeof(Mbarrier), out);
+            sim_observer.begin_bulk(w, i, l, sim_operand_address(w, &i->addresses[out ? 1 : 2], l),
+                                    out ? bytes[l] : sizeof(Mbarrier), out);
         if (out && w->block->check)
             add_source(w, i, l, sim_operand_address(w, &i->addresses[1], l), bytes[l]);
         if (out)
             continue;
         Mbarrier *b = find_valid_barrier(w, i, &i->addresses[2], l);
         if (w->block->check)
-            sim_order_copy(w, l, (uint64_t)(uintptr_t)b);
+            sim_observer.await_copy(w, l, (uint64_t)(uintptr_t)b);
         update(w, i, l, b, 0, -(int64_t)bytes[l]);
     }
 }

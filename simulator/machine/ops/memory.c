@@ -1,5 +1,5 @@
 // memory.c: loads and stores, what they cost, and parameters.
-#include "checker/check.h"
+#include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
 #include <string.h>
@@ -251,7 +251,7 @@ static void load_or_store(Warp *w, const Instr *i, Access *access)
         if (i->list[k] != NOWHERE)
             move_element(w, i, access, k);
     if (access->kind == ACCESS_READ && (access->has_unwritten || w->undefined))
-        sim_note_loaded(w, i, access);
+        sim_observer.load(w, i, access);
 }
 
 static void access_memory(Warp *w, const Instr *i, uint32_t mask, AccessKind kind)

@@ -3,6 +3,7 @@
 // All work is done when it is asked for: a launch returns when the kernel has ended.
 #include "checker/check_host.h"
 #include "runtime/api/graphs.h"
+#include "runtime/work/device_runtime.h"
 
 #include <stdarg.h>
 

@@ -644,7 +644,7 @@ static cudaError_t run_grid(Grid *g)
     for (const Variable *v = g->launch.kernel->params; v; v = v->next)
         arguments[count++] = g->arguments + v->address;
     return sim_launch_grid(g->launch.module, g->launch.kernel, g->launch.grid, g->launch.block, g->launch.dynamic_bytes,
-                           g->family->stack_bytes, arguments, (Grouping){0}, g);
+                           g->family->stack_bytes, arguments, (Grouping){0}, g, g->family_check != NULL);
 }
 
 static void forget_arguments(Grid *g)
@@ -674,7 +674,8 @@ cudaError_t sim_launch_family(const Module *module, const Function *kernel, dim3
     FamilyCheck *check = running->family_check = sim_start_family_check(kernel);
     running->launch = (Launch){.module = module, .kernel = kernel, .grid = grid, .block = block};
     cudaError_t error =
-        sim_launch_grid(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping, running);
+        sim_launch_grid(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping, running,
+                        check != NULL);
     while (running) {
         Grid *child = error ? NULL : next_child(running);
         if (!child) {
@@ -693,4 +694,18 @@ cudaError_t sim_launch_family(const Module *module, const Function *kernel, dim3
     sim_free_arena(&family.arena);
     sim_say_findings();
     return error;
+}
+
+cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid, dim3 block,
+                               size_t dynamic_bytes, size_t stack_bytes, void **arguments, Grouping grouping)
+{
+    if (module->launches_kernels)
+        return sim_launch_family(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping);
+    return sim_launch_grid(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping, NULL, false);
+}
+
+cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+                       size_t stack_bytes, void **arguments)
+{
+    return sim_launch_grouped(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, (Grouping){0});
 }

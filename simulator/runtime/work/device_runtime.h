@@ -12,6 +12,14 @@ bool sim_decode_device_call(Slice name, const CallSite *call, size_t param_bytes
 // Whether the instruction launches a kernel, or has the device copy or fill.
 bool sim_is_device_launch(const Instr *i);
 
+// Runs a kernel to its end; the result, with a message on stderr where it is no success. A thread
+// that calls functions gets stack_bytes of local memory for theirs.
+cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block,
+                       size_t dynamic_bytes, size_t stack_bytes, void **arguments);
+
+// The same for blocks that may wait for each other.
+cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+                               size_t stack_bytes, void **arguments, Grouping grouping);
 // What sim_launch_grouped does where kernels of the module launch others: returns when all of the family has ended.
 cudaError_t sim_launch_family(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                               size_t stack_bytes, void **arguments, Grouping grouping);

@@ -1,0 +1,109 @@
+// observe.c: what the machine reports, and which part of the checker hears it.
+#include "checker/observe.h"
+
+#include "checker/check.h"
+#include "checker/check_family.h"
+#include "checker/check_host.h"
+#include "checker/check_shared.h"
+#include "machine/observer.h"
+
+#include <stdlib.h>
+
+static void end_launch(Launch *launch)
+{
+    sim_end_launch_check(launch);
+    if (launch->error == cudaSuccess)
+        sim_note_launch(launch);
+}
+
+static bool make_block(Block *b)
+{
+    const Launch *launch = b->launch;
+    const size_t of_thread = launch->local_bytes ? launch->local_bytes : 1;
+    b->check = sim_new_block_check(launch, b->warp_count);
+    b->local_written = malloc(((size_t)b->warp_count * LANES + 1) * of_thread);
+    b->lines = sim_new_lines(launch->shared_bytes + 1);
+    return b->local_written != NULL;
+}
+
+static void free_block(Block *b)
+{
+    sim_free_block_check(b->check);
+    free(b->engine);
+    sim_free_lines(b->lines, b->launch->shared_bytes + 1);
+    free(b->local_written);
+}
+
+static void open_barrier(Block *b, const Barrier *barrier)
+{
+    sim_check_arrivals(b, barrier);
+    sim_order_block(b);
+}
+
+static void end_allocation(Allocation *a)
+{
+    if (a->uses)
+        sim_end_uses(a);
+    sim_end_shadow(a);
+    sim_free_lines(a->lines, a->lines_grew ? a->bytes : 0);
+}
+
+static bool see_host_access(uint64_t address, bool writes, const void *instruction, bool last)
+{
+    if (sim_in_shared_range((const void *)(uintptr_t)address) && sim_explain_shared(address, writes, instruction))
+        return true;
+    sim_find_host_access(address, writes, instruction);
+    if (sim_checks() && last)
+        sim_end_with_findings();
+    return false;
+}
+
+static int describe_address(uint64_t address, char *text, size_t space)
+{
+    return (int)sim_describe_address(address, text, space);
+}
+
+static void fence(Warp *w, const Instr *i, uint32_t mask, FenceKind kind)
+{
+    if (kind == PROXY_FENCE)
+        sim_order_proxy(w);
+    else if (kind == INITS_FENCE)
+        sim_order_inits(w, i, mask);
+    else
+        sim_order_by_fence(w, i, mask);
+}
+
+void sim_observe_machine(void)
+{
+    sim_observer = (Observer){
+        .begin_launch = sim_start_launch_check,
+        .end_launch = end_launch,
+        .begin_allocation = sim_begin_uses,
+        .end_allocation = end_allocation,
+        .see_host_access = see_host_access,
+        .describe_address = describe_address,
+        .make_block = make_block,
+        .free_block = free_block,
+        .begin_block = sim_start_block_check,
+        .open_barrier = open_barrier,
+        .arrive = sim_arrive_at_log,
+        .acquire = sim_acquire_log,
+        .await_copy = sim_order_copy,
+        .meet = sim_order_lanes,
+        .fence = fence,
+        .end_lanes = sim_note_end,
+        .access = sim_check_access,
+        .access_local = sim_check_local,
+        .use_strange = sim_find_strange_owner,
+        .begin_bulk = sim_check_engine,
+        .update_unwritten = sim_report_unwritten,
+        .take_from_strangers = sim_note_strangers,
+        .share = sim_note_shared_use,
+        .use_in_family = sim_note_family_use,
+        .load = sim_note_loaded,
+        .begin_instruction = sim_check_uses,
+        .end_instruction = sim_follow_values,
+        .shuffle = sim_follow_shuffle,
+        .clear_warp = sim_forget_values,
+    };
+}

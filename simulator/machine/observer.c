@@ -1,0 +1,4 @@
+// observer.c: who observes the machine.
+#include "machine/observer.h"
+
+Observer sim_observer;
