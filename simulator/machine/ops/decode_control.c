@@ -1,6 +1,7 @@
 // decode_control.c: branches, calls, barriers, and operations in which the lanes of a warp take part together are
 // decoded.
 #include "front/decode.h"
+#include "runtime/work/conditions.h"
 #include "runtime/work/device_runtime.h"
 #include "machine/block.h"
 
@@ -87,7 +88,8 @@ static bool decode_built_in(Decoder *d, Slice name, const CallSite *call, Instr 
     } BUILT_IN[] = {{"vprintf", sim_print, 2, 0},
                     {"__assertfail", sim_fail_assertion, 4, 0},
                     {"malloc", sim_malloc, 1, 1},
-                    {"free", sim_free, 1, 0}};
+                    {"free", sim_free, 1, 0},
+                    {"cudaGraphSetConditional", sim_set_condition, 2, 0}};
     i->control = PLAIN;
     sim_ask_for(d, ONE_BY_ONE);
     for (size_t n = 0; n < sizeof BUILT_IN / sizeof *BUILT_IN; n++)

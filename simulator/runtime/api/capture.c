@@ -475,10 +475,11 @@ API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 {
     Participant *p;
     HOLD_MEMORY();
-    REQUIRE(graph, cudaErrorInvalidValue);
-    *graph = NULL;
+    if (graph)
+        *graph = NULL;
     REQUIRE_STREAM(stream);
     Capture *c = capture_of(stream, &p);
+    REQUIRE(graph || (c && !c->own_graph), cudaErrorInvalidValue); // a graph that the program had needs no pointer
     REQUIRE(c, cudaErrorIllegalState);
     REQUIRE(c->mode == cudaStreamCaptureModeRelaxed || pthread_equal(c->thread, pthread_self()),
             cudaErrorStreamCaptureWrongThread);
@@ -487,9 +488,9 @@ API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     const cudaError_t error = c->invalid || !captured ? cudaErrorStreamCaptureInvalidated
                               : !is_joined(c)         ? cudaErrorStreamCaptureUnjoined
                                                       : cudaSuccess;
-    if (!error)
+    if (!error && graph)
         *graph = c->graph;
-    else if (captured && c->own_graph)
+    else if (error && captured && c->own_graph)
         sim_end_graph(captured);
     end_capture(c);
     return sim_done(error);

@@ -29,10 +29,36 @@ static void leave_run(GraphRun *run)
 
 // ---- Made ready
 
-// One cudaGraphExec_t at a time may have the memory that the graph's nodes allocate.
+// One cudaGraphExec_t at a time may have the memory that the graph's nodes allocate, and its conditions.
 static bool is_taken(const Graph *graph)
 {
-    return sim_allocates(graph) && graph->executable > 0;
+    return (sim_allocates(graph) || sim_is_conditional(graph)) && graph->executable > 0;
+}
+
+// As with CUDA the graphs of a conditional node have only work of the device.
+static bool can_run_in_body(const Graph *graph)
+{
+    for (const Node *node = graph->nodes; node; node = node->next) {
+        const enum cudaGraphNodeType type = node->work.type;
+        size_t count;
+        Graph **graphs = sim_graphs_in(&node->work, &count);
+        if (type != cudaGraphNodeTypeKernel && type != cudaGraphNodeTypeEmpty && type != cudaGraphNodeTypeMemset &&
+            type != cudaGraphNodeTypeMemcpy && count == 0)
+            return false;
+        for (size_t k = 0; k < count; k++)
+            if (!can_run_in_body(graphs[k]))
+                return false;
+    }
+    return true;
+}
+
+static bool bodies_can_run(const Graph *graph)
+{
+    for (const Node *node = graph->nodes; node; node = node->next)
+        for (unsigned k = 0; node->work.type == cudaGraphNodeTypeConditional && k < node->work.choice.count; k++)
+            if (!can_run_in_body(node->work.choice.bodies[k]))
+                return false;
+    return true;
 }
 
 static cudaError_t instantiate(cudaGraphExec_t *handle, cudaGraph_t graph, uint64_t flags, cudaGraphNode_t *wrong)
@@ -46,6 +72,7 @@ static cudaError_t instantiate(cudaGraphExec_t *handle, cudaGraph_t graph, uint6
         fprintf(stderr, "simulator: graphs that kernels launch are not supported\n");
         return sim_done(cudaErrorNotSupported);
     }
+    REQUIRE(bodies_can_run(original), cudaErrorNotSupported);
     const Node *in_cycle = sim_order_nodes(original);
     *wrong = in_cycle ? in_cycle->handle : NULL;
     REQUIRE(!in_cycle, cudaErrorInvalidValue);
@@ -212,6 +239,27 @@ static void end_turns(Turn *turns, size_t count, uint32_t timeline, Clocks *star
     free(turns);
 }
 
+static cudaError_t run_nodes(const Graph *graph, uint32_t timeline);
+
+static uint32_t value_of(const Choice *choice)
+{
+    HOLD_MEMORY();
+    return sim_condition_of(choice->condition)->value;
+}
+
+static cudaError_t run_choice(const Choice *choice, uint32_t timeline)
+{
+    cudaError_t error = cudaSuccess;
+    uint32_t value = value_of(choice);
+    if (choice->kind == cudaGraphCondTypeWhile) {
+        for (; value && !error && !sim_sticky_error; value = value_of(choice))
+            error = run_nodes(choice->bodies[0], timeline);
+        return error;
+    }
+    const uint32_t body = choice->kind == cudaGraphCondTypeIf ? !value : value;
+    return body < choice->count ? run_nodes(choice->bodies[body], timeline) : cudaSuccess;
+}
+
 // Without the lock: nodes may run functions of the program.
 static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
 {
@@ -225,6 +273,7 @@ static cudaError_t run_nodes(const Graph *graph, uint32_t timeline)
         const uint32_t own = turns[count].timeline;
         if (!node->disabled)
             error = node->work.type == cudaGraphNodeTypeGraph ? run_nodes(node->work.child, own)
+                    : node->work.type == cudaGraphNodeTypeConditional          ? run_choice(&node->work.choice, own)
                                                               : do_on_device(node, own);
         if (node->work.type == cudaGraphNodeTypeHost && !node->disabled && !error)
             node->work.host.fn(node->work.host.userData);
@@ -243,6 +292,20 @@ static bool holds_memory(const Graph *graph)
     return false;
 }
 
+static void start_conditions(const Graph *graph)
+{
+    for (const Node *node = graph->nodes; node; node = node->next) {
+        size_t count;
+        Graph **graphs = sim_graphs_in(&node->work, &count);
+        Condition *condition =
+            node->work.type == cudaGraphNodeTypeConditional ? sim_condition_of(node->work.choice.condition) : NULL;
+        if (condition && condition->starts_anew)
+            condition->value = condition->at_start;
+        for (size_t k = 0; k < count; k++)
+            start_conditions(graphs[k]);
+    }
+}
+
 static cudaError_t begin_launch(cudaGraphExec_t handle, cudaStream_t stream, GraphRun **run, uint32_t *timeline)
 {
     BEGIN_CALL();
@@ -250,6 +313,7 @@ static cudaError_t begin_launch(cudaGraphExec_t handle, cudaStream_t stream, Gra
     REQUIRE_STREAM(stream);
     GraphRun *found = run_of(handle);
     CAPTURE(stream, &(Work){cudaGraphNodeTypeGraph, .child = found->graph});
+    start_conditions(found->graph);
     REQUIRE((found->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) || !holds_memory(found->graph),
             cudaErrorInvalidValue);
     found->users++;
@@ -285,9 +349,11 @@ API cudaError_t cudaGraphUpload(cudaGraphExec_t run, cudaStream_t stream)
 static Node *find_copy(const Graph *graph, uint64_t origin)
 {
     for (Node *n = graph->nodes; n; n = n->next) {
-        Node *found = n->origin == origin                         ? n
-                      : n->work.type == cudaGraphNodeTypeGraph ? find_copy(n->work.child, origin)
-                                                               : NULL;
+        size_t count;
+        Graph **graphs = sim_graphs_in(&n->work, &count);
+        Node *found = n->origin == origin ? n : NULL;
+        for (size_t k = 0; k < count && !found; k++)
+            found = find_copy(graphs[k], origin);
         if (found)
             return found;
     }
@@ -430,6 +496,12 @@ static bool differs(cudaGraphExecUpdateResultInfo *info, enum cudaGraphExecUpdat
     return true;
 }
 
+static bool chooses_otherwise(const Work *old, const Work *new)
+{
+    return old->type == cudaGraphNodeTypeConditional &&
+           (old->choice.kind != new->choice.kind || old->choice.count != new->choice.count);
+}
+
 // Whether something but what the nodes do has changed. Nodes go together in the order in which they were added.
 static bool has_changed(const Graph *old, const Graph *new, cudaGraphExecUpdateResultInfo *info)
 {
@@ -450,8 +522,13 @@ static bool has_changed(const Graph *old, const Graph *new, cudaGraphExecUpdateR
             return differs(info, cudaGraphExecUpdateErrorAttributesChanged, b, NULL);
         if (a->work.type == cudaGraphNodeTypeMemAlloc || a->work.type == cudaGraphNodeTypeMemFree)
             return differs(info, cudaGraphExecUpdateErrorNotSupported, b, NULL);
-        if (a->work.type == cudaGraphNodeTypeGraph && has_changed(a->work.child, b->work.child, info))
-            return true;
+        if (chooses_otherwise(&a->work, &b->work))
+            return differs(info, cudaGraphExecUpdateErrorParametersChanged, b, NULL);
+        size_t count;
+        Graph **graphs = sim_graphs_in(&a->work, &count), **others = sim_graphs_in(&b->work, &count);
+        for (size_t k = 0; k < count; k++)
+            if (has_changed(graphs[k], others[k], info))
+                return true;
     }
     return false;
 }
@@ -459,9 +536,16 @@ static bool has_changed(const Graph *old, const Graph *new, cudaGraphExecUpdateR
 static cudaError_t take_work(Graph *old, const Graph *new)
 {
     cudaError_t error = cudaSuccess;
-    for (Node *a = old->nodes, *b = new->nodes; a && !error; a = a->next, b = b->next)
-        error = a->work.type == cudaGraphNodeTypeGraph ? take_work(a->work.child, b->work.child)
-                                                       : sim_replace_work(a, &b->work);
+    for (Node *a = old->nodes, *b = new->nodes; a && !error; a = a->next, b = b->next) {
+        size_t count;
+        Graph **graphs = sim_graphs_in(&a->work, &count), **others = sim_graphs_in(&b->work, &count);
+        for (size_t k = 0; k < count && !error; k++)
+            error = take_work(graphs[k], others[k]);
+        if (a->work.type == cudaGraphNodeTypeConditional)
+            a->work.choice.condition = b->work.choice.condition;
+        else if (count == 0)
+            error = sim_replace_work(a, &b->work);
+    }
     return error;
 }
 

@@ -183,6 +183,62 @@ static bool is_copy(const struct cudaMemcpy3DParms *p)
     return !p->srcArray != !p->srcPtr.ptr && !p->dstArray != !p->dstPtr.ptr && (unsigned)p->kind <= cudaMemcpyDefault;
 }
 
+// ---- The graphs of conditional nodes
+
+static void end_choice(Choice *choice)
+{
+    for (unsigned k = 0; k < choice->count; k++)
+        if (choice->bodies[k])
+            sim_end_graph(choice->bodies[k]);
+    free(choice->bodies);
+    free(choice->handles);
+}
+
+// A copy with graphs of its own, or with empty ones where there are none yet.
+static cudaError_t copy_choice(Choice *to, const Choice *from, bool with_handles)
+{
+    cudaError_t error = cudaSuccess;
+    to->bodies = calloc(from->count, sizeof *to->bodies);
+    to->handles = calloc(from->count, sizeof *to->handles);
+    if (!to->bodies || !to->handles)
+        sim_die("out of memory for the graphs of a node");
+    for (unsigned k = 0; k < from->count && !error; k++) {
+        if (!from->bodies)
+            to->bodies[k] = sim_new_graph(with_handles);
+        else if ((error = sim_copy_graph(from->bodies[k], with_handles, &to->bodies[k])))
+            to->bodies[k] = NULL; // it has ended
+        if (!error)
+            to->handles[k] = to->bodies[k]->handle;
+    }
+    if (error)
+        end_choice(to);
+    return error;
+}
+
+Graph **sim_graphs_in(const Work *work, size_t *count)
+{
+    *count = work->type == cudaGraphNodeTypeConditional ? work->choice.count : work->type == cudaGraphNodeTypeGraph;
+    return work->type == cudaGraphNodeTypeConditional ? work->choice.bodies : (Graph **)&work->child;
+}
+
+static void own_graphs(Node *node)
+{
+    size_t count;
+    Graph **graphs = sim_graphs_in(&node->work, &count);
+    for (size_t k = 0; k < count; k++)
+        graphs[k]->owner = node;
+}
+
+bool sim_is_conditional(const Graph *graph)
+{
+    for (const Node *node = graph->nodes; node; node = node->next)
+        if (node->work.type == cudaGraphNodeTypeConditional)
+            return true;
+    return false;
+}
+
+// ---- Work, copied
+
 // Makes a copy with memory of its own, if it is work that can be done.
 static cudaError_t copy_work(Work *to, const Work *from, bool with_handles)
 {
@@ -200,7 +256,10 @@ static cudaError_t copy_work(Work *to, const Work *from, bool with_handles)
     case cudaGraphNodeTypeEventRecord:
         return sim_object_of(EVENT_HANDLE, from->event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
     case cudaGraphNodeTypeGraph:
-        return sim_copy_graph(from->child, with_handles, &to->child);
+        return sim_is_conditional(from->child) ? cudaErrorNotSupported
+                                               : sim_copy_graph(from->child, with_handles, &to->child);
+    case cudaGraphNodeTypeConditional:
+        return copy_choice(&to->choice, &from->choice, with_handles);
     case cudaGraphNodeTypeMemAlloc:
     case cudaGraphNodeTypeMemFree:
         to->memory->owners++;
@@ -216,6 +275,8 @@ static void end_work(Work *work)
         free(work->kernel.arguments);
     if (work->type == cudaGraphNodeTypeGraph)
         sim_end_graph(work->child);
+    if (work->type == cudaGraphNodeTypeConditional)
+        end_choice(&work->choice);
     if (work->type == cudaGraphNodeTypeMemAlloc || work->type == cudaGraphNodeTypeMemFree)
         sim_leave_graph_memory(work->memory);
 }
@@ -298,8 +359,7 @@ static Node *append_node(Graph *graph, const Work *work, bool with_handle)
     node->origin = node->number;
     if (with_handle && !(node->handle = sim_new_handle(NODE_HANDLE, node)))
         sim_die("out of memory for the handle of a node");
-    if (work->type == cudaGraphNodeTypeGraph)
-        work->child->owner = node;
+    own_graphs(node);
     *(graph->last ? &graph->last->next : &graph->nodes) = node;
     graph->last = node;
     graph->count++;
@@ -346,8 +406,7 @@ cudaError_t sim_replace_work(Node *node, const Work *work)
         return error;
     end_work(&node->work);
     node->work = own;
-    if (own.type == cudaGraphNodeTypeGraph)
-        own.child->owner = node;
+    own_graphs(node);
     return cudaSuccess;
 }
 
@@ -400,9 +459,13 @@ Node *sim_order_nodes(Graph *graph)
     for (Node *node = graph->nodes; node; node = node->next) {
         if (!node->ordered)
             return node;
-        Node *wrong = node->work.type == cudaGraphNodeTypeGraph ? sim_order_nodes(node->work.child) : NULL;
-        if (wrong)
-            return wrong;
+        size_t inner;
+        Graph **graphs = sim_graphs_in(&node->work, &inner);
+        for (size_t k = 0; k < inner; k++) {
+            Node *wrong = sim_order_nodes(graphs[k]);
+            if (wrong)
+                return wrong;
+        }
     }
     return NULL;
 }
@@ -438,6 +501,7 @@ API cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t original)
     BEGIN_CALL();
     REQUIRE_GRAPH(original);
     REQUIRE(clone && !sim_allocates(sim_graph_of(original)), cudaErrorInvalidValue);
+    REQUIRE(!sim_is_conditional(sim_graph_of(original)), cudaErrorNotSupported);
     const cudaError_t error = sim_copy_graph(sim_graph_of(original), true, &copy);
     REQUIRE(!error, error);
     *clone = copy->handle;
@@ -1006,6 +1070,45 @@ API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNo
     return error ? error : remove_edges(graph, from, to, count);
 }
 
+// ---- Conditional nodes
+
+API cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph,
+                                                 unsigned value, unsigned flags)
+{
+    BEGIN_CALL();
+    REQUIRE_GRAPH(graph);
+    REQUIRE(handle && (flags & ~(unsigned)cudaGraphCondAssignDefault) == 0, cudaErrorInvalidValue);
+    *handle = sim_new_condition(&(Condition){.value = value, .at_start = value, .starts_anew = flags != 0,
+                                             .graph = sim_graph_of(graph)});
+    return cudaSuccess;
+}
+
+// A handle is for one node, of the graph that it was made for or of one within.
+static bool can_choose(const Choice *choice, const Graph *graph)
+{
+    const Condition *condition = sim_condition_of(choice->condition);
+    if (!condition || condition->has_node)
+        return false;
+    while (graph != condition->graph && graph->owner)
+        graph = graph->owner->graph;
+    return graph == condition->graph && choice->count > 0 && choice->kind <= cudaGraphCondTypeSwitch &&
+           (choice->kind != cudaGraphCondTypeWhile || choice->count == 1) &&
+           (choice->kind != cudaGraphCondTypeIf || choice->count <= 2);
+}
+
+static cudaError_t add_choice(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
+                              struct cudaConditionalNodeParams *p, const Work *work)
+{
+    REQUIRE_GRAPH(graph);
+    REQUIRE(can_choose(&work->choice, sim_graph_of(graph)), cudaErrorInvalidValue);
+    const cudaError_t error = add(node, graph, before, count, work);
+    if (!error) {
+        sim_condition_of(p->handle)->has_node = true;
+        p->phGraph_out = sim_node_of(*node)->work.choice.handles;
+    }
+    return error;
+}
+
 // ---- Nodes of all kinds by one call
 
 cudaError_t sim_work_of(const struct cudaGraphNodeParams *p, Work *work)
@@ -1040,10 +1143,13 @@ cudaError_t sim_work_of(const struct cudaGraphNodeParams *p, Work *work)
     case cudaGraphNodeTypeEventRecord:
         work->event = p->eventRecord.event;
         return cudaSuccess;
+    case cudaGraphNodeTypeConditional:
+        work->choice = (Choice){.condition = p->conditional.handle, .kind = p->conditional.type,
+                                .count = p->conditional.size};
+        return cudaSuccess;
     default:
         REQUIRE((unsigned)p->type < cudaGraphNodeTypeCount, cudaErrorInvalidValue);
-        fprintf(stderr, "simulator: nodes of a graph of type %d, such as conditional ones, are not supported\n",
-                (int)p->type);
+        fprintf(stderr, "simulator: nodes of a graph of type %d are not supported\n", (int)p->type);
         return sim_done(cudaErrorNotSupported);
     }
 }
@@ -1066,6 +1172,8 @@ API cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const
     if (p->type == cudaGraphNodeTypeMemFree)
         return cudaGraphAddMemFreeNode(node, graph, before, count, p->free.dptr);
     error = sim_work_of(p, &work);
+    if (!error && p->type == cudaGraphNodeTypeConditional)
+        return add_choice(node, graph, before, count, &p->conditional, &work);
     return error ? error : add(node, graph, before, count, &work);
 }
 
@@ -1074,6 +1182,7 @@ API cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNod
     Work work;
     HOLD_MEMORY();
     REQUIRE(p, cudaErrorInvalidValue);
+    REQUIRE(p->type != cudaGraphNodeTypeConditional, cudaErrorNotSupported);
     const cudaError_t error = sim_work_of(p, &work);
     return error ? error : change(node, &work);
 }
@@ -1115,7 +1224,8 @@ static const char *type_name(enum cudaGraphNodeType type)
 {
     static const char *const NAMES[] = {
         "KERNEL",     "MEMCPY",       "MEMSET",           "HOST",           "GRAPH",     "EMPTY",
-        "EVENT_WAIT", "EVENT_RECORD", "EXT_SEMAS_SIGNAL", "EXT_SEMAS_WAIT", "MEM_ALLOC", "MEM_FREE"};
+        "EVENT_WAIT", "EVENT_RECORD", "EXT_SEMAS_SIGNAL", "EXT_SEMAS_WAIT", "MEM_ALLOC", "MEM_FREE",
+        "BATCH_MEM_OP", "CONDITIONAL"};
     return (size_t)type < sizeof NAMES / sizeof *NAMES ? NAMES[type] : "?";
 }
 
@@ -1132,10 +1242,15 @@ static void draw(FILE *file, const Graph *graph, const char *prefix)
                 kernel ? "\\n" : "", kernel ? kernel->name : "");
         for (size_t k = 0; k < n->before_count; k++)
             fprintf(file, "    \"%s%zu\" -> \"%s%zu\";\n", prefix, n->before[k]->place, prefix, at);
-        if (n->work.type == cudaGraphNodeTypeGraph) {
+        size_t count;
+        Graph **graphs = sim_graphs_in(&n->work, &count);
+        for (size_t k = 0; k < count; k++) {
             char inner[256];
-            snprintf(inner, sizeof inner, "%.200s%zu.", prefix, at);
-            draw(file, n->work.child, inner);
+            if (n->work.type == cudaGraphNodeTypeGraph)
+                snprintf(inner, sizeof inner, "%.200s%zu.", prefix, at);
+            else
+                snprintf(inner, sizeof inner, "%.200s%zu.%zu.", prefix, at, k);
+            draw(file, graphs[k], inner);
         }
     }
 }

@@ -5,6 +5,7 @@
 #define GRAPHS_H
 
 #include "runtime/api/calls.h"
+#include "runtime/work/conditions.h"
 
 typedef struct Graph Graph;
 
@@ -27,6 +28,15 @@ typedef struct GraphMemory {
     struct GraphMemory *next;
 } GraphMemory;
 
+// What a conditional node chooses from: graphs of its own.
+typedef struct Choice {
+    uint64_t condition;
+    enum cudaGraphConditionalNodeType kind;
+    unsigned count;
+    Graph **bodies;
+    cudaGraph_t *handles; // of the bodies, for the program
+} Choice;
+
 // What a node does.
 typedef struct Work {
     enum cudaGraphNodeType type;
@@ -38,6 +48,7 @@ typedef struct Work {
         cudaEvent_t event;
         Graph *child;
         GraphMemory *memory; // of an allocation and of a free node
+        Choice choice;
     };
 } Work;
 
@@ -83,6 +94,10 @@ cudaError_t sim_replace_work(Node *node, const Work *work);
 // Returns NULL, or a node of a cycle.
 Node *sim_order_nodes(Graph *graph);
 bool sim_allocates(const Graph *graph);
+// Whether there are conditional nodes, there or in a graph of a node.
+bool sim_is_conditional(const Graph *graph);
+// The graphs that a node runs, or one of which it runs.
+Graph **sim_graphs_in(const Work *work, size_t *count);
 cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory); // with one owner
 GraphMemory *sim_graph_memory_at(const void *address);                // or NULL
 void sim_leave_graph_memory(GraphMemory *memory);                     // by one of its owners

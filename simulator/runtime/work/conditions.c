@@ -1,0 +1,45 @@
+// conditions.c: the values on which conditional nodes of graphs depend.
+#include "runtime/work/conditions.h"
+
+#include "machine/block.h"
+
+#include <stdlib.h>
+
+static Condition **conditions;
+static uint64_t count, space;
+
+uint64_t sim_new_condition(const Condition *condition)
+{
+    if (count == space) {
+        space = space ? 2 * space : 16;
+        conditions = realloc(conditions, space * sizeof *conditions);
+    }
+    Condition *own = malloc(sizeof *own);
+    if (!conditions || !own)
+        sim_die("out of memory for a condition of a graph");
+    *own = *condition;
+    conditions[count++] = own;
+    return count; // 0 is no handle
+}
+
+Condition *sim_condition_of(uint64_t handle)
+{
+    return handle > 0 && handle <= count ? conditions[handle - 1] : NULL;
+}
+
+// cudaGraphSetConditional(handle, value), in kernels whose blocks run one by one. The last lane's value stays.
+void sim_set_condition(Warp *w, const Instr *i, uint32_t mask)
+{
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int lane = __builtin_ctz(rest);
+        uint64_t handle = 0;
+        uint32_t value = 0;
+        sim_call_argument(w, i, lane, 0, &handle, sizeof handle);
+        sim_call_argument(w, i, lane, 1, &value, sizeof value);
+        Condition *condition = sim_condition_of(handle);
+        if (!condition)
+            sim_fault(w, i, lane, cudaErrorLaunchFailure,
+                      "cudaGraphSetConditional of a handle that cudaGraphConditionalHandleCreate did not give");
+        condition->value = value;
+    }
+}

@@ -1,0 +1,21 @@
+// conditions.h: the values on which conditional nodes of graphs depend. Kernels set them, by cudaGraphSetConditional.
+//
+// The lock of calls.h is held by whoever calls these functions.
+#ifndef CONDITIONS_H
+#define CONDITIONS_H
+
+#include "machine/ops/ops.h"
+
+typedef struct Condition {
+    uint32_t value, at_start;
+    bool starts_anew; // with the value at_start, in each launch of the graph
+    const void *graph; // that it was made for
+    bool has_node;
+} Condition;
+
+// Returns a handle of it. It stays until the program ends: kernels may keep handles.
+uint64_t sim_new_condition(const Condition *condition);
+Condition *sim_condition_of(uint64_t handle); // or NULL
+Handler sim_set_condition;
+
+#endif
