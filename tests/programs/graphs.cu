@@ -270,8 +270,8 @@ static void children_symbols_memory()
     CUDA(cudaGraphExecNodeSetParams(run, node, &any));
     any.kernel.blockDim = dim3(2000);
     FAILS(cudaGraphAddNode(&node, outer, NULL, NULL, 0, &any), cudaErrorInvalidConfiguration);
-    cudaGraphNodeParams conditional = {cudaGraphNodeTypeConditional};
-    FAILS(cudaGraphAddNode(&node, outer, NULL, NULL, 0, &conditional), cudaErrorNotSupported);
+    cudaGraphNodeParams conditional = {cudaGraphNodeTypeConditional}; // of no handle
+    FAILS(cudaGraphAddNode(&node, outer, NULL, NULL, 0, &conditional), cudaErrorInvalidValue);
     CUDA(cudaGraphExecDestroy(run));
     CUDA(cudaGraphDestroy(outer));
 }
