@@ -233,25 +233,19 @@ API CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *p, CUstream stream)
 
 // ---- Fills
 
-static cudaError_t fill_now(const struct cudaMemsetParams *p)
-{
-    BEGIN_CALL();
-    STOP_IF(sim_forbidden_in_capture(true));
-    return sim_fill(p);
-}
-
 static cudaError_t fill_in_stream(const struct cudaMemsetParams *p, CUstream stream)
 {
     BEGIN_CALL();
     CAPTURE(stream, &(Work){cudaGraphNodeTypeMemset, .fill = *p});
-    return sim_fill(p);
+    return sim_done(sim_fill_elements(p));
 }
 
 static CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned bytes, size_t width, size_t height)
 {
     NEED_CONTEXT();
     NEED(to % bytes == 0 && (height <= 1 || (pitch % bytes == 0 && width <= pitch / bytes)), CUDA_ERROR_INVALID_VALUE);
-    return CALL(fill_now(&(struct cudaMemsetParams){pointer_at(to), pitch, value, bytes, width, height}));
+    return CALL(sim_fill_now("cuMemset", &(struct cudaMemsetParams){pointer_at(to), pitch, value, bytes, width, height},
+                             __builtin_return_address(0)));
 }
 
 static CUresult fill_async(CUdeviceptr to, unsigned value, unsigned bytes, size_t count, CUstream stream)

@@ -6,7 +6,9 @@
 #define CALLS_H
 
 #include "checker/order.h"
-#include "runtime/work/module.h"
+#include "runtime/work/limits.h"
+#include "runtime/work/properties.h"
+#include "runtime/work/work.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,8 +21,6 @@
 #define PER_THREAD(name, suffix) \
     extern __typeof__(name) name##suffix __attribute__((alias(#name), visibility("default")))
 
-enum { MAX_THREADS = 1024 }; // of a block
-
 // ---- errors.c
 
 extern _Thread_local cudaError_t sim_last_error; // of this host thread
@@ -28,6 +28,9 @@ extern _Atomic cudaError_t sim_sticky_error;     // of the process
 
 // Remembers a failed call's error, for cudaGetLastError.
 cudaError_t sim_done(cudaError_t error);
+
+// Remembers what a kernel failed with, if it did: no call goes well from now on.
+void sim_break(cudaError_t error);
 
 // Remembers that kernel<<<...>>> was refused, why, and where the host goes on behind it: a finding at the program's end
 // if the host thread never asks.
@@ -102,62 +105,35 @@ Stream *sim_stream_of(cudaStream_t stream);
 // Ends a call for what is no stream.
 #define REQUIRE_STREAM(stream) REQUIRE(sim_stream_of(stream), cudaErrorInvalidResourceHandle)
 void sim_end_all_streams(void); // and events
-void sim_begin_operation(const char *call, cudaStream_t stream, const void *from); // from: as sim_begin_op has it
+
+// Work of a stream, from its begin to the end of the block of statements. No other begins before it has ended: a call
+// has its work done by runtime/work, and calls no other call that does work.
+typedef struct Operation {
+    bool host_waits; // for its end
+} Operation;
+
+Operation sim_begin_operation(const char *call, cudaStream_t stream, bool host_waits, const void *from);
+Operation sim_begin_node(uint32_t timeline, const char *call, const void *from); // of a graph
+Operation sim_go_on(void); // with the one that began last
+void sim_end_operation(Operation *operation);
+#define DURING(operation) \
+    __attribute__((cleanup(sim_end_operation), unused)) Operation this_operation = (operation)
+#define OPERATION(stream) DURING(sim_begin_operation(__func__, (stream), false, __builtin_return_address(0)))
+#define IN_DEFAULT_STREAM_FOR(call, waits, from) DURING(sim_begin_operation((call), NULL, (waits), (from)))
+#define IN_DEFAULT_STREAM(waits) IN_DEFAULT_STREAM_FOR(__func__, (waits), __builtin_return_address(0))
+
+// What a graph's nodes do.
+cudaError_t sim_record_in_graph(cudaEvent_t event);
 void sim_wait_in_graph(cudaEvent_t event); // the current operation's stream waits for it
 
-// ---- registration.c: what the program registers before main
+// ---- registration.c
 
-typedef struct Binary {
-    const char **texts; // the PTX that was chosen, of each file that was compiled apart
-    int text_count;     // 0 if there is none
-    Module *modules[SIM_MOST_DEVICES]; // what each device has made of it; NULL before it is needed there
-    Arena arena;
-    struct Binary *next;
-} Binary;
-
-typedef struct Kernel {
-    const void *host; // the address by which the program knows it
-    const char *name;
-    Binary *binary;
-    int max_dynamic_bytes[SIM_MOST_DEVICES]; // cudaFuncAttributeMaxDynamicSharedMemorySize, -1 if not set
-    bool large_clusters[SIM_MOST_DEVICES];   // cudaFuncAttributeNonPortableClusterSizeAllowed
-    struct Kernel *next;
-} Kernel;
-
-typedef struct Symbol {
-    const void *host;
-    const char *name;
-    size_t bytes;
-    Binary *binary;
-    void **managed; // where the program keeps its pointer to a managed variable
-    struct Symbol *next;
-} Symbol;
-
-Module *sim_module_of(Binary *binary); // for the current device; NULL if the binary holds no PTX
 Binary *sim_load_binary(const uint8_t *fat_binary); // without a module where it holds no PTX that can run
 Binary *sim_load_text(const char *ptx);
-void sim_unload_binary(Binary *binary); // with its kernels
-// A kernel that the program knows by this address; if NULL, by that of what is returned.
-Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host);
-Kernel *sim_kernel_of(const void *host); // or NULL
-Kernel *sim_kernel_of_code(const Module *module, uint64_t address); // whose code has this address; or NULL
-Kernel *sim_kernel_named(const Binary *binary, const char *name); // or NULL
-// The kernel with this address in the program, and its code.
-cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **function);
-Symbol *sim_symbol_of(const void *host); // or NULL
-Variable *sim_variable_of(const Symbol *symbol); // or NULL
-bool sim_in_managed_variable(const void *pointer);
-bool sim_has_kernels(void);
-void sim_reset_program(void); // kernels' attributes and variables on the current device, to what they were at the start
 
-// ---- memory.c. Nothing (no bytes) is everywhere.
+// ---- memory.c
 
-// Whether a call may take [pointer, pointer + bytes) for device memory: it lies within one allocation.
-bool sim_on_device(const void *pointer, size_t bytes);
-// Whether the host may read and write it: pinned, registered, managed, or the program's own memory.
-bool sim_on_host(const void *pointer, size_t bytes);
-// What cudaMalloc and its like do, by the name of the call.
-cudaError_t sim_allocate_memory(const char *call, void **pointer, size_t bytes, MemoryKind kind, unsigned flags);
+cudaError_t sim_free_device_memory(void *pointer); // also of a pool, or of a graph
 
 // ---- pools.c
 
@@ -166,25 +142,14 @@ void sim_end_all_pools(void);
 
 // ---- copies.c
 
-cudaError_t sim_fill(const struct cudaMemsetParams *fill);
-// All copies and fills go through these: of bytes that lie where the program's addresses say.
-void sim_move_bytes(void *to, const void *from, size_t bytes);
-void sim_set_bytes(void *pointer, int value, size_t bytes);
-// The current operation has used these bytes, where the program's addresses say.
-void sim_note_read(const void *pointer, size_t bytes);
-void sim_note_write(const void *pointer, size_t bytes);
+// A fill that is none of a stream, by this call, which comes back to `from`.
+cudaError_t sim_fill_now(const char *call, const struct cudaMemsetParams *fill, const void *from);
+// Finds `bytes` bytes from `offset` on in a variable.
+cudaError_t sim_part_of_symbol(const void *host, size_t bytes, size_t offset, char **part);
 
 // ---- launch.c
 
-// What is wrong with a launch, its stream apart.
-cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments,
-                             bool cooperative,
-                             dim3 cluster); // of the launch; 0: the kernel's own, or none
-// The same of a launch by a kernel.
-cudaError_t sim_check_configuration(const Kernel *kernel, const Function *f, dim3 grid, dim3 block,
-                                    size_t dynamic_bytes);
 cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *cooperative, dim3 *cluster);
-int sim_largest_cluster(const Kernel *kernel); // in blocks
 // Where the arguments of a kernel lie that are handed over in one piece, as `extra` says; room for `most` pointers.
 cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t most);
 
@@ -209,40 +174,9 @@ cudaError_t sim_capture_allocation(cudaStream_t stream, size_t bytes, void **poi
 cudaError_t sim_capture_free(cudaStream_t stream, void *pointer, bool *captured);
 void sim_forget_captured(cudaEvent_t event); // it is recorded anew, or destroyed
 
-// From here to the end of the function the thread does a stream's work, which no capture forbids.
-int sim_enter_stream(void);
-void sim_leave_stream(int *depth);
-bool sim_is_in_stream(void);
-#define IN_STREAM() __attribute__((cleanup(sim_leave_stream), unused)) int depth_in_stream = sim_enter_stream()
-
-// The same, and the work is an operation of the stream (order.h), unless the thread is in the midst of one already.
-#define OPERATION(stream)                                                 \
-    sim_begin_operation(__func__, (stream), __builtin_return_address(0)); \
-    IN_STREAM()
-
-// The same in the default stream. Where `waits`, the host waits for its end.
-typedef struct AtOnce {
-    bool outermost, waits;
-} AtOnce;
-AtOnce sim_begin_at_once(const char *call, bool waits, const void *from);
-void sim_end_at_once(AtOnce *a);
-#define IN_DEFAULT_STREAM(waits)                                                                                     \
-    __attribute__((cleanup(sim_end_at_once), unused)) AtOnce at_once = \
-        sim_begin_at_once(__func__, (waits), __builtin_return_address(0))
-
-// ---- functions.c
-
-// How much dynamic shared memory a launch may ask for: what the program has set for the kernel, or what all have.
-size_t sim_most_dynamic_bytes(const Kernel *kernel, const Function *function);
-
 // ---- arrays.c
 
-bool sim_is_array(cudaArray_const_t array); // and alive
-bool sim_is_texel_format(const struct cudaChannelFormatDesc *format);
-int sim_channels(const struct cudaChannelFormatDesc *format);
-size_t sim_texel_bytes(const struct cudaChannelFormatDesc *format);
 void sim_forget_all_arrays(void); // of the current device; their memory goes with all allocations
-cudaError_t sim_copy_arrays(const struct cudaMemcpy3DParms *p); // a copy in three dimensions, of at least one
 
 // ---- texture.c
 
@@ -251,10 +185,5 @@ enum { MOST_PITCHED_WIDTH = 131072, MOST_PITCHED_HEIGHT = 65000, MOST_PITCH = 20
 
 void sim_forget_array(cudaArray_const_t array); // what shows it shows nothing any more
 void sim_end_all_textures(void);                // and surfaces, and arrays: of the current device
-
-// ---- devices.c
-
-bool sim_is_device(int device); // whether there is one with this number
-size_t sim_limit(enum cudaLimit limit); // of the current device: as set, or the usual one
 
 #endif

@@ -2,8 +2,6 @@
 //
 // A capture begins in one stream. Another stream takes part from when it waits for an event that was recorded in the
 // capture, and is joined when a stream that leads to the first waits for an event of it.
-#include "checker/check_host.h"
-#include "checker/check_shared.h"
 #include "runtime/api/graphs.h"
 
 typedef struct NodeSet { // handles: the program may destroy nodes
@@ -41,31 +39,6 @@ static Capture *captures; // those that have not ended
 static CapturedEvent *captured_events;
 static uint64_t captures_made;
 static _Thread_local enum cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
-
-// ---- Work of a stream that is done now
-
-static _Thread_local int in_stream;
-
-int sim_enter_stream(void)
-{
-    if (in_stream == 0)
-        sim_open_shared();
-    return ++in_stream;
-}
-
-bool sim_is_in_stream(void)
-{
-    return in_stream > 0;
-}
-
-void sim_leave_stream(int *depth)
-{
-    in_stream = *depth - 1;
-    if (in_stream == 0) {
-        sim_end_results();
-        sim_close_shared();
-    }
-}
 
 // ---- Sets of nodes
 
@@ -191,7 +164,7 @@ cudaError_t sim_capture(cudaStream_t stream, const Work *work, bool *captured)
     Participant *p;
     Node *node;
     *captured = false;
-    if (in_stream || !captures)
+    if (!captures)
         return cudaSuccess;
     Capture *c = is_legacy(stream) ? capture_in_the_way_of_legacy() : NULL;
     if (c)
@@ -217,7 +190,7 @@ cudaError_t sim_capture_allocation(cudaStream_t stream, size_t bytes, void **poi
 {
     Participant *p;
     GraphMemory *memory;
-    *captured = !in_stream && capture_of(stream, &p);
+    *captured = capture_of(stream, &p);
     if (!*captured)
         return cudaSuccess;
     cudaError_t error = bytes ? sim_new_graph_memory(bytes, &memory) : cudaErrorInvalidValue;
@@ -232,7 +205,7 @@ cudaError_t sim_capture_allocation(cudaStream_t stream, size_t bytes, void **poi
 cudaError_t sim_capture_free(cudaStream_t stream, void *pointer, bool *captured)
 {
     Participant *p;
-    *captured = !in_stream && capture_of(stream, &p);
+    *captured = capture_of(stream, &p);
     if (!*captured)
         return cudaSuccess;
     GraphMemory *memory = sim_graph_memory_at(pointer);
@@ -254,7 +227,7 @@ static bool forbids(const Capture *c)
 cudaError_t sim_forbidden_in_capture(bool uses_legacy_stream)
 {
     cudaError_t error = cudaSuccess;
-    if (in_stream || !captures)
+    if (!captures)
         return cudaSuccess;
     Capture *in_the_way = uses_legacy_stream ? capture_in_the_way_of_legacy() : NULL;
     if (in_the_way)
@@ -268,7 +241,7 @@ cudaError_t sim_forbidden_in_capture(bool uses_legacy_stream)
 cudaError_t sim_device_in_capture(void)
 {
     cudaError_t error = cudaSuccess;
-    for (Capture *c = captures; c && !in_stream; c = c->next)
+    for (Capture *c = captures; c; c = c->next)
         error = invalidate(c, cudaErrorStreamCaptureUnsupported);
     return error;
 }
@@ -276,7 +249,7 @@ cudaError_t sim_device_in_capture(void)
 cudaError_t sim_stream_in_capture(cudaStream_t stream)
 {
     Participant *p;
-    if (in_stream || !captures)
+    if (!captures)
         return cudaSuccess;
     Capture *c = is_legacy(stream) ? capture_in_the_way_of_legacy() : NULL;
     if (c)
@@ -290,7 +263,7 @@ cudaError_t sim_stream_in_capture(cudaStream_t stream)
 cudaError_t sim_leave_capture(cudaStream_t stream)
 {
     Participant *p;
-    const Capture *c = in_stream ? NULL : capture_of(stream, &p);
+    const Capture *c = capture_of(stream, &p);
     if (!c || p->stream == c->origin)
         return sim_stream_in_capture(stream);
     p->stream = NULL; // no stream's; its nodes stay, and have to be joined
@@ -322,7 +295,7 @@ void sim_forget_captured(cudaEvent_t event)
 
 cudaError_t sim_event_in_capture(cudaEvent_t event)
 {
-    const CapturedEvent *e = in_stream ? NULL : captured_event(event);
+    const CapturedEvent *e = captured_event(event);
     if (!e)
         return cudaSuccess;
     Capture *c = capture_with_id(e->capture);
@@ -343,7 +316,7 @@ static void remember_captured(cudaEvent_t event, const Capture *c, const NodeSet
 cudaError_t sim_capture_record(cudaEvent_t event, cudaStream_t stream, unsigned flags, bool *captured)
 {
     Participant *p;
-    const Capture *c = in_stream ? NULL : capture_of(stream, &p);
+    const Capture *c = capture_of(stream, &p);
     if (!c || c->invalid || flags == cudaEventRecordExternal) {
         const cudaError_t error = sim_capture(stream, &(Work){cudaGraphNodeTypeEventRecord, .event = event}, captured);
         if (!error && !*captured)
@@ -372,8 +345,8 @@ static cudaError_t begin_to_take_part(cudaStream_t stream, const CapturedEvent *
 cudaError_t sim_capture_wait(cudaStream_t stream, cudaEvent_t event, unsigned flags, bool *captured)
 {
     Participant *p;
-    Capture *c = in_stream ? NULL : capture_of(stream, &p);
-    const CapturedEvent *e = in_stream ? NULL : captured_event(event);
+    Capture *c = capture_of(stream, &p);
+    const CapturedEvent *e = captured_event(event);
     if (c && !c->invalid && flags != cudaEventWaitExternal) {
         *captured = true;
         Capture *other = e ? capture_with_id(e->capture) : NULL;

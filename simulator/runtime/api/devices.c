@@ -1,11 +1,6 @@
 // devices.c: the device: its properties and limits.
 #include "runtime/api/calls.h"
 
-bool sim_is_device(int device)
-{
-    return device >= 0 && device < sim_device_count();
-}
-
 API cudaError_t cudaGetDeviceCount(int *count)
 {
     REQUIRE(count, cudaErrorInvalidValue);
@@ -70,51 +65,18 @@ API cudaError_t cudaDeviceSynchronize(void)
 
 // ---- Limits
 
-typedef struct Limit {
-    bool known;
-    size_t usual, largest;
-    bool set[SIM_MOST_DEVICES]; // by the program; the lock guards this
-    size_t value[SIM_MOST_DEVICES];
-} Limit;
-
-// The stack's and the heap's change something.
-static Limit limits[] = {
-    [cudaLimitStackSize] = {.known = true, .usual = 1024, .largest = 1 << 20},
-    [cudaLimitPrintfFifoSize] = {.known = true, .usual = 1 << 20, .largest = SIZE_MAX},
-    [cudaLimitMallocHeapSize] = {.known = true, .usual = SIM_USUAL_HEAP, .largest = SIZE_MAX},
-    [cudaLimitDevRuntimePendingLaunchCount] = {.known = true, .usual = 2048, .largest = SIZE_MAX},
-    [cudaLimitMaxL2FetchGranularity] = {.known = true, .usual = 64, .largest = 128},
-    [cudaLimitPersistingL2CacheSize] = {.known = true, .usual = 0, .largest = SIZE_MAX},
-};
-enum { LIMITS = sizeof limits / sizeof *limits };
-
-static bool is_limit(enum cudaLimit limit)
-{
-    return (unsigned)limit < LIMITS && limits[limit].known;
-}
-
-size_t sim_limit(enum cudaLimit limit)
-{
-    const Limit *l = &limits[limit];
-    return l->set[sim_current_device] ? l->value[sim_current_device] : l->usual;
-}
-
 API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
     BEGIN_CALL();
-    REQUIRE(is_limit(limit), cudaErrorUnsupportedLimit);
-    REQUIRE(value <= limits[limit].largest, cudaErrorInvalidValue);
-    REQUIRE(limit != cudaLimitMallocHeapSize || sim_set_heap_limit(value), cudaErrorInvalidValue);
-    limits[limit].set[sim_current_device] = true;
-    limits[limit].value[sim_current_device] = value;
-    return cudaSuccess;
+    REQUIRE(sim_is_limit(limit), cudaErrorUnsupportedLimit);
+    return sim_done(sim_set_limit(limit, value));
 }
 
 API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 {
     BEGIN_CALL();
     REQUIRE(value, cudaErrorInvalidValue);
-    REQUIRE(is_limit(limit), cudaErrorUnsupportedLimit);
+    REQUIRE(sim_is_limit(limit), cudaErrorUnsupportedLimit);
     *value = sim_limit(limit);
     return cudaSuccess;
 }
@@ -242,52 +204,10 @@ API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 
 API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
 {
-    const Device *d = sim_device();
     STOP_IF_BROKEN();
-    REQUIRE(value && attribute >= cudaDevAttrMaxThreadsPerBlock && attribute < cudaDevAttrMax, cudaErrorInvalidValue);
+    REQUIRE(value && sim_is_device_attribute(attribute), cudaErrorInvalidValue);
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
-    const struct {
-        enum cudaDeviceAttr attribute;
-        int value;
-    } values[] = {
-        {cudaDevAttrMaxThreadsPerBlock, MAX_THREADS},
-        {cudaDevAttrMaxBlockDimX, 1024},
-        {cudaDevAttrMaxBlockDimY, 1024},
-        {cudaDevAttrMaxBlockDimZ, 64},
-        {cudaDevAttrMaxGridDimX, 2147483647},
-        {cudaDevAttrMaxGridDimY, 65535},
-        {cudaDevAttrMaxGridDimZ, 65535},
-        {cudaDevAttrMaxSharedMemoryPerBlock, d->shared_per_block},
-        {cudaDevAttrMaxSharedMemoryPerBlockOptin, d->shared_per_block_optin},
-        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, d->shared_per_sm},
-        {cudaDevAttrReservedSharedMemoryPerBlock, SIM_RESERVED_SHARED},
-        {cudaDevAttrTotalConstantMemory, 65536},
-        {cudaDevAttrWarpSize, LANES},
-        {cudaDevAttrMaxRegistersPerBlock, d->registers_per_sm},
-        {cudaDevAttrMaxRegistersPerMultiprocessor, d->registers_per_sm},
-        {cudaDevAttrMultiProcessorCount, d->sm_count},
-        {cudaDevAttrMaxThreadsPerMultiProcessor, d->threads_per_sm},
-        {cudaDevAttrMaxBlocksPerMultiprocessor, d->blocks_per_sm},
-        {cudaDevAttrL2CacheSize, d->l2_bytes},
-        {cudaDevAttrComputeCapabilityMajor, 9},
-        {cudaDevAttrUnifiedAddressing, 1},
-        {cudaDevAttrManagedMemory, 1},
-        {cudaDevAttrCanMapHostMemory, 1},
-        {cudaDevAttrCooperativeLaunch, 1},
-        {cudaDevAttrClusterLaunch, 1},
-        {cudaDevAttrMaxPitch, 2147483647},
-        {cudaDevAttrConcurrentManagedAccess, 1},
-        {cudaDevAttrConcurrentKernels, 1},
-        {cudaDevAttrStreamPrioritiesSupported, 1},
-        {cudaDevAttrMemoryPoolsSupported, 1},
-        {cudaDevAttrHostRegisterSupported, 1},
-        {cudaDevAttrCanUseHostPointerForRegisteredMem, 1},
-        {cudaDevAttrTextureAlignment, 512},
-    };
-    *value = 0; // clocks, bus width and all that this device does not have
-    for (size_t k = 0; k < sizeof values / sizeof *values; k++)
-        if (values[k].attribute == attribute)
-            *value = values[k].value;
+    *value = sim_device_attribute(attribute);
     return cudaSuccess;
 }
 
@@ -351,10 +271,8 @@ API cudaError_t cudaDeviceReset(void)
     sim_end_all_pools();
     sim_end_all_streams();
     sim_reset_program();
-    for (size_t k = 0; k < LIMITS; k++)
-        limits[k].set[sim_current_device] = false;
+    sim_reset_limits();
     forget_peers();
-    sim_set_heap_limit(SIM_USUAL_HEAP);
     sim_last_error = sim_sticky_error = cudaSuccess;
     return cudaSuccess;
 }

@@ -1,15 +1,6 @@
 // functions.c: attributes of kernels, and how many blocks of one an SM holds.
 #include "runtime/api/calls.h"
 
-size_t sim_most_dynamic_bytes(const Kernel *kernel, const Function *f)
-{
-    const size_t usual = (size_t)sim_device()->shared_per_block;
-    const int set = kernel->max_dynamic_bytes[sim_current_device];
-    if (set >= 0)
-        return (size_t)set;
-    return usual > f->shared_bytes ? usual - f->shared_bytes : 0;
-}
-
 API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *host)
 {
     Kernel *kernel;
@@ -18,20 +9,7 @@ API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, con
     const cudaError_t error = sim_find_kernel(host, &kernel, &f);
     REQUIRE(!error, error);
     REQUIRE(attributes, cudaErrorInvalidValue);
-    memset(attributes, 0, sizeof *attributes);
-    const int target = sim_module_of(kernel->binary)->target;
-    attributes->sharedSizeBytes = f->shared_bytes;
-    attributes->localSizeBytes = f->local_bytes;
-    attributes->maxThreadsPerBlock = f->max_threads ? f->max_threads : MAX_THREADS;
-    attributes->numRegs = 32; // decided by the last stage of nvcc, which PTX does not go through
-    attributes->ptxVersion = attributes->binaryVersion = target;
-    attributes->maxDynamicSharedSizeBytes = (int)sim_most_dynamic_bytes(kernel, f);
-    attributes->preferredShmemCarveout = -1;
-    attributes->requiredClusterWidth = (int)f->cluster.x;
-    attributes->requiredClusterHeight = (int)f->cluster.y;
-    attributes->requiredClusterDepth = (int)f->cluster.z;
-    attributes->clusterDimMustBeSet = f->cluster.x > 0;
-    attributes->nonPortableClusterSizeAllowed = kernel->large_clusters[sim_current_device];
+    sim_describe_kernel(attributes, kernel, f);
     return cudaSuccess;
 }
 

@@ -3,6 +3,7 @@
 // The nodes of a launch run one after the other, in an order that is the same each time. For the checker (order.h) each
 // has a timeline, which begins with what its stream was given before: nodes that do not depend on each other are not
 // ordered.
+#include "checker/check_host.h"
 #include "runtime/api/graphs.h"
 
 typedef struct GraphRun { // what a cudaGraphExec_t stands for
@@ -141,27 +142,33 @@ API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t run, unsigned long long *f
 // Where the host goes on behind the cudaGraphLaunch that it is in.
 static _Thread_local const void *launched_from;
 
+// What was allowed when the node was made may be no more.
 static cudaError_t run_kernel(const KernelWork *k)
 {
-    if (k->cooperative)
-        return cudaLaunchCooperativeKernel(k->host, k->grid, k->block, k->arguments, k->dynamic_bytes, NULL);
-    return cudaLaunchKernel(k->host, k->grid, k->block, k->arguments, k->dynamic_bytes, NULL);
+    KernelLaunch launch = {NULL, NULL, k->grid, k->block, k->dynamic_bytes, k->arguments, k->cooperative, {0, 0, 0}};
+    sim_note_launch_attempt();
+    const cudaError_t error = sim_check_launch(k->host, k->grid, k->block, k->dynamic_bytes, k->arguments,
+                                               k->cooperative, launch.cluster);
+    if (error)
+        return error;
+    sim_find_kernel(k->host, &launch.kernel, &launch.function);
+    sim_break(sim_run_kernel(&launch, launched_from));
+    return cudaSuccess; // as on a GPU, the next call tells that the kernel failed
 }
 
 static cudaError_t do_work(const Work *work, uint32_t timeline)
 {
     HOLD_MEMORY();
-    sim_begin_op(timeline, "cudaGraphLaunch", launched_from);
-    IN_STREAM();
+    DURING(sim_begin_node(timeline, "cudaGraphLaunch", launched_from));
     switch (work->type) {
     case cudaGraphNodeTypeKernel:
         return run_kernel(&work->kernel);
     case cudaGraphNodeTypeMemcpy:
-        return cudaMemcpy3D(&work->copy);
+        return sim_copy_boxes("cudaMemcpy2D", &work->copy);
     case cudaGraphNodeTypeMemset:
-        return sim_fill(&work->fill);
+        return sim_fill_elements(&work->fill);
     case cudaGraphNodeTypeEventRecord:
-        return cudaEventRecord(work->event, NULL);
+        return sim_record_in_graph(work->event);
     case cudaGraphNodeTypeWaitEvent:
         sim_wait_in_graph(work->event);
         return cudaSuccess;

@@ -588,17 +588,11 @@ API cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t grap
 cudaError_t sim_work_with_symbol(Work *work, const void *symbol, bool to_symbol, const void *other, size_t bytes,
                                  size_t offset, enum cudaMemcpyKind kind)
 {
-    void *variable;
-    size_t size;
-    HOLD_MEMORY();
+    char *part;
+    BEGIN_CALL();
     const enum cudaMemcpyKind wrong = to_symbol ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
     REQUIRE(kind != cudaMemcpyHostToHost && kind != wrong, cudaErrorInvalidMemcpyDirection);
-    cudaError_t error = cudaGetSymbolAddress(&variable, symbol);
-    if (!error)
-        error = cudaGetSymbolSize(&size, symbol);
-    REQUIRE(!error, error);
-    REQUIRE(offset <= size && bytes <= size - offset, cudaErrorInvalidValue);
-    char *part = (char *)variable + offset;
+    STOP_IF(sim_part_of_symbol(symbol, bytes, offset, &part));
     *work = (Work){cudaGraphNodeTypeMemcpy,
                    .copy = to_symbol ? sim_copy_of_rows(part, bytes, other, bytes, bytes, 1, kind)
                                      : sim_copy_of_rows((void *)(uintptr_t)other, bytes, part, bytes, bytes, 1, kind)};

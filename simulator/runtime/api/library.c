@@ -43,7 +43,7 @@ static cudaError_t run(const LibraryCall *call)
 static void run_captured(void *call)
 {
     HOLD_MEMORY();
-    IN_STREAM();
+    DURING(sim_go_on());
     run(call);
 }
 
@@ -67,9 +67,8 @@ cudaError_t sim_call_library(const LibraryCall *call)
     if (captured)
         return sim_done(call->host_waits ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
     free(copy);
-    sim_begin_operation(call->name, call->stream, call->from);
+    DURING(sim_begin_operation(call->name, call->stream, false, call->from));
     sim_note_launch_attempt(); // it would be a kernel
-    IN_STREAM();
     const cudaError_t error = run(call);
     if (call->host_waits)
         sim_host_awaits(sim_current_timeline());

@@ -60,15 +60,14 @@ static cudaError_t allocate(void **pointer, size_t bytes, cudaMemPool_t pool, cu
     STOP_IF(sim_capture_allocation(stream, bytes, pointer, &captured));
     if (captured)
         return cudaSuccess;
-    sim_begin_operation(call, stream, from);
-    IN_STREAM();
+    DURING(sim_begin_operation(call, stream, false, from));
     struct Pool *p = pool_of(pool);
     const int device = sim_current_device;
     sim_current_device = p->device; // which the memory belongs to, wherever it is asked for
     const cudaError_t error = sim_allocate_memory("cudaMallocAsync", pointer, bytes, DEVICE_MEMORY, 0);
     sim_current_device = device;
     if (error || !*pointer)
-        return error;
+        return sim_done(error);
     Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)*pointer);
     a->pool = pool;
     a->open_to = p->open_to;
@@ -113,7 +112,7 @@ API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
     if (a && a->address == (uint64_t)(uintptr_t)pointer)
         sim_check_free(a);
-    return cudaFree(pointer);
+    return sim_done(sim_free_device_memory(pointer));
 }
 
 // ---- Pools

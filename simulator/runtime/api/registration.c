@@ -1,11 +1,8 @@
-// registration.c: what the program registers before main: fat binaries, kernels, variables.
+// registration.c: what the program registers before main: fat binaries, kernels, variables. It goes into the tables of
+// runtime/work/program.c.
 #include "runtime/api/calls.h"
 
 enum { MOST_TEXTS = 32 };
-
-static Binary *binaries;
-static Kernel *kernels;
-static Symbol *symbols;
 
 // What nvcc hands over for each object: a fat binary. With -rdc=true it is an empty one, and those of the
 // objects, which the simulator links itself, are in a list.
@@ -96,25 +93,9 @@ static void choose_module(Binary *binary, const uint8_t *data)
     binary->modules[0] = best;
 }
 
-Module *sim_module_of(Binary *binary)
-{
-    Module **module = &binary->modules[sim_current_device];
-    if (!*module && binary->text_count)
-        *module = sim_load_texts(binary->texts, binary->text_count, binary->modules[0]);
-    return *module;
-}
-
-static Binary *new_binary(void)
-{
-    Binary *binary = calloc(1, sizeof *binary);
-    if (!binary)
-        sim_die("out of memory for what a program's file registers");
-    return binary;
-}
-
 Binary *sim_load_binary(const uint8_t *data)
 {
-    Binary *binary = new_binary();
+    Binary *binary = sim_new_binary();
     const char *texts[MOST_TEXTS];
     binary->texts = sim_allocate(&binary->arena, sizeof *binary->texts);
     binary->texts[0] = choose_text(texts, texts_in(data, &binary->arena, texts));
@@ -124,7 +105,7 @@ Binary *sim_load_binary(const uint8_t *data)
 
 Binary *sim_load_text(const char *text)
 {
-    Binary *binary = new_binary();
+    Binary *binary = sim_new_binary();
     const size_t bytes = strlen(text) + 1;
     binary->texts = sim_allocate(&binary->arena, sizeof *binary->texts);
     binary->texts[0] = memcpy(sim_allocate(&binary->arena, bytes), text, bytes);
@@ -132,36 +113,17 @@ Binary *sim_load_text(const char *text)
     return binary;
 }
 
-void sim_unload_binary(Binary *binary)
-{
-    for (Kernel **link = &kernels; *link;) {
-        Kernel *k = *link;
-        if (k->binary == binary) {
-            *link = k->next;
-            free(k);
-        } else {
-            link = &k->next;
-        }
-    }
-    for (int device = SIM_MOST_DEVICES - 1; device >= 0; device--) // others share variables of the first one's
-        if (binary->modules[device])
-            sim_unload_module(binary->modules[device]);
-    sim_free_arena(&binary->arena);
-    free(binary);
-}
-
 API void **__cudaRegisterFatBinary(void *fat_cubin)
 {
     const Wrapper *wrapper = fat_cubin;
-    Binary *binary = new_binary();
+    Binary *binary = sim_new_binary();
     if (wrapper->version == LINKED)
         choose_parts(binary, wrapper->parts);
     else
         choose_module(binary, wrapper->data);
     if (binary->modules[0] && binary->modules[0]->error[0])
         fprintf(stderr, "simulator: %s\n", binary->modules[0]->error);
-    binary->next = binaries;
-    binaries = binary;
+    sim_keep_binary(binary);
     return (void **)binary;
 }
 
@@ -175,17 +137,6 @@ API void __cudaUnregisterFatBinary(void **handle)
     UNUSED(handle); // at the program's end, when all is given back anyway
 }
 
-Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host)
-{
-    Kernel *k = calloc(1, sizeof *k);
-    if (!k)
-        sim_die("out of memory for a kernel");
-    *k = (Kernel){.host = host ? host : k, .name = name, .binary = binary, .next = kernels};
-    for (int device = 0; device < SIM_MOST_DEVICES; device++)
-        k->max_dynamic_bytes[device] = -1;
-    return kernels = k;
-}
-
 API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit,
                                 uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid, int *warp_size)
 {
@@ -193,113 +144,22 @@ API void __cudaRegisterFunction(void **handle, const char *host, char *device, c
     sim_add_kernel((Binary *)handle, name, host);
 }
 
-Variable *sim_variable_of(const Symbol *symbol)
-{
-    const Module *m = sim_module_of(symbol->binary);
-    return m ? sim_find_variable(m->variables, (Slice){symbol->name, strlen(symbol->name)}) : NULL;
-}
-
-static void register_symbol(void **handle, const void *host, const char *name, size_t bytes, void **managed)
-{
-    Symbol *s = calloc(1, sizeof *s);
-    if (!s)
-        sim_die("out of memory for a variable");
-    *s = (Symbol){host, name, bytes, (Binary *)handle, managed, symbols};
-    symbols = s;
-    const Variable *v = sim_variable_of(s);
-    if (managed && v)
-        *managed = (void *)(uintptr_t)v->address;
-}
-
 API void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t size,
                            int constant, int global)
 {
     UNUSED(device), UNUSED(ext), UNUSED(constant), UNUSED(global);
-    register_symbol(handle, host, name, size, NULL);
+    sim_add_symbol((Binary *)handle, host, name, size, NULL);
 }
 
 API void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext, size_t size,
                                   int constant, int global)
 {
     UNUSED(device), UNUSED(ext), UNUSED(constant), UNUSED(global);
-    register_symbol(handle, host, name, size, host);
+    sim_add_symbol((Binary *)handle, host, name, size, host);
 }
 
 API char __cudaInitModule(void **handle)
 {
     UNUSED(handle);
     return 1;
-}
-
-bool sim_has_kernels(void)
-{
-    return kernels != NULL;
-}
-
-Kernel *sim_kernel_of(const void *host)
-{
-    for (Kernel *k = kernels; k; k = k->next)
-        if (k->host == host)
-            return k;
-    return NULL;
-}
-
-Kernel *sim_kernel_of_code(const Module *module, uint64_t address)
-{
-    const Function *f = module->functions;
-    while (f && (uint64_t)(uintptr_t)f != address)
-        f = f->next;
-    for (Kernel *k = f && f->entry && f->defined ? kernels : NULL; k; k = k->next)
-        if (sim_slice_is(f->name, k->name) && sim_module_of(k->binary) == module)
-            return k;
-    return NULL;
-}
-
-Kernel *sim_kernel_named(const Binary *binary, const char *name)
-{
-    for (Kernel *k = kernels; k; k = k->next)
-        if (k->binary == binary && strcmp(k->name, name) == 0)
-            return k;
-    return NULL;
-}
-
-cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **function)
-{
-    *kernel = sim_kernel_of(host);
-    if (!*kernel)
-        return cudaErrorInvalidDeviceFunction;
-    const Module *m = sim_module_of((*kernel)->binary);
-    if (!m)
-        return cudaErrorNoKernelImageForDevice;
-    if (m->error[0])
-        return cudaErrorInvalidPtx;
-    *function = sim_find_function(m, (Slice){(*kernel)->name, strlen((*kernel)->name)});
-    return *function && (*function)->defined ? cudaSuccess : cudaErrorInvalidDeviceFunction;
-}
-
-Symbol *sim_symbol_of(const void *host)
-{
-    for (Symbol *s = symbols; s; s = s->next)
-        if (s->host == host)
-            return s;
-    return NULL;
-}
-
-bool sim_in_managed_variable(const void *pointer)
-{
-    for (const Symbol *s = symbols; s; s = s->next)
-        if (s->managed && (uintptr_t)pointer - (uintptr_t)*s->managed < s->bytes)
-            return true;
-    return false;
-}
-
-void sim_reset_program(void)
-{
-    for (const Binary *b = binaries; b; b = b->next)
-        if (b->modules[sim_current_device])
-            sim_set_variables(b->modules[sim_current_device]);
-    for (Kernel *k = kernels; k; k = k->next) {
-        k->max_dynamic_bytes[sim_current_device] = -1;
-        k->large_clusters[sim_current_device] = false;
-    }
 }

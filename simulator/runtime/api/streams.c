@@ -1,4 +1,6 @@
 // streams.c: streams and events. Work is over when the call returns, so there is nothing to wait for.
+#include "checker/check_host.h"
+#include "checker/check_shared.h"
 #include "runtime/api/calls.h"
 
 #include <math.h>
@@ -49,34 +51,35 @@ static void end_stream(void *object)
 
 // ---- Operations
 
-void sim_begin_operation(const char *call, cudaStream_t stream, const void *from)
+Operation sim_go_on(void)
 {
-    if (!sim_is_in_stream())
-        sim_begin_op(sim_stream_of(stream)->timeline, call, from);
+    sim_open_shared();
+    return (Operation){false};
 }
 
-AtOnce sim_begin_at_once(const char *call, bool waits, const void *from)
+Operation sim_begin_node(uint32_t timeline, const char *call, const void *from)
 {
-    const bool outermost = !sim_is_in_stream();
-    sim_begin_operation(call, NULL, from);
-    if (outermost)
-        sim_enter_stream();
-    return (AtOnce){outermost, waits};
+    sim_begin_op(timeline, call, from);
+    return sim_go_on();
 }
 
-void sim_end_at_once(AtOnce *a)
+Operation sim_begin_operation(const char *call, cudaStream_t stream, bool host_waits, const void *from)
 {
-    int depth = 1;
-    if (a->outermost)
-        sim_leave_stream(&depth);
-    if (a->outermost && a->waits)
+    sim_begin_node(sim_stream_of(stream)->timeline, call, from);
+    return (Operation){host_waits};
+}
+
+void sim_end_operation(Operation *operation)
+{
+    sim_end_results();
+    sim_close_shared();
+    if (operation->host_waits)
         sim_host_awaits(default_stream()->timeline);
 }
 
-// Where a call that names a stream, or a graph's node that does the same, stands.
 static uint32_t timeline_of(cudaStream_t stream)
 {
-    return sim_is_in_stream() ? sim_current_timeline() : sim_stream_of(stream)->timeline;
+    return sim_stream_of(stream)->timeline;
 }
 
 // ---- What is known of streams
@@ -286,6 +289,21 @@ API cudaError_t cudaEventDestroy(cudaEvent_t event)
     return cudaSuccess;
 }
 
+static void record(struct CUevent_st *event, uint32_t timeline)
+{
+    event->recorded = true;
+    sim_mark_event(&event->before, timeline);
+}
+
+cudaError_t sim_record_in_graph(cudaEvent_t event)
+{
+    if (!event_of(event) || event_of(event)->device != sim_current_device)
+        return cudaErrorInvalidResourceHandle;
+    sim_forget_captured(event); // it is recorded now
+    record(event_of(event), sim_current_timeline());
+    return cudaSuccess;
+}
+
 API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
 {
     BEGIN_CALL();
@@ -297,8 +315,7 @@ API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
     STOP_IF(sim_capture_record(event, stream, flags, &captured));
     if (captured)
         return cudaSuccess;
-    event_of(event)->recorded = true;
-    sim_mark_event(&event_of(event)->before, timeline_of(stream));
+    record(event_of(event), timeline_of(stream));
     return cudaSuccess;
 }
 

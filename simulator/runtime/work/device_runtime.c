@@ -6,11 +6,14 @@
 // launched, which is that of their streams and events; each with all of its own before the next; and behind them all
 // those of the tail stream. Blocks of a kernel that launches run one after the other, so this order is always the same.
 #include "runtime/work/device_runtime.h"
-#include "runtime/api/calls.h"
 #include "checker/check_family.h"
 #include "checker/check_host.h"
+#include "runtime/work/limits.h"
+#include "runtime/work/properties.h"
+#include "runtime/work/work.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 typedef struct Family {
     Arena arena;
@@ -141,8 +144,8 @@ static void say_what_nobody_asked(const Grid *g)
         char title[400];
         if (!e->what)
             continue;
-        snprintf(title, sizeof title, "%s: %s (%s), and the thread never asked", e->what, cudaGetErrorString(e->error),
-                 cudaGetErrorName(e->error));
+        snprintf(title, sizeof title, "%s: %s (%s), and the thread never asked", e->what, sim_error_text(e->error),
+                 sim_error_name(e->error));
         const Place place = sim_place_of(&g->launch, e->block, e->thread, e->from, "calls the device's runtime");
         sim_add_finding(UNCHECKED_ERROR, title, &place, 1,
                         e->error == cudaErrorLaunchOutOfResources
@@ -437,17 +440,19 @@ static cudaError_t answer(const Call *c, cudaError_t error, const void *value, s
 
 static cudaError_t get_attribute(const Call *c)
 {
-    int value = 0;
-    const cudaError_t error = cudaDeviceGetAttribute(&value, (enum cudaDeviceAttr)argument(c, 1, 4),
-                                                     (int)argument(c, 2, 4));
+    const enum cudaDeviceAttr attribute = (enum cudaDeviceAttr)argument(c, 1, 4);
+    const int value = sim_device_attribute(attribute);
+    const cudaError_t error = !sim_is_device_attribute(attribute)          ? cudaErrorInvalidValue
+                              : !sim_is_device((int)argument(c, 2, 4)) ? cudaErrorInvalidDevice
+                                                                       : cudaSuccess;
     return answer(c, error, &value, sizeof value);
 }
 
 static cudaError_t get_limit(const Call *c)
 {
-    size_t value = 0;
-    const cudaError_t error = cudaDeviceGetLimit(&value, (enum cudaLimit)argument(c, 1, 4));
-    return answer(c, error, &value, sizeof value);
+    const enum cudaLimit limit = (enum cudaLimit)argument(c, 1, 4);
+    const size_t value = sim_is_limit(limit) ? sim_limit(limit) : 0;
+    return answer(c, sim_is_limit(limit) ? cudaSuccess : cudaErrorUnsupportedLimit, &value, sizeof value);
 }
 
 static cudaError_t get_device(const Call *c)
@@ -463,27 +468,39 @@ static cudaError_t get_device_count(const Call *c)
 
 static cudaError_t get_version(const Call *c)
 {
-    int version = 0;
-    const cudaError_t error = cudaRuntimeGetVersion(&version);
-    return answer(c, error, &version, sizeof version);
+    const int version = CUDART_VERSION;
+    return answer(c, cudaSuccess, &version, sizeof version);
+}
+
+// The kernel that an argument names, and its code; or why there is none.
+static cudaError_t kernel_argument(const Call *c, Kernel **kernel, const Function **f)
+{
+    *kernel = sim_kernel_of_code(c->grid->family->module, argument(c, 1, 8));
+    return *kernel ? sim_find_kernel((*kernel)->host, kernel, f) : cudaErrorInvalidDeviceFunction;
 }
 
 static cudaError_t get_function_attributes(const Call *c)
 {
     struct cudaFuncAttributes attributes;
-    const Kernel *kernel = sim_kernel_of_code(c->grid->family->module, argument(c, 1, 8));
-    const cudaError_t error =
-        kernel ? cudaFuncGetAttributes(&attributes, kernel->host) : cudaErrorInvalidDeviceFunction;
+    Kernel *kernel;
+    const Function *f;
+    const cudaError_t error = kernel_argument(c, &kernel, &f);
+    if (!error)
+        sim_describe_kernel(&attributes, kernel, f);
     return answer(c, error, &attributes, sizeof attributes);
 }
 
 static cudaError_t get_occupancy(const Call *c)
 {
     int blocks = 0;
-    const Kernel *kernel = sim_kernel_of_code(c->grid->family->module, argument(c, 1, 8));
-    const cudaError_t error = kernel ? cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                                           &blocks, kernel->host, (int)argument(c, 2, 4), argument(c, 3, 8))
-                                     : cudaErrorInvalidDeviceFunction;
+    Kernel *kernel;
+    const Function *f;
+    const int threads = (int)argument(c, 2, 4);
+    cudaError_t error = kernel_argument(c, &kernel, &f);
+    if (!error && threads < 1)
+        error = cudaErrorInvalidValue;
+    if (!error && threads <= MAX_THREADS)
+        blocks = sim_blocks_per_sm(f, threads, argument(c, 3, 8));
     return answer(c, error, &blocks, sizeof blocks);
 }
 
@@ -506,12 +523,12 @@ static uint64_t device_text(Family *f, const char *text)
 
 static uint64_t error_name(const Call *c)
 {
-    return device_text(c->grid->family, cudaGetErrorName((cudaError_t)argument(c, 0, 4)));
+    return device_text(c->grid->family, sim_error_name((cudaError_t)argument(c, 0, 4)));
 }
 
 static uint64_t error_text(const Call *c)
 {
-    return device_text(c->grid->family, cudaGetErrorString((cudaError_t)argument(c, 0, 4)));
+    return device_text(c->grid->family, sim_error_text((cudaError_t)argument(c, 0, 4)));
 }
 
 static cudaError_t ask_last_error(const Call *c)

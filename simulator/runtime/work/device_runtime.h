@@ -1,7 +1,7 @@
 // device_runtime.h: kernels that launch kernels. device_runtime.c tells how.
 //
 // A launch by the host, and all that its kernel and theirs launch, are a family of grids. One thread of the host runs
-// it, and holds the lock of calls.h.
+// it, and holds the lock of the runtime.
 #ifndef DEVICE_RUNTIME_H
 #define DEVICE_RUNTIME_H
 

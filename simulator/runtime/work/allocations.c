@@ -1,0 +1,24 @@
+// allocations.c: memory that the program allocates and frees.
+#include "checker/check_host.h"
+#include "runtime/work/work.h"
+
+cudaError_t sim_allocate_memory(const char *call, void **pointer, size_t bytes, MemoryKind kind, unsigned flags)
+{
+    const cudaError_t error = sim_new_allocation(bytes, kind, pointer);
+    if (error)
+        sim_note_failed_allocation(call, bytes);
+    if (error || !*pointer)
+        return error;
+    Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)*pointer);
+    a->flags = flags;
+    sim_note_allocation(a, call);
+    return cudaSuccess;
+}
+
+cudaError_t sim_free_memory(const char *call, void *pointer, MemoryKind kind)
+{
+    const cudaError_t error = sim_end_allocation(pointer, kind);
+    if (error)
+        sim_find_wrong_free(call, pointer);
+    return error;
+}

@@ -1,0 +1,79 @@
+// bytes.c: bytes that the runtime moves and sets, and what the checker is told of them.
+#include "checker/check.h"
+#include "checker/check_host.h"
+#include "checker/check_shared.h"
+#include "checker/order.h"
+#include "runtime/work/work.h"
+
+#include <string.h>
+
+// What a copy to memory that is not pinned does: it returns when all is there.
+static bool is_pageable(const void *pointer)
+{
+    return !sim_on_device(pointer, 1);
+}
+
+// Of memory of which it is to be known.
+static void note_use(const void *pointer, size_t bytes, UseKind how)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)pointer;
+    const Allocation *a = sim_allocation_at(address);
+    if (!a || !a->uses || address - a->address >= a->bytes)
+        return;
+    if (sim_is_in_the_way(a, address, bytes, how))
+        sim_note_conflict(a, address, bytes, how);
+    sim_note_use(a, address, bytes, how);
+}
+
+void sim_note_read(const void *pointer, size_t bytes)
+{
+    note_use(pointer, bytes, READS);
+}
+
+void sim_note_write(const void *pointer, size_t bytes)
+{
+    sim_mark_written((uint64_t)(uintptr_t)pointer, bytes);
+    note_use(pointer, bytes, WRITES);
+}
+
+// What nobody wrote is copied as such.
+static void copy_written(uint64_t to, uint64_t from, size_t bytes)
+{
+    for (size_t at = 0; at < bytes;) {
+        const size_t written = sim_find_unwritten(from + at, bytes - at);
+        if (written)
+            sim_mark_written(to + at, written);
+        at += written;
+        at += at < bytes ? sim_find_written(from + at, bytes - at) : 0;
+    }
+}
+
+void sim_move_bytes(void *to, const void *from, size_t bytes)
+{
+    if (bytes == 0)
+        return;
+    memmove(sim_memory_at(to), sim_memory_at(from), bytes);
+    copy_written((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, bytes);
+    if (!sim_in_device_range(to))
+        sim_note_result((uint64_t)(uintptr_t)from, bytes);
+    if (!sim_in_device_range(to))
+        sim_check_result((uint64_t)(uintptr_t)from, bytes);
+    note_use(from, bytes, READS);
+    note_use(to, bytes, WRITES);
+    if (sim_in_device_range(to))
+        sim_note_copy(false, bytes);
+    if (sim_in_device_range(from))
+        sim_note_copy(true, bytes);
+    if (is_pageable(to))
+        sim_host_awaits(sim_current_timeline());
+}
+
+void sim_set_bytes(void *pointer, int value, size_t bytes)
+{
+    if (bytes == 0)
+        return;
+    memset(sim_memory_at(pointer), value, bytes);
+    sim_mark_written((uint64_t)(uintptr_t)pointer, bytes);
+    note_use(pointer, bytes, WRITES);
+    sim_note_copy(false, bytes);
+}

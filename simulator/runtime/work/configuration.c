@@ -1,0 +1,177 @@
+// configuration.c: what a kernel and the device allow of a launch.
+#include "runtime/work/work.h"
+
+#include <stdarg.h>
+
+size_t sim_most_dynamic_bytes(const Kernel *kernel, const Function *f)
+{
+    const size_t usual = (size_t)sim_device()->shared_per_block;
+    const int set = kernel->max_dynamic_bytes[sim_current_device];
+    if (set >= 0)
+        return (size_t)set;
+    return usual > f->shared_bytes ? usual - f->shared_bytes : 0;
+}
+
+enum { PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16 }; // blocks of a cluster: on any device that has them, on this one
+
+int sim_largest_cluster(const Kernel *kernel)
+{
+    return kernel->large_clusters[sim_current_device] ? LARGEST_CLUSTER : PORTABLE_CLUSTER;
+}
+
+// Says why a kernel is not launched: CUDA's error does not tell. The first ones only: programs may do so on purpose.
+enum { MOST_LINES = 8 };
+__attribute__((format(printf, 3, 4)))
+static cudaError_t refuse(const Function *f, cudaError_t error, const char *format, ...)
+{
+    char name[200], why[300];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    sim_readable_name(f->name, name, sizeof name);
+    static int lines;
+    if (lines < MOST_LINES && ++lines)
+        fprintf(stderr, "simulator: kernel %s cannot be launched: %s\n", name, why);
+    return error;
+}
+
+#define BY "%u x %u x %u"
+#define OF(size) (size).x, (size).y, (size).z
+
+// Whether the grid consists of whole clusters, of a size that the kernel and the device allow.
+static cudaError_t check_cluster(const Kernel *kernel, const Function *f, dim3 grid, dim3 asked)
+{
+    static const cudaError_t ERROR = cudaErrorInvalidClusterSize;
+    const dim3 own = f->cluster, size = asked.x ? asked : own;
+    if (size.x == 0)
+        return cudaSuccess;
+    const uint64_t blocks = (uint64_t)size.x * size.y * size.z;
+    if (own.x && (own.x != size.x || own.y != size.y || own.z != size.z))
+        return refuse(f, ERROR, "clusters of " BY " blocks; its own __cluster_dims__ are " BY, OF(size), OF(own));
+    const bool too_long = size.x > LARGEST_CLUSTER || size.y > LARGEST_CLUSTER || size.z > LARGEST_CLUSTER;
+    const uint64_t largest = (uint64_t)sim_largest_cluster(kernel), named = (uint64_t)f->most_cluster_blocks;
+    if (named && blocks > named)
+        return refuse(f, ERROR, "clusters of " BY " blocks; its own __launch_bounds__ allow %d blocks a cluster",
+                      OF(size), (int)named);
+    if (too_long || blocks > largest)
+        return refuse(f, ERROR,
+                      "clusters of " BY
+                      " blocks; at most %d blocks are possible, and %d after cudaFuncSetAttribute(kernel, "
+                      "cudaFuncAttributeNonPortableClusterSizeAllowed, 1)",
+                      OF(size), PORTABLE_CLUSTER, LARGEST_CLUSTER);
+    if (grid.x % size.x || grid.y % size.y || grid.z % size.z)
+        return refuse(f, ERROR, "a grid of " BY " blocks is not made of whole clusters of " BY, OF(grid), OF(size));
+    return cudaSuccess;
+}
+
+static cudaError_t check_grid_and_block(const Function *f, dim3 grid, dim3 block)
+{
+    static const cudaError_t ERROR = cudaErrorInvalidConfiguration;
+    const uint64_t threads = (uint64_t)block.x * block.y * block.z;
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0)
+        return refuse(f, ERROR, "a grid of " BY " blocks; none of the three may be 0", OF(grid));
+    if (threads == 0)
+        return refuse(f, ERROR, "a block of " BY " threads; none of the three may be 0", OF(block));
+    if (grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535)
+        return refuse(f, ERROR, "a grid of " BY " blocks; at most 2147483647 x 65535 x 65535 are possible", OF(grid));
+    if (threads > MAX_THREADS)
+        return refuse(f, ERROR, "%llu threads a block, at most %d are possible", (unsigned long long)threads,
+                      MAX_THREADS);
+    if (block.z > 64)
+        return refuse(f, ERROR, "a block of " BY " threads; at most 1024 x 1024 x 64 are possible", OF(block));
+    const uint64_t named = f->max_threads ? (uint64_t)f->max_threads : MAX_THREADS;
+    if (threads > named)
+        return refuse(f, cudaErrorInvalidValue, "%d threads a block; its own __launch_bounds__ allow %d",
+                      (int)threads, (int)named);
+    if (f->exact_threads && threads < named)
+        return refuse(f, cudaErrorInvalidValue, "%d threads a block; it was compiled for %d", (int)threads, (int)named);
+    return cudaSuccess;
+}
+
+static cudaError_t check_shared(const Kernel *kernel, const Function *f, size_t dynamic_bytes)
+{
+    const size_t usual = (size_t)sim_device()->shared_per_block, allowed = sim_most_dynamic_bytes(kernel, f);
+    const size_t possible = (size_t)sim_device()->shared_per_block_optin - f->shared_bytes;
+    if (f->shared_bytes > usual)
+        return refuse(f, cudaErrorInvalidValue,
+                      "its variables take %zu bytes of shared memory, at most %zu are possible; dynamic shared "
+                      "memory may be larger",
+                      f->shared_bytes, usual);
+    if (dynamic_bytes > possible)
+        return refuse(f, cudaErrorInvalidValue, "%zu bytes of dynamic shared memory, at most %zu are possible",
+                      dynamic_bytes, possible);
+    if (dynamic_bytes > allowed)
+        return refuse(f, cudaErrorInvalidValue,
+                      "%zu bytes of dynamic shared memory; more than %zu need cudaFuncSetAttribute(kernel, "
+                      "cudaFuncAttributeMaxDynamicSharedMemorySize, %zu)",
+                      dynamic_bytes, allowed, dynamic_bytes);
+    return cudaSuccess;
+}
+
+// Whether the device holds all blocks of a grid at once, as a cooperative launch wants.
+static cudaError_t check_fits_at_once(const Function *f, dim3 grid, dim3 block, size_t dynamic_bytes)
+{
+    const int per_sm = sim_blocks_per_sm(f, (int)(block.x * block.y * block.z), dynamic_bytes);
+    const unsigned long long held = (unsigned long long)per_sm * (unsigned)sim_device()->sm_count;
+    const unsigned long long blocks = (unsigned long long)grid.x * grid.y * grid.z;
+    if (blocks > held)
+        return refuse(
+            f, cudaErrorCooperativeLaunchTooLarge,
+            "%llu blocks; a cooperative launch needs all of them on the device at once, which holds %llu of these",
+            blocks, held);
+    return cudaSuccess;
+}
+
+// Whether the device holds a cluster, whose blocks run at once.
+static cudaError_t check_cluster_fits(const Function *f, dim3 block, size_t dynamic_bytes, dim3 asked)
+{
+    const dim3 size = asked.x ? asked : f->cluster;
+    const int per_sm = sim_blocks_per_sm(f, (int)(block.x * block.y * block.z), dynamic_bytes);
+    const unsigned long long held = (unsigned long long)per_sm * (unsigned)sim_device()->sm_count;
+    if ((unsigned long long)size.x * size.y * size.z > held)
+        return refuse(f, cudaErrorInvalidClusterSize,
+                      "clusters of " BY " blocks, which run at once; the device holds %llu of these blocks", OF(size), held);
+    return cudaSuccess;
+}
+
+static bool all_there(const Function *f, void **arguments)
+{
+    int index = 0;
+    for (const Variable *v = f->params; v; v = v->next, index++)
+        if (!arguments || !arguments[index])
+            return false;
+    return true;
+}
+
+cudaError_t sim_check_configuration(const Kernel *kernel, const Function *f, dim3 grid, dim3 block,
+                                    size_t dynamic_bytes)
+{
+    cudaError_t error = check_grid_and_block(f, grid, block);
+    if (!error)
+        error = check_shared(kernel, f, dynamic_bytes);
+    if (!error)
+        error = check_cluster(kernel, f, grid, (dim3){0, 0, 0});
+    return error;
+}
+
+cudaError_t sim_check_launch(const void *host, dim3 grid, dim3 block, size_t dynamic_bytes, void **arguments,
+                             bool cooperative, dim3 cluster)
+{
+    Kernel *kernel;
+    const Function *f;
+    cudaError_t error = sim_find_kernel(host, &kernel, &f);
+    if (!error)
+        error = check_grid_and_block(f, grid, block);
+    if (!error)
+        error = check_shared(kernel, f, dynamic_bytes);
+    if (!error)
+        error = check_cluster(kernel, f, grid, cluster);
+    if (!error)
+        error = check_cluster_fits(f, block, dynamic_bytes, cluster);
+    if (!error && !all_there(f, arguments))
+        error = refuse(f, cudaErrorInvalidValue, "an argument is missing");
+    if (!error && cooperative)
+        error = check_fits_at_once(f, grid, block, dynamic_bytes);
+    return error;
+}

@@ -1,0 +1,120 @@
+// copies.c: copies of rows and boxes, between what the host and the devices have.
+#include "checker/check_host.h"
+#include "runtime/work/work.h"
+
+typedef enum Side { ON_HOST, ON_DEVICE, ON_EITHER } Side; // where an end of a copy has to be
+static const char *const SIDE_NAMES[] = {"the host's memory", "device memory", "any memory"};
+
+static bool is_there(const void *pointer, size_t bytes, Side side)
+{
+    if (side == ON_EITHER)
+        return sim_on_device(pointer, bytes) || sim_on_host(pointer, bytes);
+    return side == ON_DEVICE ? sim_on_device(pointer, bytes) : sim_on_host(pointer, bytes);
+}
+
+static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes, const void *from, size_t from_bytes,
+                              enum cudaMemcpyKind kind)
+{
+    static const struct {
+        Side from, to;
+    } SIDES[] = {
+        [cudaMemcpyHostToHost] = {ON_HOST, ON_HOST},       [cudaMemcpyHostToDevice] = {ON_HOST, ON_DEVICE},
+        [cudaMemcpyDeviceToHost] = {ON_DEVICE, ON_HOST},   [cudaMemcpyDeviceToDevice] = {ON_DEVICE, ON_DEVICE},
+        [cudaMemcpyDefault] = {ON_EITHER, ON_EITHER},
+    };
+    if ((unsigned)kind > cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    const bool can_write = is_there(to, to_bytes, SIDES[kind].to),
+               can_read = is_there(from, from_bytes, SIDES[kind].from);
+    if (!can_write)
+        sim_find_wrong_range(call, "writes", to, to_bytes, SIDE_NAMES[SIDES[kind].to]);
+    else if (!can_read)
+        sim_find_wrong_range(call, "reads", from, from_bytes, SIDE_NAMES[SIDES[kind].from]);
+    return can_write && can_read ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+bool sim_host_waits(enum cudaMemcpyKind kind, const void *to, const void *from)
+{
+    return kind != cudaMemcpyDeviceToDevice &&
+           !(kind == cudaMemcpyDefault && sim_in_device_range(to) && sim_in_device_range(from));
+}
+
+bool sim_span_of_rows(size_t pitch, size_t width, size_t rows, size_t *bytes)
+{
+    *bytes = 0;
+    if (width == 0 || rows == 0)
+        return true;
+    return !__builtin_mul_overflow(pitch, rows - 1, bytes) && !__builtin_add_overflow(*bytes, width, bytes);
+}
+
+cudaError_t sim_check_rows(const Rows *r)
+{
+    size_t bytes;
+    if (r->width > r->to_pitch || r->width > r->from_pitch)
+        return cudaErrorInvalidPitchValue;
+    return sim_span_of_rows(r->to_pitch, r->width, r->height, &bytes) &&
+                   sim_span_of_rows(r->from_pitch, r->width, r->height, &bytes)
+               ? cudaSuccess
+               : cudaErrorInvalidValue;
+}
+
+cudaError_t sim_copy_rows(const char *call, const Rows *r)
+{
+    size_t to_bytes, from_bytes;
+    cudaError_t error = sim_check_rows(r);
+    if (error)
+        return error;
+    sim_span_of_rows(r->to_pitch, r->width, r->height, &to_bytes);
+    sim_span_of_rows(r->from_pitch, r->width, r->height, &from_bytes);
+    error = check_copy(call, r->to, to_bytes, r->from, from_bytes, r->kind);
+    for (size_t row = 0; row < r->height && r->width > 0 && !error; row++)
+        sim_move_bytes((char *)r->to + row * r->to_pitch, (const char *)r->from + row * r->from_pitch, r->width);
+    return error;
+}
+
+// Where the box begins in the memory that it is part of; NULL if it is larger than that.
+static char *box_in(const struct cudaPitchedPtr *whole, const struct cudaPos *at, const struct cudaExtent *box)
+{
+    size_t rows, row;
+    if (box->width > whole->pitch || at->x > whole->pitch - box->width)
+        return NULL;
+    if (whole->ysize && (box->height > whole->ysize || at->y > whole->ysize - box->height))
+        return NULL;
+    const size_t rows_of_slice = whole->ysize ? whole->ysize : box->height;
+    if (__builtin_mul_overflow(at->z, rows_of_slice, &rows) || __builtin_add_overflow(rows, at->y, &rows) ||
+        __builtin_mul_overflow(rows, whole->pitch, &row))
+        return NULL;
+    return (char *)whole->ptr + row + at->x;
+}
+
+bool sim_is_empty_copy(const struct cudaMemcpy3DParms *p)
+{
+    return !p->srcArray && !p->dstArray && (p->extent.width == 0 || p->extent.height == 0 || p->extent.depth == 0);
+}
+
+cudaError_t sim_check_boxes(const struct cudaMemcpy3DParms *p)
+{
+    if (p->srcArray || p->dstArray)
+        return cudaSuccess; // these are looked at when they are copied
+    if (!p->srcPtr.ptr || !p->dstPtr.ptr)
+        return cudaErrorInvalidValue;
+    const bool fit = sim_is_empty_copy(p) || (box_in(&p->dstPtr, &p->dstPos, &p->extent) &&
+                                              box_in(&p->srcPtr, &p->srcPos, &p->extent));
+    return fit ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t sim_copy_boxes(const char *call, const struct cudaMemcpy3DParms *p)
+{
+    cudaError_t error = sim_check_boxes(p);
+    if (p->srcArray || p->dstArray)
+        return sim_copy_arrays(p);
+    if (error || sim_is_empty_copy(p))
+        return error;
+    char *to = box_in(&p->dstPtr, &p->dstPos, &p->extent), *from = box_in(&p->srcPtr, &p->srcPos, &p->extent);
+    const size_t to_slice = p->dstPtr.pitch * (p->dstPtr.ysize ? p->dstPtr.ysize : p->extent.height);
+    const size_t from_slice = p->srcPtr.pitch * (p->srcPtr.ysize ? p->srcPtr.ysize : p->extent.height);
+    for (size_t z = 0; z < p->extent.depth && !error; z++)
+        error = sim_copy_rows(call, &(Rows){to + z * to_slice, p->dstPtr.pitch, from + z * from_slice, p->srcPtr.pitch,
+                                            p->extent.width, p->extent.height, p->kind});
+    return error;
+}

@@ -1,0 +1,14 @@
+// launches.c: kernels, run in the operation that has begun. All work is done when it is asked for.
+#include "checker/order.h"
+#include "runtime/work/limits.h"
+#include "runtime/work/work.h"
+
+static const size_t LEAST_STACK = 65536; // of a thread that calls functions, in bytes
+
+cudaError_t sim_run_kernel(const KernelLaunch *l, const void *from)
+{
+    const size_t asked = sim_limit(cudaLimitStackSize), stack = asked > LEAST_STACK ? asked : LEAST_STACK;
+    sim_name_op(l->kernel->name, from);
+    return sim_launch_grouped(sim_module_of(l->kernel->binary), l->function, l->grid, l->block, l->dynamic_bytes, stack,
+                              l->arguments, (Grouping){l->cooperative, l->cluster});
+}

@@ -1,0 +1,51 @@
+// pointers.c: where a pointer of the program leads.
+#define _GNU_SOURCE // for mincore
+#include "runtime/work/work.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+const Allocation *sim_allocation_with(const void *pointer)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)pointer;
+    const Allocation *a = sim_allocation_at(address);
+    return a && address - a->address < a->bytes ? a : NULL;
+}
+
+bool sim_on_device(const void *pointer, size_t bytes)
+{
+    const Allocation *a = sim_allocation_with(pointer);
+    if (bytes == 0)
+        return true;
+    if (!a || a->kind == HEAP_MEMORY || a->kind == PARAMETER_MEMORY) // a kernel's own, which no call may touch
+        return false;
+    const uint64_t address = (uint64_t)(uintptr_t)pointer;
+    return bytes <= a->bytes - (address - a->address) &&
+           sim_first_closed(a, sim_current_device, address, bytes, false) == address + bytes;
+}
+
+bool sim_is_mapped(const void *pointer, size_t bytes)
+{
+    enum { AT_ONCE = 4096 };
+    static unsigned char unused[AT_ONCE]; // mincore's answer; the lock guards it
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), end = (uintptr_t)pointer + bytes;
+    if (!pointer || end < (uintptr_t)pointer || sim_in_device_range(pointer) || sim_in_device_range((void *)(end - 1)))
+        return false;
+    for (uintptr_t at = (uintptr_t)pointer / page * page; at < end; at += AT_ONCE * page) {
+        const size_t length = end - at < AT_ONCE * page ? end - at : AT_ONCE * page;
+        if (mincore((void *)at, length, unused) != 0)
+            return false;
+    }
+    return true;
+}
+
+bool sim_on_host(const void *pointer, size_t bytes)
+{
+    const Allocation *a = sim_allocation_with(pointer);
+    if (bytes == 0)
+        return true;
+    if (!a)
+        return sim_is_mapped(pointer, bytes);
+    const bool shared = a->kind == PINNED_MEMORY || a->kind == MANAGED_MEMORY || a->kind == HOST_MEMORY;
+    return (shared || sim_in_managed_variable(pointer)) && sim_on_device(pointer, bytes);
+}

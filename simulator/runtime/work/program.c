@@ -1,0 +1,151 @@
+// program.c: what the program has: its binaries, its kernels, its variables.
+#include "runtime/work/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static Binary *binaries; // what the program registered; not what it loads as it runs
+static Kernel *kernels;
+static Symbol *symbols;
+
+Binary *sim_new_binary(void)
+{
+    Binary *binary = calloc(1, sizeof *binary);
+    if (!binary)
+        sim_die("out of memory for what a program's file registers");
+    return binary;
+}
+
+void sim_keep_binary(Binary *binary)
+{
+    binary->next = binaries;
+    binaries = binary;
+}
+
+Module *sim_module_of(Binary *binary)
+{
+    Module **module = &binary->modules[sim_current_device];
+    if (!*module && binary->text_count)
+        *module = sim_load_texts(binary->texts, binary->text_count, binary->modules[0]);
+    return *module;
+}
+
+void sim_unload_binary(Binary *binary)
+{
+    for (Kernel **link = &kernels; *link;) {
+        Kernel *k = *link;
+        if (k->binary == binary) {
+            *link = k->next;
+            free(k);
+        } else {
+            link = &k->next;
+        }
+    }
+    for (int device = SIM_MOST_DEVICES - 1; device >= 0; device--) // others share variables of the first one's
+        if (binary->modules[device])
+            sim_unload_module(binary->modules[device]);
+    sim_free_arena(&binary->arena);
+    free(binary);
+}
+
+Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host)
+{
+    Kernel *k = calloc(1, sizeof *k);
+    if (!k)
+        sim_die("out of memory for a kernel");
+    *k = (Kernel){.host = host ? host : k, .name = name, .binary = binary, .next = kernels};
+    for (int device = 0; device < SIM_MOST_DEVICES; device++)
+        k->max_dynamic_bytes[device] = -1;
+    return kernels = k;
+}
+
+Variable *sim_variable_of(const Symbol *symbol)
+{
+    const Module *m = sim_module_of(symbol->binary);
+    return m ? sim_find_variable(m->variables, (Slice){symbol->name, strlen(symbol->name)}) : NULL;
+}
+
+void sim_add_symbol(Binary *binary, const void *host, const char *name, size_t bytes, void **managed)
+{
+    Symbol *s = calloc(1, sizeof *s);
+    if (!s)
+        sim_die("out of memory for a variable");
+    *s = (Symbol){host, name, bytes, binary, managed, symbols};
+    symbols = s;
+    const Variable *v = sim_variable_of(s);
+    if (managed && v)
+        *managed = (void *)(uintptr_t)v->address;
+}
+
+bool sim_has_kernels(void)
+{
+    return kernels != NULL;
+}
+
+Kernel *sim_kernel_of(const void *host)
+{
+    for (Kernel *k = kernels; k; k = k->next)
+        if (k->host == host)
+            return k;
+    return NULL;
+}
+
+Kernel *sim_kernel_of_code(const Module *module, uint64_t address)
+{
+    const Function *f = module->functions;
+    while (f && (uint64_t)(uintptr_t)f != address)
+        f = f->next;
+    for (Kernel *k = f && f->entry && f->defined ? kernels : NULL; k; k = k->next)
+        if (sim_slice_is(f->name, k->name) && sim_module_of(k->binary) == module)
+            return k;
+    return NULL;
+}
+
+Kernel *sim_kernel_named(const Binary *binary, const char *name)
+{
+    for (Kernel *k = kernels; k; k = k->next)
+        if (k->binary == binary && strcmp(k->name, name) == 0)
+            return k;
+    return NULL;
+}
+
+cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **function)
+{
+    *kernel = sim_kernel_of(host);
+    if (!*kernel)
+        return cudaErrorInvalidDeviceFunction;
+    const Module *m = sim_module_of((*kernel)->binary);
+    if (!m)
+        return cudaErrorNoKernelImageForDevice;
+    if (m->error[0])
+        return cudaErrorInvalidPtx;
+    *function = sim_find_function(m, (Slice){(*kernel)->name, strlen((*kernel)->name)});
+    return *function && (*function)->defined ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+}
+
+Symbol *sim_symbol_of(const void *host)
+{
+    for (Symbol *s = symbols; s; s = s->next)
+        if (s->host == host)
+            return s;
+    return NULL;
+}
+
+bool sim_in_managed_variable(const void *pointer)
+{
+    for (const Symbol *s = symbols; s; s = s->next)
+        if (s->managed && (uintptr_t)pointer - (uintptr_t)*s->managed < s->bytes)
+            return true;
+    return false;
+}
+
+void sim_reset_program(void)
+{
+    for (const Binary *b = binaries; b; b = b->next)
+        if (b->modules[sim_current_device])
+            sim_set_variables(b->modules[sim_current_device]);
+    for (Kernel *k = kernels; k; k = k->next) {
+        k->max_dynamic_bytes[sim_current_device] = -1;
+        k->large_clusters[sim_current_device] = false;
+    }
+}
