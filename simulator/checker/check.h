@@ -32,7 +32,7 @@ static inline bool is_under_way(const Epoch *e)
     return e->kind == COPY_UNDER_WAY || e->kind == SOURCE_UNDER_WAY;
 }
 
-enum { ROWS = 16 };
+enum { ROWS = 32 };
 
 typedef struct Row { // an access by lanes that lie in a row, as far as it is in one line
     Epoch epoch;     // of its lanes some may have no word left: a later access took it

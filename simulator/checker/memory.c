@@ -102,6 +102,9 @@ static bool conflict(const Check *check, const Epoch *a, const Epoch *b)
 {
     if (!(a->bytes & b->bytes) || !(writes(a) || writes(b)))
         return false;
+    const bool same_update = a->kind == ATOMIC_UPDATE && a->site == b->site && a->kind == b->kind;
+    if (same_update && check->i->site == b->site && check->i->scope != BLOCK_SCOPE) // as of a histogram: at once
+        return false;
     return !is_strong(a) || !is_strong(b) || strong_conflict(check, a, b);
 }
 
@@ -674,6 +677,28 @@ static void check_against(Check *check, Row *a, const Row *r)
         a->words &= ~r->words;
 }
 
+static bool is_same_warp(const Epoch *a, const Epoch *b)
+{
+    return a->warp == b->warp && a->block == b->block;
+}
+
+// Whether the same threads have read all this since they last came to a barrier: whoever knows of that, knows of this.
+static inline bool has_read(const Check *check, const Row *a, const Row *r)
+{
+    return a->epoch.time > check->barrier && check->by_all_lanes && a->whole && !(r->words & ~a->words) &&
+           is_alike(check, a, r) && !(r->epoch.lanes & ~a->epoch.lanes);
+}
+
+// Whether a row tells already what lanes read of a line that all only read, or does so from now on, and it is the only
+// one.
+static inline bool is_in_own_row(const Check *check, Line *line, const Row *r)
+{
+    for (int k = 0; k < line->count; k++)
+        if (is_same_warp(&row_at(line, k)->epoch, &r->epoch) && has_read(check, row_at(line, k), r))
+            return true;
+    return line->count == 1 && merge(check, &line->first, r);
+}
+
 // An access by lanes in a row: looks for races, and keeps it. False if the line has no room for it.
 static bool check_row(Check *check, Line *line, const Row *r)
 {
@@ -683,13 +708,13 @@ static bool check_row(Check *check, Line *line, const Row *r)
     for (int k = 0; k < line->count && only_reads; k++) {
         Row *a = row_at(line, k);
         check->shared_words |= a->words & r->words;
-        merged |= !merged && merge(check, a, r);
+        merged |= !merged && is_same_warp(&a->epoch, &r->epoch) && merge(check, a, r);
     }
     if (merged || (line->count == 1 && merge(check, &line->first, r)))
         return true;
     for (int k = 0; k < line->count; k++) {
         Row *a = row_at(line, k);
-        if (only_reads && (a->epoch.warp != r->epoch.warp || a->epoch.block != r->epoch.block))
+        if (only_reads && !is_same_warp(&a->epoch, &r->epoch))
             continue;
         check_against(check, a, r);
         empty |= !a->words;
@@ -998,6 +1023,7 @@ static void check_taken(Check *check, Access *access, Line *line, const Row *r, 
         mark_words(line, r->words);
     if (!kept && !line->apart)
         split(check, line);
+    values = values && !all_written(line, r->words);
     for (uint32_t rest = plain ? 0 : r->epoch.lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest), at = r->origin + l * (int)r->stride;
         const int begin = at > 0 ? at : 0,
@@ -1016,17 +1042,15 @@ static void check_taken(Check *check, Access *access, Line *line, const Row *r, 
 static void check_in_line(Check *check, Access *access, Line *line, Row *r, bool row, bool values)
 {
     const bool reads = check->by_barriers && r->epoch.kind == PLAIN_READ;
-    if (reads && tell_nothing(check, line, r->words, values))
+    const uint32_t words = r->words;
+    if (reads && tell_nothing(check, line, words, values))
         return;
     take(check, line);
-    const bool written = reads && (!values || all_written(line, r->words));
-    if (written && row && line->count == 1 && merge(check, &line->first, r)) { // as of threads that go through an array
-        leave(check, line);
-        return;
-    }
-    const uint32_t words = r->words;
-    if (written && !line->apart)
+    if (reads && !line->apart && (!values || all_written(line, words))) {
         r->words = words_to_note(check, line, r);
+        if (row && !line->others && r->words && is_in_own_row(check, line, r))
+            r->words = 0;
+    }
     const bool told = r->words != 0;
     if (told)
         check_taken(check, access, line, r, row, values);
@@ -1383,31 +1407,39 @@ static void check_lines(Check *check, Access *access, Line *lines, uint32_t mask
     }
 }
 
-// Whether all that these lanes read, which is in whole words, tells nothing new.
+// Whether whole words, from a place to another one, tell nothing new.
+static inline bool piece_tells_nothing(const Check *check, const Line *lines, uint64_t offset, uint64_t end,
+                                       bool values)
+{
+    uint64_t line = offset / LINE_BYTES;
+    unsigned first = (unsigned)(offset % LINE_BYTES / 4);
+    for (; line < (end - 1) / LINE_BYTES; line++, first = 0)
+        if (!tell_nothing(check, &lines[line], ALL_LANES << first, values))
+            return false;
+    return tell_nothing(check, &lines[line], bits_between(first, (unsigned)((end - 1) % LINE_BYTES / 4) + 1), values);
+}
+
+// Whether all that these lanes read, which is in whole words, tells nothing new: piece by piece, of lanes that are in
+// one place or side by side.
 static bool is_all_common(const Check *check, const Line *lines, uint32_t mask, const uint8_t *base, bool values)
 {
     const Access *access = check->access;
-    uint64_t offset = (uint64_t)(access->pointer[__builtin_ctz(mask)] - base);
-    if (access->pattern == CONSECUTIVE) {
-        const uint64_t end = offset + LANES * access->bytes;
-        for (uint64_t next; offset < end; offset = next) {
-            next = (offset / LINE_BYTES + 1) * LINE_BYTES < end ? (offset / LINE_BYTES + 1) * LINE_BYTES : end;
-            const unsigned first = (unsigned)(offset % LINE_BYTES / 4);
-            if (!tell_nothing(check, &lines[offset / LINE_BYTES],
-                              bits_between(first, first + (unsigned)(next - offset) / 4), values))
-                return false;
-        }
-        return true;
-    }
+    const uint64_t offset = (uint64_t)(access->pointer[__builtin_ctz(mask)] - base);
+    if (access->pattern == CONSECUTIVE)
+        return piece_tells_nothing(check, lines, offset, offset + LANES * access->bytes, values);
     if (!tell_nothing(check, &lines[offset / LINE_BYTES], words_at(offset, access->bytes), values))
         return false;
     if (access->pattern == ALL_SAME)
         return true;
-    const uint32_t same = lanes_behind(access, mask, 0);
-    for (uint32_t rest = mask & (mask - 1) & ~same; rest; rest &= rest - 1) {
-        offset = (uint64_t)(access->pointer[__builtin_ctz(rest)] - base);
-        if (!tell_nothing(check, &lines[offset / LINE_BYTES], words_at(offset, access->bytes), values))
+    if (mask == ALL_LANES && memcmp(access->pointer, access->pointer + LANES / 2, sizeof access->pointer / 2) == 0)
+        mask >>= LANES / 2; // as of rows of a block of 16 x 16
+    const uint32_t following = lanes_behind(access, mask, 0) | lanes_behind(access, mask, access->bytes);
+    for (uint32_t rest = mask; rest;) {
+        const int first = __builtin_ctz(rest), last = first + (int)count_run(following, first) - 1;
+        if (!piece_tells_nothing(check, lines, (uint64_t)(access->pointer[first] - base),
+                                 (uint64_t)(access->pointer[last] - base) + access->bytes, values))
             return false;
+        rest &= ~bits_between((unsigned)first, (unsigned)last + 1);
     }
     return true;
 }
@@ -1481,8 +1513,9 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
         sim_await_turn(w->block); // a block that runs ahead in vain has no race
         report(&check);
     }
-    const bool strong = i->run == sim_atomic || ((i->run == sim_load || i->run == sim_store) && i->semantics != WEAK);
-    for (uint32_t rest = strong ? mask : 0; rest; rest &= rest - 1) {
+    const bool strong = i->run == sim_atomic || ((i->run == sim_load || i->run == sim_store) && i->semantics != WEAK),
+               tells = strong && !check.by_barriers;
+    for (uint32_t rest = tells ? mask : 0; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         sim_order_by_access(w, i, l, shared, (uint64_t)(uintptr_t)access->pointer[l], kind);
     }
