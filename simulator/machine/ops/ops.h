@@ -66,6 +66,10 @@ typedef struct TextureObject {
 
 // NULL: none has this number, or it has been destroyed.
 const TextureObject *sim_texture_object(uint64_t number);
+cudaError_t sim_add_texture_object(const TextureObject *object, unsigned long long *number); // a copy of it
+void sim_end_texture_object(uint64_t number); // which there is
+void sim_end_texture_objects(int device);
+void sim_forget_array(cudaArray_const_t array); // what shows it shows nothing any more
 
 Handler sim_sample_texture, sim_gather_texels, sim_fetch_texel, sim_load_surface, sim_store_surface, sim_query_surface;
 

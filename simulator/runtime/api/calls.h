@@ -183,7 +183,6 @@ void sim_forget_all_arrays(void); // of the current device; their memory goes wi
 enum { TEXTURE_ALIGNMENT = 512, PITCH_ALIGNMENT = 32 }; // of memory that a texture shows
 enum { MOST_PITCHED_WIDTH = 131072, MOST_PITCHED_HEIGHT = 65000, MOST_PITCH = 2097120 };
 
-void sim_forget_array(cudaArray_const_t array); // what shows it shows nothing any more
-void sim_end_all_textures(void);                // and surfaces, and arrays: of the current device
+void sim_end_all_textures(void); // and surfaces, and arrays: of the current device
 
 #endif

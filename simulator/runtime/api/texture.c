@@ -1,39 +1,10 @@
-// texture.c: texture and surface objects.
-//
-// A kernel gets an object's number. Numbers are never used again, so that a destroyed object is found out.
+// texture.c: calls that make and end texture and surface objects.
 #include "runtime/api/calls.h"
-
-static TextureObject **objects; // number - 1 is the place; NULL: destroyed
-static size_t object_count, object_space;
-
-const TextureObject *sim_texture_object(uint64_t number)
-{
-    return number >= 1 && number <= object_count ? objects[number - 1] : NULL;
-}
 
 static const TextureObject *object_of_kind(uint64_t number, bool surface)
 {
     const TextureObject *o = sim_texture_object(number);
     return o && o->surface == surface ? o : NULL;
-}
-
-static cudaError_t add_object(const TextureObject *object, unsigned long long *number)
-{
-    if (object_count == object_space) {
-        const size_t space = object_space ? 2 * object_space : 64;
-        TextureObject **grown = realloc(objects, space * sizeof *grown);
-        if (!grown)
-            return cudaErrorMemoryAllocation;
-        objects = grown;
-        object_space = space;
-    }
-    TextureObject *copy = malloc(sizeof *copy);
-    if (!copy)
-        return cudaErrorMemoryAllocation;
-    *copy = *object;
-    objects[object_count++] = copy;
-    *number = object_count;
-    return cudaSuccess;
 }
 
 static cudaError_t destroy(uint64_t number, bool surface)
@@ -43,26 +14,13 @@ static cudaError_t destroy(uint64_t number, bool surface)
         return cudaSuccess;
     if (!object_of_kind(number, surface))
         return sim_done(cudaErrorInvalidValue);
-    free(objects[number - 1]);
-    objects[number - 1] = NULL;
+    sim_end_texture_object(number);
     return cudaSuccess;
-}
-
-void sim_forget_array(cudaArray_const_t array)
-{
-    for (size_t k = 0; k < object_count; k++)
-        if (objects[k] && objects[k]->resource.resType == cudaResourceTypeArray &&
-            objects[k]->resource.res.array.array == array)
-            objects[k]->texels.first = 0;
 }
 
 void sim_end_all_textures(void)
 {
-    for (size_t k = 0; k < object_count; k++)
-        if (objects[k] && objects[k]->device == sim_current_device) {
-            free(objects[k]);
-            objects[k] = NULL;
-        }
+    sim_end_texture_objects(sim_current_device);
     sim_forget_all_arrays();
 }
 
@@ -176,7 +134,7 @@ API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *number, const struc
     if (!error)
         error = check_sampling(&o);
     if (!error)
-        error = add_object(&o, number);
+        error = sim_add_texture_object(&o, number);
     return sim_done(error);
 }
 
@@ -240,7 +198,7 @@ API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *number, const struc
     TextureObject o = {.surface = true, .device = sim_current_device, .resource = *resource};
     cudaError_t error = texels_of(resource, &o.texels);
     if (!error)
-        error = add_object(&o, number);
+        error = sim_add_texture_object(&o, number);
     return sim_done(error);
 }
 
