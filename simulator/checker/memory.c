@@ -79,11 +79,12 @@ static bool relies_on_volatile(const Instr *i, const Epoch *a, const Epoch *b)
 }
 
 // A volatile read, but none on which a branch depends, as one does on a flag, of what a volatile write left there with
-// no fence since.
+// no fence since. Who looks again behind a fence may throw away what was read.
 static bool reads_unfenced(const Check *check, const Instr *i, const Instr *j, const Epoch *a)
 {
     return i->semantics == VOLATILE && j->semantics == VOLATILE && a->kind == STRONG_WRITE &&
-           check->epoch.kind == STRONG_READ && !sim_has_fenced(check->w, a) && !sim_is_asked(check->w, j);
+           check->epoch.kind == STRONG_READ && !sim_has_fenced(check->w, a) && !sim_is_asked(check->w, j) &&
+           !(j->loop & LOOKS_AGAIN);
 }
 
 // Atomic operations of different widths are none for each other; of two volatile writes one is lost.

@@ -49,6 +49,7 @@ static void note(Does *does, const Instr *i)
     does->accesses |= ((i->run == sim_load || i->run == sim_store) && !own) || i->run == sim_atomic ||
                       i->run == sim_load_matrix || i->run == sim_store_matrix;
     does->asks |= (i->flags & ASKS_OTHERS && i->run == sim_load) || i->run == sim_atomic || i->control == PHASE_TEST;
+    does->asks_block |= i->run == sim_load && i->semantics != WEAK && i->at.space == SHARED;
     does->writes |= i->run == sim_store || i->run == sim_store_surface || i->run == sim_store_matrix || adds ||
                     i->run == sim_copy_async || i->run == sim_copy_bulk ||
                     i->run == sim_mbarrier_init || i->run == sim_mbarrier_inval || i->run == sim_mbarrier_arrive ||
@@ -61,10 +62,11 @@ static void note(Does *does, const Instr *i)
     does->launches |= sim_is_device_launch(i);
     if (i->control != CALL)
         return;
-    const Does any = {true, true, true, true, true, true, true},
+    const Does any = {true, true, true, true, true, true, true, true},
                called = i->call->callee ? i->call->callee->program->does : any;
     does->accesses |= called.accesses;
     does->asks |= called.asks;
+    does->asks_block |= called.asks_block;
     does->writes |= called.writes;
     does->tells_host |= called.tells_host;
     does->hands_over |= called.hands_over;
@@ -190,6 +192,19 @@ static void mark_asked(Program *p, const Flow *f, const uint32_t *list, uint32_t
                 i->loop |= mark;
 }
 
+// Marks the volatile loads of a loop behind which it fences and looks again, as who reads under a sequence lock does:
+// what they find may be thrown away.
+static void mark_looks_again(const Instr *head, Instr *turn)
+{
+    bool looks = false, fences = false;
+    for (Instr *i = turn; i-- > head;) {
+        looks |= (i->run == sim_load && i->semantics != WEAK) || (i->run == sim_atomic && !tells_nothing(i));
+        fences |= looks && i->run == sim_fence;
+        if (fences && asks(i))
+            i->loop |= LOOKS_AGAIN;
+    }
+}
+
 static bool same_address(const Instr *i, const Instr *j)
 {
     const Operand *a = &i->statement->operands[1], *b = &j->statement->operands[1];
@@ -200,10 +215,12 @@ static bool same_address(const Instr *i, const Instr *j)
 // are those that follow.
 static void mark_first_looks(Program *p)
 {
-    for (uint32_t k = 0; k < p->count; k++)
-        for (uint32_t n = 0; asks(&p->code[k]) && p->code[k].loop == DECIDES && n < p->count; n++)
+    for (uint32_t k = 0; k < p->count; k++) {
+        const bool first = asks(&p->code[k]) && (p->code[k].loop & (DECIDES | AWAITED)) == DECIDES;
+        for (uint32_t n = 0; first && n < p->count; n++)
             if (asks(&p->code[n]) && p->code[n].loop & AWAITED && same_address(&p->code[k], &p->code[n]))
                 p->code[k].loop |= AWAITED;
+    }
 }
 
 void sim_find_loops(Arena *arena, Program *p, const Flow *f)
@@ -224,7 +241,8 @@ void sim_find_loops(Arena *arena, Program *p, const Flow *f)
         mark_asked(p, f, list, count, marked, AWAITED);
         for (const Instr *i = &p->code[turn->target]; i < turn; i++) // blocks between that leave it, too
             note(&does, i);
-        turn->loop |= does.asks ? ASKS_IN_LOOP : 0;
+        mark_looks_again(&p->code[turn->target], turn);
+        turn->loop |= does.asks || does.asks_block ? ASKS_IN_LOOP : 0;
         turn->loop |= does.writes ? 0 : does.asks ? QUIET_LOOP | ASKING_LOOP : QUIET_LOOP;
         for (uint32_t k = 0; k < count; k++)
             inside[list[k]] = false;

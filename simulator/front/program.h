@@ -72,8 +72,9 @@ enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, RELU = 8, SIGNED_VALUE = 16, COMBI
        DROPS = 256, WITHIN_CLUSTER = 512, READ_ONLY = 1024 }; // Instr.flags
 
 // Instr.loop: the branch turns a loop that changes nothing in memory; that also asks there what others did; some lanes
-// may leave a loop by it that loads or stores; what is loaded decides whether a loop goes on
-enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4, AWAITED = 8, DECIDES = 16, ASKS_IN_LOOP = 64 };
+// may leave a loop by it that loads or stores; what is loaded decides whether a loop goes on;
+// is looked at again in the loop, behind a fence
+enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4, AWAITED = 8, DECIDES = 16, LOOKS_AGAIN = 32, ASKS_IN_LOOP = 64 };
 
 typedef struct CallSite {
     const Function *callee; // NULL: the address is in a register
@@ -108,7 +109,8 @@ typedef struct FramePart { // of a frame
 typedef struct Does { // some instructions, and those of functions that they call
     bool accesses; // memory that is not the thread's own
     bool writes;   // to memory, or lets others know in another way
-    bool asks;     // what others did
+    bool asks;       // what others did,
+    bool asks_block; // or those of its block, in shared memory
     bool tells_host; // how far it is, perhaps: it uses the scope of the system, or calls what is not known
     bool hands_over;  // may order what threads do by more than barriers of the whole block, and of warps
     bool some_lanes;  // may have barriers for some lanes of a warp

@@ -1,7 +1,7 @@
 // block.c: a launch: its blocks, spread over the host's threads, and the barriers of a block.
 //
-// Blocks begin in the order of their numbers, or in one that $SIM_BLOCK_ORDER shuffles; a block's place is
-// the one it has in that order. Each runs on the next host thread that is free. In a kernel
+// Blocks begin in the order of their numbers, or in one that $SIM_BLOCK_ORDER shuffles, as it does their warps' turns; a
+// block's place is the one it has in that order. Each runs on the next host thread that is free. In a kernel
 // whose blocks may tell each other something (by atomic operations on device memory, fences) a block
 // runs ahead until it first writes to device memory or asks for what others wrote; then it waits for
 // its turn, until all blocks before it have ended. If these wrote where it had read, it starts again.
@@ -173,6 +173,14 @@ void sim_check_barriers(Block *b)
 
 // ---- Blocks
 
+uint64_t sim_next_random(uint64_t *state)
+{
+    uint64_t bits = *state += 0x9e3779b97f4a7c15;
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
+    return bits ^ bits >> 31;
+}
+
 void sim_use_local(Block *b, size_t bytes)
 {
     const size_t of_thread = b->launch->local_bytes;
@@ -183,6 +191,19 @@ void sim_use_local(Block *b, size_t bytes)
     for (size_t t = 0; b->local_written && t < b->threads; t++)
         memset(b->local_written + t * of_thread + b->local_used, 0, bytes - b->local_used);
     b->local_used = bytes;
+}
+
+// The order in which the block's warps have their turns: that of their numbers, or one that $SIM_BLOCK_ORDER shuffles,
+// in which none has the turn that its number would give it.
+static void order_warps(Block *b)
+{
+    const bool shuffles = sim_settings()->shuffles;
+    b->series = sim_settings()->block_order ^ (b->number + 1) * 0xd1b54a32d192ed03;
+    for (int n = 0; n < b->warp_count; n++) { // the new one takes the place of an earlier one, and that the last
+        const uint64_t place = shuffles && n > 0 ? sim_next_random(&b->series) % (uint64_t)n : (uint64_t)n;
+        b->turns[n] = b->turns[place];
+        b->turns[place] = (uint8_t)n;
+    }
 }
 
 static void start_block(Block *b, uint64_t place)
@@ -200,6 +221,7 @@ static void start_block(Block *b, uint64_t place)
     b->index.z = (unsigned)(number / launch->grid.x / launch->grid.y);
     b->live = b->threads;
     b->patience = SIM_PATIENCE;
+    order_warps(b);
     memset(b->barriers, 0, sizeof b->barriers);
     memset(b->shared, 0xff, launch->shared_bytes); // what nobody wrote is NaN, the same in every run
     if (b->check)
@@ -327,8 +349,9 @@ static void run_warps(Block *b)
     bool progress = false;
     uint64_t instructions = 0;
     for (int n = 0; n < b->warp_count; n++) {
-        progress |= b->warps[n].paths && sim_run_warp(&b->warps[n]);
-        instructions += b->warps[n].instructions;
+        Warp *w = &b->warps[b->turns[n]];
+        progress |= w->paths && sim_run_warp(w);
+        instructions += w->instructions;
     }
     if (b->launch->ended >= b->place) // what it has read by now may keep it from ever getting on
         sim_await_turn(b);
@@ -566,15 +589,6 @@ static void run_blocks(Launch *launch)
         report_memory(launch); // one host thread that had memory would have done
 }
 
-// The next number of a series that looks random and begins anew with each seed (SplitMix64).
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t bits = *state += 0x9e3779b97f4a7c15;
-    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
-    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
-    return bits ^ bits >> 31;
-}
-
 // ---- Blocks that take turns
 
 static bool has_cluster_ended(const Block *b)
@@ -642,8 +656,8 @@ static void free_stuck_blocks(Block **blocks, uint64_t count)
 static bool pauses(Block *b, uint64_t *series)
 {
     enum { ONE_IN = 16, MOST_TURNS = 64 };
-    if (b->pause == 0 && next_random(series) % ONE_IN == 0)
-        b->pause = (uint32_t)(next_random(series) % MOST_TURNS);
+    if (b->pause == 0 && sim_next_random(series) % ONE_IN == 0)
+        b->pause = (uint32_t)(sim_next_random(series) % MOST_TURNS);
     else if (b->pause > 0)
         b->pause--;
     return b->pause > 0;
@@ -724,7 +738,7 @@ static uint64_t *shuffled_blocks(uint64_t count)
     if (!numbers)
         sim_die("out of memory for an order of blocks");
     for (uint64_t k = 0; k < count; k++) { // the new one takes any place, and what was there the last
-        const uint64_t place = next_random(&seed) % (k + 1);
+        const uint64_t place = sim_next_random(&seed) % (k + 1);
         numbers[k] = numbers[place];
         numbers[place] = k;
     }

@@ -85,6 +85,8 @@ typedef struct Block {
     struct Block **cluster, *alone; // whose blocks these are; it alone, where it is a cluster by itself
     Warp warps[MAX_WARPS];
     int warp_count;
+    uint8_t turns[MAX_WARPS]; // the warps in the order in which they have them
+    uint64_t series;          // of random numbers, where $SIM_BLOCK_ORDER shuffles
     uint32_t threads, live;
     bool traced; // what its warps do is written to a file
     uint8_t *shared, *local;
@@ -115,6 +117,9 @@ typedef struct Block {
     Fault fault;
     char message[1024];
 } Block;
+
+// The next number of a series that looks random and begins anew with each seed (SplitMix64).
+uint64_t sim_next_random(uint64_t *state);
 
 // Waits until all blocks before this one have ended. One that ran ahead and read what they changed
 // since does not return: it starts again.

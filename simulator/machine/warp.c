@@ -184,6 +184,21 @@ static void note_jump(Path *p, uint32_t from, uint32_t to)
     p->landed = to;
 }
 
+// Whether the lanes that do not jump run first: with $SIM_BLOCK_ORDER now and then, as CUDA promises no order.
+static bool others_first(Block *b)
+{
+    return sim_settings()->shuffles && sim_next_random(&b->series) % 2;
+}
+
+// Puts the warp's first path behind its second one.
+static void swap_first(Warp *w)
+{
+    Path *const first = w->paths, *const second = first->next;
+    first->next = second->next;
+    second->next = first;
+    w->paths = second;
+}
+
 // The path's lanes go two ways and meet at the join, or, without one, where the path ends.
 static void split(Warp *w, Path *p, uint32_t join, uint32_t mask, uint32_t pc, uint32_t other_pc)
 {
@@ -205,6 +220,8 @@ static void split(Warp *w, Path *p, uint32_t join, uint32_t mask, uint32_t pc, u
             new_path(w, p, p->frame, other, other_pc, join);
         if (pc != join)
             note_jump(new_path(w, p, p->frame, mask, pc, join), from, pc);
+        if (p->children == 2 && others_first(w->block))
+            swap_first(w);
         return;
     }
     // Nested branches that meet at the same place share the one who waits there.
@@ -214,6 +231,8 @@ static void split(Warp *w, Path *p, uint32_t join, uint32_t mask, uint32_t pc, u
         if (p->parent)
             p->parent->children++;
         note_jump(new_path(w, p->parent, p->frame, mask, pc, p->join), from, pc);
+        if (w->paths->next == p && other_pc != join && others_first(w->block))
+            swap_first(w);
     }
 }
 

@@ -442,6 +442,32 @@ template <Fence before_unlock> static void run_set_under_lock()
     finish_and_free(lock, last);
 }
 
+// Two threads take the lock: thread 0, perhaps without a fence behind it, and another one of its warp or of the next.
+template <Fence behind_lock> __device__ void count_under_lock(int *lock, int *count)
+{
+    while (atomicCAS(lock, 0, 1) != 0)
+        continue;
+    fence_now<behind_lock>(cuda::memory_order_acquire);
+    *count += 1;
+    __threadfence();
+    atomicExch(lock, 0);
+}
+
+template <Fence behind_first, int other> __global__ void locked_by_two(int *lock, int *count)
+{
+    if (threadIdx.x == 0)
+        count_under_lock<behind_first>(lock, count);
+    else if (threadIdx.x == other)
+        count_under_lock<DEVICE_FENCE>(lock, count);
+}
+
+template <Fence behind_first, int other> static void run_locked_by_two()
+{
+    int *lock = zeros<int>(1), *count = zeros<int>(1);
+    locked_by_two<behind_first, other><<<1, THREADS>>>(lock, count);
+    finish_and_free(lock, count);
+}
+
 enum LockMistake { TWO_LOCKS, READ_OUTSIDE, NOT_TAKEN, NONE };
 
 template <LockMistake mistake> __global__ void wrong_lock(int *locks, int *count, int *out)
@@ -789,6 +815,10 @@ static const Case CASES[] = {
     {"lock-by-lanes-no-fence", run_locked_by_all<NO_FENCE, false>},
     {"lock-in-shared", run_locked_by_all<BLOCK_FENCE, true>},
     {"lock-in-shared-no-fence", run_locked_by_all<NO_FENCE, true>},
+    {"lock-of-two-warps", run_locked_by_two<DEVICE_FENCE, 32>},
+    {"lock-of-two-warps-first-without-fence", run_locked_by_two<NO_FENCE, 32>},
+    {"lock-of-two-lanes", run_locked_by_two<DEVICE_FENCE, 1>},
+    {"lock-of-two-lanes-first-without-fence", run_locked_by_two<NO_FENCE, 1>},
     {"lock-one", run_wrong_lock<NONE>},
     {"lock-two-for-one", run_wrong_lock<TWO_LOCKS>},
     {"lock-read-outside", run_wrong_lock<READ_OUTSIDE>},
