@@ -1,7 +1,9 @@
 // driver.h: what the files share that hold the functions of the CUDA driver API: all in this folder.
 //
-// They call those of the runtime, so that both work on the same device: its streams and events are handles here as
-// there, and a CUfunction is the address by which the runtime knows a kernel.
+// They stand on runtime/api and not on runtime/work: what a call refuses, captures and waits for is the same in both
+// libraries, and written once. So both work on the same device: its streams and events are handles here as there, and
+// a CUfunction is the address by which the runtime knows a kernel. Only what the runtime has no call for (a fill with
+// words) calls runtime/work itself.
 // What a function does and returns is NVIDIA's "CUDA Driver API"; only differences are commented.
 #ifndef DRIVER_H
 #define DRIVER_H
@@ -28,6 +30,9 @@ CUresult sim_copy_rows_of_arrays(const CUDA_MEMCPY2D *p, bool async, CUstream st
         sim_uses_runtime = uses_runtime;                           \
         called;                                                    \
     })
+
+enum { SIM_MOST_DRIVER_DEVICES = 64 };
+CUresult sim_check_device(CUdevice device); // whether it may be asked for
 
 // Why a call cannot be made now: before cuInit, or without a context.
 CUresult sim_driver_begun(void);

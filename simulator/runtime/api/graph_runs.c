@@ -1,4 +1,4 @@
-// graph_runs.c: graphs made ready to run (cudaGraphExec_t), launched, and changed afterwards.
+// graph_runs.c: graphs made ready to run (cudaGraphExec_t), and launched.
 //
 // The nodes of a launch run one after the other, in an order that is the same each time. For the checker (order.h) each
 // has a timeline, which begins with what its stream was given before: nodes that do not depend on each other are not
@@ -6,19 +6,10 @@
 #include "checker/check_host.h"
 #include "runtime/api/graphs.h"
 
-typedef struct GraphRun { // what a cudaGraphExec_t stands for
-    Graph *graph; // a copy of the one that it was made of
-    uint64_t flags;
-    cudaGraph_t made_of;
-    int users; // the handle, and launches that are under way
-} GraphRun;
-
-static GraphRun *run_of(cudaGraphExec_t handle)
+GraphRun *sim_run_of(cudaGraphExec_t handle)
 {
     return sim_object_of(GRAPH_RUN_HANDLE, handle);
 }
-
-#define REQUIRE_RUN(handle) REQUIRE(run_of(handle), cudaErrorInvalidValue)
 
 static void leave_run(GraphRun *run)
 {
@@ -133,7 +124,7 @@ API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t run, unsigned long long *f
     HOLD_MEMORY();
     REQUIRE_RUN(run);
     REQUIRE(flags, cudaErrorInvalidValue);
-    *flags = run_of(run)->flags;
+    *flags = sim_run_of(run)->flags;
     return cudaSuccess;
 }
 
@@ -318,7 +309,7 @@ static cudaError_t begin_launch(cudaGraphExec_t handle, cudaStream_t stream, Gra
     BEGIN_CALL();
     REQUIRE_RUN(handle);
     REQUIRE_STREAM(stream);
-    GraphRun *found = run_of(handle);
+    GraphRun *found = sim_run_of(handle);
     CAPTURE(stream, &(Work){cudaGraphNodeTypeGraph, .child = found->graph});
     start_conditions(found->graph);
     REQUIRE((found->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) || !holds_memory(found->graph),
@@ -348,225 +339,6 @@ API cudaError_t cudaGraphUpload(cudaGraphExec_t run, cudaStream_t stream)
     BEGIN_CALL();
     REQUIRE_RUN(run);
     REQUIRE_STREAM(stream);
-    return cudaSuccess;
-}
-
-// ---- Changed, node by node
-
-static Node *find_copy(const Graph *graph, uint64_t origin)
-{
-    for (Node *n = graph->nodes; n; n = n->next) {
-        size_t count;
-        Graph **graphs = sim_graphs_in(&n->work, &count);
-        Node *found = n->origin == origin ? n : NULL;
-        for (size_t k = 0; k < count && !found; k++)
-            found = find_copy(graphs[k], origin);
-        if (found)
-            return found;
-    }
-    return NULL;
-}
-
-// The run's copy of a node of the graph that the run was made of. NULL while the run is under way, too.
-static Node *copy_in(cudaGraphExec_t run, cudaGraphNode_t node)
-{
-    if (!run_of(run) || run_of(run)->users > 1 || !sim_node_of(node))
-        return NULL;
-    return find_copy(run_of(run)->graph, sim_node_of(node)->number);
-}
-
-static cudaError_t change(cudaGraphExec_t run, cudaGraphNode_t handle, const Work *work)
-{
-    BEGIN_CALL();
-    Node *node = copy_in(run, handle);
-    REQUIRE(node, cudaErrorInvalidValue);
-    const cudaError_t error = sim_replace_work(node, work);
-    if (!error && work->type == cudaGraphNodeTypeGraph)
-        sim_order_nodes(node->work.child);
-    return sim_done(error);
-}
-
-API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node,
-                                                 const struct cudaKernelNodeParams *p)
-{
-    HOLD_MEMORY();
-    REQUIRE(p, cudaErrorInvalidValue);
-    const Node *copy = copy_in(run, node);
-    REQUIRE(copy && copy->work.type == cudaGraphNodeTypeKernel, cudaErrorInvalidValue);
-    Work work = sim_kernel_work(p);
-    work.kernel.cooperative = copy->work.kernel.cooperative;
-    return change(run, node, &work);
-}
-
-API cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node,
-                                                 const struct cudaMemcpy3DParms *p)
-{
-    REQUIRE(p, cudaErrorInvalidValue);
-    return change(run, node, &(Work){cudaGraphNodeTypeMemcpy, .copy = *p});
-}
-
-API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t run, cudaGraphNode_t node, void *to,
-                                                   const void *from, size_t bytes, enum cudaMemcpyKind kind)
-{
-    return change(run, node,
-                  &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_copy_of_rows(to, bytes, from, bytes, bytes, 1, kind)});
-}
-
-API cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t run, cudaGraphNode_t node,
-                                                         const void *symbol, const void *from, size_t bytes,
-                                                         size_t offset, enum cudaMemcpyKind kind)
-{
-    Work work;
-    const cudaError_t error = sim_work_with_symbol(&work, symbol, true, from, bytes, offset, kind);
-    return error ? error : change(run, node, &work);
-}
-
-API cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t run, cudaGraphNode_t node, void *to,
-                                                           const void *symbol, size_t bytes, size_t offset,
-                                                           enum cudaMemcpyKind kind)
-{
-    Work work;
-    const cudaError_t error = sim_work_with_symbol(&work, symbol, false, to, bytes, offset, kind);
-    return error ? error : change(run, node, &work);
-}
-
-API cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node,
-                                                 const struct cudaMemsetParams *p)
-{
-    REQUIRE(p, cudaErrorInvalidValue);
-    return change(run, node, &(Work){cudaGraphNodeTypeMemset, .fill = *p});
-}
-
-API cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node,
-                                               const struct cudaHostNodeParams *p)
-{
-    REQUIRE(p, cudaErrorInvalidValue);
-    return change(run, node, &(Work){cudaGraphNodeTypeHost, .host = *p});
-}
-
-API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node, cudaGraph_t child)
-{
-    HOLD_MEMORY();
-    REQUIRE(sim_graph_of(child) && !sim_order_nodes(sim_graph_of(child)), cudaErrorInvalidValue);
-    return change(run, node, &(Work){cudaGraphNodeTypeGraph, .child = sim_graph_of(child)});
-}
-
-API cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t run, cudaGraphNode_t node, cudaEvent_t event)
-{
-    return change(run, node, &(Work){cudaGraphNodeTypeEventRecord, .event = event});
-}
-
-API cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t run, cudaGraphNode_t node, cudaEvent_t event)
-{
-    return change(run, node, &(Work){cudaGraphNodeTypeWaitEvent, .event = event});
-}
-
-#if CUDART_VERSION >= 13000
-API cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t run, cudaGraphNode_t node, struct cudaGraphNodeParams *p)
-{
-    Work work;
-    HOLD_MEMORY();
-    REQUIRE(p, cudaErrorInvalidValue);
-    const cudaError_t error = sim_work_of(p, &work);
-    return error ? error : change(run, node, &work);
-}
-#endif
-
-static bool can_be_disabled(const Node *node)
-{
-    return node && (node->work.type == cudaGraphNodeTypeKernel || node->work.type == cudaGraphNodeTypeMemcpy ||
-                    node->work.type == cudaGraphNodeTypeMemset);
-}
-
-API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t run, cudaGraphNode_t node, unsigned enabled)
-{
-    HOLD_MEMORY();
-    REQUIRE(can_be_disabled(copy_in(run, node)), cudaErrorInvalidValue);
-    copy_in(run, node)->disabled = !enabled;
-    return cudaSuccess;
-}
-
-API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t run, cudaGraphNode_t node, unsigned *enabled)
-{
-    HOLD_MEMORY();
-    REQUIRE(enabled && can_be_disabled(copy_in(run, node)), cudaErrorInvalidValue);
-    *enabled = !copy_in(run, node)->disabled;
-    return cudaSuccess;
-}
-
-// ---- Changed as a whole
-
-static bool differs(cudaGraphExecUpdateResultInfo *info, enum cudaGraphExecUpdateResult result, const Node *node,
-                    const Node *from)
-{
-    *info = (cudaGraphExecUpdateResultInfo){result, node ? node->handle : NULL, from ? from->handle : NULL};
-    return true;
-}
-
-static bool chooses_otherwise(const Work *old, const Work *new)
-{
-    return old->type == cudaGraphNodeTypeConditional &&
-           (old->choice.kind != new->choice.kind || old->choice.count != new->choice.count);
-}
-
-// Whether something but what the nodes do has changed. Nodes go together in the order in which they were added.
-static bool has_changed(const Graph *old, const Graph *new, cudaGraphExecUpdateResultInfo *info)
-{
-    if (old->count != new->count)
-        return differs(info, cudaGraphExecUpdateErrorTopologyChanged, NULL, NULL);
-    for (Node *a = old->nodes, *b = new->nodes; a; a = a->next, b = b->next)
-        a->copy = b;
-    for (const Node *a = old->nodes; a; a = a->next) {
-        const Node *b = a->copy;
-        if (a->work.type != b->work.type)
-            return differs(info, cudaGraphExecUpdateErrorNodeTypeChanged, b, NULL);
-        if (a->before_count != b->before_count)
-            return differs(info, cudaGraphExecUpdateErrorTopologyChanged, b, NULL);
-        for (size_t k = 0; k < a->before_count; k++)
-            if (a->before[k]->copy != b->before[k])
-                return differs(info, cudaGraphExecUpdateErrorTopologyChanged, b, b->before[k]);
-        if (a->work.type == cudaGraphNodeTypeKernel && a->work.kernel.cooperative != b->work.kernel.cooperative)
-            return differs(info, cudaGraphExecUpdateErrorAttributesChanged, b, NULL);
-        if (a->work.type == cudaGraphNodeTypeMemAlloc || a->work.type == cudaGraphNodeTypeMemFree)
-            return differs(info, cudaGraphExecUpdateErrorNotSupported, b, NULL);
-        if (chooses_otherwise(&a->work, &b->work))
-            return differs(info, cudaGraphExecUpdateErrorParametersChanged, b, NULL);
-        size_t count;
-        Graph **graphs = sim_graphs_in(&a->work, &count), **others = sim_graphs_in(&b->work, &count);
-        for (size_t k = 0; k < count; k++)
-            if (has_changed(graphs[k], others[k], info))
-                return true;
-    }
-    return false;
-}
-
-static cudaError_t take_work(Graph *old, const Graph *new)
-{
-    cudaError_t error = cudaSuccess;
-    for (Node *a = old->nodes, *b = new->nodes; a && !error; a = a->next, b = b->next) {
-        size_t count;
-        Graph **graphs = sim_graphs_in(&a->work, &count), **others = sim_graphs_in(&b->work, &count);
-        for (size_t k = 0; k < count && !error; k++)
-            error = take_work(graphs[k], others[k]);
-        if (a->work.type == cudaGraphNodeTypeConditional)
-            a->work.choice.condition = b->work.choice.condition;
-        else if (count == 0)
-            error = sim_replace_work(a, &b->work);
-    }
-    return error;
-}
-
-API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t run, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
-{
-    BEGIN_CALL();
-    REQUIRE(info, cudaErrorInvalidValue);
-    *info = (cudaGraphExecUpdateResultInfo){.result = cudaGraphExecUpdateError};
-    REQUIRE_RUN(run);
-    REQUIRE(sim_graph_of(graph) && run_of(run)->users == 1, cudaErrorInvalidValue);
-    REQUIRE(!has_changed(run_of(run)->graph, sim_graph_of(graph), info), cudaErrorGraphExecUpdateFailure);
-    const cudaError_t error = take_work(run_of(run)->graph, sim_graph_of(graph));
-    REQUIRE(!error, cudaErrorGraphExecUpdateFailure);
-    info->result = cudaGraphExecUpdateSuccess;
     return cudaSuccess;
 }
 

@@ -1,4 +1,4 @@
-// graphs.h: what the files share that hold CUDA graphs: graphs.c, graph_runs.c, capture.c.
+// graphs.h: what the files share that hold CUDA graphs, their runs, and captures.
 //
 // The lock of calls.h is held by whoever calls these functions.
 #ifndef GRAPHS_H
@@ -78,6 +78,11 @@ struct Graph {
     int executable; // how many cudaGraphExec_t of it there are, for graphs that allocate
 };
 
+// At the head of a call about a graph, or about a node of a kind.
+#define REQUIRE_GRAPH(handle) REQUIRE(sim_graph_of(handle), cudaErrorInvalidValue)
+#define REQUIRE_NODE(handle, kind) \
+    REQUIRE(sim_node_of(handle) && sim_node_of(handle)->work.type == (kind), cudaErrorInvalidValue)
+
 // ---- graphs.c
 
 Graph *sim_graph_of(cudaGraph_t handle);   // or NULL
@@ -94,18 +99,37 @@ cudaError_t sim_replace_work(Node *node, const Work *work);
 // Returns NULL, or a node of a cycle.
 Node *sim_order_nodes(Graph *graph);
 bool sim_allocates(const Graph *graph);
+bool sim_depends_on(const Node *node, const Node *before);
+void sim_add_dependency(Node *node, Node *before);
+void sim_remove_dependency(Node *node, const Node *before);
+
+// ---- graph_work.c
+
+// Makes a copy with memory of its own, if it is work that can be done.
+cudaError_t sim_copy_work(Work *to, const Work *from, bool with_handles);
+void sim_end_work(Work *work);
+void sim_own_graphs(Node *node); // those that it runs know whose they are
 // Whether there are conditional nodes, there or in a graph of a node.
 bool sim_is_conditional(const Graph *graph);
 // The graphs that a node runs, or one of which it runs.
 Graph **sim_graphs_in(const Work *work, size_t *count);
-cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory); // with one owner
-GraphMemory *sim_graph_memory_at(const void *address);                // or NULL
-void sim_leave_graph_memory(GraphMemory *memory);                     // by one of its owners
-void sim_use_graph_memory(GraphMemory *memory);                       // by a launch that allocates it
 // A copy of rows of bytes, as a node's parameters.
 struct cudaMemcpy3DParms sim_copy_of_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                           size_t height, enum cudaMemcpyKind kind);
 
+// ---- graph_memory.c
+
+cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory); // with one owner
+GraphMemory *sim_graph_memory_at(const void *address);                // or NULL
+void sim_leave_graph_memory(GraphMemory *memory);                     // by one of its owners
+void sim_use_graph_memory(GraphMemory *memory);                       // by a launch that allocates it
+
+// ---- graph_nodes.c, node_params.c, any_node.c, graph_edges.c
+
+// A node, for a call that gives its handle; other work for one, for a call that changes it.
+cudaError_t sim_add_for_call(cudaGraphNode_t *handle, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
+                             const Work *work);
+cudaError_t sim_change_for_call(cudaGraphNode_t node, const Work *work);
 Work sim_kernel_work(const struct cudaKernelNodeParams *p);
 // A copy to or from a part of a variable, as one between addresses.
 cudaError_t sim_work_with_symbol(Work *work, const void *symbol, bool to_symbol, const void *other, size_t bytes,
@@ -113,7 +137,21 @@ cudaError_t sim_work_with_symbol(Work *work, const void *symbol, bool to_symbol,
 // What the parameters of cudaGraphAddNode describe, unless it is memory.
 #if CUDART_VERSION >= 13000
 cudaError_t sim_work_of(const struct cudaGraphNodeParams *p, Work *work);
+// Edges with data let a node begin before the one that it depends on has ended. Here all edges are plain ones.
+cudaError_t sim_check_edge_data(const cudaGraphEdgeData *data, size_t count);
 #endif
+
+// ---- graph_runs.c
+
+typedef struct GraphRun { // what a cudaGraphExec_t stands for
+    Graph *graph; // a copy of the one that it was made of
+    uint64_t flags;
+    cudaGraph_t made_of;
+    int users; // the handle, and launches that are under way
+} GraphRun;
+
+GraphRun *sim_run_of(cudaGraphExec_t handle); // or NULL
+#define REQUIRE_RUN(handle) REQUIRE(sim_run_of(handle), cudaErrorInvalidValue)
 
 // ---- capture.c
 

@@ -1,0 +1,123 @@
+// any_node.c: nodes of all kinds by one call, conditional ones among them.
+#include "runtime/api/graphs.h"
+
+#if CUDART_VERSION >= 13000
+
+// ---- Conditional nodes
+
+API cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph,
+                                                 unsigned value, unsigned flags)
+{
+    BEGIN_CALL();
+    REQUIRE_GRAPH(graph);
+    REQUIRE(handle && (flags & ~(unsigned)cudaGraphCondAssignDefault) == 0, cudaErrorInvalidValue);
+    *handle = sim_new_condition(&(Condition){.value = value, .at_start = value, .starts_anew = flags != 0,
+                                             .graph = sim_graph_of(graph)});
+    return cudaSuccess;
+}
+
+// A handle is for one node, of the graph that it was made for or of one within.
+static bool can_choose(const Choice *choice, const Graph *graph)
+{
+    const Condition *condition = sim_condition_of(choice->condition);
+    if (!condition || condition->has_node)
+        return false;
+    while (graph != condition->graph && graph->owner)
+        graph = graph->owner->graph;
+    return graph == condition->graph && choice->count > 0 && choice->kind <= cudaGraphCondTypeSwitch &&
+           (choice->kind != cudaGraphCondTypeWhile || choice->count == 1) &&
+           (choice->kind != cudaGraphCondTypeIf || choice->count <= 2);
+}
+
+static cudaError_t add_choice(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
+                              struct cudaConditionalNodeParams *p, const Work *work)
+{
+    REQUIRE_GRAPH(graph);
+    REQUIRE(can_choose(&work->choice, sim_graph_of(graph)), cudaErrorInvalidValue);
+    const cudaError_t error = sim_add_for_call(node, graph, before, count, work);
+    if (!error) {
+        sim_condition_of(p->handle)->has_node = true;
+        p->phGraph_out = sim_node_of(*node)->work.choice.handles;
+    }
+    return error;
+}
+
+// ---- Nodes of all kinds by one call
+
+cudaError_t sim_work_of(const struct cudaGraphNodeParams *p, Work *work)
+{
+    const struct cudaKernelNodeParamsV2 *k = &p->kernel;
+    *work = (Work){.type = p->type};
+    switch (p->type) {
+    case cudaGraphNodeTypeKernel:
+        work->kernel =
+            (KernelWork){k->func, k->gridDim, k->blockDim, k->sharedMemBytes, false, k->kernelParams, k->extra};
+        return cudaSuccess;
+    case cudaGraphNodeTypeMemcpy:
+        work->copy = p->memcpy.copyParams;
+        return cudaSuccess;
+    case cudaGraphNodeTypeMemset:
+        work->fill = (struct cudaMemsetParams){p->memset.dst, p->memset.pitch, p->memset.value, p->memset.elementSize,
+                                               p->memset.width, p->memset.height};
+        return cudaSuccess;
+    case cudaGraphNodeTypeHost:
+        work->host = (struct cudaHostNodeParams){p->host.fn, p->host.userData};
+        return cudaSuccess;
+    case cudaGraphNodeTypeGraph:
+        REQUIRE_GRAPH(p->graph.graph);
+        REQUIRE(!sim_allocates(sim_graph_of(p->graph.graph)), cudaErrorInvalidValue);
+        work->child = sim_graph_of(p->graph.graph);
+        return cudaSuccess;
+    case cudaGraphNodeTypeEmpty:
+        return cudaSuccess;
+    case cudaGraphNodeTypeWaitEvent:
+        work->event = p->eventWait.event;
+        return cudaSuccess;
+    case cudaGraphNodeTypeEventRecord:
+        work->event = p->eventRecord.event;
+        return cudaSuccess;
+    case cudaGraphNodeTypeConditional:
+        work->choice = (Choice){.condition = p->conditional.handle, .kind = p->conditional.type,
+                                .count = p->conditional.size};
+        return cudaSuccess;
+    default:
+        REQUIRE((unsigned)p->type < cudaGraphNodeTypeCount, cudaErrorInvalidValue);
+        fprintf(stderr, "simulator: nodes of a graph of type %d are not supported\n", (int)p->type);
+        return sim_done(cudaErrorNotSupported);
+    }
+}
+
+API cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
+                                 const cudaGraphEdgeData *data, size_t count, struct cudaGraphNodeParams *p)
+{
+    Work work;
+    HOLD_MEMORY();
+    REQUIRE(p, cudaErrorInvalidValue);
+    cudaError_t error = sim_check_edge_data(data, count);
+    if (error)
+        return error;
+    if (p->type == cudaGraphNodeTypeMemAlloc) {
+        struct cudaMemAllocNodeParams alloc = {.poolProps = p->alloc.poolProps, .bytesize = p->alloc.bytesize};
+        error = cudaGraphAddMemAllocNode(node, graph, before, count, &alloc);
+        p->alloc.dptr = alloc.dptr;
+        return error;
+    }
+    if (p->type == cudaGraphNodeTypeMemFree)
+        return cudaGraphAddMemFreeNode(node, graph, before, count, p->free.dptr);
+    error = sim_work_of(p, &work);
+    if (!error && p->type == cudaGraphNodeTypeConditional)
+        return add_choice(node, graph, before, count, &p->conditional, &work);
+    return error ? error : sim_add_for_call(node, graph, before, count, &work);
+}
+
+API cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *p)
+{
+    Work work;
+    HOLD_MEMORY();
+    REQUIRE(p, cudaErrorInvalidValue);
+    REQUIRE(p->type != cudaGraphNodeTypeConditional, cudaErrorNotSupported);
+    const cudaError_t error = sim_work_of(p, &work);
+    return error ? error : sim_change_for_call(node, &work);
+}
+
+#endif

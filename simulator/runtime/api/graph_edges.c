@@ -1,0 +1,212 @@
+// graph_edges.c: nodes of a graph, and which of them depends on which: asked, and changed.
+#include "runtime/api/graphs.h"
+
+// ---- Nodes and edges: asked
+
+// Tells how many there are, or gives as many as there is room for, and NULL for the rest.
+static cudaError_t give_nodes(Node *const *found, size_t count, cudaGraphNode_t *nodes, size_t *space)
+{
+    for (size_t k = 0; nodes && k < *space; k++)
+        nodes[k] = k < count ? found[k]->handle : NULL;
+    *space = nodes && *space < count ? *space : count;
+    return cudaSuccess;
+}
+
+// An array of `count` nodes that the caller frees.
+static Node **room_for(size_t count)
+{
+    Node **nodes = calloc(count + 1, sizeof *nodes);
+    if (!nodes)
+        sim_die("out of memory for a list of nodes");
+    return nodes;
+}
+
+static cudaError_t get_nodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count, bool only_roots)
+{
+    HOLD_MEMORY();
+    REQUIRE_GRAPH(graph);
+    REQUIRE(count, cudaErrorInvalidValue);
+    Node **found = room_for(sim_graph_of(graph)->count);
+    size_t found_count = 0;
+    for (Node *n = sim_graph_of(graph)->nodes; n; n = n->next)
+        if (!only_roots || n->before_count == 0)
+            found[found_count++] = n;
+    const cudaError_t error = give_nodes(found, found_count, nodes, count);
+    free(found);
+    return error;
+}
+
+API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+    return get_nodes(graph, nodes, count, false);
+}
+
+API cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+    return get_nodes(graph, nodes, count, true);
+}
+
+static cudaError_t get_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count)
+{
+    size_t edges = 0;
+    HOLD_MEMORY();
+    REQUIRE_GRAPH(graph);
+    REQUIRE(count && !from == !to, cudaErrorInvalidValue);
+    for (Node *n = sim_graph_of(graph)->nodes; n; n = n->next)
+        for (size_t k = 0; k < n->before_count; k++, edges++)
+            if (from && edges < *count) {
+                from[edges] = n->before[k]->handle;
+                to[edges] = n->handle;
+            }
+    for (size_t k = edges; from && k < *count; k++)
+        from[k] = to[k] = NULL;
+    *count = from && *count < edges ? *count : edges;
+    return cudaSuccess;
+}
+
+static cudaError_t get_dependencies(cudaGraphNode_t node, cudaGraphNode_t *before, size_t *count)
+{
+    HOLD_MEMORY();
+    REQUIRE(sim_node_of(node) && count, cudaErrorInvalidValue);
+    return give_nodes(sim_node_of(node)->before, sim_node_of(node)->before_count, before, count);
+}
+
+static cudaError_t get_dependents(cudaGraphNode_t node, cudaGraphNode_t *after, size_t *count)
+{
+    HOLD_MEMORY();
+    REQUIRE(sim_node_of(node) && count, cudaErrorInvalidValue);
+    const Graph *graph = sim_node_of(node)->graph;
+    Node **found = room_for(graph->count);
+    size_t found_count = 0;
+    for (Node *n = graph->nodes; n; n = n->next)
+        if (sim_depends_on(n, sim_node_of(node)))
+            found[found_count++] = n;
+    const cudaError_t error = give_nodes(found, found_count, after, count);
+    free(found);
+    return error;
+}
+
+// ---- Edges: changed
+
+static cudaError_t check_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                               size_t count, bool present)
+{
+    REQUIRE_GRAPH(graph);
+    REQUIRE(count == 0 || (from && to), cudaErrorInvalidValue);
+    for (size_t k = 0; k < count; k++) {
+        const Node *before = sim_node_of(from[k]), *node = sim_node_of(to[k]);
+        REQUIRE(before && node && before != node, cudaErrorInvalidValue);
+        REQUIRE(before->graph == sim_graph_of(graph) && node->graph == before->graph, cudaErrorInvalidValue);
+        REQUIRE(sim_depends_on(node, before) == present, cudaErrorInvalidValue);
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t add_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count)
+{
+    HOLD_MEMORY();
+    const cudaError_t error = check_edges(graph, from, to, count, false);
+    for (size_t k = 0; !error && k < count; k++)
+        if (!sim_depends_on(sim_node_of(to[k]), sim_node_of(from[k])))
+            sim_add_dependency(sim_node_of(to[k]), sim_node_of(from[k]));
+    return error;
+}
+
+static cudaError_t remove_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count)
+{
+    HOLD_MEMORY();
+    const cudaError_t error = check_edges(graph, from, to, count, true);
+    REQUIRE(error || count == 0 || !sim_allocates(sim_graph_of(graph)), cudaErrorInvalidValue);
+    for (size_t k = 0; !error && k < count; k++)
+        sim_remove_dependency(sim_node_of(to[k]), sim_node_of(from[k]));
+    return error;
+}
+
+#if CUDART_VERSION >= 13000
+
+// Edges with data let a node begin before the one that it depends on has ended. Here all edges are plain ones.
+cudaError_t sim_check_edge_data(const cudaGraphEdgeData *data, size_t count)
+{
+    const cudaGraphEdgeData plain = {0};
+    for (size_t k = 0; data && k < count; k++)
+        if (memcmp(&data[k], &plain, sizeof plain) != 0) {
+            fprintf(stderr, "simulator: edges of a graph with ports or a type are not supported\n");
+            return sim_done(cudaErrorNotSupported);
+        }
+    return cudaSuccess;
+}
+
+static void give_edge_data(cudaGraphEdgeData *data, const size_t *count)
+{
+    if (data && count)
+        memset(data, 0, *count * sizeof *data);
+}
+
+API cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                  cudaGraphEdgeData *data, size_t *count)
+{
+    REQUIRE(from || !data, cudaErrorInvalidValue);
+    give_edge_data(data, count);
+    return get_edges(graph, from, to, count);
+}
+
+API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *before, cudaGraphEdgeData *data,
+                                             size_t *count)
+{
+    REQUIRE(before || !data, cudaErrorInvalidValue);
+    give_edge_data(data, count);
+    return get_dependencies(node, before, count);
+}
+
+API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *after, cudaGraphEdgeData *data,
+                                               size_t *count)
+{
+    REQUIRE(after || !data, cudaErrorInvalidValue);
+    give_edge_data(data, count);
+    return get_dependents(node, after, count);
+}
+
+API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                         const cudaGraphEdgeData *data, size_t count)
+{
+    const cudaError_t error = sim_check_edge_data(data, count);
+    return error ? error : add_edges(graph, from, to, count);
+}
+
+API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                            const cudaGraphEdgeData *data, size_t count)
+{
+    const cudaError_t error = sim_check_edge_data(data, count);
+    return error ? error : remove_edges(graph, from, to, count);
+}
+
+#else
+
+API cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count)
+{
+    return get_edges(graph, from, to, count);
+}
+
+API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *before, size_t *count)
+{
+    return get_dependencies(node, before, count);
+}
+
+API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *after, size_t *count)
+{
+    return get_dependents(node, after, count);
+}
+
+API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                         size_t count)
+{
+    return add_edges(graph, from, to, count);
+}
+
+API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                            size_t count)
+{
+    return remove_edges(graph, from, to, count);
+}
+
+#endif

@@ -1,0 +1,102 @@
+// graph_memory.c: memory that nodes of graphs allocate and free.
+#include "runtime/api/graphs.h"
+
+static GraphMemory *memories;
+
+// Bytes on a device. As with CUDA, what launches have freed stays with the graphs until it is trimmed.
+typedef struct GraphBytes {
+    uint64_t in_use, kept, most_kept;
+} GraphBytes;
+
+static GraphBytes bytes_on[SIM_MOST_DEVICES];
+
+cudaError_t sim_new_graph_memory(size_t bytes, GraphMemory **memory)
+{
+    void *address;
+    const cudaError_t error = sim_new_allocation(bytes, GRAPH_MEMORY, &address);
+    if (error)
+        return error;
+    *memory = calloc(1, sizeof **memory);
+    if (!*memory)
+        sim_die("out of memory for memory of a graph");
+    **memory = (GraphMemory){
+        .address = address, .bytes = bytes, .device = sim_current_device, .owners = 1, .next = memories};
+    memories = *memory;
+    return cudaSuccess;
+}
+
+GraphMemory *sim_graph_memory_at(const void *address)
+{
+    for (GraphMemory *m = memories; m; m = m->next)
+        if (m->address == address)
+            return m;
+    return NULL;
+}
+
+void sim_use_graph_memory(GraphMemory *memory)
+{
+    GraphBytes *b = &bytes_on[memory->device];
+    memory->in_use = true;
+    b->in_use += memory->bytes;
+    b->kept = b->in_use > b->kept ? b->in_use : b->kept;
+    b->most_kept = b->kept > b->most_kept ? b->kept : b->most_kept;
+}
+
+static void end_use(GraphMemory *memory)
+{
+    if (memory->in_use)
+        bytes_on[memory->device].in_use -= memory->bytes;
+    memory->in_use = false;
+}
+
+void sim_leave_graph_memory(GraphMemory *memory)
+{
+    if (--memory->owners > 0)
+        return;
+    end_use(memory);
+    for (GraphMemory **link = &memories; *link; link = &(*link)->next)
+        if (*link == memory) {
+            *link = memory->next;
+            break;
+        }
+    sim_end_allocation(memory->address, GRAPH_MEMORY);
+    free(memory);
+}
+
+cudaError_t sim_free_graph_memory(const void *address)
+{
+    GraphMemory *memory = sim_graph_memory_at(address);
+    if (!memory || !memory->in_use)
+        return cudaErrorInvalidValue;
+    end_use(memory);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGraphMemTrim(int device)
+{
+    HOLD_MEMORY();
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
+    bytes_on[device].kept = bytes_on[device].in_use;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute, void *value)
+{
+    HOLD_MEMORY();
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
+    REQUIRE(value && attribute <= cudaGraphMemAttrReservedMemHigh, cudaErrorInvalidValue);
+    const bool high = attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
+    *(uint64_t *)value = high ? bytes_on[device].most_kept : bytes_on[device].kept;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute, void *value)
+{
+    HOLD_MEMORY();
+    REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
+    REQUIRE(attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh,
+            cudaErrorInvalidValue);
+    REQUIRE(value && *(uint64_t *)value == 0, cudaErrorInvalidValue); // they can be set to 0 only
+    bytes_on[device].most_kept = bytes_on[device].kept;
+    return cudaSuccess;
+}

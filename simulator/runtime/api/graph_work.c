@@ -1,0 +1,170 @@
+// graph_work.c: what a node does: a copy of its own, made and ended.
+#include "runtime/api/graphs.h"
+
+static size_t parameter_count(const Function *f)
+{
+    size_t count = 0;
+    for (const Variable *v = f->params; v; v = v->next)
+        count++;
+    return count;
+}
+
+// Arguments of its own for a node: pointers, and behind them the values that they lead to.
+static void **copy_arguments(const Function *f, void **arguments)
+{
+    const size_t count = parameter_count(f), align = 16;
+    size_t bytes = (count * sizeof(void *) + align - 1) / align * align, index = 0;
+    for (const Variable *v = f->params; v; v = v->next)
+        bytes += (v->bytes + align - 1) / align * align;
+    void **copy = aligned_alloc(align, bytes ? bytes : align);
+    if (!copy)
+        sim_die("out of memory for a kernel's arguments");
+    uint8_t *value = (uint8_t *)copy + (count * sizeof(void *) + align - 1) / align * align;
+    for (const Variable *v = f->params; v; v = v->next, index++) {
+        copy[index] = memcpy(value, arguments[index], v->bytes);
+        value += (v->bytes + align - 1) / align * align;
+    }
+    return copy;
+}
+
+static cudaError_t copy_kernel_work(KernelWork *to, const KernelWork *from)
+{
+    enum { MOST_ARGUMENTS = 4096 }; // all of one byte
+    void *unpacked[MOST_ARGUMENTS], **arguments = from->arguments;
+    Kernel *kernel;
+    const Function *f;
+    cudaError_t error = sim_find_kernel(from->host, &kernel, &f);
+    if (!error && from->extra) {
+        error =
+            from->arguments ? cudaErrorInvalidValue : sim_unpack_arguments(f, from->extra, unpacked, MOST_ARGUMENTS);
+        arguments = unpacked;
+    }
+    if (!error)
+        error = sim_check_launch(from->host, from->grid, from->block, from->dynamic_bytes, arguments,
+                                 from->cooperative, (dim3){0, 0, 0});
+    if (error)
+        return error;
+    *to = *from;
+    to->arguments = copy_arguments(f, arguments);
+    to->extra = NULL;
+    return cudaSuccess;
+}
+
+static bool is_fill(const struct cudaMemsetParams *p)
+{
+    const bool known_size = p->elementSize == 1 || p->elementSize == 2 || p->elementSize == 4;
+    return known_size && (uintptr_t)p->dst % p->elementSize == 0 &&
+           (p->height <= 1 || (p->pitch % p->elementSize == 0 && p->width <= p->pitch / p->elementSize)) &&
+           sim_on_device(p->dst, p->width && p->height ? p->elementSize : 0);
+}
+
+static bool is_copy(const struct cudaMemcpy3DParms *p)
+{
+    return !p->srcArray != !p->srcPtr.ptr && !p->dstArray != !p->dstPtr.ptr && (unsigned)p->kind <= cudaMemcpyDefault;
+}
+
+// ---- The graphs of conditional nodes
+
+static void end_choice(Choice *choice)
+{
+    for (unsigned k = 0; k < choice->count; k++)
+        if (choice->bodies[k])
+            sim_end_graph(choice->bodies[k]);
+    free(choice->bodies);
+    free(choice->handles);
+}
+
+// A copy with graphs of its own, or with empty ones where there are none yet.
+static cudaError_t copy_choice(Choice *to, const Choice *from, bool with_handles)
+{
+    cudaError_t error = cudaSuccess;
+    to->bodies = calloc(from->count, sizeof *to->bodies);
+    to->handles = calloc(from->count, sizeof *to->handles);
+    if (!to->bodies || !to->handles)
+        sim_die("out of memory for the graphs of a node");
+    for (unsigned k = 0; k < from->count && !error; k++) {
+        if (!from->bodies)
+            to->bodies[k] = sim_new_graph(with_handles);
+        else if ((error = sim_copy_graph(from->bodies[k], with_handles, &to->bodies[k])))
+            to->bodies[k] = NULL; // it has ended
+        if (!error)
+            to->handles[k] = to->bodies[k]->handle;
+    }
+    if (error)
+        end_choice(to);
+    return error;
+}
+
+Graph **sim_graphs_in(const Work *work, size_t *count)
+{
+    *count = work->type == cudaGraphNodeTypeConditional ? work->choice.count : work->type == cudaGraphNodeTypeGraph;
+    return work->type == cudaGraphNodeTypeConditional ? work->choice.bodies : (Graph **)&work->child;
+}
+
+void sim_own_graphs(Node *node)
+{
+    size_t count;
+    Graph **graphs = sim_graphs_in(&node->work, &count);
+    for (size_t k = 0; k < count; k++)
+        graphs[k]->owner = node;
+}
+
+bool sim_is_conditional(const Graph *graph)
+{
+    for (const Node *node = graph->nodes; node; node = node->next)
+        if (node->work.type == cudaGraphNodeTypeConditional)
+            return true;
+    return false;
+}
+
+// ---- Work, copied
+
+// Makes a copy with memory of its own, if it is work that can be done.
+cudaError_t sim_copy_work(Work *to, const Work *from, bool with_handles)
+{
+    *to = *from;
+    switch (from->type) {
+    case cudaGraphNodeTypeKernel:
+        return copy_kernel_work(&to->kernel, &from->kernel);
+    case cudaGraphNodeTypeMemcpy:
+        return is_copy(&from->copy) ? cudaSuccess : cudaErrorInvalidValue;
+    case cudaGraphNodeTypeMemset:
+        return is_fill(&from->fill) ? cudaSuccess : cudaErrorInvalidValue;
+    case cudaGraphNodeTypeHost:
+        return from->host.fn ? cudaSuccess : cudaErrorInvalidValue;
+    case cudaGraphNodeTypeWaitEvent:
+    case cudaGraphNodeTypeEventRecord:
+        return sim_object_of(EVENT_HANDLE, from->event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    case cudaGraphNodeTypeGraph:
+        return sim_is_conditional(from->child) ? cudaErrorNotSupported
+                                               : sim_copy_graph(from->child, with_handles, &to->child);
+    case cudaGraphNodeTypeConditional:
+        return copy_choice(&to->choice, &from->choice, with_handles);
+    case cudaGraphNodeTypeMemAlloc:
+    case cudaGraphNodeTypeMemFree:
+        to->memory->owners++;
+        return cudaSuccess;
+    default:
+        return cudaSuccess;
+    }
+}
+
+void sim_end_work(Work *work)
+{
+    if (work->type == cudaGraphNodeTypeKernel)
+        free(work->kernel.arguments);
+    if (work->type == cudaGraphNodeTypeGraph)
+        sim_end_graph(work->child);
+    if (work->type == cudaGraphNodeTypeConditional)
+        end_choice(&work->choice);
+    if (work->type == cudaGraphNodeTypeMemAlloc || work->type == cudaGraphNodeTypeMemFree)
+        sim_leave_graph_memory(work->memory);
+}
+
+struct cudaMemcpy3DParms sim_copy_of_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                          size_t height, enum cudaMemcpyKind kind)
+{
+    return (struct cudaMemcpy3DParms){.srcPtr = {(void *)(uintptr_t)from, from_pitch, width, height},
+                                      .dstPtr = {to, to_pitch, width, height},
+                                      .extent = {width, height, 1}, .kind = kind};
+}

@@ -1,0 +1,204 @@
+// node_params.c: what a node does: asked, and changed.
+#include "runtime/api/graphs.h"
+
+API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type)
+{
+    HOLD_MEMORY();
+    REQUIRE(type && sim_node_of(node), cudaErrorInvalidValue);
+    *type = sim_node_of(node)->work.type;
+    return cudaSuccess;
+}
+
+cudaError_t sim_change_for_call(cudaGraphNode_t node, const Work *work)
+{
+    BEGIN_CALL();
+    REQUIRE_NODE(node, work->type);
+    return sim_done(sim_replace_work(sim_node_of(node), work));
+}
+
+API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *p)
+{
+    HOLD_MEMORY();
+    REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
+    REQUIRE(p, cudaErrorInvalidValue);
+    const KernelWork *k = &sim_node_of(node)->work.kernel;
+    *p = (struct cudaKernelNodeParams){(void *)(uintptr_t)k->host, k->grid,      k->block,
+                                       (unsigned)k->dynamic_bytes, k->arguments, NULL};
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams *p)
+{
+    HOLD_MEMORY();
+    REQUIRE(p, cudaErrorInvalidValue);
+    REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
+    Work work = sim_kernel_work(p);
+    work.kernel.cooperative = sim_node_of(node)->work.kernel.cooperative;
+    return sim_change_for_call(node, &work);
+}
+
+API cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *p)
+{
+    HOLD_MEMORY();
+    REQUIRE_NODE(node, cudaGraphNodeTypeMemcpy);
+    REQUIRE(p, cudaErrorInvalidValue);
+    *p = sim_node_of(node)->work.copy;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const struct cudaMemcpy3DParms *p)
+{
+    REQUIRE(p, cudaErrorInvalidValue);
+    return sim_change_for_call(node, &(Work){cudaGraphNodeTypeMemcpy, .copy = *p});
+}
+
+API cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from, size_t bytes,
+                                               enum cudaMemcpyKind kind)
+{
+    return sim_change_for_call(node,
+                  &(Work){cudaGraphNodeTypeMemcpy, .copy = sim_copy_of_rows(to, bytes, from, bytes, bytes, 1, kind)});
+}
+
+API cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol, const void *from,
+                                                     size_t bytes, size_t offset, enum cudaMemcpyKind kind)
+{
+    Work work;
+    const cudaError_t error = sim_work_with_symbol(&work, symbol, true, from, bytes, offset, kind);
+    return error ? error : sim_change_for_call(node, &work);
+}
+
+API cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *to, const void *symbol, size_t bytes,
+                                                       size_t offset, enum cudaMemcpyKind kind)
+{
+    Work work;
+    const cudaError_t error = sim_work_with_symbol(&work, symbol, false, to, bytes, offset, kind);
+    return error ? error : sim_change_for_call(node, &work);
+}
+
+API cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *p)
+{
+    HOLD_MEMORY();
+    REQUIRE_NODE(node, cudaGraphNodeTypeMemset);
+    REQUIRE(p, cudaErrorInvalidValue);
+    *p = sim_node_of(node)->work.fill;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *p)
+{
+    REQUIRE(p, cudaErrorInvalidValue);
+    return sim_change_for_call(node, &(Work){cudaGraphNodeTypeMemset, .fill = *p});
+}
+
+API cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *p)
+{
+    HOLD_MEMORY();
+    REQUIRE_NODE(node, cudaGraphNodeTypeHost);
+    REQUIRE(p, cudaErrorInvalidValue);
+    *p = sim_node_of(node)->work.host;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *p)
+{
+    REQUIRE(p, cudaErrorInvalidValue);
+    return sim_change_for_call(node, &(Work){cudaGraphNodeTypeHost, .host = *p});
+}
+
+API cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *child)
+{
+    HOLD_MEMORY();
+    REQUIRE_NODE(node, cudaGraphNodeTypeGraph);
+    REQUIRE(child, cudaErrorInvalidValue);
+    *child = sim_node_of(node)->work.child->handle;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event)
+{
+    HOLD_MEMORY();
+    REQUIRE_NODE(node, cudaGraphNodeTypeEventRecord);
+    REQUIRE(event, cudaErrorInvalidValue);
+    *event = sim_node_of(node)->work.event;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
+{
+    return sim_change_for_call(node, &(Work){cudaGraphNodeTypeEventRecord, .event = event});
+}
+
+API cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event)
+{
+    HOLD_MEMORY();
+    REQUIRE_NODE(node, cudaGraphNodeTypeWaitEvent);
+    REQUIRE(event, cudaErrorInvalidValue);
+    *event = sim_node_of(node)->work.event;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
+{
+    return sim_change_for_call(node, &(Work){cudaGraphNodeTypeWaitEvent, .event = event});
+}
+
+API cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams *p)
+{
+    HOLD_MEMORY();
+    REQUIRE_NODE(node, cudaGraphNodeTypeMemAlloc);
+    REQUIRE(p, cudaErrorInvalidValue);
+    const GraphMemory *memory = sim_node_of(node)->work.memory;
+    memset(p, 0, sizeof *p);
+    p->poolProps.allocType = cudaMemAllocationTypePinned;
+    p->poolProps.location.type = cudaMemLocationTypeDevice;
+    p->bytesize = memory->bytes;
+    p->dptr = memory->address;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *pointer)
+{
+    HOLD_MEMORY();
+    REQUIRE_NODE(node, cudaGraphNodeTypeMemFree);
+    REQUIRE(pointer, cudaErrorInvalidValue);
+    memcpy(pointer, &sim_node_of(node)->work.memory->address, sizeof(void *));
+    return cudaSuccess;
+}
+
+// Of the attributes of a launch only this one changes what a kernel does here.
+API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
+                                                const cudaLaunchAttributeValue *value)
+{
+    bool cooperative = false;
+    HOLD_MEMORY();
+    REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
+    REQUIRE(value, cudaErrorInvalidValue);
+    const cudaLaunchAttribute attribute = {.id = id, .val = *value};
+    dim3 cluster = {0, 0, 0};
+    cudaError_t error = sim_check_attribute(&attribute, &cooperative, &cluster);
+    if (!error && cluster.x * cluster.y * cluster.z > 1)
+        error = cudaErrorNotSupported; // a node's clusters are the kernel's own
+    if (!error && id == cudaLaunchAttributeCooperative)
+        sim_node_of(node)->work.kernel.cooperative = cooperative;
+    return sim_done(error);
+}
+
+API cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
+                                                cudaLaunchAttributeValue *value)
+{
+    HOLD_MEMORY();
+    REQUIRE_NODE(node, cudaGraphNodeTypeKernel);
+    REQUIRE(value, cudaErrorInvalidValue);
+    REQUIRE(id == cudaLaunchAttributeCooperative, cudaErrorNotSupported);
+    value->cooperative = sim_node_of(node)->work.kernel.cooperative;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from)
+{
+    HOLD_MEMORY();
+    REQUIRE_NODE(to, cudaGraphNodeTypeKernel);
+    REQUIRE_NODE(from, cudaGraphNodeTypeKernel);
+    sim_node_of(to)->work.kernel.cooperative = sim_node_of(from)->work.kernel.cooperative;
+    return cudaSuccess;
+}
