@@ -1,5 +1,6 @@
 // launches.c: kernels, run in the operation that has begun. All work is done when it is asked for.
 #include "checker/order.h"
+#include "runtime/work/device_runtime.h"
 #include "runtime/work/limits.h"
 #include "runtime/work/work.h"
 
