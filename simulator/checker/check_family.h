@@ -5,7 +5,7 @@
 #define CHECK_FAMILY_H
 
 #include "checker/check.h"
-#include "runtime/work/device_runtime.h"
+#include "machine/grid.h"
 
 // What is kept of a family whose first kernel is this; NULL: it launches nothing, or nothing is checked.
 FamilyCheck *sim_start_family_check(const Function *kernel);

@@ -31,5 +31,6 @@ void sim_end_results(void);
 void sim_note_copy(bool from_device, size_t bytes); // or to it: a copy or a fill
 void sim_note_launch(const Launch *launch);         // that ran to its end
 void sim_note_launch_attempt(void);
+void sim_note_kernels(int more);                    // or fewer: that it has now
 
 #endif

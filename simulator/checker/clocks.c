@@ -18,7 +18,7 @@
 // what barriers, and reads that acquire for the device, tell its thread until it writes the flag; a search through
 // very many entries is given up, as ordered.
 #include "checker/check.h"
-#include "runtime/work/device_runtime.h"
+#include "machine/grid.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -11,8 +11,10 @@
 // filter may have nothing to keep, and who validates nothing to complain of.
 #define _GNU_SOURCE // on_exit
 #include "checker/check_host.h"
-#include "runtime/api/calls.h"
 #include "checker/check.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static const char *ending(int number) // of an ordinal number
 {
@@ -309,6 +311,7 @@ void sim_end_results(void)
 
 static struct {
     uint64_t copied_to, copied_from; // bytes
+    int64_t kernels;                 // that it has now
     uint64_t attempts;               // to launch a kernel
     uint64_t launches;               // that ran to their end,
     uint64_t with_effect;            // and may have changed something
@@ -317,6 +320,11 @@ static struct {
 void sim_note_copy(bool from_device, size_t bytes)
 {
     *(from_device ? &done.copied_from : &done.copied_to) += bytes;
+}
+
+void sim_note_kernels(int more)
+{
+    done.kernels += more;
 }
 
 void sim_note_launch_attempt(void)
@@ -345,7 +353,7 @@ void sim_note_launch(const Launch *launch)
 
 static void find_that_nothing_happened(void)
 {
-    if (done.attempts == 0 && (done.copied_to || done.copied_from) && sim_has_kernels())
+    if (done.attempts == 0 && (done.copied_to || done.copied_from) && done.kernels)
         sim_add_finding(NOTHING_HAPPENED,
                         "the program has kernels, and has copied data to or from the device, but has launched none",
                         NULL, 0, "kernel<<<blocks, threads>>>(...) launches one");
@@ -377,7 +385,7 @@ static void find_leaks(void)
 
 static void look_back(int status, void *unused)
 {
-    UNUSED(unused);
+    (void)unused;
     if (status == 0)
         find_that_nothing_happened();
     if (sim_settings()->checks_leaks)

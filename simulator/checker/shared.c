@@ -14,9 +14,11 @@
 // first. None is invented. Kernels with stores, atomic operations or fences at the scope of
 // the system, or volatile ones, may tell others themselves how far they are: what they use is not noted.
 #include "checker/check_shared.h"
-#include "runtime/api/calls.h"
 #include "checker/check_host.h"
+#include "checker/order.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

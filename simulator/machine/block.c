@@ -168,7 +168,8 @@ void sim_check_barrier(Block *b, int number)
 void sim_check_barriers(Block *b)
 {
     for (int number = 0; number < BARRIERS; number++)
-        sim_check_barrier(b, number);
+        if (b->barriers[number].count > 0)
+            sim_check_barrier(b, number);
 }
 
 // ---- Blocks

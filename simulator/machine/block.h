@@ -132,7 +132,7 @@ void sim_use_local(Block *block, size_t bytes);
 void sim_check_barrier(Block *block, int number);
 void sim_check_barriers(Block *block);
 
-typedef struct Grid Grid; // of device_runtime.h
+typedef struct Grid Grid; // of grid.h
 
 typedef struct Grouping { // which blocks of a launch run together
     bool cooperative; // all of them, which the device must hold at once

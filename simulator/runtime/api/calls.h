@@ -62,17 +62,7 @@ extern _Thread_local bool
             return sim_done(why_not);          \
     } while (0)
 
-// One lock for all that host threads share: allocations and what lies in them, the table of handles with what
-// they stand for, limits, kernels' attributes, and the device itself, which runs one kernel at a time. A call holds
-// it to its end, but not while it runs a function of the program. Calls call each other, so a thread may take it twice.
-pthread_mutex_t *sim_lock_memory(void);
-void sim_unlock_memory(pthread_mutex_t **lock);
-
-// The lock is held until the function, or the block of statements, ends.
-#define HOLD_MEMORY() \
-    __attribute__((cleanup(sim_unlock_memory), unused)) pthread_mutex_t *held = sim_lock_memory()
-
-// The head of most calls.
+// The head of most calls. A call holds the lock to its end, but not while it runs a function of the program.
 #define BEGIN_CALL() \
     HOLD_MEMORY();   \
     STOP_IF_BROKEN()

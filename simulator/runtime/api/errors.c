@@ -1,5 +1,4 @@
 // errors.c: the last error, and what errors are called.
-#define _GNU_SOURCE // for a mutex that a thread may lock twice
 #include "runtime/api/calls.h"
 #include "checker/findings.h"
 
@@ -20,19 +19,6 @@ void sim_break(cudaError_t error)
         return;
     sim_sticky_error = sim_last_error = error;
     sim_host_awaits_device(sim_current_device); // all that is still to come are calls that fail
-}
-
-static pthread_mutex_t memory_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-
-pthread_mutex_t *sim_lock_memory(void)
-{
-    pthread_mutex_lock(&memory_lock);
-    return &memory_lock;
-}
-
-void sim_unlock_memory(pthread_mutex_t **lock)
-{
-    pthread_mutex_unlock(*lock);
 }
 
 // ---- Launches that were refused while nobody asked

@@ -5,6 +5,7 @@
 #ifndef DEVICE_RUNTIME_H
 #define DEVICE_RUNTIME_H
 
+#include "machine/grid.h"
 #include "runtime/work/module.h"
 
 // A call of a function of the device's runtime, by its name; false if there is none, or the call does not fit.
@@ -23,54 +24,5 @@ cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim
 // What sim_launch_grouped does where kernels of the module launch others: returns when all of the family has ended.
 cudaError_t sim_launch_family(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                               size_t stack_bytes, void **arguments, Grouping grouping);
-
-typedef struct FamilyCheck FamilyCheck;
-
-typedef enum GridKind { KERNEL_GRID, COPY_GRID, FILL_GRID } GridKind;
-
-typedef struct DeviceCopy { // or a fill: of rows
-    uint64_t to, from;
-    size_t to_pitch, from_pitch, width, height;
-    int value;
-} DeviceCopy;
-
-typedef struct Reached { // of a stream: so many operations, the first ones
-    uint32_t stream, count;
-} Reached;
-
-typedef struct Waits { // what a stream waits for, beside what it was given itself; never changes once it is made
-    int count;
-    Reached of[];
-} Waits;
-
-struct Grid { // a launch of a kernel, a copy or a fill, on the device
-    struct Family *family;
-    Grid *parent; // NULL: the host launched it
-    int depth, level; // level: of launches above it, of all; depth: but those in a tail
-    GridKind kind;
-    Launch launch; // of a kernel: which one, and its grid and block
-    DeviceCopy copy;
-    uint8_t *arguments;
-    // What launched it, and its place among the operations of its parent's streams.
-    uint64_t block;
-    uint32_t thread;
-    const Instr *from;
-    bool tail;
-    uint32_t stream, number; // number: in the stream, from 0 on
-    const Waits *waits;
-    // What it has launched itself, and made.
-    Grid *first, *last, *first_tail, *last_tail; // that have not begun
-    Grid *next;
-    Grid *prepared; // whose arguments are being written
-    struct DeviceStream *streams;
-    struct DeviceEvent *events;
-    struct ThreadError *errors, *no_error; // the second: NULL
-    // For the checker: checker/family.c.
-    FamilyCheck *family_check;   // NULL: nothing is checked
-    const struct Knower *knower; // what the thread that launched it knew then
-    struct LaunchCheck *check;   // where this lies, of the grid's children; kept until they have ended
-    struct Heard *heard;
-    bool fences;                 // it has executed a fence
-};
 
 #endif

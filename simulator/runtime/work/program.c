@@ -1,5 +1,6 @@
 // program.c: what the program has: its binaries, its kernels, its variables.
 #include "runtime/work/program.h"
+#include "checker/check_host.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ void sim_unload_binary(Binary *binary)
         if (k->binary == binary) {
             *link = k->next;
             free(k);
+            sim_note_kernels(-1);
         } else {
             link = &k->next;
         }
@@ -56,6 +58,7 @@ Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host)
     *k = (Kernel){.host = host ? host : k, .name = name, .binary = binary, .next = kernels};
     for (int device = 0; device < SIM_MOST_DEVICES; device++)
         k->max_dynamic_bytes[device] = -1;
+    sim_note_kernels(1);
     return kernels = k;
 }
 
@@ -75,11 +78,6 @@ void sim_add_symbol(Binary *binary, const void *host, const char *name, size_t b
     const Variable *v = sim_variable_of(s);
     if (managed && v)
         *managed = (void *)(uintptr_t)v->address;
-}
-
-bool sim_has_kernels(void)
-{
-    return kernels != NULL;
 }
 
 Kernel *sim_kernel_of(const void *host)

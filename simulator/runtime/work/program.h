@@ -45,7 +45,6 @@ void sim_add_symbol(Binary *binary, const void *host, const char *name, size_t b
 Symbol *sim_symbol_of(const void *host); // or NULL
 Variable *sim_variable_of(const Symbol *symbol); // or NULL
 bool sim_in_managed_variable(const void *pointer);
-bool sim_has_kernels(void);
 void sim_reset_program(void); // kernels' attributes and variables on the current device, to what they were at the start
 
 #endif
