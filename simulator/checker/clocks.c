@@ -543,7 +543,7 @@ bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e)
     Search s = {.epoch = e, .lanes = lanes, .seen = seen};
     const uint32_t reader = (uint32_t)w->block->number;
     // Of two volatile writes one is lost, unless the second's thread knows that the first was seen.
-    s.itself = e->kind == STRONG_WRITE && i->run == sim_store && i->semantics == VOLATILE;
+    s.itself = e->kind == STRONG_WRITE && i->kind == STORE && i->semantics == VOLATILE;
     // What has told of a thread's own block once, tells of it again.
     const Entry **heard = e->block == reader && !s.itself ? heard_by(w, lane, e) : NULL;
     if (heard && *heard)

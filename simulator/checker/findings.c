@@ -151,13 +151,11 @@ static FindingKind kind_of_fault(const Launch *launch)
     const Instr *i = launch->fault.instr;
     const bool at_barrier = i && i->control == BLOCK_BARRIER,
                at_lanes = i && (i->control == WARP_BARRIER || i->control == GATHER);
-    const bool at_mbarrier =
-        i && i->statement && i->statement->opcode.length > 8 && memcmp(i->statement->opcode.text, "mbarrier", 8) == 0;
     if (launch->fault.kind >= 0)
         return (FindingKind)launch->fault.kind;
     if (at_barrier || at_lanes)
         return at_barrier ? BARRIER_MISUSE : LANES_MISUSE;
-    if (at_mbarrier)
+    if (i && i->kind == MBARRIER)
         return MBARRIER_MISUSE;
     return launch->error == cudaErrorIllegalAddress      ? OUT_OF_BOUNDS
            : launch->error == cudaErrorMisalignedAddress ? MISALIGNED

@@ -335,12 +335,9 @@ void sim_note_launch_attempt(void)
 // Whether the kernel has instructions whose effects are not counted as stores or atomic operations.
 static bool may_act_otherwise(const Program *program)
 {
-    for (uint32_t k = 0; k < program->count; k++) {
-        Handler *run = program->code[k].run;
-        if (run == sim_store_surface || run == sim_copy_bulk || run == sim_print || run == sim_fail_assertion ||
-            run == sim_malloc || run == sim_store_matrix || run == sim_trap)
+    for (uint32_t k = 0; k < program->count; k++)
+        if (program->code[k].effects & UNCOUNTED)
             return true;
-    }
     return program->calls;
 }
 

@@ -92,7 +92,7 @@ __attribute__((noinline)) // it is rare
 static bool strong_conflict(const Check *check, const Epoch *a, const Epoch *b)
 {
     const Instr *i = sim_instruction_at(a->site), *j = sim_instruction_at(b->site);
-    const bool other_width = i->run == sim_atomic && j->run == sim_atomic && i->bytes != j->bytes;
+    const bool other_width = i->kind == ATOMIC && j->kind == ATOMIC && i->bytes != j->bytes;
     const bool lost_update = i->semantics == VOLATILE && j->semantics == VOLATILE && writes(a) && writes(b);
     const bool awaited = (i->loop | j->loop) & AWAITED;
     return !reaches(i, a, b) || !reaches(j, a, b) || other_width || lost_update || reads_unfenced(check, i, j, a) ||
@@ -186,7 +186,7 @@ static bool begins_behind(const Program *program, const Instr *copy, const Instr
 static bool stores_same(const Check *check, int lane)
 {
     const Instr *i = check->i;
-    bool same = i->run == sim_store;
+    bool same = i->kind == STORE;
     for (int k = 0; same && k < i->count; k++)
         same = memcmp(check->w->lanes + i->list[k] + (size_t)lane * i->register_bytes,
                       check->access->pointer[lane] + (size_t)k * i->bytes, i->bytes) == 0;
@@ -199,7 +199,7 @@ static bool is_loaded(const Program *program, const Instr *store)
     const Operand *to = &store->statement->operands[0];
     for (uint32_t k = 0; k < program->count; k++) {
         const Instr *i = &program->code[k];
-        const Operand *from = i->run == sim_load ? &i->statement->operands[1] : NULL;
+        const Operand *from = i->kind == LOAD ? &i->statement->operands[1] : NULL;
         if (from && from->reg == to->reg && from->variable == to->variable && from->integer == to->integer)
             return true;
     }
@@ -257,7 +257,7 @@ static void report(const Check *check)
     const Epoch *epochs[] = {&race->earlier, &race->later};
     for (int k = 0; k < 2; k++) {
         const Instr *i = sim_instruction_at(epochs[k]->site);
-        const bool same_size = i == check->i || (i->run != sim_copy_bulk && check->i->run != sim_copy_bulk);
+        const bool same_size = i == check->i || (i->kind != BULK_COPY && check->i->kind != BULK_COPY);
         snprintf(access[k], sizeof access[k], "%s ", verb_of(i, epochs[k]));
         if (same_size)
             snprintf(access[k] + strlen(access[k]), 60, "%zu byte%s of ", bytes, bytes == 1 ? "" : "s");
@@ -324,7 +324,7 @@ static bool same_value(const Check *check, int lane, const Epoch *a)
 {
     const Access *access = check->access;
     if (a->site != check->epoch.site || a->time != check->epoch.time || a->block != check->epoch.block ||
-        a->warp != check->epoch.warp || check->i->run != sim_store || (a->lanes & ~access->mask))
+        a->warp != check->epoch.warp || check->i->kind != STORE || (a->lanes & ~access->mask))
         return false;
     for (uint32_t rest = a->lanes; rest; rest &= rest - 1) {
         const int other = __builtin_ctz(rest);
@@ -356,14 +356,14 @@ static bool has_taken(const Check *check, Cell *c, int k, const Epoch *e)
 static bool is_own_copy(const Check *check, const Epoch *a, const Epoch *e)
 {
     return a->kind == COPY_UNDER_WAY && (e->kind == PLAIN_WRITE || e->kind == COPY_UNDER_WAY) &&
-           check->i->run != sim_store && check->i->run != sim_copy_async && check->i->run != sim_copy_bulk &&
+           check->i->kind != STORE && check->i->kind != ASYNC_COPY && check->i->kind != BULK_COPY &&
            a->block == e->block && a->warp == e->warp;
 }
 
 // Whether the lane has waited by this until its copy had read all of its source.
 static bool ends_copy(const Check *check, const Epoch *a, const Epoch *e)
 {
-    return a->kind == SOURCE_UNDER_WAY && check->i->run == sim_await_bulk && a->block == e->block &&
+    return a->kind == SOURCE_UNDER_WAY && check->i->kind == AWAIT_BULK && a->block == e->block &&
            a->warp == e->warp && a->lanes & e->lanes;
 }
 
@@ -1123,7 +1123,7 @@ static uint32_t lanes_beside_first(const Check *check, uint32_t mask)
 {
     const Access *access = check->access;
     const EpochKind kind = check->epoch.kind;
-    const bool store = check->i->run == sim_store;
+    const bool store = check->i->kind == STORE;
     const bool together = store || kind == ATOMIC_UPDATE || kind == PLAIN_READ || kind == STRONG_READ;
     const int first = __builtin_ctz(mask);
     uint32_t beside = mask & -mask;
@@ -1370,7 +1370,7 @@ EpochKind sim_epoch_kind(const Instr *i, const Access *access)
 static void check_anywhere(Check *check, Access *access, Line *lines, uint32_t mask, const uint8_t *base, bool row,
                            bool values)
 {
-    const bool store = check->i->run == sim_store, several = mask & (mask - 1),
+    const bool store = check->i->kind == STORE, several = mask & (mask - 1),
                alone = !several && !(store && mask != access->mask);
     if (store && several) { // so that same_value knows this execution from all others
         sim_advance_time(check->w->block);
@@ -1468,7 +1468,7 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
         return;
     const bool shared = owner != NULL, reserved = is_reserved(w->block->launch, owner, access, mask);
     const EpochKind kind = sim_epoch_kind(i, access);
-    if (i->run == sim_store && mask != access->mask && mask & access->mask & -access->mask)
+    if (i->kind == STORE && mask != access->mask && mask & access->mask & -access->mask)
         sim_advance_time(w->block); // as check_anywhere does: the lanes come one by one, this is the first
     const Launch *launch = w->block->launch;
     const Does *does = &launch->kernel->program->does;
@@ -1504,7 +1504,7 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     check_lines(&check, access, lines, mask, base, row, stride, values);
     if (a && writes(&check.epoch) && atomic_load_explicit(&a->written_in, memory_order_relaxed) != check.run)
         atomic_store_explicit(&a->written_in, check.run, memory_order_relaxed);
-    const bool read_only = a && i->flags & READ_ONLY && i->run == sim_load;
+    const bool read_only = a && i->flags & READ_ONLY && i->kind == LOAD;
     if (read_only && !check.race.found && atomic_load_explicit(&a->written_in, memory_order_relaxed) == check.run)
         check_read_only(&check, lines, mask, base);
     if (check.race.found && reserved) {
@@ -1514,7 +1514,7 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
         sim_await_turn(w->block); // a block that runs ahead in vain has no race
         report(&check);
     }
-    const bool strong = i->run == sim_atomic || ((i->run == sim_load || i->run == sim_store) && i->semantics != WEAK),
+    const bool strong = i->kind == ATOMIC || ((i->kind == LOAD || i->kind == STORE) && i->semantics != WEAK),
                tells = strong && !check.by_barriers;
     for (uint32_t rest = tells ? mask : 0; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);

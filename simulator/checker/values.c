@@ -5,7 +5,6 @@
 // address, takes part in an atomic operation or goes to global memory. (A flag that is stored there with atomic or
 // volatile accesses may tell all that a thread has, also what nobody uses: then it matters when the host gets it.)
 // Only while a warp holds such a value is there anything to do.
-#define _GNU_SOURCE // memmem
 #include "checker/check.h"
 #include "machine/ops/lanes.h"
 
@@ -312,7 +311,7 @@ void sim_check_uses(Warp *w, const Instr *i)
     for (int k = 0; k < s->count && mask; k++)
         if (s->operands[k].address)
             matters(w, &s->operands[k], i, mask, "is an address");
-    if (i->run == sim_atomic && mask)
+    if (i->kind == ATOMIC && mask)
         for (int k = 0; k < s->count; k++)
             if (!s->operands[k].address && !(k == 0 && s->operands[1].address))
                 matters(w, &s->operands[k], i, mask, "takes part in an atomic operation");
@@ -330,16 +329,6 @@ static void set_operand(Warp *w, const Operand *o, uint32_t mask, uint32_t lanes
         set_operand(w, &o->elements[k], mask, lanes, origin);
 }
 
-static bool begins(Slice opcode, const char *text)
-{
-    return opcode.length >= strlen(text) && memcmp(opcode.text, text, strlen(text)) == 0;
-}
-
-static bool has_part(Slice opcode, const char *part)
-{
-    return memmem(opcode.text, opcode.length, part, strlen(part)) != NULL;
-}
-
 // In which lanes a predicate is so, and known to be.
 static uint32_t lanes_that_are(const Warp *w, const Operand *o, bool value)
 {
@@ -351,20 +340,21 @@ static uint32_t lanes_that_are(const Warp *w, const Operand *o, bool value)
 }
 
 // In which lanes the result is what it is whatever the undefined values are: false && x, and what a selp does not take.
-static uint32_t decided_lanes(const Warp *w, const Statement *s)
+static uint32_t decided_lanes(const Warp *w, const Instr *i)
 {
+    const Statement *s = i->statement;
     const Operand *o = s->operands;
     uint32_t first = 0, second = 0;
     for (int k = 1; k < s->count; k++)
         if (o[k].reg && (o[k].reg == o[0].reg || o[k].reg == o[0].second))
             return 0; // it has been overwritten
-    if (begins(s->opcode, "and.pred") || begins(s->opcode, "or.pred")) {
-        const bool deciding = begins(s->opcode, "or");
+    if ((i->kind == LOGICAL_AND || i->kind == LOGICAL_OR) && i->type == PRED) {
+        const bool deciding = i->kind == LOGICAL_OR;
         return lanes_that_are(w, &o[1], deciding) | lanes_that_are(w, &o[2], deciding);
     }
-    if (begins(s->opcode, "setp.") && s->count == 4 && (has_part(s->opcode, ".and.") || has_part(s->opcode, ".or.")))
-        return lanes_that_are(w, &o[3], has_part(s->opcode, ".or."));
-    if (!begins(s->opcode, "selp."))
+    if (i->kind == COMPARE && i->flags & COMBINE && i->combine != COMBINE_XOR)
+        return lanes_that_are(w, &o[3], i->combine == COMBINE_OR);
+    if (i->kind != SELECT)
         return 0;
     value_in(w, &o[1], ALL_LANES, &first);
     value_in(w, &o[2], ALL_LANES, &second);
@@ -374,9 +364,9 @@ static uint32_t decided_lanes(const Warp *w, const Statement *s)
 void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
 {
     const Statement *s = i->statement;
-    if (!s || s->count == 0 || i->run == sim_load)
+    if (!s || s->count == 0 || i->kind == LOAD)
         return;
-    if (i->run == sim_store) {
+    if (i->kind == STORE) {
         store(w, i, mask);
         return;
     }
@@ -389,7 +379,7 @@ void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
         found = found ? found : v;
     }
     if (lanes)
-        lanes &= ~decided_lanes(w, s);
+        lanes &= ~decided_lanes(w, i);
     const Value origin = found ? *found : (Value){.mask = 0};
     set_operand(w, &s->operands[0], mask, lanes, &origin);
 }

@@ -1,28 +1,15 @@
 // decode.c: statements become instructions: a handler, and operands that are places in a frame.
 //
 // There is one table of all instructions that the simulator knows: each row has an opcode's syntax, its
-// operands, and what carries it out. The rows stand with their subjects, at the end of alu.c, float.c,
-// convert.c, decode_memory.c and so on; here a statement's row is found. A statement without one becomes an
+// operands, what carries it out, and what it is and does. The rows stand with their subjects in machine/ops, at the end
+// of alu.c, float.c, convert.c, decode_memory.c and so on; here a statement's row is found. A statement without one becomes an
 // instruction that ends the launch.
 #include "front/decode.h"
-#include "machine/block.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 // ---- The table
-
-const InstructionList *const *sim_instruction_lists(int *count)
-{
-    static const InstructionList *const LISTS[] = {
-        &sim_move_instructions,   &sim_alu_instructions,   &sim_float_instructions,  &sim_convert_instructions,
-        &sim_narrow_instructions, &sim_video_instructions, &sim_texture_instructions, &sim_memory_instructions,
-        &sim_async_instructions,  &sim_matrix_instructions, &sim_control_instructions,
-    };
-    *count = (int)(sizeof LISTS / sizeof *LISTS);
-    return LISTS;
-}
 
 const char *sim_word_list(Slice word)
 {
@@ -127,9 +114,6 @@ static bool fits(const Instruction *row, const Opcode *given, Opcode *ordered)
     return left == 0;
 }
 
-static const Instruction **by_name; // all rows, sorted
-static int row_count;
-
 static Slice name_of(const Instruction *row)
 {
     return (Slice){row->syntax, strcspn(row->syntax, " ")};
@@ -148,37 +132,31 @@ static int compare_rows(const void *a, const void *b)
     return order ? order : (one > other) - (one < other);
 }
 
-static void sort_rows(void)
+// Lists all rows of the table by their names.
+static void sort_rows(Decoder *d, const InstructionTable *table)
 {
-    int lists;
-    const InstructionList *const *list = sim_instruction_lists(&lists);
-    for (int k = 0; k < lists; k++)
-        row_count += list[k]->count;
-    by_name = calloc((size_t)row_count, sizeof *by_name);
-    if (!by_name)
-        sim_die("out of memory for the table of instructions");
-    for (int k = 0, n = 0; k < lists; k++)
-        for (int row = 0; row < list[k]->count; row++)
-            by_name[n++] = &list[k]->rows[row];
-    qsort(by_name, (size_t)row_count, sizeof *by_name, compare_rows);
+    for (int k = 0; k < table->count; k++)
+        d->row_count += table->lists[k]->count;
+    d->rows = sim_allocate(d->arena, (size_t)d->row_count * sizeof *d->rows);
+    for (int k = 0, n = 0; k < table->count; k++)
+        for (int row = 0; row < table->lists[k]->count; row++)
+            d->rows[n++] = &table->lists[k]->rows[row];
+    qsort(d->rows, (size_t)d->row_count, sizeof *d->rows, compare_rows);
 }
 
-static const Instruction *find_row(Slice opcode, Opcode *ordered)
+static const Instruction *find_row(const Decoder *d, const Opcode *given, Opcode *ordered)
 {
-    static pthread_once_t sorted = PTHREAD_ONCE_INIT;
-    pthread_once(&sorted, sort_rows);
-    const Opcode given = split(opcode);
-    int first = 0, end = row_count;
+    int first = 0, end = d->row_count;
     while (first < end) { // the first row that does not come before the name
         const int middle = (first + end) / 2;
-        if (compare_names(name_of(by_name[middle]), given.parts[0]) < 0)
+        if (compare_names(name_of(d->rows[middle]), given->parts[0]) < 0)
             first = middle + 1;
         else
             end = middle;
     }
-    for (; given.count && first < row_count && same(name_of(by_name[first]), given.parts[0]); first++)
-        if (fits(by_name[first], &given, ordered))
-            return by_name[first];
+    for (; given->count && first < d->row_count && same(name_of(d->rows[first]), given->parts[0]); first++)
+        if (fits(d->rows[first], given, ordered))
+            return d->rows[first];
     return NULL;
 }
 
@@ -209,19 +187,39 @@ static Instr blank(const Statement *s)
         .run = do_nothing, .d = NOWHERE, .second = NOWHERE, .guard = NOWHERE, .join = NOWHERE, .statement = s};
 }
 
-static bool decode(Decoder *d, const Statement *s, Instr *i)
+// A number for the opcode, the same for each statement of the module that has it.
+static uint32_t number_of_opcode(Decoder *d, Slice text)
+{
+    QualifiedOpcode *o = *d->opcodes;
+    while (o && !same(o->text, text))
+        o = o->next;
+    if (!o) {
+        o = sim_allocate(d->arena, sizeof *o);
+        *o = (QualifiedOpcode){text, *d->opcodes ? (*d->opcodes)->number + 1 : 1, *d->opcodes};
+        *d->opcodes = o;
+    }
+    return o->number;
+}
+
+static bool decode(Decoder *d, const Statement *s, const Opcode *given, Instr *i)
 {
     if (sim_slice_is(s->opcode, ".branchtargets")) // a table, which its branch reads
         return true;
     Opcode o;
-    const Instruction *row = find_row(s->opcode, &o);
+    const Instruction *row = find_row(d, given, &o);
     if (!row)
         return false;
     Handler *const run = row->run ? row->run : row->by_type[o.type];
     i->run = run ? run : do_nothing;
     i->type = (uint8_t)o.type;
     i->op = (uint8_t)row->op;
-    return row->decode ? row->decode(d, s, &o, i) : sim_plain_operands(d, s, &o, i, row->operands);
+    i->kind = (uint8_t)row->kind;
+    i->effects = (uint16_t)(row->effects | (row->operands && *row->operands ? SETS_FIRST : 0));
+    if (!(row->decode ? row->decode(d, s, &o, i) : sim_plain_operands(d, s, &o, i, row->operands)))
+        return false;
+    if (i->control == GATHER)
+        i->opcode = number_of_opcode(d, s->opcode);
+    return true;
 }
 
 // Why a statement is not even looked at: it cannot be read, or a variable that it names cannot be.
@@ -233,11 +231,32 @@ static const char *reason_to_refuse(const Statement *s)
     return reason;
 }
 
-static void decode_function(Module *module, Arena *arena, Function *f)
+// Decodes a statement; where it cannot be run, it becomes UNKNOWN.
+static void decode_statement(Decoder *d, const Statement *s, Instr *i)
 {
+    const char *refused = reason_to_refuse(s);
+    const Opcode given = split(s->opcode);
+    *i = blank(s);
+    if (refused || !decode(d, s, &given, i)) {
+        *i = blank(s);
+        i->control = UNKNOWN;
+        i->reason = refused;
+    }
+    if (sim_has_part(&given, "sys"))
+        i->effects |= TELLS_HOST;
+    if (s->guard) {
+        i->guard = s->guard->slot;
+        i->guard_negated = s->guard_negated;
+    }
+}
+
+// `d` has what is the same for all functions of the module.
+static void decode_function(Decoder d, Function *f)
+{
+    Arena *arena = d.arena;
     Program *program = sim_allocate(arena, sizeof *program);
-    Decoder d = {.module = module, .arena = arena, .function = f, .program = program, .carry = NOWHERE};
-    f->program = program;
+    d.function = f;
+    d.program = f->program = program;
     program->count = f->count;
     program->code = sim_allocate(arena, ((size_t)f->count + 1) * sizeof *program->code);
     for (uint32_t k = 0; k < f->register_count; k++)
@@ -247,21 +266,8 @@ static void decode_function(Module *module, Arena *arena, Function *f)
         if (f->registers[k]->type != PRED)
             f->registers[k]->slot = sim_new_place(&d, (uint32_t)sim_type_bytes(f->registers[k]->type) * LANES, 64);
     program->register_bytes = program->frame_bytes;
-    for (uint32_t k = 0; k < f->count; k++) {
-        const Statement *s = &f->statements[k];
-        Instr *i = &program->code[k];
-        const char *refused = reason_to_refuse(s);
-        *i = blank(s);
-        if (refused || !decode(&d, s, i)) {
-            *i = blank(s);
-            i->control = UNKNOWN;
-            i->reason = refused;
-        }
-        if (s->guard) {
-            i->guard = s->guard->slot;
-            i->guard_negated = s->guard_negated;
-        }
-    }
+    for (uint32_t k = 0; k < f->count; k++)
+        decode_statement(&d, &f->statements[k], &program->code[k]);
     program->code[f->count] = blank(NULL);
     program->code[f->count].control = RETURN;
     for (uint32_t k = f->count; k-- > 0;) {
@@ -296,7 +302,7 @@ static bool ask_callees(Function *f)
 static bool is_same_for_reader(const Instr *i, const Instr *j)
 {
     const Statement *s = i->statement, *t = j->statement;
-    return (i->run == sim_load || i->run == sim_store) && i->run == j->run && i->semantics == WEAK &&
+    return (i->kind == LOAD || i->kind == STORE) && i->kind == j->kind && i->semantics == WEAK &&
            j->semantics == WEAK && i->type == j->type && i->bytes == j->bytes && i->count == j->count &&
            i->at.space == j->at.space && s->source_line > 0 && s->source_line == t->source_line &&
            s->source_file == t->source_file && s->own_line == t->own_line && s->own_file == t->own_file;
@@ -314,11 +320,14 @@ static void number_sites(Instr *code, uint32_t count)
     }
 }
 
-void sim_decode(Module *module)
+void sim_decode(Module *module, const InstructionTable *table, DecodeCall *decode_call)
 {
+    QualifiedOpcode *opcodes = NULL;
+    Decoder d = {.module = module, .arena = &module->arena, .carry = NOWHERE, .decode_call = decode_call, .opcodes = &opcodes};
+    sort_rows(&d, table);
     for (Function *f = module->functions; f; f = f->next)
         if (f->defined)
-            decode_function(module, &module->arena, f);
+            decode_function(d, f);
     for (bool changed = true; changed;) { // functions may call each other in turn
         changed = false;
         for (Function *f = module->functions; f; f = f->next)

@@ -6,6 +6,15 @@
 
 enum { MOST_PARTS = 12 };
 
+// A call of a function that no text defines, by its name; false if there is none, or the call does not fit.
+typedef bool DecodeCall(Module *module, Slice name, const CallSite *call, size_t param_bytes, Instr *i);
+
+typedef struct QualifiedOpcode { // and its number
+    Slice text;
+    uint32_t number;
+    struct QualifiedOpcode *next;
+} QualifiedOpcode;
+
 typedef struct Decoder { // of one function
     Module *module;
     Arena *arena;
@@ -13,6 +22,10 @@ typedef struct Decoder { // of one function
     Program *program;
     int slot_space;
     uint32_t carry; // of add.cc and the like, or NOWHERE
+    const struct Instruction **rows; // of the whole table, by their names
+    int row_count;
+    DecodeCall *decode_call;  // of functions that no text defines
+    QualifiedOpcode **opcodes; // of the module's operations between lanes
 } Decoder;
 
 typedef struct Opcode { // "ld.global.f32" at the dots, its parts in the order of the table's row
@@ -34,6 +47,8 @@ typedef struct Instruction { // a row of the table
     Decode *decode; // NULL: the operands are all there is
     Handler *run;   // NULL: by_type, or decode, has it
     int op;         // Instr.op
+    Kind kind;
+    int effects; // SETS_FIRST is understood where `operands` lists some
     Handler *by_type[TYPES];
 } Instruction;
 
@@ -46,12 +61,15 @@ typedef struct InstructionList { // the table's rows of one subject
 #define INSTRUCTION_LIST(name, subject, rows) \
     const InstructionList name = {subject, rows, (int)(sizeof(rows) / sizeof *(rows))};
 
-extern const InstructionList sim_move_instructions, sim_alu_instructions, sim_float_instructions, sim_convert_instructions,
-    sim_narrow_instructions, sim_video_instructions, sim_texture_instructions, sim_memory_instructions,
-    sim_async_instructions, sim_matrix_instructions, sim_control_instructions;
+typedef struct InstructionTable {
+    const InstructionList *const *lists;
+    int count;
+} InstructionTable;
 
-// The parts of the table, and how many; a word's list, as in the syntax, or NULL if it stands for itself.
-const InstructionList *const *sim_instruction_lists(int *count);
+// Makes all functions of a module executable, of the table's instructions. What it does not know becomes UNKNOWN.
+void sim_decode(Module *module, const InstructionTable *table, DecodeCall *decode_call);
+
+// A word's list, as in the syntax, or NULL if it stands for itself.
 const char *sim_word_list(Slice word);
 
 bool sim_has_part(const Opcode *o, const char *part);

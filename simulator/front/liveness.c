@@ -5,7 +5,6 @@
 // behind that one. A write under a guard leaves it live: the lanes that are off keep what they had. A lane takes one
 // way through the function, whatever the others of its warp do, so this holds for each of them.
 #include "front/flow.h"
-#include "machine/block.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,25 +18,6 @@ typedef struct Liveness {
     uint32_t *number;          // of the register at a place in the frame, by 4 bytes
     uint64_t *before;          // of each block: the registers that are live where it begins
 } Liveness;
-
-// The instructions whose first operand is written, in all its bits, by every lane that is on.
-static bool writes_first(Slice opcode)
-{
-    static const char *const NAMES[] = {
-        "mov",   "ld",         "ldu",   "cvt",   "cvta",     "setp", "set",   "selp",     "slct",     "add",
-        "addc",  "sub",        "subc",  "mul",   "mad",      "madc", "mul24", "mad24",    "fma",      "div",
-        "rem",   "abs",        "neg",   "min",   "max",      "sad",  "popc",  "clz",      "bfind",    "brev",
-        "bfe",   "bfi",        "bmsk",  "fns",   "szext",    "shl",  "shr",   "shf",      "and",      "or",
-        "xor",   "not",        "cnot",  "lop3",  "prmt",     "rcp",  "sqrt",  "rsqrt",    "sin",      "cos",
-        "lg2",   "ex2",        "tanh",  "testp", "copysign", "dp4a", "dp2a",  "shfl",     "vote",     "match",
-        "redux", "activemask", "elect", "atom",  "isspacep", "wmma", "mma",   "ldmatrix", "movmatrix"};
-    const char *dot = memchr(opcode.text, '.', opcode.length);
-    const Slice name = {opcode.text, dot ? (size_t)(dot - opcode.text) : opcode.length};
-    for (size_t n = 0; n < sizeof NAMES / sizeof *NAMES; n++)
-        if (sim_slice_is(name, NAMES[n]))
-            return true;
-    return false;
-}
 
 static void put(const Liveness *l, uint64_t *set, const Register *reg, bool live)
 {
@@ -62,8 +42,8 @@ static void step(const Liveness *l, uint64_t *set, const Instr *i)
     const Statement *s = i->statement;
     if (!s)
         return;
-    const bool writes = s->count > 0 && !s->operands[0].address && writes_first(s->opcode);
-    if (writes && !s->guard && i->control != UNKNOWN)
+    const bool writes = s->count > 0 && !s->operands[0].address && i->effects & SETS_FIRST;
+    if (writes && !s->guard)
         put_operand(l, set, &s->operands[0], false);
     for (int k = writes ? 1 : 0; k < s->count; k++)
         put_operand(l, set, &s->operands[k], true);
@@ -91,7 +71,7 @@ static bool step_block(const Liveness *l, uint32_t block, uint64_t *set)
 static void add_shuffled(const Liveness *l, uint64_t *set)
 {
     for (uint32_t k = 0; k < l->program->count; k++)
-        if (l->program->code[k].run == sim_shuffle)
+        if (l->program->code[k].kind == SHUFFLE)
             put_operand(l, set, &l->program->code[k].statement->operands[1], true);
 }
 

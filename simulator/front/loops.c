@@ -3,36 +3,14 @@
 // branch depends on it. A loop that
 // changes nothing in memory and comes back with the same registers waits for others, or for ever; where lanes leave a
 // loop at different turns, a GPU may count more than is counted here.
-#define _GNU_SOURCE // memmem
-#include "runtime/work/device_runtime.h"
 #include "front/flow.h"
-#include "machine/block.h"
 
 #include <string.h>
-
-// Whether an atomic operation gives nobody what it found.
-static bool tells_nothing(const Instr *i)
-{
-    for (int k = 0; k < i->count; k++)
-        if (i->list[k] != NOWHERE)
-            return false;
-    return true;
-}
-
-// Whether the instruction may let the host know how far a kernel is.
-static bool tells_host(const Instr *i)
-{
-    const Slice opcode = i->statement ? i->statement->opcode : (Slice){"", 0};
-    return i->scope == SYSTEM_SCOPE || memmem(opcode.text, opcode.length, ".sys", 4);
-}
 
 // Whether it can tell other threads, or ask, what has been done before: as a fence, a barrier that counts, an mbarrier.
 static bool hands_over(const Instr *i)
 {
-    return i->run == sim_fence || i->run == sim_fence_inits || i->semantics >= ACQUIRE ||
-           i->control == CLUSTER_BARRIER || i->control == PHASE_TEST ||
-           (i->control == BLOCK_BARRIER && i->b != NOWHERE) || i->run == sim_copy_bulk ||
-           i->run == sim_mbarrier_init || i->run == sim_mbarrier_arrive || i->run == sim_arrive_after_copies;
+    return i->effects & HANDS_OVER || i->semantics >= ACQUIRE || (i->control == BLOCK_BARRIER && i->b != NOWHERE);
 }
 
 // bar.warp.sync -1
@@ -45,21 +23,14 @@ static bool is_for_all_lanes(const Instr *i)
 static void note(Does *does, const Instr *i)
 {
     const bool own = i->at.space == LOCAL || i->at.space == PARAM || i->at.space == CONST; // nobody else's
-    const bool adds = i->run == sim_atomic && tells_nothing(i);
-    does->accesses |= ((i->run == sim_load || i->run == sim_store) && !own) || i->run == sim_atomic ||
-                      i->run == sim_load_matrix || i->run == sim_store_matrix;
-    does->asks |= (i->flags & ASKS_OTHERS && i->run == sim_load) || i->run == sim_atomic || i->control == PHASE_TEST;
-    does->asks_block |= i->run == sim_load && i->semantics != WEAK && i->at.space == SHARED;
-    does->writes |= i->run == sim_store || i->run == sim_store_surface || i->run == sim_store_matrix || adds ||
-                    i->run == sim_copy_async || i->run == sim_copy_bulk ||
-                    i->run == sim_mbarrier_init || i->run == sim_mbarrier_inval || i->run == sim_mbarrier_arrive ||
-                    i->run == sim_print || i->run == sim_malloc || i->run == sim_free ||
-                    sim_is_device_launch(i) || i->control == BLOCK_BARRIER ||
-                    i->control == CLUSTER_BARRIER;
-    does->tells_host |= tells_host(i);
+    does->accesses |= i->effects & ACCESSES && !own;
+    does->asks |= i->effects & ASKS;
+    does->asks_block |= i->kind == LOAD && i->semantics != WEAK && i->at.space == SHARED;
+    does->writes |= i->effects & TELLS;
+    does->tells_host |= i->scope == SYSTEM_SCOPE || i->effects & TELLS_HOST;
     does->hands_over |= hands_over(i);
     does->some_lanes |= i->control == WARP_BARRIER && !is_for_all_lanes(i);
-    does->launches |= sim_is_device_launch(i);
+    does->launches |= i->effects & LAUNCHES;
     if (i->control != CALL)
         return;
     const Does any = {true, true, true, true, true, true, true, true},
@@ -180,7 +151,7 @@ static bool decides(const Instr *load, const Program *p, const Flow *f, const ui
 
 static bool asks(const Instr *i)
 {
-    return i->run == sim_load && i->semantics == VOLATILE && i->statement;
+    return i->kind == LOAD && i->semantics == VOLATILE && i->statement;
 }
 
 // Marks the volatile loads of these blocks that decide where they go.
@@ -198,8 +169,8 @@ static void mark_looks_again(const Instr *head, Instr *turn)
 {
     bool looks = false, fences = false;
     for (Instr *i = turn; i-- > head;) {
-        looks |= (i->run == sim_load && i->semantics != WEAK) || (i->run == sim_atomic && !tells_nothing(i));
-        fences |= looks && i->run == sim_fence;
+        looks |= (i->kind == LOAD && i->semantics != WEAK) || (i->kind == ATOMIC && !(i->effects & TELLS));
+        fences |= looks && i->kind == FENCE;
         if (fences && asks(i))
             i->loop |= LOOKS_AGAIN;
     }

@@ -14,6 +14,26 @@ typedef enum Control { // what the warp's loop itself has to do
     PLAIN, BRANCH, BRANCH_INDEXED, CALL, RETURN, EXIT, BLOCK_BARRIER, CLUSTER_BARRIER, WARP_BARRIER, GATHER, PHASE_TEST, UNKNOWN
 } Control;
 
+// What an instruction is, for those who want to know more of it than what carries it out; and, in bits, what it does to
+// others. The row of the table says both: nobody asks for a handler's address or an opcode's text. A function's parameter
+// counts as a register: what loads or stores it is of no kind.
+typedef enum Kind {
+    OTHER_KIND, LOAD, STORE, ATOMIC, ASYNC_COPY, ARRIVE_AFTER_COPIES, BULK_COPY, AWAIT_BULK, MBARRIER, FENCE, SHUFFLE, VOTE, MATCH,
+    ELECT, LOGICAL_AND, LOGICAL_OR, COMPARE, SELECT
+} Kind;
+
+typedef enum Effect {
+    ACCESSES = 1,    // memory; where that is the thread's own, nobody else learns of it
+    TELLS = 2,       // writes to memory, or lets others know in another way: prints, allocates, arrives at a barrier
+    ASKS = 4,        // what others did
+    HANDS_OVER = 8,  // as a fence or an mbarrier: orders what threads did before
+    TELLS_HOST = 16, // how far the kernel is, perhaps: it uses the scope of the system
+    LAUNCHES = 32,   // kernels, or has the device copy or fill
+    FAILS = 64,      // ends the launch with an error
+    UNCOUNTED = 128, // has an effect that no counter of stores and atomic operations shows
+    SETS_FIRST = 256 // its first operand is written, in all its bits, by every lane that is on
+} Effect;
+
 typedef struct Address { // of an operand in brackets
     uint32_t base; // its register, or NOWHERE
     uint8_t base_bytes, space;
@@ -29,6 +49,7 @@ struct Instr {
     uint32_t guard;         // predicate, or NOWHERE
     bool guard_negated;
     uint8_t control;
+    uint8_t kind;
     uint32_t straight;      // so many instructions from this one on are PLAIN and have no guard
     uint8_t op, type, from; // which of a handler's operations; types of the result, or of all, and of the operands
     uint8_t combine;        // how a comparison and a predicate become one, with COMBINE
@@ -43,6 +64,8 @@ struct Instr {
     uint32_t groups;        // of copies that cp.async.wait_group does not wait for
     Address at;             // of a load, a store or an atomic operation,
     uint8_t semantics, scope; // and how it is ordered
+    uint16_t effects;
+    uint32_t opcode; // of an operation between lanes: the same number where the opcode is the same
     uint32_t *list;         // offsets of the elements that a vector has, or a load, a store or an atomic operation
     uint32_t *values;       // of an atomic operation: offsets of what it is done with
     union {
@@ -62,13 +85,14 @@ typedef enum Semantics { WEAK, VOLATILE, RELAXED, ACQUIRE, RELEASE, ACQUIRE_RELE
 enum { NO_SCOPE, BLOCK_SCOPE, CLUSTER_SCOPE, DEVICE_SCOPE, SYSTEM_SCOPE };                       // Instr.scope
 enum { ATOMIC_ADD, ATOMIC_MIN, ATOMIC_MAX, ATOMIC_INC, ATOMIC_DEC, ATOMIC_AND, ATOMIC_OR, ATOMIC_XOR, ATOMIC_EXCH,
        ATOMIC_CAS };                               // Instr.op of atom and red
+enum { COMBINE_AND, COMBINE_OR, COMBINE_XOR }; // Instr.combine
 enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR }; // of bar
 enum { CLUSTER_ARRIVE, CLUSTER_WAIT };                    // of barrier.cluster
 enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR, SHUFFLE_INDEX }; // of shfl
 enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };            // of vote
 enum { REDUCE_ADD, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR, REDUCE_XOR }; // of redux
 enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, RELU = 8, SIGNED_VALUE = 16, COMBINE = 32,
-       COMBINE_NEGATED = 64, ASKS_OTHERS = 128,
+       COMBINE_NEGATED = 64, ASKS_OTHERS = 128, // the latter: of a strong access to memory of others
        DROPS = 256, WITHIN_CLUSTER = 512, READ_ONLY = 1024 }; // Instr.flags
 
 // Instr.loop: the branch turns a loop that changes nothing in memory; that also asks there what others did; some lanes
@@ -130,19 +154,11 @@ typedef struct Program { // an executable function
     bool calls;
 } Program;
 
-// Makes all functions of a module executable. What it does not know becomes UNKNOWN.
-void sim_decode(Module *module);
-
 // Finds out what a function does, as far as is known of those that it calls; whether that is new: loops.c.
 bool sim_sum_up(const Function *function);
 // A number for an instruction, by which an observer knows it, and the instruction that has it: sites.c.
 uint32_t sim_new_site(const Instr *i);
 const Instr *sim_instruction_at(uint32_t site);
-// fence, membar
-void sim_fence(Warp *w, const Instr *i, uint32_t mask);
-// fence.mbarrier_init, fence.proxy.async
-void sim_fence_inits(Warp *w, const Instr *i, uint32_t mask);
-void sim_fence_proxy(Warp *w, const Instr *i, uint32_t mask);
 // Finds out what a program's ways tell, before it runs: flow.c. The module's arena holds what stays.
 void sim_analyse(Arena *module, const Function *function, Program *program);
 

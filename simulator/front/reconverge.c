@@ -5,7 +5,6 @@
 // take, one cannot see. First those that end at once are left out; where lanes could then go round and round, and end,
 // without ever coming to the point so found, it is looked for with the others left out.
 #include "front/flow.h"
-#include "machine/block.h"
 
 #include <string.h>
 
@@ -50,12 +49,6 @@ static bool may_end_lanes(const Function *function, const Instr *i)
     return i->control == EXIT || (i->control == RETURN && function->entry);
 }
 
-// Whether the launch fails where lanes run the instruction.
-static bool is_failure(const Instr *i)
-{
-    return i->run == sim_fail_assertion || i->run == sim_trap;
-}
-
 // The same ways, without those on which nothing comes but a failed assertion or a trap.
 static Flow without_failures(Arena *arena, const Program *p, const Flow *f)
 {
@@ -68,7 +61,7 @@ static Flow without_failures(Arena *arena, const Program *p, const Flow *f)
             bool all = f->successor_count[b] > 0;
             for (uint32_t n = 0; n < f->successor_count[b]; n++)
                 all &= fails[f->successors[b][n]];
-            const bool now = all || (is_failure(last) && last->guard == NOWHERE);
+            const bool now = all || (last->effects & FAILS && last->guard == NOWHERE);
             changed |= now != fails[b];
             fails[b] = now;
         }

@@ -81,15 +81,14 @@ static void follow(const Warp *w, const Address *operand, Touched *t)
 // Finds what the instruction reads or writes, of a copy what it reads; false if it is no access.
 static bool find_touched(const Warp *w, const Instr *i, uint32_t mask, Touched *t)
 {
-    if (i->run == sim_load || i->run == sim_store || i->run == sim_atomic) {
+    if (i->kind == LOAD || i->kind == STORE || i->kind == ATOMIC) {
         t->space = (Space)i->at.space;
         t->bytes = (size_t)i->bytes * i->count;
         sim_find_addresses(w, i, t->address);
-    } else if (i->run == sim_copy_async || i->run == sim_copy_bulk) {
-        t->bytes = i->run == sim_copy_async ? i->bytes : bytes_in(w, i->c, mask);
+    } else if (i->kind == ASYNC_COPY || i->kind == BULK_COPY) {
+        t->bytes = i->kind == ASYNC_COPY ? i->bytes : bytes_in(w, i->c, mask);
         follow(w, &i->addresses[1], t);
-    } else if (i->run == sim_mbarrier_init || i->run == sim_mbarrier_inval || i->run == sim_mbarrier_arrive ||
-               i->run == sim_mbarrier_test) {
+    } else if (i->kind == MBARRIER) {
         t->bytes = sizeof(uint64_t);
         follow(w, &i->addresses[0], t);
     } else {
@@ -101,9 +100,9 @@ static bool find_touched(const Warp *w, const Instr *i, uint32_t mask, Touched *
 // Finds what a copy writes; false if the instruction is no copy.
 static bool find_target(const Warp *w, const Instr *i, uint32_t mask, Touched *t)
 {
-    if (i->run != sim_copy_async && i->run != sim_copy_bulk)
+    if (i->kind != ASYNC_COPY && i->kind != BULK_COPY)
         return false;
-    t->bytes = i->run == sim_copy_async ? i->bytes : bytes_in(w, i->c, mask);
+    t->bytes = i->kind == ASYNC_COPY ? i->bytes : bytes_in(w, i->c, mask);
     follow(w, &i->addresses[0], t);
     return true;
 }

@@ -243,9 +243,7 @@ static void split(Warp *w, Path *p, uint32_t join, uint32_t mask, uint32_t pc, u
 static bool same_operation(const Instr *a, const Instr *b)
 {
     return a->control == b->control &&
-           (a == b || a->control == WARP_BARRIER ||
-            (a->statement->opcode.length == b->statement->opcode.length &&
-             memcmp(a->statement->opcode.text, b->statement->opcode.text, a->statement->opcode.length) == 0));
+           (a == b || a->control == WARP_BARRIER || a->opcode == b->opcode);
 }
 
 static const Instr *instruction_at(const Path *p)
@@ -283,18 +281,18 @@ static void exchange(Gathered *g, const Path *p, uint32_t mask, bool out)
 {
     const Instr *i = instruction_at(p);
     uint8_t *lanes = p->frame->lanes;
-    const bool votes = i->run == sim_vote, ballot = votes && i->op == VOTE_BALLOT;
+    const bool votes = i->kind == VOTE, ballot = votes && i->op == VOTE_BALLOT;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         if (out && i->d != NOWHERE && (!votes || ballot))
             ((uint32_t *)(lanes + i->d))[l] = g->d[l];
         if (out)
             continue;
-        if (i->run == sim_match && i->bytes == 8)
+        if (i->kind == MATCH && i->bytes == 8)
             g->wide[l] = ((const uint64_t *)(lanes + i->a))[l];
-        else if (!votes && i->run != sim_elect)
+        else if (!votes && i->kind != ELECT)
             g->a[l] = ((const uint32_t *)(lanes + i->a))[l];
-        if (i->run == sim_shuffle) {
+        if (i->kind == SHUFFLE) {
             g->b[l] = ((const uint32_t *)(lanes + i->b))[l];
             g->c[l] = ((const uint32_t *)(lanes + i->c))[l];
         }
@@ -321,7 +319,7 @@ static void operate_across(Warp *w, const Instr *i, uint32_t mask)
     for (const Path *q = w->paths; q; q = q->next)
         if (q->waiting == WAITS_FOR_LANES && q->mask & mask)
             exchange(&g, q, q->mask & mask, false);
-    const bool votes = i->run == sim_vote, ballot = votes && i->op == VOTE_BALLOT;
+    const bool votes = i->kind == VOTE, ballot = votes && i->op == VOTE_BALLOT;
     Instr one = *i;
     one.flags &= (uint16_t)~COMBINE_NEGATED;
     one.a = votes ? offsetof(Gathered, predicate) : i->bytes == 8 ? offsetof(Gathered, wide) : offsetof(Gathered, a);
@@ -339,7 +337,7 @@ static void operate_across(Warp *w, const Instr *i, uint32_t mask)
 static void operate(Warp *w, const Instr *i, uint32_t mask)
 {
     if (i->control == GATHER) {
-        if (w->undefined && i->run == sim_shuffle)
+        if (w->undefined && i->kind == SHUFFLE)
             sim_observer.shuffle(w, i, mask);
         i->run(w, i, mask);
     } else if (w->block->check)
@@ -365,7 +363,7 @@ static void meet(Warp *w, Path *p)
             if (q->waiting == WAITS_FOR_LANES)
                 q->served |= q->mask & here;
     }
-    w->block->counters.shuffles += i->run == sim_shuffle && p->served == p->mask;
+    w->block->counters.shuffles += i->kind == SHUFFLE && p->served == p->mask;
     for (Path *q = w->paths; q; q = q->next)
         if (q->waiting == WAITS_FOR_LANES && q->served == q->mask) {
             q->waiting = RUNS;
@@ -594,7 +592,7 @@ static void gather(Warp *w, Path *p, const Instr *i)
         sim_fault(w, i, __builtin_ctz(outside), cudaErrorIllegalInstruction, "the lane is not in its own mask 0x%08x",
                   members[__builtin_ctz(outside)]);
     if ((different & p->mask) == 0 && (first & w->live) == p->mask) { // all are here, as most often
-        w->block->counters.shuffles += i->run == sim_shuffle;
+        w->block->counters.shuffles += i->kind == SHUFFLE;
         operate(w, i, p->mask);
         p->pc++;
         return;

@@ -1,7 +1,7 @@
 // coverage: prints the simulator's table of instructions as a CSV: what may follow an opcode's name, [a b] one of these
 // words or none, (a b) one of them, and its types; at the end, with the subject "refused", the names that the PTX ISA
 // has besides.
-#include "front/decode.h"
+#include "machine/ops/instructions.h"
 
 #include <string.h>
 
@@ -68,11 +68,10 @@ static Line line_of(const Instruction *row)
 
 static bool is_known(const char *name)
 {
-    int count;
-    const InstructionList *const *list = sim_instruction_lists(&count);
-    for (int k = 0; k < count; k++)
-        for (int row = 0; row < list[k]->count; row++)
-            if (sim_slice_is((Slice){list[k]->rows[row].syntax, strcspn(list[k]->rows[row].syntax, " ")}, name))
+    const InstructionTable *table = sim_instructions();
+    for (int k = 0; k < table->count; k++)
+        for (int row = 0; row < table->lists[k]->count; row++)
+            if (sim_slice_is((Slice){table->lists[k]->rows[row].syntax, strcspn(table->lists[k]->rows[row].syntax, " ")}, name))
                 return true;
     return false;
 }
@@ -98,13 +97,12 @@ static void print_refused(void)
 
 int main(void)
 {
-    int count;
-    const InstructionList *const *list = sim_instruction_lists(&count);
+    const InstructionTable *table = sim_instructions();
     printf("subject,instruction,modifiers,types\n");
-    for (int k = 0; k < count; k++)
-        for (int row = 0; row < list[k]->count; row++) {
-            const Line line = line_of(&list[k]->rows[row]);
-            printf("\"%s\",%s,%s,%s\n", list[k]->subject, line.name, line.modifiers, line.types);
+    for (int k = 0; k < table->count; k++)
+        for (int row = 0; row < table->lists[k]->count; row++) {
+            const Line line = line_of(&table->lists[k]->rows[row]);
+            printf("\"%s\",%s,%s,%s\n", table->lists[k]->subject, line.name, line.modifiers, line.types);
         }
     print_refused();
     return 0;

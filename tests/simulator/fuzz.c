@@ -162,7 +162,7 @@ static void try(const char *bytes, size_t size, bool binary)
         copy[size] = 0;
         Module *module = sim_parse(copy);
         if (!module->error[0]) {
-            sim_decode(module);
+            sim_make_executable(module);
             for (const Function *f = module->functions; f; f = f->next)
                 if (f->entry && f->defined)
                     launch(module, f);

@@ -93,7 +93,7 @@ void sim_copy_async(Warp *w, const Instr *i, uint32_t mask)
 static void land(Warp *w, const Instr *i, const struct AsyncCopy *copy, uint32_t lanes)
 {
     // Who waits at an mbarrier for it, and not here, knows only there that it has come.
-    const AccessKind kind = i->run == sim_arrive_after_copies ? ACCESS_ASYNC_WRITE : ACCESS_WRITE;
+    const AccessKind kind = i->kind == ARRIVE_AFTER_COPIES ? ACCESS_ASYNC_WRITE : ACCESS_WRITE;
     Access to = {.kind = kind, .space = SHARED, .mask = lanes, .bytes = copy->bytes, .alignment = copy->bytes};
     memcpy(to.address, copy->to, sizeof to.address);
     sim_access(w, i, &to);

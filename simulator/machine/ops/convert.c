@@ -1,5 +1,5 @@
 // convert.c: cvt, between whole numbers and floating-point numbers of all sizes.
-#include "front/decode.h"
+#include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
 #include "base/numbers.h"
 
@@ -471,9 +471,9 @@ static bool decode_convert_pair(Decoder *d, const Statement *s, const Opcode *o,
 }
 
 static const Instruction ROWS[] = {
-    {"cvt {ROUNDING|WHOLE} {ftz} {sat} NUMBER NUMBER", .decode = decode_convert},
-    {"cvt rn|rz relu f16|bf16 f32", .decode = decode_convert},
-    {"cvt rn|rz {relu} f16x2|bf16x2 f32", .decode = decode_convert_pair, .run = convert_pair},
+    {"cvt {ROUNDING|WHOLE} {ftz} {sat} NUMBER NUMBER", .decode = decode_convert, .effects = SETS_FIRST},
+    {"cvt rn|rz relu f16|bf16 f32", .decode = decode_convert, .effects = SETS_FIRST},
+    {"cvt rn|rz {relu} f16x2|bf16x2 f32", .decode = decode_convert_pair, .run = convert_pair, .effects = SETS_FIRST},
 };
 
 INSTRUCTION_LIST(sim_convert_instructions, "Conversions", ROWS)

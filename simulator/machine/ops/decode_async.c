@@ -1,5 +1,5 @@
 // decode_async.c: copies that go on by themselves, and the barriers that tell when they have come, are decoded.
-#include "front/decode.h"
+#include "machine/ops/instructions.h"
 #include "machine/block.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static bool barrier_address(Decoder *d, const Operand *o, const Opcode *opcode, 
 // mbarrier.init [address], count and mbarrier.inval [address]
 static bool decode_mbarrier(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const int required = i->run == sim_mbarrier_init ? 1 : 0;
+    const int required = sim_has_part(o, "init") ? 1 : 0;
     return more_operands(d, s, 0, required ? "i" : "", required, &i->b) && barrier_address(d, &s->operands[0], o, i);
 }
 
@@ -130,26 +130,31 @@ static bool decode_nothing(Decoder *d, const Statement *s, const Opcode *o, Inst
     return s->count == 0;
 }
 
+#define BULK .run = sim_copy_bulk, .kind = BULK_COPY, .effects = TELLS | HANDS_OVER | UNCOUNTED
+
 static const Instruction ROWS[] = {
-    {"mbarrier init {SHARED} b64", .decode = decode_mbarrier, .run = sim_mbarrier_init},
-    {"mbarrier inval {SHARED} b64", .decode = decode_mbarrier, .run = sim_mbarrier_inval},
+    {"mbarrier init {SHARED} b64", .decode = decode_mbarrier, .run = sim_mbarrier_init, .kind = MBARRIER,
+     .effects = TELLS | HANDS_OVER},
+    {"mbarrier inval {SHARED} b64", .decode = decode_mbarrier, .run = sim_mbarrier_inval, .kind = MBARRIER,
+     .effects = TELLS},
     {"mbarrier arrive|arrive_drop {expect_tx|noComplete} {release|relaxed} {cta|cluster} {SHARED} b64",
-     .decode = decode_arrive, .run = sim_mbarrier_arrive},
-    {"mbarrier expect_tx {relaxed} {cta|cluster} {SHARED} b64", .decode = decode_arrive, .run = sim_mbarrier_arrive},
+     .decode = decode_arrive, .run = sim_mbarrier_arrive, .kind = MBARRIER, .effects = TELLS | HANDS_OVER},
+    {"mbarrier expect_tx {relaxed} {cta|cluster} {SHARED} b64", .decode = decode_arrive, .run = sim_mbarrier_arrive,
+     .kind = MBARRIER, .effects = TELLS | HANDS_OVER},
     {"mbarrier test_wait|try_wait {parity} {acquire|relaxed} {cta|cluster} {SHARED} b64", .decode = decode_test,
-     .run = sim_mbarrier_test},
-    {"cp async ca|cg {SHARED} global {EVICT} {PREFETCH}", .decode = decode_async_copy, .run = sim_copy_async},
+     .run = sim_mbarrier_test, .kind = MBARRIER, .effects = ASKS | HANDS_OVER},
+    {"cp async ca|cg {SHARED} global {EVICT} {PREFETCH}", .decode = decode_async_copy, .run = sim_copy_async,
+     .kind = ASYNC_COPY, .effects = TELLS},
     {"cp async mbarrier arrive {noinc} {SHARED} b64", .decode = decode_arrival_after_copies,
-     .run = sim_arrive_after_copies},
+     .run = sim_arrive_after_copies, .kind = ARRIVE_AFTER_COPIES, .effects = HANDS_OVER},
     {"cp async commit_group", .operands = "", .run = sim_commit_copies},
     {"cp async wait_group", .decode = decode_await_copies, .run = sim_await_copies},
     {"cp async wait_all", .operands = "", .run = sim_await_all_copies},
     {"cp async bulk shared::cluster|shared::cta global mbarrier::complete_tx::bytes {L2::cache_hint}",
-     .decode = decode_bulk_copy, .run = sim_copy_bulk},
-    {"cp async bulk global shared::cta bulk_group {L2::cache_hint}", .decode = decode_bulk_copy,
-     .run = sim_copy_bulk},
+     .decode = decode_bulk_copy, BULK},
+    {"cp async bulk global shared::cta bulk_group {L2::cache_hint}", .decode = decode_bulk_copy, BULK},
     {"cp async bulk commit_group", .decode = decode_nothing, .run = sim_commit_bulk},
-    {"cp async bulk wait_group {read}", .decode = decode_await_copies, .run = sim_await_bulk},
+    {"cp async bulk wait_group {read}", .decode = decode_await_copies, .run = sim_await_bulk, .kind = AWAIT_BULK},
     {"griddepcontrol wait|launch_dependents", .decode = decode_nothing}, // kernels run one after the other
 };
 

@@ -1,8 +1,6 @@
 // decode_control.c: branches, calls, barriers, and operations in which the lanes of a warp take part together are
 // decoded.
-#include "front/decode.h"
-#include "runtime/work/conditions.h"
-#include "runtime/work/device_runtime.h"
+#include "machine/ops/instructions.h"
 #include "machine/block.h"
 
 #include <string.h>
@@ -53,7 +51,6 @@ static bool decode_trap(Decoder *d, const Statement *s, const Opcode *o, Instr *
 {
     (void)d, (void)o;
     i->control = EXIT;
-    i->run = sim_trap;
     return s->count == 0;
 }
 
@@ -85,25 +82,24 @@ static bool decode_built_in(Decoder *d, Slice name, const CallSite *call, Instr 
         const char *name;
         Handler *run;
         int arguments, results;
-    } BUILT_IN[] = {{"vprintf", sim_print, 2, 0},
-                    {"__assertfail", sim_fail_assertion, 4, 0},
-                    {"malloc", sim_malloc, 1, 1},
-                    {"free", sim_free, 1, 0},
-                    {"cudaGraphSetConditional", sim_set_condition, 2, 0}};
+        size_t result_bytes;
+        Control control;
+        int effects;
+    } BUILT_IN[] = {{"vprintf", sim_print, 2, 0, sizeof(int), PLAIN, TELLS},
+                    {"__assertfail", sim_fail_assertion, 4, 0, sizeof(int), EXIT, FAILS},
+                    {"malloc", sim_malloc, 1, 1, sizeof(void *), PLAIN, TELLS},
+                    {"free", sim_free, 1, 0, sizeof(int), PLAIN, TELLS}};
     i->control = PLAIN;
     sim_ask_for(d, ONE_BY_ONE);
     for (size_t n = 0; n < sizeof BUILT_IN / sizeof *BUILT_IN; n++)
         if (sim_slice_is(name, BUILT_IN[n].name)) {
             i->run = BUILT_IN[n].run;
-            i->control = i->run == sim_fail_assertion ? EXIT : PLAIN;
-            const size_t bytes = i->run == sim_malloc ? sizeof(void *) : sizeof(int); // of a result
+            i->control = (uint8_t)BUILT_IN[n].control;
+            i->effects = (uint16_t)BUILT_IN[n].effects;
             return call->argument_count >= BUILT_IN[n].arguments && call->result_count >= BUILT_IN[n].results &&
-                   (call->result_count == 0 || call->results[0] + bytes <= d->function->param_bytes);
+                   (call->result_count == 0 || call->results[0] + BUILT_IN[n].result_bytes <= d->function->param_bytes);
         }
-    if (!sim_decode_device_call(name, call, d->function->param_bytes, i))
-        return false;
-    d->module->launches_kernels = true;
-    return true;
+    return d->decode_call && d->decode_call(d->module, name, call, d->function->param_bytes, i);
 }
 
 // call (results), function, (arguments); the function's address may be in a register.
@@ -253,26 +249,26 @@ static const Instruction ROWS[] = {
     {"call {uni}", .decode = decode_call},
     {"ret {uni}", .decode = decode_end},
     {"exit", .decode = decode_end},
-    {"trap", .decode = decode_trap},
+    {"trap", .decode = decode_trap, .run = sim_trap, .effects = FAILS | UNCOUNTED},
     {"brkpt", .operands = ""},
     {"nanosleep u32", .decode = decode_hint},
     {"pmevent {mask}", .decode = decode_hint},
-    {"bar {cta} sync|arrive", .decode = decode_barrier},
-    {"bar {cta} red popc u32", .decode = decode_barrier_reduction},
-    {"bar {cta} red and|or pred", .decode = decode_barrier_reduction},
-    {"barrier {cta} sync|arrive {aligned}", .decode = decode_barrier},
-    {"barrier {cta} red popc {aligned} u32", .decode = decode_barrier_reduction},
-    {"barrier {cta} red and|or {aligned} pred", .decode = decode_barrier_reduction},
-    {"barrier cluster arrive {release|relaxed} {aligned}", .decode = decode_cluster_barrier},
-    {"barrier cluster wait {acquire} {aligned}", .decode = decode_cluster_barrier},
+    {"bar {cta} sync|arrive", .decode = decode_barrier, .effects = TELLS},
+    {"bar {cta} red popc u32", .decode = decode_barrier_reduction, .effects = TELLS},
+    {"bar {cta} red and|or pred", .decode = decode_barrier_reduction, .effects = TELLS},
+    {"barrier {cta} sync|arrive {aligned}", .decode = decode_barrier, .effects = TELLS},
+    {"barrier {cta} red popc {aligned} u32", .decode = decode_barrier_reduction, .effects = TELLS},
+    {"barrier {cta} red and|or {aligned} pred", .decode = decode_barrier_reduction, .effects = TELLS},
+    {"barrier cluster arrive {release|relaxed} {aligned}", .decode = decode_cluster_barrier, .effects = TELLS | HANDS_OVER},
+    {"barrier cluster wait {acquire} {aligned}", .decode = decode_cluster_barrier, .effects = TELLS | HANDS_OVER},
     {"bar warp sync", .decode = decode_warp_barrier},
-    {"shfl sync up|down|bfly|idx b32", .decode = decode_shuffle, .run = sim_shuffle},
-    {"vote sync all|any|uni pred", .decode = decode_vote, .run = sim_vote},
-    {"vote sync ballot b32", .decode = decode_vote, .run = sim_vote},
-    {"match any|all sync b32|b64", .decode = decode_match, .run = sim_match},
-    {"redux sync add|min|max u32|s32", .decode = decode_redux, .run = sim_reduce_warp},
-    {"redux sync and|or|xor b32", .decode = decode_redux, .run = sim_reduce_warp},
-    {"elect sync", .decode = decode_elect, .run = sim_elect},
+    {"shfl sync up|down|bfly|idx b32", .decode = decode_shuffle, .run = sim_shuffle, .kind = SHUFFLE, .effects = SETS_FIRST},
+    {"vote sync all|any|uni pred", .decode = decode_vote, .run = sim_vote, .kind = VOTE, .effects = SETS_FIRST},
+    {"vote sync ballot b32", .decode = decode_vote, .run = sim_vote, .kind = VOTE, .effects = SETS_FIRST},
+    {"match any|all sync b32|b64", .decode = decode_match, .run = sim_match, .kind = MATCH, .effects = SETS_FIRST},
+    {"redux sync add|min|max u32|s32", .decode = decode_redux, .run = sim_reduce_warp, .effects = SETS_FIRST},
+    {"redux sync and|or|xor b32", .decode = decode_redux, .run = sim_reduce_warp, .effects = SETS_FIRST},
+    {"elect sync", .decode = decode_elect, .run = sim_elect, .kind = ELECT, .effects = SETS_FIRST},
     {"activemask b32", "i", .run = sim_activemask},
 };
 

@@ -1,5 +1,5 @@
 // decode_memory.c: loads, stores, atomic operations and fences are decoded.
-#include "front/decode.h"
+#include "machine/ops/instructions.h"
 #include "machine/block.h"
 
 #include <string.h>
@@ -66,12 +66,14 @@ static bool decode_parameter(const Decoder *d, const Variable *v, bool load, Ins
 {
     const bool kernels = d->function->entry && v->address < d->function->kernel_param_bytes;
     i->run = kernels ? sim_load_kernel_param : load ? sim_load_argument : sim_store_argument;
+    i->kind = OTHER_KIND;
+    i->effects &= SETS_FIRST;
     return load || !kernels;
 }
 
 static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    const bool load = i->run == sim_load;
+    const bool load = i->kind == LOAD;
     if (s->count != 2)
         return false;
     const Operand *address = &s->operands[load ? 1 : 0], *value = &s->operands[load ? 0 : 1];
@@ -90,6 +92,7 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
         return decode_parameter(d, v, load, i);
     if ((i->at.space == GLOBAL || i->at.space == GENERIC) && i->semantics != WEAK) {
         i->flags |= ASKS_OTHERS;
+        i->effects |= load ? ASKS : 0;
         sim_ask_for(d, IN_TURN);
     }
     return i->at.space != PARAM || address->kind == IS_REGISTER;
@@ -115,6 +118,15 @@ static uint32_t *atomic_elements(Decoder *d, const Operand *o, const Instr *i, b
     return places;
 }
 
+// Whether an atomic operation gives nobody what it found.
+static bool gives_nothing(const Instr *i)
+{
+    for (int k = 0; k < i->count; k++)
+        if (i->list[k] != NOWHERE)
+            return false;
+    return true;
+}
+
 // atom.add.u32 d, [address], b; red has no d; of cas, b is compared and c put there.
 static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
@@ -133,6 +145,7 @@ static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->list = atomic_elements(d, returns ? &s->operands[0] : NULL, i, true);
     if (!i->values || !i->list || i->count * i->bytes > 16 || !sim_decode_address(d, address, space_of(o), &i->at))
         return false;
+    i->effects |= gives_nothing(i) ? TELLS : 0; // one that gives may have changed nothing
     i->c = i->op == ATOMIC_CAS ? sim_source(d, address + 2, sim_letter_of_type(o->type)) : i->values[0];
     if (i->at.space != SHARED)
         sim_ask_for(d, IN_TURN);
@@ -153,7 +166,7 @@ static bool decode_cluster_address(Decoder *d, const Statement *s, const Opcode 
 {
     i->at.space = (uint8_t)space_of(o);
     i->bytes = (uint8_t)sim_type_bytes(o->type);
-    return sim_plain_operands(d, s, o, i, i->run == sim_map_address ? "tti" : "it");
+    return sim_plain_operands(d, s, o, i, sim_slice_is(o->parts[0], "mapa") ? "tti" : "it");
 }
 
 // A block's accesses, and those of the copy engine for it, are done in the order in which they are issued, so that a
@@ -176,33 +189,37 @@ static bool decode_hint(Decoder *d, const Statement *s, const Opcode *o, Instr *
 
 #define ORDERED "{relaxed|acquire|release|acq_rel} {SCOPE} {global|shared|shared::cta|shared::cluster}"
 #define ORDERED_GLOBAL "{relaxed|acquire|release|acq_rel} {SCOPE} {global}"
-#define ATOMIC(name)                                                         \
-    {name " " ORDERED " add s32|u32|u64|s64|f32|f64", .decode = decode_atomic, .run = sim_atomic}, \
-    {name " " ORDERED " add noftz f16|f16x2|bf16|bf16x2", .decode = decode_atomic, .run = sim_atomic}, \
-    {name " " ORDERED " min|max s32|u32|s64|u64", .decode = decode_atomic, .run = sim_atomic}, \
-    {name " " ORDERED " inc|dec u32", .decode = decode_atomic, .run = sim_atomic}, \
-    {name " " ORDERED " LOGIC b32|b64", .decode = decode_atomic, .run = sim_atomic}, \
-    {name " " ORDERED_GLOBAL " add v2|v4 f32", .decode = decode_atomic, .run = sim_atomic}, \
-    {name " " ORDERED_GLOBAL " add|min|max noftz v2|v4|v8 f16|bf16", .decode = decode_atomic, .run = sim_atomic}, \
-    {name " " ORDERED_GLOBAL " add|min|max noftz v2|v4 f16x2|bf16x2", .decode = decode_atomic, .run = sim_atomic}
+#define ATOMIC_OPERATION .run = sim_atomic, .kind = ATOMIC, .effects = ACCESSES | ASKS | SETS_FIRST
+#define ATOMIC_ROWS(name)                                                      \
+    {name " " ORDERED " add s32|u32|u64|s64|f32|f64", .decode = decode_atomic, ATOMIC_OPERATION}, \
+    {name " " ORDERED " add noftz f16|f16x2|bf16|bf16x2", .decode = decode_atomic, ATOMIC_OPERATION}, \
+    {name " " ORDERED " min|max s32|u32|s64|u64", .decode = decode_atomic, ATOMIC_OPERATION}, \
+    {name " " ORDERED " inc|dec u32", .decode = decode_atomic, ATOMIC_OPERATION}, \
+    {name " " ORDERED " LOGIC b32|b64", .decode = decode_atomic, ATOMIC_OPERATION}, \
+    {name " " ORDERED_GLOBAL " add v2|v4 f32", .decode = decode_atomic, ATOMIC_OPERATION}, \
+    {name " " ORDERED_GLOBAL " add|min|max noftz v2|v4|v8 f16|bf16", .decode = decode_atomic, ATOMIC_OPERATION}, \
+    {name " " ORDERED_GLOBAL " add|min|max noftz v2|v4 f16x2|bf16x2", .decode = decode_atomic, ATOMIC_OPERATION}
 
 static const Instruction ROWS[] = {
     {"ld {weak|volatile|relaxed|acquire} {SCOPE} {SPACE} {nc} {unified} {CACHE} {EVICT} {PREFETCH} {VECTOR} DATA",
-     .decode = decode_access, .run = sim_load},
-    {"ldu {global} {VECTOR} DATA", .decode = decode_access, .run = sim_load},
+     .decode = decode_access, .run = sim_load, .kind = LOAD, .effects = ACCESSES | SETS_FIRST},
+    {"ldu {global} {VECTOR} DATA", .decode = decode_access, .run = sim_load, .kind = LOAD,
+     .effects = ACCESSES | SETS_FIRST},
     {"st {weak|volatile|relaxed|release} {SCOPE} {SPACE} {CACHE} {EVICT} {VECTOR} DATA",
-     .decode = decode_access, .run = sim_store},
-    ATOMIC("atom"),
-    {"atom " ORDERED " exch|cas b32|b64|b128", .decode = decode_atomic, .run = sim_atomic},
-    {"atom " ORDERED " cas b16", .decode = decode_atomic, .run = sim_atomic},
-    ATOMIC("red"),
+     .decode = decode_access, .run = sim_store, .kind = STORE, .effects = ACCESSES | TELLS},
+    ATOMIC_ROWS("atom"),
+    {"atom " ORDERED " exch|cas b32|b64|b128", .decode = decode_atomic, ATOMIC_OPERATION},
+    {"atom " ORDERED " cas b16", .decode = decode_atomic, ATOMIC_OPERATION},
+    ATOMIC_ROWS("red"),
     {"isspacep global|shared|shared::cta|shared::cluster|local|const|param|param::entry", .decode = decode_isspacep,
-     .run = sim_is_space},
+     .run = sim_is_space, .effects = SETS_FIRST},
     {"mapa {shared::cluster} u32|u64", .decode = decode_cluster_address, .run = sim_map_address},
     {"getctarank {shared::cluster} u32|u64", .decode = decode_cluster_address, .run = sim_rank_of_address},
-    {"membar cta|gl|sys", .decode = decode_fence, .run = sim_fence},
-    {"fence {sc|acq_rel|acquire|release} SCOPE", .decode = decode_fence, .run = sim_fence},
-    {"fence mbarrier_init release cluster", .decode = decode_fence, .run = sim_fence_inits},
+    {"membar cta|gl|sys", .decode = decode_fence, .run = sim_fence, .kind = FENCE,
+     .effects = HANDS_OVER},
+    {"fence {sc|acq_rel|acquire|release} SCOPE", .decode = decode_fence, .run = sim_fence, .kind = FENCE,
+     .effects = HANDS_OVER},
+    {"fence mbarrier_init release cluster", .decode = decode_fence, .run = sim_fence_inits, .effects = HANDS_OVER},
     {"fence proxy async {global|shared::cta|shared::cluster}", .decode = decode_fence, .run = sim_fence_proxy},
     {"prefetch {global|local} L1|L2|L2::evict_last|L2::evict_normal", .decode = decode_hint},
     {"prefetchu L1", .decode = decode_hint},

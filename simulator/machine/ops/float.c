@@ -2,7 +2,7 @@
 //
 // The common ones are loops over the lanes without branches, which become vector instructions; the others go
 // lane by lane. Results that the PTX ISA lets differ from the exact ones (.approx, .full) are the exact ones, rounded.
-#include "front/decode.h"
+#include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
 #include "base/numbers.h"
 
@@ -459,7 +459,7 @@ static bool decode_class_test(Decoder *d, const Statement *s, const Opcode *o, I
 }
 
 #define COMPARISON "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"
-#define ARITHMETIC(syntax, operation) {syntax, .decode = decode_arithmetic, .op = operation}
+#define ARITHMETIC(syntax, operation) {syntax, .decode = decode_arithmetic, .op = operation, .effects = SETS_FIRST}
 #define HALVES(name, operation)                                              \
     ARITHMETIC(name " {rn} {ftz} {sat} f16|f16x2", operation), ARITHMETIC(name " {rn} bf16|bf16x2", operation)
 #define SIGN(name, operation)                                                \
@@ -503,15 +503,22 @@ static const Instruction ROWS[] = {
     EXTREME("min", MIN),
     EXTREME("max", MAX),
     {"copysign TYPE", "ttt", .by_type = {[F32] = copysign_f32, [F64] = copysign_f64}},
-    {"setp " COMPARISON " {LOGIC} {ftz} f32|f16|bf16", .decode = decode_float_comparison},
-    {"setp " COMPARISON " {LOGIC} f64", .decode = decode_float_comparison},
-    {"set " COMPARISON " {ftz} u32|s32|f32 f32|f64|u32|s32", .decode = decode_number_comparison, .run = compare_to_number},
-    {"set " COMPARISON " {ftz} u32|s32 f16|f16x2|bf16|bf16x2", .decode = decode_number_comparison, .run = compare_to_number},
-    {"set " COMPARISON " {ftz} f16 f16", .decode = decode_number_comparison, .run = compare_to_number},
-    {"set " COMPARISON " {ftz} f16x2 f16x2", .decode = decode_number_comparison, .run = compare_to_number},
-    {"set " COMPARISON " {ftz} bf16 bf16", .decode = decode_number_comparison, .run = compare_to_number},
-    {"set " COMPARISON " {ftz} bf16x2 bf16x2", .decode = decode_number_comparison, .run = compare_to_number},
-    {"testp finite|infinite|number|notanumber|normal|subnormal f32|f64", .decode = decode_class_test, .run = test_class},
+    {"setp " COMPARISON " {LOGIC} {ftz} f32|f16|bf16", .decode = decode_float_comparison, .kind = COMPARE, .effects = SETS_FIRST},
+    {"setp " COMPARISON " {LOGIC} f64", .decode = decode_float_comparison, .kind = COMPARE, .effects = SETS_FIRST},
+    {"set " COMPARISON " {ftz} u32|s32|f32 f32|f64|u32|s32", .decode = decode_number_comparison,
+     .run = compare_to_number, .effects = SETS_FIRST},
+    {"set " COMPARISON " {ftz} u32|s32 f16|f16x2|bf16|bf16x2", .decode = decode_number_comparison,
+     .run = compare_to_number, .effects = SETS_FIRST},
+    {"set " COMPARISON " {ftz} f16 f16", .decode = decode_number_comparison,
+     .run = compare_to_number, .effects = SETS_FIRST},
+    {"set " COMPARISON " {ftz} f16x2 f16x2", .decode = decode_number_comparison,
+     .run = compare_to_number, .effects = SETS_FIRST},
+    {"set " COMPARISON " {ftz} bf16 bf16", .decode = decode_number_comparison,
+     .run = compare_to_number, .effects = SETS_FIRST},
+    {"set " COMPARISON " {ftz} bf16x2 bf16x2", .decode = decode_number_comparison,
+     .run = compare_to_number, .effects = SETS_FIRST},
+    {"testp finite|infinite|number|notanumber|normal|subnormal f32|f64", .decode = decode_class_test,
+     .run = test_class, .effects = SETS_FIRST},
 };
 
 INSTRUCTION_LIST(sim_float_instructions, "Floating-point numbers", ROWS)

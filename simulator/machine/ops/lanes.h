@@ -49,8 +49,6 @@
         FOR_EACH_LANE(const A a = as[l]; const B b = bs[l]; const C c = cs[l]; d[l] = (D)(expression)) \
     }
 
-enum { COMBINE_AND, COMBINE_OR, COMBINE_XOR }; // Instr.combine of a setp with COMBINE
-
 // Writes the lanes of mask of a setp's destinations p|q.
 void sim_set_predicates(Warp *w, const Instr *i, uint32_t mask, uint32_t result);
 

@@ -1,5 +1,5 @@
 // matrix_decode.c: the decoder of the tensor cores' instructions, which matrix.c runs.
-#include "front/decode.h"
+#include "machine/ops/instructions.h"
 #include "machine/ops/matrix.h"
 
 #include <string.h>
@@ -203,9 +203,9 @@ static bool decode_transposition(Decoder *d, const Statement *s, const Opcode *o
            find_registers(d, &s->operands[1], &m->a, false);
 }
 
-#define WMMA_LOAD .decode = decode_wmma_access, .run = sim_load_matrix
-#define WMMA_STORE .decode = decode_wmma_access, .run = sim_store_matrix
-#define PRODUCT .decode = decode_product, .run = sim_multiply_matrices
+#define WMMA_LOAD .decode = decode_wmma_access, .run = sim_load_matrix, .effects = ACCESSES | SETS_FIRST
+#define WMMA_STORE .decode = decode_wmma_access, .run = sim_store_matrix, .effects = ACCESSES | TELLS | UNCOUNTED
+#define PRODUCT .decode = decode_product, .run = sim_multiply_matrices, .effects = SETS_FIRST
 
 static const Instruction ROWS[] = {
     {"wmma load a|b sync aligned row|col m16n16k16|m32n8k16|m8n32k16 {global|shared|shared::cta} f16|bf16|s8|u8", WMMA_LOAD},
@@ -227,9 +227,11 @@ static const Instruction ROWS[] = {
     {"mma sync aligned m16n8k4|m16n8k8 row col f32 tf32 tf32 f32", PRODUCT},
     {"mma sync aligned m8n8k16|m16n8k16|m16n8k32 row col {satfinite} s32 s8|u8 s8|u8 s32", PRODUCT},
     {"mma sync aligned m8n8k4|m16n8k4|m16n8k8|m16n8k16 row col {rn} f64 f64 f64 f64", PRODUCT},
-    {"ldmatrix sync aligned m8n8 x1|x2|x4 {trans} {shared|shared::cta} b16", .decode = decode_rows, .run = sim_load_matrix},
-    {"stmatrix sync aligned m8n8 x1|x2|x4 {trans} {shared|shared::cta} b16", .decode = decode_rows, .run = sim_store_matrix},
-    {"movmatrix sync aligned m8n8 trans b16", .decode = decode_transposition, .run = sim_transpose_matrix},
+    {"ldmatrix sync aligned m8n8 x1|x2|x4 {trans} {shared|shared::cta} b16", .decode = decode_rows,
+     .run = sim_load_matrix, .effects = ACCESSES | SETS_FIRST},
+    {"stmatrix sync aligned m8n8 x1|x2|x4 {trans} {shared|shared::cta} b16", .decode = decode_rows,
+     .run = sim_store_matrix, .effects = ACCESSES | TELLS | UNCOUNTED},
+    {"movmatrix sync aligned m8n8 trans b16", .decode = decode_transposition, .run = sim_transpose_matrix, .effects = SETS_FIRST},
 };
 
 INSTRUCTION_LIST(sim_matrix_instructions, "Tensor cores", ROWS)

@@ -2,7 +2,7 @@
 //
 // e4m3: a sign, 4 bits of exponent (bias 7), 3 of fraction, no infinity; e5m2: the upper half of a half-precision
 // number; tf32: the upper 19 bits of a single-precision one.
-#include "front/decode.h"
+#include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
 
 #include <math.h>
@@ -105,16 +105,16 @@ static bool decode_narrow(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->flags = sim_has_part(o, "relu") ? RELU : 0;
     i->rounding = sim_has_part(o, "rna") ? ROUND_AWAY : sim_has_part(o, "rz") ? ROUND_ZERO : ROUND_NEAREST;
     const char to = sim_letter_of_type((Type)i->type), from = sim_letter_of_type(o->type);
-    const char second = i->run == narrow_singles ? 'f' : 0;
+    const char second = o->type == F32 && i->type != TF32 ? 'f' : 0; // two numbers become one register
     return sim_plain_operands(d, s, o, i, (char[]){to, from, second, 0});
 }
 
 static const Instruction ROWS[] = {
-    {"cvt rn satfinite {relu} e4m3x2|e5m2x2 f32", .decode = decode_narrow, .run = narrow_singles},
-    {"cvt rn satfinite {relu} e4m3x2|e5m2x2 f16x2", .decode = decode_narrow, .run = narrow_halves},
-    {"cvt rn {relu} f16x2 e4m3x2|e5m2x2", .decode = decode_narrow, .run = widen},
-    {"cvt rna tf32 f32", .decode = decode_narrow, .run = round_to_tf32},
-    {"cvt rn|rz {relu} tf32 f32", .decode = decode_narrow, .run = round_to_tf32},
+    {"cvt rn satfinite {relu} e4m3x2|e5m2x2 f32", .decode = decode_narrow, .run = narrow_singles, .effects = SETS_FIRST},
+    {"cvt rn satfinite {relu} e4m3x2|e5m2x2 f16x2", .decode = decode_narrow, .run = narrow_halves, .effects = SETS_FIRST},
+    {"cvt rn {relu} f16x2 e4m3x2|e5m2x2", .decode = decode_narrow, .run = widen, .effects = SETS_FIRST},
+    {"cvt rna tf32 f32", .decode = decode_narrow, .run = round_to_tf32, .effects = SETS_FIRST},
+    {"cvt rn|rz {relu} tf32 f32", .decode = decode_narrow, .run = round_to_tf32, .effects = SETS_FIRST},
 };
 
 INSTRUCTION_LIST(sim_narrow_instructions, "Conversions to and from 8 bits and tf32", ROWS)

@@ -31,6 +31,8 @@ void sim_count_async_load(Warp *w, const Access *access);
 
 Handler sim_load, sim_store, sim_load_kernel_param, sim_load_argument, sim_store_argument, sim_atomic, sim_copy_async,
     sim_commit_copies, sim_await_copies, sim_await_all_copies;
+// Fences: of memory, of the mbarriers that were made, for the copy engine.
+Handler sim_fence, sim_fence_inits, sim_fence_proxy;
 // Forgets the copies that no thread of the warp has waited for.
 void sim_drop_copies(Warp *w);
 

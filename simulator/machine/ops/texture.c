@@ -2,7 +2,7 @@
 //
 // A texture is read at coordinates between its texels: CUDA C++ Programming Guide, "Texture Fetching". What
 // that leaves open, above all how a GPU rounds, is as an H200 does it.
-#include "front/decode.h"
+#include "machine/ops/instructions.h"
 #include "machine/block.h"
 
 #include <math.h>
@@ -184,7 +184,8 @@ static const Instruction ROWS[] = {
     {"tex {level|grad} 1d v4 f32|u32|s32 s32", .decode = decode_texture},
     {"tld4 r|g|b|a 2d v4 f32|u32|s32 f32", .decode = decode_texture},
     {"suld b 1d|2d|3d|a1d|a2d {ca|cg|cs|cv} {v2|v4} zero|clamp|trap b8|b16|b32|b64", .decode = decode_texture},
-    {"sust b 1d|2d|3d|a1d|a2d {cg|cs|wb|wt} {v2|v4} zero|clamp|trap b8|b16|b32|b64", .decode = decode_texture},
+    {"sust b 1d|2d|3d|a1d|a2d {cg|cs|wb|wt} {v2|v4} zero|clamp|trap b8|b16|b32|b64", .decode = decode_texture,
+     .effects = TELLS | UNCOUNTED},
     {"suq width|height|depth b32", .decode = decode_texture},
 };
 
@@ -629,7 +630,7 @@ static bool move_inside(int64_t *at, int64_t last, int boundary)
 }
 
 // Where a lane's access to a surface goes; NULL: nowhere.
-static uint8_t *surface_pointer(Warp *w, const Instr *i, int lane)
+static uint8_t *surface_pointer(Warp *w, const Instr *i, int lane, AccessKind kind)
 {
     const Texels *t = &object_of(w, i, lane, true)->texels;
     const Shape *shape = &SHAPES[i->type];
@@ -652,7 +653,7 @@ static uint8_t *surface_pointer(Warp *w, const Instr *i, int lane)
     if (!inside)
         return NULL;
     const uint64_t address = t->first + (uint64_t)(at[2] + layer) * t->slice_bytes + (uint64_t)at[1] * t->row_bytes + (uint64_t)at[0];
-    return sim_access_lane(w, i, lane, GLOBAL, address, bytes, bytes, i->run == sim_load_surface ? ACCESS_READ : ACCESS_WRITE);
+    return sim_access_lane(w, i, lane, GLOBAL, address, bytes, bytes, kind);
 }
 
 static void copy_element(uint8_t *to, const uint8_t *from, int bytes) // as relaxed atomic accesses, like those of memory.c
@@ -674,7 +675,7 @@ void sim_load_surface(Warp *w, const Instr *i, uint32_t mask)
 {
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
-        const uint8_t *from = surface_pointer(w, i, lane);
+        const uint8_t *from = surface_pointer(w, i, lane, ACCESS_READ);
         for (int k = 0; k < i->count; k++) {
             if (i->list[k] == NOWHERE)
                 continue;
@@ -690,7 +691,7 @@ void sim_store_surface(Warp *w, const Instr *i, uint32_t mask)
 {
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
-        uint8_t *to = surface_pointer(w, i, lane);
+        uint8_t *to = surface_pointer(w, i, lane, ACCESS_WRITE);
         for (int k = 0; k < i->count && to; k++)
             copy_element(to + k * i->bytes, w->lanes + i->list[k] + (size_t)lane * register_bytes(i), i->bytes);
     }

@@ -1,6 +1,6 @@
 // video.c: the video instructions, which take bytes and halves of registers for numbers: vadd.s32.u32.u32.sat
 // d, a.b0, b.h1 and the like for one pair of them, vadd2 and vadd4 for two and four at a time.
-#include "front/decode.h"
+#include "machine/ops/instructions.h"
 #include "machine/ops/lanes.h"
 
 #include <string.h>

@@ -28,7 +28,7 @@ Condition *sim_condition_of(uint64_t handle)
 }
 
 // cudaGraphSetConditional(handle, value), in kernels whose blocks run one by one. The last lane's value stays.
-void sim_set_condition(Warp *w, const Instr *i, uint32_t mask)
+static void set_condition(Warp *w, const Instr *i, uint32_t mask)
 {
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
@@ -42,4 +42,12 @@ void sim_set_condition(Warp *w, const Instr *i, uint32_t mask)
                       "cudaGraphSetConditional of a handle that cudaGraphConditionalHandleCreate did not give");
         condition->value = value;
     }
+}
+
+bool sim_decode_condition_call(Slice name, const CallSite *call, size_t param_bytes, Instr *i)
+{
+    if (!sim_slice_is(name, "cudaGraphSetConditional"))
+        return false;
+    i->run = set_condition;
+    return call->argument_count >= 2 && (call->result_count == 0 || call->results[0] + sizeof(int) <= param_bytes);
 }

@@ -16,6 +16,7 @@ typedef struct Condition {
 // Returns a handle of it. It stays until the program ends: kernels may keep handles.
 uint64_t sim_new_condition(const Condition *condition);
 Condition *sim_condition_of(uint64_t handle); // or NULL
-Handler sim_set_condition;
+// A call of cudaGraphSetConditional; false if it is none, or does not fit.
+bool sim_decode_condition_call(Slice name, const CallSite *call, size_t param_bytes, Instr *i);
 
 #endif

@@ -625,15 +625,11 @@ bool sim_decode_device_call(Slice name, const CallSite *call, size_t param_bytes
             const size_t bytes = CALLS[n].point ? sizeof(uint64_t) : sizeof(cudaError_t);
             i->run = call_runtime;
             i->op = (uint8_t)n;
+            i->effects = CALLS[n].launches ? TELLS | LAUNCHES : 0;
             return call->argument_count >= CALLS[n].arguments && call->result_count == 1 &&
                    call->results[0] + bytes <= param_bytes;
         }
     return false;
-}
-
-bool sim_is_device_launch(const Instr *i)
-{
-    return i->run == call_runtime && CALLS[i->op].launches;
 }
 
 // ---- A family

@@ -10,8 +10,6 @@
 
 // A call of a function of the device's runtime, by its name; false if there is none, or the call does not fit.
 bool sim_decode_device_call(Slice name, const CallSite *call, size_t param_bytes, Instr *i);
-// Whether the instruction launches a kernel, or has the device copy or fill.
-bool sim_is_device_launch(const Instr *i);
 
 // Runs a kernel to its end; the result, with a message on stderr where it is no success. A thread
 // that calls functions gets stack_bytes of local memory for theirs.

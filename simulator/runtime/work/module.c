@@ -1,5 +1,8 @@
 // module.c: from a PTX text to functions that can be launched: variables get their memory.
 #include "runtime/work/module.h"
+#include "machine/ops/instructions.h"
+#include "runtime/work/conditions.h"
+#include "runtime/work/device_runtime.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +97,21 @@ void sim_unload_module(Module *m)
     sim_free_module(m);
 }
 
+// Of the functions that a program has from the runtime.
+static bool decode_call(Module *m, Slice name, const CallSite *call, size_t param_bytes, Instr *i)
+{
+    if (sim_decode_condition_call(name, call, param_bytes, i))
+        return true;
+    const bool known = sim_decode_device_call(name, call, param_bytes, i);
+    m->launches_kernels |= known;
+    return known;
+}
+
+void sim_make_executable(Module *m)
+{
+    sim_decode(m, sim_instructions(), decode_call);
+}
+
 Module *sim_load_texts(const char *const *texts, int count, const Module *first)
 {
     Module *m = sim_parse(texts[0]);
@@ -106,7 +124,7 @@ Module *sim_load_texts(const char *const *texts, int count, const Module *first)
         place_variables(m);
     sim_set_variables(m);
     if (!m->error[0])
-        sim_decode(m);
+        sim_make_executable(m);
     return m;
 }
 
