@@ -110,6 +110,8 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
 // Whether all that an epoch tells of happened before what the lane does now.
 bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e);
 bool sim_lanes_know(Warp *w, const Instr *i, uint32_t mask, const Epoch *e); // the same for each of the lanes
+// Whether some thread of the block, perhaps an ended one, knows of what lanes of another block did.
+bool sim_block_knows(const Block *b, const Epoch *e);
 void sim_note_race(Block *block, uint32_t site, uint32_t other); // between two instructions
 bool sim_warp_knows(const Warp *w, const Epoch *e); // quickly, and for all lanes: true is certain
 // Whether the thread of an epoch has executed a fence since, as far as is known.
@@ -161,6 +163,15 @@ void sim_order_proxy(Warp *w);
 void sim_check_engine(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool out);
 // Lanes write shared memory of their block.
 void sim_note_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask);
+
+// ---- cluster_ends.c: shared memory of a block of a cluster ends with the block.
+
+void sim_start_visits(Block *b); // the block begins, perhaps again
+// Lanes access shared memory, in a cluster.
+void sim_note_visit(Warp *w, const Instr *i, const Access *access, uint32_t mask, Block *owner, EpochKind kind);
+void sim_acquire_at_barrier(Warp *w, uint32_t mask, uint64_t key); // sim_acquire_log, where a barrier has opened
+// Lanes end at an instruction, perhaps the block's last.
+void sim_check_visits(Warp *w, const Instr *end, uint32_t mask);
 
 // ---- memory.c
 

@@ -201,6 +201,7 @@ void sim_start_block_check(Block *b)
     }
     check->time++;
     sim_start_engine_check(b);
+    sim_start_visits(b);
 }
 
 uint32_t sim_block_barrier(const Warp *w)
@@ -572,6 +573,21 @@ bool sim_lanes_know(Warp *w, const Instr *i, uint32_t mask, const Epoch *e)
         asked = t;
     }
     return true;
+}
+
+bool sim_block_knows(const Block *b, const Epoch *e)
+{
+    const Known *asked = NULL;
+    Seen seen[MOST_LOGS];
+    Search s = {.epoch = e, .lanes = e->lanes, .seen = seen, .itself = true};
+    for (uint32_t thread = 0; thread < b->threads && s.lanes; thread++) {
+        const ThreadClock *t = &b->check->threads[thread / LANES][thread % LANES];
+        const Known *const all[] = {t->known, t->pending, t->unasked};
+        for (int n = t->known == asked ? 1 : 0; n < 3 && s.lanes; n++)
+            search(&s, all[n], (uint32_t)b->number);
+        asked = t->known;
+    }
+    return s.lanes == 0;
 }
 
 // ---- What a thread knows when it launches a kernel

@@ -1482,6 +1482,8 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
                    .by_all_lanes = !does->some_lanes,
                    .run = shared ? sim_block_run(owner) : sim_launch_run(launch),
                    .first_run = shared ? sim_first_run(owner) : 0};
+    if (shared && owner->visits)
+        sim_note_visit(w, i, access, mask, owner, kind);
     check.epoch = (Epoch){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
                           .warp = (unsigned)w->number & 31, .kind = kind & 7, .bytes = 15};
     Line *lines = shared ? owner->lines : lines_of(a);

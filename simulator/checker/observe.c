@@ -30,6 +30,7 @@ static void free_block(Block *b)
 {
     sim_free_block_check(b->check);
     free(b->engine);
+    free(b->visits);
     sim_free_lines(b->lines, b->launch->shared_bytes + 1);
     free(b->local_written);
 }
@@ -87,7 +88,7 @@ void sim_observe_machine(void)
         .begin_block = sim_start_block_check,
         .open_barrier = open_barrier,
         .arrive = sim_arrive_at_log,
-        .acquire = sim_acquire_log,
+        .acquire = sim_acquire_at_barrier,
         .await_copy = sim_order_copy,
         .meet = sim_order_lanes,
         .fence = fence,

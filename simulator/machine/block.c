@@ -223,6 +223,7 @@ static void start_block(Block *b, uint64_t place)
     b->live = b->threads;
     b->patience = SIM_PATIENCE;
     order_warps(b);
+    b->meetings = 0;
     memset(b->barriers, 0, sizeof b->barriers);
     memset(b->shared, 0xff, launch->shared_bytes); // what nobody wrote is NaN, the same in every run
     if (b->check)

@@ -107,6 +107,8 @@ typedef struct Block {
     struct AsyncCopy *free_copies;
     struct BulkSource *free_sources;
     struct EngineCheck *engine; // of checker/engine.c; NULL where the kernel's module does not use the copy engine
+    struct Visits *visits;      // of checker/cluster_ends.c; NULL where there are no clusters
+    uint32_t meetings;          // of the first block of a cluster: how often the cluster's barrier has opened
     // A block that runs ahead of its turn has seen what `seen` blocks did, and read these allocations.
     bool ahead;
     uint64_t seen;

@@ -117,6 +117,7 @@ void sim_check_cluster_barrier(Block *b)
                 return;
             arrived |= w->arrived;
         }
+    b->cluster[0]->meetings += arrived != 0;
     for (uint32_t k = 0; k < blocks && arrived; k++) {
         for (int n = 0; n < b->warp_count; n++) {
             Warp *w = &b->cluster[k]->warps[n];

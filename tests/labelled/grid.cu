@@ -201,6 +201,42 @@ template <bool atomic> static void run_cluster_histogram()
     finish_and_free(in, out);
 }
 
+// One block reads the other's shared memory last. The other ends behind a barrier, a flag, or at once.
+enum ClusterEnd { MEETS, MEETS_RELAXED, ASKS_FLAG, ARRIVES_ONLY, ENDS_AT_ONCE };
+
+template <ClusterEnd end> __global__ void __cluster_dims__(2, 1, 1) cluster_end(int *out)
+{
+    __shared__ int values[THREADS], flag;
+    cg::cluster_group cluster = cg::this_cluster();
+    const bool reads = cluster.block_rank() == 1;
+    values[threadIdx.x] = threadIdx.x;
+    if (threadIdx.x == 0)
+        flag = 0;
+    cluster.sync();
+    if (reads)
+        out[threadIdx.x] = cluster.map_shared_rank(values, 0)[threadIdx.x];
+    if (end == MEETS)
+        cluster.sync();
+    if (end == MEETS_RELAXED)
+        asm volatile("barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+    if (end == ASKS_FLAG && reads) {
+        __threadfence();
+        atomicAdd(cluster.map_shared_rank(&flag, 0), 1);
+    } else if (end == ASKS_FLAG && threadIdx.x == 0) {
+        while (*(volatile int *)&flag < THREADS)
+            ;
+    }
+    if (end == ARRIVES_ONLY)
+        asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+}
+
+template <ClusterEnd end> static void run_cluster_end()
+{
+    int *out = zeros<int>(THREADS);
+    cluster_end<end><<<2, THREADS>>>(out);
+    finish_and_free(out);
+}
+
 static const Case CASES[] = {
     {"grid-sync", run_neighbour<GRID>},
     {"block-sync-only", run_neighbour<BLOCK_ONLY>},
@@ -223,6 +259,11 @@ static const Case CASES[] = {
     {"cluster-relaxed-arrive", run_cluster_neighbour<RELAXED_ARRIVE>},
     {"cluster-histogram", run_cluster_histogram<true>},
     {"cluster-histogram-plain", run_cluster_histogram<false>},
+    {"cluster-end-sync", run_cluster_end<MEETS>},
+    {"cluster-end-relaxed-arrive", run_cluster_end<MEETS_RELAXED>},
+    {"cluster-end-flag", run_cluster_end<ASKS_FLAG>},
+    {"cluster-end-arrives-only", run_cluster_end<ARRIVES_ONLY>},
+    {"cluster-end-at-once", run_cluster_end<ENDS_AT_ONCE>},
 };
 
 int main(int argc, char **argv)
