@@ -153,7 +153,7 @@ void sim_end_launch_check(Launch *launch)
         g->check = check;
     else
         sim_free_launch_check(check);
-    if (launch->error != cudaSuccess)
+    if (launch->error != cudaSuccess && !launch->fault.awaits_host)
         sim_add_fault(launch);
     sim_say_findings();
 }

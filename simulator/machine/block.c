@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 enum { MAX_WORKERS = 64, RESERVED_BYTES = 1024, WORKSPACE_BYTES = 16 };
+enum { CANNOT_RUN = 77 }; // the program's exit status, where it waits for what cannot come here
 enum { FUTILE = 16 }; // so many restarts in a launch, and no block runs ahead any more
 typedef enum Departure { NONE, FAULT, RESTART, ABANDONED, WAITS_FOR_LATER } Departure; // how a block's run was left
 
@@ -70,7 +71,7 @@ static void note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, con
     b->error = error;
     say_where(b, b->message, sizeof b->message, i, w, lane);
     const size_t used = strlen(b->message);
-    b->fault = (Fault){b->fault.kind, i, lane < 0 ? -1 : w->number * LANES + lane, b->number, used};
+    b->fault = (Fault){b->fault.kind, i, lane < 0 ? -1 : w->number * LANES + lane, b->number, used, false};
     vsnprintf(b->message + used, sizeof b->message - used, format, arguments);
 }
 
@@ -303,9 +304,26 @@ static Warp *busiest_warp(Block *b)
     return busiest;
 }
 
+// A kernel runs to its end before the host goes on. So what waits for the host never ends here, and is right on a GPU.
+static void refuse_waiting_for_host(Block *b)
+{
+    for (int n = 0; b->error == cudaSuccess && n < b->warp_count; n++) {
+        Warp *w = &b->warps[n];
+        const Path *p = sim_awaits_host(w) ? sim_next_path(w) : NULL;
+        if (!p)
+            continue;
+        sim_note_fault(w, sim_loop_around(p), __builtin_ctz(p->mask), cudaErrorNotSupported,
+                       "this loop asks memory that the host may write, and does not end: a kernel that waits for the host "
+                       "while it runs cannot be run here, where each ends before the host goes on");
+        b->fault.awaits_host = true;
+        longjmp(b->on_fault, FAULT);
+    }
+}
+
 // Names the branch that turns the loop.
 static _Noreturn void report_endless(Block *b, const char *what)
 {
+    refuse_waiting_for_host(b);
     Warp *w = busiest_warp(b);
     const Path *p = sim_next_path(w);
     char waits[120] = "", bytes[40] = "";
@@ -856,10 +874,12 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
     free(launch.params);
     free(launch.shuffled);
     fflush(stdout);
-    if (launch.error != cudaSuccess && !launch.check)
+    if (launch.error != cudaSuccess && (!launch.check || launch.fault.awaits_host))
         fprintf(stderr, "%s\n", launch.message);
     if (sim_observer.end_launch)
         sim_observer.end_launch(&launch);
+    if (launch.fault.awaits_host)
+        exit(CANNOT_RUN);
     if (launch.error == cudaSuccess)
         sim_count_launch(&launch, (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec));
     if (launch.error == cudaSuccess && launch.held)

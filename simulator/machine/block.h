@@ -33,6 +33,7 @@ typedef struct Fault { // where a launch went wrong, for the checker
     int thread;    // of the block, or -1
     uint64_t block;
     size_t text;   // where in the message it says what happened
+    bool awaits_host; // what the program does is right, but cannot be run here
 } Fault;
 
 typedef struct Launch {

@@ -739,6 +739,37 @@ static bool asks_in_loop(const Path *p)
     return false;
 }
 
+// Whether the instruction looks for what others, perhaps the host, have done: an atomic operation, as of a lock, does
+// so for the host only with the scope of the system.
+static bool looks_for_host(const Instr *i)
+{
+    return (i->run == sim_load && i->flags & ASKS_OTHERS) || (i->run == sim_atomic && i->scope == SYSTEM_SCOPE) ||
+           (i->control == CALL && (!i->call->callee || i->call->callee->program->does.asks));
+}
+
+// Whether the host may write there while a kernel runs: it lies at its own address.
+static bool is_open_to_host(const Allocation *a)
+{
+    const bool shared = a->kind == PINNED_MEMORY || a->kind == MANAGED_MEMORY || a->kind == HOST_MEMORY ||
+                        a->kind == MODULE_MEMORY;
+    return shared && (uint64_t)(uintptr_t)a->memory == a->address;
+}
+
+static bool looks_in_loop(const Path *p)
+{
+    const Instr *code = p->frame->function->program->code, *turn = sim_loop_around(p);
+    for (const Instr *i = turn ? &code[turn->target] : NULL; i && i < turn; i++)
+        if (looks_for_host(i))
+            return true;
+    return p->frame->caller && asks_in_loop(p); // it is in a function that was called there
+}
+
+bool sim_awaits_host(const Warp *w)
+{
+    const Path *p = sim_next_path(w);
+    return p && w->near && is_open_to_host(w->near) && looks_in_loop(p);
+}
+
 static bool waits_for(const Path *p, const Path *child)
 {
     while (child && child != p)

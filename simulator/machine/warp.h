@@ -79,6 +79,8 @@ void sim_start_warp(Warp *w, uint32_t live);
 bool sim_run_warp(Warp *w);
 // The path that the warp runs next, or NULL.
 Path *sim_next_path(const Warp *w);
+// Whether a path that could go on goes round a loop that asks memory which the host may write.
+bool sim_awaits_host(const Warp *w);
 // The branch that turns the loop in which the path is, or NULL.
 const Instr *sim_loop_around(const Path *p);
 // Whether nothing that the warp could run leads anywhere, unless another one does something.

@@ -33,6 +33,18 @@ def test_an_endless_loop_is_named(what, line, said, together, program):
     assert re.search(said, result.stderr) and f"lanes_and_loops.cu:{line})" in result.stderr, result.stderr
 
 
+def test_who_waits_for_the_host_is_not_accused(tmp_path):
+    """Broken: a right program whose kernel waits for the host, which cannot be run here, is said to have an endless loop; or a wrong one is not."""
+    program = build(ROOT / "tests/simulator/waits_for_host.cu", tmp_path / "waits", "-lineinfo")
+    for flag in ("variable", "mapped", "managed"):
+        for environment in ({}, {"SIM_CHECK": "1"}, {"SIM_CHECK": "1", "SIM_TOGETHER": "1"}):
+            result = run(program, flag, **environment)
+            assert (result.returncode, result.stdout) == (77, ""), result.stderr
+            assert re.fullmatch(r"simulator: .*waits_for_host.cu:9\): this loop asks memory that the host may write, .*\n", result.stderr), result.stderr
+    result = run(program, "device", SIM_CHECK="1")
+    assert result.returncode == 88 and "an endless loop turns here" in result.stderr, result.stderr
+
+
 def test_who_waits_at_an_mbarrier_in_vain_is_told_for_what(program):
     """Broken: where fewer threads arrive at an mbarrier than it awaits, a student learns of an endless loop only."""
     result = run(program, "miscounts", SIM_MAX_INSTRUCTIONS="100000")

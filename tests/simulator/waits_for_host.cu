@@ -1,0 +1,29 @@
+// A kernel that waits for what the host writes after the launch: right on a GPU. And one whose flag only the device could set: wrong.
+#include <cstdio>
+#include <cstring>
+
+__managed__ int variable;
+
+__global__ void waits(volatile int *flag, int *out)
+{
+    while (*flag == 0)
+        continue;
+    *out = *flag + 1;
+}
+
+int main(int argc, char **argv)
+{
+    int *flag = &variable, *out;
+    if (argc > 1 && !strcmp(argv[1], "mapped"))
+        cudaHostAlloc(&flag, sizeof *flag, cudaHostAllocMapped);
+    if (argc > 1 && !strcmp(argv[1], "managed"))
+        cudaMallocManaged(&flag, sizeof *flag);
+    *flag = 0;
+    int *device;
+    cudaMalloc(&device, 2 * sizeof *device);
+    cudaMemset(device, 0, 2 * sizeof *device);
+    out = device + 1;
+    waits<<<2, 33>>>(argc > 1 && !strcmp(argv[1], "device") ? device : flag, out);
+    *(volatile int *)flag = 41;
+    puts(cudaGetErrorName(cudaDeviceSynchronize()));
+}
