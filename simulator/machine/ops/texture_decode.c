@@ -1,0 +1,178 @@
+// texture_decode.c: the decoder of the instructions on textures and surfaces, which texture.c runs.
+#include "machine/ops/instructions.h"
+#include "machine/ops/texture.h"
+
+#include <string.h>
+
+enum { MOST_COORDINATES = 4, MOST_BYTES = 16 };
+
+const TextureShape sim_texture_shapes[TEXTURE_SHAPES] = {
+    {"1d", 1, false, "f"}, {"2d", 2, false, "ff"}, {"3d", 3, false, "ffff"}, {"a1d", 1, true, "if"}, {"a2d", 2, true, "ifff"}};
+
+#define COUNT_OF(list) ((int)(sizeof(list) / sizeof *(list)))
+
+static const char *const CHANNEL_NAMES[] = {"r", "g", "b", "a"};
+static const char *const RESULT_TYPES[] = {"f32", "u32", "s32"}; // alike: the texture says what its texels are
+static const char *const CACHES[] = {"ca", "cg", "cs", "cv", "wb", "wt"};
+static const char *const BOUNDARIES[] = {"zero", "clamp", "trap"}; // in the order of cudaSurfaceBoundaryMode
+static const char *const QUERIES[] = {"width", "height", "depth"}; // in the order of Texels.size
+
+// Takes the part up to the next dot off the opcode.
+static Slice next_part(Slice *rest)
+{
+    const char *dot = memchr(rest->text, '.', rest->length);
+    const Slice part = {rest->text, dot ? (size_t)(dot - rest->text) : rest->length};
+    const size_t used = part.length + (dot ? 1 : 0);
+    *rest = (Slice){rest->text + used, rest->length - used};
+    return part;
+}
+
+static bool take(Slice *rest, const char *part) // if it comes next
+{
+    Slice after = *rest;
+    const bool is = sim_slice_is(next_part(&after), part);
+    if (is)
+        *rest = after;
+    return is;
+}
+
+static int take_one_of(Slice *rest, const char *const *names, int count) // its index, or -1
+{
+    for (int k = 0; k < count; k++)
+        if (take(rest, names[k]))
+            return k;
+    return -1;
+}
+
+static const TextureShape *take_shape(Slice *rest, Instr *i)
+{
+    for (i->type = 0; i->type < TEXTURE_SHAPES; i->type++)
+        if (take(rest, sim_texture_shapes[i->type].name))
+            return &sim_texture_shapes[i->type];
+    return NULL;
+}
+
+// The places of `count` operands, or of one that is no vector.
+static bool places(Decoder *d, const Operand *o, const char *letters, int count, bool written, uint32_t *place)
+{
+    const Operand *elements = o->kind == IS_VECTOR ? o->elements : o;
+    if ((o->kind == IS_VECTOR ? o->count : 1) != count)
+        return false;
+    for (int k = 0; k < count; k++) {
+        place[k] = written ? sim_destination(&elements[k], letters[k]) : sim_source(d, &elements[k], letters[k]);
+        if (place[k] == NOWHERE && !(written && elements[k].kind == IS_SINK))
+            return false;
+    }
+    return true;
+}
+
+// [object, {coordinates}]
+static bool decode_place(Decoder *d, const Operand *o, const char *letters, Instr *i)
+{
+    if (!o->address || o->integer || o->count != (*letters ? 1 : 0))
+        return false;
+    Operand object = *o;
+    object.address = false;
+    object.count = 0;
+    i->a = sim_source(d, &object, 'l');
+    return i->a != NOWHERE &&
+           (!*letters || places(d, &o->elements[0], letters, (int)strlen(letters), false, i->list + CHANNELS));
+}
+
+// tex.2d.v4.f32.f32 {r, g, b, a}, [object, {x, y}], and with .level or .grad, which choose among the sizes
+// of a mipmapped texture: there are none, so that what they say does not matter.
+static bool decode_sample(Decoder *d, const Statement *s, Slice rest, Instr *i)
+{
+    const bool level = take(&rest, "level"), gradient = take(&rest, "grad");
+    const TextureShape *shape = take_shape(&rest, i);
+    if (!shape || !take(&rest, "v4") || take_one_of(&rest, RESULT_TYPES, COUNT_OF(RESULT_TYPES)) < 0)
+        return false;
+    const bool whole = i->type == 0 && take(&rest, "s32"); // the number of a texel in a row
+    if ((!whole && !take(&rest, "f32")) || rest.length)
+        return false;
+    const int more = level ? 1 : gradient ? 2 : 0, each = level ? 1 : shape->dimensions == 3 ? 4 : shape->dimensions;
+    uint32_t unused[MOST_COORDINATES];
+    if (s->count != 2 + more)
+        return false;
+    for (int k = 2; k < s->count; k++)
+        if (!places(d, &s->operands[k], "ffff", each, false, unused))
+            return false;
+    i->run = whole ? sim_fetch_texel : sim_sample_texture;
+    return places(d, &s->operands[0], "ffff", CHANNELS, true, i->list) &&
+           decode_place(d, &s->operands[1], whole ? "i" : shape->coordinates, i);
+}
+
+// tld4.r.2d.v4.f32.f32: one channel of the four texels that linear filtering would mix.
+static bool decode_gather(Decoder *d, const Statement *s, Slice rest, Instr *i)
+{
+    const int channel = take_one_of(&rest, CHANNEL_NAMES, CHANNELS);
+    const TextureShape *shape = channel < 0 ? NULL : take_shape(&rest, i);
+    if (!shape || shape->dimensions != 2 || shape->layered || !take(&rest, "v4") ||
+        take_one_of(&rest, RESULT_TYPES, COUNT_OF(RESULT_TYPES)) < 0 || !sim_slice_is(rest, "f32") || s->count != 2)
+        return false;
+    i->op = (uint8_t)channel;
+    i->run = sim_gather_texels;
+    return places(d, &s->operands[0], "ffff", CHANNELS, true, i->list) && decode_place(d, &s->operands[1], "ff", i);
+}
+
+// suld.b.2d.v2.b32.trap {a, b}, [object, {x, y}] and sust.b.2d.v2.b32.trap [object, {x, y}], {a, b}: x counts bytes.
+static bool decode_surface(Decoder *d, const Statement *s, Slice rest, bool load, Instr *i)
+{
+    static const char *const LETTERS[] = {[1] = "hhhh", [2] = "hhhh", [4] = "ffff", [8] = "llll"}; // no register has 8 bits
+    if (!take(&rest, "b") || !take_shape(&rest, i))
+        return false;
+    take_one_of(&rest, CACHES, COUNT_OF(CACHES));
+    i->count = take(&rest, "v2") ? 2 : take(&rest, "v4") ? 4 : 1;
+    i->bytes = (uint8_t)sim_type_bytes(sim_type_named(next_part(&rest)));
+    const int boundary = take_one_of(&rest, BOUNDARIES, COUNT_OF(BOUNDARIES));
+    if (boundary < 0 || rest.length || !(i->bytes == 1 || i->bytes == 2 || i->bytes == 4 || i->bytes == 8) ||
+        i->count * i->bytes > MOST_BYTES || s->count != 2)
+        return false;
+    i->op = (uint8_t)boundary;
+    i->run = load ? sim_load_surface : sim_store_surface;
+    const size_t coordinates = strlen(sim_texture_shapes[i->type].coordinates);
+    return places(d, &s->operands[load ? 0 : 1], LETTERS[i->bytes], i->count, load, i->list) &&
+           decode_place(d, &s->operands[load ? 1 : 0], &"iiii"[MOST_COORDINATES - coordinates], i);
+}
+
+// suq.width.b32 d, [object]. (nvcc writes neither this nor txq, and a kernel with txq fails on an H200.)
+static bool decode_query(Decoder *d, const Statement *s, Slice rest, Instr *i)
+{
+    const int query = take_one_of(&rest, QUERIES, COUNT_OF(QUERIES));
+    if (query < 0 || !sim_slice_is(rest, "b32") || s->count != 2)
+        return false;
+    i->op = (uint8_t)query;
+    i->run = sim_query_surface;
+    i->d = sim_destination(&s->operands[0], 'i');
+    return i->d != NOWHERE && decode_place(d, &s->operands[1], "", i);
+}
+
+static bool decode_texture(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    (void)o;
+    Slice rest = s->opcode; // its parts stand in order
+    i->list = sim_allocate(d->arena, (CHANNELS + MOST_COORDINATES) * sizeof *i->list);
+    if (take(&rest, "tex"))
+        return decode_sample(d, s, rest, i);
+    if (take(&rest, "tld4"))
+        return decode_gather(d, s, rest, i);
+    if (take(&rest, "suld"))
+        return decode_surface(d, s, rest, true, i);
+    if (take(&rest, "sust"))
+        return decode_surface(d, s, rest, false, i);
+    if (take(&rest, "suq"))
+        return decode_query(d, s, rest, i);
+    return false;
+}
+
+static const Instruction ROWS[] = {
+    {"tex {level|grad} 1d|2d|3d|a1d|a2d v4 f32|u32|s32 f32", .decode = decode_texture},
+    {"tex {level|grad} 1d v4 f32|u32|s32 s32", .decode = decode_texture},
+    {"tld4 r|g|b|a 2d v4 f32|u32|s32 f32", .decode = decode_texture},
+    {"suld b 1d|2d|3d|a1d|a2d {ca|cg|cs|cv} {v2|v4} zero|clamp|trap b8|b16|b32|b64", .decode = decode_texture},
+    {"sust b 1d|2d|3d|a1d|a2d {cg|cs|wb|wt} {v2|v4} zero|clamp|trap b8|b16|b32|b64", .decode = decode_texture,
+     .effects = TELLS | UNCOUNTED},
+    {"suq width|height|depth b32", .decode = decode_texture},
+};
+
+INSTRUCTION_LIST(sim_texture_instructions, "Textures and surfaces", ROWS)
