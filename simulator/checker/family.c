@@ -4,7 +4,7 @@
 // and flags had told it. It knows nothing of what its parent does later, and its parent learns nothing of it. Grids of
 // one stream of a parent come one after the other, each with all that it launched; those of two streams are ordered by
 // events only; and those of the tail stream come behind the parent and all others (clocks.c keeps what a thread
-// knows, device_runtime.c the streams).
+// knows, runtime/work/device_streams.c the streams).
 //
 // For each word of memory it is kept which lane of which grid read it last, and which wrote it. Two grids may also tell
 // each other something by atomic operations and fences: one that reads what another has written so counts as ordered

@@ -169,7 +169,8 @@ API CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alig
 static Allocation *reservation_at(CUdeviceptr address, size_t bytes)
 {
     Allocation *a = sim_allocation_at(address);
-    const bool holds = a && a->granules && address - a->address < a->bytes && bytes <= a->bytes - (address - a->address);
+    const bool holds = a && a->granules && address - a->address < a->bytes &&
+                       bytes <= a->bytes - (address - a->address);
     return holds && bytes > 0 && in_granules(address - a->address) && in_granules(bytes) ? a : NULL;
 }
 

@@ -136,5 +136,7 @@ API cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph
 {
     HOLD_MEMORY();
     REQUIRE(sim_graph_memory_at(pointer), cudaErrorInvalidValue);
-    return sim_add_for_call(node, graph, before, count, &(Work){cudaGraphNodeTypeMemFree, .memory = sim_graph_memory_at(pointer)});
+    return sim_add_for_call(
+        node, graph, before, count,
+        &(Work){cudaGraphNodeTypeMemFree, .memory = sim_graph_memory_at(pointer)});
 }

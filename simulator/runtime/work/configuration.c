@@ -131,7 +131,9 @@ static cudaError_t check_cluster_fits(const Function *f, dim3 block, size_t dyna
     const unsigned long long held = (unsigned long long)per_sm * (unsigned)sim_device()->sm_count;
     if ((unsigned long long)size.x * size.y * size.z > held)
         return refuse(f, cudaErrorInvalidClusterSize,
-                      "clusters of " BY " blocks, which run at once; the device holds %llu of these blocks", OF(size), held);
+                      "clusters of " BY
+                      " blocks, which run at once; the device holds %llu of these blocks",
+                      OF(size), held);
     return cudaSuccess;
 }
 

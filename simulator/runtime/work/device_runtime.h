@@ -1,4 +1,4 @@
-// device_runtime.h: kernels that launch kernels. device_runtime.c tells how.
+// device_runtime.h: kernels that launch kernels. family.c tells how.
 //
 // A launch by the host, and all that its kernel and theirs launch, are a family of grids. One thread of the host runs
 // it, and holds the lock of the runtime.
@@ -17,8 +17,9 @@ cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, 
                        size_t dynamic_bytes, size_t stack_bytes, void **arguments);
 
 // The same for blocks that may wait for each other.
-cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
-                               size_t stack_bytes, void **arguments, Grouping grouping);
+cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid,
+                               dim3 block, size_t dynamic_bytes, size_t stack_bytes,
+                               void **arguments, Grouping grouping);
 // What sim_launch_grouped does where kernels of the module launch others: returns when all of the family has ended.
 cudaError_t sim_launch_family(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                               size_t stack_bytes, void **arguments, Grouping grouping);

@@ -1,4 +1,6 @@
-// limits.h: what a program can set for a device: sizes of the stack, the heap and the like. The runtime's lock guards it.
+// limits.h: what a program can set for a device: sizes of the stack, the heap and the like.
+//
+// The runtime's lock guards it.
 #ifndef LIMITS_H
 #define LIMITS_H
 

@@ -1,4 +1,4 @@
-// properties.h: what the devices and kernels are like, for the host and for kernels that ask; and what errors are called.
+// properties.h: what the devices and kernels are like, for the host and for kernels that ask; what errors are called.
 #ifndef PROPERTIES_H
 #define PROPERTIES_H
 

@@ -1,7 +1,7 @@
 // work.h: what the device is asked to do: copies, fills, allocations, launches of kernels, events.
 //
-// A function here does it, or says why it cannot be done. It takes no lock, knows of no capture, and remembers no error:
-// who calls it holds the runtime's lock, has found that the work is to be done now, and has begun the operation of a
+// A function here does it, or says why it cannot be done. It takes no lock, knows of no capture, and remembers no
+// error: who calls it holds the runtime's lock, has found that the work is to be done now, and has begun the operation of a
 // stream (order.h) whose work it is.
 #ifndef WORK_H
 #define WORK_H

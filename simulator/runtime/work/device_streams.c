@@ -1,0 +1,114 @@
+// device_streams.c: streams and events that a kernel makes. They order what it launches; its grid alone knows them.
+#include "runtime/work/device_call.h"
+
+#include <string.h>
+
+static DeviceStream *new_stream(Grid *g, uint64_t handle, uint64_t block)
+{
+    DeviceStream *s = sim_allocate(&g->family->arena, sizeof *s);
+    *s = (DeviceStream){.handle = handle, .block = block, .stream = g->family->streams++, .next = g->streams};
+    return g->streams = s;
+}
+
+DeviceStream *sim_device_stream(const Call *c, uint64_t handle)
+{
+    const uint64_t block = handle < FIRST_HANDLE && handle != TAIL_STREAM ? c->w->block->number : 0;
+    const uint64_t key = handle == 1 || handle == 2 ? 0 : handle; // other names of the default stream
+    if (handle == LONELY_STREAM)
+        return new_stream(c->grid, handle, block);
+    for (DeviceStream *s = c->grid->streams; s; s = s->next)
+        if (s->handle == key && s->block == block && !s->ended)
+            return s;
+    return handle < FIRST_HANDLE && handle <= TAIL_STREAM ? new_stream(c->grid, key, block) : NULL;
+}
+
+static const Waits *joined(Grid *g, const Waits *one, const Waits *two, const DeviceStream *reached)
+{
+    const int first = one ? one->count : 0, second = two ? two->count : 0;
+    Waits *all = sim_allocate(&g->family->arena, sizeof *all + (size_t)(first + second + 1) * sizeof *all->of);
+    if (first)
+        memcpy(all->of, one->of, (size_t)first * sizeof *all->of);
+    if (second)
+        memcpy(all->of + first, two->of, (size_t)second * sizeof *all->of);
+    all->count = first + second;
+    if (reached)
+        all->of[all->count++] = (Reached){reached->stream, reached->count};
+    return all;
+}
+
+cudaError_t sim_device_create_stream(const Call *c)
+{
+    if (sim_argument(c, 1, 4) != cudaStreamNonBlocking)
+        return sim_device_fails(
+            c, cudaErrorInvalidValue,
+            "cudaStreamCreateWithFlags needs cudaStreamNonBlocking on the device");
+    const uint64_t handle = FIRST_HANDLE + c->grid->family->handles++;
+    new_stream(c->grid, handle, 0);
+    sim_give_to_lane(c, sim_argument(c, 0, 8), &handle, sizeof handle);
+    return cudaSuccess;
+}
+
+cudaError_t sim_device_destroy_stream(const Call *c)
+{
+    const uint64_t handle = sim_argument(c, 0, 8);
+    DeviceStream *s = handle < FIRST_HANDLE ? NULL : sim_device_stream(c, handle);
+    if (!s)
+        return sim_device_fails(c, cudaErrorInvalidResourceHandle, "cudaStreamDestroy: no stream of this grid");
+    s->ended = true; // what it was given still runs
+    return cudaSuccess;
+}
+
+static DeviceEvent **event_of(const Call *c, uint64_t handle)
+{
+    DeviceEvent **link = &c->grid->events;
+    while (*link && (*link)->handle != handle)
+        link = &(*link)->next;
+    return link;
+}
+
+cudaError_t sim_device_create_event(const Call *c)
+{
+    if (!(sim_argument(c, 1, 4) & cudaEventDisableTiming))
+        return sim_device_fails(
+            c, cudaErrorInvalidValue,
+            "cudaEventCreateWithFlags needs cudaEventDisableTiming on the device");
+    DeviceEvent *e = sim_allocate(&c->grid->family->arena, sizeof *e);
+    *e = (DeviceEvent){.handle = FIRST_HANDLE + c->grid->family->handles++, .next = c->grid->events};
+    c->grid->events = e;
+    sim_give_to_lane(c, sim_argument(c, 0, 8), &e->handle, sizeof e->handle);
+    return cudaSuccess;
+}
+
+cudaError_t sim_device_destroy_event(const Call *c)
+{
+    DeviceEvent **link = event_of(c, sim_argument(c, 0, 8));
+    if (!*link)
+        return sim_device_fails(c, cudaErrorInvalidResourceHandle, "cudaEventDestroy: no event of this grid");
+    *link = (*link)->next;
+    return cudaSuccess;
+}
+
+cudaError_t sim_device_record_event(const Call *c)
+{
+    DeviceEvent *e = *event_of(c, sim_argument(c, 0, 8));
+    const uint64_t handle = sim_argument(c, 1, 8);
+    const DeviceStream *s = handle == TAIL_STREAM || handle == LONELY_STREAM ? NULL : sim_device_stream(c, handle);
+    if (!e || !s)
+        return sim_device_fails(c, cudaErrorInvalidResourceHandle,
+                                "cudaEventRecord: no event or no stream of this grid");
+    e->waits = joined(c->grid, s->waits, NULL, s);
+    return cudaSuccess;
+}
+
+cudaError_t sim_device_await_event(const Call *c)
+{
+    const uint64_t handle = sim_argument(c, 0, 8);
+    DeviceStream *s = handle == TAIL_STREAM || handle == LONELY_STREAM ? NULL : sim_device_stream(c, handle);
+    const DeviceEvent *e = *event_of(c, sim_argument(c, 1, 8));
+    if (!e || !s)
+        return sim_device_fails(c, cudaErrorInvalidResourceHandle,
+                                "cudaStreamWaitEvent: no event or no stream of this grid");
+    if (e->waits)
+        s->waits = joined(c->grid, s->waits, e->waits, NULL);
+    return cudaSuccess;
+}
