@@ -123,7 +123,7 @@ UNTESTED := $(if $(filter-out 0,$(ALL)),,$(addprefix build/sim/labs/,segmented/s
     several_gpus/step00_onebyone/several_gpus) \
     $(foreach lab,accuracy launch operators rowscale thrust,$(call inner,$(patsubst %.cu,build/sim/%,$(sort $(wildcard labs/$(lab)/step*/$(lab).cu))))))
 test: ## every test that this machine can run; ALL=1 also runs the labs' programs that take nvcc long
-	$(COMPILE) $(PYTHON_READY) build/sim/fuzz $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) build/sim/ptx_run build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o \
+	$(COMPILE) $(PYTHON_READY) build/sim/fuzz $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) build/sim/ptx_run build/sim/ptx_run_plain build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o \
 	    build/sim/labs/accuracy/step00_one_thread/accuracy
 	$(COMPILE) lab-programs DEVICE=sim LEFT_OUT='$(if $(UNTESTED),build/sim/%)'
 	$(Q)unset LADDER; $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0:handle_segv=0:detect_odr_violation=0:allocator_may_return_null=1) SIM_LINK='$(patsubst -O3,-O0,$(filter-out -lineinfo,$(SIM_NVCCFLAGS))) $(SIM_LIBRARIES)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
@@ -132,7 +132,7 @@ test: ## every test that this machine can run; ALL=1 also runs the labs' program
 # Scripts, pages and instructions: what needs no CUDA program that nvcc has to compile.
 QUICK_TESTS := $(addprefix tests/test_,scripts.py docs.py instructions.py slurm.py suites.py)
 test-quick: ## scripts, pages, and the simulator's instructions (PTX), within a minute and without compiling CUDA programs
-	$(COMPILE) $(PYTHON_READY) build/sim/ptx_run build/sim/coverage
+	$(COMPILE) $(PYTHON_READY) build/sim/ptx_run build/sim/ptx_run_plain build/sim/coverage
 	$(Q)unset LADDER; $(PYTHON) -m pytest $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto') -k 'not tries_apply_and_compile' $(QUICK_TESTS)
 
 toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root

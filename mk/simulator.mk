@@ -4,7 +4,8 @@
 
 # Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer (without its
 # search for leaks: the programs that it runs need not free what they allocate).
-SIM_SOURCES := $(wildcard simulator/*/*.c simulator/*/*/*.c)
+# A library has one of the two platforms: Linux, or the plain one, which a test links.
+SIM_SOURCES := $(filter-out %/platform_plain.c,$(wildcard simulator/*/*.c simulator/*/*/*.c))
 SIM_OBJECTS := $(SIM_SOURCES:simulator/%.c=build/sim/objects/%.o)
 SIM_CFLAGS := -g1 -O3 -march=native -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-clobbered \
     -fPIC -fno-semantic-interposition -fno-strict-aliasing -ffp-contract=off -fno-trapping-math -fno-math-errno \
@@ -100,6 +101,11 @@ labelled: ## the labelled programs, and what the checker reports of them: tests/
 # Tools of the tests: one runs a kernel of a PTX file, one feeds damaged files to the parser.
 build/sim/ptx_run: tests/simulator/ptx_run.c build/sim/libsimulator.a
 	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $< $(SIM_LIBRARIES)
+
+# The same on the plain platform, which has neither threads nor signals.
+PLAIN_OBJECTS := $(SIM_OBJECTS:%/platform_linux.o=%/platform_plain.o)
+build/sim/ptx_run_plain: tests/simulator/ptx_run.c $(PLAIN_OBJECTS)
+	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $^ $(wordlist 2,99,$(SIM_LIBRARIES))
 
 build/sim/coverage: tests/simulator/coverage.c build/sim/libsimulator.a
 	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $< $(SIM_LIBRARIES)

@@ -1,16 +1,16 @@
 // settings.c: what the environment asks for. All variables are read, and refused where they are wrong, before the
 // program begins: none is misread silently, and none only after an hour.
 #include "base/base.h"
+#include "base/platform.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WRONG_ARGUMENT = 2, MOST_SMS = 1024 }; // the first: the status with which the program ends
 
 static Settings settings;
-static pthread_once_t known = PTHREAD_ONCE_INIT; // `settings` is only read from then on
+static Once known; // `settings` is only read from then on
 
 static _Noreturn void refuse(const char *name, const char *text, const char *accepted)
 {
@@ -76,7 +76,7 @@ static void read_settings(void)
 
 const Settings *sim_settings(void)
 {
-    pthread_once(&known, read_settings);
+    sim_once(&known, read_settings);
     return &settings;
 }
 

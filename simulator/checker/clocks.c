@@ -18,9 +18,9 @@
 // what barriers, and reads that acquire for the device, tell its thread until it writes the flag; a search through
 // very many entries is given up, as ordered.
 #include "checker/check.h"
+#include "base/platform.h"
 #include "machine/grid.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ enum { BUCKETS = 4096 };
 struct LaunchCheck {
     uint32_t run;
     Arena arena; // of logs, entries and what is known
-    pthread_mutex_t lock;
+    Lock lock;
     Object *objects; // in shared memory: what lies in each of its lines, at most one
     Log *logs[BUCKETS];
     _Atomic uint32_t told[BUCKETS];   // of the blocks that fall there: the latest time at which one told something,
@@ -132,7 +132,6 @@ LaunchCheck *sim_start_launch_check(const Launch *launch)
         add_object(check, launch->dynamic_shared, launch->dynamic_bytes, NULL);
     if (launch->module->uses_reserved_shared)
         add_object(check, launch->reserved_shared, launch->shared_bytes - launch->reserved_shared, NULL);
-    pthread_mutex_init(&check->lock, NULL);
     return check;
 }
 
@@ -240,9 +239,9 @@ uint32_t sim_first_run(const Block *b)
 static void *allocate(const Block *b, size_t bytes)
 {
     LaunchCheck *check = b->launch->check;
-    pthread_mutex_lock(&check->lock);
+    sim_lock(&check->lock);
     void *memory = sim_allocate(&check->arena, bytes);
-    pthread_mutex_unlock(&check->lock);
+    sim_unlock(&check->lock);
     return memory;
 }
 

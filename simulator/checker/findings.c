@@ -1,10 +1,10 @@
 // findings.c: what the checker has found: one finding for each place, told like a compiler's errors, and as JSON.
 #define _GNU_SOURCE // on_exit
 #include "checker/findings.h"
+#include "base/platform.h"
 #include "checker/observe.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,7 +42,7 @@ static const struct {
     [NOTHING_HAPPENED] = {"nothing-happened", "nothing happened"},
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Lock lock;
 static Finding *findings;
 static int finding_count;
 static uint64_t left_out; // findings of which only the number is known
@@ -125,7 +125,7 @@ void sim_add_finding(FindingKind kind, const char *title, const Place *places, i
         sides[0] = sides[1];
         sides[1] = first;
     }
-    pthread_mutex_lock(&lock);
+    sim_lock(&lock);
     Finding *f = find(kind, title, sides, count);
     if (!f && finding_count == MOST_FINDINGS) {
         left_out++;
@@ -143,7 +143,7 @@ void sim_add_finding(FindingKind kind, const char *title, const Place *places, i
         snprintf(f->title, sizeof f->title, "%s", title);
         snprintf(f->hint, sizeof f->hint, "%s", hint);
     }
-    pthread_mutex_unlock(&lock);
+    sim_unlock(&lock);
 }
 
 static FindingKind kind_of_fault(const Launch *launch)
@@ -348,7 +348,7 @@ void sim_say_findings(void)
 {
     Finding *fresh[MOST_FINDINGS];
     size_t count = 0;
-    pthread_mutex_lock(&lock);
+    sim_lock(&lock);
     for (int n = 0; n < finding_count; n++)
         if (!findings[n].said)
             fresh[count++] = &findings[n];
@@ -359,7 +359,7 @@ void sim_say_findings(void)
     }
     if (count > 0)
         write_findings(false); // the program may never come to its end
-    pthread_mutex_unlock(&lock);
+    sim_unlock(&lock);
 }
 
 // ---- The program's end

@@ -1,15 +1,11 @@
 // host_lines.c: which line of the host's source calls the runtime now, or has touched memory that it may not.
 //
 // The program's debug information tells (nvcc -Xcompiler -g1,-fno-optimize-sibling-calls), and addr2line, which comes
-// with the compiler, reads it. Where either is missing, the line stays unknown; so it does where the simulator is the
+// with the compiler, reads it (platform_linux.c). Where either is missing, the line stays unknown; so it does where the simulator is the
 // driver's library, since who loads that is often an interpreter, and where without -O CUDA's wrapper made a launch.
-#define _GNU_SOURCE // dl_iterate_phdr
 #include "checker/findings.h"
+#include "base/platform.h"
 
-#include <execinfo.h>
-#include <fcntl.h>
-#include <link.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,32 +20,12 @@ typedef struct Frames {
     uint64_t hash;                       // of all of them
 } Frames;
 
-typedef struct Found {
-    uintptr_t moved_by, address;
-    bool inside;
-} Found;
-
-static int look_in_program(struct dl_phdr_info *object, size_t size, void *found)
-{
-    Found *f = found;
-    (void)size;
-    f->moved_by = object->dlpi_addr;
-    for (int k = 0; k < object->dlpi_phnum; k++) {
-        const ElfW(Phdr) *part = &object->dlpi_phdr[k];
-        f->inside |= part->p_type == PT_LOAD && f->address - f->moved_by - part->p_vaddr < part->p_memsz;
-    }
-    return 1; // the first object is the program; no further ones
-}
-
 static void add_frame(Frames *frames, const void *address)
 {
-    Found found = {.address = (uintptr_t)address};
-    dl_iterate_phdr(look_in_program, &found);
-    if (!found.inside)
+    if (!sim_is_in_program(address, &frames->moved_by))
         return;
-    frames->moved_by = found.moved_by;
-    frames->at[frames->count++] = found.address;
-    frames->hash = (frames->hash ^ found.address) * 0x100000001b3; // in the manner of FNV-1a
+    frames->at[frames->count++] = (uintptr_t)address;
+    frames->hash = (frames->hash ^ (uintptr_t)address) * 0x100000001b3; // in the manner of FNV-1a
 }
 
 // ---- Their lines
@@ -86,8 +62,7 @@ static void copy_folder_above(const char *file, char *folder, size_t space)
 }
 
 // Takes the first line that is neither the simulator's, whose folder is that above the first address's, nor of CUDA's or
-// the system's headers; and the next such line, its caller's. addr2line tells of each address itself, and then
-// "file:line", first the innermost of functions that were inlined.
+// the system's headers; and the next such line, its caller's. What the lines hold: platform.h.
 static void take_line(FILE *lines, Line *found)
 {
     char text[500], own[500] = "";
@@ -113,33 +88,25 @@ static void take_line(FILE *lines, Line *found)
     }
 }
 
-// The program is handed over as an open file, which must not be closed in it: where /proc is another namespace's, it
-// has no name.
 static void ask_line(const Frames *frames, Line *found)
 {
-    char command[100 + 24 * MOST_FRAMES];
-    const int program = open("/proc/self/exe", O_RDONLY);
-    int length = snprintf(command, sizeof command, "addr2line -a -i -e /proc/self/fd/%d", program);
+    uintptr_t addresses[MOST_FRAMES];
     for (int k = 0; k < frames->count; k++)
-        length += snprintf(command + length, sizeof command - (size_t)length, " 0x%llx",
-                           (unsigned long long)(frames->at[k] - frames->moved_by));
-    snprintf(command + length, sizeof command - (size_t)length, " 2>/dev/null </dev/null");
-    FILE *lines = program >= 0 ? popen(command, "r") : NULL;
-    if (lines) {
-        take_line(lines, found);
-        pclose(lines);
-    }
-    if (program >= 0)
-        close(program);
+        addresses[k] = frames->at[k] - frames->moved_by;
+    FILE *lines = sim_open_lines(addresses, frames->count);
+    if (!lines)
+        return;
+    take_line(lines, found);
+    sim_close_lines(lines);
 }
 
 // A program may make one mistake very often: what was asked once is kept.
 static void find_line(const Frames *frames, Place *p)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static Lock lock;
     static Line known[MOST_LOOKUPS];
     static int count;
-    pthread_mutex_lock(&lock);
+    sim_lock(&lock);
     int k = 0;
     while (k < count && known[k].hash != frames->hash)
         k++;
@@ -152,13 +119,13 @@ static void find_line(const Frames *frames, Place *p)
         p->line = known[k].line;
         memcpy(p->caller, known[k].caller, sizeof p->caller);
     }
-    pthread_mutex_unlock(&lock);
+    sim_unlock(&lock);
 }
 
 void sim_find_host_line(const void *instruction, Place *p)
 {
     void *called[MOST_FRAMES];
-    const int count = backtrace(called, MOST_FRAMES - 1);
+    const int count = sim_backtrace(called, MOST_FRAMES - 1);
     Frames frames = {.count = 0};
     add_frame(&frames, (const void *)sim_find_host_line);
     for (int k = 0; k < count && frames.count > 0; k++) // a frame is where a call comes back to, behind it

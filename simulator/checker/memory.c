@@ -4,11 +4,10 @@
 // from each other, or in pieces of which this is true, as in a tile with gaps: of these rows a line keeps the last ones
 // as they are. Where that will not do, it gets cells, one for each word.
 #include "checker/check.h"
+#include "base/platform.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { WORDS = LINE_BYTES / 4, IN_CELL = 2, MOST_IN_CELL = 40, MOST_STRIDE = 1 << 20 };
 
@@ -879,21 +878,13 @@ static void check_written(Access *access, Line *line, int lane, unsigned first, 
             access->unwritten[lane] |= 1u << ((done + k) & 31);
 }
 
-// Asks for large pages, where the system gives them to those who ask: one fault in place of 512.
-static void use_large_pages(void *memory, size_t bytes)
-{
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)memory + page - 1) / page * page;
-    if (bytes >= 4 << 20)
-        madvise((void *)begin, (uintptr_t)memory + bytes - begin, MADV_HUGEPAGE);
-}
-
 static Line *lines_of(Allocation *a)
 {
     Line *known = __atomic_load_n(&a->lines, __ATOMIC_ACQUIRE);
     if (known)
         return known;
     Line *lines = sim_new_lines(a->bytes);
-    use_large_pages(lines, a->bytes / LINE_BYTES * sizeof *lines);
+    sim_prefer_large_pages(lines, a->bytes / LINE_BYTES * sizeof *lines);
     if (__atomic_compare_exchange_n(&a->lines, &known, lines, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return lines;
     sim_free_lines(lines, 0);

@@ -14,15 +14,14 @@
 // first. None is invented. Kernels with stores, atomic operations or fences at the scope of
 // the system, or volatile ones, may tell others themselves how far they are: what they use is not noted.
 #include "checker/check_shared.h"
+#include "base/platform.h"
 #include "checker/check_host.h"
 #include "checker/order.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-enum { WORD = 4, ALL = PROT_READ | PROT_WRITE, MOST_CONFLICTS = 64 };
+enum { WORD = 4, MOST_CONFLICTS = 64 };
 static const uint32_t ATOMIC_USE = 1u << 31, NUMBER = ~(1u << 31); // of an entry: how, and the operation
 
 typedef struct Pending { // the last operation of a timeline that used an allocation
@@ -45,7 +44,7 @@ typedef struct Uses { // of an allocation
     uint32_t made_by;               // the operation that allocated it in the order of its stream; 0: none has
     Pending *pending;
     bool closes;                    // to the host, which may touch it
-    int allowed;                    // to the host: of ALL
+    int allowed;                    // to the host: of ALL_ACCESS
     struct Uses *next;
 } Uses;
 
@@ -57,16 +56,15 @@ static bool opened; // an operation runs
 // Numbers of operations; those that nobody sets take no memory.
 static atomic_uint *new_numbers(size_t count)
 {
-    void *numbers =
-        mmap(NULL, count * sizeof(atomic_uint) + 1, ALL, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (numbers == MAP_FAILED)
+    void *numbers = sim_new_zeros(count * sizeof(atomic_uint) + 1);
+    if (!numbers)
         sim_die("out of memory for the uses of memory of host and device");
     return numbers;
 }
 
 static void free_numbers(atomic_uint *numbers, size_t count)
 {
-    munmap(numbers, count * sizeof *numbers + 1);
+    sim_free_zeros(numbers, count * sizeof *numbers + 1);
 }
 
 // Those of single bytes, made when they are first needed.
@@ -111,7 +109,7 @@ void sim_begin_uses(Allocation *a)
     Uses *u = calloc(1, sizeof *u);
     if (!u)
         sim_die("out of memory for the uses of memory of host and device");
-    *u = (Uses){.address = a->address, .bytes = a->bytes, .closes = with_host, .allowed = ALL, .next = all_uses};
+    *u = (Uses){.address = a->address, .bytes = a->bytes, .closes = with_host, .allowed = ALL_ACCESS, .next = all_uses};
     u->read.words = new_numbers(a->bytes / WORD);
     u->written.words = new_numbers(a->bytes / WORD);
     all_uses = a->uses = u;
@@ -120,11 +118,11 @@ void sim_begin_uses(Allocation *a)
 // Lets the host do so much with all of it.
 static void allow(Uses *u, int allowed)
 {
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    if (allowed != ALL && !sim_handles_faults())
+    const uint64_t page = sim_page_bytes();
+    if (allowed != ALL_ACCESS && !sim_handles_faults())
         return; // nobody would let the host go on
     if (u->allowed != allowed)
-        mprotect((void *)(uintptr_t)u->address, (u->bytes + page - 1) / page * page, allowed);
+        sim_allow((void *)(uintptr_t)u->address, (u->bytes + page - 1) / page * page, allowed);
     u->allowed = allowed;
 }
 
@@ -149,7 +147,7 @@ void sim_end_uses(Allocation *a)
             *link = u->next;
             break;
         }
-    allow(u, ALL);
+    allow(u, ALL_ACCESS);
     drop(u, true);
     free_table(&u->read, u->bytes);
     free_table(&u->written, u->bytes);
@@ -170,7 +168,7 @@ typedef struct Conflict { // of the current operation with an earlier one, where
 
 static Conflict conflicts[MOST_CONFLICTS];
 static int conflict_count;
-static pthread_mutex_t conflict_lock = PTHREAD_MUTEX_INITIALIZER;
+static Lock conflict_lock;
 
 static bool is_ordered(uint32_t entry, UseKind how)
 {
@@ -206,7 +204,7 @@ bool sim_is_in_the_way(const Allocation *a, uint64_t address, size_t bytes, UseK
 
 static void add_conflict(Conflict new)
 {
-    pthread_mutex_lock(&conflict_lock);
+    sim_lock(&conflict_lock);
     int k = 0;
     while (k < conflict_count &&
            (conflicts[k].earlier != new.earlier || conflicts[k].before != new.before ||
@@ -216,7 +214,7 @@ static void add_conflict(Conflict new)
         conflicts[conflict_count++] = new;
     else if (k < conflict_count && new.address < conflicts[k].address) // the same one for any number of host threads
         conflicts[k].address = new.address;
-    pthread_mutex_unlock(&conflict_lock);
+    sim_unlock(&conflict_lock);
 }
 
 void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
@@ -297,7 +295,7 @@ void sim_open_shared(void)
     static bool all_noted; // allocations that were made before there were streams
     opened = true;
     for (Uses *u = all_uses; u; u = u->next)
-        allow(u, ALL);
+        allow(u, ALL_ACCESS);
     if (all_noted || !sim_has_streams())
         return;
     all_noted = true;
@@ -322,12 +320,12 @@ static void add_pending(Uses *u, uint32_t op, bool writes)
 void sim_review_shared(void)
 {
     for (Uses *u = all_uses; u && !opened; u = u->next) {
-        int allowed = ALL;
+        int allowed = ALL_ACCESS;
         if (!u->closes)
             continue;
         drop(u, false);
         for (const Pending *p = u->pending; p; p = p->next)
-            allowed &= p->writes ? PROT_NONE : PROT_READ;
+            allowed &= p->writes ? NO_ACCESS : READ_ACCESS;
         allow(u, allowed);
     }
 }
@@ -396,7 +394,7 @@ static void find_race(uint64_t address, uint32_t op, bool host_writes, bool op_w
 bool sim_explain_shared(uint64_t address, bool writes, const void *instruction)
 {
     HOLD_MEMORY();
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t page = sim_page_bytes();
     Uses *u = all_uses;
     while (u && (!u->closes || address - u->address >= (u->bytes + page - 1) / page * page))
         u = u->next;
@@ -410,9 +408,9 @@ bool sim_explain_shared(uint64_t address, bool writes, const void *instruction)
     if (after_write || after_read) {
         find_race(address, after_write ? writer : reader, writes, after_write, instruction);
         drop(u, true); // once is enough
-        allow(u, ALL);
+        allow(u, ALL_ACCESS);
     } else {
-        mprotect((void *)(uintptr_t)(address / page * page), page, ALL);
+        sim_allow((void *)(uintptr_t)(address / page * page), page, ALL_ACCESS);
         u->allowed = -1; // to be set anew
     }
     return true;

@@ -6,9 +6,9 @@
 // volatile accesses may tell all that a thread has, also what nobody uses: then it matters when the host gets it.)
 // Only while a warp holds such a value is there anything to do.
 #include "checker/check.h"
+#include "base/platform.h"
 #include "machine/ops/lanes.h"
 
-#include <pthread.h>
 #include <string.h>
 
 enum { MOST_VALUES = 64, MOST_STORED = 64, ORIGINS = 256 };
@@ -179,12 +179,12 @@ static struct Stored {
     Report report;
 } stored[MOST_STORED];
 static int stored_count;
-static pthread_mutex_t stored_lock = PTHREAD_MUTEX_INITIALIZER;
+static Lock stored_lock;
 
 static void note_stored(Warp *w, const Value *v, const Instr *i, int lane, uint64_t address, size_t bytes)
 {
     sim_await_turn(w->block);
-    pthread_mutex_lock(&stored_lock);
+    sim_lock(&stored_lock);
     struct Stored *s = stored;
     while (s < stored + stored_count &&
            (s->read != v->read || s->store != i || address > s->high + 4096 || address + bytes + 4096 < s->low))
@@ -197,7 +197,7 @@ static void note_stored(Warp *w, const Value *v, const Instr *i, int lane, uint6
         s->low = address < s->low ? address : s->low;
         s->high = address + bytes > s->high ? address + bytes : s->high;
     }
-    pthread_mutex_unlock(&stored_lock);
+    sim_unlock(&stored_lock);
 }
 
 void sim_check_result(uint64_t address, size_t bytes)

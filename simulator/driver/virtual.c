@@ -2,14 +2,13 @@
 //
 // A reservation is one allocation, whatever is mapped in it, so that an array may lie in several pieces of memory.
 // Each piece has a file of its own, which shows wherever the piece is mapped, also in another process.
-#define _GNU_SOURCE // memfd_create
+#include "base/platform.h"
 #include "checker/check_host.h"
 #include "driver/driver.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -88,12 +87,7 @@ API CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, con
     RETURN_IF(check_properties(p));
     NEED(handle && bytes > 0 && in_granules(bytes) && flags == 0, CUDA_ERROR_INVALID_VALUE);
     NEED(sim_has_memory(p->location.id, bytes), CUDA_ERROR_OUT_OF_MEMORY);
-    int file = memfd_create("piece", MFD_CLOEXEC);
-    if (file >= 0 && ftruncate(file, (off_t)bytes) != 0) {
-        close(file);
-        file = -1;
-    }
-    return new_piece(handle, file, bytes, p);
+    return new_piece(handle, sim_make_shared(bytes), bytes, p);
 }
 
 API CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
@@ -209,8 +203,7 @@ API CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGen
     NEED(in_granules(offset) && offset <= piece->bytes && bytes <= piece->bytes - offset, CUDA_ERROR_INVALID_VALUE);
     Granule *granule = granule_at(a, address);
     NEED(are_all(granule, bytes, false), CUDA_ERROR_INVALID_VALUE);
-    NEED(mmap(a->memory + (address - a->address), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, piece->file,
-              (off_t)offset) != MAP_FAILED, CUDA_ERROR_OUT_OF_MEMORY);
+    NEED(sim_map_shared(a->memory + (address - a->address), bytes, piece->file, offset), CUDA_ERROR_OUT_OF_MEMORY);
     for (size_t k = 0; k < bytes / SIM_GRANULE; k++)
         granule[k] = (Granule){.piece = piece};
     piece->holders += bytes / SIM_GRANULE;

@@ -1,18 +1,18 @@
 // sites.c: instructions by number, of all modules.
 #include "front/program.h"
+#include "base/platform.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-static pthread_mutex_t site_lock = PTHREAD_MUTEX_INITIALIZER;
+static Lock site_lock;
 static const Instr **_Atomic sites;
 static uint32_t site_count, site_space;
 
 uint32_t sim_new_site(const Instr *i)
 {
     enum { MOST_SITES = 1 << 20 };
-    pthread_mutex_lock(&site_lock);
+    sim_lock(&site_lock);
     if (site_count == site_space) {
         site_space = site_space ? 2 * site_space : 4096;
         static const Instr **earlier[32]; // tables stay: others may be reading them
@@ -26,7 +26,7 @@ uint32_t sim_new_site(const Instr *i)
     }
     const uint32_t site = site_count < MOST_SITES ? site_count++ : MOST_SITES - 1;
     sites[site] = i;
-    pthread_mutex_unlock(&site_lock);
+    sim_unlock(&site_lock);
     return site;
 }
 

@@ -9,13 +9,12 @@
 // together: as many as the device holds take turns in one thread. So results never depend on the host.
 #define _GNU_SOURCE // memmem
 #include "machine/observer.h"
+#include "base/platform.h"
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { MAX_WORKERS = 64, RESERVED_BYTES = 1024, WORKSPACE_BYTES = 16 };
 enum { CANNOT_RUN = 77 }; // the program's exit status, where it waits for what cannot come here
@@ -401,12 +400,12 @@ static void run_block(Block *b, uint64_t place)
 
 // ---- The host's threads
 
-static pthread_mutex_t launch_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t block_ended = PTHREAD_COND_INITIALIZER;
+static Lock launch_lock;
+static Condition block_ended;
 
 static bool take_block(Launch *launch, Block *b, uint64_t *place)
 {
-    pthread_mutex_lock(&launch_lock);
+    sim_lock(&launch_lock);
     *place = launch->next_block;
     const bool taken = *place < launch->blocks && *place < launch->fault_block;
     if (taken)
@@ -414,7 +413,7 @@ static bool take_block(Launch *launch, Block *b, uint64_t *place)
     b->ahead = launch->order == IN_TURN && *place > launch->ended;
     b->seen = launch->ended;
     b->read_count = 0;
-    pthread_mutex_unlock(&launch_lock);
+    sim_unlock(&launch_lock);
     return taken;
 }
 
@@ -422,10 +421,10 @@ static void end_turn(Launch *launch)
 {
     if (launch->order != IN_TURN)
         return;
-    pthread_mutex_lock(&launch_lock);
+    sim_lock(&launch_lock);
     launch->ended++;
-    pthread_cond_broadcast(&block_ended);
-    pthread_mutex_unlock(&launch_lock);
+    sim_wake_all(&block_ended);
+    sim_unlock(&launch_lock);
 }
 
 void sim_await_turn(Block *b)
@@ -433,11 +432,11 @@ void sim_await_turn(Block *b)
     Launch *launch = b->launch;
     if (!b->ahead)
         return;
-    pthread_mutex_lock(&launch_lock);
+    sim_lock(&launch_lock);
     while (launch->ended < b->place)
-        pthread_cond_wait(&block_ended, &launch_lock);
+        sim_wait(&block_ended, &launch_lock);
     const bool abandoned = launch->fault_block < b->place;
-    pthread_mutex_unlock(&launch_lock);
+    sim_unlock(&launch_lock);
     b->ahead = false;
     if (abandoned)
         longjmp(b->on_fault, ABANDONED);
@@ -462,23 +461,23 @@ static void clear_block(Block *b, const Counters *counters)
 
 static void record_fault(Launch *launch, const Block *b)
 {
-    pthread_mutex_lock(&launch_lock);
+    sim_lock(&launch_lock);
     if (b->place < launch->fault_block) {
         launch->fault_block = b->place;
         launch->error = b->error;
         memcpy(launch->message, b->message, sizeof launch->message);
         launch->fault = b->fault;
     }
-    pthread_mutex_unlock(&launch_lock);
+    sim_unlock(&launch_lock);
 }
 
 // The block waits for later ones: no other begins any more, and those ahead of their turn forget what they did.
 static void hold_block(Launch *launch, Block *b)
 {
-    pthread_mutex_lock(&launch_lock);
+    sim_lock(&launch_lock);
     launch->held = b;
     launch->fault_block = b->place;
-    pthread_mutex_unlock(&launch_lock);
+    sim_unlock(&launch_lock);
 }
 
 static void add_counters(Counters *sum, const Counters *part)
@@ -551,9 +550,9 @@ static void free_block(Launch *launch, Block *b)
 {
     if (!b)
         return;
-    pthread_mutex_lock(&launch_lock);
+    sim_lock(&launch_lock);
     add_counters(&launch->counters, &b->counters);
-    pthread_mutex_unlock(&launch_lock);
+    sim_unlock(&launch_lock);
     sim_free_arena(&b->arena);
     if (b->check)
         sim_observer.free_block(b);
@@ -588,7 +587,7 @@ static void report_memory(Launch *launch)
 
 static int worker_count(const Launch *launch)
 {
-    const uint64_t wanted = sim_settings()->threads, cores = wanted ? wanted : (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    const uint64_t wanted = sim_settings()->threads, cores = wanted ? wanted : (uint64_t)sim_core_count();
     const bool alone = launch->order == ONE_BY_ONE || launch->watched || (launch->traced && sim_traces_all());
     const uint64_t most = alone ? 1 : launch->blocks;
     const uint64_t workers = cores > MAX_WORKERS ? MAX_WORKERS : cores;
@@ -597,14 +596,14 @@ static int worker_count(const Launch *launch)
 
 static void run_blocks(Launch *launch)
 {
-    pthread_t threads[MAX_WORKERS];
+    Thread threads[MAX_WORKERS];
     const int workers = worker_count(launch);
     int started = 0;
-    while (started < workers - 1 && pthread_create(&threads[started], NULL, work, launch) == 0)
+    while (started < workers - 1 && sim_start_thread(&threads[started], work, launch))
         started++;
     work(launch);
     for (int k = 0; k < started; k++)
-        pthread_join(threads[k], NULL);
+        sim_join_thread(threads[k]);
     if (launch->error == cudaSuccess && !launch->held && launch->next_block < launch->blocks)
         report_memory(launch); // one host thread that had memory would have done
 }

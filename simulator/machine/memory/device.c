@@ -1,18 +1,16 @@
 // device.c: the GPU that is reported: the limits of an H200, or what the environment asks for.
 #include "machine/block.h"
-
-#include <pthread.h>
-#include <unistd.h>
+#include "base/platform.h"
 
 _Thread_local int sim_current_device;
 
 static Device device;
 static int device_count;
-static pthread_once_t described = PTHREAD_ONCE_INIT; // `device` is only read from then on
+static Once described; // `device` is only read from then on
 
 static void describe(void)
 {
-    const size_t host = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE), h200 = 150110011392;
+    const size_t host = sim_host_bytes(), h200 = 150110011392;
     device_count = sim_settings()->devices;
     device = (Device){
         .sm_count = sim_settings()->sms,
@@ -30,13 +28,13 @@ static void describe(void)
 
 int sim_device_count(void)
 {
-    pthread_once(&described, describe);
+    sim_once(&described, describe);
     return device_count;
 }
 
 const Device *sim_device(void)
 {
-    pthread_once(&described, describe);
+    sim_once(&described, describe);
     return &device;
 }
 

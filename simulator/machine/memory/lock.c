@@ -1,16 +1,18 @@
 // lock.c: the lock of what the program's threads share.
-#define _GNU_SOURCE // PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP
 #include "machine/memory/memory.h"
 
-static pthread_mutex_t memory_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static Lock memory_lock;
+static _Thread_local int times_held; // memory_lock, by this thread
 
-pthread_mutex_t *sim_lock_memory(void)
+Lock *sim_lock_memory(void)
 {
-    pthread_mutex_lock(&memory_lock);
+    if (times_held++ == 0)
+        sim_lock(&memory_lock);
     return &memory_lock;
 }
 
-void sim_unlock_memory(pthread_mutex_t **lock)
+void sim_unlock_memory(Lock **lock)
 {
-    pthread_mutex_unlock(*lock);
+    if (--times_held == 0)
+        sim_unlock(*lock);
 }

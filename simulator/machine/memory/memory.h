@@ -3,20 +3,19 @@
 #define MEMORY_H
 
 #include "front/program.h"
-
-#include <pthread.h>
+#include "base/platform.h"
 
 // ---- lock.c
 
 // One lock for all that host threads share: allocations and what lies in them, the runtime's handles and what they
 // stand for, limits, kernels' attributes, and the device itself, which runs one kernel at a time. A thread may take it
 // twice.
-pthread_mutex_t *sim_lock_memory(void);
-void sim_unlock_memory(pthread_mutex_t **lock);
+Lock *sim_lock_memory(void);
+void sim_unlock_memory(Lock **lock);
 
 // The lock is held until the function, or the block of statements, ends.
 #define HOLD_MEMORY() \
-    __attribute__((cleanup(sim_unlock_memory), unused)) pthread_mutex_t *held = sim_lock_memory()
+    __attribute__((cleanup(sim_unlock_memory), unused)) Lock *held = sim_lock_memory()
 
 // ---- allocations.c: the memory that a kernel may touch.
 

@@ -8,13 +8,11 @@
 // every time. All its pages show one file full of it until they are first written: an allocation of any size costs no
 // memory before. What the host may touch begins as zeros, as fresh pages do on any machine: who reads it there is not
 // seen.
-#define _GNU_SOURCE // memfd_create
 #include "machine/memory/memory.h"
+#include "base/platform.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { PIECE_BYTES = 4 << 20, POISON = 0xff, LEAST_ALIGNMENT = 512 }; // the last: as cudaMalloc gives it
 
@@ -30,27 +28,6 @@ static Range device_range, shared_range; // of device memory; of memory that the
 static bool reserved;
 static int poison_file;
 
-static int make_poison_file(void)
-{
-    static char poison[1 << 16];
-    int file = memfd_create("poison", MFD_CLOEXEC);
-    if (file < 0) {
-        FILE *other = tmpfile();
-        file = other ? fileno(other) : -1;
-    }
-    memset(poison, POISON, sizeof poison);
-    for (size_t k = 0; k < PIECE_BYTES && file >= 0; k += sizeof poison)
-        if (write(file, poison, sizeof poison) != (ssize_t)sizeof poison)
-            return -1;
-    return file;
-}
-
-static uint8_t *reserve(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
 static void set_range(Range *range, uint8_t *addresses, uint8_t *memory, size_t bytes, int fresh)
 {
     const uint64_t begin = (uint64_t)(uintptr_t)addresses;
@@ -62,8 +39,9 @@ static bool reserve_ranges(void)
 {
     const size_t bytes =
         (2 * sim_device()->memory_bytes / PIECE_BYTES + 1) * PIECE_BYTES; // twice: for what lies between
-    uint8_t *addresses = reserve(bytes), *memory = reserve(bytes), *shared = reserve(bytes);
-    poison_file = make_poison_file();
+    uint8_t *addresses = sim_reserve_pages(bytes), *memory = sim_reserve_pages(bytes),
+            *shared = sim_reserve_pages(bytes);
+    poison_file = sim_make_fill(POISON, PIECE_BYTES);
     if (!addresses || !memory || !shared || poison_file < 0)
         return false;
     set_range(&device_range, addresses, memory, bytes, POISON);
@@ -76,7 +54,7 @@ static bool can_reserve(void)
     static bool tried;
     if (!tried)
         reserved = reserve_ranges();
-    if (!tried && !reserved)
+    if (!tried && !reserved && sim_has_pages())
         fprintf(stderr,
                 "simulator: no addresses can be reserved: the host's accesses of device memory are not found\n");
     tried = true;
@@ -88,9 +66,8 @@ static bool map(Range *range, size_t bytes)
 {
     const bool poisoned = range->fresh == POISON;
     for (; range->mapped < bytes; range->mapped += PIECE_BYTES)
-        if (mmap(range->memory + range->mapped, PIECE_BYTES, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE | (poisoned ? 0 : MAP_ANONYMOUS), poisoned ? poison_file : -1,
-                 0) == MAP_FAILED)
+        if (!(poisoned ? sim_map_fill(range->memory + range->mapped, PIECE_BYTES, poison_file, 0)
+                       : sim_map_pages(range->memory + range->mapped, PIECE_BYTES)))
             return false;
     return true;
 }
@@ -112,11 +89,6 @@ static uint64_t find_gap(const Range *range, uint64_t from, size_t bytes, size_t
     return 0;
 }
 
-static uint64_t page_bytes(void)
-{
-    return (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_t *address)
 {
     alignment = alignment > LEAST_ALIGNMENT ? alignment : LEAST_ALIGNMENT;
@@ -128,8 +100,8 @@ uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_
         return memset(memory, on_device ? POISON : 0, bytes);
     }
     Range *range = on_device ? &device_range : &shared_range;
-    if (!on_device && alignment < page_bytes()) // pages that are closed to the host are one allocation's
-        alignment = page_bytes();
+    if (!on_device && alignment < sim_page_bytes()) // pages that are closed to the host are one allocation's
+        alignment = sim_page_bytes();
     *address = find_gap(range, range->next, bytes, alignment);
     if (*address == 0)
         *address = find_gap(range, range->begin, bytes, alignment);
@@ -137,7 +109,7 @@ uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_
         return NULL;
     range->next = *address + bytes;
     if (!on_device)
-        mprotect((void *)(uintptr_t)*address, bytes, PROT_READ | PROT_WRITE);
+        sim_allow((void *)(uintptr_t)*address, bytes, ALL_ACCESS);
     return range->memory + (*address - range->begin);
 }
 
@@ -147,8 +119,7 @@ bool sim_make_fresh(uint8_t *memory, size_t bytes)
     for (size_t done = 0, length; done < bytes; done += length) {
         const size_t in_piece = (size_t)(memory + done - device_range.memory) % PIECE_BYTES;
         length = bytes - done < PIECE_BYTES - in_piece ? bytes - done : PIECE_BYTES - in_piece;
-        if (mmap(memory + done, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, poison_file,
-                 (off_t)in_piece) == MAP_FAILED)
+        if (!sim_map_fill(memory + done, length, poison_file, in_piece))
             return false;
     }
     return true;
@@ -158,7 +129,7 @@ bool sim_make_fresh(uint8_t *memory, size_t bytes)
 static void close_pages(uint64_t address, size_t bytes)
 {
     if (sim_checks() && sim_in_shared_range((const void *)(uintptr_t)address))
-        mprotect((void *)(uintptr_t)address, bytes, PROT_NONE);
+        sim_allow((void *)(uintptr_t)address, bytes, NO_ACCESS);
 }
 
 // Pages in which nothing else lies go back to the system, and are fresh when they are used again.
@@ -169,7 +140,7 @@ void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes)
         return;
     }
     const int fresh = sim_in_shared_range((const void *)(uintptr_t)address) ? shared_range.fresh : device_range.fresh;
-    const uint64_t page = page_bytes(), end = address + bytes;
+    const uint64_t page = sim_page_bytes(), end = address + bytes;
     const Allocation *below = sim_allocation_at(address), *above = sim_allocation_above(address);
     const uint64_t gap_begin = round_up(below ? below->address + below->bytes : 0, page);
     const uint64_t gap_end = above ? above->address / page * page : UINT64_MAX;
@@ -184,7 +155,7 @@ void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes)
         memset(memory, fresh, from - address);
     if (to < end)
         memset(memory + (to - address), fresh, end - to);
-    madvise(memory + (int64_t)(from - address), to - from, MADV_DONTNEED);
+    sim_reset_pages(memory + (int64_t)(from - address), to - from);
     close_pages(address, bytes);
 }
 

@@ -6,11 +6,11 @@
 #define CALLS_H
 
 #include "checker/order.h"
+#include "base/platform.h"
 #include "runtime/work/limits.h"
 #include "runtime/work/properties.h"
 #include "runtime/work/work.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 

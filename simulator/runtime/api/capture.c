@@ -2,6 +2,7 @@
 //
 // A capture begins in one stream. Another stream takes part from when it waits for an event that was recorded in the
 // capture, and is joined when a stream that leads to the first waits for an event of it.
+#include "base/platform.h"
 #include "runtime/api/graphs.h"
 
 typedef struct NodeSet { // handles: the program may destroy nodes
@@ -21,7 +22,7 @@ typedef struct Capture {
     cudaGraph_t graph;
     bool own_graph; // made for the capture
     enum cudaStreamCaptureMode mode;
-    pthread_t thread;
+    uintptr_t thread; // sim_this_thread()
     bool invalid;
     const void *origin; // the stream where it began
     Participant *participants;
@@ -219,7 +220,7 @@ static bool forbids(const Capture *c)
 {
     if (c->invalid)
         return false;
-    if (pthread_equal(c->thread, pthread_self()))
+    if (c->thread == sim_this_thread())
         return c->mode != cudaStreamCaptureModeRelaxed;
     return thread_mode == cudaStreamCaptureModeGlobal && c->mode == cudaStreamCaptureModeGlobal;
 }
@@ -382,7 +383,7 @@ static cudaError_t begin_capture(cudaStream_t stream, cudaGraph_t graph, const c
     Capture *c = calloc(1, sizeof *c);
     REQUIRE(c, cudaErrorMemoryAllocation);
     *c = (Capture){.id = ++captures_made, .graph = graph ? graph : sim_new_graph(true)->handle, .own_graph = !graph,
-                   .mode = mode, .thread = pthread_self(), .origin = key_of(stream), .next = captures};
+                   .mode = mode, .thread = sim_this_thread(), .origin = key_of(stream), .next = captures};
     captures = c;
     p = add_participant(c, stream);
     for (size_t k = 0; k < count; k++)
@@ -454,7 +455,7 @@ API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     Capture *c = capture_of(stream, &p);
     REQUIRE(graph || (c && !c->own_graph), cudaErrorInvalidValue); // a graph that the program had needs no pointer
     REQUIRE(c, cudaErrorIllegalState);
-    REQUIRE(c->mode == cudaStreamCaptureModeRelaxed || pthread_equal(c->thread, pthread_self()),
+    REQUIRE(c->mode == cudaStreamCaptureModeRelaxed || c->thread == sim_this_thread(),
             cudaErrorStreamCaptureWrongThread);
     REQUIRE(c->origin == key_of(stream), invalidate(c, cudaErrorStreamCaptureUnmatched));
     Graph *captured = sim_graph_of(c->graph);

@@ -1,9 +1,6 @@
 // pointers.c: where a pointer of the program leads.
-#define _GNU_SOURCE // for mincore
 #include "runtime/work/work.h"
-
-#include <sys/mman.h>
-#include <unistd.h>
+#include "base/platform.h"
 
 const Allocation *sim_allocation_with(const void *pointer)
 {
@@ -26,17 +23,9 @@ bool sim_on_device(const void *pointer, size_t bytes)
 
 bool sim_is_mapped(const void *pointer, size_t bytes)
 {
-    enum { AT_ONCE = 4096 };
-    static unsigned char unused[AT_ONCE]; // mincore's answer; the lock guards it
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), end = (uintptr_t)pointer + bytes;
-    if (!pointer || end < (uintptr_t)pointer || sim_in_device_range(pointer) || sim_in_device_range((void *)(end - 1)))
-        return false;
-    for (uintptr_t at = (uintptr_t)pointer / page * page; at < end; at += AT_ONCE * page) {
-        const size_t length = end - at < AT_ONCE * page ? end - at : AT_ONCE * page;
-        if (mincore((void *)at, length, unused) != 0)
-            return false;
-    }
-    return true;
+    const uintptr_t end = (uintptr_t)pointer + bytes;
+    return pointer && end >= (uintptr_t)pointer && !sim_in_device_range(pointer) &&
+           !sim_in_device_range((void *)(end - 1)) && sim_pages_are_mapped(pointer, bytes);
 }
 
 bool sim_on_host(const void *pointer, size_t bytes)

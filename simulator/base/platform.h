@@ -1,0 +1,89 @@
+// platform.h: what the simulator asks of the host: pages, faults, threads, and the lines of the program's source.
+// Two files hold it, of which a library has one: platform_linux.c, and platform_plain.c for a host without threads,
+// signals and files. Where the second says "nothing", the simulator still runs kernels, and finds less.
+#ifndef PLATFORM_H
+#define PLATFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+// ---- Pages
+
+typedef enum PageAccess { NO_ACCESS, READ_ACCESS, ALL_ACCESS } PageAccess;
+
+size_t sim_page_bytes(void);
+size_t sim_host_bytes(void); // all memory of the host
+// Addresses that nobody may touch as yet. NULL where there are none; plain: always.
+uint8_t *sim_reserve_pages(size_t bytes);
+bool sim_has_pages(void); // whether sim_reserve_pages is any use
+// Gives reserved pages memory that holds zeros, and takes none before it is written.
+bool sim_map_pages(void *pages, size_t bytes);
+// A file of so many times one byte, for sim_map_fill; negative if it cannot be made.
+int sim_make_fill(uint8_t value, size_t bytes);
+// The same with memory that shows the file from `offset` on, until it is written.
+bool sim_map_fill(void *pages, size_t bytes, int file, size_t offset);
+// A file of so many zeros, which also other processes may show; negative if it cannot be made.
+int sim_make_shared(size_t bytes);
+// The same with memory that is the file from `offset` on, wherever else it is mapped.
+bool sim_map_shared(void *pages, size_t bytes, int file, size_t offset);
+// Whole pages become what they were when they were mapped.
+void sim_reset_pages(void *pages, size_t bytes);
+void sim_allow(void *pages, size_t bytes, PageAccess access); // whoever does more is a fault; plain: nothing
+// Zeros, of which those that nobody writes take no memory; NULL when memory runs out.
+void *sim_new_zeros(size_t bytes);
+void sim_free_zeros(void *zeros, size_t bytes);
+void sim_prefer_large_pages(void *memory, size_t bytes); // one fault in place of 512
+// Whether the process has memory at all these addresses; plain: always. The caller holds the memory's lock.
+bool sim_pages_are_mapped(const void *pointer, size_t bytes);
+
+// ---- Faults
+
+// Who explains an access that failed: true lets the thread try again. `at`: the instruction, or NULL if it is not known.
+// `last`: nobody else would explain it. The thread is in the midst of its own code.
+typedef bool Explain(const void *address, bool writes, const void *at, bool last);
+
+bool sim_watch_faults(Explain *explain); // once; plain: does nothing and is true
+bool sim_watches_faults(void);           // still: a program may have put its own handler in our place
+
+// ---- Threads. All of these begin as zeros.
+
+typedef struct Lock {
+    _Alignas(8) unsigned char bytes[40];
+} Lock;
+
+typedef struct Condition {
+    _Alignas(8) unsigned char bytes[48];
+} Condition;
+
+typedef struct Once {
+    int bits;
+} Once;
+
+typedef struct Thread {
+    uintptr_t handle;
+} Thread;
+
+void sim_lock(Lock *lock); // a thread holds it once
+void sim_unlock(Lock *lock);
+void sim_wait(Condition *condition, Lock *lock); // plain: dies, for there is nobody to wait for
+void sim_wake_all(Condition *condition);
+void sim_once(Once *once, void (*prepare)(void));
+bool sim_start_thread(Thread *thread, void *(*run)(void *), void *argument); // plain: false
+void sim_join_thread(Thread thread);
+uintptr_t sim_this_thread(void); // a number that no other thread has while this one runs
+int sim_core_count(void);
+
+// ---- Host lines
+
+// Where the functions that are being called go on, innermost first; returns how many. Plain: none.
+int sim_backtrace(void **called, int most);
+// Whether the address is in the program itself, and how far that has been moved from where its file says.
+bool sim_is_in_program(const void *address, uintptr_t *moved_by);
+// What the program's debug information says of addresses in its file: of each the address, a line "0x...", and then
+// "file:line", first the innermost of functions that were inlined. NULL where nobody knows. One at a time.
+FILE *sim_open_lines(const uintptr_t *addresses, int count);
+void sim_close_lines(FILE *lines);
+
+#endif

@@ -1,0 +1,278 @@
+// platform_linux.c: pages, faults, threads and host lines as Linux has them.
+#define _GNU_SOURCE // memfd_create, dl_iterate_phdr, REG_ERR, REG_RIP
+#include "base/platform.h"
+
+#include <execinfo.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+// ---- Pages
+
+size_t sim_page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+size_t sim_host_bytes(void)
+{
+    return (size_t)sysconf(_SC_PHYS_PAGES) * sim_page_bytes();
+}
+
+bool sim_has_pages(void)
+{
+    return true;
+}
+
+uint8_t *sim_reserve_pages(size_t bytes)
+{
+    void *pages = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+bool sim_map_pages(void *pages, size_t bytes)
+{
+    return mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE | MAP_ANONYMOUS, -1, 0) !=
+           MAP_FAILED;
+}
+
+int sim_make_fill(uint8_t value, size_t bytes)
+{
+    static char part[1 << 16];
+    int file = memfd_create("fill", MFD_CLOEXEC);
+    if (file < 0) {
+        FILE *other = tmpfile();
+        file = other ? fileno(other) : -1;
+    }
+    memset(part, value, sizeof part);
+    for (size_t k = 0; k < bytes && file >= 0; k += sizeof part)
+        if (write(file, part, sizeof part) != (ssize_t)sizeof part)
+            return -1;
+    return file;
+}
+
+bool sim_map_fill(void *pages, size_t bytes, int file, size_t offset)
+{
+    return mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file, (off_t)offset) !=
+           MAP_FAILED;
+}
+
+int sim_make_shared(size_t bytes)
+{
+    const int file = memfd_create("piece", MFD_CLOEXEC);
+    if (file < 0 || ftruncate(file, (off_t)bytes) == 0)
+        return file;
+    close(file);
+    return -1;
+}
+
+bool sim_map_shared(void *pages, size_t bytes, int file, size_t offset)
+{
+    return mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, (off_t)offset) != MAP_FAILED;
+}
+
+void sim_reset_pages(void *pages, size_t bytes)
+{
+    madvise(pages, bytes, MADV_DONTNEED);
+}
+
+void sim_allow(void *pages, size_t bytes, PageAccess access)
+{
+    static const int BITS[] = {[NO_ACCESS] = PROT_NONE, [READ_ACCESS] = PROT_READ, [ALL_ACCESS] = PROT_READ | PROT_WRITE};
+    mprotect(pages, bytes, BITS[access]);
+}
+
+void *sim_new_zeros(size_t bytes)
+{
+    void *zeros =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return zeros == MAP_FAILED ? NULL : zeros;
+}
+
+void sim_free_zeros(void *zeros, size_t bytes)
+{
+    munmap(zeros, bytes);
+}
+
+void sim_prefer_large_pages(void *memory, size_t bytes)
+{
+    const uintptr_t page = sim_page_bytes(), begin = ((uintptr_t)memory + page - 1) / page * page;
+    if (bytes >= 4 << 20)
+        madvise((void *)begin, (uintptr_t)memory + bytes - begin, MADV_HUGEPAGE);
+}
+
+bool sim_pages_are_mapped(const void *pointer, size_t bytes)
+{
+    enum { AT_ONCE = 4096 };
+    static unsigned char unused[AT_ONCE]; // mincore's answer; the caller's lock guards it
+    const uintptr_t page = sim_page_bytes(), end = (uintptr_t)pointer + bytes;
+    for (uintptr_t at = (uintptr_t)pointer / page * page; at < end; at += AT_ONCE * page) {
+        const size_t length = end - at < AT_ONCE * page ? end - at : AT_ONCE * page;
+        if (mincore((void *)at, length, unused) != 0)
+            return false;
+    }
+    return true;
+}
+
+// ---- Faults
+
+static Explain *explain_access;
+static struct sigaction earlier_action; // on SIGSEGV, before ours
+
+// Whether the instruction that failed was to write.
+static bool was_write(const void *context)
+{
+#ifdef __x86_64__
+    return ((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2;
+#else
+    return (void)context, false;
+#endif
+}
+
+static const void *instruction_of(const void *context) // NULL where it is not known
+{
+#ifdef __x86_64__
+    return (const void *)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+#else
+    return (void)context, NULL;
+#endif
+}
+
+static void explain_fault(int signal, siginfo_t *info, void *context)
+{
+    const bool last = earlier_action.sa_handler == SIG_DFL;
+    if (info->si_code > 0 && explain_access(info->si_addr, was_write(context), instruction_of(context), last))
+        return;
+    sigaction(signal, &earlier_action, NULL); // which is asked when the instruction fails again
+    if (info->si_code <= 0)                   // unless a process has sent the signal
+        raise(signal);
+}
+
+bool sim_watch_faults(Explain *explain)
+{
+    struct sigaction action = {.sa_sigaction = explain_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    explain_access = explain;
+    return sigaction(SIGSEGV, &action, &earlier_action) == 0;
+}
+
+bool sim_watches_faults(void)
+{
+    struct sigaction now;
+    return sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == explain_fault;
+}
+
+// ---- Threads. What PTHREAD_..._INITIALIZER says of these is zeros, too.
+
+_Static_assert(sizeof(pthread_mutex_t) <= sizeof(Lock) && sizeof(pthread_cond_t) <= sizeof(Condition), "too small");
+_Static_assert(sizeof(pthread_once_t) == sizeof(Once) && PTHREAD_ONCE_INIT == 0, "not zero");
+
+void sim_lock(Lock *lock)
+{
+    pthread_mutex_lock((pthread_mutex_t *)lock);
+}
+
+void sim_unlock(Lock *lock)
+{
+    pthread_mutex_unlock((pthread_mutex_t *)lock);
+}
+
+void sim_wait(Condition *condition, Lock *lock)
+{
+    pthread_cond_wait((pthread_cond_t *)condition, (pthread_mutex_t *)lock);
+}
+
+void sim_wake_all(Condition *condition)
+{
+    pthread_cond_broadcast((pthread_cond_t *)condition);
+}
+
+void sim_once(Once *once, void (*prepare)(void))
+{
+    pthread_once((pthread_once_t *)once, prepare);
+}
+
+bool sim_start_thread(Thread *thread, void *(*run)(void *), void *argument)
+{
+    pthread_t started;
+    if (pthread_create(&started, NULL, run, argument) != 0)
+        return false;
+    thread->handle = (uintptr_t)started;
+    return true;
+}
+
+void sim_join_thread(Thread thread)
+{
+    pthread_join((pthread_t)thread.handle, NULL);
+}
+
+uintptr_t sim_this_thread(void)
+{
+    return (uintptr_t)pthread_self();
+}
+
+int sim_core_count(void)
+{
+    return (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+// ---- Host lines
+
+int sim_backtrace(void **called, int most)
+{
+    return backtrace(called, most);
+}
+
+typedef struct Found {
+    uintptr_t moved_by, address;
+    bool inside;
+} Found;
+
+static int look_in_program(struct dl_phdr_info *object, size_t size, void *found)
+{
+    Found *f = found;
+    (void)size;
+    f->moved_by = object->dlpi_addr;
+    for (int k = 0; k < object->dlpi_phnum; k++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[k];
+        f->inside |= part->p_type == PT_LOAD && f->address - f->moved_by - part->p_vaddr < part->p_memsz;
+    }
+    return 1; // the first object is the program; no further ones
+}
+
+bool sim_is_in_program(const void *address, uintptr_t *moved_by)
+{
+    Found found = {.address = (uintptr_t)address};
+    dl_iterate_phdr(look_in_program, &found);
+    *moved_by = found.moved_by;
+    return found.inside;
+}
+
+static int program_file; // while its lines are read
+
+// The program is handed to addr2line, which comes with the compiler, as an open file that must not be closed in it:
+// where /proc is another namespace's, it has no name.
+FILE *sim_open_lines(const uintptr_t *addresses, int count)
+{
+    enum { MOST = 40 };
+    char command[100 + 24 * MOST];
+    program_file = open("/proc/self/exe", O_RDONLY);
+    int length = snprintf(command, sizeof command, "addr2line -a -i -e /proc/self/fd/%d", program_file);
+    for (int k = 0; k < count && k < MOST; k++)
+        length += snprintf(command + length, sizeof command - (size_t)length, " 0x%llx", (unsigned long long)addresses[k]);
+    snprintf(command + length, sizeof command - (size_t)length, " 2>/dev/null </dev/null");
+    FILE *lines = program_file >= 0 ? popen(command, "r") : NULL;
+    if (!lines && program_file >= 0)
+        close(program_file);
+    return lines;
+}
+
+void sim_close_lines(FILE *lines)
+{
+    pclose(lines);
+    close(program_file);
+}

@@ -1,0 +1,40 @@
+"""The simulator on a host without threads, signals and pages of its own: base/platform_plain.c."""
+
+import struct
+import subprocess
+
+import pytest
+
+from tests.simulator.ptx import RUN, kernel
+
+PLAIN = RUN.with_name("ptx_run_plain")
+
+
+def run(program, tmp_path, **environment):
+    (tmp_path / "k.ptx").write_text(kernel("add.u64 %t, %s0, %s1;", "b64", ["b64", "b64"]))
+    (tmp_path / "in").write_bytes(b"".join(struct.pack("<3Q", i, 2 * i, 0) for i in range(640)))
+    return subprocess.run([program, tmp_path / "k.ptx", "k", "640", tmp_path / "in", tmp_path / "out"], capture_output=True, text=True,
+                          env=environment, timeout=20)
+
+
+@pytest.mark.parametrize("environment", [{}, {"SIM_THREADS": "4"}, {"SIM_TOGETHER": "1"}])
+def test_a_kernel_runs_on_the_plain_platform(tmp_path, environment):
+    """Broken: the simulator waits there for a thread that cannot be started, or needs pages."""
+    result = run(PLAIN, tmp_path, SIM_CHECK="0", **environment)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert struct.unpack("<640Q", (tmp_path / "out").read_bytes()) == tuple(3 * i for i in range(640))
+
+
+def test_the_checker_works_on_the_plain_platform(tmp_path):
+    """Broken: a finding for which no thread, file or page is needed is another one there, or none."""
+    result, linux = run(PLAIN, tmp_path), run(RUN, tmp_path)
+    assert result.returncode == linux.returncode == 88
+    assert "uninitialised value" in result.stderr and result.stderr == linux.stderr
+
+
+def test_the_plain_platform_uses_no_thread_and_no_signal():
+    """Broken: threads, signals or pages are used past base/platform.h."""
+    names = subprocess.run(["nm", "-u", PLAIN], capture_output=True, text=True, check=True).stdout
+    used = {line.split()[-1].split("@")[0] for line in names.splitlines()}
+    beside = {"mmap", "mprotect", "madvise", "mincore", "memfd_create", "sigaction", "backtrace", "dl_iterate_phdr", "popen", "sysconf"}
+    assert not {name for name in used if name.startswith("pthread_")} | used & beside
