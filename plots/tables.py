@@ -369,6 +369,16 @@ def simulator(_, name):
     return printed(MEASURED.parent / "simulator" / f"{name}.txt")
 
 
+def settings(_):
+    """The simulator's variables: the rows of its own table, with the comments above them."""
+    row = re.compile(r"^    // (.+)\n    \{\"(\w+)\", \w+, [^;]*?\"([^\"]+)\"\},$", re.M)
+    text = (ROOT / "simulator/base/settings.c").read_text()
+    rows = row.findall(text)
+    if len(rows) != text.count('{"SIM_'):
+        raise Unfillable("a row of simulator/base/settings.c has no comment above it")
+    return table(("variable", "sets", "accepted"), [(f"`{name}`", sets, accepted) for sets, name, accepted in rows], words=3)
+
+
 def coverage(_):
     """What the simulator knows of PTX: its table of instructions, as `make coverage` wrote it."""
     rows = read(ROOT / "simulator/coverage.csv")
@@ -691,7 +701,7 @@ def outcome(step, number):
 
 
 KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, busy, little, limits, sizes, finish, ends,
-                                                      against, peers, sass, simulator, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, suites, disputed, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
+                                                      against, peers, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, suites, disputed, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
 def made(kind, step, words):

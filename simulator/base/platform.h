@@ -53,9 +53,9 @@ typedef struct Lock {
     _Alignas(8) unsigned char bytes[40];
 } Lock;
 
-typedef struct Condition {
+typedef struct Waiters {
     _Alignas(8) unsigned char bytes[48];
-} Condition;
+} Waiters;
 
 typedef struct Once {
     int bits;
@@ -67,8 +67,8 @@ typedef struct Thread {
 
 void sim_lock(Lock *lock); // a thread holds it once
 void sim_unlock(Lock *lock);
-void sim_wait(Condition *condition, Lock *lock); // plain: dies, for there is nobody to wait for
-void sim_wake_all(Condition *condition);
+void sim_wait(Waiters *waiters, Lock *lock); // plain: dies, for there is nobody to wait for
+void sim_wake_all(Waiters *waiters);
 void sim_once(Once *once, void (*prepare)(void));
 bool sim_start_thread(Thread *thread, void *(*run)(void *), void *argument); // plain: false
 void sim_join_thread(Thread thread);

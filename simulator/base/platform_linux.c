@@ -168,7 +168,7 @@ bool sim_watches_faults(void)
 
 // ---- Threads. What PTHREAD_..._INITIALIZER says of these is zeros, too.
 
-_Static_assert(sizeof(pthread_mutex_t) <= sizeof(Lock) && sizeof(pthread_cond_t) <= sizeof(Condition), "too small");
+_Static_assert(sizeof(pthread_mutex_t) <= sizeof(Lock) && sizeof(pthread_cond_t) <= sizeof(Waiters), "too small");
 _Static_assert(sizeof(pthread_once_t) == sizeof(Once) && PTHREAD_ONCE_INIT == 0, "not zero");
 
 void sim_lock(Lock *lock)
@@ -181,14 +181,14 @@ void sim_unlock(Lock *lock)
     pthread_mutex_unlock((pthread_mutex_t *)lock);
 }
 
-void sim_wait(Condition *condition, Lock *lock)
+void sim_wait(Waiters *waiters, Lock *lock)
 {
-    pthread_cond_wait((pthread_cond_t *)condition, (pthread_mutex_t *)lock);
+    pthread_cond_wait((pthread_cond_t *)waiters, (pthread_mutex_t *)lock);
 }
 
-void sim_wake_all(Condition *condition)
+void sim_wake_all(Waiters *waiters)
 {
-    pthread_cond_broadcast((pthread_cond_t *)condition);
+    pthread_cond_broadcast((pthread_cond_t *)waiters);
 }
 
 void sim_once(Once *once, void (*prepare)(void))

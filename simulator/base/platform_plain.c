@@ -118,15 +118,15 @@ void sim_unlock(Lock *lock)
     (void)lock;
 }
 
-void sim_wait(Condition *condition, Lock *lock)
+void sim_wait(Waiters *waiters, Lock *lock)
 {
-    (void)condition, (void)lock;
+    (void)waiters, (void)lock;
     sim_die("the only thread waits for another one");
 }
 
-void sim_wake_all(Condition *condition)
+void sim_wake_all(Waiters *waiters)
 {
-    (void)condition;
+    (void)waiters;
 }
 
 void sim_once(Once *once, void (*prepare)(void))

@@ -18,60 +18,106 @@ static _Noreturn void refuse(const char *name, const char *text, const char *acc
     exit(WRONG_ARGUMENT);
 }
 
-// The number in a variable, or `otherwise` if it is not set.
-static uint64_t number(const char *name, uint64_t otherwise, uint64_t least, uint64_t most, const char *accepted)
+// ---- How a variable's text is read; NULL: it is not set
+
+typedef struct Setting Setting;
+typedef void Read(const Setting *s, const char *text);
+
+struct Setting {
+    const char *name;
+    Read *read;
+    void *into; // of `settings`
+    uint64_t otherwise, least, most; // of a number: what it is without the variable; its bounds
+    const char *accepted;
+};
+
+static uint64_t number(const Setting *s, const char *text)
 {
-    const char *text = getenv(name);
     char *end = NULL;
     errno = 0;
-    const uint64_t value = text ? strtoull(text, &end, 10) : otherwise;
-    if (text && (*text < '0' || *text > '9' || *end || errno || value < least || value > most))
-        refuse(name, text, accepted);
+    const uint64_t value = text ? strtoull(text, &end, 10) : s->otherwise;
+    if (text && (*text < '0' || *text > '9' || *end || errno || value < s->least || value > s->most))
+        refuse(s->name, text, s->accepted);
     return value;
 }
 
-// The name of a file, or NULL if the variable is not set.
-static const char *file(const char *name)
+static void read_number(const Setting *s, const char *text)
 {
-    const char *text = getenv(name);
-    if (text && !*text)
-        refuse(name, text, "the name of a file");
-    return text;
+    *(uint64_t *)s->into = number(s, text);
 }
 
-static void read_check(void)
+static void read_count(const Setting *s, const char *text)
 {
-    const char *text = getenv("SIM_CHECK");
+    *(int *)s->into = (int)number(s, text);
+}
+
+static void read_switch(const Setting *s, const char *text)
+{
+    *(bool *)s->into = number(s, text);
+}
+
+static void read_file(const Setting *s, const char *text)
+{
+    if (text && !*text)
+        refuse(s->name, text, s->accepted);
+    *(const char **)s->into = text;
+}
+
+static void read_check(const Setting *s, const char *text)
+{
     settings.checks = !text || strcmp(text, "0") != 0;
     settings.checks_leaks = text && strcmp(text, "leaks") == 0;
     if (settings.checks && !settings.checks_leaks && text && strcmp(text, "1") != 0)
-        refuse("SIM_CHECK", text, "0 (off), 1 or leaks");
+        refuse(s->name, text, s->accepted);
 }
 
-static void read_traced_block(void)
+static void read_traced_block(const Setting *s, const char *text)
 {
-    const char *text = getenv("SIM_TRACE_BLOCK");
     settings.traces_all = text && strcmp(text, "all") == 0;
     if (!settings.traces_all)
-        settings.traced_block = number("SIM_TRACE_BLOCK", 0, 0, UINT64_MAX, "a block's number, from 0 on, or all");
+        read_number(s, text);
 }
+
+static void read_order(const Setting *s, const char *text)
+{
+    settings.shuffles = text != NULL;
+    read_number(s, text);
+}
+
+// ---- All of them. The comment above a row says in simulator/README.md what the variable sets (make tables).
+
+static const Setting SETTINGS[] = {
+    // the file for [counters](counters.md), a row for each launch
+    {"SIM_COUNTERS", read_file, &settings.counters, 0, 0, 0, "the name of a file"},
+    // the file for [what a warp does](counters.md#what-a-warp-does-line-by-line)
+    {"SIM_TRACE", read_file, &settings.trace, 0, 0, 0, "the name of a file"},
+    // which block that is about; block 0 if not set
+    {"SIM_TRACE_BLOCK", read_traced_block, &settings.traced_block, 0, 0, UINT64_MAX, "a block's number, from 0 on, or all"},
+    // `0`: nothing is checked; `1`: as without it; `leaks`: what is never freed is a finding, too
+    {"SIM_CHECK", read_check, NULL, 0, 0, 0, "0 (off), 1 or leaks"},
+    // the file for [findings](checker.md), as JSON
+    {"SIM_FINDINGS", read_file, &settings.findings, 0, 0, 0, "the name of a file"},
+    // how many host threads run blocks; all cores if not set
+    {"SIM_THREADS", read_number, &settings.threads, 0, 1, UINT64_MAX, "how many host threads run blocks, from 1 on"},
+    // whether [blocks take turns](how-it-works.md#blocks)
+    {"SIM_TOGETHER", read_switch, &settings.together, 0, 0, 1, "1, for blocks that take turns, or 0"},
+    // [in which order blocks, warps and lanes run](how-it-works.md#blocks): another one for each number
+    {"SIM_BLOCK_ORDER", read_order, &settings.block_order, 0, 0, UINT64_MAX, "a number, from 0 on"},
+    // how many warp instructions of a block count as endless
+    {"SIM_MAX_INSTRUCTIONS", read_number, &settings.max_instructions, 1000000000, 1, UINT64_MAX,
+     "a number of warp instructions, from 1 on"},
+    // the number of the GPU's SMs
+    {"SIM_SMS", read_count, &settings.sms, 132, 1, MOST_SMS, "a number of SMs, from 1 to 1024"},
+    // the number of GPUs
+    {"SIM_DEVICES", read_count, &settings.devices, 1, 1, SIM_MOST_DEVICES, "a number of GPUs, from 1 to 16"},
+    // whether the program ends with a line that says how many warp instructions ran, and how long that took
+    {"SIM_SPEED", read_switch, &settings.says_speed, 0, 0, 1, "1, for a line about it, or 0"},
+};
 
 static void read_settings(void)
 {
-    read_check();
-    read_traced_block();
-    settings.counters = file("SIM_COUNTERS");
-    settings.findings = file("SIM_FINDINGS");
-    settings.trace = file("SIM_TRACE");
-    settings.threads = number("SIM_THREADS", 0, 1, UINT64_MAX, "how many host threads run blocks, from 1 on");
-    settings.max_instructions =
-        number("SIM_MAX_INSTRUCTIONS", 1000000000, 1, UINT64_MAX, "a number of warp instructions, from 1 on");
-    settings.sms = (int)number("SIM_SMS", 132, 1, MOST_SMS, "a number of SMs, from 1 to 1024");
-    settings.devices = (int)number("SIM_DEVICES", 1, 1, SIM_MOST_DEVICES, "a number of GPUs, from 1 to 16");
-    settings.together = number("SIM_TOGETHER", 0, 0, 1, "1, for blocks that take turns, or 0");
-    settings.shuffles = getenv("SIM_BLOCK_ORDER") != NULL;
-    settings.block_order = number("SIM_BLOCK_ORDER", 0, 0, UINT64_MAX, "a number, from 0 on");
-    settings.says_speed = number("SIM_SPEED", 0, 0, 1, "1, for a line about it, or 0");
+    for (size_t k = 0; k < sizeof SETTINGS / sizeof *SETTINGS; k++)
+        SETTINGS[k].read(&SETTINGS[k], getenv(SETTINGS[k].name));
 }
 
 const Settings *sim_settings(void)

@@ -401,7 +401,7 @@ static void run_block(Block *b, uint64_t place)
 // ---- The host's threads
 
 static Lock launch_lock;
-static Condition block_ended;
+static Waiters block_ended;
 
 static bool take_block(Launch *launch, Block *b, uint64_t *place)
 {
