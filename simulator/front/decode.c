@@ -5,7 +5,6 @@
 // of alu.c, float.c, convert.c, decode_memory.c and so on; here a statement's row is found. A statement without one becomes an
 // instruction that ends the launch.
 #include "front/decode.h"
-#include "base/platform.h"
 
 #include <stdlib.h>
 #include <string.h>
