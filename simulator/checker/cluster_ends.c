@@ -59,7 +59,7 @@ static void note_look(Block *b, const Access *access, uint32_t mask)
 void sim_note_visit(Warp *w, const Instr *i, const Access *access, uint32_t mask, Block *owner, EpochKind kind)
 {
     const bool plain = kind == PLAIN_READ || kind == PLAIN_WRITE;
-    if (i->run != sim_load && i->run != sim_store && i->run != sim_atomic)
+    if (i->kind != LOAD && i->kind != STORE && i->kind != ATOMIC)
         return;
     if (owner == w->block) {
         if (kind == STRONG_READ || kind == ATOMIC_UPDATE)

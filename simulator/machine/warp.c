@@ -743,7 +743,7 @@ static bool asks_in_loop(const Path *p)
 // so for the host only with the scope of the system.
 static bool looks_for_host(const Instr *i)
 {
-    return (i->run == sim_load && i->flags & ASKS_OTHERS) || (i->run == sim_atomic && i->scope == SYSTEM_SCOPE) ||
+    return (i->kind == LOAD && i->flags & ASKS_OTHERS) || (i->kind == ATOMIC && i->scope == SYSTEM_SCOPE) ||
            (i->control == CALL && (!i->call->callee || i->call->callee->program->does.asks));
 }
 

@@ -4,6 +4,7 @@ import csv
 import functools
 import itertools
 import math
+import re
 import struct
 import subprocess
 from fractions import Fraction
@@ -970,3 +971,11 @@ def test_lanes_together(case, tmp_path):
             expected = expected[warp]
         if expected is not None:
             assert value == expected % 2**32, thread
+
+
+def test_nobody_asks_for_a_handler():
+    """A row of the table says what an instruction is: what compares handlers' addresses would not know a new row."""
+    asks = re.compile(r"\brun [!=]= *sim_|memmem\(|run [!=]= \w+_runtime")
+    found = [f"{path.relative_to(ROOT)}: {line.strip()}" for path in sorted((ROOT / "simulator").rglob("*.c"))
+             for line in path.read_text().splitlines() if asks.search(line)]
+    assert not found, "ask for Instr.kind or Instr.effects instead: " + "; ".join(found)
