@@ -1,7 +1,8 @@
 # Parallel reduction in CUDA, step by step. `make help` lists the commands.
 # Here: what a learner uses. mk/compile.mk: how programs are built. mk/measure.mk: what a GPU is measured with.
 # mk/labs.mk: the labs. mk/mine.mk: a kernel of your own. mk/check.mk: answers about programs that nobody trusts.
-# mk/simulator.mk: the simulator and its tools. mk/pages.mk: charts, tables, pictures, and what an author uses.
+# mk/simulator.mk: the simulator and its tools. mk/test.mk: the tests, and what they build. mk/pages.mk: charts, tables,
+# pictures, and what an author uses.
 
 SHELL := /bin/bash
 # n=1000 would be ignored without a word.
@@ -57,7 +58,7 @@ export N TIME_LIMIT RESULTS LADDER LAB STEP FILE DIR FLAGS ARGS NAME BLOCK STYLE
 # V=1 shows the compiler's lines.
 Q := $(if $(filter-out 0,$(V)),,@)
 
-.PHONY: help build run-all diff undo sweep test test-quick toolkit clean say-device FORCE
+.PHONY: help build run-all diff undo sweep toolkit clean say-device FORCE
 .DELETE_ON_ERROR:
 # Only what compiles does several things at once, also where -j was given: what is measured runs alone.
 ifndef COMPILING
@@ -116,29 +117,10 @@ sweep: say-device build ## time (on the simulator: counters) over n against CUB;
 	@scripts/build/one_at_a_time.sh python3 -m scripts.ladder.sweep $(if $(SIMULATED),--simulated) --rounds '$(SWEEP_ROUNDS)' \
 	    $(if $(filter-out 0,$(AGAIN)),--again) --output "$$RESULTS/$(SWEEP).csv" $(PROGRAMS); status=$$?; $(DRAW) && exit $$status
 
-# Of the labs that take nvcc long the tests run the first and the last program, of those with a library of templates the last; ALL=1 and
-# make labs run all. The CUDA programs that are left the tests compile together; ALL=1 and make labs compile each alone.
-inner = $(wordlist 2,$(words $(wordlist 2,$(words $(1)),$(1))),$(1))
-UNTESTED := $(if $(filter-out 0,$(ALL)),,$(addprefix build/sim/labs/,segmented/step01_cub/segmented rowscale/step00_block/rowscale thrust/step00_reduce/thrust \
-    several_gpus/step00_onebyone/several_gpus) \
-    $(foreach lab,accuracy launch operators rowscale thrust,$(call inner,$(patsubst %.cu,build/sim/%,$(sort $(wildcard labs/$(lab)/step*/$(lab).cu))))))
-test: ## every test that this machine can run; ALL=1 also runs the labs' programs that take nvcc long
-	$(COMPILE) $(PYTHON_READY) build/sim/fuzz $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) build/sim/ptx_run build/sim/ptx_run_plain build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o \
-	    build/sim/labs/accuracy/step00_one_thread/accuracy
-	$(COMPILE) lab-programs DEVICE=sim LEFT_OUT='$(if $(UNTESTED),build/sim/%)'
-	$(Q)unset LADDER; $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0:handle_segv=0:detect_odr_violation=0:allocator_may_return_null=1) SIM_LINK='$(patsubst -O3,-O0,$(filter-out -lineinfo,$(SIM_NVCCFLAGS))) $(SIM_LIBRARIES)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
-	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
-
-# Scripts, pages and instructions: what needs no CUDA program that nvcc has to compile.
-QUICK_TESTS := $(addprefix tests/test_,scripts.py docs.py instructions.py slurm.py suites.py)
-test-quick: ## scripts, pages, and the simulator's instructions (PTX), within a minute and without compiling CUDA programs
-	$(COMPILE) $(PYTHON_READY) build/sim/ptx_run build/sim/ptx_run_plain build/sim/coverage
-	$(Q)unset LADDER; $(PYTHON) -m pytest $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto') -k 'not tries_apply_and_compile' $(QUICK_TESTS)
-
 toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root
 	scripts/build/install_toolkit.sh .cuda
 
 clean: ## removes what make built; results stay
 	rm -rf $(ALL_PROGRAMS) build .build-flags .sim-flags .venv .pytest_cache tests/__pycache__
 
-include mk/compile.mk mk/labs.mk mk/mine.mk mk/check.mk mk/simulator.mk mk/measure.mk mk/pages.mk
+include mk/compile.mk mk/labs.mk mk/mine.mk mk/check.mk mk/simulator.mk mk/test.mk mk/measure.mk mk/pages.mk
