@@ -36,6 +36,9 @@ VERDICTS = {PASSED: "passed", WRONG: "wrong", UNBUILT: "does not build", FINDING
 COUNTED_AT = 65536  # elements: tests/counters holds what the steps count there
 SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 16383, 16385,
          COUNTED_AT - 1, COUNTED_AT, COUNTED_AT + 1, 100003, 262147]
+# Runs more: with blocks that take turns, where those that draw their work share it, and in other orders of blocks, warps and lanes.
+ORDERS = [("with blocks that take turns", COUNTED_AT, {"SIM_TOGETHER": 1}),
+          *(("with blocks, warps and lanes in another order", 4097, {"SIM_BLOCK_ORDER": seed}) for seed in (1, 2))]
 OFFSETS = [0, 1]  # elements at which the array begins, of an allocation: at a multiple of 16 bytes, and not
 UNIT = 16  # data are whole sixteenths, -1 to 1 without 0: below 2^24 of them float addition is exact in any order (docs/check.md)
 MOST_GUESSES = 3
@@ -185,7 +188,7 @@ def drawn(count):
 class Session:
     """A program that runs, and its device, each in a sandbox of its own; they talk to each other, and the judge to the device only."""
 
-    def __init__(self, program, options, seconds, together=False):
+    def __init__(self, program, options, seconds, **orders):
         self.folder = Path(tempfile.mkdtemp(dir=program.parent.parent.parent))
         for name in ("program", "device"):
             (self.folder / name).mkdir()
@@ -199,8 +202,7 @@ class Session:
                                             stdin=to_program, stdout=from_program, stderr=said)
         python = os.path.realpath(sys.executable)
         device = self.folder / "device"
-        settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": options.threads,
-                    "SIM_TOGETHER": together and 1}
+        settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": options.threads} | orders
         with open(self.folder / "device.txt", "wb") as said:
             allowed = ["--run", python, "--read", sys.base_prefix, "--read", str(ROOT / "scripts"), "--read", str(options.library),
                        "--read", str(program.parent.parent), "--write", str(device), "--memory", DEVICE_MEMORY, "--reserves",
@@ -380,15 +382,16 @@ def run(program, options, answer):
             session = None
     if session:
         finish(session, answer)
-    left = math.ceil(end - time.monotonic())
-    if left > 0 and answer.sizes[COUNTED_AT] == "":
-        run_together(Session(program, options, left, together=True), answer)
+    for words, n, orders in ORDERS:
+        left = math.ceil(end - time.monotonic())
+        if left > 0 and answer.sizes[n] == "":
+            run_in_order(Session(program, options, left, **orders), n, words, answer)
 
 
-def run_together(session, answer):
-    """One size more, with blocks that take turns: those that draw their work share it, as on a GPU."""
-    wrong = one_size(session, COUNTED_AT, Answer(answer.name))
-    answer.sizes[COUNTED_AT] = wrong and f"{wrong}, with blocks that take turns"
+def run_in_order(session, n, words, answer):
+    """One size more, as blocks, warps and lanes may also come on a GPU."""
+    wrong = one_size(session, n, Answer(answer.name))
+    answer.sizes[n] = wrong and f"{wrong}, {words}"
     finish(session, answer)
 
 

@@ -67,6 +67,34 @@ static void launch(const float *in, float *out, long long n)
     CHECK(cudaGetLastError());
 }
 """
+# Two warps take a lock; the one that comes first, where nothing is shuffled, has no fence behind it.
+LOCKED = """
+static const char STEP[] = "step13_queue";
+__device__ int taken;
+__global__ void start(float *out) { *out = taken = 0; }
+__global__ void reduce(const float *in, float *out, long long n)
+{
+    float sum = 0.0f;
+    if (threadIdx.x % 32 != 0)
+        return;
+    for (long long i = threadIdx.x / 32; i < n; i += 2)
+        sum += in[i];
+    while (atomicCAS(&taken, 0, 1) != 0)
+        continue;
+    if (threadIdx.x > 0)
+        __threadfence();
+    *out += sum;
+    __threadfence();
+    atomicExch(&taken, 0);
+}
+static long long partial_count(long long) { return 1; }
+static void launch(const float *in, float *out, long long n)
+{
+    start<<<1, 1>>>(out);
+    reduce<<<1, 64>>>(in, out, n);
+    CHECK(cudaGetLastError());
+}
+"""
 # What it tries depends on n; statuses above 20 say that it went well.
 HOSTILE = r"""
 #include <cstdlib>
@@ -156,6 +184,15 @@ def test_a_right_step_passes(tmp_path):
     assert re.search(r"load sectors +8,224 +8,224 ", said) and re.search(r"warp instructions +([\d,]+) +\1 ", said), said
     assert said.splitlines()[-1].startswith("passed: right at 27 of 27 sizes, findings 0, ")
     assert "\nsandbox: limits of time" in said and "\nnot covered: " in said
+
+
+def test_a_mistake_that_needs_another_order_is_told(tmp_path, monkeypatch):
+    """Broken: warps come in one order only, so that a fence is not missed that is missing in the first one; or where none is, one is missed."""
+    monkeypatch.setattr(check, "SIZES", [4097, check.COUNTED_AT])
+    for text, findings in ((LOCKED, 1), (LOCKED.replace("if (threadIdx.x > 0)", ""), 0)):
+        (tmp_path / "reduce.cu").write_text(text)
+        answer = check.checked(tmp_path / "reduce.cu", options())
+        assert answer.built and answer.right == 2 and len(answer.findings) == findings, list(check.lines_about(answer, "reduce.cu"))
 
 
 def test_a_wrong_size_is_named(tmp_path):
