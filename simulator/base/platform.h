@@ -40,8 +40,8 @@ bool sim_pages_are_mapped(const void *pointer, size_t bytes);
 
 // ---- Faults
 
-// Who explains an access that failed: true lets the thread try again. `at`: the instruction, or NULL if it is not known.
-// `last`: nobody else would explain it. The thread is in the midst of its own code.
+// Who explains an access that failed: true lets the thread try again. `at`: the instruction, or NULL if it is not
+// known. `last`: nobody else would explain it. The thread is in the midst of its own code.
 typedef bool Explain(const void *address, bool writes, const void *at, bool last);
 
 bool sim_watch_faults(Explain *explain); // once; plain: does nothing and is true

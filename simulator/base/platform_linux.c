@@ -83,7 +83,8 @@ void sim_reset_pages(void *pages, size_t bytes)
 
 void sim_allow(void *pages, size_t bytes, PageAccess access)
 {
-    static const int BITS[] = {[NO_ACCESS] = PROT_NONE, [READ_ACCESS] = PROT_READ, [ALL_ACCESS] = PROT_READ | PROT_WRITE};
+    static const int BITS[] = {
+        [NO_ACCESS] = PROT_NONE, [READ_ACCESS] = PROT_READ, [ALL_ACCESS] = PROT_READ | PROT_WRITE};
     mprotect(pages, bytes, BITS[access]);
 }
 
@@ -263,7 +264,8 @@ FILE *sim_open_lines(const uintptr_t *addresses, int count)
     program_file = open("/proc/self/exe", O_RDONLY);
     int length = snprintf(command, sizeof command, "addr2line -a -i -e /proc/self/fd/%d", program_file);
     for (int k = 0; k < count && k < MOST; k++)
-        length += snprintf(command + length, sizeof command - (size_t)length, " 0x%llx", (unsigned long long)addresses[k]);
+        length += snprintf(command + length, sizeof command - (size_t)length, " 0x%llx",
+                           (unsigned long long)addresses[k]);
     snprintf(command + length, sizeof command - (size_t)length, " 2>/dev/null </dev/null");
     FILE *lines = program_file >= 0 ? popen(command, "r") : NULL;
     if (!lines && program_file >= 0)
