@@ -18,6 +18,10 @@ FindingKind sim_describe_address(uint64_t address, char *text, size_t space);
 // A call was given bytes that it cannot read or write. `does`: what it would do there, "reads" or "writes"; `side`:
 // where its arguments say that they lie: "the host's memory", "device memory", "any memory".
 void sim_find_wrong_range(const char *call, const char *does, const void *pointer, size_t bytes, const char *side);
+// Rows of so many bytes are copied, `pitch` bytes apart: is a part of the padding behind the allocation's rows among
+// them? Whole rows with all their padding may be copied.
+void sim_find_padding(const char *call, const char *does, const void *pointer, size_t pitch, size_t width,
+                      size_t rows);
 void sim_find_wrong_free(const char *call, const void *pointer);
 // The host read or wrote memory that is the device's, or nobody's.
 void sim_find_host_access(uint64_t address, bool writes, const void *instruction);

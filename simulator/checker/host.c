@@ -229,6 +229,24 @@ void sim_find_wrong_range(const char *call, const char *does, const void *pointe
             holds(a, address) ? "a pointer of the host is wanted here, or another direction of the copy" : "");
 }
 
+void sim_find_padding(const char *call, const char *does, const void *pointer, size_t pitch, size_t width, size_t rows)
+{
+    char title[400], owner[200];
+    const uint64_t address = (uint64_t)(uintptr_t)pointer;
+    const Allocation *a = sim_allocation_at(address);
+    if (!holds(a, address) || a->row_pitch != pitch || rows < 2)
+        return;
+    const size_t from = (address - a->address) % pitch;
+    if (from + width <= a->row_bytes || width == pitch)
+        return;
+    describe_allocation(a, owner, sizeof owner);
+    snprintf(title, sizeof title,
+             "%s %s rows of %zu bytes from byte %zu of a row on, of %s, whose rows have %zu: the rest is padding", call,
+             does, width, from, owner, a->row_bytes);
+    add(OUT_OF_BOUNDS, call, title,
+        "the width is that of the rows, in bytes; how much padding a pitch has differs between devices");
+}
+
 void sim_find_wrong_free(const char *call, const void *pointer)
 {
     char title[400], what[300];

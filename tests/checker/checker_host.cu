@@ -29,8 +29,39 @@ __global__ void say(int value)
 
 static int host[COUNT], *device, *other;
 
+// Rows of 40 bytes with a pitch that CUDA chose: copied with some of the padding, or as they are and whole.
+static void copy_rows(const std::string &word)
+{
+    char *rows, *all;
+    size_t pitch;
+    cudaMallocPitch(&rows, &pitch, 40, 3);
+    all = (char *)calloc(3, pitch);
+    if (word == "some padding")
+        cudaMemcpy2D(rows, pitch, all, pitch, 44, 3, cudaMemcpyHostToDevice);
+    if (word == "some padding of boxes") {
+        cudaMemcpy3DParms p = {};
+        p.srcPtr = make_cudaPitchedPtr(all, pitch, pitch, 3);
+        p.dstPtr = make_cudaPitchedPtr(rows, pitch, 40, 3);
+        p.dstPos = make_cudaPos(20, 0, 0);
+        p.extent = make_cudaExtent(24, 3, 1);
+        p.kind = cudaMemcpyHostToDevice;
+        cudaMemcpy3D(&p);
+    }
+    if (word == "no padding") {
+        cudaMemcpy2D(rows, pitch, all, pitch, 40, 3, cudaMemcpyHostToDevice);
+        cudaMemcpy2D(rows + 20, pitch, all, 20, 20, 3, cudaMemcpyHostToDevice);
+        cudaMemcpy2D(all, pitch, rows, pitch, pitch, 3, cudaMemcpyDeviceToHost);
+        cudaMemcpy2D(all, 44, rows, 44, 44, 3, cudaMemcpyDeviceToHost); // another layout, of the program's own
+        cudaMemcpy(rows, all, 3 * pitch, cudaMemcpyHostToDevice);
+    }
+    cudaFree(rows);
+    free(all);
+}
+
 static void wrong_calls(const std::string &word)
 {
+    if (word.find("padding") != std::string::npos)
+        copy_rows(word);
     int *pinned;
     if (word == "beyond")
         cudaMemcpy(device, host, BYTES * sizeof(int), cudaMemcpyHostToDevice);

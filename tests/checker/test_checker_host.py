@@ -16,6 +16,9 @@ def host(tmp_path_factory):
 @pytest.mark.parametrize("word, kind, title", [
     ("beyond", "out-of-bounds", "cudaMemcpy writes 1600 bytes from byte 0 of the 2nd cudaMalloc's 400 bytes on: 1200 too many"),
     ("beyond 2D", "out-of-bounds", "cudaMemcpy2D reads 400 bytes from byte 4 of the 2nd cudaMalloc's 400 bytes on: 4 too many"),
+    ("some padding", "out-of-bounds", "cudaMemcpy2D writes rows of 44 bytes from byte 0 of a row on, of the 1st cudaMallocPitch's 1536 bytes, "
+     "whose rows have 40: the rest is padding"),
+    ("some padding of boxes", "out-of-bounds", "cudaMemcpy3D writes rows of 24 bytes from byte 20 of a row on, of the 1st cudaMallocPitch's"),
     ("beyond async", "out-of-bounds", "cudaMemcpy reads 400 bytes from byte 200 of the 2nd cudaMalloc's 400 bytes on: 200 too many"),
     ("memset", "out-of-bounds", "cudaMemset writes 404 bytes from byte 0 of the 2nd cudaMalloc's 400 bytes on: 4 too many"),
     ("memset of the host", "host-pointer", "cudaMemset writes 400 bytes of device memory, and was given memory of the host"),
@@ -67,6 +70,11 @@ def test_a_refused_launch_that_nobody_asked_about(host, tmp_path, word, hint):
     found, said, result = only(host, tmp_path, word)
     assert found == "unchecked-error" and said.startswith("kernel fill<<<(") and hint in result.stderr
     assert "did not run: invalid configuration argument (cudaErrorInvalidConfiguration), and the program never asked" in said
+
+
+def test_rows_with_a_pitch_may_be_copied_with_and_without_their_padding(host):
+    """Broken: a copy of rows as wide as they are, or with all their padding, is taken for one of a part of it."""
+    assert "padding" not in run(host, "no padding").stderr
 
 
 def test_nothing_has_happened(host, tmp_path):

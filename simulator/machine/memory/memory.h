@@ -49,6 +49,7 @@ typedef struct Allocation {
     struct Line *lines; // what kernels did to it, for the checker; NULL: nothing as yet
     atomic_bool lines_grew; // some of these lines have memory of their own
     atomic_uint written_in; // the run (check.h) of the last kernel that wrote to it
+    size_t row_bytes, row_pitch; // of rows whose pitch CUDA chose; else 0
     const char *call;   // the program's, that made it, or NULL,
     int call_number;    // and how many of these there were by then
     struct Uses *uses;  // of checker/shared.c, of what host and device share; or NULL

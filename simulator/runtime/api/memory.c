@@ -55,7 +55,14 @@ static cudaError_t allocate_rows(const char *call, void **pointer, size_t *pitch
     REQUIRE(width <= SIZE_MAX - PITCH, cudaErrorMemoryAllocation);
     *pitch = (width + PITCH - 1) / PITCH * PITCH;
     REQUIRE(!__builtin_mul_overflow(*pitch, rows, &bytes), cudaErrorMemoryAllocation);
-    return allocate(call, pointer, bytes, DEVICE_MEMORY, 0);
+    const cudaError_t error = allocate(call, pointer, bytes, DEVICE_MEMORY, 0);
+    HOLD_MEMORY();
+    Allocation *a = error || bytes == 0 ? NULL : sim_allocation_at((uint64_t)(uintptr_t)*pointer);
+    if (a) {
+        a->row_bytes = width;
+        a->row_pitch = *pitch;
+    }
+    return error;
 }
 
 API cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)

@@ -67,6 +67,10 @@ cudaError_t sim_copy_rows(const char *call, const Rows *r)
     sim_span_of_rows(r->to_pitch, r->width, r->height, &to_bytes);
     sim_span_of_rows(r->from_pitch, r->width, r->height, &from_bytes);
     error = check_copy(call, r->to, to_bytes, r->from, from_bytes, r->kind);
+    if (!error) {
+        sim_find_padding(call, "writes", r->to, r->to_pitch, r->width, r->height);
+        sim_find_padding(call, "reads", r->from, r->from_pitch, r->width, r->height);
+    }
     for (size_t row = 0; row < r->height && r->width > 0 && !error; row++)
         sim_move_bytes((char *)r->to + row * r->to_pitch, (const char *)r->from + row * r->from_pitch, r->width);
     return error;
