@@ -36,6 +36,7 @@ static void copy_rows(const std::string &word)
     size_t pitch;
     cudaMallocPitch(&rows, &pitch, 40, 3);
     all = (char *)calloc(3, pitch);
+    fill<<<1, 8>>>(other, 1);
     if (word == "some padding")
         cudaMemcpy2D(rows, pitch, all, pitch, 44, 3, cudaMemcpyHostToDevice);
     if (word == "some padding of boxes") {

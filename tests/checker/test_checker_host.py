@@ -18,7 +18,7 @@ def host(tmp_path_factory):
     ("beyond 2D", "out-of-bounds", "cudaMemcpy2D reads 400 bytes from byte 4 of the 2nd cudaMalloc's 400 bytes on: 4 too many"),
     ("some padding", "out-of-bounds", "cudaMemcpy2D writes rows of 44 bytes from byte 0 of a row on, of the 1st cudaMallocPitch's 1536 bytes, "
      "whose rows have 40: the rest is padding"),
-    ("some padding of boxes", "out-of-bounds", "cudaMemcpy3D writes rows of 24 bytes from byte 20 of a row on, of the 1st cudaMallocPitch's"),
+    ("some padding of boxes", "out-of-bounds", "cudaMemcpy2D writes rows of 24 bytes from byte 20 of a row on, of the 1st cudaMallocPitch's"),
     ("beyond async", "out-of-bounds", "cudaMemcpy reads 400 bytes from byte 200 of the 2nd cudaMalloc's 400 bytes on: 200 too many"),
     ("memset", "out-of-bounds", "cudaMemset writes 404 bytes from byte 0 of the 2nd cudaMalloc's 400 bytes on: 4 too many"),
     ("memset of the host", "host-pointer", "cudaMemset writes 400 bytes of device memory, and was given memory of the host"),
