@@ -236,149 +236,7 @@ static void split(Warp *w, Path *p, uint32_t join, uint32_t mask, uint32_t pc, u
     }
 }
 
-// ---- Lanes that meet
-
-// Whether lanes that are at different instructions take part in the same operation: the PTX ISA asks for the same
-// qualifiers, and any warp barrier does.
-static bool same_operation(const Instr *a, const Instr *b)
-{
-    return a->control == b->control &&
-           (a == b || a->control == WARP_BARRIER || a->opcode == b->opcode);
-}
-
-static const Instr *instruction_at(const Path *p)
-{
-    return &p->frame->function->program->code[p->pc];
-}
-
-// The lanes that a path's lane names as those that take part in the operation at which it waits.
-static uint32_t members_of(const Warp *w, const Path *p, int lane)
-{
-    return ((const uint32_t *)(p->frame->lanes + instruction_at(p)->members))[lane] & w->live;
-}
-
-// The lanes that have come to operation i, wherever it stands, and name the lanes `wanted` as members.
-static uint32_t lanes_at(const Warp *w, const Instr *i, uint32_t wanted)
-{
-    uint32_t lanes = 0;
-    for (const Path *q = w->paths; q; q = q->next) {
-        if (q->waiting != WAITS_FOR_LANES || !same_operation(i, instruction_at(q)))
-            continue;
-        for (uint32_t rest = q->mask & ~q->served; rest; rest &= rest - 1)
-            if (members_of(w, q, __builtin_ctz(rest)) == wanted)
-                lanes |= rest & -rest;
-    }
-    return lanes;
-}
-
-typedef struct Gathered { // operands of lanes that are at different places
-    uint64_t wide[LANES]; // the first one, of 8 bytes a lane,
-    uint32_t a[LANES], b[LANES], c[LANES], d[LANES], predicate, result, second; // of 4, or a predicate
-} Gathered;
-
-// Copies a path's lanes of the operands into g, or of the results out of it.
-static void exchange(Gathered *g, const Path *p, uint32_t mask, bool out)
-{
-    const Instr *i = instruction_at(p);
-    uint8_t *lanes = p->frame->lanes;
-    const bool votes = i->kind == VOTE, ballot = votes && i->op == VOTE_BALLOT;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        const int l = __builtin_ctz(rest);
-        if (out && i->d != NOWHERE && (!votes || ballot))
-            ((uint32_t *)(lanes + i->d))[l] = g->d[l];
-        if (out)
-            continue;
-        if (i->kind == MATCH && i->bytes == 8)
-            g->wide[l] = ((const uint64_t *)(lanes + i->a))[l];
-        else if (!votes && i->kind != ELECT)
-            g->a[l] = ((const uint32_t *)(lanes + i->a))[l];
-        if (i->kind == SHUFFLE) {
-            g->b[l] = ((const uint32_t *)(lanes + i->b))[l];
-            g->c[l] = ((const uint32_t *)(lanes + i->c))[l];
-        }
-    }
-    if (!out && votes) {
-        const uint32_t values = *(const uint32_t *)(lanes + i->a) ^ (i->flags & COMBINE_NEGATED ? ALL_LANES : 0);
-        g->predicate = (g->predicate & ~mask) | (values & mask);
-    }
-    if (out && votes && !ballot) {
-        uint32_t *d = (uint32_t *)(lanes + i->d);
-        *d = (*d & ~mask) | (g->result & mask);
-    }
-    if (out && i->second != NOWHERE) {
-        uint32_t *second = (uint32_t *)(lanes + i->second);
-        *second = (*second & ~mask) | (g->second & mask);
-    }
-}
-
-// Runs operation i for lanes that may be at different places, so that their operands lie in different registers.
-static void operate_across(Warp *w, const Instr *i, uint32_t mask)
-{
-    Gathered g;
-    memset(&g, 0, sizeof g);
-    for (const Path *q = w->paths; q; q = q->next)
-        if (q->waiting == WAITS_FOR_LANES && q->mask & mask)
-            exchange(&g, q, q->mask & mask, false);
-    const bool votes = i->kind == VOTE, ballot = votes && i->op == VOTE_BALLOT;
-    Instr one = *i;
-    one.flags &= (uint16_t)~COMBINE_NEGATED;
-    one.a = votes ? offsetof(Gathered, predicate) : i->bytes == 8 ? offsetof(Gathered, wide) : offsetof(Gathered, a);
-    one.b = offsetof(Gathered, b);
-    one.c = offsetof(Gathered, c);
-    one.d = votes && !ballot ? offsetof(Gathered, result) : offsetof(Gathered, d);
-    one.second = offsetof(Gathered, second);
-    w->lanes = (uint8_t *)&g;
-    i->run(w, &one, mask);
-    for (const Path *q = w->paths; q; q = q->next)
-        if (q->waiting == WAITS_FOR_LANES && q->mask & mask)
-            exchange(&g, q, q->mask & mask, true);
-}
-
-static void operate(Warp *w, const Instr *i, uint32_t mask)
-{
-    if (i->control == GATHER) {
-        if (w->undefined && i->kind == SHUFFLE)
-            sim_observer.shuffle(w, i, mask);
-        i->run(w, i, mask);
-    } else if (w->block->check)
-        sim_observer.meet(w, mask);
-}
-
-// Runs the operation at which p waits, once for each set of members that is complete; paths whose lanes
-// have all had it go on.
-static void meet(Warp *w, Path *p)
-{
-    const Instr *i = instruction_at(p);
-    for (uint32_t rest = p->mask & ~p->served; rest;) {
-        const uint32_t wanted = members_of(w, p, __builtin_ctz(rest)), here = lanes_at(w, i, wanted);
-        rest &= ~here;
-        if (wanted & ~here)
-            continue;
-        w->lanes = p->frame->lanes;
-        if (i->control == GATHER && here & ~p->mask)
-            operate_across(w, i, here);
-        else
-            operate(w, i, here);
-        for (Path *q = w->paths; q; q = q->next)
-            if (q->waiting == WAITS_FOR_LANES)
-                q->served |= q->mask & here;
-    }
-    w->block->counters.shuffles += i->kind == SHUFFLE && p->served == p->mask;
-    for (Path *q = w->paths; q; q = q->next)
-        if (q->waiting == WAITS_FOR_LANES && q->served == q->mask) {
-            q->waiting = RUNS;
-            q->pc++;
-        }
-}
-
-uint32_t sim_wanted_lanes(const Warp *w)
-{
-    uint32_t wanted = 0;
-    for (const Path *q = w->paths; q; q = q->next)
-        for (uint32_t rest = q->waiting == WAITS_FOR_LANES ? q->mask & ~q->served : 0; rest; rest &= rest - 1)
-            wanted |= members_of(w, q, __builtin_ctz(rest));
-    return wanted;
-}
+// ---- Joins that open
 
 // The lanes that have come to the join at which a path waits.
 static uint32_t lanes_at_join(const Warp *w, const Path *p)
@@ -425,7 +283,7 @@ static void end_lanes(Warp *w, Path *p, uint32_t mask)
         end_path(w, p);
     for (Path *q = w->paths; q; q = q->next)
         if (q->waiting == WAITS_FOR_LANES) // perhaps only for those that have ended
-            meet(w, q);
+            sim_meet(w, q);
     sim_check_barriers(w->block);
     sim_check_cluster_barrier(w->block);
 }
@@ -578,31 +436,6 @@ static void wait_at_barrier(Warp *w, Path *p, const Instr *i)
     sim_check_barrier(w->block, (int)number);
 }
 
-// Lanes that wait for each other at a warp's barrier, or at the same operation between lanes.
-static void gather(Warp *w, Path *p, const Instr *i)
-{
-    const uint32_t *members = (const uint32_t *)(w->lanes + i->members), first = members[__builtin_ctz(p->mask)];
-    uint32_t different = 0, outside = 0;
-    for (int l = 0; l < LANES; l++) {
-        different |= (uint32_t)(members[l] != first) << l;
-        outside |= (~members[l] >> l & 1) << l;
-    }
-    outside &= p->mask;
-    if (outside)
-        sim_fault(w, i, __builtin_ctz(outside), cudaErrorIllegalInstruction, "the lane is not in its own mask 0x%08x",
-                  members[__builtin_ctz(outside)]);
-    if ((different & p->mask) == 0 && (first & w->live) == p->mask) { // all are here, as most often
-        w->block->counters.shuffles += i->kind == SHUFFLE;
-        operate(w, i, p->mask);
-        p->pc++;
-        return;
-    }
-    p->waiting = WAITS_FOR_LANES;
-    p->served = 0;
-    p->loop = NULL;
-    meet(w, p);
-}
-
 // ---- Loops that lead nowhere
 
 // A number for what the lanes of a frame hold.
@@ -618,7 +451,7 @@ static uint64_t state_of(const Frame *f)
 // Whether the path is in its loop, or in a function that was called there.
 static bool is_in_loop(const Path *p)
 {
-    const Instr *at = instruction_at(p);
+    const Instr *at = sim_instruction_of(p);
     const Frame *f = p->frame;
     for (; f && f != p->loop_frame; f = f->caller)
         at = f->call;
@@ -891,7 +724,7 @@ static void control(Warp *w, Path *p, const Instr *i, uint32_t mask)
     else if (i->control == CLUSTER_BARRIER)
         sim_come_to_cluster_barrier(w, p, i);
     else
-        gather(w, p, i);
+        sim_gather(w, p, i);
 }
 
 // Whether all lanes take a branch of which nobody need know: onwards, or round a loop that changes something.

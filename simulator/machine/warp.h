@@ -92,4 +92,16 @@ bool sim_open_join(Warp *w, uint32_t wanted);
 // The lanes for which others of their warp wait at a barrier or an operation between lanes.
 uint32_t sim_wanted_lanes(const Warp *w);
 
+// ---- meeting.c: lanes that meet at operations between them.
+
+// The instruction at which a path is.
+static inline const Instr *sim_instruction_of(const Path *p)
+{
+    return &p->frame->function->program->code[p->pc];
+}
+// The path has come to instruction i, for which some lanes wait for each other.
+void sim_gather(Warp *w, Path *p, const Instr *i);
+// Runs the operation at which p waits, as far as all that take part are there.
+void sim_meet(Warp *w, Path *p);
+
 #endif
