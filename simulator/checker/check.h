@@ -34,13 +34,27 @@ static inline bool is_under_way(const Epoch *e)
 
 enum { ROWS = 32 };
 
-typedef struct Row { // an access by lanes that lie in a row, as far as it is in one line
-    Epoch epoch;     // of its lanes some may have no word left: a later access took it
-    uint32_t words;  // of the line that they access
-    int32_t origin;  // where lane 0 is, or would be, from the line's begin on
+// An access by lanes that lie in a row, as far as it is in one line. 28 bytes, from the lowest bit of each word on:
+//
+//   byte   bit 0                                                     bit 31
+//      0   epoch.block: the block's number
+//      4   epoch.time: of the block, when it was
+//      8   epoch.lanes: a bit each; some may have no word left, as a later access took it
+//     12   epoch.site: 20 bits    epoch.warp: 5    epoch.kind: 3    epoch.bytes: 4
+//     16   words: a bit for each of the line's 32 words: those that the lanes access
+//     20   origin: where lane 0 is, or would be, in bytes from the line's begin on; below 0 where it is further up
+//     24   stride: 24 bits                         size: 7                  whole: 1
+//
+// So lane l has the `size` bytes from origin + l * stride on, and what follows of an element of several words, up to the
+// next lane. Of four floats side by side, by lanes 4 to 7, from byte 32 of the line on: lanes 0xf0, words 0xf00,
+// origin 16, stride 4, size 4, whole 1.
+typedef struct Row {
+    Epoch epoch;
+    uint32_t words;
+    int32_t origin;
     uint32_t stride : 24, // bytes from a lane to the next; ONE_PLACE: all of them are at the origin
-        size : 7,    // bytes of a lane in a word: 1, 2 or 4
-        whole : 1;   // they access all bytes of these words
+        size : 7,         // bytes of a lane in a word: 1, 2 or 4
+        whole : 1;        // they access all bytes of these words
 } Row;
 
 enum { ONE_PLACE = 0 };

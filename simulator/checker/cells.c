@@ -1,0 +1,165 @@
+// cells.c: who used a word last, where a line of memory has a cell for each of its words; which accesses conflict.
+#include "checker/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Which accesses conflict
+
+static bool is_real(uint8_t type)
+{
+    return type == F16 || type == BF16 || type == F32 || type == F64;
+}
+
+// Volatile accesses are strong in PTX, so that a race of them is none of its data races. But where lanes of a warp,
+// or numbers in shared memory, rely on `volatile` alone, the order in which they run decides: that is what `volatile`
+// hides. A flag that somebody waits for is none of these.
+static bool relies_on_volatile(const Instr *i, const Epoch *a, const Epoch *b)
+{
+    return i->semantics == VOLATILE && ((a->block == b->block && a->warp == b->warp) || is_real(i->type));
+}
+
+// A volatile read, but none on which a branch depends, as one does on a flag, of what a volatile write left there with
+// no fence since. Who looks again behind a fence may throw away what was read.
+static bool reads_unfenced(const Check *check, const Instr *i, const Instr *j, const Epoch *a)
+{
+    return i->semantics == VOLATILE && j->semantics == VOLATILE && a->kind == STRONG_WRITE &&
+           check->epoch.kind == STRONG_READ && !sim_has_fenced(check->w, a) && !sim_is_asked(check->w, j) &&
+           !(j->loop & LOOKS_AGAIN);
+}
+
+bool sim_strong_conflict(const Check *check, const Epoch *a, const Epoch *b)
+{
+    const Instr *i = sim_instruction_at(a->site), *j = sim_instruction_at(b->site);
+    const bool other_width = i->kind == ATOMIC && j->kind == ATOMIC && i->bytes != j->bytes;
+    const bool lost_update = i->semantics == VOLATILE && j->semantics == VOLATILE && writes(a) && writes(b);
+    const bool awaited = (i->loop | j->loop) & AWAITED;
+    return !reaches(i, a, b) || !reaches(j, a, b) || other_width || lost_update || reads_unfenced(check, i, j, a) ||
+           (check->shared && !awaited && (relies_on_volatile(i, a, b) || relies_on_volatile(j, a, b)));
+}
+
+// ---- Cells
+
+void sim_insert_epoch(Cell *c, const Epoch *e)
+{
+    if (c->count == MOST_IN_CELL) { // forget the second: the first is often the write
+        memmove(&c->many[1], &c->many[2], (MOST_IN_CELL - 2) * sizeof *c->many);
+        c->count--;
+    }
+    if (c->count == (c->space ? c->space : IN_CELL)) {
+        const uint8_t space = c->space ? MOST_IN_CELL : 3 * IN_CELL;
+        Epoch *many = realloc(c->many, space * sizeof *many);
+        if (!many)
+            sim_die("out of memory for the readers of a word");
+        if (!c->space)
+            memcpy(many, c->few, sizeof c->few);
+        c->many = many;
+        c->space = space;
+    }
+    epochs_of(c)[c->count++] = *e;
+}
+
+bool sim_store_same_value(const Check *check, int lane, int other)
+{
+    const Instr *i = check->i;
+    for (int k = 0; k < i->count; k++) {
+        const uint8_t *lanes = check->w->lanes + i->list[k];
+        const size_t bytes = i->register_bytes;
+        if (memcmp(lanes + (size_t)other * bytes, lanes + (size_t)lane * bytes, i->bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+// Whether other lanes, in the same execution of the instruction, wrote the same value there: one of them is written
+// then, and it is the same.
+static bool same_value(const Check *check, int lane, const Epoch *a)
+{
+    const Access *access = check->access;
+    if (a->site != check->epoch.site || a->time != check->epoch.time || a->block != check->epoch.block ||
+        a->warp != check->epoch.warp || check->i->kind != STORE || (a->lanes & ~access->mask))
+        return false;
+    for (uint32_t rest = a->lanes; rest; rest &= rest - 1) {
+        const int other = __builtin_ctz(rest);
+        if (access->address[other] != access->address[lane] || !sim_store_same_value(check, lane, other))
+            return false;
+    }
+    return true;
+}
+
+// Whether the lane has updated the word itself since another one wrote it atomically, or has waited for what it wrote
+// before it writes in turn: all agree in which order these were. What a full cell has forgotten counts as waited for.
+static bool has_taken(const Check *check, Cell *c, int k, const Epoch *e)
+{
+    const Epoch *all = epochs_of(c);
+    const bool both_write = all[k].kind == STRONG_WRITE && e->kind == STRONG_WRITE;
+    if (all[k].kind != ATOMIC_UPDATE && all[k].kind != STRONG_WRITE)
+        return false;
+    for (int later = k + 1; later < c->count; later++) {
+        const Epoch *a = &all[later];
+        const bool own = a->block == e->block && a->warp == e->warp && a->lanes & e->lanes;
+        if (own && (a->kind == ATOMIC_UPDATE ||
+                    (both_write && a->kind == STRONG_READ && sim_has_awaited(check->w, a))))
+            return true;
+    }
+    return both_write && c->count == MOST_IN_CELL;
+}
+
+// Whether a lane of an access races with what a cell tells of.
+static bool races(const Check *check, Cell *c, int k, Epoch e, int lane)
+{
+    const Epoch *a = &epochs_of(c)[k];
+    e.lanes = 1u << lane;
+    const bool own_copy = a->lanes == e.lanes && is_own_copy(check, a, &e);
+    return !own_copy && !has_taken(check, c, k, &e) && !sim_happened_before(check->w, check->i, lane, a) &&
+           !same_value(check, lane, a);
+}
+
+// Whether lanes' access may race with an earlier one: quickly.
+static bool may_race(const Check *check, const Epoch *a, const Epoch *e)
+{
+    return conflict(check, a, e) && !sim_lanes_know(check->w, check->i, e->lanes, a);
+}
+
+// Looks for a race of lanes' access with what the cell tells of.
+static void check_epochs(Check *check, Cell *c, const Epoch *e)
+{
+    const Epoch *all = epochs_of(c);
+    for (int k = 0; k < c->count && !check->race.found; k++)
+        for (uint32_t rest = may_race(check, &all[k], e) ? e->lanes : 0; rest && !check->race.found; rest &= rest - 1)
+            if (races(check, c, k, *e, __builtin_ctz(rest))) {
+                check->race = (Race){all[k], *e, true, false};
+                check->race.later.lanes = rest & -rest;
+            }
+}
+
+void sim_check_word(Check *check, Cell *c, uint32_t lanes, unsigned bytes)
+{
+    Epoch e = check->epoch, *all = epochs_of(c);
+    e.lanes = lanes;
+    e.bytes = bytes & 15;
+    check_epochs(check, c, &e);
+    bool merged = false;
+    int kept = 0;
+    for (int k = 0; k < c->count; k++) {
+        Epoch *a = &all[k];
+        const bool same_warp = a->block == e.block && a->warp == e.warp;
+        const bool alike = same_warp && a->kind == e.kind && a->bytes == e.bytes && a->time == e.time;
+        if (alike && is_strong(&e)) { // it becomes the last: has_taken asks who came behind a write
+            e.lanes |= a->lanes;
+            a->lanes = 0;
+        } else if (alike && !merged) {
+            a->lanes |= e.lanes;
+            merged = true;
+        } else if ((same_warp || e.kind == PLAIN_WRITE) && covers(&e, a)) {
+            a->lanes = e.kind == PLAIN_WRITE ? 0 : a->lanes & ~e.lanes;
+        } else if (ends_copy(check, a, &e)) {
+            a->lanes &= ~e.lanes;
+        }
+        if (a->lanes && kept++ < k)
+            all[kept - 1] = *a;
+    }
+    c->count = (uint8_t)kept;
+    if (!merged)
+        sim_insert_epoch(c, &e);
+}

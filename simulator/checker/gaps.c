@@ -1,0 +1,53 @@
+// gaps.c: arrays in shared memory, and the gaps between them.
+#include "checker/lines.h"
+
+#include <string.h>
+
+static void name_of(const Object *o, char *name, size_t space)
+{
+    char text[300];
+    sim_readable_name(o->variable->name, text, sizeof text);
+    const char *last = strrchr(text, ':'); // of reduce(float*)::sums
+    snprintf(name, space, "array '%s'", last ? last + 1 : text);
+}
+
+// A lane's bytes lie in a gap, or partly: the launch ends.
+static _Noreturn void leave_object(Warp *w, const Instr *i, const Access *access, int lane, uint64_t offset)
+{
+    const Launch *launch = w->block->launch;
+    const Object *near = sim_object_at(launch, offset);
+    for (uint64_t at = offset; near->bytes == 0 && at >= LINE_BYTES;)
+        near = sim_object_at(launch, at -= LINE_BYTES); // the gap behind an array is as large as the array
+    char name[320] = "the dynamic part";
+    if (near->variable)
+        name_of(near, name, sizeof name);
+    const bool behind = offset >= near->address + near->bytes;
+    if (near->bytes == 0 || offset < near->address)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of shared memory, where no array lies",
+                  access->bytes, (unsigned long long)offset);
+    sim_fault(
+        w, i, lane, cudaErrorIllegalAddress,
+        "%zu bytes %llu bytes %s the end of %s, which has %zu bytes of shared memory", access->bytes,
+        (unsigned long long)(behind ? offset - near->address - near->bytes : near->address + near->bytes - offset),
+        behind ? "behind" : "before", name, near->bytes);
+}
+
+static void check_object(Warp *w, const Instr *i, const Access *access, int lane, uint64_t offset)
+{
+    const Object *o = sim_object_at(w->block->launch, offset);
+    if (offset < o->address || access->bytes > o->bytes || offset - o->address > o->bytes - access->bytes)
+        leave_object(w, i, access, lane, offset);
+}
+
+void sim_check_objects(Warp *w, const Instr *i, const Access *access, uint32_t mask, uint64_t base, bool row)
+{
+    const int first = __builtin_ctz(mask), last = LANES - 1 - __builtin_clz(mask);
+    const uint64_t low = (uint64_t)(uintptr_t)access->pointer[first] - base,
+                   high = (uint64_t)(uintptr_t)access->pointer[last] - base;
+    check_object(w, i, access, first, low);
+    check_object(w, i, access, last, high);
+    const bool same = sim_object_at(w->block->launch, low)->address == sim_object_at(w->block->launch, high)->address;
+    for (uint32_t rest = row && same ? 0 : mask; rest; rest &= rest - 1)
+        check_object(w, i, access, __builtin_ctz(rest),
+                     (uint64_t)(uintptr_t)access->pointer[__builtin_ctz(rest)] - base);
+}

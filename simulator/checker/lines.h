@@ -1,0 +1,194 @@
+// lines.h: what the checker keeps of each 128 bytes of memory, and of an access that it checks. Of the checker's own.
+#ifndef LINES_H
+#define LINES_H
+
+#include "checker/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS = LINE_BYTES / 4, IN_CELL = 2, MOST_IN_CELL = 40 };
+
+typedef struct Cell {
+    Epoch few[IN_CELL], *many;
+    uint8_t count, space; // of many
+} Cell;
+
+struct More { // of a line, where one row will not do
+    Cell *cells; // of each word
+    Readers warps, lanes;
+    Row rows[]; // behind the first one
+};
+
+typedef struct Race {
+    Epoch earlier, later;
+    bool found;
+    bool stale; // the read need not see the write, whatever orders the two
+} Race;
+
+typedef struct Check { // of one access
+    Warp *w;
+    const Instr *i;
+    const Access *access;
+    Allocation *a; // or NULL: shared memory
+    bool shared, restricted; // restricted: to one host thread
+    bool by_barriers, by_all_lanes; // only barriers order, those of warps for all lanes: see Readers
+    uint32_t floor, barrier; // the last one of the block, and of it or the warp
+    uint32_t shared_words; // of a row that is read, those that other rows have
+    uint32_t run, first_run; // as in a Line; what is older says nothing of what is written in shared memory either
+    Epoch epoch;
+    Race race;
+} Check;
+
+// ---- written.c
+
+// A part of an access that lies in one line: sets the lane's bytes that nobody wrote, or marks them as written.
+void sim_check_written(Access *access, Line *line, int lane, unsigned first, unsigned count, unsigned done,
+                       bool writing);
+Line *sim_lines_of(Allocation *a);
+bool sim_is_fresh(const Allocation *a);
+
+// ---- cells.c
+
+// Atomic operations of different widths are none for each other; of two volatile writes one is lost.
+bool sim_strong_conflict(const Check *check, const Epoch *a, const Epoch *b);
+void sim_insert_epoch(Cell *c, const Epoch *e);
+// Whether two lanes store the same value: by their registers, in the execution that is under way.
+bool sim_store_same_value(const Check *check, int lane, int other);
+// Some lanes' access of one word, or of these bytes of it.
+void sim_check_word(Check *check, Cell *c, uint32_t lanes, unsigned bytes);
+
+// ---- rows.c
+
+// The row's words are changed meanwhile.
+void sim_check_in_line(Check *check, Access *access, Line *line, Row *r, bool row, bool values);
+void sim_check_read_only(Check *check, Line *lines, uint32_t mask, const uint8_t *base);
+
+// ---- gaps.c, race_message.c
+
+// Of lanes in a row the outer ones will do, where both are in the same array.
+void sim_check_objects(Warp *w, const Instr *i, const Access *access, uint32_t mask, uint64_t base, bool row);
+void sim_report_race(const Check *check);
+
+// ---- What all of them ask, at each access
+
+static inline Epoch *epochs_of(Cell *c)
+{
+    return c->space ? c->many : c->few;
+}
+
+static inline bool writes(const Epoch *e)
+{
+    return e->kind != PLAIN_READ && e->kind != STRONG_READ && e->kind != SOURCE_UNDER_WAY;
+}
+
+static inline bool is_strong(const Epoch *e)
+{
+    return e->kind == ATOMIC_UPDATE || e->kind == STRONG_READ || e->kind == STRONG_WRITE;
+}
+
+static inline bool reaches(const Instr *i, const Epoch *a, const Epoch *b)
+{
+    return i->scope != BLOCK_SCOPE || a->block == b->block;
+}
+
+static inline bool conflict(const Check *check, const Epoch *a, const Epoch *b)
+{
+    if (!(a->bytes & b->bytes) || !(writes(a) || writes(b)))
+        return false;
+    const bool same_update = a->kind == ATOMIC_UPDATE && a->site == b->site && a->kind == b->kind;
+    if (same_update && check->i->site == b->site && check->i->scope != BLOCK_SCOPE) // as of a histogram: at once
+        return false;
+    return !is_strong(a) || !is_strong(b) || sim_strong_conflict(check, a, b);
+}
+
+// Whether what conflicts with a conflicts with b, too.
+static inline bool covers(const Epoch *b, const Epoch *a)
+{
+    return (a->bytes & ~b->bytes) == 0 &&
+           (b->kind == PLAIN_WRITE || b->kind == a->kind || (b->kind == ATOMIC_UPDATE && is_strong(a)));
+}
+
+// Whether a copy of the warp has come by this; which of its lanes had begun it, the caller asks.
+static inline bool is_own_copy(const Check *check, const Epoch *a, const Epoch *e)
+{
+    return a->kind == COPY_UNDER_WAY && (e->kind == PLAIN_WRITE || e->kind == COPY_UNDER_WAY) &&
+           check->i->kind != STORE && check->i->kind != ASYNC_COPY && check->i->kind != BULK_COPY &&
+           a->block == e->block && a->warp == e->warp;
+}
+
+// Whether the lane has waited by this until its copy had read all of its source.
+static inline bool ends_copy(const Check *check, const Epoch *a, const Epoch *e)
+{
+    return a->kind == SOURCE_UNDER_WAY && check->i->kind == AWAIT_BULK && a->block == e->block &&
+           a->warp == e->warp && a->lanes & e->lanes;
+}
+
+static inline Row *row_at(Line *line, int k)
+{
+    return k == 0 ? &line->first : &line->more->rows[k - 1];
+}
+
+// Waits until no other host thread uses the line, and forgets what it tells of earlier runs: in shared memory all of
+// the block know by now that this came before, but for copies, which may still be under way.
+static inline void take(const Check *check, Line *line)
+{
+    while (!check->restricted && atomic_exchange_explicit(&line->busy, 1, memory_order_acquire))
+        ;
+    if (line->run == check->run)
+        return;
+    const bool of_this_block = check->shared && line->run >= check->first_run;
+    __atomic_store_n(&line->common, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&line->run, check->run, __ATOMIC_RELEASE);
+    if (of_this_block && line->copies)
+        return;
+    line->count = 0;
+    line->apart = line->copies = line->others = false;
+    if (check->shared && !of_this_block)
+        line->written[0] = line->written[1] = 0;
+}
+
+static inline void leave(const Check *check, Line *line)
+{
+    if (!check->restricted)
+        atomic_store_explicit(&line->busy, 0, memory_order_release);
+}
+
+static inline bool is_same_warp(const Epoch *a, const Epoch *b)
+{
+    return a->warp == b->warp && a->block == b->block;
+}
+
+// Whether each of these words has been read by two threads, so that one more says nothing new. The line need not be
+// taken: who writes it afterwards finds the two.
+static inline bool is_common(const Check *check, const Line *line, uint32_t words)
+{
+    return __atomic_load_n(&line->run, __ATOMIC_ACQUIRE) == check->run &&
+           !(words & ~__atomic_load_n(&line->common, __ATOMIC_RELAXED));
+}
+
+// Whether somebody wrote these words, each of four bytes.
+static inline bool all_written(const Line *line, uint32_t words)
+{
+    if (line->written[0] == ~0ull && line->written[1] == ~0ull)
+        return true;
+    for (uint32_t rest = words; rest; rest &= rest - 1) {
+        const int n = __builtin_ctz(rest);
+        if ((line->written[n / 16] >> n % 16 * 4 & 15) != 15)
+            return false;
+    }
+    return true;
+}
+
+// Whether some words of a line, which a warp reads, tell nothing new, and somebody wrote them.
+static inline bool tell_nothing(const Check *check, const Line *line, uint32_t words, bool values)
+{
+    return is_common(check, line, words) && (!values || all_written(line, words));
+}
+
+static inline uint32_t bits_between(unsigned first, unsigned end) // at most 32
+{
+    return (end >= 32 ? ALL_LANES : (1u << end) - 1) & ~((1u << first) - 1);
+}
+
+#endif

@@ -1,0 +1,495 @@
+// rows.c: what a line of memory tells of its last accesses, row by row, or cell by cell where that will not do.
+#include "checker/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Rows
+
+// The line's memory beyond itself, with room for so many more rows.
+static struct More *grow(const Check *check, Line *line, uint8_t rows)
+{
+    struct More *more = line->more;
+    if (more && line->space >= rows)
+        return more;
+    line->more = realloc(more, sizeof *more + rows * sizeof *more->rows);
+    if (!line->more)
+        sim_die("out of memory for the uses of a line of memory");
+    if (!more)
+        memset(line->more, 0, sizeof *more);
+    line->space = rows;
+    if (check->a)
+        atomic_store_explicit(&check->a->lines_grew, true, memory_order_relaxed);
+    return line->more;
+}
+
+static bool same_shape(const Row *a, const Row *r)
+{
+    return a->origin == r->origin && a->stride == r->stride && a->size == r->size;
+}
+
+// Whether a word, or byte, of an access and of an earlier row is the same thread's in both.
+static bool is_alike(const Check *check, const Row *a, const Row *r)
+{
+    if (a->epoch.block != r->epoch.block || a->epoch.warp != r->epoch.warp || a->stride != r->stride)
+        return false;
+    if (a->stride == ONE_PLACE)
+        return a->epoch.lanes == r->epoch.lanes && !(a->epoch.lanes & (a->epoch.lanes - 1)) &&
+               (r->size == 4 ? a->size == 4 : same_shape(a, r));
+    if (a->size < 4 || r->size < 4)
+        return same_shape(a, r);
+    // Threads with a piece each, of which an access takes a part: the row has a longer one, from its origin on.
+    const int further = r->origin - a->origin;
+    return further == 0 || (further > 0 && further + (int)check->access->bytes <= (int)a->stride);
+}
+
+// Whether lanes of a warp that read one place are all among those that read it now.
+static bool read_again(const Row *a, const Row *r)
+{
+    return a->stride == ONE_PLACE && r->stride == ONE_PLACE && a->epoch.block == r->epoch.block &&
+           a->epoch.warp == r->epoch.warp && !(a->epoch.lanes & ~r->epoch.lanes) && a->size == 4 && r->size == 4;
+}
+
+static uint32_t lanes_at(const Row *r, int word) // who is at a word of the line, if whole ones are accessed
+{
+    return r->stride == ONE_PLACE ? r->epoch.lanes : 1u << ((uint32_t)(4 * word - r->origin) / r->stride & 31);
+}
+
+static uint32_t lanes_at_byte(const Row *r, int byte)
+{
+    const int further = byte - r->origin;
+    if (r->size == 4)
+        return lanes_at(r, byte / 4);
+    if (r->stride == ONE_PLACE)
+        return further >= 0 && further < (int)r->size ? r->epoch.lanes : 0;
+    if (further < 0 || further / (int)r->stride >= LANES || further % (int)r->stride >= (int)r->size)
+        return 0;
+    return 1u << further / (int)r->stride & r->epoch.lanes;
+}
+
+// What a row tells of a word, into the word's cell.
+static void insert_word(Cell *c, const Row *r, int word)
+{
+    Epoch e = r->epoch;
+    if (r->size == 4) {
+        e.lanes = lanes_at(r, word);
+        e.bytes = 15;
+        sim_insert_epoch(c, &e);
+        return;
+    }
+    for (int k = 0; k < 4; k += (int)r->size) {
+        e.lanes = lanes_at_byte(r, 4 * word + k);
+        e.bytes = ((1u << r->size) - 1) << k & 15;
+        if (e.lanes)
+            sim_insert_epoch(c, &e);
+    }
+}
+
+// Gives the line cells in place of rows.
+static void split(const Check *check, Line *line)
+{
+    struct More *more = grow(check, line, line->space);
+    more->cells = more->cells ? more->cells : calloc(WORDS, sizeof *more->cells);
+    if (!more->cells)
+        sim_die("out of memory for the uses of a line of memory");
+    for (int n = 0; n < WORDS; n++) {
+        more->cells[n].count = 0;
+        for (int k = 0; k < line->count; k++)
+            if (row_at(line, k)->words >> n & 1)
+                insert_word(&more->cells[n], row_at(line, k), n);
+    }
+    line->count = 0;
+    line->apart = true;
+}
+
+// As large as a line of the host's cache each, and so they lie. What calloc gave stands before them.
+Line *sim_new_lines(size_t bytes)
+{
+    uint8_t *memory = calloc((bytes + LINE_BYTES - 1) / LINE_BYTES + 1, sizeof(Line));
+    if (!memory)
+        sim_die("out of memory for the checker's lines of memory");
+    Line *lines = (Line *)(memory + sizeof *lines - (uintptr_t)memory % sizeof *lines);
+    ((void **)lines)[-1] = memory;
+    return lines;
+}
+
+void sim_free_lines(Line *lines, size_t bytes)
+{
+    for (size_t k = 0; lines && k < (bytes + LINE_BYTES - 1) / LINE_BYTES; k++) {
+        Cell *cells = lines[k].more ? lines[k].more->cells : NULL;
+        for (int n = 0; cells && n < WORDS; n++)
+            free(cells[n].many);
+        free(cells);
+        free(lines[k].more);
+    }
+    free(lines ? ((void **)lines)[-1] : NULL);
+}
+
+// Looks for a race of lanes with an earlier row of which not all lanes know, in a word or byte of both.
+static void check_lanes_of_rows(Check *check, const Row *a, const Row *r, uint32_t earlier_lanes, uint32_t lanes)
+{
+    Epoch earlier = a->epoch, later = r->epoch;
+    earlier.lanes = earlier_lanes;
+    for (uint32_t rest = earlier_lanes ? lanes : 0; rest; rest &= rest - 1) {
+        later.lanes = rest & -rest;
+        const bool same = a->epoch.block == r->epoch.block && a->epoch.warp == r->epoch.warp &&
+                          earlier.lanes == later.lanes &&
+                          (!is_under_way(&a->epoch) || is_own_copy(check, &a->epoch, &r->epoch));
+        if (!same && !sim_happened_before(check->w, check->i, __builtin_ctz(rest), &earlier))
+            check->race = (Race){earlier, later, true, false};
+    }
+}
+
+static void check_words(Check *check, const Row *a, const Row *r)
+{
+    const int step = a->size == 4 && r->size == 4 ? 4 : 1;
+    for (uint32_t words = a->words & r->words; words && !check->race.found; words &= words - 1)
+        for (int at = 4 * __builtin_ctz(words), end = at + 4; at < end && !check->race.found; at += step)
+            check_lanes_of_rows(check, a, r, lanes_at_byte(a, at), lanes_at_byte(r, at));
+}
+
+// Where both are one instruction's at one time, as of a thread that goes through an array, one row tells of both.
+static inline bool merge(const Check *check, Row *a, const Row *r)
+{
+    const bool same_time = a->epoch.time == r->epoch.time && a->epoch.site == r->epoch.site;
+    const bool same_lanes = a->epoch.lanes == r->epoch.lanes && a->epoch.kind == PLAIN_READ && read_again(a, r);
+    if (!same_time || is_under_way(&a->epoch) || !(same_lanes || is_alike(check, a, r)))
+        return false;
+    a->words |= r->words;
+    a->whole &= r->whole;
+    a->epoch.lanes |= r->epoch.lanes;
+    return true;
+}
+
+static void add_row(const Check *check, Line *line, const Row *r)
+{
+    if (line->count > line->space)
+        grow(check, line, (uint8_t)(2 * line->space + 1));
+    *row_at(line, line->count++) = *r;
+}
+
+// Whether check_words is worth while. In rows that are alike each word is one thread's.
+static bool rows_may_race(const Check *check, const Row *a, const Row *r, bool alike)
+{
+    if (!(a->words & r->words) || !conflict(check, &a->epoch, &r->epoch))
+        return false;
+    if (alike && (!is_under_way(&a->epoch) || is_own_copy(check, &a->epoch, &r->epoch)))
+        return false;
+    return !sim_warp_knows(check->w, &a->epoch) &&
+           !sim_lanes_know(check->w, check->i, r->epoch.lanes, &a->epoch);
+}
+
+// Leaves out what need not be kept of a row that is read: words that threads of two blocks have read, too, or of two
+// warps since. See Readers.
+static void thin_out(Line *line, Row *a)
+{
+    uint32_t blocks = 0, block = 0, warps = 0, warp = 0;
+    for (int k = 0; k < line->count; k++) {
+        const Row *b = row_at(line, k);
+        if (b == a || b->epoch.kind != PLAIN_READ || !b->whole)
+            continue;
+        *(b->epoch.block == a->epoch.block ? &block : &blocks) |= b->words;
+        if (b->epoch.block == a->epoch.block && b->epoch.time >= a->epoch.time)
+            *(b->epoch.warp == a->epoch.warp ? &warp : &warps) |= b->words;
+    }
+    a->words &= ~(blocks & block) & ~(warps & warp);
+}
+
+static void drop_empty_rows(Line *line)
+{
+    int kept = 0;
+    for (int k = 0; k < line->count; k++)
+        if (row_at(line, k)->words && kept++ < k)
+            *row_at(line, kept - 1) = *row_at(line, k);
+    line->count = (uint8_t)kept;
+}
+
+static bool make_room(const Check *check, Line *line)
+{
+    for (int k = 0; k < line->count && check->by_barriers; k++)
+        if (row_at(line, k)->epoch.kind == PLAIN_READ)
+            thin_out(line, row_at(line, k));
+    drop_empty_rows(line);
+    return line->count < ROWS;
+}
+
+// Looks for races with an earlier row, and takes from it what later ones need not know of it.
+static void check_against(Check *check, Row *a, const Row *r)
+{
+    const bool alike = is_alike(check, a, r), same_lanes = alike || (r->epoch.kind == PLAIN_READ && read_again(a, r));
+    if (rows_may_race(check, a, r, alike))
+        check_words(check, a, r);
+    const bool whole = r->whole || (alike && !(a->epoch.lanes & ~r->epoch.lanes) && !(a->words & ~r->words));
+    const bool replaced = whole && covers(&r->epoch, &a->epoch) && (r->epoch.kind == PLAIN_WRITE || same_lanes);
+    if (replaced || ends_copy(check, &a->epoch, &r->epoch))
+        a->words &= ~r->words;
+}
+
+// Whether the same threads have read all this since they last came to a barrier: whoever knows of that, knows of this.
+static inline bool has_read(const Check *check, const Row *a, const Row *r)
+{
+    return a->epoch.time > check->barrier && check->by_all_lanes && a->whole && !(r->words & ~a->words) &&
+           is_alike(check, a, r) && !(r->epoch.lanes & ~a->epoch.lanes);
+}
+
+// Whether a row tells already what lanes read of a line that all only read, or does so from now on, and it is the only
+// one.
+static inline bool is_in_own_row(const Check *check, Line *line, const Row *r)
+{
+    for (int k = 0; k < line->count; k++)
+        if (is_same_warp(&row_at(line, k)->epoch, &r->epoch) && has_read(check, row_at(line, k), r))
+            return true;
+    return line->count == 1 && merge(check, &line->first, r);
+}
+
+// An access by lanes in a row: looks for races, and keeps it. False if the line has no room for it.
+static bool check_row(Check *check, Line *line, const Row *r)
+{
+    const bool only_reads = !line->others && r->epoch.kind == PLAIN_READ;
+    bool empty = false, merged = false;
+    check->shared_words = only_reads ? 0 : ALL_LANES;
+    for (int k = 0; k < line->count && only_reads; k++) {
+        Row *a = row_at(line, k);
+        check->shared_words |= a->words & r->words;
+        merged |= !merged && is_same_warp(&a->epoch, &r->epoch) && merge(check, a, r);
+    }
+    if (merged || (line->count == 1 && merge(check, &line->first, r)))
+        return true;
+    for (int k = 0; k < line->count; k++) {
+        Row *a = row_at(line, k);
+        if (only_reads && !is_same_warp(&a->epoch, &r->epoch))
+            continue;
+        check_against(check, a, r);
+        empty |= !a->words;
+    }
+    if (empty)
+        drop_empty_rows(line);
+    for (int k = 0; k < line->count && !only_reads; k++)
+        if (merge(check, row_at(line, k), r))
+            return true;
+    if (line->count == ROWS && !make_room(check, line))
+        return false;
+    add_row(check, line, r);
+    return true;
+}
+
+// ---- Many readers
+
+// The words of both rows, of one warp, that have two lanes for readers.
+static uint32_t words_of_two(const Row *a, const Row *r)
+{
+    const uint32_t both = a->words & r->words;
+    uint32_t two = 0;
+    if (a->size < 4 || r->size < 4 || (a->stride != ONE_PLACE && same_shape(a, r)))
+        return 0;
+    if (a->stride == ONE_PLACE && a->epoch.lanes & (a->epoch.lanes - 1))
+        return both;
+    if (a->stride == r->stride && a->stride != ONE_PLACE && (uint32_t)abs(a->origin - r->origin) >= a->stride)
+        return both;
+    for (uint32_t rest = both; rest; rest &= rest - 1)
+        two |= lanes_at(a, __builtin_ctz(rest)) != lanes_at(r, __builtin_ctz(rest)) ? rest & -rest : 0;
+    return two;
+}
+
+// Of these readers, who have read so many words since a barrier.
+static void add_readers(Readers *readers, const Readers *more)
+{
+    if (readers->run == more->run && readers->block == more->block && readers->warp == more->warp &&
+        readers->since == more->since)
+        readers->words |= more->words;
+    else
+        *readers = *more;
+}
+
+static void add_common(Line *line, uint32_t words)
+{
+    __atomic_store_n(&line->common, line->common | words, __ATOMIC_RELAXED);
+}
+
+// A row that has been read is in the line now: which of its words have two readers.
+static void note_readers(const Check *check, Line *line, const Row *r)
+{
+    uint32_t blocks = 0, warps = 0, lanes = 0, written = 0, by_others = 0; // by_others: not known to all of the block
+    for (int k = 0; k < line->count; k++) {
+        const Row *a = row_at(line, k);
+        const Epoch *e = &a->epoch;
+        const bool own_block = e->block == r->epoch.block, known = own_block && e->time <= check->floor;
+        if (e->kind != PLAIN_READ) {
+            written |= a->words;
+            by_others |= known && !is_under_way(e) ? 0 : a->words;
+        } else if (a->whole && !own_block) {
+            blocks |= a->words;
+        } else if (a->whole && !known && e->warp != r->epoch.warp) {
+            warps |= a->words;
+        } else if (!known && e->warp == r->epoch.warp && e->time > check->barrier) {
+            lanes |= words_of_two(a, r);
+        }
+    }
+    add_common(line, r->words & (check->shared ? warps : blocks) & ~written);
+    warps &= r->words & ~by_others;
+    lanes &= r->words & ~by_others;
+    const uint32_t run = check->run, block = r->epoch.block;
+    if (warps && line->more)
+        add_readers(&line->more->warps, &(Readers){warps, run, block, 0, check->floor});
+    if (lanes && line->more && check->by_all_lanes)
+        add_readers(&line->more->lanes, &(Readers){lanes, run, block, r->epoch.warp, check->barrier});
+}
+
+// The same of a line with cells.
+static void note_readers_of_cells(const Check *check, Line *line, const Row *r)
+{
+    for (uint32_t rest = r->whole ? r->words & ~line->common : 0; rest; rest &= rest - 1) {
+        Cell *c = &line->more->cells[__builtin_ctz(rest)];
+        bool two = false, written = false;
+        for (int k = 0; k < c->count; k++) {
+            const Epoch *e = &epochs_of(c)[k];
+            written |= e->kind != PLAIN_READ;
+            two |= e->bytes == 15 && (check->shared ? e->warp != r->epoch.warp && e->time > check->floor
+                                                    : e->block != r->epoch.block);
+        }
+        if (two && !written)
+            add_common(line, rest & -rest);
+    }
+}
+
+// Others than readers come.
+static void forget_readers(Line *line, uint32_t words)
+{
+    __atomic_store_n(&line->common, line->common & ~words, __ATOMIC_RELAXED);
+    if (line->more) {
+        line->more->warps.words &= ~words;
+        line->more->lanes.words &= ~words;
+    }
+}
+
+// The row's words of which one more reader says something new. The line is taken.
+static uint32_t words_to_note(const Check *check, const Line *line, const Row *r)
+{
+    const struct More *more = line->more;
+    const Row *a = &line->first;
+    uint32_t words = r->words & ~line->common;
+    if (line->count == 1 && check->by_all_lanes && a->epoch.kind == PLAIN_READ && a->stride == ONE_PLACE &&
+        a->epoch.block == r->epoch.block && a->epoch.warp == r->epoch.warp &&
+        a->epoch.time > check->barrier && a->epoch.lanes & (a->epoch.lanes - 1) && a->size == 4)
+        words &= ~a->words;
+    if (more && more->warps.run == check->run && more->warps.block == r->epoch.block && more->warps.since == check->floor)
+        words &= ~more->warps.words;
+    if (more && more->lanes.run == check->run && more->lanes.block == r->epoch.block && more->lanes.warp == r->epoch.warp &&
+        more->lanes.since == check->barrier)
+        words &= ~more->lanes.words;
+    return words;
+}
+
+// ---- An access in a line
+
+// Some lanes' bytes that lie in a line, which is taken: word by word.
+static void check_lanes(Check *check, Line *line, uint32_t lanes, unsigned first, unsigned count)
+{
+    for (unsigned at = first; at < first + count;) {
+        const unsigned part = at % 4, end = first + count - at < 4 - part ? first + count - at : 4 - part;
+        sim_check_word(check, &line->more->cells[at / 4], lanes, ((1u << end) - 1) << part);
+        at += end;
+    }
+}
+
+static void mark_words(Line *line, uint32_t words)
+{
+    if (words == ALL_LANES)
+        line->written[0] = line->written[1] = ~0ull;
+    for (uint32_t rest = words == ALL_LANES ? 0 : words; rest; rest &= rest - 1)
+        line->written[__builtin_ctz(rest) / 16] |= 15ull << __builtin_ctz(rest) % 16 * 4;
+}
+
+// The lanes of a row, all of whose bytes of whole words lie in this line, or a part of one lane's; the line is taken.
+static void check_taken(Check *check, Access *access, Line *line, const Row *r, bool row, bool values)
+{
+    const bool writing = writes(&r->epoch), updates = r->epoch.kind == ATOMIC_UPDATE;
+    line->copies |= is_under_way(&r->epoch);
+    line->others |= r->epoch.kind != PLAIN_READ;
+    const bool kept = row && !line->apart && check_row(check, line, r);
+    const bool plain = kept && (!values || (writing ? r->whole : all_written(line, r->words)));
+    if (plain && values && writing)
+        mark_words(line, r->words);
+    if (!kept && !line->apart)
+        split(check, line);
+    values = values && !all_written(line, r->words);
+    for (uint32_t rest = plain ? 0 : r->epoch.lanes; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest), at = r->origin + l * (int)r->stride;
+        const int begin = at > 0 ? at : 0,
+                  end = at + (int)access->bytes < LINE_BYTES ? at + (int)access->bytes : LINE_BYTES;
+        const bool all_here = r->stride == ONE_PLACE;
+        if (!kept && (!all_here || rest == r->epoch.lanes))
+            check_lanes(check, line, all_here ? rest : rest & -rest, (unsigned)begin, (unsigned)(end - begin));
+        if (values && updates)
+            sim_check_written(access, line, l, (unsigned)begin, (unsigned)(end - begin), (unsigned)(begin - at), false);
+        if (values)
+            sim_check_written(access, line, l, (unsigned)begin, (unsigned)(end - begin), (unsigned)(begin - at), writing);
+    }
+}
+
+void sim_check_in_line(Check *check, Access *access, Line *line, Row *r, bool row, bool values)
+{
+    const bool reads = check->by_barriers && r->epoch.kind == PLAIN_READ;
+    const uint32_t words = r->words;
+    if (reads && tell_nothing(check, line, words, values))
+        return;
+    take(check, line);
+    if (reads && !line->apart && (!values || all_written(line, words))) {
+        r->words = words_to_note(check, line, r);
+        if (row && !line->others && r->words && is_in_own_row(check, line, r))
+            r->words = 0;
+    }
+    const bool told = r->words != 0;
+    if (told)
+        check_taken(check, access, line, r, row, values);
+    r->words = words;
+    if (!reads)
+        forget_readers(line, words);
+    else if (line->apart)
+        note_readers_of_cells(check, line, r);
+    else if (told && line->count > 1 && r->whole && check->shared_words)
+        note_readers(check, line, r);
+    leave(check, line);
+}
+
+// ---- Loads for memory that is only read
+
+// Who wrote these bytes of a line, which is taken, in this run.
+static const Epoch *find_writer(Line *line, unsigned first, unsigned count, uint32_t *lanes)
+{
+    for (unsigned at = first; at < first + count; at++) {
+        const unsigned n = at / 4;
+        for (int k = 0; !line->apart && k < line->count; k++) {
+            const Row *r = row_at(line, k);
+            *lanes = lanes_at_byte(r, (int)at);
+            if (writes(&r->epoch) && r->words >> n & 1 && *lanes)
+                return &r->epoch;
+        }
+        for (int k = 0; line->apart && k < line->more->cells[n].count; k++) {
+            const Epoch *e = &epochs_of(&line->more->cells[n])[k];
+            *lanes = e->lanes;
+            if (writes(e) && e->bytes >> at % 4 & 1)
+                return e;
+        }
+    }
+    return NULL;
+}
+
+void sim_check_read_only(Check *check, Line *lines, uint32_t mask, const uint8_t *base)
+{
+    for (uint32_t rest = mask; rest && !check->race.found; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const uint64_t first = (uint64_t)(check->access->pointer[l] - base); // aligned: in one line
+        Line *line = &lines[first / LINE_BYTES];
+        uint32_t lanes;
+        take(check, line);
+        const unsigned in_line = (unsigned)(first % LINE_BYTES), bytes = (unsigned)check->access->bytes;
+        const Epoch *writer = find_writer(line, in_line, bytes, &lanes);
+        if (writer) {
+            check->race = (Race){*writer, check->epoch, .found = true, .stale = true};
+            check->race.earlier.lanes = lanes;
+            check->race.later.lanes = 1u << l;
+        }
+        leave(check, line);
+    }
+}

@@ -1,0 +1,157 @@
+// written.c: which bytes of memory somebody has written.
+#include "checker/lines.h"
+#include "base/platform.h"
+
+#include <string.h>
+
+static void bits_of(uint64_t bits[2], unsigned first, unsigned count)
+{
+    for (int half = 0; half < 2; half++) {
+        const unsigned begin = first > 64u * (unsigned)half ? first - 64u * (unsigned)half : 0;
+        const unsigned last = first + count, end = last > 64u * (unsigned)half ? last - 64u * (unsigned)half : 0;
+        const uint64_t below = begin >= 64 ? ~0ull : (1ull << begin) - 1, until = end >= 64 ? ~0ull : (1ull << end) - 1;
+        bits[half] = until & ~below;
+    }
+}
+
+void sim_check_written(Access *access, Line *line, int lane, unsigned first, unsigned count, unsigned done,
+                          bool writing)
+{
+    uint64_t bits[2];
+    bits_of(bits, first, count);
+    if (writing) {
+        line->written[0] |= bits[0];
+        line->written[1] |= bits[1];
+        return;
+    }
+    if ((bits[0] & ~line->written[0]) == 0 && (bits[1] & ~line->written[1]) == 0)
+        return;
+    if (!access->has_unwritten)
+        memset(access->unwritten, 0, sizeof access->unwritten);
+    access->has_unwritten = true;
+    for (unsigned k = 0; k < count; k++)
+        if (!(line->written[(first + k) / 64] >> (first + k) % 64 & 1))
+            access->unwritten[lane] |= 1u << ((done + k) & 31);
+}
+
+Line *sim_lines_of(Allocation *a)
+{
+    Line *known = __atomic_load_n(&a->lines, __ATOMIC_ACQUIRE);
+    if (known)
+        return known;
+    Line *lines = sim_new_lines(a->bytes);
+    sim_prefer_large_pages(lines, a->bytes / LINE_BYTES * sizeof *lines);
+    if (__atomic_compare_exchange_n(&a->lines, &known, lines, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return lines;
+    sim_free_lines(lines, 0);
+    return known; // another host thread was first
+}
+
+bool sim_is_fresh(const Allocation *a)
+{
+    return a->kind == DEVICE_MEMORY || a->kind == HEAP_MEMORY || a->kind == GRAPH_MEMORY;
+}
+
+bool sim_starts_unwritten(uint64_t address)
+{
+    const Allocation *a = sim_allocation_at(address);
+    return a && sim_is_fresh(a) && address - a->address < a->bytes;
+}
+
+void sim_mark_written(uint64_t address, size_t bytes)
+{
+    Allocation *a = sim_checks() ? sim_allocation_at(address) : NULL;
+    if (!a || !sim_is_fresh(a) || address - a->address >= a->bytes)
+        return;
+    Line *lines = sim_lines_of(a);
+    size_t first = address - a->address;
+    const size_t end = bytes < a->bytes - first ? first + bytes : a->bytes;
+    while (first < end) {
+        const unsigned in_line = (unsigned)(first % LINE_BYTES);
+        const unsigned count = end - first < LINE_BYTES - in_line ? (unsigned)(end - first) : LINE_BYTES - in_line;
+        sim_check_written(NULL, &lines[first / LINE_BYTES], 0, in_line, count, 0, true);
+        first += count;
+    }
+}
+
+// The first of a line's bytes, from one on, that somebody wrote, or nobody; LINE_BYTES if there is none.
+static unsigned find_in_line(const Line *line, unsigned from, bool written)
+{
+    for (unsigned half = from / 64; half < 2; half++) {
+        const uint64_t bits = (written ? line->written[half] : ~line->written[half]) >> from % 64 << from % 64;
+        if (bits)
+            return half * 64 + (unsigned)__builtin_ctzll(bits);
+        from = 0;
+    }
+    return LINE_BYTES;
+}
+
+// The first of these bytes of an allocation that somebody wrote, or nobody; `bytes` if there is none.
+static size_t find_byte(const Line *lines, size_t first, size_t bytes, bool written)
+{
+    for (size_t at = first; at < first + bytes;) {
+        const unsigned found = find_in_line(&lines[at / LINE_BYTES], (unsigned)(at % LINE_BYTES), written);
+        at = at / LINE_BYTES * LINE_BYTES + found;
+        if (found < LINE_BYTES)
+            return at < first + bytes ? at - first : bytes;
+    }
+    return bytes;
+}
+
+static size_t find(uint64_t address, size_t bytes, bool written)
+{
+    Allocation *a = sim_checks() ? sim_allocation_at(address) : NULL;
+    if (!a || !sim_is_fresh(a) || address - a->address >= a->bytes)
+        return written ? 0 : bytes;
+    const size_t first = address - a->address, inside = bytes < a->bytes - first ? bytes : a->bytes - first;
+    if (!a->lines)
+        return written ? inside : 0;
+    const size_t found = find_byte(a->lines, first, inside, written);
+    return found == inside && !written ? bytes : found;
+}
+
+size_t sim_find_unwritten(uint64_t address, size_t bytes)
+{
+    return find(address, bytes, false);
+}
+
+size_t sim_find_written(uint64_t address, size_t bytes)
+{
+    return find(address, bytes, true);
+}
+
+void sim_check_local(Warp *w, Access *access)
+{
+    const Block *b = w->block;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        uint8_t *written = b->local_written + (access->pointer[l] - b->local);
+        uint32_t unwritten = 0;
+        for (size_t k = 0; k < access->bytes; k++) {
+            if (access->kind == ACCESS_WRITE)
+                written[k] = 1;
+            unwritten |= (uint32_t)!written[k] << (k & 31);
+        }
+        if (unwritten && !access->has_unwritten)
+            memset(access->unwritten, 0, sizeof access->unwritten);
+        access->has_unwritten |= unwritten != 0;
+        if (access->has_unwritten)
+            access->unwritten[l] = unwritten;
+    }
+}
+
+void sim_unmark_written(Warp *w, int lane, Space space, uint64_t address, size_t bytes)
+{
+    Block *b = w->block;
+    if (space == LOCAL) {
+        memset(b->local_written + (size_t)(w->number * LANES + lane) * b->launch->local_bytes + address, 0, bytes);
+        return;
+    }
+    Allocation *a = space == SHARED ? NULL : sim_allocation_at(address);
+    Line *lines = a ? sim_lines_of(a) : b->lines;
+    const uint64_t first = a ? address - a->address : address;
+    for (size_t k = 0; k < bytes && (a || !sim_names_block(address)); k++) {
+        const unsigned at = (unsigned)((first + k) % LINE_BYTES);
+        __atomic_and_fetch(&lines[(first + k) / LINE_BYTES].written[at / 64], ~(1ull << at % 64), __ATOMIC_RELAXED);
+    }
+}
