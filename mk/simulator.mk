@@ -107,6 +107,10 @@ PLAIN_OBJECTS := $(SIM_OBJECTS:%/platform_linux.o=%/platform_plain.o)
 build/sim/ptx_run_plain: tests/simulator/ptx_run.c $(PLAIN_OBJECTS)
 	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $^ $(wordlist 2,99,$(SIM_LIBRARIES))
 
+# The machine, and what it stands on, without checker, runtime and driver.
+build/sim/machine_alone: tests/simulator/machine_alone.c $(filter $(addprefix build/sim/objects/,base/% front/% machine/%),$(SIM_OBJECTS))
+	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $^ $(wordlist 2,99,$(SIM_LIBRARIES))
+
 build/sim/coverage: tests/simulator/coverage.c build/sim/libsimulator.a
 	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $< $(SIM_LIBRARIES)
 

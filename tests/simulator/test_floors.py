@@ -1,0 +1,69 @@
+"""The simulator's floors: a file includes and names only what its own floor or one below it has, so there is no circle either."""
+
+import re
+import subprocess
+
+from tests.support import ROOT
+
+# From the ground up. The folders of machine/ are one floor: an access may end a block, and a block looks at memory.
+FLOORS = ["base", "front", "machine", "checker", "runtime/work", "runtime/api", "driver"]
+SIMULATOR, OBJECTS = ROOT / "simulator", ROOT / "build/sim/objects"
+SOURCES = sorted(path.relative_to(SIMULATOR) for path in SIMULATOR.rglob("*.[ch]"))
+
+
+def floor(path):
+    return next(number for number, folder in enumerate(FLOORS) if str(path).startswith(folder + "/"))
+
+
+def runs_up(user, used):
+    return floor(used) > floor(user)
+
+
+def symbols(path, *options):
+    listed = subprocess.run(["nm", "-P", *options, OBJECTS / path.with_suffix(".o")], text=True, capture_output=True, check=True).stdout
+    return {line.split()[0] for line in listed.splitlines()}
+
+
+def test_includes_run_down():
+    up = [(str(path), used) for path in SOURCES
+          for used in re.findall(r'^#include "(.+)"', (SIMULATOR / path).read_text(), re.MULTILINE) if runs_up(path, used)]
+    assert up == []
+
+
+def test_names_run_down():
+    files = [path for path in SOURCES if path.suffix == ".c"]
+    home = {name: path for path in files for name in symbols(path, "--defined-only", "--extern-only")}
+    up = [(str(path), str(home[name]), name) for path in files for name in sorted(symbols(path, "--undefined-only"))
+          if name in home and runs_up(path, home[name])]
+    assert up == []
+
+
+KERNEL = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry turn(.param .u64 out)
+{
+    .reg .u32 %n<5>;
+    .reg .u64 %at<3>;
+    .shared .align 4 .b8 held[256];
+    mov.u32 %n0, %tid.x;
+    mov.u32 %n1, held;
+    mad.lo.u32 %n2, %n0, 4, %n1;
+    st.shared.u32 [%n2], %n0;
+    bar.sync 0;
+    sub.u32 %n3, 63, %n0;
+    mad.lo.u32 %n2, %n3, 4, %n1;
+    ld.shared.u32 %n4, [%n2];
+    ld.param.u64 %at0, [out];
+    mad.wide.u32 %at1, %n0, 4, %at0;
+    st.global.u32 [%at1], %n4;
+    ret;
+}
+"""
+
+
+def test_the_machine_runs_without_checker_and_runtime(tmp_path):
+    (tmp_path / "turn.ptx").write_text(KERNEL)
+    result = subprocess.run([ROOT / "build/sim/machine_alone", tmp_path / "turn.ptx", "turn", "64"], text=True, capture_output=True, timeout=60)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.split() == [str(number) for number in reversed(range(64))]
