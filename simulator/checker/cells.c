@@ -20,12 +20,13 @@ static bool relies_on_volatile(const Instr *i, const Epoch *a, const Epoch *b)
 }
 
 // A volatile read, but none on which a branch depends, as one does on a flag, of what a volatile write left there with
-// no fence since. Who looks again behind a fence may throw away what was read.
+// no fence since, by who has told the block something else since: it relies on the order of the two. Who looks again
+// behind a fence may throw away what was read.
 static bool reads_unfenced(const Check *check, const Instr *i, const Instr *j, const Epoch *a)
 {
     return i->semantics == VOLATILE && j->semantics == VOLATILE && a->kind == STRONG_WRITE &&
            check->epoch.kind == STRONG_READ && !sim_has_fenced(check->w, a) && !sim_is_asked(check->w, j) &&
-           !(j->loop & LOOKS_AGAIN);
+           !(j->loop & LOOKS_AGAIN) && sim_has_heard_since(check->w, a);
 }
 
 bool sim_strong_conflict(const Check *check, const Epoch *a, const Epoch *b)
@@ -71,6 +72,53 @@ bool sim_store_same_value(const Check *check, int lane, int other)
     return true;
 }
 
+bool sim_stores_same(const Check *check, int lane)
+{
+    const Instr *i = check->i;
+    bool same = i->kind == STORE;
+    for (int k = 0; same && k < i->count; k++)
+        same = memcmp(check->w->lanes + i->list[k] + (size_t)lane * i->register_bytes,
+                      check->access->pointer[lane] + (size_t)k * i->bytes, i->bytes) == 0;
+    return same;
+}
+
+// Whether a store of the kernel's own code has the same value whenever it runs.
+static bool stores_constant(const Program *kernel, const Instr *store)
+{
+    const Operand *value = &store->statement->operands[1];
+    const Statement *only = NULL;
+    if (value->kind == IS_INTEGER)
+        return true;
+    for (uint32_t k = 0; k < kernel->count && value->reg; k++) {
+        const Statement *s = kernel->code[k].statement;
+        if (!s || s->count == 0 || s->operands[0].address || s->operands[0].reg != value->reg)
+            continue;
+        if (only)
+            return false;
+        only = s;
+    }
+    return only && only->count == 2 && only->operands[1].kind == IS_INTEGER;
+}
+
+// Two volatile stores to one word are no race of PTX's: one value stays, as of many threads that set a flag. One that is
+// lost is missed where the values differ, and the later thread has computed its own of what it read there, or takes
+// turns with others behind locks and flags.
+static bool is_harmless(const Check *check, Cell *c, const Epoch *a, const Epoch *e, int lane)
+{
+    const Instr *i = sim_instruction_at(a->site), *j = check->i;
+    if (i->kind != STORE || j->kind != STORE || i->semantics != VOLATILE || j->semantics != VOLATILE)
+        return false;
+    if (sim_stores_same(check, lane) || (i == j && stores_constant(check->w->block->launch->kernel->program, j)))
+        return true;
+    bool may_miss = check->shared || sim_knows_others(check->w, lane);
+    for (int k = 0; k < c->count && !may_miss; k++) {
+        const Epoch *own = &epochs_of(c)[k];
+        may_miss = own->kind == STRONG_READ && own->block == e->block && own->warp == e->warp && own->lanes & e->lanes &&
+                   !sim_is_asked(check->w, sim_instruction_at(own->site));
+    }
+    return !may_miss;
+}
+
 // Whether other lanes, in the same execution of the instruction, wrote the same value there: one of them is written
 // then, and it is the same.
 static bool same_value(const Check *check, int lane, const Epoch *a)
@@ -112,7 +160,7 @@ static bool races(const Check *check, Cell *c, int k, Epoch e, int lane)
     e.lanes = 1u << lane;
     const bool own_copy = a->lanes == e.lanes && is_own_copy(check, a, &e);
     return !own_copy && !has_taken(check, c, k, &e) && !sim_happened_before(check->w, check->i, lane, a) &&
-           !same_value(check, lane, a);
+           !same_value(check, lane, a) && !is_harmless(check, c, a, &e, lane);
 }
 
 // Whether lanes' access may race with an earlier one: quickly.
@@ -128,9 +176,21 @@ static void check_epochs(Check *check, Cell *c, const Epoch *e)
     for (int k = 0; k < c->count && !check->race.found; k++)
         for (uint32_t rest = may_race(check, &all[k], e) ? e->lanes : 0; rest && !check->race.found; rest &= rest - 1)
             if (races(check, c, k, *e, __builtin_ctz(rest))) {
-                check->race = (Race){all[k], *e, true, false};
+                check->race = (Race){all[k], *e, .found = true, .same = sim_stores_same(check, __builtin_ctz(rest))};
                 check->race.later.lanes = rest & -rest;
             }
+}
+
+// A word may say how far others are, where lanes update it or ask it as a flag: of those who wrote it last, until when.
+static void hear_of_writers(const Check *check, Cell *c)
+{
+    enum { LATEST = 8 };
+    const bool asks = check->i->semantics == VOLATILE && check->epoch.kind == STRONG_READ && sim_is_asked(check->w, check->i);
+    if (check->epoch.kind != ATOMIC_UPDATE && !asks)
+        return;
+    for (int k = c->count > LATEST ? c->count - LATEST : 0; k < c->count; k++)
+        if (epochs_of(c)[k].kind == ATOMIC_UPDATE || epochs_of(c)[k].kind == STRONG_WRITE)
+            sim_note_heard(check->w, &epochs_of(c)[k]);
 }
 
 void sim_check_word(Check *check, Cell *c, uint32_t lanes, unsigned bytes)
@@ -139,6 +199,7 @@ void sim_check_word(Check *check, Cell *c, uint32_t lanes, unsigned bytes)
     e.lanes = lanes;
     e.bytes = bytes & 15;
     check_epochs(check, c, &e);
+    hear_of_writers(check, c);
     bool merged = false;
     int kept = 0;
     for (int k = 0; k < c->count; k++) {

@@ -92,6 +92,8 @@ struct BlockCheck {
                               // warp began
     uint64_t raced[INDEX]; // pairs of instructions between which there has been a race: no search for order is needed
                            // again
+    struct { uint32_t block, time, lanes, warp; } writers[INDEX]; // that have told the block, and when they did last
+    bool hears_writers;
     bool talks;          // some thread has a fence behind it, or knows of logs
     bool hears;          // heard holds something
     Log *logs[INDEX];    // of shared memory and barriers
@@ -191,7 +193,9 @@ void sim_start_block_check(Block *b)
     check->first_run = ++check->run;
     if (check->hears)
         memset(check->heard, 0, (size_t)(b->warp_count * LANES * b->warp_count) * sizeof *check->heard);
-    check->talks = check->hears = false;
+    if (check->hears_writers)
+        memset(check->writers, 0, sizeof check->writers);
+    check->talks = check->hears = check->hears_writers = false;
     memset(check->logs, 0, sizeof check->logs);
     for (int n = 0; n < b->warp_count; n++) {
         for (int l = 0; l < LANES; l++)
@@ -477,6 +481,32 @@ static bool shows_use(const Warp *w, const Instr *i)
 bool sim_is_asked(const Warp *w, const Instr *i)
 {
     return i->loop & DECIDES || !shows_use(w, i);
+}
+
+void sim_note_heard(const Warp *w, const Epoch *e)
+{
+    BlockCheck *check = w->block->check;
+    const uint32_t n = (e->block * 31 + e->warp) % INDEX;
+    const bool known = check->writers[n].block == e->block && check->writers[n].warp == e->warp;
+    const uint32_t lanes = known ? check->writers[n].lanes : 0, time = lanes ? check->writers[n].time : 0;
+    check->writers[n].block = e->block;
+    check->writers[n].warp = e->warp;
+    check->writers[n].lanes = lanes | e->lanes;
+    check->writers[n].time = e->time > time ? e->time : time;
+    check->hears_writers = true;
+}
+
+bool sim_has_heard_since(const Warp *w, const Epoch *e)
+{
+    const BlockCheck *check = w->block->check;
+    const uint32_t n = (e->block * 31 + e->warp) % INDEX;
+    return check->writers[n].block == e->block && check->writers[n].warp == e->warp &&
+           check->writers[n].lanes & e->lanes && check->writers[n].time >= e->time;
+}
+
+bool sim_knows_others(const Warp *w, int lane)
+{
+    return clock_of(w, lane)->known != NULL;
 }
 
 bool sim_has_awaited(const Warp *w, const Epoch *e)

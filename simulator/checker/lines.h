@@ -23,6 +23,7 @@ struct More { // of a line, where one row will not do
 typedef struct Race {
     Epoch earlier, later;
     bool found;
+    bool same;  // what is stored lies there already
     bool stale; // the read need not see the write, whatever orders the two
 } Race;
 
@@ -50,11 +51,13 @@ bool sim_is_fresh(const Allocation *a);
 
 // ---- cells.c
 
-// Atomic operations of different widths are none for each other; of two volatile writes one is lost.
+// Atomic operations of different widths are none for each other; of two volatile writes one may be lost.
 bool sim_strong_conflict(const Check *check, const Epoch *a, const Epoch *b);
 void sim_insert_epoch(Cell *c, const Epoch *e);
 // Whether two lanes store the same value: by their registers, in the execution that is under way.
 bool sim_store_same_value(const Check *check, int lane, int other);
+// Whether a lane stores what lies there already. The line is taken.
+bool sim_stores_same(const Check *check, int lane);
 // Some lanes' access of one word, or of these bytes of it.
 void sim_check_word(Check *check, Cell *c, uint32_t lanes, unsigned bytes);
 

@@ -67,17 +67,6 @@ static bool begins_behind(const Program *program, const Instr *copy, const Instr
     return use < copy && k == copy;
 }
 
-// Whether a lane stores what lies there already.
-static bool stores_same(const Check *check, int lane)
-{
-    const Instr *i = check->i;
-    bool same = i->kind == STORE;
-    for (int k = 0; same && k < i->count; k++)
-        same = memcmp(check->w->lanes + i->list[k] + (size_t)lane * i->register_bytes,
-                      check->access->pointer[lane] + (size_t)k * i->bytes, i->bytes) == 0;
-    return same;
-}
-
 // Whether the kernel also loads from where the instruction stores, as for a sum.
 static bool is_loaded(const Program *program, const Instr *store)
 {
@@ -159,7 +148,7 @@ void sim_report_race(const Check *check)
              !same_block ? " of different blocks" : race->earlier.warp == race->later.warp ? " of a warp" : "");
     hint_of(race, launch->kernel->program, sim_instruction_at(race->earlier.site),
             sim_instruction_at(race->later.site), check->shared,
-            stores_same(check, __builtin_ctz(race->later.lanes)), hint, sizeof hint);
+            race->same, hint, sizeof hint);
     if (race->stale) {
         snprintf(title, sizeof title, "a load for memory that is only read need not see what its own kernel has written");
         snprintf(hint, sizeof hint,

@@ -136,7 +136,7 @@ static void check_lanes_of_rows(Check *check, const Row *a, const Row *r, uint32
                           earlier.lanes == later.lanes &&
                           (!is_under_way(&a->epoch) || is_own_copy(check, &a->epoch, &r->epoch));
         if (!same && !sim_happened_before(check->w, check->i, __builtin_ctz(rest), &earlier))
-            check->race = (Race){earlier, later, true, false};
+            check->race = (Race){earlier, later, .found = true, .same = sim_stores_same(check, __builtin_ctz(rest))};
     }
 }
 

@@ -112,10 +112,12 @@ static bool is_parameter(const Operand *o)
     return o->variable && o->variable->space == PARAM;
 }
 
-// `parameters`: marked values may lie in those of a call.
-static bool uses_marked(const Instr *i, const bool *marked, bool parameters)
+// `parameters`: marked values may lie in those of a call; `shared`: in shared memory.
+static bool uses_marked(const Instr *i, const bool *marked, bool parameters, bool shared)
 {
     const Statement *s = i->statement;
+    if (shared && i->kind == LOAD && i->at.space == SHARED)
+        return true;
     bool uses = s->guard && marked[s->guard->slot / 4];
     for (int k = i->control == BRANCH_INDEXED ? 0 : 1; k < s->count; k++)
         uses |= any_marked(&s->operands[k], marked) || (parameters && is_parameter(&s->operands[k]));
@@ -128,13 +130,13 @@ static bool decides(const Instr *load, const Program *p, const Flow *f, const ui
                     bool *marked)
 {
     memset(marked, 0, p->register_bytes / 4 + 1);
-    bool parameters = false;
+    bool parameters = false, shared = false; // one thread may ask, and tell its block
     for (bool more = mark(&load->statement->operands[0], marked); more;) {
         more = false;
         for (uint32_t k = count; k-- > 0;)
             for (const Instr *i = &p->code[f->first[list[k]]]; i < &p->code[f->first[list[k] + 1]]; i++) {
                 const Statement *s = i->statement;
-                if (!s || !uses_marked(i, marked, parameters))
+                if (!s || !uses_marked(i, marked, parameters, shared))
                     continue;
                 if (i->control == BRANCH || i->control == BRANCH_INDEXED || i->control == RETURN || i->control == EXIT)
                     return true;
@@ -143,6 +145,9 @@ static bool decides(const Instr *load, const Program *p, const Flow *f, const ui
                 } else if (s->count > 0 && is_parameter(&s->operands[0])) {
                     more |= !parameters;
                     parameters = true;
+                } else if (i->kind == STORE && i->at.space == SHARED) {
+                    more |= !shared;
+                    shared = true;
                 }
             }
     }

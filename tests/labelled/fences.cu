@@ -756,6 +756,41 @@ template <bool ordered> static void run_ring()
     finish_and_free(out);
 }
 
+// ---- Volatile words of which each writer says the same, or whose order nobody relies on.
+enum Setters { SAME_VALUE, ONE_STOPS, HIGHEST_SO_FAR };
+
+template <Setters what> __global__ void set_by_many(volatile int *word, int *out)
+{
+    __shared__ int stop;
+    if (what == SAME_VALUE && threadIdx.x == 0)
+        *word = 1;
+    if (what == HIGHEST_SO_FAR && threadIdx.x == 0) {
+        int highest = 0;
+        word[blockIdx.x] = blockIdx.x + 1;
+        for (int b = 0; b < 4; b++)
+            highest = max(highest, word[b]);
+        out[blockIdx.x] = highest;
+    }
+    if (what == ONE_STOPS && blockIdx.x == 0 && threadIdx.x == 0)
+        *word = 1;
+    while (what == ONE_STOPS && blockIdx.x > 0) { // one thread looks, and tells its block
+        if (threadIdx.x == 0)
+            stop = *word;
+        __syncthreads();
+        const bool stops = stop;
+        __syncthreads();
+        if (stops)
+            break;
+    }
+}
+
+template <Setters what> static void run_set_by_many()
+{
+    int *word = zeros<int>(4), *out = zeros<int>(4);
+    set_by_many<what><<<4, THREADS>>>(word, out);
+    finish_and_free(word, out);
+}
+
 static const Case CASES[] = {
     {"message-fences", run_message<VOLATILE, DEVICE_FENCE, DEVICE_FENCE>},
     {"message-system-fences", run_message<VOLATILE, SYSTEM_FENCE, SYSTEM_FENCE>},
@@ -848,6 +883,9 @@ static const Case CASES[] = {
     {"made-once-not-waited", run_made_once<false>},
     {"ring", run_ring<true>},
     {"ring-relaxed", run_ring<false>},
+    {"set-by-many", run_set_by_many<SAME_VALUE>},
+    {"stop-through-shared", run_set_by_many<ONE_STOPS>},
+    {"highest-so-far", run_set_by_many<HIGHEST_SO_FAR>},
 };
 
 int main(int argc, char **argv)
