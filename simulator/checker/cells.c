@@ -113,8 +113,8 @@ static bool is_harmless(const Check *check, Cell *c, const Epoch *a, const Epoch
     bool may_miss = check->shared || sim_knows_others(check->w, lane);
     for (int k = 0; k < c->count && !may_miss; k++) {
         const Epoch *own = &epochs_of(c)[k];
-        may_miss = own->kind == STRONG_READ && own->block == e->block && own->warp == e->warp && own->lanes & e->lanes &&
-                   !sim_is_asked(check->w, sim_instruction_at(own->site));
+        const bool same_lane = own->block == e->block && own->warp == e->warp && own->lanes & e->lanes;
+        may_miss = same_lane && own->kind == STRONG_READ && !sim_is_asked(check->w, sim_instruction_at(own->site));
     }
     return !may_miss;
 }
@@ -185,8 +185,10 @@ static void check_epochs(Check *check, Cell *c, const Epoch *e)
 static void hear_of_writers(const Check *check, Cell *c)
 {
     enum { LATEST = 8 };
-    const bool asks = check->i->semantics == VOLATILE && check->epoch.kind == STRONG_READ && sim_is_asked(check->w, check->i);
-    if (check->epoch.kind != ATOMIC_UPDATE && !asks)
+    const Instr *i = check->i;
+    const EpochKind kind = check->epoch.kind;
+    const bool asks = kind == STRONG_READ && i->semantics == VOLATILE && sim_is_asked(check->w, i);
+    if (kind != ATOMIC_UPDATE && !asks)
         return;
     for (int k = c->count > LATEST ? c->count - LATEST : 0; k < c->count; k++)
         if (epochs_of(c)[k].kind == ATOMIC_UPDATE || epochs_of(c)[k].kind == STRONG_WRITE)

@@ -24,7 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEARCH = 200000, INDEX = 64, NO_ENTRY = -1 };
+enum { SEARCH = 200000, INDEX = 64, NO_ENTRY = -1, FEW_BITS = 6 };
+
+#define RETIRED UINT64_MAX // the key of a log that nobody finds any more
 
 typedef struct Entry { // what lanes of a warp tell
     uint32_t block, warp, now; // now: the time when it was written
@@ -41,9 +43,15 @@ typedef struct Log {
     uint64_t key;
     Entry **entries;
     int count, space;
-    struct { uint32_t block; int last; } index[INDEX]; // of the blocks that fell there: the last entry
+    int stored; // entries until the last plain store's, which carries on what was told before
+    int *index; // of the blocks that fell there: the last entry; made for a second one
     struct Log *next;
 } Log;
+
+typedef struct Logs { // by their keys
+    Log **buckets;
+    uint32_t count, bits; // of them; of how many buckets there are
+} Logs;
 
 typedef struct Ref { // a part of a log
     const Log *log;
@@ -68,7 +76,7 @@ struct LaunchCheck {
     Arena arena; // of logs, entries and what is known
     Lock lock;
     Object *objects; // in shared memory: what lies in each of its lines, at most one
-    Log *logs[BUCKETS];
+    Logs logs;
     _Atomic uint32_t told[BUCKETS];   // of the blocks that fall there: the latest time at which one told something,
     _Atomic uint32_t fenced[BUCKETS]; // or executed a fence for the device
 };
@@ -96,7 +104,7 @@ struct BlockCheck {
     bool hears_writers;
     bool talks;          // some thread has a fence behind it, or knows of logs
     bool hears;          // heard holds something
-    Log *logs[INDEX];    // of shared memory and barriers
+    Logs logs;           // of shared memory and barriers
 };
 
 static ThreadClock *clock_of(const Warp *w, int lane)
@@ -196,7 +204,7 @@ void sim_start_block_check(Block *b)
     if (check->hears_writers)
         memset(check->writers, 0, sizeof check->writers);
     check->talks = check->hears = check->hears_writers = false;
-    memset(check->logs, 0, sizeof check->logs);
+    check->logs = (Logs){.count = 0};
     for (int n = 0; n < b->warp_count; n++) {
         for (int l = 0; l < LANES; l++)
             check->threads[n][l] = (ThreadClock){.floor = check->time};
@@ -312,28 +320,58 @@ static const Known *joined(const Block *b, const Known *one, const Known *two, b
     return both;
 }
 
+static Log **bucket_of(const Logs *logs, uint64_t key)
+{
+    return &logs->buckets[(key * 0x9e3779b97f4a7c15) >> (64 - logs->bits)];
+}
+
+static void link_log(Logs *logs, Log *log)
+{
+    log->next = *bucket_of(logs, log->key);
+    *bucket_of(logs, log->key) = log;
+    logs->count++;
+}
+
+// Twice as many as there were, with the logs that somebody may still find.
+static void make_buckets(const Block *b, Logs *logs)
+{
+    const Logs old = *logs;
+    *logs = (Logs){.bits = old.buckets ? old.bits + 1 : FEW_BITS};
+    logs->buckets = allocate(b, sizeof *logs->buckets << logs->bits);
+    for (uint32_t k = 0; old.buckets && k < 1u << old.bits; k++)
+        for (Log *log = old.buckets[k], *next; log; log = next) {
+            next = log->next;
+            if (log->key != RETIRED)
+                link_log(logs, log);
+        }
+}
+
 static Log *find_log(const Block *b, uint64_t key, bool global, bool make)
 {
-    Log **bucket = global ? &b->launch->check->logs[(key * 0x9e3779b97f4a7c15) >> 52]
-                          : &b->check->logs[(key * 0x9e3779b97f4a7c15) >> 58];
-    for (Log *log = *bucket; log; log = log->next)
+    Logs *logs = global ? &b->launch->check->logs : &b->check->logs;
+    for (Log *log = logs->count ? *bucket_of(logs, key) : NULL; log; log = log->next)
         if (log->key == key)
             return log;
     if (!make)
         return NULL;
+    if (!logs->buckets || logs->count == 1u << logs->bits)
+        make_buckets(b, logs);
     Log *log = allocate(b, sizeof *log);
     log->key = key;
-    for (int k = 0; k < INDEX; k++)
-        log->index[k].last = NO_ENTRY;
-    log->next = *bucket;
-    *bucket = log;
+    link_log(logs, log);
     return log;
+}
+
+// Who asks for the key from now on finds another one.
+static void retire(Log *log)
+{
+    log->key = RETIRED;
 }
 
 // The last entry of a block, or one of a block that fell to the same place of the index.
 static int last_of(const Log *log, uint32_t block)
 {
-    return log->index[block % INDEX].last;
+    return log->index ? log->index[block % INDEX] : log->count - 1;
 }
 
 // Blocks that run side by side may fall to the same place.
@@ -347,16 +385,23 @@ static void raise_to(_Atomic uint32_t *most, uint32_t value)
 static void append(Block *b, Log *log, Entry *e)
 {
     if (log->count == log->space) {
-        const int space = log->space ? 2 * log->space : 4;
+        const int space = log->space ? 2 * log->space : 1;
         Entry **more = allocate(b, (size_t)space * sizeof *more);
         if (log->count)
             memcpy(more, log->entries, (size_t)log->count * sizeof *more);
         log->entries = more;
         log->space = space;
     }
+    if (log->count == 1) {
+        log->index = allocate(b, INDEX * sizeof *log->index);
+        for (int k = 0; k < INDEX; k++)
+            log->index[k] = NO_ENTRY;
+        log->index[log->entries[0]->block % INDEX] = 0;
+    }
     raise_to(&b->launch->check->told[e->block % BUCKETS], e->now);
     e->before = last_of(log, e->block);
-    log->index[e->block % INDEX].last = log->count;
+    if (log->index)
+        log->index[e->block % INDEX] = log->count;
     log->entries[log->count++] = e;
 }
 
@@ -883,6 +928,18 @@ static void tell(Warp *w, const Instr *i, int lane, Log *log)
         check->time++;
 }
 
+// Whether a plain store leaves to those who read it what stands in the log already: its thread knows that, or stored
+// there last, or another lane did in the same execution. An atomic update does in any case.
+static bool carries_on(const Warp *w, const Instr *i, int lane, const Log *log)
+{
+    const int until = log->stored ? log->stored : 1;
+    const Entry *last = log->count ? log->entries[until - 1] : NULL;
+    const bool own_warp = last && last->block == (uint32_t)w->block->number && last->warp == (uint32_t)w->number;
+    const bool together = own_warp && last->site == i->site && last->now == w->block->check->time;
+    return !last || together || (own_warp && last->lane == lane) ||
+           refers(clock_of(w, lane)->known, &(Ref){log, 0, until, true});
+}
+
 void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_t key, EpochKind kind)
 {
     Block *b = w->block;
@@ -899,8 +956,12 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
         take(b, t, all_of(b, log, narrow ? t->known : t->wide, narrow), narrow);
     else if (kind != STRONG_WRITE)
         learn(b, i->semantics == RELEASE ? &t->unasked : &t->pending, log);
+    if (kind == STRONG_WRITE && !(tells && carries_on(w, i, lane, log))) { // who reads it learns of nobody before
+        retire(log);
+        log = tells ? shared ? log_of_block(w, key, true) : find_log(b, key, true, true) : NULL;
+    }
     if (tells)
         tell(w, i, lane, log);
-    else if (kind == STRONG_WRITE) // who reads this learns nothing of those who wrote before
-        log->key = UINT64_MAX;
+    if (tells && kind == STRONG_WRITE)
+        log->stored = log->count;
 }

@@ -339,6 +339,37 @@ template <bool by_addition> static void run_passed_on()
     finish_and_free(data, flag, out);
 }
 
+// Block 1 has a fence, too, but not between its look at the flag and its own store: it hands on nothing of block 0.
+template <bool between> __global__ void overwritten(int *data, int *flag, int *out)
+{
+    if (threadIdx.x != 0)
+        return;
+    if (blockIdx.x == 0) {
+        *data = 42;
+        __threadfence();
+        raise<VOLATILE>(flag, 1);
+    } else if (blockIdx.x == 1) {
+        if (!between)
+            __threadfence();
+        wait_for<VOLATILE>(flag, 1);
+        if (between)
+            __threadfence();
+        raise<VOLATILE>(flag, 2);
+        raise<VOLATILE>(flag, 3);
+    } else {
+        wait_for<VOLATILE>(flag, 3);
+        __threadfence();
+        *out = *data;
+    }
+}
+
+template <bool between> static void run_overwritten()
+{
+    int *data = zeros<int>(1), *flag = zeros<int>(1), *out = zeros<int>(1);
+    overwritten<between><<<3, THREADS>>>(data, flag, out);
+    finish_and_free(data, flag, out);
+}
+
 // A buffer of one element that goes from block 0 to block 1 and back: needs both at once, and so many rounds that they meet.
 template <bool answered> __global__ void ping_pong(int *data, int *sent, int *taken, int *out)
 {
@@ -883,6 +914,8 @@ static const Case CASES[] = {
     {"made-once-not-waited", run_made_once<false>},
     {"ring", run_ring<true>},
     {"ring-relaxed", run_ring<false>},
+    {"overwritten", run_overwritten<true>},
+    {"overwritten-early-fence", run_overwritten<false>},
     {"set-by-many", run_set_by_many<SAME_VALUE>},
     {"stop-through-shared", run_set_by_many<ONE_STOPS>},
     {"highest-so-far", run_set_by_many<HIGHEST_SO_FAR>},
