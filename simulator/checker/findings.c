@@ -39,7 +39,6 @@ static const struct {
     [MBARRIER_MISUSE] = {"mbarrier", "mbarrier misuse"},
     [LAUNCH_FAULT] = {"launch-fault", "the kernel failed"},
     [UNCHECKED_ERROR] = {"unchecked-error", "unchecked error"},
-    [NOTHING_HAPPENED] = {"nothing-happened", "nothing happened"},
 };
 
 static Lock lock;

@@ -5,10 +5,10 @@
 // cudaMalloc".
 //
 // Nothing happened: a program that ends with status 0, has kernels, has given the device memory and copied something to
-// or from it, and has not tried to launch any. A program that asks for the device's properties only, prints its help,
-// skips, or has nothing to compute does none of this. Kernels that all ran without writing anything (no store, no
-// atomic operation, nothing printed) while results were copied from the device get a line, and are no finding: a
-// filter may have nothing to keep, and who validates nothing to complain of.
+// or from it, and has not tried to launch any, gets a line. A program that asks for the device's properties only,
+// prints its help, skips, or has nothing to compute does none of this; one that measures copies does. Kernels that all
+// ran without writing anything (no store, no atomic operation, nothing printed) while results were copied from the device
+// get a line, too. Neither is a finding: a filter may have nothing to keep, and who validates nothing to complain of.
 #define _GNU_SOURCE // on_exit
 #include "checker/check_host.h"
 #include "checker/check.h"
@@ -366,12 +366,11 @@ void sim_note_launch(const Launch *launch)
     done.with_effect += c->global_store_requests > 0 || c->atomics > 0 || may_act_otherwise(launch->kernel->program);
 }
 
-static void find_that_nothing_happened(void)
+static void say_that_nothing_happened(void)
 {
     if (done.attempts == 0 && (done.copied_to || done.copied_from) && done.kernels)
-        sim_add_finding(NOTHING_HAPPENED,
-                        "the program has kernels, and has copied data to or from the device, but has launched none",
-                        NULL, 0, "kernel<<<blocks, threads>>>(...) launches one");
+        fprintf(stderr, "simulator: the program has kernels, and has copied data to or from the device, but has launched "
+                        "none: kernel<<<blocks, threads>>>(...) launches one\n");
     if (done.launches && done.launches == done.attempts && done.with_effect == 0 && done.copied_from)
         fprintf(stderr, "simulator: %llu kernel%s ran, and none has written anything: no thread came to a store, so what "
                         "the program copied from the device is what it was before\n",
@@ -402,7 +401,7 @@ static void look_back(int status, void *unused)
 {
     (void)unused;
     if (status == 0)
-        find_that_nothing_happened();
+        say_that_nothing_happened();
     if (sim_settings()->checks_leaks)
         find_leaks();
 }

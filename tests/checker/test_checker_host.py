@@ -77,10 +77,12 @@ def test_rows_with_a_pitch_may_be_copied_with_and_without_their_padding(host):
     assert "padding" not in run(host, "no padding").stderr
 
 
-def test_nothing_has_happened(host, tmp_path):
-    """Broken: a program that has computed nothing on the device passes."""
-    title = "the program has kernels, and has copied data to or from the device, but has launched none"
-    assert only(host, tmp_path, "none")[:2] == ("nothing-happened", title)
+def test_a_program_that_launches_nothing_gets_a_line_and_is_accused_of_nothing(host, tmp_path):
+    """Broken: a program that has computed nothing on the device gets no word, or one that only copies is accused."""
+    result, found = findings(host, tmp_path, "none")
+    assert (result.returncode, found) == (0, []) and result.stderr == (
+        "simulator: the program has kernels, and has copied data to or from the device, but has launched none: "
+        "kernel<<<blocks, threads>>>(...) launches one\n")
 
 
 def test_kernels_that_wrote_nothing_get_a_line_and_are_no_finding(host, tmp_path):
