@@ -147,8 +147,7 @@ void sim_report_race(const Check *check)
     snprintf(title, sizeof title, "two threads%s use the same bytes, one of them writes, and nothing orders them",
              !same_block ? " of different blocks" : race->earlier.warp == race->later.warp ? " of a warp" : "");
     hint_of(race, launch->kernel->program, sim_instruction_at(race->earlier.site),
-            sim_instruction_at(race->later.site), check->shared,
-            race->same, hint, sizeof hint);
+            sim_instruction_at(race->later.site), check->shared, race->same, hint, sizeof hint);
     if (race->stale) {
         snprintf(title, sizeof title, "a load for memory that is only read need not see what its own kernel has written");
         snprintf(hint, sizeof hint,
