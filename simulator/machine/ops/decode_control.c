@@ -188,7 +188,7 @@ static bool decode_shuffle(Decoder *d, const Statement *s, const Opcode *o, Inst
     static const char *const MODES[] = {"up", "down", "bfly", "idx"}; // in the order of SHUFFLE_UP and so on
     if (s->count != 5)
         return false;
-    i->op = (uint8_t)sim_part_among(o, MODES, 4);
+    i->op = (uint8_t)sim_part_among(o, MODES, sizeof MODES / sizeof *MODES);
     i->d = sim_destination(&s->operands[0], 'i');
     i->second = s->operands[0].second ? s->operands[0].second->slot : NOWHERE;
     i->a = sim_source(d, &s->operands[1], 'i');
@@ -202,7 +202,7 @@ static bool decode_vote(Decoder *d, const Statement *s, const Opcode *o, Instr *
     static const char *const MODES[] = {"all", "any", "uni", "ballot"}; // in the order of VOTE_ALL and so on
     if (s->count != 3)
         return false;
-    i->op = (uint8_t)sim_part_among(o, MODES, 4);
+    i->op = (uint8_t)sim_part_among(o, MODES, sizeof MODES / sizeof *MODES);
     i->d = sim_destination(&s->operands[0], i->op == VOTE_BALLOT ? 'i' : 'p');
     i->a = sim_source(d, &s->operands[1], 'p');
     i->flags = s->operands[1].negated ? COMBINE_NEGATED : 0;
@@ -227,7 +227,7 @@ static bool decode_redux(Decoder *d, const Statement *s, const Opcode *o, Instr 
                                         "and", "or",  "xor"}; // in the order of REDUCE_ADD and so on
     if (s->count != 3)
         return false;
-    i->op = (uint8_t)sim_part_among(o, MODES, 6);
+    i->op = (uint8_t)sim_part_among(o, MODES, sizeof MODES / sizeof *MODES);
     i->d = sim_destination(&s->operands[0], 'i');
     i->a = sim_source(d, &s->operands[1], 'i');
     return i->d != NOWHERE && i->a != NOWHERE && takes_part(d, s, GATHER, i);
