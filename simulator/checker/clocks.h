@@ -1,0 +1,135 @@
+// clocks.h: what the checker keeps of what happened before what; shared by clocks.c, logs.c and launch_check.c.
+//
+// A launch's part belongs to all of its blocks, which host threads may run side by side: its arena under `lock`, its
+// logs to the block whose turn it is (one that tells or asks others waits for its turn), the arrays of atomics to all.
+// A block's part belongs to the host thread that runs it.
+#ifndef CLOCKS_H
+#define CLOCKS_H
+
+#include "checker/check.h"
+#include "base/platform.h"
+
+enum { SEARCH = 200000, INDEX = 64, NO_ENTRY = -1, FEW_BITS = 6 };
+
+#define RETIRED UINT64_MAX // the key of a log that nobody finds any more
+
+typedef struct Entry { // what lanes of a warp tell
+    uint32_t block, warp, now; // now: the time when it was written
+    uint32_t floor, times[LANES], wide_time; // wide_time: what other blocks are told in place of times[lane]
+    const struct Known *known, *wide;        // to the block; to other blocks
+    int before; // the entry before it of the same block
+    uint32_t site; // of the access that tells; 0: another operation does
+    uint8_t lane;
+    bool narrow; // for the block only
+    bool copy;   // only that a copy has come which a lane began then
+} Entry;
+
+typedef struct Log {
+    uint64_t key;
+    Entry **entries;
+    int count, space;
+    int stored; // entries until the last plain store's, which carries on what was told before
+    int *index; // of the blocks that fell there: the last entry; made for a second one
+    struct Log *next;
+} Log;
+
+typedef struct Logs { // by their keys
+    Log **buckets;
+    uint32_t count, bits; // of them; of how many buckets there are
+} Logs;
+
+typedef struct Ref { // a part of a log
+    const Log *log;
+    int begin, end;
+    bool narrow;
+} Ref;
+
+typedef struct Refs { // what several know, who have learned one thing after the other: each the first ones of it
+    int used, space;
+    Ref refs[];
+} Refs;
+
+typedef struct Known {
+    int count;
+    Refs *list;
+} Known;
+
+enum { BUCKETS = 4096 };
+
+struct LaunchCheck {
+    uint32_t run;
+    Arena arena; // of logs, entries and what is known
+    Lock lock;
+    Object *objects; // in shared memory: what lies in each of its lines, at most one
+    Logs logs;
+    _Atomic uint32_t told[BUCKETS];   // of the blocks that fall there: the latest time at which one told something,
+    _Atomic uint32_t fenced[BUCKETS]; // or executed a fence for the device
+};
+
+typedef struct ThreadClock {
+    uint32_t floor, fence, block_fence; // fence: when it last executed one, for the device; for the block
+    const Known *known;
+    const Known *wide;    // of this, what it tells other blocks: not what it has learned for its block since its last
+                          // fence for the device
+    const Known *pending; // what it has read, with no fence for the device since,
+    const Known *unasked; // and what an operation read that releases only: for this a barrier is no fence
+} ThreadClock;
+
+struct BlockCheck {
+    uint32_t time, run, first_run;
+    uint32_t together[MAX_WARPS];
+    ThreadClock threads[MAX_WARPS][LANES];
+    uint32_t least_floor[MAX_WARPS];
+    uint32_t (*rows)[LANES][LANES];
+    const Entry *(*heard)[2]; // by each thread of each warp: what told it lately of this warp, and of copies that this
+                              // warp began
+    uint64_t raced[INDEX]; // pairs of instructions between which there has been a race: no search for order is needed
+                           // again
+    struct { uint32_t block, time, lanes, warp; } writers[INDEX]; // that have told the block, and when they did last
+    bool hears_writers;
+    bool talks;          // some thread has a fence behind it, or knows of logs
+    bool hears;          // heard holds something
+    Logs logs;           // of shared memory and barriers
+};
+
+static inline ThreadClock *clock_of(const Warp *w, int lane)
+{
+    return &w->block->check->threads[w->number][lane];
+}
+
+// ---- logs.c: what is known through logs
+
+enum { MOST_LOGS = 64 };
+
+typedef struct Seen {
+    Ref ref;
+    uint32_t reader;
+} Seen;
+
+typedef struct Search {
+    const Epoch *epoch;
+    uint32_t lanes; // of it, that have not been found
+    bool itself;    // it is the strong write that tells what its lane did
+    int steps, logs;
+    const Entry *told;   // the last entry that told of some
+    Seen *seen;          // parts of logs that need no second look
+} Search;
+
+void *sim_allocate_for_check(const Block *b, size_t bytes);
+// Both together, perhaps one of the two itself: what is known never changes once it is made. narrow: what the second
+// tells is for the block only. One who learns more goes on in the list of what he knew, if he is the first to.
+const Known *sim_joined(const Block *b, const Known *one, const Known *two, bool narrow);
+Log *sim_find_log(const Block *b, uint64_t key, bool global, bool make);
+// Who asks for the key from now on finds another one.
+void sim_retire_log(Log *log);
+// Blocks that run side by side may fall to the same place.
+void sim_raise_to(_Atomic uint32_t *most, uint32_t value);
+void sim_append_entry(Block *b, Log *log, Entry *e);
+// Looks for the epoch's lanes in what a thread of this block knows. Gives up, as if it had found them, after many
+// steps.
+void sim_search_known(Search *s, const Known *known, uint32_t reader);
+// What an entry tells a thread of this block.
+void sim_hear_entry(Search *s, const Entry *e, uint32_t reader);
+bool sim_refers(const Known *known, const Ref *ref);
+
+#endif
