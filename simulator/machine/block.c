@@ -113,65 +113,6 @@ static _Noreturn void report_deadlock(Block *b)
     sim_fault(&b->warps[0], NULL, -1, cudaErrorLaunchTimeout, "no thread can go on");
 }
 
-// ---- Barriers
-
-static bool complete(const Block *b, const Barrier *barrier)
-{
-    const bool all = barrier->expected >= (uint32_t)b->warp_count * LANES;
-    uint32_t threads = 0; // a barrier for some of the warps counts whole ones
-    if (all && barrier->count < b->live)
-        return false;
-    for (int n = 0; n < b->warp_count; n++)
-        if (all || barrier->arrived[n]) {
-            if (b->warps[n].live & ~barrier->arrived[n])
-                return false;
-            threads += LANES;
-        }
-    return threads >= barrier->expected;
-}
-
-static void give_result(Path *p, const Barrier *barrier)
-{
-    const Instr *i = &p->frame->function->program->code[p->pc - 1];
-    if (i->op < BAR_POPC)
-        return;
-    uint32_t *d = (uint32_t *)(p->frame->lanes + i->d);
-    if (i->op == BAR_POPC) {
-        for (uint32_t rest = p->mask; rest; rest &= rest - 1)
-            d[__builtin_ctz(rest)] = barrier->true_count;
-        return;
-    }
-    const bool result = i->op == BAR_AND ? barrier->true_count == barrier->count : barrier->true_count > 0;
-    *d = (*d & ~p->mask) | (result ? p->mask : 0);
-}
-
-void sim_check_barrier(Block *b, int number)
-{
-    Barrier *barrier = &b->barriers[number];
-    if (barrier->count == 0 || !complete(b, barrier))
-        return;
-    for (int n = 0; n < b->warp_count; n++)
-        for (Path *p = b->warps[n].paths; p; p = p->next)
-            if (p->waiting == WAITS_AT_BARRIER && p->barrier == number) {
-                give_result(p, barrier);
-                p->waiting = RUNS;
-                if (b->check && barrier->counted)
-                    sim_observer.acquire(&b->warps[n], p->mask, sim_barrier_key(number));
-                if (b->traced)
-                    sim_trace_release(&b->warps[n], p);
-            }
-    if (b->check && !barrier->counted)
-        sim_observer.open_barrier(b, barrier);
-    memset(barrier, 0, sizeof *barrier);
-}
-
-void sim_check_barriers(Block *b)
-{
-    for (int number = 0; number < BARRIERS; number++)
-        if (b->barriers[number].count > 0)
-            sim_check_barrier(b, number);
-}
-
 // ---- Blocks
 
 uint64_t sim_next_random(uint64_t *state)

@@ -4,7 +4,7 @@
 
 #include "machine/memory/memory.h"
 
-// ---- warp.c: 32 lanes step by step.
+// ---- What runs. The host thread that runs the block has it for itself, and its arena holds it.
 
 typedef struct Frame { // of one call of a function by some lanes of a warp
     const Function *function;
@@ -28,7 +28,7 @@ typedef struct Path { // lanes of a warp that run together
     uint32_t jumped, landed; // where it was before its last jump, or NOWHERE, and where that led
     Frame *frame;
     struct Path *parent, *next;
-    // Of a path that goes round a loop that changes nothing in memory: see count_turn in warp.c.
+    // Of a path that goes round a loop that changes nothing in memory: see sim_count_turn in progress.c.
     const Instr *loop;
     const Frame *loop_frame;
     uint32_t turns, inner; // of loops in it, or in functions called there

@@ -1,0 +1,113 @@
+// block_barrier.c: the barriers of a block: paths come, and wait; with the last of those that it expects, they go on.
+#include "machine/running.h"
+
+#include <string.h>
+
+// ---- Those who come
+
+// The lanes whose value is another one.
+static uint32_t lanes_unlike(const uint32_t *values, uint32_t value)
+{
+    uint32_t lanes = 0;
+    for (int l = 0; l < LANES; l++)
+        lanes |= (uint32_t)(values[l] != value) << l;
+    return lanes;
+}
+
+void sim_come_to_barrier(Warp *w, Path *p, const Instr *i)
+{
+    const int first = __builtin_ctz(p->mask);
+    const uint32_t *numbers = (uint32_t *)(w->lanes + i->a), number = numbers[first];
+    const uint32_t asked = i->b == NOWHERE ? 0 : ((uint32_t *)(w->lanes + i->b))[first];
+    const uint32_t expected = asked ? asked : (uint32_t)w->block->warp_count * LANES;
+    if (number >= BARRIERS)
+        sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u; there are %d", number, BARRIERS);
+    if (asked % LANES || (i->op == BAR_ARRIVE && asked == 0))
+        sim_fault(w, i, first, cudaErrorIllegalInstruction, "a barrier for %u threads, no multiple of a warp", asked);
+    const uint32_t elsewhere = lanes_unlike(numbers, number) & p->mask;
+    if (elsewhere)
+        sim_fault(w, i, __builtin_ctz(elsewhere), cudaErrorIllegalInstruction,
+                  "barrier %u, while another lane of the warp comes to barrier %u", numbers[__builtin_ctz(elsewhere)],
+                  number);
+    Barrier *b = &w->block->barriers[number];
+    if (b->count > 0 && b->expected != expected)
+        sim_fault(w, i, first, cudaErrorIllegalInstruction, "barrier %u for %u threads, on which others wait for %u",
+                  number, expected, b->expected);
+    if (i->op >= BAR_POPC) {
+        const uint32_t values = *(uint32_t *)(w->lanes + i->c) ^ (i->flags & COMBINE_NEGATED ? ALL_LANES : 0);
+        b->true_count += (uint32_t)__builtin_popcount(values & p->mask);
+    }
+    b->expected = expected;
+    b->counted |= asked != 0;
+    if (asked && w->block->check)
+        sim_observer.arrive(w, p->mask, sim_barrier_key((int)number));
+    b->arrived[w->number] |= p->mask;
+    b->count += (uint32_t)__builtin_popcount(p->mask);
+    w->block->counters.block_barriers++;
+    p->pc++;
+    p->loop = NULL;
+    if (i->op != BAR_ARRIVE) {
+        p->waiting = WAITS_AT_BARRIER;
+        p->barrier = (int)number;
+    }
+    sim_check_barrier(w->block, (int)number);
+}
+
+// ---- A barrier that is complete
+
+static bool complete(const Block *b, const Barrier *barrier)
+{
+    const bool all = barrier->expected >= (uint32_t)b->warp_count * LANES;
+    uint32_t threads = 0; // a barrier for some of the warps counts whole ones
+    if (all && barrier->count < b->live)
+        return false;
+    for (int n = 0; n < b->warp_count; n++)
+        if (all || barrier->arrived[n]) {
+            if (b->warps[n].live & ~barrier->arrived[n])
+                return false;
+            threads += LANES;
+        }
+    return threads >= barrier->expected;
+}
+
+static void give_result(Path *p, const Barrier *barrier)
+{
+    const Instr *i = &p->frame->function->program->code[p->pc - 1];
+    if (i->op < BAR_POPC)
+        return;
+    uint32_t *d = (uint32_t *)(p->frame->lanes + i->d);
+    if (i->op == BAR_POPC) {
+        for (uint32_t rest = p->mask; rest; rest &= rest - 1)
+            d[__builtin_ctz(rest)] = barrier->true_count;
+        return;
+    }
+    const bool result = i->op == BAR_AND ? barrier->true_count == barrier->count : barrier->true_count > 0;
+    *d = (*d & ~p->mask) | (result ? p->mask : 0);
+}
+
+void sim_check_barrier(Block *b, int number)
+{
+    Barrier *barrier = &b->barriers[number];
+    if (barrier->count == 0 || !complete(b, barrier))
+        return;
+    for (int n = 0; n < b->warp_count; n++)
+        for (Path *p = b->warps[n].paths; p; p = p->next)
+            if (p->waiting == WAITS_AT_BARRIER && p->barrier == number) {
+                give_result(p, barrier);
+                p->waiting = RUNS;
+                if (b->check && barrier->counted)
+                    sim_observer.acquire(&b->warps[n], p->mask, sim_barrier_key(number));
+                if (b->traced)
+                    sim_trace_release(&b->warps[n], p);
+            }
+    if (b->check && !barrier->counted)
+        sim_observer.open_barrier(b, barrier);
+    memset(barrier, 0, sizeof *barrier);
+}
+
+void sim_check_barriers(Block *b)
+{
+    for (int number = 0; number < BARRIERS; number++)
+        if (b->barriers[number].count > 0)
+            sim_check_barrier(b, number);
+}

@@ -1,0 +1,211 @@
+// frames.c: a frame of a warp: registers, constants and special registers of a function's call, and how lanes come into
+// one and out of it again.
+#include "machine/running.h"
+
+#include <string.h>
+
+enum { CALL_BYTES = 64 }; // that a call takes from the stack besides the function's variables
+
+// ---- What a frame holds
+
+static uint64_t special_value(const Warp *w, const Frame *f, Special special, int lane)
+{
+    const Block *b = w->block;
+    const Launch *launch = b->launch;
+    const uint32_t thread = (uint32_t)(w->number * LANES + lane), bit = 1u << lane;
+    switch (special) {
+    case TID_X: return thread % launch->block.x;
+    case TID_Y: return thread / launch->block.x % launch->block.y;
+    case TID_Z: return thread / launch->block.x / launch->block.y;
+    case NTID_X: return launch->block.x;
+    case NTID_Y: return launch->block.y;
+    case NTID_Z: return launch->block.z;
+    case CTAID_X: return b->index.x;
+    case CTAID_Y: return b->index.y;
+    case CTAID_Z: return b->index.z;
+    case CLUSTERID_X: return b->index.x / launch->cluster.x;
+    case CLUSTERID_Y: return b->index.y / launch->cluster.y;
+    case CLUSTERID_Z: return b->index.z / launch->cluster.z;
+    case CLUSTER_CTAID_X: return b->index.x % launch->cluster.x;
+    case CLUSTER_CTAID_Y: return b->index.y % launch->cluster.y;
+    case CLUSTER_CTAID_Z: return b->index.z % launch->cluster.z;
+    case CLUSTER_CTARANK: return b->rank;
+    case NCLUSTERID_X: return launch->grid.x / launch->cluster.x;
+    case NCLUSTERID_Y: return launch->grid.y / launch->cluster.y;
+    case NCLUSTERID_Z: return launch->grid.z / launch->cluster.z;
+    case CLUSTER_NCTAID_X: return launch->cluster.x;
+    case CLUSTER_NCTAID_Y: return launch->cluster.y;
+    case CLUSTER_NCTAID_Z: return launch->cluster.z;
+    case CLUSTER_NCTARANK: return launch->cluster_blocks;
+    case IS_EXPLICIT_CLUSTER: return launch->explicit_cluster ? ALL_LANES : 0; // a predicate
+    case NCTAID_X: return launch->grid.x;
+    case NCTAID_Y: return launch->grid.y;
+    case NCTAID_Z: return launch->grid.z;
+    case LANEID: return (uint64_t)lane;
+    case WARPID: return (uint64_t)w->number;
+    case NWARPID: return (uint64_t)b->warp_count;
+    case SMID: return b->place % (uint64_t)sim_device()->sm_count;
+    case GRIDID: return launch->number;
+    case NSMID: return (uint64_t)sim_device()->sm_count;
+    case LANEMASK_EQ: return bit;
+    case LANEMASK_LT: return bit - 1;
+    case LANEMASK_LE: return bit | (bit - 1);
+    case LANEMASK_GT: return ~(bit | (bit - 1));
+    case LANEMASK_GE: return ~(bit - 1);
+    case DYNAMIC_SMEM_SIZE: return launch->dynamic_bytes;
+    case TOTAL_SMEM_SIZE: return launch->asked_shared;
+    case DYNAMIC_SHARED: return launch->dynamic_shared;
+    case RESERVED_SHARED: return launch->reserved_shared;
+    case LOCAL_BASE: return f->local_base;
+    case PARAM_BASE: return (uint64_t)(uintptr_t)launch->params;
+    case GRID_WORKSPACE_HIGH: return (uint64_t)(uintptr_t)launch->workspace >> 32;
+    case GRID_WORKSPACE_LOW: return (uint64_t)(uintptr_t)launch->workspace;
+    default: return 0;
+    }
+}
+
+static bool differs_between_lanes(int special)
+{
+    return special == TID_X || special == TID_Y || special == TID_Z || special == LANEID ||
+           (special >= LANEMASK_EQ && special <= LANEMASK_GT);
+}
+
+static void fill_slot(const Warp *w, Frame *f, const Slot *s)
+{
+    uint8_t *lanes = f->lanes + s->offset;
+    uint64_t value = s->special < 0 ? s->value : special_value(w, f, (Special)s->special, 0);
+    if (s->bytes == 4 && !differs_between_lanes(s->special)) { // the most frequent: where a block is in its grid
+        for (int l = 0; l < LANES; l++)
+            ((uint32_t *)lanes)[l] = (uint32_t)value;
+        return;
+    }
+    for (int l = 0; l < LANES; l++) {
+        if (differs_between_lanes(s->special))
+            value = special_value(w, f, (Special)s->special, l);
+        memcpy(lanes + (size_t)l * s->bytes, &value, s->bytes);
+    }
+}
+
+// Sets those registers to zero that the function may read before it writes them.
+static void clear_registers(Frame *f)
+{
+    const Program *p = f->function->program;
+    for (int k = 0; k < p->range_count; k++)
+        memset(f->lanes + p->ranges[k].offset, 0, p->ranges[k].bytes);
+}
+
+static Frame *new_frame(Warp *w, const Function *function)
+{
+    Block *b = w->block;
+    for (Frame **f = &b->free_frames; *f; f = &(*f)->next_free)
+        if ((*f)->function == function) {
+            Frame *found = *f;
+            *f = found->next_free;
+            clear_registers(found);
+            return found;
+        }
+    Frame *f = sim_allocate(&b->arena, sizeof *f);
+    f->function = function;
+    f->params = sim_allocate(&b->arena, function->param_bytes * LANES);
+    const uintptr_t lanes = (uintptr_t)sim_allocate(&b->arena, function->program->frame_bytes + 64);
+    f->lanes = (uint8_t *)((lanes + 63) / 64 * 64);
+    return f;
+}
+
+void sim_enter_kernel(Warp *w)
+{
+    const Function *kernel = w->block->launch->kernel;
+    const Program *program = kernel->program;
+    const bool first = !w->entry;
+    if (first)
+        w->entry = new_frame(w, kernel);
+    else
+        clear_registers(w->entry);
+    for (int k = 0; k < program->slot_count; k++) {
+        const int special = program->slots[k].special;
+        if (first || (special >= CTAID_X && special <= CLUSTER_CTARANK) || special == SMID)
+            fill_slot(w, w->entry, &program->slots[k]);
+    }
+    w->entry->local_end = kernel->local_bytes;
+}
+
+void sim_leave_frame(Block *b, Frame *f, uint32_t mask)
+{
+    f->inside &= ~mask;
+    if (f->inside)
+        return;
+    f->next_free = b->free_frames;
+    b->free_frames = f;
+}
+
+// ---- Calls
+
+static const Function *callee_of(Warp *w, const Instr *i, uint32_t mask, uint32_t *same)
+{
+    *same = mask;
+    if (i->call->callee)
+        return i->call->callee;
+    const uint64_t *targets = (const uint64_t *)(w->lanes + i->a);
+    const uint64_t target = targets[__builtin_ctz(mask)];
+    *same = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        if (targets[__builtin_ctz(rest)] == target)
+            *same |= 1u << __builtin_ctz(rest);
+    for (const Function *f = w->block->launch->module->functions; f; f = f->next)
+        if ((uint64_t)(uintptr_t)f == target && f->defined)
+            return f;
+    sim_fault(w, i, __builtin_ctz(mask), cudaErrorIllegalAddress, "a call of 0x%llx, which is no function",
+              (unsigned long long)target);
+}
+
+static void copy_arguments(Path *p, const Frame *from, const Frame *to, const uint32_t *offsets, int count,
+                           const Variable *formal, bool into_callee)
+{
+    const size_t from_bytes = from->function->param_bytes, to_bytes = to->function->param_bytes;
+    for (int k = 0; k < count && formal; k++, formal = formal->next)
+        for (uint32_t rest = p->mask; rest; rest &= rest - 1) {
+            const size_t l = (size_t)__builtin_ctz(rest);
+            const size_t source = into_callee ? offsets[k] : formal->address,
+                         target = into_callee ? formal->address : offsets[k];
+            if (source + formal->bytes <= from_bytes && target + formal->bytes <= to_bytes)
+                memcpy(to->params + l * to_bytes + target, from->params + l * from_bytes + source, formal->bytes);
+        }
+}
+
+void sim_call(Warp *w, Path *p, const Instr *i)
+{
+    uint32_t same;
+    const Function *callee = callee_of(w, i, p->mask, &same);
+    if (same != p->mask) { // lanes that call different functions go one after the other
+        sim_split(w, p, p->pc + 1, same, p->pc, p->pc);
+        return;
+    }
+    const uint64_t local_base = p->frame->local_base + (p->frame->function->local_bytes + 15) / 16 * 16 + CALL_BYTES;
+    if (local_base + callee->local_bytes > w->block->launch->local_bytes)
+        sim_fault(w, i, __builtin_ctz(p->mask), cudaErrorIllegalAddress,
+                  "the stack of %zu bytes overflows; cudaDeviceSetLimit(cudaLimitStackSize, ...) enlarges it",
+                  w->block->launch->local_bytes);
+    Frame *f = new_frame(w, callee);
+    f->caller = p->frame;
+    f->inside = p->mask;
+    f->call = i;
+    f->local_base = local_base;
+    f->local_end = callee->local_bytes ? local_base + callee->local_bytes : p->frame->local_end;
+    sim_use_local(w->block, f->local_end);
+    for (int k = 0; k < callee->program->slot_count; k++)
+        fill_slot(w, f, &callee->program->slots[k]);
+    copy_arguments(p, p->frame, f, i->call->arguments, i->call->argument_count, callee->params, true);
+    p->frame = f;
+    p->pc = 0;
+}
+
+void sim_return_to_caller(Warp *w, Path *p)
+{
+    Frame *f = p->frame;
+    copy_arguments(p, f, f->caller, f->call->call->results, f->call->call->result_count, f->function->returned, false);
+    p->frame = f->caller;
+    p->pc = (uint32_t)(f->call - f->caller->function->program->code) + 1;
+    if (p->loop_frame == f)
+        p->loop = NULL;
+    sim_leave_frame(w->block, f, p->mask);
+}

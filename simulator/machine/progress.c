@@ -1,0 +1,175 @@
+// progress.c: whether a warp gets on: loops that lead nowhere or wait for the host, and lanes that others keep back.
+#include "machine/running.h"
+
+enum { LOOK = 512 }; // turns of a loop until its registers are compared with what they were
+
+// ---- Loops that lead nowhere
+
+// A number for what the lanes of a frame hold.
+static uint64_t state_of(const Frame *f)
+{
+    const uint64_t *words = (const uint64_t *)f->lanes;
+    uint64_t state = 0;
+    for (size_t k = 0; k < (f->function->program->frame_bytes + 7) / 8; k++)
+        state = (state ^ words[k]) * 0x9e3779b97f4a7c15 + (state >> 29);
+    return state;
+}
+
+// Whether the path is in its loop, or in a function that was called there.
+static bool is_in_loop(const Path *p)
+{
+    const Instr *at = sim_instruction_of(p);
+    const Frame *f = p->frame;
+    for (; f && f != p->loop_frame; f = f->caller)
+        at = f->call;
+    return f && at >= &f->function->program->code[p->loop->target] && at <= p->loop;
+}
+
+// Whether a path that comes to the branch has been in one of two loops all along, the other one of which is in it.
+static bool in_same_nest(const Path *p, const Instr *turn)
+{
+    const bool around = p->loop_frame == p->frame && turn > p->loop &&
+                        p->frame->function->program->code + turn->target <= p->loop;
+    return around || is_in_loop(p);
+}
+
+void sim_count_turn(Warp *w, Path *p, const Instr *turn)
+{
+    const bool same = p->loop == turn && p->loop_frame == p->frame;
+    if (!(turn->loop & QUIET_LOOP)) {
+        p->loop = NULL;
+        return;
+    }
+    if (p->loop && !same && is_in_loop(p) && ++p->inner < LOOK)
+        return;
+    if (!same) {
+        w->block->watch->stirs += !p->loop || !in_same_nest(p, turn); // what it did before may have been more
+        p->loop = turn;
+        p->loop_frame = p->frame;
+        p->turns = 0;
+        p->same = false;
+        p->stirs = UINT64_MAX;
+    }
+    p->inner = 0;
+    if (++p->turns % LOOK)
+        return;
+    const uint64_t state = state_of(p->frame), stirs = w->block->watch->stirs;
+    p->same = state == p->state && stirs == p->stirs;
+    p->state = state;
+    p->stirs = stirs;
+}
+
+void sim_watch_path(Warp *w, Path *p, uint64_t instructions)
+{
+    Watch *watch = w->block->watch;
+    if (p->loop && !is_in_loop(p))
+        p->loop = NULL;
+    watch->stirs += !p->loop;
+    watch->in_vain = p->loop && p->loop->loop & ASKING_LOOP ? watch->in_vain + instructions : 0;
+}
+
+static bool leads_nowhere(const Warp *w, const Path *p)
+{
+    return p->loop && p->same && p->stirs == w->block->watch->stirs;
+}
+
+bool sim_is_stuck(const Warp *w)
+{
+    const Path *p = sim_next_path(w);
+    return !p || leads_nowhere(w, p);
+}
+
+const Instr *sim_loop_around(const Path *p)
+{
+    const Program *program = p->frame->function->program;
+    for (uint32_t k = p->pc; k < program->count; k++) // the next branch back over it is the innermost loop's
+        if (program->code[k].control == BRANCH && program->code[k].target <= p->pc)
+            return &program->code[k];
+    return NULL;
+}
+
+bool sim_give_way(Warp *w)
+{
+    for (const Path *q = w->paths; q; q = q->next)
+        if (q->waiting == RUNS && !leads_nowhere(w, q)) {
+            sim_put_last(w, sim_next_path(w));
+            return true;
+        }
+    return sim_open_join(w, ALL_LANES);
+}
+
+// ---- Fairness
+
+// Whether the path goes round a loop that asks what others did, perhaps in a function that was called there.
+static bool asks_in_loop(const Path *p)
+{
+    uint32_t at = p->pc;
+    for (const Frame *f = p->frame; f; f = f->caller) {
+        const Program *program = f->function->program;
+        for (uint32_t k = at; k < program->count; k++)
+            if (program->code[k].control == BRANCH && program->code[k].target <= at && program->code[k].loop & ASKS_IN_LOOP)
+                return true;
+        at = f->caller ? (uint32_t)(f->call - f->caller->function->program->code) : 0;
+    }
+    return false;
+}
+
+// Whether the instruction looks for what others, perhaps the host, have done: an atomic operation, as of a lock, does
+// so for the host only with the scope of the system.
+static bool looks_for_host(const Instr *i)
+{
+    return (i->kind == LOAD && i->flags & ASKS_OTHERS) || (i->kind == ATOMIC && i->scope == SYSTEM_SCOPE) ||
+           (i->control == CALL && (!i->call->callee || i->call->callee->program->does.asks));
+}
+
+// Whether the host may write there while a kernel runs: it lies at its own address.
+static bool is_open_to_host(const Allocation *a)
+{
+    const bool shared = a->kind == PINNED_MEMORY || a->kind == MANAGED_MEMORY || a->kind == HOST_MEMORY ||
+                        a->kind == MODULE_MEMORY;
+    return shared && (uint64_t)(uintptr_t)a->memory == a->address;
+}
+
+static bool looks_in_loop(const Path *p)
+{
+    const Instr *code = p->frame->function->program->code, *turn = sim_loop_around(p);
+    for (const Instr *i = turn ? &code[turn->target] : NULL; i && i < turn; i++)
+        if (looks_for_host(i))
+            return true;
+    return p->frame->caller && asks_in_loop(p); // it is in a function that was called there
+}
+
+bool sim_awaits_host(const Warp *w)
+{
+    const Path *p = sim_next_path(w);
+    return p && w->near && is_open_to_host(w->near) && looks_in_loop(p);
+}
+
+static bool waits_for(const Path *p, const Path *child)
+{
+    while (child && child != p)
+        child = child->parent;
+    return child == p;
+}
+
+void sim_let_overlooked_go(Warp *w, Path *runs)
+{
+    Path *longest = NULL;
+    w->unfair = 0;
+    if (!runs->next && w->paths == runs)
+        return;
+    for (Path *q = w->paths; q; q = q->next) {
+        const bool could = q->waiting == RUNS || (waits_for(q, runs) && sim_lanes_at_join(w, q));
+        q->overlooked = q != runs && could ? q->overlooked + 1 : 0;
+        if (q->overlooked > 1 && (!longest || q->overlooked > longest->overlooked))
+            longest = q;
+    }
+    if (!longest || runs->waiting != RUNS || !asks_in_loop(runs))
+        return;
+    Block *b = w->block;
+    b->patience = b->patience / 2 > SIM_LEAST_PATIENCE ? b->patience / 2 : SIM_LEAST_PATIENCE;
+    longest->overlooked = 0;
+    sim_put_last(w, runs);
+    if (longest->waiting == WAITS_FOR_PATHS)
+        sim_open_join_of(w, longest, sim_lanes_at_join(w, longest));
+}
