@@ -100,23 +100,14 @@ static bool stores_constant(const Program *kernel, const Instr *store)
     return only && only->count == 2 && only->operands[1].kind == IS_INTEGER;
 }
 
-// Two volatile stores to one word are no race of PTX's: one value stays, as of many threads that set a flag. One that is
-// lost is missed where the values differ, and the later thread has computed its own of what it read there, or takes
-// turns with others behind locks and flags.
-static bool is_harmless(const Check *check, Cell *c, const Epoch *a, const Epoch *e, int lane)
+// Two volatile stores to one word are no race of PTX's. Nothing is lost where both store the same, as of many threads that
+// set a flag; of two values one is.
+static bool is_harmless(const Check *check, const Epoch *a, int lane)
 {
     const Instr *i = sim_instruction_at(a->site), *j = check->i;
     if (i->kind != STORE || j->kind != STORE || i->semantics != VOLATILE || j->semantics != VOLATILE)
         return false;
-    if (sim_stores_same(check, lane) || (i == j && stores_constant(check->w->block->launch->kernel->program, j)))
-        return true;
-    bool may_miss = check->shared || sim_knows_others(check->w, lane);
-    for (int k = 0; k < c->count && !may_miss; k++) {
-        const Epoch *own = &epochs_of(c)[k];
-        const bool same_lane = own->block == e->block && own->warp == e->warp && own->lanes & e->lanes;
-        may_miss = same_lane && own->kind == STRONG_READ && !sim_is_asked(check->w, sim_instruction_at(own->site));
-    }
-    return !may_miss;
+    return sim_stores_same(check, lane) || (i == j && stores_constant(check->w->block->launch->kernel->program, j));
 }
 
 // Whether other lanes, in the same execution of the instruction, wrote the same value there: one of them is written
@@ -160,7 +151,7 @@ static bool races(const Check *check, Cell *c, int k, Epoch e, int lane)
     e.lanes = 1u << lane;
     const bool own_copy = a->lanes == e.lanes && is_own_copy(check, a, &e);
     return !own_copy && !has_taken(check, c, k, &e) && !sim_happened_before(check->w, check->i, lane, a) &&
-           !same_value(check, lane, a) && !is_harmless(check, c, a, &e, lane);
+           !same_value(check, lane, a) && !is_harmless(check, a, lane);
 }
 
 // Whether lanes' access may race with an earlier one: quickly.

@@ -136,7 +136,6 @@ bool sim_is_asked(const Warp *w, const Instr *i);
 // wrote no earlier than this epoch's word.
 void sim_note_heard(const Warp *w, const Epoch *e);
 bool sim_has_heard_since(const Warp *w, const Epoch *e);
-bool sim_knows_others(const Warp *w, int lane); // what they did, by flags, locks and barriers that count
 // Whether a volatile read of the warp's was in a loop that waited for what it found, or a branch, with a fence since.
 bool sim_has_awaited(const Warp *w, const Epoch *e);
 // The last barrier of the block, and of the warp, that all the threads that run know of: what came later, they need not.

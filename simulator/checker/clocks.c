@@ -76,11 +76,6 @@ bool sim_has_heard_since(const Warp *w, const Epoch *e)
            check->writers[n].lanes & e->lanes && check->writers[n].time >= e->time;
 }
 
-bool sim_knows_others(const Warp *w, int lane)
-{
-    return clock_of(w, lane)->known != NULL;
-}
-
 bool sim_has_awaited(const Warp *w, const Epoch *e)
 {
     const Instr *i = sim_instruction_at(e->site);
