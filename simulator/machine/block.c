@@ -1,4 +1,4 @@
-// block.c: a launch: its blocks, spread over the host's threads, and the barriers of a block.
+// block.c: a launch: its blocks, spread over the host's threads.
 //
 // Blocks begin in the order of their numbers, or in one that $SIM_BLOCK_ORDER shuffles, as it does their warps' turns; a
 // block's place is the one it has in that order. Each runs on the next host thread that is free. In a kernel
@@ -7,7 +7,6 @@
 // its turn, until all blocks before it have ended. If these wrote where it had read, it starts again.
 // Kernels that print or allocate run their blocks one by one. Blocks that wait for others on purpose run
 // together: as many as the device holds take turns in one thread. So results never depend on the host.
-#define _GNU_SOURCE // memmem
 #include "machine/observer.h"
 #include "base/platform.h"
 

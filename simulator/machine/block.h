@@ -18,7 +18,7 @@ void sim_come_to_cluster_barrier(Warp *w, Path *p, const Instr *i);
 // Lets the threads of the block's cluster go on that wait at its barrier, if the last one has come.
 void sim_check_cluster_barrier(struct Block *block);
 
-// ---- block.c: blocks, barriers, the host's threads.
+// ---- block.c: blocks, the host's threads; block_barrier.c: barriers.
 
 typedef struct Barrier {
     uint32_t arrived[MAX_WARPS]; // lanes of each warp
