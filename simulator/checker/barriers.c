@@ -2,7 +2,7 @@
 // for the threads that have not ended, so that one may return before it. A mistake is one that goes past it, alive, to
 // what those behind the barrier run, too, and one that comes to another barrier.
 #define _GNU_SOURCE // getline
-#include "checker/check.h"
+#include "checker/kernel_checks.h"
 
 #include <stdlib.h>
 #include <string.h>

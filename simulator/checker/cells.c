@@ -22,14 +22,14 @@ static bool relies_on_volatile(const Instr *i, const Epoch *a, const Epoch *b)
 // A volatile read, but none on which a branch depends, as one does on a flag, of what a volatile write left there with
 // no fence since, by who has told the block something else since: it relies on the order of the two. Who looks again
 // behind a fence may throw away what was read.
-static bool reads_unfenced(const Check *check, const Instr *i, const Instr *j, const Epoch *a)
+static bool reads_unfenced(const AccessCheck *check, const Instr *i, const Instr *j, const Epoch *a)
 {
     return i->semantics == VOLATILE && j->semantics == VOLATILE && a->kind == STRONG_WRITE &&
            check->epoch.kind == STRONG_READ && !sim_has_fenced(check->w, a) && !sim_is_asked(check->w, j) &&
            !(j->loop & LOOKS_AGAIN) && sim_has_heard_since(check->w, a);
 }
 
-bool sim_strong_conflict(const Check *check, const Epoch *a, const Epoch *b)
+bool sim_strong_conflict(const AccessCheck *check, const Epoch *a, const Epoch *b)
 {
     const Instr *i = sim_instruction_at(a->site), *j = sim_instruction_at(b->site);
     const bool other_width = i->kind == ATOMIC && j->kind == ATOMIC && i->bytes != j->bytes;
@@ -60,7 +60,7 @@ void sim_insert_epoch(Cell *c, const Epoch *e)
     epochs_of(c)[c->count++] = *e;
 }
 
-bool sim_store_same_value(const Check *check, int lane, int other)
+bool sim_store_same_value(const AccessCheck *check, int lane, int other)
 {
     const Instr *i = check->i;
     for (int k = 0; k < i->count; k++) {
@@ -72,7 +72,7 @@ bool sim_store_same_value(const Check *check, int lane, int other)
     return true;
 }
 
-bool sim_stores_same(const Check *check, int lane)
+bool sim_stores_same(const AccessCheck *check, int lane)
 {
     const Instr *i = check->i;
     bool same = i->kind == STORE;
@@ -102,7 +102,7 @@ static bool stores_constant(const Program *kernel, const Instr *store)
 
 // Two volatile stores to one word are no race of PTX's. Nothing is lost where both store the same, as of many threads that
 // set a flag; of two values one is.
-static bool is_harmless(const Check *check, const Epoch *a, int lane)
+static bool is_harmless(const AccessCheck *check, const Epoch *a, int lane)
 {
     const Instr *i = sim_instruction_at(a->site), *j = check->i;
     if (i->kind != STORE || j->kind != STORE || i->semantics != VOLATILE || j->semantics != VOLATILE)
@@ -112,7 +112,7 @@ static bool is_harmless(const Check *check, const Epoch *a, int lane)
 
 // Whether other lanes, in the same execution of the instruction, wrote the same value there: one of them is written
 // then, and it is the same.
-static bool same_value(const Check *check, int lane, const Epoch *a)
+static bool same_value(const AccessCheck *check, int lane, const Epoch *a)
 {
     const Access *access = check->access;
     if (a->site != check->epoch.site || a->time != check->epoch.time || a->block != check->epoch.block ||
@@ -128,7 +128,7 @@ static bool same_value(const Check *check, int lane, const Epoch *a)
 
 // Whether the lane has updated the word itself since another one wrote it atomically, or has waited for what it wrote
 // before it writes in turn: all agree in which order these were. What a full cell has forgotten counts as waited for.
-static bool has_taken(const Check *check, Cell *c, int k, const Epoch *e)
+static bool has_taken(const AccessCheck *check, Cell *c, int k, const Epoch *e)
 {
     const Epoch *all = epochs_of(c);
     const bool both_write = all[k].kind == STRONG_WRITE && e->kind == STRONG_WRITE;
@@ -145,7 +145,7 @@ static bool has_taken(const Check *check, Cell *c, int k, const Epoch *e)
 }
 
 // Whether a lane of an access races with what a cell tells of.
-static bool races(const Check *check, Cell *c, int k, Epoch e, int lane)
+static bool races(const AccessCheck *check, Cell *c, int k, Epoch e, int lane)
 {
     const Epoch *a = &epochs_of(c)[k];
     e.lanes = 1u << lane;
@@ -155,13 +155,13 @@ static bool races(const Check *check, Cell *c, int k, Epoch e, int lane)
 }
 
 // Whether lanes' access may race with an earlier one: quickly.
-static bool may_race(const Check *check, const Epoch *a, const Epoch *e)
+static bool may_race(const AccessCheck *check, const Epoch *a, const Epoch *e)
 {
     return conflict(check, a, e) && !sim_lanes_know(check->w, check->i, e->lanes, a);
 }
 
 // Looks for a race of lanes' access with what the cell tells of.
-static void check_epochs(Check *check, Cell *c, const Epoch *e)
+static void check_epochs(AccessCheck *check, Cell *c, const Epoch *e)
 {
     const Epoch *all = epochs_of(c);
     for (int k = 0; k < c->count && !check->race.found; k++)
@@ -173,7 +173,7 @@ static void check_epochs(Check *check, Cell *c, const Epoch *e)
 }
 
 // A word may say how far others are, where lanes update it or ask it as a flag: of those who wrote it last, until when.
-static void hear_of_writers(const Check *check, Cell *c)
+static void hear_of_writers(const AccessCheck *check, Cell *c)
 {
     enum { LATEST = 8 };
     const Instr *i = check->i;
@@ -186,7 +186,7 @@ static void hear_of_writers(const Check *check, Cell *c)
             sim_note_heard(check->w, &epochs_of(c)[k]);
 }
 
-void sim_check_word(Check *check, Cell *c, uint32_t lanes, unsigned bytes)
+void sim_check_word(AccessCheck *check, Cell *c, uint32_t lanes, unsigned bytes)
 {
     Epoch e = check->epoch, *all = epochs_of(c);
     e.lanes = lanes;

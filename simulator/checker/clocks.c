@@ -27,18 +27,18 @@
 
 bool sim_warp_knows(const Warp *w, const Epoch *e)
 {
-    const BlockCheck *check = w->block->check;
+    const BlockClocks *clocks = w->block->clocks;
     return e->block == (uint32_t)w->block->number && !is_under_way(e) &&
-           (e->time <= check->least_floor[w->number] ||
-            (e->warp == (unsigned)w->number && e->time <= check->together[w->number]));
+           (e->time <= clocks->least_floor[w->number] ||
+            (e->warp == (unsigned)w->number && e->time <= clocks->together[w->number]));
 }
 
 bool sim_has_fenced(const Warp *w, const Epoch *e)
 {
     const Block *b = w->block;
     if (e->block != (uint32_t)b->number)
-        return e->time <= b->launch->check->fenced[e->block % BUCKETS];
-    const ThreadClock *t = &b->check->threads[e->warp][__builtin_ctz(e->lanes)];
+        return e->time <= b->launch->clocks->fenced[e->block % BUCKETS];
+    const ThreadClock *t = &b->clocks->threads[e->warp][__builtin_ctz(e->lanes)];
     return e->time <= t->fence || e->time <= t->block_fence;
 }
 
@@ -57,23 +57,23 @@ bool sim_is_asked(const Warp *w, const Instr *i)
 
 void sim_note_heard(const Warp *w, const Epoch *e)
 {
-    BlockCheck *check = w->block->check;
+    BlockClocks *clocks = w->block->clocks;
     const uint32_t n = (e->block * 31 + e->warp) % INDEX;
-    const bool known = check->writers[n].block == e->block && check->writers[n].warp == e->warp;
-    const uint32_t lanes = known ? check->writers[n].lanes : 0, time = lanes ? check->writers[n].time : 0;
-    check->writers[n].block = e->block;
-    check->writers[n].warp = e->warp;
-    check->writers[n].lanes = lanes | e->lanes;
-    check->writers[n].time = e->time > time ? e->time : time;
-    check->hears_writers = true;
+    const bool known = clocks->writers[n].block == e->block && clocks->writers[n].warp == e->warp;
+    const uint32_t lanes = known ? clocks->writers[n].lanes : 0, time = lanes ? clocks->writers[n].time : 0;
+    clocks->writers[n].block = e->block;
+    clocks->writers[n].warp = e->warp;
+    clocks->writers[n].lanes = lanes | e->lanes;
+    clocks->writers[n].time = e->time > time ? e->time : time;
+    clocks->hears_writers = true;
 }
 
 bool sim_has_heard_since(const Warp *w, const Epoch *e)
 {
-    const BlockCheck *check = w->block->check;
+    const BlockClocks *clocks = w->block->clocks;
     const uint32_t n = (e->block * 31 + e->warp) % INDEX;
-    return check->writers[n].block == e->block && check->writers[n].warp == e->warp &&
-           check->writers[n].lanes & e->lanes && check->writers[n].time >= e->time;
+    return clocks->writers[n].block == e->block && clocks->writers[n].warp == e->warp &&
+           clocks->writers[n].lanes & e->lanes && clocks->writers[n].time >= e->time;
 }
 
 bool sim_has_awaited(const Warp *w, const Epoch *e)
@@ -85,7 +85,7 @@ bool sim_has_awaited(const Warp *w, const Epoch *e)
 // Whether one of the block's threads may have told what it knew at the epoch's time, or later.
 static bool was_told(const Launch *launch, const Epoch *e)
 {
-    return e->time <= launch->check->told[e->block % BUCKETS];
+    return e->time <= launch->clocks->told[e->block % BUCKETS];
 }
 
 // A number for two instructions, in whatever order; not 0.
@@ -98,24 +98,24 @@ static uint64_t pair_of(uint32_t site, uint32_t other)
 void sim_note_race(Block *b, uint32_t site, uint32_t other)
 {
     const uint64_t pair = pair_of(site, other);
-    b->check->raced[pair % (INDEX - 1)] = pair; // modulo an odd number, both halves count
+    b->clocks->raced[pair % (INDEX - 1)] = pair; // modulo an odd number, both halves count
 }
 
 static bool has_raced(const Block *b, uint32_t site, uint32_t other)
 {
     const uint64_t pair = pair_of(site, other);
-    return b->check->raced[pair % (INDEX - 1)] == pair;
+    return b->clocks->raced[pair % (INDEX - 1)] == pair;
 }
 
 static const Entry **heard_by(const Warp *w, int lane, const Epoch *e)
 {
     const size_t thread = (size_t)(w->number * LANES + lane);
-    return &w->block->check->heard[thread * (size_t)w->block->warp_count + e->warp][e->kind == COPY_UNDER_WAY];
+    return &w->block->clocks->heard[thread * (size_t)w->block->warp_count + e->warp][e->kind == COPY_UNDER_WAY];
 }
 
 bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e)
 {
-    const BlockCheck *check = w->block->check;
+    const BlockClocks *clocks = w->block->clocks;
     const ThreadClock *thread = clock_of(w, lane);
     uint32_t lanes = e->lanes;
     if (e->kind == SOURCE_UNDER_WAY)
@@ -125,10 +125,10 @@ bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e)
             return true;
         if (e->warp == (unsigned)w->number) {
             lanes &= ~(1u << lane);
-            if (lanes == 0 || e->time <= check->together[w->number])
+            if (lanes == 0 || e->time <= clocks->together[w->number])
                 return true;
             for (uint32_t rest = lanes; rest; rest &= rest - 1)
-                if (e->time <= check->rows[w->number][lane][__builtin_ctz(rest)])
+                if (e->time <= clocks->rows[w->number][lane][__builtin_ctz(rest)])
                     lanes &= ~(rest & -rest);
             if (lanes == 0)
                 return true;
@@ -149,7 +149,7 @@ bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e)
         sim_search_known(&s, thread->known, reader);
         if (heard && s.told) {
             *heard = s.told;
-            w->block->check->hears = true;
+            w->block->clocks->hears = true;
         }
     }
     return s.lanes == 0;
@@ -177,7 +177,7 @@ bool sim_block_knows(const Block *b, const Epoch *e)
     Seen seen[MOST_LOGS];
     Search s = {.epoch = e, .lanes = e->lanes, .seen = seen, .itself = true};
     for (uint32_t thread = 0; thread < b->threads && s.lanes; thread++) {
-        const ThreadClock *t = &b->check->threads[thread / LANES][thread % LANES];
+        const ThreadClock *t = &b->clocks->threads[thread / LANES][thread % LANES];
         const Known *const all[] = {t->known, t->pending, t->unasked};
         for (int n = t->known == asked ? 1 : 0; n < 3 && s.lanes; n++)
             sim_search_known(&s, all[n], (uint32_t)b->number);
@@ -195,13 +195,13 @@ struct Knower {
 
 const Knower *sim_remember(Arena *arena, Warp *w, int lane)
 {
-    BlockCheck *check = w->block->check;
+    BlockClocks *clocks = w->block->clocks;
     const ThreadClock *t = clock_of(w, lane);
     Knower *k = sim_allocate(arena, sizeof *k);
     *k = (Knower){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .lane = (uint32_t)lane,
-                  .time = check->time++, .floor = t->floor, .together = check->together[w->number],
+                  .time = clocks->time++, .floor = t->floor, .together = clocks->together[w->number],
                   .known = t->known, .pending = t->pending, .unasked = t->unasked};
-    memcpy(k->row, check->rows[w->number][lane], sizeof k->row);
+    memcpy(k->row, clocks->rows[w->number][lane], sizeof k->row);
     return k;
 }
 
@@ -249,38 +249,38 @@ static void add_known(const Block *b, ThreadClock *all, const ThreadClock *t)
 
 void sim_order_block(Block *b)
 {
-    BlockCheck *check = b->check;
+    BlockClocks *clocks = b->clocks;
     ThreadClock all = {.known = NULL};
-    for (int n = 0; n < b->warp_count && check->talks; n++)
+    for (int n = 0; n < b->warp_count && clocks->talks; n++)
         for (int l = 0; l < LANES; l++) {
-            ThreadClock *t = &check->threads[n][l];
+            ThreadClock *t = &clocks->threads[n][l];
             take(b, t, t->pending, false);
             t->pending = NULL;
             add_known(b, &all, t);
         }
     for (int n = 0; n < b->warp_count; n++) {
         for (int l = 0; l < LANES; l++) {
-            check->threads[n][l].floor = check->time;
-            check->threads[n][l].known = all.known;
-            check->threads[n][l].wide = all.wide;
+            clocks->threads[n][l].floor = clocks->time;
+            clocks->threads[n][l].known = all.known;
+            clocks->threads[n][l].wide = all.wide;
         }
-        check->least_floor[n] = check->time;
+        clocks->least_floor[n] = clocks->time;
     }
-    check->time++;
-    check->run += b->launch->cluster_blocks == 1;
+    clocks->time++;
+    clocks->run += b->launch->cluster_blocks == 1;
 }
 
 void sim_order_lanes(Warp *w, uint32_t mask)
 {
     Block *b = w->block;
-    BlockCheck *check = b->check;
-    ThreadClock *threads = check->threads[w->number];
-    uint32_t(*rows)[LANES] = check->rows[w->number], floor = 0;
+    BlockClocks *clocks = b->clocks;
+    ThreadClock *threads = clocks->threads[w->number];
+    uint32_t(*rows)[LANES] = clocks->rows[w->number], floor = 0;
     ThreadClock all = {.known = NULL};
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const ThreadClock *t = &threads[__builtin_ctz(rest)];
         floor = t->floor > floor ? t->floor : floor;
-        if (check->talks)
+        if (clocks->talks)
             add_known(b, &all, t);
     }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -289,12 +289,12 @@ void sim_order_lanes(Warp *w, uint32_t mask)
         t->known = all.known;
         t->wide = all.wide;
     }
-    check->least_floor[w->number] = UINT32_MAX;
+    clocks->least_floor[w->number] = UINT32_MAX;
     for (int l = 0; l < LANES; l++)
-        if (w->live >> l & 1 && threads[l].floor < check->least_floor[w->number])
-            check->least_floor[w->number] = threads[l].floor;
+        if (w->live >> l & 1 && threads[l].floor < clocks->least_floor[w->number])
+            clocks->least_floor[w->number] = threads[l].floor;
     if (mask == w->live) {
-        check->together[w->number] = check->time++;
+        clocks->together[w->number] = clocks->time++;
         return;
     }
     uint32_t most[LANES];
@@ -303,10 +303,10 @@ void sim_order_lanes(Warp *w, uint32_t mask)
         for (int m = 0; m < LANES; m++)
             most[m] = rows[__builtin_ctz(rest)][m] > most[m] ? rows[__builtin_ctz(rest)][m] : most[m];
     for (int m = 0; m < LANES; m++)
-        most[m] = mask >> m & 1 ? check->time : most[m];
+        most[m] = mask >> m & 1 ? clocks->time : most[m];
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         memcpy(rows[__builtin_ctz(rest)], most, sizeof most);
-    check->time++;
+    clocks->time++;
 }
 
 // ---- Logs
@@ -316,19 +316,19 @@ void sim_order_lanes(Warp *w, uint32_t mask)
 static Entry *entry_of(Warp *w, uint32_t mask, uint32_t until, uint32_t wide_until)
 {
     Block *b = w->block;
-    const BlockCheck *check = b->check;
+    const BlockClocks *clocks = b->clocks;
     uint32_t times[LANES];
     for (int m = 0; m < LANES; m++)
-        times[m] = check->together[w->number];
+        times[m] = clocks->together[w->number];
     ThreadClock all = {.known = NULL};
-    Entry *e = sim_allocate_for_check(b, sizeof *e);
+    Entry *e = sim_allocate_for_clocks(b, sizeof *e);
     e->block = (uint32_t)b->number;
     e->warp = (uint32_t)w->number;
-    e->now = check->time;
+    e->now = clocks->time;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const ThreadClock *t = clock_of(w, l);
-        const uint32_t *row = check->rows[w->number][l];
+        const uint32_t *row = clocks->rows[w->number][l];
         e->floor = t->floor > e->floor ? t->floor : e->floor;
         add_known(b, &all, t);
         for (int m = 0; m < LANES; m++)
@@ -352,20 +352,20 @@ static Log *log_of_block(const Warp *w, uint64_t key, bool make)
 
 void sim_arrive_at_log(Warp *w, uint32_t mask, uint64_t key)
 {
-    BlockCheck *check = w->block->check;
-    check->talks = true;
-    sim_append_entry(w->block, log_of_block(w, key, true), entry_of(w, mask, check->time, check->time));
-    check->time++;
+    BlockClocks *clocks = w->block->clocks;
+    clocks->talks = true;
+    sim_append_entry(w->block, log_of_block(w, key, true), entry_of(w, mask, clocks->time, clocks->time));
+    clocks->time++;
 }
 
 // A copy that the lane has begun now will have come for those who ask at this mbarrier.
 void sim_order_copy(Warp *w, int lane, uint64_t key)
 {
-    BlockCheck *check = w->block->check;
-    Entry *e = sim_allocate_for_check(w->block, sizeof *e);
-    *e = (Entry){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .now = check->time, .copy = true};
-    e->times[lane] = check->time++;
-    check->talks = true;
+    BlockClocks *clocks = w->block->clocks;
+    Entry *e = sim_allocate_for_clocks(w->block, sizeof *e);
+    *e = (Entry){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .now = clocks->time, .copy = true};
+    e->times[lane] = clocks->time++;
+    clocks->talks = true;
     sim_append_entry(w->block, log_of_block(w, key, true), e);
 }
 
@@ -375,10 +375,10 @@ static const Known *all_of(const Block *b, const Log *log, const Known *known, b
     const Ref all = {log, 0, log ? log->count : 0, narrow};
     if (all.end == 0 || sim_refers(known, &all))
         return NULL;
-    Refs *list = sim_allocate_for_check(b, sizeof *list + sizeof all);
+    Refs *list = sim_allocate_for_clocks(b, sizeof *list + sizeof all);
     list->refs[list->used++] = all;
     list->space = 1;
-    Known *one = sim_allocate_for_check(b, sizeof *one);
+    Known *one = sim_allocate_for_clocks(b, sizeof *one);
     *one = (Known){1, list};
     return one;
 }
@@ -391,7 +391,7 @@ static void learn(const Block *b, const Known **known, const Log *log)
 void sim_acquire_log(Warp *w, uint32_t mask, uint64_t key)
 {
     const Log *log = log_of_block(w, key, false);
-    w->block->check->talks = true;
+    w->block->clocks->talks = true;
     ThreadClock before = {.known = NULL}, after = {.known = NULL}; // of the lane before: most know the same
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = clock_of(w, __builtin_ctz(rest));
@@ -409,14 +409,14 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
 {
     Block *b = w->block;
     const bool narrow = i->scope == BLOCK_SCOPE;
-    b->check->talks = true;
+    b->clocks->talks = true;
     if (b->launch->family_grid && !narrow)
         b->launch->family_grid->fences = true;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = clock_of(w, __builtin_ctz(rest));
-        *(narrow ? &t->block_fence : &t->fence) = b->check->time;
+        *(narrow ? &t->block_fence : &t->fence) = b->clocks->time;
         if (!narrow)
-            sim_raise_to(&b->launch->check->fenced[b->number % BUCKETS], b->check->time);
+            sim_raise_to(&b->launch->clocks->fenced[b->number % BUCKETS], b->clocks->time);
         take(b, t, t->pending, narrow);
         take(b, t, t->unasked, narrow);
         if (!narrow) {
@@ -424,19 +424,19 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
             t->pending = t->unasked = NULL;
         }
     }
-    b->check->time++;
+    b->clocks->time++;
 }
 
 static void tell(Warp *w, const Instr *i, int lane, Log *log)
 {
-    BlockCheck *check = w->block->check;
+    BlockClocks *clocks = w->block->clocks;
     const ThreadClock *t = clock_of(w, lane);
     const bool releases = i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE;
     const bool narrow = releases ? i->scope == BLOCK_SCOPE : t->fence == 0;
     const uint32_t fence = t->fence > t->block_fence ? t->fence : t->block_fence;
-    const uint32_t until = releases ? check->time : fence, wide_until = releases ? check->time : t->fence;
+    const uint32_t until = releases ? clocks->time : fence, wide_until = releases ? clocks->time : t->fence;
     const Entry *last = log->count ? log->entries[log->count - 1] : NULL;
-    if (last && last->now == check->time && last->block == (uint32_t)w->block->number &&
+    if (last && last->now == clocks->time && last->block == (uint32_t)w->block->number &&
         last->warp == (uint32_t)w->number && last->site == i->site && last->times[lane] >= until && last->narrow <= narrow &&
         (last->lane != lane || last->wide_time >= wide_until) && last->known == t->known && last->wide == t->wide)
         return; // it has told as much
@@ -447,7 +447,7 @@ static void tell(Warp *w, const Instr *i, int lane, Log *log)
         e->wide = e->known;
     sim_append_entry(w->block, log, e);
     if (releases)
-        check->time++;
+        clocks->time++;
 }
 
 // Whether a plain store leaves to those who read it what stands in the log already: its thread knows that, or stored
@@ -457,7 +457,7 @@ static bool carries_on(const Warp *w, const Instr *i, int lane, const Log *log)
     const int until = log->stored ? log->stored : 1;
     const Entry *last = log->count ? log->entries[until - 1] : NULL;
     const bool own_warp = last && last->block == (uint32_t)w->block->number && last->warp == (uint32_t)w->number;
-    const bool together = own_warp && last->site == i->site && last->now == w->block->check->time;
+    const bool together = own_warp && last->site == i->site && last->now == w->block->clocks->time;
     return !last || together || (own_warp && last->lane == lane) ||
            sim_refers(clock_of(w, lane)->known, &(Ref){log, 0, until, true});
 }
@@ -472,7 +472,7 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
     Log *log = shared ? log_of_block(w, key, tells) : sim_find_log(b, key, true, tells);
     if (!log)
         return;
-    b->check->talks = true;
+    b->clocks->talks = true;
     const bool narrow = i->scope == BLOCK_SCOPE;
     if (kind != STRONG_WRITE && acquires)
         take(b, t, all_of(b, log, narrow ? t->known : t->wide, narrow), narrow);

@@ -1,4 +1,4 @@
-// clocks.h: what the checker keeps of what happened before what; shared by clocks.c, logs.c and launch_check.c.
+// clocks.h: what the checker keeps of what happened before what; shared by clocks.c, logs.c and launch_clocks.c.
 //
 // A launch's part belongs to all of its blocks, which host threads may run side by side: its arena under `lock`, its
 // logs to the block whose turn it is (one that tells or asks others waits for its turn), the arrays of atomics to all.
@@ -6,7 +6,7 @@
 #ifndef CLOCKS_H
 #define CLOCKS_H
 
-#include "checker/check.h"
+#include "checker/kernel_checks.h"
 #include "base/platform.h"
 
 enum { SEARCH = 200000, INDEX = 64, NO_ENTRY = -1, FEW_BITS = 6 };
@@ -56,7 +56,7 @@ typedef struct Known {
 
 enum { BUCKETS = 4096 };
 
-struct LaunchCheck {
+struct LaunchClocks { // of a launch: what its blocks tell each other
     uint32_t run;
     Arena arena; // of logs, entries and what is known
     Lock lock;
@@ -75,7 +75,7 @@ typedef struct ThreadClock {
     const Known *unasked; // and what an operation read that releases only: for this a barrier is no fence
 } ThreadClock;
 
-struct BlockCheck {
+struct BlockClocks { // of a block: what each of its threads knows
     uint32_t time, run, first_run;
     uint32_t together[MAX_WARPS];
     ThreadClock threads[MAX_WARPS][LANES];
@@ -94,7 +94,7 @@ struct BlockCheck {
 
 static inline ThreadClock *clock_of(const Warp *w, int lane)
 {
-    return &w->block->check->threads[w->number][lane];
+    return &w->block->clocks->threads[w->number][lane];
 }
 
 // ---- logs.c: what is known through logs
@@ -115,7 +115,7 @@ typedef struct Search {
     Seen *seen;          // parts of logs that need no second look
 } Search;
 
-void *sim_allocate_for_check(const Block *b, size_t bytes);
+void *sim_allocate_for_clocks(const Block *b, size_t bytes);
 // Both together, perhaps one of the two itself: what is known never changes once it is made. narrow: what the second
 // tells is for the block only. One who learns more goes on in the list of what he knew, if he is the first to.
 const Known *sim_joined(const Block *b, const Known *one, const Known *two, bool narrow);

@@ -5,7 +5,7 @@
 // access of each thread: those before it are ordered with it. Copies of the copy engine tell an mbarrier, and do not
 // count. An atomic operation or a strong write may itself be the flag for which the owner's threads wait: it does not
 // count where they look at the same word.
-#include "checker/check.h"
+#include "checker/kernel_checks.h"
 
 #include <stdlib.h>
 #include <string.h>

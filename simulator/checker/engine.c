@@ -4,7 +4,7 @@
 // not see, even behind a barrier, unless a fence.proxy.async stands between. The same holds for an mbarrier that it
 // is to tell, where fence.mbarrier_init will do. It is enough here that some thread of the block executed one behind
 // the write: a simplification towards fewer findings.
-#include "checker/check.h"
+#include "checker/kernel_checks.h"
 
 #include <stdlib.h>
 
@@ -14,12 +14,12 @@ typedef struct Writer { // who wrote a unit last
     uint32_t time, site : 20, thread : 12;
 } Writer;
 
-typedef struct EngineCheck {
+typedef struct EngineWriters { // of a block's shared memory
     uint32_t fenced, inits_fenced; // the time of the last such fence, of any thread of the block
     Writer writers[];
-} EngineCheck;
+} EngineWriters;
 
-void sim_start_engine_check(Block *b)
+void sim_start_engine_writers(Block *b)
 {
     if (!b->launch->module->uses_copy_engine)
         return;
@@ -77,7 +77,7 @@ static void report(Warp *w, const Instr *i, int lane, const Writer *writer, bool
 void sim_check_engine(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool out)
 {
     const Block *b = w->block;
-    const EngineCheck *e = b->engine;
+    const EngineWriters *e = b->engine;
     const uint32_t fenced = out || e->fenced > e->inits_fenced ? e->fenced : e->inits_fenced;
     for (size_t unit = address / UNIT; bytes > 0 && !sim_names_block(address) && unit <= (address + bytes - 1) / UNIT;
          unit++)

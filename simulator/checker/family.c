@@ -10,7 +10,7 @@
 // each other something by atomic operations and fences: one that reads what another has written so counts as ordered
 // behind all of that one. Parts of words are not looked at, nor what comes after very many accesses. So some races are
 // missed; none is invented.
-#include "checker/check_family.h"
+#include "checker/family_checks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ typedef struct Use { // by lanes of a warp of a grid, at one time
     Epoch epoch;
 } Use;
 
-struct FamilyCheck {
+struct FamilyUses { // of global memory, by a kernel and all that it launches
     Use *uses; // by their numbers, from 1 on
     uint32_t count, space;
     uint32_t recent[RECENT]; // uses, by warp and instruction
@@ -40,26 +40,26 @@ typedef struct Shadow { // of an allocation: for each word, the last use and its
 
 // ---- What is kept
 
-FamilyCheck *sim_start_family_check(const Function *kernel)
+FamilyUses *sim_start_family_uses(const Function *kernel)
 {
     if (!sim_checks() || !kernel->program->does.launches)
         return NULL;
-    FamilyCheck *check = calloc(1, sizeof *check);
-    if (!check)
+    FamilyUses *family = calloc(1, sizeof *family);
+    if (!family)
         sim_die("out of memory for the checker's state of kernels that launch kernels");
-    check->count = 1;
-    return check;
+    family->count = 1;
+    return family;
 }
 
-void sim_end_family_check(FamilyCheck *check)
+void sim_end_family_uses(FamilyUses *family)
 {
-    if (!check)
+    if (!family)
         return;
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
         sim_end_shadow(a);
-    sim_free_arena(&check->arena);
-    free(check->uses);
-    free(check);
+    sim_free_arena(&family->arena);
+    free(family->uses);
+    free(family);
 }
 
 static uint32_t *new_table(const Allocation *a)
@@ -92,24 +92,24 @@ void sim_end_shadow(Allocation *a)
 }
 
 // The number of a use; 0 where no more are kept.
-static uint32_t number_of(FamilyCheck *check, const Use *use)
+static uint32_t number_of(FamilyUses *family, const Use *use)
 {
-    uint32_t *recent = &check->recent[(use->epoch.site * 8 + use->epoch.warp + use->epoch.kind) % RECENT];
-    const Use *last = &check->uses[*recent];
+    uint32_t *recent = &family->recent[(use->epoch.site * 8 + use->epoch.warp + use->epoch.kind) % RECENT];
+    const Use *last = &family->uses[*recent];
     const Epoch *e = &use->epoch;
     if (*recent && last->grid == use->grid && last->epoch.block == e->block && last->epoch.time == e->time &&
         last->epoch.site == e->site && last->epoch.warp == e->warp && last->epoch.kind == e->kind)
         return *recent;
-    if (check->count == MOST_USES)
+    if (family->count == MOST_USES)
         return 0;
-    if (check->count >= check->space) {
-        check->space = check->space ? 2 * check->space : 1024;
-        check->uses = realloc(check->uses, check->space * sizeof *check->uses);
-        if (!check->uses)
+    if (family->count >= family->space) {
+        family->space = family->space ? 2 * family->space : 1024;
+        family->uses = realloc(family->uses, family->space * sizeof *family->uses);
+        if (!family->uses)
             sim_die("out of memory for a use by a kernel");
     }
-    check->uses[check->count] = *use;
-    return *recent = check->count++;
+    family->uses[family->count] = *use;
+    return *recent = family->count++;
 }
 
 // ---- Which grids are ordered
@@ -226,22 +226,22 @@ static bool is_strong(const Use *use)
 }
 
 // The grid reads with a strong operation what one of another grid has written: it learns what that one did.
-static void hear(FamilyCheck *check, Grid *grid, const Use *writer)
+static void hear(FamilyUses *family, Grid *grid, const Use *writer)
 {
     if (!writer->grid->fences)
         return;
     for (const Heard *h = grid->heard; h; h = h->next)
         if (h->grid == writer->grid)
             return;
-    Heard *h = sim_allocate(&check->arena, sizeof *h);
+    Heard *h = sim_allocate(&family->arena, sizeof *h);
     *h = (Heard){writer->grid, grid->heard};
     grid->heard = h;
 }
 
 // Whether a use that a table knows races with the one that comes now: it is told then.
-static bool races(FamilyCheck *check, uint32_t entry, bool earlier_writes, const Use *use, bool writes, size_t bytes)
+static bool races(FamilyUses *family, uint32_t entry, bool earlier_writes, const Use *use, bool writes, size_t bytes)
 {
-    Use earlier = check->uses[entry >> LANE_BITS];
+    Use earlier = family->uses[entry >> LANE_BITS];
     earlier.epoch.lanes = 1u << (entry & (LANES - 1));
     if (entry == 0 || earlier.grid == use->grid || (is_strong(&earlier) && is_strong(use)) ||
         is_ordered(&earlier, use->grid, 0))
@@ -251,21 +251,21 @@ static bool races(FamilyCheck *check, uint32_t entry, bool earlier_writes, const
 }
 
 // One lane uses some bytes: the whole words among them. Returns whether that is a race.
-static bool use_words(FamilyCheck *check, Grid *grid, Allocation *a, uint64_t address, size_t bytes, const Use *use,
+static bool use_words(FamilyUses *family, Grid *grid, Allocation *a, uint64_t address, size_t bytes, const Use *use,
                       bool reads, bool writes)
 {
     const Shadow *shadow = shadow_of(a);
-    const uint32_t number = number_of(check, use);
+    const uint32_t number = number_of(family, use);
     const uint32_t entry = number << LANE_BITS | (uint32_t)__builtin_ctz(use->epoch.lanes);
     const uint64_t end = (address - a->address + bytes) / WORD;
     bool race = false;
     for (uint64_t k = (address - a->address + WORD - 1) / WORD; k < end; k++) {
         const uint32_t written = shadow->written[k];
-        const Use *writer = &check->uses[written >> LANE_BITS];
+        const Use *writer = &family->uses[written >> LANE_BITS];
         if (reads && written && is_strong(use) && writer->grid != grid && is_strong(writer))
-            hear(check, grid, writer);
-        race = race || races(check, written, true, use, writes, bytes) ||
-               (writes && races(check, shadow->read[k], false, use, writes, bytes));
+            hear(family, grid, writer);
+        race = race || races(family, written, true, use, writes, bytes) ||
+               (writes && races(family, shadow->read[k], false, use, writes, bytes));
         if (number)
             (writes ? shadow->written : shadow->read)[k] = entry;
     }
@@ -285,7 +285,7 @@ void sim_note_family_use(Warp *w, const Instr *i, const Access *access, uint32_t
                       .warp = (unsigned)w->number & 31, .kind = (unsigned)sim_epoch_kind(i, access) & 7, .bytes = 15}};
     for (bool race = false; mask && !race; mask &= mask - 1) {
         use.epoch.lanes = mask & -mask;
-        race = use_words(grid->family_check, grid, a, access->address[__builtin_ctz(mask)], access->bytes, &use,
+        race = use_words(grid->family_uses, grid, a, access->address[__builtin_ctz(mask)], access->bytes, &use,
                          updates || !writes, writes);
     }
 }
@@ -294,6 +294,6 @@ void sim_note_family_copy(Grid *g, uint64_t address, size_t bytes, bool writes)
 {
     Allocation *a = sim_allocation_at(address);
     const Use use = {g, {.lanes = 1, .site = g->from->site & 0xfffff, .kind = writes ? PLAIN_WRITE : PLAIN_READ}};
-    if (g->family_check && a && bytes)
-        use_words(g->family_check, g, a, address, bytes, &use, !writes, writes);
+    if (g->family_uses && a && bytes)
+        use_words(g->family_uses, g, a, address, bytes, &use, !writes, writes);
 }

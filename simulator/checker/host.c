@@ -10,8 +10,8 @@
 // ran without writing anything (no store, no atomic operation, nothing printed) while results were copied from the device
 // get a line, too. Neither is a finding: a filter may have nothing to keep, and who validates nothing to complain of.
 #define _GNU_SOURCE // on_exit
-#include "checker/check_host.h"
-#include "checker/check.h"
+#include "checker/host_checks.h"
+#include "checker/kernel_checks.h"
 
 #include <stdlib.h>
 #include <string.h>

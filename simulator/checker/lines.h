@@ -2,7 +2,7 @@
 #ifndef LINES_H
 #define LINES_H
 
-#include "checker/check.h"
+#include "checker/kernel_checks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ typedef struct Race {
     bool stale; // the read need not see the write, whatever orders the two
 } Race;
 
-typedef struct Check { // of one access
+typedef struct AccessCheck { // of one access of a warp, while it lasts
     Warp *w;
     const Instr *i;
     const Access *access;
@@ -39,7 +39,7 @@ typedef struct Check { // of one access
     uint32_t run, first_run; // as in a Line; what is older says nothing of what is written in shared memory either
     Epoch epoch;
     Race race;
-} Check;
+} AccessCheck;
 
 // ---- written.c
 
@@ -52,26 +52,26 @@ bool sim_is_fresh(const Allocation *a);
 // ---- cells.c
 
 // Atomic operations of different widths are none for each other; of two volatile writes one may be lost.
-bool sim_strong_conflict(const Check *check, const Epoch *a, const Epoch *b);
+bool sim_strong_conflict(const AccessCheck *check, const Epoch *a, const Epoch *b);
 void sim_insert_epoch(Cell *c, const Epoch *e);
 // Whether two lanes store the same value: by their registers, in the execution that is under way.
-bool sim_store_same_value(const Check *check, int lane, int other);
+bool sim_store_same_value(const AccessCheck *check, int lane, int other);
 // Whether a lane stores what lies there already. The line is taken.
-bool sim_stores_same(const Check *check, int lane);
+bool sim_stores_same(const AccessCheck *check, int lane);
 // Some lanes' access of one word, or of these bytes of it.
-void sim_check_word(Check *check, Cell *c, uint32_t lanes, unsigned bytes);
+void sim_check_word(AccessCheck *check, Cell *c, uint32_t lanes, unsigned bytes);
 
 // ---- rows.c
 
 // The row's words are changed meanwhile.
-void sim_check_in_line(Check *check, Access *access, Line *line, Row *r, bool row, bool values);
-void sim_check_read_only(Check *check, Line *lines, uint32_t mask, const uint8_t *base);
+void sim_check_in_line(AccessCheck *check, Access *access, Line *line, Row *r, bool row, bool values);
+void sim_check_read_only(AccessCheck *check, Line *lines, uint32_t mask, const uint8_t *base);
 
 // ---- gaps.c, race_message.c
 
 // Of lanes in a row the outer ones will do, where both are in the same array.
 void sim_check_objects(Warp *w, const Instr *i, const Access *access, uint32_t mask, uint64_t base, bool row);
-void sim_report_race(const Check *check);
+void sim_report_race(const AccessCheck *check);
 
 // ---- What all of them ask, at each access
 
@@ -95,7 +95,7 @@ static inline bool reaches(const Instr *i, const Epoch *a, const Epoch *b)
     return i->scope != BLOCK_SCOPE || a->block == b->block;
 }
 
-static inline bool conflict(const Check *check, const Epoch *a, const Epoch *b)
+static inline bool conflict(const AccessCheck *check, const Epoch *a, const Epoch *b)
 {
     if (!(a->bytes & b->bytes) || !(writes(a) || writes(b)))
         return false;
@@ -113,7 +113,7 @@ static inline bool covers(const Epoch *b, const Epoch *a)
 }
 
 // Whether a copy of the warp has come by this; which of its lanes had begun it, the caller asks.
-static inline bool is_own_copy(const Check *check, const Epoch *a, const Epoch *e)
+static inline bool is_own_copy(const AccessCheck *check, const Epoch *a, const Epoch *e)
 {
     return a->kind == COPY_UNDER_WAY && (e->kind == PLAIN_WRITE || e->kind == COPY_UNDER_WAY) &&
            check->i->kind != STORE && check->i->kind != ASYNC_COPY && check->i->kind != BULK_COPY &&
@@ -121,7 +121,7 @@ static inline bool is_own_copy(const Check *check, const Epoch *a, const Epoch *
 }
 
 // Whether the lane has waited by this until its copy had read all of its source.
-static inline bool ends_copy(const Check *check, const Epoch *a, const Epoch *e)
+static inline bool ends_copy(const AccessCheck *check, const Epoch *a, const Epoch *e)
 {
     return a->kind == SOURCE_UNDER_WAY && check->i->kind == AWAIT_BULK && a->block == e->block &&
            a->warp == e->warp && a->lanes & e->lanes;
@@ -134,7 +134,7 @@ static inline Row *row_at(Line *line, int k)
 
 // Waits until no other host thread uses the line, and forgets what it tells of earlier runs: in shared memory all of
 // the block know by now that this came before, but for copies, which may still be under way.
-static inline void take(const Check *check, Line *line)
+static inline void take(const AccessCheck *check, Line *line)
 {
     while (!check->restricted && atomic_exchange_explicit(&line->busy, 1, memory_order_acquire))
         ;
@@ -151,7 +151,7 @@ static inline void take(const Check *check, Line *line)
         line->written[0] = line->written[1] = 0;
 }
 
-static inline void leave(const Check *check, Line *line)
+static inline void leave(const AccessCheck *check, Line *line)
 {
     if (!check->restricted)
         atomic_store_explicit(&line->busy, 0, memory_order_release);
@@ -164,7 +164,7 @@ static inline bool is_same_warp(const Epoch *a, const Epoch *b)
 
 // Whether each of these words has been read by two threads, so that one more says nothing new. The line need not be
 // taken: who writes it afterwards finds the two.
-static inline bool is_common(const Check *check, const Line *line, uint32_t words)
+static inline bool is_common(const AccessCheck *check, const Line *line, uint32_t words)
 {
     return __atomic_load_n(&line->run, __ATOMIC_ACQUIRE) == check->run &&
            !(words & ~__atomic_load_n(&line->common, __ATOMIC_RELAXED));
@@ -184,7 +184,7 @@ static inline bool all_written(const Line *line, uint32_t words)
 }
 
 // Whether some words of a line, which a warp reads, tell nothing new, and somebody wrote them.
-static inline bool tell_nothing(const Check *check, const Line *line, uint32_t words, bool values)
+static inline bool tell_nothing(const AccessCheck *check, const Line *line, uint32_t words, bool values)
 {
     return is_common(check, line, words) && (!values || all_written(line, words));
 }

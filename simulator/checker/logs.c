@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *sim_allocate_for_check(const Block *b, size_t bytes)
+void *sim_allocate_for_clocks(const Block *b, size_t bytes)
 {
-    LaunchCheck *check = b->launch->check;
-    sim_lock(&check->lock);
-    void *memory = sim_allocate(&check->arena, bytes);
-    sim_unlock(&check->lock);
+    LaunchClocks *clocks = b->launch->clocks;
+    sim_lock(&clocks->lock);
+    void *memory = sim_allocate(&clocks->arena, bytes);
+    sim_unlock(&clocks->lock);
     return memory;
 }
 
@@ -34,7 +34,7 @@ static bool covers(const Ref *ref, const Ref *earlier, bool narrow)
 static Refs *copy_refs(const Block *b, const Known *one, const Known *two, bool narrow, int fresh)
 {
     const int old = one ? one->count : 0, space = old + fresh + old / 4;
-    Refs *copy = sim_allocate_for_check(b, sizeof *copy + (size_t)space * sizeof *copy->refs);
+    Refs *copy = sim_allocate_for_clocks(b, sizeof *copy + (size_t)space * sizeof *copy->refs);
     copy->space = space;
     for (int k = 0; k < old; k++) {
         const Ref *ref = &one->list->refs[k];
@@ -72,7 +72,7 @@ const Known *sim_joined(const Block *b, const Known *one, const Known *two, bool
         if (!sim_refers(one, &ref))
             list->refs[list->used++] = ref;
     }
-    Known *both = sim_allocate_for_check(b, sizeof *both);
+    Known *both = sim_allocate_for_clocks(b, sizeof *both);
     *both = (Known){list->used, list};
     return both;
 }
@@ -94,7 +94,7 @@ static void make_buckets(const Block *b, Logs *logs)
 {
     const Logs old = *logs;
     *logs = (Logs){.bits = old.buckets ? old.bits + 1 : FEW_BITS};
-    logs->buckets = sim_allocate_for_check(b, sizeof *logs->buckets << logs->bits);
+    logs->buckets = sim_allocate_for_clocks(b, sizeof *logs->buckets << logs->bits);
     for (uint32_t k = 0; old.buckets && k < 1u << old.bits; k++)
         for (Log *log = old.buckets[k], *next; log; log = next) {
             next = log->next;
@@ -105,7 +105,7 @@ static void make_buckets(const Block *b, Logs *logs)
 
 Log *sim_find_log(const Block *b, uint64_t key, bool global, bool make)
 {
-    Logs *logs = global ? &b->launch->check->logs : &b->check->logs;
+    Logs *logs = global ? &b->launch->clocks->logs : &b->clocks->logs;
     for (Log *log = logs->count ? *bucket_of(logs, key) : NULL; log; log = log->next)
         if (log->key == key)
             return log;
@@ -113,7 +113,7 @@ Log *sim_find_log(const Block *b, uint64_t key, bool global, bool make)
         return NULL;
     if (!logs->buckets || logs->count == 1u << logs->bits)
         make_buckets(b, logs);
-    Log *log = sim_allocate_for_check(b, sizeof *log);
+    Log *log = sim_allocate_for_clocks(b, sizeof *log);
     log->key = key;
     link_log(logs, log);
     return log;
@@ -143,19 +143,19 @@ void sim_append_entry(Block *b, Log *log, Entry *e)
 {
     if (log->count == log->space) {
         const int space = log->space ? 2 * log->space : 1;
-        Entry **more = sim_allocate_for_check(b, (size_t)space * sizeof *more);
+        Entry **more = sim_allocate_for_clocks(b, (size_t)space * sizeof *more);
         if (log->count)
             memcpy(more, log->entries, (size_t)log->count * sizeof *more);
         log->entries = more;
         log->space = space;
     }
     if (log->count == 1) {
-        log->index = sim_allocate_for_check(b, INDEX * sizeof *log->index);
+        log->index = sim_allocate_for_clocks(b, INDEX * sizeof *log->index);
         for (int k = 0; k < INDEX; k++)
             log->index[k] = NO_ENTRY;
         log->index[log->entries[0]->block % INDEX] = 0;
     }
-    sim_raise_to(&b->launch->check->told[e->block % BUCKETS], e->now);
+    sim_raise_to(&b->launch->clocks->told[e->block % BUCKETS], e->now);
     e->before = last_of(log, e->block);
     if (log->index)
         log->index[e->block % INDEX] = log->count;

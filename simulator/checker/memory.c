@@ -34,7 +34,7 @@ static int64_t find_stride(const Access *access, uint32_t mask)
 }
 
 // The row of an access by these lanes, of these words of a line.
-static Row row_of(const Check *check, uint32_t lanes, uint32_t words, int64_t origin, int64_t stride)
+static Row row_of(const AccessCheck *check, uint32_t lanes, uint32_t words, int64_t origin, int64_t stride)
 {
     const size_t bytes = check->access->bytes;
     Row r = {.epoch = check->epoch, .words = words, .origin = (int32_t)origin, .stride = (uint32_t)stride & 0xffffff,
@@ -51,7 +51,7 @@ static uint32_t words_at(uint64_t offset, size_t bytes)
 }
 
 // Lanes in one place, wherever it is, of any size.
-static void check_place(Check *check, Access *access, Line *lines, uint32_t mask, uint64_t offset, bool row,
+static void check_place(AccessCheck *check, Access *access, Line *lines, uint32_t mask, uint64_t offset, bool row,
                         bool values)
 {
     for (uint64_t at = offset; at < offset + access->bytes; at = (at / LINE_BYTES + 1) * LINE_BYTES) {
@@ -66,7 +66,7 @@ static void check_place(Check *check, Access *access, Line *lines, uint32_t mask
 }
 
 // The lanes that follow the first, lie where it does, and do not conflict with it there, or store the same value.
-static uint32_t lanes_beside_first(const Check *check, uint32_t mask)
+static uint32_t lanes_beside_first(const AccessCheck *check, uint32_t mask)
 {
     const Access *access = check->access;
     const EpochKind kind = check->epoch.kind;
@@ -84,8 +84,8 @@ static uint32_t lanes_beside_first(const Check *check, uint32_t mask)
 }
 
 // So many lanes from the first one on, side by side: a row for each line.
-static void check_dense_rows(Check *check, Access *access, Line *lines, int first_lane, unsigned count, int64_t offset,
-                             bool values)
+static void check_dense_rows(AccessCheck *check, Access *access, Line *lines, int first_lane, unsigned count,
+                             int64_t offset, bool values)
 {
     const unsigned shift = (unsigned)__builtin_ctzll(access->bytes);
     const int64_t end = offset + ((int64_t)count << shift), base = offset - ((int64_t)first_lane << shift);
@@ -106,7 +106,7 @@ static void check_dense_rows(Check *check, Access *access, Line *lines, int firs
 }
 
 // Lanes whose places follow each other at a distance: a row for each line.
-static void check_rows(Check *check, Access *access, Line *lines, uint32_t mask, int64_t base, int64_t stride,
+static void check_rows(AccessCheck *check, Access *access, Line *lines, uint32_t mask, int64_t base, int64_t stride,
                        bool values)
 {
     uint32_t lanes = 0, words = 0;
@@ -158,7 +158,7 @@ static unsigned count_run(uint32_t following, int first)
 }
 
 // The first of some lanes and those that follow it at a distance, in its line; returns these lanes.
-static uint32_t check_piece(Check *check, Access *access, Line *lines, uint32_t mask, int64_t offset, bool values)
+static uint32_t check_piece(AccessCheck *check, Access *access, Line *lines, uint32_t mask, int64_t offset, bool values)
 {
     const int first = __builtin_ctz(mask);
     const int64_t line = offset / LINE_BYTES;
@@ -183,7 +183,8 @@ static uint32_t check_piece(Check *check, Access *access, Line *lines, uint32_t 
 
 // Lanes wherever they are: rows for those that are in one place, side by side, or follow each other at a distance in
 // one line.
-static void check_pieces(Check *check, Access *access, Line *lines, uint32_t mask, const uint8_t *base, bool values)
+static void check_pieces(AccessCheck *check, Access *access, Line *lines, uint32_t mask, const uint8_t *base,
+                         bool values)
 {
     const uint32_t same = lanes_behind(access, mask, 0), next = lanes_behind(access, mask, access->bytes);
     for (uint32_t rest = mask, done; rest; rest &= ~done) {
@@ -217,8 +218,8 @@ EpochKind sim_epoch_kind(const Instr *i, const Access *access)
 }
 
 // Lanes that lie anyhow: those in one place together where their accesses do not conflict, else each by itself.
-static void check_anywhere(Check *check, Access *access, Line *lines, uint32_t mask, const uint8_t *base, bool row,
-                           bool values)
+static void check_anywhere(AccessCheck *check, Access *access, Line *lines, uint32_t mask, const uint8_t *base,
+                           bool row, bool values)
 {
     const bool store = check->i->kind == STORE, several = mask & (mask - 1),
                alone = !several && !(store && mask != access->mask);
@@ -234,7 +235,7 @@ static void check_anywhere(Check *check, Access *access, Line *lines, uint32_t m
 }
 
 // Chooses by how the lanes lie to each other.
-static void check_lines(Check *check, Access *access, Line *lines, uint32_t mask, const uint8_t *base, bool row,
+static void check_lines(AccessCheck *check, Access *access, Line *lines, uint32_t mask, const uint8_t *base, bool row,
                         int64_t stride, bool values)
 {
     const EpochKind kind = check->epoch.kind;
@@ -259,7 +260,7 @@ static void check_lines(Check *check, Access *access, Line *lines, uint32_t mask
 }
 
 // Whether whole words, from a place to another one, tell nothing new.
-static inline bool piece_tells_nothing(const Check *check, const Line *lines, uint64_t offset, uint64_t end,
+static inline bool piece_tells_nothing(const AccessCheck *check, const Line *lines, uint64_t offset, uint64_t end,
                                        bool values)
 {
     uint64_t line = offset / LINE_BYTES;
@@ -272,7 +273,7 @@ static inline bool piece_tells_nothing(const Check *check, const Line *lines, ui
 
 // Whether all that these lanes read, which is in whole words, tells nothing new: piece by piece, of lanes that are in
 // one place or side by side.
-static bool is_all_common(const Check *check, const Line *lines, uint32_t mask, const uint8_t *base, bool values)
+static bool is_all_common(const AccessCheck *check, const Line *lines, uint32_t mask, const uint8_t *base, bool values)
 {
     const Access *access = check->access;
     const uint64_t offset = (uint64_t)(access->pointer[__builtin_ctz(mask)] - base);
@@ -322,7 +323,7 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
         sim_advance_time(w->block); // as check_anywhere does: the lanes come one by one, this is the first
     const Launch *launch = w->block->launch;
     const Does *does = &launch->kernel->program->does;
-    Check check = {.w = w,
+    AccessCheck check = {.w = w,
                    .i = i,
                    .access = access,
                    .a = a,

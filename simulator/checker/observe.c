@@ -1,17 +1,17 @@
 // observe.c: what the machine reports, and which part of the checker hears it.
 #include "checker/observe.h"
 
-#include "checker/check.h"
-#include "checker/check_family.h"
-#include "checker/check_host.h"
-#include "checker/check_shared.h"
+#include "checker/kernel_checks.h"
+#include "checker/family_checks.h"
+#include "checker/host_checks.h"
+#include "checker/memory_uses.h"
 #include "machine/observer.h"
 
 #include <stdlib.h>
 
 static void end_launch(Launch *launch)
 {
-    sim_end_launch_check(launch);
+    sim_end_launch_clocks(launch);
     if (launch->error == cudaSuccess)
         sim_note_launch(launch);
 }
@@ -20,7 +20,7 @@ static bool make_block(Block *b)
 {
     const Launch *launch = b->launch;
     const size_t of_thread = launch->local_bytes ? launch->local_bytes : 1;
-    b->check = sim_new_block_check(launch, b->warp_count);
+    b->clocks = sim_new_block_clocks(launch, b->warp_count);
     b->local_written = malloc(((size_t)b->warp_count * LANES + 1) * of_thread);
     b->lines = sim_new_lines(launch->shared_bytes + 1);
     return b->local_written != NULL;
@@ -28,7 +28,7 @@ static bool make_block(Block *b)
 
 static void free_block(Block *b)
 {
-    sim_free_block_check(b->check);
+    sim_free_block_clocks(b->clocks);
     free(b->engine);
     free(b->visits);
     sim_free_lines(b->lines, b->launch->shared_bytes + 1);
@@ -77,7 +77,7 @@ static void fence(Warp *w, const Instr *i, uint32_t mask, FenceKind kind)
 void sim_observe_machine(void)
 {
     sim_observer = (Observer){
-        .begin_launch = sim_start_launch_check,
+        .begin_launch = sim_start_launch_clocks,
         .end_launch = end_launch,
         .begin_allocation = sim_begin_uses,
         .end_allocation = end_allocation,
@@ -85,7 +85,7 @@ void sim_observe_machine(void)
         .describe_address = describe_address,
         .make_block = make_block,
         .free_block = free_block,
-        .begin_block = sim_start_block_check,
+        .begin_block = sim_start_block_clocks,
         .open_barrier = open_barrier,
         .arrive = sim_arrive_at_log,
         .acquire = sim_acquire_at_barrier,

@@ -11,7 +11,7 @@
 // threads. A stream that takes the place of a destroyed one goes on with its numbers. All this orders more than a GPU
 // does, so that a race may be missed, and none is invented.
 #include "checker/order.h"
-#include "checker/check_shared.h"
+#include "checker/memory_uses.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -120,7 +120,7 @@ static void hint_of(const Race *race, const Program *program, const Instr *i, co
                  shared ? "; in a cluster, its barrier" : "; a common sum wants atomicAdd");
 }
 
-void sim_report_race(const Check *check)
+void sim_report_race(const AccessCheck *check)
 {
     Warp *w = check->w;
     const Race *race = &check->race;

@@ -7,7 +7,7 @@
 // ---- Rows
 
 // The line's memory beyond itself, with room for so many more rows.
-static struct More *grow(const Check *check, Line *line, uint8_t rows)
+static struct More *grow(const AccessCheck *check, Line *line, uint8_t rows)
 {
     struct More *more = line->more;
     if (more && line->space >= rows)
@@ -29,7 +29,7 @@ static bool same_shape(const Row *a, const Row *r)
 }
 
 // Whether a word, or byte, of an access and of an earlier row is the same thread's in both.
-static bool is_alike(const Check *check, const Row *a, const Row *r)
+static bool is_alike(const AccessCheck *check, const Row *a, const Row *r)
 {
     if (a->epoch.block != r->epoch.block || a->epoch.warp != r->epoch.warp || a->stride != r->stride)
         return false;
@@ -86,7 +86,7 @@ static void insert_word(Cell *c, const Row *r, int word)
 }
 
 // Gives the line cells in place of rows.
-static void split(const Check *check, Line *line)
+static void split(const AccessCheck *check, Line *line)
 {
     struct More *more = grow(check, line, line->space);
     more->cells = more->cells ? more->cells : calloc(WORDS, sizeof *more->cells);
@@ -126,7 +126,7 @@ void sim_free_lines(Line *lines, size_t bytes)
 }
 
 // Looks for a race of lanes with an earlier row of which not all lanes know, in a word or byte of both.
-static void check_lanes_of_rows(Check *check, const Row *a, const Row *r, uint32_t earlier_lanes, uint32_t lanes)
+static void check_lanes_of_rows(AccessCheck *check, const Row *a, const Row *r, uint32_t earlier_lanes, uint32_t lanes)
 {
     Epoch earlier = a->epoch, later = r->epoch;
     earlier.lanes = earlier_lanes;
@@ -140,7 +140,7 @@ static void check_lanes_of_rows(Check *check, const Row *a, const Row *r, uint32
     }
 }
 
-static void check_words(Check *check, const Row *a, const Row *r)
+static void check_words(AccessCheck *check, const Row *a, const Row *r)
 {
     const int step = a->size == 4 && r->size == 4 ? 4 : 1;
     for (uint32_t words = a->words & r->words; words && !check->race.found; words &= words - 1)
@@ -149,7 +149,7 @@ static void check_words(Check *check, const Row *a, const Row *r)
 }
 
 // Where both are one instruction's at one time, as of a thread that goes through an array, one row tells of both.
-static inline bool merge(const Check *check, Row *a, const Row *r)
+static inline bool merge(const AccessCheck *check, Row *a, const Row *r)
 {
     const bool same_time = a->epoch.time == r->epoch.time && a->epoch.site == r->epoch.site;
     const bool same_lanes = a->epoch.lanes == r->epoch.lanes && a->epoch.kind == PLAIN_READ && read_again(a, r);
@@ -161,7 +161,7 @@ static inline bool merge(const Check *check, Row *a, const Row *r)
     return true;
 }
 
-static void add_row(const Check *check, Line *line, const Row *r)
+static void add_row(const AccessCheck *check, Line *line, const Row *r)
 {
     if (line->count > line->space)
         grow(check, line, (uint8_t)(2 * line->space + 1));
@@ -169,7 +169,7 @@ static void add_row(const Check *check, Line *line, const Row *r)
 }
 
 // Whether check_words is worth while. In rows that are alike each word is one thread's.
-static bool rows_may_race(const Check *check, const Row *a, const Row *r, bool alike)
+static bool rows_may_race(const AccessCheck *check, const Row *a, const Row *r, bool alike)
 {
     if (!(a->words & r->words) || !conflict(check, &a->epoch, &r->epoch))
         return false;
@@ -204,7 +204,7 @@ static void drop_empty_rows(Line *line)
     line->count = (uint8_t)kept;
 }
 
-static bool make_room(const Check *check, Line *line)
+static bool make_room(const AccessCheck *check, Line *line)
 {
     for (int k = 0; k < line->count && check->by_barriers; k++)
         if (row_at(line, k)->epoch.kind == PLAIN_READ)
@@ -214,7 +214,7 @@ static bool make_room(const Check *check, Line *line)
 }
 
 // Looks for races with an earlier row, and takes from it what later ones need not know of it.
-static void check_against(Check *check, Row *a, const Row *r)
+static void check_against(AccessCheck *check, Row *a, const Row *r)
 {
     const bool alike = is_alike(check, a, r), same_lanes = alike || (r->epoch.kind == PLAIN_READ && read_again(a, r));
     if (rows_may_race(check, a, r, alike))
@@ -226,7 +226,7 @@ static void check_against(Check *check, Row *a, const Row *r)
 }
 
 // Whether the same threads have read all this since they last came to a barrier: whoever knows of that, knows of this.
-static inline bool has_read(const Check *check, const Row *a, const Row *r)
+static inline bool has_read(const AccessCheck *check, const Row *a, const Row *r)
 {
     return a->epoch.time > check->barrier && check->by_all_lanes && a->whole && !(r->words & ~a->words) &&
            is_alike(check, a, r) && !(r->epoch.lanes & ~a->epoch.lanes);
@@ -234,7 +234,7 @@ static inline bool has_read(const Check *check, const Row *a, const Row *r)
 
 // Whether a row tells already what lanes read of a line that all only read, or does so from now on, and it is the only
 // one.
-static inline bool is_in_own_row(const Check *check, Line *line, const Row *r)
+static inline bool is_in_own_row(const AccessCheck *check, Line *line, const Row *r)
 {
     for (int k = 0; k < line->count; k++)
         if (is_same_warp(&row_at(line, k)->epoch, &r->epoch) && has_read(check, row_at(line, k), r))
@@ -243,7 +243,7 @@ static inline bool is_in_own_row(const Check *check, Line *line, const Row *r)
 }
 
 // An access by lanes in a row: looks for races, and keeps it. False if the line has no room for it.
-static bool check_row(Check *check, Line *line, const Row *r)
+static bool check_row(AccessCheck *check, Line *line, const Row *r)
 {
     const bool only_reads = !line->others && r->epoch.kind == PLAIN_READ;
     bool empty = false, merged = false;
@@ -307,7 +307,7 @@ static void add_common(Line *line, uint32_t words)
 }
 
 // A row that has been read is in the line now: which of its words have two readers.
-static void note_readers(const Check *check, Line *line, const Row *r)
+static void note_readers(const AccessCheck *check, Line *line, const Row *r)
 {
     uint32_t blocks = 0, warps = 0, lanes = 0, written = 0, by_others = 0; // by_others: not known to all of the block
     for (int k = 0; k < line->count; k++) {
@@ -336,7 +336,7 @@ static void note_readers(const Check *check, Line *line, const Row *r)
 }
 
 // The same of a line with cells.
-static void note_readers_of_cells(const Check *check, Line *line, const Row *r)
+static void note_readers_of_cells(const AccessCheck *check, Line *line, const Row *r)
 {
     for (uint32_t rest = r->whole ? r->words & ~line->common : 0; rest; rest &= rest - 1) {
         Cell *c = &line->more->cells[__builtin_ctz(rest)];
@@ -363,7 +363,7 @@ static void forget_readers(Line *line, uint32_t words)
 }
 
 // The row's words of which one more reader says something new. The line is taken.
-static uint32_t words_to_note(const Check *check, const Line *line, const Row *r)
+static uint32_t words_to_note(const AccessCheck *check, const Line *line, const Row *r)
 {
     const struct More *more = line->more;
     const Row *a = &line->first;
@@ -383,7 +383,7 @@ static uint32_t words_to_note(const Check *check, const Line *line, const Row *r
 // ---- An access in a line
 
 // Some lanes' bytes that lie in a line, which is taken: word by word.
-static void check_lanes(Check *check, Line *line, uint32_t lanes, unsigned first, unsigned count)
+static void check_lanes(AccessCheck *check, Line *line, uint32_t lanes, unsigned first, unsigned count)
 {
     for (unsigned at = first; at < first + count;) {
         const unsigned part = at % 4, end = first + count - at < 4 - part ? first + count - at : 4 - part;
@@ -401,7 +401,7 @@ static void mark_words(Line *line, uint32_t words)
 }
 
 // The lanes of a row, all of whose bytes of whole words lie in this line, or a part of one lane's; the line is taken.
-static void check_taken(Check *check, Access *access, Line *line, const Row *r, bool row, bool values)
+static void check_taken(AccessCheck *check, Access *access, Line *line, const Row *r, bool row, bool values)
 {
     const bool writing = writes(&r->epoch), updates = r->epoch.kind == ATOMIC_UPDATE;
     line->copies |= is_under_way(&r->epoch);
@@ -427,7 +427,7 @@ static void check_taken(Check *check, Access *access, Line *line, const Row *r, 
     }
 }
 
-void sim_check_in_line(Check *check, Access *access, Line *line, Row *r, bool row, bool values)
+void sim_check_in_line(AccessCheck *check, Access *access, Line *line, Row *r, bool row, bool values)
 {
     const bool reads = check->by_barriers && r->epoch.kind == PLAIN_READ;
     const uint32_t words = r->words;
@@ -475,7 +475,7 @@ static const Epoch *find_writer(Line *line, unsigned first, unsigned count, uint
     return NULL;
 }
 
-void sim_check_read_only(Check *check, Line *lines, uint32_t mask, const uint8_t *base)
+void sim_check_read_only(AccessCheck *check, Line *lines, uint32_t mask, const uint8_t *base)
 {
     for (uint32_t rest = mask; rest && !check->race.found; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);

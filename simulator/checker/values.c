@@ -5,7 +5,7 @@
 // address, takes part in an atomic operation or goes to global memory. (A flag that is stored there with atomic or
 // volatile accesses may tell all that a thread has, also what nobody uses: then it matters when the host gets it.)
 // Only while a warp holds such a value is there anything to do.
-#include "checker/check.h"
+#include "checker/kernel_checks.h"
 #include "base/platform.h"
 #include "machine/ops/lanes.h"
 

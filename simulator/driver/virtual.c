@@ -3,7 +3,7 @@
 // A reservation is one allocation, whatever is mapped in it, so that an array may lie in several pieces of memory.
 // Each piece has a file of its own, which shows wherever the piece is mapped, also in another process.
 #include "base/platform.h"
-#include "checker/check_host.h"
+#include "checker/host_checks.h"
 #include "driver/driver.h"
 
 #include <fcntl.h>

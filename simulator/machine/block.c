@@ -166,7 +166,7 @@ static void start_block(Block *b, uint64_t place)
     b->meetings = 0;
     memset(b->barriers, 0, sizeof b->barriers);
     memset(b->shared, 0xff, launch->shared_bytes); // what nobody wrote is NaN, the same in every run
-    if (b->check)
+    if (b->clocks)
         sim_observer.begin_block(b);
     b->local_used = 0;
     sim_use_local(b, launch->kernel->local_bytes);
@@ -469,9 +469,9 @@ static Block *new_block(Launch *launch)
     b->watch = launch->together ? &launch->watch : &b->own_watch;
     b->shared = aligned_alloc(1024, (launch->shared_bytes + 1024) / 1024 * 1024);
     b->local = malloc((warps * LANES + 1) * (launch->local_bytes ? launch->local_bytes : 1));
-    const bool observed = !launch->check || sim_observer.make_block(b);
+    const bool observed = !launch->clocks || sim_observer.make_block(b);
     if (!b->shared || !b->local || !observed) {
-        if (launch->check)
+        if (launch->clocks)
             sim_observer.free_block(b);
         free(b->shared);
         free(b->local);
@@ -494,7 +494,7 @@ static void free_block(Launch *launch, Block *b)
     add_counters(&launch->counters, &b->counters);
     sim_unlock(&launch_lock);
     sim_free_arena(&b->arena);
-    if (b->check)
+    if (b->clocks)
         sim_observer.free_block(b);
     free(b->shared);
     free(b->local);
@@ -801,7 +801,7 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
     sim_forget_writers();
     launch.traced = sim_trace_launch(&launch);
     launch.on_one_thread = launch.together || worker_count(&launch) == 1;
-    launch.check = sim_observer.begin_launch ? sim_observer.begin_launch(&launch) : NULL;
+    launch.clocks = sim_observer.begin_launch ? sim_observer.begin_launch(&launch) : NULL;
     launch.noted = !kernel->program->does.tells_host;
     (launch.together ? run_together : run_blocks)(&launch);
     if (launch.held)
@@ -813,7 +813,7 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
     free(launch.params);
     free(launch.shuffled);
     fflush(stdout);
-    if (launch.error != cudaSuccess && (!launch.check || launch.fault.awaits_host))
+    if (launch.error != cudaSuccess && (!launch.clocks || launch.fault.awaits_host))
         fprintf(stderr, "%s\n", launch.message);
     if (sim_observer.end_launch)
         sim_observer.end_launch(&launch);

@@ -58,13 +58,13 @@ typedef struct Launch {
     struct Block *held; // waits for later blocks, in a launch whose blocks did not take turns until then; or NULL
     Watch watch;
     bool traced;        // blocks of it: trace.c
-    bool noted;         // what it uses of memory that it shares with the host: checker/shared.c
+    bool noted;         // what it uses of memory that it shares with the host: checker/memory_uses.c
     uint64_t *shuffled; // the blocks in the order in which they begin; NULL: in that of their numbers
     // Places in that order: of the first that nobody runs yet, of the first that went wrong.
     uint64_t next_block, fault_block;
     _Atomic uint64_t ended;           // of an IN_TURN launch: so many blocks, the first ones
     atomic_uint restarts;
-    struct LaunchCheck *check; // NULL: nothing is checked
+    struct LaunchClocks *clocks; // NULL: nothing is checked
     struct Grid *family_grid;  // where kernels launch kernels, else NULL
     bool watched;              // the checker looks for its races with its parent and its children: checker/family.c
     cudaError_t error;
@@ -94,7 +94,7 @@ typedef struct Block {
     struct Origins *origins;  // of values that nobody wrote: checker/values.c
     uint8_t *local_written;   // for the checker: a byte for each of local memory
     struct Line *lines;       // of shared memory,
-    struct BlockCheck *check; // and what else the checker keeps; NULL: nothing is checked
+    struct BlockClocks *clocks; // and what else the checker keeps; NULL: nothing is checked
     uint64_t patience; // instructions of a warp until lanes may count as overlooked
     Passer passers[8];
     uint32_t passer; // found so many times
@@ -107,7 +107,7 @@ typedef struct Block {
     Path *free_paths;
     struct AsyncCopy *free_copies;
     struct BulkSource *free_sources;
-    struct EngineCheck *engine; // of checker/engine.c; NULL where the kernel's module does not use the copy engine
+    struct EngineWriters *engine; // of checker/engine.c; NULL where the kernel's module does not use the copy engine
     struct Visits *visits;      // of checker/cluster_ends.c; NULL where there are no clusters
     uint32_t meetings;          // of the first block of a cluster: how often the cluster's barrier has opened
     // A block that runs ahead of its turn has seen what `seen` blocks did, and read these allocations.

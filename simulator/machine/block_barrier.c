@@ -39,7 +39,7 @@ void sim_come_to_barrier(Warp *w, Path *p, const Instr *i)
     }
     b->expected = expected;
     b->counted |= asked != 0;
-    if (asked && w->block->check)
+    if (asked && w->block->clocks)
         sim_observer.arrive(w, p->mask, sim_barrier_key((int)number));
     b->arrived[w->number] |= p->mask;
     b->count += (uint32_t)__builtin_popcount(p->mask);
@@ -95,12 +95,12 @@ void sim_check_barrier(Block *b, int number)
             if (p->waiting == WAITS_AT_BARRIER && p->barrier == number) {
                 give_result(p, barrier);
                 p->waiting = RUNS;
-                if (b->check && barrier->counted)
+                if (b->clocks && barrier->counted)
                     sim_observer.acquire(&b->warps[n], p->mask, sim_barrier_key(number));
                 if (b->traced)
                     sim_trace_release(&b->warps[n], p);
             }
-    if (b->check && !barrier->counted)
+    if (b->clocks && !barrier->counted)
         sim_observer.open_barrier(b, barrier);
     memset(barrier, 0, sizeof *barrier);
 }

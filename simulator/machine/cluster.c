@@ -98,7 +98,7 @@ static void release(Block *b)
             if (p->waiting == WAITS_AT_CLUSTER && !(p->mask & ~w->passed)) {
                 w->passed &= ~p->mask;
                 p->waiting = RUNS;
-                if (b->check)
+                if (b->clocks)
                     sim_observer.acquire(w, p->mask, CLUSTER_KEY);
                 if (b->traced)
                     sim_trace_release(w, p);
@@ -139,7 +139,7 @@ void sim_come_to_cluster_barrier(Warp *w, Path *p, const Instr *i)
     p->loop = NULL;
     if (i->op == CLUSTER_ARRIVE) {
         w->arrived |= p->mask;
-        if (w->block->check && i->semantics != RELAXED)
+        if (w->block->clocks && i->semantics != RELAXED)
             sim_observer.arrive(w, p->mask, CLUSTER_KEY);
         sim_check_cluster_barrier(w->block);
     } else {

@@ -4,7 +4,7 @@
 
 #include "machine/block.h"
 
-typedef struct FamilyCheck FamilyCheck;
+typedef struct FamilyUses FamilyUses;
 
 typedef enum GridKind { KERNEL_GRID, COPY_GRID, FILL_GRID } GridKind;
 
@@ -46,9 +46,9 @@ struct Grid { // a launch of a kernel, a copy or a fill, on the device
     struct DeviceEvent *events;
     struct ThreadError *errors, *no_error; // the second: NULL
     // For the checker: checker/family.c.
-    FamilyCheck *family_check;   // NULL: nothing is checked
+    FamilyUses *family_uses;   // NULL: nothing is checked
     const struct Knower *knower; // what the thread that launched it knew then
-    struct LaunchCheck *check;   // where this lies, of the grid's children; kept until they have ended
+    struct LaunchClocks *clocks;  // where this lies, of the grid's children; kept until they have ended
     struct Heard *heard;
     bool fences;                 // it has executed a fence
 };

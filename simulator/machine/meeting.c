@@ -100,7 +100,7 @@ static void operate(Warp *w, const Instr *i, uint32_t mask)
         if (w->undefined && i->kind == SHUFFLE)
             sim_observer.shuffle(w, i, mask);
         i->run(w, i, mask);
-    } else if (w->block->check)
+    } else if (w->block->clocks)
         sim_observer.meet(w, mask);
 }
 

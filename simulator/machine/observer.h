@@ -22,7 +22,7 @@ typedef enum FenceKind { MEMORY_FENCE, INITS_FENCE, PROXY_FENCE } FenceKind; // 
 
 typedef struct Observer {
     // ---- Always called, if there is an observer
-    struct LaunchCheck *(*begin_launch)(const Launch *launch); // the launch's `check`
+    struct LaunchClocks *(*begin_launch)(const Launch *launch); // the launch's `clocks`
     void (*end_launch)(Launch *launch);                        // with an error, or without
     void (*begin_allocation)(Allocation *a);
     void (*end_allocation)(Allocation *a); // whose memory is there still
@@ -32,8 +32,8 @@ typedef struct Observer {
     // A lane accesses memory where there is none. Says what is there; the kind of the fault.
     int (*describe_address)(uint64_t address, char *text, size_t space);
 
-    // ---- Of a launch and a block that have a `check`
-    bool (*make_block)(Block *block); // gives it its `check`; false without memory
+    // ---- Of a launch and a block that have `clocks`
+    bool (*make_block)(Block *block); // gives it its `clocks`; false without memory
     void (*free_block)(Block *block);
     void (*begin_block)(Block *block);                          // perhaps again
     void (*open_barrier)(Block *block, const Barrier *barrier); // all of its threads have come to it

@@ -22,7 +22,7 @@ void sim_start_warp(Warp *w, uint32_t live)
 
 static void end_lanes(Warp *w, Path *p, uint32_t mask)
 {
-    if (w->block->check)
+    if (w->block->clocks)
         sim_observer.end_lanes(w, p, mask);
     w->live &= ~mask;
     w->block->live -= (uint32_t)__builtin_popcount(mask);

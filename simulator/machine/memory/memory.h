@@ -48,11 +48,11 @@ typedef struct Allocation {
     uint32_t open_to;   // the devices whose kernels may touch it, a bit each
     struct Line *lines; // what kernels did to it, for the checker; NULL: nothing as yet
     atomic_bool lines_grew; // some of these lines have memory of their own
-    atomic_uint written_in; // the run (check.h) of the last kernel that wrote to it
+    atomic_uint written_in; // the run (clocks.h) of the last kernel that wrote to it
     size_t row_bytes, row_pitch; // of rows whose pitch CUDA chose; else 0
     const char *call;   // the program's, that made it, or NULL,
     int call_number;    // and how many of these there were by then
-    struct Uses *uses;  // of checker/shared.c, of what host and device share; or NULL
+    struct Uses *uses;  // of checker/memory_uses.c, of what host and device share; or NULL
     struct Shadow *shadow; // of checker/family.c, or NULL
 } Allocation;
 

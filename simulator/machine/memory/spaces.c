@@ -137,7 +137,7 @@ static void find_shared(Warp *w, const Instr *i, Access *access)
             misplaced(w, i, access, l);
         access->pointer[l] =
             names_block ? sim_find_in_cluster(w, i, l, address, access->bytes) : w->block->shared + address;
-        if (w->block->check)
+        if (w->block->clocks)
             sim_observer.access(w, i, access, 1u << l, names_block ? sim_block_named(w, address) : w->block, NULL);
     }
 }
@@ -160,9 +160,9 @@ static void find_in_block(Warp *w, const Instr *i, Access *access, size_t size, 
     if (lane_bytes) // a pattern is one of places, not of numbers
         access->pattern = SCATTERED;
     set_pointers(access, (uint64_t)(uintptr_t)memory, lane_bytes);
-    if (w->block->check && access->space == LOCAL)
+    if (w->block->clocks && access->space == LOCAL)
         sim_observer.access_local(w, access);
-    if (w->block->check && access->space == SHARED)
+    if (w->block->clocks && access->space == SHARED)
         sim_observer.access(w, i, access, access->mask, w->block, NULL);
 }
 
@@ -187,7 +187,7 @@ static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
             if (w->block->launch->watched)
                 sim_observer.use_in_family(w, i, access, access->mask);
             set_pointers(access, (uint64_t)(uintptr_t)w->near->memory - w->near->address, 0);
-            if (w->block->check)
+            if (w->block->clocks)
                 sim_observer.access(w, i, access, access->mask, NULL, w->near);
             return;
         }
@@ -207,7 +207,7 @@ static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
         if (w->block->launch->watched)
             sim_observer.use_in_family(w, i, access, 1u << l);
         access->pointer[l] = w->near->memory + (address - w->near->address);
-        if (w->block->check)
+        if (w->block->clocks)
             sim_observer.access(w, i, access, 1u << l, NULL, w->near);
     }
 }
@@ -256,7 +256,7 @@ enum { OWNER_BIT = 40, THREAD_BITS = 11, OWNER_BITS = SHARED_WINDOW_BIT - OWNER_
 uint64_t sim_owner_of(const Warp *w, int lane, Space space)
 {
     const uint64_t block = w->block->number, thread = (uint64_t)(w->number * LANES + lane);
-    if (!w->block->check || (space != SHARED && space != LOCAL))
+    if (!w->block->clocks || (space != SHARED && space != LOCAL))
         return 0;
     if (space == SHARED)
         return (1 + block % ((1u << OWNER_BITS) - 1)) << OWNER_BIT;
@@ -290,7 +290,7 @@ uint64_t sim_use_generic(Warp *w, const Instr *i, int lane, uint64_t address)
     const Space space = sim_space_at(address);
     const uint64_t offset = sim_offset_of_generic(address);
     const uint64_t owner = (address - sim_window(space) - offset) & (((1ull << OWNER_BITS) - 1) << OWNER_BIT);
-    const bool known = (space == SHARED || space == LOCAL) && owner && w->block->check;
+    const bool known = (space == SHARED || space == LOCAL) && owner && w->block->clocks;
     if (known && owner != sim_owner_of(w, lane, space) && !(space == SHARED && is_of_cluster(w, owner)))
         find_strange_owner(w, i, lane, space, owner >> OWNER_BIT);
     return offset;

@@ -37,7 +37,7 @@ void sim_shuffle(Warp *w, const Instr *i, uint32_t mask)
         *p = (*p & ~mask) | (in_range & mask);
     }
     uint32_t strangers = 0; // lanes that get the value of one that takes no part
-    for (uint32_t rest = w->block->check ? mask : 0; rest; rest &= rest - 1)
+    for (uint32_t rest = w->block->clocks ? mask : 0; rest; rest &= rest - 1)
         strangers |= mask >> (partner[__builtin_ctz(rest)] & 31) & 1 ? 0 : rest & -rest;
     if (strangers)
         sim_observer.take_from_strangers(w, i, strangers);

@@ -155,7 +155,7 @@ void sim_atomic(Warp *w, const Instr *i, uint32_t mask)
 
 static void tell_fence(Warp *w, const Instr *i, uint32_t mask, FenceKind kind)
 {
-    if (w->block->check)
+    if (w->block->clocks)
         sim_observer.fence(w, i, mask, kind);
 }
 

@@ -134,7 +134,7 @@ void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
     const uint32_t *arrivals = OPERAND(uint32_t, b), *bytes = OPERAND(uint32_t, c);
     Mbarrier *at[LANES];
     find_valid_barriers(w, i, i->addresses, mask, at);
-    for (uint32_t rest = w->block->check ? mask : 0, same; rest; rest &= ~same) {
+    for (uint32_t rest = w->block->clocks ? mask : 0, same; rest; rest &= ~same) {
         same = lanes_at_first(rest, at);
         if (arrivals[__builtin_ctz(rest)]) // what they did is known to those who wait
             sim_observer.arrive(w, same, (uint64_t)(uintptr_t)at[__builtin_ctz(rest)]);
@@ -155,7 +155,7 @@ void sim_arrive_after_copies(Warp *w, const Instr *i, uint32_t mask)
 {
     Mbarrier *at[LANES];
     sim_await_all_copies(w, i, mask);
-    if (w->block->check) {
+    if (w->block->clocks) {
         find_valid_barriers(w, i, i->addresses, mask, at);
         FOR_EACH_LANE(sim_observer.await_copy(w, l, (uint64_t)(uintptr_t)at[l]))
     }
@@ -173,7 +173,7 @@ void sim_mbarrier_test(Warp *w, const Instr *i, uint32_t mask)
         const uint8_t asked = *(w->lanes + i->b + (size_t)l * i->bytes) & 1;
         over |= (uint32_t)(at[l]->phase != asked) << l;
     }
-    for (uint32_t rest = w->block->check ? over : 0, same; rest; rest &= ~same) {
+    for (uint32_t rest = w->block->clocks ? over : 0, same; rest; rest &= ~same) {
         same = lanes_at_first(rest, at);
         sim_observer.acquire(w, same, (uint64_t)(uintptr_t)at[__builtin_ctz(rest)]);
     }
@@ -263,15 +263,15 @@ void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
         uint8_t *to = operand_pointer(w, i, &i->addresses[0], l, bytes[l], UNIT, ACCESS_ASYNC_WRITE);
         copy(to, operand_pointer(w, i, &i->addresses[1], l, bytes[l], UNIT, ACCESS_ASYNC_READ), bytes[l]);
         const bool out = i->addresses[0].space != SHARED;
-        if (w->block->check)
+        if (w->block->clocks)
             sim_observer.begin_bulk(w, i, l, sim_operand_address(w, &i->addresses[out ? 1 : 2], l),
                                     out ? bytes[l] : sizeof(Mbarrier), out);
-        if (out && w->block->check)
+        if (out && w->block->clocks)
             add_source(w, i, l, sim_operand_address(w, &i->addresses[1], l), bytes[l]);
         if (out)
             continue;
         Mbarrier *b = find_valid_barrier(w, i, &i->addresses[2], l);
-        if (w->block->check)
+        if (w->block->clocks)
             sim_observer.await_copy(w, l, (uint64_t)(uintptr_t)b);
         update(w, i, l, b, 0, -(int64_t)bytes[l]);
     }

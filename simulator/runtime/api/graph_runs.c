@@ -3,7 +3,7 @@
 // The nodes of a launch run one after the other, in an order that is the same each time. For the checker (order.h) each
 // has a timeline, which begins with what its stream was given before: nodes that do not depend on each other are not
 // ordered.
-#include "checker/check_host.h"
+#include "checker/host_checks.h"
 #include "runtime/api/graphs.h"
 
 GraphRun *sim_run_of(cudaGraphExec_t handle)

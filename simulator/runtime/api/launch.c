@@ -1,7 +1,7 @@
 // launch.c: launches of kernels, and of functions of the host.
 //
 // All work is done when it is asked for: a launch returns when the kernel has ended.
-#include "checker/check_host.h"
+#include "checker/host_checks.h"
 #include "runtime/api/graphs.h"
 #include "runtime/work/device_runtime.h"
 

@@ -1,6 +1,6 @@
 // library.c: the operations of libraries that stand in for NVIDIA's.
 #include "runtime/api/calls.h"
-#include "checker/check_host.h"
+#include "checker/host_checks.h"
 #include "runtime/api/graphs.h"
 #include "runtime/api/library.h"
 

@@ -3,7 +3,7 @@
 // A stream's work is over when the call returns, so memory comes and goes at once: a pool keeps nothing that
 // nobody uses, whatever its release threshold says. What it holds is counted.
 #include "runtime/api/calls.h"
-#include "checker/check_shared.h"
+#include "checker/memory_uses.h"
 
 struct Pool {
     int device;

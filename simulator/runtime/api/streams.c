@@ -1,6 +1,6 @@
 // streams.c: streams and events. Work is over when the call returns, so there is nothing to wait for.
-#include "checker/check_host.h"
-#include "checker/check_shared.h"
+#include "checker/host_checks.h"
+#include "checker/memory_uses.h"
 #include "runtime/api/calls.h"
 
 #include <math.h>

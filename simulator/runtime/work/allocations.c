@@ -1,5 +1,5 @@
 // allocations.c: memory that the program allocates and frees.
-#include "checker/check_host.h"
+#include "checker/host_checks.h"
 #include "runtime/work/work.h"
 
 cudaError_t sim_allocate_memory(const char *call, void **pointer, size_t bytes, MemoryKind kind, unsigned flags)

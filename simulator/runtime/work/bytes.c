@@ -1,7 +1,7 @@
 // bytes.c: bytes that the runtime moves and sets, and what the checker is told of them.
-#include "checker/check.h"
-#include "checker/check_host.h"
-#include "checker/check_shared.h"
+#include "checker/kernel_checks.h"
+#include "checker/host_checks.h"
+#include "checker/memory_uses.h"
 #include "checker/order.h"
 #include "runtime/work/work.h"
 

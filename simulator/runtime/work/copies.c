@@ -1,5 +1,5 @@
 // copies.c: copies of rows and boxes, between what the host and the devices have.
-#include "checker/check_host.h"
+#include "checker/host_checks.h"
 #include "runtime/work/work.h"
 
 typedef enum Side { ON_HOST, ON_DEVICE, ON_EITHER } Side; // where an end of a copy has to be

@@ -1,7 +1,7 @@
 // device_launches.c: what kernels launch, copy and fill: kept until they have ended.
 #include "runtime/work/device_call.h"
-#include "checker/check_family.h"
-#include "checker/check_host.h"
+#include "checker/family_checks.h"
+#include "checker/host_checks.h"
 #include "runtime/work/limits.h"
 #include "runtime/work/work.h"
 
@@ -14,7 +14,7 @@ static Grid *new_grid(Grid *parent, const Call *c)
     g->parent = parent;
     g->depth = parent->depth + 1;
     g->level = parent->level + 1;
-    g->family_check = parent->family_check;
+    g->family_uses = parent->family_uses;
     g->block = c->w->block->number;
     g->thread = sim_device_thread(c);
     g->from = c->i;
@@ -32,7 +32,7 @@ static cudaError_t queue(const Call *c, Grid *g, uint64_t handle)
     g->stream = s->stream;
     g->number = s->count++;
     g->waits = s->waits;
-    if (g->family_check)
+    if (g->family_uses)
         g->knower = sim_remember(&g->family->arena, c->w, c->lane);
     Grid **first = g->tail ? &parent->first_tail : &parent->first;
     Grid **last = g->tail ? &parent->last_tail : &parent->last;

@@ -5,7 +5,7 @@
 // launched, which is that of their streams and events; each with all of its own before the next; and behind them all
 // those of the tail stream. Blocks of a kernel that launches run one after the other, so this order is always the same.
 #include "runtime/work/device_call.h"
-#include "checker/check_family.h"
+#include "checker/family_checks.h"
 #include "runtime/work/work.h"
 
 // The next of a grid's children that may begin now, as all before it have ended; NULL if there is none left.
@@ -31,7 +31,7 @@ static cudaError_t run_grid(Grid *g)
     for (const Variable *v = g->launch.kernel->params; v; v = v->next)
         arguments[count++] = g->arguments + v->address;
     return sim_launch_grid(g->launch.module, g->launch.kernel, g->launch.grid, g->launch.block, g->launch.dynamic_bytes,
-                           g->family->stack_bytes, arguments, (Grouping){0}, g, g->family_check != NULL);
+                           g->family->stack_bytes, arguments, (Grouping){0}, g, g->family_uses != NULL);
 }
 
 static void forget_arguments(Grid *g)
@@ -45,7 +45,7 @@ static void forget_arguments(Grid *g)
 static void end_grid(Grid *g)
 {
     sim_say_device_errors(g);
-    sim_free_launch_check(g->check);
+    sim_free_launch_clocks(g->clocks);
     for (Grid *child = g->prepared; child; child = child->next)
         forget_arguments(child);
     for (Grid *child; (child = next_child(g));)
@@ -58,11 +58,11 @@ cudaError_t sim_launch_family(const Module *module, const Function *kernel, dim3
     Family family = {.module = module, .stack_bytes = stack_bytes};
     Grid *running = sim_allocate(&family.arena, sizeof *running);
     running->family = &family;
-    FamilyCheck *check = running->family_check = sim_start_family_check(kernel);
+    FamilyUses *uses = running->family_uses = sim_start_family_uses(kernel);
     running->launch = (Launch){.module = module, .kernel = kernel, .grid = grid, .block = block};
     cudaError_t error =
         sim_launch_grid(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping, running,
-                        check != NULL);
+                        uses != NULL);
     while (running) {
         Grid *child = error ? NULL : next_child(running);
         if (!child) {
@@ -77,7 +77,7 @@ cudaError_t sim_launch_family(const Module *module, const Function *kernel, dim3
     }
     for (const struct Text *t = family.texts; t; t = t->next)
         sim_unregister_memory(t->text);
-    sim_end_family_check(check);
+    sim_end_family_uses(uses);
     sim_free_arena(&family.arena);
     sim_say_findings();
     return error;

@@ -1,5 +1,5 @@
 // fills.c: fills of device memory.
-#include "checker/check_host.h"
+#include "checker/host_checks.h"
 #include "runtime/work/work.h"
 
 cudaError_t sim_check_fill(const char *call, const void *pointer, size_t pitch, size_t width, size_t height)

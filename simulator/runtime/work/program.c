@@ -1,6 +1,6 @@
 // program.c: what the program has: its binaries, its kernels, its variables.
 #include "runtime/work/program.h"
-#include "checker/check_host.h"
+#include "checker/host_checks.h"
 
 #include <stdlib.h>
 #include <string.h>

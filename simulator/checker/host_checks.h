@@ -1,8 +1,8 @@
-// check_host.h: findings about what the host does: its calls, its pointers, and what the program has done at its end.
+// host_checks.h: findings about what the host does: its calls, its pointers, and what the program has done at its end.
 //
 // The lock of calls.h is held by whoever calls these functions, but for sim_describe_address.
-#ifndef CHECK_HOST_H
-#define CHECK_HOST_H
+#ifndef HOST_CHECKS_H
+#define HOST_CHECKS_H
 
 #include "checker/findings.h"
 

@@ -1,6 +1,6 @@
-// check_shared.h: memory that several share: whether operations of streams, and the host, use it in an order.
-#ifndef CHECK_SHARED_H
-#define CHECK_SHARED_H
+// memory_uses.h: memory that several share: whether operations of streams, and the host, use it in an order.
+#ifndef MEMORY_USES_H
+#define MEMORY_USES_H
 
 #include "machine/block.h"
 

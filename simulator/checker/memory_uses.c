@@ -1,4 +1,4 @@
-// shared.c: memory that several share: whether operations of streams, and the host, use it in an order.
+// memory_uses.c: memory that several share: whether operations of streams, and the host, use it in an order.
 //
 // Of each byte the last operations are known that read and wrote it: kernels, copies, fills. If another one writes
 // it, or reads what was written, the program must have ordered them (order.h); else that is a race, although one has
@@ -13,9 +13,9 @@
 // Some races are missed: of all that read a byte only the last is known, and of the host's accesses of a page the
 // first. None is invented. Kernels with stores, atomic operations or fences at the scope of
 // the system, or volatile ones, may tell others themselves how far they are: what they use is not noted.
-#include "checker/check_shared.h"
+#include "checker/memory_uses.h"
 #include "base/platform.h"
-#include "checker/check_host.h"
+#include "checker/host_checks.h"
 #include "checker/order.h"
 
 #include <stdlib.h>

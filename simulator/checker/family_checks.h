@@ -1,15 +1,15 @@
-// check_family.h: races between a kernel and those that it launches, and between these.
+// family_checks.h: races between a kernel and those that it launches, and between these.
 //
 // One thread of the host runs all of a family, and calls these.
-#ifndef CHECK_FAMILY_H
-#define CHECK_FAMILY_H
+#ifndef FAMILY_CHECKS_H
+#define FAMILY_CHECKS_H
 
-#include "checker/check.h"
+#include "checker/kernel_checks.h"
 #include "machine/grid.h"
 
 // What is kept of a family whose first kernel is this; NULL: it launches nothing, or nothing is checked.
-FamilyCheck *sim_start_family_check(const Function *kernel);
-void sim_end_family_check(FamilyCheck *check);
+FamilyUses *sim_start_family_uses(const Function *kernel);
+void sim_end_family_uses(FamilyUses *uses);
 void sim_end_shadow(Allocation *a); // of an allocation that ends
 // A warp's lanes use memory of the allocation that is near to it; a copy or fill does.
 void sim_note_family_use(Warp *w, const Instr *i, const Access *access, uint32_t mask);

@@ -1,10 +1,10 @@
-// check.h: the checker of races, of values that nobody wrote, and of barriers.
+// kernel_checks.h: what the checker looks for in what a kernel's threads do: races, values that nobody wrote, barriers.
 //
 // A block has a time of its own: it goes on whenever threads synchronise. What a thread did at a time is ordered
 // before what another one does if that one knows of it: because a barrier told it, or a flag behind a fence.
 // README.md tells more.
-#ifndef CHECK_H
-#define CHECK_H
+#ifndef KERNEL_CHECKS_H
+#define KERNEL_CHECKS_H
 
 #include "checker/findings.h"
 #include "machine/observer.h"
@@ -91,16 +91,16 @@ typedef struct Object { // an array or variable in shared memory
     const Variable *variable; // NULL: the dynamic part
 } Object;
 
-typedef struct LaunchCheck LaunchCheck;
-typedef struct BlockCheck BlockCheck;
+typedef struct LaunchClocks LaunchClocks;
+typedef struct BlockClocks BlockClocks;
 
 // What the checker keeps for a launch and for a block that a host thread runs; NULL where nothing is checked.
-LaunchCheck *sim_start_launch_check(const Launch *launch);
-void sim_end_launch_check(Launch *launch);
-void sim_free_launch_check(LaunchCheck *check);
-BlockCheck *sim_new_block_check(const Launch *launch, int warps);
-void sim_free_block_check(BlockCheck *check);
-void sim_start_block_check(Block *block); // the block begins, perhaps again
+LaunchClocks *sim_start_launch_clocks(const Launch *launch);
+void sim_end_launch_clocks(Launch *launch);
+void sim_free_launch_clocks(LaunchClocks *clocks);
+BlockClocks *sim_new_block_clocks(const Launch *launch, int warps);
+void sim_free_block_clocks(BlockClocks *clocks);
+void sim_start_block_clocks(Block *block); // the block begins, perhaps again
 uint32_t sim_launch_run(const Launch *launch);
 const Object *sim_object_at(const Launch *launch, uint64_t address); // in its line of shared memory
 
@@ -173,7 +173,7 @@ void sim_check_arrivals(Block *b, const Barrier *barrier);
 
 // ---- engine.c: what the copy engine sees of what threads have written in shared memory.
 
-void sim_start_engine_check(Block *b); // the block begins, perhaps again
+void sim_start_engine_writers(Block *b); // the block begins, perhaps again
 // fence.mbarrier_init, fence.proxy.async
 void sim_order_inits(Warp *w, const Instr *i, uint32_t mask);
 void sim_order_proxy(Warp *w);

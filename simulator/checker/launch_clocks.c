@@ -1,0 +1,138 @@
+// launch_clocks.c: what the checker keeps of a launch and of a block: made, begun and ended.
+#include "checker/clocks.h"
+#include "machine/grid.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_object(LaunchClocks *clocks, uint64_t address, size_t bytes, const Variable *v)
+{
+    for (uint64_t line = address / LINE_BYTES; bytes && line <= (address + bytes - 1) / LINE_BYTES; line++)
+        clocks->objects[line] = (Object){address, bytes, v};
+}
+
+const Object *sim_object_at(const Launch *launch, uint64_t address)
+{
+    return &launch->clocks->objects[address / LINE_BYTES];
+}
+
+LaunchClocks *sim_start_launch_clocks(const Launch *launch)
+{
+    static atomic_uint runs;
+    if (!sim_checks())
+        return NULL;
+    LaunchClocks *clocks = calloc(1, sizeof *clocks);
+    if (!clocks)
+        sim_die("out of memory for the checker's state of a launch");
+    clocks->run = ++runs;
+    clocks->objects = sim_allocate(&clocks->arena, (launch->shared_bytes / LINE_BYTES + 1) * sizeof *clocks->objects);
+    for (const Variable *v = launch->module->shared; v; v = v->next_shared)
+        if (sim_uses_shared(launch->kernel, v))
+            add_object(clocks, v->address, v->bytes, v);
+    if (launch->dynamic_bytes)
+        add_object(clocks, launch->dynamic_shared, launch->dynamic_bytes, NULL);
+    if (launch->module->uses_reserved_shared)
+        add_object(clocks, launch->reserved_shared, launch->shared_bytes - launch->reserved_shared, NULL);
+    return clocks;
+}
+
+void sim_free_launch_clocks(LaunchClocks *clocks)
+{
+    if (clocks)
+        sim_free_arena(&clocks->arena);
+    free(clocks);
+}
+
+void sim_end_launch_clocks(Launch *launch)
+{
+    LaunchClocks *clocks = launch->clocks;
+    Grid *g = launch->family_grid;
+    if (!clocks)
+        return;
+    if (g && (g->first || g->first_tail)) // its children ask what was known when they were launched
+        g->clocks = clocks;
+    else
+        sim_free_launch_clocks(clocks);
+    if (launch->error != cudaSuccess && !launch->fault.awaits_host)
+        sim_add_fault(launch);
+    sim_say_findings();
+}
+
+uint32_t sim_launch_run(const Launch *launch)
+{
+    return launch->clocks->run;
+}
+
+BlockClocks *sim_new_block_clocks(const Launch *launch, int warps)
+{
+    if (!launch->clocks)
+        return NULL;
+    BlockClocks *clocks = calloc(1, sizeof *clocks);
+    if (clocks)
+        clocks->rows = calloc((size_t)warps, sizeof *clocks->rows);
+    if (clocks)
+        clocks->heard = calloc((size_t)warps * LANES * (size_t)warps, sizeof *clocks->heard);
+    if (!clocks || !clocks->rows || !clocks->heard)
+        sim_die("out of memory for the checker's state of a block");
+    return clocks;
+}
+
+void sim_free_block_clocks(BlockClocks *clocks)
+{
+    if (clocks) {
+        free(clocks->rows);
+        free(clocks->heard);
+    }
+    free(clocks);
+}
+
+void sim_start_block_clocks(Block *b)
+{
+    BlockClocks *clocks = b->clocks;
+    clocks->first_run = ++clocks->run;
+    if (clocks->hears)
+        memset(clocks->heard, 0, (size_t)(b->warp_count * LANES * b->warp_count) * sizeof *clocks->heard);
+    if (clocks->hears_writers)
+        memset(clocks->writers, 0, sizeof clocks->writers);
+    clocks->talks = clocks->hears = clocks->hears_writers = false;
+    clocks->logs = (Logs){.count = 0};
+    for (int n = 0; n < b->warp_count; n++) {
+        for (int l = 0; l < LANES; l++)
+            clocks->threads[n][l] = (ThreadClock){.floor = clocks->time};
+        clocks->least_floor[n] = clocks->together[n] = clocks->time;
+    }
+    clocks->time++;
+    sim_start_engine_writers(b);
+    sim_start_visits(b);
+}
+
+uint32_t sim_block_barrier(const Warp *w)
+{
+    return w->block->clocks->least_floor[w->number];
+}
+
+uint32_t sim_warp_barrier(const Warp *w)
+{
+    const uint32_t floor = sim_block_barrier(w), together = w->block->clocks->together[w->number];
+    return together > floor ? together : floor;
+}
+
+uint32_t sim_time(const Block *b)
+{
+    return b->clocks->time;
+}
+
+void sim_advance_time(Block *b)
+{
+    b->clocks->time++;
+}
+
+uint32_t sim_block_run(const Block *b)
+{
+    return b->clocks->run;
+}
+
+uint32_t sim_first_run(const Block *b)
+{
+    return b->clocks->first_run;
+}
