@@ -1,13 +1,13 @@
 # What a GPU is measured with, beyond run-all and sweep.
 
-.PHONY: profile limits peers rowscale-peers against-cub bytes parts finish sass sanitize sanitize-ladder sanitize-all tries mutants-gpu labelled-gpu lab-tries lab-profile coalescing-debug needs-gpu
+.PHONY: profile limits peers rowscale-peers against-cub bytes parts starts loaded finish sass sanitize sanitize-ladder sanitize-all tries mutants-gpu labelled-gpu lab-tries lab-profile coalescing-debug needs-gpu
 
 needs-gpu:
 	@test '$(DEVICE)' = gpu || { echo 'this needs a GPU; there is none, or DEVICE=sim was asked for' >&2; exit 2; }
 
 # A CSV appears when it is whole: $(1) writes it, $(2) is its name.
 whole = @mkdir -p "$$RESULTS/$(dir $(2))" && { $(1) > "$$RESULTS/$(2).$$$$" && mv "$$RESULTS/$(2).$$$$" "$$RESULTS/$(2)" || { rm -f "$$RESULTS/$(2).$$$$"; exit 1; }; }
-parts finish sass: | $(NEEDS_NVCC)
+parts starts finish sass: | $(NEEDS_NVCC)
 COMPILER = --compiler '$(NVCC) -O3 -std=c++17 -arch=$(ARCH)'
 
 PROFILE_N ?= 16777216
@@ -17,6 +17,10 @@ profile: needs-gpu build ## Nsight Compute's counters for every step: results/pr
 limits: needs-gpu ## what the GPU allows: results/limits.csv
 	$(COMPILE) build/limits
 	$(call whole,build/limits,limits.csv)
+
+loaded: needs-gpu ## how long a load takes while other blocks read: results/loaded.csv
+	$(COMPILE) build/loaded
+	$(call whole,build/loaded,loaded.csv)
 
 peers: needs-gpu build ## the last steps beside thrust, cuBLAS, torch and a copy: results/peers.csv
 	$(COMPILE) build/peers
@@ -39,7 +43,7 @@ build/step12_try%.cu: step12_launchshape/reduce.cu step12_launchshape/README.md
 
 build/scan_against_cub: scan/step12_small/scan.cu scan/reference_cub/scan.cu
 
-build/limits build/peers build/against_cub build/scan_against_cub: build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
+build/limits build/starts build/loaded build/peers build/against_cub build/scan_against_cub: build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
 	@mkdir -p build
 	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(if $(filter build/peers,$@),-lcublas)
 
@@ -89,9 +93,15 @@ coalescing-debug: needs-gpu ## the lab coalescing as a debugger wants it, compil
 	@for step in step00_rows step01_columns; do $(NVCC) -G -std=c++17 -arch=$(ARCH) -o build/labs/coalescing/$$step-G labs/coalescing/$$step/coalescing.cu || exit 1; done
 	$(call whole,{ set -o pipefail; build/labs/coalescing/step00_rows-G --csv && build/labs/coalescing/step01_columns-G --csv | tail -n +2; },labs/coalescing-debug.csv)
 
+WITH_TREES = $(filter step01_% step02_% step03_% step04_% step05_% step06_% step07_%,$(STEPS))
 parts: needs-gpu ## steps 01 to 07 without their tree, and without their way to memory: results/parts.csv
 	@python3 -m scripts.gpu.parts $(COMPILER) --elements "$$N" --output "$$RESULTS/parts.csv" \
-	    $(filter step01_% step02_% step03_% step04_% step05_% step06_% step07_%,$(STEPS))
+	    $(WITH_TREES)
+
+starts: needs-gpu ## how fast blocks start, and how long those of steps 01 to 07 live: results/starts.csv, results/lives.csv
+	$(COMPILE) build/starts
+	$(call whole,build/starts,starts.csv)
+	@python3 -m scripts.gpu.lives $(COMPILER) --output "$$RESULTS/lives.csv" $(WITH_TREES)
 
 finish: needs-gpu ## when the blocks of the last two steps end: results/finish.csv
 	@python3 -m scripts.gpu.finish $(COMPILER) --output "$$RESULTS/finish.csv" $(filter step12_% step13_%,$(STEPS))

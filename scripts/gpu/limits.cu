@@ -128,9 +128,9 @@ int main()
     CHECK(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, 0));
     const Flush flush = make_flush(device.l2CacheSize);
     const double load = load_ns(device.l2CacheSize, flush);
-    const std::vector<float> one = launch_us(1, flush), five = launch_us(5, flush);
-    printf("device,sm_count,clock_mhz,threads_per_sm,l2_bytes,peak_gb_per_s,load_ns,first_launch_us,next_launch_us,event_tick_ns\n");
-    printf("%s,%d,%.0f,%d,%d,%.1f,%.1f,%.3f,%.3f,%.0f\n", device.name, device.multiProcessorCount, clock_khz / 1e3,
+    const std::vector<float> none = launch_us(0, flush), one = launch_us(1, flush), five = launch_us(5, flush);
+    printf("device,sm_count,clock_mhz,threads_per_sm,l2_bytes,peak_gb_per_s,load_ns,events_us,first_launch_us,next_launch_us,event_tick_ns\n");
+    printf("%s,%d,%.0f,%d,%d,%.1f,%.1f,%.3f,%.3f,%.3f,%.0f\n", device.name, device.multiProcessorCount, clock_khz / 1e3,
            device.maxThreadsPerMultiProcessor, device.l2CacheSize, 2.0 * memory_khz * bus_bits / 8 / 1e6,
-           load, one[one.size() / 2], (five[five.size() / 2] - one[one.size() / 2]) / 4, tick_ns(five));
+           load, none[none.size() / 2], one[one.size() / 2], (five[five.size() / 2] - one[one.size() / 2]) / 4, tick_ns(five));
 }

@@ -60,7 +60,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(os.cpu_count()) as workers:
         programs = list(workers.map(lambda case: tries.build(options.compiler, part_of(case[0], PARTS[case[1]]),
                                                              Path(directory) / "-".join(case)), cases))
-        times = [[tries.milliseconds(program, options.elements) for program in programs] for _ in range(ROUNDS)]
+        times = [[tries.milliseconds([program, "--csv", str(options.elements)]) for program in programs] for _ in range(ROUNDS)]
     with files.whole(options.output) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
