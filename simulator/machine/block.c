@@ -164,6 +164,7 @@ static void start_block(Block *b, uint64_t place)
     b->patience = SIM_PATIENCE;
     order_warps(b);
     b->meetings = 0;
+    b->round = (Round){0};
     memset(b->barriers, 0, sizeof b->barriers);
     memset(b->shared, 0xff, launch->shared_bytes); // what nobody wrote is NaN, the same in every run
     if (b->clocks)
@@ -275,13 +276,19 @@ static _Noreturn void report_endless(Block *b, const char *what)
               waits);
 }
 
-// Blocks behind this one may bring what it waits for: where nobody else has done anything that it could not have seen,
-// it goes on where it is, and they take turns with it. CUDA promises that only for cooperative launches.
-static void go_on_together(Block *b)
+// Whether blocks behind this one may bring what it waits for.
+static bool may_wait_for_later(const Block *b)
 {
     const Launch *launch = b->launch;
+    return !launch->together && launch->order != FREE && b->place + 1 < launch->blocks;
+}
+
+// Where nobody else has done anything that the block could not have seen, it goes on where it is, and those behind it
+// take turns with it. CUDA promises that only for cooperative launches.
+static void go_on_together(Block *b)
+{
     sim_await_turn(b);
-    if (!launch->together && launch->order != FREE && b->place + 1 < launch->blocks)
+    if (may_wait_for_later(b))
         longjmp(b->on_fault, WAITS_FOR_LATER);
 }
 
@@ -319,6 +326,8 @@ static void run_warps(Block *b)
         report_deadlock(b);
     if (progress && b->live > 0 && !b->launch->together && is_stuck(b) && !give_way(b))
         report_stuck(b);
+    if (may_wait_for_later(b) && sim_comes_round(b))
+        go_on_together(b);
     const uint64_t most = sim_settings()->max_instructions;
     if (b->watch->in_vain > most / 100)
         go_on_together(b);

@@ -77,6 +77,10 @@ typedef struct Passer { // for the checker: threads that ended behind an instruc
     bool known, goes_past;
 } Passer;
 
+typedef struct Round { // the turns of a block's warps, and what was there after one of them: sim_comes_round
+    uint64_t count, state;
+} Round;
+
 typedef struct Block {
     Launch *launch;
     uint64_t number, place; // place: in the order in which blocks begin
@@ -95,6 +99,7 @@ typedef struct Block {
     uint8_t *local_written;   // for the checker: a byte for each of local memory
     struct Line *lines;       // of shared memory,
     struct BlockClocks *clocks; // and what else the checker keeps; NULL: nothing is checked
+    Round round;
     uint64_t patience; // instructions of a warp until lanes may count as overlooked
     Passer passers[8];
     uint32_t passer; // found so many times
@@ -134,6 +139,12 @@ void sim_use_local(Block *block, size_t bytes);
 // Lets the threads go on that wait at a barrier, if the last one has come; the same for all barriers, after threads have ended.
 void sim_check_barrier(Block *block, int number);
 void sim_check_barriers(Block *block);
+
+// ---- rounds.c
+
+// After each of the block's warps has had a turn: whether all is as it was a few turns ago, so that the block, alone,
+// does the same for ever. It looks now and then only, and not in the first turns.
+bool sim_comes_round(Block *b);
 
 typedef struct Grid Grid; // of grid.h
 

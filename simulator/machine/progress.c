@@ -5,8 +5,7 @@ enum { LOOK = 512 }; // turns of a loop until its registers are compared with wh
 
 // ---- Loops that lead nowhere
 
-// A number for what the lanes of a frame hold.
-static uint64_t state_of(const Frame *f)
+uint64_t sim_state_of(const Frame *f)
 {
     const uint64_t *words = (const uint64_t *)f->lanes;
     uint64_t state = 0;
@@ -53,7 +52,7 @@ void sim_count_turn(Warp *w, Path *p, const Instr *turn)
     p->inner = 0;
     if (++p->turns % LOOK)
         return;
-    const uint64_t state = state_of(p->frame), stirs = w->block->watch->stirs;
+    const uint64_t state = sim_state_of(p->frame), stirs = w->block->watch->stirs;
     p->same = state == p->state && stirs == p->stirs;
     p->state = state;
     p->stirs = stirs;

@@ -52,6 +52,8 @@ static inline void sim_note_jump(Path *p, uint32_t from, uint32_t to)
 
 // ---- progress.c
 
+// A number for what the lanes of a frame hold.
+uint64_t sim_state_of(const Frame *f);
 // The path goes round a loop once more. Where the loop changes nothing in memory, its registers are the same as when
 // it was looked at last, and since then nobody else has done anything but go round such loops, it goes round for
 // ever.

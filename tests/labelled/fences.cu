@@ -788,11 +788,13 @@ template <bool ordered> static void run_ring()
 }
 
 // ---- Volatile words of which each writer says the same, or whose order nobody relies on.
-enum Setters { SAME_VALUE, ONE_STOPS, HIGHEST_SO_FAR };
+enum Setters { SAME_VALUE, ONE_STOPS, LAST_STOPS, HIGHEST_SO_FAR };
 
 template <Setters what> __global__ void set_by_many(volatile int *word, int *out)
 {
     __shared__ int stop;
+    const int setter = what == LAST_STOPS ? gridDim.x - 1 : 0;
+    const bool waits = (what == ONE_STOPS || what == LAST_STOPS) && blockIdx.x != setter;
     if (what == SAME_VALUE && threadIdx.x == 0)
         *word = 1;
     if (what == HIGHEST_SO_FAR && threadIdx.x == 0) {
@@ -802,9 +804,9 @@ template <Setters what> __global__ void set_by_many(volatile int *word, int *out
             highest = max(highest, word[b]);
         out[blockIdx.x] = highest;
     }
-    if (what == ONE_STOPS && blockIdx.x == 0 && threadIdx.x == 0)
+    if ((what == ONE_STOPS || what == LAST_STOPS) && blockIdx.x == setter && threadIdx.x == 0)
         *word = 1;
-    while (what == ONE_STOPS && blockIdx.x > 0) { // one thread looks, and tells its block
+    while (waits) { // one thread looks, and tells its block
         if (threadIdx.x == 0)
             stop = *word;
         __syncthreads();
@@ -918,6 +920,7 @@ static const Case CASES[] = {
     {"overwritten-early-fence", run_overwritten<false>},
     {"set-by-many", run_set_by_many<SAME_VALUE>},
     {"stop-through-shared", run_set_by_many<ONE_STOPS>},
+    {"stop-through-shared-by-later", run_set_by_many<LAST_STOPS>},
     {"highest-so-far", run_set_by_many<HIGHEST_SO_FAR>},
 };
 
