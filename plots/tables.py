@@ -19,12 +19,14 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from scripts import findings
 from scripts.evidence import suite
+from scripts.ladder import tries
 
 MEASURED = ROOT / "plots" / "h200"
 SCANS = ROOT / "scan" / "h200"
 MARKED = re.compile(r"^(<!-- (\w+)((?: [\w.,=×-]+)*): make tables writes this -->\n)(?:(?!<!--).*\n)*?(<!-- end -->)$", re.M)
 MISTAKES = ROOT / "tests" / "mistakes"
 MESSAGES = MISTAKES / "messages"
+OF_TRIES = ROOT / "plots" / "simulator" / "tries"
 NOT_MEASURED = "not measured yet"
 OF_EVERY_STEP = ("run-all.csv", "2to30/run-all.csv", "profile.csv", "sweep.csv")  # but step 00 takes too long at 2^30
 ROWS = {
@@ -700,8 +702,31 @@ def outcome(step, number):
     return said
 
 
+def try_message(step, number):
+    """The file that `make findings` writes of what the simulator says of a Try."""
+    return OF_TRIES / f"{step.replace('/', '_')}-{number}.txt"
+
+
+def shown_tries():
+    """(step, Try) of every `said` marker."""
+    return [(path.parent.relative_to(ROOT).as_posix(), int(number)) for path in all_pages()
+            for number in re.findall(r"^<!-- said (\d+): make tables", path.read_text(encoding="utf-8"), re.M)]
+
+
+def said(step, number):
+    """The first finding of the simulator in a step with that Try made, and how many there are."""
+    path = try_message(step, number)
+    if not path.exists():
+        raise Unfillable(f"there is no {path.relative_to(ROOT)}: run make findings")
+    first_line, message = path.read_text(encoding="utf-8").split("\n", 1)
+    if not first_line.endswith(tries.digest(tries.tries(step)[int(number) - 1][0])):
+        raise Unfillable(f"{path.relative_to(ROOT)} is of another diff than Try {number}: run make findings")
+    found, others = findings.apart(message)
+    return "\n".join(["```", found[0], findings.how_many(others), "```"])
+
+
 KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, busy, little, limits, sizes, finish, ends,
-                                                      against, peers, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, suites, disputed, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
+                                                      against, peers, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
 def made(kind, step, words):

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import tables
+from scripts.findings import apart, how_many
+from scripts.ladder import tries
 
 from tests.support import ROOT, STEPS, build, run
 
@@ -133,6 +135,17 @@ def check_message(finding, stderr, name, source):
         assert re.search(rf"--> .*{re.escape(name)}\.cu:{line}\b", stderr), stderr
         assert source[line - 1].split("//")[0].strip() in stderr
     assert re.search(r"\b\d+ findings?\b", stderr)
+
+
+def test_the_simulator_says_of_a_try_what_its_page_quotes(tmp_path, monkeypatch):
+    """Broken: a lesson quotes a message that the simulator no longer gives. (One stands for all: they are written by one command.)"""
+    monkeypatch.chdir(tmp_path)  # where the program's lines are shown from
+    source = Path("step08_shuffle/reduce.cu")
+    source.parent.mkdir()
+    source.write_text(tries.changed("step08_shuffle", 1), encoding="utf-8")
+    said = run(build(tmp_path / source, tmp_path / "program", "-lineinfo"), 65536).stderr.replace(f"{tmp_path}/", "")
+    found, others = apart(tables.kept_message(said))
+    assert tables.try_message("step08_shuffle", 1).read_text().split("\n", 1)[1] == "\n".join([*found, how_many(others)]) + "\n", "make findings tables"
 
 
 @pytest.mark.parametrize("file", MISTAKES, ids=lambda file: file.stem)

@@ -139,6 +139,14 @@ def test_tries_apply_and_compile(step, tmp_path):
             tries.build(f"{nvcc()} -arch=sm_75 -ptx", changed, tmp_path)
 
 
+@pytest.mark.parametrize("step, number", tables.shown_tries(), ids=lambda word: str(word))
+def test_findings_of_a_try_quote_its_program(step, number):
+    """Broken: a page quotes a finding of lines that the program with that Try made no longer has."""
+    program = tries.changed(step, number).splitlines()
+    quoted = re.findall(r"^ +(\d+) \| (.*)$", text_of(tables.try_message(step, str(number))), re.M)
+    assert quoted and all(program[int(line) - 1].strip() == code.strip() for line, code in quoted)
+
+
 def test_tries_do_not_depend_on_the_locale():
     """Broken: where the locale is ASCII, a page's Tries cannot be read."""
     result = subprocess.run([sys.executable, "-m", "scripts.ladder.tries", "--print", "1", "step02_bitops"], capture_output=True,
