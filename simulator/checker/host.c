@@ -70,7 +70,7 @@ static void describe_bytes(const char *call, int number, size_t bytes, char *tex
         snprintf(text, space, "an allocation's %zu bytes", bytes);
 }
 
-static void describe_allocation(const Allocation *a, char *text, size_t space)
+void sim_describe_allocation(const Allocation *a, char *text, size_t space)
 {
     if (a->kind == MODULE_MEMORY)
         snprintf(text, space, "a variable's %zu bytes", a->bytes);
@@ -136,9 +136,9 @@ static void describe_gap(uint64_t address, char *text, size_t space)
     const Allocation *below = sim_allocation_at(address), *above = sim_allocation_above(address);
     const bool before = above && (!below || above->address - address < address - below->address - below->bytes);
     if (before)
-        describe_allocation(above, bytes, sizeof bytes);
+        sim_describe_allocation(above, bytes, sizeof bytes);
     else if (below)
-        describe_allocation(below, bytes, sizeof bytes);
+        sim_describe_allocation(below, bytes, sizeof bytes);
     if (before)
         snprintf(text, space, "%llu bytes before %s", (unsigned long long)(above->address - address), bytes);
     else if (below)
@@ -158,7 +158,7 @@ FindingKind sim_describe_address(uint64_t address, char *text, size_t space)
         return OUT_OF_BOUNDS;
     }
     if (holds(a, address)) {
-        describe_allocation(a, bytes, sizeof bytes);
+        sim_describe_allocation(a, bytes, sizeof bytes);
         snprintf(text, space, "byte %llu of %s%s", (unsigned long long)(address - a->address), bytes, why_closed(a, address));
         return OUT_OF_BOUNDS;
     }
@@ -193,7 +193,7 @@ static void find_beyond_end(const char *call, const char *does, const Allocation
 {
     char title[400], owner[200];
     const size_t offset = address - a->address;
-    describe_allocation(a, owner, sizeof owner);
+    sim_describe_allocation(a, owner, sizeof owner);
     snprintf(title, sizeof title, "%s %s %zu bytes from byte %zu of %s on: %zu too many", call, does, bytes, offset,
              owner, bytes - (a->bytes - offset));
     add(OUT_OF_BOUNDS, call, title, "sizes are in bytes: the number of elements times sizeof");
@@ -239,7 +239,7 @@ void sim_find_padding(const char *call, const char *does, const void *pointer, s
     const size_t from = (address - a->address) % pitch;
     if (from + width <= a->row_bytes || width == pitch)
         return;
-    describe_allocation(a, owner, sizeof owner);
+    sim_describe_allocation(a, owner, sizeof owner);
     snprintf(title, sizeof title,
              "%s %s rows of %zu bytes from byte %zu of a row on, of %s, whose rows have %zu: the rest is padding", call,
              does, width, from, owner, a->row_bytes);
@@ -391,7 +391,7 @@ static void find_leaks(void)
     }
     if (!largest)
         return;
-    describe_allocation(largest, largest_bytes, sizeof largest_bytes);
+    sim_describe_allocation(largest, largest_bytes, sizeof largest_bytes);
     snprintf(title, sizeof title, "%zu allocation%s, of %zu bytes in all, %s never freed; the largest: %s", count,
              count == 1 ? "" : "s", bytes, count == 1 ? "was" : "were", largest_bytes);
     sim_add_finding(LEAK, title, NULL, 0, "");

@@ -10,6 +10,8 @@
 void sim_note_allocation(Allocation *a, const char *call);
 // An allocation that failed: a null pointer may come from there.
 void sim_note_failed_allocation(const char *call, size_t bytes);
+// "the 2nd cudaMalloc's 4096 bytes"
+void sim_describe_allocation(const Allocation *a, char *text, size_t space);
 // Says what lies at an address that is not what its user took it for: "byte 16 of the 2nd cudaMalloc's 4096 bytes,
 // which cudaFree has freed", "a null pointer", "memory of the host (its stack)". Returns which kind of finding its
 // use is.

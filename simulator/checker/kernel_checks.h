@@ -191,6 +191,13 @@ void sim_acquire_at_barrier(Warp *w, uint32_t mask, uint64_t key); // sim_acquir
 // Lanes end at an instruction, perhaps the block's last.
 void sim_check_visits(Warp *w, const Instr *end, uint32_t mask);
 
+// ---- padding.c: the padding behind rows whose pitch CUDA chose.
+
+// Lanes access an allocation of such rows. What nobody wrote is known.
+void sim_note_padding(Warp *w, const Instr *i, const Access *access, uint32_t mask, const Allocation *a);
+// The launch has ended well: did it go behind the end of rows by mistake?
+void sim_report_padding(const Launch *launch);
+
 // ---- memory.c
 
 // The lane's bytes in the block's shared memory or its local memory are as if nobody had written them.

@@ -49,6 +49,8 @@ void sim_end_launch_clocks(Launch *launch)
     Grid *g = launch->family_grid;
     if (!clocks)
         return;
+    if (launch->error == cudaSuccess)
+        sim_report_padding(launch);
     if (g && (g->first || g->first_tail)) // its children ask what was known when they were launched
         g->clocks = clocks;
     else

@@ -355,6 +355,8 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     if (owner == w->block && owner->engine && kind == PLAIN_WRITE)
         sim_note_writes(w, i, access, mask);
     check_lines(&check, access, lines, mask, base, row, stride, values);
+    if (a && a->row_bytes)
+        sim_note_padding(w, i, access, mask, a);
     if (a && writes(&check.epoch) && atomic_load_explicit(&a->written_in, memory_order_relaxed) != check.run)
         atomic_store_explicit(&a->written_in, check.run, memory_order_relaxed);
     const bool read_only = a && i->flags & READ_ONLY && i->kind == LOAD;

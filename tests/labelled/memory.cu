@@ -44,6 +44,95 @@ template <int guarded_ends> static void run_window()
     finish_and_free(in, out);
 }
 
+// ---- Rows with padding, whose pitch CUDA chose.
+
+enum { COLUMNS = 101, ROWS = 8 }; // of ints: 404 bytes
+
+struct Pitched {
+    char *memory;
+    size_t pitch;
+    __device__ int *row(int y) const { return (int *)(memory + y * pitch); }
+};
+
+enum Columns { GUARDED, ONE_MORE, NO_GUARD };
+
+template <Columns columns> __global__ void fill_rows(Pitched p)
+{
+    const int x = blockIdx.x * blockDim.x + threadIdx.x;
+    if (columns == NO_GUARD || x < COLUMNS + (columns == ONE_MORE))
+        p.row(blockIdx.y)[x] = x;
+}
+
+template <bool clamped> __global__ void add_next(Pitched p, int *out)
+{
+    const int x = blockIdx.x * blockDim.x + threadIdx.x;
+    if (x < COLUMNS)
+        out[blockIdx.y * COLUMNS + x] = p.row(blockIdx.y)[x] + p.row(blockIdx.y)[clamped && x + 1 == COLUMNS ? x : x + 1];
+}
+
+// The last element of the last row, and what follows it.
+__global__ void read_behind_last(Pitched p, int *out)
+{
+    volatile int behind = p.row(ROWS - 1)[COLUMNS];
+    out[0] = p.row(ROWS - 1)[COLUMNS - 1];
+}
+
+__global__ void fill_all_bytes(Pitched p)
+{
+    for (size_t i = threadIdx.x; i < p.pitch / sizeof(int) * ROWS; i += blockDim.x)
+        p.row(0)[i] = 0;
+}
+
+__global__ void double_vectors(Pitched p)
+{
+    int4 *const v = (int4 *)p.row(blockIdx.x) + threadIdx.x;
+    const int4 old = *v;
+    *v = make_int4(2 * old.x, 2 * old.y, 2 * old.z, 2 * old.w);
+}
+
+__global__ void read_texture(cudaTextureObject_t rows, int *out)
+{
+    out[blockIdx.x * blockDim.x + threadIdx.x] = tex2D<int>(rows, threadIdx.x, blockIdx.x); // up to COLUMNS + 1
+}
+
+static void look_through_texture(Pitched p, int *out)
+{
+    cudaResourceDesc what = {};
+    what.resType = cudaResourceTypePitch2D;
+    what.res.pitch2D = {p.memory, cudaCreateChannelDesc<int>(), COLUMNS, ROWS, p.pitch};
+    cudaTextureDesc how = {};
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+    cudaTextureObject_t rows;
+    CUDA(cudaCreateTextureObject(&rows, &what, &how, NULL));
+    read_texture<<<ROWS, COLUMNS + 2>>>(rows, out);
+    finish();
+    CUDA(cudaDestroyTextureObject(rows));
+}
+
+enum OfRows { FILL, FILL_ONE_MORE, FILL_NO_GUARD, FILL_ALL, NEXT, NEXT_CLAMPED, NEXT_ZEROED, BEHIND_LAST, VECTORS, TEXTURE };
+
+template <OfRows what> static void run_pitched()
+{
+    Pitched p;
+    int *out = zeros<int>((COLUMNS + 2) * ROWS);
+    const dim3 grid((COLUMNS + 15) / 16, ROWS);
+    CUDA(cudaMallocPitch(&p.memory, &p.pitch, COLUMNS * sizeof(int), ROWS));
+    CUDA(cudaMemset2D(p.memory, p.pitch, 0, what == NEXT_ZEROED ? p.pitch : COLUMNS * sizeof(int), ROWS));
+    switch (what) {
+    case FILL: fill_rows<GUARDED><<<grid, 16>>>(p); break;
+    case FILL_ONE_MORE: fill_rows<ONE_MORE><<<grid, 16>>>(p); break;
+    case FILL_NO_GUARD: fill_rows<NO_GUARD><<<grid, 16>>>(p); break;
+    case FILL_ALL: fill_all_bytes<<<1, THREADS>>>(p); break;
+    case NEXT: add_next<false><<<grid, 16>>>(p, out); break;
+    case NEXT_CLAMPED: add_next<true><<<grid, 16>>>(p, out); break;
+    case NEXT_ZEROED: add_next<false><<<grid, 16>>>(p, out); break;
+    case BEHIND_LAST: read_behind_last<<<1, 1>>>(p, out); break;
+    case VECTORS: double_vectors<<<ROWS, (COLUMNS + 3) / 4>>>(p); break;
+    case TEXTURE: look_through_texture(p, out); break;
+    }
+    finish_and_free(p.memory, out);
+}
+
 // A row that is one too long reads into the next row, which is no error; the last row's leaves the array.
 template <int rows> __global__ void rows_too_long(const int *in, int *out)
 {
@@ -469,6 +558,16 @@ static const Case CASES[] = {
     {"window-ends", run_window<0>},
     {"rows-within", run_rows<7>},
     {"rows-beyond", run_rows<8>},
+    {"pitched", run_pitched<FILL>},
+    {"pitched-one-more", run_pitched<FILL_ONE_MORE>},
+    {"pitched-round-number", run_pitched<FILL_NO_GUARD>},
+    {"pitched-all-bytes", run_pitched<FILL_ALL>},
+    {"pitched-next", run_pitched<NEXT>},
+    {"pitched-next-clamped", run_pitched<NEXT_CLAMPED>},
+    {"pitched-next-zeroed", run_pitched<NEXT_ZEROED>},
+    {"pitched-behind-last", run_pitched<BEHIND_LAST>},
+    {"pitched-vectors", run_pitched<VECTORS>},
+    {"pitched-texture", run_pitched<TEXTURE>},
     {"vectors-tail-apart", run_vectors<true>},
     {"vectors-beyond", run_vectors<false>},
     {"signed-index", run_signed_index<false>},
