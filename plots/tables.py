@@ -402,11 +402,11 @@ def calls(_):
     rows = read(ROOT / "simulator/calls.csv")
     lines, lists = [], []
     for interface in ("runtime", "driver"):
-        names = {state: [row["call"] for row in rows if (row["interface"], row["state"]) == (interface, state)] for state in ("works", "absent")}
+        names = {state: [row["call"] for row in rows if (row["interface"], row["state"]) == (interface, state)] for state in ("works", "refused", "absent")}
         lines.append([f"the {interface}'s calls", *(str(len(of_state)) for of_state in names.values())])
         lists += [f"**The {interface}'s calls, {state}:** " + ", ".join(f"`{name}`" for name in of_state) for state, of_state in names.items()]
     libraries = ", ".join(row["call"] for row in rows if row["interface"] == "library")
-    return (table(["", "works", "absent"], lines) + "\n\n<details>\n<summary>All calls</summary>\n\n" + "\n\n".join(lists) +
+    return (table(["", "works", "refused", "absent"], lines) + "\n\n<details>\n<summary>All calls</summary>\n\n" + "\n\n".join(lists) +
             f"\n\n</details>\n\nOf NVIDIA's libraries that need a GPU of their own there are [cuBLAS and cuRAND's host calls](#cublas-and-curand) in part; absent are {libraries}. `make sim` names what a program calls of them, and what to use instead.")
 
 

@@ -21,9 +21,10 @@ def plain(names):
 
 
 def had_by(library):
-    """The calls that the library defines, without versions."""
-    listed = subprocess.run(["nm", "--defined-only", library], capture_output=True, text=True, check=True).stdout
-    return plain(line.split()[2] for line in listed.splitlines() if re.match(r"\S+ T cu(da)?[A-Z]", line))
+    """The calls that the library defines, without versions: those that work, and those that it always refuses (refused.c)."""
+    listed = subprocess.run(["nm", "-A", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r":(\w+)\.o:\S+ T (cu(?:da)?[A-Z]\w*)", listed)
+    return tuple(plain(name for file, name in found if (file == "refused") == refused) for refused in (False, True))
 
 
 def main():
@@ -32,12 +33,12 @@ def main():
         return
     if len(sys.argv) != 3 or not Path(sys.argv[1]).is_file() or not Path(sys.argv[2], "cuda.h").is_file():
         sys.exit(__doc__)
-    had = had_by(sys.argv[1])
+    works, refused = had_by(sys.argv[1])
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(["interface", "call", "state"])
     for interface, (header, declaration) in INTERFACES.items():
         declared = plain(re.findall(declaration, Path(sys.argv[2], header).read_text(encoding="utf-8", errors="replace")))
-        writer.writerows([interface, name, "works" if name in had else "absent"] for name in sorted(declared))
+        writer.writerows([interface, name, "works" if name in works else "refused" if name in refused else "absent"] for name in sorted(declared))
     writer.writerows(["library", name, "absent"] for name, _ in missing_calls.LIBRARIES.values() if name not in ("cuBLAS", "cuRAND's host calls"))
 
 

@@ -117,6 +117,8 @@ static const Named FUNCTIONS[] = {
     CALL_NAMED(cuLinkDestroy), CALL_NAMED(cuFuncGetAttribute), CALL_NAMED(cuFuncSetAttribute),
     CALL_NAMED(cuKernelGetAttribute), CALL_NAMED(cuKernelSetAttribute), CALL_NAMED(cuFuncSetCacheConfig),
     CALL_NAMED(cuFuncGetName), CALL_NAMED(cuGetExportTable), CALL_NAMED(cuGetErrorName), CALL_NAMED(cuGetErrorString),
+    CALL_NAMED(cuIpcGetMemHandle), CALL_NAMED(cuIpcOpenMemHandle), CALL_NAMED(cuIpcCloseMemHandle),
+    CALL_NAMED(cuIpcGetEventHandle), CALL_NAMED(cuIpcOpenEventHandle),
     {"cuCtxCreate", (void *)cuCtxCreate_v2, 0}, {"cuGetProcAddress", (void *)cuGetProcAddress, 12000},
 #if CUDA_VERSION >= 13000
     {"cuCtxCreate", (void *)cuCtxCreate, 13000},

@@ -66,6 +66,14 @@ def test_a_time_that_is_none_is_explained(messages):
                              "how long they take, only a GPU tells. What the program computes from that is NaN, too, and may fail its checks\n")
 
 
+def test_other_processes_are_refused(messages):
+    """Broken: a program that shares memory with another process cannot be linked, or goes on as if that had gone well, or nobody says why it does not."""
+    result = run(messages, "processes")
+    assert result.stdout.split() == [f"cudaError{error}" for error in ("NotSupported", "NotSupported", "NotSupported", "InvalidValue")]
+    assert result.stderr == ("simulator: memory and events cannot be shared with other processes (cudaIpc...): each process has a "
+                             "simulated GPU of its own\n")
+
+
 @pytest.fixture(scope="module")
 def two_devices(tmp_path_factory):
     return build(ROOT / "tests/simulator/two_devices.cu", tmp_path_factory.mktemp("two_devices") / "two_devices")
