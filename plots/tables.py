@@ -259,12 +259,52 @@ def bothcounts(step, *names):
     return table(["first pass, n = 65,536", *(f"{program}, {by}" for program in shown for by in ("GPU", "simulator"))], lines)
 
 
-def parts(step):
+def parts(_):
     """What steps take whole, without their tree, without their way to memory, and without both."""
     ms = {(row["step"], row["part"]): float(row["median_ms"]) for row in read("parts.csv")}
-    shown = dict.fromkeys(name for name, _ in ms) if step is None else pair(step)
     names = ("whole", "loads alone", "adding alone", "neither")
-    return table(["ms, n = 2^26", *names], [[name, *(cell(ms.get((name, part)), "{:.4f}".format) for part in names)] for name in shown])
+    return table(["ms, n = 2^26", *names], [[name, *(cell(ms.get((name, part)), "{:.4f}".format) for part in names)] for name in dict.fromkeys(name for name, _ in ms)])
+
+
+def starts(_):
+    """How often the GPU starts a block, and how long a place stays empty between two blocks, for blocks of every size."""
+    return table(["threads of a block", "places", "a block starts every, ns", "a place is empty for, µs"],
+                 [[row["threads"], f"{int(row['places']):,}", f"{float(row['ns_per_block']):.2f}", f"{float(row['turnover_us']):.2f}"] for row in read("starts.csv")])
+
+
+def predicted(passes, start, gpu):
+    """Microseconds of a step: what starting the first pass's blocks takes, what their places take, and the whole.
+
+    The larger of the two holds the pass. A further pass is a launch and the life of a block: all its blocks have a place at once."""
+    first, *others = passes
+    blocks, places = int(first["blocks"]), int(first["places"])
+    starting = blocks * float(start["ns_per_block"]) / 1e3
+    living = max(1, blocks / places) * (float(first["life_us"]) + float(start["turnover_us"]))
+    further = sum(float(gpu["next_launch_us"]) + float(row["life_us"]) for row in others)
+    return starting, living, float(gpu["first_launch_us"]) + max(starting, living) + further
+
+
+def lives(step):
+    """The time of steps 01 to 07 worked out from the rate of starts and the life of a block, beside the measured one."""
+    rows, gpu = read("lives.csv"), read("limits.csv")
+    start = next((row for row in read("starts.csv") if row["threads"] == "256"), None)  # as these steps' blocks have
+    lines = []
+    for name in dict.fromkeys(row["step"] for row in rows) if start and gpu else ():
+        if step is None or name in pair(step):
+            passes = [row for row in rows if row["step"] == name]
+            us, measured = predicted(passes, start, gpu[0]), 1e3 * float(passes[0]["median_ms"])
+            lines.append([name, f"{int(passes[0]['blocks']):,}", f"{float(passes[0]['life_us']):.2f}", *(f"{part:.1f}" for part in us),
+                          f"{measured:.1f}", f"{100 * (us[-1] / measured - 1):+.1f} %"])
+    return table(["n = 2^26", "blocks", "life of a block, µs", "starting them, µs", "their places, µs", "predicted, µs", "measured, µs", "off by"], lines)
+
+
+def loaded(_):
+    """How long a load takes while other blocks read, and the bytes that must be under way then."""
+    lines = []
+    for row in read("loaded.csv"):
+        rate, ns = float(row["gb_per_s"]), float(row["load_ns"])
+        lines.append([f"{rate:,.0f}", f"{ns:.0f}", f"{rate * ns / 1e6:.2f}", f"{rate * ns / 1e3 / int(row['sm_count']):.1f}"])
+    return table(["others read, GB/s", "a load takes, ns", "their product, MB", "of each SM, KB"], lines, words=0)
 
 
 def busy(_):
@@ -295,7 +335,8 @@ def limits(_):
     if not read("limits.csv"):
         return NOT_MEASURED
     gpu = read("limits.csv")[0]
-    return table(["", ""], [["an empty kernel, between two events", f"{float(gpu['first_launch_us']):.2f} µs"],
+    return table(["", ""], [["nothing, between two events", f"{float(gpu['events_us']):.2f} µs"],
+                            ["an empty kernel, between two events", f"{float(gpu['first_launch_us']):.2f} µs"],
                             ["each further one", f"{float(gpu['next_launch_us']):.2f} µs"],
                             ["from asking for a value in memory to having it", f"{float(gpu['load_ns']):.0f} ns"],
                             ["the events' clock ticks every", f"{float(gpu['event_tick_ns']):.0f} ns"]])
@@ -311,12 +352,12 @@ def sizes(_, *names):
                  [[power(n), *(f"{us[name, n]:.2f}" if (name, n) in us else NOT_MEASURED for name in names)] for n in small])
 
 
-def finish(_):
-    """When the blocks of the last two steps end."""
+def finish(_, *only):
+    """When the blocks of the last two steps end, or of those that are named."""
     columns = ("first_us", "quarter_us", "half_us", "three_quarters_us", "last_us")
     return table(["", "blocks", "first", "a quarter", "half", "three quarters", "last, µs"],
                  [[f"{row['step']}, n = {power(row['elements'])}", row["blocks"], *(f"{float(row[name]):.1f}" for name in columns)]
-                  for row in read("finish.csv")])
+                  for row in read("finish.csv") if not only or row["step"] in only])
 
 
 def ratios(name):
@@ -725,7 +766,7 @@ def said(step, number):
     return "\n".join(["```", found[0], findings.how_many(others), "```"])
 
 
-KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, busy, little, limits, sizes, finish, ends,
+KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, starts, lives, loaded, busy, little, limits, sizes, finish, ends,
                                                       against, peers, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 

@@ -10,6 +10,7 @@ import pytest
 
 
 import tables
+from scripts.gpu import finish, lives, parts
 from scripts.ladder import tries
 
 from tests.support import PROGRAMS, ROOT, needs_measuring, nvcc
@@ -145,6 +146,14 @@ def test_findings_of_a_try_quote_its_program(step, number):
     program = tries.changed(step, number).splitlines()
     quoted = re.findall(r"^ +(\d+) \| (.*)$", text_of(tables.try_message(step, str(number))), re.M)
     assert quoted and all(program[int(line) - 1].strip() == code.strip() for line, code in quoted)
+
+
+def test_what_measures_a_changed_step_still_finds_its_places():
+    """Broken: a step no longer has the lines at which make starts, make finish or make parts change it, which shows only on a GPU."""
+    for step in STEPS[1:8]:
+        assert lives.with_clock(step) and all(parts.part_of(step, change) for change in parts.PARTS.values())
+    for step in STEPS[12:14]:
+        assert finish.with_clock(step)
 
 
 def test_tries_do_not_depend_on_the_locale():
