@@ -18,7 +18,7 @@ void sim_come_to_cluster_barrier(Warp *w, Path *p, const Instr *i);
 // Lets the threads of the block's cluster go on that wait at its barrier, if the last one has come.
 void sim_check_cluster_barrier(struct Block *block);
 
-// ---- block.c: blocks, the host's threads; block_barrier.c: barriers.
+// ---- block.c, workers.c: blocks, and the host's threads that run them; block_barrier.c: barriers.
 
 typedef struct Barrier {
     uint32_t arrived[MAX_WARPS]; // lanes of each warp
@@ -120,7 +120,7 @@ typedef struct Block {
     uint64_t seen;
     Allocation *read[MAX_READ];
     int read_count;
-    jmp_buf on_fault; // also left for what is no fault: see Departure in block.c
+    jmp_buf on_fault; // also left for what is no fault: see Departure in blocks.h
     cudaError_t error;
     Fault fault;
     char message[1024];
@@ -153,11 +153,15 @@ typedef struct Grouping { // which blocks of a launch run together
     dim3 cluster;     // those of a cluster of this size; 0: of the kernel's own, or none
 } Grouping;
 
+// ---- launch.c
+
 // Runs a kernel to its end; the result, with a message on stderr where it is no success. A thread that calls functions
 // gets stack_bytes of local memory for theirs. `family_grid`: which one it is, where kernels launch kernels, else NULL;
 // `watched`: the observer wants to know what it shares with the others.
 cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                             size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid, bool watched);
+
+// ---- faults.c
 
 // The instruction of a lane (or -1) went wrong: the launch ends with the block, unless something else did before.
 void sim_note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)

@@ -1,0 +1,78 @@
+// faults.c: what goes wrong in a block, and how that is said.
+#include "machine/blocks.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+// "file:line", the end of a long name; whether these are known.
+static bool line_of_source(const Module *m, int file, int line, char *text, size_t space)
+{
+    if (line <= 0 || file < 0 || file >= m->file_count || !m->files[file].text)
+        return false;
+    const Slice name = m->files[file];
+    const int length = (int)(name.length < 200 ? name.length : 200);
+    snprintf(text, space, "%.*s:%d", length, name.text + name.length - length, line);
+    return true;
+}
+
+// Says of an instruction, behind what is in the text: ", bar.sync, PTX line 7 (a.cu:3, inlined into a.cu:9): ". What is
+// used of the text then.
+static int say_instruction(const Module *m, const Statement *s, char *text, int used, size_t space)
+{
+    const int opcode = (int)(s->opcode.length < 60 ? s->opcode.length : 60);
+    used += snprintf(text + used, space - (size_t)used, ", %.*s, PTX line %d", opcode, s->opcode.text, s->line);
+    char line[256], own[256];
+    if (!line_of_source(m, s->source_file, s->source_line, line, sizeof line))
+        return used;
+    if (s->own_file != s->source_file && line_of_source(m, s->own_file, s->own_line, own, sizeof own))
+        return used + snprintf(text + used, space - (size_t)used, " (%s, inlined into %s)", line, own);
+    return used + snprintf(text + used, space - (size_t)used, " (%s)", line);
+}
+
+// Says which kernel, block, thread and instruction it is; a lane below 0 is none.
+static void say_where(Block *b, char *text, size_t space, const Instr *i, const Warp *w, int lane)
+{
+    const dim3 size = b->launch->block;
+    char name[200];
+    sim_readable_name(b->launch->kernel->name, name, sizeof name);
+    int used =
+        snprintf(text, space, "simulator: kernel %s, block (%u,%u,%u)", name, b->index.x, b->index.y, b->index.z);
+    if (lane >= 0) {
+        const unsigned thread = (unsigned)(w->number * LANES + lane);
+        used += snprintf(text + used, space - (size_t)used, ", thread (%u,%u,%u)", thread % size.x,
+                         thread / size.x % size.y, thread / size.x / size.y);
+    }
+    if (i && i->statement)
+        used = say_instruction(b->launch->module, i->statement, text, used, space);
+    snprintf(text + used, space - (size_t)used, ": ");
+}
+
+static void note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, va_list arguments)
+{
+    Block *b = w->block;
+    sim_await_turn(b); // is it a fault of the block, or of its running ahead?
+    if (b->error != cudaSuccess)
+        return;
+    b->error = error;
+    say_where(b, b->message, sizeof b->message, i, w, lane);
+    const size_t used = strlen(b->message);
+    b->fault = (Fault){b->fault.kind, i, lane < 0 ? -1 : w->number * LANES + lane, b->number, used, false};
+    vsnprintf(b->message + used, sizeof b->message - used, format, arguments);
+}
+
+void sim_note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    note_fault(w, i, lane, error, format, arguments);
+    va_end(arguments);
+}
+
+_Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    note_fault(w, i, lane, error, format, arguments);
+    va_end(arguments);
+    longjmp(w->block->on_fault, FAULT);
+}

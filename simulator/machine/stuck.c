@@ -1,0 +1,149 @@
+// stuck.c: blocks that do not get on: what lets them go on after all, and what is said where nothing does.
+#include "machine/blocks.h"
+
+// Whether a path waits at a barrier of the block or of the cluster.
+static bool is_at_barrier(const Block *b)
+{
+    for (int n = 0; n < b->warp_count; n++)
+        for (const Path *p = b->warps[n].paths; p; p = p->next)
+            if (p->waiting == WAITS_AT_BARRIER || p->waiting == WAITS_AT_CLUSTER)
+                return true;
+    return false;
+}
+
+bool sim_open_joins(Block *b)
+{
+    const bool any = is_at_barrier(b);
+    bool opened = false;
+    for (int n = 0; n < b->warp_count; n++)
+        opened |= sim_open_join(&b->warps[n], any ? ALL_LANES : sim_wanted_lanes(&b->warps[n]));
+    return opened;
+}
+
+bool sim_waits_for_cluster(const Block *b)
+{
+    for (int n = 0; n < b->warp_count; n++)
+        for (const Path *p = b->warps[n].paths; p; p = p->next)
+            if (p->waiting == WAITS_AT_CLUSTER)
+                return true;
+    return false;
+}
+
+bool sim_is_block_stuck(const Block *b)
+{
+    bool turns = false;
+    for (int n = 0; n < b->warp_count; n++) {
+        if (!sim_is_stuck(&b->warps[n]))
+            return false;
+        turns |= sim_next_path(&b->warps[n]) != NULL;
+    }
+    return turns || sim_waits_for_cluster(b);
+}
+
+bool sim_let_other_lanes_run(Block *b)
+{
+    bool gave = false;
+    for (int n = 0; n < b->warp_count; n++)
+        gave |= sim_give_way(&b->warps[n]);
+    return gave;
+}
+
+// Says what a path waits for, if it waits for others, and ends the block then.
+static void report_waiting(Warp *w, const Path *p)
+{
+    const Block *b = w->block;
+    const Instr *next = &p->frame->function->program->code[p->pc];
+    const int first = __builtin_ctz(p->mask), lanes = __builtin_popcount(p->mask);
+    if (p->waiting == WAITS_AT_CLUSTER)
+        sim_fault(w, next - 1, first, cudaErrorLaunchTimeout,
+                  "%d threads of a warp wait at the cluster's barrier, which others of the cluster never reach", lanes);
+    if (p->waiting == WAITS_AT_BARRIER)
+        sim_fault(w, next - 1, first, cudaErrorLaunchTimeout,
+                  "%u threads wait at barrier %d, which others of the %u threads still alive never reach",
+                  b->barriers[p->barrier].count, p->barrier, b->live);
+    if (p->waiting == WAITS_FOR_LANES)
+        sim_fault(w, next, first, cudaErrorLaunchTimeout,
+                  "%d lanes wait for others of their warp, which never come (lanes 0x%x; %u threads alive)", lanes,
+                  p->mask, b->live);
+}
+
+_Noreturn void sim_report_deadlock(Block *b)
+{
+    for (int n = 0; n < b->warp_count; n++)
+        for (const Path *p = b->warps[n].paths; p; p = p->next)
+            report_waiting(&b->warps[n], p);
+    sim_fault(&b->warps[0], NULL, -1, cudaErrorLaunchTimeout, "no thread can go on");
+}
+
+// The warp that has run most of those that could go on.
+static Warp *busiest_warp(Block *b)
+{
+    Warp *busiest = &b->warps[0];
+    for (int n = 0; n < b->warp_count; n++)
+        if (sim_next_path(&b->warps[n]) &&
+            (!sim_next_path(busiest) || b->warps[n].instructions > busiest->instructions))
+            busiest = &b->warps[n];
+    return busiest;
+}
+
+// A kernel runs to its end before the host goes on. So what waits for the host never ends here, and is right on a GPU.
+static void refuse_waiting_for_host(Block *b)
+{
+    for (int n = 0; b->error == cudaSuccess && n < b->warp_count; n++) {
+        Warp *w = &b->warps[n];
+        const Path *p = sim_awaits_host(w) ? sim_next_path(w) : NULL;
+        if (!p)
+            continue;
+        sim_note_fault(w, sim_loop_around(p), __builtin_ctz(p->mask), cudaErrorNotSupported,
+                       "this loop asks memory that the host may write, and does not end: a kernel that waits for the host "
+                       "while it runs cannot be run here, where each ends before the host goes on");
+        b->fault.awaits_host = true;
+        longjmp(b->on_fault, FAULT);
+    }
+}
+
+// Names the branch that turns the loop.
+static _Noreturn void report_endless(Block *b, const char *what)
+{
+    refuse_waiting_for_host(b);
+    Warp *w = busiest_warp(b);
+    const Path *p = sim_next_path(w);
+    char waits[120] = "", bytes[40] = "";
+    if (w->awaited.expected && w->awaited.bytes)
+        snprintf(bytes, sizeof bytes, ", and %lld bytes", (long long)w->awaited.bytes);
+    if (w->awaited.expected)
+        snprintf(waits, sizeof waits, "; it waits at an mbarrier, for %u of %u arrivals%s", w->awaited.missing,
+                 w->awaited.expected, bytes);
+    sim_fault(w, p ? sim_loop_around(p) : NULL, p ? __builtin_ctz(p->mask) : -1, cudaErrorLaunchTimeout, "%s%s", what,
+              waits);
+}
+
+bool sim_may_wait_for_later(const Block *b)
+{
+    const Launch *launch = b->launch;
+    return !launch->together && launch->order != FREE && b->place + 1 < launch->blocks;
+}
+
+void sim_go_on_together(Block *b)
+{
+    sim_await_turn(b);
+    if (sim_may_wait_for_later(b))
+        longjmp(b->on_fault, WAITS_FOR_LATER);
+}
+
+_Noreturn void sim_report_stuck(Block *b)
+{
+    sim_go_on_together(b);
+    if (!sim_next_path(busiest_warp(b)))
+        sim_report_deadlock(b);
+    report_endless(b, "an endless loop turns here: all that could end it waits, or turns in such a loop as well");
+}
+
+_Noreturn void sim_report_limit(Block *b, uint64_t instructions)
+{
+    char what[160];
+    snprintf(what, sizeof what,
+             "%llu warp instructions and no end: an endless loop? ($SIM_MAX_INSTRUCTIONS sets the limit)",
+             (unsigned long long)instructions);
+    report_endless(b, what);
+}

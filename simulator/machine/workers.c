@@ -1,0 +1,187 @@
+// workers.c: a launch's blocks, spread over the host's threads.
+//
+// Blocks begin in the order of their numbers, or in one that $SIM_BLOCK_ORDER shuffles, as it does their warps' turns; a
+// block's place is the one it has in that order. Each runs on the next host thread that is free. In a kernel
+// whose blocks may tell each other something (by atomic operations on device memory, fences) a block
+// runs ahead until it first writes to device memory or asks for what others wrote; then it waits for
+// its turn, until all blocks before it have ended. If these wrote where it had read, it starts again.
+// Kernels that print or allocate run their blocks one by one. Blocks that wait for others on purpose run
+// together (together.c). So results never depend on the host.
+#include "machine/blocks.h"
+#include "base/platform.h"
+
+#include <string.h>
+
+enum { MAX_WORKERS = 64 };
+enum { FUTILE = 16 }; // so many restarts in a launch, and no block runs ahead any more
+
+static Lock launch_lock;
+static Waiters block_ended;
+
+// The next block that nobody runs yet; false where none is left.
+static bool take_block(Launch *launch, Block *b, uint64_t *place)
+{
+    sim_lock(&launch_lock);
+    *place = launch->next_block;
+    const bool taken = *place < launch->blocks && *place < launch->fault_block;
+    if (taken)
+        launch->next_block++;
+    b->ahead = launch->order == IN_TURN && *place > launch->ended;
+    b->seen = launch->ended;
+    b->read_count = 0;
+    sim_unlock(&launch_lock);
+    return taken;
+}
+
+static void end_turn(Launch *launch)
+{
+    if (launch->order != IN_TURN)
+        return;
+    sim_lock(&launch_lock);
+    launch->ended++;
+    sim_wake_all(&block_ended);
+    sim_unlock(&launch_lock);
+}
+
+void sim_await_turn(Block *b)
+{
+    Launch *launch = b->launch;
+    if (!b->ahead)
+        return;
+    sim_lock(&launch_lock);
+    while (launch->ended < b->place)
+        sim_wait(&block_ended, &launch_lock);
+    const bool abandoned = launch->fault_block < b->place;
+    sim_unlock(&launch_lock);
+    b->ahead = false;
+    if (abandoned)
+        longjmp(b->on_fault, ABANDONED);
+    for (int k = 0; k < b->read_count; k++)
+        if (b->read[k]->writer > b->seen)
+            longjmp(b->on_fault, RESTART);
+}
+
+static void add_counters(Launch *launch, const Block *b)
+{
+    uint64_t *to = (uint64_t *)&launch->counters;
+    const uint64_t *from = (const uint64_t *)&b->counters;
+    sim_lock(&launch_lock);
+    for (size_t k = 0; k < sizeof b->counters / sizeof *to; k++)
+        to[k] += from[k];
+    sim_unlock(&launch_lock);
+}
+
+void sim_end_block(Launch *launch, Block *b)
+{
+    if (!b)
+        return;
+    add_counters(launch, b);
+    sim_free_block(b);
+}
+
+void sim_record_fault(Launch *launch, const Block *b)
+{
+    sim_lock(&launch_lock);
+    if (b->place < launch->fault_block) {
+        launch->fault_block = b->place;
+        launch->error = b->error;
+        memcpy(launch->message, b->message, sizeof launch->message);
+        launch->fault = b->fault;
+    }
+    sim_unlock(&launch_lock);
+}
+
+// The block waits for later ones: no other begins any more, and those ahead of their turn forget what they did.
+static void hold_block(Launch *launch, Block *b)
+{
+    sim_lock(&launch_lock);
+    launch->held = b;
+    launch->fault_block = b->place;
+    sim_unlock(&launch_lock);
+}
+
+static void run_block(Block *b, uint64_t place)
+{
+    sim_start_block(b, place);
+    if (b->launch->restarts >= FUTILE || b->traced) // what is in the trace never starts again
+        sim_await_turn(b);
+    while (b->live > 0)
+        sim_run_warps(b);
+    sim_await_turn(b);
+    if (b->error != cudaSuccess) // of threads that ended before the others
+        longjmp(b->on_fault, FAULT);
+}
+
+// Runs the block to its end: again, if what it had read ahead of its turn has changed. False if it waits for later ones.
+static bool finish_block(Launch *launch, Block *b, uint64_t place)
+{
+    const Counters before = b->counters;
+    switch (setjmp(b->on_fault)) {
+    case RESTART:
+        launch->restarts++;
+        sim_clear_block(b, &before);
+        // fall through
+    case NONE:
+        run_block(b, place);
+        break;
+    case FAULT:
+        sim_record_fault(launch, b);
+        break;
+    case ABANDONED:
+        sim_clear_block(b, &before);
+        break;
+    case WAITS_FOR_LATER:
+        hold_block(launch, b);
+        end_turn(launch);
+        return false;
+    }
+    end_turn(launch);
+    return true;
+}
+
+static void *work(void *argument)
+{
+    Launch *launch = argument;
+    Block *b = sim_new_block(launch);
+    uint64_t place;
+    bool held = false;
+    while (b && !held && take_block(launch, b, &place))
+        held = !finish_block(launch, b, place);
+    if (!held)
+        sim_end_block(launch, b);
+    return NULL;
+}
+
+void sim_report_memory(Launch *launch)
+{
+    char name[200];
+    sim_readable_name(launch->kernel->name, name, sizeof name);
+    launch->error = cudaErrorMemoryAllocation;
+    snprintf(
+        launch->message, sizeof launch->message,
+        "simulator: kernel %s: no memory for a block's %zu bytes of shared memory and %zu of local memory a thread",
+        name, launch->shared_bytes, launch->local_bytes);
+}
+
+int sim_worker_count(const Launch *launch)
+{
+    const uint64_t wanted = sim_settings()->threads, cores = wanted ? wanted : (uint64_t)sim_core_count();
+    const bool alone = launch->order == ONE_BY_ONE || launch->watched || (launch->traced && sim_traces_all());
+    const uint64_t most = alone ? 1 : launch->blocks;
+    const uint64_t workers = cores > MAX_WORKERS ? MAX_WORKERS : cores;
+    return (int)(workers < most ? workers : most);
+}
+
+void sim_run_blocks(Launch *launch)
+{
+    Thread threads[MAX_WORKERS];
+    const int workers = sim_worker_count(launch);
+    int started = 0;
+    while (started < workers - 1 && sim_start_thread(&threads[started], work, launch))
+        started++;
+    work(launch);
+    for (int k = 0; k < started; k++)
+        sim_join_thread(threads[k]);
+    if (launch->error == cudaSuccess && !launch->held && launch->next_block < launch->blocks)
+        sim_report_memory(launch); // one host thread that had memory would have done
+}
