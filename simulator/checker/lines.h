@@ -17,7 +17,8 @@ typedef struct Cell {
 struct More { // of a line, where one row will not do
     Cell *cells; // of each word
     Readers warps, lanes;
-    Row rows[]; // behind the first one
+    uint32_t words, by_warps; // of these rows, perhaps with some that none of them has any more; a bit for each warp
+    Row rows[];     // behind the first one, from the oldest on
 };
 
 typedef struct Race {
@@ -66,6 +67,12 @@ void sim_check_word(AccessCheck *check, Cell *c, uint32_t lanes, unsigned bytes)
 // The row's words are changed meanwhile.
 void sim_check_in_line(AccessCheck *check, Access *access, Line *line, Row *r, bool row, bool values);
 void sim_check_read_only(AccessCheck *check, Line *lines, uint32_t mask, const uint8_t *base);
+
+// ---- readers.c
+
+// A row that has been read is in the line now, which is taken: notes which of its words have two readers.
+void sim_note_readers(const AccessCheck *check, Line *line, const Row *r);
+void sim_note_readers_of_cells(const AccessCheck *check, Line *line, const Row *r); // of a line with cells
 
 // ---- gaps.c, race_message.c
 
@@ -132,6 +139,21 @@ static inline Row *row_at(Line *line, int k)
     return k == 0 ? &line->first : &line->more->rows[k - 1];
 }
 
+static inline Row *row_by_age(Line *line, int k) // the oldest first
+{
+    return row_at(line, k + 1 < line->count ? k + 1 : 0);
+}
+
+static inline bool same_shape(const Row *a, const Row *r)
+{
+    return a->origin == r->origin && a->stride == r->stride && a->size == r->size;
+}
+
+static inline uint32_t lanes_at(const Row *r, int word) // who is at a word of the line, if whole ones are accessed
+{
+    return r->stride == ONE_PLACE ? r->epoch.lanes : 1u << ((uint32_t)(4 * word - r->origin) / r->stride & 31);
+}
+
 // Waits until no other host thread uses the line, and forgets what it tells of earlier runs: in shared memory all of
 // the block know by now that this came before, but for copies, which may still be under way.
 static inline void take(const AccessCheck *check, Line *line)
@@ -170,23 +192,57 @@ static inline bool is_common(const AccessCheck *check, const Line *line, uint32_
            !(words & ~__atomic_load_n(&line->common, __ATOMIC_RELAXED));
 }
 
+// Of the lowest 16 words, a bit each, all bytes.
+static inline uint64_t bytes_of_words(uint32_t words)
+{
+    uint64_t bits = words & 0xffff;
+    bits = (bits | bits << 24) & 0x000000ff000000ff;
+    bits = (bits | bits << 12) & 0x000f000f000f000f;
+    bits = (bits | bits << 6) & 0x0303030303030303;
+    bits = (bits | bits << 3) & 0x1111111111111111;
+    return bits * 15;
+}
+
 // Whether somebody wrote these words, each of four bytes.
 static inline bool all_written(const Line *line, uint32_t words)
 {
-    if (line->written[0] == ~0ull && line->written[1] == ~0ull)
+    if ((line->written[0] & line->written[1]) == ~0ull)
         return true;
-    for (uint32_t rest = words; rest; rest &= rest - 1) {
-        const int n = __builtin_ctz(rest);
-        if ((line->written[n / 16] >> n % 16 * 4 & 15) != 15)
-            return false;
-    }
-    return true;
+    return !(bytes_of_words(words) & ~line->written[0]) && !(bytes_of_words(words >> 16) & ~line->written[1]);
 }
 
 // Whether some words of a line, which a warp reads, tell nothing new, and somebody wrote them.
 static inline bool tell_nothing(const AccessCheck *check, const Line *line, uint32_t words, bool values)
 {
     return is_common(check, line, words) && (!values || all_written(line, words));
+}
+
+// Others than readers come.
+static inline void forget_readers(Line *line, uint32_t words)
+{
+    __atomic_store_n(&line->common, line->common & ~words, __ATOMIC_RELAXED);
+    if (line->more) {
+        line->more->warps.words &= ~words;
+        line->more->lanes.words &= ~words;
+    }
+}
+
+// The row's words of which one more reader says something new. The line is taken.
+static inline uint32_t words_to_note(const AccessCheck *check, const Line *line, const Row *r)
+{
+    const struct More *more = line->more;
+    const Row *a = &line->first;
+    uint32_t words = r->words & ~line->common;
+    if (line->count == 1 && check->by_all_lanes && a->epoch.kind == PLAIN_READ && a->stride == ONE_PLACE &&
+        a->epoch.block == r->epoch.block && a->epoch.warp == r->epoch.warp &&
+        a->epoch.time > check->barrier && a->epoch.lanes & (a->epoch.lanes - 1) && a->size == 4)
+        words &= ~a->words;
+    if (more && more->warps.run == check->run && more->warps.block == r->epoch.block && more->warps.since == check->floor)
+        words &= ~more->warps.words;
+    if (more && more->lanes.run == check->run && more->lanes.block == r->epoch.block && more->lanes.warp == r->epoch.warp &&
+        more->lanes.since == check->barrier)
+        words &= ~more->lanes.words;
+    return words;
 }
 
 static inline uint32_t bits_between(unsigned first, unsigned end) // at most 32

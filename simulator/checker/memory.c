@@ -12,6 +12,23 @@ enum { MOST_STRIDE = 1 << 20 };
 
 // ---- How the lanes of an access lie
 
+// Whether the lanes follow each other at a distance.
+static bool lies_at(const Access *access, uint32_t mask, int64_t stride)
+{
+    const int first = __builtin_ctz(mask);
+    const uint8_t *origin = access->pointer[first] - first * stride;
+    if (mask == ALL_LANES) {
+        uint64_t apart = 0;
+        for (int l = 0; l < LANES; l++)
+            apart |= (uint64_t)(access->pointer[l] - origin) - (uint64_t)l * (uint64_t)stride;
+        return apart == 0;
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        if (access->pointer[__builtin_ctz(rest)] != origin + __builtin_ctz(rest) * stride)
+            return false;
+    return true;
+}
+
 // The distance from one lane to the next, where it is the same for all, and one that a row can have; 0 if they are at
 // one place; else -1.
 static int64_t find_stride(const Access *access, uint32_t mask)
@@ -24,13 +41,10 @@ static int64_t find_stride(const Access *access, uint32_t mask)
         return 0;
     const int second = __builtin_ctz(others);
     const int64_t apart = access->pointer[second] - access->pointer[first];
-    const int64_t stride = apart / (second - first);
+    const int64_t stride = second - first == 1 ? apart : apart / (second - first);
     if (apart < 0 || stride * (second - first) != apart || (stride && stride < (int64_t)access->bytes))
         return -1;
-    for (uint32_t rest = others; rest; rest &= rest - 1)
-        if (access->pointer[__builtin_ctz(rest)] - access->pointer[first] != stride * (__builtin_ctz(rest) - first))
-            return -1;
-    return stride;
+    return lies_at(access, mask, stride) ? stride : -1;
 }
 
 // The row of an access by these lanes, of these words of a line.
@@ -127,6 +141,22 @@ static void check_rows(AccessCheck *check, Access *access, Line *lines, uint32_t
     }
 }
 
+// The same where each lane is in a line of its own.
+static void check_column(AccessCheck *check, Access *access, Line *lines, uint32_t mask, int64_t base, int64_t stride,
+                         bool values)
+{
+    Row r = row_of(check, 0, 0, 0, stride);
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        __builtin_prefetch(&lines[(uint64_t)(base + __builtin_ctz(rest) * stride) / LINE_BYTES], 1);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const uint64_t offset = (uint64_t)(base + __builtin_ctz(rest) * stride), line = offset / LINE_BYTES;
+        r.epoch.lanes = rest & -rest;
+        r.words = words_at(offset, access->bytes);
+        r.origin = (int32_t)(base - (int64_t)(line * LINE_BYTES));
+        sim_check_in_line(check, access, &lines[line], &r, true, values);
+    }
+}
+
 // Whether each lane lies behind the one before, so that no two share a byte.
 static bool is_rising(const Access *access, uint32_t mask)
 {
@@ -138,23 +168,6 @@ static bool is_rising(const Access *access, uint32_t mask)
         end = p + access->bytes;
     }
     return true;
-}
-
-// The lanes that lie so many bytes behind the lane before.
-static uint32_t lanes_behind(const Access *access, uint32_t mask, uint64_t bytes)
-{
-    uint32_t lanes = 0;
-    for (int l = 1; l < LANES; l++)
-        lanes |= (uint32_t)((uint64_t)(uintptr_t)access->pointer[l] - (uint64_t)(uintptr_t)access->pointer[l - 1] == bytes)
-                 << l;
-    return lanes & mask & mask << 1;
-}
-
-// How many lanes from the first one on follow each other in this way.
-static unsigned count_run(uint32_t following, int first)
-{
-    const uint32_t others = ~(following >> first >> 1);
-    return others ? (unsigned)__builtin_ctz(others) + 1 : LANES;
 }
 
 // The first of some lanes and those that follow it at a distance, in its line; returns these lanes.
@@ -186,17 +199,17 @@ static uint32_t check_piece(AccessCheck *check, Access *access, Line *lines, uin
 static void check_pieces(AccessCheck *check, Access *access, Line *lines, uint32_t mask, const uint8_t *base,
                          bool values)
 {
-    const uint32_t same = lanes_behind(access, mask, 0), next = lanes_behind(access, mask, access->bytes);
+    const uint32_t same = access->alike & mask & mask << 1, next = access->beside & mask & mask << 1;
     for (uint32_t rest = mask, done; rest; rest &= ~done) {
         const int first = __builtin_ctz(rest);
         const int64_t offset = access->pointer[first] - base;
-        const unsigned together = count_run(same, first), beside = count_run(next, first);
-        done = bits_between((unsigned)first, (unsigned)first + (together > beside ? together : beside));
-        if (together > 1) {
+        const int last_alike = sim_end_of_piece(same, first), last_beside = sim_end_of_piece(next, first);
+        done = bits_between((unsigned)first, (unsigned)(last_alike > last_beside ? last_alike : last_beside) + 1);
+        if (last_alike > first) {
             Row r = row_of(check, done, words_at((uint64_t)offset, access->bytes), offset % LINE_BYTES, ONE_PLACE);
             sim_check_in_line(check, access, &lines[offset / LINE_BYTES], &r, true, values);
-        } else if (beside > 1) {
-            check_dense_rows(check, access, lines, first, beside, offset, values);
+        } else if (last_beside > first) {
+            check_dense_rows(check, access, lines, first, (unsigned)(last_beside + 1 - first), offset, values);
         } else {
             done = check_piece(check, access, lines, rest, offset, values);
         }
@@ -242,11 +255,14 @@ static void check_lines(AccessCheck *check, Access *access, Line *lines, uint32_
     const int first = __builtin_ctz(mask);
     const int64_t offset = access->pointer[first] - base;
     const bool alone = (mask & (mask - 1)) == 0, fits = access->bytes <= LINE_BYTES / 4;
-    const bool within = offset % (int64_t)access->bytes == 0 && stride % (int64_t)access->bytes == 0 &&
-                        access->bytes <= LINE_BYTES; // no lane is in two lines
+    const size_t bytes = access->bytes;
+    const bool within = bytes <= LINE_BYTES && (bytes & (bytes - 1)) == 0 &&
+                        (((uint64_t)offset | (uint64_t)stride) & (bytes - 1)) == 0; // no lane is in two lines
     if (stride > 0 && stride <= MOST_STRIDE && !alone && within) {
         if (mask == ALL_LANES && (uint64_t)stride == access->bytes)
             check_dense_rows(check, access, lines, 0, LANES, offset, values);
+        else if (stride >= LINE_BYTES)
+            check_column(check, access, lines, mask, offset - first * stride, stride, values);
         else
             check_rows(check, access, lines, mask, offset - first * stride, stride, values);
     } else if (stride == 0 && kind == PLAIN_READ && fits) {
@@ -271,27 +287,16 @@ static inline bool piece_tells_nothing(const AccessCheck *check, const Line *lin
     return tell_nothing(check, &lines[line], bits_between(first, (unsigned)((end - 1) % LINE_BYTES / 4) + 1), values);
 }
 
-// Whether all that these lanes read, which is in whole words, tells nothing new: piece by piece, of lanes that are in
-// one place or side by side.
+// Whether all that these lanes read, which is in whole words, tells nothing new: piece by piece.
 static bool is_all_common(const AccessCheck *check, const Line *lines, uint32_t mask, const uint8_t *base, bool values)
 {
     const Access *access = check->access;
-    const uint64_t offset = (uint64_t)(access->pointer[__builtin_ctz(mask)] - base);
-    if (access->pattern == CONSECUTIVE)
-        return piece_tells_nothing(check, lines, offset, offset + LANES * access->bytes, values);
-    if (!tell_nothing(check, &lines[offset / LINE_BYTES], words_at(offset, access->bytes), values))
-        return false;
-    if (access->pattern == ALL_SAME)
-        return true;
-    if (mask == ALL_LANES && memcmp(access->pointer, access->pointer + LANES / 2, sizeof access->pointer / 2) == 0)
-        mask >>= LANES / 2; // as of rows of a block of 16 x 16
-    const uint32_t following = lanes_behind(access, mask, 0) | lanes_behind(access, mask, access->bytes);
-    for (uint32_t rest = mask; rest;) {
-        const int first = __builtin_ctz(rest), last = first + (int)count_run(following, first) - 1;
+    const uint32_t following = sim_following_lanes(access, mask);
+    for (uint32_t begins = sim_first_lanes(access, mask, following); begins; begins &= begins - 1) {
+        const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
         if (!piece_tells_nothing(check, lines, (uint64_t)(access->pointer[first] - base),
                                  (uint64_t)(access->pointer[last] - base) + access->bytes, values))
             return false;
-        rest &= ~bits_between((unsigned)first, (unsigned)last + 1);
     }
     return true;
 }

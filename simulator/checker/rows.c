@@ -23,11 +23,6 @@ static struct More *grow(const AccessCheck *check, Line *line, uint8_t rows)
     return line->more;
 }
 
-static bool same_shape(const Row *a, const Row *r)
-{
-    return a->origin == r->origin && a->stride == r->stride && a->size == r->size;
-}
-
 // Whether a word, or byte, of an access and of an earlier row is the same thread's in both.
 static bool is_alike(const AccessCheck *check, const Row *a, const Row *r)
 {
@@ -48,11 +43,6 @@ static bool read_again(const Row *a, const Row *r)
 {
     return a->stride == ONE_PLACE && r->stride == ONE_PLACE && a->epoch.block == r->epoch.block &&
            a->epoch.warp == r->epoch.warp && !(a->epoch.lanes & ~r->epoch.lanes) && a->size == 4 && r->size == 4;
-}
-
-static uint32_t lanes_at(const Row *r, int word) // who is at a word of the line, if whole ones are accessed
-{
-    return r->stride == ONE_PLACE ? r->epoch.lanes : 1u << ((uint32_t)(4 * word - r->origin) / r->stride & 31);
 }
 
 static uint32_t lanes_at_byte(const Row *r, int byte)
@@ -95,8 +85,8 @@ static void split(const AccessCheck *check, Line *line)
     for (int n = 0; n < WORDS; n++) {
         more->cells[n].count = 0;
         for (int k = 0; k < line->count; k++)
-            if (row_at(line, k)->words >> n & 1)
-                insert_word(&more->cells[n], row_at(line, k), n);
+            if (row_by_age(line, k)->words >> n & 1)
+                insert_word(&more->cells[n], row_by_age(line, k), n);
     }
     line->count = 0;
     line->apart = true;
@@ -161,11 +151,29 @@ static inline bool merge(const AccessCheck *check, Row *a, const Row *r)
     return true;
 }
 
+// The newest row is the first one: a warp that goes on finds its own there.
 static void add_row(const AccessCheck *check, Line *line, const Row *r)
 {
     if (line->count > line->space)
-        grow(check, line, (uint8_t)(2 * line->space + 1));
-    *row_at(line, line->count++) = *r;
+        grow(check, line, line->space ? 3 * line->space + 1 : 3); // 3, 10, 31
+    if (line->count > 0) {
+        struct More *more = line->more;
+        more->rows[line->count - 1] = line->first;
+        more->words = (line->count > 1 ? more->words : 0) | line->first.words;
+        more->by_warps = (line->count > 1 ? more->by_warps : 0) | 1u << line->first.epoch.warp;
+    }
+    line->first = *r;
+    line->count++;
+}
+
+// Adds the row to the one with this number, where one will do.
+static inline bool merge_at(const AccessCheck *check, Line *line, int k, const Row *r)
+{
+    if (!merge(check, row_at(line, k), r))
+        return false;
+    if (k > 0)
+        line->more->words |= r->words;
+    return true;
 }
 
 // Whether check_words is worth while. In rows that are alike each word is one thread's.
@@ -197,18 +205,20 @@ static void thin_out(Line *line, Row *a)
 
 static void drop_empty_rows(Line *line)
 {
-    int kept = 0;
-    for (int k = 0; k < line->count; k++)
-        if (row_at(line, k)->words && kept++ < k)
-            *row_at(line, kept - 1) = *row_at(line, k);
-    line->count = (uint8_t)kept;
+    int kept = 0; // behind the first one
+    for (int k = 1; k < line->count; k++)
+        if (row_at(line, k)->words && ++kept < k)
+            *row_at(line, kept) = *row_at(line, k);
+    if (!line->first.words && kept > 0)
+        line->first = *row_at(line, kept--);
+    line->count = (uint8_t)(kept + (line->first.words != 0));
 }
 
 static bool make_room(const AccessCheck *check, Line *line)
 {
     for (int k = 0; k < line->count && check->by_barriers; k++)
-        if (row_at(line, k)->epoch.kind == PLAIN_READ)
-            thin_out(line, row_at(line, k));
+        if (row_by_age(line, k)->epoch.kind == PLAIN_READ)
+            thin_out(line, row_by_age(line, k));
     drop_empty_rows(line);
     return line->count < ROWS;
 }
@@ -232,152 +242,70 @@ static inline bool has_read(const AccessCheck *check, const Row *a, const Row *r
            is_alike(check, a, r) && !(r->epoch.lanes & ~a->epoch.lanes);
 }
 
+// False is certain.
+static inline bool has_rows_of(const Line *line, unsigned warp)
+{
+    return line->first.epoch.warp == warp || (line->count > 1 && line->more->by_warps >> warp & 1);
+}
+
 // Whether a row tells already what lanes read of a line that all only read, or does so from now on, and it is the only
 // one.
 static inline bool is_in_own_row(const AccessCheck *check, Line *line, const Row *r)
 {
-    for (int k = 0; k < line->count; k++)
+    for (int k = 0; k < line->count && has_rows_of(line, r->epoch.warp); k++)
         if (is_same_warp(&row_at(line, k)->epoch, &r->epoch) && has_read(check, row_at(line, k), r))
             return true;
     return line->count == 1 && merge(check, &line->first, r);
 }
 
-// An access by lanes in a row: looks for races, and keeps it. False if the line has no room for it.
-static bool check_row(AccessCheck *check, Line *line, const Row *r)
+static bool keep_row(const AccessCheck *check, Line *line, const Row *r)
 {
-    const bool only_reads = !line->others && r->epoch.kind == PLAIN_READ;
-    bool empty = false, merged = false;
-    check->shared_words = only_reads ? 0 : ALL_LANES;
-    for (int k = 0; k < line->count && only_reads; k++) {
-        Row *a = row_at(line, k);
-        check->shared_words |= a->words & r->words;
-        merged |= !merged && is_same_warp(&a->epoch, &r->epoch) && merge(check, a, r);
-    }
-    if (merged || (line->count == 1 && merge(check, &line->first, r)))
-        return true;
-    for (int k = 0; k < line->count; k++) {
-        Row *a = row_at(line, k);
-        if (only_reads && !is_same_warp(&a->epoch, &r->epoch))
-            continue;
-        check_against(check, a, r);
-        empty |= !a->words;
-    }
-    if (empty)
-        drop_empty_rows(line);
-    for (int k = 0; k < line->count && !only_reads; k++)
-        if (merge(check, row_at(line, k), r))
-            return true;
     if (line->count == ROWS && !make_room(check, line))
         return false;
     add_row(check, line, r);
     return true;
 }
 
-// ---- Many readers
-
-// The words of both rows, of one warp, that have two lanes for readers.
-static uint32_t words_of_two(const Row *a, const Row *r)
+// What lanes read of a line that all only read: there are no races, and only the warp's own rows can be replaced.
+static bool check_read_row(AccessCheck *check, Line *line, const Row *r)
 {
-    const uint32_t both = a->words & r->words;
-    uint32_t two = 0;
-    if (a->size < 4 || r->size < 4 || (a->stride != ONE_PLACE && same_shape(a, r)))
-        return 0;
-    if (a->stride == ONE_PLACE && a->epoch.lanes & (a->epoch.lanes - 1))
-        return both;
-    if (a->stride == r->stride && a->stride != ONE_PLACE && (uint32_t)abs(a->origin - r->origin) >= a->stride)
-        return both;
-    for (uint32_t rest = both; rest; rest &= rest - 1)
-        two |= lanes_at(a, __builtin_ctz(rest)) != lanes_at(r, __builtin_ctz(rest)) ? rest & -rest : 0;
-    return two;
+    bool merged = false;
+    check->shared_words = 0;
+    for (int k = 0; k < line->count; k++)
+        check->shared_words |= row_at(line, k)->words & r->words;
+    if (!has_rows_of(line, r->epoch.warp))
+        return keep_row(check, line, r);
+    for (int k = 0; k < line->count && !merged; k++)
+        merged = is_same_warp(&row_at(line, k)->epoch, &r->epoch) && merge_at(check, line, k, r);
+    if (merged)
+        return true;
+    for (int k = 0; k < line->count; k++)
+        if (is_same_warp(&row_at(line, k)->epoch, &r->epoch))
+            check_against(check, row_at(line, k), r);
+    drop_empty_rows(line);
+    return keep_row(check, line, r);
 }
 
-// Of these readers, who have read so many words since a barrier.
-static void add_readers(Readers *readers, const Readers *more)
+// An access by lanes in a row: looks for races, and keeps it. False if the line has no room for it.
+static bool check_row(AccessCheck *check, Line *line, const Row *r)
 {
-    if (readers->run == more->run && readers->block == more->block && readers->warp == more->warp &&
-        readers->since == more->since)
-        readers->words |= more->words;
-    else
-        *readers = *more;
-}
-
-static void add_common(Line *line, uint32_t words)
-{
-    __atomic_store_n(&line->common, line->common | words, __ATOMIC_RELAXED);
-}
-
-// A row that has been read is in the line now: which of its words have two readers.
-static void note_readers(const AccessCheck *check, Line *line, const Row *r)
-{
-    uint32_t blocks = 0, warps = 0, lanes = 0, written = 0, by_others = 0; // by_others: not known to all of the block
+    if (!line->others)
+        return check_read_row(check, line, r);
+    bool empty = false;
+    check->shared_words = ALL_LANES;
+    if (line->count == 1 && merge(check, &line->first, r))
+        return true;
     for (int k = 0; k < line->count; k++) {
-        const Row *a = row_at(line, k);
-        const Epoch *e = &a->epoch;
-        const bool own_block = e->block == r->epoch.block, known = own_block && e->time <= check->floor;
-        if (e->kind != PLAIN_READ) {
-            written |= a->words;
-            by_others |= known && !is_under_way(e) ? 0 : a->words;
-        } else if (a->whole && !own_block) {
-            blocks |= a->words;
-        } else if (a->whole && !known && e->warp != r->epoch.warp) {
-            warps |= a->words;
-        } else if (!known && e->warp == r->epoch.warp && e->time > check->barrier) {
-            lanes |= words_of_two(a, r);
-        }
+        Row *a = row_by_age(line, k);
+        check_against(check, a, r);
+        empty |= !a->words;
     }
-    add_common(line, r->words & (check->shared ? warps : blocks) & ~written);
-    warps &= r->words & ~by_others;
-    lanes &= r->words & ~by_others;
-    const uint32_t run = check->run, block = r->epoch.block;
-    if (warps && line->more)
-        add_readers(&line->more->warps, &(Readers){warps, run, block, 0, check->floor});
-    if (lanes && line->more && check->by_all_lanes)
-        add_readers(&line->more->lanes, &(Readers){lanes, run, block, r->epoch.warp, check->barrier});
-}
-
-// The same of a line with cells.
-static void note_readers_of_cells(const AccessCheck *check, Line *line, const Row *r)
-{
-    for (uint32_t rest = r->whole ? r->words & ~line->common : 0; rest; rest &= rest - 1) {
-        Cell *c = &line->more->cells[__builtin_ctz(rest)];
-        bool two = false, written = false;
-        for (int k = 0; k < c->count; k++) {
-            const Epoch *e = &epochs_of(c)[k];
-            written |= e->kind != PLAIN_READ;
-            two |= e->bytes == 15 && (check->shared ? e->warp != r->epoch.warp && e->time > check->floor
-                                                    : e->block != r->epoch.block);
-        }
-        if (two && !written)
-            add_common(line, rest & -rest);
-    }
-}
-
-// Others than readers come.
-static void forget_readers(Line *line, uint32_t words)
-{
-    __atomic_store_n(&line->common, line->common & ~words, __ATOMIC_RELAXED);
-    if (line->more) {
-        line->more->warps.words &= ~words;
-        line->more->lanes.words &= ~words;
-    }
-}
-
-// The row's words of which one more reader says something new. The line is taken.
-static uint32_t words_to_note(const AccessCheck *check, const Line *line, const Row *r)
-{
-    const struct More *more = line->more;
-    const Row *a = &line->first;
-    uint32_t words = r->words & ~line->common;
-    if (line->count == 1 && check->by_all_lanes && a->epoch.kind == PLAIN_READ && a->stride == ONE_PLACE &&
-        a->epoch.block == r->epoch.block && a->epoch.warp == r->epoch.warp &&
-        a->epoch.time > check->barrier && a->epoch.lanes & (a->epoch.lanes - 1) && a->size == 4)
-        words &= ~a->words;
-    if (more && more->warps.run == check->run && more->warps.block == r->epoch.block && more->warps.since == check->floor)
-        words &= ~more->warps.words;
-    if (more && more->lanes.run == check->run && more->lanes.block == r->epoch.block && more->lanes.warp == r->epoch.warp &&
-        more->lanes.since == check->barrier)
-        words &= ~more->lanes.words;
-    return words;
+    if (empty)
+        drop_empty_rows(line);
+    for (int k = 0; k < line->count; k++)
+        if (merge_at(check, line, k, r))
+            return true;
+    return keep_row(check, line, r);
 }
 
 // ---- An access in a line
@@ -394,10 +322,8 @@ static void check_lanes(AccessCheck *check, Line *line, uint32_t lanes, unsigned
 
 static void mark_words(Line *line, uint32_t words)
 {
-    if (words == ALL_LANES)
-        line->written[0] = line->written[1] = ~0ull;
-    for (uint32_t rest = words == ALL_LANES ? 0 : words; rest; rest &= rest - 1)
-        line->written[__builtin_ctz(rest) / 16] |= 15ull << __builtin_ctz(rest) % 16 * 4;
+    line->written[0] |= bytes_of_words(words);
+    line->written[1] |= bytes_of_words(words >> 16);
 }
 
 // The lanes of a row, all of whose bytes of whole words lie in this line, or a part of one lane's; the line is taken.
@@ -427,13 +353,12 @@ static void check_taken(AccessCheck *check, Access *access, Line *line, const Ro
     }
 }
 
-void sim_check_in_line(AccessCheck *check, Access *access, Line *line, Row *r, bool row, bool values)
+// The line is taken.
+static __attribute__((noinline)) void check_in_taken_line(AccessCheck *check, Access *access, Line *line, Row *r,
+                                                          bool row, bool values)
 {
     const bool reads = check->by_barriers && r->epoch.kind == PLAIN_READ;
     const uint32_t words = r->words;
-    if (reads && tell_nothing(check, line, words, values))
-        return;
-    take(check, line);
     if (reads && !line->apart && (!values || all_written(line, words))) {
         r->words = words_to_note(check, line, r);
         if (row && !line->others && r->words && is_in_own_row(check, line, r))
@@ -446,9 +371,88 @@ void sim_check_in_line(AccessCheck *check, Access *access, Line *line, Row *r, b
     if (!reads)
         forget_readers(line, words);
     else if (line->apart)
-        note_readers_of_cells(check, line, r);
+        sim_note_readers_of_cells(check, line, r);
     else if (told && line->count > 1 && r->whole && check->shared_words)
-        note_readers(check, line, r);
+        sim_note_readers(check, line, r);
+}
+
+// Whether two rows of whole words are one warp's, in which a word is the same lane's: as is_alike finds, too, but quickly.
+// Field by field: r has just been made, and the processor would wait for wider parts of it.
+static inline bool is_of_same_lanes(const Row *a, const Row *r, size_t bytes)
+{
+    const int further = r->origin - a->origin;
+    if (a->epoch.block != r->epoch.block || a->epoch.warp != r->epoch.warp || a->epoch.kind != r->epoch.kind ||
+        a->stride != r->stride || a->size < 4 || r->size < 4 || !a->whole || !r->whole)
+        return false;
+    if (a->stride == ONE_PLACE)
+        return a->epoch.lanes == r->epoch.lanes &&
+               (r->epoch.kind == PLAIN_READ || !(r->epoch.lanes & (r->epoch.lanes - 1)));
+    return further == 0 || (further > 0 && further + (int)bytes <= (int)a->stride);
+}
+
+// Whether one of the line's two newest rows tells of this one, too, or does so from now on, where no other row has any of
+// its words.
+static inline bool is_in_newest(const AccessCheck *check, Line *line, const Row *r)
+{
+    const bool only_reads = r->epoch.kind == PLAIN_READ && !line->others;
+    const uint32_t others_words = line->count > 1 ? line->more->words : 0;
+    for (int k = 0; k < line->count && k < 2; k++) {
+        Row *a = row_at(line, k == 0 ? 0 : line->count - 1);
+        if (!is_of_same_lanes(a, r, check->access->bytes))
+            continue;
+        const bool told = !(r->words & ~a->words) && !(r->epoch.lanes & ~a->epoch.lanes);
+        if (told && only_reads && check->by_barriers && check->by_all_lanes && a->epoch.time > check->barrier)
+            return true; // see has_read
+        const uint32_t of_others = k == 0 ? others_words : others_words | line->first.words;
+        if (a->epoch.time != r->epoch.time || a->epoch.site != r->epoch.site ||
+            (line->count > 1 && (!only_reads || of_others & r->words)))
+            continue;
+        a->words |= r->words;
+        a->epoch.lanes |= r->epoch.lanes;
+        if (k > 0)
+            line->more->words |= r->words;
+        return true;
+    }
+    return false;
+}
+
+// Whether a row has been read of a line in which nobody has done anything but read other words, and none of the warp's rows
+// is there to tell of it.
+static inline bool is_apart(const Line *line, const Row *r)
+{
+    return r->epoch.kind == PLAIN_READ && !line->others && !has_rows_of(line, r->epoch.warp) &&
+           !(line->first.words & r->words) && !(line->count > 1 && line->more->words & r->words);
+}
+
+// The frequent cases: a line of which nothing is known, one whose newest rows go on, and one that more and more warps
+// read. False if it is another one. The line is taken.
+static inline bool check_quickly(const AccessCheck *check, Line *line, const Row *r, bool values)
+{
+    const bool reads = r->epoch.kind == PLAIN_READ;
+    if (line->apart || (!reads && r->epoch.kind != PLAIN_WRITE) || !r->whole)
+        return false;
+    if (reads && values && !all_written(line, r->words))
+        return false;
+    if (line->count == 0 || (line->count < ROWS && is_apart(line, r)))
+        add_row(check, line, r);
+    else if (!is_in_newest(check, line, r))
+        return reads && check->by_barriers && !words_to_note(check, line, r);
+    if (reads)
+        return true;
+    line->others = true;
+    forget_readers(line, r->words);
+    if (values)
+        mark_words(line, r->words);
+    return true;
+}
+
+void sim_check_in_line(AccessCheck *check, Access *access, Line *line, Row *r, bool row, bool values)
+{
+    if (check->by_barriers && r->epoch.kind == PLAIN_READ && tell_nothing(check, line, r->words, values))
+        return;
+    take(check, line);
+    if (!row || !check_quickly(check, line, r, values))
+        check_in_taken_line(check, access, line, r, row, values);
     leave(check, line);
 }
 

@@ -122,10 +122,34 @@ typedef struct Access { // by some lanes of a warp, to one address space
     size_t bytes, alignment; // of each lane; a power of two, but for copies of the copy engine
     uint64_t address[LANES]; // in the space
     Pattern pattern;         // sim_access finds it, and where the bytes lie in this process
+    uint32_t alike, beside;  // SCATTERED: the lanes with the address of the lane before, and those right behind its
+                             // bytes; of lanes that are off, too
+    bool twice;              // lanes 16 to 31 have the addresses of lanes 0 to 15
     uint8_t *pointer[LANES];
     bool has_unwritten;        // of what it reads nobody wrote these bytes, a bit each
     uint32_t unwritten[LANES];
 } Access;
+
+// Lanes lie in pieces: in one place, or side by side. Of the lanes that are on, those that go on where the lane before
+// is; the others are the first ones.
+static inline uint32_t sim_following_lanes(const Access *access, uint32_t mask)
+{
+    return access->pattern == SCATTERED ? (access->alike | access->beside) & mask & mask << 1 : mask & (mask - 1);
+}
+
+// The first lanes of pieces in which all addresses are.
+static inline uint32_t sim_first_lanes(const Access *access, uint32_t mask, uint32_t following)
+{
+    const bool twice = access->pattern == SCATTERED && mask == ALL_LANES && access->twice;
+    return mask & ~following & (twice ? ALL_LANES >> LANES / 2 : ALL_LANES);
+}
+
+// The last lane of a piece.
+static inline int sim_end_of_piece(uint32_t following, int first)
+{
+    const uint32_t others = ~(following >> first >> 1);
+    return others ? first + __builtin_ctz(others) : LANES - 1;
+}
 
 // Whatever a kernel reads or writes in memory goes through this function, before it is read or written: it finds
 // where the lanes' bytes lie, and ends the launch where they lie nowhere. (A kernel's arguments that ld.param

@@ -67,6 +67,22 @@ typedef struct Extent { // of the addresses of all lanes that are on
     uint64_t bits; // set in any of them
 } Extent;
 
+static void find_neighbours(Access *access)
+{
+    const uint64_t *address = access->address;
+    uint32_t alike = 0, beside = 0;
+    for (int l = 1; l < LANES; l++) {
+        alike |= (uint32_t)(address[l] == address[l - 1]) << l;
+        beside |= (uint32_t)(address[l] - address[l - 1] == access->bytes) << l;
+    }
+    uint64_t different = 0;
+    for (int l = 0; l < LANES / 2; l++)
+        different |= address[l] ^ address[l + LANES / 2];
+    access->alike = alike;
+    access->beside = beside;
+    access->twice = different == 0;
+}
+
 // Finds out how the lanes' addresses lie to each other.
 static Extent survey(Access *access)
 {
@@ -74,6 +90,7 @@ static Extent survey(Access *access)
     Extent extent = {UINT64_MAX, 0, 0};
     access->pattern = SCATTERED;
     if (access->mask != ALL_LANES) {
+        find_neighbours(access);
         for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
             const uint64_t a = address[__builtin_ctz(rest)];
             extent.least = a < extent.least ? a : extent.least;
@@ -95,6 +112,7 @@ static Extent survey(Access *access)
         access->pattern = ALL_SAME;
         return (Extent){first, first, first};
     }
+    find_neighbours(access);
     for (int l = 0; l < LANES; l++) {
         extent.least = address[l] < extent.least ? address[l] : extent.least;
         extent.most = address[l] > extent.most ? address[l] : extent.most;

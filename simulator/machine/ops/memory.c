@@ -16,16 +16,20 @@ static unsigned sectors(const Access *access)
         return (unsigned)((access->address[0] % SECTOR + LANES * access->bytes + SECTOR - 1) / SECTOR);
     if (access->pattern == ALL_SAME) // an access never crosses a sector's edge
         return 1;
+    const uint32_t following = sim_following_lanes(access, access->mask);
     uint64_t seen[LANES], most = 0;
     unsigned count = 0;
-    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
-        const uint64_t sector = access->address[__builtin_ctz(rest)] / SECTOR;
-        unsigned k = count > 0 && sector > most ? 0 : count; // beyond all others it is new
-        while (k > 0 && seen[k - 1] != sector)
-            k--;
-        if (k == 0)
-            seen[count++] = sector;
-        most = sector > most ? sector : most;
+    for (uint32_t begins = sim_first_lanes(access, access->mask, following); begins; begins &= begins - 1) {
+        const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
+        const uint64_t end = (access->address[last] + access->bytes - 1) / SECTOR;
+        for (uint64_t sector = access->address[first] / SECTOR; sector <= end; sector++) {
+            unsigned k = count > 0 && sector > most ? 0 : count; // beyond all others it is new
+            while (k > 0 && seen[k - 1] != sector)
+                k--;
+            if (k == 0)
+                seen[count++] = sector;
+            most = sector > most ? sector : most;
+        }
     }
     return count;
 }
