@@ -16,14 +16,14 @@
 
     // A labelled list: [[value, text]].
     Stage.choice = function (label, choices, chosen, choose) {
-        const list = element("select", {onchange: () => choose(list.value)},
+        const list = element("select", {"aria-label": label, onchange: () => choose(list.value)},
             choices.map(([value, text]) => element("option", {value, selected: String(value) === String(chosen)}, text)));
         return element("label", {}, element("span", {}, label), list);
     };
 
     // A labelled number from 0 to `most`.
     Stage.number = function (label, most, chosen, choose) {
-        const field = element("input", {type: "number", min: 0, max: most, value: chosen, onchange: () => {
+        const field = element("input", {type: "number", "aria-label": label, min: 0, max: most, value: chosen, onchange: () => {
             const value = Math.max(0, Math.min(most, Math.floor(+field.value) || 0));
             field.value = value;
             choose(value);
@@ -93,6 +93,12 @@
                 });
                 slider.setAttribute("aria-valuemax", Math.max(0, models[0].length - 1));
             },
+            // Marks moments: where the threads of a finding met.
+            mark(moments, length) {
+                slider.querySelectorAll(".st-mark").forEach((mark) => mark.remove());
+                for (const moment of moments)
+                    slider.append(element("span", {class: "st-mark", style: `left: ${((moment + 0.5) / length) * 100}%`}));
+            },
             show(moment, length, text, words, isPlaying) {
                 head.style.left = `${((moment + 0.5) / length) * 100}%`;
                 where.textContent = text;
@@ -120,10 +126,10 @@
     function compared(now, before, label) {
         const sign = now < before ? "fewer" : now > before ? "more" : "same";
         const mark = {fewer: "▾", more: "▴", same: "="}[sign];
-        return element("span", {class: "st-" + sign, title: `${label}, all blocks: ${grouped(before)}`}, `${label} ${grouped(before)} ${mark}`);
+        return element("span", {class: "st-" + sign, title: `${label}, all blocks: ${grouped(before)}`}, `${mark} ${label} ${grouped(before)}`);
     }
 
-    // The cells, made anew for each run; tick(moment) changes their numbers. other: {whole, label} or null.
+    // The cells, made anew for each run; tick(moment) changes their numbers. other: {whole, short} or null.
     Stage.counters = function (box, model, other) {
         const shown = Stage.COUNTED.filter((name) => isShown(name, model.whole, other && other.whole));
         const numbers = shown.map(() => element("b"));
@@ -131,7 +137,7 @@
             element("span", {class: "st-name"}, NAMES[name]),
             element("span", {class: "st-now"}, numbers[k], ` of ${grouped(model.counts[name][model.length])}`),
             element("span", {class: "st-whole"}, `all blocks ${grouped(model.whole[name])}`),
-            other && compared(model.whole[name], other.whole[name], other.label))));
+            other && compared(model.whole[name], other.whole[name], other.short))));
         return (moment) => numbers.forEach((number, k) => {
             number.textContent = grouped(model.counts[shown[k]][moment + 1]);
         });

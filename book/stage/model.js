@@ -214,7 +214,7 @@
     }
 
     // A run's trace and counters (CSV) as: its launches, one after the other in time; the counts of this block before
-    // each moment; those of all blocks; the moments at which barriers open.
+    // each moment; those of all blocks; when barriers open, and where else one may want to stop: where a launch begins.
     Stage.model = function (trace, counters) {
         const rows = trace.trim().split("\n").slice(1).map(readRow);
         const threads = new Map(readTable(counters).map((row) => [+row.launch, +row.block]));
@@ -227,6 +227,7 @@
             launches, length, whole: countersOf(counters),
             counts: countAll(launches.flatMap((launch) => launch.rows), length),
             stops: [...new Set(launches.flatMap((launch) => [launch.begin, ...launch.opened]))].sort((a, b) => a - b),
+            barriers: launches.flatMap((launch) => launch.opened),
             launchAt: (moment) => launches.find((launch) => moment < launch.end) || launches[launches.length - 1],
         };
     };

@@ -53,15 +53,16 @@
     function besideOf(stage) {
         const one = stage.sides[stage.side], other = stage.sides[1 - stage.side];
         if (isChanged(one))
-            return {label: "as written", one: side(one.program)};
-        return other ? {label: shortName(other.program), one: isChanged(other) ? side(other.program) : other} : null;
+            return {label: "as written", short: "was", one: side(one.program)};
+        const name = other && shortName(other.program);
+        return other ? {label: name, short: name, one: isChanged(other) ? side(other.program) : other} : null;
     }
 
     async function runBeside(stage) {
         const found = besideOf(stage);
         if (!found || !(await runSide(stage, found.one)) || !found.one.model.length)
             return null;
-        return {label: found.label, model: found.one.model, whole: found.one.model.whole};
+        return {label: found.label, short: found.short, model: found.one.model, whole: found.one.model.whole};
     }
 
     // Runs what is on the stage and shows it, then what stands beside it.
@@ -139,7 +140,7 @@
         const base = one.attempt ? one.program.source.text : (stage.sides[1] && stage.side === 0 && stage.sides[1].program.source.text);
         const text = one.attempt ? chosen.source : one.program.source.text;
         stage.source.show(linesOf(text, base, one.attempt > 0), chosen, new Set(one.cuts.keys()), (line, what) => cut(stage, line, what));
-        stage.boxes.hint.textContent = (chosen.removable || []).length ? "Click what is underlined: it is left out, and the program runs again." : "";
+        stage.boxes.hint.textContent = hintOf(one, chosen);
         const findings = one.result ? one.result.findings || [] : [];
         stage.source.accuse(findings.length ? findings[0].places.map(({line}) => line) : []);
         Stage.findings(stage.boxes.findings, findings, (place) => goTo(stage, place));
@@ -147,8 +148,8 @@
         if (!one.model || !one.model.length)
             return;
         stage.tick = Stage.counters(stage.boxes.counters, one.model, stage.beside);
-        drawTime(stage);
         stage.accused = accusedOf(stage);
+        drawTime(stage);
         seek(stage, stage.moment === null ? firstOfInterest(one.model) : stage.moment);
     }
 
@@ -158,6 +159,13 @@
         if (!base || base.split("\n").length > MOST_COMPARED)
             return plain();
         return Stage.difference(base, text).filter(({sign}) => keepOld || sign !== "-");
+    }
+
+    // What stands below the source: a Try's question (in the lesson it is bold), and what can be done.
+    function hintOf(one, {removable, text}) {
+        const question = one.attempt && /\*\*(?:\d+\.\s*)?([^*]+)\*\*/.exec(text || "");
+        const invitation = (removable || []).length ? "Click what is underlined: it is left out, and the program runs again." : "";
+        return question ? `Try ${one.attempt}: ${question[1].replace(/`/g, "")}` : invitation;
     }
 
     // Where something can be seen: the first load from shared memory, or the first access of all.
@@ -209,6 +217,7 @@
         const one = stage.sides[stage.side], {beside} = stage;
         stage.length = Math.max(1, one.model.length, beside ? beside.model.length : 0);
         const name = isChanged(one) ? "changed" : shortName(one.program);
+        stage.time.mark(stage.accused.rows.filter(Boolean).map(({moment}) => moment), stage.length);
         stage.time.draw([one.model, beside && beside.model], [name, beside ? beside.label : ""], stage.length);
     }
 
@@ -219,10 +228,9 @@
         stage.boxes.title.textContent = `Warps of block ${stage.block}` + (isMany ? `, launch ${number} of ${model.launches.length}` : "");
         stage.source.light(lit);
         stage.tick(stage.moment);
-        const opened = model.stops.filter((stop) => stop > 0 && stop <= stage.moment).length;
-        const barriers = model.stops.filter((stop) => stop > 0).length;
+        const opened = model.barriers.filter((barrier) => barrier <= stage.moment).length;
         stage.time.show(stage.moment, stage.length, `moment ${stage.moment + 1} of ${model.length}`
-            + (barriers ? ` · ${opened} of ${barriers} barriers open` : ""), words, !!stage.playing);
+            + (model.barriers.length ? ` · ${opened} of ${model.barriers.length} barriers open` : ""), words, !!stage.playing);
     }
 
     function seek(stage, moment) {
@@ -319,13 +327,14 @@
     // Puts the still picture away, where print and who wants it find it again.
     function foldPicture(figure) {
         const still = [...figure.childNodes];
-        if (figure.querySelector("img"))
+        if (figure.querySelector("img, svg"))
             figure.append(element("details", {class: "st-still"}, element("summary", {}, "the still picture"), ...still));
     }
 
     async function begin(figure) {
-        const names = [figure.dataset.program, figure.dataset.before].filter(Boolean);
-        const programs = await Promise.all(names.map(Stage.program));
+        const {program, before} = figure.dataset;
+        const other = before && (await Stage.program(before).catch(() => null)); // one side is enough
+        const programs = [await Stage.program(program), other].filter(Boolean);
         const boxes = skeleton();
         const stage = {figure, boxes, sides: programs.map(side), side: 0, n: sizeToBegin(figure, programs[0]), block: 0, order: null,
             moment: null, playing: null, speed: 8, accused: {places: [], rows: [], met: null, threads: new Set()}, beside: null, error: ""};

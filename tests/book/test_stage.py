@@ -1,0 +1,146 @@
+"""The stage in a real browser: a page from file:// plays a run, a barrier is left out and put back, keys move through time."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing; book/requirements.txt names it")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is missing; book/requirements.txt names it")
+
+STAGE = Path(__file__).resolve().parent.parent.parent / "book/stage"
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+SCRIPTS = ("model", "source", "view", "controls", "engine", "stage")
+FIRST_BARRIER = 20  # its line in step 03
+READY = "figure.st-is-live[aria-busy=false]"
+
+pytestmark = [pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium here"),
+              pytest.mark.skipif(not (STAGE / "simulator.js").exists(), reason="book/stage/simulator.js is missing; make stage writes it"),
+              pytest.mark.skipif(not (STAGE / "programs/step03.js").exists(), reason="book/stage/programs is missing; make recordings writes it")]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def lesson(tmp_path_factory):
+    """A page with one stage, step 03 beside step 02, as the book's pages have it."""
+    page = tmp_path_factory.mktemp("book") / "lesson.html"
+    scripts = "".join(f'<script defer src="{(STAGE / name).as_uri()}.js"></script>' for name in SCRIPTS)
+    page.write_text(f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A lesson</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+        <link rel="stylesheet" href="{(STAGE / "stage.css").as_uri()}">{scripts}</head>
+        <body><main><h1>Step 03</h1><figure class="stage" data-program="step03" data-before="step02"></figure></main></body></html>""")
+    return page.as_uri()
+
+
+@pytest.fixture
+def opened(browser, lesson):
+    """Opens the lesson: opened(width=..., scheme=...) returns the page, when the first run is on the stage."""
+    pages = []
+
+    def open_page(width=1200, scheme="light"):
+        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        page.asked, page.broken = [], []
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.on("pageerror", lambda error: page.broken.append(str(error)))
+        page.goto(lesson)
+        page.wait_for_selector(READY)
+        pages.append(page)
+        return page
+
+    yield open_page
+    for page in pages:
+        assert not page.broken
+        page.close()
+
+
+def leave_out_first_barrier(page):
+    page.locator(f'button.st-cut[data-line="{FIRST_BARRIER}"]').press("Enter")
+    page.wait_for_selector(".st-finding")
+    page.wait_for_selector(READY)
+
+
+def moment(page):
+    return int(page.locator(".st-track").get_attribute("aria-valuenow"))
+
+
+def test_a_barrier_is_left_out_and_the_race_is_shown_then_mended(opened):
+    """With the keyboard alone; and nothing is asked of any server."""
+    page = opened()
+    assert "right" in page.locator(".st-verdict").inner_text()
+    assert page.locator(".st-finding").count() == 0
+    leave_out_first_barrier(page)
+    found = page.locator(".st-finding").first.inner_text()
+    assert "race in shared memory" in found and "line 19" in found and "line 24" in found
+    numbers = page.locator(".st-accused .st-no").all_inner_texts()
+    assert numbers == ["19", "24"]
+    assert page.locator(".st-lanes i.st-bad").count() == 2, "the two lanes that met"
+    assert page.locator(".st-words i.st-met").count() == 1, "the word at which they met"
+    assert "race" in page.locator("[role=status]").inner_text() or "order" in page.locator("[role=status]").inner_text()
+    page.get_by_role("button", name="mend all").press("Enter")
+    page.wait_for_selector(".st-finding", state="detached")
+    page.wait_for_selector(READY)
+    assert page.locator(".st-accused").count() == 0 and page.locator("i.st-bad").count() == 0
+    assert [url for url in page.asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_keys_move_through_time(opened):
+    page = opened()
+    slider, last = page.locator(".st-track"), int(page.locator(".st-track").get_attribute("aria-valuemax"))
+    slider.focus()
+    seen = []
+    for key in ("Home", "ArrowRight", "ArrowRight", "ArrowLeft", "PageDown", "PageUp", "End"):
+        page.keyboard.press(key)
+        seen.append(moment(page))
+    assert seen[:4] == [0, 1, 2, 1]
+    assert seen[4] > 2, "Page Down goes to where the first barrier opens"
+    assert seen[5:] == [0, last]
+    assert page.locator(".st-warp").first.inner_text().endswith("done") or page.locator(".st-lit").count() == 1
+
+
+def test_picture_counts_what_the_simulator_counts(opened):
+    """At n = 256 there is one block: what the moments add up to is what the counters of the run say."""
+    page = opened()
+    page.locator(".st-track").press("End")
+    cells = page.locator(".st-counters > div")
+    for cell in cells.all_inner_texts():
+        now, _, rest = cell.split("\n")[1].partition(" of ")
+        assert now == rest and f"all blocks {now}" in cell, cell
+    assert cells.count() >= 8
+
+
+def test_every_choice_runs(opened):
+    """Each size, another block, another order and each Try: the verdict is one of a run that ended."""
+    page = opened()
+    size, order = page.get_by_label("n", exact=True), page.get_by_label("order")
+    for value in size.locator("option").evaluate_all("all => all.map(one => one.value)"):
+        size.select_option(value)
+        page.wait_for_selector(READY)
+        assert "right" in page.locator(".st-verdict").inner_text(), value
+    page.get_by_label("block", exact=True).fill("1")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(READY)
+    assert page.locator(".st-heading").first.inner_text().startswith("Warps of block 1")
+    order.select_option("7")
+    page.wait_for_selector(READY)
+    assert "right" in page.locator(".st-verdict").inner_text()
+    page.get_by_role("button", name="Try 3").click()
+    page.wait_for_selector(".st-finding")
+    page.wait_for_selector(READY)
+    assert page.locator(".st-gone").count() > 0, "the Try's diff"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1200, 380])
+def test_axe_finds_nothing(opened, scheme, width):
+    page = opened(width, scheme)
+    leave_out_first_barrier(page)
+    result = axe.Axe().run(page)
+    assert result.violations_count == 0, result.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out"
