@@ -108,11 +108,10 @@ def remainder(picture, before, now):
 
 
 def packed(picture, before, now):
-    """Who adds in each round, and how many warps that keeps busy."""
-    turns = [sum(len({thread // LANES for _, thread, _, _ in found}) for found in rounds(one)) for one in (before, now)]
-    picture.title(f"The threads that add stand side by side: warps add {turns[1]} times, not {turns[0]}")
-    for one, turn in ((before, turns[0]), (now, turns[1])):
-        picture.head(one, f"who adds in which round: warps add {turn} times in all")
+    """Who adds in each round. How many warps that keeps busy, the lesson lets its readers count."""
+    picture.title("The threads that add stand side by side, and fill whole warps")
+    for one in (before, now):
+        picture.head(one, "who adds in which round")
         for k, found in enumerate(rounds(one)):
             adding = {thread for _, thread, _, _ in found}
             busy = {thread // LANES for thread in adding}
@@ -120,7 +119,6 @@ def packed(picture, before, now):
             picture.boxes("faint", columns(one, range(one.warps * LANES), picture.y, 11))
             picture.boxes("idle", columns(one, {w * LANES + lane for w in busy for lane in range(LANES)}, picture.y, 11))
             picture.boxes("work", columns(one, adding, picture.y, 11))
-            picture.text(LEFT + SPAN + 8, picture.y + 10, f"{len(busy)} of {one.warps}{'' if k else ' warps'}", "note")
             picture.y += 15
         for warp in range(one.warps):
             words = f"warp {warp}" if one.warps <= 8 else str(warp)
@@ -162,11 +160,10 @@ def last_warp(picture, before, now):
     """What the warps do between the barriers."""
     colours = {"loads": "third", "adds": "work", "tests": "other"}
     times = [timeline(one) for one in (before, now)]
-    picture.title(f"The last rounds need one warp: it no longer stops the block, {count(len(times[1][1]), 'barrier')}, "
-                  f"not {len(times[0][1])}")
+    picture.title("The last rounds need one warp: it no longer stops the block")
     scale = SPAN / max(begin + length for stretches, _ in times for mine in stretches for begin, length, _ in mine)
     for one, (stretches, barriers) in zip((before, now), times):
-        picture.head(one, f"{count(len(barriers), 'barrier')}; to the right: PTX instructions that a warp runs")
+        picture.head(one, "to the right: PTX instructions that a warp runs")
         top = picture.y
         for warp, mine in enumerate(stretches):
             picture.label(picture.y + 10, f"warp {warp}")

@@ -205,15 +205,16 @@ def report(_, step):
 
 
 def code(step, *names):
-    """Functions, with all their overloads, and structs of a step's lesson as they stand in its program, each with the comment above it."""
+    """Functions, with all their overloads, structs, types and constants of a step's lesson as they stand in its program, each with the comment above it."""
     lesson = source_of(step).read_text(encoding="utf-8").split("// ==== Harness")[0]
     found = []
     for name in names:
         functions = [function[0] for function in re.finditer(
             rf"^(?:(?://|template|const |__global__ void __launch_bounds__).*\n)*^[\w ].*\b{name}\(.*(?:\n .*)?\n{{\n(?:.*\n)*?^}}\n|"
-            rf"^(?:(?://|template).*\n)*^struct {name} {{\n(?:.*\n)*?^}};\n", lesson, re.M)]
+            rf"^(?:(?://|template).*\n)*^struct {name} {{\n(?:.*\n)*?^}};\n|"
+            rf"^(?://.*\n)*^(?:static )?(?:const|typedef) [^({{\n]*\b{name}(?:;| =).*\n", lesson, re.M)]
         if not functions:
-            raise Unfillable(f"{source_of(step).relative_to(ROOT)} has no function or struct {name}")
+            raise Unfillable(f"{source_of(step).relative_to(ROOT)} has no function, struct, type or constant {name}")
         found += functions
     return f"```{'c' if source_of(step).suffix == '.c' else 'cuda'}\n" + "\n".join(found) + "```"
 
