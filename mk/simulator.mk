@@ -5,8 +5,9 @@
 # Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer (without its
 # search for leaks: the programs that it runs need not free what they allocate).
 # A library has one of the two platforms: Linux, or the plain one, which a test links.
-SIM_SOURCES := $(filter-out %/platform_plain.c,$(wildcard simulator/*/*.c simulator/*/*/*.c))
+SIM_SOURCES := $(filter-out %/platform_plain.c simulator/page/%,$(wildcard simulator/*/*.c simulator/*/*/*.c))
 SIM_OBJECTS := $(SIM_SOURCES:simulator/%.c=build/sim/objects/%.o)
+REPLAY_OBJECTS := build/sim/objects/page/replay.o build/sim/objects/page/main.o
 SIM_CFLAGS := -g1 -O3 -march=native -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-clobbered \
     -fPIC -fno-semantic-interposition -fno-strict-aliasing -ffp-contract=off -fno-trapping-math -fno-math-errno \
     $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
@@ -16,11 +17,11 @@ SIM_LIBRARIES := build/sim/libsimulator.a -lpthread -lm $(if $(SANITIZE),-Xcompi
 
 build/sim/announced: $(SIM_SOURCES) $(wildcard simulator/*/*.h simulator/*/*/*.h) .sim-flags | $(NEEDS_NVCC)
 	@echo 'compiling the simulator'
-	@mkdir -p $(sort $(dir $(SIM_OBJECTS))) && touch $@
+	@mkdir -p $(sort $(dir $(SIM_OBJECTS) $(REPLAY_OBJECTS))) && touch $@
 
 build/sim/objects/%.o: simulator/%.c .sim-flags | build/sim/announced
 	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -MMD -MP -MF $(@:.o=.d) -o $@ $<
--include $(SIM_OBJECTS:.o=.d)
+-include $(SIM_OBJECTS:.o=.d) $(REPLAY_OBJECTS:.o=.d)
 
 build/sim/libsimulator.a: $(SIM_OBJECTS)
 	$(Q)rm -f $@ && ar qcs $@ $(SIM_OBJECTS)
@@ -106,6 +107,10 @@ build/sim/ptx_run: tests/simulator/ptx_run.c build/sim/libsimulator.a
 PLAIN_OBJECTS := $(SIM_OBJECTS:%/platform_linux.o=%/platform_plain.o)
 build/sim/ptx_run_plain: tests/simulator/ptx_run.c $(PLAIN_OBJECTS)
 	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $^ $(wordlist 2,99,$(SIM_LIBRARIES))
+
+# Runs a recording again: build/sim/replay FILE (simulator/how-it-works.md).
+build/sim/replay: $(REPLAY_OBJECTS) build/sim/libsimulator.a
+	$(Q)$(NVCC) -cudart none -o $@ $(REPLAY_OBJECTS) $(SIM_LIBRARIES)
 
 # The machine, and what it stands on, without checker, runtime and driver.
 build/sim/machine_alone: tests/simulator/machine_alone.c $(filter $(addprefix build/sim/objects/,base/% front/% machine/%),$(SIM_OBJECTS))

@@ -62,7 +62,7 @@ typedef struct Settings {
     bool together, shuffles;
     uint64_t block_order;
     bool checks, checks_leaks;
-    const char *counters, *findings, *trace; // names of files, or NULL
+    const char *counters, *findings, *record, *trace; // names of files, or NULL
     bool traces_all;
     uint64_t traced_block; // otherwise
     bool says_speed;

@@ -1,4 +1,5 @@
-// platform.h: what the simulator asks of the host: pages, faults, threads, and the lines of the program's source.
+// platform.h: what the simulator asks of the host: files, pages, faults, threads, the lines of the program's source, and
+// its end.
 // Two files hold it, of which a library has one: platform_linux.c, and platform_plain.c for a host without threads,
 // signals and files. Where the second says "nothing", the simulator still runs kernels, and finds less.
 #ifndef PLATFORM_H
@@ -8,6 +9,29 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+// ---- Files. Plain: texts in memory
+
+// A file that is written anew; NULL, and errno, where it cannot be.
+FILE *sim_open_output(const char *name);
+// What `write` writes becomes the file of this name: all of it, or none. What is no plain file, such as a pipe, gets it
+// at the program's end only. False, and errno, where it cannot be written.
+bool sim_write_whole(const char *name, bool at_end, void (*write)(FILE *out));
+// A file of the program's source, or NULL. Plain: one that has been kept.
+FILE *sim_open_source(const char *name);
+void sim_keep_source(const char *name, const char *text, size_t bytes); // plain only; Linux: nothing
+// What has been written to a file, until it is written to again; plain only: NULL on Linux, or where there is none.
+const char *sim_text_of(const char *name, size_t *bytes);
+// The name as one would type it: without the working directory, if the file lies there.
+const char *sim_short_name(const char *file);
+void sim_program_path(char *path, size_t space); // of the program that runs; plain: empty
+FILE *sim_open_maps(void); // lines "begin-end rights ...", of the memory that the process has; NULL: nobody knows
+bool sim_is_terminal(FILE *file); // plain: never
+
+// ---- The program's end
+
+// Calls it when the program ends, before those that were given earlier. Plain: status is 0.
+void sim_at_end(void (*end)(int status));
 
 // ---- Pages
 

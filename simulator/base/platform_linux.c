@@ -1,16 +1,108 @@
 // platform_linux.c: pages, faults, threads and host lines as Linux has them.
-#define _GNU_SOURCE // memfd_create, dl_iterate_phdr, REG_ERR, REG_RIP
+#define _GNU_SOURCE // on_exit, memfd_create, dl_iterate_phdr, REG_ERR, REG_RIP
 #include "base/platform.h"
 
+#include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+// ---- Files
+
+FILE *sim_open_output(const char *name)
+{
+    return fopen(name, "w");
+}
+
+// Whether a file may be put in the place of what has this name: of nothing, or of a file; not of a device or a link.
+static bool is_replaceable(const char *name)
+{
+    struct stat there;
+    return lstat(name, &there) == 0 ? S_ISREG(there.st_mode) : errno == ENOENT;
+}
+
+bool sim_write_whole(const char *name, bool at_end, void (*write)(FILE *out))
+{
+    char part[4096];
+    const bool beside = is_replaceable(name);
+    if (!beside && !at_end)
+        return true;
+    const int length = snprintf(part, sizeof part, beside ? "%s.%d.part" : "%s", name, (int)getpid());
+    FILE *out = length < (int)sizeof part ? fopen(part, "w") : NULL;
+    if (out)
+        write(out);
+    const bool failed = !out || ferror(out);
+    if (!failed && fclose(out) == 0 && (!beside || rename(part, name) == 0))
+        return true;
+    const int error = errno;
+    if (beside && out)
+        unlink(part);
+    errno = error;
+    return false;
+}
+
+FILE *sim_open_source(const char *name)
+{
+    return fopen(name, "r");
+}
+
+void sim_keep_source(const char *name, const char *text, size_t bytes)
+{
+    (void)name, (void)text, (void)bytes;
+}
+
+const char *sim_text_of(const char *name, size_t *bytes)
+{
+    (void)name, (void)bytes;
+    return NULL;
+}
+
+const char *sim_short_name(const char *file)
+{
+    char here[4096];
+    const size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
+    return length > 1 && strncmp(file, here, length) == 0 && file[length] == '/' ? file + length + 1 : file;
+}
+
+void sim_program_path(char *path, size_t space)
+{
+    const ssize_t length = readlink("/proc/self/exe", path, space - 1);
+    path[length > 0 ? length : 0] = 0;
+}
+
+FILE *sim_open_maps(void)
+{
+    return fopen("/proc/self/maps", "r");
+}
+
+bool sim_is_terminal(FILE *file)
+{
+    return isatty(fileno(file));
+}
+
+// ---- The program's end
+
+static void end_by(int status, void *end)
+{
+    void (*function)(int) = NULL;
+    memcpy(&function, &end, sizeof end);
+    function(status);
+}
+
+void sim_at_end(void (*end)(int status))
+{
+    void *function;
+    memcpy(&function, &end, sizeof end); // ISO C converts no function to an object's pointer
+    on_exit(end_by, function);
+}
 
 // ---- Pages
 

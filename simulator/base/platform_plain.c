@@ -5,6 +5,124 @@
 #include "base/base.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+// ---- Files
+
+typedef struct Text { // of a file; never freed
+    const char *name;
+    char *bytes;
+    size_t count;
+    FILE *file; // that it is written by; NULL: by nobody any more
+    struct Text *next;
+} Text;
+
+static Text *texts;
+
+static Text *text_named(const char *name)
+{
+    Text *t = texts;
+    while (t && strcmp(t->name, name) != 0)
+        t = t->next;
+    return t;
+}
+
+static Text *new_text(const char *name)
+{
+    Text *t = text_named(name);
+    if (!t) {
+        t = calloc(1, sizeof *t);
+        if (!t || !(t->name = strdup(name)))
+            sim_die("out of memory for a file");
+        t->next = texts;
+        texts = t;
+    }
+    t->bytes = NULL;
+    t->count = 0;
+    t->file = NULL;
+    return t;
+}
+
+FILE *sim_open_output(const char *name)
+{
+    Text *t = new_text(name);
+    return t->file = open_memstream(&t->bytes, &t->count);
+}
+
+bool sim_write_whole(const char *name, bool at_end, void (*write)(FILE *out))
+{
+    (void)at_end;
+    FILE *out = sim_open_output(name);
+    if (!out)
+        return false;
+    write(out);
+    return fflush(out) == 0;
+}
+
+FILE *sim_open_source(const char *name)
+{
+    Text *t = text_named(name);
+    return t && t->count > 0 ? fmemopen(t->bytes, t->count, "r") : NULL;
+}
+
+void sim_keep_source(const char *name, const char *text, size_t bytes)
+{
+    Text *t = new_text(name);
+    t->bytes = memcpy(malloc(bytes + 1), text, bytes);
+    t->count = bytes;
+}
+
+const char *sim_text_of(const char *name, size_t *bytes)
+{
+    Text *t = text_named(name);
+    if (t && t->file)
+        fflush(t->file);
+    *bytes = t ? t->count : 0;
+    return t ? t->bytes : NULL;
+}
+
+const char *sim_short_name(const char *file)
+{
+    return file;
+}
+
+void sim_program_path(char *path, size_t space)
+{
+    (void)space;
+    path[0] = 0;
+}
+
+FILE *sim_open_maps(void)
+{
+    return NULL;
+}
+
+bool sim_is_terminal(FILE *file)
+{
+    (void)file;
+    return false;
+}
+
+// ---- The program's end
+
+enum { MOST_ENDS = 8 };
+static void (*ends[MOST_ENDS])(int status);
+static int end_count;
+
+static void end_all(void)
+{
+    while (end_count > 0)
+        ends[--end_count](0);
+}
+
+void sim_at_end(void (*end)(int status))
+{
+    if (end_count == 0)
+        atexit(end_all);
+    if (end_count == MOST_ENDS)
+        sim_die("too many functions for the program's end");
+    ends[end_count++] = end;
+}
 
 // ---- Pages
 

@@ -98,6 +98,8 @@ static const Setting SETTINGS[] = {
     {"SIM_CHECK", read_check, NULL, 0, 0, 0, "0 (off), 1 or leaks"},
     // the file for [findings](checker.md), as JSON
     {"SIM_FINDINGS", read_file, &settings.findings, 0, 0, 0, "the name of a file"},
+    // the file for [a recording](how-it-works.md#recordings): what the program asks of the device, to be replayed
+    {"SIM_RECORD", read_file, &settings.record, 0, 0, 0, "the name of a file"},
     // how many host threads run blocks; all cores if not set
     {"SIM_THREADS", read_number, &settings.threads, 0, 1, UINT64_MAX, "how many host threads run blocks, from 1 on"},
     // whether [blocks take turns](how-it-works.md#blocks)

@@ -56,7 +56,7 @@ static bool returns_between(const Block *b, uint32_t from, uint32_t to)
 {
     const Instr *code = b->launch->kernel->program->code;
     const Place first = sim_place_of(b->launch, 0, 0, &code[from], ""), last = sim_place_of(b->launch, 0, 0, &code[to], "");
-    FILE *file = first.line > 0 && last.line > 0 && strcmp(first.file, last.file) == 0 ? fopen(first.file, "r") : NULL;
+    FILE *file = first.line > 0 && last.line > 0 && strcmp(first.file, last.file) == 0 ? sim_open_source(first.file) : NULL;
     if (!file)
         return true; // nobody knows
     char *text = NULL;

@@ -1,5 +1,5 @@
 // findings.c: what the checker has found: one finding for each place, told like a compiler's errors, and as JSON.
-#define _GNU_SOURCE // on_exit
+#define _GNU_SOURCE // getline
 #include "checker/findings.h"
 #include "base/platform.h"
 #include "checker/observe.h"
@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { MOST_PLACES = 2, MOST_FINDINGS = 200 }; // more findings are counted, and not kept
 
@@ -187,7 +185,7 @@ int sim_count_findings(void)
 // The line of a source file, without what it is indented by; empty if it cannot be read.
 static void source_text(const Place *p, char *text, size_t space)
 {
-    FILE *file = p->line > 0 ? fopen(p->file, "r") : NULL;
+    FILE *file = p->line > 0 ? sim_open_source(p->file) : NULL;
     char *line = NULL;
     size_t room = 0;
     ssize_t length = -1;
@@ -245,13 +243,6 @@ static void write_finding(FILE *out, const Finding *f)
     fputc('}', out);
 }
 
-// Whether a file may be put in the place of what has this name: of nothing, or of a file; not of a device or a link.
-static bool is_replaceable(const char *name)
-{
-    struct stat there;
-    return lstat(name, &there) == 0 ? S_ISREG(there.st_mode) : errno == ENOENT;
-}
-
 static void write_all_findings(FILE *out)
 {
     fprintf(out, "{\"findings\": [");
@@ -262,34 +253,14 @@ static void write_all_findings(FILE *out)
     fprintf(out, "\n], \"left_out\": %llu}\n", (unsigned long long)left_out);
 }
 
-// The file that $SIM_FINDINGS names, if it does: whole, or as it was. A pipe or a device gets them at the end only.
-// False if they cannot be written.
+// The file that $SIM_FINDINGS names, if it does: whole, or as it was. False if they cannot be written.
 static bool write_findings(bool at_end)
 {
     const char *name = sim_settings()->findings;
-    char part[4096];
-    const bool beside = name && is_replaceable(name);
-    if (!name || (!beside && !at_end))
-        return true;
-    const int length = snprintf(part, sizeof part, beside ? "%s.%d.part" : "%s", name, (int)getpid());
-    FILE *out = length < (int)sizeof part ? fopen(part, "w") : NULL;
-    if (out)
-        write_all_findings(out);
-    const bool failed = !out || ferror(out);
-    if (!failed && fclose(out) == 0 && (!beside || rename(part, name) == 0))
+    if (!name || sim_write_whole(name, at_end, write_all_findings))
         return true;
     fprintf(stderr, "simulator: cannot write the findings to %s: %s\n", name, strerror(errno));
-    if (beside && out)
-        unlink(part);
     return false;
-}
-
-// A file's name as one would type it: what lies below the working directory is named from there.
-static const char *short_name(const char *file)
-{
-    char here[4096];
-    const size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
-    return length > 1 && strncmp(file, here, length) == 0 && file[length] == '/' ? file + length + 1 : file;
 }
 
 static void say_place(const Place *p, bool coloured)
@@ -299,7 +270,7 @@ static void say_place(const Place *p, bool coloured)
     char text[300];
     source_text(p, text, sizeof text);
     if (p->line > 0)
-        fprintf(stderr, "  %s-->%s %s%s:%d%s: ", blue, plain, strong, short_name(p->file), p->line, plain);
+        fprintf(stderr, "  %s-->%s %s%s:%d%s: ", blue, plain, strong, sim_short_name(p->file), p->line, plain);
     else
         fprintf(stderr, "  %s-->%s ", blue, plain);
     if (p->kernel[0])
@@ -317,7 +288,7 @@ static bool wants_colour(void)
     const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE");
     if (no && *no)
         return false;
-    return isatty(STDERR_FILENO) || (force && *force && strcmp(force, "0") != 0);
+    return sim_is_terminal(stderr) || (force && *force && strcmp(force, "0") != 0);
 }
 
 static void say_finding(const Finding *f)
@@ -363,9 +334,8 @@ void sim_say_findings(void)
 
 // ---- The program's end
 
-static void end(int status, void *unused)
+static void end(int status)
 {
-    (void)unused;
     sim_say_findings();
     const bool written = write_findings(true);
     const int count = sim_count_findings();
@@ -373,16 +343,16 @@ static void end(int status, void *unused)
         return;
     if (count == 0) {
         fflush(NULL);
-        _exit(EXIT_FAILURE);
+        _Exit(EXIT_FAILURE);
     }
     fprintf(stderr, "%d finding%s%s\n", count, count == 1 ? "" : "s", left_out ? ", and more that are not listed" : "");
     fflush(NULL);
-    _exit(FINDINGS_STATUS);
+    _Exit(FINDINGS_STATUS);
 }
 
 void sim_end_with_findings(void)
 {
-    end(FINDINGS_STATUS, NULL);
+    end(FINDINGS_STATUS);
 }
 
 // Before all others, so that it runs after what they want to have done at the end.
@@ -390,5 +360,5 @@ __attribute__((constructor(101))) static void prepare_end(void)
 {
     sim_observe_machine();
     if (sim_checks())
-        on_exit(end, NULL);
+        sim_at_end(end);
 }

@@ -9,7 +9,7 @@
 // prints its help, skips, or has nothing to compute does none of this; one that measures copies does. Kernels that all
 // ran without writing anything (no store, no atomic operation, nothing printed) while results were copied from the device
 // get a line, too. Neither is a finding: a filter may have nothing to keep, and who validates nothing to complain of.
-#define _GNU_SOURCE // on_exit
+#include "base/platform.h"
 #include "checker/host_checks.h"
 #include "checker/kernel_checks.h"
 
@@ -96,7 +96,7 @@ static void describe_null(uint64_t address, char *text, size_t space)
 // What the host has at the address; NULL if nothing.
 static const char *host_memory_at(uint64_t address)
 {
-    FILE *maps = fopen("/proc/self/maps", "r");
+    FILE *maps = sim_open_maps();
     const char *found = NULL;
     char line[4400];
     while (maps && !found && fgets(line, sizeof line, maps)) {
@@ -397,9 +397,8 @@ static void find_leaks(void)
     sim_add_finding(LEAK, title, NULL, 0, "");
 }
 
-static void look_back(int status, void *unused)
+static void look_back(int status)
 {
-    (void)unused;
     if (status == 0)
         say_that_nothing_happened();
     if (sim_settings()->checks_leaks)
@@ -410,5 +409,5 @@ static void look_back(int status, void *unused)
 __attribute__((constructor(102))) static void prepare_look_back(void)
 {
     if (sim_checks())
-        on_exit(look_back, NULL);
+        sim_at_end(look_back);
 }

@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_FRAMES = 40, MOST_LOOKUPS = 200 }; // each lookup starts a program
 
@@ -37,8 +36,9 @@ static bool is_of_toolkit(const char *file)
     snprintf(path, sizeof path - strlen("/cuda_runtime_api.h"), "%s", file);
     for (char *slash = strrchr(path, '/'); slash && slash != path; slash = strrchr(path, '/')) {
         strcpy(slash, "/cuda_runtime_api.h");
-        if (access(path, R_OK) == 0)
-            return true;
+        FILE *header = sim_open_source(path);
+        if (header)
+            return fclose(header), true;
         *slash = 0;
     }
     return false;

@@ -148,6 +148,16 @@ int sim_type_bytes(Type type);
 const char *sim_type_name(Type type);
 Type sim_type_named(Slice name); // "f32"; NO_TYPE if there is none
 
+// ---- leave_out.c: a program without some of its lines
+
+typedef enum LineUse { OTHER_LINE, BARRIER_LINE, WARP_BARRIER_LINE, FENCE_LINE, TEST_LINE } LineUse;
+
+// Calls `list` for each statement that can be left out.
+void sim_list_lines(const Module *m, void (*list)(Slice function, int line, LineUse use, void *context), void *context);
+// Blanks the barriers and fences, or the `tests`, that a line of the source has in a text that can be parsed. What a test
+// guards is then done by all. Returns how many statements there were.
+int sim_leave_out(char *text, int line, bool tests);
+
 // ---- link.c: texts that were compiled apart.
 
 // Moves all that another module holds into the first, and gives the other back. What went wrong is the

@@ -1,19 +1,18 @@
 // counters.c: one row for each launch into the file that $SIM_COUNTERS names, and, if $SIM_SPEED is
 // set, how fast the host was, at the program's end.
+#include "base/platform.h"
 #include "machine/block.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 // A program's step is the folder that it lies in: ".../step03_sequential/reduce".
 static void step_name(char *name, size_t space)
 {
     char path[4096];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[length > 0 ? length : 0] = 0;
+    sim_program_path(path, sizeof path);
     char *slash = strrchr(path, '/');
     if (slash)
         *slash = 0;
@@ -51,7 +50,7 @@ void sim_count_launch(const Launch *launch, double host_seconds)
     if (!path)
         return;
     if (!file) {
-        file = fopen(path, "w");
+        file = sim_open_output(path);
         if (!file)
             give_up(path);
         step_name(step, sizeof step);

@@ -1,6 +1,7 @@
 // trace.c: what the warps of one block do, in every launch: a row for each instruction of a warp, into the
 // file that $SIM_TRACE names. $SIM_TRACE_BLOCK chooses the block; it is block 0 if that is not set. Where it
 // is "all", every block is traced, but only what it reads and writes in device memory.
+#include "base/platform.h"
 #include "machine/block.h"
 
 #include <errno.h>
@@ -33,7 +34,7 @@ bool sim_trace_launch(const Launch *launch)
     if (!path)
         return false;
     if (!file) {
-        file = fopen(path, "w");
+        file = sim_open_output(path);
         if (!file)
             give_up();
         fprintf(

@@ -8,6 +8,9 @@
 // every time. All its pages show one file full of it until they are first written: an allocation of any size costs no
 // memory before. What the host may touch begins as zeros, as fresh pages do on any machine: who reads it there is not
 // seen.
+//
+// A host without pages has no addresses to reserve. There the device's are numbers at which no memory of the host lies,
+// and each of its allocations has bytes of its own.
 #include "machine/memory/memory.h"
 #include "base/platform.h"
 
@@ -25,8 +28,12 @@ typedef struct Range {
 } Range;
 
 static Range device_range, shared_range; // of device memory; of memory that the host may touch, too
-static bool reserved;
+static bool reserved; // both, as pages
 static int poison_file;
+
+// The device's addresses on a host without pages.
+static const uint64_t APART_BEGIN = sizeof(void *) == 4 ? 0x80000000 : 1ull << 48,
+                      APART_BYTES = sizeof(void *) == 4 ? 0x7ff00000 : 1ull << 40;
 
 static void set_range(Range *range, uint8_t *addresses, uint8_t *memory, size_t bytes, int fresh)
 {
@@ -54,6 +61,8 @@ static bool can_reserve(void)
     static bool tried;
     if (!tried)
         reserved = reserve_ranges();
+    if (!tried && !sim_has_pages())
+        device_range = (Range){.begin = APART_BEGIN, .end = APART_BEGIN + APART_BYTES, .next = APART_BEGIN + LEAST_ALIGNMENT};
     if (!tried && !reserved && sim_has_pages())
         fprintf(stderr,
                 "simulator: no addresses can be reserved: the host's accesses of device memory are not found\n");
@@ -89,25 +98,39 @@ static uint64_t find_gap(const Range *range, uint64_t from, size_t bytes, size_t
     return 0;
 }
 
+// An address that nothing has, in the range; 0 if there is none.
+static uint64_t take_addresses(Range *range, size_t bytes, size_t alignment)
+{
+    uint64_t address = find_gap(range, range->next, bytes, alignment);
+    if (address == 0)
+        address = find_gap(range, range->begin, bytes, alignment);
+    if (address != 0)
+        range->next = address + bytes;
+    return address;
+}
+
+static uint8_t *take_apart(size_t bytes, size_t alignment, bool on_device, uint64_t *address)
+{
+    void *memory;
+    if (posix_memalign(&memory, alignment, bytes) != 0)
+        return NULL;
+    *address = on_device && device_range.end ? take_addresses(&device_range, bytes, alignment) : (uint64_t)(uintptr_t)memory;
+    if (*address == 0)
+        return free(memory), NULL;
+    return memset(memory, on_device ? POISON : 0, bytes);
+}
+
 uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_t *address)
 {
     alignment = alignment > LEAST_ALIGNMENT ? alignment : LEAST_ALIGNMENT;
-    if (!can_reserve()) {
-        void *memory;
-        if (posix_memalign(&memory, alignment, bytes) != 0)
-            return NULL;
-        *address = (uint64_t)(uintptr_t)memory;
-        return memset(memory, on_device ? POISON : 0, bytes);
-    }
+    if (!can_reserve())
+        return take_apart(bytes, alignment, on_device, address);
     Range *range = on_device ? &device_range : &shared_range;
     if (!on_device && alignment < sim_page_bytes()) // pages that are closed to the host are one allocation's
         alignment = sim_page_bytes();
-    *address = find_gap(range, range->next, bytes, alignment);
-    if (*address == 0)
-        *address = find_gap(range, range->begin, bytes, alignment);
+    *address = take_addresses(range, bytes, alignment);
     if (*address == 0 || !map(range, *address - range->begin + bytes))
         return NULL;
-    range->next = *address + bytes;
     if (!on_device)
         sim_allow((void *)(uintptr_t)*address, bytes, ALL_ACCESS);
     return range->memory + (*address - range->begin);
@@ -161,7 +184,7 @@ void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes)
 
 bool sim_in_device_range(const void *pointer)
 {
-    return reserved && (uint64_t)(uintptr_t)pointer - device_range.begin < device_range.end - device_range.begin;
+    return (uint64_t)(uintptr_t)pointer - device_range.begin < device_range.end - device_range.begin;
 }
 
 bool sim_in_shared_range(const void *pointer)
@@ -172,6 +195,10 @@ bool sim_in_shared_range(const void *pointer)
 void *sim_memory_at(const void *pointer)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
-    return sim_in_device_range(pointer) ? device_range.memory + (address - device_range.begin)
-                                        : (void *)(uintptr_t)address;
+    if (!sim_in_device_range(pointer))
+        return (void *)(uintptr_t)address;
+    if (reserved)
+        return device_range.memory + (address - device_range.begin);
+    const Allocation *a = sim_allocation_at(address);
+    return a->memory + (address - a->address);
 }

@@ -15,11 +15,11 @@ typedef struct Wrapper {
 enum { LINKED = 2, DEVICE = 90 };
 static const char NO_PTX[] = "it holds no PTX: build the program with nvcc's -arch=sm_NN, not with code=sm_NN alone";
 
-// How many bytes can be read from an address on: a damaged header names any size. Without /proc nobody knows.
+// How many bytes can be read from an address on: a damaged header names any size. Where there are no maps nobody knows.
 static size_t readable_bytes(const uint8_t *data)
 {
     const uint64_t begin = (uint64_t)(uintptr_t)data;
-    FILE *maps = fopen("/proc/self/maps", "r");
+    FILE *maps = sim_open_maps();
     unsigned long long from, to;
     uint64_t end = maps ? begin : UINT64_MAX;
     char line[4400], rights;

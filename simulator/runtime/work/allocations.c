@@ -1,6 +1,6 @@
 // allocations.c: memory that the program allocates and frees.
 #include "checker/host_checks.h"
-#include "runtime/work/work.h"
+#include "runtime/work/record.h"
 
 cudaError_t sim_allocate_memory(const char *call, void **pointer, size_t bytes, MemoryKind kind, unsigned flags)
 {
@@ -12,11 +12,13 @@ cudaError_t sim_allocate_memory(const char *call, void **pointer, size_t bytes, 
     Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)*pointer);
     a->flags = flags;
     sim_note_allocation(a, call);
+    sim_record_allocation(a);
     return cudaSuccess;
 }
 
 cudaError_t sim_free_memory(const char *call, void *pointer, MemoryKind kind)
 {
+    sim_record_free(pointer);
     const cudaError_t error = sim_end_allocation(pointer, kind);
     if (error)
         sim_find_wrong_free(call, pointer);

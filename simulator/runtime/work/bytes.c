@@ -3,7 +3,7 @@
 #include "checker/host_checks.h"
 #include "checker/memory_uses.h"
 #include "checker/order.h"
-#include "runtime/work/work.h"
+#include "runtime/work/record.h"
 
 #include <string.h>
 
@@ -66,6 +66,7 @@ void sim_move_bytes(void *to, const void *from, size_t bytes)
         sim_note_copy(true, bytes);
     if (is_pageable(to))
         sim_host_awaits(sim_current_timeline());
+    sim_record_move(to, from, bytes);
 }
 
 void sim_set_bytes(void *pointer, int value, size_t bytes)
@@ -76,4 +77,5 @@ void sim_set_bytes(void *pointer, int value, size_t bytes)
     sim_mark_written((uint64_t)(uintptr_t)pointer, bytes);
     note_use(pointer, bytes, WRITES);
     sim_note_copy(false, bytes);
+    sim_record_fill(pointer, value, bytes);
 }

@@ -2,7 +2,7 @@
 #include "checker/order.h"
 #include "runtime/work/device_runtime.h"
 #include "runtime/work/limits.h"
-#include "runtime/work/work.h"
+#include "runtime/work/record.h"
 
 static const size_t LEAST_STACK = 65536; // of a thread that calls functions, in bytes
 
@@ -10,6 +10,10 @@ cudaError_t sim_run_kernel(const KernelLaunch *l, const void *from)
 {
     const size_t asked = sim_limit(cudaLimitStackSize), stack = asked > LEAST_STACK ? asked : LEAST_STACK;
     sim_name_op(l->kernel->name, from);
-    return sim_launch_grouped(sim_module_of(l->kernel->binary), l->function, l->grid, l->block, l->dynamic_bytes, stack,
-                              l->arguments, (Grouping){l->cooperative, l->cluster});
+    sim_record_launch(l);
+    const cudaError_t error =
+        sim_launch_grouped(sim_module_of(l->kernel->binary), l->function, l->grid, l->block, l->dynamic_bytes, stack,
+                           l->arguments, (Grouping){l->cooperative, l->cluster});
+    sim_record_end_of_launch();
+    return error;
 }

@@ -121,6 +121,17 @@ cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **
     return *function && (*function)->defined ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 
+bool sim_find_variable_at(uint64_t address, const Binary **binary, const Variable **variable)
+{
+    for (*binary = binaries; *binary; *binary = (*binary)->next) {
+        const Module *m = (*binary)->modules[sim_current_device];
+        for (*variable = m ? m->variables : NULL; *variable; *variable = (*variable)->next)
+            if ((*variable)->address == address && ((*variable)->space == GLOBAL || (*variable)->space == CONST))
+                return true;
+    }
+    return false;
+}
+
 Symbol *sim_symbol_of(const void *host)
 {
     for (Symbol *s = symbols; s; s = s->next)

@@ -44,6 +44,8 @@ cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **
 void sim_add_symbol(Binary *binary, const void *host, const char *name, size_t bytes, void **managed);
 Symbol *sim_symbol_of(const void *host); // or NULL
 Variable *sim_variable_of(const Symbol *symbol); // or NULL
+// The variable, of the current device, that begins at this address, and whose it is; false if there is none.
+bool sim_find_variable_at(uint64_t address, const Binary **binary, const Variable **variable);
 bool sim_in_managed_variable(const void *pointer);
 void sim_reset_program(void); // kernels' attributes and variables on the current device, to what they were at the start
 

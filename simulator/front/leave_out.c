@@ -1,0 +1,91 @@
+// leave_out.c: a program without some of its barriers, fences and tests, as if they did not stand in its source.
+#include "front/ptx.h"
+
+#include <string.h>
+
+static bool begins_with(Slice opcode, const char *word)
+{
+    const size_t length = strlen(word);
+    return opcode.length >= length && memcmp(opcode.text, word, length) == 0;
+}
+
+static bool is_branch(const Statement *s)
+{
+    return sim_slice_is(s->opcode, "bra") || sim_slice_is(s->opcode, "bra.uni");
+}
+
+// A branch that jumps over what a test guards, or out of the kernel. One that leads back is a loop's.
+static bool is_test(const Function *f, uint32_t number)
+{
+    const Statement *s = &f->statements[number];
+    return s->guard && is_branch(s) && s->count == 1 && s->operands[0].label > number;
+}
+
+static LineUse use_of(const Function *f, uint32_t number)
+{
+    static const struct {
+        const char *opcode;
+        LineUse use;
+    } USES[] = {{"bar.warp.sync", WARP_BARRIER_LINE}, {"bar.sync", BARRIER_LINE}, {"barrier.sync", BARRIER_LINE},
+                {"barrier.cta.sync", BARRIER_LINE},   {"membar.", FENCE_LINE},    {"fence.", FENCE_LINE}};
+    for (size_t k = 0; k < sizeof USES / sizeof *USES; k++)
+        if (begins_with(f->statements[number].opcode, USES[k].opcode))
+            return USES[k].use;
+    return is_test(f, number) ? TEST_LINE : OTHER_LINE;
+}
+
+static int line_of(const Statement *s) // of the function's own file
+{
+    return s->own_line > 0 ? s->own_line : s->source_line;
+}
+
+void sim_list_lines(const Module *m, void (*list)(Slice function, int line, LineUse use, void *context), void *context)
+{
+    for (const Function *f = m->functions; f; f = f->next)
+        for (uint32_t k = 0; k < f->count; k++)
+            if (use_of(f, k) != OTHER_LINE && line_of(&f->statements[k]) > 0)
+                list(f->name, line_of(&f->statements[k]), use_of(f, k), context);
+}
+
+// ---- In the text
+
+// Where a statement begins: behind the end of what stands before it. Its guard belongs to it.
+static const char *begin_of(const Statement *s, const char *text)
+{
+    const char *at = s->opcode.text;
+    while (at > text && !strchr("\n;{}:", at[-1]))
+        at--;
+    return at;
+}
+
+static void blank(char *begin, const char *end)
+{
+    for (; begin < end; begin++)
+        if (*begin != '\n')
+            *begin = ' ';
+}
+
+// A test's branch goes, unless it leads to what is guarded: then all take it. The next statement leads past that.
+static void leave_out_statement(const Function *f, uint32_t number, char *text)
+{
+    const Statement *s = &f->statements[number];
+    const bool leads_inside = use_of(f, number) == TEST_LINE && number + 1 < f->count && is_branch(s + 1) && !s[1].guard;
+    char *begin = text + (begin_of(s, text) - text);
+    blank(begin, leads_inside ? s->opcode.text : strchr(s->opcode.text, ';') + 1);
+}
+
+int sim_leave_out(char *text, int line, bool tests)
+{
+    int count = 0;
+    Module *m = sim_parse(text);
+    for (const Function *f = m->functions; f; f = f->next)
+        for (uint32_t k = 0; k < f->count; k++) {
+            const LineUse use = use_of(f, k);
+            if (line_of(&f->statements[k]) != line || use == OTHER_LINE || (use == TEST_LINE) != tests)
+                continue;
+            leave_out_statement(f, k, text);
+            count++;
+        }
+    sim_free_module(m);
+    return count;
+}

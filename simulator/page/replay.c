@@ -1,0 +1,530 @@
+// replay.c: runs a recording again: one line after the other, each as an operation of one stream.
+#include "page/replay.h"
+#include "base/platform.h"
+#include "checker/host_checks.h"
+#include "checker/memory_uses.h"
+#include "checker/order.h"
+#include "runtime/work/work.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BINARIES = 64, MOST_TEXTS = 32, MOST_WORD = 2048, MOST_ARGUMENTS = 256 };
+
+typedef struct Bytes { // that the recording names
+    uint64_t name;
+    const uint8_t *at;
+    size_t count;
+} Bytes;
+
+typedef struct Spot {
+    uint8_t *pointer; // as the program would have it
+    size_t room;      // so many bytes of its allocation lie there
+} Spot;
+
+typedef struct Replay {
+    const char *at, *end; // what is still to be read of the recording
+    int line, call, reads; // call: of those that do something, from 0 on; reads: how many of them have been reported
+    char word[MOST_WORD];
+    jmp_buf damaged;
+    Arena arena;
+    Binary *binaries[MOST_BINARIES];
+    Bytes *bytes;
+    size_t bytes_count;
+    uint8_t **allocations; // by their numbers in the recording
+    size_t allocation_count;
+    uint32_t timeline;
+    FILE *report;
+    bool differs, failed; // failed: a launch; no call goes well from then on
+} Replay;
+
+// ---- Reading
+
+static _Noreturn void refuse(Replay *r, const char *why)
+{
+    fprintf(stderr, "replay: the recording's line %d: %s\n", r->line, why);
+    longjmp(r->damaged, 1);
+}
+
+static bool at_line_end(const Replay *r)
+{
+    return r->at == r->end || *r->at == '\n';
+}
+
+// The next word of the line; refuses where there is none.
+static const char *read_word(Replay *r)
+{
+    size_t length = 0;
+    while (!at_line_end(r) && *r->at == ' ')
+        r->at++;
+    while (!at_line_end(r) && *r->at != ' ' && length + 1 < sizeof r->word)
+        r->word[length++] = *r->at++;
+    r->word[length] = 0;
+    if (length == 0)
+        refuse(r, "it ends too early");
+    return r->word;
+}
+
+static uint64_t number_in(Replay *r, const char *text, int base)
+{
+    char *end;
+    const uint64_t number = strtoull(text, &end, base);
+    if (end == text || *end)
+        refuse(r, "a number is expected");
+    return number;
+}
+
+static uint64_t read_number(Replay *r)
+{
+    return number_in(r, read_word(r), 10);
+}
+
+static char *read_name(Replay *r) // stays
+{
+    const char *word = read_word(r);
+    return memcpy(sim_allocate(&r->arena, strlen(word) + 1), word, strlen(word) + 1);
+}
+
+static dim3 read_dim3(Replay *r)
+{
+    dim3 d;
+    if (sscanf(read_word(r), "%u,%u,%u", &d.x, &d.y, &d.z) != 3)
+        refuse(r, "three numbers are expected");
+    return d;
+}
+
+static void next_line(Replay *r)
+{
+    while (!at_line_end(r))
+        r->at++;
+    if (r->at < r->end)
+        r->at++;
+    r->line++;
+}
+
+// Takes so many bytes from behind the line.
+static const char *take_data(Replay *r, size_t count)
+{
+    next_line(r);
+    if ((size_t)(r->end - r->at) < count)
+        refuse(r, "bytes are missing behind it");
+    const char *data = r->at;
+    r->at += count;
+    return data;
+}
+
+static Binary *binary_numbered(Replay *r, uint64_t number)
+{
+    if (number >= MOST_BINARIES)
+        refuse(r, "there are not so many binaries");
+    if (!r->binaries[number]) {
+        r->binaries[number] = sim_new_binary();
+        r->binaries[number]->texts = sim_allocate(&r->arena, MOST_TEXTS * sizeof(char *));
+        sim_keep_binary(r->binaries[number]);
+    }
+    return r->binaries[number];
+}
+
+// ---- What the lines refer to: read before the first of them is done, as a program's binaries are
+
+static void read_ptx(Replay *r)
+{
+    Binary *binary = binary_numbered(r, read_number(r));
+    const size_t length = read_number(r);
+    char *text = sim_allocate(&r->arena, length + 1);
+    memcpy(text, take_data(r, length), length);
+    if (binary->text_count == MOST_TEXTS)
+        refuse(r, "a binary has too many texts");
+    binary->texts[binary->text_count++] = text;
+}
+
+static void read_bytes(Replay *r)
+{
+    const uint64_t name = number_in(r, read_word(r), 16);
+    const size_t count = read_number(r);
+    r->bytes = realloc(r->bytes, (r->bytes_count + 1) * sizeof *r->bytes);
+    if (!r->bytes)
+        sim_die("out of memory for a recording");
+    r->bytes[r->bytes_count++] = (Bytes){name, (const uint8_t *)take_data(r, count), count};
+}
+
+static void read_source(Replay *r)
+{
+    const char *name = read_name(r);
+    const size_t count = read_number(r);
+    sim_keep_source(name, take_data(r, count), count);
+}
+
+typedef struct Word {
+    const char *word;
+    void (*read)(Replay *r);
+} Word;
+
+static const Word DATA[] = {{"ptx", read_ptx}, {"bytes", read_bytes}, {"source", read_source}, {NULL, NULL}};
+
+static const Word *find_word(const Word *words, const char *word)
+{
+    while (words->word && strcmp(words->word, word) != 0)
+        words++;
+    return words->word ? words : NULL;
+}
+
+// (A line of calls is looked at later.)
+static void read_data(Replay *r)
+{
+    if (strcmp(read_word(r), "recording") != 0 || read_number(r) != 1)
+        refuse(r, "it is no recording of this version: it begins with \"recording 1\"");
+    for (next_line(r); r->at < r->end; next_line(r)) {
+        const Word *data = at_line_end(r) ? NULL : find_word(DATA, read_word(r));
+        if (data)
+            data->read(r);
+    }
+}
+
+static void load_modules(Replay *r)
+{
+    for (int k = 0; k < MOST_BINARIES; k++) {
+        const Module *m = r->binaries[k] ? sim_module_of(r->binaries[k]) : NULL;
+        if (m && m->error[0])
+            refuse(r, m->error);
+    }
+}
+
+// ---- Places and bytes
+
+static const Bytes *read_bytes_name(Replay *r, size_t count)
+{
+    const uint64_t name = number_in(r, read_word(r), 16);
+    for (size_t k = 0; k < r->bytes_count; k++)
+        if (r->bytes[k].name == name && r->bytes[k].count >= count)
+            return &r->bytes[k];
+    refuse(r, "its bytes are missing");
+}
+
+static uint8_t *variable_named(Replay *r, const char *place) // "0:table"
+{
+    Slice name = {strchr(place, ':') + 1, 0};
+    name.length = strlen(name.text);
+    const Module *m = sim_module_of(binary_numbered(r, (uint64_t)atoi(place)));
+    const Variable *v = m ? sim_find_variable(m->variables, name) : NULL;
+    if (!v || !v->address)
+        refuse(r, "there is no such variable");
+    return (uint8_t *)(uintptr_t)v->address;
+}
+
+static uint8_t *allocation_numbered(Replay *r, uint64_t number)
+{
+    if (number >= r->allocation_count || !r->allocations[number])
+        refuse(r, "there is no such allocation");
+    return r->allocations[number];
+}
+
+static Spot place_in(Replay *r, char *place) // "3+16"
+{
+    char *plus = strrchr(place, '+');
+    if (!plus)
+        refuse(r, "a place is expected");
+    *plus = 0;
+    const uint64_t offset = number_in(r, plus + 1, 10);
+    uint8_t *first = strchr(place, ':') ? variable_named(r, place) : allocation_numbered(r, number_in(r, place, 10));
+    const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)first);
+    if (offset > a->bytes)
+        refuse(r, "a place lies behind its allocation");
+    return (Spot){first + offset, a->bytes - offset};
+}
+
+static Spot read_place(Replay *r)
+{
+    read_word(r);
+    return place_in(r, r->word);
+}
+
+// How many bytes are to be used at places that have room for them.
+static size_t read_count(Replay *r, size_t room)
+{
+    const size_t count = read_number(r);
+    if (count > room)
+        refuse(r, "there are not so many bytes");
+    return count;
+}
+
+// ---- Allocations, copies, fills
+
+static void begin(Replay *r, const char *call)
+{
+    sim_begin_op(r->timeline, call, NULL);
+    sim_open_shared();
+}
+
+static void end(Replay *r)
+{
+    sim_end_results();
+    sim_close_shared();
+    sim_host_awaits(r->timeline);
+}
+
+static MemoryKind read_kind(Replay *r)
+{
+    static const char *const KINDS[] = {
+        [DEVICE_MEMORY] = "device", [PINNED_MEMORY] = "pinned", [MANAGED_MEMORY] = "managed"};
+    const char *word = read_word(r);
+    for (int k = DEVICE_MEMORY; k <= MANAGED_MEMORY; k++)
+        if (strcmp(word, KINDS[k]) == 0)
+            return (MemoryKind)k;
+    refuse(r, "an allocation is device, pinned or managed");
+}
+
+static void replay_allocation(Replay *r)
+{
+    enum { MOST_NUMBER = 1 << 20 };
+    const size_t number = read_number(r);
+    const MemoryKind kind = read_kind(r);
+    const size_t bytes = read_number(r);
+    void *pointer = NULL;
+    if (number >= MOST_NUMBER)
+        refuse(r, "there are too many allocations");
+    if (sim_allocate_memory(read_name(r), &pointer, bytes, kind, 0) || !pointer)
+        refuse(r, "there is no memory for it");
+    if (number >= r->allocation_count) {
+        r->allocations = realloc(r->allocations, (number + 1) * sizeof *r->allocations);
+        if (!r->allocations)
+            sim_die("out of memory for a recording");
+        memset(r->allocations + r->allocation_count, 0, (number + 1 - r->allocation_count) * sizeof *r->allocations);
+        r->allocation_count = number + 1;
+    }
+    r->allocations[number] = pointer;
+}
+
+static void replay_free(Replay *r)
+{
+    const size_t number = read_number(r);
+    uint8_t *pointer = allocation_numbered(r, number);
+    const MemoryKind kind = sim_allocation_at((uint64_t)(uintptr_t)pointer)->kind;
+    sim_free_memory(kind == PINNED_MEMORY ? "cudaFreeHost" : "cudaFree", pointer, kind);
+    r->allocations[number] = NULL;
+}
+
+static void replay_write(Replay *r)
+{
+    const Spot to = read_place(r);
+    const size_t count = read_count(r, to.room);
+    const Bytes *from = read_bytes_name(r, count);
+    begin(r, "cudaMemcpy");
+    sim_move_bytes(to.pointer, from->at, count);
+    end(r);
+}
+
+static void replay_fill(Replay *r)
+{
+    const Spot to = read_place(r);
+    const size_t count = read_count(r, to.room);
+    const int value = (int)read_number(r);
+    begin(r, "cudaMemset");
+    sim_set_bytes(to.pointer, value, count);
+    end(r);
+}
+
+static void replay_copy(Replay *r)
+{
+    const Spot to = read_place(r), from = read_place(r);
+    const size_t count = read_count(r, to.room < from.room ? to.room : from.room);
+    begin(r, "cudaMemcpy");
+    sim_move_bytes(to.pointer, from.pointer, count);
+    end(r);
+}
+
+// ---- Copies to the host: are the bytes what they were?
+
+static uint32_t word_at(const uint8_t *bytes, size_t at, size_t count)
+{
+    uint32_t word = 0;
+    memcpy(&word, bytes + at, count - at < sizeof word ? count - at : sizeof word);
+    return word;
+}
+
+// Where the first word lies that is not the same; `count` if there is none.
+static size_t first_difference(const uint8_t *got, const uint8_t *expected, size_t count)
+{
+    size_t at = 0;
+    while (at < count && word_at(got, at, count) == word_at(expected, at, count))
+        at += sizeof(uint32_t);
+    return at < count ? at : count;
+}
+
+static void report_read(Replay *r, const uint8_t *got, const uint8_t *expected, size_t count)
+{
+    const size_t at = first_difference(got, expected, count);
+    fprintf(r->report, "%s{\"call\": %d, \"bytes\": %zu, \"equal\": %s", r->reads++ ? ",\n" : "", r->call, count,
+            at == count ? "true" : "false");
+    if (at < count)
+        fprintf(r->report, ", \"at\": %zu, \"got\": %" PRIu32 ", \"expected\": %" PRIu32, at, word_at(got, at, count),
+                word_at(expected, at, count));
+    fputc('}', r->report);
+    r->differs |= at < count;
+}
+
+static void replay_read(Replay *r)
+{
+    const Spot from = read_place(r);
+    const size_t count = read_count(r, from.room);
+    const Bytes *expected = read_bytes_name(r, count);
+    uint8_t *to = sim_allocate(&r->arena, count + 1);
+    begin(r, "cudaMemcpy");
+    sim_move_bytes(to, from.pointer, count);
+    end(r);
+    report_read(r, to, expected->at, count);
+}
+
+// ---- Launches
+
+// Words with commas between, each of as many bytes as it has digits, or a pointer.
+static void *read_argument(Replay *r)
+{
+    uint8_t *argument = sim_allocate(&r->arena, MOST_WORD);
+    size_t at = 0;
+    read_word(r);
+    for (char *word = r->word, *comma; word; word = comma) {
+        comma = strchr(word, ',');
+        if (comma)
+            *comma++ = 0;
+        const uint64_t value =
+            *word == '@' ? (uint64_t)(uintptr_t)place_in(r, word + 1).pointer : number_in(r, word, 16);
+        const size_t bytes = *word == '@' ? sizeof value : strlen(word) / 2;
+        if (bytes > sizeof value)
+            refuse(r, "a word of an argument has eight bytes at most");
+        memcpy(argument + at, &value, bytes);
+        at += bytes;
+    }
+    return argument;
+}
+
+static Kernel *read_kernel(Replay *r)
+{
+    Binary *binary = binary_numbered(r, read_number(r));
+    const char *name = read_name(r);
+    Kernel *kernel = sim_kernel_named(binary, name);
+    return kernel ? kernel : sim_add_kernel(binary, name, NULL);
+}
+
+static void read_arguments(Replay *r, const Function *f, void **arguments)
+{
+    int count = 0;
+    for (const Variable *v = f->params; v; v = v->next) {
+        if (count == MOST_ARGUMENTS)
+            refuse(r, "a kernel has too many arguments");
+        arguments[count++] = read_argument(r);
+    }
+}
+
+static void replay_launch(Replay *r)
+{
+    void *arguments[MOST_ARGUMENTS];
+    KernelLaunch l = {.kernel = read_kernel(r), .arguments = arguments};
+    if (sim_find_kernel(l.kernel->host, &l.kernel, &l.function))
+        refuse(r, "there is no such kernel");
+    l.grid = read_dim3(r);
+    l.block = read_dim3(r);
+    l.dynamic_bytes = read_number(r);
+    l.cluster = read_dim3(r);
+    l.cooperative = read_number(r);
+    read_arguments(r, l.function, arguments);
+    sim_note_launch_attempt();
+    begin(r, "cudaLaunchKernel");
+    r->failed = sim_run_kernel(&l, NULL) != cudaSuccess;
+    end(r);
+}
+
+static const Word CALLS[] = {{"allocate", replay_allocation}, {"free", replay_free}, {"write", replay_write},
+                             {"fill", replay_fill},           {"copy", replay_copy}, {"read", replay_read},
+                             {"launch", replay_launch},       {NULL, NULL}};
+
+static void replay_calls(Replay *r)
+{
+    for (next_line(r); r->at < r->end && !r->failed; next_line(r)) {
+        const char *word = at_line_end(r) ? "" : read_word(r);
+        const Word *call = find_word(CALLS, word);
+        if (call) {
+            call->read(r);
+            r->call++;
+        } else if (strcmp(word, "source") == 0 || strcmp(word, "ptx") == 0 || strcmp(word, "bytes") == 0) {
+            read_word(r);
+            take_data(r, read_number(r));
+        } else if (*word) {
+            refuse(r, "its first word is none that a recording has");
+        }
+    }
+}
+
+// ---- Lines that are left out
+
+static void leave_out(Replay *r, const char *without)
+{
+    while (*without) {
+        const bool test = *without == 't';
+        char *end;
+        const long line = strtol(without + test, &end, 10);
+        int count = 0;
+        for (int k = 0; k < MOST_BINARIES && r->binaries[k]; k++)
+            for (int t = 0; t < r->binaries[k]->text_count; t++)
+                count += sim_leave_out((char *)r->binaries[k]->texts[t], (int)line, test);
+        if (end == without + test || (*end && *end != ',') || count == 0) {
+            fprintf(stderr, "replay: '%.20s' names no line with %s\n", without, test ? "a test" : "a barrier or a fence");
+            longjmp(r->damaged, 1);
+        }
+        without = *end ? end + 1 : end;
+    }
+}
+
+static void report_line(Slice function, int line, LineUse use, void *context)
+{
+    static const char *const USES[] = {[BARRIER_LINE] = "barrier", [WARP_BARRIER_LINE] = "warp barrier",
+                                       [FENCE_LINE] = "fence", [TEST_LINE] = "test"};
+    Replay *r = context;
+    fprintf(r->report, "%s{\"kernel\": \"%.*s\", \"line\": %d, \"what\": \"%s\"}", r->call++ ? ",\n" : "",
+            (int)function.length, function.text, line, USES[use]);
+}
+
+// ---- All of it
+
+static Replay *new_replay(const char *recording, size_t bytes, FILE *report)
+{
+    Replay *r = calloc(1, sizeof *r); // stays: findings may name what it holds
+    if (!r)
+        sim_die("out of memory for a recording");
+    *r = (Replay){.at = recording, .end = recording + bytes, .line = 1, .report = report};
+    return r;
+}
+
+int sim_replay(const char *recording, size_t bytes, const char *without, FILE *report)
+{
+    HOLD_MEMORY();
+    Replay *r = new_replay(recording, bytes, report);
+    fputs("{\"checks\": [", report);
+    if (setjmp(r->damaged) != 0)
+        return fputs("], \"failed\": true}\n", report), REPLAY_REFUSED;
+    read_data(r);
+    leave_out(r, without);
+    load_modules(r);
+    r->timeline = sim_new_timeline(LEGACY_TIMELINE, 0, 0);
+    r->at = recording;
+    r->line = 1;
+    replay_calls(r);
+    fprintf(report, "], \"failed\": %s}\n", r->failed ? "true" : "false");
+    return r->differs || r->failed ? REPLAY_DIFFERS : REPLAY_RIGHT;
+}
+
+int sim_report_lines(const char *recording, size_t bytes, FILE *report)
+{
+    Replay *r = new_replay(recording, bytes, report);
+    if (setjmp(r->damaged) != 0)
+        return REPLAY_REFUSED;
+    read_data(r);
+    load_modules(r);
+    fputs("[", report);
+    for (int k = 0; k < MOST_BINARIES && r->binaries[k]; k++)
+        sim_list_lines(sim_module_of(r->binaries[k]), report_line, r);
+    fputs("]\n", report);
+    return REPLAY_RIGHT;
+}

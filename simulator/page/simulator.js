@@ -1,0 +1,273 @@
+// simulator.js: window.Simulator, which replays recordings in a page. `make stage` puts the machine code into it.
+//
+// A run is one fresh instance of the simulator, in a Worker: so it always begins clean, the page stays alive, and a run
+// without end can be stopped. Where there is no Worker, as in node, it runs on this thread.
+"use strict";
+(function (page) {
+
+const MACHINE_CODE = "@MACHINE_CODE@"; // WebAssembly in base64
+const SOURCES = "@SOURCES@"; // a hash of what it was built from (scripts/build/stage.py)
+const MOST_INSTRUCTIONS = 20000000; // warp instructions of a block until it counts as endless
+const here = page.document && page.document.currentScript ? page.document.currentScript.src.replace(/[^/]*$/, "") : "";
+
+// ---- One replay. Stands alone: a Worker gets it as text.
+
+function makeMachine() {
+    let compiled = null;
+
+    class Exit extends Error {
+        constructor(status) {
+            super("exit");
+            this.status = status;
+        }
+    }
+
+    // What the simulator asks of the system: a clock, its settings, a place for what it says, and its end.
+    function makeSystem(settings, said) {
+        const environment = Object.entries(settings).map(([name, value]) => new TextEncoder().encode(`${name}=${value}\0`));
+        const system = {memory: null};
+        const view = () => new DataView(system.memory.buffer);
+        const nothing = () => 0;
+        const wasi = {
+            clock_time_get(clock, precision, at) {
+                view().setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true);
+                return 0;
+            },
+            environ_sizes_get(count, bytes) {
+                view().setUint32(count, environment.length, true);
+                view().setUint32(bytes, environment.reduce((sum, text) => sum + text.length, 0), true);
+                return 0;
+            },
+            environ_get(pointers, at) {
+                environment.forEach((text, k) => {
+                    view().setUint32(pointers + 4 * k, at, true);
+                    new Uint8Array(system.memory.buffer).set(text, at);
+                    at += text.length;
+                });
+                return 0;
+            },
+            fd_write(file, parts, count, written) {
+                let bytes = 0;
+                for (let k = 0; k < count; k++) {
+                    const at = view().getUint32(parts + 8 * k, true), length = view().getUint32(parts + 8 * k + 4, true);
+                    said.push(new Uint8Array(system.memory.buffer).slice(at, at + length));
+                    bytes += length;
+                }
+                view().setUint32(written, bytes, true);
+                return 0;
+            },
+            fd_close: nothing,
+            fd_seek: nothing,
+            proc_exit(status) {
+                throw new Exit(status);
+            },
+        };
+        let high = 0; // the upper half of a number of 64 bits
+        const env = {emscripten_notify_memory_growth: nothing, getTempRet0: () => high, setTempRet0: (value) => { high = value; }};
+        system.imports = {wasi_snapshot_preview1: wasi, env};
+        return system;
+    }
+
+    function hand(instance, bytes) {
+        const at = instance.exports.room(bytes.length + 1);
+        const memory = new Uint8Array(instance.exports.memory.buffer);
+        memory.set(bytes, at);
+        memory[at + bytes.length] = 0;
+        return at;
+    }
+
+    function textOf(instance, name) {
+        const at = hand(instance, new TextEncoder().encode(name));
+        const begin = instance.exports.text_of(at), length = instance.exports.length_of(at);
+        return new TextDecoder().decode(new Uint8Array(instance.exports.memory.buffer, begin, length));
+    }
+
+    // The status with which it ends.
+    function runToEnd(instance, recording, without) {
+        try {
+            const text = new TextEncoder().encode(without);
+            instance.exports.give(hand(instance, recording), recording.length, hand(instance, text));
+            instance.exports._start();
+        } catch (error) {
+            if (error instanceof Exit)
+                return error.status;
+            return `trap: ${error.message}`;
+        }
+    }
+
+    // Replays a recording (bytes) with these settings; what it said, and its files.
+    return async function replay(machineCode, {recording, without, settings}) {
+        const began = performance.now(), said = [];
+        compiled = compiled || await WebAssembly.compile(machineCode);
+        const system = makeSystem(settings, said);
+        const instance = await WebAssembly.instantiate(compiled, system.imports);
+        system.memory = instance.exports.memory;
+        const status = runToEnd(instance, recording, without);
+        const files = {};
+        for (const name of ["report", "trace", "counters", "findings"])
+            files[name] = textOf(instance, name);
+        const decoder = new TextDecoder();
+        const output = said.map((part) => decoder.decode(part, {stream: true})).join("");
+        return {status, output, ...files, ms: performance.now() - began};
+    };
+}
+
+// ---- Where it runs
+
+function bytesOf(base64) {
+    const text = atob(base64), bytes = new Uint8Array(text.length);
+    for (let k = 0; k < text.length; k++)
+        bytes[k] = text.charCodeAt(k);
+    return bytes;
+}
+
+const machineCode = () => bytesOf(MACHINE_CODE);
+let worker = null, waiting = new Map(), jobs = 0; // waiting: a job's number -> what its Promise calls
+let ownMachine = null, hasWorkers = typeof page.Worker === "function" && typeof page.Blob === "function";
+
+function startWorker() {
+    const text = `const replay = (${makeMachine})(); let code;
+        onmessage = async ({data}) => {
+            if (data.code) { code = data.code; return; }
+            try { postMessage({number: data.number, result: await replay(code, data.job)}); }
+            catch (error) { postMessage({number: data.number, error: String(error)}); }
+        };`;
+    worker = new page.Worker(URL.createObjectURL(new Blob([text], {type: "text/javascript"})));
+    worker.onmessage = ({data}) => {
+        const {resolve, reject} = waiting.get(data.number);
+        waiting.delete(data.number);
+        data.error ? reject(new Error(data.error)) : resolve(data.result);
+    };
+    worker.postMessage({code: machineCode()});
+}
+
+function replayHere(job) {
+    ownMachine = ownMachine || {replay: makeMachine(), code: machineCode()};
+    return ownMachine.replay(ownMachine.code, job);
+}
+
+function replay(job) {
+    if (hasWorkers && !worker) {
+        try {
+            startWorker();
+        } catch (error) {
+            hasWorkers = false; // the page may have none
+        }
+    }
+    if (!hasWorkers)
+        return replayHere(job);
+    return new Promise((resolve, reject) => {
+        waiting.set(++jobs, {resolve, reject});
+        worker.postMessage({number: jobs, job});
+    });
+}
+
+// Ends the runs that have not come back; their status is "stopped".
+function stop() {
+    if (worker)
+        worker.terminate();
+    worker = null;
+    const stopped = [...waiting.values()];
+    waiting = new Map();
+    for (const {resolve} of stopped)
+        resolve({status: "stopped", output: "", report: "", trace: "", counters: "", findings: "", ms: 0});
+}
+
+// ---- Recordings
+
+// Adds a script of the folder of programs; a Promise.
+function load(file) {
+    return new Promise((resolve, reject) => {
+        const script = page.document.createElement("script");
+        script.src = `${here}programs/${file}`;
+        script.onload = resolve;
+        script.onerror = () => reject(new Error(`cannot load ${script.src}`));
+        page.document.head.append(script);
+    });
+}
+
+const ownBytes = (program, name) => (program.bytes || {})[name] || (page.stageBytes || {})[name];
+
+async function findBytes(program, name) {
+    if (!ownBytes(program, name))
+        await api.load(`bytes-${name}.js`);
+    return bytesOf(ownBytes(program, name));
+}
+
+function joined(parts) {
+    const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+        whole.set(part, at);
+        at += part.length;
+    }
+    return whole;
+}
+
+// The recording as the native simulator would have written it (simulator/runtime/work/record.h).
+async function assemble(program, variant, n) {
+    const calls = variant.runs[n], encoder = new TextEncoder(), parts = [encoder.encode("recording 1\n")];
+    if (calls === undefined)
+        throw new Error(`${program.name} has no recording for n = ${n}`);
+    const add = (head, data) => parts.push(encoder.encode(`${head} ${data.length}\n`), data, encoder.encode("\n"));
+    add(`source ${program.source.file}`, encoder.encode(variant.source.text === undefined ? variant.source : variant.source.text));
+    variant.ptx.forEach((text, k) => add(`ptx ${k}`, encoder.encode(text)));
+    for (const name of new Set([...calls.matchAll(/^(?:write|read) .* ([0-9a-f]{16})$/gm)].map((match) => match[1])))
+        add(`bytes ${name}`, await findBytes(program, name));
+    parts.push(encoder.encode(calls));
+    return joined(parts);
+}
+
+function settingsOf(request) {
+    const settings = {SIM_COUNTERS: "counters", SIM_FINDINGS: "findings", SIM_CHECK: request.check === false ? 0 : 1,
+                      SIM_MAX_INSTRUCTIONS: request.most || MOST_INSTRUCTIONS, SIM_TOGETHER: request.together ? 1 : 0};
+    if (request.trace !== false)
+        Object.assign(settings, {SIM_TRACE: "trace", SIM_TRACE_BLOCK: request.block || 0});
+    if (Number.isInteger(request.order))
+        settings.SIM_BLOCK_ORDER = request.order;
+    return settings;
+}
+
+const withoutText = (lines) =>
+    (lines || []).map((line) => typeof line === "number" ? `${line}` : `${line.what === "test" ? "t" : ""}${line.line}`).join(",");
+
+// A table without the rows of the harness's kernels; the kernel is the second column.
+function lessonRows(table, harness) {
+    const aside = new Set(harness);
+    return table.split("\n").filter((row) => !aside.has(row.split(",", 2)[1])).join("\n");
+}
+
+function numbersOf(bits) {
+    const view = new DataView(new ArrayBuffer(4));
+    view.setUint32(0, bits);
+    return {float: view.getFloat32(0), int: bits};
+}
+
+function withNumbers(check) {
+    return check.equal ? check : {...check, got: numbersOf(check.got), expected: numbersOf(check.expected)};
+}
+
+async function run(program, request = {}) {
+    const variant = request.try ? program.tries[request.try - 1] : program;
+    const n = request.n || (variant.sizes.includes(256) ? 256 : variant.sizes[0]);
+    const recording = await assemble(program, variant, n);
+    const {status, output, report, trace, counters, findings, ms} =
+        await replay({recording, without: withoutText(request.without), settings: settingsOf(request)});
+    const trapped = typeof status === "string" && status.startsWith("trap");
+    return {
+        status: trapped ? "trap" : status,
+        output: trapped ? `${output}${status}\n` : output,
+        checks: trapped || !report ? [] : JSON.parse(report).checks.map(withNumbers),
+        trace: lessonRows(trace, program.harness),
+        counters: lessonRows(counters, program.harness),
+        findings: findings ? JSON.parse(findings).findings : [],
+        ms,
+    };
+}
+
+const api = {run, stop, load, sources: SOURCES};
+page.Simulator = api;
+if (typeof module === "object" && module.exports)
+    module.exports = api;
+
+})(typeof window === "object" ? window : globalThis);
