@@ -169,8 +169,11 @@ static void describe(const Use *use, bool writes, size_t bytes, Place *place) //
     const Grid *g = use->grid;
     const uint32_t thread = use->epoch.warp * LANES + (uint32_t)__builtin_ctz(use->epoch.lanes);
     if (g->kind == KERNEL_GRID) {
-        snprintf(access, sizeof access, bytes ? "%s %zu bytes of global memory" : "%s global memory",
-                 writes ? "writes" : "reads", bytes);
+        const char *does = writes ? "writes" : "reads";
+        if (bytes)
+            snprintf(access, sizeof access, "%s %zu bytes of global memory", does, bytes);
+        else
+            snprintf(access, sizeof access, "%s global memory", does);
         *place = sim_place_of(&g->launch, use->epoch.block, thread, sim_instruction_at(use->epoch.site), access);
     } else {
         snprintf(access, sizeof access, "starts a %s, which %s it", g->kind == COPY_GRID ? "copy" : "fill",

@@ -146,30 +146,30 @@ void sim_add_finding(FindingKind kind, const char *title, const Place *places, i
 static FindingKind kind_of_fault(const Launch *launch)
 {
     const Instr *i = launch->fault.instr;
-    const bool at_barrier = i && i->control == BLOCK_BARRIER,
-               at_lanes = i && (i->control == WARP_BARRIER || i->control == GATHER);
     if (launch->fault.kind >= 0)
         return (FindingKind)launch->fault.kind;
-    if (at_barrier || at_lanes)
-        return at_barrier ? BARRIER_MISUSE : LANES_MISUSE;
+    if (i && i->control == BLOCK_BARRIER)
+        return BARRIER_MISUSE;
+    if (i && (i->control == WARP_BARRIER || i->control == GATHER))
+        return LANES_MISUSE;
     if (i && i->kind == MBARRIER)
         return MBARRIER_MISUSE;
-    return launch->error == cudaErrorIllegalAddress      ? OUT_OF_BOUNDS
-           : launch->error == cudaErrorMisalignedAddress ? MISALIGNED
-                                                         : LAUNCH_FAULT;
+    if (launch->error == cudaErrorIllegalAddress)
+        return OUT_OF_BOUNDS;
+    return launch->error == cudaErrorMisalignedAddress ? MISALIGNED : LAUNCH_FAULT;
 }
 
 void sim_add_fault(const Launch *launch)
 {
     const Instr *i = launch->fault.instr;
     const Statement *s = i ? i->statement : NULL;
-    const int length = s ? (int)(s->opcode.length < 60 ? s->opcode.length : 60) : 0;
     char access[120] = "fails", ptx[120] = "";
     if (s) {
+        const int length = (int)(s->opcode.length < 60 ? s->opcode.length : 60);
         snprintf(access, sizeof access, "fails in %.*s", length, s->opcode.text);
-        snprintf(ptx, sizeof ptx,
-                 s->source_line > 0 ? "" : "PTX line %d; nvcc -lineinfo would name the line of the source", s->line);
     }
+    if (s && s->source_line <= 0)
+        snprintf(ptx, sizeof ptx, "PTX line %d; nvcc -lineinfo would name the line of the source", s->line);
     const int thread = launch->fault.thread;
     const Place place = sim_place_of(launch, launch->fault.block, thread < 0 ? 0 : (uint32_t)thread, i, access);
     sim_add_finding(kind_of_fault(launch), launch->message + launch->fault.text, &place, 1, ptx);

@@ -318,14 +318,20 @@ static void say_reserved_race(void)
                 "memory of their own, which PTX does not promise: the library's affair, no finding\n");
 }
 
+// Whether the first of all lanes is among some.
+static bool has_first_lane(uint32_t some, uint32_t all)
+{
+    return some & all & -all;
+}
+
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a)
 {
     if (access->bytes == 0) // a bulk copy of nothing
         return;
     const bool shared = owner != NULL, reserved = is_reserved(w->block->launch, owner, access, mask);
     const EpochKind kind = sim_epoch_kind(i, access);
-    if (i->kind == STORE && mask != access->mask && mask & access->mask & -access->mask)
-        sim_advance_time(w->block); // as check_anywhere does: the lanes come one by one, this is the first
+    if (i->kind == STORE && mask != access->mask && has_first_lane(mask, access->mask))
+        sim_advance_time(w->block); // as check_anywhere does: the lanes come one by one
     const Launch *launch = w->block->launch;
     const Does *does = &launch->kernel->program->does;
     AccessCheck check = {.w = w,

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { MOST_VALUES = 64, MOST_STORED = 64, ORIGINS = 256 };
+enum { MOST_VALUES = 64, MOST_STORED = 64, ORIGIN_BITS = 8 };
 
 typedef struct Value { // lanes of a register that hold what nobody wrote
     const uint8_t *lanes; // NULL: none
@@ -27,12 +27,18 @@ struct Undefined {
 
 // Where values came from that were stored in shared or local memory: the last ones.
 struct Origins {
-    struct {
+    struct Origin {
         uint64_t place;
         const Instr *read;
         char what[60];
-    } at[ORIGINS];
+    } at[1 << ORIGIN_BITS];
 };
+
+// Where the origin of a value at this place is kept, unless a later one has fallen there.
+static struct Origin *origin_at(struct Origins *origins, uint64_t place)
+{
+    return &origins->at[place * 0x9e3779b97f4a7c15 >> (64 - ORIGIN_BITS)];
+}
 
 static uint64_t place_of(const Warp *w, int lane, Space space, uint64_t address) // not 0
 {
@@ -46,23 +52,24 @@ static void keep_origin(Warp *w, int lane, Space space, uint64_t address, const 
     if (!b->origins)
         b->origins = sim_allocate(&b->arena, sizeof *b->origins);
     const uint64_t place = place_of(w, lane, space, address);
-    b->origins->at[place * 0x9e3779b97f4a7c15 >> 56].place = place;
-    b->origins->at[place * 0x9e3779b97f4a7c15 >> 56].read = v->read;
-    memcpy(b->origins->at[place * 0x9e3779b97f4a7c15 >> 56].what, v->what, sizeof v->what);
+    struct Origin *origin = origin_at(b->origins, place);
+    origin->place = place;
+    origin->read = v->read;
+    memcpy(origin->what, v->what, sizeof v->what);
 }
 
 static void find_origin(const Warp *w, const Access *access, uint32_t mask, Value *v)
 {
     const int lane = mask ? __builtin_ctz(mask) : 0;
-    const struct Origins *origins = w->block->origins;
+    struct Origins *origins = w->block->origins;
     if (!mask || !origins || (access->space != SHARED && access->space != LOCAL))
         return;
-    const uint64_t place = place_of(w, lane, access->space, access->address[lane]),
-                   slot = place * 0x9e3779b97f4a7c15 >> 56;
-    if (origins->at[slot].place != place)
+    const uint64_t place = place_of(w, lane, access->space, access->address[lane]);
+    const struct Origin *origin = origin_at(origins, place);
+    if (origin->place != place)
         return;
-    v->read = origins->at[slot].read;
-    memcpy(v->what, origins->at[slot].what, sizeof v->what);
+    v->read = origin->read;
+    memcpy(v->what, origin->what, sizeof v->what);
 }
 
 static Value *find(const Warp *w, const uint8_t *lanes)

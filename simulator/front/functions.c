@@ -87,17 +87,17 @@ static Function *add_function(Parser *p, Function *f)
     return f;
 }
 
-static void parse_function(Parser *p, bool entry)
+static void parse_function(Parser *p, void *entry)
 {
     Function *f = sim_allocate(&p->module->arena, sizeof *f);
-    f->entry = entry;
+    f->entry = *(const bool *)entry;
     f->linkage = p->linkage;
     p->function = f;
     p->register_space = p->statement_space = 0;
     p->location = (Location){0};
     memset(p->locations, 0, sizeof p->locations);
     sim_advance(p);
-    if (!entry)
+    if (!f->entry)
         parse_parameters(p, &f->returned);
     f->name = sim_expect_word(p, "a function's name");
     parse_parameters(p, &f->params);
@@ -140,15 +140,8 @@ static void refuse_function(Parser *p, const char *error)
 
 void sim_parse_function(Parser *p, bool entry)
 {
-    jmp_buf *const outer = p->on_error;
     const Place start = sim_place_now(p);
-    jmp_buf here;
-    p->on_error = &here;
-    const bool failed = setjmp(here) != 0;
-    if (!failed)
-        parse_function(p, entry);
-    p->on_error = outer;
-    if (!failed)
+    if (sim_can_parse(p, parse_function, &entry))
         return;
     if (p->function->name.length == 0)
         sim_give_up(p);

@@ -34,13 +34,6 @@ static Function *function_named(const Module *m, const Operand *o)
     return name ? sim_find_function(m, o->name) : NULL;
 }
 
-// What is called, behind the list of results.
-static const Operand *callee_of(const Statement *s)
-{
-    const int at = s->count > 0 && s->operands[0].kind == IS_VECTOR;
-    return at < s->count && s->opcode.length >= 4 && memcmp(s->opcode.text, "call", 4) == 0 ? &s->operands[at] : NULL;
-}
-
 static void note_pointers(const Module *m, const Operand *o)
 {
     Function *named = function_named(m, o);
@@ -55,7 +48,7 @@ static void find_pointers(const Module *m)
     for (Function *f = m->functions; f; f = f->next)
         for (const Statement *s = f->statements; s < f->statements + f->count; s++)
             for (int k = 0; k < s->count; k++)
-                if (&s->operands[k] != callee_of(s))
+                if (&s->operands[k] != sim_callee_of(s))
                     note_pointers(m, &s->operands[k]);
     for (const Variable *v = m->variables; v; v = v->next)
         for (int k = 0; k < v->initial_count; k++) {
@@ -84,7 +77,7 @@ static void visit_function(Module *m, Function *f, Function *kernel)
     for (const Statement *s = f->statements; s < f->statements + f->count; s++) {
         for (int k = 0; k < s->count; k++)
             visit_operand(m, &s->operands[k], kernel);
-        const Operand *callee = callee_of(s);
+        const Operand *callee = sim_callee_of(s);
         for (Function *any = m->functions; any && callee && callee->kind == IS_REGISTER; any = any->next)
             if (any->has_pointers && !any->entry)
                 visit_function(m, any, kernel);

@@ -243,9 +243,8 @@ void sim_link(Module *m)
 void sim_say_unknown(const Module *m, const Statement *s, char *why, size_t space)
 {
     static const char DEVICE_RUNTIME[] = "__cudaCDP2";
-    const Operand *o = &s->operands[s->count > 0 && s->operands[0].kind == IS_VECTOR];
-    const Function *called =
-        s->opcode.length >= 4 && memcmp(s->opcode.text, "call", 4) == 0 ? sim_find_function(m, o->name) : NULL;
+    const Operand *o = sim_callee_of(s);
+    const Function *called = o ? sim_find_function(m, o->name) : NULL;
     if (!called || called->defined) {
         snprintf(why, space, "the simulator does not know this instruction");
     } else if (o->name.length > strlen(DEVICE_RUNTIME) &&

@@ -79,7 +79,9 @@ typedef struct Place { // in the text
 
 Place sim_place_now(const Parser *p);
 void sim_go_back(Parser *p, const Place *place);
-// Calls parse(p, what). Where it fails, the text from there on to the next semicolon is passed over, and the
+// Calls parse(p, what). False where it fails: the parser stands there, and the fault is in p->error.
+bool sim_can_parse(Parser *p, void (*parse)(Parser *, void *), void *what);
+// The same. Where it fails, the text from there on to the next semicolon is passed over, and the
 // fault is returned: it concerns only those who use what stood there. NULL if all is well.
 const char *sim_try_to_parse(Parser *p, void (*parse)(Parser *, void *), void *what);
 

@@ -41,17 +41,22 @@ void sim_go_back(Parser *p, const Place *place)
     p->token = place->token;
 }
 
-const char *sim_try_to_parse(Parser *p, void (*parse)(Parser *, void *), void *what)
+bool sim_can_parse(Parser *p, void (*parse)(Parser *, void *), void *what)
 {
     jmp_buf *const outer = p->on_error;
-    const Place start = sim_place_now(p);
     jmp_buf here;
     p->on_error = &here;
     const bool failed = setjmp(here) != 0;
     if (!failed)
         parse(p, what);
     p->on_error = outer;
-    if (!failed)
+    return !failed;
+}
+
+const char *sim_try_to_parse(Parser *p, void (*parse)(Parser *, void *), void *what)
+{
+    const Place start = sim_place_now(p);
+    if (sim_can_parse(p, parse, what))
         return NULL;
     const char *error = sim_kept_error(p);
     sim_go_back(p, &start);

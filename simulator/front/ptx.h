@@ -83,6 +83,7 @@ enum { MAX_OPERANDS = 8 };
 
 typedef struct Statement {
     Slice opcode; // all of it: "ld.global.f32"
+    bool calls;   // it is a call: layout.c wants to know before a table has been asked
     Register *guard;
     bool guard_negated;
     Operand operands[MAX_OPERANDS];
@@ -138,6 +139,8 @@ typedef struct Module {
 // line. Never NULL.
 Module *sim_parse(const char *text);
 void sim_free_module(Module *module);
+// What a call calls, behind the list of results; NULL: the statement is none (statements.c).
+const Operand *sim_callee_of(const Statement *s);
 // Gives shared variables their addresses, also anew, and kernels their size of shared memory (layout.c).
 void sim_place_shared(Module *module);
 bool sim_uses_shared(const Function *kernel, const Variable *variable);

@@ -24,6 +24,17 @@ Statement *sim_new_statement(Parser *p)
     return s;
 }
 
+static bool is_call(Slice opcode) // "call", "call.uni"
+{
+    return opcode.length >= 4 && memcmp(opcode.text, "call", 4) == 0;
+}
+
+const Operand *sim_callee_of(const Statement *s)
+{
+    const int at = s->count > 0 && s->operands[0].kind == IS_VECTOR;
+    return s->calls && at < s->count ? &s->operands[at] : NULL;
+}
+
 static void parse_guard_and_operands(Parser *p, void *statement)
 {
     Statement *s = statement;
@@ -35,6 +46,7 @@ static void parse_guard_and_operands(Parser *p, void *statement)
             sim_fail(p, "'%.*s' is no predicate", (int)name.length, name.text);
     }
     s->opcode = sim_expect_word(p, "an instruction");
+    s->calls = is_call(s->opcode);
     while (!sim_next_is(p, ";")) {
         if (s->count == MAX_OPERANDS)
             sim_fail(p, "more than %d operands", MAX_OPERANDS);

@@ -125,12 +125,15 @@ static void name_memory(char *name, size_t space_for_name, Space space, uint64_t
         *address = sim_offset_of_generic(*address);
     }
     const Allocation *a = space == SHARED || space == LOCAL ? NULL : sim_allocation_at(*address);
-    if (a && *address - a->address < a->bytes) {
-        snprintf(name, space_for_name, a->kind == PARAMETER_MEMORY ? "arguments" : "device%d", a->number);
+    const bool inside = a && *address - a->address < a->bytes;
+    if (inside)
         *address -= a->address;
-    } else {
+    if (inside && a->kind != PARAMETER_MEMORY)
+        snprintf(name, space_for_name, "device%d", a->number);
+    else if (inside)
+        snprintf(name, space_for_name, "arguments");
+    else
         snprintf(name, space_for_name, "%s", space == SHARED ? "shared" : space == LOCAL ? "local" : "nowhere");
-    }
 }
 
 // Writes the row's last columns: memory, bytes of a lane, addresses of the lanes that are on.

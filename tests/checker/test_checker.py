@@ -188,7 +188,7 @@ def test_a_step_as_it_is_is_not_accused(step, program, tmp_path):
 
 def test_what_two_lines_do_wrong_is_one_finding(program, tmp_path):
     """Broken: a lock without fences gives a finding for each variable, and for reads and writes."""
-    found, stderr = findings(program, tmp_path, "26_lock_without_fences")
+    found, stderr = findings(program, tmp_path, "30_lock_without_fences")
     assert len(found) == 1, stderr
 
 

@@ -1,4 +1,4 @@
-"""The simulator's floors: a file includes and names only what its own floor or one below it has, so there is no circle either."""
+"""The simulator's floors: a file includes and names only what its own floor or one below it has, so there is no circle either; and no file is long."""
 
 import re
 import subprocess
@@ -36,6 +36,14 @@ def test_names_run_down():
     up = [(str(path), str(home[name]), name) for path in files for name in sorted(symbols(path, "--undefined-only"))
           if name in home and runs_up(path, home[name])]
     assert up == []
+
+
+LARGEST = {".c": 600, ".h": 250}  # lines
+
+
+def test_no_file_is_too_long():
+    lengths = {path: len((SIMULATOR / path).read_text().splitlines()) for path in SOURCES}
+    assert {str(path): lines for path, lines in lengths.items() if lines > LARGEST[path.suffix]} == {}
 
 
 KERNEL = """.version 8.0

@@ -255,7 +255,10 @@ API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle)
         if (n->next == node)
             previous = n;
     }
-    *(previous ? &previous->next : &graph->nodes) = node->next;
+    if (previous)
+        previous->next = node->next;
+    else
+        graph->nodes = node->next;
     if (graph->last == node)
         graph->last = previous;
     graph->count--;
