@@ -54,13 +54,16 @@ static void check_shape(Warp *w, const Instr *i, int lane, const Texels *t)
 
 // ---- Texels
 
-typedef struct Site { // a lane that reads a texture
+typedef struct Readers { // lanes of a warp that read one texture
     Warp *w;
     const Instr *i;
-    int lane;
+    uint32_t mask;
     const TextureObject *object;
-    int64_t layer;
-} Site;
+    int64_t layer[LANES];
+} Readers;
+
+typedef int64_t Place[3]; // a texel's numbers in its row, slice and cube; OUTSIDE: the border
+typedef uint32_t Texel[CHANNELS];
 
 static uint32_t bits_of(float value)
 {
@@ -156,31 +159,51 @@ static uint32_t border_channel(const TextureObject *o, int channel)
     return (uint32_t)(int32_t)ceilf(inside * largest_of(t) - 0.5f) & mask;
 }
 
-// The stored channels of the texel at a place; the border's colour where one of the coordinates is OUTSIDE.
-static void read_texel(const Site *site, const int64_t *at, uint32_t *stored)
+static uint64_t texel_address(const Texels *t, const int64_t *at, int64_t layer)
 {
-    const TextureObject *o = site->object;
-    const Texels *t = &o->texels;
-    if (at[0] == OUTSIDE || at[1] == OUTSIDE || at[2] == OUTSIDE) {
-        for (int k = 0; k < t->channels; k++)
-            stored[k] = border_channel(o, k);
-        return;
-    }
-    const size_t texel = (size_t)(t->channels * t->channel_bytes);
-    const uint64_t address = t->first + (uint64_t)(at[2] + site->layer) * t->slice_bytes + (uint64_t)at[1] * t->row_bytes +
-                             (uint64_t)at[0] * texel;
-    const uint8_t *from = sim_access_lane(site->w, site->i, site->lane, GLOBAL, address, texel, texel, ACCESS_READ);
-    for (int k = 0; k < t->channels; k++)
-        stored[k] = read_channel(from + k * t->channel_bytes, t->channel_bytes);
+    return t->first + (uint64_t)(at[2] + layer) * t->slice_bytes + (uint64_t)at[1] * t->row_bytes +
+           (uint64_t)at[0] * (uint64_t)(t->channels * t->channel_bytes);
 }
 
-// The same as a lane gets it; channels that the texel has not are 0.
-static void fetch_texel(const Site *site, const int64_t *at, uint32_t *value)
+// The stored channels of the texels at the places of these lanes, all read in one access; the border's colour where
+// one of the coordinates is OUTSIDE.
+static void read_texels(const Readers *readers, uint32_t mask, Place *at, Texel *stored)
 {
-    memset(value, 0, CHANNELS * sizeof *value);
-    read_texel(site, at, value);
-    for (int k = 0; k < site->object->texels.channels; k++)
-        value[k] = channel_value(site->object, value[k], k);
+    const Texels *t = &readers->object->texels;
+    Access access;
+    access.kind = ACCESS_READ;
+    access.space = GLOBAL;
+    access.mask = 0;
+    access.bytes = access.alignment = (size_t)(t->channels * t->channel_bytes);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        if (at[l][0] == OUTSIDE || at[l][1] == OUTSIDE || at[l][2] == OUTSIDE) {
+            for (int k = 0; k < t->channels; k++)
+                stored[l][k] = border_channel(readers->object, k);
+        } else {
+            access.mask |= 1u << l;
+            access.address[l] = texel_address(t, at[l], readers->layer[l]);
+        }
+    }
+    if (access.mask)
+        sim_access(readers->w, readers->i, &access);
+    for (uint32_t rest = access.mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        for (int k = 0; k < t->channels; k++)
+            stored[l][k] = read_channel(access.pointer[l] + k * t->channel_bytes, t->channel_bytes);
+    }
+}
+
+// The same as the lanes get it; channels that a texel has not are 0.
+static void fetch_texels(const Readers *readers, uint32_t mask, Place *at, Texel *value)
+{
+    memset(value, 0, LANES * sizeof *value);
+    read_texels(readers, mask, at, value);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t *channel = value[__builtin_ctz(rest)];
+        for (int k = 0; k < readers->object->texels.channels; k++)
+            channel[k] = channel_value(readers->object, channel[k], k);
+    }
 }
 
 // ---- Coordinates
@@ -193,12 +216,13 @@ typedef struct Taps { // in one dimension: the two texels that are mixed, or twi
 // The texel that stands for number n of a row that has `size`.
 static int64_t within(int64_t n, int64_t size, enum cudaTextureAddressMode mode)
 {
-    const int64_t turn = (n % (2 * size) + 2 * size) % (2 * size);
+    const int64_t turn = mode == cudaAddressModeMirror ? 2 * size : size; // after these the row comes again
+    const int64_t at = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror ? (n % turn + turn) % turn : n;
     switch (mode) {
     case cudaAddressModeWrap:
-        return turn % size;
+        return at;
     case cudaAddressModeMirror:
-        return turn < size ? turn : 2 * size - 1 - turn;
+        return at < size ? at : turn - 1 - at;
     case cudaAddressModeBorder:
         return n < 0 || n >= size ? OUTSIDE : n;
     default:
@@ -227,7 +251,7 @@ static double in_texels(const TextureObject *o, int dimension, float coordinate)
         x = 0;
     if (o->sampling.normalizedCoords) {
         const int bits = 63 - __builtin_clzll((uint64_t)size) + FRACTION_BITS;
-        const double scale = ldexp(1, bits < 21 ? 21 : bits);
+        const double scale = (double)(1ll << (bits < 21 ? 21 : bits));
         x = floor(x * scale) / scale * (double)size;
     }
     return x > farthest ? farthest : x < -farthest ? -farthest : x;
@@ -249,16 +273,16 @@ static Taps taps_of(const TextureObject *o, int dimension, float coordinate, boo
     return taps;
 }
 
-static void find_taps(const Site *site, const Instr *i, bool linear, Taps *taps)
+static void find_taps(const Readers *readers, int lane, bool linear, Taps *taps)
 {
-    const TextureShape *shape = &sim_texture_shapes[i->type];
-    const uint32_t *place = i->list + CHANNELS + shape->layered;
+    const TextureShape *shape = &sim_texture_shapes[readers->i->type];
+    const uint32_t *place = readers->i->list + CHANNELS + shape->layered;
     for (int k = 0; k < 3; k++)
         taps[k] = k < shape->dimensions
-                      ? taps_of(site->object, k, ((const float *)(site->w->lanes + place[k]))[site->lane], linear)
+                      ? taps_of(readers->object, k, ((const float *)(readers->w->lanes + place[k]))[lane], linear)
                       : (Taps){{0, 0}, 0};
     // One dimension is the edge of two: where the second has a border, half of that is mixed in.
-    if (linear && shape->dimensions == 1 && !shape->layered && address_mode(site->object, 1) == cudaAddressModeBorder)
+    if (linear && shape->dimensions == 1 && !shape->layered && address_mode(readers->object, 1) == cudaAddressModeBorder)
         taps[1] = (Taps){{OUTSIDE, 0}, ONE / 2};
 }
 
@@ -304,9 +328,10 @@ static double sum_of_slice(const double *value, const int *weight, int kept)
     if (largest == 0)
         return 0;
     const int shift = kept - ilogb(largest);
+    const double scale = ldexp(1, shift); // a power of two: the products are exact
     for (int k = 0; k < 4; k++)
         if (weight[k])
-            sum += trunc(ldexp(value[k], shift)) * weight[k];
+            sum += trunc(value[k] * scale) * weight[k];
     return ldexp(sum, -shift - FRACTION_BITS);
 }
 
@@ -358,81 +383,186 @@ static float mix_channel(const TextureObject *o, const Corners *c, int channel)
     return mix_floats(value, c->weight, floats && t->channel_bytes == 4 ? FLOAT_DIGITS : HALF_DIGITS);
 }
 
-static void mix(const Site *site, const Taps *taps, uint32_t *result)
+static void choose_corner(const Taps *taps, int corner, int64_t *at)
 {
-    Corners c;
-    divide(taps, c.weight);
-    for (int k = 0; k < 8; k++)
-        if (c.weight[k])
-            read_texel(site, (const int64_t[]){taps[0].at[k & 1], taps[1].at[k >> 1 & 1], taps[2].at[k >> 2]}, c.stored[k]);
-    for (int k = 0; k < CHANNELS; k++)
-        result[k] = k < site->object->texels.channels ? bits_of(mix_channel(site->object, &c, k)) : 0;
+    at[0] = taps[0].at[corner & 1];
+    at[1] = taps[1].at[corner >> 1 & 1];
+    at[2] = taps[2].at[corner >> 2];
+}
+
+// Reads one corner of all lanes in which it has a weight.
+static void read_corner(const Readers *readers, int corner, Taps (*taps)[3], Corners *corners)
+{
+    Place at[LANES];
+    Texel stored[LANES];
+    uint32_t mask = 0;
+    for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        if (corners[l].weight[corner] == 0)
+            continue;
+        mask |= 1u << l;
+        choose_corner(taps[l], corner, at[l]);
+    }
+    if (mask)
+        read_texels(readers, mask, at, stored);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        memcpy(corners[l].stored[corner], stored[l], sizeof stored[l]);
+    }
 }
 
 // ---- tex, tld4
 
-static int64_t layer_of(const Site *site)
+static int64_t layer_of(const Warp *w, const Instr *i, int lane, const Texels *t)
 {
-    if (!site->object->texels.layered)
+    if (!t->layered)
         return 0;
-    const uint32_t layer = lanes_at(site->w, site->i->list[CHANNELS])[site->lane];
-    const int64_t last = site->object->texels.layers - 1;
+    const uint32_t layer = lanes_at(w, i->list[CHANNELS])[lane];
+    const int64_t last = t->layers - 1;
     return layer > last ? last : layer;
+}
+
+// Of the lanes of a mask those that read the same texture as the first.
+static Readers readers_with_first(Warp *w, const Instr *i, uint32_t mask)
+{
+    const int first = __builtin_ctz(mask);
+    const uint64_t *number = (const uint64_t *)(w->lanes + i->a);
+    Readers readers = {.w = w, .i = i, .object = object_of(w, i, first, false)};
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        if (number[l] == number[first])
+            readers.mask |= 1u << l;
+    }
+    return readers;
+}
+
+// The same for instructions with coordinates.
+static Readers readers_at_coordinates(Warp *w, const Instr *i, uint32_t mask)
+{
+    Readers readers = readers_with_first(w, i, mask);
+    const Texels *t = &readers.object->texels;
+    check_shape(w, i, __builtin_ctz(mask), t);
+    for (uint32_t rest = readers.mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        readers.layer[l] = layer_of(w, i, l, t);
+    }
+    return readers;
+}
+
+static void sample_nearest(const Readers *readers)
+{
+    Place at[LANES];
+    Texel value[LANES];
+    for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        Taps taps[3];
+        find_taps(readers, l, false, taps);
+        choose_corner(taps, 0, at[l]);
+    }
+    fetch_texels(readers, readers->mask, at, value);
+    for (uint32_t rest = readers->mask; rest; rest &= rest - 1)
+        write_results(readers->w, readers->i, __builtin_ctz(rest), value[__builtin_ctz(rest)]);
+}
+
+static void sample_linear(const Readers *readers)
+{
+    Taps taps[LANES][3];
+    Corners corners[LANES];
+    for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        find_taps(readers, l, true, taps[l]);
+        divide(taps[l], corners[l].weight);
+    }
+    for (int k = 0; k < 8; k++)
+        read_corner(readers, k, taps, corners);
+    for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        Texel result = {0};
+        for (int k = 0; k < readers->object->texels.channels; k++)
+            result[k] = bits_of(mix_channel(readers->object, &corners[l], k));
+        write_results(readers->w, readers->i, l, result);
+    }
 }
 
 void sim_sample_texture(Warp *w, const Instr *i, uint32_t mask)
 {
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        Site site = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
-        Taps taps[3];
-        uint32_t result[CHANNELS];
-        site.object = object_of(w, i, site.lane, false);
-        check_shape(w, i, site.lane, &site.object->texels);
-        site.layer = layer_of(&site);
-        const bool linear = site.object->sampling.filterMode == cudaFilterModeLinear;
-        find_taps(&site, i, linear, taps);
-        if (linear)
-            mix(&site, taps, result);
+    while (mask) {
+        const Readers readers = readers_at_coordinates(w, i, mask);
+        if (readers.object->sampling.filterMode == cudaFilterModeLinear)
+            sample_linear(&readers);
         else
-            fetch_texel(&site, (const int64_t[]){taps[0].at[0], taps[1].at[0], taps[2].at[0]}, result);
-        write_results(w, i, site.lane, result);
+            sample_nearest(&readers);
+        mask &= ~readers.mask;
     }
 }
 
-// The four texels in the order of tex2Dgather: from below on the left, against the clock.
+// One of the four texels that tex2Dgather mixes: a channel of each.
+static void gather_corner(const Readers *readers, int corner, Taps (*taps)[3], Texel *result, int result_at)
+{
+    Place at[LANES];
+    Texel texel[LANES];
+    for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        choose_corner(taps[l], corner, at[l]);
+    }
+    fetch_texels(readers, readers->mask, at, texel);
+    for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        result[l][result_at] = texel[l][readers->i->op];
+    }
+}
+
+static void gather(const Readers *readers)
+{
+    static const int ORDER[CHANNELS] = {2, 3, 1, 0}; // from below on the left, against the clock
+    Taps taps[LANES][3];
+    Texel result[LANES];
+    for (uint32_t rest = readers->mask; rest; rest &= rest - 1)
+        find_taps(readers, __builtin_ctz(rest), true, taps[__builtin_ctz(rest)]);
+    for (int k = 0; k < CHANNELS; k++)
+        gather_corner(readers, ORDER[k], taps, result, k);
+    for (uint32_t rest = readers->mask; rest; rest &= rest - 1)
+        write_results(readers->w, readers->i, __builtin_ctz(rest), result[__builtin_ctz(rest)]);
+}
+
 void sim_gather_texels(Warp *w, const Instr *i, uint32_t mask)
 {
-    static const int ORDER[CHANNELS][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        Site site = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
-        Taps taps[3];
-        uint32_t result[CHANNELS], texel[CHANNELS];
-        site.object = object_of(w, i, site.lane, false);
-        check_shape(w, i, site.lane, &site.object->texels);
-        if (!site.object->texels.gathers)
-            sim_fault(w, i, site.lane, cudaErrorIllegalAddress, "tex2Dgather from an array made without cudaArrayTextureGather");
-        find_taps(&site, i, true, taps);
-        for (int k = 0; k < CHANNELS; k++) {
-            fetch_texel(&site, (const int64_t[]){taps[0].at[ORDER[k][0]], taps[1].at[ORDER[k][1]], 0}, texel);
-            result[k] = texel[i->op];
-        }
-        write_results(w, i, site.lane, result);
+    while (mask) {
+        const Readers readers = readers_at_coordinates(w, i, mask);
+        if (!readers.object->texels.gathers)
+            sim_fault(w, i, __builtin_ctz(mask), cudaErrorIllegalAddress,
+                      "tex2Dgather from an array made without cudaArrayTextureGather");
+        gather(&readers);
+        mask &= ~readers.mask;
     }
 }
 
-// tex1Dfetch: memory as a row of texels, without filter or address mode.
+// Memory as a row of texels: behind its end all channels are 0.
+static void fetch_from_row(const Readers *readers)
+{
+    Place at[LANES];
+    Texel value[LANES];
+    uint32_t inside = 0;
+    for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        at[l][0] = lanes_at(readers->w, readers->i->list[CHANNELS])[l];
+        at[l][1] = at[l][2] = 0;
+        inside |= (uint32_t)(at[l][0] < readers->object->texels.size[0]) << l;
+    }
+    fetch_texels(readers, inside, at, value);
+    for (uint32_t rest = readers->mask; rest; rest &= rest - 1)
+        write_results(readers->w, readers->i, __builtin_ctz(rest), value[__builtin_ctz(rest)]);
+}
+
+// tex1Dfetch, without filter or address mode.
 void sim_fetch_texel(Warp *w, const Instr *i, uint32_t mask)
 {
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        Site site = {.w = w, .i = i, .lane = __builtin_ctz(rest)};
-        uint32_t result[CHANNELS] = {0};
-        site.object = object_of(w, i, site.lane, false);
-        if (!site.object->texels.linear)
-            sim_fault(w, i, site.lane, cudaErrorIllegalAddress, "tex1Dfetch reads memory without a pitch only");
-        const uint32_t at = lanes_at(w, i->list[CHANNELS])[site.lane];
-        if (at < site.object->texels.size[0])
-            fetch_texel(&site, (const int64_t[]){at, 0, 0}, result);
-        write_results(w, i, site.lane, result);
+    while (mask) {
+        const Readers readers = readers_with_first(w, i, mask);
+        if (!readers.object->texels.linear)
+            sim_fault(w, i, __builtin_ctz(mask), cudaErrorIllegalAddress, "tex1Dfetch reads memory without a pitch only");
+        fetch_from_row(&readers);
+        mask &= ~readers.mask;
     }
 }
 
