@@ -186,11 +186,29 @@ static void hear_of_writers(const AccessCheck *check, Cell *c)
             sim_note_heard(check->w, &epochs_of(c)[k]);
 }
 
+// Whether lanes ask the word once more, as in a loop that waits, and nobody has written it since: their first look was
+// checked. (A volatile read on which no branch depends counts as one of data, and others may have been heard since.)
+static bool ask_again(const AccessCheck *check, Cell *c, const Epoch *e)
+{
+    if (e->kind != STRONG_READ || (check->i->semantics == VOLATILE && !sim_is_asked(check->w, check->i)))
+        return false;
+    const Epoch *all = epochs_of(c);
+    for (int k = c->count; k-- > 0 && all[k].kind == STRONG_READ;)
+        if (all[k].time == e->time && all[k].block == e->block && all[k].warp == e->warp && all[k].site == e->site &&
+            all[k].bytes == e->bytes && !(e->lanes & ~all[k].lanes))
+            return true;
+    return false;
+}
+
 void sim_check_word(AccessCheck *check, Cell *c, uint32_t lanes, unsigned bytes)
 {
     Epoch e = check->epoch, *all = epochs_of(c);
     e.lanes = lanes;
     e.bytes = bytes & 15;
+    if (ask_again(check, c, &e)) {
+        hear_of_writers(check, c);
+        return;
+    }
     check_epochs(check, c, &e);
     hear_of_writers(check, c);
     bool merged = false;

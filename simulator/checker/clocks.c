@@ -462,22 +462,48 @@ static bool carries_on(const Warp *w, const Instr *i, int lane, const Log *log)
            sim_refers(clock_of(w, lane)->known, &(Ref){log, 0, until, true});
 }
 
+// A thread's operation has read a place: it knows what stands in the log, at once or when a fence has followed.
+static void learn_by_access(const Block *b, const Instr *i, ThreadClock *t, const Log *log)
+{
+    const bool acquires = i->semantics == ACQUIRE || i->semantics == ACQUIRE_RELEASE, narrow = i->scope == BLOCK_SCOPE;
+    if (acquires)
+        take(b, t, all_of(b, log, narrow ? t->known : t->wide, narrow), narrow);
+    else
+        learn(b, i->semantics == RELEASE ? &t->unasked : &t->pending, log);
+}
+
+void sim_order_by_reads(Warp *w, const Instr *i, uint32_t mask, bool shared, uint64_t key)
+{
+    Block *b = w->block;
+    const Log *log = shared ? log_of_block(w, key, false) : sim_find_log(b, key, true, false);
+    b->clocks->talks |= log != NULL;
+    ThreadClock before, *after = NULL; // of the lane before: most know the same
+    for (uint32_t rest = log ? mask : 0; rest; rest &= rest - 1) {
+        ThreadClock *t = clock_of(w, __builtin_ctz(rest));
+        if (after && t->known == before.known && t->wide == before.wide && t->pending == before.pending) {
+            t->known = after->known;
+            t->wide = after->wide;
+            t->pending = after->pending;
+        } else {
+            before = *t;
+            learn_by_access(b, i, t, log);
+            after = t;
+        }
+    }
+}
+
 void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_t key, EpochKind kind)
 {
     Block *b = w->block;
     ThreadClock *t = clock_of(w, lane);
-    const bool releases = i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE,
-               acquires = i->semantics == ACQUIRE || i->semantics == ACQUIRE_RELEASE, writes = kind != STRONG_READ;
-    const bool tells = writes && (releases || t->fence || t->block_fence);
+    const bool releases = i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE;
+    const bool tells = releases || t->fence || t->block_fence;
     Log *log = shared ? log_of_block(w, key, tells) : sim_find_log(b, key, true, tells);
     if (!log)
         return;
     b->clocks->talks = true;
-    const bool narrow = i->scope == BLOCK_SCOPE;
-    if (kind != STRONG_WRITE && acquires)
-        take(b, t, all_of(b, log, narrow ? t->known : t->wide, narrow), narrow);
-    else if (kind != STRONG_WRITE)
-        learn(b, i->semantics == RELEASE ? &t->unasked : &t->pending, log);
+    if (kind != STRONG_WRITE)
+        learn_by_access(b, i, t, log);
     if (kind == STRONG_WRITE && !(tells && carries_on(w, i, lane, log))) { // who reads it learns of nobody before
         sim_retire_log(log);
         log = tells ? shared ? log_of_block(w, key, true) : sim_find_log(b, key, true, true) : NULL;

@@ -119,7 +119,9 @@ const Knower *sim_remember(Arena *arena, Warp *w, int lane);
 bool sim_remembers(const Knower *knower, const Epoch *e);
 // A copy that the lane has begun now will have come for those who ask at an mbarrier.
 void sim_order_copy(Warp *w, int lane, uint64_t key);
-// A strong access of a lane: what it may learn at the address, what it tells there.
+// Lanes read a place by a strong access: what they may learn there.
+void sim_order_by_reads(Warp *w, const Instr *i, uint32_t mask, bool shared, uint64_t key);
+// A lane's strong access that writes, and perhaps reads: what it may learn at the address, what it tells there.
 void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_t key, EpochKind kind);
 // Whether all that an epoch tells of happened before what the lane does now.
 bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e);

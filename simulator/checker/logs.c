@@ -16,7 +16,7 @@ void *sim_allocate_for_clocks(const Block *b, size_t bytes)
 
 bool sim_refers(const Known *known, const Ref *ref)
 {
-    for (int k = 0; known && k < known->count; k++) {
+    for (int k = known ? known->count : 0; k-- > 0;) { // who asks again knew it last
         const Ref *r = &known->list->refs[k];
         if (r->log == ref->log && r->begin <= ref->begin && r->end >= ref->end && r->narrow <= ref->narrow)
             return true;
@@ -30,12 +30,13 @@ static bool covers(const Ref *ref, const Ref *earlier, bool narrow)
            (ref->narrow | narrow) <= earlier->narrow;
 }
 
-// A copy with room for more, and without what newer parts of the same logs cover.
+// A copy with room for more, and without what newer parts of the same logs cover. The room is for what remains: whoever
+// looks at one flag again and again has a short list.
 static Refs *copy_refs(const Block *b, const Known *one, const Known *two, bool narrow, int fresh)
 {
-    const int old = one ? one->count : 0, space = old + fresh + old / 4;
-    Refs *copy = sim_allocate_for_clocks(b, sizeof *copy + (size_t)space * sizeof *copy->refs);
-    copy->space = space;
+    enum { SPARE = 4 };
+    const int old = one ? one->count : 0;
+    Refs *copy = sim_allocate_for_clocks(b, sizeof *copy + (size_t)(old + fresh + old / 4 + SPARE) * sizeof *copy->refs);
     for (int k = 0; k < old; k++) {
         const Ref *ref = &one->list->refs[k];
         bool covered = false;
@@ -46,6 +47,7 @@ static Refs *copy_refs(const Block *b, const Known *one, const Known *two, bool 
         if (!covered)
             copy->refs[copy->used++] = *ref;
     }
+    copy->space = copy->used + fresh + copy->used / 4 + SPARE;
     return copy;
 }
 

@@ -324,6 +324,24 @@ static bool has_first_lane(uint32_t some, uint32_t all)
     return some & all & -all;
 }
 
+// Lanes' strong accesses, in their order; reads of one place together.
+static void order_by_access(Warp *w, const Instr *i, const Access *access, uint32_t mask, bool shared, EpochKind kind)
+{
+    for (uint32_t rest = mask; rest;) {
+        const int first = __builtin_ctz(rest);
+        const uint64_t key = (uint64_t)(uintptr_t)access->pointer[first];
+        uint32_t lanes = rest & -rest;
+        for (uint32_t others = kind == STRONG_READ ? rest : 0; others; others &= others - 1)
+            if (access->pointer[__builtin_ctz(others)] == access->pointer[first])
+                lanes |= others & -others;
+        if (kind == STRONG_READ)
+            sim_order_by_reads(w, i, lanes, shared, key);
+        else
+            sim_order_by_access(w, i, first, shared, key, kind);
+        rest &= ~lanes;
+    }
+}
+
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a)
 {
     if (access->bytes == 0) // a bulk copy of nothing
@@ -382,10 +400,8 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     }
     const bool strong = i->kind == ATOMIC || ((i->kind == LOAD || i->kind == STORE) && i->semantics != WEAK),
                tells = strong && !check.by_barriers;
-    for (uint32_t rest = tells ? mask : 0; rest; rest &= rest - 1) {
-        const int l = __builtin_ctz(rest);
-        sim_order_by_access(w, i, l, shared, (uint64_t)(uintptr_t)access->pointer[l], kind);
-    }
+    if (tells)
+        order_by_access(w, i, access, mask, shared, kind);
 }
 
 void sim_find_strange_owner(Warp *w, const Instr *i, int lane, Space space, uint64_t owner)
