@@ -13,7 +13,7 @@ STAGE_SOURCES := $(filter-out %/platform_linux.c,$(wildcard $(addprefix simulato
     simulator/page/replay.c simulator/page/stage.c
 STAGE_OBJECTS := $(STAGE_SOURCES:simulator/%.c=build/stage/objects/%.o)
 STAGE_FLAGS := -O2 -sSUPPORT_LONGJMP=wasm
-STAGE_CFLAGS := $(STAGE_FLAGS) -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-unknown-pragmas -fno-strict-aliasing -ffp-contract=off -fno-math-errno
+STAGE_CFLAGS := $(STAGE_FLAGS) -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-unknown-pragmas -Wno-format-zero-length -fno-strict-aliasing -ffp-contract=off -fno-math-errno
 STAGE_LDFLAGS := $(STAGE_FLAGS) -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=2GB -sTOTAL_STACK=1MB
 CUDA_HEADERS = $(abspath $(dir $(realpath $(NVCC)))/../include)
 

@@ -147,12 +147,12 @@ def removable(folder, calls, texts, blobs, lesson):
     return found
 
 
-def variant(source, build, expected):
-    """What a page needs of a program; `expected`: of each n the names of what its first result has to be, or nothing if this is the lesson."""
+def variant(source, build, expected, blobs):
+    """What a page needs of a program. `expected`: of each n the name of what the first result has to be, once one has been right; `blobs`: all bytes of
+    the step by their names. Both grow."""
     program = build(source)
     lesson = source.split(MARK)[0]
     made = {"source": lesson, "sizes": [], "runs": {}, "ptx": [], "removable": []}
-    blobs = {}
     for n in SIZES:
         outcome = recorded(program, n)
         if outcome is None:
@@ -164,20 +164,16 @@ def variant(source, build, expected):
         results = EXPECTED.search("\n".join(calls))
         if right and results:
             expected.setdefault(n, results[2])
-        used = {call.split()[-1] for call in calls if call.startswith(("write", "read"))} | {expected.get(n)}
-        if results and n in expected:
+        if n in expected:
             calls = [EXPECTED.sub(rf"\1 {expected[n]}", call) for call in calls]
+        used = {call.split()[-1] for call in calls if call.startswith(("write", "read"))}
         blobs |= {name: content for name, content in found.items() if name in used}
         made["sizes"].append(n)
         made["runs"][n] = calls
         made["ptx"] = made["ptx"] or [without_unused(text, calls) for text in texts]
         if n == 1000:
-            made["removable"] = removable(program.parent, calls, texts, blobs | COMMON, lesson.splitlines())
-    COMMON.update(blobs)
-    return made, blobs
-
-
-COMMON = {}  # all bytes of all programs, by their names
+            made["removable"] = removable(program.parent, calls, texts, blobs, lesson.splitlines())
+    return made
 
 
 # ---- Bytes, once: what is the beginning of something longer goes by that one's name
@@ -204,9 +200,10 @@ def in_base64(blobs):
 
 # ---- A step
 
-def question(readme, diff):
+def question(readme, diff, size):
     """The paragraph before a Try's diff."""
-    return readme[:readme.index("```diff" + diff[1] + "\n" + diff[0])].strip().rsplit("\n\n", 1)[-1]
+    fence = f"```diff N={size}\n" if size else "```diff\n"
+    return readme[:readme.index(fence + diff)].strip().rsplit("\n\n", 1)[-1]
 
 
 def step_name(step):
@@ -215,15 +212,12 @@ def step_name(step):
 
 
 def write_step(step, build):
-    source, expected = tries.source_of(step), {}
+    source, expected, blobs = tries.source_of(step), {}, {}
     readme = (ROOT / step / "README.md").read_text(encoding="utf-8")
-    lesson, blobs = variant(source.read_text(encoding="utf-8"), build, expected)
+    lesson = variant(source.read_text(encoding="utf-8"), build, expected, blobs)
     made = []
     for number, (diff, size) in enumerate(tries.tries(step), 1):
-        this, its_blobs = variant(tries.applied(step, diff), build, expected)
-        blobs |= its_blobs
-        fence = f" N={size}" if size else ""
-        made.append({"number": number, "text": question(readme, (diff, fence)), "diff": diff, **this})
+        made.append({"number": number, "text": question(readme, diff, size), "diff": diff, **variant(tries.applied(step, diff), build, expected, blobs)})
     longest = shared(blobs)
     for one in (lesson, *made):
         one["runs"] = {n: "".join(renamed(call, longest) + "\n" for call in calls) for n, calls in one["runs"].items()}

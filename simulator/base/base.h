@@ -63,7 +63,7 @@ typedef struct Settings {
     uint64_t block_order;
     bool checks, checks_leaks;
     const char *counters, *findings, *record, *trace; // names of files, or NULL
-    bool traces_all;
+    bool traces_all, traces_values;
     uint64_t traced_block; // otherwise
     bool says_speed;
 } Settings;

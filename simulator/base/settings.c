@@ -94,6 +94,8 @@ static const Setting SETTINGS[] = {
     // which block that is about; block 0 if not set
     {"SIM_TRACE_BLOCK", read_traced_block, &settings.traced_block, 0, 0, UINT64_MAX,
      "a block's number, from 0 on, or all"},
+    // whether that has [what each lane loaded, stored or worked out](counters.md#what-a-warp-does-line-by-line)
+    {"SIM_TRACE_VALUES", read_switch, &settings.traces_values, 0, 0, 1, "1, for a column of values, or 0"},
     // `0`: nothing is checked; `1`: as without it; `leaks`: what is never freed is a finding, too
     {"SIM_CHECK", read_check, NULL, 0, 0, 0, "0 (off), 1 or leaks"},
     // the file for [findings](checker.md), as JSON

@@ -185,6 +185,8 @@ bool sim_traces_all(void);
 bool sim_is_traced(const Launch *launch, uint64_t number);
 // Adds a row for the instruction that the path is about to run.
 void sim_trace_instruction(const Warp *w, const Path *p);
+// Adds to this row, if there is one, what the instruction, which has run, has in its registers for these lanes.
+void sim_trace_values(const Warp *w, const Instr *i, uint32_t mask);
 // Adds a row for the path that waited at a barrier and may go on.
 void sim_trace_release(const Warp *w, const Path *p);
 void sim_end_trace_of_launch(void);

@@ -1,6 +1,7 @@
 // trace.c: what the warps of one block do, in every launch: a row for each instruction of a warp, into the
 // file that $SIM_TRACE names. $SIM_TRACE_BLOCK chooses the block; it is block 0 if that is not set. Where it
-// is "all", every block is traced, but only what it reads and writes in device memory.
+// is "all", every block is traced, but only what it reads and writes in device memory. With $SIM_TRACE_VALUES a row ends
+// with what the instruction loaded, stored or worked out: it is written when the instruction has run.
 #include "base/platform.h"
 #include "machine/block.h"
 
@@ -12,6 +13,7 @@
 static FILE *file;
 static int launch_number = -1;
 static uint64_t order; // of the rows of a launch
+static bool row_is_open;
 
 typedef struct Touched { // what a warp's instruction reads or writes
     uint64_t address[LANES];
@@ -40,7 +42,8 @@ bool sim_trace_launch(const Launch *launch)
         fprintf(
             file,
             "launch,kernel,grid,block,warp,order,event,opcode,ptx_line,source_file,source_line,lanes,memory,bytes,"
-            "addresses\n");
+            "addresses%s\n",
+            sim_settings()->traces_values ? ",values" : "");
     }
     launch_number++;
     order = 0;
@@ -52,8 +55,17 @@ bool sim_traces_all(void)
     return sim_settings()->traces_all;
 }
 
+// Ends the row, if one is open, with values or without.
+static void end_row(void)
+{
+    if (row_is_open)
+        fputs(sim_settings()->traces_values ? ",\n" : "\n", file);
+    row_is_open = false;
+}
+
 void sim_end_trace_of_launch(void)
 {
+    end_row();
     if (fflush(file) != 0 || ferror(file))
         give_up();
 }
@@ -151,7 +163,8 @@ static void write_touched(const Touched *t, uint32_t mask)
             fprintf(file, "%s+", name);
         fprintf(file, "%" PRIu64, address);
     }
-    fprintf(file, mask ? "\n" : ",,,\n");
+    if (mask == 0)
+        fputs(",,,", file);
 }
 
 // Writes the columns from launch to lanes.
@@ -159,6 +172,8 @@ static void start_row(const Warp *w, const char *event, const Statement *s, uint
 {
     const Launch *launch = w->block->launch;
     const Slice kernel = sim_plain_name(launch->kernel->name);
+    end_row();
+    row_is_open = true;
     const Slice opcode = s ? s->opcode : (Slice){"ret", 3}; // that every function has at its end
     const bool located = s && s->source_line > 0 && s->source_file >= 0 && s->source_file < launch->module->file_count;
     Slice source = located ? launch->module->files[s->source_file] : (Slice){"", 0};
@@ -194,13 +209,14 @@ void sim_trace_instruction(const Warp *w, const Path *p)
     if (i->guard != NOWHERE)
         mask &= *(uint32_t *)(w->lanes + i->guard) ^ (i->guard_negated ? ALL_LANES : 0);
     Touched touched;
+    end_row(); // so that no other instruction's values get into it
     if (sim_traces_all()) {
         trace_device_memory(w, i, mask);
         return;
     }
     start_row(w, "run", i->statement, mask);
     if (i->control == BLOCK_BARRIER && mask)
-        fprintf(file, ",barrier%zu,,\n", bytes_in(w, i->a, mask));
+        fprintf(file, ",barrier%zu,,", bytes_in(w, i->a, mask));
     else
         write_touched(&touched, find_touched(w, i, mask, &touched) ? mask : 0);
     if (find_target(w, i, mask, &touched)) {
@@ -214,5 +230,46 @@ void sim_trace_release(const Warp *w, const Path *p)
     if (sim_traces_all())
         return;
     start_row(w, "release", p->frame->function->program->code[p->pc - 1].statement, p->mask);
-    fprintf(file, ",barrier%d,,\n", p->barrier);
+    fprintf(file, ",barrier%d,,", p->barrier);
+}
+
+// ---- Values
+
+// The registers that the instruction writes, or of a store those that it reads: the first operand that is no address.
+static const Operand *valued_operand(const Statement *s)
+{
+    const Operand *operand = s->count > 1 && s->operands[0].address ? &s->operands[1] : &s->operands[0];
+    const bool holds = s->count > 0 && !operand->address && (operand->kind == IS_REGISTER || operand->kind == IS_VECTOR);
+    return holds ? operand : NULL;
+}
+
+static void write_register(const Warp *w, const Register *reg, int lane)
+{
+    const size_t bytes = (size_t)sim_type_bytes(reg->type);
+    uint64_t value = 0;
+    if (bytes == 0 || bytes > sizeof value) // a predicate, or 16 bytes
+        return;
+    memcpy(&value, w->lanes + reg->slot + (size_t)lane * bytes, bytes);
+    fprintf(file, "%" PRIx64, value);
+}
+
+void sim_trace_values(const Warp *w, const Instr *i, uint32_t mask)
+{
+    const Operand *operand = i->statement ? valued_operand(i->statement) : NULL;
+    if (!row_is_open || !sim_settings()->traces_values || !operand)
+        return;
+    const bool vector = operand->kind == IS_VECTOR;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        fputc(rest == mask ? ',' : ';', file);
+        for (int k = 0; k < (vector ? operand->count : 1); k++) {
+            const Operand *element = vector ? &operand->elements[k] : operand;
+            fputs(k ? " " : "", file);
+            if (element->kind == IS_REGISTER)
+                write_register(w, element->reg, __builtin_ctz(rest));
+        }
+    }
+    if (mask) {
+        fputc('\n', file);
+        row_is_open = false;
+    }
 }

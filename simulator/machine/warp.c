@@ -227,6 +227,8 @@ static Stretch run_watched(Warp *w, Path *p, uint32_t join)
     if (followed)
         sim_observer.begin_instruction(w, i);
     const Stretch s = run_stretch(w, p, join, 1);
+    if (w->block->traced && !s.stop)
+        sim_trace_values(w, i, mask);
     if (followed && mask != 0 && i->control == PLAIN)
         sim_observer.end_instruction(w, i, mask);
     return s;

@@ -222,7 +222,7 @@ function settingsOf(request) {
     const settings = {SIM_COUNTERS: "counters", SIM_FINDINGS: "findings", SIM_CHECK: request.check === false ? 0 : 1,
                       SIM_MAX_INSTRUCTIONS: request.most || MOST_INSTRUCTIONS, SIM_TOGETHER: request.together ? 1 : 0};
     if (request.trace !== false)
-        Object.assign(settings, {SIM_TRACE: "trace", SIM_TRACE_BLOCK: request.block || 0});
+        Object.assign(settings, {SIM_TRACE: "trace", SIM_TRACE_BLOCK: request.block || 0, SIM_TRACE_VALUES: request.values ? 1 : 0});
     if (Number.isInteger(request.order))
         settings.SIM_BLOCK_ORDER = request.order;
     return settings;
