@@ -89,7 +89,7 @@
                     names[k].textContent = models[k] ? titles[k] : "";
                     if (models[k])
                         Stage.drawSmall(canvas, models[k], length);
-                    names[k].style.height = canvas.hidden ? "0" : canvas.style.height;
+                    names[k].style.minHeight = canvas.hidden ? "0" : canvas.style.height;
                 });
                 slider.setAttribute("aria-valuemax", Math.max(0, models[0].length - 1));
             },

@@ -30,11 +30,17 @@
 
     const isOn = (mask, lane) => (mask >>> lane) & 1;
 
+    function lanesOf(mask) {
+        const lanes = [];
+        for (let rest = mask; rest; rest &= rest - 1)
+            lanes.push(31 - Math.clz32(rest & -rest));
+        return lanes;
+    }
+
     // [{lane, address}] of the lanes that are on; offsets in the row's memory.
     function accesses(row) {
         if (!row.found) {
-            const list = row.addresses ? row.addresses.split(";") : [];
-            const lanes = [...Array(LANES).keys()].filter((lane) => isOn(row.mask, lane));
+            const list = row.addresses ? row.addresses.split(";") : [], lanes = lanesOf(row.mask);
             row.found = list.map((text, k) => ({lane: lanes[k], address: +text.slice(text.indexOf("+") + 1)}));
         }
         return row.found;
@@ -142,6 +148,16 @@
 
     // ---- Moments
 
+    // Lines of other files, such as CUDA's headers, become the line of `file` that the warp came from.
+    function stayIn(file, rows) {
+        const last = [];
+        for (const row of rows)
+            if (row.file === file)
+                last[row.warp] = row.line;
+            else
+                row.line = last[row.warp] || 0;
+    }
+
     // Gives each row its moment, from `begin` on; returns the moments at which barriers open, and the end.
     function schedule(rows, begin) {
         const clock = [], arrived = {}, open = {}, opened = new Set();
@@ -169,9 +185,8 @@
         const last = Array(LANES).fill(-1), at = new Map();
         for (const row of rows) {
             at.set(row.moment, row);
-            for (let lane = 0; lane < LANES; lane++)
-                if (isOn(row.mask, lane))
-                    last[lane] = row.moment;
+            for (const lane of lanesOf(row.mask))
+                last[lane] = row.moment;
         }
         const end = rows.length ? rows[rows.length - 1].moment : begin - 1;
         return {rows, at, last, end, lanes: Math.max(0, Math.min(LANES, threads))};
@@ -213,15 +228,17 @@
         return [...groups.values()];
     }
 
-    // A run's trace and counters (CSV) as: its launches, one after the other in time; the counts of this block before
+    // A run's trace and counters (CSV), of a program in `file`, as: its launches, one after the other in time; the counts of this block before
     // each moment; those of all blocks; when barriers open, and where else one may want to stop: where a launch begins.
-    Stage.model = function (trace, counters) {
-        const rows = trace.trim().split("\n").slice(1).map(readRow);
+    Stage.model = function (trace, counters, file) {
+        const rows = Stage.rows(trace);
         const threads = new Map(readTable(counters).map((row) => [+row.launch, +row.block]));
         const launches = [];
-        for (const group of byLaunch(rows))
+        for (const group of byLaunch(rows)) {
+            stayIn(file, group);
             launches.push(launchOf(group, launches.length ? launches[launches.length - 1].end : 0,
                 threads.get(group[0].launch) || LANES));
+        }
         const length = launches.length ? launches[launches.length - 1].end : 0;
         return {
             launches, length, whole: countersOf(counters),
@@ -231,6 +248,9 @@
             launchAt: (moment) => launches.find((launch) => moment < launch.end) || launches[launches.length - 1],
         };
     };
+
+    // The rows of a trace of all blocks, in the order in which they ran.
+    Stage.rows = (trace) => trace.trim().split("\n").slice(1).map(readRow);
 
     // What a warp does at a moment: {state: "runs" | "waits" | "done", row: what it runs, or what it ran last}.
     Stage.warpAt = function (warp, moment) {

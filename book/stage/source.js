@@ -65,7 +65,7 @@
         barrier: {find: /__syncthreads\w*\([^;]*\);?|\b[\w.]*\bsync\([^;]*\);?/, name: "the barrier"},
         "warp barrier": {find: /__syncwarp\([^;]*\);?|\b[\w.]*\bsync\([^;]*\);?/, name: "the warp's barrier"},
         fence: {find: /__threadfence\w*\([^;]*\);?|\b\w*fence\w*\([^;]*\);?/, name: "the fence"},
-        test: {find: /if \(.*\)|[\w\[\].]+ < [\w.]+ \?/, name: "the test"},
+        test: {find: /if \(.*\)|[\w\[\].]+(?: [+*] [\w.]+)* < [\w.]+ \?/, name: "the test"},
     };
 
     // Where in the line stands what this is about; where that cannot be told, the whole line.

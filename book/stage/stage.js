@@ -15,7 +15,7 @@
         const boxes = {bar: part("bar st-choices"), warps: part("warps"), banks: part("banks"), lines: part("devices"),
             source: part("source", {tabindex: 0, role: "region", "aria-label": "the kernel's source"}), hint: element("p", {class: "st-invite"}), counters: part("counters"),
             findings: part("findings"), said: element("p", {class: "st-said", role: "status", "aria-live": "polite"}),
-            verdict: element("span", {class: "st-verdict"}), title: element("p", {class: "st-heading"}), machine: part("machine")};
+            verdict: element("span", {class: "st-verdict"}), title: element("p", {class: "st-heading"}), machine: part("machine"), look: part("look", {hidden: true})};
         boxes.machine.append(boxes.title, boxes.warps, element("p", {class: "st-heading"}, "Shared memory: 32 banks"), boxes.banks,
             element("p", {class: "st-heading"}, "Device memory: lines of 128 bytes, 4 sectors each"), boxes.lines, legend());
         return boxes;
@@ -45,7 +45,7 @@
         if (!result)
             return false;
         one.result = result;
-        one.model = Stage.model(result.trace || "", result.counters || "");
+        one.model = Stage.model(result.trace || "", result.counters || "", one.program.source.file);
         return true;
     }
 
@@ -81,6 +81,20 @@
         }
         stage.figure.setAttribute("aria-busy", "false");
         show(stage);
+        lookBack(stage, one);
+    }
+
+    // Where blocks look at each other's words, as those of the later scans do: all of them, taking turns, at the largest n.
+    async function lookBack(stage, one) {
+        const {program} = one, n = Math.max(...program.sizes);
+        if (!Stage.looksBack || !/look_?back|wait_for/i.test(program.source.text))
+            return;
+        const request = {...requestOf(stage, one), n, block: "all", together: true};
+        const result = await Stage.run(stage.boxes.look, program, request);
+        const found = result && Stage.looksBack(Stage.rows(result.trace));
+        stage.boxes.look.hidden = !found;
+        if (found)
+            Stage.showLookBack(stage.boxes.look, found);
     }
 
     // ---- Findings in the picture
@@ -344,7 +358,7 @@
         foldPicture(figure);
         figure.prepend(element("div", {class: "st-live"}, boxes.bar, element("div", {class: "st-columns"},
             element("div", {class: "st-text"}, boxes.source, boxes.hint), boxes.machine),
-            stage.time.whole, boxes.findings, boxes.counters, boxes.said));
+            stage.time.whole, boxes.findings, boxes.counters, boxes.look, boxes.said));
         figure.classList.add("st-is-live");
         await rerun(stage);
         redrawWhenChanged(stage);

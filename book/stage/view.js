@@ -63,43 +63,66 @@
 
     const known = (first, piece, moment) => first.has(piece) && first.get(piece) < moment;
 
-    // A grid of cells that is made anew when another launch comes on the stage.
-    function gridView(box, layOut, colour) {
-        let shown = null, laid = null;
-        return function (launch, moment, rows, met) {
-            if (shown !== launch) {
-                shown = launch;
-                laid = layOut(launch);
-                box.replaceChildren(...laid.parts);
+    // Of many lines those that there is room for: from `begin` on if all that are touched now are among these, else from
+    // the first touched one on. Returns where the window begins.
+    function windowOf(lines, touched, most, begin) {
+        const places = touched.map((line) => lines.indexOf(line)).filter((place) => place >= 0);
+        const first = places.reduce((least, place) => Math.min(least, place), lines.length);
+        const last = places.reduce((most, place) => Math.max(most, place), -1);
+        const isIn = first >= begin && last < begin + most;
+        return lines.length <= most ? 0 : isIn || last < 0 ? begin : Math.min(first, lines.length - most);
+    }
+
+    const linesOf = (pieces, size) => [...new Set([...pieces].map((piece) => Math.floor(piece / size)))].sort((a, b) => a - b);
+
+    // Lines of cells, of which a window is shown. make(line, cells) returns the element of a line; what is behind the
+    // window is told by a count. show(pieces, touched, colour): colour(piece) is the class of each cell.
+    function linesView(box, {size, most, what, make}) {
+        let begin = 0, key = "", placed = new Map();
+        const layOut = (lines) => {
+            placed = new Map();
+            const parts = lines.slice(begin, begin + most).map((line) => {
+                const made = cells(size);
+                made.forEach((cell, k) => placed.set(line * size + k, cell));
+                return make(line, made);
+            });
+            const left = lines.length - parts.length;
+            return [...parts, left > 0 && element("span", {class: "st-more"}, `and ${left} ${what} more`)].filter(Boolean);
+        };
+        return function (pieces, touched, colour) {
+            const lines = linesOf(pieces, size);
+            begin = windowOf(lines, linesOf(touched, size), most, begin);
+            if (key !== begin + ":" + lines.join()) {
+                key = begin + ":" + lines.join();
+                box.replaceChildren(...layOut(lines));
             }
-            colour(laid, launch, moment, rows, met);
+            for (const [piece, cell] of placed)
+                paint(cell, colour(piece));
         };
     }
 
-    // The rows of 32 words that the block ever touches, as many as there is room for.
-    function layOutBanks(launch) {
-        const lines = [...new Set([...launch.words.keys()].map((word) => Math.floor(word / LANES)))].sort((a, b) => a - b);
-        const placed = new Map(), parts = [];
-        for (const line of lines.slice(0, MOST_ROWS)) {
-            const row = cells(LANES);
-            row.forEach((cell, bank) => placed.set(line * LANES + bank, cell));
-            parts.push(element("div", {class: "st-words"}, element("span", {class: "st-name"}, element("span", {class: "st-wide"}, "word "), String(line * LANES)),
-                element("span", {class: "st-lanes"}, row)));
-        }
-        if (lines.length > MOST_ROWS)
-            parts.push(element("p", {class: "st-more"}, `and ${lines.length - MOST_ROWS} more rows of 32 words`));
-        if (!lines.length)
-            parts.push(element("p", {class: "st-more"}, "not used"));
-        return {parts, placed};
+    // What a cell shows: what is done with the piece now, or that it was touched before; and whether threads met there.
+    function cellClass(now, first, piece, moment, isMet) {
+        return (now ? "st-" + now : known(first, piece, moment) ? "st-known" : "") + (isMet ? " st-met" : "");
     }
 
-    function colourBanks({placed}, launch, moment, rows, met) {
-        const mine = rows.filter((row) => row.memory === "shared"), now = touchedNow(mine, WORD);
-        const conflicting = new Set(mine.flatMap(Stage.conflictingWords));
-        for (const [word, cell] of placed)
-            paint(cell, (conflicting.has(word) ? "st-conflict" : now.has(word) ? "st-" + now.get(word)
-                : known(launch.words, word, moment) ? "st-known" : "")
-                + (met && met.memory === "shared" && Math.floor(met.address / WORD) === word ? " st-met" : ""));
+    const nothing = () => element("p", {class: "st-more"}, "not used");
+
+    // Shared memory: a row for 32 words.
+    function banksView(box) {
+        const make = (line, row) => element("div", {class: "st-words"}, element("span", {class: "st-name"},
+            element("span", {class: "st-wide"}, "word "), String(line * LANES)), element("span", {class: "st-lanes"}, row));
+        const rowsBox = element("div"), show = linesView(rowsBox, {size: LANES, most: MOST_ROWS, what: "rows of 32 words", make});
+        return function (launch, moment, rows, met) {
+            if (!launch.words.size)
+                return box.replaceChildren(nothing());
+            if (rowsBox.parentNode !== box)
+                box.replaceChildren(rowsBox);
+            const mine = rows.filter((row) => row.memory === "shared"), now = touchedNow(mine, WORD);
+            const conflicting = new Set(mine.flatMap(Stage.conflictingWords));
+            show(launch.words.keys(), now.keys(), (word) => cellClass(conflicting.has(word) ? "conflict" : now.get(word), launch.words,
+                word, moment, met && met.memory === "shared" && Math.floor(met.address / WORD) === word));
+        };
     }
 
     // How an allocation is used by the block: what its heading says.
@@ -107,39 +130,32 @@
         const mine = launch.rows.filter((row) => row.memory === memory);
         const atomic = mine.some(Stage.isAtomic), read = mine.some(Stage.isLoad);
         const written = mine.some((row) => !Stage.isLoad(row) && !Stage.isAtomic(row));
-        return atomic ? "shared by atomics" : read && written ? "read and written" : read ? "read" : "written";
+        return atomic ? "atomics" : read && written ? "read and written" : read ? "read" : "written";
     }
 
-    function layOutLines(launch) {
-        const placed = new Map(), parts = [];
-        for (const [memory, first] of Object.entries(launch.sectors)) {
-            const lines = [...new Set([...first.keys()].map((sector) => Math.floor(sector / SECTORS)))].sort((a, b) => a - b);
-            const boxes = lines.slice(0, MOST_LINES).map((line) => {
-                const sectors = cells(SECTORS);
-                sectors.forEach((cell, k) => placed.set(memory + ":" + (line * SECTORS + k), cell));
-                return element("b", {title: `bytes ${line * LINE} to ${line * LINE + LINE - 1}`}, sectors);
-            });
-            const left = lines.length - boxes.length;
-            parts.push(element("div", {class: "st-allocation"},
-                element("span", {class: "st-name"}, `${useOf(launch, memory)}`),
-                element("span", {class: "st-sectors"}, boxes),
-                left > 0 && element("span", {class: "st-more"}, `and ${left} lines more`)));
-        }
-        if (!parts.length)
-            parts.push(element("p", {class: "st-more"}, "not used"));
-        return {parts, placed};
+    function allocationView(launch, memory) {
+        const sectors = element("span", {class: "st-sectors"});
+        const make = (line, row) => element("b", {title: `bytes ${line * LINE} to ${line * LINE + LINE - 1}`}, row);
+        const show = linesView(sectors, {size: SECTORS, most: MOST_LINES, what: "lines", make});
+        const box = element("div", {class: "st-allocation"}, element("span", {class: "st-name"}, useOf(launch, memory)), sectors);
+        return {box, memory, show};
     }
 
-    function colourLines({placed}, launch, moment, rows, met) {
-        const now = new Map();
-        for (const row of rows.filter(Stage.isDevice))
-            for (const [sector, what] of touchedNow([row], SECTOR))
-                now.set(row.memory + ":" + sector, what);
-        for (const [name, cell] of placed) {
-            const [memory, sector] = name.split(":");
-            paint(cell, (now.has(name) ? "st-" + now.get(name) : known(launch.sectors[memory], +sector, moment) ? "st-known" : "")
-                + (met && met.memory === memory && Math.floor(met.address / SECTOR) === +sector ? " st-met" : ""));
-        }
+    // Device memory: each allocation that the block touches, a box for 128 bytes.
+    function devicesView(box) {
+        let shown = null, parts = [];
+        return function (launch, moment, rows, met) {
+            if (shown !== launch) {
+                shown = launch;
+                parts = Object.keys(launch.sectors).map((memory) => allocationView(launch, memory));
+                box.replaceChildren(...(parts.length ? parts.map((part) => part.box) : [nothing()]));
+            }
+            for (const {memory, show} of parts) {
+                const first = launch.sectors[memory], now = touchedNow(rows.filter((row) => row.memory === memory), SECTOR);
+                show(first.keys(), now.keys(), (sector) => cellClass(now.get(sector), first, sector, moment,
+                    met && met.memory === memory && Math.floor(met.address / SECTOR) === sector));
+            }
+        };
     }
 
     // ---- In words, for who does not see the picture
@@ -158,7 +174,7 @@
     // that are lit, by warps, and the moment in words.
     Stage.picture = function (boxes) {
         const warps = warpsView(boxes.warps);
-        const banks = gridView(boxes.banks, layOutBanks, colourBanks), lines = gridView(boxes.lines, layOutLines, colourLines);
+        const banks = banksView(boxes.banks), lines = devicesView(boxes.lines);
         return function (model, moment, {threads, met}) {
             const launch = model.launchAt(moment);
             warps(launch, moment, threads);
@@ -183,7 +199,7 @@
     // Draws all warps' rows, a moment as wide as `length` of them fill the canvas.
     Stage.drawSmall = function (canvas, model, length) {
         const most = Math.max(1, ...model.launches.map((launch) => launch.warps.length));
-        const wide = canvas.clientWidth, high = Math.max(2, Math.min(6, Math.floor(64 / most))), scale = window.devicePixelRatio || 1;
+        const wide = canvas.clientWidth, high = Math.max(2, Math.min(16, Math.floor(60 / most))), scale = window.devicePixelRatio || 1;
         canvas.style.height = `${most * high + 2}px`;
         canvas.width = wide * scale;
         canvas.height = (most * high + 2) * scale;

@@ -10,7 +10,7 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-p
 
 STAGE = Path(__file__).resolve().parent.parent.parent / "book/stage"
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-SCRIPTS = ("model", "source", "view", "controls", "engine", "stage")
+SCRIPTS = ("model", "source", "view", "controls", "engine", "lookback", "stage")
 FIRST_BARRIER = 20  # its line in step 03
 READY = "figure.st-is-live[aria-busy=false]"
 

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Writes one HTML file in which a program runs on the simulator, with its source, its findings and what its warps do: the stage of the book.
+
+page.py PROGRAM SOURCE PAGE [ARGUMENT...]: the program is built for the simulator (make page does it). It is run once, and what it asks of the device
+is recorded: the page replays that, and needs nothing beside itself."""
+
+import html
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from scripts import files
+from scripts.ladder import recordings
+
+STAGE = Path(__file__).resolve().parents[2] / "book/stage"
+SCRIPTS = ("simulator", "model", "source", "view", "controls", "engine", "lookback", "stage")
+MOST_BYTES = 16 << 20
+TIME_LIMIT_S = 300
+
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>{title}</title>
+<style>body {{ margin: 0 auto; padding: 1em; max-width: 1280px; font: 16px/1.5 system-ui, sans-serif; }}
+@media (prefers-color-scheme: dark) {{ body {{ background: #0f1317; color: #e6e9ec; }} }}
+{style}</style></head>
+<body><main><h1>{title}</h1>
+<p>This page holds the program's run and the simulator that plays it; it needs nothing else.</p>
+<figure class="stage" data-program="page" data-n="1"><pre>{source}</pre></figure></main>
+{scripts}</body></html>
+"""
+
+
+def fail(message):
+    sys.exit(f"page.py: {message}")
+
+
+def record(program, arguments, folder):
+    """What the program asked of the device, once it has run. It may have findings, and its result may be wrong."""
+    file = Path(folder) / "recording"
+    environment = os.environ | {"SIM_RECORD": str(file), "SIM_THREADS": "1"}
+    try:
+        result = subprocess.run([Path(program).resolve(), *arguments], capture_output=True, text=True, timeout=TIME_LIMIT_S, env=environment)
+    except subprocess.TimeoutExpired:
+        fail(f"{program} ran longer than {TIME_LIMIT_S} s: choose a smaller input, as in ARGS=1000")
+    if not file.exists():
+        fail(f"{program} ended with status {result.returncode} and asked nothing of the device: {result.stderr.strip()[-200:]}")
+    return file.read_bytes()
+
+
+def program_of(data, source, arguments, folder):
+    """The recording as the stage wants it: one size, no Tries (book/stage/programs has others)."""
+    calls, texts, blobs = recordings.split(data)
+    if not any(call.startswith("launch") for call in calls):
+        fail(f"{source} launches no kernel with these arguments, so there is nothing to show")
+    size = sum(map(len, blobs.values()))
+    if size > MOST_BYTES:
+        fail(f"the run copies {size >> 20} MiB, a page holds {MOST_BYTES >> 20}: choose a smaller input, as in ARGS=1000")
+    text = source.read_text(encoding="utf-8")
+    return {"name": source.stem, "folder": "", "title": " ".join([source.name, *map(shlex.quote, arguments)]), "harness": [],
+            "source": {"file": source.name, "text": text}, "sizes": [1], "runs": {1: "".join(call + "\n" for call in calls)},
+            "ptx": [recordings.without_unused(text, calls) for text in texts],
+            "removable": recordings.removable(folder, calls, texts, blobs, text.splitlines()), "tries": [], "bytes": recordings.in_base64(blobs)}
+
+
+def script(text):
+    """A script's element; what would end it early is written so that it means the same and does not."""
+    return "<script>" + text.replace("</script", "<\\/script").replace("<!--", "<\\!--") + "</script>\n"
+
+
+def page_of(program):
+    source = program["source"]["text"]
+    missing = [name for name in SCRIPTS if not (STAGE / f"{name}.js").exists()]
+    if missing:
+        fail(f"book/stage/{missing[0]}.js is missing; make stage writes simulator.js")
+    parts = [script(f"window.stagePrograms = {json.dumps({'page': program}, ensure_ascii=False)};")]
+    parts += [script((STAGE / f"{name}.js").read_text(encoding="utf-8")) for name in SCRIPTS]
+    return PAGE.format(title=html.escape(program["title"]), style=(STAGE / "stage.css").read_text(encoding="utf-8"),
+                       source=html.escape(source), scripts="".join(parts))
+
+
+def main():
+    if len(sys.argv) < 4:
+        sys.exit("usage: page.py PROGRAM SOURCE PAGE [ARGUMENT...]")
+    program, source, page, *arguments = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        made = program_of(record(program, arguments, folder), Path(source), arguments, Path(folder))
+    text = page_of(made)
+    with files.whole(page) as file:
+        file.write(text)
+    print(f"written: {page} ({len(text.encode()) / 1e6:.1f} MB)")
+
+
+if __name__ == "__main__":
+    main()
