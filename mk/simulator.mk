@@ -1,6 +1,6 @@
 # The simulator, programs for it, and its tools.
 
-.PHONY: sim run bench-sim coverage compare-numba fuzz mutants labelled no-alarms findings suite
+.PHONY: sim run page bench-sim coverage compare-numba fuzz mutants labelled no-alarms findings suite
 
 # Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer (without its
 # search for leaks: the programs that it runs need not free what they allocate).
@@ -55,6 +55,12 @@ sim: ## builds any CUDA program for the simulator: make sim FILE=any.cu, make si
 	$(call program,check,sim)
 	$(COMPILE) build/sim/libsimulator.a
 	$(call program,build,sim)
+
+page: ## one HTML file in which any program runs, with its findings and what its warps do: make page FILE=any.cu ARGS='100 3'
+	$(call program,check,sim)
+	$(COMPILE) build/sim/libsimulator.a build/sim/replay
+	$(call program,build,sim)
+	@python3 -m scripts.build.page
 
 run: say-device | $(NEEDS_NVCC) ## builds and runs any CUDA program, on the simulator with its counters: make run FILE=any.cu ARGS='100 3'
 	$(call program,check,$(DEVICE))

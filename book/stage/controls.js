@@ -1,183 +1,192 @@
 // controls.js: what the reader moves and reads around the picture: choices, time, counters, findings.
 (function () {
-    "use strict";
-    const Stage = (window.Stage = window.Stage || {});
-    const {element} = Stage;
+"use strict";
+const Stage = (window.Stage = window.Stage || {});
+const {element} = Stage;
 
-    // ---- Choices
+// ---- Choices
 
-    // Buttons of which one is pressed: [{value, text, title}].
-    Stage.segment = function (label, choices, chosen, choose) {
-        return element("span", {class: "st-segment", role: "group", "aria-label": label},
-            choices.map(({value, text, title}) => element("button", {
-                type: "button", title, "aria-pressed": String(value === chosen), onclick: () => choose(value),
-            }, text)));
+// Buttons of which one is pressed: [{value, text, title}].
+Stage.segment = function (label, choices, chosen, choose) {
+    return element("span", {class: "st-segment", role: "group", "aria-label": label},
+        choices.map(({value, text, title}) => element("button", {
+            type: "button", title, "aria-pressed": String(value === chosen), onclick: () => choose(value),
+        }, text)));
+};
+
+// A labelled list: [[value, text]].
+Stage.choice = function (label, choices, chosen, choose) {
+    const list = element("select", {"aria-label": label, onchange: () => choose(list.value)},
+        choices.map(([value, text]) => element("option", {value, selected: String(value) === String(chosen)}, text)));
+    return element("label", {}, element("span", {}, label), list);
+};
+
+// A labelled number from 0 to `most`.
+Stage.number = function (label, most, chosen, choose) {
+    const field = element("input", {type: "number", "aria-label": label, min: 0, max: most, value: chosen, onchange: () => {
+        const value = Math.max(0, Math.min(most, Math.floor(+field.value) || 0));
+        field.value = value;
+        choose(value);
+    }});
+    return element("label", {}, element("span", {}, label), field);
+};
+
+// ---- Time
+
+const KEYS = {ArrowLeft: "back", ArrowRight: "step", ArrowDown: "back", ArrowUp: "step", PageDown: "barrier", PageUp: "barrierBack",
+    Home: "begin", End: "end"};
+
+const PLAY = "▶\ufe0e"; // as text, not as a coloured picture
+const SPEEDS = [[2, "¼×"], [8, "1×"], [32, "4×"], [128, "16×"]]; // moments a second
+
+function transport(act) {
+    const button = (name, text, title) => element("button", {type: "button", title, "aria-label": title, onclick: () => act(name)}, text);
+    const play = button("play", PLAY, "play (space)");
+    const row = element("span", {class: "st-segment", role: "group", "aria-label": "time"},
+        button("begin", "|‹", "to the beginning (Home)"), button("barrierBack", "«", "to where the barrier before opened (Page Up)"),
+        button("back", "‹", "one instruction back (←)"), play, button("step", "›", "one instruction on (→)"),
+        button("barrier", "»", "to where the next barrier opens (Page Down)"));
+    return {row, play};
+}
+
+// The slider's picture: the run of this side above, the other below, on one scale.
+function track(act) {
+    const own = element("canvas"), other = element("canvas"), head = element("span", {class: "st-head"});
+    const names = [element("span", {class: "st-name"}), element("span", {class: "st-name"})];
+    const slider = element("div", {class: "st-track", role: "slider", tabindex: 0, "aria-label": "moment of the run",
+        "aria-valuemin": 0, "aria-valuemax": 0, "aria-valuenow": 0}, own, other, head);
+    const seek = (event) => {
+        const box = slider.getBoundingClientRect();
+        act("seek", (event.clientX - box.left) / box.width);
     };
+    slider.addEventListener("pointerdown", (event) => {
+        slider.setPointerCapture(event.pointerId);
+        seek(event);
+    });
+    slider.addEventListener("pointermove", (event) => event.buttons && seek(event));
+    return {own, other, head, names, slider, box: element("div", {class: "st-runs"}, element("div", {class: "st-names"}, names), slider)};
+}
 
-    // A labelled list: [[value, text]].
-    Stage.choice = function (label, choices, chosen, choose) {
-        const list = element("select", {"aria-label": label, onchange: () => choose(list.value)},
-            choices.map(([value, text]) => element("option", {value, selected: String(value) === String(chosen)}, text)));
-        return element("label", {}, element("span", {}, label), list);
+// The time line. act(name, number): "play", "step", "back", "barrier", "barrierBack", "begin", "end", "seek", "speed".
+Stage.timeLine = function (act) {
+    const {row, play} = transport(act), {own, other, head, names, slider, box} = track(act), where = element("span", {class: "st-where"});
+    const speed = Stage.choice("speed", SPEEDS, 8, (value) => act("speed", +value));
+    const whole = element("div", {class: "st-time"}, element("div", {class: "st-bar"}, row, speed, where), box);
+    whole.addEventListener("keydown", (event) => {
+        const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && event.target.tagName !== "SELECT";
+        const name = isPlain && (KEYS[event.key] || (event.key === " " && event.target === slider && "play"));
+        if (name) {
+            event.preventDefault();
+            act(name);
+        }
+    });
+    return {
+        whole,
+        // Draws both runs; length: moments that the width stands for.
+        draw(models, titles, length) {
+            [own, other].forEach((canvas, k) => {
+                canvas.hidden = !models[k];
+                names[k].textContent = models[k] ? titles[k] : "";
+                if (models[k])
+                    Stage.drawSmall(canvas, models[k], length);
+                names[k].style.minHeight = canvas.hidden ? "0" : canvas.style.height;
+            });
+            slider.setAttribute("aria-valuemax", Math.max(0, models[0].length - 1));
+        },
+        // Marks moments: where the threads of a finding met.
+        mark(moments, length) {
+            slider.querySelectorAll(".st-mark").forEach((mark) => mark.remove());
+            for (const moment of moments)
+                slider.append(element("span", {class: "st-mark", style: `left: ${((moment + 0.5) / length) * 100}%`}));
+        },
+        show(moment, length, text, words, isPlaying) {
+            head.style.left = `${((moment + 0.5) / length) * 100}%`;
+            where.textContent = text;
+            slider.setAttribute("aria-valuenow", moment);
+            slider.setAttribute("aria-valuetext", `${text}. ${words}`);
+            play.textContent = isPlaying ? "❚❚" : PLAY;
+            play.setAttribute("aria-label", isPlaying ? "pause (space)" : "play (space)");
+        },
     };
+};
 
-    // A labelled number from 0 to `most`.
-    Stage.number = function (label, most, chosen, choose) {
-        const field = element("input", {type: "number", "aria-label": label, min: 0, max: most, value: chosen, onchange: () => {
-            const value = Math.max(0, Math.min(most, Math.floor(+field.value) || 0));
-            field.value = value;
-            choose(value);
-        }});
-        return element("label", {}, element("span", {}, label), field);
-    };
+// ---- Counters
 
-    // ---- Time
+const NAMES = {
+    warp_instructions: "warp instructions", shared_loads: "shared loads", shared_stores: "shared stores",
+    bank_conflicts: "bank conflicts", global_load_requests: "load requests", global_load_sectors: "load sectors",
+    global_store_requests: "store requests", global_store_sectors: "store sectors", atomics: "atomics",
+    shuffles: "shuffles", block_barriers: "barrier waits", warp_barriers: "warp barrier waits",
+};
+const grouped = (number) => Math.round(number).toLocaleString("en-US");
 
-    const KEYS = {ArrowLeft: "back", ArrowRight: "step", ArrowDown: "back", ArrowUp: "step", PageDown: "barrier", PageUp: "barrierBack",
-        Home: "begin", End: "end"};
+// Only what the program or the one beside it counts at all; conflicts always, for that there are none is news.
+const isShown = (name, whole, other) => name === "bank_conflicts" || whole[name] > 0 || (other && other[name] > 0);
 
-    const PLAY = "▶\ufe0e"; // as text, not as a coloured picture
-    const SPEEDS = [[2, "¼×"], [8, "1×"], [32, "4×"], [128, "16×"]]; // moments a second
+function compared(now, before, label) {
+    const sign = now < before ? "fewer" : now > before ? "more" : "same";
+    const mark = {fewer: "▾", more: "▴", same: "="}[sign];
+    return element("span", {class: "st-" + sign, title: `${label}, all blocks: ${grouped(before)}`}, `${mark} ${label} ${grouped(before)}`);
+}
 
-    function transport(act) {
-        const button = (name, text, title) => element("button", {type: "button", title, "aria-label": title, onclick: () => act(name)}, text);
-        const play = button("play", PLAY, "play (space)");
-        const row = element("span", {class: "st-segment", role: "group", "aria-label": "time"},
-            button("begin", "|‹", "to the beginning (Home)"), button("barrierBack", "«", "to where the barrier before opened (Page Up)"),
-            button("back", "‹", "one instruction back (←)"), play, button("step", "›", "one instruction on (→)"),
-            button("barrier", "»", "to where the next barrier opens (Page Down)"));
-        return {row, play};
-    }
+// The cells, made anew for each run; tick(moment) changes their numbers. other: {whole, short} or null.
+Stage.counters = function (box, model, other) {
+    const shown = Stage.COUNTED.filter((name) => isShown(name, model.whole, other && other.whole));
+    const numbers = shown.map(() => element("b"));
+    box.replaceChildren(...shown.map((name, k) => element("div", {},
+        element("span", {class: "st-name"}, NAMES[name]),
+        element("span", {class: "st-now"}, numbers[k], ` of ${grouped(model.counts[name][model.length])}`),
+        element("span", {class: "st-whole"}, `all blocks ${grouped(model.whole[name])}`),
+        other && compared(model.whole[name], other.whole[name], other.short))));
+    return (moment) => numbers.forEach((number, k) => {
+        number.textContent = grouped(model.counts[shown[k]][moment + 1]);
+    });
+};
 
-    // The slider's picture: the run of this side above, the other below, on one scale.
-    function track(act) {
-        const own = element("canvas"), other = element("canvas"), head = element("span", {class: "st-head"});
-        const names = [element("span", {class: "st-name"}), element("span", {class: "st-name"})];
-        const slider = element("div", {class: "st-track", role: "slider", tabindex: 0, "aria-label": "moment of the run",
-            "aria-valuemin": 0, "aria-valuemax": 0, "aria-valuenow": 0}, own, other, head);
-        const seek = (event) => {
-            const box = slider.getBoundingClientRect();
-            act("seek", (event.clientX - box.left) / box.width);
-        };
-        slider.addEventListener("pointerdown", (event) => {
-            slider.setPointerCapture(event.pointerId);
-            seek(event);
-        });
-        slider.addEventListener("pointermove", (event) => event.buttons && seek(event));
-        return {own, other, head, names, slider, box: element("div", {class: "st-runs"}, element("div", {class: "st-names"}, names), slider)};
-    }
+// ---- What the run came to
 
-    // The time line. act(name, number): "play", "step", "back", "barrier", "barrierBack", "begin", "end", "seek", "speed".
-    Stage.timeLine = function (act) {
-        const {row, play} = transport(act), {own, other, head, names, slider, box} = track(act), where = element("span", {class: "st-where"});
-        const speed = Stage.choice("speed", SPEEDS, 8, (value) => act("speed", +value));
-        const whole = element("div", {class: "st-time"}, element("div", {class: "st-bar"}, row, speed, where), box);
-        whole.addEventListener("keydown", (event) => {
-            const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && event.target.tagName !== "SELECT";
-            const name = isPlain && (KEYS[event.key] || (event.key === " " && event.target === slider && "play"));
-            if (name) {
-                event.preventDefault();
-                act(name);
-            }
-        });
-        return {
-            whole,
-            // Draws both runs; length: moments that the width stands for.
-            draw(models, titles, length) {
-                [own, other].forEach((canvas, k) => {
-                    canvas.hidden = !models[k];
-                    names[k].textContent = models[k] ? titles[k] : "";
-                    if (models[k])
-                        Stage.drawSmall(canvas, models[k], length);
-                    names[k].style.minHeight = canvas.hidden ? "0" : canvas.style.height;
-                });
-                slider.setAttribute("aria-valuemax", Math.max(0, models[0].length - 1));
-            },
-            // Marks moments: where the threads of a finding met.
-            mark(moments, length) {
-                slider.querySelectorAll(".st-mark").forEach((mark) => mark.remove());
-                for (const moment of moments)
-                    slider.append(element("span", {class: "st-mark", style: `left: ${((moment + 0.5) / length) * 100}%`}));
-            },
-            show(moment, length, text, words, isPlaying) {
-                head.style.left = `${((moment + 0.5) / length) * 100}%`;
-                where.textContent = text;
-                slider.setAttribute("aria-valuenow", moment);
-                slider.setAttribute("aria-valuetext", `${text}. ${words}`);
-                play.textContent = isPlaying ? "❚❚" : PLAY;
-                play.setAttribute("aria-label", isPlaying ? "pause (space)" : "play (space)");
-            },
-        };
-    };
+// The value of four bytes that a program copied to the host: a float that is no float is taken as a whole number.
+function value({float, int}, beside) {
+    const asFloat = (number) => number === 0 || Number.isNaN(number) || Math.abs(number) > 1e-30;
+    return String(asFloat(float) && asFloat(beside.float) ? float : int);
+}
 
-    // ---- Counters
+const counted = (number, what) => (number ? `${number} ${what}${number === 1 ? "" : "s"}` : "");
 
-    const NAMES = {
-        warp_instructions: "warp instructions", shared_loads: "shared loads", shared_stores: "shared stores",
-        bank_conflicts: "bank conflicts", global_load_requests: "load requests", global_load_sectors: "load sectors",
-        global_store_requests: "store requests", global_store_sectors: "store sectors", atomics: "atomics",
-        shuffles: "shuffles", block_barriers: "barrier waits", warp_barriers: "warp barrier waits",
-    };
-    const grouped = (number) => Math.round(number).toLocaleString("en-US");
+// What came of it: the first result that differs, or "". isOwn: of a program of the reader's, of which nobody knows what
+// is right; its results stand beside those that it had when it was recorded.
+function difference(result, isOwn) {
+    const wrong = (result.checks || []).find((check) => !check.equal && check.got);
+    if (!wrong)
+        return result.status === 1 ? "wrong" : "";
+    return isOwn ? `another result than before: ${value(wrong.got, wrong.expected)}, not ${value(wrong.expected, wrong.got)}`
+        : `wrong: ${value(wrong.got, wrong.expected)}, expected ${value(wrong.expected, wrong.got)}`;
+}
 
-    // Only what the program or the one beside it counts at all; conflicts always, for that there are none is news.
-    const isShown = (name, whole, other) => name === "bank_conflicts" || whole[name] > 0 || (other && other[name] > 0);
+// In a few words whether the run is right: {isRight, text}.
+Stage.verdict = function (result, isOwn) {
+    if (result.status === 0)
+        return {isRight: true, text: isOwn ? "✓ no findings" : "✓ right, no findings"};
+    const found = counted((result.findings || []).length, "finding"), differs = difference(result, isOwn);
+    const ended = found || differs ? "" : "the run ended early: " + (result.output || "").trim().split("\n").pop();
+    return {isRight: false, text: "✗ " + [differs || (found && !isOwn ? "right this time" : ""), found, ended].filter(Boolean).join(", ")};
+};
 
-    function compared(now, before, label) {
-        const sign = now < before ? "fewer" : now > before ? "more" : "same";
-        const mark = {fewer: "▾", more: "▴", same: "="}[sign];
-        return element("span", {class: "st-" + sign, title: `${label}, all blocks: ${grouped(before)}`}, `${mark} ${label} ${grouped(before)}`);
-    }
+const KINDS = {"race-shared": "race in shared memory", "race-global": "race in global memory"};
 
-    // The cells, made anew for each run; tick(moment) changes their numbers. other: {whole, short} or null.
-    Stage.counters = function (box, model, other) {
-        const shown = Stage.COUNTED.filter((name) => isShown(name, model.whole, other && other.whole));
-        const numbers = shown.map(() => element("b"));
-        box.replaceChildren(...shown.map((name, k) => element("div", {},
-            element("span", {class: "st-name"}, NAMES[name]),
-            element("span", {class: "st-now"}, numbers[k], ` of ${grouped(model.counts[name][model.length])}`),
-            element("span", {class: "st-whole"}, `all blocks ${grouped(model.whole[name])}`),
-            other && compared(model.whole[name], other.whole[name], other.short))));
-        return (moment) => numbers.forEach((number, k) => {
-            number.textContent = grouped(model.counts[shown[k]][moment + 1]);
-        });
-    };
+function placeItem(place, go) {
+    const who = place.kernel ? `thread ${place.thread[0]}${place.thread[1] || place.thread[2] ? `,${place.thread[1]},${place.thread[2]}` : ""} of block ${place.block[0]} ` : "";
+    return element("li", {}, element("button", {type: "button", title: "show this moment", onclick: () => go(place)}, `line ${place.line}`),
+        ` ${who}`, element("em", {}, place.access), element("code", {}, place.text));
+}
 
-    // ---- What the run came to
-
-    // The value of four bytes that a program copied to the host: a float that is no float is taken as a whole number.
-    function value({float, int}, beside) {
-        const asFloat = (number) => number === 0 || Number.isNaN(number) || Math.abs(number) > 1e-30;
-        return String(asFloat(float) && asFloat(beside.float) ? float : int);
-    }
-
-    // In a few words whether the run is right: {isRight, text}.
-    Stage.verdict = function (result) {
-        const wrong = (result.checks || []).find((check) => !check.equal && check.got);
-        const races = (result.findings || []).length;
-        const found = races ? `${races} finding${races === 1 ? "" : "s"}` : "";
-        const sum = wrong ? `wrong: ${value(wrong.got, wrong.expected)}, expected ${value(wrong.expected, wrong.got)}` : "";
-        if (result.status === 0)
-            return {isRight: true, text: "✓ right, no findings"};
-        const other = found || sum ? "" : result.status === 1 ? "wrong" : "the run ended early: " + (result.output || "").trim().split("\n").pop();
-        return {isRight: false, text: "✗ " + [sum || (found && !other ? "right this time" : ""), found, other].filter(Boolean).join(", ")};
-    };
-
-    const KINDS = {"race-shared": "race in shared memory", "race-global": "race in global memory"};
-
-    function placeItem(place, go) {
-        const who = place.kernel ? `thread ${place.thread[0]}${place.thread[1] || place.thread[2] ? `,${place.thread[1]},${place.thread[2]}` : ""} of block ${place.block[0]} ` : "";
-        return element("li", {}, element("button", {type: "button", title: "show this moment", onclick: () => go(place)}, `line ${place.line}`),
-            ` ${who}`, element("em", {}, place.access), element("code", {}, place.text));
-    }
-
-    // The findings of a run below the picture; go(place) is called where the reader wants to see one.
-    Stage.findings = function (box, findings, go) {
-        box.hidden = findings.length === 0;
-        box.replaceChildren(...findings.map((finding) => element("div", {class: "st-finding"},
-            element("p", {}, element("strong", {}, KINDS[finding.kind] || finding.kind.replace(/-/g, " ")), `: ${finding.title}`),
-            element("ul", {}, finding.places.map((place) => placeItem(place, go))),
-            finding.hint && element("p", {class: "st-hint"}, finding.hint),
-            finding.count > 1 && element("p", {class: "st-hint"}, `found ${grouped(finding.count)} times; this is the first`))));
-    };
+// The findings of a run below the picture; go(place) is called where the reader wants to see one.
+Stage.findings = function (box, findings, go) {
+    box.hidden = findings.length === 0;
+    box.replaceChildren(...findings.map((finding) => element("div", {class: "st-finding"},
+        element("p", {}, element("strong", {}, KINDS[finding.kind] || finding.kind.replace(/-/g, " ")), `: ${finding.title}`),
+        element("ul", {}, finding.places.map((place) => placeItem(place, go))),
+        finding.hint && element("p", {class: "st-hint"}, finding.hint),
+        finding.count > 1 && element("p", {class: "st-hint"}, `found ${grouped(finding.count)} times; this is the first`))));
+};
 })();

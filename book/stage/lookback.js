@@ -1,111 +1,111 @@
 // lookback.js: the scan's blocks that look at each other's words: tiles that turn from nothing to a total to a prefix, and
 // who looks at whom. From a run in which blocks take turns, whose trace holds all blocks' accesses of device memory.
 (function () {
-    "use strict";
-    const Stage = (window.Stage = window.Stage || {});
-    const {element} = Stage;
-    const WORD_BYTES = 8, SPAN = 44, HIGH = 110, SIZE = 30;
-    const HOLDS = ["nothing", "a total", "a prefix"];
+"use strict";
+const Stage = (window.Stage = window.Stage || {});
+const {element} = Stage;
+const WORD_BYTES = 8, SPAN = 44, HIGH = 110, SIZE = 30;
+const HOLDS = ["nothing", "a total", "a prefix"];
 
-    // ---- From the trace
+// ---- From the trace
 
-    const isTold = (row) => /^st\.(relaxed|release|volatile|mmio)/.test(row.opcode) && row.bytes === WORD_BYTES;
-    const isLook = (row) => /^ld\.(relaxed|acquire|volatile|mmio)/.test(row.opcode) && row.bytes === WORD_BYTES;
+const isTold = (row) => /^st\.(relaxed|release|volatile|mmio)/.test(row.opcode) && row.bytes === WORD_BYTES;
+const isLook = (row) => /^ld\.(relaxed|acquire|volatile|mmio)/.test(row.opcode) && row.bytes === WORD_BYTES;
 
-    // What happens to the tiles, in order: [{tile, told: true} or {tile, looks: [{tile, held}]}]; empty where nobody looks.
-    Stage.looksBack = function (rows) {
-        const looked = new Set(rows.filter(isLook).map((row) => row.memory));
-        const mine = rows.filter((row) => looked.has(row.memory) && (isTold(row) || isLook(row)));
-        const words = mine.filter(isTold).flatMap((row) => Stage.accesses(row).map(({address}) => address / WORD_BYTES));
-        const first = Math.min(...words), last = Math.max(...words);
-        const tileOf = new Map(), held = new Map(), events = [];
-        for (const row of mine) {
-            const tiles = Stage.accesses(row).map(({address}) => address / WORD_BYTES - first).filter((tile) => tile >= 0 && tile <= last - first);
-            if (isTold(row) && tiles.length) {
-                if (!tileOf.has(row.block))
-                    tileOf.set(row.block, tiles[0]); // a block tells first what it knows of its own tile
-                held.set(tiles[0], Math.min(2, (held.get(tiles[0]) || 0) + 1));
-                events.push({tile: tiles[0], told: held.get(tiles[0])});
-            } else if (tiles.length && tileOf.has(row.block))
-                events.push({tile: tileOf.get(row.block), looks: tiles.map((tile) => ({tile, held: held.get(tile) || 0}))});
-        }
-        return events.some((event) => event.looks) ? {events, tiles: last - first + 1} : null;
-    };
-
-    function statesAt(events, at) {
-        const held = new Map();
-        for (const {tile, told} of events.slice(0, at + 1))
-            if (told)
-                held.set(tile, told);
-        return held;
+// What happens to the tiles, in order: [{tile, told: true} or {tile, looks: [{tile, held}]}]; empty where nobody looks.
+Stage.looksBack = function (rows) {
+    const looked = new Set(rows.filter(isLook).map((row) => row.memory));
+    const mine = rows.filter((row) => looked.has(row.memory) && (isTold(row) || isLook(row)));
+    const words = mine.filter(isTold).flatMap((row) => Stage.accesses(row).map(({address}) => address / WORD_BYTES));
+    const first = Math.min(...words), last = Math.max(...words);
+    const tileOf = new Map(), held = new Map(), events = [];
+    for (const row of mine) {
+        const tiles = Stage.accesses(row).map(({address}) => address / WORD_BYTES - first).filter((tile) => tile >= 0 && tile <= last - first);
+        if (isTold(row) && tiles.length) {
+            if (!tileOf.has(row.block))
+                tileOf.set(row.block, tiles[0]); // a block tells first what it knows of its own tile
+            held.set(tiles[0], Math.min(2, (held.get(tiles[0]) || 0) + 1));
+            events.push({tile: tiles[0], told: held.get(tiles[0])});
+        } else if (tiles.length && tileOf.has(row.block))
+            events.push({tile: tileOf.get(row.block), looks: tiles.map((tile) => ({tile, held: held.get(tile) || 0}))});
     }
+    return events.some((event) => event.looks) ? {events, tiles: last - first + 1} : null;
+};
 
-    const list = (looks, held) => Stage.ranges(looks.filter((one) => one.held === held).map(({tile}) => tile).sort((a, b) => a - b));
-
-    function inWords({tile, told, looks}) {
+function statesAt(events, at) {
+    const held = new Map();
+    for (const {tile, told} of events.slice(0, at + 1))
         if (told)
-            return `tile ${tile} tells ${HOLDS[told]}`;
-        const seen = [2, 1, 0].filter((held) => looks.some((look) => look.held === held));
-        return `tile ${tile} looks back: ` + seen.map((held) => `${HOLDS[held]} in ${list(looks, held)}`).join(", ");
-    }
+            held.set(tile, told);
+    return held;
+}
 
-    // ---- The picture
+const list = (looks, held) => Stage.ranges(looks.filter((one) => one.held === held).map(({tile}) => tile).sort((a, b) => a - b));
 
-    const draw = (name, attributes, ...children) => {
-        const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-        Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
-        made.append(...children);
-        return made;
-    };
+function inWords({tile, told, looks}) {
+    if (told)
+        return `tile ${tile} tells ${HOLDS[told]}`;
+    const seen = [2, 1, 0].filter((held) => looks.some((look) => look.held === held));
+    return `tile ${tile} looks back: ` + seen.map((held) => `${HOLDS[held]} in ${list(looks, held)}`).join(", ");
+}
 
-    const middle = (tile) => tile * SPAN + SPAN / 2;
+// ---- The picture
 
-    function arc(from, {tile, held}, isNow) {
-        const high = Math.min(HIGH - 14, 16 + 9 * Math.abs(from - tile)), base = HIGH - 4;
-        return draw("path", {d: `M${middle(from)} ${base} Q${middle((from + tile) / 2)} ${base - 2 * high} ${middle(tile)} ${base}`,
-            class: `st-arc st-holds-${held}` + (isNow ? " st-arc-now" : "")});
-    }
+const draw = (name, attributes, ...children) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
+    made.append(...children);
+    return made;
+};
 
-    function tileBox(tile, held, isActing) {
-        const x = middle(tile) - SIZE / 2;
-        return draw("g", {}, draw("rect", {x, y: HIGH, width: SIZE, height: SIZE, rx: 5, class: `st-holds-${held}` + (isActing ? " st-acting" : "")}),
-            draw("text", {x: middle(tile), y: HIGH + SIZE + 15}, String(tile)));
-    }
+const middle = (tile) => tile * SPAN + SPAN / 2;
 
-    function picture({events, tiles}, at) {
-        const event = events[at], held = statesAt(events, at);
-        const made = draw("svg", {viewBox: `0 0 ${tiles * SPAN} ${HIGH + SIZE + 20}`, role: "img", "aria-label": inWords(event)});
-        made.style.maxWidth = `${tiles * SPAN * 1.25}px`;
-        for (const {tile, looks} of events.slice(0, at))
-            made.append(...(looks || []).map((look) => arc(tile, look, false)));
-        made.append(...(event.looks || []).map((look) => arc(event.tile, look, true)));
-        for (let tile = 0; tile < tiles; tile++)
-            made.append(tileBox(tile, held.get(tile) || 0, tile === event.tile));
-        return made;
-    }
+function arc(from, {tile, held}, isNow) {
+    const high = Math.min(HIGH - 14, 16 + 9 * Math.abs(from - tile)), base = HIGH - 4;
+    return draw("path", {d: `M${middle(from)} ${base} Q${middle((from + tile) / 2)} ${base - 2 * high} ${middle(tile)} ${base}`,
+        class: `st-arc st-holds-${held}` + (isNow ? " st-arc-now" : "")});
+}
 
-    // ---- The panel
+function tileBox(tile, held, isActing) {
+    const x = middle(tile) - SIZE / 2;
+    return draw("g", {}, draw("rect", {x, y: HIGH, width: SIZE, height: SIZE, rx: 5, class: `st-holds-${held}` + (isActing ? " st-acting" : "")}),
+        draw("text", {x: middle(tile), y: HIGH + SIZE + 15}, String(tile)));
+}
 
-    // Shows looks that were found in `box`, with a time of its own.
-    Stage.showLookBack = function (box, found) {
-        const place = element("div", {class: "st-tiles"}), words = element("span", {class: "st-where"});
-        const range = element("input", {type: "range", min: 0, max: found.events.length - 1, value: 0, "aria-label": "time of the look-back",
-            oninput: () => show()});
-        const step = (by) => () => {
-            range.value = +range.value + by;
-            show();
-        };
-        const button = (text, title, by) => element("button", {type: "button", title, "aria-label": title, onclick: step(by)}, text);
-        function show() {
-            place.replaceChildren(picture(found, +range.value));
-            words.textContent = inWords(found.events[+range.value]);
-            range.setAttribute("aria-valuetext", words.textContent);
-        }
-        const swatch = (held) => element("span", {}, element("i", {class: `st-holds-${held}`}), HOLDS[held]);
-        box.replaceChildren(element("p", {class: "st-heading"}, "The blocks' tiles: what each has told, and who looks at whom"), place,
-            element("p", {class: "st-legend"}, [0, 1, 2].map(swatch)), element("div", {class: "st-bar"}, element("span", {class: "st-segment"},
-                button("‹", "one event back", -1), button("›", "one event on", 1)), range, words));
-        range.value = Math.floor(found.events.length * 0.6);
+function picture({events, tiles}, at) {
+    const event = events[at], held = statesAt(events, at);
+    const made = draw("svg", {viewBox: `0 0 ${tiles * SPAN} ${HIGH + SIZE + 20}`, role: "img", "aria-label": inWords(event)});
+    made.style.maxWidth = `${tiles * SPAN * 1.25}px`;
+    for (const {tile, looks} of events.slice(0, at))
+        made.append(...(looks || []).map((look) => arc(tile, look, false)));
+    made.append(...(event.looks || []).map((look) => arc(event.tile, look, true)));
+    for (let tile = 0; tile < tiles; tile++)
+        made.append(tileBox(tile, held.get(tile) || 0, tile === event.tile));
+    return made;
+}
+
+// ---- The panel
+
+// Shows looks that were found in `box`, with a time of its own.
+Stage.showLookBack = function (box, found) {
+    const place = element("div", {class: "st-tiles"}), words = element("span", {class: "st-where"});
+    const range = element("input", {type: "range", min: 0, max: found.events.length - 1, value: 0, "aria-label": "time of the look-back",
+        oninput: () => show()});
+    const step = (by) => () => {
+        range.value = +range.value + by;
         show();
     };
+    const button = (text, title, by) => element("button", {type: "button", title, "aria-label": title, onclick: step(by)}, text);
+    function show() {
+        place.replaceChildren(picture(found, +range.value));
+        words.textContent = inWords(found.events[+range.value]);
+        range.setAttribute("aria-valuetext", words.textContent);
+    }
+    const swatch = (held) => element("span", {}, element("i", {class: `st-holds-${held}`}), HOLDS[held]);
+    box.replaceChildren(element("p", {class: "st-heading"}, "The blocks' tiles: what each has told, and who looks at whom"), place,
+        element("p", {class: "st-legend"}, [0, 1, 2].map(swatch)), element("div", {class: "st-bar"}, element("span", {class: "st-segment"},
+            button("‹", "one event back", -1), button("›", "one event on", 1)), range, words));
+    range.value = Math.floor(found.events.length * 0.6);
+    show();
+};
 })();

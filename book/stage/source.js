@@ -1,169 +1,169 @@
 // source.js: the lesson's text as lines: coloured, with what is new in it, with switches on what can be left out.
 (function () {
-    "use strict";
-    const Stage = (window.Stage = window.Stage || {});
+"use strict";
+const Stage = (window.Stage = window.Stage || {});
 
-    // An element with attributes and children; names that begin with "on" are listeners.
-    Stage.element = function (name, attributes, ...children) {
-        const made = document.createElement(name);
-        for (const [key, value] of Object.entries(attributes || {}))
-            if (key.startsWith("on"))
-                made.addEventListener(key.slice(2), value);
-            else if (value === true)
-                made.setAttribute(key, "");
-            else if (value !== false && value !== undefined && value !== null)
-                made.setAttribute(key, value);
-        made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
-        return made;
-    };
-    const element = Stage.element;
+// An element with attributes and children; names that begin with "on" are listeners.
+Stage.element = function (name, attributes, ...children) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes || {}))
+        if (key.startsWith("on"))
+            made.addEventListener(key.slice(2), value);
+        else if (value === true)
+            made.setAttribute(key, "");
+        else if (value !== false && value !== undefined && value !== null)
+            made.setAttribute(key, value);
+    made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+    return made;
+};
+const element = Stage.element;
 
-    // ---- Old beside new
+// ---- Old beside new
 
-    // How long the longest common run of lines of old[i..] and now[k..] is, for all i and k.
-    function commonLengths(old, now) {
-        const length = Array.from({length: old.length + 1}, () => new Uint16Array(now.length + 1));
-        for (let i = old.length - 1; i >= 0; i--)
-            for (let k = now.length - 1; k >= 0; k--)
-                length[i][k] = old[i] === now[k] ? 1 + length[i + 1][k + 1] : Math.max(length[i + 1][k], length[i][k + 1]);
-        return length;
+// How long the longest common run of lines of old[i..] and now[k..] is, for all i and k.
+function commonLengths(old, now) {
+    const length = Array.from({length: old.length + 1}, () => new Uint16Array(now.length + 1));
+    for (let i = old.length - 1; i >= 0; i--)
+        for (let k = now.length - 1; k >= 0; k--)
+            length[i][k] = old[i] === now[k] ? 1 + length[i + 1][k + 1] : Math.max(length[i + 1][k], length[i][k + 1]);
+    return length;
+}
+
+// [{sign: " " | "+" | "-", text, line}]: the lines of the new text and those that are gone; line counts from 1.
+Stage.difference = function (before, after) {
+    const old = before.split("\n"), now = after.split("\n"), length = commonLengths(old, now), found = [];
+    let i = 0, k = 0;
+    while (i < old.length || k < now.length)
+        if (i < old.length && k < now.length && old[i] === now[k]) {
+            found.push({sign: " ", text: now[k], line: ++k});
+            i++;
+        } else if (i < old.length && (k === now.length || length[i + 1][k] >= length[i][k + 1]))
+            found.push({sign: "-", text: old[i++], line: 0});
+        else
+            found.push({sign: "+", text: now[k], line: ++k});
+    return found;
+};
+
+// ---- Colours of the text
+
+const WORDS = /(\/\/.*|"[^"]*")|\b(__\w+__|alignas|auto|bool|break|case|char|const|continue|do|double|else|enum|false|float4?|for|if|inline|int|long|return|short|sizeof|static|struct|switch|template|true|typename|unsigned|using|void|volatile|while)\b|\b(\d[\w.]*)/g;
+
+function coloured(text) {
+    const parts = [];
+    let end = 0;
+    for (const found of text.matchAll(WORDS)) {
+        parts.push(text.slice(end, found.index));
+        parts.push(element("span", {class: found[1] ? "st-note" : found[2] ? "st-word" : "st-number"}, found[0]));
+        end = found.index + found[0].length;
     }
+    return [...parts, text.slice(end)];
+}
 
-    // [{sign: " " | "+" | "-", text, line}]: the lines of the new text and those that are gone; line counts from 1.
-    Stage.difference = function (before, after) {
-        const old = before.split("\n"), now = after.split("\n"), length = commonLengths(old, now), found = [];
-        let i = 0, k = 0;
-        while (i < old.length || k < now.length)
-            if (i < old.length && k < now.length && old[i] === now[k]) {
-                found.push({sign: " ", text: now[k], line: ++k});
-                i++;
-            } else if (i < old.length && (k === now.length || length[i + 1][k] >= length[i][k + 1]))
-                found.push({sign: "-", text: old[i++], line: 0});
-            else
-                found.push({sign: "+", text: now[k], line: ++k});
-        return found;
-    };
+// ---- What can be left out
 
-    // ---- Colours of the text
+const WHAT = {
+    barrier: {find: /__syncthreads\w*\([^;]*\);?|\b[\w.]*\bsync\([^;]*\);?/, name: "the barrier"},
+    "warp barrier": {find: /__syncwarp\([^;]*\);?|\b[\w.]*\bsync\([^;]*\);?/, name: "the warp's barrier"},
+    fence: {find: /__threadfence\w*\([^;]*\);?|\b\w*fence\w*\([^;]*\);?/, name: "the fence"},
+    test: {find: /if \(.*\)|[\w\[\].]+(?: [+*] [\w.]+)* < [\w.]+ \?/, name: "the test"},
+};
 
-    const WORDS = /(\/\/.*|"[^"]*")|\b(__\w+__|alignas|auto|bool|break|case|char|const|continue|do|double|else|enum|false|float4?|for|if|inline|int|long|return|short|sizeof|static|struct|switch|template|true|typename|unsigned|using|void|volatile|while)\b|\b(\d[\w.]*)/g;
+// Where in the line stands what this is about; where that cannot be told, the whole line.
+function placeOf(text, what) {
+    const found = (WHAT[what] || WHAT.barrier).find.exec(text);
+    const begin = text.search(/\S/);
+    return found ? {from: found.index, to: found.index + found[0].length} : {from: Math.max(0, begin), to: text.length};
+}
 
-    function coloured(text) {
-        const parts = [];
-        let end = 0;
-        for (const found of text.matchAll(WORDS)) {
-            parts.push(text.slice(end, found.index));
-            parts.push(element("span", {class: found[1] ? "st-note" : found[2] ? "st-word" : "st-number"}, found[0]));
-            end = found.index + found[0].length;
-        }
-        return [...parts, text.slice(end)];
+function cutButton(text, {line, what}, isCut, toggle) {
+    const name = (WHAT[what] || WHAT.barrier).name;
+    return element("button", {
+        type: "button", class: "st-cut", "aria-pressed": String(isCut), "data-line": line,
+        "aria-label": `Line ${line}: ${text} ${isCut ? "is left out; put it back" : "leave out " + name}`,
+        title: isCut ? "put it back, and run again" : `leave out ${name}, and run again`, onclick: () => toggle(line, what),
+    }, text);
+}
+
+function lineText(text, removable, cuts, toggle) {
+    if (!removable)
+        return coloured(text);
+    const {from, to} = placeOf(text, removable.what);
+    return [...coloured(text.slice(0, from)), cutButton(text.slice(from, to), removable, cuts.has(removable.line), toggle),
+        ...coloured(text.slice(to))];
+}
+
+// ---- The pane
+
+// Shows lines (of Stage.difference) in `pane`; returns for each line number its element.
+function fill(pane, lines, program, cuts, toggle) {
+    const rows = new Map();
+    const removable = new Map((program.removable || []).map((one) => [one.line, one]));
+    const list = element("div", {class: "st-lines"});
+    for (const {sign, text, line} of lines) {
+        const row = element("div", {class: "st-line" + (sign === "+" ? " st-new" : sign === "-" ? " st-gone" : "")},
+            element("span", {class: "st-no", "aria-hidden": "true"}, line ? String(line) : "−"),
+            element("code", {}, ...(line ? lineText(text, removable.get(line), cuts, toggle) : coloured(text))),
+            element("span", {class: "st-tag", "aria-hidden": "true"}));
+        if (line)
+            rows.set(line, row);
+        list.append(row);
     }
+    pane.replaceChildren(list);
+    return rows;
+}
 
-    // ---- What can be left out
+// "0–3, 7": numbers as short as they can be told.
+Stage.ranges = function (numbers) {
+    const parts = [];
+    for (const n of numbers)
+        if (parts.length && parts[parts.length - 1][1] === n - 1)
+            parts[parts.length - 1][1] = n;
+        else
+            parts.push([n, n]);
+    return parts.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(", ");
+};
 
-    const WHAT = {
-        barrier: {find: /__syncthreads\w*\([^;]*\);?|\b[\w.]*\bsync\([^;]*\);?/, name: "the barrier"},
-        "warp barrier": {find: /__syncwarp\([^;]*\);?|\b[\w.]*\bsync\([^;]*\);?/, name: "the warp's barrier"},
-        fence: {find: /__threadfence\w*\([^;]*\);?|\b\w*fence\w*\([^;]*\);?/, name: "the fence"},
-        test: {find: /if \(.*\)|[\w\[\].]+(?: [+*] [\w.]+)* < [\w.]+ \?/, name: "the test"},
-    };
+// Scrolls the pane, and never the page, so that a line can be seen.
+function reveal(pane, row) {
+    const top = row.offsetTop, bottom = top + row.offsetHeight;
+    if (top < pane.scrollTop || bottom > pane.scrollTop + pane.clientHeight)
+        pane.scrollTop = top - pane.clientHeight / 2;
+}
 
-    // Where in the line stands what this is about; where that cannot be told, the whole line.
-    function placeOf(text, what) {
-        const found = (WHAT[what] || WHAT.barrier).find.exec(text);
-        const begin = text.search(/\S/);
-        return found ? {from: found.index, to: found.index + found[0].length} : {from: Math.max(0, begin), to: text.length};
-    }
-
-    function cutButton(text, {line, what}, isCut, toggle) {
-        const name = (WHAT[what] || WHAT.barrier).name;
-        return element("button", {
-            type: "button", class: "st-cut", "aria-pressed": String(isCut), "data-line": line,
-            "aria-label": `Line ${line}: ${text} ${isCut ? "is left out; put it back" : "leave out " + name}`,
-            title: isCut ? "put it back, and run again" : `leave out ${name}, and run again`, onclick: () => toggle(line, what),
-        }, text);
-    }
-
-    function lineText(text, removable, cuts, toggle) {
-        if (!removable)
-            return coloured(text);
-        const {from, to} = placeOf(text, removable.what);
-        return [...coloured(text.slice(0, from)), cutButton(text.slice(from, to), removable, cuts.has(removable.line), toggle),
-            ...coloured(text.slice(to))];
-    }
-
-    // ---- The pane
-
-    // Shows lines (of Stage.difference) in `pane`; returns for each line number its element.
-    function fill(pane, lines, program, cuts, toggle) {
-        const rows = new Map();
-        const removable = new Map((program.removable || []).map((one) => [one.line, one]));
-        const list = element("div", {class: "st-lines"});
-        for (const {sign, text, line} of lines) {
-            const row = element("div", {class: "st-line" + (sign === "+" ? " st-new" : sign === "-" ? " st-gone" : "")},
-                element("span", {class: "st-no", "aria-hidden": "true"}, line ? String(line) : "−"),
-                element("code", {}, ...(line ? lineText(text, removable.get(line), cuts, toggle) : coloured(text))),
-                element("span", {class: "st-tag", "aria-hidden": "true"}));
-            if (line)
-                rows.set(line, row);
-            list.append(row);
-        }
-        pane.replaceChildren(list);
-        return rows;
-    }
-
-    // "0–3, 7": numbers as short as they can be told.
-    Stage.ranges = function (numbers) {
-        const parts = [];
-        for (const n of numbers)
-            if (parts.length && parts[parts.length - 1][1] === n - 1)
-                parts[parts.length - 1][1] = n;
-            else
-                parts.push([n, n]);
-        return parts.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(", ");
-    };
-
-    // Scrolls the pane, and never the page, so that a line can be seen.
-    function reveal(pane, row) {
-        const top = row.offsetTop, bottom = top + row.offsetHeight;
-        if (top < pane.scrollTop || bottom > pane.scrollTop + pane.clientHeight)
-            pane.scrollTop = top - pane.clientHeight / 2;
-    }
-
-    // The source: show(...) when a program or what is left out changes, light(...) at each moment, accuse(...) for a finding.
-    Stage.source = function (pane) {
-        let rows = new Map(), lit = [];
-        return {
-            show(lines, program, cuts, toggle) {
-                const focused = pane.contains(document.activeElement) && document.activeElement.dataset.line;
-                const top = pane.scrollTop, isFirst = rows.size === 0;
-                rows = fill(pane, lines, program, cuts, toggle);
-                lit = [];
-                const kernel = lines.find(({text, line}) => line && text.startsWith("__global__"));
-                pane.scrollTop = isFirst && kernel ? rows.get(kernel.line).offsetTop - 4 : top;
-                if (focused && pane.querySelector(`[data-line="${focused}"]`))
-                    pane.querySelector(`[data-line="${focused}"]`).focus({preventScroll: true});
-            },
-            // warpsOfLine: Map(line, [warps]) of a moment.
-            light(warpsOfLine) {
-                for (const row of lit) {
-                    row.classList.remove("st-lit");
-                    row.lastChild.textContent = "";
+// The source: show(...) when a program or what is left out changes, light(...) at each moment, accuse(...) for a finding.
+Stage.source = function (pane) {
+    let rows = new Map(), lit = [];
+    return {
+        show(lines, program, cuts, toggle) {
+            const focused = pane.contains(document.activeElement) && document.activeElement.dataset.line;
+            const top = pane.scrollTop, isFirst = rows.size === 0;
+            rows = fill(pane, lines, program, cuts, toggle);
+            lit = [];
+            const kernel = lines.find(({text, line}) => line && text.startsWith("__global__"));
+            pane.scrollTop = isFirst && kernel ? rows.get(kernel.line).offsetTop - 4 : top;
+            if (focused && pane.querySelector(`[data-line="${focused}"]`))
+                pane.querySelector(`[data-line="${focused}"]`).focus({preventScroll: true});
+        },
+        // warpsOfLine: Map(line, [warps]) of a moment.
+        light(warpsOfLine) {
+            for (const row of lit) {
+                row.classList.remove("st-lit");
+                row.lastChild.textContent = "";
+            }
+            lit = [...warpsOfLine.keys()].map((line) => rows.get(line)).filter(Boolean);
+            for (const [line, warps] of warpsOfLine)
+                if (rows.has(line)) {
+                    rows.get(line).classList.add("st-lit");
+                    rows.get(line).lastChild.textContent = (warps.length === 1 ? "warp " : "warps ") + Stage.ranges(warps);
                 }
-                lit = [...warpsOfLine.keys()].map((line) => rows.get(line)).filter(Boolean);
-                for (const [line, warps] of warpsOfLine)
-                    if (rows.has(line)) {
-                        rows.get(line).classList.add("st-lit");
-                        rows.get(line).lastChild.textContent = (warps.length === 1 ? "warp " : "warps ") + Stage.ranges(warps);
-                    }
-                if (lit.length)
-                    reveal(pane, lit[0]);
-            },
-            accuse(lines) {
-                for (const [line, row] of rows)
-                    row.classList.toggle("st-accused", lines.includes(line));
-            },
-            reveal: (line) => rows.has(line) && reveal(pane, rows.get(line)),
-        };
+            if (lit.length)
+                reveal(pane, lit[0]);
+        },
+        accuse(lines) {
+            for (const [line, row] of rows)
+                row.classList.toggle("st-accused", lines.includes(line));
+        },
+        reveal: (line) => rows.has(line) && reveal(pane, rows.get(line)),
     };
+};
 })();

@@ -3,397 +3,399 @@
 // A stage has one or two sides: the lesson's program, and that of the step before. Each side knows what is left out of
 // it and what its last run came to; the stage knows what both have in common: n, the block, the order, the moment.
 (function () {
-    "use strict";
-    const Stage = (window.Stage = window.Stage || {});
-    const {element} = Stage;
-    const MOST_COMPARED = 1500; // lines; a longer text is shown without what is new in it
+"use strict";
+const Stage = (window.Stage = window.Stage || {});
+const {element} = Stage;
+const MOST_COMPARED = 1500; // lines; a longer text is shown without what is new in it
 
-    // ---- The parts of a stage
+// ---- The parts of a stage
 
-    function skeleton() {
-        const part = (name, attributes = {}) => element("div", {class: "st-" + name, ...attributes});
-        const boxes = {bar: part("bar st-choices"), warps: part("warps"), banks: part("banks"), lines: part("devices"),
-            source: part("source", {tabindex: 0, role: "region", "aria-label": "the kernel's source"}), hint: element("p", {class: "st-invite"}), counters: part("counters"),
-            findings: part("findings"), said: element("p", {class: "st-said", role: "status", "aria-live": "polite"}),
-            verdict: element("span", {class: "st-verdict"}), title: element("p", {class: "st-heading"}), machine: part("machine"), look: part("look", {hidden: true})};
-        boxes.machine.append(boxes.title, boxes.warps, element("p", {class: "st-heading"}, "Shared memory: 32 banks"), boxes.banks,
-            element("p", {class: "st-heading"}, "Device memory: lines of 128 bytes, 4 sectors each"), boxes.lines, legend());
-        return boxes;
-    }
+function skeleton() {
+    const part = (name, attributes = {}) => element("div", {class: "st-" + name, ...attributes});
+    const boxes = {bar: part("bar st-choices"), warps: part("warps"), banks: part("banks"), lines: part("devices"),
+        source: part("source", {tabindex: 0, role: "region", "aria-label": "the kernel's source"}), hint: element("p", {class: "st-invite"}), counters: part("counters"),
+        findings: part("findings"), said: element("p", {class: "st-said", role: "status", "aria-live": "polite"}),
+        verdict: element("span", {class: "st-verdict"}), title: element("p", {class: "st-heading"}), machine: part("machine"), look: part("look", {hidden: true})};
+    boxes.machine.append(boxes.title, boxes.warps, element("p", {class: "st-heading"}, "Shared memory: 32 banks"), boxes.banks,
+        element("p", {class: "st-heading"}, "Device memory: lines of 128 bytes, 4 sectors each"), boxes.lines, legend());
+    return boxes;
+}
 
-    function legend() {
-        const entries = [["plain", "computes"], ["shared", "shared memory"], ["device", "device memory"], ["shuffle", "shuffle"],
-            ["off", "off"], ["waits", "waits"], ["done", "done"], ["written", "written now"], ["known", "touched before"], ["conflict", "conflict, race"]];
-        return element("p", {class: "st-legend"}, entries.map(([name, text]) => element("span", {}, element("i", {class: "st-" + name}), text)));
-    }
+function legend() {
+    const entries = [["plain", "computes"], ["shared", "shared memory"], ["device", "device memory"], ["shuffle", "shuffle"],
+        ["off", "off"], ["waits", "waits"], ["done", "done"], ["written", "written now"], ["known", "touched before"], ["conflict", "conflict, race"]];
+    return element("p", {class: "st-legend"}, entries.map(([name, text]) => element("span", {}, element("i", {class: "st-" + name}), text)));
+}
 
-    const side = (program) => ({program, attempt: 0, cuts: new Map(), result: null, model: null});
-    const variant = (one) => (one.attempt ? one.program.tries.find((found) => found.number === one.attempt) : one.program);
-    const isChanged = (one) => one.attempt > 0 || one.cuts.size > 0;
-    const shortName = (program) => program.name.replace(/^(step|scan)(\d+).*$/, "$1 $2");
+const side = (program) => ({program, attempt: 0, cuts: new Map(), result: null, model: null});
+const variant = (one) => (one.attempt ? one.program.tries.find((found) => found.number === one.attempt) : one.program);
+const isChanged = (one) => one.attempt > 0 || one.cuts.size > 0;
+const shortName = (program) => (program.isOwn ? "this run" : program.name.replace(/^(step|scan)(\d+).*$/, "$1 $2"));
 
-    // ---- Running
+// ---- Running
 
-    function requestOf(stage, {attempt, cuts}) {
-        const without = [...cuts].map(([line, what]) => (what === "test" ? {line, what} : line)).sort();
-        return {n: stage.n, try: attempt, block: stage.block, order: stage.order, together: false, without};
-    }
+function requestOf(stage, {attempt, cuts}) {
+    const without = [...cuts].map(([line, what]) => (what === "test" ? {line, what} : line)).sort();
+    return {n: stage.n, try: attempt, block: stage.block, order: stage.order, together: false, without};
+}
 
-    // Runs a side; false where it is no longer wanted.
-    async function runSide(stage, one) {
-        const result = await Stage.run(one, one.program, requestOf(stage, one));
-        if (!result)
-            return false;
-        one.result = result;
-        one.model = Stage.model(result.trace || "", result.counters || "", one.program.source.file);
-        return true;
-    }
+// Runs a side; false where it is no longer wanted.
+async function runSide(stage, one) {
+    const result = await Stage.run(one, one.program, requestOf(stage, one));
+    if (!result)
+        return false;
+    one.result = result;
+    one.model = Stage.model(result.trace || "", result.counters || "", one.program.source.file);
+    return true;
+}
 
-    // What the counters and the time line stand beside: a changed program beside itself as it was, else one step beside the other.
-    function besideOf(stage) {
-        const one = stage.sides[stage.side], other = stage.sides[1 - stage.side];
-        if (isChanged(one))
-            return {label: "as written", short: "was", one: side(one.program)};
-        const name = other && shortName(other.program);
-        return other ? {label: name, short: name, one: isChanged(other) ? side(other.program) : other} : null;
-    }
+// What the counters and the time line stand beside: a changed program beside itself as it was, else one step beside the other.
+function besideOf(stage) {
+    const one = stage.sides[stage.side], other = stage.sides[1 - stage.side];
+    if (isChanged(one))
+        return {label: "as written", short: "was", one: side(one.program)};
+    const name = other && shortName(other.program);
+    return other ? {label: name, short: name, one: isChanged(other) ? side(other.program) : other} : null;
+}
 
-    async function runBeside(stage) {
-        const found = besideOf(stage);
-        if (!found || !(await runSide(stage, found.one)) || !found.one.model.length)
-            return null;
-        return {label: found.label, short: found.short, model: found.one.model, whole: found.one.model.whole};
-    }
+async function runBeside(stage) {
+    const found = besideOf(stage);
+    if (!found || !(await runSide(stage, found.one)) || !found.one.model.length)
+        return null;
+    return {label: found.label, short: found.short, model: found.one.model, whole: found.one.model.whole};
+}
 
-    // Runs what is on the stage and shows it, then what stands beside it.
-    async function rerun(stage) {
-        const one = stage.sides[stage.side];
-        stage.figure.setAttribute("aria-busy", "true");
-        stage.error = "";
-        try {
-            if (!(await runSide(stage, one)))
-                return;
-            stage.beside = null;
-            show(stage);
-            stage.beside = await runBeside(stage);
-        } catch (error) {
-            stage.error = error.message;
-        }
-        stage.figure.setAttribute("aria-busy", "false");
+// Runs what is on the stage and shows it, then what stands beside it.
+async function rerun(stage) {
+    const one = stage.sides[stage.side];
+    stage.figure.setAttribute("aria-busy", "true");
+    stage.error = "";
+    try {
+        if (!(await runSide(stage, one)))
+            return;
+        stage.beside = null;
         show(stage);
-        lookBack(stage, one);
+        stage.beside = await runBeside(stage);
+    } catch (error) {
+        stage.error = error.message;
     }
+    stage.figure.setAttribute("aria-busy", "false");
+    show(stage);
+    lookBack(stage, one);
+}
 
-    // Where blocks look at each other's words, as those of the later scans do: all of them, taking turns, at the largest n.
-    async function lookBack(stage, one) {
-        const {program} = one, n = Math.max(...program.sizes);
-        if (!Stage.looksBack || !/look_?back|wait_for/i.test(program.source.text))
-            return;
-        const request = {...requestOf(stage, one), n, block: "all", together: true};
-        const result = await Stage.run(stage.boxes.look, program, request);
-        const found = result && Stage.looksBack(Stage.rows(result.trace));
-        stage.boxes.look.hidden = !found;
-        if (found)
-            Stage.showLookBack(stage.boxes.look, found);
-    }
+// Where blocks look at each other's words, as those of the later scans do: all of them, taking turns, at the largest n.
+async function lookBack(stage, one) {
+    const {program} = one, n = Math.max(...program.sizes);
+    if (!Stage.looksBack || !/look_?back|wait_for/i.test(program.source.text))
+        return;
+    const request = {...requestOf(stage, one), n, block: "all", together: true};
+    const result = await Stage.run(stage.boxes.look, program, request);
+    const found = result && Stage.looksBack(Stage.rows(result.trace));
+    stage.boxes.look.hidden = !found;
+    if (found)
+        Stage.showLookBack(stage.boxes.look, found);
+}
 
-    // ---- Findings in the picture
+// ---- Findings in the picture
 
-    // The rows in which a thread of the block on the stage ran a finding's line; those that touch memory, if any do.
-    function rowsOf(stage, place) {
-        if (!place || !place.kernel || place.block[0] !== stage.block)
-            return [];
-        const {model} = stage.sides[stage.side], thread = place.thread[0], warp = Math.floor(thread / Stage.LANES);
-        const rows = model.launches.filter((launch) => launch.kernel === place.kernel && launch.warps[warp])
-            .flatMap((launch) => launch.warps[warp].rows)
-            .filter((row) => row.line === place.line && Stage.isOn(row.mask, thread % Stage.LANES));
-        const touching = rows.filter((row) => row.addresses && place.access.startsWith("writes") !== Stage.isLoad(row));
-        return touching.length ? touching : rows;
-    }
+// The rows in which a thread of the block on the stage ran a finding's line; those that touch memory, if any do.
+function rowsOf(stage, place) {
+    if (!place || !place.kernel || place.block[0] !== stage.block)
+        return [];
+    const {model} = stage.sides[stage.side], thread = place.thread[0], warp = Math.floor(thread / Stage.LANES);
+    const rows = model.launches.filter((launch) => launch.kernel === place.kernel && launch.warps[warp])
+        .flatMap((launch) => launch.warps[warp].rows)
+        .filter((row) => row.line === place.line && Stage.isOn(row.mask, thread % Stage.LANES));
+    const touching = rows.filter((row) => row.addresses && place.access.startsWith("writes") !== Stage.isLoad(row));
+    return touching.length ? touching : rows;
+}
 
-    const addressOf = (row, place) => {
-        const found = Stage.accesses(row).find(({lane}) => lane === place.thread[0] % Stage.LANES);
-        return found ? found.address : -1;
-    };
+const addressOf = (row, place) => {
+    const found = Stage.accesses(row).find(({lane}) => lane === place.thread[0] % Stage.LANES);
+    return found ? found.address : -1;
+};
 
-    // Where in memory the two threads of a race met: [a row of each], or the first row of each where that cannot be told.
-    function meeting(stage, [first, second]) {
-        const mine = rowsOf(stage, first), theirs = rowsOf(stage, second);
-        for (const row of mine)
-            for (const other of theirs)
-                if (row.memory && row.memory === other.memory && addressOf(row, first) === addressOf(other, second) && addressOf(row, first) >= 0)
-                    return [row, other];
-        return [mine[0], theirs[0]];
-    }
+// Where in memory the two threads of a race met: [a row of each], or the first row of each where that cannot be told.
+function meeting(stage, [first, second]) {
+    const mine = rowsOf(stage, first), theirs = rowsOf(stage, second);
+    for (const row of mine)
+        for (const other of theirs)
+            if (row.memory && row.memory === other.memory && addressOf(row, first) === addressOf(other, second) && addressOf(row, first) >= 0)
+                return [row, other];
+    return [mine[0], theirs[0]];
+}
 
-    // What the picture marks of the first finding: its threads, where they met, and a row for each place.
-    function accusedOf(stage) {
-        const {result} = stage.sides[stage.side], places = result && result.findings.length ? result.findings[0].places : [];
-        const rows = meeting(stage, places);
-        const met = rows[0] && rows[1] && rows[0].memory ? {memory: rows[0].memory, address: addressOf(rows[0], places[0])} : null;
-        return {places, rows, met, threads: new Set(places.filter((_, k) => rows[k]).map(({thread}) => thread[0]))};
-    }
+// What the picture marks of the first finding: its threads, where they met, and a row for each place.
+function accusedOf(stage) {
+    const {result} = stage.sides[stage.side], places = result && result.findings.length ? result.findings[0].places : [];
+    const rows = meeting(stage, places);
+    const met = rows[0] && rows[1] && rows[0].memory ? {memory: rows[0].memory, address: addressOf(rows[0], places[0])} : null;
+    return {places, rows, met, threads: new Set(places.filter((_, k) => rows[k]).map(({thread}) => thread[0]))};
+}
 
-    // Goes to a finding's place; where it happened in another block, that block is put on the stage first.
-    async function goTo(stage, place) {
-        if (place.kernel && place.block[0] !== stage.block) {
-            stage.block = place.block[0];
-            await rerun(stage);
-        }
-        const row = stage.accused.rows[stage.accused.places.indexOf(place)] || rowsOf(stage, place)[0];
-        if (row)
-            seek(stage, row.moment);
-        stage.source.reveal(place.line);
-    }
-
-    // ---- Showing
-
-    function show(stage) {
-        const one = stage.sides[stage.side], chosen = variant(one);
-        showBar(stage);
-        const base = one.attempt ? one.program.source.text : (stage.sides[1] && stage.side === 0 && stage.sides[1].program.source.text);
-        const text = one.attempt ? chosen.source : one.program.source.text;
-        stage.source.show(linesOf(text, base, one.attempt > 0), chosen, new Set(one.cuts.keys()), (line, what) => cut(stage, line, what));
-        stage.boxes.hint.textContent = hintOf(one, chosen);
-        const findings = one.result ? one.result.findings || [] : [];
-        stage.source.accuse(findings.length ? findings[0].places.map(({line}) => line) : []);
-        Stage.findings(stage.boxes.findings, findings, (place) => goTo(stage, place));
-        showVerdict(stage, one);
-        if (!one.model || !one.model.length)
-            return;
-        stage.tick = Stage.counters(stage.boxes.counters, one.model, stage.beside);
-        stage.accused = accusedOf(stage);
-        drawTime(stage);
-        seek(stage, stage.moment === null ? firstOfInterest(one.model) : stage.moment);
-    }
-
-    // The lines to show: of a Try the old ones, too; of the lesson only what is new in it.
-    function linesOf(text, base, keepOld) {
-        const plain = () => text.split("\n").map((line, k) => ({sign: " ", text: line, line: k + 1}));
-        if (!base || base.split("\n").length > MOST_COMPARED)
-            return plain();
-        return Stage.difference(base, text).filter(({sign}) => keepOld || sign !== "-");
-    }
-
-    // What stands below the source: a Try's question (in the lesson it is bold), and what can be done.
-    function hintOf(one, {removable, text}) {
-        const question = one.attempt && /\*\*(?:\d+\.\s*)?([^*]+)\*\*/.exec(text || "");
-        const invitation = (removable || []).length ? "Click what is underlined: it is left out, and the program runs again." : "";
-        return question ? `Try ${one.attempt}: ${question[1].replace(/`/g, "")}` : invitation;
-    }
-
-    // Where something can be seen: the first load from shared memory, or the first access of all.
-    function firstOfInterest(model) {
-        const rows = model.launches.flatMap((launch) => launch.rows);
-        const row = rows.find((found) => found.memory === "shared" && Stage.isLoad(found)) || rows.find((found) => found.addresses);
-        return row ? row.moment : 0;
-    }
-
-    function showVerdict(stage, one) {
-        const {isRight, text} = stage.error ? {isRight: false, text: stage.error} : one.result ? Stage.verdict(one.result) : {text: "…"};
-        stage.boxes.verdict.textContent = text;
-        stage.boxes.verdict.classList.toggle("st-wrong", !isRight);
-        const finding = one.result && one.result.findings[0];
-        const said = finding ? `${text}. ${finding.title}: ${finding.places.map(({line}) => "line " + line).join(" and ")}. ${finding.hint || ""}` : text;
-        if (stage.boxes.said.textContent !== said)
-            stage.boxes.said.textContent = said;
-    }
-
-    function showBar(stage) {
-        const one = stage.sides[stage.side], {bar, verdict} = stage.boxes;
-        const focused = [...bar.querySelectorAll("button, select, input")].indexOf(document.activeElement);
-        const change = (name) => (value) => {
-            stage[name] = value === "" ? null : +value;
-            rerun(stage);
-        };
-        const parts = [];
-        if (stage.sides.length > 1)
-            parts.push(Stage.segment("program", stage.sides.map((found, k) => ({value: k, text: shortName(found.program),
-                title: found.program.title})), stage.side, (k) => choose(stage, k)));
-        parts.push(Stage.choice("n", (variant(one).sizes || one.program.sizes).map((n) => [n, n.toLocaleString("en-US")]), stage.n, change("n")));
-        const grid = one.model && one.model.launches.length ? Math.max(...one.model.launches.map((launch) => launch.grid)) : 1;
-        if (grid > 1)
-            parts.push(Stage.number("block", grid - 1, stage.block, change("block")));
-        parts.push(Stage.choice("order", [["", "by number"], ...[1, 2, 3, 7].map((seed) => [seed, `shuffled, ${seed}`])],
-            stage.order === null ? "" : stage.order, change("order")));
-        if ((one.program.tries || []).length)
-            parts.push(Stage.segment("Try", [{value: 0, text: "as written"}, ...one.program.tries.map(({number, text}) =>
-                ({value: number, text: `Try ${number}`, title: text ? text.replace(/[*`]/g, "") : `Try ${number} of the lesson`}))],
-            one.attempt, (number) => attempt(stage, number)));
-        if (one.cuts.size)
-            parts.push(element("button", {type: "button", class: "st-button", onclick: () => mend(stage)}, "mend all"));
-        bar.replaceChildren(...parts, verdict);
-        if (focused >= 0) // the parts are new ones: who used the keyboard goes on where they were
-            ([...bar.querySelectorAll("button, select, input")][focused] || bar.querySelector("button")).focus();
-    }
-
-    function drawTime(stage) {
-        const one = stage.sides[stage.side], {beside} = stage;
-        stage.length = Math.max(1, one.model.length, beside ? beside.model.length : 0);
-        const name = isChanged(one) ? "changed" : shortName(one.program);
-        stage.time.mark(stage.accused.rows.filter(Boolean).map(({moment}) => moment), stage.length);
-        stage.time.draw([one.model, beside && beside.model], [name, beside ? beside.label : ""], stage.length);
-    }
-
-    function drawMoment(stage) {
-        const {model} = stage.sides[stage.side];
-        const {launch, lit, words} = stage.picture(model, stage.moment, stage.accused);
-        const isMany = model.launches.length > 1, number = 1 + model.launches.indexOf(launch);
-        stage.boxes.title.textContent = `Warps of block ${stage.block}` + (isMany ? `, launch ${number} of ${model.launches.length}` : "");
-        stage.source.light(lit);
-        stage.tick(stage.moment);
-        const opened = model.barriers.filter((barrier) => barrier <= stage.moment).length;
-        stage.time.show(stage.moment, stage.length, `moment ${stage.moment + 1} of ${model.length}`
-            + (model.barriers.length ? ` · ${opened} of ${model.barriers.length} barriers open` : ""), words, !!stage.playing);
-    }
-
-    function seek(stage, moment) {
-        const {model} = stage.sides[stage.side];
-        stage.moment = Math.max(0, Math.min(model.length - 1, Math.round(moment)));
-        drawMoment(stage);
-    }
-
-    // ---- What the reader does
-
-    function choose(stage, number) {
-        stage.side = number;
-        rerun(stage);
-    }
-
-    function attempt(stage, number) {
-        const one = stage.sides[stage.side];
-        one.attempt = number;
-        one.cuts.clear();
-        const sizes = variant(one).sizes || one.program.sizes;
-        if (!sizes.includes(stage.n))
-            stage.n = sizes[0];
-        rerun(stage);
-    }
-
-    // Leaves a line's barrier out, or puts it back; a finding is shown where it happened.
-    async function cut(stage, line, what) {
-        const {cuts} = stage.sides[stage.side];
-        if (!cuts.delete(line))
-            cuts.set(line, what);
+// Goes to a finding's place; where it happened in another block, that block is put on the stage first.
+async function goTo(stage, place) {
+    if (place.kernel && place.block[0] !== stage.block) {
+        stage.block = place.block[0];
         await rerun(stage);
-        const {places} = stage.accused;
-        if (places.length)
-            goTo(stage, places[places.length - 1]);
     }
+    const row = stage.accused.rows[stage.accused.places.indexOf(place)] || rowsOf(stage, place)[0];
+    if (row)
+        seek(stage, row.moment);
+    stage.source.reveal(place.line);
+}
 
-    function mend(stage) {
-        stage.sides[stage.side].cuts.clear();
+// ---- Showing
+
+function show(stage) {
+    const one = stage.sides[stage.side], chosen = variant(one);
+    showBar(stage);
+    const base = one.attempt ? one.program.source.text : (stage.sides[1] && stage.side === 0 && stage.sides[1].program.source.text);
+    const text = one.attempt ? chosen.source : one.program.source.text;
+    stage.source.show(linesOf(text, base, one.attempt > 0), chosen, new Set(one.cuts.keys()), (line, what) => cut(stage, line, what));
+    stage.boxes.hint.textContent = hintOf(one, chosen);
+    const findings = one.result ? one.result.findings || [] : [];
+    stage.source.accuse(findings.length ? findings[0].places.map(({line}) => line) : []);
+    Stage.findings(stage.boxes.findings, findings, (place) => goTo(stage, place));
+    showVerdict(stage, one);
+    if (!one.model || !one.model.length)
+        return;
+    stage.tick = Stage.counters(stage.boxes.counters, one.model, stage.beside);
+    stage.accused = accusedOf(stage);
+    drawTime(stage);
+    seek(stage, stage.moment === null ? firstOfInterest(one.model) : stage.moment);
+}
+
+// The lines to show: of a Try the old ones, too; of the lesson only what is new in it.
+function linesOf(text, base, keepOld) {
+    const plain = () => text.split("\n").map((line, k) => ({sign: " ", text: line, line: k + 1}));
+    if (!base || base.split("\n").length > MOST_COMPARED)
+        return plain();
+    return Stage.difference(base, text).filter(({sign}) => keepOld || sign !== "-");
+}
+
+// What stands below the source: a Try's question (in the lesson it is bold), and what can be done.
+function hintOf(one, {removable, text}) {
+    const question = one.attempt && /\*\*(?:\d+\.\s*)?([^*]+)\*\*/.exec(text || "");
+    const invitation = (removable || []).length ? "Click what is underlined: it is left out, and the program runs again." : "";
+    return question ? `Try ${one.attempt}: ${question[1].replace(/`/g, "")}` : invitation;
+}
+
+// Where something can be seen: the first load from shared memory, or the first access of all.
+function firstOfInterest(model) {
+    const rows = model.launches.flatMap((launch) => launch.rows);
+    const row = rows.find((found) => found.memory === "shared" && Stage.isLoad(found)) || rows.find((found) => found.addresses);
+    return row ? row.moment : 0;
+}
+
+function showVerdict(stage, one) {
+    const {isRight, text} = stage.error ? {isRight: false, text: stage.error} : one.result ? Stage.verdict(one.result, one.program.isOwn) : {text: "…"};
+    stage.boxes.verdict.textContent = text;
+    stage.boxes.verdict.classList.toggle("st-wrong", !isRight);
+    const finding = one.result && one.result.findings[0];
+    const said = finding ? `${text}. ${finding.title}: ${finding.places.map(({line}) => "line " + line).join(" and ")}. ${finding.hint || ""}` : text;
+    if (stage.boxes.said.textContent !== said)
+        stage.boxes.said.textContent = said;
+}
+
+function showBar(stage) {
+    const one = stage.sides[stage.side], {bar, verdict} = stage.boxes;
+    const focused = [...bar.querySelectorAll("button, select, input")].indexOf(document.activeElement);
+    const change = (name) => (value) => {
+        stage[name] = value === "" ? null : +value;
         rerun(stage);
-    }
+    };
+    const parts = [];
+    if (stage.sides.length > 1)
+        parts.push(Stage.segment("program", stage.sides.map((found, k) => ({value: k, text: shortName(found.program),
+            title: found.program.title})), stage.side, (k) => choose(stage, k)));
+    const sizes = variant(one).sizes || one.program.sizes;
+    if (sizes.length > 1)
+        parts.push(Stage.choice("n", sizes.map((n) => [n, n.toLocaleString("en-US")]), stage.n, change("n")));
+    const grid = one.model && one.model.launches.length ? Math.max(...one.model.launches.map((launch) => launch.grid)) : 1;
+    if (grid > 1)
+        parts.push(Stage.number("block", grid - 1, stage.block, change("block")));
+    parts.push(Stage.choice("order", [["", "by number"], ...[1, 2, 3, 7].map((seed) => [seed, `shuffled, ${seed}`])],
+        stage.order === null ? "" : stage.order, change("order")));
+    if ((one.program.tries || []).length)
+        parts.push(Stage.segment("Try", [{value: 0, text: "as written"}, ...one.program.tries.map(({number, text}) =>
+            ({value: number, text: `Try ${number}`, title: text ? text.replace(/[*`]/g, "") : `Try ${number} of the lesson`}))],
+        one.attempt, (number) => attempt(stage, number)));
+    if (one.cuts.size)
+        parts.push(element("button", {type: "button", class: "st-button", onclick: () => mend(stage)}, "mend all"));
+    bar.replaceChildren(...parts, verdict);
+    if (focused >= 0) // the parts are new ones: who used the keyboard goes on where they were
+        ([...bar.querySelectorAll("button, select, input")][focused] || bar.querySelector("button")).focus();
+}
 
-    function stopPlaying(stage) {
-        clearInterval(stage.playing);
-        stage.playing = null;
-    }
+function drawTime(stage) {
+    const one = stage.sides[stage.side], {beside} = stage;
+    stage.length = Math.max(1, one.model.length, beside ? beside.model.length : 0);
+    const name = isChanged(one) ? "changed" : shortName(one.program);
+    stage.time.mark(stage.accused.rows.filter(Boolean).map(({moment}) => moment), stage.length);
+    stage.time.draw([one.model, beside && beside.model], [name, beside ? beside.label : ""], stage.length);
+}
 
-    function play(stage) {
-        const {model} = stage.sides[stage.side];
+function drawMoment(stage) {
+    const {model} = stage.sides[stage.side];
+    const {launch, lit, words} = stage.picture(model, stage.moment, stage.accused);
+    const isMany = model.launches.length > 1, number = 1 + model.launches.indexOf(launch);
+    stage.boxes.title.textContent = `Warps of block ${stage.block}` + (isMany ? `, launch ${number} of ${model.launches.length}` : "");
+    stage.source.light(lit);
+    stage.tick(stage.moment);
+    const opened = model.barriers.filter((barrier) => barrier <= stage.moment).length;
+    stage.time.show(stage.moment, stage.length, `moment ${stage.moment + 1} of ${model.length}`
+        + (model.barriers.length ? ` · ${opened} of ${model.barriers.length} barriers open` : ""), words, !!stage.playing);
+}
+
+function seek(stage, moment) {
+    const {model} = stage.sides[stage.side];
+    stage.moment = Math.max(0, Math.min(model.length - 1, Math.round(moment)));
+    drawMoment(stage);
+}
+
+// ---- What the reader does
+
+function choose(stage, number) {
+    stage.side = number;
+    rerun(stage);
+}
+
+function attempt(stage, number) {
+    const one = stage.sides[stage.side];
+    one.attempt = number;
+    one.cuts.clear();
+    const sizes = variant(one).sizes || one.program.sizes;
+    if (!sizes.includes(stage.n))
+        stage.n = sizes[0];
+    rerun(stage);
+}
+
+// Leaves a line's barrier out, or puts it back; a finding is shown where it happened.
+async function cut(stage, line, what) {
+    const {cuts} = stage.sides[stage.side];
+    if (!cuts.delete(line))
+        cuts.set(line, what);
+    await rerun(stage);
+    const {places} = stage.accused;
+    if (places.length)
+        goTo(stage, places[places.length - 1]);
+}
+
+function mend(stage) {
+    stage.sides[stage.side].cuts.clear();
+    rerun(stage);
+}
+
+function stopPlaying(stage) {
+    clearInterval(stage.playing);
+    stage.playing = null;
+}
+
+function play(stage) {
+    const {model} = stage.sides[stage.side];
+    if (stage.playing) {
+        stopPlaying(stage);
+        return drawMoment(stage);
+    }
+    if (stage.moment >= model.length - 1)
+        stage.moment = 0;
+    stage.playing = setInterval(() => {
+        if (stage.moment + 1 >= stage.sides[stage.side].model.length - 1)
+            stopPlaying(stage);
+        seek(stage, stage.moment + 1);
+    }, 1000 / stage.speed);
+    drawMoment(stage);
+}
+
+function act(stage, name, number) {
+    const {model} = stage.sides[stage.side];
+    if (!model || !model.length)
+        return;
+    if (name === "speed") {
+        stage.speed = number;
         if (stage.playing) {
             stopPlaying(stage);
-            return drawMoment(stage);
+            play(stage);
         }
-        if (stage.moment >= model.length - 1)
-            stage.moment = 0;
-        stage.playing = setInterval(() => {
-            if (stage.moment + 1 >= stage.sides[stage.side].model.length - 1)
-                stopPlaying(stage);
-            seek(stage, stage.moment + 1);
-        }, 1000 / stage.speed);
-        drawMoment(stage);
+        return;
     }
+    if (name === "play")
+        return play(stage);
+    stopPlaying(stage);
+    const to = {
+        step: () => stage.moment + 1, back: () => stage.moment - 1, begin: () => 0, end: () => model.length - 1,
+        barrier: () => model.stops.find((stop) => stop > stage.moment) ?? model.length - 1,
+        barrierBack: () => [...model.stops].reverse().find((stop) => stop < stage.moment) ?? 0,
+        seek: () => number * stage.length - 0.5,
+    };
+    seek(stage, to[name]());
+}
 
-    function act(stage, name, number) {
-        const {model} = stage.sides[stage.side];
-        if (!model || !model.length)
+// ---- The beginning
+
+function sizeToBegin(figure, program) {
+    const wanted = +figure.dataset.n || 256;
+    return program.sizes.includes(wanted) ? wanted : program.sizes[0];
+}
+
+// Puts away what stands there without JavaScript; print, and who wants it, find it again.
+function foldStill(figure) {
+    const still = [...figure.childNodes], name = figure.querySelector("img, svg") ? "the still picture" : "the source as text";
+    if (figure.children.length)
+        figure.append(element("details", {class: "st-still"}, element("summary", {}, name), ...still));
+}
+
+async function begin(figure) {
+    const {program, before} = figure.dataset;
+    const other = before && (await Stage.program(before).catch(() => null)); // one side is enough
+    const programs = [await Stage.program(program), other].filter(Boolean);
+    const boxes = skeleton();
+    const stage = {figure, boxes, sides: programs.map(side), side: 0, n: sizeToBegin(figure, programs[0]), block: 0, order: null,
+        moment: null, playing: null, speed: 8, accused: {places: [], rows: [], met: null, threads: new Set()}, beside: null, error: ""};
+    stage.source = Stage.source(boxes.source);
+    stage.picture = Stage.picture(boxes);
+    stage.time = Stage.timeLine((name, number) => act(stage, name, number));
+    foldStill(figure);
+    figure.prepend(element("div", {class: "st-live"}, boxes.bar, element("div", {class: "st-columns"},
+        element("div", {class: "st-text"}, boxes.source, boxes.hint), boxes.machine),
+        stage.time.whole, boxes.findings, boxes.counters, boxes.look, boxes.said));
+    figure.classList.add("st-is-live");
+    await rerun(stage);
+    redrawWhenChanged(stage);
+}
+
+// The canvas has no style of its own: it is drawn anew when its width or the page's colours change.
+function redrawWhenChanged(stage) {
+    const redraw = () => stage.sides[stage.side].model && drawTime(stage);
+    new ResizeObserver(redraw).observe(stage.time.whole);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+    new MutationObserver(redraw).observe(document.body, {attributes: true, attributeFilter: ["data-theme"]});
+}
+
+// Where a stage cannot be had, the picture stays, and a line says why.
+function fail(figure, error) {
+    figure.append(element("p", {class: "st-failed"}, `The stage cannot be shown: ${error.message}`));
+}
+
+function whenSeen(figure) {
+    const watch = new IntersectionObserver((entries) => {
+        if (!entries.some((entry) => entry.isIntersecting))
             return;
-        if (name === "speed") {
-            stage.speed = number;
-            if (stage.playing) {
-                stopPlaying(stage);
-                play(stage);
-            }
-            return;
-        }
-        if (name === "play")
-            return play(stage);
-        stopPlaying(stage);
-        const to = {
-            step: () => stage.moment + 1, back: () => stage.moment - 1, begin: () => 0, end: () => model.length - 1,
-            barrier: () => model.stops.find((stop) => stop > stage.moment) ?? model.length - 1,
-            barrierBack: () => [...model.stops].reverse().find((stop) => stop < stage.moment) ?? 0,
-            seek: () => number * stage.length - 0.5,
-        };
-        seek(stage, to[name]());
-    }
+        watch.disconnect();
+        begin(figure).catch((error) => fail(figure, error));
+    }, {rootMargin: "400px"});
+    watch.observe(figure);
+}
 
-    // ---- The beginning
+function start() {
+    document.querySelectorAll("figure.stage").forEach(whenSeen);
+    addEventListener("beforeprint", () => document.querySelectorAll(".st-still").forEach((still) => (still.open = true)));
+}
 
-    function sizeToBegin(figure, program) {
-        const wanted = +figure.dataset.n || 256;
-        return program.sizes.includes(wanted) ? wanted : program.sizes[0];
-    }
-
-    // Puts the still picture away, where print and who wants it find it again.
-    function foldPicture(figure) {
-        const still = [...figure.childNodes];
-        if (figure.querySelector("img, svg"))
-            figure.append(element("details", {class: "st-still"}, element("summary", {}, "the still picture"), ...still));
-    }
-
-    async function begin(figure) {
-        const {program, before} = figure.dataset;
-        const other = before && (await Stage.program(before).catch(() => null)); // one side is enough
-        const programs = [await Stage.program(program), other].filter(Boolean);
-        const boxes = skeleton();
-        const stage = {figure, boxes, sides: programs.map(side), side: 0, n: sizeToBegin(figure, programs[0]), block: 0, order: null,
-            moment: null, playing: null, speed: 8, accused: {places: [], rows: [], met: null, threads: new Set()}, beside: null, error: ""};
-        stage.source = Stage.source(boxes.source);
-        stage.picture = Stage.picture(boxes);
-        stage.time = Stage.timeLine((name, number) => act(stage, name, number));
-        foldPicture(figure);
-        figure.prepend(element("div", {class: "st-live"}, boxes.bar, element("div", {class: "st-columns"},
-            element("div", {class: "st-text"}, boxes.source, boxes.hint), boxes.machine),
-            stage.time.whole, boxes.findings, boxes.counters, boxes.look, boxes.said));
-        figure.classList.add("st-is-live");
-        await rerun(stage);
-        redrawWhenChanged(stage);
-    }
-
-    // The canvas has no style of its own: it is drawn anew when its width or the page's colours change.
-    function redrawWhenChanged(stage) {
-        const redraw = () => stage.sides[stage.side].model && drawTime(stage);
-        new ResizeObserver(redraw).observe(stage.time.whole);
-        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-        new MutationObserver(redraw).observe(document.body, {attributes: true, attributeFilter: ["data-theme"]});
-    }
-
-    // Where a stage cannot be had, the picture stays, and a line says why.
-    function fail(figure, error) {
-        figure.append(element("p", {class: "st-failed"}, `The stage cannot be shown: ${error.message}`));
-    }
-
-    function whenSeen(figure) {
-        const watch = new IntersectionObserver((entries) => {
-            if (!entries.some((entry) => entry.isIntersecting))
-                return;
-            watch.disconnect();
-            begin(figure).catch((error) => fail(figure, error));
-        }, {rootMargin: "400px"});
-        watch.observe(figure);
-    }
-
-    function start() {
-        document.querySelectorAll("figure.stage").forEach(whenSeen);
-        addEventListener("beforeprint", () => document.querySelectorAll(".st-still").forEach((still) => (still.open = true)));
-    }
-
-    if (document.readyState === "loading")
-        document.addEventListener("DOMContentLoaded", start);
-    else
-        start();
+if (document.readyState === "loading")
+    document.addEventListener("DOMContentLoaded", start);
+else
+    start();
 })();

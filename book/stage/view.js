@@ -1,220 +1,220 @@
 // view.js: what the machine does at one moment: warps and lanes, shared memory by banks, device memory by lines; and
 // the whole run in small, along the time line.
 (function () {
-    "use strict";
-    const Stage = (window.Stage = window.Stage || {});
-    const {LANES, WORD, SECTOR, LINE, element} = Stage;
-    const SECTORS = LINE / SECTOR, MOST_ROWS = 16, MOST_LINES = 64;
+"use strict";
+const Stage = (window.Stage = window.Stage || {});
+const {LANES, WORD, SECTOR, LINE, element} = Stage;
+const SECTORS = LINE / SECTOR, MOST_ROWS = 16, MOST_LINES = 64;
 
-    // Sets a class where it changed: most cells stay as they are from one moment to the next.
-    function paint(cell, name) {
-        if (cell.className !== name)
-            cell.className = name;
-    }
+// Sets a class where it changed: most cells stay as they are from one moment to the next.
+function paint(cell, name) {
+    if (cell.className !== name)
+        cell.className = name;
+}
 
-    const cells = (number) => Array.from({length: number}, () => element("i"));
+const cells = (number) => Array.from({length: number}, () => element("i"));
 
-    // ---- Warps
+// ---- Warps
 
-    const short = (opcode) => opcode.split(".").filter((part) => !/^(to|rn|relaxed|aligned|[subf]\d+|[bp]red)$/.test(part)).join(".");
+const short = (opcode) => opcode.split(".").filter((part) => !/^(to|rn|relaxed|aligned|[subf]\d+|[bp]red)$/.test(part)).join(".");
 
-    function statusText({state, row}) {
-        if (state === "done")
-            return "done";
-        return `${row && row.line ? row.line : ""} ${state === "waits" ? "waits" : short(row.opcode)}`;
-    }
+function statusText({state, row}) {
+    if (state === "done")
+        return "done";
+    return `${row && row.line ? row.line : ""} ${state === "waits" ? "waits" : short(row.opcode)}`;
+}
 
-    function warpRow(number) {
-        const lanes = cells(LANES), status = element("span", {class: "st-status"});
-        const row = element("div", {class: "st-warp"}, element("span", {class: "st-name"}, `warp ${number}`),
-            element("span", {class: "st-lanes"}, lanes), status);
-        return {row, lanes, status};
-    }
+function warpRow(number) {
+    const lanes = cells(LANES), status = element("span", {class: "st-status"});
+    const row = element("div", {class: "st-warp"}, element("span", {class: "st-name"}, `warp ${number}`),
+        element("span", {class: "st-lanes"}, lanes), status);
+    return {row, lanes, status};
+}
 
-    // The warps' rows: show(launch, moment, accused), accused being the threads of a finding.
-    function warpsView(box) {
-        let rows = [];
-        return function (launch, moment, accused) {
-            if (rows.length !== launch.warps.length) {
-                rows = launch.warps.map((_, k) => warpRow(k));
-                box.replaceChildren(...rows.map(({row}) => row));
-                box.classList.toggle("st-many", rows.length > 8);
-            }
-            launch.warps.forEach((warp, k) => {
-                const now = Stage.warpAt(warp, moment), {row, lanes, status} = rows[k];
-                lanes.forEach((cell, lane) => paint(cell, "st-" + Stage.laneAt(warp, now, lane, moment)
-                    + (accused.has(k * LANES + lane) ? " st-bad" : "")));
-                status.textContent = statusText(now);
-                paint(row, "st-warp st-is-" + now.state);
-            });
-        };
-    }
-
-    // ---- Memory
-
-    // What rows of a moment do with each piece: Map(piece, "read" | "written").
-    function touchedNow(rows, size) {
-        const found = new Map();
-        for (const row of rows)
-            for (const piece of Stage.pieces(row, size))
-                found.set(piece, Stage.isLoad(row) && row.event === "run" ? found.get(piece) || "read" : "written");
-        return found;
-    }
-
-    const known = (first, piece, moment) => first.has(piece) && first.get(piece) < moment;
-
-    // Of many lines those that there is room for: from `begin` on if all that are touched now are among these, else from
-    // the first touched one on. Returns where the window begins.
-    function windowOf(lines, touched, most, begin) {
-        const places = touched.map((line) => lines.indexOf(line)).filter((place) => place >= 0);
-        const first = places.reduce((least, place) => Math.min(least, place), lines.length);
-        const last = places.reduce((most, place) => Math.max(most, place), -1);
-        const isIn = first >= begin && last < begin + most;
-        return lines.length <= most ? 0 : isIn || last < 0 ? begin : Math.min(first, lines.length - most);
-    }
-
-    const linesOf = (pieces, size) => [...new Set([...pieces].map((piece) => Math.floor(piece / size)))].sort((a, b) => a - b);
-
-    // Lines of cells, of which a window is shown. make(line, cells) returns the element of a line; what is behind the
-    // window is told by a count. show(pieces, touched, colour): colour(piece) is the class of each cell.
-    function linesView(box, {size, most, what, make}) {
-        let begin = 0, key = "", placed = new Map();
-        const layOut = (lines) => {
-            placed = new Map();
-            const parts = lines.slice(begin, begin + most).map((line) => {
-                const made = cells(size);
-                made.forEach((cell, k) => placed.set(line * size + k, cell));
-                return make(line, made);
-            });
-            const left = lines.length - parts.length;
-            return [...parts, left > 0 && element("span", {class: "st-more"}, `and ${left} ${what} more`)].filter(Boolean);
-        };
-        return function (pieces, touched, colour) {
-            const lines = linesOf(pieces, size);
-            begin = windowOf(lines, linesOf(touched, size), most, begin);
-            if (key !== begin + ":" + lines.join()) {
-                key = begin + ":" + lines.join();
-                box.replaceChildren(...layOut(lines));
-            }
-            for (const [piece, cell] of placed)
-                paint(cell, colour(piece));
-        };
-    }
-
-    // What a cell shows: what is done with the piece now, or that it was touched before; and whether threads met there.
-    function cellClass(now, first, piece, moment, isMet) {
-        return (now ? "st-" + now : known(first, piece, moment) ? "st-known" : "") + (isMet ? " st-met" : "");
-    }
-
-    const nothing = () => element("p", {class: "st-more"}, "not used");
-
-    // Shared memory: a row for 32 words.
-    function banksView(box) {
-        const make = (line, row) => element("div", {class: "st-words"}, element("span", {class: "st-name"},
-            element("span", {class: "st-wide"}, "word "), String(line * LANES)), element("span", {class: "st-lanes"}, row));
-        const rowsBox = element("div"), show = linesView(rowsBox, {size: LANES, most: MOST_ROWS, what: "rows of 32 words", make});
-        return function (launch, moment, rows, met) {
-            if (!launch.words.size)
-                return box.replaceChildren(nothing());
-            if (rowsBox.parentNode !== box)
-                box.replaceChildren(rowsBox);
-            const mine = rows.filter((row) => row.memory === "shared"), now = touchedNow(mine, WORD);
-            const conflicting = new Set(mine.flatMap(Stage.conflictingWords));
-            show(launch.words.keys(), now.keys(), (word) => cellClass(conflicting.has(word) ? "conflict" : now.get(word), launch.words,
-                word, moment, met && met.memory === "shared" && Math.floor(met.address / WORD) === word));
-        };
-    }
-
-    // How an allocation is used by the block: what its heading says.
-    function useOf(launch, memory) {
-        const mine = launch.rows.filter((row) => row.memory === memory);
-        const atomic = mine.some(Stage.isAtomic), read = mine.some(Stage.isLoad);
-        const written = mine.some((row) => !Stage.isLoad(row) && !Stage.isAtomic(row));
-        return atomic ? "atomics" : read && written ? "read and written" : read ? "read" : "written";
-    }
-
-    function allocationView(launch, memory) {
-        const sectors = element("span", {class: "st-sectors"});
-        const make = (line, row) => element("b", {title: `bytes ${line * LINE} to ${line * LINE + LINE - 1}`}, row);
-        const show = linesView(sectors, {size: SECTORS, most: MOST_LINES, what: "lines", make});
-        const box = element("div", {class: "st-allocation"}, element("span", {class: "st-name"}, useOf(launch, memory)), sectors);
-        return {box, memory, show};
-    }
-
-    // Device memory: each allocation that the block touches, a box for 128 bytes.
-    function devicesView(box) {
-        let shown = null, parts = [];
-        return function (launch, moment, rows, met) {
-            if (shown !== launch) {
-                shown = launch;
-                parts = Object.keys(launch.sectors).map((memory) => allocationView(launch, memory));
-                box.replaceChildren(...(parts.length ? parts.map((part) => part.box) : [nothing()]));
-            }
-            for (const {memory, show} of parts) {
-                const first = launch.sectors[memory], now = touchedNow(rows.filter((row) => row.memory === memory), SECTOR);
-                show(first.keys(), now.keys(), (sector) => cellClass(now.get(sector), first, sector, moment,
-                    met && met.memory === memory && Math.floor(met.address / SECTOR) === sector));
-            }
-        };
-    }
-
-    // ---- In words, for who does not see the picture
-
-    function inWords(launch, moment, states) {
-        const by = new Map();
-        states.forEach((now, k) => {
-            const what = now.state === "done" ? "done" : now.state === "waits" ? `waiting at line ${now.row ? now.row.line : "?"}`
-                : `in line ${now.row.line}`;
-            by.set(what, [...(by.get(what) || []), k]);
+// The warps' rows: show(launch, moment, accused), accused being the threads of a finding.
+function warpsView(box) {
+    let rows = [];
+    return function (launch, moment, accused) {
+        if (rows.length !== launch.warps.length) {
+            rows = launch.warps.map((_, k) => warpRow(k));
+            box.replaceChildren(...rows.map(({row}) => row));
+            box.classList.toggle("st-many", rows.length > 8);
+        }
+        launch.warps.forEach((warp, k) => {
+            const now = Stage.warpAt(warp, moment), {row, lanes, status} = rows[k];
+            lanes.forEach((cell, lane) => paint(cell, "st-" + Stage.laneAt(warp, now, lane, moment)
+                + (accused.has(k * LANES + lane) ? " st-bad" : "")));
+            status.textContent = statusText(now);
+            paint(row, "st-warp st-is-" + now.state);
         });
-        return [...by].map(([what, warps]) => `${warps.length === 1 ? "warp" : "warps"} ${Stage.ranges(warps)} ${what}`).join("; ");
-    }
-
-    // The picture of a moment, with what a finding is about: its threads, and where in memory they met. Returns the lines
-    // that are lit, by warps, and the moment in words.
-    Stage.picture = function (boxes) {
-        const warps = warpsView(boxes.warps);
-        const banks = banksView(boxes.banks), lines = devicesView(boxes.lines);
-        return function (model, moment, {threads, met}) {
-            const launch = model.launchAt(moment);
-            warps(launch, moment, threads);
-            const rows = launch.rows.filter((row) => row.moment === moment);
-            banks(launch, moment, rows, met);
-            lines(launch, moment, rows, met);
-            const states = launch.warps.map((warp) => Stage.warpAt(warp, moment)), lit = new Map();
-            states.forEach(({state, row}, k) => state !== "done" && row && lit.set(row.line, [...(lit.get(row.line) || []), k]));
-            return {launch, lit, words: inWords(launch, moment, states)};
-        };
     };
+}
 
-    // ---- The whole run in small
+// ---- Memory
 
-    const COLOURS = ["plain", "shared", "device", "shuffle", "barrier", "waits"];
+// What rows of a moment do with each piece: Map(piece, "read" | "written").
+function touchedNow(rows, size) {
+    const found = new Map();
+    for (const row of rows)
+        for (const piece of Stage.pieces(row, size))
+            found.set(piece, Stage.isLoad(row) && row.event === "run" ? found.get(piece) || "read" : "written");
+    return found;
+}
 
-    function colours(canvas) {
-        const style = getComputedStyle(canvas);
-        return Object.fromEntries(COLOURS.map((name) => [name, style.getPropertyValue("--st-" + name).trim()]));
-    }
+const known = (first, piece, moment) => first.has(piece) && first.get(piece) < moment;
 
-    // Draws all warps' rows, a moment as wide as `length` of them fill the canvas.
-    Stage.drawSmall = function (canvas, model, length) {
-        const most = Math.max(1, ...model.launches.map((launch) => launch.warps.length));
-        const wide = canvas.clientWidth, high = Math.max(2, Math.min(16, Math.floor(60 / most))), scale = window.devicePixelRatio || 1;
-        canvas.style.height = `${most * high + 2}px`;
-        canvas.width = wide * scale;
-        canvas.height = (most * high + 2) * scale;
-        const pen = canvas.getContext("2d"), colour = colours(canvas), unit = wide / length;
-        pen.scale(scale, scale);
-        for (const launch of model.launches)
-            launch.warps.forEach((warp, k) => {
-                pen.fillStyle = colour.waits;
-                pen.fillRect(launch.begin * unit, 1 + k * high + high / 2 - 0.5, Math.max(0, warp.end + 1 - launch.begin) * unit, 1);
-                for (const row of warp.rows) {
-                    pen.fillStyle = colour[Stage.kind(row)];
-                    pen.globalAlpha = row.mask ? 1 : 0.4;
-                    pen.fillRect(row.moment * unit, 1 + k * high, Math.max(unit, 0.6), Math.max(1, high - 1));
-                }
-                pen.globalAlpha = 1;
-            });
+// Of many lines those that there is room for: from `begin` on if all that are touched now are among these, else from
+// the first touched one on. Returns where the window begins.
+function windowOf(lines, touched, most, begin) {
+    const places = touched.map((line) => lines.indexOf(line)).filter((place) => place >= 0);
+    const first = places.reduce((least, place) => Math.min(least, place), lines.length);
+    const last = places.reduce((most, place) => Math.max(most, place), -1);
+    const isIn = first >= begin && last < begin + most;
+    return lines.length <= most ? 0 : isIn || last < 0 ? begin : Math.min(first, lines.length - most);
+}
+
+const linesOf = (pieces, size) => [...new Set([...pieces].map((piece) => Math.floor(piece / size)))].sort((a, b) => a - b);
+
+// Lines of cells, of which a window is shown. make(line, cells) returns the element of a line; what is behind the
+// window is told by a count. show(pieces, touched, colour): colour(piece) is the class of each cell.
+function linesView(box, {size, most, what, make}) {
+    let begin = 0, key = "", placed = new Map();
+    const layOut = (lines) => {
+        placed = new Map();
+        const parts = lines.slice(begin, begin + most).map((line) => {
+            const made = cells(size);
+            made.forEach((cell, k) => placed.set(line * size + k, cell));
+            return make(line, made);
+        });
+        const left = lines.length - parts.length;
+        return [...parts, left > 0 && element("span", {class: "st-more"}, `and ${left} ${what} more`)].filter(Boolean);
     };
+    return function (pieces, touched, colour) {
+        const lines = linesOf(pieces, size);
+        begin = windowOf(lines, linesOf(touched, size), most, begin);
+        if (key !== begin + ":" + lines.join()) {
+            key = begin + ":" + lines.join();
+            box.replaceChildren(...layOut(lines));
+        }
+        for (const [piece, cell] of placed)
+            paint(cell, colour(piece));
+    };
+}
+
+// What a cell shows: what is done with the piece now, or that it was touched before; and whether threads met there.
+function cellClass(now, first, piece, moment, isMet) {
+    return (now ? "st-" + now : known(first, piece, moment) ? "st-known" : "") + (isMet ? " st-met" : "");
+}
+
+const nothing = () => element("p", {class: "st-more"}, "not used");
+
+// Shared memory: a row for 32 words.
+function banksView(box) {
+    const make = (line, row) => element("div", {class: "st-words"}, element("span", {class: "st-name"},
+        element("span", {class: "st-wide"}, "word "), String(line * LANES)), element("span", {class: "st-lanes"}, row));
+    const rowsBox = element("div"), show = linesView(rowsBox, {size: LANES, most: MOST_ROWS, what: "rows of 32 words", make});
+    return function (launch, moment, rows, met) {
+        if (!launch.words.size)
+            return box.replaceChildren(nothing());
+        if (rowsBox.parentNode !== box)
+            box.replaceChildren(rowsBox);
+        const mine = rows.filter((row) => row.memory === "shared"), now = touchedNow(mine, WORD);
+        const conflicting = new Set(mine.flatMap(Stage.conflictingWords));
+        show(launch.words.keys(), now.keys(), (word) => cellClass(conflicting.has(word) ? "conflict" : now.get(word), launch.words,
+            word, moment, met && met.memory === "shared" && Math.floor(met.address / WORD) === word));
+    };
+}
+
+// How an allocation is used by the block: what its heading says.
+function useOf(launch, memory) {
+    const mine = launch.rows.filter((row) => row.memory === memory);
+    const atomic = mine.some(Stage.isAtomic), read = mine.some(Stage.isLoad);
+    const written = mine.some((row) => !Stage.isLoad(row) && !Stage.isAtomic(row));
+    return atomic ? "atomics" : read && written ? "read and written" : read ? "read" : "written";
+}
+
+function allocationView(launch, memory) {
+    const sectors = element("span", {class: "st-sectors"});
+    const make = (line, row) => element("b", {title: `bytes ${line * LINE} to ${line * LINE + LINE - 1}`}, row);
+    const show = linesView(sectors, {size: SECTORS, most: MOST_LINES, what: "lines", make});
+    const box = element("div", {class: "st-allocation"}, element("span", {class: "st-name"}, useOf(launch, memory)), sectors);
+    return {box, memory, show};
+}
+
+// Device memory: each allocation that the block touches, a box for 128 bytes.
+function devicesView(box) {
+    let shown = null, parts = [];
+    return function (launch, moment, rows, met) {
+        if (shown !== launch) {
+            shown = launch;
+            parts = Object.keys(launch.sectors).map((memory) => allocationView(launch, memory));
+            box.replaceChildren(...(parts.length ? parts.map((part) => part.box) : [nothing()]));
+        }
+        for (const {memory, show} of parts) {
+            const first = launch.sectors[memory], now = touchedNow(rows.filter((row) => row.memory === memory), SECTOR);
+            show(first.keys(), now.keys(), (sector) => cellClass(now.get(sector), first, sector, moment,
+                met && met.memory === memory && Math.floor(met.address / SECTOR) === sector));
+        }
+    };
+}
+
+// ---- In words, for who does not see the picture
+
+function inWords(launch, moment, states) {
+    const by = new Map();
+    states.forEach((now, k) => {
+        const what = now.state === "done" ? "done" : now.state === "waits" ? `waiting at line ${now.row ? now.row.line : "?"}`
+            : `in line ${now.row.line}`;
+        by.set(what, [...(by.get(what) || []), k]);
+    });
+    return [...by].map(([what, warps]) => `${warps.length === 1 ? "warp" : "warps"} ${Stage.ranges(warps)} ${what}`).join("; ");
+}
+
+// The picture of a moment, with what a finding is about: its threads, and where in memory they met. Returns the lines
+// that are lit, by warps, and the moment in words.
+Stage.picture = function (boxes) {
+    const warps = warpsView(boxes.warps);
+    const banks = banksView(boxes.banks), lines = devicesView(boxes.lines);
+    return function (model, moment, {threads, met}) {
+        const launch = model.launchAt(moment);
+        warps(launch, moment, threads);
+        const rows = launch.rows.filter((row) => row.moment === moment);
+        banks(launch, moment, rows, met);
+        lines(launch, moment, rows, met);
+        const states = launch.warps.map((warp) => Stage.warpAt(warp, moment)), lit = new Map();
+        states.forEach(({state, row}, k) => state !== "done" && row && lit.set(row.line, [...(lit.get(row.line) || []), k]));
+        return {launch, lit, words: inWords(launch, moment, states)};
+    };
+};
+
+// ---- The whole run in small
+
+const COLOURS = ["plain", "shared", "device", "shuffle", "barrier", "waits"];
+
+function colours(canvas) {
+    const style = getComputedStyle(canvas);
+    return Object.fromEntries(COLOURS.map((name) => [name, style.getPropertyValue("--st-" + name).trim()]));
+}
+
+// Draws all warps' rows, a moment as wide as `length` of them fill the canvas.
+Stage.drawSmall = function (canvas, model, length) {
+    const most = Math.max(1, ...model.launches.map((launch) => launch.warps.length));
+    const wide = canvas.clientWidth, high = Math.max(2, Math.min(16, Math.floor(60 / most))), scale = window.devicePixelRatio || 1;
+    canvas.style.height = `${most * high + 2}px`;
+    canvas.width = wide * scale;
+    canvas.height = (most * high + 2) * scale;
+    const pen = canvas.getContext("2d"), colour = colours(canvas), unit = wide / length;
+    pen.scale(scale, scale);
+    for (const launch of model.launches)
+        launch.warps.forEach((warp, k) => {
+            pen.fillStyle = colour.waits;
+            pen.fillRect(launch.begin * unit, 1 + k * high + high / 2 - 0.5, Math.max(0, warp.end + 1 - launch.begin) * unit, 1);
+            for (const row of warp.rows) {
+                pen.fillStyle = colour[Stage.kind(row)];
+                pen.globalAlpha = row.mask ? 1 : 0.4;
+                pen.fillRect(row.moment * unit, 1 + k * high, Math.max(unit, 0.6), Math.max(1, high - 1));
+            }
+            pen.globalAlpha = 1;
+        });
+};
 })();

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes one HTML file in which a program runs on the simulator, with its source, its findings and what its warps do: the stage of the book.
 
-page.py PROGRAM SOURCE PAGE [ARGUMENT...]: the program is built for the simulator (make page does it). It is run once, and what it asks of the device
-is recorded: the page replays that, and needs nothing beside itself."""
+make page builds the program for the simulator and calls this; FILE and ARGS come from the environment. The program is run once, and what it asks of
+the device is recorded: the page replays that, also without one barrier or another, and needs nothing beside itself."""
 
 import html
 import json
@@ -14,9 +14,11 @@ import tempfile
 from pathlib import Path
 
 from scripts import files
+from scripts.build import program
 from scripts.ladder import recordings
 
-STAGE = Path(__file__).resolve().parents[2] / "book/stage"
+ROOT = Path(__file__).resolve().parents[2]
+STAGE = ROOT / "book/stage"
 SCRIPTS = ("simulator", "model", "source", "view", "controls", "engine", "lookback", "stage")
 MOST_BYTES = 16 << 20
 TIME_LIMIT_S = 300
@@ -38,21 +40,21 @@ def fail(message):
     sys.exit(f"page.py: {message}")
 
 
-def record(program, arguments, folder):
+def record(built, arguments, folder):
     """What the program asked of the device, once it has run. It may have findings, and its result may be wrong."""
     file = Path(folder) / "recording"
     environment = os.environ | {"SIM_RECORD": str(file), "SIM_THREADS": "1"}
     try:
-        result = subprocess.run([Path(program).resolve(), *arguments], capture_output=True, text=True, timeout=TIME_LIMIT_S, env=environment)
+        result = subprocess.run([built, *arguments], capture_output=True, text=True, timeout=TIME_LIMIT_S, env=environment)
     except subprocess.TimeoutExpired:
-        fail(f"{program} ran longer than {TIME_LIMIT_S} s: choose a smaller input, as in ARGS=1000")
+        fail(f"{built} ran longer than {TIME_LIMIT_S} s: choose a smaller input, as in ARGS=1000")
     if not file.exists():
-        fail(f"{program} ended with status {result.returncode} and asked nothing of the device: {result.stderr.strip()[-200:]}")
+        fail(f"{built} ended with status {result.returncode} and asked nothing of the device: {result.stderr.strip()[-200:]}")
     return file.read_bytes()
 
 
-def program_of(data, source, arguments, folder):
-    """The recording as the stage wants it: one size, no Tries (book/stage/programs has others)."""
+def page_program(data, source, arguments, folder):
+    """The recording as the stage wants it: one size, no Tries (book/stage/programs has others); isOwn: nobody knows its right result."""
     calls, texts, blobs = recordings.split(data)
     if not any(call.startswith("launch") for call in calls):
         fail(f"{source} launches no kernel with these arguments, so there is nothing to show")
@@ -63,7 +65,7 @@ def program_of(data, source, arguments, folder):
     return {"name": source.stem, "folder": "", "title": " ".join([source.name, *map(shlex.quote, arguments)]), "harness": [],
             "source": {"file": source.name, "text": text}, "sizes": [1], "runs": {1: "".join(call + "\n" for call in calls)},
             "ptx": [recordings.without_unused(text, calls) for text in texts],
-            "removable": recordings.removable(folder, calls, texts, blobs, text.splitlines()), "tries": [], "bytes": recordings.in_base64(blobs)}
+            "removable": recordings.removable(folder, calls, texts, blobs, text.splitlines()), "tries": [], "isOwn": True, "bytes": recordings.in_base64(blobs)}
 
 
 def script(text):
@@ -71,27 +73,27 @@ def script(text):
     return "<script>" + text.replace("</script", "<\\/script").replace("<!--", "<\\!--") + "</script>\n"
 
 
-def page_of(program):
-    source = program["source"]["text"]
+def page_of(made):
+    source = made["source"]["text"]
     missing = [name for name in SCRIPTS if not (STAGE / f"{name}.js").exists()]
     if missing:
         fail(f"book/stage/{missing[0]}.js is missing; make stage writes simulator.js")
-    parts = [script(f"window.stagePrograms = {json.dumps({'page': program}, ensure_ascii=False)};")]
+    parts = [script(f"window.stagePrograms = {json.dumps({'page': made}, ensure_ascii=False)};")]
     parts += [script((STAGE / f"{name}.js").read_text(encoding="utf-8")) for name in SCRIPTS]
-    return PAGE.format(title=html.escape(program["title"]), style=(STAGE / "stage.css").read_text(encoding="utf-8"),
+    return PAGE.format(title=html.escape(made["title"]), style=(STAGE / "stage.css").read_text(encoding="utf-8"),
                        source=html.escape(source), scripts="".join(parts))
 
 
 def main():
-    if len(sys.argv) < 4:
-        sys.exit("usage: page.py PROGRAM SOURCE PAGE [ARGUMENT...]")
-    program, source, page, *arguments = sys.argv[1:]
+    names, arguments = program.files(), program.words("ARGS")
+    source = Path(names[0])
+    page = ROOT / "build/pages" / f"{source.stem}.html"
     with tempfile.TemporaryDirectory() as folder:
-        made = program_of(record(program, arguments, folder), Path(source), arguments, Path(folder))
-    text = page_of(made)
+        data = record(program.program_of(names[0], ROOT / "build/sim"), arguments, folder)
+        text = page_of(page_program(data, source, arguments, Path(folder)))
     with files.whole(page) as file:
         file.write(text)
-    print(f"written: {page} ({len(text.encode()) / 1e6:.1f} MB)")
+    print(f"written: {page.relative_to(ROOT)} ({len(text.encode()) / 1e6:.1f} MB)")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
 """The stage in a real browser: a page from file:// plays a run, a barrier is left out and put back, keys move through time."""
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
+
+from scripts.build import page as own_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing; book/requirements.txt names it")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is missing; book/requirements.txt names it")
@@ -134,6 +137,25 @@ def test_every_choice_runs(opened):
     page.wait_for_selector(".st-finding")
     page.wait_for_selector(READY)
     assert page.locator(".st-gone").count() > 0, "the Try's diff"
+
+
+def test_a_page_of_ones_own_holds_all_it_needs(browser, tmp_path):
+    """What make page writes: one file, which asks for nothing beside itself, and finds the race that was left in it."""
+    script = (STAGE / "programs/step03.js").read_text(encoding="utf-8")
+    program = json.loads(script[script.index("] = ") + 4:script.rindex(";")])
+    file = tmp_path / "own.html"
+    text = own_page.page_of(program | {"isOwn": True, "sizes": [256], "tries": []})
+    file.write_text(text, encoding="utf-8")
+    assert len(text.encode()) < 2e6
+    page, asked = browser.new_page(), []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    page.wait_for_selector(READY)
+    assert "no findings" in page.locator(".st-verdict").inner_text()
+    leave_out_first_barrier(page)
+    assert "race in shared memory" in page.locator(".st-finding").first.inner_text()
+    assert [url for url in asked if not url.startswith(("data:", "blob:"))] == [file.as_uri()]
+    page.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
