@@ -72,6 +72,8 @@ TODO: what this shows.
 
 </details>
 
+[Glossary](../docs/words.md)
+
 previous: [{before}](../{before}/README.md) · [the ladder](../README.md) · next: [reference_cub](../reference_cub/README.md)
 """
 

@@ -69,6 +69,12 @@ def test_links_resolve(page):
     assert not missing
 
 
+def test_every_page_links_the_glossary():
+    """Broken: a reader meets a word on a page that does not say where it is explained."""
+    glossary = ROOT / "docs/words.md"
+    assert [page for page in tables.all_pages() if page != glossary and f"({os.path.relpath(glossary, page.parent)})" not in text_of(page)] == []
+
+
 @pytest.mark.parametrize("step", LADDER)
 def test_pages_lead_through_the_ladder(step):
     """Broken: a reader who follows the links at the end of the pages misses a step."""
