@@ -205,7 +205,8 @@ def report(_, step):
 
 
 def code(step, *names):
-    """Functions, with all their overloads, structs, types and constants of a step's lesson as they stand in its program, each with the comment above it."""
+    """Functions, with all their overloads, structs, types and constants of a step's lesson as they stand in its program, each with the comment above it;
+    and where the lesson ends."""
     lesson = source_of(step).read_text(encoding="utf-8").split("// ==== Harness")[0]
     found = []
     for name in names:
@@ -216,7 +217,9 @@ def code(step, *names):
         if not functions:
             raise Unfillable(f"{source_of(step).relative_to(ROOT)} has no function, struct, type or constant {name}")
         found += functions
-    return f"```{'c' if source_of(step).suffix == '.c' else 'cuda'}\n" + "\n".join(found) + "```"
+    source = source_of(step)
+    return (f"```{'c' if source.suffix == '.c' else 'cuda'}\n" + "\n".join(found) + "```\n\n"
+            f"The lesson is lines 1 to {len(lesson.splitlines()) - 1} of [{source.name}]({source.name}); the rest is the harness.")
 
 
 def counter(text):
@@ -759,7 +762,7 @@ def said(step, number):
     """The first finding of the simulator in a step with that Try made, and how many there are."""
     path = try_message(step, number)
     if not path.exists():
-        raise Unfillable(f"there is no {path.relative_to(ROOT)}: run make findings")
+        return NOT_MEASURED
     first_line, message = path.read_text(encoding="utf-8").split("\n", 1)
     if not first_line.endswith(tries.digest(tries.tries(step)[int(number) - 1][0])):
         raise Unfillable(f"{path.relative_to(ROOT)} is of another diff than Try {number}: run make findings")
