@@ -1,5 +1,5 @@
 // cells.c: who used a word last, where a line of memory has a cell for each of its words; which accesses conflict.
-#include "checker/lines.h"
+#include "checker/conflicts.h"
 
 #include <stdlib.h>
 #include <string.h>

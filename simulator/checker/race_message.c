@@ -1,5 +1,5 @@
 // race_message.c: what is said of a race.
-#include "checker/lines.h"
+#include "checker/conflicts.h"
 
 #include <string.h>
 

@@ -161,7 +161,7 @@ typedef struct Grouping { // which blocks of a launch run together
 cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                             size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid, bool watched);
 
-// ---- faults.c
+// ---- block_faults.c
 
 // The instruction of a lane (or -1) went wrong: the launch ends with the block, unless something else did before.
 void sim_note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, const char *format, ...)

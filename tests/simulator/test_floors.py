@@ -19,9 +19,14 @@ def runs_up(user, used):
     return floor(used) > floor(user)
 
 
-def symbols(path, *options):
-    listed = subprocess.run(["nm", "-P", *options, OBJECTS / path.with_suffix(".o")], text=True, capture_output=True, check=True).stdout
-    return {line.split()[0] for line in listed.splitlines()}
+def symbols(objects, *options):
+    """The names in each of these object files, all of which nm reads in one go."""
+    listed = subprocess.run(["nm", "-A", "-P", *options, *objects], text=True, capture_output=True, check=True).stdout
+    found = {str(path): set() for path in objects}
+    for line in listed.splitlines():
+        path, name = line.split()[:2]
+        found[path.removesuffix(":")].add(name)
+    return found
 
 
 def test_includes_run_down():
@@ -31,10 +36,11 @@ def test_includes_run_down():
 
 
 def test_names_run_down():
-    files = [path for path in SOURCES if path.suffix == ".c" and path.name != "stage.c"]  # which is compiled for a page only
-    home = {name: path for path in files for name in symbols(path, "--defined-only", "--extern-only")}
-    up = [(str(path), str(home[name]), name) for path in files for name in sorted(symbols(path, "--undefined-only"))
-          if name in home and runs_up(path, home[name])]
+    files = {str(OBJECTS / path.with_suffix(".o")): path for path in SOURCES
+             if path.suffix == ".c" and path.name != "stage.c"}  # which is compiled for a page only
+    home = {name: files[path] for path, names in symbols(files, "--defined-only", "--extern-only").items() for name in names}
+    up = [(str(files[path]), str(home[name]), name) for path, names in symbols(files, "--undefined-only").items() for name in sorted(names)
+          if name in home and runs_up(files[path], home[name])]
     assert up == []
 
 

@@ -1,4 +1,4 @@
-// faults.c: what goes wrong in a block, and how that is said.
+// block_faults.c: what goes wrong in a block, and how that is said.
 #include "machine/blocks.h"
 
 #include <stdarg.h>
