@@ -80,7 +80,8 @@ static bool is_loaded(const Program *program, const Instr *store)
     return false;
 }
 
-static void hint_of(const Race *race, const Program *program, const Instr *i, const Instr *j, bool shared, bool same,
+// `fenced`: the earlier one's thread has executed a fence since.
+static void hint_of(const Race *race, const Program *program, const Instr *i, const Instr *j, bool shared, bool fenced,
                     char *hint, size_t space)
 {
     const Epoch *a = &race->earlier, *b = &race->later;
@@ -99,11 +100,13 @@ static void hint_of(const Race *race, const Program *program, const Instr *i, co
     else if (both_strong && same_block)
         snprintf(hint, space, "volatile orders nothing: no __syncwarp() or __syncthreads() %s", between);
     else if (both_strong)
-        snprintf(hint, space, "volatile orders nothing: no __threadfence() behind the write, before others are told");
+        snprintf(hint, space, "volatile orders nothing: no __threadfence() %s",
+                 fenced ? "before the second of the two, behind what its thread has read"
+                        : "behind the write, before others are told");
     else if (is_strong(a) != is_strong(b))
         snprintf(hint, space, "one of them is atomic or volatile, the other is not; and nothing orders them %s",
                  between);
-    else if (same && i == j && !is_loaded(program, i))
+    else if (race->same && i == j && !is_loaded(program, i))
         snprintf(hint, space,
                  "both write the same value, and it is a race all the same: atomicExch, or a store through "
                  "cuda::atomic_ref, lets many threads set a flag; or its index reaches another thread's part");
@@ -147,7 +150,7 @@ void sim_report_race(const AccessCheck *check)
     snprintf(title, sizeof title, "two threads%s use the same bytes, one of them writes, and nothing orders them",
              !same_block ? " of different blocks" : race->earlier.warp == race->later.warp ? " of a warp" : "");
     hint_of(race, launch->kernel->program, sim_instruction_at(race->earlier.site),
-            sim_instruction_at(race->later.site), check->shared, race->same, hint, sizeof hint);
+            sim_instruction_at(race->later.site), check->shared, sim_has_fenced(w, &race->earlier), hint, sizeof hint);
     if (race->stale) {
         snprintf(title, sizeof title, "a load for memory that is only read need not see what its own kernel has written");
         snprintf(hint, sizeof hint,

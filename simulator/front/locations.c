@@ -68,11 +68,12 @@ void sim_parse_location(Parser *p) // .loc file line column, function_name label
         sim_advance(p);
     if (p->token.line == line && sim_accept(p, "inlined_at")) {
         const Location call = parse_place(p);
+        p->location.caller_file = call.file;
         find_own_line(p, &call, &p->location);
         if (p->token.line == line)
             sim_skip_line(p);
     } else {
-        p->location.own_file = p->location.file;
+        p->location.own_file = p->location.caller_file = p->location.file;
         p->location.own_line = p->location.line;
     }
     if (p->location.own_line > 0 && p->location.own_file == p->location.file)

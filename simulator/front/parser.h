@@ -41,6 +41,7 @@ typedef struct Scope { // of one pair of braces; lies on the stack of the functi
 typedef struct Location { // a line of the source, as .loc names it
     int file, line, column;
     int own_file, own_line; // the line of the function's own file into which it was inlined, or itself; 0: not known
+    int caller_file; // that of the place into which it was inlined directly; its own, where it was not
     uint32_t next_statement; // the first one behind the .loc
     struct Location *next;
 } Location;

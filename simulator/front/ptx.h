@@ -89,6 +89,7 @@ typedef struct Statement {
     Operand operands[MAX_OPERANDS];
     int count;
     int line, source_line, source_file;
+    int caller_file; // of the function into which these were inlined directly, or source_file
     int own_line, own_file; // where these were inlined: the line of the function's own file, or 0
     const char *error; // why it cannot be read, or NULL
 } Statement;

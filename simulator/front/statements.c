@@ -19,6 +19,7 @@ Statement *sim_new_statement(Parser *p)
     s->line = p->token.line;
     s->source_file = p->location.file;
     s->source_line = p->location.line;
+    s->caller_file = p->location.caller_file;
     s->own_file = p->location.own_file;
     s->own_line = p->location.own_line;
     return s;

@@ -149,10 +149,12 @@ void sim_run_warps(Block *b)
     if (progress && b->live > 0 && !b->launch->together && sim_is_block_stuck(b) && !sim_let_other_lanes_run(b))
         sim_report_stuck(b);
     if (sim_may_wait_for_later(b) && sim_comes_round(b))
-        sim_go_on_together(b);
+        sim_go_on_together(b, SIM_WAITS_FOR_LATER);
     const uint64_t most = sim_settings()->max_instructions;
     if (b->watch->in_vain > most / 100)
-        sim_go_on_together(b);
+        sim_go_on_together(b, SIM_WAITS_FOR_LATER);
+    if (instructions > most / 10 && sim_may_wait_for_later(b) && sim_asks_others(b)) // and writes in vain meanwhile
+        sim_go_on_together(b, "a block asks again and again for what others may do");
     if (instructions > most || b->watch->in_vain > most / 10)
         sim_report_limit(b, instructions > most ? instructions : b->watch->in_vain);
 }

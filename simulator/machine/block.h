@@ -56,6 +56,7 @@ typedef struct Launch {
     bool together;      // blocks take turns
     bool on_one_thread; // of the host
     struct Block *held; // waits for later blocks, in a launch whose blocks did not take turns until then; or NULL
+    const char *why_together; // where `held` is not NULL
     Watch watch;
     bool traced;        // blocks of it: trace.c
     bool noted;         // what it uses of memory that it shares with the host: checker/memory_uses.c

@@ -35,8 +35,11 @@ bool sim_let_other_lanes_run(Block *b);
 // Whether blocks behind this one may bring what it waits for.
 bool sim_may_wait_for_later(const Block *b);
 // Where nobody else has done anything that the block could not have seen, it goes on where it is, and those behind it
-// take turns with it. CUDA promises that only for cooperative launches.
-void sim_go_on_together(Block *b);
+// take turns with it. CUDA promises that only for cooperative launches. A line will say why.
+#define SIM_WAITS_FOR_LATER "its blocks wait for later ones"
+void sim_go_on_together(Block *b, const char *why);
+// Whether a warp goes round a loop that asks what others did.
+bool sim_asks_others(const Block *b);
 // These name what the block waits for, and leave by b->on_fault.
 _Noreturn void sim_report_deadlock(Block *b);
 _Noreturn void sim_report_stuck(Block *b);

@@ -99,8 +99,7 @@ bool sim_give_way(Warp *w)
 
 // ---- Fairness
 
-// Whether the path goes round a loop that asks what others did, perhaps in a function that was called there.
-static bool asks_in_loop(const Path *p)
+bool sim_asks_in_loop(const Path *p)
 {
     uint32_t at = p->pc;
     for (const Frame *f = p->frame; f; f = f->caller) {
@@ -135,7 +134,7 @@ static bool looks_in_loop(const Path *p)
     for (const Instr *i = turn ? &code[turn->target] : NULL; i && i < turn; i++)
         if (looks_for_host(i))
             return true;
-    return p->frame->caller && asks_in_loop(p); // it is in a function that was called there
+    return p->frame->caller && sim_asks_in_loop(p); // it is in a function that was called there
 }
 
 bool sim_awaits_host(const Warp *w)
@@ -163,7 +162,7 @@ void sim_let_overlooked_go(Warp *w, Path *runs)
         if (q->overlooked > 1 && (!longest || q->overlooked > longest->overlooked))
             longest = q;
     }
-    if (!longest || runs->waiting != RUNS || !asks_in_loop(runs))
+    if (!longest || runs->waiting != RUNS || !sim_asks_in_loop(runs))
         return;
     Block *b = w->block;
     b->patience = b->patience / 2 > SIM_LEAST_PATIENCE ? b->patience / 2 : SIM_LEAST_PATIENCE;

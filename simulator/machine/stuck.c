@@ -124,16 +124,28 @@ bool sim_may_wait_for_later(const Block *b)
     return !launch->together && launch->order != FREE && b->place + 1 < launch->blocks;
 }
 
-void sim_go_on_together(Block *b)
+void sim_go_on_together(Block *b, const char *why)
 {
     sim_await_turn(b);
-    if (sim_may_wait_for_later(b))
-        longjmp(b->on_fault, WAITS_FOR_LATER);
+    if (!sim_may_wait_for_later(b))
+        return;
+    b->launch->why_together = why;
+    longjmp(b->on_fault, WAITS_FOR_LATER);
+}
+
+bool sim_asks_others(const Block *b)
+{
+    for (int n = 0; n < b->warp_count; n++) {
+        const Path *p = sim_next_path(&b->warps[n]);
+        if (p && sim_asks_in_loop(p))
+            return true;
+    }
+    return false;
 }
 
 _Noreturn void sim_report_stuck(Block *b)
 {
-    sim_go_on_together(b);
+    sim_go_on_together(b, SIM_WAITS_FOR_LATER);
     if (!sim_next_path(busiest_warp(b)))
         sim_report_deadlock(b);
     report_endless(b, "an endless loop turns here: all that could end it waits, or turns in such a loop as well");

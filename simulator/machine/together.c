@@ -151,9 +151,8 @@ void sim_say_together(const Launch *launch)
         char name[200];
         sim_readable_name(launch->kernel->name, name, sizeof name);
         fprintf(stderr,
-                "simulator: kernel %s: its blocks wait for later ones, so they run together; CUDA promises that for "
-                "cooperative launches only\n",
-                name);
+                "simulator: kernel %s: %s, so they run together; CUDA promises that for cooperative launches only\n", name,
+                launch->why_together);
         return;
     }
 }

@@ -81,6 +81,8 @@ bool sim_run_warp(Warp *w);
 Path *sim_next_path(const Warp *w);
 // Whether a path that could go on goes round a loop that asks memory which the host may write.
 bool sim_awaits_host(const Warp *w);
+// Whether the path goes round a loop that asks what others did, perhaps in a function that was called there.
+bool sim_asks_in_loop(const Path *p);
 // The branch that turns the loop in which the path is, or NULL.
 const Instr *sim_loop_around(const Path *p);
 // Whether nothing that the warp could run leads anywhere, unless another one does something.

@@ -255,6 +255,30 @@ template <bool wait> static void run_copy_to_barrier()
     finish_and_free(in, out);
 }
 
+// The same by the whole block, 16 bytes aligned: cuda::memcpy_async uses the copy engine then.
+template <bool wait> __global__ void engine_copy_to_barrier(const int *in, int *out)
+{
+    __shared__ block_barrier barrier;
+    __shared__ alignas(16) int tile[THREADS];
+    if (threadIdx.x == 0)
+        init(&barrier, THREADS);
+    __syncthreads();
+    cuda::memcpy_async(cooperative_groups::this_thread_block(), tile, in, cuda::aligned_size_t<16>(sizeof tile), barrier);
+    block_barrier::arrival_token token = barrier.arrive();
+    if (wait)
+        barrier.wait(std::move(token));
+    else
+        __syncthreads();
+    out[threadIdx.x] = tile[THREADS - 1 - threadIdx.x];
+}
+
+template <bool wait> static void run_engine_copy_to_barrier()
+{
+    int *in = numbers(THREADS), *out = zeros<int>(THREADS);
+    engine_copy_to_barrier<wait><<<1, THREADS>>>(in, out);
+    finish_and_free(in, out);
+}
+
 // The copy engine fills shared memory; the barrier counts its bytes. The engine sees the barrier behind a fence only.
 template <bool wait, bool fence> __global__ void bulk_copy(const int *in, int *out)
 {
@@ -472,6 +496,8 @@ static const Case CASES[] = {
     {"full-and-empty-read-early", run_full_and_empty<READ>},
     {"copy-to-barrier", run_copy_to_barrier<true>},
     {"copy-to-barrier-no-wait", run_copy_to_barrier<false>},
+    {"engine-copy-to-barrier", run_engine_copy_to_barrier<true>},
+    {"engine-copy-to-barrier-no-wait", run_engine_copy_to_barrier<false>},
     {"bulk-copy", run_bulk_copy<true, true>},
     {"bulk-copy-no-wait", run_bulk_copy<false, true>},
     {"bulk-copy-no-fence", run_bulk_copy<true, false>},

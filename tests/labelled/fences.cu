@@ -788,12 +788,12 @@ template <bool ordered> static void run_ring()
 }
 
 // ---- Volatile words of which each writer says the same, or whose order nobody relies on.
-enum Setters { SAME_VALUE, ONE_STOPS, LAST_STOPS, HIGHEST_SO_FAR };
+enum Setters { SAME_VALUE, ONE_STOPS, LAST_STOPS, LAST_STOPS_WRITERS, HIGHEST_SO_FAR };
 
 template <Setters what> __global__ void set_by_many(volatile int *word, int *out)
 {
     __shared__ int stop;
-    const int setter = what == LAST_STOPS ? gridDim.x - 1 : 0;
+    const int setter = what == ONE_STOPS ? 0 : gridDim.x - 1;
     const bool waits = (what == ONE_STOPS || what == LAST_STOPS) && blockIdx.x != setter;
     if (what == SAME_VALUE && threadIdx.x == 0)
         *word = 1;
@@ -804,8 +804,11 @@ template <Setters what> __global__ void set_by_many(volatile int *word, int *out
             highest = max(highest, word[b]);
         out[blockIdx.x] = highest;
     }
-    if ((what == ONE_STOPS || what == LAST_STOPS) && blockIdx.x == setter && threadIdx.x == 0)
+    const bool stops = what == ONE_STOPS || what == LAST_STOPS || what == LAST_STOPS_WRITERS;
+    if (stops && blockIdx.x == setter && threadIdx.x == 0)
         *word = 1;
+    while (what == LAST_STOPS_WRITERS && threadIdx.x == 0 && !*word)
+        ++*(volatile int *)&out[blockIdx.x];
     while (waits) { // one thread looks, and tells its block
         if (threadIdx.x == 0)
             stop = *word;
@@ -921,6 +924,7 @@ static const Case CASES[] = {
     {"set-by-many", run_set_by_many<SAME_VALUE>},
     {"stop-through-shared", run_set_by_many<ONE_STOPS>},
     {"stop-through-shared-by-later", run_set_by_many<LAST_STOPS>},
+    {"stop-of-writers-by-later", run_set_by_many<LAST_STOPS_WRITERS>},
     {"highest-so-far", run_set_by_many<HIGHEST_SO_FAR>},
 };
 
