@@ -13,6 +13,20 @@
 // only each single hand-over needs a scope that holds both sides. So a thread's entry says two things: to its block
 // what it knew at its last fence, to others what it knew at its last fence for the device.
 //
+// In the field's terms:
+//
+//   happens-before   PTX's causality order. An Epoch is what is known of an access, as in FastTrack: who, and when by
+//                    the clock of the block, which goes on whenever its threads synchronise.
+//   vector clock     what a thread knows: floor, together and rows in numbers, one for many; known as a list of the
+//                    logs' first entries, for a vector with an element for each thread of a grid would be too large. A
+//                    thread knows an epoch if one of them holds its lanes at its time, or later.
+//   release          an entry that is told: a copy of that clock, kept beside the place that is written.
+//   acquire          the entries that are found join what is known (sim_joined): at a barrier at once; those of a flag
+//                    are `pending`, or `unasked` where the operation only releases, until there is a fence behind it.
+//   scope            .cta is narrow, for the block only; `wide` is what an entry or a thread tells those of other
+//                    blocks (.cluster counts as .gpu, as .sys does).
+//   heard, told      no part of the order: what was found lately, so that most questions need no search.
+//
 // This is the causality order of PTX's memory model, with three simplifications, all of them towards fewer findings:
 // a barrier of the block counts as a fence for those who have read a flag with a relaxed access; a fence releases
 // what barriers, and reads that acquire for the device, tell its thread until it writes the flag; a search through

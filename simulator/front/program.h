@@ -40,6 +40,9 @@ typedef struct Address { // of an operand in brackets
     int64_t offset;
 } Address;
 
+// In the array of its Program; never changes once decode.c and flow.c are through with it, so that host threads read it
+// without a lock. Places of operands are offsets in bytes from Frame.lanes on; those of code are indices into that
+// array.
 struct Instr {
     Handler *run;
     uint32_t d, a, b, c, e; // operands: offsets of their lanes in the frame
@@ -141,7 +144,7 @@ typedef struct Does { // some instructions, and those of functions that they cal
     bool launches;    // kernels
 } Does;
 
-typedef struct Program { // an executable function
+typedef struct Program { // an executable function; in its module's arena, and constant like its instructions
     Instr *code; // `count` instructions and an end, which returns
     uint32_t count;
     uint32_t frame_bytes, register_bytes; // registers come first in a frame

@@ -41,6 +41,8 @@ typedef struct Initial { // one value of a variable's initialiser
     uint64_t mask; // the bits of this sum that are the value, down from their lowest
 } Initial;
 
+// Of its module; its address is set under the lock of lock.c (machine/), and never while a kernel runs. Bytes, all of
+// it.
 typedef struct Variable {
     Slice name;
     Linkage linkage;
@@ -81,6 +83,7 @@ typedef struct Operand {
 
 enum { MAX_OPERANDS = 8 };
 
+// In the array of its function, which grows while a body is read: no pointer to one is kept until the function ends.
 typedef struct Statement {
     Slice opcode; // all of it: "ld.global.f32"
     bool calls;   // it is a call: layout.c wants to know before a table has been asked
@@ -117,6 +120,9 @@ typedef struct Function {
     struct Function *next;
 } Function;
 
+// Its maker's, who frees it (of a Binary in the runtime), with all functions, variables and programs that hang on it.
+// It is made and changed by one host thread, under the lock of lock.c; those that run a launch's blocks only read it.
+// Addresses and sizes are in bytes.
 typedef struct Module {
     Arena arena; // of all that hangs on it, but for the text
     const struct Module *first; // the first device's, which has the managed variables of all; NULL: this is it

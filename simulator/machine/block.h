@@ -36,6 +36,10 @@ typedef struct Fault { // where a launch went wrong, for the checker
     bool awaits_host; // what the program does is right, but cannot be run here
 } Fault;
 
+// On the stack of sim_launch_grid, whose thread holds the lock of lock.c all the while. It is filled in before its
+// blocks begin, and host threads that run these read it without a lock, but for what they share: counters, held,
+// next_block, fault_block, ended, error, fault and message are written under the lock of workers.c; `watch` is for
+// blocks that take turns in one thread.
 typedef struct Launch {
     uint64_t number; // of the program's launches, from 1 on
     const Module *module;
@@ -82,6 +86,8 @@ typedef struct Round { // the turns of a block's warps, and what was there after
     uint64_t count, state;
 } Round;
 
+// Made, run and freed by one host thread, and used for one block of the launch after the other; others do not touch it.
+// Of blocks that take turns this is one thread for all; a held one is handed over to it when the others have ended.
 typedef struct Block {
     Launch *launch;
     uint64_t number, place; // place: in the order in which blocks begin

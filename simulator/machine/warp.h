@@ -43,6 +43,7 @@ typedef struct Watch {
     uint64_t in_vain; // instructions since then, where all of them ask what others did
 } Watch;
 
+// A part of its Block, and so the host thread's that runs this. Masks have a bit for each lane.
 struct Warp {
     uint8_t *lanes; // of the running path's frame
     Path *path;     // the running one

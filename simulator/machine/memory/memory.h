@@ -34,6 +34,9 @@ typedef struct Granule { // so many bytes of RESERVED_MEMORY
     uint32_t readers, writers; // the devices whose kernels may do so, a bit each
 } Granule;
 
+// In the list of allocations.c, which frees it; the list, and all that is said here of one, is under the lock of
+// lock.c. A launch holds it meanwhile, and the host threads that run its blocks read the list; of what they write here
+// `writer` is the block's whose turn it is, and the checker's lines have a lock each (Line.busy).
 typedef struct Allocation {
     uint64_t address;
     uint8_t *memory; // where it lies in this process

@@ -81,7 +81,8 @@ void sim_end_all_handles(HandleKind kind, void (*end)(void *object)); // that we
 
 // ---- streams.c
 
-// Work is over when the call returns, so that a stream is no queue: only what the program has said about it.
+// Work is over when the call returns, so that a stream is no queue: only what the program has said about it. Of
+// its handle, with which it ends; the default streams, which have none, are there always. Under the lock.
 typedef struct Stream {
     int device;
     unsigned flags;

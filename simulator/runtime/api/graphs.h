@@ -52,6 +52,8 @@ typedef struct Work {
     };
 } Work;
 
+// Of its graph. What its work holds (arguments, a child) is its own, but for an allocation's memory, which copies
+// share.
 typedef struct Node {
     Work work;
     Graph *graph;
@@ -69,6 +71,7 @@ typedef struct Node {
     struct Node *next;      // of the graph, in the order in which they were added
 } Node;
 
+// Of its handle, of the node whose child or body it is, or of a GraphRun, which end it with all its nodes.
 struct Graph {
     cudaGraph_t handle;
     Node *owner; // whose child it is, or NULL

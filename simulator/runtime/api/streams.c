@@ -241,6 +241,7 @@ API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t 
 
 // ---- Events
 
+// Of its handle, with which it ends; under the lock. What it says of operations is in the units of order.h.
 struct CUevent_st {
     int device;
     bool recorded, without_time;
