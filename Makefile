@@ -2,7 +2,7 @@
 # Here: what a learner uses. mk/compile.mk: how programs are built. mk/measure.mk: what a GPU is measured with.
 # mk/labs.mk: the labs. mk/mine.mk: a kernel of your own. mk/check.mk: answers about programs that nobody trusts.
 # mk/simulator.mk: the simulator and its tools. mk/stage.mk: the simulator for a page. mk/test.mk: the tests, and what they build. mk/pages.mk: charts, tables,
-# pictures, and what an author uses.
+# pictures, and what an author uses. mk/book.mk: the book.
 
 SHELL := /bin/bash
 # n=1000 would be ignored without a word.
@@ -121,6 +121,6 @@ toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root
 	scripts/build/install_toolkit.sh .cuda
 
 clean: ## removes what make built; results stay
-	rm -rf $(ALL_PROGRAMS) build .build-flags .sim-flags .venv .pytest_cache tests/__pycache__
+	rm -rf $(ALL_PROGRAMS) build site .build-flags .sim-flags .venv .pytest_cache tests/__pycache__
 
-include mk/compile.mk mk/labs.mk mk/mine.mk mk/check.mk mk/simulator.mk mk/test.mk mk/measure.mk mk/pages.mk mk/stage.mk
+include mk/compile.mk mk/labs.mk mk/mine.mk mk/check.mk mk/simulator.mk mk/test.mk mk/measure.mk mk/pages.mk mk/stage.mk mk/book.mk

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""collect.py FOLDER: puts the pages into FOLDER as Sphinx wants them, with all that they link to.
+
+Pages keep their paths, so that the links between them hold. Folds become directives, because Markdown stands in them;
+each lesson gets the change that makes its step; a source file that a page links to gets a page of its own. A file that
+would not change is left alone: Sphinx then does not read it again."""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+from book.contents import FIRST, ROOT, chapters, file_of, program_of, step_before
+
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+FENCE = re.compile(r"^ *(```|~~~)")
+LANGUAGES = {".cu": "cuda", ".c": "c", ".h": "c", ".py": "python", ".sh": "bash", "Dockerfile": "docker"}
+AS_THEY_ARE = {".csv", ".svg", ".ipynb"}
+
+
+def folds(text):
+    """The text with <details> as directives, line for line; what stands in code is left alone."""
+    lines, in_code = [], False
+    for line in text.split("\n"):
+        in_code ^= bool(FENCE.match(line))
+        lines.append(line if in_code else fold(line))
+    return "\n".join(lines)
+
+
+def fold(line):
+    opened = re.fullmatch(r"(?:<details>)?<summary>(.*)</summary>", line)
+    if opened:
+        return ":::{dropdown} " + re.sub("<.*?>", "", opened[1])
+    return {"<details>": "", "</details>": ":::"}.get(line, line)
+
+
+def without_way_on(text):
+    """The text without its last line's links to the pages before and behind: the book has its own."""
+    return re.sub(r"\n(previous: )?(\[[^\]]*\]\([^)]*\)( · (next: )?)?)+\n*\Z", "\n", text)
+
+
+def with_change(text, page):
+    """A step's page with the change that makes it out of the step before, behind its kernel."""
+    before, program = step_before(page), program_of(page)
+    if not before:
+        return text
+    paths = (path.relative_to(ROOT) for path in (program_of(before), program))
+    return text.replace("\n## Predict before you run\n", "\n```{change} %s %s\n```\n\n## Predict before you run\n" % tuple(paths))
+
+
+def list_of(pages, *options):
+    """A table of contents; its pages are whole paths, with a title of their own where one is given."""
+    entries = [f"{title} <{'self' if page == FIRST else '/' + page}>" if title else f"/{page}" for title, page in pages]
+    return "\n".join(["", "```{toctree}", *options, "", *entries, "```", ""])
+
+
+def page_text(page):
+    text = file_of(page).read_text(encoding="utf-8")
+    text = with_change(without_way_on(folds(text)), page)
+    behind = [chapter.pages[1:] for chapter in chapters() if chapter.head == page and len(chapter.pages) > 1]
+    return text + "".join(list_of([("", each) for each in pages], ":hidden:") for pages in behind)
+
+
+def list_of_chapters():
+    """The tables of contents of all parts, which stand on the first page."""
+    parts = []
+    for chapter in chapters():  # the first one begins a part
+        if chapter.part:
+            parts.append((chapter.part, []))
+        parts[-1][1].append((chapter.title, chapter.head))
+    return "".join(list_of(heads, ":hidden:", f":caption: {part}") for part, heads in parts)
+
+
+def chapter_text(chapter):
+    return f"# {chapter.title}\n\n{chapter.opening}\n{list_of([('', page) for page in chapter.pages], ':maxdepth: 1')}"
+
+
+def source_text(path):
+    """The page of a source file: all of it, with numbers of its lines; the search passes it by."""
+    language = LANGUAGES.get(path.suffix or path.name, "text")
+    return (f"---\norphan: true\nnosearch: true\n---\n\n# {path}\n\n"
+            f"```{{literalinclude}} /{path}.txt\n:language: {language}\n:linenos:\n```\n")
+
+
+def folder_text(folder, known):
+    """The page of a folder: its files, linked where they have a page."""
+    names = sorted(path.name for path in (ROOT / folder).iterdir() if path.is_file())
+    rows = [f"- [{name}]({name})" if folder / name in known else f"- {name}" for name in names]
+    return f"---\norphan: true\nnosearch: true\n---\n\n# {folder}/\n\n" + "\n".join(rows) + "\n"
+
+
+def linked(page, text):
+    """What a page links to, as paths in the repository; what is no page itself."""
+    targets = (os.path.normpath(Path(page).parent / target) for target in LINK.findall(text) if "://" not in target)
+    return {Path(target) for target in targets if (ROOT / target).exists() and not target.endswith(".md")}
+
+
+def collected():
+    """All files of the folder: path and text."""
+    pages = [page for chapter in chapters() for page in chapter.pages]
+    files = {f"{page}.md": page_text(page) for page in pages}
+    files[f"{FIRST}.md"] += list_of_chapters()
+    files |= {f"{chapter.head}.md": chapter_text(chapter) for chapter in chapters() if chapter.opening}
+    targets = set().union(*(linked(name, text) for name, text in files.items()))
+    targets |= {program.relative_to(ROOT) for page in pages if (program := program_of(page))}
+    for path in targets:
+        files |= files_of_target(path, targets)
+    return files
+
+
+def files_of_target(path, known):
+    if (ROOT / path).is_dir():
+        return {f"{path}/folder.md": folder_text(path, known)}
+    text = (ROOT / path).read_text(encoding="utf-8")
+    if path.suffix in AS_THEY_ARE:
+        return {str(path): text}
+    return {f"{path}.txt": text, f"{path}.md": source_text(path)}
+
+
+def update(folder, files):
+    """Writes what has changed, and removes what is not among the files any more."""
+    for path in [path for path in folder.rglob("*") if path.is_file() and str(path.relative_to(folder)) not in files]:
+        path.unlink()
+    for name, text in files.items():
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    update(Path(sys.argv[1]), collected())

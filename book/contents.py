@@ -1,0 +1,76 @@
+"""The book's chapters as contents.toml names them, and where the ladders' programs stand. A page's name is its path without ".md"."""
+
+import functools
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+MARK = "// ==== Harness"
+FIRST = "index"
+
+
+@dataclass(frozen=True)
+class Chapter:
+    title: str
+    pages: tuple[str, ...]    # in order; of a lab the first is the lab's own page
+    opening: str              # what the chapter's page says; empty where it needs no page
+    part: str | None          # the part of the book that begins here
+    needs: tuple[str, ...]    # what to read before the first page, where that is not the page before it
+    head: str                 # the page that stands in the list of chapters
+
+
+@functools.cache
+def chapters():
+    """All chapters, in order."""
+    with open(ROOT / "book/contents.toml", "rb") as file:
+        return [chapter(**row) for row in tomllib.load(file)["chapter"]]
+
+
+def chapter(title, pages=(), opening="", part=None, needs=(), lab=None):
+    if lab:
+        steps = sorted(path.parent.name for path in (ROOT / "labs" / lab).glob("step[0-9][0-9]_*/README.md"))
+        pages = [f"labs/{lab}/README", *(f"labs/{lab}/{step}/README" for step in steps)]
+    head = f"chapters/{slug(title)}" if len(pages) > 1 and not lab else pages[0]
+    return Chapter(title, tuple(pages), opening, part, tuple(needs), head)
+
+
+def slug(title):
+    return "-".join(re.findall(r"[a-z]+", title.lower()))
+
+
+@functools.cache
+def needed():
+    """Of each page: the pages to read before it. What has a program builds on the page before."""
+    needs, last = {}, ()
+    for chapter in chapters():
+        for page in chapter.pages:
+            needs[page] = last if program_of(page) else chapter.needs if page == chapter.pages[0] else ()
+            last = (page,)
+    return needs
+
+
+def file_of(page):
+    return ROOT / ("book/index.md" if page == FIRST else f"{page}.md")
+
+
+def program_of(page):
+    """The program beside a page, or None."""
+    folder = ROOT / Path(page).parent
+    return next(iter([*folder.glob("*.cu"), *folder.glob("*.c")]), None) if folder != ROOT else None
+
+
+def step_before(page):
+    """The page of the step before, in the same ladder; None for first steps and for what is no step."""
+    folder = Path(page).parent
+    if not folder.name.startswith("step"):
+        return None
+    steps = sorted(path.name for path in (ROOT / folder).parent.glob("step[0-9][0-9]_*"))
+    place = steps.index(folder.name)
+    return str(folder.parent / steps[place - 1] / "README") if place else None
+
+
+def lesson_of(program):
+    """What a program's reader is to look at: all above the harness."""
+    return program.read_text(encoding="utf-8").split(MARK)[0].rstrip() + "\n"

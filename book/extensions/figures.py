@@ -1,0 +1,119 @@
+"""Charts and pictures stand in the page itself, so that they take its colours; a lesson's picture becomes its stage."""
+
+import html
+import re
+import shutil
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from book.contents import ROOT, program_of, step_before
+
+STAGE = ROOT / "book/stage"
+NAMED = re.compile(r'\bid="|url\(#|href="#')
+DARK = "@media (prefers-color-scheme: dark)"
+
+
+def inline(svg, name, words):
+    """An SVG file as an element of a page: named by words, its ids and rules apart from those of others by a name."""
+    svg = svg[svg.index("<svg"):]
+    svg = re.sub(r"<metadata>.*?</metadata>|<title>.*?</title>", "", svg, flags=re.S)
+    svg = NAMED.sub(lambda found: f"{found[0]}{name}-", svg)
+    svg = re.sub(r"<style>(.*?)</style>", lambda found: f"<style>{apart(found[1], f'#{name}')}</style>", svg, flags=re.S)
+    svg = re.sub(r"(fill|stroke): (#(?:000000|ffffff|b0b0b0|606060|707070|0072b2))\b",
+                 lambda found: f"{found[1]}: var(--chart-{found[2][1:]}, {found[2]})", svg)
+    return svg.replace("<svg", f'<svg id="{name}" class="{"chart" if "matplotlib" in svg else "picture"}" role="img" '
+                               f'aria-label="{html.escape(words)}"', 1).replace(' role="img">', ">", 1)
+
+
+def apart(style, within):
+    """Rules of a style sheet that hold within one element; those for the dark follow the page's switch, too."""
+    light, _, dark = style.partition(DARK)
+    dark = dark.strip().removeprefix("{").removesuffix("}")
+    both = narrowed(light, within)
+    if dark:
+        both += (f"@media not print {{ {narrowed(dark, f'body[data-theme=dark] {within}')} }}\n"
+                 f"@media screen and (prefers-color-scheme: dark) {{ {narrowed(dark, f'body:not([data-theme=light]) {within}')} }}\n")
+    return both
+
+
+def narrowed(rules, within):
+    """Each selector of plain rules, without any @, put within another."""
+    rules = re.findall(r"([^{}]+)\{([^{}]*)\}", rules)
+    return "".join(", ".join(f"{within} {each.strip()}" for each in selectors.split(",")) + f" {{{body}}}\n" for selectors, body in rules)
+
+
+def has_stage(program):
+    return (STAGE / "stage.js").exists() and (STAGE / f"programs/{program}.js").exists()
+
+
+def stage(program, picture, before="", elements="", title=""):
+    """A lesson's figure: what plays the program where scripts run, with the picture in it for where none do."""
+    given = {"program": program, "before": before, "n": elements, "title": title} if has_stage(program) else {}
+    data = "".join(f' data-{key}="{html.escape(value)}"' for key, value in given.items() if value)
+    return f'<figure class="{"stage" if given else "drawn"}"{data}>{picture}</figure>\n'
+
+
+def recording(page):
+    """The name of a step's recording: step03, scan07; None for what has none."""
+    found = re.fullmatch(r"(scan/)?step(\d\d)_\w+/README", page or "")
+    return found and ("scan" if found[1] else "step") + found[2]
+
+
+def place_figures(app, doctree):
+    """Puts in the place of each SVG image what the page shows."""
+    page = app.env.docname
+    for number, image in enumerate(list(doctree.findall(nodes.image))):
+        if not image["uri"].endswith(".svg"):
+            continue
+        path = Path(app.env.relfn2path(image["uri"])[1])
+        app.env.note_dependency(str(path))
+        picture = inline(path.read_text(encoding="utf-8"), f"figure-{number + 1}", image.get("alt", ""))
+        image.replace_self(nodes.raw("", figure(page, doctree, picture), format="html"))
+
+
+def figure(page, doctree, picture):
+    program = recording(page)
+    if not program:
+        return stage("", picture)
+    title = next(doctree.findall(nodes.title)).astext()
+    return stage(program, picture, recording(step_before(page)) or "", title=title)
+
+
+class Stage(SphinxDirective):
+    """`stage PAGE N`: the figure of a step's page, on another page; and what to do with it, where it can be played."""
+
+    required_arguments = 2
+    has_content = True
+
+    def run(self):
+        words = self.parse_content_to_nodes() if has_stage(recording(self.arguments[0])) else []
+        return [*words, nodes.raw("", self.figure(*self.arguments), format="html")]
+
+    def figure(self, page, elements):
+        text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
+        words, uri = re.search(r"!\[(.*?)\]\((.*?\.svg)\)", text).groups()
+        svg = (program_of(page).parent / uri).read_text(encoding="utf-8")
+        title = re.search(r"^# (.*)$", text, re.M)[1]
+        picture = inline(svg, "figure-first", words)
+        return stage(recording(page), picture, recording(step_before(page)) or "", elements, title)
+
+
+def stage_files():
+    """The stage's own scripts in the order in which they load, those that are there."""
+    names = ("model", "source", "view", "lookback", "controls", "engine", "stage")
+    return [f"stage/{name}.js" for name in names if (STAGE / f"{name}.js").exists()] if (STAGE / "stage.js").exists() else []
+
+
+def copy_stage(app):
+    """The stage's files, as they are; its own script loads the recordings beside it."""
+    if stage_files():
+        shutil.copytree(STAGE, Path(app.outdir, "_static/stage"), dirs_exist_ok=True)
+
+
+def setup(app):
+    app.connect("builder-inited", copy_stage)
+    app.add_directive("stage", Stage)
+    app.connect("doctree-read", place_figures, priority=400)  # before Sphinx collects images
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

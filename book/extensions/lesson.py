@@ -1,0 +1,93 @@
+"""What a lesson's page gets from its place in the book: its first line, the lines' numbers of its program, a box for each Try."""
+
+import re
+
+from docutils import nodes
+
+from book.contents import lesson_of, needed, program_of
+
+WORDS_A_MINUTE = 200
+LINES_A_MINUTE = 20
+
+
+def number_code(app, doctree):
+    """Code that stands in the page's program has the numbers that its lines have there."""
+    program = program_of(app.env.docname)
+    if not program or app.env.docname.endswith(program.suffix):
+        return
+    lesson = lesson_of(program)
+    for block in doctree.findall(nodes.literal_block):
+        place = lesson.find(block.astext().rstrip() + "\n")
+        if block.get("language") in ("cuda", "c") and place >= 0:
+            block["linenos"] = True
+            block["highlight_args"] = {"linenostart": lesson.count("\n", 0, place) + 1}
+
+
+def box_tries(app, doctree):
+    """Each numbered paragraph under Try, with all that belongs to it, becomes a box that a link can name."""
+    for section in doctree.findall(nodes.section):
+        if "try" in section["ids"]:
+            boxed(section)
+
+
+def boxed(section):
+    box = None
+    for node in list(section.children):
+        number = isinstance(node, nodes.paragraph) and isinstance(node[0], nodes.strong) and re.match(r"(\d+)\. ", node[0].astext())
+        if number:
+            box = nodes.container(classes=["one-try"], ids=[f"try-{number[1]}"])
+            section.insert(section.index(node), box)
+        if box is not None and not isinstance(node, nodes.section):
+            section.remove(node)
+            box += node
+
+
+def name_columns(app, doctree):
+    """The first column of most tables has no name that is seen; there is one to hear."""
+    for head in doctree.findall(nodes.thead):
+        for cell in head.findall(nodes.entry):
+            if not cell.astext().strip():
+                cell.children = [nodes.paragraph("", "", nodes.inline("", "what", classes=["only-heard"]))]
+
+
+def mark_headings(app, doctree):
+    """Headings within a fold are headings, too."""
+    for rubric in doctree.findall(nodes.rubric):
+        if "level" in rubric:
+            rubric["heading-level"] = rubric["level"]
+
+
+def minutes(doctree):
+    """How long it takes to read a page: its words, and its lines of code."""
+    blocks = list(doctree.findall(nodes.literal_block))
+    code = sum(block.astext().count("\n") + 1 for block in blocks)
+    words = sum(len(text.split()) for text in doctree.findall(nodes.Text) if not isinstance(text.parent, (nodes.literal_block, nodes.raw)))
+    return max(1, round(words / WORDS_A_MINUTE + code / LINES_A_MINUTE))
+
+
+def write_first_line(app, doctree, page):
+    """Under the title: the minutes, what to read before, the program."""
+    needs = needed()
+    if page not in needs:
+        return
+    line = nodes.paragraph("", f"{minutes(doctree)} min to read", classes=["first-line"])
+    program = program_of(page)
+    source = [f"{page.rpartition('/')[0]}/{program.name}"] if program else []
+    for words, pages in (("before this: ", needs[page]), ("the whole program: ", source)):
+        for number, other in enumerate(pages):
+            line += [nodes.Text(" · " + words if not number else " and "), reference(app, page, other)]
+    title = next(doctree.findall(nodes.title))
+    title.parent.insert(title.parent.index(title) + 1, line)
+
+
+def reference(app, page, other):
+    name = app.env.titles[other].astext()
+    return nodes.reference("", name.rpartition("/")[2] if name.endswith((".cu", ".c")) else name, internal=True,
+                           refuri=app.builder.get_relative_uri(page, other))
+
+
+def setup(app):
+    for work in (number_code, box_tries, mark_headings, name_columns):
+        app.connect("doctree-read", work)
+    app.connect("doctree-resolved", write_first_line)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,51 @@
+// What the pages do beside showing themselves: small, and nothing is lost without it.
+"use strict";
+
+// What is wider than the page can be scrolled with the keyboard, too.
+function reachScrollers() {
+    for (const box of document.querySelectorAll(".table-wrapper, .highlight pre, figure.drawn, figure.stage")) {
+        if (box.scrollWidth > box.clientWidth)
+            box.tabIndex = 0;
+        else
+            box.removeAttribute("tabindex");
+    }
+}
+
+// A link into a closed fold opens it.
+function openFold() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const fold = target && target.closest("details:not([open])");
+    if (fold) {
+        fold.open = true;
+        target.scrollIntoView();
+    }
+}
+
+// What a word means stands within the window.
+function turnMeanings() {
+    for (const word of document.querySelectorAll("a.word"))
+        word.classList.toggle("to-the-left", word.getBoundingClientRect().left > document.documentElement.clientWidth / 2);
+}
+
+// Print shows what is folded, where the browser's style sheet cannot.
+function openAll() {
+    for (const fold of document.querySelectorAll("details"))
+        fold.open = true;
+}
+
+// Furo's two columns beside the text have no names.
+function nameColumns() {
+    document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "Chapters");
+    document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
+}
+
+function update() {
+    reachScrollers();
+    turnMeanings();
+}
+
+document.addEventListener("DOMContentLoaded", () => { nameColumns(); update(); openFold(); });
+window.addEventListener("resize", update);
+window.addEventListener("hashchange", openFold);
+window.addEventListener("beforeprint", openAll);
+document.addEventListener("toggle", reachScrollers, true);

@@ -1,0 +1,24 @@
+# The book: a site of the pages as they stand. What turns them into it is in book/; chapters are in book/contents.toml.
+
+.PHONY: book test-book
+BOOK := build/book
+BOOK_PYTHON := $(BOOK)/venv/bin/python
+$(BOOK)/venv/ready: book/requirements.txt
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'make book needs Python 3.11 or later' >&2; exit 1; }
+	@echo 'installing Sphinx and what it needs into $(BOOK)/venv'
+	$(Q)python3 -m venv --clear $(BOOK)/venv && $(BOOK)/venv/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+# Sphinx does not see when its own tools, or the figures that there are, have changed.
+$(BOOK)/tools: $(wildcard book/*.py book/extensions/*.py book/contents.toml book/stage/*.js book/stage/programs/*.js)
+	$(Q)rm -rf $(BOOK)/doctrees $(BOOK)/html && mkdir -p $(BOOK) && touch $@
+
+# The site is put in its place when it is whole.
+book: $(BOOK)/venv/ready $(BOOK)/tools ## the course as a book: opens from the disk, site/index.html, or from any web server
+	$(Q)$(BOOK_PYTHON) -m book.collect $(BOOK)/pages
+	$(Q)$(BOOK_PYTHON) -m sphinx -q -W --keep-going -j auto -b html -c book -d $(BOOK)/doctrees $(BOOK)/pages $(BOOK)/html
+	$(Q)rm -rf site.new && cp -r $(BOOK)/html site.new && rm -rf site site.new/.buildinfo && mv site.new site
+	@echo 'the book is in site/: open site/index.html'
+
+test-book: book ## the book in a browser: links, search, no request, accessibility; needs Chromium
+	$(Q)$(BOOK_PYTHON) -m pytest -q tests/book

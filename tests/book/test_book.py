@@ -1,0 +1,157 @@
+"""The book as `make book` built it, in a browser: `make test-book`. The rest of the tests leaves it out where it was not built."""
+
+import functools
+import os
+import shutil
+from html.parser import HTMLParser
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+pytest.importorskip("tomllib", reason="the book needs Python 3.11")
+from book import contents
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "site"
+built = pytest.mark.skipif(not (SITE / "index.html").exists() or not find_spec("playwright"), reason="make test-book has the book and the browser")
+FIVE = ["index.html", "README.html", "step03_sequential/README.html", "docs/words.html", "scan/step07_lookback/README.html"]
+PHONE, DESK = {"width": 380, "height": 800}, {"width": 1280, "height": 900}
+
+
+class Page(HTMLParser):
+    """The names in a page that a link may lead to, and what the page leads to."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.ids, self.links, self.loaded = {""}, set(), set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.ids.add(given.get("id"))
+        if tag == "a" and "href" in given:
+            self.links.add(given["href"])
+        self.loaded |= {given[name] for name in ("src", "href") if name in given and tag not in ("a", "use")}
+
+
+@functools.cache
+def pages():
+    return {str(path): Page(path) for path in SITE.rglob("*.html")}
+
+
+def target(page, link):
+    """The file and the name in it that a link leads to; None for what is not of the site."""
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc:
+        return None
+    path = os.path.normpath(os.path.join(os.path.dirname(page), unquote(parts.path))) if parts.path else page
+    return path, unquote(parts.fragment)
+
+
+def test_every_page_has_a_chapter():
+    """Broken: a page came that the book does not show, or went, and the book still names it."""
+    files = {path.relative_to(ROOT) for pattern in ("*.md", "docs/*.md", "simulator/*.md", "**/*[0-9]_*/README.md", "labs/*/README.md",
+                                                    "scan/README.md", "**/reference_cub/README.md") for path in ROOT.glob(pattern)}
+    named = {contents.file_of(page).relative_to(ROOT) for chapter in contents.chapters() for page in chapter.pages}
+    assert {path for path in files if path.parts[0] not in ("build", "my")} | {Path("book/index.md")} == named
+
+
+@built
+def test_links_lead_somewhere():
+    """Broken: a link of the book names a page, a file or a heading that is not there."""
+    of_site = pages()
+    dead = []
+    for page, content in of_site.items():
+        for link in content.links | content.loaded:
+            found = target(page, link)
+            if found and found[1] not in (of_site[found[0]].ids if found[0] in of_site else {""} if os.path.exists(found[0]) else ()):
+                dead.append(f"{page}: {link}")
+    assert not dead
+
+
+@built
+def test_every_page_is_reached_from_the_first():
+    """Broken: a page was built that no link leads to."""
+    of_site = pages()
+    reached, left = set(), [str(SITE / "index.html")]
+    while left:
+        page = left.pop()
+        if page in of_site and page not in reached:
+            reached.add(page)
+            left += [found[0] for link in of_site[page].links if (found := target(page, link))]
+    assert of_site.keys() - reached == {str(SITE / "search.html")}
+
+
+@built
+def test_pages_load_nothing_from_elsewhere():
+    """Broken: a page names a script, a style, an image or a font of another site."""
+    assert not {link for page in pages().values() for link in page.loaded if urlsplit(link).scheme not in ("", "data")}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not there: make test-book")
+    chromium = shutil.which("chromium")
+    if not chromium:
+        pytest.skip("there is no Chromium here")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def opened(browser, page, **options):
+    """A page of the book, from the disk; what it asks for is kept in `asked`."""
+    tab = browser.new_context(**options).new_page()
+    tab.set_default_timeout(20000)
+    tab.asked, tab.errors = [], []
+    tab.on("request", lambda request: tab.asked.append(request.url))
+    tab.on("pageerror", lambda error: tab.errors.append(str(error)))
+    tab.goto((SITE / page).as_uri() if "?" not in page else f"{SITE.as_uri()}/{page}")
+    return tab
+
+
+@built
+@pytest.mark.parametrize("page", FIVE)
+def test_a_page_asks_for_nothing_but_files(browser, page):
+    """Broken: who reads the book without a network, or does not want to be seen reading it, misses something."""
+    tab = opened(browser, page)
+    tab.wait_for_load_state("networkidle")
+    assert not [url for url in tab.asked if not url.startswith(("file:", "data:", "blob:"))]
+    assert not tab.errors
+
+
+@built
+@pytest.mark.parametrize("words, page", [("coalesced", "scan/step04_coalesced/README.html"), ("occupancy", "docs/words.html")])
+def test_the_search_finds_pages_and_shows_the_words(browser, words, page):
+    """Broken: the search finds nothing on a disk, or does not say where on the page the words stand."""
+    tab = opened(browser, f"search.html?q={words}")
+    found = tab.locator(f"ul.search li:has(a[href^='{page}'])").first
+    assert words in found.locator(".search-results-excerpt").inner_text().lower()
+    assert not [url for url in tab.asked if not url.startswith(("file:", "data:"))]
+
+
+@built
+@pytest.mark.parametrize("page", FIVE)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("window", [DESK, PHONE], ids=["desk", "phone"])
+def test_pages_can_be_read_by_everybody(browser, page, scheme, window):
+    """Broken: axe finds a contrast too low, a name missing, what no key reaches; or the page is wider than the window."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not there: make test-book").Axe()
+    tab = opened(browser, page, color_scheme=scheme, viewport=window)
+    tab.evaluate("document.querySelectorAll('article details').forEach((fold) => { fold.open = true; })")
+    found = axe.run(tab).response["violations"]
+    assert not [f"{rule['id']}: {node['target']} {node['failureSummary']}" for rule in found for node in rule["nodes"]]
+    assert tab.evaluate("document.documentElement.scrollWidth") <= window["width"]
+
+
+@built
+def test_a_fold_holds_its_headings(browser):
+    """Broken: what belongs behind a reader's prediction stands open in the page."""
+    tab = opened(browser, "step03_sequential/README.html")
+    answer = tab.get_by_role("heading", name="Why")
+    assert not answer.is_visible()
+    tab.get_by_text("The numbers, and why").click()
+    assert answer.is_visible()
