@@ -153,23 +153,31 @@ function value({float, int}, beside) {
 
 const counted = (number, what) => (number ? `${number} ${what}${number === 1 ? "" : "s"}` : "");
 
-// What came of it: the first result that differs, or "". isOwn: of a program of the reader's, of which nobody knows what
-// is right; its results stand beside those that it had when it was recorded.
-function difference(result, isOwn) {
+// What came of it: the first result that differs, or "". A scan's check counts wrong elements. Of a reader's own program
+// nobody knows what is right: its results stand beside those that it had when it was recorded.
+function difference(result, program) {
     const wrong = (result.checks || []).find((check) => !check.equal && check.got);
     if (!wrong)
         return result.status === 1 ? "wrong" : "";
-    return isOwn ? `another result than before: ${value(wrong.got, wrong.expected)}, not ${value(wrong.expected, wrong.got)}`
-        : `wrong: ${value(wrong.got, wrong.expected)}, expected ${value(wrong.expected, wrong.got)}`;
+    const got = value(wrong.got, wrong.expected), expected = value(wrong.expected, wrong.got);
+    if (program.isOwn)
+        return `another result than before: ${got}, not ${expected}`;
+    return program.name.startsWith("scan") ? `wrong: ${counted(+got, "element")}` : `wrong: ${got}, expected ${expected}`;
+}
+
+// Why a run ended early. What is left out may stand in a kernel that is not launched at this n.
+function reason({output}) {
+    const absent = /'\D?(\d+)' names no line/.exec(output);
+    return absent ? `line ${absent[1]} is not run at this n` : "the run ended early: " + (output || "").trim().split("\n").pop();
 }
 
 // In a few words whether the run is right: {isRight, text}.
-Stage.verdict = function (result, isOwn) {
+Stage.verdict = function (result, program) {
     if (result.status === 0)
-        return {isRight: true, text: isOwn ? "✓ no findings" : "✓ right, no findings"};
-    const found = counted((result.findings || []).length, "finding"), differs = difference(result, isOwn);
-    const ended = found || differs ? "" : "the run ended early: " + (result.output || "").trim().split("\n").pop();
-    return {isRight: false, text: "✗ " + [differs || (found && !isOwn ? "right this time" : ""), found, ended].filter(Boolean).join(", ")};
+        return {isRight: true, text: program.isOwn ? "✓ no findings" : "✓ right, no findings"};
+    const found = counted((result.findings || []).length, "finding"), differs = difference(result, program);
+    const both = [differs || (found && !program.isOwn ? "right this time" : ""), found].filter(Boolean).join(", ");
+    return {isRight: false, text: "✗ " + (both || reason(result))};
 };
 
 const KINDS = {"race-shared": "race in shared memory", "race-global": "race in global memory"};

@@ -18,7 +18,7 @@ function readRow(text) {
     return {
         launch: +field[0], kernel: field[1], grid: +field[2], block: +field[3], warp: +field[4], event: field[6],
         opcode: field[7], file: field[9], line: +field[10], mask: parseInt(field[11], 16) >>> 0,
-        memory: field[12] || "", bytes: +field[13], addresses: field[14] || "",
+        memory: field[12] || "", bytes: +field[13], addresses: field[14] || "", values: field[15] || "",
     };
 }
 
@@ -44,6 +44,20 @@ function accesses(row) {
         row.found = list.map((text, k) => ({lane: lanes[k], address: +text.slice(text.indexOf("+") + 1)}));
     }
     return row.found;
+}
+
+// What a lane that is on loaded, stored or worked out, as text; "" where the trace does not say.
+function valueOf(row, lane) {
+    const bits = row.values ? row.values.split(";")[lanesOf(row.mask).indexOf(lane)] : "";
+    return bits ? bits.split(" ").map((one) => asNumber(one, row.opcode)).join(", ") : "";
+}
+
+// The bits of a register as a number of the instruction's type: its last part, as in ld.shared.f32; of cvt the one before.
+function asNumber(bits, opcode) {
+    const type = opcode.split(".").slice(opcode.startsWith("cvt") ? -2 : -1)[0], view = new DataView(new ArrayBuffer(8));
+    view.setBigUint64(0, BigInt("0x" + bits));
+    return String(type === "f32" ? view.getFloat32(4) : type === "f64" ? view.getFloat64(0) : type === "s32" ? view.getInt32(4)
+        : view.getBigUint64(0));
 }
 
 const isLoad = (row) => /^(ld|cp)\b/.test(row.opcode);
@@ -265,6 +279,16 @@ Stage.warpAt = function (warp, moment) {
     return {state: "waits", row: warp.at.get(before) || null};
 };
 
+// The last float that a lane loaded, stored or worked out up to a moment: {value, row} or null.
+Stage.floatOf = function (warp, lane, moment) {
+    for (let k = warp.rows.length - 1; k >= 0; k--) {
+        const row = warp.rows[k];
+        if (row.moment <= moment && isOn(row.mask, lane) && row.values && row.opcode.endsWith("f32"))
+            return {value: valueOf(row, lane), row};
+    }
+    return null;
+};
+
 // What a lane is at a moment: a kind of instruction, "off", "waits", "done" or "none", for a lane that is not there.
 Stage.laneAt = function (warp, {state, row}, lane, moment) {
     if (lane >= warp.lanes)
@@ -276,6 +300,6 @@ Stage.laneAt = function (warp, {state, row}, lane, moment) {
     return isOn(row.mask, lane) ? kind(row) : "off";
 };
 
-Object.assign(Stage, {LANES, WORD, SECTOR, LINE, COUNTED, accesses, pieces, kind, isLoad, isAtomic, isDevice, conflictingWords,
+Object.assign(Stage, {LANES, WORD, SECTOR, LINE, COUNTED, accesses, pieces, kind, isLoad, isAtomic, isDevice, conflictingWords, valueOf,
     readTable, isOn});
 })();

@@ -6,17 +6,19 @@
 "use strict";
 const Stage = (window.Stage = window.Stage || {});
 const {element} = Stage;
+const MOST_WITH_VALUES = 4096; // elements; a trace with values is three times as long
 const MOST_COMPARED = 1500; // lines; a longer text is shown without what is new in it
 
 // ---- The parts of a stage
 
 function skeleton() {
     const part = (name, attributes = {}) => element("div", {class: "st-" + name, ...attributes});
-    const boxes = {bar: part("bar st-choices"), warps: part("warps"), banks: part("banks"), lines: part("devices"),
+    const boxes = {bar: part("bar st-choices"), about: element("p", {class: "st-about", "aria-live": "polite"}),
+        warps: part("warps", {tabindex: 0, role: "group", "aria-label": "warps and lanes; the arrow keys choose a lane, to see what it holds"}), banks: part("banks"), lines: part("devices"),
         source: part("source", {tabindex: 0, role: "region", "aria-label": "the kernel's source"}), hint: element("p", {class: "st-invite"}), counters: part("counters"),
         findings: part("findings"), said: element("p", {class: "st-said", role: "status", "aria-live": "polite"}),
         verdict: element("span", {class: "st-verdict"}), title: element("p", {class: "st-heading"}), machine: part("machine"), look: part("look", {hidden: true})};
-    boxes.machine.append(boxes.title, boxes.warps, element("p", {class: "st-heading"}, "Shared memory: 32 banks"), boxes.banks,
+    boxes.machine.append(boxes.title, boxes.warps, boxes.about, element("p", {class: "st-heading"}, "Shared memory: 32 banks"), boxes.banks,
         element("p", {class: "st-heading"}, "Device memory: lines of 128 bytes, 4 sectors each"), boxes.lines, legend());
     return boxes;
 }
@@ -36,7 +38,7 @@ const shortName = (program) => (program.isOwn ? "this run" : program.name.replac
 
 function requestOf(stage, {attempt, cuts}) {
     const without = [...cuts].map(([line, what]) => (what === "test" ? {line, what} : line)).sort();
-    return {n: stage.n, try: attempt, block: stage.block, order: stage.order, together: false, without};
+    return {n: stage.n, try: attempt, block: stage.block, order: stage.order, together: false, values: stage.n <= MOST_WITH_VALUES, without};
 }
 
 // Runs a side; false where it is no longer wanted.
@@ -87,9 +89,10 @@ async function rerun(stage) {
 // Where blocks look at each other's words, as those of the later scans do: all of them, taking turns, at the largest n.
 async function lookBack(stage, one) {
     const {program} = one, n = Math.max(...program.sizes);
-    if (!Stage.looksBack || !/look_?back|wait_for/i.test(program.source.text))
+    stage.boxes.look.hidden = true;
+    if (isChanged(one) || !/look_?back|wait_for/i.test(program.source.text))
         return;
-    const request = {...requestOf(stage, one), n, block: "all", together: true};
+    const request = {...requestOf(stage, one), n, block: "all", together: true, values: false, check: false};
     const result = await Stage.run(stage.boxes.look, program, request);
     const found = result && Stage.looksBack(Stage.rows(result.trace));
     stage.boxes.look.hidden = !found;
@@ -190,7 +193,7 @@ function firstOfInterest(model) {
 }
 
 function showVerdict(stage, one) {
-    const {isRight, text} = stage.error ? {isRight: false, text: stage.error} : one.result ? Stage.verdict(one.result, one.program.isOwn) : {text: "…"};
+    const {isRight, text} = stage.error ? {isRight: false, text: stage.error} : one.result ? Stage.verdict(one.result, one.program) : {text: "…"};
     stage.boxes.verdict.textContent = text;
     stage.boxes.verdict.classList.toggle("st-wrong", !isRight);
     const finding = one.result && one.result.findings[0];
@@ -239,7 +242,8 @@ function drawTime(stage) {
 
 function drawMoment(stage) {
     const {model} = stage.sides[stage.side];
-    const {launch, lit, words} = stage.picture(model, stage.moment, stage.accused);
+    const {launch, lit, words, about} = stage.picture(model, stage.moment, stage.accused, stage.thread);
+    stage.boxes.about.textContent = about || "Point at a lane to see what it holds.";
     const isMany = model.launches.length > 1, number = 1 + model.launches.indexOf(launch);
     stage.boxes.title.textContent = `Warps of block ${stage.block}` + (isMany ? `, launch ${number} of ${model.launches.length}` : "");
     stage.source.light(lit);
@@ -286,6 +290,28 @@ async function cut(stage, line, what) {
 function mend(stage) {
     stage.sides[stage.side].cuts.clear();
     rerun(stage);
+}
+
+const STEPS = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -Stage.LANES, ArrowDown: Stage.LANES};
+
+// A lane is chosen by pointing at it, or by arrow keys in the warps.
+function chooseLanes(stage) {
+    const {warps} = stage.boxes;
+    const choose = (thread) => {
+        const {model} = stage.sides[stage.side], most = model.launchAt(stage.moment).warps.length * Stage.LANES;
+        stage.thread = Math.max(0, Math.min(most - 1, thread));
+        drawMoment(stage);
+    };
+    warps.addEventListener("pointerover", ({target}) => {
+        if (target.tagName === "I")
+            choose([...warps.querySelectorAll("i")].indexOf(target));
+    });
+    warps.addEventListener("keydown", (event) => {
+        if (!STEPS[event.key])
+            return;
+        event.preventDefault();
+        choose(stage.thread === null ? 0 : stage.thread + STEPS[event.key]);
+    });
 }
 
 function stopPlaying(stage) {
@@ -353,9 +379,10 @@ async function begin(figure) {
     const programs = [await Stage.program(program), other].filter(Boolean);
     const boxes = skeleton();
     const stage = {figure, boxes, sides: programs.map(side), side: 0, n: sizeToBegin(figure, programs[0]), block: 0, order: null,
-        moment: null, playing: null, speed: 8, accused: {places: [], rows: [], met: null, threads: new Set()}, beside: null, error: ""};
+        moment: null, thread: null, playing: null, speed: 8, accused: {places: [], rows: [], met: null, threads: new Set()}, beside: null, error: ""};
     stage.source = Stage.source(boxes.source);
     stage.picture = Stage.picture(boxes);
+    chooseLanes(stage);
     stage.time = Stage.timeLine((name, number) => act(stage, name, number));
     foldStill(figure);
     figure.prepend(element("div", {class: "st-live"}, boxes.bar, element("div", {class: "st-columns"},

@@ -31,10 +31,10 @@ function warpRow(number) {
     return {row, lanes, status};
 }
 
-// The warps' rows: show(launch, moment, accused), accused being the threads of a finding.
+// The warps' rows: show(launch, moment, accused, chosen): threads of a finding, and the one that the reader asks about.
 function warpsView(box) {
     let rows = [];
-    return function (launch, moment, accused) {
+    return function (launch, moment, accused, chosen) {
         if (rows.length !== launch.warps.length) {
             rows = launch.warps.map((_, k) => warpRow(k));
             box.replaceChildren(...rows.map(({row}) => row));
@@ -43,7 +43,7 @@ function warpsView(box) {
         launch.warps.forEach((warp, k) => {
             const now = Stage.warpAt(warp, moment), {row, lanes, status} = rows[k];
             lanes.forEach((cell, lane) => paint(cell, "st-" + Stage.laneAt(warp, now, lane, moment)
-                + (accused.has(k * LANES + lane) ? " st-bad" : "")));
+                + (accused.has(k * LANES + lane) ? " st-bad" : "") + (chosen === k * LANES + lane ? " st-mine" : "")));
             status.textContent = statusText(now);
             paint(row, "st-warp st-is-" + now.state);
         });
@@ -101,10 +101,14 @@ function linesView(box, {size, most, what, make}) {
     };
 }
 
-// What a cell shows: what is done with the piece now, or that it was touched before; and whether threads met there.
-function cellClass(now, first, piece, moment, isMet) {
-    return (now ? "st-" + now : known(first, piece, moment) ? "st-known" : "") + (isMet ? " st-met" : "");
+// What a cell shows: what is done with the piece now, or that it was touched before; and its marks.
+function cellClass(now, isKnown, marks) {
+    return (now ? "st-" + now : isKnown ? "st-known" : "") + marks;
 }
+
+// The classes of a piece of memory that is marked: marks are [{memory, address, name}].
+const markOf = (marks, memory, piece, size) => marks.filter((mark) => mark.memory === memory && Math.floor(mark.address / size) === piece)
+    .map(({name}) => " " + name).join("");
 
 const nothing = () => element("p", {class: "st-more"}, "not used");
 
@@ -113,15 +117,15 @@ function banksView(box) {
     const make = (line, row) => element("div", {class: "st-words"}, element("span", {class: "st-name"},
         element("span", {class: "st-wide"}, "word "), String(line * LANES)), element("span", {class: "st-lanes"}, row));
     const rowsBox = element("div"), show = linesView(rowsBox, {size: LANES, most: MOST_ROWS, what: "rows of 32 words", make});
-    return function (launch, moment, rows, met) {
+    return function (launch, moment, rows, marks) {
         if (!launch.words.size)
             return box.replaceChildren(nothing());
         if (rowsBox.parentNode !== box)
             box.replaceChildren(rowsBox);
         const mine = rows.filter((row) => row.memory === "shared"), now = touchedNow(mine, WORD);
         const conflicting = new Set(mine.flatMap(Stage.conflictingWords));
-        show(launch.words.keys(), now.keys(), (word) => cellClass(conflicting.has(word) ? "conflict" : now.get(word), launch.words,
-            word, moment, met && met.memory === "shared" && Math.floor(met.address / WORD) === word));
+        show(launch.words.keys(), now.keys(), (word) => cellClass(conflicting.has(word) ? "conflict" : now.get(word),
+            known(launch.words, word, moment), markOf(marks, "shared", word, WORD)));
     };
 }
 
@@ -144,7 +148,7 @@ function allocationView(launch, memory) {
 // Device memory: each allocation that the block touches, a box for 128 bytes.
 function devicesView(box) {
     let shown = null, parts = [];
-    return function (launch, moment, rows, met) {
+    return function (launch, moment, rows, marks) {
         if (shown !== launch) {
             shown = launch;
             parts = Object.keys(launch.sectors).map((memory) => allocationView(launch, memory));
@@ -152,8 +156,8 @@ function devicesView(box) {
         }
         for (const {memory, show} of parts) {
             const first = launch.sectors[memory], now = touchedNow(rows.filter((row) => row.memory === memory), SECTOR);
-            show(first.keys(), now.keys(), (sector) => cellClass(now.get(sector), first, sector, moment,
-                met && met.memory === memory && Math.floor(met.address / SECTOR) === sector));
+            show(first.keys(), now.keys(), (sector) => cellClass(now.get(sector), known(first, sector, moment),
+                markOf(marks, memory, sector, SECTOR)));
         }
     };
 }
@@ -170,20 +174,34 @@ function inWords(launch, moment, states) {
     return [...by].map(([what, warps]) => `${warps.length === 1 ? "warp" : "warps"} ${Stage.ranges(warps)} ${what}`).join("; ");
 }
 
-// The picture of a moment, with what a finding is about: its threads, and where in memory they met. Returns the lines
-// that are lit, by warps, and the moment in words.
+// What the reader asks of a thread, in words: what it does, and the last float that it had.
+function aboutThread(launch, thread, moment) {
+    const warp = launch.warps[Math.floor(thread / LANES)], lane = thread % LANES, {state, row} = Stage.warpAt(warp, moment);
+    const isRunning = state === "runs" && Stage.isOn(row.mask, lane), last = Stage.floatOf(warp, lane, moment);
+    const access = isRunning && Stage.accesses(row).find((one) => one.lane === lane);
+    const place = access ? ` ${row.memory === "shared" ? "word " + access.address / WORD : "byte " + access.address}` : "";
+    const doing = isRunning ? `${row.opcode}${place}${Stage.valueOf(row, lane) ? ": " + Stage.valueOf(row, lane) : ""}`
+        : state === "runs" ? "off" : state;
+    return {mark: access && {memory: row.memory, address: access.address, name: "st-mine"},
+        text: `thread ${thread}: ${doing}` + (last && last.row !== row ? ` · its last float: ${last.value}, line ${last.row.line}` : "")};
+}
+
+// The picture of a moment. A finding's threads are marked, and where in memory they met; a chosen thread, and what it
+// touches. Returns the lines that are lit, by warps, and words about the moment and about the chosen thread.
 Stage.picture = function (boxes) {
     const warps = warpsView(boxes.warps);
     const banks = banksView(boxes.banks), lines = devicesView(boxes.lines);
-    return function (model, moment, {threads, met}) {
+    return function (model, moment, {threads, met}, chosen) {
         const launch = model.launchAt(moment);
-        warps(launch, moment, threads);
+        const about = chosen !== null && chosen < launch.warps.length * LANES ? aboutThread(launch, chosen, moment) : {text: ""};
+        const marks = [met && {...met, name: "st-met"}, about.mark].filter(Boolean);
+        warps(launch, moment, threads, chosen);
         const rows = launch.rows.filter((row) => row.moment === moment);
-        banks(launch, moment, rows, met);
-        lines(launch, moment, rows, met);
+        banks(launch, moment, rows, marks);
+        lines(launch, moment, rows, marks);
         const states = launch.warps.map((warp) => Stage.warpAt(warp, moment)), lit = new Map();
         states.forEach(({state, row}, k) => state !== "done" && row && lit.set(row.line, [...(lit.get(row.line) || []), k]));
-        return {launch, lit, words: inWords(launch, moment, states)};
+        return {launch, lit, words: inWords(launch, moment, states), about: about.text};
     };
 };
 

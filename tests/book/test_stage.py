@@ -30,29 +30,32 @@ def browser():
         chromium.close()
 
 
-@pytest.fixture(scope="module")
-def lesson(tmp_path_factory):
-    """A page with one stage, step 03 beside step 02, as the book's pages have it."""
-    page = tmp_path_factory.mktemp("book") / "lesson.html"
+@pytest.fixture
+def lesson(tmp_path):
+    """Writes a page with one stage, as the book's pages have it: lesson(program, before) is where it lies."""
+    return lambda program, before: written(tmp_path / "lesson.html", program, before)
+
+
+def written(page, program, before):
     scripts = "".join(f'<script defer src="{(STAGE / name).as_uri()}.js"></script>' for name in SCRIPTS)
     page.write_text(f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A lesson</title>
         <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
         <link rel="stylesheet" href="{(STAGE / "stage.css").as_uri()}">{scripts}</head>
-        <body><main><h1>Step 03</h1><figure class="stage" data-program="step03" data-before="step02"></figure></main></body></html>""")
+        <body><main><h1>A lesson</h1><figure class="stage" data-program="{program}" data-before="{before}"></figure></main></body></html>""")
     return page.as_uri()
 
 
 @pytest.fixture
 def opened(browser, lesson):
-    """Opens the lesson: opened(width=..., scheme=...) returns the page, when the first run is on the stage."""
+    """Opens a lesson, step 03 beside step 02: opened(width=..., scheme=...) returns the page, when the first run is on the stage."""
     pages = []
 
-    def open_page(width=1200, scheme="light"):
+    def open_page(width=1200, scheme="light", program="step03", before="step02"):
         page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
         page.asked, page.broken = [], []
         page.on("request", lambda request: page.asked.append(request.url))
         page.on("pageerror", lambda error: page.broken.append(str(error)))
-        page.goto(lesson)
+        page.goto(lesson(program, before))
         page.wait_for_selector(READY)
         pages.append(page)
         return page
@@ -116,6 +119,32 @@ def test_picture_counts_what_the_simulator_counts(opened):
         now, _, rest = cell.split("\n")[1].partition(" of ")
         assert now == rest and f"all blocks {now}" in cell, cell
     assert cells.count() >= 8
+
+
+def test_a_lane_says_what_it_holds(opened):
+    """After the last addition thread 0 holds the block's sum, and stores it."""
+    page = opened()
+    page.locator(".st-track").press("End")
+    lanes = page.locator(".st-warps")
+    lanes.press("ArrowRight")
+    sum_of_block = page.locator(".st-about").inner_text()
+    assert sum_of_block.startswith("thread 0") and "its last float: -2.4375" in sum_of_block, "what step 03 gives at n = 256"
+    lanes.press("ArrowDown")
+    assert page.locator(".st-about").inner_text().startswith("thread 32")
+
+
+def test_look_back_ends_with_prefixes(opened):
+    """The scan's blocks: in the end every tile has told its prefix, and some have looked back."""
+    page = opened(program="scan07", before="")
+    page.wait_for_selector(".st-tiles svg")
+    end = page.get_by_label("time of the look-back")
+    looked = 0
+    for key in ("Home", *["ArrowRight"] * int(end.get_attribute("max"))):
+        end.press(key)
+        looked += "looks back" in page.locator(".st-look .st-where").inner_text()
+    tiles = page.locator(".st-tiles rect").count()
+    assert tiles == 8 and looked >= tiles - 1
+    assert page.locator(".st-tiles rect.st-holds-2").count() == tiles
 
 
 def test_every_choice_runs(opened):
