@@ -52,9 +52,14 @@ typedef struct Row {
     Epoch epoch;
     uint32_t words;
     int32_t origin;
-    uint32_t stride : 24, // bytes from a lane to the next; ONE_PLACE: all of them are at the origin
-        size : 7,         // bytes of a lane in a word: 1, 2 or 4
-        whole : 1;        // they access all bytes of these words
+    union {
+        struct {
+            uint32_t stride : 24, // bytes from a lane to the next; ONE_PLACE: all of them are at the origin
+                size : 7,         // bytes of a lane in a word: 1, 2 or 4
+                whole : 1;        // they access all bytes of these words
+        };
+        uint32_t shape; // all three, for whoever sets or compares them at once
+    };
 } Row;
 
 enum { ONE_PLACE = 0 };

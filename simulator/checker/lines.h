@@ -171,6 +171,9 @@ static inline bool all_written(const Line *line, uint32_t words)
 {
     if ((line->written[0] & line->written[1]) == ~0ull)
         return true;
+    const int first = __builtin_ctz(words);
+    if (!(words & (words - 1)))
+        return (line->written[first / 16] >> first % 16 * 4 & 15) == 15;
     return !(bytes_of_words(words) & ~line->written[0]) && !(bytes_of_words(words >> 16) & ~line->written[1]);
 }
 

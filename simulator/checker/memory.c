@@ -47,14 +47,18 @@ static int64_t find_stride(const Access *access, uint32_t mask)
     return lies_at(access, mask, stride) ? stride : -1;
 }
 
-// The row of an access by these lanes, of these words of a line.
-static Row row_of(const AccessCheck *check, uint32_t lanes, uint32_t words, int64_t origin, int64_t stride)
+// Sets the row of an access by these lanes, of these words of a line. In its place, and each part at once: parts of a copy
+// that were written apart make the processor wait when they are read together.
+static inline void set_row(Row *r, const AccessCheck *check, uint32_t lanes, uint32_t words, int64_t origin,
+                           int64_t stride)
 {
     const size_t bytes = check->access->bytes;
-    Row r = {.epoch = check->epoch, .words = words, .origin = (int32_t)origin, .stride = (uint32_t)stride & 0xffffff,
-             .size = bytes < 4 ? (unsigned)bytes & 3 : 4, .whole = bytes % 4 == 0 && origin % 4 == 0};
-    r.epoch.lanes = lanes;
-    return r;
+    const uint32_t size = bytes < 4 ? (uint32_t)bytes : 4, whole = bytes % 4 == 0 && origin % 4 == 0;
+    r->epoch = check->epoch;
+    r->epoch.lanes = lanes;
+    r->words = words;
+    r->origin = (int32_t)origin;
+    r->shape = ((uint32_t)stride & 0xffffff) | size << 24 | whole << 31;
 }
 
 // The words of an element that lies in one line.
@@ -73,8 +77,9 @@ static void check_place(AccessCheck *check, Access *access, Line *lines, uint32_
                                                          ? offset + access->bytes
                                                          : (line + 1) * LINE_BYTES;
         const unsigned first = (unsigned)(at % LINE_BYTES / 4), count = (unsigned)((end - at + 3) / 4);
-        Row r = row_of(check, mask, (count == WORDS ? ALL_LANES : (1u << count) - 1) << first,
-                             (int64_t)offset - (int64_t)(line * LINE_BYTES), ONE_PLACE);
+        Row r;
+        set_row(&r, check, mask, (count == WORDS ? ALL_LANES : (1u << count) - 1) << first,
+                (int64_t)offset - (int64_t)(line * LINE_BYTES), ONE_PLACE);
         sim_check_in_line(check, access, &lines[line], &r, row, values);
     }
 }
@@ -103,7 +108,8 @@ static void check_dense_rows(AccessCheck *check, Access *access, Line *lines, in
 {
     const unsigned shift = (unsigned)__builtin_ctzll(access->bytes);
     const int64_t end = offset + ((int64_t)count << shift), base = offset - ((int64_t)first_lane << shift);
-    Row r = row_of(check, 0, 0, 0, 1 << shift);
+    Row r;
+    set_row(&r, check, 0, 0, 0, 1 << shift);
     for (int64_t line = offset / LINE_BYTES; line * LINE_BYTES < end; line++)
         __builtin_prefetch(&lines[line], 1);
     for (int64_t line = offset / LINE_BYTES; line * LINE_BYTES < end; line++) {
@@ -114,7 +120,8 @@ static void check_dense_rows(AccessCheck *check, Access *access, Line *lines, in
         r.epoch.lanes = lanes;
         r.words = bits_between((unsigned)(low - begin) / 4, (unsigned)(high - begin + 3) / 4);
         r.origin = (int32_t)(base - begin);
-        r.whole = low % 4 == 0 && high % 4 == 0;
+        if (access->bytes < 4)
+            r.whole = low % 4 == 0 && high % 4 == 0;
         sim_check_in_line(check, access, &lines[line], &r, true, values);
     }
 }
@@ -124,7 +131,8 @@ static void check_rows(AccessCheck *check, Access *access, Line *lines, uint32_t
                        bool values)
 {
     uint32_t lanes = 0, words = 0;
-    Row r = row_of(check, 0, 0, 0, stride);
+    Row r;
+    set_row(&r, check, 0, 0, 0, stride);
     for (uint32_t rest = mask; rest;) {
         const int l = __builtin_ctz(rest);
         const int64_t offset = base + l * stride, line = offset / LINE_BYTES;
@@ -145,7 +153,8 @@ static void check_rows(AccessCheck *check, Access *access, Line *lines, uint32_t
 static void check_column(AccessCheck *check, Access *access, Line *lines, uint32_t mask, int64_t base, int64_t stride,
                          bool values)
 {
-    Row r = row_of(check, 0, 0, 0, stride);
+    Row r;
+    set_row(&r, check, 0, 0, 0, stride);
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         __builtin_prefetch(&lines[(uint64_t)(base + __builtin_ctz(rest) * stride) / LINE_BYTES], 1);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -188,8 +197,9 @@ static uint32_t check_piece(AccessCheck *check, Access *access, Line *lines, uin
         words |= words_at((uint64_t)(offset + apart), access->bytes);
     }
     const bool alone = lanes == (mask & -mask);
-    Row r = row_of(check, lanes, words, offset - line * LINE_BYTES - (alone ? 0 : first * stride),
-                         alone ? ONE_PLACE : stride);
+    Row r;
+    set_row(&r, check, lanes, words, offset - line * LINE_BYTES - (alone ? 0 : first * stride),
+            alone ? ONE_PLACE : stride);
     sim_check_in_line(check, access, &lines[line], &r, true, values);
     return lanes;
 }
@@ -206,7 +216,8 @@ static void check_pieces(AccessCheck *check, Access *access, Line *lines, uint32
         const int last_alike = sim_end_of_piece(same, first), last_beside = sim_end_of_piece(next, first);
         done = bits_between((unsigned)first, (unsigned)(last_alike > last_beside ? last_alike : last_beside) + 1);
         if (last_alike > first) {
-            Row r = row_of(check, done, words_at((uint64_t)offset, access->bytes), offset % LINE_BYTES, ONE_PLACE);
+            Row r;
+            set_row(&r, check, done, words_at((uint64_t)offset, access->bytes), offset % LINE_BYTES, ONE_PLACE);
             sim_check_in_line(check, access, &lines[offset / LINE_BYTES], &r, true, values);
         } else if (last_beside > first) {
             check_dense_rows(check, access, lines, first, (unsigned)(last_beside + 1 - first), offset, values);
@@ -266,7 +277,8 @@ static void check_lines(AccessCheck *check, Access *access, Line *lines, uint32_
         else
             check_rows(check, access, lines, mask, offset - first * stride, stride, values);
     } else if (stride == 0 && kind == PLAIN_READ && fits) {
-        Row r = row_of(check, mask, words_at((uint64_t)offset, access->bytes), offset % LINE_BYTES, ONE_PLACE);
+        Row r;
+        set_row(&r, check, mask, words_at((uint64_t)offset, access->bytes), offset % LINE_BYTES, ONE_PLACE);
         sim_check_in_line(check, access, &lines[offset / LINE_BYTES], &r, true, values);
     } else if (row && fits && !alone && (kind == PLAIN_READ || is_rising(access, mask))) {
         check_pieces(check, access, lines, mask, base, values);

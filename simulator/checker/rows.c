@@ -382,7 +382,7 @@ static inline bool is_of_same_lanes(const Row *a, const Row *r, size_t bytes)
 {
     const int further = r->origin - a->origin;
     if (a->epoch.block != r->epoch.block || a->epoch.warp != r->epoch.warp || a->epoch.kind != r->epoch.kind ||
-        a->stride != r->stride || a->size < 4 || r->size < 4 || !a->whole || !r->whole)
+        a->shape != r->shape || r->size < 4 || !r->whole)
         return false;
     if (a->stride == ONE_PLACE)
         return a->epoch.lanes == r->epoch.lanes &&
@@ -390,30 +390,32 @@ static inline bool is_of_same_lanes(const Row *a, const Row *r, size_t bytes)
     return further == 0 || (further > 0 && further + (int)bytes <= (int)a->stride);
 }
 
-// Whether one of the line's two newest rows tells of this one, too, or does so from now on, where no other row has any of
-// its words.
-static inline bool is_in_newest(const AccessCheck *check, Line *line, const Row *r)
+// Whether a row of the line tells of this one, too, or does so from now on, where no other row has any of its words.
+static inline bool goes_on(const AccessCheck *check, const Line *line, Row *a, const Row *r, uint32_t words_of_others)
 {
     const bool only_reads = r->epoch.kind == PLAIN_READ && !line->others;
-    const uint32_t others_words = line->count > 1 ? line->more->words : 0;
-    for (int k = 0; k < line->count && k < 2; k++) {
-        Row *a = row_at(line, k == 0 ? 0 : line->count - 1);
-        if (!is_of_same_lanes(a, r, check->access->bytes))
-            continue;
-        const bool told = !(r->words & ~a->words) && !(r->epoch.lanes & ~a->epoch.lanes);
-        if (told && only_reads && check->by_barriers && check->by_all_lanes && a->epoch.time > check->barrier)
-            return true; // see has_read
-        const uint32_t of_others = k == 0 ? others_words : others_words | line->first.words;
-        if (a->epoch.time != r->epoch.time || a->epoch.site != r->epoch.site ||
-            (line->count > 1 && (!only_reads || of_others & r->words)))
-            continue;
+    if (!is_of_same_lanes(a, r, check->access->bytes))
+        return false;
+    if (a->epoch.time == r->epoch.time && a->epoch.site == r->epoch.site &&
+        (line->count == 1 || (only_reads && !(words_of_others & r->words)))) {
         a->words |= r->words;
         a->epoch.lanes |= r->epoch.lanes;
-        if (k > 0)
-            line->more->words |= r->words;
         return true;
     }
-    return false;
+    return only_reads && check->by_barriers && check->by_all_lanes && a->epoch.time > check->barrier && // see has_read
+           !(r->words & ~a->words) && !(r->epoch.lanes & ~a->epoch.lanes);
+}
+
+// The same of the two newest rows.
+static inline bool is_in_newest(const AccessCheck *check, Line *line, const Row *r)
+{
+    struct More *more = line->more;
+    if (goes_on(check, line, &line->first, r, line->count > 1 ? more->words : 0))
+        return true;
+    if (line->count < 2 || !goes_on(check, line, row_at(line, line->count - 1), r, more->words | line->first.words))
+        return false;
+    more->words |= r->words;
+    return true;
 }
 
 // Whether a row has been read of a line in which nobody has done anything but read other words, and none of the warp's rows
@@ -433,10 +435,13 @@ static inline bool check_quickly(const AccessCheck *check, Line *line, const Row
         return false;
     if (reads && values && !all_written(line, r->words))
         return false;
-    if (line->count == 0 || (line->count < ROWS && is_apart(line, r)))
+    if (line->count == 0)
         add_row(check, line, r);
-    else if (!is_in_newest(check, line, r))
-        return reads && check->by_barriers && !words_to_note(check, line, r);
+    else if (!is_in_newest(check, line, r)) {
+        if (line->count == ROWS || !is_apart(line, r))
+            return reads && check->by_barriers && !words_to_note(check, line, r);
+        add_row(check, line, r);
+    }
     if (reads)
         return true;
     line->others = true;
