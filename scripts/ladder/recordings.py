@@ -111,14 +111,27 @@ def first_run(calls, n):
     return kept
 
 
+def end_of_body(ptx, at):
+    """Behind the brace that closes the first one from there on; inline assembly has braces of its own."""
+    depth = 0
+    for brace in re.finditer(r"[{}]", ptx[at:]):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return at + brace.end()
+    return len(ptx)
+
+
 def without_unused(ptx, calls):
-    """The PTX without the bodies of kernels that nobody launches; its lines keep their numbers. Sources are known by their names alone."""
+    """The PTX without the kernels that nobody launches; its lines keep their numbers. Sources are known by their names alone."""
     launched = {call.split()[2] for call in calls if call.startswith("launch")}
-
-    def emptied(entry):
-        return entry[0] if entry[1] in launched else "\n" * entry[0].count("\n")
-
-    ptx = re.sub(r"^\.visible \.entry (\w+)\(.*?^\}\n", emptied, ptx, flags=re.M | re.S)
+    kept, at = [], 0
+    for entry in re.finditer(r"^\.visible \.entry (\w+)\(", ptx, re.M):
+        if entry[1] in launched:
+            continue
+        end = end_of_body(ptx, entry.start())
+        kept += [ptx[at:entry.start()], "\n" * ptx.count("\n", entry.start(), end)]
+        at = end
+    ptx = "".join(kept) + ptx[at:]
     return re.sub(r'^(\s*\.file\s+\d+) "[^"\n]*/([^"/\n]+)"', r'\1 "\2"', ptx, flags=re.M)
 
 
@@ -170,9 +183,9 @@ def variant(source, build, expected, blobs):
         blobs |= {name: content for name, content in found.items() if name in used}
         made["sizes"].append(n)
         made["runs"][n] = calls
-        made["ptx"] = made["ptx"] or [without_unused(text, calls) for text in texts]
         if n == 1000:
             made["removable"] = removable(program.parent, calls, texts, blobs, lesson.splitlines())
+    made["ptx"] = [without_unused(text, sum(made["runs"].values(), [])) for text in texts]
     return made
 
 
