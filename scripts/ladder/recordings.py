@@ -73,7 +73,7 @@ def recorded(program, n):
 # ---- Recordings: simulator/runtime/work/record.h says what their lines are
 
 def split(data):
-    """The lines that are calls, the PTX texts, and the bytes by their names."""
+    """The lines that are calls, the PTX texts, each behind its binary's number, and the bytes by their names."""
     calls, texts, blobs, at = [], [], {}, 0
     while at < len(data):
         end = data.index(b"\n", at)
@@ -83,7 +83,7 @@ def split(data):
             content = data[at:at + int(words[2])]
             at += len(content) + 1
             if words[0] == "ptx":
-                texts.append(content.decode())
+                texts.append((int(words[1]), content.decode()))
             else:
                 blobs[words[1]] = content
         elif words[0] != "recording":
@@ -121,8 +121,10 @@ def end_of_body(ptx, at):
     return len(ptx)
 
 
-def without_unused(ptx, calls):
-    """The PTX without the kernels that nobody launches; its lines keep their numbers. Sources are known by their names alone."""
+def without_unused(text, calls):
+    """A PTX text, behind its binary's number, without the kernels that nobody launches; its lines keep their numbers. Sources are known by their names
+    alone."""
+    binary, ptx = text
     launched = {call.split()[2] for call in calls if call.startswith("launch")}
     kept, at = [], 0
     for entry in re.finditer(r"^\.visible \.entry (\w+)\(", ptx, re.M):
@@ -132,7 +134,7 @@ def without_unused(ptx, calls):
         kept += [ptx[at:entry.start()], "\n" * ptx.count("\n", entry.start(), end)]
         at = end
     ptx = "".join(kept) + ptx[at:]
-    return re.sub(r'^(\s*\.file\s+\d+) "[^"\n]*/([^"/\n]+)"', r'\1 "\2"', ptx, flags=re.M)
+    return binary, re.sub(r'^(\s*\.file\s+\d+) "[^"\n]*/([^"/\n]+)"', r'\1 "\2"', ptx, flags=re.M)
 
 
 # ---- A variant: a lesson, or one of its Tries
@@ -140,7 +142,7 @@ def without_unused(ptx, calls):
 def removable(folder, calls, texts, blobs, lesson):
     """The lines of the lesson that the page can leave out: barriers, fences, and tests of bounds without which something goes wrong."""
     file = folder / "lines.recording"
-    parts = [b"recording 1\n", *(f"ptx {k} {len(text.encode())}\n{text}\n".encode() for k, text in enumerate(texts)),
+    parts = [b"recording 1\n", *(f"ptx {binary} {len(text.encode())}\n{text}\n".encode() for binary, text in texts),
              *(f"bytes {name} {len(content)}\n".encode() + content + b"\n" for name, content in blobs.items()),
              *(f"{call}\n".encode() for call in calls)]
     file.write_bytes(b"".join(parts))

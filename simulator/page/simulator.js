@@ -211,7 +211,8 @@ async function assemble(program, variant, n) {
         throw new Error(`${program.name} has no recording for n = ${n}`);
     const add = (head, data) => parts.push(encoder.encode(`${head} ${data.length}\n`), data, encoder.encode("\n"));
     add(`source ${program.source.file}`, encoder.encode(variant.source.text === undefined ? variant.source : variant.source.text));
-    variant.ptx.forEach((text, k) => add(`ptx ${k}`, encoder.encode(text)));
+    for (const [binary, text] of variant.ptx) // several texts of one binary are linked
+        add(`ptx ${binary}`, encoder.encode(text));
     for (const name of new Set([...calls.matchAll(/^(?:write|read) .* ([0-9a-f]{16})$/gm)].map((match) => match[1])))
         add(`bytes ${name}`, await findBytes(program, name));
     parts.push(encoder.encode(calls));

@@ -161,7 +161,7 @@ def test_recordings_are_of_these_lessons(step):
     program = json.loads(text[text.index("] = ") + len("] = "):].rstrip(";\n"))
     assert program["source"]["text"] == tries.source_of(step).read_text(encoding="utf-8").split(recordings.MARK)[0], "make recordings"
     assert [each["diff"] for each in program["tries"]] == [diff for diff, _ in tries.tries(step)], "make recordings"
-    assert program["sizes"] == recordings.SIZES and not any(str(ROOT) in text for text in program["ptx"])
+    assert program["sizes"] == recordings.SIZES and not any(str(ROOT) in text for _, text in program["ptx"])
 
 
 # Runs lessons, each with its number of elements: what comes of each, without its trace.
