@@ -102,12 +102,12 @@ def test_a_folder_that_holds_ones_own_kernel_stays(tmp_path):
     assert result.returncode == 0 and own.exists() and not (own.parent / "run-all.csv").exists(), result.stderr
 
 
-@pytest.mark.parametrize("source", sorted((ROOT / "simulator").glob("*.c")), ids=lambda path: path.name)
-def test_no_warnings_in_the_simulator(source):
+def test_no_warnings_in_the_simulator(tmp_path):
     """Broken: the simulator makes the host compiler warn."""
+    sources = [source for source in (ROOT / "simulator").rglob("*.c") if source.name != "stage.c"]  # which is compiled for a page only
     options = "-fsyntax-only,-O1,-std=gnu11,-march=native,-Wall,-Wextra,-Werror,-Wno-type-limits,-Wno-clobbered"
-    result = subprocess.run([nvcc(), "-c", "-Xcompiler", options, "-o", os.devnull, source], capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
+    result = subprocess.run([nvcc(), "-c", "-Xcompiler", options, f"-I{ROOT}/simulator", *sources], cwd=tmp_path, capture_output=True, text=True)
+    assert sources and result.returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("arguments, what", [(["step03", "n=1000"], "n=... is written in capitals: N=1000"), (["Step03"], "there is no Step03; the steps are"),
