@@ -205,7 +205,7 @@ def report(_, step):
 
 
 def code(step, *names):
-    """Functions, with all their overloads, structs, types and constants of a step's lesson as they stand in its program, each with the comment above it;
+    """Functions, with all their overloads, structs, types, constants and the device's variables of a step's lesson as they stand in its program, each with the comment above it;
     and where the lesson ends."""
     lesson = source_of(step).read_text(encoding="utf-8").split("// ==== Harness")[0]
     found = []
@@ -213,9 +213,9 @@ def code(step, *names):
         functions = [function[0] for function in re.finditer(
             rf"^(?:(?://|template|const |__global__ void __launch_bounds__).*\n)*^[\w ].*\b{name}\(.*(?:\n .*)?\n{{\n(?:.*\n)*?^}}\n|"
             rf"^(?:(?://|template).*\n)*^struct {name} {{\n(?:.*\n)*?^}};\n|"
-            rf"^(?://.*\n)*^(?:static )?(?:const|typedef) [^({{\n]*\b{name}(?:;| =).*\n", lesson, re.M)]
+            rf"^(?://.*\n)*^(?:static )?(?:const|typedef|__device__) [^({{\n]*\b{name}(?:\[\w+\])?(?:;| =).*\n", lesson, re.M)]
         if not functions:
-            raise Unfillable(f"{source_of(step).relative_to(ROOT)} has no function, struct, type or constant {name}")
+            raise Unfillable(f"{source_of(step).relative_to(ROOT)} has no function, struct, type, constant or variable {name}")
         found += functions
     source = source_of(step)
     return (f"```{'c' if source.suffix == '.c' else 'cuda'}\n" + "\n".join(found) + "```\n\n"
