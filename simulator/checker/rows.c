@@ -245,6 +245,8 @@ static inline bool has_read(const AccessCheck *check, const Row *a, const Row *r
 // False is certain.
 static inline bool has_rows_of(const Line *line, unsigned warp)
 {
+    if (line->count == 0)
+        return false; // what the first row holds then is of an earlier run
     return line->first.epoch.warp == warp || (line->count > 1 && line->more->by_warps >> warp & 1);
 }
 

@@ -125,6 +125,25 @@ template <class T, Pixels kind> static void run_pixels()
     finish_and_free(image);
 }
 
+// ---- One block after the other adds to what nobody has set, and nobody uses the sum; then it is set.
+
+__global__ void add_then_set(int *out)
+{
+    __shared__ int own[32];
+    own[threadIdx.x] += 1;
+    __syncthreads();
+    own[threadIdx.x] = blockIdx.x;
+    __syncthreads();
+    out[32 * blockIdx.x + threadIdx.x] = own[threadIdx.x];
+}
+
+static void run_add_then_set()
+{
+    int *out = zeros<int>(4 * 32);
+    add_then_set<<<4, 32>>>(out);
+    finish_and_free(out);
+}
+
 static const Case CASES[] = {
     {"table-of-another", run_table<THREADS * 4 - 1, 4>},
     {"table-of-a-first-reader", run_table<0, 4>},
@@ -151,6 +170,7 @@ static const Case CASES[] = {
     {"bytes-next-pixel-barrier", run_pixels<unsigned char, NEXT_AFTER_BARRIER>},
     {"halves-own-pixel", run_pixels<short, OWN>},
     {"halves-next-pixel", run_pixels<short, NEXT_PIXEL>},
+    {"shared-of-the-block-before", run_add_then_set},
 };
 
 int main(int argc, char **argv)
