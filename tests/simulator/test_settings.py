@@ -15,7 +15,8 @@ WRONG_SETTINGS = [("SIM_THREADS", "abc", "how many host threads run blocks, from
                   ("SIM_SMS", "1e3", "a number of SMs, from 1 to 1024"), ("SIM_DEVICES", "17", "a number of GPUs, from 1 to 16"),
                   ("SIM_TOGETHER", "yes", "1, for blocks that take turns, or 0"), ("SIM_BLOCK_ORDER", "18446744073709551616", "a number, from 0 on"),
                   ("SIM_SPEED", "yes", "1, for a line about it, or 0"), ("SIM_CHECK", "0,leaks", "0 (off), 1 or leaks"), ("SIM_CHECK", "", "0 (off), 1 or leaks"),
-                  ("SIM_COUNTERS", "", "the name of a file"), ("SIM_FINDINGS", "", "the name of a file"), ("SIM_TRACE", "", "the name of a file")]
+                  ("SIM_COUNTERS", "", "the name of a file"), ("SIM_FINDINGS", "", "the name of a file"), ("SIM_TRACE", "", "the name of a file"),
+                  ("SIM_RECORD", "", "the name of a file"), ("SIM_TRACE_VALUES", "2", "1, for a column of values, or 0")]
 
 
 @pytest.mark.parametrize("name, value, accepted", WRONG_SETTINGS, ids=[f"{name}={value}" for name, value, _ in WRONG_SETTINGS])
@@ -25,11 +26,11 @@ def test_a_wrong_setting_is_refused(name, value, accepted):
     assert (result.returncode, result.stdout, result.stderr) == (2, "", f"simulator: {name} is '{value}'; accepted is {accepted}\n")
 
 
-@pytest.mark.parametrize("what", ["trace", "counters", "findings"])
+@pytest.mark.parametrize("what, setting", [("trace", "SIM_TRACE"), ("counters", "SIM_COUNTERS"), ("findings", "SIM_FINDINGS"), ("recording", "SIM_RECORD")])
 @pytest.mark.parametrize("path, why", [("/nowhere/file", "No such file or directory"), ("/dev/full", "No space left on device")])
-def test_a_file_that_cannot_be_written_is_named(what, path, why):
-    """Broken: a trace, counters or findings are lost without a word, or with status 0; or a device is replaced by a file."""
-    result = run(SIM / "step03_sequential/reduce", 100, **{f"SIM_{what.upper()}": path})
+def test_a_file_that_cannot_be_written_is_named(what, setting, path, why):
+    """Broken: a trace, counters, findings or a recording are lost without a word, or with status 0; or a device is replaced by a file."""
+    result = run(SIM / "step03_sequential/reduce", 100, **{setting: path})
     assert (result.returncode, told(result)) == (1, [f"simulator: cannot write the {what} to {path}: {why}"])
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 

@@ -13,7 +13,7 @@ static FILE *file;
 
 static _Noreturn void give_up(const char *why)
 {
-    fprintf(stderr, "simulator: cannot write the recording %s: %s\n", sim_settings()->record, why);
+    fprintf(stderr, "simulator: cannot write the recording to %s: %s\n", sim_settings()->record, why);
     exit(EXIT_FAILURE);
 }
 
