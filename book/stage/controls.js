@@ -113,10 +113,10 @@ Stage.timeLine = function (act) {
 // ---- Counters
 
 const NAMES = {
-    warp_instructions: "warp instructions", shared_loads: "shared loads", shared_stores: "shared stores",
+    warp_instructions: "instructions", shared_loads: "shared loads", shared_stores: "shared stores",
     bank_conflicts: "bank conflicts", global_load_requests: "load requests", global_load_sectors: "load sectors",
     global_store_requests: "store requests", global_store_sectors: "store sectors", atomics: "atomics",
-    shuffles: "shuffles", block_barriers: "barrier waits", warp_barriers: "warp barrier waits",
+    shuffles: "shuffles", block_barriers: "barrier waits", warp_barriers: "warp barriers",
 };
 const grouped = (number) => Math.round(number).toLocaleString("en-US");
 

@@ -4,7 +4,7 @@
 "use strict";
 const Stage = (window.Stage = window.Stage || {});
 const {element} = Stage;
-const WORD_BYTES = 8, SPAN = 44, HIGH = 110, SIZE = 30;
+const WORD_BYTES = 8, SPAN = 44, SIZE = 30;
 const HOLDS = ["nothing", "a total", "a prefix"];
 
 // ---- From the trace
@@ -12,24 +12,28 @@ const HOLDS = ["nothing", "a total", "a prefix"];
 const isTold = (row) => /^st\.(relaxed|release|volatile|mmio)/.test(row.opcode) && row.bytes === WORD_BYTES;
 const isLook = (row) => /^ld\.(relaxed|acquire|volatile|mmio)/.test(row.opcode) && row.bytes === WORD_BYTES;
 
-// What happens to the tiles, in order: [{tile, told: true} or {tile, looks: [{tile, held}]}]; empty where nobody looks.
+const tilesOf = (row, first) => Stage.accesses(row).map(({address}) => address / WORD_BYTES - first);
+
+// What happens to the tiles, in order: [{tile, told: 1 (a total) or 2 (a prefix)} or {tile, looks: [{tile, held}]}], and how
+// many tiles there are; null where nobody looks. A block tells of its own tile; where each tells once, it tells its prefix.
 Stage.looksBack = function (rows) {
-    const looked = new Set(rows.filter(isLook).map((row) => row.memory));
-    const mine = rows.filter((row) => looked.has(row.memory) && (isTold(row) || isLook(row)));
-    const words = mine.filter(isTold).flatMap((row) => Stage.accesses(row).map(({address}) => address / WORD_BYTES));
-    const first = Math.min(...words), last = Math.max(...words);
-    const tileOf = new Map(), held = new Map(), events = [];
-    for (const row of mine) {
-        const tiles = Stage.accesses(row).map(({address}) => address / WORD_BYTES - first).filter((tile) => tile >= 0 && tile <= last - first);
-        if (isTold(row) && tiles.length) {
-            if (!tileOf.has(row.block))
-                tileOf.set(row.block, tiles[0]); // a block tells first what it knows of its own tile
-            held.set(tiles[0], Math.min(2, (held.get(tiles[0]) || 0) + 1));
-            events.push({tile: tiles[0], told: held.get(tiles[0])});
-        } else if (tiles.length && tileOf.has(row.block))
-            events.push({tile: tileOf.get(row.block), looks: tiles.map((tile) => ({tile, held: held.get(tile) || 0}))});
+    const looked = new Set(rows.filter(isLook).map((row) => row.memory)), told = rows.filter((row) => looked.has(row.memory) && isTold(row));
+    const words = told.flatMap((row) => tilesOf(row, 0)), first = Math.min(...words), tiles = Math.max(...words) - first + 1;
+    const tileOf = new Map([...told].reverse().map((row) => [row.block, tilesOf(row, first)[0]]));
+    const once = new Set(words).size === words.length ? 1 : 0, held = new Map(), events = [];
+    for (const row of rows.filter((one) => looked.has(one.memory) && tileOf.has(one.block))) {
+        const tile = tileOf.get(row.block);
+        if (isTold(row)) {
+            held.set(tile, Math.min(2, (held.get(tile) || once) + 1));
+            events.push({tile, told: held.get(tile)});
+        } else if (isLook(row)) {
+            const looks = tilesOf(row, first).filter((one) => one >= 0 && one < tiles).map((one) => ({tile: one, held: held.get(one) || 0}));
+            const event = {tile, looks}, before = events[events.length - 1];
+            if (looks.length && JSON.stringify(before) !== JSON.stringify(event)) // who waits looks again and again
+                events.push(event);
+        }
     }
-    return events.some((event) => event.looks) ? {events, tiles: last - first + 1} : null;
+    return events.some((event) => event.looks) ? {events, tiles} : null;
 };
 
 function statesAt(events, at) {
@@ -60,27 +64,29 @@ const draw = (name, attributes, ...children) => {
 
 const middle = (tile) => tile * SPAN + SPAN / 2;
 
-function arc(from, {tile, held}, isNow) {
-    const high = Math.min(HIGH - 14, 16 + 9 * Math.abs(from - tile)), base = HIGH - 4;
+const height = (distance) => 14 + 7 * Math.min(distance, 12);
+
+function arc(from, {tile, held}, isNow, base) {
+    const high = height(Math.abs(from - tile));
     return draw("path", {d: `M${middle(from)} ${base} Q${middle((from + tile) / 2)} ${base - 2 * high} ${middle(tile)} ${base}`,
         class: `st-arc st-holds-${held}` + (isNow ? " st-arc-now" : "")});
 }
 
-function tileBox(tile, held, isActing) {
+function tileBox(tile, held, isActing, top) {
     const x = middle(tile) - SIZE / 2;
-    return draw("g", {}, draw("rect", {x, y: HIGH, width: SIZE, height: SIZE, rx: 5, class: `st-holds-${held}` + (isActing ? " st-acting" : "")}),
-        draw("text", {x: middle(tile), y: HIGH + SIZE + 15}, String(tile)));
+    return draw("g", {}, draw("rect", {x, y: top, width: SIZE, height: SIZE, rx: 5, class: `st-holds-${held}` + (isActing ? " st-acting" : "")}),
+        draw("text", {x: middle(tile), y: top + SIZE + 15}, String(tile)));
 }
 
 function picture({events, tiles}, at) {
-    const event = events[at], held = statesAt(events, at);
-    const made = draw("svg", {viewBox: `0 0 ${tiles * SPAN} ${HIGH + SIZE + 20}`, role: "img", "aria-label": inWords(event)});
+    const event = events[at], held = statesAt(events, at), top = height(tiles - 1) + 8;
+    const made = draw("svg", {viewBox: `0 0 ${tiles * SPAN} ${top + SIZE + 20}`, role: "img", "aria-label": inWords(event)});
     made.style.maxWidth = `${tiles * SPAN * 1.25}px`;
     for (const {tile, looks} of events.slice(0, at))
-        made.append(...(looks || []).map((look) => arc(tile, look, false)));
-    made.append(...(event.looks || []).map((look) => arc(event.tile, look, true)));
+        made.append(...(looks || []).map((look) => arc(tile, look, false, top - 4)));
+    made.append(...(event.looks || []).map((look) => arc(event.tile, look, true, top - 4)));
     for (let tile = 0; tile < tiles; tile++)
-        made.append(tileBox(tile, held.get(tile) || 0, tile === event.tile));
+        made.append(tileBox(tile, held.get(tile) || 0, tile === event.tile, top));
     return made;
 }
 

@@ -185,10 +185,10 @@ function hintOf(one, {removable, text}) {
     return question ? `Try ${one.attempt}: ${question[1].replace(/`/g, "")}` : invitation;
 }
 
-// Where something can be seen: the first load from shared memory, or the first access of all.
+// Where something can be seen: the first load of a float from shared memory, or the first access of all.
 function firstOfInterest(model) {
     const rows = model.launches.flatMap((launch) => launch.rows);
-    const row = rows.find((found) => found.memory === "shared" && Stage.isLoad(found)) || rows.find((found) => found.addresses);
+    const row = rows.find((found) => found.memory === "shared" && Stage.isLoad(found) && found.opcode.endsWith("f32")) || rows.find((found) => found.addresses);
     return row ? row.moment : 0;
 }
 

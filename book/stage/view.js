@@ -4,7 +4,7 @@
 "use strict";
 const Stage = (window.Stage = window.Stage || {});
 const {LANES, WORD, SECTOR, LINE, element} = Stage;
-const SECTORS = LINE / SECTOR, MOST_ROWS = 16, MOST_LINES = 64;
+const SECTORS = LINE / SECTOR, MOST_ROWS = 12, MOST_LINES = 48;
 
 // Sets a class where it changed: most cells stay as they are from one moment to the next.
 function paint(cell, name) {
