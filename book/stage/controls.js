@@ -135,7 +135,7 @@ Stage.counters = function (box, model, other) {
     const numbers = shown.map(() => element("b"));
     box.replaceChildren(...shown.map((name, k) => element("div", {},
         element("span", {class: "st-name"}, NAMES[name]),
-        element("span", {class: "st-now"}, numbers[k], ` of ${grouped(model.counts[name][model.length])}`),
+        element("span", {class: "st-now"}, numbers[k], model.isCut ? "" : ` of ${grouped(model.counts[name][model.length])}`),
         element("span", {class: "st-whole"}, `all blocks ${grouped(model.whole[name])}`),
         other && compared(model.whole[name], other.whole[name], other.short))));
     return (moment) => numbers.forEach((number, k) => {

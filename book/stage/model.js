@@ -6,6 +6,7 @@
 (function () {
 "use strict";
 const Stage = (window.Stage = window.Stage || {});
+const MOST_ROWS = 60000; // of a trace: who spins or goes round a loop of one thread makes millions
 const LANES = 32, WORD = 4, SECTOR = 32, LINE = 128;
 const COUNTED = ["warp_instructions", "shared_loads", "shared_stores", "bank_conflicts", "global_load_requests",
     "global_load_sectors", "global_store_requests", "global_store_sectors", "atomics", "shuffles", "block_barriers",
@@ -242,8 +243,9 @@ function byLaunch(rows) {
     return [...groups.values()];
 }
 
-// A run's trace and counters (CSV), of a program in `file`, as: its launches, one after the other in time; the counts of this block before
-// each moment; those of all blocks; when barriers open, and where else one may want to stop: where a launch begins.
+// A run's trace and counters (CSV), of a program in `file`, as: its launches, one after the other in time; the counts of
+// this block before each moment; those of all blocks; when barriers open, and where else one may want to stop: where a
+// launch begins; whether there was more than is shown.
 Stage.model = function (trace, counters, file) {
     const rows = Stage.rows(trace);
     const threads = new Map(readTable(counters).map((row) => [+row.launch, +row.block]));
@@ -255,7 +257,7 @@ Stage.model = function (trace, counters, file) {
     }
     const length = launches.length ? launches[launches.length - 1].end : 0;
     return {
-        launches, length, whole: countersOf(counters),
+        launches, length, whole: countersOf(counters), isCut: rows.length === MOST_ROWS,
         counts: countAll(launches.flatMap((launch) => launch.rows), length),
         stops: [...new Set(launches.flatMap((launch) => [launch.begin, ...launch.opened]))].sort((a, b) => a - b),
         barriers: launches.flatMap((launch) => launch.opened),
@@ -263,8 +265,39 @@ Stage.model = function (trace, counters, file) {
     };
 };
 
-// The rows of a trace of all blocks, in the order in which they ran.
-Stage.rows = (trace) => trace.trim().split("\n").slice(1).map(readRow);
+// The rows of a trace, in the order in which they ran; not more than there is time for.
+Stage.rows = (trace) => trace.trim().split("\n", 1 + MOST_ROWS).slice(1).map(readRow);
+
+// ---- Findings
+
+// The rows in which a thread of this block ran a finding's line; those that touch memory as it says, if any do.
+function rowsOf(model, block, place) {
+    if (!place || !place.kernel || place.block[0] !== block)
+        return [];
+    const thread = place.thread[0], warp = Math.floor(thread / LANES);
+    const rows = model.launches.filter((launch) => launch.kernel === place.kernel && launch.warps[warp])
+        .flatMap((launch) => launch.warps[warp].rows).filter((row) => row.line === place.line && isOn(row.mask, thread % LANES));
+    const touching = rows.filter((row) => row.addresses && place.access.startsWith("writes") !== isLoad(row));
+    return touching.length ? touching : rows;
+}
+
+// The launch's memory and the address that a finding's thread touches in a row: "" if none.
+function whereOf(row, place) {
+    const found = accesses(row).find(({lane}) => lane === place.thread[0] % LANES);
+    return found ? `${row.launch} ${row.memory} ${found.address}` : "";
+}
+
+// Where the two threads of a race met: a row of each place, and {memory, address}; where that cannot be told, the first
+// row of each, and null.
+Stage.meeting = function (model, block, [first, second]) {
+    const mine = rowsOf(model, block, first), theirs = rowsOf(model, block, second);
+    const known = new Map([...mine].reverse().map((row) => [whereOf(row, first), row]));
+    const other = theirs.find((row) => whereOf(row, second) && known.has(whereOf(row, second)));
+    if (!other)
+        return {rows: [mine[0], theirs[0]], met: null};
+    const [, memory, address] = whereOf(other, second).split(" ");
+    return {rows: [known.get(whereOf(other, second)), other], met: {memory, address: +address}};
+};
 
 // What a warp does at a moment: {state: "runs" | "waits" | "done", row: what it runs, or what it ran last}.
 Stage.warpAt = function (warp, moment) {

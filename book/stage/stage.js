@@ -102,38 +102,10 @@ async function lookBack(stage, one) {
 
 // ---- Findings in the picture
 
-// The rows in which a thread of the block on the stage ran a finding's line; those that touch memory, if any do.
-function rowsOf(stage, place) {
-    if (!place || !place.kernel || place.block[0] !== stage.block)
-        return [];
-    const {model} = stage.sides[stage.side], thread = place.thread[0], warp = Math.floor(thread / Stage.LANES);
-    const rows = model.launches.filter((launch) => launch.kernel === place.kernel && launch.warps[warp])
-        .flatMap((launch) => launch.warps[warp].rows)
-        .filter((row) => row.line === place.line && Stage.isOn(row.mask, thread % Stage.LANES));
-    const touching = rows.filter((row) => row.addresses && place.access.startsWith("writes") !== Stage.isLoad(row));
-    return touching.length ? touching : rows;
-}
-
-const addressOf = (row, place) => {
-    const found = Stage.accesses(row).find(({lane}) => lane === place.thread[0] % Stage.LANES);
-    return found ? found.address : -1;
-};
-
-// Where in memory the two threads of a race met: [a row of each], or the first row of each where that cannot be told.
-function meeting(stage, [first, second]) {
-    const mine = rowsOf(stage, first), theirs = rowsOf(stage, second);
-    for (const row of mine)
-        for (const other of theirs)
-            if (row.memory && row.memory === other.memory && addressOf(row, first) === addressOf(other, second) && addressOf(row, first) >= 0)
-                return [row, other];
-    return [mine[0], theirs[0]];
-}
-
 // What the picture marks of the first finding: its threads, where they met, and a row for each place.
 function accusedOf(stage) {
-    const {result} = stage.sides[stage.side], places = result && result.findings.length ? result.findings[0].places : [];
-    const rows = meeting(stage, places);
-    const met = rows[0] && rows[1] && rows[0].memory ? {memory: rows[0].memory, address: addressOf(rows[0], places[0])} : null;
+    const {result, model} = stage.sides[stage.side], places = result && result.findings.length ? result.findings[0].places : [];
+    const {rows, met} = Stage.meeting(model, stage.block, places);
     return {places, rows, met, threads: new Set(places.filter((_, k) => rows[k]).map(({thread}) => thread[0]))};
 }
 
@@ -143,7 +115,8 @@ async function goTo(stage, place) {
         stage.block = place.block[0];
         await rerun(stage);
     }
-    const row = stage.accused.rows[stage.accused.places.indexOf(place)] || rowsOf(stage, place)[0];
+    const {places, rows} = stage.accused;
+    const row = rows[places.indexOf(place)] || Stage.meeting(stage.sides[stage.side].model, stage.block, [place]).rows[0];
     if (row)
         seek(stage, row.moment);
     stage.source.reveal(place.line);
@@ -249,7 +222,7 @@ function drawMoment(stage) {
     stage.source.light(lit);
     stage.tick(stage.moment);
     const opened = model.barriers.filter((barrier) => barrier <= stage.moment).length;
-    stage.time.show(stage.moment, stage.length, `moment ${stage.moment + 1} of ${model.length}`
+    stage.time.show(stage.moment, stage.length, `moment ${stage.moment + 1} of ${model.isCut ? "the first " : ""}${model.length}`
         + (model.barriers.length ? ` · ${opened} of ${model.barriers.length} barriers open` : ""), words, !!stage.playing);
 }
 
