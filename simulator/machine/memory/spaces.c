@@ -71,6 +71,9 @@ static void find_neighbours(Access *access)
 {
     const uint64_t *address = access->address;
     uint32_t alike = 0, beside = 0;
+    access->alike = access->beside = access->twice = 0;
+    if ((access->mask & (access->mask - 1)) == 0) // one lane has none
+        return;
     for (int l = 1; l < LANES; l++) {
         alike |= (uint32_t)(address[l] == address[l - 1]) << l;
         beside |= (uint32_t)(address[l] - address[l - 1] == access->bytes) << l;

@@ -14,7 +14,7 @@ static unsigned sectors(const Access *access)
     enum { SECTOR = 32 };
     if (access->pattern == CONSECUTIVE)
         return (unsigned)((access->address[0] % SECTOR + LANES * access->bytes + SECTOR - 1) / SECTOR);
-    if (access->pattern == ALL_SAME) // an access never crosses a sector's edge
+    if (access->pattern == ALL_SAME || (access->mask & (access->mask - 1)) == 0) // a lane's never crosses a sector's edge
         return 1;
     const uint32_t following = sim_following_lanes(access, access->mask);
     uint64_t seen[LANES], most = 0;
