@@ -35,8 +35,8 @@ def fold(line):
 
 
 def without_way_on(text):
-    """The text without its last line's links to the pages before and behind: the book has its own."""
-    return re.sub(r"\n(previous: )?(\[[^\]]*\]\([^)]*\)( · (next: )?)?)+\n*\Z", "\n", text)
+    """The text without its last lines' links to the pages before and behind, and to the glossary: the book has its own."""
+    return re.sub(r"(\n\[Glossary\]\([^)]*\)\n)?\n(previous: )?(\[[^\]]*\]\([^)]*\)( · (next: )?)?)+\n*\Z", "\n", text)
 
 
 def with_change(text, page):

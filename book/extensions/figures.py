@@ -64,21 +64,29 @@ def recording(page):
 def place_figures(app, doctree):
     """Puts in the place of each SVG image what the page shows."""
     page = app.env.docname
-    for number, image in enumerate(list(doctree.findall(nodes.image))):
-        if not image["uri"].endswith(".svg"):
-            continue
+    images = [image for image in doctree.findall(nodes.image) if image["uri"].endswith(".svg")]
+    for number, image in enumerate(images, 1):
         path = Path(app.env.relfn2path(image["uri"])[1])
         app.env.note_dependency(str(path))
-        picture = inline(path.read_text(encoding="utf-8"), f"figure-{number + 1}", image.get("alt", ""))
-        image.replace_self(nodes.raw("", figure(page, doctree, picture), format="html"))
+        picture = inline(path.read_text(encoding="utf-8"), f"figure-{number}", image.get("alt", ""))
+        alone = image.parent.astext() == "" and len(list(image.parent.findall(nodes.image))) == 1
+        (image.parent if alone else image).replace_self(nodes.raw("", figure(page if number == 1 else "", doctree, picture), format="html"))
+    if not images and has_stage(recording(page)):
+        stage_alone(page, doctree)
+
+
+def stage_alone(page, doctree):
+    """A lesson without a picture has its stage behind its kernel."""
+    for section in doctree.findall(nodes.section):
+        if "predict-before-you-run" in section["ids"]:
+            section.parent.insert(section.parent.index(section), nodes.raw("", figure(page, doctree, ""), format="html"))
+            return
 
 
 def figure(page, doctree, picture):
-    program = recording(page)
-    if not program:
-        return stage("", picture)
+    """A picture as it is; that of a step's page as its stage."""
     title = next(doctree.findall(nodes.title)).astext()
-    return stage(program, picture, recording(step_before(page)) or "", title=title)
+    return stage(recording(page) or "", picture, recording(step_before(page)) or "" if page else "", title=title)
 
 
 class Stage(SphinxDirective):
@@ -102,8 +110,14 @@ class Stage(SphinxDirective):
 
 def stage_files():
     """The stage's own scripts in the order in which they load, those that are there."""
-    names = ("model", "source", "view", "lookback", "controls", "engine", "stage")
+    names = ("model", "source", "view", "controls", "engine", "lookback", "stage")
     return [f"stage/{name}.js" for name in names if (STAGE / f"{name}.js").exists()] if (STAGE / "stage.js").exists() else []
+
+
+def make_room(app, page, template, context, doctree):
+    """Beside a stage there is no list of the page's headings: it is wider than the text."""
+    if doctree and 'class="stage"' in context["body"]:
+        context["furo_hide_toc"] = True
 
 
 def copy_stage(app):
@@ -114,6 +128,7 @@ def copy_stage(app):
 
 def setup(app):
     app.connect("builder-inited", copy_stage)
+    app.connect("html-page-context", make_room, priority=900)  # behind furo
     app.add_directive("stage", Stage)
     app.connect("doctree-read", place_figures, priority=400)  # before Sphinx collects images
     return {"parallel_read_safe": True, "parallel_write_safe": True}

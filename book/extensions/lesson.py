@@ -25,7 +25,7 @@ def number_code(app, doctree):
 
 def box_tries(app, doctree):
     """Each numbered paragraph under Try, with all that belongs to it, becomes a box that a link can name."""
-    for section in doctree.findall(nodes.section):
+    for section in list(doctree.findall(nodes.section)):
         if "try" in section["ids"]:
             boxed(section)
 
@@ -33,7 +33,7 @@ def box_tries(app, doctree):
 def boxed(section):
     box = None
     for node in list(section.children):
-        number = isinstance(node, nodes.paragraph) and isinstance(node[0], nodes.strong) and re.match(r"(\d+)\. ", node[0].astext())
+        number = isinstance(node, nodes.paragraph) and node.next_node(nodes.strong) and re.match(r"(\d+)\. ", node.astext())
         if number:
             box = nodes.container(classes=["one-try"], ids=[f"try-{number[1]}"])
             section.insert(section.index(node), box)

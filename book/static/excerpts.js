@@ -7,8 +7,9 @@ function excerpt(text, words) {
     const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((place) => place >= 0);
     if (!places.length)
         return "";
-    const from = Math.max(0, Math.min(...places) - BEFORE);
-    return (from ? "… " : "") + text.slice(from, from + BEFORE + BEHIND) + " …";
+    const from = text.lastIndexOf(" ", Math.max(0, Math.min(...places) - BEFORE)) + 1;
+    const end = text.indexOf(" ", from + BEFORE + BEHIND);
+    return (from ? "… " : "") + (end < 0 ? text.slice(from) : text.slice(from, end) + " …");
 }
 
 function addExcerpt(entry, words) {
