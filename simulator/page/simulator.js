@@ -122,7 +122,7 @@ function bytesOf(base64) {
 }
 
 const machineCode = () => bytesOf(MACHINE_CODE);
-let worker = null, waiting = new Map(), jobs = 0; // waiting: a job's number -> what its Promise calls
+let worker = null, waiting = new Map(), jobs = 0; // waiting: a job's number -> the job, and what its Promise calls
 let ownMachine = null, hasWorkers = typeof page.Worker === "function" && typeof page.Blob === "function";
 
 function startWorker() {
@@ -138,7 +138,18 @@ function startWorker() {
         waiting.delete(data.number);
         data.error ? reject(new Error(data.error)) : resolve(data.result);
     };
+    worker.onerror = leaveWorker;
     worker.postMessage({code: machineCode()});
+}
+
+// A page may forbid Workers, and tells so late.
+function leaveWorker() {
+    hasWorkers = false;
+    worker = null;
+    const left = [...waiting.values()];
+    waiting = new Map();
+    for (const {job, resolve, reject} of left)
+        replayHere(job).then(resolve, reject);
 }
 
 function replayHere(job) {
@@ -157,7 +168,7 @@ function replay(job) {
     if (!hasWorkers)
         return replayHere(job);
     return new Promise((resolve, reject) => {
-        waiting.set(++jobs, {resolve, reject});
+        waiting.set(++jobs, {job, resolve, reject});
         worker.postMessage({number: jobs, job});
     });
 }
