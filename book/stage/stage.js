@@ -75,6 +75,10 @@ async function rerun(stage) {
     try {
         if (!(await runSide(stage, one)))
             return;
+        if (!one.model.length && stage.block > 0) { // there are not so many blocks
+            stage.block = 0;
+            return await rerun(stage);
+        }
         stage.beside = null;
         show(stage);
         stage.beside = await runBeside(stage);
@@ -334,8 +338,10 @@ function act(stage, name, number) {
 
 // ---- The beginning
 
+// The n with which a stage begins: one block's worth of the first steps; of later ones as much as shows what they are about.
 function sizeToBegin(figure, program) {
-    const wanted = +figure.dataset.n || 256;
+    const [, ladder, step] = /^(step|scan)(\d+)$/.exec(program.name) || [], isLater = step >= (ladder === "scan" ? 6 : 4);
+    const wanted = +figure.dataset.n || (program.name === "step07" ? 65536 : isLater ? 4096 : 256);
     return program.sizes.includes(wanted) ? wanted : program.sizes[0];
 }
 

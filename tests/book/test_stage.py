@@ -162,6 +162,9 @@ def test_every_choice_runs(opened):
     order.select_option("7")
     page.wait_for_selector(READY)
     assert "right" in page.locator(".st-verdict").inner_text()
+    size.select_option("256")
+    page.wait_for_selector(READY)
+    assert page.locator(".st-heading").first.inner_text().startswith("Warps of block 0"), "there is no block 1 now"
     page.get_by_role("button", name="Try 3").click()
     page.wait_for_selector(".st-finding")
     page.wait_for_selector(READY)
