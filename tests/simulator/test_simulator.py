@@ -2,6 +2,7 @@
 
 import csv
 import functools
+import json
 import os
 import re
 import signal
@@ -299,6 +300,14 @@ def test_printf(program):
     result = run(*program(*named("output")))
     assert result.stdout.splitlines()[1] == "lane 0.1:  0.50|7   |ff|1099511627776|b|%|1.234568e+04"
     assert result.stdout.splitlines()[4] == "-1|1|   5|end"
+
+
+def test_what_the_host_writes_without_a_call_is_recorded(program, tmp_path):
+    """Broken: a recording lacks what pinned or managed memory or a variable held, or a struct's pointers lead elsewhere in a replay."""
+    assert run(*program(*named("written_by_host")), SIM_RECORD=str(tmp_path / "recording")).returncode == 0
+    result = run(SIM / "replay", tmp_path / "recording")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert [check["equal"] for check in json.loads(result.stdout)["checks"]] == [True] * 4
 
 
 # ---- Memory
