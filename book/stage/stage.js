@@ -115,6 +115,7 @@ function accusedOf(stage) {
 
 // Goes to a finding's place; where it happened in another block, that block is put on the stage first.
 async function goTo(stage, place) {
+    stopPlaying(stage);
     if (place.kernel && place.block[0] !== stage.block) {
         stage.block = place.block[0];
         await rerun(stage);
@@ -220,6 +221,7 @@ function drawTime(stage) {
 function drawMoment(stage) {
     const {model} = stage.sides[stage.side];
     const {launch, lit, words, about} = stage.picture(model, stage.moment, stage.accused, stage.thread);
+    stage.boxes.about.setAttribute("aria-live", stage.playing ? "off" : "polite"); // nobody wants each moment read out
     stage.boxes.about.textContent = about || "Point at a lane to see what it holds.";
     const isMany = model.launches.length > 1, number = 1 + model.launches.indexOf(launch);
     stage.boxes.title.textContent = `Warps of block ${stage.block}` + (isMany ? `, launch ${number} of ${model.launches.length}` : "");

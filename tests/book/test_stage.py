@@ -190,6 +190,12 @@ def test_a_page_of_ones_own_holds_all_it_needs(browser, tmp_path):
     page.close()
 
 
+def test_a_program_that_launches_nothing_is_refused(tmp_path):
+    with pytest.raises(SystemExit) as ended:
+        own_page.page_program(b"recording 1\n", Path("any.cu"), [], tmp_path)
+    assert str(ended.value) == "page.py: any.cu launches no kernel with these arguments, so there is nothing to show"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 380])
 def test_axe_finds_nothing(opened, scheme, width):
