@@ -168,7 +168,7 @@ function difference(result, program) {
 // Why a run ended early. What is left out may stand in a kernel that is not launched at this n.
 function reason({output}) {
     const absent = /'\D?(\d+)' names no line/.exec(output);
-    return absent ? `line ${absent[1]} is not run at this n` : "the run ended early: " + (output || "").trim().split("\n").pop();
+    return absent ? `line ${absent[1]} is not run at this n; choose another n` : "the run ended early: " + (output || "").trim().split("\n").pop();
 }
 
 // In a few words whether the run is right: {isRight, text}.

@@ -270,12 +270,15 @@ Stage.rows = (trace) => trace.trim().split("\n", 1 + MOST_ROWS).slice(1).map(rea
 
 // ---- Findings
 
+// A finding's kernel is named with its template's arguments, a trace's without.
+const isOf = (launch, kernel) => launch.kernel.replace(/<.*/, "") === kernel.replace(/<.*/, "");
+
 // The rows in which a thread of this block ran a finding's line; those that touch memory as it says, if any do.
 function rowsOf(model, block, place) {
     if (!place || !place.kernel || place.block[0] !== block)
         return [];
     const thread = place.thread[0], warp = Math.floor(thread / LANES);
-    const rows = model.launches.filter((launch) => launch.kernel === place.kernel && launch.warps[warp])
+    const rows = model.launches.filter((launch) => isOf(launch, place.kernel) && launch.warps[warp])
         .flatMap((launch) => launch.warps[warp].rows).filter((row) => row.line === place.line && isOn(row.mask, thread % LANES));
     const touching = rows.filter((row) => row.addresses && place.access.startsWith("writes") !== isLoad(row));
     return touching.length ? touching : rows;

@@ -6,7 +6,8 @@
 "use strict";
 const Stage = (window.Stage = window.Stage || {});
 const {element} = Stage;
-const MOST_WITH_VALUES = 4096; // elements; a trace with values is three times as long
+// A trace with values is three times as long: not where one thread goes round a loop of n, or warps spin.
+const IS_LONG = /^(step00|scan00|scan09|scan10|scan11)$/, MOST_WITH_VALUES = 4096;
 const MOST_COMPARED = 1500; // lines; a longer text is shown without what is new in it
 
 // ---- The parts of a stage
@@ -36,9 +37,10 @@ const shortName = (program) => (program.isOwn ? "this run" : program.name.replac
 
 // ---- Running
 
-function requestOf(stage, {attempt, cuts}) {
+function requestOf(stage, {program, attempt, cuts}) {
+    const values = stage.n <= MOST_WITH_VALUES || !IS_LONG.test(program.name);
     const without = [...cuts].map(([line, what]) => (what === "test" ? {line, what} : line)).sort();
-    return {n: stage.n, try: attempt, block: stage.block, order: stage.order, together: false, values: stage.n <= MOST_WITH_VALUES, without};
+    return {n: stage.n, try: attempt, block: stage.block, order: stage.order, together: false, values, without};
 }
 
 // Runs a side; false where it is no longer wanted.
@@ -46,6 +48,8 @@ async function runSide(stage, one) {
     const result = await Stage.run(one, one.program, requestOf(stage, one));
     if (!result)
         return false;
+    const isRace = (finding) => finding.kind.startsWith("race");
+    (result.findings || []).sort((one, other) => isRace(other) - isRace(one)); // the first is shown in the picture
     one.result = result;
     one.model = Stage.model(result.trace || "", result.counters || "", one.program.source.file);
     return true;
@@ -342,8 +346,8 @@ function act(stage, name, number) {
 
 // The n with which a stage begins: one block's worth of the first steps; of later ones as much as shows what they are about.
 function sizeToBegin(figure, program) {
-    const [, ladder, step] = /^(step|scan)(\d+)$/.exec(program.name) || [], isLater = step >= (ladder === "scan" ? 6 : 4);
-    const wanted = +figure.dataset.n || (program.name === "step07" ? 65536 : isLater ? 4096 : 256);
+    const [, ladder, step] = /^(step|scan)(\d+)$/.exec(program.name) || [], isScan = ladder === "scan";
+    const wanted = +figure.dataset.n || (!isScan && step >= 7 ? 65536 : step >= (isScan ? 6 : 4) ? 4096 : 256);
     return program.sizes.includes(wanted) ? wanted : program.sizes[0];
 }
 

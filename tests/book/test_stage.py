@@ -66,8 +66,8 @@ def opened(browser, lesson):
         page.close()
 
 
-def leave_out_first_barrier(page):
-    page.locator(f'button.st-cut[data-line="{FIRST_BARRIER}"]').press("Enter")
+def leave_out_first_barrier(page, line=FIRST_BARRIER):
+    page.locator(f'button.st-cut[data-line="{line}"]').press("Enter")
     page.wait_for_selector(".st-finding")
     page.wait_for_selector(READY)
 
@@ -94,6 +94,15 @@ def test_a_barrier_is_left_out_and_the_race_is_shown_then_mended(opened):
     page.wait_for_selector(READY)
     assert page.locator(".st-accused").count() == 0 and page.locator("i.st-bad").count() == 0
     assert [url for url in page.asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_a_race_in_a_templates_kernel_is_marked(opened):
+    """Step 10's kernel is a template, and a value that nobody wrote is told before the race."""
+    page = opened(program="step10", before="")
+    line = page.locator("button.st-cut", has_text="__syncthreads").first.get_attribute("data-line")
+    leave_out_first_barrier(page, line)
+    assert "race in shared memory" in page.locator(".st-finding").first.inner_text()
+    assert page.locator(".st-lanes i.st-bad").count() == 2
 
 
 def test_keys_move_through_time(opened):
