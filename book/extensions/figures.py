@@ -45,7 +45,7 @@ def narrowed(rules, within):
 
 
 def has_stage(program):
-    return (STAGE / "stage.js").exists() and (STAGE / f"programs/{program}.js").exists()
+    return all((STAGE / name).exists() for name in ("stage.js", "simulator.js", f"programs/{program}.js"))
 
 
 def stage(program, picture, before="", elements="", title=""):
@@ -70,8 +70,8 @@ def place_figures(app, doctree):
         app.env.note_dependency(str(path))
         picture = inline(path.read_text(encoding="utf-8"), f"figure-{number}", image.get("alt", ""))
         alone = image.parent.astext() == "" and len(list(image.parent.findall(nodes.image))) == 1
-        (image.parent if alone else image).replace_self(nodes.raw("", figure(page if number == 1 else "", doctree, picture), format="html"))
-    if not images and has_stage(recording(page)):
+        (image.parent if alone else image).replace_self(nodes.raw("", figure(page if path.name == "picture.svg" else "", doctree, picture), format="html"))
+    if has_stage(recording(page)) and not any(image["uri"] == "picture.svg" for image in images):
         stage_alone(page, doctree)
 
 

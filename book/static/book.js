@@ -3,7 +3,7 @@
 
 // What is wider than the page can be scrolled with the keyboard, too.
 function reachScrollers() {
-    for (const box of document.querySelectorAll(".table-wrapper, .highlight pre, figure.drawn, figure.stage")) {
+    for (const box of document.querySelectorAll(".table-wrapper, .highlight pre, figure.drawn")) {
         if (box.scrollWidth > box.clientWidth)
             box.tabIndex = 0;
         else
@@ -33,10 +33,13 @@ function openAll() {
         fold.open = true;
 }
 
-// Furo's two columns beside the text have no names.
-function nameColumns() {
+// Furo's two columns beside the text have no names, and its way back to the top stands in none of the page's parts.
+function namePlaces() {
     document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "Chapters");
     document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
+    const up = document.querySelector(".back-to-top");
+    if (up)
+        document.querySelector("[role=main]")?.append(up);
 }
 
 function update() {
@@ -44,7 +47,7 @@ function update() {
     turnMeanings();
 }
 
-document.addEventListener("DOMContentLoaded", () => { nameColumns(); update(); openFold(); });
+document.addEventListener("DOMContentLoaded", () => { namePlaces(); update(); openFold(); });
 window.addEventListener("resize", update);
 window.addEventListener("hashchange", openFold);
 window.addEventListener("beforeprint", openAll);
