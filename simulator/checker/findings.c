@@ -314,11 +314,37 @@ static int by_place(const void *one, const void *two)
                                                                 : (int)a->kind - (int)b->kind;
 }
 
+static bool reads(const Place *p)
+{
+    return strncmp(p->access, "reads ", 6) == 0;
+}
+
+// Whether a value that nobody wrote is what was found beyond an array's end, or a row's: one mistake is told once.
+static bool is_explained(const Finding *f)
+{
+    for (int n = 0; n < finding_count; n++)
+        for (int k = 0; k < f->place_count && findings[n].kind == OUT_OF_BOUNDS; k++)
+            if (f->places[k].line > 0 && reads(&f->places[k]) && reads(&findings[n].places[0]) &&
+                same_line(&f->places[k], &findings[n].places[0]))
+                return true;
+    return false;
+}
+
+static void drop_explained(void)
+{
+    int kept = 0;
+    for (int n = 0; n < finding_count; n++)
+        if (findings[n].said || findings[n].kind != UNINITIALISED || !is_explained(&findings[n]))
+            findings[kept++] = findings[n];
+    finding_count = kept;
+}
+
 void sim_say_findings(void)
 {
     Finding *fresh[MOST_FINDINGS];
     size_t count = 0;
     sim_lock(&lock);
+    drop_explained();
     for (int n = 0; n < finding_count; n++)
         if (!findings[n].said)
             fresh[count++] = &findings[n];
