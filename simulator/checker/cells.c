@@ -100,14 +100,49 @@ static bool stores_constant(const Program *kernel, const Instr *store)
     return only && only->count == 2 && only->operands[1].kind == IS_INTEGER;
 }
 
-// Two volatile stores to one word are no race of PTX's. Nothing is lost where both store the same, as of many threads that
-// set a flag; of two values one is.
-static bool is_harmless(const AccessCheck *check, const Epoch *a, int lane)
+// Whether some branch of the kernel may depend on what such a store leaves: a volatile load of its size, in its space,
+// decides where the kernel goes, or may do so in a function that it calls.
+static bool may_be_asked(const Program *kernel, const Instr *store)
 {
+    if (kernel->calls && kernel->does.asks)
+        return true;
+    for (uint32_t k = 0; k < kernel->count; k++) {
+        const Instr *i = &kernel->code[k];
+        if (i->kind == LOAD && i->semantics == VOLATILE && i->loop & DECIDES && i->bytes == store->bytes &&
+            (i->at.space == store->at.space || i->at.space == GENERIC || store->at.space == GENERIC))
+            return true;
+    }
+    return false;
+}
+
+// Whether the lane has read the word: since the cell's epoch k, or at all, to compute what it stores rather than to
+// decide where it goes.
+static bool has_read(const AccessCheck *check, Cell *c, int k, const Epoch *e, bool computes)
+{
+    while (++k < c->count) {
+        const Epoch *a = &epochs_of(c)[k];
+        if (a->kind == STRONG_READ && is_same_warp(a, e) && a->lanes & e->lanes &&
+            !(computes && sim_is_asked(check->w, sim_instruction_at(a->site))))
+            return true;
+    }
+    return false;
+}
+
+// Two volatile stores to one word are no race of PTX's. Nothing is lost where both store the same, as of many threads that
+// set a flag. Of two values one is lost, and that is meant where branches depend on it, as on whose turn it is in
+// Peterson's lock; but not of a value that was computed of one that the word had before, nor where the lane relies on
+// having been told of the other store, with no fence behind that.
+static bool is_harmless(const AccessCheck *check, Cell *c, int k, const Epoch *e, int lane)
+{
+    const Epoch *a = &epochs_of(c)[k];
     const Instr *i = sim_instruction_at(a->site), *j = check->i;
+    const Program *kernel = check->w->block->launch->kernel->program;
     if (i->kind != STORE || j->kind != STORE || i->semantics != VOLATILE || j->semantics != VOLATILE)
         return false;
-    return sim_stores_same(check, lane) || (i == j && stores_constant(check->w->block->launch->kernel->program, j));
+    if (sim_stores_same(check, lane) || (i == j && stores_constant(kernel, j)))
+        return true;
+    return !is_real(j->type) && may_be_asked(kernel, j) && !has_read(check, c, -1, e, true) &&
+           (has_read(check, c, k, e, false) || !sim_lacks_fence(check->w, lane, a));
 }
 
 // Whether other lanes, in the same execution of the instruction, wrote the same value there: one of them is written
@@ -127,17 +162,19 @@ static bool same_value(const AccessCheck *check, int lane, const Epoch *a)
 }
 
 // Whether the lane has updated the word itself since another one wrote it atomically, or has waited for what it wrote
-// before it writes in turn: all agree in which order these were. What a full cell has forgotten counts as waited for.
+// before it writes in turn, or read that before it reads again: all agree in which order these were. What a full cell has
+// forgotten counts as waited for.
 static bool has_taken(const AccessCheck *check, Cell *c, int k, const Epoch *e)
 {
     const Epoch *all = epochs_of(c);
-    const bool both_write = all[k].kind == STRONG_WRITE && e->kind == STRONG_WRITE;
+    const bool both_write = all[k].kind == STRONG_WRITE && e->kind == STRONG_WRITE,
+               reads = all[k].kind == STRONG_WRITE && e->kind == STRONG_READ;
     if (all[k].kind != ATOMIC_UPDATE && all[k].kind != STRONG_WRITE)
         return false;
     for (int later = k + 1; later < c->count; later++) {
         const Epoch *a = &all[later];
-        const bool own = a->block == e->block && a->warp == e->warp && a->lanes & e->lanes;
-        if (own && (a->kind == ATOMIC_UPDATE ||
+        const bool own = is_same_warp(a, e) && a->lanes & e->lanes;
+        if (own && (a->kind == ATOMIC_UPDATE || (reads && a->kind == STRONG_READ) ||
                     (both_write && a->kind == STRONG_READ && sim_has_awaited(check->w, a))))
             return true;
     }
@@ -151,7 +188,7 @@ static bool races(const AccessCheck *check, Cell *c, int k, Epoch e, int lane)
     e.lanes = 1u << lane;
     const bool own_copy = a->lanes == e.lanes && is_own_copy(check, a, &e);
     return !own_copy && !has_taken(check, c, k, &e) && !sim_happened_before(check->w, check->i, lane, a) &&
-           !same_value(check, lane, a) && !is_harmless(check, a, lane);
+           !same_value(check, lane, a) && !is_harmless(check, c, k, &e, lane);
 }
 
 // Whether lanes' access may race with an earlier one: quickly.

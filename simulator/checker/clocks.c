@@ -185,6 +185,20 @@ bool sim_lanes_know(Warp *w, const Instr *i, uint32_t mask, const Epoch *e)
     return true;
 }
 
+bool sim_lacks_fence(const Warp *w, int lane, const Epoch *e)
+{
+    const ThreadClock *t = clock_of(w, lane);
+    const Known *const all[] = {t->pending, t->unasked};
+    Seen seen[MOST_LOGS];
+    for (int n = 0; n < 2; n++) {
+        Search s = {.epoch = e, .lanes = e->lanes, .seen = seen};
+        sim_search_known(&s, all[n], (uint32_t)w->block->number);
+        if (s.lanes == 0)
+            return true;
+    }
+    return false;
+}
+
 bool sim_block_knows(const Block *b, const Epoch *e)
 {
     const Known *asked = NULL;

@@ -131,6 +131,8 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
 // Whether all that an epoch tells of happened before what the lane does now.
 bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e);
 bool sim_lanes_know(Warp *w, const Instr *i, uint32_t mask, const Epoch *e); // the same for each of the lanes
+// Whether it would have, were there a fence behind what the lane has read.
+bool sim_lacks_fence(const Warp *w, int lane, const Epoch *e);
 // Whether some thread of the block, perhaps an ended one, knows of what lanes of another block did.
 bool sim_block_knows(const Block *b, const Epoch *e);
 void sim_note_race(Block *block, uint32_t site, uint32_t other); // between two instructions
