@@ -24,10 +24,22 @@ bool sim_refers(const Known *known, const Ref *ref)
     return false;
 }
 
-static bool covers(const Ref *ref, const Ref *earlier, bool narrow)
+static bool covers(const Ref *ref, const Ref *earlier)
 {
     return ref->log == earlier->log && ref->begin <= earlier->begin && ref->end >= earlier->end &&
-           (ref->narrow | narrow) <= earlier->narrow;
+           ref->narrow <= earlier->narrow;
+}
+
+// Whether a part that is known is covered by one that is to be added: who knows as much already adds nothing.
+static bool is_covered(const Known *one, const Known *two, bool narrow, const Ref *ref)
+{
+    for (int n = 0; n < two->count; n++) {
+        Ref fresh = two->list->refs[n];
+        fresh.narrow |= narrow;
+        if (covers(&fresh, ref) && !sim_refers(one, &fresh))
+            return true;
+    }
+    return false;
 }
 
 // A copy with room for more, and without what newer parts of the same logs cover. The room is for what remains: whoever
@@ -39,11 +51,9 @@ static Refs *copy_refs(const Block *b, const Known *one, const Known *two, bool 
     Refs *copy = sim_allocate_for_clocks(b, sizeof *copy + (size_t)(old + fresh + old / 4 + SPARE) * sizeof *copy->refs);
     for (int k = 0; k < old; k++) {
         const Ref *ref = &one->list->refs[k];
-        bool covered = false;
+        bool covered = is_covered(one, two, narrow, ref);
         for (int n = k + 1; n < old && !covered; n++)
-            covered = covers(&one->list->refs[n], ref, false);
-        for (int n = 0; n < two->count && !covered; n++)
-            covered = covers(&two->list->refs[n], ref, narrow);
+            covered = covers(&one->list->refs[n], ref);
         if (!covered)
             copy->refs[copy->used++] = *ref;
     }
