@@ -1,7 +1,7 @@
 # Answers about a program in the shape of a step, which nobody trusts: docs/judge.md.
 
 .PHONY: check check-all
-JUDGE = python3 -m scripts.judge.check --nvcc '$(NVCC)' --options '$(SIM_NVCCFLAGS)' $(if $(filter command line,$(origin TIME_LIMIT)),--seconds "$$TIME_LIMIT")
+JUDGE = python3 -m scripts.judge.check --nvcc '$(NVCC)' --options '$(SIM_NVCCFLAGS)' $(if $(filter command line,$(origin TIME_LIMIT)),--seconds="$$TIME_LIMIT")
 JUDGE_PARTS := build/sim/check_program.o build/sim/libcuda.so.1
 
 # The judge's own side of CUDA, for the program's process.
@@ -10,8 +10,8 @@ build/sim/check_program.o: scripts/judge/check_program.c .sim-flags | build/sim/
 
 check: | $(NEEDS_NVCC) ## what a teaching assistant says about a program in the shape of a step: make check FILE=my/reduce.cu (docs/judge.md)
 	$(COMPILE) $(JUDGE_PARTS)
-	@$(JUDGE) "$$FILE"
+	@$(JUDGE) -- "$$FILE"
 
 check-all: | $(NEEDS_NVCC) ## the same about every .cu in a folder, into a CSV: make check-all DIR=submissions
 	$(COMPILE) $(JUDGE_PARTS)
-	@$(JUDGE) --all --output "$$RESULTS/check.csv" "$$DIR"
+	@$(JUDGE) --all --output="$$RESULTS/check.csv" -- "$$DIR"

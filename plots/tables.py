@@ -600,6 +600,16 @@ def mistakes_found(_):
                  [[row["program"], f"`{row['place']}`", row["what"], row["kind"], row["told"]] for row in read(ROOT / "tests/suites/found.csv")], words=5)
 
 
+def attacks(_):
+    """What was tried on the judge, and its verdict, as tests/tools/test_attacks.py tries it."""
+    rows = read(ROOT / "tests/tools/attacks.csv")
+    lines = []
+    for kind in dict.fromkeys(row["class"] for row in rows):
+        lines += [["", f"**{kind}**", ""]]
+        lines += [[str(rows.index(row) + 1), row["attack"], row["verdict"]] for row in rows if row["class"] == kind]
+    return table(["", "a file that", "verdict"], lines, words=3)
+
+
 GROUPS = {"steps": "the steps, and CUB's reduction", "scan": "the steps of the prefix sum, and CUB's", "labs": "the labs", "programs": "tests/programs", "idioms": "idioms of waiting and handing over",
           "CUB": "CUB: reduce, scan, sort, select, segmented reduce, histogram", "Thrust": "Thrust: reduce, scan, sort, stable sort by key, copy_if, unique"}
 
@@ -771,7 +781,7 @@ def said(step, number):
 
 
 KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, starts, lives, loaded, busy, little, limits, sizes, finish, ends,
-                                                      against, peers, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
+                                                      against, peers, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, attacks, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
 def made(kind, step, words):

@@ -3,12 +3,15 @@
 
 make check and make check-all call it; docs/judge.md says what it looks at and what it believes: nothing that the program prints.
 Exit status: 0 right; 1 a wrong sum, or it ended before its time; 2 unusable argument; 3 it does not build; 4 the simulator's checker found something; 5 it
-took too much time or memory. Of a folder: 0 if all passed, else 1."""
+took too much time or memory; 6 it could not be judged, by no fault of its own. Of a folder: 0 if all passed, else 1, or 2 where the
+table could not be written."""
 
 import argparse
 import concurrent.futures
+import contextlib
 import csv
 import dataclasses
+import errno
 import itertools
 import json
 import math
@@ -23,16 +26,16 @@ import subprocess
 import sys
 import tempfile
 import time
+import weakref
 from pathlib import Path
 
 from scripts.build import counters_table
-from scripts import files
 from scripts.ladder import mine
 from scripts.judge import sandbox
 
 ROOT = Path(__file__).resolve().parents[2]
-PASSED, WRONG, UNUSABLE, UNBUILT, FINDINGS, OVER = range(6)
-VERDICTS = {PASSED: "passed", WRONG: "wrong", UNBUILT: "does not build", FINDINGS: "findings", OVER: "over the limits"}
+PASSED, WRONG, UNUSABLE, UNBUILT, FINDINGS, OVER, UNJUDGED = range(7)
+VERDICTS = {PASSED: "passed", WRONG: "wrong", UNBUILT: "does not build", FINDINGS: "findings", OVER: "over the limits", UNJUDGED: "not judged"}
 COUNTED_AT = 65536  # elements: tests/counters holds what the steps count there
 SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 16383, 16385,
          COUNTED_AT - 1, COUNTED_AT, COUNTED_AT + 1, 100003, 262147]
@@ -45,11 +48,15 @@ MOST_GUESSES = 3
 PROBES = 4  # runs with other data before a guess why a sum is wrong is said aloud
 CHECKER_ENDS_WITH = 88
 NOT_TRIED = "not tried"
-GONE = {"ended": True, "broken": True}
+GONE = {"ended": True, "broken": True, "over": ""}
+DISK_FULL = "no space is left on the judge's disk"
 PREFIX = "check-"  # of temporary folders
 MOST_LESSON, MOST_FILE = 32 << 10, 1 << 20  # characters, bytes
-MOST_LINES, MOST_COLUMNS = 12, 240  # of what the compiler or a program says
+MOST_LINES, MOST_COLUMNS, MOST_SAID = 12, 240, 1 << 16  # of what the compiler or a program says; the last: bytes
 COMPILE_SECONDS, COMPILE_MEMORY, PROGRAM_MEMORY, DEVICE_MEMORY = 180, "4G", "1G", "2G"
+LEAST_FREE = 64 << 20  # bytes on the disk, for a compiler's failure to be the program's
+NO_SPACE = errno.ENOSPC, errno.EDQUOT
+COMPILE_FILE, COMPILE_SPACE, PROGRAM_SAYS, DEVICE_FILE = "64M", "256M", "64K", "64M"  # the largest file, and all together
 TOTALS = {"launches": None, "warp instructions": ["warp_instructions"], "load requests": ["global_load_requests"],
           "load sectors": ["global_load_sectors"], "shared loads and stores": ["shared_loads", "shared_stores"],
           "bank conflicts": ["bank_conflicts"], "block barriers": ["block_barriers"]}
@@ -95,6 +102,7 @@ class Answer:
     findings: dict = dataclasses.field(default_factory=dict)  # by what tells one from another: its title, and lines about it
     counters: dict = dataclasses.field(default_factory=dict)
     over: str = ""  # which limit
+    unjudged: str = ""  # why the judge could not go on
     seconds: float = 0
 
     @property
@@ -103,16 +111,24 @@ class Answer:
 
     @property
     def status(self):
-        if not self.built:
-            return UNBUILT
+        if self.unjudged:
+            return UNJUDGED
         if self.over:
             return OVER
+        if not self.built:
+            return UNBUILT
         if self.right < len(SIZES):
             return WRONG
         return FINDINGS if self.findings else PASSED
 
 
 # ---- Building
+
+def name_to_compile(path):
+    """The program's name, or another where a compiler could stumble over it."""
+    harmless = path.name.isprintable() and path.name.endswith(".cu") and not set(path.name) & set('"\\')
+    return path.name if harmless else "program.cu"
+
 
 def composed(path):
     """The program's text, and the step that it says it is: the lesson, and the judge's part in the place of the harness."""
@@ -122,12 +138,12 @@ def composed(path):
     if len(lesson) > MOST_LESSON:
         raise ValueError(f"more than {MOST_LESSON:,} characters stand above the line '{mine.MARK}'")
     code = mine.without_comments(lesson)
-    mine.check_functions(path.name, code)
+    mine.check_functions(name_to_compile(path), code)
     step = mine.STEP.search(code)
     above = ["#include <cstdio>\n", "" if step else 'static const char STEP[] = "";\n',
              "" if re.search(r"#\s*define\s+CHECK\b", code) else mine.CHECK,
              "static void check(cudaError_t error, const char *call, const char *file, int line);\n"]
-    return "".join([*above, mine.line(1, path.name), lesson, mine.line(1, "the judge's part"), LAST_PART]), step[1][1:-1] if step else ""
+    return "".join([*above, mine.line(1, name_to_compile(path)), lesson, mine.line(1, "the judge's part"), LAST_PART]), step[1][1:-1] if step else ""
 
 
 def build(path, folder, options, answer):
@@ -143,23 +159,44 @@ def build(path, folder, options, answer):
     source, program = folder / "whole/program.cu", folder / "whole/program"
     source.parent.mkdir()
     source.write_text(text, encoding="utf-8")
-    (folder / path.name).write_bytes(path.read_bytes())  # there the checker looks for the lines that it shows
+    (folder / name_to_compile(path)).write_bytes(path.read_bytes())  # there the checker looks for the lines that it shows
     command = [options.nvcc, *shlex.split(options.options), "-o", str(program), str(source), str(options.object), "-lpthread"]
     toolkits = [word for nvcc in (Path(options.nvcc), Path(options.nvcc).resolve()) for word in ("--run", str(nvcc.parent.parent))]
-    status, said = compiled(command, ["--system", *toolkits, "--read", str(options.object), "--write", str(folder),
-                                      "--seconds", str(COMPILE_SECONDS), "--memory", COMPILE_MEMORY])
+    allowed = ["--system", *toolkits, "--read", str(options.object), "--write", str(folder), "--seconds", str(COMPILE_SECONDS),
+               "--memory", COMPILE_MEMORY, "--file-bytes", COMPILE_FILE, "--space", COMPILE_SPACE]
+    status, said = compiled(command, allowed)
+    if status and any(os.strerror(error) in said for error in NO_SPACE):  # there may be some by now
+        status, said = compiled(command, allowed)
     lines = [without_folders(line) for line in said.splitlines()]
     answer.warnings = sum(bool(re.search(r"\bwarning\b( #|:)", line)) for line in lines)
     answer.built = status == 0 and program.exists()
     answer.said = explained(lines)[:MOST_LINES]
     if status == sandbox.TIME_OVER:
         answer.said = [f"the compiler was stopped after {COMPILE_SECONDS} seconds"]
+    if status == sandbox.SPACE_OVER:
+        answer.over = f"the compiler wrote more than {COMPILE_SPACE}"
+    if not answer.built and is_disk_full(folder):
+        answer.unjudged = DISK_FULL
     return program if answer.built else None
 
 
+def is_disk_full(folder):
+    """Whether the compiler may have failed for that alone."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            os.posix_fallocate(file.fileno(), 0, LEAST_FREE)
+    except OSError as error:
+        return error.errno in NO_SPACE
+    return False
+
+
 def compiled(command, allowed):
-    result = subprocess.run([*in_sandbox(*allowed), *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    return result.returncode, result.stdout[:1 << 20].decode(errors="replace")
+    """The compiler's status, and the beginning of what it says: the rest is read, for the compiler to go on, and forgotten."""
+    with started([*in_sandbox(*allowed), *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as compiler:
+        said = compiler.stdout.read(MOST_SAID)
+        while compiler.stdout.read(MOST_SAID):
+            continue
+    return compiler.returncode, said.decode(errors="replace")
 
 
 def explained(lines):
@@ -172,6 +209,28 @@ def explained(lines):
 def without_folders(text):
     """The names of files as the learner knows them."""
     return re.sub(rf"{re.escape(tempfile.gettempdir())}/{PREFIX}[^/ ]*/program/", "", text)
+
+
+class Running:
+    """The processes that were started, for Ctrl-C to end: they are in groups of their own, and hear nothing of it."""
+    stopped, processes = False, weakref.WeakSet()
+
+
+def started(*arguments, **streams):
+    process = subprocess.Popen(*arguments, **streams)
+    Running.processes.add(process)
+    if Running.stopped:
+        process.kill()
+        raise KeyboardInterrupt
+    return process
+
+
+def interrupt(*_):
+    """Ctrl-C: all that runs ends, and nothing begins."""
+    Running.stopped = True
+    for process in list(Running.processes):
+        process.kill()
+    raise KeyboardInterrupt
 
 
 def in_sandbox(*allowed):
@@ -190,24 +249,24 @@ class Session:
 
     def __init__(self, program, options, seconds, **orders):
         self.folder = Path(tempfile.mkdtemp(dir=program.parent.parent.parent))
-        for name in ("program", "device"):
-            (self.folder / name).mkdir()
+        (self.folder / "device").mkdir()
         self.limit, self.ended, self.told = options.seconds, False, 0  # told: lines of the simulator
         to_device, from_program = os.pipe()
         to_program, from_device = os.pipe()
         limits = ["--system", "--alone", "--seconds", str(seconds)]
         with open(self.folder / "program.txt", "wb") as said:
-            allowed = ["--run", str(program), "--write", str(self.folder / "program"), "--memory", PROGRAM_MEMORY, "--file-bytes", "16M"]
-            self.program = subprocess.Popen([*in_sandbox(*without_programs(limits), *allowed), str(program)],
+            allowed = ["--run", str(program), "--memory", PROGRAM_MEMORY, "--file-bytes", PROGRAM_SAYS, "--threads", "1", "--strict"]
+            self.program = started([*in_sandbox(*without_programs(limits), *allowed), str(program)],
                                             stdin=to_program, stdout=from_program, stderr=said)
         python = os.path.realpath(sys.executable)
-        device = self.folder / "device"
-        settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": options.threads} | orders
+        device, threads = self.folder / "device", options.threads or os.cpu_count() or 1
+        settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": threads} | orders
         with open(self.folder / "device.txt", "wb") as said:
             allowed = ["--run", python, "--read", sys.base_prefix, "--read", str(ROOT / "scripts"), "--read", str(options.library),
                        "--read", str(program.parent.parent), "--write", str(device), "--memory", DEVICE_MEMORY, "--reserves",
+                       "--threads", str(threads), "--file-bytes", DEVICE_FILE,
                        *(f"--set={name}={value}" for name, value in settings.items() if value)]
-            self.device = subprocess.Popen(
+            self.device = started(
                 [*in_sandbox(*limits, *allowed), python, "-I", "-S", str(ROOT / "scripts/judge/check_device.py"), str(options.library),
                  str(to_device), str(from_device)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, pass_fds=(to_device, from_device))
@@ -281,6 +340,10 @@ def how_it_ended(session, answer):
     if sandbox.TIME_OVER in (program, device):
         answer.over = f"it was stopped after {session.limit} seconds"
         return answer.over
+    if device not in (0, CHECKER_ENDS_WITH) and any("memory" in line.lower() for line in session.said("device")):
+        answer.over = f"it wanted more than {DEVICE_MEMORY} of the simulator's memory"
+    if answer.over:
+        return answer.over
     if device not in (0, CHECKER_ENDS_WITH):
         return f"the simulator ended {manner(device)}"
     said = session.said("program")
@@ -329,6 +392,7 @@ def one_size(session, n, answer):
     for offset in OFFSETS:
         values = drawn(offset + n)
         reply = session.reduce(values, n, offset)
+        answer.over = answer.over or reply["over"]
         if reply.get("ended"):
             return how_it_ended(session, answer)
         rows = session.counted(reply["launches"])
@@ -356,12 +420,25 @@ def place_line(place):
     return where + (f"{access}, in {kernel}" if kernel else f"the host {access}") + (f":  {text.strip()}" if text else "")
 
 
+def without_numbers(text):
+    return re.sub(r"0x[0-9a-f]+|\d+", "0", text)
+
+
+def same_place(place):
+    """What one side of a finding has in common with that of the same mistake at another size."""
+    return place.get("file"), place.get("line"), place.get("kernel"), without_numbers(place.get("access", ""))
+
+
+def with_line(finding):
+    return any(place.get("line") for place in finding.get("places", []))
+
+
 def add_findings(found, answer):
-    """One for each place: another size makes other numbers of it, and no other finding."""
+    """One for each place: another size makes other numbers and addresses of it, and no other finding."""
     for finding in found:
         lines = [without_folders(place_line(place)) for place in finding.get("places", [])]
         title = finding.get("title", finding.get("kind", ""))
-        key = (re.sub(r"\d+", "0", title), *lines[:2])
+        key = (finding.get("kind"), *map(same_place, finding.get("places", [])[:2]), "" if with_line(finding) else without_numbers(title))
         answer.findings.setdefault(key, [clean(line) for line in [title, *lines, finding.get("hint", "")] if line])
 
 
@@ -390,7 +467,9 @@ def run(program, options, answer):
 
 def run_in_order(session, n, words, answer):
     """One size more, as blocks, warps and lanes may also come on a GPU."""
-    wrong = one_size(session, n, Answer(answer.name))
+    other = Answer(answer.name)
+    wrong = one_size(session, n, other)
+    answer.over = answer.over or other.over
     answer.sizes[n] = wrong and f"{wrong}, {words}"
     finish(session, answer)
 
@@ -407,13 +486,21 @@ def finish(session, answer):
 
 
 def checked(path, options):
-    """The answer about one file."""
+    """The answer about one file. What goes wrong in the judge itself is no verdict about the file, and keeps nobody else from theirs."""
     answer, begin = Answer(path.name), time.monotonic()
-    with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
-        (Path(folder) / "program").mkdir()
-        program = build(path, Path(folder) / "program", options, answer)
+    folder = None
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        (folder / "program").mkdir()
+        program = build(path, folder / "program", options, answer)
         if program:
             run(program, options, answer)
+    except OSError as error:
+        answer.unjudged = DISK_FULL if error.errno in NO_SPACE else f"the judge failed: {error.strerror}"
+    except Exception as error:
+        answer.unjudged = f"the judge failed: {type(error).__name__}: {error}"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
     answer.seconds = time.monotonic() - begin
     return answer
 
@@ -454,7 +541,7 @@ def lines_about(answer, shown):
     yield f"{clean(shown)}" + (f", which says that it is {clean(answer.step)}" if answer.step else ", which has no STEP")
     count = f" ({answer.warnings} warning{'s' * (answer.warnings > 1)})" if answer.warnings else ""
     yield dotted("builds", ("yes" if answer.built else "no") + count)
-    yield from (f"    {clean(line)}" for line in answer.said)
+    yield from (f"    {clean(line)}" for line in [*answer.said, "" if answer.built else answer.over, answer.unjudged] if line)
     if not answer.built:
         return
     for n, wrong in answer.sizes.items():
@@ -469,12 +556,16 @@ def lines_about(answer, shown):
         yield from counter_lines(answer)
 
 
+def counts_of(answer):
+    return f"right at {answer.right} of {len(SIZES)} sizes, findings {len(answer.findings)}, {answer.seconds:.0f} s"
+
+
 def check_one(path, options):
     answer = checked(path, options)
     print("\n".join(lines_about(answer, options.file)))
     print("\n".join(sandbox.measures()))
     print("time is not measured here; on a GPU make mine does it")
-    print(f"{VERDICTS[answer.status]}: right at {answer.right} of {len(SIZES)} sizes, findings {len(answer.findings)}, {answer.seconds:.0f} s")
+    print(f"{VERDICTS[answer.status]}: {counts_of(answer)}")
     return answer.status
 
 
@@ -496,22 +587,59 @@ def submissions(folder):
     return found or fail(f"{clean(str(folder))}: no files that end in .cu")
 
 
+class Table:
+    """The CSV of --all. Rows are written as they come, to a file beside it that becomes the table when all are there.
+
+    Where no more can be written it says so, once, and the answers go on without."""
+
+    def __init__(self, path):
+        self.path, self.part, self.whole = path, path.with_name(f"{path.stem}.part{path.suffix}"), True
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.part.write_text("")
+        except OSError as error:
+            fail(f"{clean(str(path))} cannot be written: {error.strerror}")
+        self.add([column.replace(" ", "_") for column in COLUMNS])
+
+    def add(self, row):
+        if self.whole:
+            with self.watched(), open(self.part, "a", newline="", encoding="utf-8") as file:
+                csv.writer(file).writerow(row)
+
+    @contextlib.contextmanager
+    def watched(self):
+        try:
+            yield
+        except OSError as error:
+            self.whole = False
+            print(f"check.py: {clean(str(self.path))} cannot be written: {error.strerror}; the answers go on here", file=sys.stderr)
+
+    def finish(self):
+        """Puts it where it should be; says whether it is there."""
+        if self.whole:
+            with self.watched():
+                os.replace(self.part, self.path)
+        return self.whole
+
+
 def check_all(folder, options):
     paths = submissions(folder)
-    with files.whole(options.output) as file, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        writer = csv.writer(file)
-        writer.writerow([column.replace(" ", "_") for column in COLUMNS])
-        passed = 0
+    table, pool = Table(options.output), concurrent.futures.ThreadPoolExecutor(options.jobs)
+    passed = 0
+    try:
         for path, answer in zip(paths, pool.map(lambda path: checked(path, options), paths)):
             name = str(path.relative_to(folder))
-            writer.writerow(row_of(name, answer))
+            table.add(row_of(name, answer))
             passed += answer.status == PASSED
-            print(f"{clean(name)}: {VERDICTS[answer.status]}, right at {answer.right} of {len(SIZES)} sizes, "
-                  f"findings {len(answer.findings)}, {answer.seconds:.0f} s", flush=True)
-    print(f"the table is in {options.output}")
+            print(f"{clean(name)}: {VERDICTS[answer.status]}, {counts_of(answer)}", flush=True)
+    finally:
+        pool.shutdown(cancel_futures=True)
+    written = table.finish()
+    if written:
+        print(f"the table is in {options.output}")
     print("\n".join(sandbox.measures()))
     print(f"{passed} passed, {len(paths) - passed} failed")
-    return PASSED if passed == len(paths) else WRONG
+    return UNUSABLE if not written else PASSED if passed == len(paths) else WRONG
 
 
 def parsed():
@@ -538,6 +666,8 @@ def parsed():
 
 
 def main():
+    signal.signal(signal.SIGINT, interrupt)
+    sys.stdout.reconfigure(errors="replace")
     options = parsed()
     path = Path(options.file)
     if not options.file:
@@ -549,7 +679,11 @@ def main():
         usable = False
     if not usable:
         fail(f"{clean(options.file)} is no {'folder' if options.all else 'file'}")
-    sys.exit(check_all(path, options) if options.all else check_one(path, options))
+    try:
+        sys.exit(check_all(path, options) if options.all else check_one(path, options))
+    except KeyboardInterrupt:
+        print("check.py: stopped by Ctrl-C", file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,10 @@ TO_DEVICE, TO_HOST, ON_DEVICE = 1, 2, 3  # of cudaMemcpyKind
 FLOAT_BYTES = 4
 FLOAT = struct.Struct("<f")
 UNWRITTEN = b"\xff" * FLOAT_BYTES  # fresh memory: a NaN, but none that an addition makes
-MOST_BYTES = 1 << 30  # that the program may allocate, load or write at once
+MOST_BYTES = 1 << 28  # that the program may allocate in all, load or write at once
 MOST_QUESTIONS = 100_000
+TOO_MUCH_MEMORY = f"it wanted more than {MOST_BYTES >> 20} MB of the device's memory"
+TOO_MANY_QUESTIONS = f"it called CUDA more than {MOST_QUESTIONS:,} times"
 MOST_PASSES = 64
 PROPERTIES_SPACE, ATTRIBUTES_SPACE = 4096, 1024  # at least what the two structs take
 READS_BACK = "launch copies from the device to the host; here kernels have to make the sum, and the host never sees the array"
@@ -62,6 +64,7 @@ class Device:
         self.modules, self.kernels, self.allocations = [], [], {}  # the last: address: bytes
         self.asked = self.launches = 0
         self.note = ""  # what the program did wrong first
+        self.over = ""  # which limit it has met
         kinds = [None, self.load, self.kernel, self.variable, self.launch, self.allocate, self.release, self.fill, self.write, self.copy,
                  self.read_back, self.attribute, self.occupancy, self.kernel_attributes, self.set_kernel_attribute, self.properties,
                  self.last_error, self.peek_error, self.error_name, self.error_text]
@@ -130,6 +133,7 @@ class Device:
     def new_memory(self, count):
         address = ctypes.c_uint64()
         if sum(self.allocations.values()) + count > MOST_BYTES:
+            self.over = TOO_MUCH_MEMORY
             return OUT_OF_MEMORY, (0,), b""
         error = self.cuda.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(count))
         if not error and address.value:
@@ -212,6 +216,8 @@ class Device:
         while True:
             kind, count, *numbers = QUESTION.unpack(self.program.read(QUESTION.size))
             self.asked += 1
+            if self.asked > MOST_QUESTIONS:
+                self.over = TOO_MANY_QUESTIONS
             if count > MOST_BYTES or self.asked > MOST_QUESTIONS or kind not in self.handlers:
                 raise Ended
             data = self.program.read(count)
@@ -231,7 +237,7 @@ class Device:
     def is_broken(self):
         """Whether a kernel has failed: no other runs then. Any other error is forgotten, as the next run is a new one."""
         self.cuda.cudaGetLastError()
-        return bool(self.cuda.cudaPeekAtLastError())
+        return bool(self.cuda.cudaDeviceSynchronize())
 
     def floats(self, address, count):
         """So many sums, as bytes; those that cannot be read are as if nobody had written them."""
@@ -295,10 +301,10 @@ def main():
         while task := judge.reads.readline():
             n, offset, count = json.loads(task)
             answer = device.reduce(judge.read(count), n, offset)
-            judge.write(json.dumps({**answer, "launches": device.launches, "broken": device.is_broken()}).encode() + b"\n")
+            judge.write(json.dumps({**answer, "launches": device.launches, "broken": device.is_broken(), "over": device.over}).encode() + b"\n")
         device.answer(SUCCESS, (STOP,))
     except Ended:
-        judge.write(json.dumps({"ended": True, "broken": True}).encode() + b"\n")
+        judge.write(json.dumps({"ended": True, "broken": True, "over": device.over}).encode() + b"\n")
     device.release_all(list(device.allocations))  # what the program keeps to its end is no finding
 
 

@@ -3,8 +3,8 @@
 
 It may read and run only what it is given, write only into DIR, and reach no network; its time, memory and files are limited, its
 environment is empty, and when it ends, or its time does, all of its processes end. Each means is tried, and what this machine lacks is
-left out: --measures says which are in force. Exit status: the command's; 128 and the signal's number; 124 where its time was over;
-125 where the sandbox itself failed."""
+left out: --measures says which are in force. Exit status: the command's; 128 and the signal's number; 123 where its files took too much
+space; 124 where its time was over; 125 where the sandbox itself failed."""
 
 import argparse
 import ctypes
@@ -18,7 +18,8 @@ import struct
 import sys
 import time
 
-TIME_OVER, SANDBOX_FAILED = 124, 125
+SPACE_OVER, TIME_OVER, SANDBOX_FAILED = 123, 124, 125
+LOOKS = 0.1  # seconds between two looks at the space that files take
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 # ---- Landlock: which files. Since Linux 5.13; the numbers are of <linux/landlock.h>, and the system calls are the same on all machines.
@@ -36,6 +37,7 @@ NO_NEW_PRIVILEGES, DEATH_SIGNAL = 38, 1  # of prctl
 
 OWN_USERS, OWN_NETWORK, OWN_PROCESSES, OWN_IPC, OWN_NAME = 0x10000000, 0x40000000, 0x20000000, 0x08000000, 0x04000000
 NOBODY = 65534
+OWN_PROCESSES_MOST = 4  # of the sandbox itself, in the namespace
 
 # ---- seccomp: which system calls, by libseccomp
 
@@ -44,8 +46,9 @@ NOT_THERE = 0x00050000 | errno.ENOSYS
 REFUSED_CALLS = """socket socketpair connect bind listen accept accept4 ptrace process_vm_readv process_vm_writev process_madvise pidfd_open
     pidfd_getfd kcmp bpf perf_event_open userfaultfd io_uring_setup keyctl add_key request_key mount umount2 move_mount open_tree fsopen
     pivot_root chroot unshare setns kexec_load init_module finit_module delete_module swapon swapoff reboot quotactl acct
-    name_to_handle_at open_by_handle_at personality sethostname setdomainname""".split()
+    name_to_handle_at open_by_handle_at personality sethostname setdomainname shmget semget msgget mq_open""".split()
 NEW_PROCESSES = ["fork", "vfork"]
+UNCOUNTED_MEMORY = ["memfd_create", "memfd_secret"]  # files without a folder, as large as --file-bytes each
 NEW_THREAD = 0x00010000  # CLONE_THREAD
 MASKED_EQUAL = 7
 
@@ -111,7 +114,8 @@ class Comparison(ctypes.Structure):
 
 
 def restrict_calls(options):
-    """seccomp: no sockets, no look into other processes, nothing that only an administrator needs; with --alone no process, either."""
+    """seccomp: no sockets, no look into other processes, no memory that outlives its process, nothing that only an administrator needs; with
+    --alone no process, either; with --strict not even a thread, and no memory that no limit counts."""
     try:
         library = ctypes.CDLL("libseccomp.so.2")
     except OSError:
@@ -125,21 +129,28 @@ def restrict_calls(options):
             array = (Comparison * max(len(comparisons), 1))(*comparisons)
             library.seccomp_rule_add_array(rules, ctypes.c_uint32(action), number, len(comparisons), array)
 
-    for name in REFUSED_CALLS + (NEW_PROCESSES if options.alone else []):
+    for name in REFUSED_CALLS + (NEW_PROCESSES if options.alone else []) + (UNCOUNTED_MEMORY if options.strict else []):
         refuse(name)
-    if options.alone:
+    if options.strict:
+        refuse("clone")
+    elif options.alone:
         refuse("clone", comparisons=[Comparison(0, MASKED_EQUAL, NEW_THREAD, 0)])
+    if options.alone:
         refuse("clone3", NOT_THERE)  # its flags lie in memory, where seccomp cannot look; the C library then calls clone
     if library.seccomp_load(rules):
         raise Absent
 
 
 def limit(options):
-    """Limits of each process. Those of memory are for addresses, or, for a program that reserves many, for what it can write."""
-    bounds = {resource.RLIMIT_CPU: options.seconds + 1, resource.RLIMIT_FSIZE: options.file_bytes, resource.RLIMIT_CORE: 0,
+    """Limits of each process. Those of memory are for addresses, or, for a program that reserves many, for what it can write.
+
+    Its threads' seconds add up. Processes count only where a namespace keeps the account's other ones out of it."""
+    bounds = {resource.RLIMIT_CPU: (options.seconds + 1) * options.threads, resource.RLIMIT_FSIZE: options.file_bytes, resource.RLIMIT_CORE: 0,
               resource.RLIMIT_NOFILE: 256, resource.RLIMIT_DATA: options.memory, resource.RLIMIT_STACK: 64 << 20}
     if not options.reserves:
         bounds[resource.RLIMIT_AS] = options.memory
+    if options.apart:
+        bounds[resource.RLIMIT_NPROC] = options.threads + OWN_PROCESSES_MOST
     for which, bound in bounds.items():
         most = resource.getrlimit(which)[1]
         bound = bound if most == resource.RLIM_INFINITY else min(bound, most)
@@ -194,25 +205,47 @@ def first_process(options):
             os._exit(status_of(word))
 
 
-def watched(options):
-    """Runs the command to its end, or to that of its time."""
-    LIBC.prctl(DEATH_SIGNAL, signal.SIGKILL)
-    os.setpgid(0, 0)
-    if works(enter_namespaces):  # tried on another process first: half of it would be worse than nothing
-        enter_namespaces()
-    child = forked(lambda: first_process(options))
+def taken(folders):
+    """Bytes on the disk below the folders."""
+    total = 0
+    for folder in folders:
+        for place, _, names in os.walk(folder):
+            for name in names:
+                try:
+                    total += 512 * os.lstat(os.path.join(place, name)).st_blocks
+                except OSError:
+                    pass  # gone since
+    return total
+
+
+def watch(child, options):
+    """Waits for the end of the child, of its time or of its space; returns its status, or which of them it was."""
     end = time.monotonic() + options.seconds
-    while time.monotonic() < end:
+    look = 0
+    while (now := time.monotonic()) < end:
         done, word = os.waitpid(child, os.WNOHANG)
         if done:
-            break
+            return status_of(word)
+        if now >= look and taken(options.write) > options.space:
+            return SPACE_OVER
+        look = now + LOOKS if now >= look else look
         time.sleep(0.005)
-    else:
-        word = None
-    if word is None:
+    return TIME_OVER
+
+
+def watched(options):
+    """Runs the command to its end, or to that of its time or space."""
+    LIBC.prctl(DEATH_SIGNAL, signal.SIGKILL)
+    os.setpgid(0, 0)
+    options.apart = works(enter_namespaces)  # tried on another process first: half of it would be worse than nothing
+    if options.apart:
+        enter_namespaces()
+    child = forked(lambda: first_process(options))
+    status = watch(child, options)
+    if status in (TIME_OVER, SPACE_OVER):
         os.kill(child, signal.SIGKILL)
     end_group()
-    return TIME_OVER if word is None else status_of(word)
+    return status
 
 
 def end_group():
@@ -238,21 +271,21 @@ def works(means, *arguments):
 
 def measures():
     """A line that names the means in force, and one that says what they leave open."""
-    nothing = argparse.Namespace(read=[], run=[], write=[], alone=True)
+    nothing = argparse.Namespace(read=[], run=[], write=[], alone=True, strict=False)
     files, own, calls = works(restrict_files, nothing), works(enter_namespaces), works(restrict_calls, nothing)
     version = landlock_version()
     used = ["limits of time, memory and file size", "an empty environment", "no new privileges"]
     used += [f"Landlock {version}"] if files else []
     used += ["namespaces of users, network, processes and IPC"] if own else []
     used += ["seccomp"] if calls else []
-    open_ones = [] if files else ["files of this account can be read and written (no Landlock)"]
+    open_ones = [] if files else ["files of this account can be read and written, and fill the disk (no Landlock)"]
     if not own and not calls:
         open_ones.append("the network can be reached" + (", but not by TCP" if version >= 4 else ""))
     if not own and not (files and version >= 6):
         open_ones.append("processes of this account can be sent signals")
     if not calls:
         open_ones.append("the kernel's rarer system calls, and new processes (no libseccomp)")
-    open_ones += ["how much all files together take", "faults of the Linux kernel itself"]
+    open_ones += ["faults of the Linux kernel itself"]
     return f"sandbox: {', '.join(used)}", f"not covered: {'; '.join(open_ones)}"
 
 
@@ -272,7 +305,7 @@ def setting(text):
 
 def positive(text):
     if not text.isdigit() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds")
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number above 0")
     return int(text)
 
 
@@ -285,8 +318,11 @@ def parsed(arguments):
     parser.add_argument("--seconds", type=positive, default=60)
     parser.add_argument("--memory", type=amount, default=amount("2G"), help="of each process")
     parser.add_argument("--file-bytes", type=amount, default=amount("256M"), help="the largest file that it can write")
+    parser.add_argument("--space", type=amount, default=amount("1G"), help="of all files in the folders that it can write")
+    parser.add_argument("--threads", type=positive, default=64, help="processes and threads, and seconds of computing for each second")
     parser.add_argument("--reserves", action="store_true", help="it reserves more addresses than it uses: only what it can write counts")
     parser.add_argument("--alone", action="store_true", help="it can start no further process")
+    parser.add_argument("--strict", action="store_true", help="with --alone: no thread, either, and no memory outside of --memory")
     parser.add_argument("--set", action="append", default=[], type=setting, metavar="NAME=VALUE", help="in its environment")
     parser.add_argument("--measures", action="store_true", help="say what is in force on this machine, and what is not covered")
     parser.add_argument("command", nargs="*", metavar="COMMAND")

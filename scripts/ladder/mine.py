@@ -19,7 +19,7 @@ REFERENCE = "reference_cub"
 HARNESS_OF = "step00_baseline/reduce.cu"
 MARK = "// ==== Harness"
 CHECK = "#define CHECK(call) check(call, #call, __FILE__, __LINE__)\n"
-COMMENT_OR_LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])*\'', re.S)
+COMMENT_OR_LITERAL = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])*\'', re.S)
 STEP = re.compile(r'\bSTEP\s*(?:\[[^]]*\]\s*)?=\s*("(?:\\.|[^"\\\n])*")')
 COUNTERS = ["warp_instructions", "shared_loads", "shared_stores", "bank_conflicts", "global_load_requests", "global_load_sectors"]
 SECTOR_BYTES = 32

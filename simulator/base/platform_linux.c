@@ -49,9 +49,11 @@ bool sim_write_whole(const char *name, bool at_end, void (*write)(FILE *out))
     return false;
 }
 
+// A file only: #line may also name a device, which never ends, or a pipe that nobody fills.
 FILE *sim_open_source(const char *name)
 {
-    return fopen(name, "r");
+    struct stat there;
+    return stat(name, &there) == 0 && S_ISREG(there.st_mode) ? fopen(name, "r") : NULL;
 }
 
 void sim_keep_source(const char *name, const char *text, size_t bytes)

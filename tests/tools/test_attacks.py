@@ -1,0 +1,156 @@
+"""Attacks on the judge: none is accepted, none gets out, and none keeps the others from their verdict. attacks.csv is the list; docs/judge.md shows it."""
+
+import csv
+import errno
+import os
+import re
+import socket
+import types
+
+import pytest
+
+from scripts.judge import check
+from scripts.judge import sandbox
+
+from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
+
+OPTIONS = " ".join(["-lineinfo", *(word for word in LINK if not word.endswith(".a") and word not in ("-lpthread", "-lm", "-lineinfo"))])
+NOTHING = types.SimpleNamespace(read=[], run=[], write=[], alone=True, strict=True)
+MEANS = (lambda: sandbox.restrict_files(NOTHING), sandbox.enter_namespaces, lambda: sandbox.restrict_calls(NOTHING))
+pytestmark = [unsanitized, pytest.mark.skipif(not all(map(sandbox.works, MEANS)), reason="this machine lacks a means of the sandbox")]
+
+with open(ROOT / "tests/tools/attacks.csv", newline="") as file:
+    ROWS = {row["name"]: row for row in csv.DictReader(file)}
+PROGRAM = (ROOT / "tests/tools/attacks.cu").read_text()
+IN_PROGRAM = [name for name in ROWS if f"case {name}:" in PROGRAM or f"n == {name} " in PROGRAM]
+FIRST = 30  # elements of the first attack; the last has fewer than 100
+TAKES_TIME = {"host_forever", "sleeps", "kernel_forever"}
+
+
+def options(**changed):
+    """What check.py is called with."""
+    return types.SimpleNamespace(**{"nvcc": nvcc(), "options": OPTIONS, "object": SIM / "check_program.o", "library": SIM / "libcuda.so.1", "threads": 1,
+                                    "seconds": 60, **changed})
+
+
+# ---- Attacks that one program tries
+
+class Hostile:
+    """The program, and a session that goes on with the next attack where one leaves it whole."""
+
+    def __init__(self, folder, port):
+        (folder / "secret").write_text("the marks")
+        numbers = "".join(f"{name} = {FIRST + k}, " for k, name in enumerate(IN_PROGRAM))
+        above = f"enum {{ {numbers} PORT = {port}, JUDGE = {os.getpid()} }};\n"
+        (folder / "reduce.cu").write_text(above + PROGRAM.replace("FOLDER", str(folder)))
+        work = folder / f"{check.PREFIX}/program"
+        work.mkdir(parents=True)
+        answer = check.Answer("reduce.cu")
+        self.program, self.session = check.build(folder / "reduce.cu", work, options(), answer), None
+        assert self.program, answer.said
+
+    def tries(self, name):
+        """What the judge says, and the verdict."""
+        answer, n = check.Answer(name, built=True), FIRST + IN_PROGRAM.index(name)
+        seconds = 1 if name in TAKES_TIME else 60
+        if seconds == 1:
+            self.end()
+        self.session = self.session or check.Session(self.program, options(seconds=seconds), seconds)
+        said = answer.sizes[n] = check.one_size(self.session, n, answer)
+        if self.session.ended:
+            self.end(answer)
+        return answer, said
+
+    def end(self, answer=None):
+        if self.session:
+            check.finish(self.session, answer or check.Answer(""))
+        self.session = None
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        program = Hostile(tmp_path_factory.mktemp("hostile"), server.getsockname()[1])
+        yield program
+        program.end()
+
+
+def accepted(name, answer, said):
+    """Why the attack is not met as its row says; "" where it is."""
+    row = ROWS[name]
+    met = check.VERDICTS[answer.status] == row["verdict"] and re.search(row["says"], said)
+    return "" if met else f"{check.VERDICTS[answer.status]}: {said}"
+
+
+@pytest.mark.parametrize("name", IN_PROGRAM)
+def test_a_program_is_not_believed(hostile, name):
+    """Broken: a program passes that did not make the sum by its kernels, reaches what is not its own, or takes all of something."""
+    assert not accepted(name, *hostile.tries(name))
+
+
+def test_a_finding_keeps_its_line(hostile):
+    """Broken: a file that #line names is read though it is a device, which never ends, and the finding is lost."""
+    hostile.end()
+    answer, _ = hostile.tries("hidden_line")
+    hostile.end(answer)
+    assert any("/dev/zero:5: " in line for lines in answer.findings.values() for line in lines), answer.findings
+
+
+# ---- Attacks on the compiler, and on the judge; the compiler is a script in its place
+
+FINDS_ITS_LINES = """name=$(grep -m 1 '^#line 1 "[^"]*"$' whole/program.cu); name=${name#*\\"}; test -f "${name%\\"}" && echo found its lines"""
+PREPROCESSES = "gcc -x c++ -E -o preprocessed whole/program.cu 2>&1 | grep -v cuda"
+SHAPE = "static long long partial_count(long long n) { return 1; }\nstatic void launch(const float *in, float *out, long long n) {}\n"
+COMPILED = {  # the text, and what stands for the compiler
+    "include_secret": ('#include "FOLDER/secret"\n' + SHAPE, PREPROCESSES),
+    "incbin": (SHAPE, """echo '.incbin "FOLDER/secret"' | as -o whole/program"""),
+    "compiler_prints": (SHAPE, "yes"),
+    "compiler_fills": (SHAPE, "k=0; while k=$((k + 1)); do head -c 4000000 /dev/zero > $TMPDIR/$k; done"),
+    "includes_itself": (2 * '#include "program.cu"\n' + SHAPE, PREPROCESSES),
+    "include_device": ('#include "/dev/zero"\n' + SHAPE, PREPROCESSES),
+    "huge_object": (SHAPE, """echo '.data; .skip 10000000000, 1' | as -o whole/program"""),
+    "disk_full": (SHAPE, "echo fatal error: No space left on device"), "says_disk_full": (SHAPE, "echo fatal error: No space left on device"),
+    "comments": ("/*" * 16000, ""), "own_main": ("int main() {}", ""), "binary": ("\0\1\2\xff" * 99, ""), "large": (SHAPE + " " * (2 << 20), "")}
+NAMES = {"not_utf8": "\udcff.cu", "newline": "a\nb.cu", "whole": "whole", "quotes": "a\"'.cu", "long_name": "x" * 252 + ".cu"}
+
+
+def judged(folder, text, script, name="reduce.cu"):
+    """What the judge says of a file, with a script for a compiler."""
+    (folder / "toolkit/bin").mkdir(parents=True)
+    (folder / "in").mkdir()
+    (folder / "secret").write_text("the marks")
+    compiler, path = folder / "toolkit/bin/nvcc", folder / "in" / name
+    compiler.write_text(f"#!/bin/sh\n{script}\nexit 1\n".replace("FOLDER", str(folder)))
+    compiler.chmod(0o755)
+    path.write_text(text.replace("FOLDER", str(folder)))
+    answer = check.checked(path, options(nvcc=str(compiler)))
+    return answer, "\n".join(check.lines_about(answer, str(path)))
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_a_text_is_not_accepted(name, tmp_path, monkeypatch):
+    """Broken: a text reaches files through the compiler, keeps it or the judge busy for ever, or fills the disk or the memory."""
+    if name == "disk_full":
+        monkeypatch.setattr(os, "posix_fallocate", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "full")))
+    monkeypatch.setattr(check, "COMPILE_MEMORY", "256M")
+    monkeypatch.setattr(check, "COMPILE_SECONDS", 1 if name in ("compiler_prints", "includes_itself") else 60)
+    answer, said = judged(tmp_path, *COMPILED[name])
+    assert not accepted(name, answer, said) and "marks" not in said and len(said) < 10000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_name_gets_a_verdict(name, tmp_path):
+    """Broken: a file's name ends the judge, or its findings lose their lines for it."""
+    assert not accepted(name, *judged(tmp_path, SHAPE, FINDS_ITS_LINES, NAMES[name]))
+
+
+def test_a_fault_of_the_judge_is_no_verdict(tmp_path, monkeypatch):
+    """Broken: what goes wrong in the judge ends it, or counts against the file."""
+    monkeypatch.setattr(check, "build", lambda *_: {}["absent"])
+    assert not accepted("judge_fails", *judged(tmp_path, SHAPE, ""))
+
+
+def test_every_attack_of_the_list_is_tried():
+    """Broken: the table says of an attack that it is met, and no test tries it."""
+    assert set(ROWS) == {*IN_PROGRAM, *COMPILED, *NAMES, "judge_fails"} and len(IN_PROGRAM) + FIRST < 100
+    assert all(row["verdict"] != "passed" for row in ROWS.values())
