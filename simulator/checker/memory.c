@@ -231,7 +231,7 @@ static void check_pieces(AccessCheck *check, Access *access, Line *lines, uint32
 
 EpochKind sim_epoch_kind(const Instr *i, const Access *access)
 {
-    const bool strong = i->semantics != WEAK;
+    const bool strong = i->semantics != WEAK || (i->kind == LOAD && i->loop & GUESSES);
     switch (access->kind) {
     case ACCESS_READ: return strong ? STRONG_READ : PLAIN_READ;
     case ACCESS_WRITE: return strong ? STRONG_WRITE : PLAIN_WRITE;

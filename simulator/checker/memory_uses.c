@@ -189,6 +189,21 @@ static size_t alike_from(const Uses *u, uint64_t at)
     return u->read.bytes || u->written.bytes ? 1 : WORD - at % WORD;
 }
 
+// Whether an earlier operation is in the way of a use of these words, none of which was used in part. Neighbours were
+// mostly used by the same one: of it is asked once.
+static bool words_are_in_the_way(const Uses *u, uint64_t word, size_t count, UseKind how)
+{
+    uint32_t written = 0, read = 0; // of the word before; of 0 nobody need ask
+    for (const uint64_t end = word + count; word < end; word++) {
+        const uint32_t w = number_at(u->written.words, word), r = how & WRITES ? number_at(u->read.words, word) : 0;
+        if ((w != written && !is_ordered(w, how)) || (r != read && !is_ordered(r, how)))
+            return true;
+        written = w;
+        read = r;
+    }
+    return false;
+}
+
 bool sim_is_in_the_way(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
 {
     const Uses *u = a->uses;
@@ -196,6 +211,8 @@ bool sim_is_in_the_way(const Allocation *a, uint64_t address, size_t bytes, UseK
     bool writes;
     if (!is_ordered(u->made_by, READS))
         return true;
+    if (!u->read.bytes && !u->written.bytes && (first | bytes) % WORD == 0)
+        return words_are_in_the_way(u, first / WORD, bytes / WORD, how);
     for (uint64_t at = first; at < first + bytes; at += alike_from(u, at))
         if (use_before(u, at, how, &writes))
             return true;
@@ -416,18 +433,33 @@ bool sim_explain_shared(uint64_t address, bool writes, const void *instruction)
     return true;
 }
 
+// The lanes from the first of some on that lie one behind the other, or in the same place: takes them out of `mask`.
+static size_t take_neighbours(const Access *access, uint32_t *mask)
+{
+    const uint64_t first = access->address[__builtin_ctz(*mask)];
+    uint64_t end = first + access->bytes;
+    for (*mask &= *mask - 1; *mask; *mask &= *mask - 1) {
+        const uint64_t next = access->address[__builtin_ctz(*mask)];
+        if (next != end && next + access->bytes != end)
+            break;
+        end = next + access->bytes;
+    }
+    return end - first;
+}
+
 // Who uses memory is noted where other streams or the host may use it, too.
 void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {
     const bool writes = access->kind != ACCESS_READ && access->kind != ACCESS_ASYNC_READ;
     const bool atomically = access->kind == ACCESS_ATOMIC || i->semantics != WEAK;
     const UseKind how = (writes ? WRITES : READS) | (atomically ? ATOMICALLY : 0);
-    for (; mask; mask &= mask - 1) {
+    while (mask) {
         const uint64_t address = access->address[__builtin_ctz(mask)];
-        if (sim_is_in_the_way(w->near, address, access->bytes, how)) {
+        const size_t bytes = take_neighbours(access, &mask);
+        if (sim_is_in_the_way(w->near, address, bytes, how)) {
             sim_await_turn(w->block); // a block that runs ahead in vain is in nobody's way
-            sim_note_conflict(w->near, address, access->bytes, how);
+            sim_note_conflict(w->near, address, bytes, how);
         }
-        sim_note_use(w->near, address, access->bytes, how);
+        sim_note_use(w->near, address, bytes, how);
     }
 }

@@ -123,12 +123,14 @@ static void run_tickets_and_neighbour()
 
 // ---- Read, change, write: by compare and swap, and by hand.
 
-enum Change { SWAP_LOOP, FIRST_READ_PLAIN, BY_HAND, ONLY_IF_LESS };
+enum Change { SWAP_LOOP, FIRST_READ_PLAIN, READ_BESIDE, BY_HAND, ONLY_IF_LESS };
 
-template <Change change> __global__ void largest(const int *in, int *most)
+template <Change change> __global__ void largest(int *in, int *most)
 {
     const int value = in[blockIdx.x * THREADS + threadIdx.x] * 37 % 101;
-    if (change == SWAP_LOOP) {
+    if (change == READ_BESIDE) // what is read is kept, and nobody tests it
+        in[blockIdx.x * THREADS + threadIdx.x] = *most;
+    if (change == SWAP_LOOP || change == READ_BESIDE) {
         int seen = atomicAdd(most, 0);
         while (seen < value) {
             const int before = atomicCAS(most, seen, value);
@@ -267,6 +269,7 @@ static const Case CASES[] = {
     {"tickets-and-neighbour", run_tickets_and_neighbour},
     {"largest-swap-loop", run_largest<SWAP_LOOP>},
     {"largest-first-read-plain", run_largest<FIRST_READ_PLAIN>},
+    {"largest-read-beside", run_largest<READ_BESIDE>},
     {"largest-by-hand", run_largest<BY_HAND>},
     {"largest-test-plain", run_largest<ONLY_IF_LESS>},
     {"bits-atomic", run_bit_set<true>},
