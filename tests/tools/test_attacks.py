@@ -105,12 +105,12 @@ COMPILED = {  # the text, and what stands for the compiler
     "include_secret": ('#include "FOLDER/secret"\n' + SHAPE, PREPROCESSES),
     "incbin": (SHAPE, """echo '.incbin "FOLDER/secret"' | as -o whole/program"""),
     "compiler_prints": (SHAPE, "yes"),
-    "compiler_fills": (SHAPE, "k=0; while k=$((k + 1)); do head -c 4000000 /dev/zero > $TMPDIR/$k; done"),
+    "compiler_fills": (SHAPE, "k=0; while [ $k -lt 150 ]; do k=$((k + 1)); head -c 4000000 /dev/zero > $TMPDIR/$k; done"),
     "includes_itself": (2 * '#include "program.cu"\n' + SHAPE, PREPROCESSES),
     "include_device": ('#include "/dev/zero"\n' + SHAPE, PREPROCESSES),
     "huge_object": (SHAPE, """echo '.data; .skip 10000000000, 1' | as -o whole/program"""),
     "disk_full": (SHAPE, "echo fatal error: No space left on device"), "says_disk_full": (SHAPE, "echo fatal error: No space left on device"),
-    "comments": ("/*" * 16000, ""), "own_main": ("int main() {}", ""), "binary": ("\0\1\2\xff" * 99, ""), "large": (SHAPE + " " * (2 << 20), "")}
+    "comments": ("/* " * 10900, ""), "own_main": ("int main() {}", ""), "binary": ("\0\1\2\xff" * 99, ""), "large": (SHAPE + " " * (2 << 20), "")}
 NAMES = {"not_utf8": "\udcff.cu", "newline": "a\nb.cu", "whole": "whole", "quotes": "a\"'.cu", "long_name": "x" * 252 + ".cu"}
 
 
