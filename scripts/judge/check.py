@@ -546,7 +546,7 @@ def lines_about(answer, shown):
         return
     for n, wrong in answer.sizes.items():
         first, *more = wrong.splitlines() or ["right"]
-        yield dotted(f"n = {n:,}", first if wrong in ("", NOT_TRIED) else f"wrong: {clean(first)}")
+        yield dotted(f"n = {n:,}", first if wrong in ("", NOT_TRIED, answer.over) else f"wrong: {clean(first)}")
         yield from (f"    {clean(line)}" for line in more)
     yield dotted("findings", str(len(answer.findings) or "none"))
     for title, *lines in answer.findings.values():

@@ -88,6 +88,13 @@ def test_a_program_is_not_believed(hostile, name):
     assert not accepted(name, *hostile.tries(name))
 
 
+def test_a_limit_is_no_error():
+    """Broken: of a right kernel that is slow stands there that its sum is wrong."""
+    answer = check.Answer("reduce.cu", built=True, over="it was stopped after 4 seconds", sizes={1: "it was stopped after 4 seconds"})
+    said = list(check.lines_about(answer, "reduce.cu"))
+    assert answer.status == check.OVER and "n = 1 ................ it was stopped after 4 seconds" in said
+
+
 def test_a_finding_keeps_its_line(hostile):
     """Broken: a file that #line names is read though it is a device, which never ends, and the finding is lost."""
     hostile.end()
