@@ -6,7 +6,7 @@
 
 SHELL := /bin/bash
 # n=1000 would be ignored without a word.
-SMALL := $(strip $(foreach variable,n step lab name file dir flags args results ladder device warm,$(if $(findstring command,$(origin $(variable))),$(variable))))
+SMALL := $(strip $(foreach variable,n step lab name file dir flags args results ladder device warm try,$(if $(findstring command,$(origin $(variable))),$(variable))))
 ifneq ($(SMALL),)
     $(error $(firstword $(SMALL))=... is written in capitals: $(shell echo '$(firstword $(SMALL))' | tr a-z A-Z)=$($(firstword $(SMALL))))
 endif
@@ -53,12 +53,12 @@ RESULTS ?= results$(WITHIN:%/=/%)
 ifeq ($(strip $(RESULTS)),)
     $(error RESULTS is empty; name a folder, as in: RESULTS=results)
 endif
-export N TIME_LIMIT RESULTS LADDER LAB STEP FILE DIR FLAGS ARGS NAME BLOCK STYLE A B AGAINST SANITIZE ONLY
+export N TIME_LIMIT RESULTS LADDER LAB STEP TRY FILE DIR FLAGS ARGS NAME BLOCK STYLE A B AGAINST SANITIZE ONLY
 
 # V=1 shows the compiler's lines.
 Q := $(if $(filter-out 0,$(V)),,@)
 
-.PHONY: help build run-all diff undo sweep toolkit clean say-device FORCE
+.PHONY: help build run-all diff undo try sweep toolkit clean say-device FORCE
 .DELETE_ON_ERROR:
 # Only what compiles does several things at once, also where -j was given: what is measured runs alone.
 ifndef COMPILING
@@ -69,7 +69,7 @@ help: ## this list
 	@cat $(MAKEFILE_LIST) | awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-14s %s\n", $$1, $$2}'
 	@echo 'make step03         builds and runs one step; N=... sets the number of elements, WARM=1 leaves the cache warm'
 	@echo 'LADDER=scan         the other ladder, the prefix sum in scan/: make run-all LADDER=scan, make step03 LADDER=scan, make diff LADDER=scan STEP=03;'
-	@echo '                    EXCLUSIVE=1 sums up to each element without it; also with build, undo, sweep, plots, sanitize, tries'
+	@echo '                    EXCLUSIVE=1 sums up to each element without it; also with build, undo, sweep, plots, sanitize, try, tries'
 	@echo 'DEVICE=sim          run on the simulator, DEVICE=gpu on a GPU: the default is what is there; V=1 shows the compiler'"'"'s lines'
 
 build: ## compiles every step
@@ -110,6 +110,14 @@ diff: ## the change that makes a step, and your own edit of it: make diff STEP=0
 
 undo: ## takes back your edits of one step, and of no other: make undo STEP=03, of a lab: make undo LAB=rowscale STEP=02
 	@scripts/ladder/undo_step.sh "$$STEP" "$$LAB"
+
+# What a change is built with, as compile.mk builds the step itself.
+TRY_COMPILER = $(NVCC) $(if $(SIMULATED),$(SIM_NVCCFLAGS),$(NVCCFLAGS) -arch=$(ARCH))
+try: say-device ## asks what a lesson's Try will do, does it in a copy, and shows before and after: make try STEP=03 TRY=1, also LADDER=scan, LAB=rowscale
+	$(if $(SIMULATED),$(COMPILE) build/sim/libsimulator.a)
+	@scripts/build/one_at_a_time.sh python3 -m scripts.ladder.predict --ladder '$(LADDER)' --lab "$$LAB" --step "$$STEP" --try "$$TRY" \
+	    $(if $(SIMULATED),--simulated --libraries '$(SIM_LIBRARIES)') $(if $(filter file,$(origin N)),--usual,--elements) "$$N" --time-limit "$$TIME_LIMIT" \
+	    --build '$(MAKE) -s --no-print-directory' --nvcc '$(NVCC)' --compiler '$(TRY_COMPILER)' --output "$$RESULTS/predictions.csv"
 
 SWEEP_ROUNDS ?= 3
 SWEEP := $(if $(SIMULATED),sweep-counters,sweep)

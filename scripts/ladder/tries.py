@@ -91,23 +91,32 @@ def changed(step, number):
     return applied(step, diffs[number - 1][0])
 
 
-def build(compiler, source, directory, suffix=".cu"):
-    """The program built from source by a command like "nvcc -O3", and with the options that its first comment names."""
+def build(compiler, source, directory, suffix=".cu", libraries=""):
+    """The program built from source by a command like "nvcc -O3", with the options that its first comment names, and CUDA programs with libraries."""
     program = Path(directory) / "reduce"
     program.parent.mkdir(parents=True, exist_ok=True)
     path = program.with_suffix(suffix)
     path.write_text(source, encoding="utf-8")
     before, after = re.search(r"^// Build and run: \w+(?: -O3 -arch=native)?(.*?) -o \w+ \w+\.cu?(.*?) && ", source, re.M).groups()
     if suffix == ".c":
-        compiler = labs.build_line_of(source).split()[0]
-    built = subprocess.run([*shlex.split(compiler), *before.split(), "-o", program, path, *after.split()], capture_output=True, text=True)
+        compiler, libraries = labs.build_line_of(source).split()[0], ""
+    built = subprocess.run([*shlex.split(compiler), *before.split(), "-o", program, path, *after.split(), *shlex.split(libraries)], capture_output=True, text=True)
     if built.returncode != 0:
         fail(f"a try does not compile: {(built.stdout + built.stderr).strip()}")
     return program
 
 
+def milliseconds_of(printed):
+    """The median of the last row that a program printed; NaN where it has no times."""
+    row = files.last_row(printed)
+    header = next((line.split(",") for line in printed.splitlines() if line.startswith("step,")), None)
+    if header is None:
+        return float(row[4])  # a step of the ladder prints no header
+    return float(row[header.index("median_ms")]) if "median_ms" in header else math.nan
+
+
 def milliseconds(words):
-    """The median of the last row that a program prints, or None where it ends without a right result; NaN where it has no times."""
+    """milliseconds_of what a program prints, or None where it ends without a right result."""
     try:
         run = subprocess.run(words, capture_output=True, text=True, timeout=TIME_LIMIT_S, env=os.environ | labs.MPI_ENVIRONMENT)
     except subprocess.TimeoutExpired:
@@ -116,11 +125,7 @@ def milliseconds(words):
         return None
     if run.returncode != 0:
         fail(f"{words[0]}: exit status {run.returncode}: {run.stderr.strip()}")
-    row = files.last_row(run.stdout)
-    header = next((line.split(",") for line in run.stdout.splitlines() if line.startswith("step,")), None)
-    if header is None:
-        return float(row[4])  # a step of the ladder prints no header
-    return float(row[header.index("median_ms")]) if "median_ms" in header else math.nan
+    return milliseconds_of(run.stdout)
 
 
 def sanitizer_errors(tool, program, size):

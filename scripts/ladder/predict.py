@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""One Try of a lesson: shows its change, asks what will happen, runs the step without and with it, and says what the page answers.
+
+What was predicted and what happened becomes a row of a CSV. The change is made in a copy under build/."""
+
+import argparse
+import csv
+import datetime
+import difflib
+import fcntl
+import io
+import os
+import re
+import sys
+from pathlib import Path
+
+from scripts.ladder import before_after, execute, labs, tries
+
+ROOT = tries.ROOT
+COLUMNS = ["time", "step", "try", "diff", "device", "elements", "unit", "prediction", "outcome", "before", "after", "status"]
+WORDS = ("faster", "slower", "same", "wrong")
+INSTRUCTIONS = "warp_instructions"  # what a prediction of a number is of, where there is no time
+
+
+def refuse(message):
+    print(f"make try: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+# ---- Which Try
+
+def folder_of(ladder, lab, number):
+    """The step, as tries.py names it; ends the program where there is none."""
+    if lab and lab not in labs.labs():
+        refuse(f"LAB='{lab}' is no lab; there are {', '.join(labs.labs())}, as in: make try LAB=rowscale STEP=00 TRY=1")
+    place = f"labs/{lab}/" if lab else "" if ladder == "reduce" else f"{ladder}/"
+    steps = {path.name[4:6]: place + path.name for path in sorted(ROOT.glob(f"{place}step[0-9][0-9]_*/"))}
+    if number not in steps:
+        named = f"LAB={lab} " if lab else "" if ladder == "reduce" else f"LADDER={ladder} "
+        refuse(f"STEP='{number}' is no step; there are {' '.join(steps)}, as in: make try {named}STEP={list(steps)[-1]} TRY=1")
+    return steps[number]
+
+
+def section(step):
+    """What the step's page says under "Try"."""
+    return (ROOT / step / "README.md").read_text(encoding="utf-8").partition("\n## Try")[2]
+
+
+def number_of(step, text):
+    """The number of a Try with a diff; ends the program where it is none."""
+    last = len(tries.tries(step))
+    there = f"those with a diff are {' '.join(map(str, range(1, last + 1)))}"
+    if text.isdecimal() and 1 <= int(text) <= last:
+        return int(text)
+    if re.fullmatch("[1-9][0-9]*", text) and f"\n**{text}. " in section(step):
+        refuse(f"Try {text} of {step} has no diff, you write the change yourself; {there}")
+    refuse(f"TRY='{text}' is no Try of {step}; {there}")
+
+
+def question_and_answer(step, number):
+    """What the page says before a Try's diff, and what it answers."""
+    text = section(step)
+    question = re.search(rf"^(\*\*{number}\. .*?)^```diff", text, re.M | re.S)
+    answer = re.compile(r"<summary>Answer</summary>\n(.*?)</details>", re.S).search(text, question.end())
+    return question[1].strip(), re.sub(r"^<!-- .* -->\n", "", answer[1], flags=re.M).strip()
+
+
+def patch(step, number):
+    """The Try's change of the program as it is, edits of the learner's included, as git apply takes it."""
+    source = tries.source_of(step)
+    name = source.relative_to(ROOT)
+    before, after = source.read_text(encoding="utf-8"), tries.changed(step, number)
+    return "".join(difflib.unified_diff(before.splitlines(True), after.splitlines(True), f"a/{name}", f"b/{name}"))
+
+
+# ---- The prediction
+
+def prediction(text):
+    """What was typed, as it is kept; None where it is no prediction."""
+    text = text.strip().lower()
+    if text in ("", *WORDS) or re.fullmatch(r"\d+(\.\d+)?", text):
+        return text
+    return None
+
+
+def asked(unit):
+    """The learner's prediction; '' where there is none."""
+    choice = f"a number ({unit} after the change), {', '.join(WORDS[:-1])} or {WORDS[-1]}"
+    print(f"What do you predict? {choice}; Enter skips: ", end="", flush=True)
+    for line in sys.stdin:
+        if prediction(line) is not None:
+            return prediction(line)
+        print(f"'{line.strip()}' is none of: {choice}; again: ", end="", flush=True)
+    print()
+    return ""
+
+
+def ready(path):
+    """Makes the file of predictions where there is none; ends the program, before it asks, where that fails."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("ab").close()
+    except OSError as error:
+        refuse(f"{path} cannot be written: {error.strerror}")
+
+
+def keep(path, row):
+    """Appends a row, behind the header in an empty file, in a single write: whoever kills this leaves whole rows."""
+    with open(path, "ab+", buffering=0) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        before = file.read()
+        lines = io.StringIO("" if before.endswith(b"\n") or not before else "\n")  # a full disk may have cut the last row
+        lines.seek(0, os.SEEK_END)
+        csv.writer(lines, lineterminator="\n").writerows([row] if before else [COLUMNS, row])
+        file.write(lines.getvalue().encode())
+
+
+# ---- What happened
+
+def comparison(predicted, outcome, unit, after):
+    """The line that sets a prediction beside what happened."""
+    if not predicted:
+        return "No prediction was made."
+    if predicted[0].isdigit():
+        what = f"{after[unit]:,} {unit.replace('_', ' ')}" if unit in after else outcome
+        return f"You predicted {predicted} {unit.replace('_', ' ')}; it was: {what}."
+    if outcome == "right" and predicted != "wrong":
+        return f"You predicted {predicted}; the result is right. Nothing was timed here: the answer has what a GPU measured."
+    return f"You predicted {predicted}; it was {outcome}."
+
+
+def try_it(step, number, options, row):
+    """Builds, runs and shows both programs; fills the row."""
+    unit, simulated = row["unit"], row["unit"] == INSTRUCTIONS
+    row["elements"] = size = before_after.size_for(step, number, options)
+    before, after = before_after.measured(before_after.built(step, number, options), step, size, options, simulated)
+    row |= {"outcome": before_after.outcome_of(before, after), "status": after.outcome.status,
+            "before": before.figures.get(unit, ""), "after": after.figures.get(unit, "")}
+    print(f"\n{step}, Try {number}" + (f", {size} elements" if size else "") + (", simulated" if simulated else ""))
+    print(*before_after.table(before, after), sep="\n")
+    print(comparison(row["prediction"], row["outcome"], unit, after.figures))
+
+
+def new_row(step, number, simulated):
+    """The row before anything was asked or run."""
+    source = tries.source_of(step)
+    on_simulator = labs.runs_simulated(source, simulated)
+    return dict.fromkeys(COLUMNS, "") | {
+        "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "step": step, "try": number,
+        "diff": tries.digest(tries.tries(step)[number - 1][0]), "device": "simulator" if on_simulator else "cpu" if source.suffix == ".c" else "gpu",
+        "unit": INSTRUCTIONS if on_simulator else "ms", "outcome": "not finished"}
+
+
+def arguments():
+    """What make passes; ends the program where N or TIME_LIMIT is no number."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, usual in (("ladder", "reduce"), ("lab", ""), ("step", ""), ("try", ""), ("elements", ""), ("usual", ""), ("time-limit", "300"),
+                        ("build", "make -s"), ("nvcc", "nvcc"), ("compiler", "nvcc -O3 -arch=native"), ("libraries", "")):
+        parser.add_argument(f"--{name}", default=usual)
+    parser.add_argument("--simulated", action="store_true")
+    parser.add_argument("--output", type=Path, default=Path("results/predictions.csv"))
+    options = parser.parse_args()
+    for value, what in ((options.elements or "1", "N"), (options.time_limit, "TIME_LIMIT")):
+        if not re.fullmatch("[1-9][0-9]{0,17}", value):
+            refuse(f"{what}='{value}' is no whole number of 1 or more, in digits")
+    options.time_limit = int(options.time_limit)
+    return options
+
+
+def main():
+    options = arguments()
+    step = folder_of(options.ladder, options.lab, options.step)
+    number = number_of(step, getattr(options, "try"))
+    obstacle = tries.is_of_a_lab(step) and labs.obstacle(tries.source_of(step), options.simulated, options.nvcc)
+    if obstacle:
+        refuse(f"{step} cannot be built here: {obstacle}")
+    ready(options.output)
+    question, answer = question_and_answer(step, number)
+    print(f"{question}\n\n{patch(step, number)}", flush=True)
+    row = new_row(step, number, options.simulated)
+    row["prediction"] = asked(row["unit"].replace("_", " "))
+    try:
+        try_it(step, number, options, row)
+    finally:
+        keep(options.output, row.values())
+    print(f"\nThe page's answer:\n\n{answer}\n\nkept: {options.output}")
+
+
+if __name__ == "__main__":
+    execute.interrupt_alike()
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("\nmake try: interrupted", file=sys.stderr)
+        sys.exit(130)

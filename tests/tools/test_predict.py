@@ -1,0 +1,85 @@
+"""make try: what it takes as a prediction, what it shows, and what it keeps."""
+
+import csv
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from scripts.ladder import before_after, predict, tries
+
+from tests.support import LINK, ROOT, nvcc
+
+STEPS = sorted(path.parent.relative_to(ROOT).as_posix() for place in ("", "scan/", "labs/*/") for path in ROOT.glob(f"{place}step[0-9][0-9]_*/README.md"))
+COMMAND = [sys.executable, "-m", "scripts.ladder.predict"]
+
+
+def test_a_prediction_is_a_number_or_a_word():
+    """Broken: what cannot be compared is kept as a prediction, or one is refused."""
+    assert [predict.prediction(text) for text in ("\n", " Faster\n", "wrong", "0.37", "400000")] == ["", "faster", "wrong", "0.37", "400000"]
+    assert [predict.prediction(text) for text in ("quick", "-1", "nan", "1e", "0,37")] == [None] * 5
+
+
+@pytest.mark.parametrize("status, before, after, outcome", [
+    ("PASS", {"ms": 0.3144}, {"ms": 0.3711}, "slower"), ("PASS", {"ms": 0.3711}, {"ms": 0.3144}, "faster"),
+    ("PASS", {"ms": 0.3144}, {"ms": 0.3145}, "same"), ("FAIL", {"ms": 1}, {}, "wrong"), ("FINDING", {"loads": 1}, {"loads": 1}, "wrong"),
+    ("PASS", {"loads": 2}, {"loads": 1}, "right")])
+def test_only_a_time_makes_a_change_faster(status, before, after, outcome):
+    """Broken: noise, or fewer loads on the simulator, counts as faster, or a wrong result as right."""
+    sides = [before_after.Side(SimpleNamespace(status=word), figures) for word, figures in (("PASS", before), (status, after))]
+    assert before_after.outcome_of(*sides) == outcome
+
+
+def test_rows_are_appended_whole(tmp_path):
+    """Broken: a second header, or a row that hangs on one that a full disk has cut."""
+    path = tmp_path / "predictions.csv"
+    predict.keep(path, ["a", 1])
+    with open(path, "a", encoding="utf-8") as file:
+        file.write("cut")
+    predict.keep(path, ["b", 2])
+    assert path.read_text(encoding="utf-8") == ",".join(predict.COLUMNS) + "\na,1\ncut\nb,2\n"
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (["--step", "00", "--try", "4"], "Try 4 of step00_baseline has no diff"), (["--step", "03", "--try", "9"], "those with a diff are 1 2 3"),
+    (["--ladder", "scan", "--step", "77"], "there are 00 01"), (["--lab", "none"], "there are accuracy, ")])
+def test_what_is_no_try_is_refused_in_one_line(arguments, said):
+    """Broken: a mistyped STEP or TRY ends in a traceback, or does not say which there are."""
+    result = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, cwd=ROOT)
+    assert result.returncode == 2 and said in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_every_try_has_its_question_and_its_answer():
+    """Broken: a page's Try is not found by its number, or the answer shown is another's."""
+    for step in STEPS:
+        page = predict.section(step)
+        for number in range(1, len(tries.tries(step)) + 1):
+            question, answer = predict.question_and_answer(step, number)
+            assert question.startswith(f"**{number}. ") and "\n**" not in question and answer and "<" + "!--" not in answer and answer.split("\n")[0] in page
+            assert page.index(question) < page.index(answer.split("\n\n")[-1])
+
+
+def test_the_shown_diff_is_a_patch():
+    """Broken: git apply does not take what make try shows."""
+    patches = "".join(predict.patch(step, 1) for step in STEPS if tries.tries(step))
+    result = subprocess.run(["git", "apply", "--check", "-"], input=patches, text=True, capture_output=True, cwd=ROOT)
+    assert result.returncode == 0 and patches, result.stderr
+
+
+def test_a_try_is_predicted_run_and_answered(tmp_path):
+    """Broken: the prediction is not kept, before and after are not shown beside the answer, or the learner's own file changes."""
+    source = ROOT / "step03_sequential/reduce.cu"
+    program = source.read_bytes()
+    libraries = [word for word in LINK if word.endswith(".a") or word in ("-lpthread", "-lm")]
+    compiler = " ".join([nvcc(), "-lineinfo", *(word for word in LINK if word not in libraries)])
+    result = subprocess.run([*COMMAND, "--step", "03", "--try", "1", "--simulated", "--elements", "1000", "--build", "true", "--compiler", compiler,
+                             "--libraries", " ".join(libraries), "--output", tmp_path / "predictions.csv"],
+                            input="soon\nfaster\n", capture_output=True, text=True, cwd=ROOT)
+    assert result.returncode == 0, result.stderr
+    counts = [line.split() for line in result.stdout.splitlines() if line.startswith("warp instructions")]
+    with open(tmp_path / "predictions.csv", newline="", encoding="utf-8") as file:
+        row, = csv.DictReader(file)
+    assert (row["step"], row["try"], row["prediction"], row["outcome"], row["status"]) == ("step03_sequential", "1", "faster", "right", "PASS")
+    assert [f"{int(row[side]):,}" for side in ("before", "after")] == counts[0][2:] and row["before"] != row["after"]
+    assert "0.3711 ms after" in result.stdout and source.read_bytes() == program
