@@ -83,3 +83,11 @@ def test_a_try_is_predicted_run_and_answered(tmp_path):
     assert (row["step"], row["try"], row["prediction"], row["outcome"], row["status"]) == ("step03_sequential", "1", "faster", "right", "PASS")
     assert [f"{int(row[side]):,}" for side in ("before", "after")] == counts[0][2:] and row["before"] != row["after"]
     assert "0.3711 ms after" in result.stdout and source.read_bytes() == program
+
+
+def test_a_prediction_outlives_a_run_that_does_not_end_well(tmp_path):
+    """Broken: what was predicted is lost where the step does not compile, or the run is interrupted."""
+    result = subprocess.run([*COMMAND, "--step", "03", "--try", "1", "--build", "false", "--output", tmp_path / "predictions.csv"],
+                            input="0.4\n", capture_output=True, text=True, cwd=ROOT)
+    row = (tmp_path / "predictions.csv").read_text(encoding="utf-8").splitlines()[1]
+    assert result.returncode == 1 and row.endswith(",ms,0.4,not finished,,,")
