@@ -57,7 +57,7 @@ COMPILE_SECONDS, COMPILE_MEMORY, PROGRAM_MEMORY, DEVICE_MEMORY = 180, "4G", "1G"
 LEAST_FREE = 64 << 20  # bytes on the disk, for a compiler's failure to be the program's
 NO_SPACE = errno.ENOSPC, errno.EDQUOT
 COMPILE_FILE, COMPILE_SPACE, PROGRAM_SAYS, DEVICE_FILE = "64M", "256M", "64K", "64M"  # the largest file, and all together
-TOTALS = {"launches": None, "warp instructions": ["warp_instructions"], "load requests": ["global_load_requests"],
+TOTALS = {"launches": None, "blocks": ["blocks"], "threads": ["threads"], "warp instructions": ["warp_instructions"], "load requests": ["global_load_requests"],
           "load sectors": ["global_load_sectors"], "shared loads and stores": ["shared_loads", "shared_stores"],
           "bank conflicts": ["bank_conflicts"], "block barriers": ["block_barriers"]}
 LAST_PART = """
@@ -410,6 +410,8 @@ def one_size(session, n, answer):
 
 
 def totals(rows):
+    """The counters of a whole reduction, over its launches."""
+    rows = [row | {"blocks": row["grid"], "threads": int(row["grid"]) * int(row["block"])} for row in rows]
     return {name: sum(int(row[column]) for row in rows for column in columns) if columns else len(rows) for name, columns in TOTALS.items()}
 
 
@@ -532,6 +534,8 @@ def counter_lines(answer):
     ours, sectors = answer.counters, answer.counters["load sectors"] / limit["load sectors"]
     yield (f"distance: warp instructions {ours['warp instructions'] / steps[last]['warp instructions']:.2f} times {last}'s, load requests "
            f"{ours['load requests'] / steps[last]['load requests']:.2f} times; sectors {sectors:.2f} times the least possible")
+    if ours["warp instructions"] < steps[last]["warp instructions"]:
+        yield f"    fewer warp instructions are not more speed: {ours['threads']:,} threads work here, {steps[last]['threads']:,} in {last}; make mine measures"
     if sectors < 1:
         yield "    fewer sectors than the array has: the kernels did not read all of it"
 

@@ -128,6 +128,15 @@ def test_a_right_step_passes(tmp_path):
     assert "\nsandbox: limits of time" in said and "\nnot covered: " in said
 
 
+def test_fewer_instructions_are_not_more_speed():
+    """Broken: a kernel of one thread, which is slow, looks better than the last step; or nobody sees how few threads it has."""
+    last = list(check.step_counters().items())[-1]
+    few = {**last[1], "blocks": 2, "threads": 64, "warp instructions": 100}
+    words = f"fewer warp instructions are not more speed: 64 threads work here, {last[1]['threads']:,} in {last[0]}; make mine measures"
+    said = [[line.strip() for line in check.counter_lines(check.Answer("reduce.cu", counters=counters))] for counters in (few, last[1])]
+    assert words in said[0] and words not in said[1] and any(line.split()[:2] == ["threads", "64"] for line in said[0])
+
+
 def test_a_mistake_that_needs_another_order_is_told(tmp_path, monkeypatch):
     """Broken: warps come in one order only, so that a fence is not missed that is missing in the first one; or where none is, one is missed."""
     monkeypatch.setattr(check, "SIZES", [4097, check.COUNTED_AT])
