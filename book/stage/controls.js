@@ -21,14 +21,13 @@ Stage.choice = function (label, choices, chosen, choose) {
     return element("label", {}, element("span", {}, label), list);
 };
 
-// A labelled number from 0 to `most`.
-Stage.number = function (label, most, chosen, choose) {
+// A labelled number from 0 to `most`. choose(value, wanted): the nearest that there is, and what was asked for.
+Stage.number = function (label, most, chosen, note, choose) {
     const field = element("input", {type: "number", "aria-label": label, min: 0, max: most, value: chosen, onchange: () => {
-        const value = Math.max(0, Math.min(most, Math.floor(+field.value) || 0));
-        field.value = value;
-        choose(value);
+        const wanted = Math.floor(+field.value) || 0;
+        choose(Math.max(0, Math.min(most, wanted)), wanted);
     }});
-    return element("label", {}, element("span", {}, label), field);
+    return element("label", {}, element("span", {}, label), field, element("span", {role: "status"}, note || `of 0–${grouped(most)}`));
 };
 
 // ---- Time
@@ -123,21 +122,27 @@ const grouped = (number) => Math.round(number).toLocaleString("en-US");
 // Only what the program or the one beside it counts at all; conflicts always, for that there are none is news.
 const isShown = (name, whole, other) => name === "bank_conflicts" || whole[name] > 0 || (other && other[name] > 0);
 
-function compared(now, before, label) {
+// Fewer is good, more is bad: only of a run that is right.
+function compared(now, before, label, isRight) {
     const sign = now < before ? "fewer" : now > before ? "more" : "same";
     const mark = {fewer: "▾", more: "▴", same: "="}[sign];
-    return element("span", {class: "st-" + sign, title: `${label}, all blocks: ${grouped(before)}`}, `${mark} ${label} ${grouped(before)}`);
+    return element("span", {class: "st-" + (isRight ? sign : "same"), title: `${label}, all blocks: ${grouped(before)}`}, `${mark} ${label} ${grouped(before)}`);
 }
 
+// In how many columns so many cells stand, so that the rows are as long as each other.
+const columns = (cells, most) => Math.ceil(cells / Math.ceil(cells / most));
+
 // The cells, made anew for each run; tick(moment) changes their numbers. other: {whole, short} or null.
-Stage.counters = function (box, model, other) {
+Stage.counters = function (box, model, other, isRight) {
     const shown = Stage.COUNTED.filter((name) => isShown(name, model.whole, other && other.whole));
     const numbers = shown.map(() => element("b"));
+    box.style.setProperty("--st-columns", columns(shown.length, 6));
+    box.style.setProperty("--st-fewer-columns", columns(shown.length, 4));
     box.replaceChildren(...shown.map((name, k) => element("div", {},
         element("span", {class: "st-name"}, NAMES[name]),
         element("span", {class: "st-now"}, numbers[k], model.isCut ? "" : ` of ${grouped(model.counts[name][model.length])}`),
         element("span", {class: "st-whole"}, `all blocks ${grouped(model.whole[name])}`),
-        other && compared(model.whole[name], other.whole[name], other.short))));
+        other && compared(model.whole[name], other.whole[name], other.short, isRight))));
     return (moment) => numbers.forEach((number, k) => {
         number.textContent = grouped(model.counts[shown[k]][moment + 1]);
     });
@@ -171,10 +176,10 @@ function reason({output}) {
     return absent ? `line ${absent[1]} is not run at this n; choose another n` : "the run ended early: " + (output || "").trim().split("\n").pop();
 }
 
-// In a few words whether the run is right: {isRight, text}.
-Stage.verdict = function (result, program) {
+// In a few words whether the run is right: {isRight, text}. onlyAt: the n that cannot tell what was left out, or 0.
+Stage.verdict = function (result, program, onlyAt) {
     if (result.status === 0)
-        return {isRight: true, text: program.isOwn ? "✓ no findings" : "✓ right, no findings"};
+        return {isRight: true, text: onlyAt ? `✓ right at n = ${grouped(onlyAt)}` : program.isOwn ? "✓ no findings" : "✓ right, no findings"};
     const found = counted((result.findings || []).length, "finding"), differs = difference(result, program);
     const both = [differs || (found && !program.isOwn ? "right this time" : ""), found].filter(Boolean).join(", ");
     return {isRight: false, text: "✗ " + (both || reason(result))};
@@ -182,8 +187,19 @@ Stage.verdict = function (result, program) {
 
 const KINDS = {"race-shared": "race in shared memory", "race-global": "race in global memory"};
 
+const kindOf = (finding) => KINDS[finding.kind] || finding.kind.replace(/-/g, " ");
+const threadOf = ({thread}) => `thread ${thread[0]}${thread[1] || thread[2] ? `,${thread[1]},${thread[2]}` : ""}`;
+
+// A finding in one sentence, to stand in the source: "race in shared memory: thread 128 writes 4 bytes (line 19), …".
+Stage.inShort = function (finding) {
+    const areApart = new Set(finding.places.map(({block}) => block[0])).size > 1;
+    const who = (place) => (place.kernel ? threadOf(place) + (areApart ? ` of block ${place.block[0]} ` : " ") : "");
+    const told = finding.places.map((place) => `${who(place)}${place.access.replace(/ of \w+ memory$/, "")} (line ${place.line})`);
+    return `${kindOf(finding)}: ${told.join(", ")}`;
+};
+
 function placeItem(place, go) {
-    const who = place.kernel ? `thread ${place.thread[0]}${place.thread[1] || place.thread[2] ? `,${place.thread[1]},${place.thread[2]}` : ""} of block ${place.block[0]} ` : "";
+    const who = place.kernel ? `${threadOf(place)} of block ${place.block[0]} ` : "";
     return element("li", {}, element("button", {type: "button", title: "show this moment", onclick: () => go(place)}, `line ${place.line}`),
         ` ${who}`, element("em", {}, place.access), element("code", {}, place.text));
 }
@@ -192,7 +208,7 @@ function placeItem(place, go) {
 Stage.findings = function (box, findings, go) {
     box.hidden = findings.length === 0;
     box.replaceChildren(...findings.map((finding) => element("div", {class: "st-finding"},
-        element("p", {}, element("strong", {}, KINDS[finding.kind] || finding.kind.replace(/-/g, " ")), `: ${finding.title}`),
+        element("p", {}, element("strong", {}, kindOf(finding)), `: ${finding.title}`),
         element("ul", {}, finding.places.map((place) => placeItem(place, go))),
         finding.hint && element("p", {class: "st-hint"}, finding.hint),
         finding.count > 1 && element("p", {class: "st-hint"}, `found ${grouped(finding.count)} times; this is the first`))));

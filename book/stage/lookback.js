@@ -68,32 +68,40 @@ const height = (distance) => 14 + 7 * Math.min(distance, 12);
 
 function arc(from, {tile, held}, isNow, base) {
     const high = height(Math.abs(from - tile));
-    return draw("path", {d: `M${middle(from)} ${base} Q${middle((from + tile) / 2)} ${base - 2 * high} ${middle(tile)} ${base}`,
-        class: `st-arc st-holds-${held}` + (isNow ? " st-arc-now" : "")});
+    const name = `st-arc st-holds-${held}` + (isNow ? " st-arc-now" : "");
+    const path = draw("path", {d: `M${middle(from)} ${base} Q${middle((from + tile) / 2)} ${base - 2 * high} ${middle(tile)} ${base}`, class: name});
+    return isNow ? [path, arrowhead(middle(tile), base, Math.atan2(2 * high, middle(tile) - middle((from + tile) / 2)), name)] : [path];
 }
 
-function tileBox(tile, held, isActing, top) {
-    const x = middle(tile) - SIZE / 2;
-    return draw("g", {}, draw("rect", {x, y: top, width: SIZE, height: SIZE, rx: 5, class: `st-holds-${held}` + (isActing ? " st-acting" : "")}),
+// The head of an arrow that comes to x, y at this angle.
+const arrowhead = (x, y, angle, name) => draw("path", {d: "M0 0 L-9 -4.5 L-9 4.5 Z", class: name.replace("st-arc ", "st-arrow "),
+    transform: `translate(${x} ${y}) rotate(${(angle * 180) / Math.PI})`});
+
+// tell(text) says what a tile holds when it is pointed at or focused.
+function tileBox(tile, held, isActing, top, tell) {
+    const x = middle(tile) - SIZE / 2, text = `tile ${tile} has told ${HOLDS[held]}`;
+    const box = draw("g", {tabindex: 0, role: "img", "aria-label": text}, draw("rect", {x, y: top, width: SIZE, height: SIZE, rx: 5, class: `st-holds-${held}` + (isActing ? " st-acting" : "")}),
         draw("text", {x: middle(tile), y: top + SIZE + 15}, String(tile)));
+    ["focus", "pointerenter"].forEach((name) => box.addEventListener(name, () => tell(text)));
+    return box;
 }
 
-function picture({events, tiles}, at) {
+function picture({events, tiles}, at, tell) {
     const event = events[at], held = statesAt(events, at), top = height(tiles - 1) + 8;
-    const made = draw("svg", {viewBox: `0 0 ${tiles * SPAN} ${top + SIZE + 20}`, role: "img", "aria-label": inWords(event)});
+    const made = draw("svg", {viewBox: `0 0 ${tiles * SPAN} ${top + SIZE + 20}`, role: "group", "aria-label": inWords(event)});
     made.style.maxWidth = `${tiles * SPAN * 1.25}px`;
     for (const {tile, looks} of events.slice(0, at))
-        made.append(...(looks || []).map((look) => arc(tile, look, false, top - 4)));
-    made.append(...(event.looks || []).map((look) => arc(event.tile, look, true, top - 4)));
+        made.append(...(looks || []).flatMap((look) => arc(tile, look, false, top - 4)));
+    made.append(...(event.looks || []).flatMap((look) => arc(event.tile, look, true, top - 4)));
     for (let tile = 0; tile < tiles; tile++)
-        made.append(tileBox(tile, held.get(tile) || 0, tile === event.tile, top));
+        made.append(tileBox(tile, held.get(tile) || 0, tile === event.tile, top, tell));
     return made;
 }
 
 // ---- The panel
 
-// Shows looks that were found in `box`, with a time of its own.
-Stage.showLookBack = function (box, found) {
+// Shows looks that were found at n in `box`, with a time of its own.
+Stage.showLookBack = function (box, found, n) {
     const place = element("div", {class: "st-tiles"}), words = element("span", {class: "st-where"});
     const range = element("input", {type: "range", min: 0, max: found.events.length - 1, value: 0, "aria-label": "time of the look-back",
         oninput: () => show()});
@@ -103,12 +111,12 @@ Stage.showLookBack = function (box, found) {
     };
     const button = (text, title, by) => element("button", {type: "button", title, "aria-label": title, onclick: step(by)}, text);
     function show() {
-        place.replaceChildren(picture(found, +range.value));
+        place.replaceChildren(picture(found, +range.value, (text) => (words.textContent = text)));
         words.textContent = inWords(found.events[+range.value]);
         range.setAttribute("aria-valuetext", words.textContent);
     }
     const swatch = (held) => element("span", {}, element("i", {class: `st-holds-${held}`}), HOLDS[held]);
-    box.replaceChildren(element("p", {class: "st-heading"}, "The blocks' tiles: what each has told, and who looks at whom"), place,
+    box.replaceChildren(element("p", {class: "st-heading"}, `The tiles of all blocks at n = ${n.toLocaleString("en-US")}, as written: what each has told, and who looks at whom`), place,
         element("p", {class: "st-legend"}, [0, 1, 2].map(swatch)), element("div", {class: "st-bar"}, element("span", {class: "st-segment"},
             button("‹", "one event back", -1), button("›", "one event on", 1)), range, words));
     range.value = Math.floor(found.events.length * 0.6);

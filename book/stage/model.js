@@ -121,10 +121,10 @@ function conflictingWords(row) {
 
 // ---- Counting
 
-// Calls add(name, number) for what a row counts.
+// Calls add(name, number) for what a row counts. What the copy engine and mbarriers do is no warp's access.
 function count(row, add) {
     add("warp_instructions", 1);
-    if (!row.mask)
+    if (!row.mask || /^(cp\.async\.bulk|mbarrier)/.test(row.opcode))
         return;
     if (isAtomic(row))
         add("atomics", 1);

@@ -132,15 +132,20 @@ function reveal(pane, row) {
 
 // The source: show(...) when a program or what is left out changes, light(...) at each moment, accuse(...) for a finding.
 Stage.source = function (pane) {
+    const remark = element("div", {class: "st-remark"});
     let rows = new Map(), lit = [];
     return {
-        show(lines, program, cuts, toggle) {
+        // isOther: another text than before, whose first changed line is to be seen.
+        show(lines, program, cuts, toggle, isOther) {
             const focused = pane.contains(document.activeElement) && document.activeElement.dataset.line;
             const top = pane.scrollTop, isFirst = rows.size === 0;
             rows = fill(pane, lines, program, cuts, toggle);
             lit = [];
             const kernel = lines.find(({text, line}) => line && text.startsWith("__global__"));
+            const changed = pane.querySelector(".st-gone, .st-new");
             pane.scrollTop = isFirst && kernel ? rows.get(kernel.line).offsetTop - 4 : top;
+            if (isOther && changed)
+                pane.scrollTop = changed.offsetTop - changed.offsetHeight;
             if (focused && pane.querySelector(`[data-line="${focused}"]`))
                 pane.querySelector(`[data-line="${focused}"]`).focus({preventScroll: true});
         },
@@ -159,6 +164,18 @@ Stage.source = function (pane) {
             if (lit.length)
                 reveal(pane, lit[0]);
         },
+        // Says something below a line, or below what is changed first where `line` is 0.
+        remark(line, ...said) {
+            let row = rows.get(line) || pane.querySelector(".st-gone, .st-new");
+            while (!line && row && row.nextSibling && row.nextSibling.matches(".st-gone, .st-new"))
+                row = row.nextSibling;
+            remark.replaceChildren(...said);
+            if (row)
+                row.after(remark);
+            else
+                remark.remove();
+        },
+        revealRemark: () => remark.parentNode && reveal(pane, remark),
         accuse(lines) {
             for (const [line, row] of rows)
                 row.classList.toggle("st-accused", lines.includes(line));

@@ -18,15 +18,16 @@ function skeleton() {
         warps: part("warps", {tabindex: 0, role: "group", "aria-label": "warps and lanes; the arrow keys choose a lane, to see what it holds"}), banks: part("banks"), lines: part("devices"),
         source: part("source", {tabindex: 0, role: "region", "aria-label": "the kernel's source"}), hint: element("p", {class: "st-invite"}), counters: part("counters"),
         findings: part("findings"), said: element("p", {class: "st-said", role: "status", "aria-live": "polite"}),
-        verdict: element("span", {class: "st-verdict"}), title: element("p", {class: "st-heading"}), machine: part("machine"), look: part("look", {hidden: true})};
+        verdict: element("span", {class: "st-verdict"}), state: part("state"), title: element("p", {class: "st-heading"}), machine: part("machine"), look: part("look", {hidden: true})};
     boxes.machine.append(boxes.title, boxes.warps, boxes.about, element("p", {class: "st-heading"}, "Shared memory: 32 banks"), boxes.banks,
-        element("p", {class: "st-heading"}, "Device memory: lines of 128 bytes, 4 sectors each"), boxes.lines, legend());
+        element("p", {class: "st-heading"}, "Device memory: lines of 128 bytes, 4 sectors each"), boxes.lines, legend(),
+        element("p", {class: "st-more"}, "Instructions are PTX as the simulator runs them; the GPU's own code may differ (a short if becomes a predicate)."));
     return boxes;
 }
 
 function legend() {
     const entries = [["plain", "computes"], ["shared", "shared memory"], ["device", "device memory"], ["shuffle", "shuffle"],
-        ["off", "off"], ["waits", "waits"], ["done", "done"], ["written", "written now"], ["known", "touched before"], ["conflict", "conflict, race"]];
+        ["off", "off"], ["waits", "waits"], ["done", "done"], ["written", "written now"], ["known", "touched before"], ["conflict", "bank conflict"], ["bad", "race, fault"]];
     return element("p", {class: "st-legend"}, entries.map(([name, text]) => element("span", {}, element("i", {class: "st-" + name}), text)));
 }
 
@@ -94,18 +95,24 @@ async function rerun(stage) {
     lookBack(stage, one);
 }
 
+const mayLookBack = (program) => /look_?back|wait_for/i.test(program.source.text);
+
 // Where blocks look at each other's words, as those of the later scans do: all of them, taking turns, at the largest n.
-async function lookBack(stage, one) {
-    const {program} = one, n = Math.max(...program.sizes);
-    stage.boxes.look.hidden = true;
-    if (isChanged(one) || !/look_?back|wait_for/i.test(program.source.text))
+// Of the program as written, and once: its space is kept from the beginning.
+async function lookBack(stage, {program}) {
+    const {look} = stage.boxes, n = Math.max(...program.sizes);
+    if (stage.looked === program)
         return;
-    const request = {...requestOf(stage, one), n, block: "all", together: true, values: false, check: false};
-    const result = await Stage.run(stage.boxes.look, program, request);
+    stage.looked = program;
+    look.hidden = !mayLookBack(program);
+    if (look.hidden)
+        return;
+    const request = {...requestOf(stage, side(program)), n, block: "all", together: true, values: false, check: false};
+    const result = await Stage.run(look, program, request);
     const found = result && Stage.looksBack(Stage.rows(result.trace));
-    stage.boxes.look.hidden = !found;
+    look.hidden = !found;
     if (found)
-        Stage.showLookBack(stage.boxes.look, found);
+        Stage.showLookBack(look, found, n);
 }
 
 // ---- Findings in the picture
@@ -138,18 +145,23 @@ function show(stage) {
     showBar(stage);
     const base = one.attempt ? one.program.source.text : (stage.sides[1] && stage.side === 0 && stage.sides[1].program.source.text);
     const text = one.attempt ? chosen.source : one.program.source.text;
-    stage.source.show(linesOf(text, base, one.attempt > 0), chosen, new Set(one.cuts.keys()), (line, what) => cut(stage, line, what));
+    const isOther = one.attempt > 0 && stage.shown !== chosen;
+    stage.shown = chosen;
+    stage.boxes.source.classList.toggle("st-diff", one.attempt > 0);
+    stage.source.show(linesOf(text, base, one.attempt > 0), chosen, new Set(one.cuts.keys()), (line, what) => cut(stage, line, what), isOther);
     stage.boxes.hint.textContent = hintOf(one, chosen);
     const findings = one.result ? one.result.findings || [] : [];
     stage.source.accuse(findings.length ? findings[0].places.map(({line}) => line) : []);
     Stage.findings(stage.boxes.findings, findings, (place) => goTo(stage, place));
-    showVerdict(stage, one);
+    const {isRight} = showVerdict(stage, one);
     if (!one.model || !one.model.length)
         return;
-    stage.tick = Stage.counters(stage.boxes.counters, one.model, stage.beside);
+    stage.tick = Stage.counters(stage.boxes.counters, one.model, stage.beside, isRight);
     stage.accused = accusedOf(stage);
     drawTime(stage);
     seek(stage, stage.moment === null ? firstOfInterest(one.model) : stage.moment);
+    if (isOther)
+        stage.source.revealRemark();
 }
 
 // The lines to show: of a Try the old ones, too; of the lesson only what is new in it.
@@ -174,18 +186,41 @@ function firstOfInterest(model) {
     return row ? row.moment : 0;
 }
 
+// Where each thread has its element, a bounds test that is left out is not missed: the n at which it would be; 0 where
+// this n tells, or none does.
+function sizeThatTells(stage, one) {
+    const tests = (text) => text.match(/< n\b|$/g).length, base = one.program.source.text;
+    const isOpen = [...one.cuts.values()].includes("test") || (one.attempt > 0 && tests(variant(one).source) < tests(base));
+    if (!isChanged(one) || !isOpen || !one.result || one.result.status || !one.model.length)
+        return 0;
+    const {threads} = one.model.launches[0], sizes = variant(one).sizes || one.program.sizes;
+    return (stage.n % threads === 0 && sizes.find((n) => n > threads && n % threads)) || 0;
+}
+
+// The verdict above, and where something is changed a sentence at the changed line; returns the verdict.
 function showVerdict(stage, one) {
-    const {isRight, text} = stage.error ? {isRight: false, text: stage.error} : one.result ? Stage.verdict(one.result, one.program) : {text: "…"};
+    const better = sizeThatTells(stage, one), verdict = stage.error ? {isRight: false, text: stage.error}
+        : one.result ? Stage.verdict(one.result, one.program, better && stage.n) : {text: "…"};
+    const {isRight, text} = verdict;
     stage.boxes.verdict.textContent = text;
+    const retry = () => better && element("button", {type: "button", class: "st-button", onclick: () => resize(stage, better)},
+        `try n = ${better.toLocaleString("en-US")}`);
+    const mendAll = one.cuts.size > 0 && element("button", {type: "button", class: "st-button", onclick: () => mend(stage)}, "mend all");
+    stage.boxes.state.replaceChildren(...[stage.boxes.verdict, retry(), mendAll].filter(Boolean));
     stage.boxes.verdict.classList.toggle("st-wrong", !isRight);
     const finding = one.result && one.result.findings[0];
+    const details = finding && element("button", {type: "button", onclick: () => stage.boxes.findings.scrollIntoView({block: "center"})}, "details below");
+    if (isChanged(one))
+        stage.source.remark([...one.cuts.keys()].pop() || 0, element("span", {class: isRight ? "st-right" : "st-wrong"},
+            finding ? `✗ ${Stage.inShort(finding)} ` : text + " "), retry() || details || "");
     const said = finding ? `${text}. ${finding.title}: ${finding.places.map(({line}) => "line " + line).join(" and ")}. ${finding.hint || ""}` : text;
     if (stage.boxes.said.textContent !== said)
         stage.boxes.said.textContent = said;
+    return verdict;
 }
 
 function showBar(stage) {
-    const one = stage.sides[stage.side], {bar, verdict} = stage.boxes;
+    const one = stage.sides[stage.side], {bar} = stage.boxes;
     const focused = [...bar.querySelectorAll("button, select, input")].indexOf(document.activeElement);
     const change = (name) => (value) => {
         stage[name] = value === "" ? null : +value;
@@ -200,16 +235,17 @@ function showBar(stage) {
         parts.push(Stage.choice("n", sizes.map((n) => [n, n.toLocaleString("en-US")]), stage.n, change("n")));
     const grid = one.model && one.model.launches.length ? Math.max(...one.model.launches.map((launch) => launch.grid)) : 1;
     if (grid > 1)
-        parts.push(Stage.number("block", grid - 1, stage.block, change("block")));
+        parts.push(Stage.number("block", grid - 1, stage.block, stage.noBlock, (value, wanted) => {
+            stage.noBlock = value === wanted ? "" : `no block ${wanted}: 0–${grid - 1}`;
+            change("block")(value);
+        }));
     parts.push(Stage.choice("order", [["", "by number"], ...[1, 2, 3, 7].map((seed) => [seed, `shuffled, ${seed}`])],
         stage.order === null ? "" : stage.order, change("order")));
     if ((one.program.tries || []).length)
         parts.push(Stage.segment("Try", [{value: 0, text: "as written"}, ...one.program.tries.map(({number, text}) =>
             ({value: number, text: `Try ${number}`, title: text ? text.replace(/[*`]/g, "") : `Try ${number} of the lesson`}))],
         one.attempt, (number) => attempt(stage, number)));
-    if (one.cuts.size)
-        parts.push(element("button", {type: "button", class: "st-button", onclick: () => mend(stage)}, "mend all"));
-    bar.replaceChildren(...parts, verdict);
+    bar.replaceChildren(...parts);
     if (focused >= 0) // the parts are new ones: who used the keyboard goes on where they were
         ([...bar.querySelectorAll("button, select, input")][focused] || bar.querySelector("button")).focus();
 }
@@ -249,14 +285,19 @@ function choose(stage, number) {
     rerun(stage);
 }
 
-function attempt(stage, number) {
+function attempt(stage, number, n = stage.n) {
     const one = stage.sides[stage.side];
     one.attempt = number;
     one.cuts.clear();
     const sizes = variant(one).sizes || one.program.sizes;
-    if (!sizes.includes(stage.n))
-        stage.n = sizes[0];
-    rerun(stage);
+    stage.n = [n, stage.n, sizes[0]].find((size) => sizes.includes(size));
+    return rerun(stage);
+}
+
+function resize(stage, n) {
+    stage.n = n;
+    stage.boxes.source.focus({preventScroll: true}); // the button that was pressed goes
+    return rerun(stage).then(() => showFinding(stage));
 }
 
 // Leaves a line's barrier out, or puts it back; a finding is shown where it happened.
@@ -265,9 +306,14 @@ async function cut(stage, line, what) {
     if (!cuts.delete(line))
         cuts.set(line, what);
     await rerun(stage);
+    await showFinding(stage);
+}
+
+async function showFinding(stage) {
     const {places} = stage.accused;
     if (places.length)
-        goTo(stage, places[places.length - 1]);
+        await goTo(stage, places[places.length - 1]);
+    stage.source.revealRemark();
 }
 
 function mend(stage) {
@@ -364,18 +410,20 @@ async function begin(figure) {
     const programs = [await Stage.program(program), other].filter(Boolean);
     const boxes = skeleton();
     const stage = {figure, boxes, sides: programs.map(side), side: 0, n: sizeToBegin(figure, programs[0]), block: 0, order: null,
-        moment: null, thread: null, playing: null, speed: 8, accused: {places: [], rows: [], met: null, threads: new Set()}, beside: null, error: ""};
+        moment: null, thread: null, playing: null, speed: 8, accused: {places: [], rows: [], met: null, threads: new Set()}, beside: null, error: "", noBlock: ""};
     stage.source = Stage.source(boxes.source);
     stage.picture = Stage.picture(boxes);
     chooseLanes(stage);
     stage.time = Stage.timeLine((name, number) => act(stage, name, number));
     foldStill(figure);
-    figure.prepend(element("div", {class: "st-live"}, boxes.bar, element("div", {class: "st-columns"},
+    boxes.look.hidden = !mayLookBack(programs[0]);
+    figure.prepend(element("div", {class: "st-live"}, boxes.bar, boxes.state, element("div", {class: "st-columns"},
         element("div", {class: "st-text"}, boxes.source, boxes.hint), boxes.machine),
         stage.time.whole, boxes.findings, boxes.counters, boxes.look, boxes.said));
     figure.classList.add("st-is-live");
     await rerun(stage);
     redrawWhenChanged(stage);
+    return stage;
 }
 
 // The canvas has no style of its own: it is drawn anew when its width or the page's colours change.
@@ -391,15 +439,36 @@ function fail(figure, error) {
     figure.append(element("p", {class: "st-failed"}, `The stage cannot be shown: ${error.message}`));
 }
 
+const stages = new WeakMap(); // of each figure that has begun, the promise of its stage
+
+function stageOf(figure) {
+    if (!stages.has(figure)) {
+        stages.set(figure, begin(figure));
+        stages.get(figure).catch((error) => fail(figure, error));
+    }
+    return stages.get(figure);
+}
+
 function whenSeen(figure) {
     const watch = new IntersectionObserver((entries) => {
         if (!entries.some((entry) => entry.isIntersecting))
             return;
         watch.disconnect();
-        begin(figure).catch((error) => fail(figure, error));
+        stageOf(figure);
     }, {rootMargin: "400px"});
     watch.observe(figure);
 }
+
+// For other scripts: brings a figure into view and runs the lesson's program there, with the Try of this number
+// (0: as written), at n where that was recorded.
+Stage.choose = async function (figure, {try: number = 0, n}) {
+    figure.scrollIntoView();
+    const stage = await stageOf(figure);
+    stopPlaying(stage);
+    stage.side = 0;
+    stage.boxes.source.focus({preventScroll: true});
+    await attempt(stage, number, n);
+};
 
 function start() {
     document.querySelectorAll("figure.stage").forEach(whenSeen);

@@ -92,7 +92,7 @@ def test_a_barrier_is_left_out_and_the_race_is_shown_then_mended(opened):
     page.get_by_role("button", name="mend all").press("Enter")
     page.wait_for_selector(".st-finding", state="detached")
     page.wait_for_selector(READY)
-    assert page.locator(".st-accused").count() == 0 and page.locator("i.st-bad").count() == 0
+    assert page.locator(".st-accused").count() == 0 and page.locator(".st-lanes i.st-bad").count() == 0
     assert [url for url in page.asked if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
