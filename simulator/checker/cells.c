@@ -101,13 +101,13 @@ static bool stores_constant(const Program *kernel, const Instr *store)
 }
 
 // Whether some branch of the kernel may depend on what such a store leaves: a volatile load of its size, in its space,
-// decides where the kernel goes, or may do so in a function that it calls.
+// decides where the kernel goes, or a function that it calls has one.
 static bool may_be_asked(const Program *kernel, const Instr *store)
 {
-    if (kernel->calls && kernel->does.asks)
-        return true;
     for (uint32_t k = 0; k < kernel->count; k++) {
         const Instr *i = &kernel->code[k];
+        if (i->control == CALL && (!i->call->callee || i->call->callee->program->does.looks))
+            return true;
         if (i->kind == LOAD && i->semantics == VOLATILE && i->loop & DECIDES && i->bytes == store->bytes &&
             (i->at.space == store->at.space || i->at.space == GENERIC || store->at.space == GENERIC))
             return true;

@@ -31,9 +31,10 @@ static void note(Does *does, const Instr *i)
     does->hands_over |= hands_over(i);
     does->some_lanes |= i->control == WARP_BARRIER && !is_for_all_lanes(i);
     does->launches |= i->effects & LAUNCHES;
+    does->looks |= i->kind == LOAD && i->semantics == VOLATILE;
     if (i->control != CALL)
         return;
-    const Does any = {true, true, true, true, true, true, true, true},
+    const Does any = {true, true, true, true, true, true, true, true, true},
                called = i->call->callee ? i->call->callee->program->does : any;
     does->accesses |= called.accesses;
     does->asks |= called.asks;
@@ -43,6 +44,7 @@ static void note(Does *does, const Instr *i)
     does->hands_over |= called.hands_over;
     does->some_lanes |= called.some_lanes;
     does->launches |= called.launches;
+    does->looks |= called.looks;
 }
 
 bool sim_sum_up(const Function *f)

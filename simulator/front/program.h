@@ -143,6 +143,7 @@ typedef struct Does { // some instructions, and those of functions that they cal
     bool hands_over;  // may order what threads do by more than barriers of the whole block, and of warps
     bool some_lanes;  // may have barriers for some lanes of a warp
     bool launches;    // kernels
+    bool looks;       // at memory, by volatile loads
 } Does;
 
 typedef struct Program { // an executable function; in its module's arena, and constant like its instructions
