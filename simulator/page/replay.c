@@ -53,18 +53,26 @@ static bool at_line_end(const Replay *r)
     return r->at == r->end || *r->at == '\n';
 }
 
-// The next word of the line; refuses where there is none.
-static const char *read_word(Replay *r)
+// What stands before the next of these characters, or before the line's end; refuses where that is nothing.
+static const char *read_up_to(Replay *r, const char *ends)
 {
     size_t length = 0;
-    while (!at_line_end(r) && *r->at == ' ')
-        r->at++;
-    while (!at_line_end(r) && *r->at != ' ' && length + 1 < sizeof r->word)
+    while (!at_line_end(r) && !strchr(ends, *r->at)) {
+        if (length + 1 == sizeof r->word)
+            refuse(r, "a word is too long");
         r->word[length++] = *r->at++;
+    }
     r->word[length] = 0;
     if (length == 0)
         refuse(r, "it ends too early");
     return r->word;
+}
+
+static const char *read_word(Replay *r)
+{
+    while (!at_line_end(r) && *r->at == ' ')
+        r->at++;
+    return read_up_to(r, " ");
 }
 
 static uint64_t number_in(Replay *r, const char *text, int base)
@@ -379,23 +387,27 @@ static void replay_read(Replay *r)
 
 // ---- Launches
 
-// Words with commas between, each of as many bytes as it has digits, or a pointer.
-static void *read_argument(Replay *r)
+// Eight bytes of an argument, or the few that are left: digits, or a pointer.
+static uint64_t read_argument_word(Replay *r, size_t bytes)
 {
-    uint8_t *argument = sim_allocate(&r->arena, MOST_WORD);
-    size_t at = 0;
-    read_word(r);
-    for (char *word = r->word, *comma; word; word = comma) {
-        comma = strchr(word, ',');
-        if (comma)
-            *comma++ = 0;
-        const uint64_t value =
-            *word == '@' ? (uint64_t)(uintptr_t)place_in(r, word + 1).pointer : number_in(r, word, 16);
-        const size_t bytes = *word == '@' ? sizeof value : strlen(word) / 2;
-        if (bytes > sizeof value)
-            refuse(r, "a word of an argument has eight bytes at most");
-        memcpy(argument + at, &value, bytes);
-        at += bytes;
+    read_up_to(r, " ,");
+    if (*r->word == '@' && bytes == sizeof(uint64_t))
+        return (uint64_t)(uintptr_t)place_in(r, r->word + 1).pointer;
+    if (strlen(r->word) != 2 * bytes)
+        refuse(r, "an argument has another size than the kernel's parameter");
+    return number_in(r, r->word, 16);
+}
+
+// So many bytes, which stand behind a space, as words with commas between.
+static void *read_argument(Replay *r, size_t bytes)
+{
+    uint8_t *argument = sim_allocate(&r->arena, bytes);
+    for (size_t at = 0; at < bytes; at += sizeof(uint64_t)) {
+        const size_t length = bytes - at < sizeof(uint64_t) ? bytes - at : sizeof(uint64_t);
+        if (at_line_end(r) || *r->at++ != (at ? ',' : ' '))
+            refuse(r, "it has fewer arguments, or shorter ones, than the kernel has parameters");
+        const uint64_t word = read_argument_word(r, length);
+        memcpy(argument + at, &word, length);
     }
     return argument;
 }
@@ -414,8 +426,23 @@ static void read_arguments(Replay *r, const Function *f, void **arguments)
     for (const Variable *v = f->params; v; v = v->next) {
         if (count == MOST_ARGUMENTS)
             refuse(r, "a kernel has too many arguments");
-        arguments[count++] = read_argument(r);
+        arguments[count++] = read_argument(r, v->bytes);
     }
+    if (!at_line_end(r))
+        refuse(r, "it has more arguments, or longer ones, than the kernel has parameters");
+}
+
+// Refuses what cudaLaunchKernel would. What the program had set for the kernel is not recorded: it may have set the most.
+static void check_launch(Replay *r, const KernelLaunch *l)
+{
+    const bool some = l->cluster.x || l->cluster.y || l->cluster.z;
+    if (some && !(l->cluster.x && l->cluster.y && l->cluster.z))
+        refuse(r, "of a cluster's three numbers all are 0, or none");
+    l->kernel->max_dynamic_bytes[sim_current_device] =
+        (int)((size_t)sim_device()->shared_per_block_optin - l->function->shared_bytes);
+    l->kernel->large_clusters[sim_current_device] = true;
+    if (sim_check_launch(l->kernel->host, l->grid, l->block, l->dynamic_bytes, l->arguments, l->cooperative, l->cluster))
+        longjmp(r->damaged, 1); // it has said why
 }
 
 static void replay_launch(Replay *r)
@@ -430,6 +457,7 @@ static void replay_launch(Replay *r)
     l.cluster = read_dim3(r);
     l.cooperative = read_number(r);
     read_arguments(r, l.function, arguments);
+    check_launch(r, &l);
     sim_note_launch_attempt();
     begin(r, "cudaLaunchKernel");
     r->failed = sim_run_kernel(&l, NULL) != cudaSuccess;

@@ -109,6 +109,55 @@ def test_only_lines_that_can_be_left_out_are(recording):
     assert result.returncode == 2 and result.stderr == f"replay: '{ADDITION}' names no line with a barrier or a fence\n"
 
 
+# ---- Recordings whose kernel is written here
+
+# Copies the last eight bytes of its first parameter, or what they point to.
+LAST_WORD = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .align 8 .b8 s[%d], .param .u64 out)
+{
+.reg .b64 %%a<3>;
+ld.param.u64 %%a0, [s+%d];
+%s
+ld.param.u64 %%a1, [out];
+st.global.u64 [%%a1], %%a0;
+ret;
+}
+"""
+
+
+def replay_of(tmp_path, parameter, launch, follow=""):
+    """Replays the kernel above with one launch; what it leaves in allocation 0 should be the bytes of 42."""
+    ptx = LAST_WORD % (parameter, parameter - 8, follow)
+    (tmp_path / "recording").write_bytes(f"recording 1\nptx 0 {len(ptx)}\n{ptx}\nbytes 2a 8\n".encode() + bytes([42, *7 * [0]])
+        + f"\nallocate 0 device 8 cudaMalloc\nallocate 1 device 8 cudaMalloc\nwrite 1+0 8 2a\nlaunch 0 k {launch}\nread 0+0 8 2a\n".encode())
+    return run([REPLAY, tmp_path / "recording"])
+
+
+@pytest.mark.parametrize("argument, follow", [(",".join([*499 * [16 * "0"], f"{42:016x}"]), ""), (",".join(300 * ["@1+0"]), "ld.global.u64 %a0, [%a0];")])
+def test_arguments_may_be_large(tmp_path, argument, follow):
+    """Broken: an argument's end is cut off, or has no room; 500 words, 300 pointers."""
+    result = replay_of(tmp_path, 8 * len(argument.split(",")), f"1,1,1 1,1,1 0 0,0,0 0 {argument} @0+0", follow)
+    assert (result.returncode, result.stderr) == (0, "") and [check["equal"] for check in json.loads(result.stdout)["checks"]] == [True]
+
+
+@pytest.mark.parametrize("launch, said", [
+    ("1,1,1 2000,1,1 0 0,0,0 0 {}", "2000 threads a block"), ("1,1,1 0,1,1 0 0,0,0 0 {}", "a block of 0"), ("0,1,1 1,1,1 0 0,0,0 0 {}", "a grid of 0"),
+    ("1,1,1 1,1,1 99999999999 0,0,0 0 {}", "dynamic shared memory"), ("1,1,1 1,1,1 0 3,5,7 0 {}", "clusters of 3 x 5 x 7"), ("1,1,1 1,1,1 0 1,0,1 0 {}", "all are 0, or none"),
+    ("1,1,1 1,1,1 0 0,0,0 0 {} 05", "more arguments"), ("1,1,1 1,1,1 0 0,0,0 0 00", "another size"), ("1,1,1 1,1,1 0 0,0,0 0", "fewer arguments"),
+    ("1,1,1 1,1,1 0 0,0,0 0 " + 3000 * "0", "too long")])
+def test_a_launch_that_cannot_be_is_refused(tmp_path, launch, said):
+    """Broken: the machine is handed what cudaLaunchKernel would have refused."""
+    result = replay_of(tmp_path, 8, launch.format(16 * "0" + " @0+0"))
+    assert result.returncode == 2 and said in result.stderr and len(result.stderr.splitlines()) == 1
+
+
+def test_a_launch_may_have_what_the_program_had_allowed(tmp_path):
+    """Broken: more than 48 KB of dynamic shared memory is refused, as cudaFuncSetAttribute is not recorded."""
+    assert replay_of(tmp_path, 8, f"1,1,1 1,1,1 100000 0,0,0 0 {42:016x} @0+0").returncode == 0
+
+
 # ---- In a page
 
 needs_engine = pytest.mark.skipif(not ENGINE.exists() or not shutil.which("node"), reason="needs node, and book/stage/simulator.js, which `make stage` builds")
