@@ -119,7 +119,7 @@ Stage.showLookBack = function (box, found, n) {
     box.replaceChildren(element("p", {class: "st-heading"}, `The tiles of all blocks at n = ${n.toLocaleString("en-US")}, as written: what each has told, and who looks at whom`), place,
         element("p", {class: "st-legend"}, [0, 1, 2].map(swatch)), element("div", {class: "st-bar"}, element("span", {class: "st-segment"},
             button("‹", "one event back", -1), button("›", "one event on", 1)), range, words));
-    range.value = Math.floor(found.events.length * 0.6);
+    range.value = found.events.findLastIndex((event) => event.looks); // the last look is the one that ends all waiting
     show();
 };
 })();

@@ -27,7 +27,7 @@ function skeleton() {
 
 function legend() {
     const entries = [["plain", "computes"], ["shared", "shared memory"], ["device", "device memory"], ["shuffle", "shuffle"],
-        ["off", "off"], ["waits", "waits"], ["done", "done"], ["written", "written now"], ["known", "touched before"], ["conflict", "bank conflict"], ["bad", "race, fault"]];
+        ["off", "off"], ["waits", "waits"], ["done", "done"], ["written", "written now"], ["known", "touched before"], ["conflict", "conflict"], ["bad", "race"]];
     return element("p", {class: "st-legend"}, entries.map(([name, text]) => element("span", {}, element("i", {class: "st-" + name}), text)));
 }
 
@@ -224,6 +224,7 @@ function showBar(stage) {
     const focused = [...bar.querySelectorAll("button, select, input")].indexOf(document.activeElement);
     const change = (name) => (value) => {
         stage[name] = value === "" ? null : +value;
+        stage.noBlock = "";
         rerun(stage);
     };
     const parts = [];
@@ -236,8 +237,8 @@ function showBar(stage) {
     const grid = one.model && one.model.launches.length ? Math.max(...one.model.launches.map((launch) => launch.grid)) : 1;
     if (grid > 1)
         parts.push(Stage.number("block", grid - 1, stage.block, stage.noBlock, (value, wanted) => {
-            stage.noBlock = value === wanted ? "" : `no block ${wanted}: 0–${grid - 1}`;
             change("block")(value);
+            stage.noBlock = value === wanted ? "" : `no block ${wanted}: 0–${grid - 1}`;
         }));
     parts.push(Stage.choice("order", [["", "by number"], ...[1, 2, 3, 7].map((seed) => [seed, `shuffled, ${seed}`])],
         stage.order === null ? "" : stage.order, change("order")));

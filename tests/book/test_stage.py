@@ -86,6 +86,11 @@ def test_a_barrier_is_left_out_and_the_race_is_shown_then_mended(opened):
     assert "race in shared memory" in found and "line 19" in found and "line 24" in found
     numbers = page.locator(".st-accused .st-no").all_inner_texts()
     assert numbers == ["19", "24"]
+    remark = page.locator(".st-remark")
+    assert "thread 128 writes 4 bytes (line 19), thread 0 reads 4 bytes (line 24)" in remark.inner_text()
+    for seen in (remark, page.locator(".st-verdict")):
+        box = seen.bounding_box()
+        assert 0 <= box["y"] and box["y"] + box["height"] <= 900, "what it came to can be read where the reader clicked"
     assert page.locator(".st-lanes i.st-bad").count() == 2, "the two lanes that met"
     assert page.locator(".st-words i.st-met").count() == 1, "the word at which they met"
     assert "race" in page.locator("[role=status]").inner_text() or "order" in page.locator("[role=status]").inner_text()
@@ -119,15 +124,44 @@ def test_keys_move_through_time(opened):
     assert page.locator(".st-warp").first.inner_text().endswith("done") or page.locator(".st-lit").count() == 1
 
 
-def test_picture_counts_what_the_simulator_counts(opened):
-    """At n = 256 there is one block: what the moments add up to is what the counters of the run say."""
-    page = opened()
+@pytest.mark.parametrize("program", ["step03", "scan09"])
+def test_picture_counts_what_the_simulator_counts(opened, program):
+    """There is one block: what the moments add up to is what the counters of the run say. Scan 09 has bulk copies."""
+    page = opened(program=program, before="")
+    page.get_by_label("n", exact=True).select_option("256")
+    page.wait_for_selector(READY)
     page.locator(".st-track").press("End")
     cells = page.locator(".st-counters > div")
     for cell in cells.all_inner_texts():
         now, _, rest = cell.split("\n")[1].partition(" of ")
         assert now == rest and f"all blocks {now}" in cell, cell
     assert cells.count() >= 8
+
+
+def test_a_bounds_test_is_missed_only_where_threads_have_no_element(opened):
+    page = opened()
+    page.locator('button.st-cut[data-line="19"]').press("Enter")
+    again = page.locator(".st-remark").get_by_role("button", name="try n = 1,000")
+    again.wait_for()
+    page.wait_for_selector(READY)
+    assert page.locator(".st-verdict").inner_text() == "✓ right at n = 256"
+    again.press("Enter")
+    page.wait_for_selector(".st-finding")
+    page.wait_for_selector(READY)
+    assert page.locator(".st-remark").inner_text().startswith("✗ out of bounds: thread 8")
+
+
+def test_another_script_chooses_a_try(opened):
+    page = opened()
+    page.evaluate("Stage.choose(document.querySelector('figure.stage'), {try: 3, n: 1000})")
+    page.wait_for_selector(READY)
+    assert page.get_by_role("button", name="Try 3").get_attribute("aria-pressed") == "true"
+    assert page.get_by_label("n", exact=True).input_value() == "1000"
+    assert page.evaluate("""() => {
+        const [line, pane] = [".st-gone", ".st-source"].map((name) => document.querySelector(name).getBoundingClientRect());
+        return line.top >= pane.top && line.bottom <= pane.bottom;
+    }"""), "the Try's first changed line can be seen"
+    assert "race in shared memory" in page.locator(".st-remark").inner_text()
 
 
 def test_a_lane_says_what_it_holds(opened):
@@ -164,6 +198,9 @@ def test_every_choice_runs(opened):
         size.select_option(value)
         page.wait_for_selector(READY)
         assert "right" in page.locator(".st-verdict").inner_text(), value
+    page.get_by_label("block", exact=True).fill("999")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=no block 999: 0–255")
     page.get_by_label("block", exact=True).fill("1")
     page.keyboard.press("Enter")
     page.wait_for_selector(READY)
