@@ -7,13 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+// (A folder can be opened, and has a length; only who reads it is told.)
 static char *read_whole(const char *name, size_t *bytes)
 {
+    enum { PART = 1 << 20 };
     FILE *file = fopen(name, "rb");
-    char *text = NULL;
-    if (file && fseek(file, 0, SEEK_END) == 0 && (*bytes = (size_t)ftell(file), text = malloc(*bytes + 1))) {
-        rewind(file);
-        if (fread(text, 1, *bytes, file) == *bytes)
+    char *text = file ? malloc(PART) : NULL;
+    for (*bytes = 0; text; text = realloc(text, *bytes + PART)) {
+        const size_t count = fread(text + *bytes, 1, PART, file);
+        *bytes += count;
+        if (count < PART && ferror(file))
+            break;
+        if (count < PART)
             return fclose(file), text;
     }
     fprintf(stderr, "replay: cannot read %s: %s\n", name, strerror(errno));

@@ -211,11 +211,12 @@ static const Bytes *read_bytes_name(Replay *r, size_t count)
     refuse(r, "its bytes are missing");
 }
 
-static uint8_t *variable_named(Replay *r, const char *place) // "0:table"
+static uint8_t *variable_named(Replay *r, char *place) // "0:table"
 {
-    Slice name = {strchr(place, ':') + 1, 0};
-    name.length = strlen(name.text);
-    const Module *m = sim_module_of(binary_numbered(r, (uint64_t)atoi(place)));
+    char *colon = strchr(place, ':');
+    *colon = 0;
+    const Slice name = {colon + 1, strlen(colon + 1)};
+    const Module *m = sim_module_of(binary_numbered(r, number_in(r, place, 10)));
     const Variable *v = m ? sim_find_variable(m->variables, name) : NULL;
     if (!v || !v->address)
         refuse(r, "there is no such variable");
@@ -432,7 +433,7 @@ static void read_arguments(Replay *r, const Function *f, void **arguments)
         refuse(r, "it has more arguments, or longer ones, than the kernel has parameters");
 }
 
-// Refuses what cudaLaunchKernel would. What the program had set for the kernel is not recorded: it may have set the most.
+// Refuses what cudaLaunchKernel would. What the program has set for the kernel is not recorded: it may be the most.
 static void check_launch(Replay *r, const KernelLaunch *l)
 {
     const bool some = l->cluster.x || l->cluster.y || l->cluster.z;
@@ -441,7 +442,8 @@ static void check_launch(Replay *r, const KernelLaunch *l)
     l->kernel->max_dynamic_bytes[sim_current_device] =
         (int)((size_t)sim_device()->shared_per_block_optin - l->function->shared_bytes);
     l->kernel->large_clusters[sim_current_device] = true;
-    if (sim_check_launch(l->kernel->host, l->grid, l->block, l->dynamic_bytes, l->arguments, l->cooperative, l->cluster))
+    if (sim_check_launch(l->kernel->host, l->grid, l->block, l->dynamic_bytes, l->arguments, l->cooperative,
+                         l->cluster))
         longjmp(r->damaged, 1); // it has said why
 }
 
@@ -487,17 +489,35 @@ static void replay_calls(Replay *r)
 
 // ---- Lines that are left out
 
+static void check_texts(Replay *r)
+{
+    for (int k = 0; k < MOST_BINARIES; k++)
+        for (int t = 0; r->binaries[k] && t < r->binaries[k]->text_count; t++) {
+            Module *m = sim_parse(r->binaries[k]->texts[t]);
+            if (m->error[0])
+                refuse(r, m->error);
+            sim_free_module(m);
+        }
+}
+
+static int leave_out_line(Replay *r, int line, bool test)
+{
+    int count = 0;
+    for (int k = 0; k < MOST_BINARIES; k++)
+        for (int t = 0; r->binaries[k] && t < r->binaries[k]->text_count; t++)
+            count += sim_leave_out((char *)r->binaries[k]->texts[t], line, test);
+    return count;
+}
+
 static void leave_out(Replay *r, const char *without)
 {
+    if (*without)
+        check_texts(r);
     while (*without) {
         const bool test = *without == 't';
         char *end;
         const long line = strtol(without + test, &end, 10);
-        int count = 0;
-        for (int k = 0; k < MOST_BINARIES && r->binaries[k]; k++)
-            for (int t = 0; t < r->binaries[k]->text_count; t++)
-                count += sim_leave_out((char *)r->binaries[k]->texts[t], (int)line, test);
-        if (end == without + test || (*end && *end != ',') || count == 0) {
+        if (end == without + test || (*end && *end != ',') || leave_out_line(r, (int)line, test) == 0) {
             fprintf(stderr, "replay: '%.20s' names no line with %s\n", without, test ? "a test" : "a barrier or a fence");
             longjmp(r->damaged, 1);
         }
@@ -551,8 +571,9 @@ int sim_report_lines(const char *recording, size_t bytes, FILE *report)
     read_data(r);
     load_modules(r);
     fputs("[", report);
-    for (int k = 0; k < MOST_BINARIES && r->binaries[k]; k++)
-        sim_list_lines(sim_module_of(r->binaries[k]), report_line, r);
+    for (int k = 0; k < MOST_BINARIES; k++)
+        if (r->binaries[k])
+            sim_list_lines(sim_module_of(r->binaries[k]), report_line, r);
     fputs("]\n", report);
     return REPLAY_RIGHT;
 }

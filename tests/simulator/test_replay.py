@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -156,6 +157,56 @@ def test_a_launch_that_cannot_be_is_refused(tmp_path, launch, said):
 def test_a_launch_may_have_what_the_program_had_allowed(tmp_path):
     """Broken: more than 48 KB of dynamic shared memory is refused, as cudaFuncSetAttribute is not recorded."""
     assert replay_of(tmp_path, 8, f"1,1,1 1,1,1 100000 0,0,0 0 {42:016x} @0+0").returncode == 0
+
+
+ONE_BARRIER = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.loc 1 7 0\nbar.sync 0;\nret;\n}\n.file 1 \"k.cu\"\n"
+
+
+def test_binaries_may_have_any_numbers(tmp_path):
+    """Broken: lines of binary 1 cannot be left out where no binary 0 has PTX."""
+    recording = tmp_path / "recording"
+    recording.write_text(f"recording 1\nptx 1 {len(ONE_BARRIER)}\n{ONE_BARRIER}\nlaunch 1 k 1,1,1 1,1,1 0 0,0,0 0\n")
+    assert [line["line"] for line in json.loads(run([REPLAY, recording, "--lines"]).stdout)] == [7]
+    assert run([REPLAY, recording, "--without", "7"]).returncode == 0
+
+
+@pytest.mark.parametrize("text, words, said", [("fill x:name+0 1 0", [], "a number is expected"), ("ptx 0 7\n.bar 20", ["--without", "20"], "begins with .version")])
+def test_what_cannot_be_read_is_refused(tmp_path, text, words, said):
+    """Broken: a binary's number is taken for 0, or lines are left out of a text that has none."""
+    (tmp_path / "recording").write_text(f"recording 1\n{text}\n")
+    result = run([REPLAY, tmp_path / "recording", *words])
+    assert result.returncode == 2 and said in result.stderr
+
+
+def test_a_folder_is_no_recording(tmp_path):
+    result = run([REPLAY, tmp_path])
+    assert result.returncode == 2 and result.stderr == f"replay: cannot read {tmp_path}: Is a directory\n"
+
+
+# A program that makes a texture object of linear memory, or gives a kernel registered memory.
+UNRECORDED = """
+import ctypes, struct, sys
+cuda, place, host = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p(), ctypes.create_string_buffer(4096)
+assert cuda.cudaMalloc(ctypes.byref(place), 128) == 0
+if sys.argv[2] == "texture":
+    linear = struct.pack("iPiiiiiN", 2, place.value, 32, 0, 0, 0, 0, 128).ljust(256, bytes(1))
+    print(cuda.cudaCreateTextureObject(ctypes.byref(ctypes.c_ulonglong()), linear, bytes(256), None))
+else:
+    module, kernel, argument = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    assert cuda.cudaHostRegister(host, 4096, 2) == 0 and cuda.cudaHostGetDevicePointer(ctypes.byref(argument), host, 0) == 0
+    ptx = b".version 8.0\\n.target sm_90\\n.address_size 64\\n.visible .entry k(.param .u64 p)\\n{\\nret;\\n}\\n"
+    assert cuda.cuModuleLoadData(ctypes.byref(module), ptx) == 0 and cuda.cuModuleGetFunction(ctypes.byref(kernel), module, b"k") == 0
+    print(cuda.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, None, (ctypes.c_void_p * 1)(ctypes.addressof(argument)), None))
+"""
+
+
+@pytest.mark.parametrize("what, said", [("texture", "textures"), ("registered", "cudaHostRegister")])
+def test_what_is_not_recorded_ends_the_program(tmp_path, what, said):
+    """Broken: a recording lacks what the kernel reads, and nobody is told. (Without SIM_RECORD the program works.)"""
+    words = [sys.executable, "-c", UNRECORDED, ROOT / "build/sim/libcuda.so.1", what]
+    assert run(words).stdout == "0\n"
+    result = run(words, SIM_RECORD=str(tmp_path / "recording"))
+    assert result.returncode == 1 and result.stderr.startswith("simulator: cannot write the recording") and said in result.stderr
 
 
 # ---- In a page

@@ -1,5 +1,6 @@
 // texture.c: calls that make and end texture and surface objects.
 #include "runtime/api/calls.h"
+#include "runtime/work/record.h"
 
 static const TextureObject *object_of_kind(uint64_t number, bool surface)
 {
@@ -119,6 +120,12 @@ static cudaError_t check_sampling(const TextureObject *o)
     return cudaSuccess;
 }
 
+static cudaError_t add_object(const TextureObject *object, unsigned long long *number)
+{
+    sim_record_texture();
+    return sim_add_texture_object(object, number);
+}
+
 API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *number, const struct cudaResourceDesc *resource,
                                         const struct cudaTextureDesc *sampling, const struct cudaResourceViewDesc *view)
 {
@@ -134,7 +141,7 @@ API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *number, const struc
     if (!error)
         error = check_sampling(&o);
     if (!error)
-        error = sim_add_texture_object(&o, number);
+        error = add_object(&o, number);
     return sim_done(error);
 }
 
@@ -198,7 +205,7 @@ API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *number, const struc
     TextureObject o = {.surface = true, .device = sim_current_device, .resource = *resource};
     cudaError_t error = texels_of(resource, &o.texels);
     if (!error)
-        error = sim_add_texture_object(&o, number);
+        error = add_object(&o, number);
     return sim_done(error);
 }
 

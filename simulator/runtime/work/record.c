@@ -142,12 +142,16 @@ static void write_spot(const Spot *spot)
     fprintf(file, "+%" PRIu64, spot->offset);
 }
 
+static bool is_within(const Allocation *a, uint64_t address)
+{
+    return a && address - a->address < a->bytes;
+}
+
 // Of device memory, which only calls and kernels touch; false for the host's.
 static bool find_device_spot(const void *pointer, Spot *spot)
 {
     const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
-    const bool within = a && (uint64_t)(uintptr_t)pointer - a->address < a->bytes;
-    if (!within || a->kind == HOST_MEMORY || is_shared(a))
+    if (!is_within(a, (uint64_t)(uintptr_t)pointer) || a->kind == HOST_MEMORY || is_shared(a))
         return false;
     if (!find_spot((uint64_t)(uintptr_t)pointer, spot))
         give_up("it uses memory of arrays, graphs or reserved addresses, which is not recorded");
@@ -268,6 +272,8 @@ static void write_argument(const uint8_t *bytes, size_t count)
         if (length == sizeof word && find_spot(word, &spot)) {
             fputc('@', file);
             write_spot(&spot);
+        } else if (length == sizeof word && is_within(sim_allocation_at(word), word)) {
+            give_up("a kernel is given a pointer to memory that is not recorded, such as cudaHostRegister's");
         } else {
             fprintf(file, "%0*" PRIx64, (int)(2 * length), word);
         }
@@ -298,6 +304,12 @@ void sim_record_launch(const KernelLaunch *l)
     for (const Variable *v = l->function->params; v; v = v->next)
         write_argument(l->arguments[k++], v->bytes);
     end_line();
+}
+
+void sim_record_texture(void)
+{
+    if (is_recorded())
+        give_up("it uses textures or surfaces, which are not recorded");
 }
 
 void sim_record_end_of_launch(void)

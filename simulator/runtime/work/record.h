@@ -18,7 +18,8 @@
 // place, behind an @. So a recording can be replayed where allocations lie elsewhere: simulator/page/replay.c does it.
 //
 // Memory that host and device share (pinned, managed) is written before a launch, and read behind it, where it has
-// changed. Arrays, textures, graphs' memory and several devices are not recorded: the program ends with a line.
+// changed. Arrays, textures, graphs' memory, registered memory that a kernel is given and several devices are not
+// recorded: the program ends with a line.
 #ifndef RECORD_H
 #define RECORD_H
 
@@ -31,5 +32,6 @@ void sim_record_move(const void *to, const void *from, size_t bytes);
 void sim_record_fill(const void *pointer, int value, size_t bytes);
 void sim_record_launch(const KernelLaunch *launch);
 void sim_record_end_of_launch(void);
+void sim_record_texture(void); // or surface: an object of it is made
 
 #endif
