@@ -131,9 +131,9 @@ function banksView(box) {
 
 // How an allocation is used by the block: what its heading says.
 function useOf(launch, memory) {
-    const mine = launch.rows.filter((row) => row.memory === memory);
-    const atomic = mine.some(Stage.isAtomic), read = mine.some(Stage.isLoad);
-    const written = mine.some((row) => !Stage.isLoad(row) && !Stage.isAtomic(row));
+    const mine = launch.rows.filter((row) => row.memory === memory), reads = (row) => Stage.isLoad(row) && row.event === "run";
+    const atomic = mine.some(Stage.isAtomic), read = mine.some(reads);
+    const written = mine.some((row) => !reads(row) && !Stage.isAtomic(row));
     return atomic ? "atomics" : read && written ? "read and written" : read ? "read" : "written";
 }
 
