@@ -63,6 +63,7 @@ struct LaunchClocks { // of a launch: what its blocks tell each other
     Object *objects; // in shared memory: what lies in each of its lines, at most one
     Logs logs;
     struct Overrun *overruns; // of padding.c
+    _Atomic uint32_t latest; // time of any block's clocks that are no more
     _Atomic uint32_t told[BUCKETS];   // of the blocks that fall there: the latest time at which one told something,
     _Atomic uint32_t fenced[BUCKETS]; // or executed a fence for the device
 };

@@ -2,7 +2,7 @@
 //
 // A block has a time of its own: it goes on whenever threads synchronise. What a thread did at a time is ordered
 // before what another one does if that one knows of it: because a barrier told it, or a flag behind a fence.
-// README.md tells more.
+// checker.md tells more.
 #ifndef KERNEL_CHECKS_H
 #define KERNEL_CHECKS_H
 
@@ -103,8 +103,10 @@ typedef struct BlockClocks BlockClocks;
 LaunchClocks *sim_start_launch_clocks(const Launch *launch);
 void sim_end_launch_clocks(Launch *launch);
 void sim_free_launch_clocks(LaunchClocks *clocks);
+// New clocks go on from the latest time of those that were freed before: a block that runs again, on other clocks, is
+// later than all that lines of memory still tell of its first run.
 BlockClocks *sim_new_block_clocks(const Launch *launch, int warps);
-void sim_free_block_clocks(BlockClocks *clocks);
+void sim_free_block_clocks(Block *block);
 void sim_start_block_clocks(Block *block); // the block begins, perhaps again
 uint32_t sim_launch_run(const Launch *launch);
 const Object *sim_object_at(const Launch *launch, uint64_t address); // in its line of shared memory

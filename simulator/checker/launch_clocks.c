@@ -76,12 +76,15 @@ BlockClocks *sim_new_block_clocks(const Launch *launch, int warps)
         clocks->heard = calloc((size_t)warps * LANES * (size_t)warps, sizeof *clocks->heard);
     if (!clocks || !clocks->rows || !clocks->heard)
         sim_die("out of memory for the checker's state of a block");
+    clocks->time = launch->clocks->latest;
     return clocks;
 }
 
-void sim_free_block_clocks(BlockClocks *clocks)
+void sim_free_block_clocks(Block *b)
 {
+    BlockClocks *clocks = b->clocks;
     if (clocks) {
+        sim_raise_to(&b->launch->clocks->latest, clocks->time);
         free(clocks->rows);
         free(clocks->heard);
     }

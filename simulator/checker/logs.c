@@ -24,7 +24,7 @@ bool sim_refers(const Known *known, const Ref *ref)
     return false;
 }
 
-static bool covers(const Ref *ref, const Ref *earlier)
+static bool subsumes(const Ref *ref, const Ref *earlier)
 {
     return ref->log == earlier->log && ref->begin <= earlier->begin && ref->end >= earlier->end &&
            ref->narrow <= earlier->narrow;
@@ -36,7 +36,7 @@ static bool is_covered(const Known *one, const Known *two, bool narrow, const Re
     for (int n = 0; n < two->count; n++) {
         Ref fresh = two->list->refs[n];
         fresh.narrow |= narrow;
-        if (covers(&fresh, ref) && !sim_refers(one, &fresh))
+        if (subsumes(&fresh, ref) && !sim_refers(one, &fresh))
             return true;
     }
     return false;
@@ -53,7 +53,7 @@ static Refs *copy_refs(const Block *b, const Known *one, const Known *two, bool 
         const Ref *ref = &one->list->refs[k];
         bool covered = is_covered(one, two, narrow, ref);
         for (int n = k + 1; n < old && !covered; n++)
-            covered = covers(&one->list->refs[n], ref);
+            covered = subsumes(&one->list->refs[n], ref);
         if (!covered)
             copy->refs[copy->used++] = *ref;
     }
@@ -173,7 +173,6 @@ void sim_append_entry(Block *b, Log *log, Entry *e)
         log->index[e->block % INDEX] = log->count;
     log->entries[log->count++] = e;
 }
-
 
 // Whether the search comes to a part of a log, as a block knows it, for the first time.
 static bool is_new(Search *s, const Ref *ref, uint32_t reader)

@@ -28,7 +28,7 @@ static bool make_block(Block *b)
 
 static void free_block(Block *b)
 {
-    sim_free_block_clocks(b->clocks);
+    sim_free_block_clocks(b);
     free(b->engine);
     free(b->visits);
     sim_free_lines(b->lines, b->launch->shared_bytes + 1);

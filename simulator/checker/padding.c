@@ -3,8 +3,9 @@
 // The padding is allocated, and many a kernel is right to touch it: a vector reaches into it, a loop goes through all of
 // it, threads without a check at a row's end work up to a round number of elements. CUDA promises that rows begin at
 // aligned addresses, but no padding. So what is told is an element that lies wholly in the padding, in a launch that
-// goes up to no round number in any of the rows; and of reads those of bytes that nobody wrote, for a program that
-// fills its padding means to read it.
+// goes up to no round number in any of the rows. Of writes, those of launches that go as far in several rows: who uses
+// the memory without a thought of rows ends in one of them. Of reads, those of bytes that nobody wrote, for a program
+// that fills its padding means to read it.
 #include "checker/clocks.h"
 #include "checker/host_checks.h"
 
@@ -12,7 +13,11 @@ enum { ROUND_BYTES = 16, ROUND_ELEMENTS = 4 }; // a row of whole vectors, or gro
 
 struct Overrun { // what a launch did in the padding of an allocation
     const Allocation *a;
-    size_t end; // how far it went, from the begin of a row on
+    struct Reach {
+        size_t end;   // how far it went, from the begin of a row on
+        uint64_t row; // where the first row begins in which it went so far
+        bool several; // it did in others, too
+    } reach;
     // The example, of the first block that has one. No instruction: none has.
     const Instr *i;
     uint64_t block, offset;
@@ -40,15 +45,25 @@ static bool writes(const Access *access)
     return access->kind != ACCESS_READ && access->kind != ACCESS_ASYNC_READ;
 }
 
+// The further one of the two, or both where they are as far.
+static void extend(struct Reach *reach, const struct Reach *by)
+{
+    if (by->end > reach->end)
+        *reach = *by;
+    else if (by->end == reach->end)
+        reach->several |= by->several || by->row != reach->row;
+}
+
 // Lanes of a warp went so far in their rows. `lane`: the first of those of which that is strange, or -1.
-static void note(Warp *w, const Instr *i, const Access *access, const Allocation *a, size_t end, int lane)
+static void note(Warp *w, const Instr *i, const Access *access, const Allocation *a, const struct Reach *reach,
+                 int lane)
 {
     Block *b = w->block;
     sim_await_turn(b); // a block that runs ahead in vain does nothing
     LaunchClocks *clocks = b->launch->clocks;
     sim_lock(&clocks->lock);
     struct Overrun *o = overrun_of(clocks, a);
-    o->end = end > o->end ? end : o->end;
+    extend(&o->reach, reach);
     if (lane >= 0 && (!o->i || b->number < o->block)) {
         o->i = i;
         o->block = b->number;
@@ -63,7 +78,7 @@ static void note(Warp *w, const Instr *i, const Access *access, const Allocation
 void sim_note_padding(Warp *w, const Instr *i, const Access *access, uint32_t mask, const Allocation *a)
 {
     uint64_t row = 0; // where the last lane's row begins
-    size_t end = 0;
+    struct Reach reach = {.end = 0};
     int strange = -1;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
@@ -72,17 +87,17 @@ void sim_note_padding(Warp *w, const Instr *i, const Access *access, uint32_t ma
             row = offset / a->row_pitch * a->row_pitch;
         if (offset - row < a->row_bytes)
             continue;
-        end = offset - row + access->bytes > end ? offset - row + access->bytes : end;
+        extend(&reach, &(struct Reach){offset - row + access->bytes, row, .several = false});
         if (strange < 0 && (writes(access) || (access->has_unwritten && access->unwritten[l])))
             strange = l;
     }
-    if (end > 0)
-        note(w, i, access, a, end, strange);
+    if (reach.end > 0)
+        note(w, i, access, a, &reach, strange);
 }
 
 static bool is_round(const struct Overrun *o)
 {
-    return o->end % ROUND_BYTES == 0 || o->end % (ROUND_ELEMENTS * o->bytes) == 0;
+    return o->reach.end % ROUND_BYTES == 0 || o->reach.end % (ROUND_ELEMENTS * o->bytes) == 0;
 }
 
 static void report(const Launch *launch, const struct Overrun *o)
@@ -104,6 +119,6 @@ static void report(const Launch *launch, const struct Overrun *o)
 void sim_report_padding(const Launch *launch)
 {
     for (const struct Overrun *o = launch->clocks->overruns; o; o = o->next)
-        if (o->i && !is_round(o))
+        if (o->i && !is_round(o) && (o->reach.several || !o->writes))
             report(launch, o);
 }

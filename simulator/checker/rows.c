@@ -254,7 +254,8 @@ static inline bool has_rows_of(const Line *line, unsigned warp)
 // one.
 static inline bool is_in_own_row(const AccessCheck *check, Line *line, const Row *r)
 {
-    for (int k = 0; k < line->count && has_rows_of(line, r->epoch.warp); k++)
+    const int count = has_rows_of(line, r->epoch.warp) ? line->count : 0;
+    for (int k = 0; k < count; k++)
         if (is_same_warp(&row_at(line, k)->epoch, &r->epoch) && has_read(check, row_at(line, k), r))
             return true;
     return line->count == 1 && merge(check, &line->first, r);

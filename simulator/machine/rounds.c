@@ -33,8 +33,9 @@ static uint64_t mix_path(uint64_t state, const Path *p)
     return state;
 }
 
-// A number for all that decides what the block does next, and that it changes itself. What it has stored in global
-// memory is not looked at: it counts as a change.
+// A number for all that decides what the block does next, and that it changes itself. Global memory is not looked
+// at: a store there counts as a change. Atomic operations do not, for a flag may be asked by one; nor do bulk copies
+// and writes to surfaces.
 static uint64_t state_of(const Block *b)
 {
     uint64_t state = mix(b->live, b->counters.global_store_requests);

@@ -2,7 +2,7 @@
 // that have bytes of a word each.
 #include "cases.h"
 
-enum { THREADS = 128, MANY = 64 };
+enum { THREADS = 128, MANY = 64, LINE = 128, WAITING_BLOCK = 40, WAITING_GRID = 48 };
 
 // ---- All blocks read all of a table; then one thread writes an element.
 
@@ -144,6 +144,41 @@ static void run_add_then_set()
     finish_and_free(out);
 }
 
+// The threads of each block read its line; behind a barrier one writes it, in the last blocks. A block before these
+// waits for the last one: in the simulator those that ran ahead of it, each after others on the same host thread, run
+// again.
+__global__ void read_then_write(char *lines, volatile int *last_wrote, int *out)
+{
+    __shared__ int done;
+    const unsigned b = blockIdx.x, t = threadIdx.x;
+    const int read = lines[LINE * b];
+    __syncthreads();
+    for (int round = 0; round < (b < WAITING_BLOCK ? 200 : b == WAITING_BLOCK ? 30000 : 0); round++)
+        __syncthreads(); // the later ones have read meanwhile
+    for (bool waits = b == WAITING_BLOCK; waits;) {
+        if (t == 0)
+            done = *last_wrote;
+        __syncthreads();
+        waits = !done;
+        __syncthreads();
+    }
+    if (b > WAITING_BLOCK && t == 0)
+        lines[LINE * b] = 1;
+    __threadfence();
+    __syncthreads();
+    if (b == gridDim.x - 1 && t == 0)
+        *last_wrote = 1;
+    out[b * blockDim.x + t] = read;
+}
+
+static void run_behind_a_block_that_waits()
+{
+    char *lines = zeros<char>(LINE * WAITING_GRID);
+    int *last_wrote = zeros<int>(1), *out = zeros<int>(THREADS * WAITING_GRID);
+    read_then_write<<<WAITING_GRID, THREADS>>>(lines, last_wrote, out);
+    finish_and_free(lines, last_wrote, out);
+}
+
 static const Case CASES[] = {
     {"table-of-another", run_table<THREADS * 4 - 1, 4>},
     {"table-of-a-first-reader", run_table<0, 4>},
@@ -171,6 +206,7 @@ static const Case CASES[] = {
     {"halves-own-pixel", run_pixels<short, OWN>},
     {"halves-next-pixel", run_pixels<short, NEXT_PIXEL>},
     {"shared-of-the-block-before", run_add_then_set},
+    {"behind-a-block-that-waits", run_behind_a_block_that_waits},
 };
 
 int main(int argc, char **argv)
