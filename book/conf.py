@@ -20,6 +20,7 @@ html_title = "Parallel reduction in CUDA"
 html_static_path = ["static"]
 html_css_files = ["book.css", *(["stage/stage.css"] if figures.stage_files() else [])]
 html_js_files = ["book.js", *((name, {"defer": "defer"}) for name in figures.stage_files())]
+html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_copy_source = False
 html_use_index = False
 html_show_sphinx = False

@@ -1,4 +1,4 @@
-"""Charts and pictures stand in the page itself, so that they take its colours; a lesson's picture becomes its stage."""
+"""Charts and pictures stand in the page itself, so that they take its colours; a lesson has its stage before its Tries."""
 
 import html
 import re
@@ -12,6 +12,7 @@ from book.contents import ROOT, program_of, step_before
 
 STAGE = ROOT / "book/stage"
 NAMED = re.compile(r'\bid="|url\(#|href="#')
+WATCH = "Delete a barrier, choose a size, or press a Try: the program runs again in this page."
 DARK = "@media (prefers-color-scheme: dark)"
 
 
@@ -49,7 +50,7 @@ def has_stage(program):
 
 
 def stage(program, picture, before="", elements="", title=""):
-    """A lesson's figure: what plays the program where scripts run, with the picture in it for where none do."""
+    """A lesson's figure: what plays the program where scripts run; a picture in it is shown where none do."""
     given = {"program": program, "before": before, "n": elements, "title": title} if has_stage(program) else {}
     data = "".join(f' data-{key}="{html.escape(value)}"' for key, value in given.items() if value)
     return f'<figure class="{"stage" if given else "drawn"}"{data}>{picture}</figure>\n'
@@ -70,23 +71,21 @@ def place_figures(app, doctree):
         app.env.note_dependency(str(path))
         picture = inline(path.read_text(encoding="utf-8"), f"figure-{number}", image.get("alt", ""))
         alone = image.parent.astext() == "" and len(list(image.parent.findall(nodes.image))) == 1
-        (image.parent if alone else image).replace_self(nodes.raw("", figure(page if path.name == "picture.svg" else "", doctree, picture), format="html"))
-    if has_stage(recording(page)) and not any(image["uri"] == "picture.svg" for image in images):
-        stage_alone(page, doctree)
+        drawn = f'<figure class="drawn">{picture}</figure>\n'
+        (image.parent if alone else image).replace_self(nodes.raw("", drawn, format="html"))
+    if has_stage(recording(page)):
+        place_stage(page, doctree)
 
 
-def stage_alone(page, doctree):
-    """A lesson without a picture has its stage behind its kernel."""
-    for section in doctree.findall(nodes.section):
-        if "predict-before-you-run" in section["ids"]:
-            section.parent.insert(section.parent.index(section), nodes.raw("", figure(page, doctree, ""), format="html"))
-            return
-
-
-def figure(page, doctree, picture):
-    """A picture as it is; that of a step's page as its stage."""
+def place_stage(page, doctree):
+    """A lesson has its stage before its Tries, behind the questions: it shows what a reader is to predict."""
     title = next(doctree.findall(nodes.title)).astext()
-    return stage(recording(page) or "", picture, recording(step_before(page)) or "" if page else "", title=title)
+    figure = stage(recording(page), "", recording(step_before(page)) or "", title=title)
+    for section in list(doctree.findall(nodes.section)):
+        if "try" in section["ids"]:
+            watch = nodes.section("", nodes.title("", "Watch it run"), nodes.paragraph("", WATCH),
+                                  nodes.raw("", figure, format="html"), ids=["watch-it-run"])
+            section.parent.insert(section.parent.index(section), watch)
 
 
 class Stage(SphinxDirective):

@@ -5,6 +5,7 @@ import re
 from docutils import nodes
 
 from book.contents import lesson_of, needed, program_of
+from book.extensions.figures import STAGE, has_stage, recording
 
 WORDS_A_MINUTE = 200
 LINES_A_MINUTE = 20
@@ -27,16 +28,26 @@ def box_tries(app, doctree):
     """Each numbered paragraph under Try, with all that belongs to it, becomes a box that a link can name."""
     for section in list(doctree.findall(nodes.section)):
         if "try" in section["ids"]:
-            boxed(section)
+            boxed(section, tries_of(recording(app.env.docname)))
 
 
-def boxed(section):
+def tries_of(program):
+    """The numbers of the Tries that a program's recording holds."""
+    if not has_stage(program):
+        return set()
+    text = (STAGE / f"programs/{program}.js").read_text(encoding="utf-8")
+    return set(re.findall(r'"number": (\d+)', text[text.rindex('"tries": ['):]))
+
+
+def boxed(section, recorded):
     box = None
     for node in list(section.children):
         number = isinstance(node, nodes.paragraph) and node.next_node(nodes.strong) and re.match(r"(\d+)\. ", node.astext())
         if number:
             box = nodes.container(classes=["one-try"], ids=[f"try-{number[1]}"])
             section.insert(section.index(node), box)
+            if number[1] in recorded:
+                box += nodes.raw("", f'<button type="button" class="run-try" data-try="{number[1]}" hidden>Run it on the stage</button>', format="html")
         if box is not None and not isinstance(node, nodes.section):
             section.remove(node)
             box += node

@@ -42,12 +42,24 @@ function namePlaces() {
         document.querySelector("[role=main]")?.append(up);
 }
 
+// A Try that the stage can run has a button for it.
+function offerTries() {
+    const figure = document.querySelector("figure.stage");
+    if (!figure || !window.Stage || !Stage.choose)
+        return;
+    for (const button of document.querySelectorAll("button.run-try")) {
+        button.hidden = false;
+        button.setAttribute("aria-label", `Run Try ${button.dataset.try} on the stage`);
+        button.addEventListener("click", () => Stage.choose(figure, {try: Number(button.dataset.try)}));
+    }
+}
+
 function update() {
     reachScrollers();
     turnMeanings();
 }
 
-document.addEventListener("DOMContentLoaded", () => { namePlaces(); update(); openFold(); });
+document.addEventListener("DOMContentLoaded", () => { namePlaces(); offerTries(); update(); openFold(); });
 window.addEventListener("resize", update);
 window.addEventListener("hashchange", openFold);
 window.addEventListener("beforeprint", openAll);

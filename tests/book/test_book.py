@@ -183,6 +183,36 @@ def test_pages_can_be_read_by_everybody(browser, page, scheme, window):
 
 
 @built
+@pytest.mark.parametrize("page", ["index.html", "step03_sequential/README.html"])
+def test_a_stage_fits_windows(browser, page):
+    """Broken: a page with a stage scrolls sideways in a window of a usual width."""
+    tab = opened(browser, page)
+    for width in (1024, 1100, 1200, 1280, 1336, 1366, 1440):
+        tab.set_viewport_size({"width": width, "height": 900})
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@built
+@pytest.mark.skipif(not (ROOT / "book/stage/simulator.js").exists(), reason="the page's simulator was not built: make stage")
+@pytest.mark.parametrize("page", ["step03_sequential/README", "scan/step07_lookback/README"])
+def test_a_lesson_asks_before_its_stage_answers(page):
+    """Broken: the counters stand above the questions, or within a fold, where the stage never begins."""
+    text = (SITE / f"{page}.html").read_text(encoding="utf-8")
+    places = [text.index(mark) for mark in ('id="predict-before-you-run"', "</details>", '<figure class="stage"', 'id="try"')]
+    assert places == sorted(places)
+
+
+@built
+@pytest.mark.parametrize("words", ["race", "volatile", "occupancy", "__syncthreads", "warp"])
+def test_the_search_begins_with_lessons_and_the_glossary(browser, words):
+    """Broken: who looks for one of the field's words finds notes about the simulator before what explains the word."""
+    tab = opened(browser, f"search.html?q={words}")
+    tab.locator("ul.search li a").nth(2).wait_for()
+    links = [tab.locator("ul.search li a").nth(number).get_attribute("href") for number in range(3)]
+    assert any("docs/words" in link or "/README.html" in link and "step" in link for link in links)
+
+
+@built
 def test_a_fold_holds_its_headings(browser):
     """Broken: what belongs behind a reader's prediction stands open in the page."""
     tab = opened(browser, "step03_sequential/README.html")
