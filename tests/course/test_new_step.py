@@ -17,8 +17,8 @@ NEW = f"step{int(LAST[4:6]) + 1:02}_newest"
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
-# Markers of what no GPU and no run measures: code, messages, settings, tables of suites.
-NOT_MEASURED = ("code", "settings", "finding", "suites", "disputed", "found")
+# Markers of what no GPU and no run measures: code, messages, settings, tables of suites and of attacks.
+NOT_MEASURED = ("code", "settings", "finding", "suites", "disputed", "found", "attacks")
 
 
 @pytest.fixture
@@ -168,9 +168,10 @@ def test_contributing_lists_what_the_tests_ask_for(tree):
     for built in (ROOT / "build/sim").iterdir():
         (programs / built.name).symlink_to(built)
     (programs / NEW).symlink_to(ROOT / "build/sim" / LAST)  # the same program
-    # All tests of the new step, and those of the pages; not those of the steps before, nor what the last step passes anyway.
-    chosen = f"({NEW} or every_lesson or all_changes or (test_docs and not step0 and not step1)) and not arrays and not every_size"
-    files = [f"tests/{name}.py" for name in ("course/test_docs", "course/test_steps", "course/test_picture", "simulator/test_simulator")]
+    # All tests of the new step, and those of the pages; not those of the steps before, nor what the last step passes anyway, nor what wants node.
+    chosen = f"({NEW} or every_lesson or all_changes or (test_docs and not step0 and not step1)) and not arrays and not every_size and not in_a_page"
+    names = ("course/test_docs", "course/test_steps", "course/test_picture", "simulator/test_simulator", "simulator/test_replay")
+    files = [f"tests/{name}.py" for name in names]
     result = python(tree, "-m", "pytest", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", chosen, *files)
     failed = set(re.findall(r"^(?:FAILED|ERROR) .*?::(\w+)", result.stdout, re.M))
     listed = (tree / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## What the tests ask for")[2].partition("\n## ")[0]
