@@ -28,11 +28,13 @@ build/stage/objects/%.o: simulator/%.c mk/stage.mk | build/stage/announced
 build/stage/simulator.wasm: $(STAGE_OBJECTS)
 	$(Q)$(EMCC) $(STAGE_LDFLAGS) -o $@ $(STAGE_OBJECTS)
 
-book/stage/simulator.js: build/stage/simulator.wasm simulator/page/simulator.js scripts/build/stage.py
+build/stage/simulator.js: build/stage/simulator.wasm simulator/page/simulator.js scripts/build/stage.py
 	$(Q)python3 -m scripts.build.stage $< $@
 
+# What is committed has no rule of its own: who makes the book has no need of emscripten.
 stage: ## builds the simulator for a page, as one script with its machine code: book/stage/simulator.js
-	$(COMPILE) book/stage/simulator.js
+	$(COMPILE) build/stage/simulator.js
+	$(Q)cp build/stage/simulator.js book/stage/simulator.js
 
 recordings: ## records the steps and their Tries, to be replayed in a page: book/stage/programs/*.js
 	$(COMPILE) build/sim/libsimulator.a build/sim/replay
