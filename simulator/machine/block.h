@@ -59,6 +59,8 @@ typedef struct Launch {
     Order order;
     bool together;      // blocks take turns
     bool on_one_thread; // of the host
+    struct Workers *workers; // the host threads that run its blocks,
+    bool alone;              // of which the first has not yet started the others
     struct Block *held; // waits for later blocks, in a launch whose blocks did not take turns until then; or NULL
     const char *why_together; // where `held` is not NULL
     Watch watch;

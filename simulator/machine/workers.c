@@ -14,6 +14,13 @@
 
 enum { MAX_WORKERS = 64 };
 enum { FUTILE = 16 }; // so many restarts in a launch, and no block runs ahead any more
+enum { ALONE = 1 << 17 }; // warp instructions that a checked launch carries out on one host thread before others join
+
+// The host threads that run a launch's blocks beside the one that launched it, which starts and joins them.
+typedef struct Workers {
+    Thread threads[MAX_WORKERS];
+    int wanted, started;
+} Workers;
 
 static Lock launch_lock;
 static Waiters block_ended;
@@ -100,13 +107,26 @@ static void hold_block(Launch *launch, Block *b)
     sim_unlock(&launch_lock);
 }
 
+static void *work(void *argument);
+
+static void start_workers(Launch *launch)
+{
+    Workers *others = launch->workers;
+    launch->alone = false;
+    while (others->started < others->wanted && sim_start_thread(&others->threads[others->started], work, launch))
+        others->started++;
+}
+
 static void run_block(Block *b, uint64_t place)
 {
     sim_start_block(b, place);
     if (b->launch->restarts >= FUTILE || b->traced) // what is in the trace never starts again
         sim_await_turn(b);
-    while (b->live > 0)
+    while (b->live > 0) {
         sim_run_warps(b);
+        if (b->launch->alone && b->counters.warp_instructions >= ALONE)
+            start_workers(b->launch);
+    }
     sim_await_turn(b);
     if (b->error != cudaSuccess) // of threads that ended before the others
         longjmp(b->on_fault, FAULT);
@@ -174,14 +194,14 @@ int sim_worker_count(const Launch *launch)
 
 void sim_run_blocks(Launch *launch)
 {
-    Thread threads[MAX_WORKERS];
-    const int workers = sim_worker_count(launch);
-    int started = 0;
-    while (started < workers - 1 && sim_start_thread(&threads[started], work, launch))
-        started++;
+    Workers others = {.wanted = sim_worker_count(launch) - 1};
+    launch->workers = &others;
+    launch->alone = launch->clocks && others.wanted > 0; // blocks that race tell the same then, on any number of cores
+    if (!launch->alone)
+        start_workers(launch);
     work(launch);
-    for (int k = 0; k < started; k++)
-        sim_join_thread(threads[k]);
+    for (int k = 0; k < others.started; k++)
+        sim_join_thread(others.threads[k]);
     if (launch->error == cudaSuccess && !launch->held && launch->next_block < launch->blocks)
         sim_report_memory(launch); // one host thread that had memory would have done
 }

@@ -163,6 +163,25 @@ static void blocks_that_start_again()
     CUDA(cudaDeviceSynchronize());
 }
 
+// All blocks add to one sum without an atomic operation; the first one takes its time before.
+__global__ void add_plainly(int *sum)
+{
+    int mine = threadIdx.x;
+    for (int k = 0; k < (blockIdx.x == 0 ? 15000 : 1); k++)
+        mine = mine * 3 + __shfl_xor_sync(~0u, mine, 1);
+    *sum += mine;
+}
+
+static void blocks_that_race()
+{
+    int *sum;
+    CUDA(cudaMalloc(&sum, sizeof *sum));
+    CUDA(cudaMemset(sum, 0, sizeof *sum));
+    add_plainly<<<16, 64>>>(sum);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaFree(sum));
+}
+
 __global__ void align(int *remainders)
 {
     __shared__ char before;
@@ -258,6 +277,8 @@ int main(int, char **arguments)
         deprecated_calls();
     if (word == "nothing")
         copy_of_nothing();
+    if (word == "race")
+        blocks_that_race();
     if (word == "again")
         blocks_that_start_again();
     puts("PASS");
