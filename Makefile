@@ -20,7 +20,11 @@ within = $(filter-out reduce/,$(1)/)
 steps_of = $(patsubst %/$(1).cu,%,$(sort $(wildcard $(within)step[0-9][0-9]_*/$(1).cu)))
 programs_of = $(patsubst %,%/$(1),$(steps_of) $(within)reference_cub)
 WITHIN := $(call within,$(LADDER))
-STEPS := $(call steps_of,$(LADDER))
+ALL_STEPS := $(call steps_of,$(LADDER))
+STEPS := $(ALL_STEPS)
+# STEPS=step03 and STEPS=step03_sequential name the same folder.
+step_called = $(or $(filter $(1) $(WITHIN)$(1) $(WITHIN)$(1)_%,$(ALL_STEPS)),$(error STEPS: there is no step '$(1)'; there are: $(ALL_STEPS)))
+override STEPS := $(foreach step,$(STEPS),$(call step_called,$(step)))
 number = $(firstword $(subst _, ,$(notdir $(1))))
 NUMBERS := $(foreach step,$(STEPS),$(call number,$(step)))
 ifneq ($(words $(NUMBERS)),$(words $(sort $(NUMBERS))))
@@ -28,7 +32,12 @@ ifneq ($(words $(NUMBERS)),$(words $(sort $(NUMBERS))))
 endif
 
 # Where programs run: gpu, or sim, the simulator, chosen by itself where there is no GPU.
-GPU := $(shell nvidia-smi -L 2>/dev/null | grep '^GPU')
+# That takes a second where there are many GPUs: a make that another one starts is told.
+ifndef GPU_IS_KNOWN
+    GPU := $(shell nvidia-smi -L 2>/dev/null | grep '^GPU')
+    GPU_IS_KNOWN := 1
+endif
+export GPU GPU_IS_KNOWN
 DEVICE ?= $(if $(GPU),gpu,sim)
 ifeq ($(filter gpu sim,$(DEVICE)),)
     $(error DEVICE=$(DEVICE): accepted are gpu and sim)

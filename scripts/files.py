@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import math
 import os
 import subprocess
 import sys
@@ -17,6 +18,11 @@ def first_run(kernels, name):
     """Of all kernels launched those of the first whole reduction or scan. The harness launches prepare before it, and behind it others."""
     after = itertools.islice(itertools.dropwhile(lambda kernel: not name(kernel).startswith("prepare"), kernels), 1, None)
     return list(itertools.takewhile(lambda kernel: not name(kernel).startswith(("prepare", "compare")), after))
+
+
+def threads(block):
+    """How many threads a block has, of its shape in the simulator's counters: 256, 32x8 or 8x4x2."""
+    return math.prod(int(edge) for edge in block.split("x"))
 
 
 def about():

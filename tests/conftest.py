@@ -9,7 +9,7 @@ import pytest
 os.environ["PYTHONPATH"] = str(Path(__file__).resolve().parents[1])
 
 # Commands are tried as typed in a terminal, also where make runs the tests.
-for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "GPU", "GPU_IS_KNOWN"):
     os.environ.pop(variable, None)
 
 # How instructions run, what the runtime says, and how long it takes: programs and texts that are wrong on purpose or read what nobody wrote. What the

@@ -145,8 +145,8 @@ def counters(program, tmp_path, *arguments, **environment):
         return [row for row in csv.DictReader(file) if row["kernel"] != "prepare"]  # that is the harness's
 
 
-def make(*arguments):
-    return subprocess.run(["make", *arguments], capture_output=True, text=True, cwd=ROOT)
+def make(*arguments, **environment):
+    return subprocess.run(["make", *arguments], capture_output=True, text=True, cwd=ROOT, env=os.environ | environment)
 
 
 FINDINGS = 88  # the status of a program with findings

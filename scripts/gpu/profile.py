@@ -155,7 +155,7 @@ def lab_on_simulator(source, size):
             fail(f"{source} on the simulator: {run.stderr.strip()}")
         header, rows = labs.counted_rows(counters, source)
     rows = [row for row in (dict(zip(header, row)) for row in rows) if row["kernel"] in kernels(source)]
-    return list(dict.fromkeys((row["kernel"], int(row["grid"]), int(row["block"]), *(int(row[count]) for count in COUNTED)) for row in rows))
+    return list(dict.fromkeys((row["kernel"], int(row["grid"]), files.threads(row["block"]), *(int(row[count]) for count in COUNTED)) for row in rows))
 
 
 def profile_labs(options):

@@ -29,6 +29,7 @@ import time
 import weakref
 from pathlib import Path
 
+from scripts import files
 from scripts.build import counters_table
 from scripts.ladder import mine
 from scripts.judge import sandbox
@@ -411,7 +412,7 @@ def one_size(session, n, answer):
 
 def totals(rows):
     """The counters of a whole reduction, over its launches."""
-    rows = [row | {"blocks": row["grid"], "threads": int(row["grid"]) * int(row["block"])} for row in rows]
+    rows = [row | {"blocks": row["grid"], "threads": int(row["grid"]) * files.threads(row["block"])} for row in rows]
     return {name: sum(int(row[column]) for row in rows for column in columns) if columns else len(rows) for name, columns in TOTALS.items()}
 
 
@@ -669,20 +670,30 @@ def parsed():
     return options
 
 
+def refuse_wrong_kind(path, options):
+    """One line where there is no such program or folder, or where the other command is meant for it."""
+    one, all_of_them = "make check FILE=my/reduce.cu", "make check-all DIR=submissions"
+    if not options.file:
+        fail(f"DIR is missing; name a folder, as in: {all_of_them}" if options.all else
+             f"FILE is missing; name a program, as in: {one}; about a whole folder answers {all_of_them}")
+    try:
+        is_file, is_folder = path.is_file(), path.is_dir()
+    except (OSError, ValueError):
+        is_file = is_folder = False
+    if is_folder and not options.all:
+        fail(f"{clean(options.file)} is a folder; make check takes one program, as in: {one}; about a whole folder answers {all_of_them}")
+    if is_file and options.all:
+        fail(f"{clean(options.file)} is a file; make check-all takes a folder, as in: {all_of_them}; about one program answers {one}")
+    if not is_file and not is_folder:
+        fail(f"{clean(options.file)}: there is no such {'folder' if options.all else 'file'}")
+
+
 def main():
     signal.signal(signal.SIGINT, interrupt)
     sys.stdout.reconfigure(errors="replace")
     options = parsed()
     path = Path(options.file)
-    if not options.file:
-        fail("DIR is missing; name a folder, as in: make check-all DIR=submissions" if options.all
-             else "FILE is missing; name a program, as in: make check FILE=my/reduce.cu")
-    try:
-        usable = path.is_dir() if options.all else path.is_file()
-    except (OSError, ValueError):
-        usable = False
-    if not usable:
-        fail(f"{clean(options.file)} is no {'folder' if options.all else 'file'}")
+    refuse_wrong_kind(path, options)
     try:
         sys.exit(check_all(path, options) if options.all else check_one(path, options))
     except KeyboardInterrupt:

@@ -150,8 +150,8 @@ def print_rows(header, rows):
         print("    " + "  ".join(cell.rjust(width) for cell, width in zip(line, widths)))
 
 
-def run_step(source, options, directory):
-    """Runs one program: its status, and header and rows for the CSV of its lab."""
+def run_step(source, options, directory, said):
+    """Runs one program: its status, and header and rows for the CSV of its lab. said: what programs remarked so far, each once."""
     step = source.parent.name
     counters = Path(directory) / "counters"
     counters.unlink(missing_ok=True)
@@ -173,20 +173,21 @@ def run_step(source, options, directory):
         header, rows = counted_rows(counters, source)
         print_rows(header, rows)
     if status == "PASS":
-        if why:
+        if why and why not in said:
             print(f"    {why}")
+            said.add(why)
     else:
         print(f"    {status}  {why}")
         print(*found, sep="\n", end="\n" if found else "")
     return status, header, rows
 
 
-def run_lab(lab, options, directory):
+def run_lab(lab, options, directory, said):
     """Runs a lab's programs, writes its CSV, and returns their statuses."""
     results = []
     for number, source in enumerate(sources(lab), 1):
         print(f"[{lab} {number}/{len(sources(lab))}] {source.parent.name}", flush=True)
-        results.append((source.parent.name, *run_step(source, options, directory)))
+        results.append((source.parent.name, *run_step(source, options, directory, said)))
     statuses = [status for _, status, _, _ in results]
     if "PASS" not in statuses:  # nothing to show in place of what is there
         return statuses
@@ -201,10 +202,10 @@ def run_lab(lab, options, directory):
 
 
 def run(names, options):
-    statuses = []
+    statuses, said = [], set()
     with tempfile.TemporaryDirectory() as directory:
         for lab in names:
-            statuses += run_lab(lab, options, directory)
+            statuses += run_lab(lab, options, directory, said)
     passed, skipped = statuses.count("PASS"), statuses.count("SKIP")
     drawn = not options.charts or not passed or subprocess.run([*options.charts.split(), options.output, *names], cwd=ROOT).returncode == 0
     print(f"tables and charts are in {options.output}/")

@@ -35,6 +35,16 @@ static _Noreturn void give_up(const char *path)
     exit(EXIT_FAILURE);
 }
 
+// "256", "32x8" or "8x4x2": blocks of as many threads may read memory in another order.
+static void write_shape(FILE *file, dim3 block)
+{
+    fprintf(file, "%u", block.x);
+    if (block.y > 1 || block.z > 1)
+        fprintf(file, "x%u", block.y);
+    if (block.z > 1)
+        fprintf(file, "x%u", block.z);
+}
+
 void sim_count_launch(const Launch *launch, double host_seconds)
 {
     if (sim_settings()->says_speed) {
@@ -60,8 +70,9 @@ void sim_count_launch(const Launch *launch, double host_seconds)
     }
     const Counters *c = &launch->counters;
     const Slice kernel = sim_plain_name(launch->kernel->name);
-    fprintf(file, "%s,%.*s,%d,%" PRIu64 ",%u,%" PRIu64 ",%.3f", step, (int)kernel.length, kernel.text, number++,
-            launch->blocks, launch->block.x * launch->block.y * launch->block.z, c->warp_instructions,
+    fprintf(file, "%s,%.*s,%d,%" PRIu64 ",", step, (int)kernel.length, kernel.text, number++, launch->blocks);
+    write_shape(file, launch->block);
+    fprintf(file, ",%" PRIu64 ",%.3f", c->warp_instructions,
             c->warp_instructions ? (double)c->lanes_on / (double)c->warp_instructions : 0.0);
     const uint64_t totals[] = {c->divergent_branches, c->shared_loads, c->shared_stores, c->bank_conflicts,
                                c->global_load_requests, c->global_load_sectors, c->global_store_requests,

@@ -304,6 +304,14 @@ def test_the_compiler_reads_no_files_of_the_account(tmp_path):
     assert status == 3 and "builds ............... no" in said and "marks" not in said
 
 
+@pytest.mark.parametrize("arguments, other", [([""], "check-all DIR="), (["tests"], "check-all DIR="), (["--all", "README.md"], "check FILE=")], ids=repr)
+def test_the_other_command_is_named(arguments, other):
+    """Broken: who gives make check a folder, or make check-all a file, learns no command that takes it."""
+    result = subprocess.run([sys.executable, "-m", "scripts.judge.check", "--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md",
+                             *arguments], capture_output=True, text=True, cwd=ROOT)
+    assert result.returncode == 2 and f"answers make {other}" in result.stderr and len(result.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize("arguments", [[""], ["absent.cu"], ["."], ["--all", "absent"], ["--all", "tests/corpus"], ["a.cu", "--seconds", "0"],
                                        ["a.cu", "--library", "absent"], ["a.cu", "--nvcc", "absent"], ["--", "-h"], []], ids=repr)
 def test_bad_arguments(arguments):

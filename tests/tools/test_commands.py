@@ -45,6 +45,15 @@ def test_without_a_gpu_it_says_where_programs_run(tmp_path):
     assert result.returncode != 0 and "driver" in result.stderr and "DEVICE=sim" in result.stderr
 
 
+def test_a_command_asks_once_for_a_gpu(tmp_path):
+    """Broken: each make that a command starts asks nvidia-smi anew, which takes long where there are many GPUs."""
+    (tmp_path / "nvidia-smi").write_text(f"#!/bin/bash\necho asked >> {tmp_path}/log\necho 'GPU 0: NVIDIA H200'\n")
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    result = make("-n", "build", PATH=f"{tmp_path}:{os.environ['PATH']}")  # -n, but the make that compiles is started
+    assert result.returncode == 0 and "-arch=native" in result.stdout, result.stderr
+    assert (tmp_path / "log").read_text() == "asked\n"
+
+
 @pytest.fixture
 def checkout(tmp_path):
     """The commands and two steps in a git repository of their own."""
@@ -98,7 +107,7 @@ def test_a_folder_that_holds_ones_own_kernel_stays(tmp_path):
     own.parent.mkdir()
     shutil.copy(ROOT / "step03_sequential/reduce.cu", own)
     (own.parent / "run-all.csv").write_text("of another kernel\n")
-    result = make("mine", f"FILE={own}", "DEVICE=sim", "N=1000", f"RESULTS={tmp_path}", "STEPS=step03_sequential")
+    result = make("mine", f"FILE={own}", "DEVICE=sim", "N=1000", f"RESULTS={tmp_path}", "STEPS=step03")
     assert result.returncode == 0 and own.exists() and not (own.parent / "run-all.csv").exists(), result.stderr
 
 
@@ -111,7 +120,7 @@ def test_no_warnings_in_the_simulator(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, what", [(["step03", "n=1000"], "n=... is written in capitals: N=1000"), (["Step03"], "there is no Step03; the steps are"),
-                                              (["picture", "STEP=99"], "STEP='99' has no picture")], ids=lambda value: "" if isinstance(value, str) else " ".join(value))
+                                              (["mine", "STEPS=step03 step99"], "there is no step 'step99'"), (["picture", "STEP=99"], "STEP='99' has no picture")], ids=lambda value: "" if isinstance(value, str) else " ".join(value))
 def test_a_typing_error_is_one_line(arguments, what):
     """Broken: a variable in small letters is ignored without a word, or a wrong step gets make's own words."""
     result = make(*arguments)
