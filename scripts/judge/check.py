@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Says about a program in the shape of a step what a good teaching assistant says: check.py my/reduce.cu, or check.py --all submissions.
 
+--ladder says of which ladder, --contract of what other shape: a file that contract.py reads. Beside FILE such a file needs not to be named.
+
 make check and make check-all call it; docs/judge.md says what it looks at and what it believes: nothing that the program prints.
 Exit status: 0 right; 1 a wrong sum, or it ended before its time; 2 unusable argument; 3 it does not build; 4 the simulator's checker found something; 5 it
-took too much time or memory; 6 it could not be judged, by no fault of its own. Of a folder: 0 if all passed, else 1, or 2 where the
+took too much time or memory; 6 it could not be judged, by no fault of its own; 7 it counts more than its contract allows. Of a folder: 0 if all passed, else 1, or 2 where the
 table could not be written."""
 
 import argparse
@@ -17,11 +19,9 @@ import json
 import math
 import os
 import re
-import secrets
 import shlex
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -32,21 +32,14 @@ from pathlib import Path
 from scripts import files
 from scripts.build import counters_table
 from scripts.ladder import mine
-from scripts.judge import sandbox
+from scripts.judge import sandbox, shapes
 
 ROOT = Path(__file__).resolve().parents[2]
-PASSED, WRONG, UNUSABLE, UNBUILT, FINDINGS, OVER, UNJUDGED = range(7)
-VERDICTS = {PASSED: "passed", WRONG: "wrong", UNBUILT: "does not build", FINDINGS: "findings", OVER: "over the limits", UNJUDGED: "not judged"}
-COUNTED_AT = 65536  # elements: tests/counters holds what the steps count there
-SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 16383, 16385,
-         COUNTED_AT - 1, COUNTED_AT, COUNTED_AT + 1, 100003, 262147]
-# Runs more: with blocks that take turns, where those that draw their work share it, and in other orders of blocks, warps and lanes.
-ORDERS = [("with blocks that take turns", COUNTED_AT, {"SIM_TOGETHER": 1}),
-          *(("with blocks, warps and lanes in another order", 4097, {"SIM_BLOCK_ORDER": seed}) for seed in (1, 2))]
-OFFSETS = [0, 1]  # elements at which the array begins, of an allocation: at a multiple of 16 bytes, and not
-UNIT = 16  # data are whole sixteenths, -1 to 1 without 0: below 2^24 of them float addition is exact in any order (docs/check.md)
+PASSED, WRONG, UNUSABLE, UNBUILT, FINDINGS, OVER, UNJUDGED, MISSED = range(8)
+VERDICTS = {PASSED: "passed", WRONG: "wrong", UNBUILT: "does not build", FINDINGS: "findings", OVER: "over the limits", UNJUDGED: "not judged",
+            MISSED: "misses the goal"}
 MOST_GUESSES = 3
-PROBES = 4  # runs with other data before a guess why a sum is wrong is said aloud
+PROBES = 4  # runs with other data before a guess why a result is wrong is said aloud
 CHECKER_ENDS_WITH = 88
 NOT_TRIED = "not tried"
 GONE = {"ended": True, "broken": True, "over": ""}
@@ -75,9 +68,7 @@ static void check(cudaError_t error, const char *call, const char *file, int lin
 }
 extern "C" {
 const void *check_uses[] = {(const void *)&STEP, (const void *)&check};
-long long check_partial_count(long long n) { return partial_count(n); }
-void check_launch(const float *in, float *out, long long n) { launch(in, out, n); }
-}
+PART}
 """
 
 
@@ -95,6 +86,7 @@ def clean(text):
 class Answer:
     """What is found out about one program."""
     name: str
+    shape: shapes.Shape = shapes.REDUCE
     step: str = ""
     built: bool = False
     warnings: int = 0
@@ -118,9 +110,14 @@ class Answer:
             return OVER
         if not self.built:
             return UNBUILT
-        if self.right < len(SIZES):
+        if self.right < len(self.shape.sizes):
             return WRONG
-        return FINDINGS if self.findings else PASSED
+        return FINDINGS if self.findings else MISSED if self.missed else PASSED
+
+    @property
+    def missed(self):
+        """The counters that are over what a contract allows."""
+        return [name for name, most in self.shape.gates.items() if self.counters.get(name, 0) > most]
 
 
 # ---- Building
@@ -131,7 +128,7 @@ def name_to_compile(path):
     return path.name if harmless else "program.cu"
 
 
-def composed(path):
+def composed(path, shape):
     """The program's text, and the step that it says it is: the lesson, and the judge's part in the place of the harness."""
     if path.stat().st_size > MOST_FILE:
         raise ValueError(f"it has more than {MOST_FILE:,} bytes")
@@ -139,18 +136,19 @@ def composed(path):
     if len(lesson) > MOST_LESSON:
         raise ValueError(f"more than {MOST_LESSON:,} characters stand above the line '{mine.MARK}'")
     code = mine.without_comments(lesson)
-    mine.check_functions(name_to_compile(path), code)
+    mine.check_functions(name_to_compile(path), code, shape.functions, shape.page)
     step = mine.STEP.search(code)
     above = ["#include <cstdio>\n", "" if step else 'static const char STEP[] = "";\n',
              "" if re.search(r"#\s*define\s+CHECK\b", code) else mine.CHECK,
              "static void check(cudaError_t error, const char *call, const char *file, int line);\n"]
-    return "".join([*above, mine.line(1, name_to_compile(path)), lesson, mine.line(1, "the judge's part"), LAST_PART]), step[1][1:-1] if step else ""
+    part = LAST_PART.replace("PART", shape.part.lstrip())
+    return "".join([*above, mine.line(1, name_to_compile(path)), lesson, mine.line(1, "the judge's part"), part]), step[1][1:-1] if step else ""
 
 
 def build(path, folder, options, answer):
     """The program in the folder; None where it does not build."""
     try:
-        text, answer.step = composed(path)
+        text, answer.step = composed(path, answer.shape)
     except (ValueError, OSError) as error:
         answer.said = [f"it cannot be used: {error}"]
         return None
@@ -240,18 +238,13 @@ def in_sandbox(*allowed):
 
 # ---- Running
 
-def drawn(count):
-    """So many elements, in sixteenths, that nobody can know beforehand."""
-    return [(byte & 15) + 1 if byte & 16 else -(byte & 15) - 1 for byte in secrets.token_bytes(count)]
-
-
 class Session:
-    """A program that runs, and its device, each in a sandbox of its own; they talk to each other, and the judge to the device only."""
+    """A program of a shape that runs, and its device, each in a sandbox of its own; they talk to each other, and the judge to the device only."""
 
     def __init__(self, program, options, seconds, **orders):
         self.folder = Path(tempfile.mkdtemp(dir=program.parent.parent.parent))
         (self.folder / "device").mkdir()
-        self.limit, self.ended, self.told = options.seconds, False, 0  # told: lines of the simulator
+        self.shape, self.limit, self.ended, self.told = options.shape, options.seconds, False, 0  # told: lines of the simulator
         to_device, from_program = os.pipe()
         to_program, from_device = os.pipe()
         limits = ["--system", "--alone", "--seconds", str(seconds)]
@@ -275,18 +268,20 @@ class Session:
             os.close(end)
         self.rows = 0  # of counters.csv, that earlier runs have written
 
-    def reduce(self, values, n, offset):
-        """What the device says of a reduction of the last n values; {} when it is gone."""
-        data = struct.pack(f"{len(values)}f", *(value / UNIT for value in values))
+    def try_case(self, case):
+        """What the device says of a run, with the outputs as lists of numbers; GONE when it is gone."""
         try:
-            self.device.stdin.write(json.dumps([n, offset, len(data)]).encode() + b"\n" + data)
+            self.device.stdin.write(json.dumps(case.task | {"bytes": len(case.data)}).encode() + b"\n" + case.data)
             self.device.stdin.flush()
         except BrokenPipeError:
             pass
         line = self.device.stdout.readline()
         reply = json.loads(line) if line.endswith(b"\n") else GONE
+        data = [self.device.stdout.read(count) for count in reply.get("outputs", [])]
+        if list(map(len, data)) != reply.get("outputs", []):  # it was ended while it wrote
+            reply, data = GONE, []
         self.ended = reply.get("ended", False) or reply["broken"]
-        return reply
+        return {**reply, "outputs": case.read(data)}
 
     def counted(self, launches):
         """The counters' rows of the run just made."""
@@ -361,52 +356,36 @@ def manner(status):
 
 # ---- Judging
 
-def explanations(values, got):
-    """Ways of adding up the values wrongly, in words, that give this sum."""
-    total, n = sum(values), len(values)
-    found = set()
-    for k, sums in enumerate(itertools.accumulate(values), 1):
-        if sums == got:
-            found.add("the last element is missing" if k == n - 1 else f"only the first {k:,} of the elements are in it")
-        if total - sums == got:
-            found.add("the first element is missing" if k == 1 else f"the first {k:,} of the elements are missing")
-    if got == 2 * total:
-        found.add("every element is in it twice")
-    return found
-
-
-def guess(session, n, values, got):
-    """Why the sum is wrong, where one way of erring explains it for other data, too."""
-    common = explanations(values, got)
+def guess(session, size, run, case, got):
+    """Why the result is wrong, where one way of erring explains it for other data, too."""
+    common = case.operation.mistakes(case.numbers, got)
     for _ in range(PROBES):
-        values = drawn(n)
-        reply = session.reduce(values, n, 0) if common else GONE
-        if reply.get("sum") is None:
+        case = session.shape.case(size, run)
+        reply = session.try_case(case) if common else GONE
+        if not reply.get("outputs") or reply["note"]:
             return ""
         session.counted(reply["launches"])
-        common &= explanations(values, UNIT * reply["sum"])
+        common &= case.operation.mistakes(case.numbers, reply["outputs"][0])
     return f": {min(common, key=len)}" if common else ""
 
 
-def one_size(session, n, answer):
-    """What is wrong at n; "" where nothing is. Two runs: other data, and an array that begins elsewhere."""
-    for offset in OFFSETS:
-        values = drawn(offset + n)
-        reply = session.reduce(values, n, offset)
+def one_size(session, size, answer):
+    """What is wrong at a size; "" where nothing is. Several runs, each with other data."""
+    for run in range(session.shape.runs):
+        case = session.shape.case(size, run)
+        reply = session.try_case(case)
         answer.over = answer.over or reply["over"]
         if reply.get("ended"):
             return how_it_ended(session, answer)
         rows = session.counted(reply["launches"])
-        if n == COUNTED_AT and offset == 0 and rows:
+        if size == session.shape.counted_at and run == 0 and rows:
             answer.counters = totals(rows)
-        where = "" if offset == 0 else " in an array that begins at no multiple of 16 bytes"
-        if reply["sum"] is None or reply["note"]:
-            return f"no sum{where}: {reply['note'] or 'it is not finite'}{session.fault()}"
-        expected = sum(values[offset:])
-        if UNIT * reply["sum"] != expected:
-            guesses = sum("expected" in wrong for wrong in answer.sizes.values()) < MOST_GUESSES
-            why = guess(session, n, values[offset:], UNIT * reply["sum"]) if guesses and offset == 0 else ""
-            return f"{reply['sum']:.4f}, expected {expected / UNIT:.4f}{where}{why}"
+        if reply["note"]:
+            return f"no result{case.where}: {reply['note']}{session.fault()}"
+        wrong = case.wrong(reply["outputs"])
+        if wrong:
+            guesses = run == 0 and sum("expected" in other for other in answer.sizes.values()) < MOST_GUESSES
+            return wrong + (guess(session, size, run, case, reply["outputs"][0]) if guesses else "") + session.fault()
     return ""
 
 
@@ -449,31 +428,31 @@ def run(program, options, answer):
     """All sizes. Where the program ends at one, a new one goes on with the next, as long as there is time."""
     end = time.monotonic() + options.seconds
     session = None
-    for n in SIZES:
+    for size in answer.shape.sizes:
         left = math.ceil(end - time.monotonic())
         if left <= 0:
             answer.over = f"it was stopped after {options.seconds} seconds"
-            answer.sizes[n] = NOT_TRIED
+            answer.sizes[size] = NOT_TRIED
             continue
         session = session or Session(program, options, left)
-        answer.sizes[n] = one_size(session, n, answer)
+        answer.sizes[size] = one_size(session, size, answer)
         if session.ended:
             finish(session, answer)
             session = None
     if session:
         finish(session, answer)
-    for words, n, orders in ORDERS:
+    for (words, orders), size in zip(shapes.ORDERS, answer.shape.orders_at):
         left = math.ceil(end - time.monotonic())
-        if left > 0 and answer.sizes[n] == "":
-            run_in_order(Session(program, options, left, **orders), n, words, answer)
+        if left > 0 and answer.sizes[size] == "":
+            run_in_order(Session(program, options, left, **orders), size, words, answer)
 
 
-def run_in_order(session, n, words, answer):
+def run_in_order(session, size, words, answer):
     """One size more, as blocks, warps and lanes may also come on a GPU."""
-    other = Answer(answer.name)
-    wrong = one_size(session, n, other)
+    other = Answer(answer.name, answer.shape)
+    wrong = one_size(session, size, other)
     answer.over = answer.over or other.over
-    answer.sizes[n] = wrong and f"{wrong}, {words}"
+    answer.sizes[size] = wrong and f"{wrong}, {words}"
     finish(session, answer)
 
 
@@ -490,7 +469,7 @@ def finish(session, answer):
 
 def checked(path, options):
     """The answer about one file. What goes wrong in the judge itself is no verdict about the file, and keeps nobody else from theirs."""
-    answer, begin = Answer(path.name), time.monotonic()
+    answer, begin = Answer(path.name, options.shape), time.monotonic()
     folder = None
     try:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX))
@@ -514,31 +493,37 @@ def dotted(head, words):
     return f"{head} ".ljust(22, ".") + f" {words}"
 
 
-def step_counters():
-    """What each step of the course counts: its name and its totals, the last one last."""
-    with open(ROOT / "tests/counters/simulator/steps.csv", newline="") as file:
+def step_counters(shape):
+    """What each step of the ladder counts: its name and its totals, the last one last."""
+    with open(ROOT / "tests/counters/simulator" / shape.counters, newline="") as file:
         rows = [row for row in csv.DictReader(file) if re.match(r"step\d\d_", row["step"])]
-    return {step: totals(list(group)) for step, group in itertools.groupby(rows, lambda row: row["step"]) if (ROOT / step).exists()}
+    return {step: totals(list(group)) for step, group in itertools.groupby(rows, lambda row: row["step"]) if (shape.steps / step).exists()}
 
 
 def counter_lines(answer):
-    """The program's counters beside those of the step that it says it is, of the last step, and the least possible."""
-    steps = step_counters()
-    last = list(steps)[-1]
-    limit = {"launches": 1, "load sectors": COUNTED_AT * 4 // mine.SECTOR_BYTES}
-    columns = {"yours": answer.counters} | ({answer.step: steps[answer.step]} if answer.step in steps else {}) | {last: steps[last]}
-    columns["the limit"] = limit
-    table = [[f"n = {COUNTED_AT:,}", *columns]]
+    """The program's counters beside those of the step that it says it is, of the last step, what its contract allows, and the least possible."""
+    shape, steps = answer.shape, step_counters(answer.shape) if answer.shape.steps else {}
+    beside = [step for step in dict.fromkeys((answer.step, *list(steps)[-1:])) if step in steps]
+    limit = {"launches": 1, "load sectors": math.ceil(shape.least_bytes / mine.SECTOR_BYTES)}
+    columns = {"yours": answer.counters} | {step: steps[step] for step in beside} | ({"at most": shape.gates} if shape.gates else {}) | {"the limit": limit}
+    table = [[shapes.label(shape.counted_at), *columns]]
     table += [[name, *(f"{column[name]:,}" if name in column else "" for column in columns.values())] for name in TOTALS]
     yield "counters:"
     yield from (f"    {line}" for line in counters_table.aligned(table))
-    ours, sectors = answer.counters, answer.counters["load sectors"] / limit["load sectors"]
-    yield (f"distance: warp instructions {ours['warp instructions'] / steps[last]['warp instructions']:.2f} times {last}'s, load requests "
-           f"{ours['load requests'] / steps[last]['load requests']:.2f} times; sectors {sectors:.2f} times the least possible")
-    if ours["warp instructions"] < steps[last]["warp instructions"]:
-        yield f"    fewer warp instructions are not more speed: {ours['threads']:,} threads work here, {steps[last]['threads']:,} in {last}; make mine measures"
-    if sectors < 1:
-        yield "    fewer sectors than the array has: the kernels did not read all of it"
+    yield from (f"    misses the goal: {answer.counters[name]:,} {name}, at most {shape.gates[name]:,}" for name in answer.missed)
+    if steps:
+        yield from distances(answer.counters, list(steps)[-1], steps[list(steps)[-1]], shape.timed_by)
+    sectors = answer.counters["load sectors"] / limit["load sectors"]
+    yield f"load sectors: {sectors:.2f} times the least possible" + (": the kernels did not read all of the array" if sectors < 1 else "")
+
+
+def distances(ours, last, theirs, timed_by):
+    """How far a program is from the last step. Fewer instructions are not less time, which is not measured here: few threads wait for memory, and many hide that."""
+    yield (f"distance: warp instructions {ours['warp instructions'] / theirs['warp instructions']:.2f} times {last}'s, load requests "
+           f"{ours['load requests'] / theirs['load requests']:.2f} times")
+    if ours["warp instructions"] < theirs["warp instructions"]:
+        yield (f"    fewer warp instructions are not more speed: {ours['threads']:,} threads work here, {theirs['threads']:,} in {last}"
+               + (f"; {timed_by} measures" if timed_by else ""))
 
 
 def lines_about(answer, shown):
@@ -549,9 +534,9 @@ def lines_about(answer, shown):
     yield from (f"    {clean(line)}" for line in [*answer.said, "" if answer.built else answer.over, answer.unjudged] if line)
     if not answer.built:
         return
-    for n, wrong in answer.sizes.items():
+    for size, wrong in answer.sizes.items():
         first, *more = wrong.splitlines() or ["right"]
-        yield dotted(f"n = {n:,}", first if wrong in ("", NOT_TRIED, answer.over) else f"wrong: {clean(first)}")
+        yield dotted(shapes.label(size), first if wrong in ("", NOT_TRIED, answer.over) else f"wrong: {clean(first)}")
         yield from (f"    {clean(line)}" for line in more)
     yield dotted("findings", str(len(answer.findings) or "none"))
     for title, *lines in answer.findings.values():
@@ -562,14 +547,14 @@ def lines_about(answer, shown):
 
 
 def counts_of(answer):
-    return f"right at {answer.right} of {len(SIZES)} sizes, findings {len(answer.findings)}, {answer.seconds:.0f} s"
+    return f"right at {answer.right} of {len(answer.shape.sizes)} sizes, findings {len(answer.findings)}, {answer.seconds:.0f} s"
 
 
 def check_one(path, options):
     answer = checked(path, options)
     print("\n".join(lines_about(answer, options.file)))
     print("\n".join(sandbox.measures()))
-    print("time is not measured here; on a GPU make mine does it")
+    print("time is not measured here" + (f"; on a GPU {options.shape.timed_by} does it" if options.shape.timed_by else ""))
     print(f"{VERDICTS[answer.status]}: {counts_of(answer)}")
     return answer.status
 
@@ -584,7 +569,7 @@ def cell(text):
 
 def row_of(name, answer):
     return [cell(clean(name)), cell(clean(answer.step)), VERDICTS[answer.status], "yes" if answer.built else "no", answer.warnings, answer.right,
-            len(SIZES), len(answer.findings), *(answer.counters.get(counter, "") for counter in TOTALS), f"{answer.seconds:.1f}"]
+            len(answer.shape.sizes), len(answer.findings), *(answer.counters.get(counter, "") for counter in TOTALS), f"{answer.seconds:.1f}"]
 
 
 def submissions(folder):
@@ -651,6 +636,7 @@ def parsed():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", metavar="FILE", help="a program in the shape of a step; with --all a folder of them")
     parser.add_argument("--all", action="store_true", help="every .cu below the folder FILE, several at once, into a CSV")
+    parser.add_argument("--ladder", choices=shapes.LADDERS, default="reduce", help="the program is a step of it")
     parser.add_argument("--output", type=Path, default=Path("results/check.csv"), help="the CSV of --all")
     parser.add_argument("--seconds", type=sandbox.positive, default=60, help="for all runs of a program (60)")
     parser.add_argument("--jobs", type=sandbox.positive, default=os.cpu_count() or 1, help="of --all: so many at once")
@@ -660,6 +646,7 @@ def parsed():
     parser.add_argument("--library", type=Path, default=ROOT / "build/sim/libcuda.so.1", help="the simulator")
     parser.error = fail
     options = parser.parse_args()
+    options.shape = shapes.LADDERS[options.ladder]
     options.threads = 1 if options.all else None
     nvcc = shutil.which(options.nvcc)
     options.nvcc = os.path.abspath(nvcc) if nvcc else fail(f"'{clean(options.nvcc)}' is no compiler that can be run; make check names nvcc")

@@ -11,8 +11,9 @@ import struct
 import sys
 
 QUESTION = struct.Struct("<II9Q")  # as in check_program.c
-ANSWER = struct.Struct("<iI4Q")
-STOP, CALL_PARTIAL_COUNT, CALL_LAUNCH = range(3)
+ANSWER = struct.Struct("<iI8Q")
+NUMBERS = 8  # of an answer
+STOP, COUNT, LAUNCH = range(3)  # what the program is told; the last two are of check_call, in the judge's part of it
 SUCCESS, INVALID_VALUE, OUT_OF_MEMORY, NOT_FOUND, NOT_SUPPORTED = 0, 1, 2, 500, 801  # of cudaError_t
 TO_DEVICE, TO_HOST, ON_DEVICE = 1, 2, 3  # of cudaMemcpyKind
 FLOAT_BYTES = 4
@@ -24,7 +25,7 @@ TOO_MUCH_MEMORY = f"it wanted more than {MOST_BYTES >> 20} MB of the device's me
 TOO_MANY_QUESTIONS = f"it called CUDA more than {MOST_QUESTIONS:,} times"
 MOST_PASSES = 64
 PROPERTIES_SPACE, ATTRIBUTES_SPACE = 4096, 1024  # at least what the two structs take
-READS_BACK = "launch copies from the device to the host; here kernels have to make the sum, and the host never sees the array"
+READS_BACK = "launch copies from the device to the host; here kernels have to do the work, and the host never sees the array"
 
 
 class Ended(Exception):
@@ -65,6 +66,7 @@ class Device:
         self.asked = self.launches = 0
         self.note = ""  # what the program did wrong first
         self.over = ""  # which limit it has met
+        self.scratch = 0  # memory that outlives a run: its address
         kinds = [None, self.load, self.kernel, self.variable, self.launch, self.allocate, self.release, self.fill, self.write, self.copy,
                  self.read_back, self.attribute, self.occupancy, self.kernel_attributes, self.set_kernel_attribute, self.properties,
                  self.last_error, self.peek_error, self.error_name, self.error_text]
@@ -227,7 +229,7 @@ class Device:
             self.answer(error, values, back)
 
     def answer(self, error, values, data=b""):
-        self.program.write(ANSWER.pack(error, len(data), *values, *[0] * (4 - len(values))) + data)
+        self.program.write(ANSWER.pack(error, len(data), *values, *[0] * (NUMBERS - len(values))) + data)
 
     def tell(self, *task):
         """Gives the program a task; returns what it gave."""
@@ -239,14 +241,15 @@ class Device:
         self.cuda.cudaGetLastError()
         return bool(self.cuda.cudaDeviceSynchronize())
 
-    def floats(self, address, count):
-        """So many sums, as bytes; those that cannot be read are as if nobody had written them."""
-        data = ctypes.create_string_buffer(UNWRITTEN * count, count * FLOAT_BYTES)
-        self.cuda.cudaMemcpy(data, ctypes.c_void_p(address), ctypes.c_size_t(len(data)), TO_HOST)
-        return [data.raw[k:k + FLOAT_BYTES] for k in range(0, len(data), FLOAT_BYTES)]
+    def words(self, address, count):
+        """So many bytes of the device; those that cannot be read are as if nobody had written them."""
+        data = ctypes.create_string_buffer(UNWRITTEN * (count // FLOAT_BYTES), count)
+        self.cuda.cudaMemcpy(data, ctypes.c_void_p(address), ctypes.c_size_t(count), TO_HOST)
+        return data.raw
 
     def look_at(self, sums, number):
         """Remembers which sums of a pass are none."""
+        sums = [sums[k:k + FLOAT_BYTES] for k in range(0, len(sums), FLOAT_BYTES)]
         empty = [k for k, word in enumerate(sums) if word == UNWRITTEN]
         if empty:
             more = f" and {len(empty) - 1} more" if empty[1:] else ""
@@ -255,35 +258,67 @@ class Device:
             if math.isnan(*FLOAT.unpack(word)):
                 self.remember(f"out[{k}] is NaN after pass {number}, though no element is: something is in it that nobody wrote")
 
-    def reduce(self, data, n, offset):
-        """One whole reduction of n elements, pass after pass until one value is left, each pass with memory of just the right size."""
-        self.launches, self.note, ours, passes = 0, "", [], 0
+    def with_data(self, data):
+        """Fresh memory that holds them: its address."""
+        _, (begin,), _ = self.new_memory(len(data))
+        self.cuda.cudaMemcpy(ctypes.c_void_p(begin), data, ctypes.c_size_t(len(data)), TO_DEVICE)
+        return begin
+
+    def run(self, task, data):
+        """What a run leaves: its outputs, as bytes. All its memory has just the right size, and what nobody has written there is NaN."""
+        self.launches, self.note, ours = 0, "", []
         try:
-            _, (begin,), _ = self.new_memory(len(data))
-            ours.append(begin)
-            self.cuda.cudaMemcpy(ctypes.c_void_p(begin), data, ctypes.c_size_t(len(data)), TO_DEVICE)
-            array, left = begin + offset * FLOAT_BYTES, n
-            while left > 1 or passes == 0:
-                count = self.tell(CALL_PARTIAL_COUNT, left)
-                if not 1 <= count <= max(left - 1, 1):
-                    self.remember(f"partial_count({left}) is {count}; a pass has to leave at least 1 sum, and fewer than it has elements")
-                    return {"sum": None, "note": self.note}
-                _, (sums,), _ = self.new_memory(count * FLOAT_BYTES)  # fresh memory is NaN
-                ours.append(sums)
-                before = self.launches
-                self.tell(CALL_LAUNCH, left, array, sums)
-                passes += 1
-                if self.launches == before and left > 1:
-                    self.remember("launch started no kernel")
-                words = self.floats(sums, count)
-                self.look_at(words, passes)
-                array, left = sums, count
-                if self.note or passes == MOST_PASSES:
-                    break
-            value, = FLOAT.unpack(words[0])
-            return {"sum": value if math.isfinite(value) else None, "note": self.note}
+            for count in task["inputs"]:
+                ours.append(self.with_data(data[:count]))
+                data = data[count:]
+            return self.reduced(task, ours) if task["passes"] else self.launched(task, ours)
         finally:
             self.release_all(ours)
+
+    def reduced(self, task, ours):
+        """A whole reduction of the first of our arrays, pass after pass until one value is left."""
+        (left,), array, passes = task["numbers"], ours[0] + task["before"] * FLOAT_BYTES, 0
+        while (left > 1 or passes == 0) and passes < MOST_PASSES and not self.note:
+            count = self.tell(COUNT, left)
+            if not 1 <= count <= max(left - 1, 1):
+                self.remember(f"partial_count({left}) is {count}; a pass has to leave at least 1 sum, and fewer than it has elements")
+                return []
+            _, (sums,), _ = self.new_memory(count * FLOAT_BYTES)
+            ours.append(sums)
+            before = self.launches
+            self.tell(LAUNCH, left, array, sums)
+            passes += 1
+            if self.launches == before and left > 1:
+                self.remember("launch started no kernel")
+            data = self.words(sums, count * FLOAT_BYTES)
+            self.look_at(data, passes)
+            array, left = sums, count
+        return [data[:FLOAT_BYTES]]
+
+    def launched(self, task, ours):
+        """A single call of launch for our arrays, with scratch memory where the task has some."""
+        scratch = self.scratch_for(task) if "scratch" in task else 0
+        inputs, outputs = list(ours), [self.new_memory(count)[1][0] for count in task["outputs"]]
+        ours += outputs
+        for k in task.get("zeroed", []):
+            self.fill([outputs[k], 0, task["outputs"][k]], b"")
+        if not self.note:
+            self.tell(LAUNCH, *task["numbers"], *inputs, *outputs, scratch)
+        if self.launches == 0:
+            self.remember("launch started no kernel")
+        return [self.words(*output) for output in zip(outputs, task["outputs"])]
+
+    def scratch_for(self, task):
+        """As much as scratch_count asks for, in which all bits are set, or what the run before has left there."""
+        if task["scratch"] == "kept":
+            return self.scratch
+        self.release_all([self.scratch])
+        count = self.tell(COUNT, task["numbers"][0])
+        if count < 0:
+            self.remember(f"scratch_count({task['numbers'][0]}) is {count}")
+        _, (self.scratch,), _ = self.new_memory(max(count, 1) * FLOAT_BYTES)
+        self.fill([self.scratch, 0xff, max(count, 1) * FLOAT_BYTES], b"")
+        return self.scratch
 
 
 def main():
@@ -299,9 +334,10 @@ def main():
     try:
         device.serve()
         while task := judge.reads.readline():
-            n, offset, count = json.loads(task)
-            answer = device.reduce(judge.read(count), n, offset)
-            judge.write(json.dumps({**answer, "launches": device.launches, "broken": device.is_broken(), "over": device.over}).encode() + b"\n")
+            task = json.loads(task)
+            outputs = device.run(task, judge.read(task["bytes"]))
+            answer = {"outputs": list(map(len, outputs)), "note": device.note, "launches": device.launches, "broken": device.is_broken(), "over": device.over}
+            judge.write(json.dumps(answer).encode() + b"\n" + b"".join(outputs))
         device.answer(SUCCESS, (STOP,))
     except Ended:
         judge.write(json.dumps({"ended": True, "broken": True, "over": device.over}).encode() + b"\n")

@@ -1,7 +1,7 @@
 // check_program.c: what a program sees of CUDA while make check runs it.
 //
 // The program has no device. Each call is a question to another process, check_device.py, which runs the kernels
-// on the simulator; it also says when partial_count and launch are to be called. So nothing that the judge believes
+// on the simulator; it also says what is to be called, and when. So nothing that the judge believes
 // lies in this process: array, sums and counters are on the other side, and no call brings data of the device back.
 #include <cuda_runtime_api.h>
 
@@ -17,15 +17,14 @@
 #define API __attribute__((visibility("default")))
 
 // The program's part, which the judge puts behind the lesson.
-extern long long check_partial_count(long long n);
-extern void check_launch(const float *in, float *out, long long n);
+extern long long check_call(int what, const unsigned long long *numbers);
 
 // ---- Questions and answers. check_device.py has the same numbers.
 
 enum { NEXT, LOAD, KERNEL, VARIABLE, LAUNCH, ALLOCATE, RELEASE, FILL, WRITE, COPY, READ, ATTRIBUTE, OCCUPANCY,
        KERNEL_ATTRIBUTES, SET_KERNEL_ATTRIBUTE, PROPERTIES, LAST_ERROR, PEEK_ERROR, ERROR_NAME, ERROR_TEXT };
-enum { STOP, CALL_PARTIAL_COUNT, CALL_LAUNCH }; // answers to NEXT
-enum { NUMBERS = 9 };
+enum { STOP }; // an answer to NEXT: any other is for check_call
+enum { NUMBERS = 9, ANSWERS = 8 };
 
 typedef struct Question {
     uint32_t kind, bytes; // of the data behind it
@@ -35,7 +34,7 @@ typedef struct Question {
 typedef struct Answer {
     int32_t error;
     uint32_t bytes;
-    uint64_t numbers[4];
+    unsigned long long numbers[ANSWERS];
 } Answer;
 
 static int questions, answers;
@@ -479,12 +478,8 @@ int main(void)
 {
     for (uint64_t result = 0;;) {
         const Answer a = ask(NEXT, result, 0, 0);
-        if (a.numbers[0] == CALL_PARTIAL_COUNT)
-            result = (uint64_t)check_partial_count((long long)a.numbers[1]);
-        else if (a.numbers[0] == CALL_LAUNCH)
-            check_launch((const float *)(uintptr_t)a.numbers[2], (float *)(uintptr_t)a.numbers[3],
-                         (long long)a.numbers[1]);
-        else
+        if (a.numbers[0] == STOP)
             return EXIT_SUCCESS;
+        result = (uint64_t)check_call((int)a.numbers[0], a.numbers + 1);
     }
 }

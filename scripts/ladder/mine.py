@@ -59,14 +59,14 @@ def defines(code, function):
     return re.search(rf"\b{function}\s*\([^(){{}};]*\)[^(){{}};]*\{{", code)
 
 
-def check_functions(path, code):
-    """Says in one line what the compiler would say in many."""
+def check_functions(path, code, functions=("partial_count", "launch"), page="docs/mine.md"):
+    """Says in one line what the compiler would say in many. The page says what the functions are for."""
     if defines(code, "main"):
         fail(f"{path} has a main of its own, but the harness brings one: above a line that begins with '{MARK}', or in the whole file, "
-             "stand only the kernel, partial_count and launch")
-    missing = [function for function in ("partial_count", "launch") if not defines(code, function)]
+             f"stand only the kernel, {' and '.join(functions)}")
+    missing = [function for function in functions if not defines(code, function)]
     if missing and not re.search(r'^\s*#\s*include\s*"', code, re.M):  # it may define them
-        fail(f"{path} defines no {' and no '.join(missing)}; docs/mine.md shows what the harness calls")
+        fail(f"{path} defines no {' and no '.join(missing)}; {page} shows what the harness calls")
 
 
 def includes_from(folder, output, text):

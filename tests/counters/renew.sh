@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# renew.sh: counts every program on the simulator anew, for tests/counters/simulator; after `make build DEVICE=sim`.
+# renew.sh: counts every program on the simulator anew, for tests/counters/simulator; after `make build DEVICE=sim` and `make build DEVICE=sim LADDER=scan`.
 # What it is compared with comes from a GPU: python3 -m scripts.gpu.profile steps --elements 65536 (steps.csv) and 100003
 # (ragged.csv), and --launches 54, 1 and 8 of the programs in tests/counters/access (access.csv, loops.csv, together.csv).
 set -eu
@@ -23,13 +23,20 @@ for program in access loops together; do
 done
 programs=(step[0-9][0-9]_*/reduce.cu)
 programs=("${programs[@]/#/build/sim/}")
-for table in steps:65536 ragged:100003; do
-    csv=$work/${table%:*}.csv
-    for program in "${programs[@]%.cu}" "$work/step02_strided/step02_strided" build/sim/reference_cub/reduce; do
-        SIM_COUNTERS="$work/rows" "$program" --csv "${table#*:}" > /dev/null
+
+count() { # count TABLE N PROGRAM...: the kernels of each program's first run
+    local csv=$work/$1.csv n=$2 program
+    for program in "${@:3}"; do
+        SIM_COUNTERS="$work/rows" "$program" --csv "$n" > /dev/null
         [ -s "$csv" ] || head -n 1 "$work/rows" > "$csv"
-        awk -F, 'NR == 1 { next } $2 == "prepare" { if (++runs > 1) exit; next } { print }' \
-            "$work/rows" >> "$csv"
+        awk -F, '$2 == "prepare" { if (++runs > 1) exit; next } $2 == "compare" { exit } runs' "$work/rows" >> "$csv"
     done
+}
+
+for table in steps:65536 ragged:100003; do
+    count "${table%:*}" "${table#*:}" "${programs[@]%.cu}" "$work/step02_strided/step02_strided" build/sim/reference_cub/reduce
 done
-mv "$work"/{steps,ragged,access,loops,together}.csv tests/counters/simulator/
+scans=(scan/step[0-9][0-9]_*/scan.cu)
+scans=("${scans[@]/#/build/sim/}")
+count scan 65536 "${scans[@]%.cu}" # make check LADDER=scan shows them
+mv "$work"/{steps,ragged,scan,access,loops,together}.csv tests/counters/simulator/

@@ -11,6 +11,7 @@ import pytest
 
 from scripts.judge import check
 from scripts.judge import sandbox
+from scripts.judge import shapes
 
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
 
@@ -30,7 +31,7 @@ TAKES_TIME = {"host_forever", "sleeps", "kernel_forever"}
 def options(**changed):
     """What check.py is called with."""
     return types.SimpleNamespace(**{"nvcc": nvcc(), "options": OPTIONS, "object": SIM / "check_program.o", "library": SIM / "libcuda.so.1", "threads": 1,
-                                    "seconds": 60, **changed})
+                                    "seconds": 60, "shape": shapes.REDUCE, **changed})
 
 
 # ---- Attacks that one program tries

@@ -1,6 +1,7 @@
 """make check: what the judge says, of a program and of a folder of them; and its sandbox. test_attacks.py has what it does not believe."""
 
 import csv
+import dataclasses
 import os
 import re
 import socket
@@ -16,6 +17,7 @@ import pytest
 from scripts.judge import check
 from scripts.judge import check_device
 from scripts.judge import sandbox
+from scripts.judge import shapes
 
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
 
@@ -101,7 +103,7 @@ static void launch(const float *in, float *out, long long n)
 def options(**changed):
     """What check.py is called with."""
     return types.SimpleNamespace(**{"nvcc": nvcc(), "options": OPTIONS, "object": PARTS[0], "library": PARTS[1], "threads": None, "seconds": 30,
-                                    **changed})
+                                    "shape": shapes.REDUCE, **changed})
 
 
 def run(*arguments, **environment):
@@ -122,7 +124,7 @@ def test_a_right_step_passes(tmp_path):
     """Broken: the judge finds fault with a step of the course, or counts it otherwise than tests/counters does."""
     status, said = judged(tmp_path, RIGHT)
     assert status == 0, said
-    assert said.count(" right\n") == len(check.SIZES) and "\nbuilds ............... yes\n" in said and "\nfindings ............. none\n" in said
+    assert said.count(" right\n") == len(shapes.SIZES) and "\nbuilds ............... yes\n" in said and "\nfindings ............. none\n" in said
     assert re.search(r"load sectors +8,224 +8,224 ", said) and re.search(r"warp instructions +([\d,]+) +\1 ", said), said
     assert said.splitlines()[-1].startswith("passed: right at 27 of 27 sizes, findings 0, ")
     assert "\nsandbox: limits of time" in said and "\nnot covered: " in said
@@ -130,19 +132,19 @@ def test_a_right_step_passes(tmp_path):
 
 def test_fewer_instructions_are_not_more_speed():
     """Broken: a kernel of one thread, which is slow, looks better than the last step; or nobody sees how few threads it has."""
-    last = list(check.step_counters().items())[-1]
+    last = list(check.step_counters(shapes.REDUCE).items())[-1]
     few = {**last[1], "blocks": 2, "threads": 64, "warp instructions": 100}
     words = f"fewer warp instructions are not more speed: 64 threads work here, {last[1]['threads']:,} in {last[0]}; make mine measures"
     said = [[line.strip() for line in check.counter_lines(check.Answer("reduce.cu", counters=counters))] for counters in (few, last[1])]
     assert words in said[0] and words not in said[1] and any(line.split()[:2] == ["threads", "64"] for line in said[0])
 
 
-def test_a_mistake_that_needs_another_order_is_told(tmp_path, monkeypatch):
+def test_a_mistake_that_needs_another_order_is_told(tmp_path):
     """Broken: warps come in one order only, so that a fence is not missed that is missing in the first one; or where none is, one is missed."""
-    monkeypatch.setattr(check, "SIZES", [4097, check.COUNTED_AT])
+    few = dataclasses.replace(shapes.REDUCE, sizes=(4097, shapes.COUNTED_AT))
     for text, findings in ((LOCKED, 1), (LOCKED.replace("if (threadIdx.x > 0)", ""), 0)):
         (tmp_path / "reduce.cu").write_text(text)
-        answer = check.checked(tmp_path / "reduce.cu", options())
+        answer = check.checked(tmp_path / "reduce.cu", options(shape=few))
         assert answer.built and answer.right == 2 and len(answer.findings) == findings, list(check.lines_about(answer, "reduce.cu"))
 
 
@@ -150,7 +152,7 @@ def test_a_wrong_size_is_named(tmp_path):
     """Broken: an error at one size is not seen, its reason not guessed, an access out of bounds not told, or one hides what comes after it."""
     status, said = judged(tmp_path, WRONG)
     lines = dict(re.findall(r"^n = ([\d,]+) \.+ (.*)$", said, re.M))
-    assert status == 1 and len(lines) == len(check.SIZES)
+    assert status == 1 and len(lines) == len(shapes.SIZES)
     assert re.fullmatch(r"wrong: -?\d+\.\d{4}, expected -?\d+\.\d{4}: the last element is missing", lines.pop("257"))
     assert lines.pop("513").startswith("wrong: ") and "reduce.cu:8" in said  # out of bounds
     assert set(lines.values()) == {"right"}
@@ -160,19 +162,22 @@ def test_a_wrong_size_is_named(tmp_path):
 def test_reasons_are_guessed_only_where_they_are_sure():
     """Broken: the judge says why a sum is wrong, and it is not so."""
     values = [3, -5, 7, 11]
-    assert check.explanations(values, 5) == {"the last element is missing"}
-    assert check.explanations(values, 13) == {"the first element is missing"}
-    assert check.explanations(values, -2) == {"only the first 2 of the elements are in it"}
-    assert check.explanations(values, 32) == {"every element is in it twice"}
-    assert check.explanations(values, 100) == set()
+    assert shapes.wrong_sums(values, [5]) == {"the last element is missing"}
+    assert shapes.wrong_sums(values, [13]) == {"the first element is missing"}
+    assert shapes.wrong_sums(values, [-2]) == {"only the first 2 of the elements are in it"}
+    assert shapes.wrong_sums(values, [32]) == {"every element is in it twice"}
+    assert shapes.wrong_sums(values, [100]) == set()
     # One run may look like it; the next does not.
-    other = types.SimpleNamespace(reduce=lambda values, n, offset: {"sum": 0.5, "launches": 0}, counted=lambda launches: [])
-    assert check.guess(other, 4, values, 5) == ""
+    other = types.SimpleNamespace(shape=shapes.REDUCE, counted=lambda launches: [], try_case=lambda case: {"outputs": [[1e9]], "launches": 0, "note": ""})
+    case = shapes.Case(4, {}, b"", values, shapes.SUM, "float")
+    assert check.guess(other, 4, 0, case, [5]) == ""
+    other.try_case = lambda case: {"outputs": [[sum(case.numbers[:-1])]], "launches": 0, "note": ""}
+    assert check.guess(other, 4, 0, case, [5]) == ": the last element is missing"
 
 
 def test_the_data_are_new_each_time():
     """Broken: a program can know the data before it has seen them, or an element is 0 and can go missing."""
-    data = [check.drawn(4096) for _ in range(2)]
+    data = [shapes.drawn(4096) for _ in range(2)]
     assert data[0] != data[1] and {abs(value) for value in data[0]} == set(range(1, 17)) and min(data[0]) == -16
 
 
@@ -205,18 +210,18 @@ def test_sums_that_are_none():
     """Broken: a sum that nobody wrote and one that was made of what nobody wrote look the same, or like a sum."""
     notes, one, nan = [], b"\0\0\x80\x3f", b"\0\0\xc0\x7f"
     device = types.SimpleNamespace(remember=notes.append)
-    check_device.Device.look_at(device, [one, check_device.UNWRITTEN, one, check_device.UNWRITTEN], 1)
+    check_device.Device.look_at(device, one + check_device.UNWRITTEN + one + check_device.UNWRITTEN, 1)
     assert notes[0] == "nothing was written to out[1] and 1 more, of 4 in pass 1"
     notes.clear()
-    check_device.Device.look_at(device, [one, nan], 2)
+    check_device.Device.look_at(device, one + nan, 2)
     assert len(notes) == 1 and notes[0].startswith("out[1] is NaN after pass 2")
-    check_device.Device.look_at(device, [one], 1)
+    check_device.Device.look_at(device, one, 1)
     assert len(notes) == 1
 
 
 def test_findings_are_told():
     """Broken: findings of the simulator's checker are not shown, shown twice, or do not count."""
-    answer = check.Answer("reduce.cu", built=True, sizes=dict.fromkeys(check.SIZES, ""))
+    answer = check.Answer("reduce.cu", built=True, sizes=dict.fromkeys(shapes.SIZES, ""))
     place = {"access": "write of 4 bytes", "file": "reduce.cu", "line": 21, "text": "  sums[i] = 1;", "kernel": "reduce", "block": [0, 0, 0]}
     finding = {"kind": "race-shared", "title": "two threads write\x1b[2J", "count": 3, "places": [place, {**place, "line": 24}], "hint": "a barrier"}
     of_the_host = {"title": "cudaMemset writes 8 bytes: 4 too many", "places": [{"access": "calls cudaMemset", "file": "", "line": 0, "kernel": ""}]}

@@ -1,0 +1,212 @@
+"""What a program that is judged defines, what it is given, and what has to come of it: a ladder's step, or what a contract says (contract.py)."""
+
+import array
+import dataclasses
+import itertools
+import math
+import secrets
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+UNIT = 16  # floats are whole sixteenths, -1 to 1 without 0: below 2^24 of them float addition is exact in any order (docs/check.md)
+CODES = {"float": "f", "double": "d", "int": "i", "unsigned": "I"}  # of array.array
+COUNTED_AT = 65536  # elements: tests/counters holds what the steps count there
+SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 16383, 16385,
+         COUNTED_AT - 1, COUNTED_AT, COUNTED_AT + 1, 100003, 262147]
+# Runs more: with blocks that take turns, where those that draw their work share it, and in other orders of blocks, warps and lanes.
+ORDERS = [("with blocks that take turns", {"SIM_TOGETHER": 1}),
+          *(("with blocks, warps and lanes in another order", {"SIM_BLOCK_ORDER": seed}) for seed in (1, 2))]
+
+
+def drawn(count, elements="float"):
+    """So many elements that nobody can know beforehand: whole numbers, of floats in sixteenths."""
+    numbers = [(byte & 15) + 1 if byte & 16 else -(byte & 15) - 1 for byte in secrets.token_bytes(count)]
+    return [abs(number) for number in numbers] if elements == "unsigned" else numbers
+
+
+def unit(elements):
+    return UNIT if elements in ("float", "double") else 1
+
+
+def packed(numbers, elements):
+    """An array of such elements, as bytes."""
+    scale = unit(elements)
+    return array.array(CODES[elements], [number / scale for number in numbers] if scale > 1 else numbers).tobytes()
+
+
+def label(size):
+    return f"n = {size:,}" if isinstance(size, int) else "x".join(f"{side:,}" for side in size)
+
+
+def count_of(size):
+    return size if isinstance(size, int) else math.prod(size)
+
+
+# ---- What is computed
+
+@dataclasses.dataclass(frozen=True)
+class Operation:
+    """What comes of an array. of(numbers, size) gives the outputs, each a list of numbers; kinds has the type of each, "" for that of the elements."""
+    of: callable
+    outputs: tuple = ("out",)
+    kinds: tuple = ("",)
+    inputs: int = 1  # arrays of the same size, one behind the other in numbers
+    of_rows: bool = False  # its size is rows x columns
+    power: int = 1  # of the elements, in the outputs: products are 256ths
+    mistakes: callable = lambda numbers, got: set()  # ways to compute that wrongly which give this, in words
+
+
+def prefixes(numbers, size):
+    return [list(itertools.accumulate(numbers))]
+
+
+def prefixes_before(numbers, size):
+    return [[0, *itertools.accumulate(numbers[:-1])]]
+
+
+def wrong_sums(numbers, got):
+    """Ways of adding up the numbers wrongly that give this sum."""
+    (got,), total, n = got, sum(numbers), len(numbers)
+    found = set()
+    for k, sums in enumerate(itertools.accumulate(numbers), 1):
+        if sums == got:
+            found.add("the last element is missing" if k == n - 1 else f"only the first {k:,} of the elements are in it")
+        if total - sums == got:
+            found.add("the first element is missing" if k == 1 else f"the first {k:,} of the elements are missing")
+    if got == 2 * total:
+        found.add("every element is in it twice")
+    return found
+
+
+def wrong_prefixes(numbers, got):
+    """Ways of scanning the numbers wrongly that give these sums."""
+    (right,), (before,) = prefixes(numbers, None), prefixes_before(numbers, None)
+    found = {words for words, sums in (("each element is left out of its own sum", before), ("nothing was added: it is the array itself", numbers)) if got == sums}
+    first = next((k for k, (a, b) in enumerate(zip(got, right)) if a != b), None)
+    if first and all(a == b - right[first - 1] for a, b in zip(got[first:], right[first:])):
+        found.add(f"from number {first:,} on, what comes before is missing")
+    return found
+
+
+SUM = Operation(lambda numbers, size: [[sum(numbers)]], mistakes=wrong_sums)
+SCAN = Operation(prefixes, mistakes=wrong_prefixes)
+EXCLUSIVE_SCAN = Operation(prefixes_before)
+
+
+# ---- A program's shape
+
+@dataclasses.dataclass
+class Case:
+    """One run: what the device is told, the arrays' bytes behind it, and what has to come of it."""
+    size: object
+    task: dict
+    data: bytes
+    numbers: list  # of the arrays
+    operation: Operation
+    elements: str
+    where: str = ""  # what is said of this run beside the size
+
+    @property
+    def expected(self):
+        return self.operation.of(self.numbers, self.size)
+
+    def read(self, outputs):
+        """The outputs' bytes as lists of numbers, in units of the elements; in place of a float that is no number stands itself."""
+        lists = []
+        for k, (kind, data) in enumerate(zip(self.operation.kinds, outputs)):
+            values, scale = array.array(CODES[kind or self.elements], data).tolist(), self.scale(k)
+            lists.append([value * scale for value in values] if scale > 1 else values)
+        return lists
+
+    def scale(self, k):
+        """How many units output k has in 1."""
+        return 1 if self.operation.kinds[k] else unit(self.elements) ** self.operation.power
+
+    def shown(self, number, k):
+        """A number of output k."""
+        return f"{number / self.scale(k):.4f}" if self.scale(k) > 1 else f"{number}"
+
+    def wrong(self, got):
+        """What is wrong in the outputs; "" where nothing is."""
+        for k, (name, ours, theirs) in enumerate(zip(self.operation.outputs, self.expected, got)):
+            theirs = theirs[:len(ours)]  # no more of it counts
+            if ours != theirs:
+                return difference(name, ours, theirs, self.where, lambda number: self.shown(number, k))
+        return ""
+
+
+def difference(name, ours, theirs, where, shown):
+    """Which element is wrong first, and how many are."""
+    wrong = [i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b]
+    first = wrong[0]
+    if not math.isfinite(theirs[first]):
+        what = "nobody has written it, or something is in it that nobody wrote" if math.isnan(theirs[first]) else "it is not finite"
+        return f"no result{where}: {what}" if len(ours) == 1 else f"{name}[{first}] is no number{where}: {what}; {len(wrong):,} of {len(ours):,} are wrong"
+    pair = f"{shown(theirs[first])}, expected {shown(ours[first])}{where}"
+    return pair if len(ours) == 1 else f"{name}[{first}] is {pair}; {len(wrong):,} of {len(ours):,} are wrong"
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """What a program defines and computes. Its judge's part, in C++, calls it: check_call(what, numbers); check_device.py says in which order they come."""
+    what: str  # it is, in words
+    functions: tuple
+    part: str
+    page: str  # that says what the functions are for
+    steps: Path = None  # the folder of the ladder's steps, which have counters in tests/counters
+    counters: str = ""  # the file there
+    timed_by: str = ""  # the command that measures such a program on a GPU
+    sizes: tuple = tuple(SIZES)
+    orders_at: tuple = (COUNTED_AT, 4097, 4097)  # the sizes of ORDERS
+    counted_at: object = COUNTED_AT
+    runs: int = 2  # of each size
+    gates: dict = dataclasses.field(default_factory=dict)  # a counter's name: the most that it may be at counted_at
+
+    @property
+    def least_bytes(self):
+        """What has to be loaded at counted_at."""
+        return self.counted_at * 4
+
+    def case(self, size, run):
+        raise NotImplementedError
+
+
+class Sums(Shape):
+    """A step of the first ladder: passes that leave fewer and fewer sums."""
+
+    def case(self, size, run):
+        before = run  # elements at which the array begins, of an allocation: at a multiple of 16 bytes, and not
+        data = drawn(before + size)
+        task = {"passes": True, "numbers": [size], "inputs": [4 * len(data)], "before": before}
+        where = " in an array that begins at no multiple of 16 bytes" if before else ""
+        return Case(size, task, packed(data, "float"), data[before:], SUM, "float", where)
+
+
+class Scans(Shape):
+    """A step of the second ladder. Its scratch memory holds nothing in the first run, and in the second what the first has left."""
+
+    def case(self, size, run):
+        data = drawn(size)
+        task = {"passes": False, "numbers": [size, run], "inputs": [4 * size], "outputs": [4 * size], "scratch": "fresh" if run == 0 else "kept"}
+        return Case(size, task, packed(data, "float"), data, EXCLUSIVE_SCAN if run else SCAN, "float", ", exclusive" if run else "")
+
+
+REDUCE = Sums("a step of the first ladder", ("partial_count", "launch"), """
+long long check_call(int what, const unsigned long long *a)
+{
+    if (what == 1)
+        return partial_count((long long)a[0]);
+    launch((const float *)a[1], (float *)a[2], (long long)a[0]);
+    return 0;
+}
+""", "docs/mine.md", ROOT, "steps.csv", "make mine")
+SCANS = Scans("a step of the second ladder", ("scratch_count", "launch"), """
+long long check_call(int what, const unsigned long long *a)
+{
+    if (what == 1)
+        return scratch_count((long long)a[0]);
+    launch((const float *)a[2], (float *)a[3], (long long)a[0], a[1] != 0, (float *)a[4]);
+    return 0;
+}
+""", "docs/judge.md", ROOT / "scan", "scan.csv")
+LADDERS = {"reduce": REDUCE, "scan": SCANS}
