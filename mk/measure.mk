@@ -36,16 +36,27 @@ bytes: needs-gpu build ## what the steps of the prefix sum read from memory and 
 	@test '$(LADDER)' = scan || { echo 'make bytes works on the prefix sum only: LADDER=scan' >&2; exit 2; }
 	@python3 -m scripts.gpu.profile bytes --output "$$RESULTS/bytes.csv" $(filter-out scan/step00_%,$(PROGRAMS))
 
-build/against_cub: $(wildcard step1[123]_*/reduce.cu reference_cub/reduce.cu) build/step12_try7.cu build/step12_try8.cu
+# The programs that against_cub compares with CUB: NAME:FILE, in the order of its columns.
+BESIDE_CUB := $(foreach step,$(filter-out step0% step10_%,$(call steps_of,reduce)),$(call number,$(step)):$(step)/reduce.cu) \
+    try7:build/step12_try7.cu try8:build/step12_try8.cu
+part = $(word $(1),$(subst :, ,$(2)))
+build/against_cub: scripts/gpu/beside.h reference_cub/reduce.cu build/against_cub_programs.h
+build/against_cub_programs.h: $(foreach one,$(BESIDE_CUB),$(call part,2,$(one)))
+	@{ $(foreach one,$(BESIDE_CUB),printf '%s\n' 'namespace $(call part,1,$(one)) {' '#include "../$(call part,2,$(one))"' \
+	        '#include "../scripts/gpu/beside.h"' '}';) \
+	    printf '%s\n' 'static const Program PROGRAMS[] = {' '    {"cub", cub_sum::beside},'; \
+	    printf '    {"%s", %s::beside},\n' $(foreach one,$(BESIDE_CUB),$(call part,1,$(one)) $(call part,1,$(one))); echo '};'; } > $@
 build/step12_try%.cu: step12_launchshape/reduce.cu step12_launchshape/README.md
 	@mkdir -p build
 	$(Q)python3 -m scripts.ladder.tries --print $* step12_launchshape > $@
 
-build/scan_against_cub: scan/step12_small/scan.cu scan/reference_cub/scan.cu
+LAST_SCAN := $(lastword $(call steps_of,scan))/scan.cu
+build/scan_against_cub: scan/reference_cub/scan.cu $(LAST_SCAN)
+build/scan_against_cub: extra = -DLAST_STEP='"../../$(LAST_SCAN)"'
 
 build/limits build/starts build/loaded build/peers build/against_cub build/scan_against_cub: build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
 	@mkdir -p build
-	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(if $(filter build/peers,$@),-lcublas)
+	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) $(extra) -o $@ $< $(if $(filter build/peers,$@),-lcublas)
 
 rowscale-peers: needs-gpu ## the lab rowscale beside torch: results/labs/rowscale-peers.csv
 	$(COMPILE) build/labs/rowscale/step05_teams/rowscale
@@ -103,8 +114,8 @@ starts: needs-gpu ## how fast blocks start, and how long those of steps 01 to 07
 	$(call whole,build/starts,starts.csv)
 	@python3 -m scripts.gpu.lives $(COMPILER) --output "$$RESULTS/lives.csv" $(WITH_TREES)
 
-finish: needs-gpu ## when the blocks of the last two steps end: results/finish.csv
-	@python3 -m scripts.gpu.finish $(COMPILER) --output "$$RESULTS/finish.csv" $(filter step12_% step13_%,$(STEPS))
+finish: needs-gpu ## when the blocks of the steps from 12 on end: results/finish.csv
+	@python3 -m scripts.gpu.finish $(COMPILER) --output "$$RESULTS/finish.csv" $(filter-out step0% step10_% step11_%,$(STEPS))
 
 sass: ## machine code of step 07's loop, and with the index of its first Try: results/sass/
 	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 0 step07-signed

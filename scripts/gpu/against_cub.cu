@@ -1,12 +1,13 @@
-// against_cub [ELEMENTS...]: the last steps and CUB in one process, run by run in turns: one CSV row for
+// against_cub [ELEMENTS...]: the steps from 11 on and CUB in one process, run by run in turns: one CSV row for
 // each size and state of the L2 cache. They are timed by their own harness, timed_run(). Step 12 also with
-// its Tries 7 and 8, which make the end of a small sum shorter.
+// its Tries 7 and 8, which make the end of a small sum shorter. mk/measure.mk lists the programs.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cub/cub.cuh>
 #include <cuda/atomic>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,31 +18,17 @@
 #pragma GCC diagnostic ignored "-Wunused-function"
 namespace cub_sum {
 #include "../../reference_cub/reduce.cu"
-}
-namespace step11 {
-#include "../../step11_tiles/reduce.cu"
-}
-namespace step12 {
-#include "../../step12_launchshape/reduce.cu"
-}
-namespace try7 {
-#include "../../build/step12_try7.cu"
-}
-namespace try8 {
-#include "../../build/step12_try8.cu"
-}
-namespace step13 {
-#include "../../step13_queue/reduce.cu"
+#include "beside.h"
 }
 
-enum { PROGRAMS = 6, RUNS = 400 };
+struct Program {
+    const char *name; // of its column
+    std::function<float()> (*beside)(const cub_sum::Data &data, long long expected);
+};
 
-// A program's own Data over the same memory.
-template <class Data> static Data share(const cub_sum::Data &data)
-{
-    return {data.n,  data.flush_count, data.busy_cycles, 1, data.in, data.scratch, data.flush, data.flush_blocks, 0, data.start,
-            data.stop, {}};
-}
+#include "../../build/against_cub_programs.h" // PROGRAMS, CUB first
+
+enum { RUNS = 400 };
 
 // The mean of the middle half: for the shortest times it tells more than the median, which moves by
 // whole ticks of the clock.
@@ -54,29 +41,21 @@ static double middle_mean(std::vector<float> *ms)
     return sum / (RUNS - 2 * (RUNS / 4));
 }
 
-static void compare(cub_sum::Data *data, const char *cache)
+static void compare(const cub_sum::Data &data, const char *cache)
 {
-    auto eleven = share<step11::Data>(*data);
-    auto twelve = share<step12::Data>(*data);
-    auto thirteen = share<step13::Data>(*data);
-    auto seven = share<try7::Data>(*data);
-    auto eight = share<try8::Data>(*data);
-    const long long expected = cub_sum::sum_between(*data, 0, data->n);
-    const std::function<float()> timed[PROGRAMS] = {[&] { return cub_sum::timed_run(data, data->in, expected); },
-                                                    [&] { return step11::timed_run(&eleven, data->in, expected); },
-                                                    [&] { return step12::timed_run(&twelve, data->in, expected); },
-                                                    [&] { return step13::timed_run(&thirteen, data->in, expected); },
-                                                    [&] { return try7::timed_run(&seven, data->in, expected); },
-                                                    [&] { return try8::timed_run(&eight, data->in, expected); }};
-    std::vector<float> ms[PROGRAMS];
+    const long long expected = cub_sum::sum_between(data, 0, data.n);
+    std::vector<std::function<float()>> timed;
+    for (const Program &program : PROGRAMS)
+        timed.push_back(program.beside(data, expected));
+    std::vector<std::vector<float>> ms(timed.size());
     for (int round = -1; round < RUNS; round++) // the first round warms up
-        for (int turn = 0; turn < PROGRAMS; turn++) {
-            const int program = (round + 1 + turn) % PROGRAMS; // each goes first in its turn
+        for (size_t turn = 0; turn < timed.size(); turn++) {
+            const size_t program = (round + 1 + turn) % timed.size(); // each goes first in its turn
             const float now = timed[program]();
             if (round >= 0)
                 ms[program].push_back(now);
         }
-    printf("%lld,%s", data->n, cache);
+    printf("%lld,%s", data.n, cache);
     for (std::vector<float> &one : ms)
         printf(",%.6f", middle_mean(&one));
     printf("\n");
@@ -134,12 +113,15 @@ int main(int argc, char **argv)
     CHECK(cudaEventCreate(&data.stop));
     cub_sum::fill(&data);
 
-    printf("elements,cache,cub_ms,step11_ms,step12_ms,step13_ms,try7_ms,try8_ms\n");
+    printf("elements,cache");
+    for (const Program &program : PROGRAMS)
+        printf(",%s_ms", program.name);
+    printf("\n");
     for (long long n : sizes) {
         data.n = n;
         for (const bool cold : {true, false}) {
             data.flush_count = cold ? flush_bytes / sizeof(float4) : 0;
-            compare(&data, cold ? "cold" : "warm");
+            compare(data, cold ? "cold" : "warm");
         }
     }
 }

@@ -92,6 +92,13 @@ def test_a_new_step_is_made_whole_or_not_at_all(page, tree):
 
 # ---- The tables
 
+def test_a_new_step_is_measured_with_the_last(tree):
+    """Broken: what measures the last steps names them by hand, and a new one is not measured beside CUB."""
+    new_step(tree, "newest")
+    shown = subprocess.run(["make", "-n", "build/against_cub_programs.h", "finish", "DEVICE=gpu", "NVCC=nvcc"], cwd=tree, capture_output=True, text=True)
+    assert f"../{NEW}/reduce.cu" in shown.stdout and f"{LAST} {NEW}" in shown.stdout, shown.stderr
+
+
 def test_a_new_step_is_not_measured_yet(tree):
     """Broken: a new step is missing from the ladder, shows numbers that are not its own, or nobody says that it is not measured."""
     known = make_tables(tree).stderr.splitlines()
