@@ -10,6 +10,11 @@ from sphinx.util.docutils import SphinxDirective
 
 from book.contents import ROOT, program_of, step_before
 
+try:
+    import minify
+except ImportError:  # not every machine has it (book/requirements.txt): scripts then stay as long as they are
+    minify = None
+
 STAGE = ROOT / "book/stage"
 NAMED = re.compile(r'\bid="|url\(#|href="#')
 WATCH = "Delete a barrier, choose a size, or press a Try: the program runs again in this page."
@@ -120,9 +125,15 @@ def make_room(app, page, template, context, doctree):
 
 
 def copy_stage(app):
-    """The stage's files, as they are; its own script loads the recordings beside it."""
-    if stage_files():
-        shutil.copytree(STAGE, Path(app.outdir, "_static/stage"), dirs_exist_ok=True)
+    """The stage's files, its own scripts without what only their authors need; they load the recordings beside them."""
+    if not stage_files():
+        return
+    static = Path(app.outdir, "_static")
+    shutil.copytree(STAGE, static / "stage", dirs_exist_ok=True)
+    for name in stage_files():
+        script = static / name
+        if minify:
+            script.write_text(minify.string("application/javascript", script.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def setup(app):

@@ -6,7 +6,7 @@
 (function () {
 "use strict";
 const Stage = (window.Stage = window.Stage || {});
-const MOST_ROWS = 60000; // of a trace: who spins or goes round a loop of one thread makes millions
+const MOST_ROWS = 60000; // of a trace: who spins or goes round a loop of one thread makes millions; the simulator is asked for no more
 const LANES = 32, WORD = 4, SECTOR = 32, LINE = 128;
 const COUNTED = ["warp_instructions", "shared_loads", "shared_stores", "bank_conflicts", "global_load_requests",
     "global_load_sectors", "global_store_requests", "global_store_sectors", "atomics", "shuffles", "block_barriers",
@@ -270,6 +270,16 @@ Stage.rows = (trace) => trace.trim().split("\n", 1 + MOST_ROWS).slice(1).map(rea
 
 // ---- Findings
 
+// How much a finding teaches: a race more than anything else, and one between warps or blocks more than one within a warp,
+// which GPUs of today may hide. (Of blocks with rows of threads, each row is taken for a warp.)
+function weight({kind, places}) {
+    const warps = new Set(places.map(({block, thread: [x, y, z]}) => [block, Math.floor(x / LANES), y, z].join()));
+    return kind.startsWith("race") ? Math.min(2, warps.size) : 0;
+}
+
+// Findings with those that teach most first: the first is shown in the picture.
+Stage.tellingFirst = (findings) => [...findings].sort((one, other) => weight(other) - weight(one));
+
 // A finding's kernel is named with its template's arguments, a trace's without.
 const isOf = (launch, kernel) => launch.kernel.replace(/<.*/, "") === kernel.replace(/<.*/, "");
 
@@ -336,6 +346,6 @@ Stage.laneAt = function (warp, {state, row}, lane, moment) {
     return isOn(row.mask, lane) ? kind(row) : "off";
 };
 
-Object.assign(Stage, {LANES, WORD, SECTOR, LINE, COUNTED, accesses, pieces, kind, isLoad, isAtomic, isDevice, conflictingWords, valueOf,
+Object.assign(Stage, {MOST_ROWS, LANES, WORD, SECTOR, LINE, COUNTED, accesses, pieces, kind, isLoad, isAtomic, isDevice, conflictingWords, valueOf,
     readTable, isOn});
 })();

@@ -6,8 +6,6 @@
 "use strict";
 const Stage = (window.Stage = window.Stage || {});
 const {element} = Stage;
-// A trace with values is three times as long: not where one thread goes round a loop of n, or warps spin.
-const IS_LONG = /^(step00|scan00|scan09|scan10|scan11)$/, MOST_WITH_VALUES = 4096;
 const MOST_COMPARED = 1500; // lines; a longer text is shown without what is new in it
 
 // ---- The parts of a stage
@@ -31,17 +29,16 @@ function legend() {
     return element("p", {class: "st-legend"}, entries.map(([name, text]) => element("span", {}, element("i", {class: "st-" + name}), text)));
 }
 
-const side = (program) => ({program, attempt: 0, cuts: new Map(), result: null, model: null});
+const side = (program) => ({program, attempt: 0, cuts: new Map(), result: null, findings: [], model: null});
 const variant = (one) => (one.attempt ? one.program.tries.find((found) => found.number === one.attempt) : one.program);
 const isChanged = (one) => one.attempt > 0 || one.cuts.size > 0;
 const shortName = (program) => (program.isOwn ? "this run" : program.name.replace(/^(step|scan)(\d+).*$/, "$1 $2"));
 
 // ---- Running
 
-function requestOf(stage, {program, attempt, cuts}) {
-    const values = stage.n <= MOST_WITH_VALUES || !IS_LONG.test(program.name);
+function requestOf(stage, {attempt, cuts}) {
     const without = [...cuts].map(([line, what]) => (what === "test" ? {line, what} : line)).sort();
-    return {n: stage.n, try: attempt, block: stage.block, order: stage.order, together: false, values, without};
+    return {n: stage.n, try: attempt, block: stage.block, order: stage.order, together: false, values: true, rows: Stage.MOST_ROWS, without};
 }
 
 // Runs a side; false where it is no longer wanted.
@@ -49,9 +46,8 @@ async function runSide(stage, one) {
     const result = await Stage.run(one, one.program, requestOf(stage, one));
     if (!result)
         return false;
-    const isRace = (finding) => finding.kind.startsWith("race");
-    (result.findings || []).sort((one, other) => isRace(other) - isRace(one)); // the first is shown in the picture
     one.result = result;
+    one.findings = Stage.tellingFirst(result.findings || []);
     one.model = Stage.model(result.trace || "", result.counters || "", one.program.source.file);
     return true;
 }
@@ -119,7 +115,7 @@ async function lookBack(stage, {program}) {
 
 // What the picture marks of the first finding: its threads, where they met, and a row for each place.
 function accusedOf(stage) {
-    const {result, model} = stage.sides[stage.side], places = result && result.findings.length ? result.findings[0].places : [];
+    const {findings, model} = stage.sides[stage.side], places = findings.length ? findings[0].places : [];
     const {rows, met} = Stage.meeting(model, stage.block, places);
     return {places, rows, met, threads: new Set(places.filter((_, k) => rows[k]).map(({thread}) => thread[0]))};
 }
@@ -150,7 +146,7 @@ function show(stage) {
     stage.boxes.source.classList.toggle("st-diff", one.attempt > 0);
     stage.source.show(linesOf(text, base, one.attempt > 0), chosen, new Set(one.cuts.keys()), (line, what) => cut(stage, line, what), isOther);
     stage.boxes.hint.textContent = hintOf(one, chosen);
-    const findings = one.result ? one.result.findings || [] : [];
+    const {findings} = one;
     stage.source.accuse(findings.length ? findings[0].places.map(({line}) => line) : []);
     Stage.findings(stage.boxes.findings, findings, (place) => goTo(stage, place));
     const {isRight} = showVerdict(stage, one);
@@ -208,7 +204,7 @@ function showVerdict(stage, one) {
     const mendAll = one.cuts.size > 0 && element("button", {type: "button", class: "st-button", onclick: () => mend(stage)}, "mend all");
     stage.boxes.state.replaceChildren(...[stage.boxes.verdict, retry(), mendAll].filter(Boolean));
     stage.boxes.verdict.classList.toggle("st-wrong", !isRight);
-    const finding = one.result && one.result.findings[0];
+    const [finding] = one.findings;
     const details = finding && element("button", {type: "button", onclick: () => stage.boxes.findings.scrollIntoView({block: "center"})}, "details below");
     if (isChanged(one))
         stage.source.remark([...one.cuts.keys()].pop() || 0, element("span", {class: isRight ? "st-right" : "st-wrong"},

@@ -65,6 +65,7 @@ typedef struct Settings {
     const char *counters, *findings, *record, *trace; // names of files, or NULL
     bool traces_all, traces_values;
     uint64_t traced_block; // otherwise
+    uint64_t traced_rows;  // of a launch, at most
     bool says_speed;
 } Settings;
 

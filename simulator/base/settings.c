@@ -94,6 +94,8 @@ static const Setting SETTINGS[] = {
     // which block that is about; block 0 if not set
     {"SIM_TRACE_BLOCK", read_traced_block, &settings.traced_block, 0, 0, UINT64_MAX,
      "a block's number, from 0 on, or all"},
+    // how many rows of a launch that has at most; all if not set
+    {"SIM_TRACE_ROWS", read_number, &settings.traced_rows, UINT64_MAX, 1, UINT64_MAX, "a number of rows, from 1 on"},
     // whether that has [what each lane loaded, stored or worked out](counters.md#what-a-warp-does-line-by-line)
     {"SIM_TRACE_VALUES", read_switch, &settings.traces_values, 0, 0, 1, "1, for a column of values, or 0"},
     // `0`: nothing is checked; `1`: as without it; `leaks`: what is never freed is a finding, too

@@ -1,7 +1,8 @@
 // trace.c: what the warps of one block do, in every launch: a row for each instruction of a warp, into the
 // file that $SIM_TRACE names. $SIM_TRACE_BLOCK chooses the block; it is block 0 if that is not set. Where it
 // is "all", every block is traced, but only what it reads and writes in device memory. With $SIM_TRACE_VALUES a row ends
-// with what the instruction loaded, stored or worked out: it is written when the instruction has run.
+// with what the instruction loaded, stored or worked out: it is written when the instruction has run. Behind
+// $SIM_TRACE_ROWS rows of a launch there are no more.
 #include "base/platform.h"
 #include "machine/block.h"
 
@@ -48,6 +49,11 @@ bool sim_trace_launch(const Launch *launch)
     launch_number++;
     order = 0;
     return sim_traces_all() || sim_settings()->traced_block < launch->blocks;
+}
+
+static bool launch_has_its_rows(void)
+{
+    return order >= sim_settings()->traced_rows;
 }
 
 bool sim_traces_all(void)
@@ -210,6 +216,8 @@ void sim_trace_instruction(const Warp *w, const Path *p)
         mask &= *(uint32_t *)(w->lanes + i->guard) ^ (i->guard_negated ? ALL_LANES : 0);
     Touched touched;
     end_row(); // so that no other instruction's values get into it
+    if (launch_has_its_rows())
+        return;
     if (sim_traces_all()) {
         trace_device_memory(w, i, mask);
         return;
@@ -227,7 +235,7 @@ void sim_trace_instruction(const Warp *w, const Path *p)
 
 void sim_trace_release(const Warp *w, const Path *p)
 {
-    if (sim_traces_all())
+    if (sim_traces_all() || launch_has_its_rows())
         return;
     start_row(w, "release", p->frame->function->program->code[p->pc - 1].statement, p->mask);
     fprintf(file, ",barrier%d,,", p->barrier);

@@ -235,6 +235,8 @@ function settingsOf(request) {
                       SIM_MAX_INSTRUCTIONS: request.most || MOST_INSTRUCTIONS, SIM_TOGETHER: request.together ? 1 : 0};
     if (request.trace !== false)
         Object.assign(settings, {SIM_TRACE: "trace", SIM_TRACE_BLOCK: request.block || 0, SIM_TRACE_VALUES: request.values ? 1 : 0});
+    if (request.trace !== false && request.rows)
+        settings.SIM_TRACE_ROWS = request.rows;
     if (Number.isInteger(request.order))
         settings.SIM_BLOCK_ORDER = request.order;
     return settings;

@@ -110,6 +110,24 @@ def test_a_race_in_a_templates_kernel_is_marked(opened):
     assert page.locator(".st-lanes i.st-bad").count() == 2
 
 
+def test_the_race_between_warps_is_shown_first(opened):
+    """Scan 01 without its second barrier has one within a warp, too, which the checker names first."""
+    page = opened(program="scan01", before="")
+    leave_out_first_barrier(page, 26)
+    first, second = page.locator(".st-finding").first.locator("li").all_inner_texts()
+    assert "thread 511" in first and "thread 192" in second
+
+
+def test_a_page_asks_for_as_many_rows_as_it_shows(opened):
+    """Warps of scan 09 that spin at a barrier would make 60 MB of rows, and a reader wait for them."""
+    page = opened(program="scan09", before="")
+    rows = page.evaluate("Simulator.run(stagePrograms.scan09, {n: 65536, rows: 500}).then(({trace}) => trace.trim().split('\\n').length)")
+    assert rows == 1 + 500
+    page.get_by_label("n", exact=True).select_option("65536")
+    page.wait_for_selector(READY)
+    assert page.locator(".st-time .st-where").inner_text().startswith("moment") and "of the first" in page.locator(".st-time .st-where").inner_text()
+
+
 def test_keys_move_through_time(opened):
     page = opened()
     slider, last = page.locator(".st-track"), int(page.locator(".st-track").get_attribute("aria-valuemax"))

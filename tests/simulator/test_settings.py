@@ -16,7 +16,8 @@ WRONG_SETTINGS = [("SIM_THREADS", "abc", "how many host threads run blocks, from
                   ("SIM_TOGETHER", "yes", "1, for blocks that take turns, or 0"), ("SIM_BLOCK_ORDER", "18446744073709551616", "a number, from 0 on"),
                   ("SIM_SPEED", "yes", "1, for a line about it, or 0"), ("SIM_CHECK", "0,leaks", "0 (off), 1 or leaks"), ("SIM_CHECK", "", "0 (off), 1 or leaks"),
                   ("SIM_COUNTERS", "", "the name of a file"), ("SIM_FINDINGS", "", "the name of a file"), ("SIM_TRACE", "", "the name of a file"),
-                  ("SIM_RECORD", "", "the name of a file"), ("SIM_TRACE_VALUES", "2", "1, for a column of values, or 0")]
+                  ("SIM_RECORD", "", "the name of a file"), ("SIM_TRACE_VALUES", "2", "1, for a column of values, or 0"),
+                  ("SIM_TRACE_ROWS", "0", "a number of rows, from 1 on")]
 
 
 @pytest.mark.parametrize("name, value, accepted", WRONG_SETTINGS, ids=[f"{name}={value}" for name, value, _ in WRONG_SETTINGS])
