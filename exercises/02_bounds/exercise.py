@@ -1,0 +1,28 @@
+from scripts.learn.exercise import given, result, sixteenths
+
+
+def data(n):
+    values = sixteenths(n)
+    return {"in": given(values), "out": result([value + 1 for value in values]), "n": n}
+
+
+EXERCISE = dict(
+    chapter="1. Threads", title="More threads than elements", kind="mend",
+    task="n is no multiple of 256 here, so the last block has threads too many: mend the kernel.",
+    hints=("The finding names the line, and a thread: which i does it have, and how large is n?",
+           "A thread whose i is no element has nothing to do.",
+           "if (i < n)"),
+    why="A grid comes in whole blocks, data do not: n = 257 needs two blocks, and 255 threads of the second have no element.",
+    kernel="add_one", data=data, sizes=(1, 31, 255, 256, 257, 1000, 4097),
+    wrong=(
+        ("i < n", "i <= n"),
+        ("i < n", "i < n - 1"),
+        ("i < n", "i != n"),
+        ("i < n", "i > n"),
+        ("i < n", "threadIdx.x < n"),
+        ("i < n", "blockIdx.x < n"),
+        ("i < n", "i < n / 256 * 256"),
+        ("i < n", "i < 257"),
+        ("i < n", "threadIdx.x < n % 256"),
+    ),
+)

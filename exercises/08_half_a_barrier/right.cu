@@ -1,0 +1,35 @@
+// ==== The barrier before each round
+__global__ void largest(const float *in, float *out)
+{
+    __shared__ float best[256];
+    int tid = threadIdx.x;
+    best[tid] = in[blockIdx.x * 256 + tid];
+    for (int s = 128; s > 0; s /= 2) {
+        __syncthreads();
+        if (tid < s)
+            best[tid] = fmaxf(best[tid], best[tid + s]);
+    }
+    if (tid == 0)
+        out[blockIdx.x] = best[0];
+}
+// ==== The last warp alone
+__global__ void largest(const float *in, float *out)
+{
+    __shared__ float best[256];
+    int tid = threadIdx.x;
+    best[tid] = in[blockIdx.x * 256 + tid];
+    __syncthreads();
+    for (int s = 128; s > 16; s /= 2) {
+        if (tid < s)
+            best[tid] = fmaxf(best[tid], best[tid + s]);
+        __syncthreads();
+    }
+    if (tid < 32)
+        for (int s = 16; s > 0; s /= 2) {
+            if (tid < s)
+                best[tid] = fmaxf(best[tid], best[tid + s]);
+            __syncwarp();
+        }
+    if (tid == 0)
+        out[blockIdx.x] = best[0];
+}

@@ -1,0 +1,241 @@
+"""Says about a learner's kernel what is wrong with it, or that it does what an exercise asks for.
+
+It is judged as make check judges a program (docs/judge.md): compiled and run in the judge's sandbox, on data that it cannot know, at several sizes of which
+two differ from run to run, with the checker's findings, and in other orders of blocks, warps and lanes. A kernel alone is compiled to PTX and needs no
+host program of the learner's: that takes half a second."""
+
+import array
+import csv
+import dataclasses
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from scripts.judge import check, sandbox
+from scripts.learn import exercise as exercises
+
+ROOT = exercises.ROOT
+SECONDS = 20  # for all runs of one session
+MOST_INSTRUCTIONS = 4_000_000  # of a block's warps, until a loop counts as endless
+UNWRITTEN = -1  # of 4 bytes that nobody has written, as an int
+MOST_SOURCE = 64 << 10  # bytes
+# Three sessions: as blocks, warps and lanes usually come; and in two other orders, in one of which blocks take turns.
+ORDERS = ({}, {"SIM_BLOCK_ORDER": 1}, {"SIM_BLOCK_ORDER": 2, "SIM_TOGETHER": 1})
+
+
+@dataclasses.dataclass
+class Verdict:
+    """What is found out about one kernel; `findings` and `unjudged` are filled as in the judge's own Answer."""
+    said: list = dataclasses.field(default_factory=list)  # by the compiler
+    wrong: str = ""  # the first wrong result, with its n
+    wrong_at: int = 0  # its n
+    findings: dict = dataclasses.field(default_factory=dict)
+    row: dict = dataclasses.field(default_factory=dict)  # counters at the exercise's own n
+    missed: list = dataclasses.field(default_factory=list)  # gates
+
+    @property
+    def good(self):
+        return not (self.said or self.wrong or self.findings or self.missed)
+
+
+@dataclasses.dataclass(frozen=True)
+class Tools:
+    nvcc: str
+    library: Path = ROOT / "build/sim/libcuda.so.1"  # the simulator
+    threads: int = 1
+
+
+# ---- Compiling
+
+def toolkit(nvcc):
+    """What of the compiler's own may be run in the sandbox."""
+    return [word for path in (Path(nvcc), Path(nvcc).resolve()) for word in ("--run", str(path.parent.parent))]
+
+
+def to_ptx(source, folder, tools):
+    """The PTX beside a source in a folder of its own, and what the compiler says; None where it does not compile."""
+    ptx = folder / "kernels.ptx"
+    allowed = ["--system", *toolkit(tools.nvcc), "--write", str(folder), "--seconds", str(check.COMPILE_SECONDS), "--memory", check.COMPILE_MEMORY,
+               "--file-bytes", check.COMPILE_FILE, "--space", check.COMPILE_SPACE]
+    command = [tools.nvcc, "--ptx", "-O3", "-std=c++17", "-arch=compute_90", "-lineinfo", "-o", str(ptx), str(source)]
+    status, said = check.compiled(command, allowed)
+    lines = [line.replace(f"{folder}/", "") for line in check.explained(said.splitlines())]
+    lines = lines or [f"the compiler ended with status {status}"]
+    return (ptx, []) if status == 0 and ptx.exists() else (None, lines[:check.MOST_LINES])
+
+
+def entry_of(ptx, kernel, namespace=""):
+    """The name in the PTX of a kernel, which may be in a namespace of its own; "" where there is none."""
+    place = f"N{len(namespace)}{namespace}" if namespace else ""
+    found = re.search(rf"\.entry (_Z{place}{len(kernel)}{kernel}\w*)\(", ptx.read_text(errors="replace"))
+    return found[1] if found else ""
+
+
+# ---- Running
+
+class Session:
+    """A device in a sandbox, with the kernels of one PTX text, which are run in one order of blocks, warps and lanes."""
+
+    def __init__(self, ptx, tools, orders):
+        self.folder = Path(tempfile.mkdtemp(dir=ptx.parent.parent))
+        device = self.folder / "device"
+        device.mkdir()
+        python = os.path.realpath(sys.executable)
+        settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": tools.threads,
+                    "SIM_MAX_INSTRUCTIONS": MOST_INSTRUCTIONS} | orders
+        allowed = ["--system", "--alone", "--seconds", str(SECONDS), "--run", python, "--read", sys.base_prefix, "--read", str(ROOT / "scripts"),
+                   "--read", str(tools.library), "--read", str(ptx.parent), "--write", str(device), "--memory", check.DEVICE_MEMORY, "--reserves",
+                   "--threads", str(tools.threads), "--file-bytes", check.DEVICE_FILE, *(f"--set={name}={value}" for name, value in settings.items())]
+        program = [python, "-I", "-S", str(ROOT / "scripts/learn/device.py"), str(tools.library), str(ptx)]
+        with open(self.folder / "said.txt", "wb") as said:
+            self.device = check.started([*check.in_sandbox(*allowed), *program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said)
+
+    def run(self, entry, grid, block, data):
+        """One launch; returns what went wrong, "" for nothing, and the arrays' contents by name."""
+        arguments = [{"bytes": 4 * value.count, "filled": value.before is not None} if isinstance(value, exercises.Array) else {"value": value}
+                     for value in data.values()]
+        arrays = {name: value for name, value in data.items() if isinstance(value, exercises.Array)}
+        task = json.dumps({"kernel": entry, "grid": grid, "block": block, "arguments": arguments})
+        try:
+            self.device.stdin.write(task.encode() + b"\n" + b"".join(value.packed() for value in arrays.values()))
+            self.device.stdin.flush()
+        except BrokenPipeError:
+            pass
+        line = self.device.stdout.readline()
+        if not line.endswith(b"\n"):
+            return "the run was stopped", {}
+        reply = json.loads(line)
+        back = self.device.stdout.read(reply["bytes"])
+        return reply["wrong"], split(back, arrays)
+
+    def end(self):
+        """Waits for it; says why it was stopped, "" where it was not."""
+        try:
+            self.device.stdin.close()
+        except BrokenPipeError:
+            pass
+        self.device.stdout.close()
+        return f"it was stopped after {SECONDS} seconds" if self.device.wait() == sandbox.TIME_OVER else ""
+
+    def counters(self):
+        """A row for each launch so far."""
+        try:
+            with open(self.folder / "device/counters.csv", newline="") as file:
+                return list(csv.DictReader(file))
+        except OSError:
+            return []
+
+    def findings(self):
+        """What the checker found; it tells at the end."""
+        try:
+            return json.loads((self.folder / "device/findings.json").read_text(errors="replace")).get("findings", [])
+        except (OSError, ValueError):
+            return []
+
+
+def split(back, arrays):
+    """The arrays' contents, of bytes in a row."""
+    contents, begin = {}, 0
+    for name, value in arrays.items():
+        contents[name] = array.array(value.type, back[begin:begin + 4 * value.count])
+        begin += 4 * value.count
+    return contents
+
+
+def difference(data, contents):
+    """The first element that is not as it should be, in words; "" where there is none."""
+    for name, value in data.items():
+        if not isinstance(value, exercises.Array) or value.after is None:
+            continue
+        apart = [k for k, (got, wanted) in enumerate(zip(contents[name], value.after)) if got != wanted]
+        if apart:
+            words = int.from_bytes(contents[name][apart[0]:apart[0] + 1].tobytes(), "little", signed=True)
+            got = "was never written" if words == UNWRITTEN and value.before is None else f"is {shown(contents[name][apart[0]])}"
+            more = f"; {len(apart) - 1} more of {value.count} are wrong" if apart[1:] else ""
+            return f"{name}[{apart[0]}] {got}, expected {shown(value.after[apart[0]])}{more}"
+    return ""
+
+
+def shown(value):
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def run_all(task, ptx, entry, tools, verdict):
+    """All sizes in the usual order, and two of them in the others, until something is wrong."""
+    sizes = task.tries()
+    for number, orders in enumerate(ORDERS):
+        session = Session(ptx, tools, orders)
+        run_session(session, task, entry, sorted({max(sizes), sizes[-1]}) if number else sizes, verdict)
+        if number == 0 and not verdict.wrong:
+            count(session, task, entry, verdict)
+        finish(session, verdict)
+        if verdict.wrong or verdict.findings:
+            return
+
+
+def run_session(session, task, entry, sizes, verdict):
+    """So many runs, until one is wrong."""
+    for n in sizes:
+        if one_size(session, task, entry, n, verdict):
+            return
+
+
+def finish(session, verdict):
+    """Ends a session: what has come to light in it?"""
+    stopped = session.end()
+    verdict.wrong = stopped or verdict.wrong
+    check.add_findings(session.findings(), verdict)
+
+
+def one_size(session, task, entry, n, verdict):
+    """Whether something is wrong at n."""
+    data = task.data(n)
+    wrong, contents = session.run(entry, task.grid(n), task.block, data)
+    wrong = wrong or difference(data, contents)
+    if wrong:
+        verdict.wrong, verdict.wrong_at = f"n = {n:,}: {wrong}", n
+    return bool(wrong)
+
+
+def count(session, task, entry, verdict):
+    """The counters at the exercise's own n, and the gates that they miss."""
+    if one_size(session, task, entry, task.counts_at, verdict):
+        return
+    rows = session.counters()
+    verdict.row = rows[-1] if rows else {}
+    verdict.missed = [gate for gate in task.gates if not verdict.row or gate.is_missed(verdict.row)]
+
+
+# ---- Judging
+
+def judged(task, path, tools):
+    """The verdict about a learner's file."""
+    verdict = Verdict()
+    place = Path(tempfile.mkdtemp(prefix=check.PREFIX))
+    try:
+        folder = place / "program"
+        folder.mkdir()
+        if path.stat().st_size > MOST_SOURCE:
+            verdict.said = [f"it has more than {MOST_SOURCE:,} bytes"]
+            return verdict
+        source = folder / path.name
+        shutil.copyfile(path, source)
+        ptx, verdict.said = to_ptx(source, folder, tools)
+        if ptx:
+            run_kernel(task, ptx, entry_of(ptx, task.kernel), tools, verdict)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    return verdict
+
+
+def run_kernel(task, ptx, entry, tools, verdict):
+    """All runs of a kernel of the PTX; "" is the entry of one that is not there."""
+    if not entry:
+        verdict.said = [f"there is no kernel {task.kernel} in it; make learn RESET={task.number} brings the task back"]
+        return
+    run_all(task, ptx, entry, tools, verdict)

@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+"""make learn: exercises, one after the other. Shows a task, waits until its file is saved, and says what is wrong, or "done" and the next one.
+
+docs/learn.md is for learners. Without a terminal it looks once at the exercise that the learner is at; exit status: 0 done; 1 not yet; 2 unusable argument."""
+
+import argparse
+import re
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from scripts import files
+from scripts.judge import check
+from scripts.ladder import execute
+from scripts.learn import exercise as exercises
+from scripts.learn import judge, page, progress
+
+LOOK_EVERY_S = 0.2
+NUMBER = re.compile(r"^// *(.*?) *=[ \t]*(\S*)[ \t]*$", re.M)  # a prediction, in the learner's file
+
+
+def refuse(message):
+    print(f"make learn: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def find(tasks, number, name):
+    """The exercise with a number as typed; ends the program where there is none."""
+    for task in tasks:
+        if number in (task.number, task.number.lstrip("0"), task.name):
+            return task
+    refuse(f"{name}='{check.clean(number)}' is no exercise; there are {tasks[0].number} to {tasks[-1].number}, as in: make learn {name}={tasks[-1].number}")
+
+
+class Learner:
+    """A learner's folder: the copies of the tasks, and the progress."""
+
+    def __init__(self, folder, tasks):
+        self.folder, self.tasks = folder, tasks
+
+    def file(self, task):
+        return self.folder / f"{task.name}.cu"
+
+    def at(self):
+        """The exercise that the learner is at; None when all are done."""
+        state = progress.load(self.folder)
+        left = [task for task in self.tasks if task.name not in state["done"]]
+        chosen = [task for task in self.tasks if task.name == state["at"]]
+        return (chosen or left or [None])[0]
+
+    def go(self, task):
+        with progress.changing(self.folder) as state:
+            state["at"] = task.name if task else ""
+
+    def begin(self, task):
+        """Puts the task into the learner's folder, where it is not there yet."""
+        if not self.file(task).exists():
+            with files.whole(self.file(task)) as file:
+                file.write(task.text("task.cu"))
+
+    def reset(self, task):
+        """The task as it was; what the learner has written stays beside it."""
+        if self.file(task).exists():
+            self.file(task).replace(self.file(task).with_suffix(".old.cu"))
+        self.begin(task)
+        with progress.changing(self.folder) as state:
+            state["at"] = task.name
+            state["done"] = [name for name in state["done"] if name != task.name]
+
+    def is_untouched(self, task):
+        return self.content(task) == task.text("task.cu").encode()
+
+    def content(self, task):
+        """The bytes of the learner's file; None in the moment in which an editor replaces it."""
+        try:
+            return self.file(task).read_bytes()
+        except OSError:
+            return None
+
+    def saw(self, task, values):
+        """Keeps values by what they count; the first one stays."""
+        with progress.changing(self.folder) as state:
+            seen = state["seen"].setdefault(task.name, {})
+            for words, (first, last) in values.items():
+                seen[words] = [seen.get(words, [first])[0], last]
+
+    def finished(self, task):
+        """Notes that it is done; returns the next one, None where none is left."""
+        with progress.changing(self.folder) as state:
+            if task.name not in state["done"]:
+                state["done"].append(task.name)
+            place = self.tasks.index(task)
+            left = [other for other in self.tasks[place:] + self.tasks[:place] if other.name not in state["done"]]
+            state["at"] = left[0].name if left else ""
+        return left[0] if left else None
+
+
+# ---- Saying it
+
+def introduced(task, learner):
+    """The task in a few lines."""
+    yield f"\n{task.number} {task.title}   (chapter {task.chapter})"
+    yield f"    {task.task}"
+    if task.gates:
+        yield from goals(task, [f"at n = {task.counts_at:,}", "goal"], lambda gate: [gate.goal])
+    yield f"    your file: {shown(learner.file(task))}; a hint: make learn HINT=1"
+
+
+def shown(path):
+    return path.relative_to(exercises.ROOT) if path.is_relative_to(exercises.ROOT) else path
+
+
+def goals(task, head, cells):
+    """A table of the gates."""
+    rows = [head, *([gate.words, *cells(gate)] for gate in task.gates)]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
+    for words, *values in rows:
+        yield "    " + words.ljust(widths[0]) + "".join(f"   {value:>{width}}" for value, width in zip(values, widths[1:]))
+
+
+def about(task, verdict):
+    """What the judge found, for the learner."""
+    yield from (f"    {check.clean(line)}" for line in verdict.said)
+    if verdict.wrong:
+        yield f"    wrong at {verdict.wrong}"
+    for title, *lines in verdict.findings.values():
+        yield f"    finding: {title}"
+        yield from (f"        {line}" for line in lines)
+    if verdict.missed:
+        yield "    right, and not yet at the goal:"
+    if verdict.row and task.gates:
+        yield from goals(task, [f"at n = {task.counts_at:,}", "goal", "yours"], lambda gate: [gate.goal, f"{gate.of(verdict.row):,}"])
+
+
+def solved(task):
+    """What is told behind a solved exercise."""
+    yield f"    why: {task.why}"
+    if task.kind != "predict":
+        yield "    one answer, to compare with yours:"
+        yield from (f"        {line}" for line in task.text("answer.cu").splitlines())
+
+
+def sheet(task, learner):
+    """A chapter's counts, as Markdown: what was predicted or where it began, what is counted, and why."""
+    seen = progress.load(learner.folder)["seen"]
+    lines = [f"# {task.chapter}", "", "| exercise | what | at first | counted | why |", "| --- | --- | ---: | ---: | --- |"]
+    for other in learner.tasks:
+        if other.chapter == task.chapter:
+            counted = seen.get(other.name) or {"": ["", ""]}
+            lines += [f"| {other.number} {other.title} | {words} | {first} | {last} | {other.why} |" for words, (first, last) in counted.items()]
+    return "\n".join(lines) + "\n"
+
+
+def overview(learner):
+    """All exercises by chapters, and which are done."""
+    done, at, chapter = progress.load(learner.folder)["done"], learner.at(), ""
+    for task in learner.tasks:
+        if task.chapter != chapter:
+            chapter = task.chapter
+            yield chapter
+        mark = "done" if task.name in done else "here" if task == at else "    "
+        yield f"    {mark}  {task.number} {task.title} ({task.kind})"
+    yield f"{len(done)} of {len(learner.tasks)} done"
+
+
+# ---- Checking
+
+def predicted(text):
+    """The numbers behind the equals signs of a file's comments: by words."""
+    return {words: value.replace(",", "").replace("_", "") for words, value in NUMBER.findall(text)}
+
+
+def is_right(number, counted):
+    """Whether a prediction, as typed, is what is counted."""
+    return float(number) == counted
+
+
+def check_predictions(task, learner, tools):
+    """Whether all predictions are what the task's kernel counts; says what is wrong with the first that is not."""
+    numbers = predicted((learner.content(task) or b"").decode(errors="replace"))
+    for question in task.questions:
+        if not re.fullmatch(r"\d+(\.\d+)?", numbers.get(question.words, "")):
+            print(f"    no number yet: write one behind '// {question.words} ='")
+            return False
+    verdict = judge.judged(task, task.folder / "task.cu", tools)
+    if not verdict.row:
+        sys.exit("make learn: " + "; ".join([*about(task, verdict)] or ["the kernel could not be counted"]).strip())
+    counted = {question.words: question.of(verdict.row) for question in task.questions}
+    learner.saw(task, {words: [float(numbers[words]), value] for words, value in counted.items()})
+    for words, value in counted.items():
+        if not is_right(numbers[words], value):
+            print(f"    {words}: you say {numbers[words]}; the run counts {'more' if value > float(numbers[words]) else 'fewer'}")
+            return False
+    print(*(f"    {words}: {value:,}, as you say" for words, value in counted.items()), sep="\n")
+    return True
+
+
+def check_kernel(task, learner, tools):
+    """Whether the learner's kernel does what is asked; says what is wrong."""
+    verdict = judge.judged(task, learner.file(task), tools)
+    if verdict.row and task.gates:
+        learner.saw(task, {gate.words: [gate.of(verdict.row)] * 2 for gate in task.gates})
+    print(*about(task, verdict), sep="\n", end="\n" if [*about(task, verdict)] else "")
+    if verdict.wrong or verdict.findings:
+        print(f"    see it: make page FILE={shown(page.write(task, learner.file(task), verdict.wrong_at))}")
+    return verdict.good
+
+
+def check_once(task, learner, tools):
+    """Looks at the learner's file, says what came of it; whether it is done."""
+    begin = time.monotonic()
+    good = (check_predictions if task.kind == "predict" else check_kernel)(task, learner, tools)
+    print(f"{task.number} {'done' if good else 'not yet'} ({time.monotonic() - begin:.1f} s)", flush=True)
+    return good
+
+
+def celebrate(task, learner):
+    """Behind a solved exercise: why, the answer, the chapter's sheet; returns the next one."""
+    following = learner.finished(task)
+    print(*solved(task), sep="\n")
+    if task.name == [other for other in learner.tasks if other.chapter == task.chapter][-1].name:
+        path = learner.folder / f"chapter{task.chapter.split('.')[0]}.md"
+        with files.whole(path) as file:
+            file.write(sheet(task, learner))
+        print(f"\nThe sheet of this chapter, {shown(path)}:\n\n{sheet(task, learner)}")
+    return following
+
+
+def watch(learner, tools):
+    """Goes on from exercise to exercise, each time a file is saved, until all are done or the learner ends it."""
+    while task := learner.at():
+        learner.begin(task)
+        learner.go(task)
+        print(*introduced(task, learner), sep="\n", flush=True)
+        last = task.text("task.cu").encode() if task.kind in ("write", "predict") else None  # of the others it tells at once where they stand
+        while True:
+            content = learner.content(task)
+            if content is not None and content != last:
+                last = content
+                if check_once(task, learner, tools):
+                    break
+            time.sleep(LOOK_EVERY_S)
+        celebrate(task, learner)
+    print(f"all {len(learner.tasks)} exercises are done; the ladder goes on from here: make build, and step00_baseline/README.md")
+
+
+def look_once(learner, tools):
+    """Without a terminal: the exercise that the learner is at, once. Returns the exit status."""
+    task = learner.at()
+    if not task:
+        print(f"all {len(learner.tasks)} exercises are done")
+        return 0
+    learner.begin(task)
+    print(*introduced(task, learner), sep="\n", flush=True)
+    if not check_once(task, learner, tools):
+        return 1
+    following = celebrate(task, learner)
+    print(f"next: {following.number} {following.title}" if following else f"all {len(learner.tasks)} exercises are done")
+    return 0
+
+
+def hint(task, text):
+    """One of the hints."""
+    if text not in ("1", "2", "3"):
+        refuse(f"HINT='{check.clean(text)}' is no level; there are 1, 2 and 3, the third is almost the answer")
+    print(f"{task.number} {task.title}, hint {text} of {exercises.HINTS}: {task.hints[int(text) - 1]}")
+
+
+def arguments():
+    """What make passes."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("go", "reset", "hint", "list"):
+        parser.add_argument(f"--{name}", default="")
+    parser.add_argument("--folder", type=Path, default=exercises.ROOT / "my/learn", help="the learner's")
+    parser.add_argument("--nvcc", default=shutil.which("nvcc") or "nvcc")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    tasks = exercises.every()
+    learner, tools = Learner(options.folder, tasks), judge.Tools(options.nvcc)
+    progress.load(options.folder)
+    if options.list:
+        print(*overview(learner), sep="\n")
+        return 0
+    if options.reset:
+        learner.reset(find(tasks, options.reset, "RESET"))
+    if options.go:
+        learner.go(find(tasks, options.go, "GO"))
+    if options.hint:
+        hint(learner.at() or tasks[-1], options.hint)
+        return 0
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return look_once(learner, tools)
+    watch(learner, tools)
+    return 0
+
+
+if __name__ == "__main__":
+    execute.interrupt_alike()
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        print("\nmake learn: your files and your progress are kept; make learn goes on here", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Whether the exercises judge rightly: make test-learn, or variants.py [NAME...]. Of each exercise
+
+- the answer and the other right solutions (right.cu) must pass, and the task as it is must not;
+- planted mistakes must not pass: those of exercise.py, and mutants that scripts/evidence/mutants makes of the answer. A mutant that does the same as
+  the answer is named in exercise.py with the reason, and must pass.
+
+Variants of one exercise are compiled together, each in a namespace of its own. Exit status: 0 if all is as it should be, else 1."""
+
+import argparse
+import concurrent.futures
+import os
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from scripts.evidence.mutants import make as mutation
+from scripts.judge import check
+from scripts.learn import exercise as exercises
+from scripts.learn import judge, learn
+
+RIGHT_ONES, MISTAKES = 3, 10  # at least so many of each exercise
+ANOTHER = re.compile(r"^// ==== .*\n", re.M)  # begins each solution in right.cu
+INCLUDE, MACRO = re.compile(r"^#include .*$", re.M), re.compile(r"^#define (\w+)", re.M)
+
+
+def mutants(text):
+    """Programs with one error each in a kernel: by name."""
+    code, made = mutation.without_comments(text), {}
+    for operator in mutation.OPERATORS:
+        number = 0
+        for begin, end in mutation.functions(code):
+            for b, e, instead in operator(code, begin, end):
+                changed = text[:b] + instead + text[e:]
+                if changed != text and changed not in made.values():
+                    number += 1
+                    made[f"{operator.__name__}{number}"] = changed
+    return made
+
+
+def planted(task):
+    """The mistakes of exercise.py, made in the answer."""
+    answer, made = task.text("answer.cu"), {}
+    for number, (old, new) in enumerate(task.wrong, 1):
+        assert old in answer, f"{task.name}: the answer has no {old}"
+        made[f"wrong{number}"] = answer.replace(old, new)
+    return made
+
+
+def right_ones(task):
+    """The answer, and the solutions of right.cu."""
+    others = ANOTHER.split(task.text("right.cu"))[1:]
+    return {"answer": task.text("answer.cu")} | {f"right{number}": text for number, text in enumerate(others, 1)}
+
+
+def together(texts):
+    """One source of all variants; headers are read once."""
+    headers = dict.fromkeys(line for text in texts.values() for line in INCLUDE.findall(text))
+    parts = [f'namespace {name} {{\n#line 1 "{name}.cu"\n{INCLUDE.sub("", text)}\n}}\n' + "".join(f"#undef {macro}\n" for macro in MACRO.findall(text))
+             for name, text in texts.items()]
+    return "\n".join([*headers, *parts])
+
+
+def compiled(texts, folder, tools):
+    """The PTX of all variants that compile, and these."""
+    for name, text in texts.items():
+        (folder / f"{name}.cu").write_text(text, encoding="utf-8")  # where the checker looks for lines
+    while True:
+        source = folder / "variants.cu"
+        source.write_text(together(texts), encoding="utf-8")
+        ptx, said = judge.to_ptx(source, folder, tools)
+        broken = {name for line in said for name in re.findall(r"^(\w+)\.cu\(\d+\): error", line)} & texts.keys()
+        if ptx or not broken:
+            return ptx, texts, said
+        texts = {name: text for name, text in texts.items() if name not in broken}
+
+
+def passes(task, ptx, name, tools):
+    """The verdict about one variant."""
+    verdict = judge.Verdict()
+    judge.run_kernel(task, ptx, judge.entry_of(ptx, task.kernel, name), tools, verdict)
+    return verdict
+
+
+def complaints_about_kernels(task, tools):
+    """What is not as it should be, in lines; and how many right ones and mistakes there are."""
+    right, wrong = right_ones(task), planted(task) | mutants(task.text("answer.cu"))
+    place = Path(tempfile.mkdtemp(prefix=check.PREFIX))
+    try:
+        (place / "program").mkdir()
+        ptx, texts, said = compiled(right | wrong | {"task": task.text("task.cu")}, place / "program", tools)
+        if not ptx:
+            return [f"it does not compile: {said}"], 0, 0
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            verdicts = dict(zip(texts, pool.map(lambda name: passes(task, ptx, name, tools), texts)))
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    missing = [f"{name} does not compile" for name in right.keys() - texts.keys()]
+    wanted = {name: name in right or name in task.equivalent for name in texts}
+    lines = [f"{name} {'does not pass' if wanted[name] else 'passes'}: {first_difference(task, texts[name])} {brief(task, verdict)}"
+             for name, verdict in verdicts.items() if verdict.good != wanted[name]]
+    unknown = [f"{name} is no mutant" for name in task.equivalent if name not in wrong]
+    return missing + unknown + lines, len(right), sum(not wanted[name] for name in texts if name != "task")
+
+
+def first_difference(task, text):
+    """The line of a variant that the answer does not have."""
+    pairs = zip(text.splitlines(), task.text("answer.cu").splitlines())
+    return next((f"'{line.strip()}'" for line, other in pairs if line != other), "")
+
+
+def brief(task, verdict):
+    return " / ".join(line.strip() for line in learn.about(task, verdict))
+
+
+def complaints_about_numbers(task, tools):
+    """The same of predictions: wrong ones of exercise.py, and right ones that are written in three ways."""
+    verdict = judge.judged(task, task.folder / "task.cu", tools)
+    counted = {question.words: question.of(verdict.row) for question in task.questions}
+    right = [lambda value: f"{value}", lambda value: f"{value:,}", lambda value: f"  {value} "]
+    lines = [f"{words}: {write(value)} is taken for wrong" for words, value in counted.items() for write in right
+             if not learn.is_right(learn.predicted(f"// {words} = {write(value)}\n")[words], value)]
+    wrong = [(words, number) for words, numbers in task.wrong for number in numbers]
+    lines += [f"{words}: {number} is taken for right" for words, number in wrong if learn.is_right(str(number), counted[words])]
+    return lines, len(right), len(wrong)
+
+
+def examined(task, tools):
+    """Prints what is not as it should be with an exercise; returns whether all is."""
+    lines, right, wrong = (complaints_about_numbers if task.kind == "predict" else complaints_about_kernels)(task, tools)
+    if right < RIGHT_ONES or wrong < MISTAKES:
+        lines.append(f"{right} right solutions and {wrong} mistakes are too few")
+    print(f"{task.name}: {right} right solutions, {wrong} mistakes" + (f", {len(task.equivalent)} equivalent" if task.equivalent else ""), flush=True)
+    print(*(f"    {line}" for line in lines), sep="\n", end="\n" if lines else "", flush=True)
+    return not lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="exercises, by number or name; all without any")
+    parser.add_argument("--nvcc", default=shutil.which("nvcc"))
+    options = parser.parse_args()
+    tasks = exercises.every()
+    chosen = [learn.find(tasks, name, "NAME") for name in options.names] or tasks
+    good = [examined(task, judge.Tools(options.nvcc)) for task in chosen]
+    print(f"{sum(good)} of {len(good)} exercises judge rightly")
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,147 @@
+"""make learn: what it says of an exercise, its commands, and that nothing is lost. make test-learn tries all exercises; here are two."""
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from scripts.learn import exercise as exercises
+from scripts.learn import judge, learn, progress, variants
+
+from tests.support import ROOT, nvcc, unsanitized
+
+pytestmark = unsanitized  # which Python, that runs the device, is not
+TASKS = exercises.every()
+FIRST, SECOND = TASKS[:2]
+
+
+def make_learn(folder, *arguments):
+    """make learn without a terminal."""
+    return subprocess.run([sys.executable, "-m", "scripts.learn.learn", "--folder", folder, "--nvcc", nvcc(), *arguments],
+                          capture_output=True, text=True, cwd=ROOT, stdin=subprocess.DEVNULL, timeout=100)
+
+
+@pytest.mark.parametrize("name", ["02_bounds", "06_neighbours"])
+def test_what_is_right_passes_and_planted_mistakes_do_not(name, capsys):
+    assert variants.examined(exercises.read(exercises.FOLDER / name), judge.Tools(nvcc())), capsys.readouterr().out
+
+
+def test_every_exercise_is_whole():
+    """Numbers without gaps, all texts, and goals that stand on one line."""
+    assert [task.number for task in TASKS] == [f"{number:02}" for number in range(1, len(TASKS) + 1)]
+    for task in TASKS:
+        assert task.text("task.cu") and task.title and task.task.endswith((".", ".)")), task.name
+        if task.kind == "predict":
+            assert learn.predicted(task.text("task.cu")).keys() == {question.words for question in task.questions}, task.name
+        else:
+            assert task.text("answer.cu") != task.text("task.cu"), task.name
+            assert len(variants.right_ones(task)) >= variants.RIGHT_ONES, task.name
+
+
+def test_without_a_terminal_it_looks_once(tmp_path):
+    before = make_learn(tmp_path)
+    assert before.returncode == 1 and "01 not yet" in before.stdout and "wrong at n = " in before.stdout
+    assert f"{FIRST.name}.cu:5: writes 4 bytes of global memory" in before.stdout
+    (tmp_path / f"{FIRST.name}.cu").write_text(FIRST.text("answer.cu"))
+    after = make_learn(tmp_path)
+    assert after.returncode == 0 and "01 done" in after.stdout and after.stdout.endswith(f"next: 02 {SECOND.title}\n")
+    assert "done  01" in make_learn(tmp_path, "--list", "1").stdout
+
+
+def test_a_kernel_that_knows_the_sizes_does_not_pass(tmp_path):
+    """Two of them differ from run to run."""
+    file = tmp_path / f"{SECOND.name}.cu"
+    file.write_text(SECOND.text("answer.cu").replace("i < n", "i < n && (" + " || ".join(f"n == {n}" for n in SECOND.sizes) + ")"))
+    assert "was never written" in judge.judged(SECOND, file, judge.Tools(nvcc())).wrong
+
+
+def test_what_does_not_compile_is_told_with_its_line(tmp_path):
+    file = tmp_path / f"{FIRST.name}.cu"
+    file.write_text(FIRST.text("answer.cu").replace("threadIdx", "threadIndex"))
+    assert judge.judged(FIRST, file, judge.Tools(nvcc())).said[0].startswith(f'{file.name}(4): error: identifier "threadIndex"')
+    file.write_text("__global__ void other() {}\n")
+    assert "there is no kernel add_one" in judge.judged(FIRST, file, judge.Tools(nvcc())).said[0]
+
+
+def test_reset_brings_the_task_back_and_keeps_what_was_written(tmp_path):
+    file = tmp_path / f"{SECOND.name}.cu"
+    file.write_text("mine")
+    make_learn(tmp_path, "--reset", "2", "--hint", "1")
+    assert file.read_text() == SECOND.text("task.cu") and file.with_suffix(".old.cu").read_text() == "mine"
+    assert progress.load(tmp_path)["at"] == SECOND.name
+
+
+def test_hints_have_three_levels(tmp_path):
+    make_learn(tmp_path, "--go", "02", "--hint", "1")
+    assert [make_learn(tmp_path, "--hint", level).stdout.split(": ", 1)[1].strip() for level in "123"] == list(SECOND.hints)
+
+
+@pytest.mark.parametrize("arguments, told", [(("--go", "99"), "GO='99' is no exercise"), (("--hint", "4"), "HINT='4' is no level"),
+                                             (("--reset", "../x"), "RESET='../x' is no exercise")])
+def test_what_cannot_be_used_is_told_in_one_line(tmp_path, arguments, told):
+    result = make_learn(tmp_path, *arguments)
+    assert result.returncode == 2 and told in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_a_damaged_progress_is_told_in_one_line(tmp_path):
+    (tmp_path / progress.NAME).write_text('{"at": 3')
+    result = make_learn(tmp_path, "--list", "1")
+    assert result.returncode != 0 and "move it away" in result.stderr and result.stderr.count("\n") == 1
+    assert (tmp_path / progress.NAME).read_text() == '{"at": 3'
+
+
+def test_killed_at_any_moment_it_loses_nothing(tmp_path):
+    """A child adds one after the other and says so; whatever it has said stands in the file."""
+    code = """import sys; from pathlib import Path; from scripts.learn import progress
+for number in range(10 ** 6):
+    with progress.changing(Path(sys.argv[1])) as state:
+        state["done"].append(number)
+    print(number, flush=True)"""
+    for after in range(0, 60, 20):
+        child = subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        for _ in range(after + 1):
+            last = int(child.stdout.readline())
+        child.send_signal(signal.SIGKILL)
+        last = max([last, *map(int, child.stdout.read().split())])
+        child.wait()
+        done = progress.load(tmp_path)["done"]
+        assert done[-1] in (last, last + 1)
+
+
+def test_predictions_are_taken_however_a_number_is_written():
+    assert learn.predicted("// threads launched =  1,024 \n// load requests =\n") == {"threads launched": "1024", "load requests": ""}
+
+
+def read_until(terminal, text, seconds=60):
+    """What the terminal shows, up to a text."""
+    shown, end = "", time.monotonic() + seconds
+    while text not in shown:
+        assert select.select([terminal], [], [], max(0, end - time.monotonic()))[0], shown
+        shown += os.read(terminal, 4096).decode(errors="replace")
+    return shown
+
+
+def test_on_a_terminal_it_waits_for_each_save(tmp_path):
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(ROOT)
+        os.execv(sys.executable, [sys.executable, "-m", "scripts.learn.learn", "--folder", str(tmp_path), "--nvcc", nvcc()])
+    file = tmp_path / f"{FIRST.name}.cu"
+    try:
+        read_until(terminal, "HINT=1")
+        file.write_text(FIRST.text("answer.cu").replace("+ 1", "+ 2"))
+        assert "wrong at n = " in read_until(terminal, "01 not yet")
+        replaced = tmp_path / "as editors do"
+        replaced.write_text(FIRST.text("answer.cu"))
+        os.replace(replaced, file)
+        assert "01 done" in read_until(terminal, SECOND.title)
+        os.write(terminal, b"\x03")  # Ctrl-C
+        assert "are kept" in read_until(terminal, "make learn goes on here")
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 130
+    finally:
+        os.close(terminal)
