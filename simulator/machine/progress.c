@@ -1,8 +1,6 @@
 // progress.c: whether a warp gets on: loops that lead nowhere or wait for the host, and lanes that others keep back.
 #include "machine/running.h"
 
-enum { LOOK = 512 }; // turns of a loop until its registers are compared with what they were
-
 // ---- Loops that lead nowhere
 
 uint64_t sim_state_of(const Frame *f)
@@ -39,7 +37,7 @@ void sim_count_turn(Warp *w, Path *p, const Instr *turn)
         p->loop = NULL;
         return;
     }
-    if (p->loop && !same && is_in_loop(p) && ++p->inner < LOOK)
+    if (p->loop && !same && is_in_loop(p) && ++p->inner < SIM_TURNS_TO_LOOK)
         return;
     if (!same) {
         w->block->watch->stirs += !p->loop || !in_same_nest(p, turn); // what it did before may have been more
@@ -50,7 +48,7 @@ void sim_count_turn(Warp *w, Path *p, const Instr *turn)
         p->stirs = UINT64_MAX;
     }
     p->inner = 0;
-    if (++p->turns % LOOK)
+    if (++p->turns % SIM_TURNS_TO_LOOK)
         return;
     const uint64_t state = sim_state_of(p->frame), stirs = w->block->watch->stirs;
     p->same = state == p->state && stirs == p->stirs;

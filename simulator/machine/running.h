@@ -58,6 +58,16 @@ uint64_t sim_state_of(const Frame *f);
 // it was looked at last, and since then nobody else has done anything but go round such loops, it goes round for
 // ever.
 void sim_count_turn(Warp *w, Path *p, const Instr *turn);
+enum { SIM_TURNS_TO_LOOK = 512 }; // of a loop, until its registers are compared with what they were
+// The same where this is its loop already, and no look is due; else false, and nothing is changed.
+static inline bool sim_counts_turn_quickly(Path *p, const Instr *turn)
+{
+    if (p->loop != turn || p->loop_frame != p->frame || (p->turns + 1) % SIM_TURNS_TO_LOOK == 0)
+        return false;
+    p->turns++;
+    p->inner = 0;
+    return true;
+}
 // After a path's turn: has it done more than go round a loop that changes nothing?
 void sim_watch_path(Warp *w, Path *p, uint64_t instructions);
 // Lets lanes go on that could have all the while, but that the path that runs keeps back, as it asks for something that

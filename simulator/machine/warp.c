@@ -131,13 +131,16 @@ static void control(Warp *w, Path *p, const Instr *i, uint32_t mask)
         sim_gather(w, p, i);
 }
 
-// Whether all lanes take a branch of which nobody need know: onwards, or round a loop that changes something.
+// Whether all lanes take a branch of which nobody need know more than is noted here: onwards, or round a loop.
 static inline bool is_plain_jump(Path *p, const Instr *i, uint32_t mask, uint32_t pc)
 {
-    if (i->control != BRANCH || mask != p->mask || (i->target <= pc && i->loop & QUIET_LOOP))
+    if (i->control != BRANCH || mask != p->mask)
         return false;
-    if (i->target <= pc)
-        p->loop = NULL; // see sim_count_turn
+    if (i->target > pc)
+        return true;
+    if (i->loop & QUIET_LOOP)
+        return sim_counts_turn_quickly(p, i);
+    p->loop = NULL; // see sim_count_turn
     return true;
 }
 

@@ -125,6 +125,7 @@ typedef struct Access { // by some lanes of a warp, to one address space
     size_t bytes, alignment; // of each lane; a power of two, but for copies of the copy engine
     uint64_t address[LANES]; // in the space
     Pattern pattern;         // sim_access finds it, and where the bytes lie in this process
+    uint64_t least, most;    // of the addresses of the lanes
     uint32_t alike, beside;  // SCATTERED: the lanes with the address of the lane before, and those right behind its
                              // bytes; of lanes that are off, too
     bool twice;              // lanes 16 to 31 have the addresses of lanes 0 to 15

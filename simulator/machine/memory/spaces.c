@@ -62,11 +62,7 @@ static void note_use(Warp *w, AccessKind kind)
         b->read[b->read_count++] = w->near;
 }
 
-typedef struct Extent { // of the addresses of all lanes that are on
-    uint64_t least, most;
-    uint64_t bits; // set in any of them
-} Extent;
-
+// Which lanes lie in one place with the lane before, or right behind it. Who asks for pieces needs it; banks do not.
 static void find_neighbours(Access *access)
 {
     const uint64_t *address = access->address;
@@ -86,42 +82,39 @@ static void find_neighbours(Access *access)
     access->twice = different == 0;
 }
 
-// Finds out how the lanes' addresses lie to each other.
-static Extent survey(Access *access)
+// Finds out how far the addresses of the lanes that are on reach; returns the bits that are set in any of them.
+static uint64_t find_reach(Access *access)
+{
+    const uint64_t *address = access->address;
+    const uint32_t mask = access->mask;
+    uint64_t least = UINT64_MAX, most = 0, bits = 0;
+    FOR_EACH_LANE(const uint64_t a = address[l]; least = a < least ? a : least; most = a > most ? a : most; bits |= a)
+    access->least = least;
+    access->most = most;
+    return bits;
+}
+
+// Finds out how the lanes' addresses lie to each other; returns the bits that are set in any of them.
+static uint64_t survey(Access *access)
 {
     const uint64_t *address = access->address, first = address[0];
-    Extent extent = {UINT64_MAX, 0, 0};
     access->pattern = SCATTERED;
-    if (access->mask != ALL_LANES) {
-        find_neighbours(access);
-        for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
-            const uint64_t a = address[__builtin_ctz(rest)];
-            extent.least = a < extent.least ? a : extent.least;
-            extent.most = a > extent.most ? a : extent.most;
-            extent.bits |= a;
-        }
-        return extent;
-    }
+    if (access->mask != ALL_LANES)
+        return find_reach(access);
     uint64_t apart = 0, different = 0; // from where consecutive lanes would be, from the first
     for (int l = 0; l < LANES; l++) {
         apart |= address[l] - first - (uint64_t)l * access->bytes;
         different |= address[l] ^ first;
     }
-    if (apart == 0 && first <= UINT64_MAX - LANES * access->bytes && (access->bytes & (access->alignment - 1)) == 0) {
+    access->least = first;
+    access->most = address[LANES - 1];
+    if (apart == 0 && first <= UINT64_MAX - LANES * access->bytes && (access->bytes & (access->alignment - 1)) == 0)
         access->pattern = CONSECUTIVE;
-        return (Extent){first, address[LANES - 1], first};
-    }
-    if (different == 0) {
+    else if (different == 0)
         access->pattern = ALL_SAME;
-        return (Extent){first, first, first};
-    }
-    find_neighbours(access);
-    for (int l = 0; l < LANES; l++) {
-        extent.least = address[l] < extent.least ? address[l] : extent.least;
-        extent.most = address[l] > extent.most ? address[l] : extent.most;
-        extent.bits |= address[l];
-    }
-    return extent;
+    else
+        return find_reach(access);
+    return first;
 }
 
 static bool writes_memory(AccessKind kind)
@@ -166,12 +159,14 @@ static void find_shared(Warp *w, const Instr *i, Access *access)
 // Shared or local memory, of `size` bytes for each lane.
 static void find_in_block(Warp *w, const Instr *i, Access *access, size_t size, uint8_t *memory, size_t lane_bytes)
 {
-    const Extent extent = survey(access);
-    if (access->space == SHARED && sim_names_block(extent.most)) {
+    const uint64_t bits = survey(access);
+    if (w->block->clocks && access->space == SHARED && access->pattern == SCATTERED)
+        find_neighbours(access);
+    if (access->space == SHARED && sim_names_block(access->most)) {
         find_shared(w, i, access);
         return;
     }
-    if ((extent.bits & (access->alignment - 1)) || access->bytes > size || extent.most > size - access->bytes)
+    if ((bits & (access->alignment - 1)) || access->bytes > size || access->most > size - access->bytes)
         for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
             const int l = __builtin_ctz(rest);
             if (access->address[l] % access->alignment || access->bytes > size ||
@@ -195,12 +190,14 @@ static Allocation *open_allocation_at(const Warp *w, uint64_t address)
 
 static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
 {
-    const Extent extent = survey(access);
+    const uint64_t bits = survey(access);
+    if (access->pattern == SCATTERED)
+        find_neighbours(access);
     const bool in_turn = w->block->launch->order == IN_TURN;
-    if ((extent.bits & (access->alignment - 1)) == 0) {
-        if (!holds(w->near, w, access, extent.least, extent.most))
-            w->near = open_allocation_at(w, extent.least);
-        if (holds(w->near, w, access, extent.least, extent.most)) { // as nearly always
+    if ((bits & (access->alignment - 1)) == 0) {
+        if (!holds(w->near, w, access, access->least, access->most))
+            w->near = open_allocation_at(w, access->least);
+        if (holds(w->near, w, access, access->least, access->most)) { // as nearly always
             if (in_turn)
                 note_use(w, access->kind);
             if (w->near->uses && w->block->launch->noted)

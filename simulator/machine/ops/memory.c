@@ -53,22 +53,16 @@ static bool in_different_banks(const Access *access, uint32_t lanes, int words)
     return twice == 0;
 }
 
-// Whether all words that these lanes want lie within one row of the banks: then no two of them share a bank.
-static bool in_one_row(const Access *access, uint32_t lanes, int words)
+// Whether all words that are wanted lie within one row of the banks: then no two of them share a bank.
+static bool is_in_one_row(const Access *access, int words)
 {
-    uint64_t least = UINT64_MAX, most = 0;
-    for (int l = 0; l < LANES; l++) {
-        const uint64_t word = access->address[l] / 4;
-        least = lanes >> l & 1 && word < least ? word : least;
-        most = lanes >> l & 1 && word > most ? word : most;
-    }
-    return most - least + (uint64_t)words <= BANKS;
+    return access->most / 4 - access->least / 4 + (uint64_t)words <= BANKS;
 }
 
 // Rounds that shared memory takes for these lanes: a bank gives one word a round, to any number of lanes.
 static unsigned bank_rounds(const Access *access, uint32_t lanes, int words)
 {
-    if (in_one_row(access, lanes, words) || in_different_banks(access, lanes, words))
+    if (is_in_one_row(access, words) || in_different_banks(access, lanes, words))
         return lanes != 0;
     uint64_t in_bank[BANKS][LANES];
     uint8_t count[BANKS] = {0}, most = 0;
