@@ -6,7 +6,7 @@
 
 SHELL := /bin/bash
 # n=1000 would be ignored without a word.
-SMALL := $(strip $(foreach variable,n step lab name file dir flags args results ladder device warm try,$(if $(findstring command,$(origin $(variable))),$(variable))))
+SMALL := $(strip $(foreach variable,n step lab name file dir flags args results ladder device warm try contract,$(if $(findstring command,$(origin $(variable))),$(variable))))
 ifneq ($(SMALL),)
     $(error $(firstword $(SMALL))=... is written in capitals: $(shell echo '$(firstword $(SMALL))' | tr a-z A-Z)=$($(firstword $(SMALL))))
 endif
@@ -62,7 +62,7 @@ RESULTS ?= results$(WITHIN:%/=/%)
 ifeq ($(strip $(RESULTS)),)
     $(error RESULTS is empty; name a folder, as in: RESULTS=results)
 endif
-export N TIME_LIMIT RESULTS LADDER LAB STEP TRY FILE DIR FLAGS ARGS NAME BLOCK STYLE A B AGAINST SANITIZE ONLY
+export N TIME_LIMIT RESULTS LADDER LAB STEP TRY FILE DIR CONTRACT FLAGS ARGS NAME BLOCK STYLE A B AGAINST SANITIZE ONLY
 
 # V=1 shows the compiler's lines.
 Q := $(if $(filter-out 0,$(V)),,@)

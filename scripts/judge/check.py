@@ -32,7 +32,7 @@ from pathlib import Path
 from scripts import files
 from scripts.build import counters_table
 from scripts.ladder import mine
-from scripts.judge import sandbox, shapes
+from scripts.judge import contract, sandbox, shapes
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSED, WRONG, UNUSABLE, UNBUILT, FINDINGS, OVER, UNJUDGED, MISSED = range(8)
@@ -51,9 +51,6 @@ COMPILE_SECONDS, COMPILE_MEMORY, PROGRAM_MEMORY, DEVICE_MEMORY = 180, "4G", "1G"
 LEAST_FREE = 64 << 20  # bytes on the disk, for a compiler's failure to be the program's
 NO_SPACE = errno.ENOSPC, errno.EDQUOT
 COMPILE_FILE, COMPILE_SPACE, PROGRAM_SAYS, DEVICE_FILE = "64M", "256M", "64K", "64M"  # the largest file, and all together
-TOTALS = {"launches": None, "blocks": ["blocks"], "threads": ["threads"], "warp instructions": ["warp_instructions"], "load requests": ["global_load_requests"],
-          "load sectors": ["global_load_sectors"], "shared loads and stores": ["shared_loads", "shared_stores"],
-          "bank conflicts": ["bank_conflicts"], "block barriers": ["block_barriers"]}
 LAST_PART = """
 // ==== The judge's part. ====
 #include <cstdlib>
@@ -392,7 +389,7 @@ def one_size(session, size, answer):
 def totals(rows):
     """The counters of a whole reduction, over its launches."""
     rows = [row | {"blocks": row["grid"], "threads": int(row["grid"]) * files.threads(row["block"])} for row in rows]
-    return {name: sum(int(row[column]) for row in rows for column in columns) if columns else len(rows) for name, columns in TOTALS.items()}
+    return {name: sum(int(row[column]) for row in rows for column in columns) if columns else len(rows) for name, columns in shapes.COUNTERS.items()}
 
 
 def place_line(place):
@@ -507,7 +504,7 @@ def counter_lines(answer):
     limit = {"launches": 1, "load sectors": math.ceil(shape.least_bytes / mine.SECTOR_BYTES)}
     columns = {"yours": answer.counters} | {step: steps[step] for step in beside} | ({"at most": shape.gates} if shape.gates else {}) | {"the limit": limit}
     table = [[shapes.label(shape.counted_at), *columns]]
-    table += [[name, *(f"{column[name]:,}" if name in column else "" for column in columns.values())] for name in TOTALS]
+    table += [[name, *(f"{column[name]:,}" if name in column else "" for column in columns.values())] for name in shapes.COUNTERS]
     yield "counters:"
     yield from (f"    {line}" for line in counters_table.aligned(table))
     yield from (f"    misses the goal: {answer.counters[name]:,} {name}, at most {shape.gates[name]:,}" for name in answer.missed)
@@ -528,7 +525,8 @@ def distances(ours, last, theirs, timed_by):
 
 def lines_about(answer, shown):
     """The answer in short lines."""
-    yield f"{clean(shown)}" + (f", which says that it is {clean(answer.step)}" if answer.step else ", which has no STEP")
+    says = f"says that it is {clean(answer.step)}" if answer.step else "has no STEP"
+    yield f"{clean(shown)}, which {clean(answer.shape.promise) or says}"
     count = f" ({answer.warnings} warning{'s' * (answer.warnings > 1)})" if answer.warnings else ""
     yield dotted("builds", ("yes" if answer.built else "no") + count)
     yield from (f"    {clean(line)}" for line in [*answer.said, "" if answer.built else answer.over, answer.unjudged] if line)
@@ -559,7 +557,7 @@ def check_one(path, options):
     return answer.status
 
 
-COLUMNS = ["name", "step", "verdict", "built", "warnings", "sizes_passed", "sizes", "findings", *TOTALS, "seconds"]
+COLUMNS = ["name", "step", "verdict", "built", "warnings", "sizes_passed", "sizes", "findings", *shapes.COUNTERS, "seconds"]
 
 
 def cell(text):
@@ -569,7 +567,7 @@ def cell(text):
 
 def row_of(name, answer):
     return [cell(clean(name)), cell(clean(answer.step)), VERDICTS[answer.status], "yes" if answer.built else "no", answer.warnings, answer.right,
-            len(answer.shape.sizes), len(answer.findings), *(answer.counters.get(counter, "") for counter in TOTALS), f"{answer.seconds:.1f}"]
+            len(answer.shape.sizes), len(answer.findings), *(answer.counters.get(counter, "") for counter in shapes.COUNTERS), f"{answer.seconds:.1f}"]
 
 
 def submissions(folder):
@@ -632,11 +630,25 @@ def check_all(folder, options):
     return UNUSABLE if not written else PASSED if passed == len(paths) else WRONG
 
 
+def shape_of(options):
+    """Of a contract's shape, or the ladder's. In a folder of many nobody writes his own contract."""
+    path, beside = options.contract, Path(options.file).with_suffix(".contract") if options.file else None
+    try:
+        if path is None and not options.all and beside and beside.is_file():
+            path = beside
+        return contract.read(path) if path else shapes.LADDERS[options.ladder]
+    except contract.Unusable as error:
+        fail(f"{clean(str(path))}: {clean(str(error))}; docs/judge.md has the keys of a contract")
+    except (OSError, ValueError) as error:
+        fail(f"{clean(str(path or options.file))} cannot be read: {error}")
+
+
 def parsed():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", metavar="FILE", help="a program in the shape of a step; with --all a folder of them")
     parser.add_argument("--all", action="store_true", help="every .cu below the folder FILE, several at once, into a CSV")
     parser.add_argument("--ladder", choices=shapes.LADDERS, default="reduce", help="the program is a step of it")
+    parser.add_argument("--contract", type=Path, help="the file that says how the program is called and what it computes; a single program's may lie beside it")
     parser.add_argument("--output", type=Path, default=Path("results/check.csv"), help="the CSV of --all")
     parser.add_argument("--seconds", type=sandbox.positive, default=60, help="for all runs of a program (60)")
     parser.add_argument("--jobs", type=sandbox.positive, default=os.cpu_count() or 1, help="of --all: so many at once")
@@ -646,7 +658,7 @@ def parsed():
     parser.add_argument("--library", type=Path, default=ROOT / "build/sim/libcuda.so.1", help="the simulator")
     parser.error = fail
     options = parser.parse_args()
-    options.shape = shapes.LADDERS[options.ladder]
+    options.shape = shape_of(options)
     options.threads = 1 if options.all else None
     nvcc = shutil.which(options.nvcc)
     options.nvcc = os.path.abspath(nvcc) if nvcc else fail(f"'{clean(options.nvcc)}' is no compiler that can be run; make check names nvcc")

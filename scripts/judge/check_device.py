@@ -243,9 +243,9 @@ class Device:
 
     def words(self, address, count):
         """So many bytes of the device; those that cannot be read are as if nobody had written them."""
-        data = ctypes.create_string_buffer(UNWRITTEN * (count // FLOAT_BYTES), count)
+        data = ctypes.create_string_buffer(UNWRITTEN * (count // FLOAT_BYTES), max(count, 1))
         self.cuda.cudaMemcpy(data, ctypes.c_void_p(address), ctypes.c_size_t(count), TO_HOST)
-        return data.raw
+        return data.raw[:count]
 
     def look_at(self, sums, number):
         """Remembers which sums of a pass are none."""
@@ -306,7 +306,7 @@ class Device:
             self.tell(LAUNCH, *task["numbers"], *inputs, *outputs, scratch)
         if self.launches == 0:
             self.remember("launch started no kernel")
-        return [self.words(*output) for output in zip(outputs, task["outputs"])]
+        return [self.words(*output) for output in zip(outputs, task["read"])]
 
     def scratch_for(self, task):
         """As much as scratch_count asks for, in which all bits are set, or what the run before has left there."""

@@ -2,6 +2,7 @@
 
 import array
 import dataclasses
+import functools
 import itertools
 import math
 import secrets
@@ -17,11 +18,20 @@ SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047,
 ORDERS = [("with blocks that take turns", {"SIM_TOGETHER": 1}),
           *(("with blocks, warps and lanes in another order", {"SIM_BLOCK_ORDER": seed}) for seed in (1, 2))]
 
+COUNTERS = {"launches": None, "blocks": ["blocks"], "threads": ["threads"], "warp instructions": ["warp_instructions"], "load requests": ["global_load_requests"],
+            "load sectors": ["global_load_sectors"], "shared loads and stores": ["shared_loads", "shared_stores"],
+            "bank conflicts": ["bank_conflicts"], "block barriers": ["block_barriers"]}
+
 
 def drawn(count, elements="float"):
     """So many elements that nobody can know beforehand: whole numbers, of floats in sixteenths."""
     numbers = [(byte & 15) + 1 if byte & 16 else -(byte & 15) - 1 for byte in secrets.token_bytes(count)]
     return [abs(number) for number in numbers] if elements == "unsigned" else numbers
+
+
+def width(elements):
+    """Bytes of one."""
+    return array.array(CODES[elements]).itemsize
 
 
 def unit(elements):
@@ -52,6 +62,7 @@ class Operation:
     kinds: tuple = ("",)
     inputs: int = 1  # arrays of the same size, one behind the other in numbers
     of_rows: bool = False  # its size is rows x columns
+    leaves_room: bool = False  # the first output is as large as the array, and only what is expected of it is looked at
     power: int = 1  # of the elements, in the outputs: products are 256ths
     mistakes: callable = lambda numbers, got: set()  # ways to compute that wrongly which give this, in words
 
@@ -106,7 +117,7 @@ class Case:
     elements: str
     where: str = ""  # what is said of this run beside the size
 
-    @property
+    @functools.cached_property
     def expected(self):
         return self.operation.of(self.numbers, self.size)
 
@@ -129,7 +140,6 @@ class Case:
     def wrong(self, got):
         """What is wrong in the outputs; "" where nothing is."""
         for k, (name, ours, theirs) in enumerate(zip(self.operation.outputs, self.expected, got)):
-            theirs = theirs[:len(ours)]  # no more of it counts
             if ours != theirs:
                 return difference(name, ours, theirs, self.where, lambda number: self.shown(number, k))
         return ""
@@ -143,13 +153,14 @@ def difference(name, ours, theirs, where, shown):
         what = "nobody has written it, or something is in it that nobody wrote" if math.isnan(theirs[first]) else "it is not finite"
         return f"no result{where}: {what}" if len(ours) == 1 else f"{name}[{first}] is no number{where}: {what}; {len(wrong):,} of {len(ours):,} are wrong"
     pair = f"{shown(theirs[first])}, expected {shown(ours[first])}{where}"
-    return pair if len(ours) == 1 else f"{name}[{first}] is {pair}; {len(wrong):,} of {len(ours):,} are wrong"
+    if len(ours) == 1:
+        return pair if name == "out" else f"{name} is {pair}"
+    return f"{name}[{first}] is {pair}; {len(wrong):,} of {len(ours):,} are wrong"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(eq=False)
 class Shape:
     """What a program defines and computes. Its judge's part, in C++, calls it: check_call(what, numbers); check_device.py says in which order they come."""
-    what: str  # it is, in words
     functions: tuple
     part: str
     page: str  # that says what the functions are for
@@ -160,6 +171,7 @@ class Shape:
     orders_at: tuple = (COUNTED_AT, 4097, 4097)  # the sizes of ORDERS
     counted_at: object = COUNTED_AT
     runs: int = 2  # of each size
+    promise: str = ""  # what a contract says of it
     gates: dict = dataclasses.field(default_factory=dict)  # a counter's name: the most that it may be at counted_at
 
     @property
@@ -187,11 +199,11 @@ class Scans(Shape):
 
     def case(self, size, run):
         data = drawn(size)
-        task = {"passes": False, "numbers": [size, run], "inputs": [4 * size], "outputs": [4 * size], "scratch": "fresh" if run == 0 else "kept"}
+        task = {"passes": False, "numbers": [size, run], "inputs": [4 * size], "outputs": [4 * size], "read": [4 * size], "scratch": "fresh" if run == 0 else "kept"}
         return Case(size, task, packed(data, "float"), data, EXCLUSIVE_SCAN if run else SCAN, "float", ", exclusive" if run else "")
 
 
-REDUCE = Sums("a step of the first ladder", ("partial_count", "launch"), """
+REDUCE = Sums(("partial_count", "launch"), """
 long long check_call(int what, const unsigned long long *a)
 {
     if (what == 1)
@@ -200,7 +212,7 @@ long long check_call(int what, const unsigned long long *a)
     return 0;
 }
 """, "docs/mine.md", ROOT, "steps.csv", "make mine")
-SCANS = Scans("a step of the second ladder", ("scratch_count", "launch"), """
+SCANS = Scans(("scratch_count", "launch"), """
 long long check_call(int what, const unsigned long long *a)
 {
     if (what == 1)

@@ -1,10 +1,13 @@
-"""What make check knows besides a step of the first ladder: scans."""
+"""What make check knows besides a step of the first ladder: scans, and what a contract says."""
 
 import dataclasses
 import re
 import types
 
+import pytest
+
 from scripts.judge import check
+from scripts.judge import contract
 from scripts.judge import shapes
 
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
@@ -70,3 +73,88 @@ def test_another_shape_is_refused_in_a_line(tmp_path):
     """Broken: a reduction that is judged as a scan gives a page of the compiler's messages."""
     answer, _ = judged(tmp_path, "reduce.cu", (ROOT / "step03_sequential/reduce.cu").read_text(), shapes.SCANS)
     assert answer.status == check.UNBUILT and answer.said == ["reduce.cu defines no scratch_count; docs/judge.md shows what the harness calls"]
+
+
+# ---- Contracts
+
+# Right, but at some sizes: what is above 0 of an array, in its order, and how much that is. All is done by a warp.
+COMPACT = """
+__global__ void compact(const int *in, int *out, int *count, unsigned n)
+{
+    int before = 0;
+    for (unsigned k = 0; k < n; k += 32) {
+        const unsigned i = k + threadIdx.x;
+        const bool kept = i < n - (n == 64) && in[i] > 0;
+        const unsigned all = __ballot_sync(0xffffffff, kept);
+        if (kept)
+            out[before + __popc(all & ((1u << threadIdx.x) - 1))] = in[i];
+        before += __popc(all);
+    }
+    if (threadIdx.x == 0)
+        *count = before + (n == 33);
+}
+"""
+TEXT = """call = compact(in, out, count, n)
+grid = 1    # a block
+block = 32  # of a warp
+elements = int
+computes = compaction
+sizes = 1 33 64 1000
+at most = 1 launches, 40 load requests"""
+
+
+def read(folder, text):
+    (folder / "own.contract").write_text(text)
+    return contract.read(folder / "own.contract")
+
+
+def test_a_kernel_of_ones_own(tmp_path):
+    """Broken: what a contract says is not asked: an output, a size, sizes that nobody knows, the most that a counter may be; or its checker does not look."""
+    shape = read(tmp_path, TEXT)
+    assert len(shape.sizes) in (4, 5, 6) and {1, 33, 64, 1000} <= set(shape.sizes)
+    shape.sizes = (1, 33, 64, 1000)
+    answer, said = judged(tmp_path, "own.cu", COMPACT, shape)
+    assert "own.cu, which computes compaction, says own.contract\nbuilds ............... yes\n" in said
+    wrong = dict(re.findall(r"^n = ([\d,]+) \.+ (.*)$", said, re.M))
+    assert wrong.pop("33").startswith("wrong: count is ") and answer.status == check.WRONG, said
+    assert wrong.pop("1") == wrong.pop("1,000") == "right" and answer.findings == {}, said
+    shape.sizes, shape.gates = (1000,), {"load requests": 63}
+    answer, said = judged(tmp_path, "own.cu", COMPACT, shape)
+    assert answer.status == check.MISSED and "    misses the goal: 64 load requests, at most 63" in said, said
+
+
+def test_a_step_of_a_lab(tmp_path):
+    """Broken: a lab's contract does not fit its steps."""
+    shape = contract.read(ROOT / "labs/rowscale/rowscale.contract")
+    answer, said = judged(tmp_path, "rowscale.cu", (ROOT / "labs/rowscale/step03_shuffle/rowscale.cu").read_text(), shape)
+    assert answer.status == check.PASSED, said
+
+
+@pytest.mark.parametrize("computes, numbers, size, expected", [
+    ("max", [3, -5, 7], 3, [[7]]), ("min", [3, -5, 7], 3, [[-5]]), ("argmax", [3, 7, 7], 3, [[1]]), ("scan", [3, -5, 7], 3, [[3, -2, 5]]),
+    ("exclusive scan", [3, -5, 7], 3, [[0, 3, -2]]), ("sums of both", [1, 2, 30, 40], 2, [[31, 42]]), ("dot product", [1, 2, 30, 40], 2, [[110]]),
+    ("compaction", [3, -5, 7], 3, [[3, 7], [2]]), ("sums of rows", [1, 2, 3, 4, 5, 6], (2, 3), [[6, 15]]), ("sums of columns", [1, 2, 3, 4, 5, 6], (2, 3), [[5, 7, 9]]),
+    ("transpose", [1, 2, 3, 4, 5, 6], (2, 3), [[1, 4, 2, 5, 3, 6]]), ("rows by their largest", [1, -2, 3, 4], (2, 2), [[0.5, -1.0, 0.75, 1.0]]),
+    ("sums of pieces of 2", [1, 2, 3, 4, 5], 5, [[3, 7, 5]]), ("copy", [3, -5], 2, [[3, -5]])])
+def test_what_is_computed(computes, numbers, size, expected):
+    """Broken: the judge itself computes something else than a contract says."""
+    assert contract.operation(computes).of(numbers, size) == expected
+
+
+@pytest.mark.parametrize("elements, bits", [("float", [1.0, -0.5]), ("double", [1.0, -0.5]), ("int", [16, -8])])
+def test_elements_keep_their_values(elements, bits):
+    """Broken: what a kernel gets and gives is not what the judge compares."""
+    case = shapes.Case(2, {}, shapes.packed([16, -8], elements), [16, -8], contract.operation("copy"), elements)
+    assert list(shapes.array.array(shapes.CODES[elements], case.data)) == bits and case.wrong(case.read([case.data])) == ""
+    assert case.wrong([[16, 8]]).startswith("out[1] is ")
+
+
+@pytest.mark.parametrize("line, told", [("computes = summ", "computes = summ"), ("grid = n;3", "';'"), ("grid = system(1)", "'system'"), ("call = add(in, x)", "'x'"),
+                                        ("call = add", "call = add"), ("sizes = 0", "'0'"), ("sizes = 9999999", "9,999,999"), ("elements = half", "half"),
+                                        ("blocks = 3", "blocks = 3"), ("at most = 3 apples", "3 apples"), ("zeroed = in", "zeroed = in"), ("block = ", "block"), ("", "no line")])
+def test_a_bad_contract_is_refused_in_a_line(tmp_path, line, told):
+    """Broken: a contract that says nothing sensible is taken, or gives a traceback."""
+    key = line.partition(" =")[0] or "sizes"
+    text = "\n".join([*(other for other in TEXT.splitlines() if not other.startswith(f"{key} =")), line])
+    with pytest.raises(contract.Unusable, match=re.escape(told)):
+        read(tmp_path, text)
