@@ -146,7 +146,8 @@ def write(rows):
 
 
 def is_alarm(row):
-    return int(row["findings"]) > int(row["explained"]) or row["note"] != ""
+    """Whether a finding is not explained, or the program went wrong without one that is."""
+    return int(row["findings"]) > int(row["explained"]) or (row["note"] != "" and row["explained"] == "0")
 
 
 def main():
