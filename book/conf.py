@@ -9,7 +9,7 @@ from book.extensions import figures
 project = "Parallel reduction in CUDA, step by step"
 root_doc = "index"
 extensions = ["myst_parser", "sphinx_design", "sphinx_copybutton",
-              *(f"book.extensions.{name}" for name in ("change", "excerpts", "figures", "glossary", "lesson", "links"))]
+              *(f"book.extensions.{name}" for name in ("change", "figures", "glossary", "lesson", "links", "search"))]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 highlight_language = "none"
@@ -17,15 +17,15 @@ suppress_warnings = ["myst.header"]
 
 html_theme = "furo"
 html_title = "Parallel reduction in CUDA"
+templates_path = ["templates"]
 html_static_path = ["static"]
 html_css_files = ["book.css", *(["stage/stage.css"] if figures.stage_files() else [])]
 html_js_files = ["book.js", *((name, {"defer": "defer"}) for name in figures.stage_files())]
-html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_copy_source = False
 html_use_index = False
 html_show_sphinx = False
 html_show_copyright = False
-html_show_search_summary = False  # fetches pages; book/extensions/excerpts.py does not
+html_additional_pages = {"search": "search.html"}
 html_permalinks_icon = "#"
 html_theme_options = {"top_of_page_buttons": []}
 pygments_dark_style = "github-dark"

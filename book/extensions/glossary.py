@@ -18,12 +18,12 @@ NOT_IN = (nodes.reference, nodes.title, nodes.rubric, nodes.literal, nodes.liter
 @functools.cache
 def words():
     """Each word of the glossary with its meaning; in one row several may stand."""
-    rows = ROW.findall((ROOT / f"{PAGE}.md").read_text(encoding="utf-8"))[2:]
-    return {word: meaning.replace("`", "") for names, meaning in rows for word in names.split(", ")}
+    rows = ROW.findall((ROOT / f"{PAGE}.md").read_text(encoding="utf-8").replace("`", ""))[2:]
+    return {word: meaning for names, meaning in rows for word in names.split(", ")}
 
 
 def anchor(word):
-    return "word-" + word.replace(" ", "-").lower()
+    return "word-" + re.sub(r"\W+", "-", word.lower()).strip("-")
 
 
 def pattern(names):

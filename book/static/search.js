@@ -1,0 +1,151 @@
+// The search: through all words of all pages (bookPages, from book/extensions/search.py), in the page, without a server.
+"use strict";
+
+const MOST = 40;                     // results
+const BEFORE = 80, BEHIND = 170;     // characters of an excerpt
+const IN_HEADING = 8, EXPLAINED = 8; // what a word is worth there (a heading's words share it); elsewhere 1
+const IN_TITLE = 4;                  // how much more a page is worth whose title is the word
+const LIKE = 4000;                   // characters: in pages longer than this a word counts for less
+const TOO_COMMON = 0.7;              // share of the pages: a word that more of them have does not tell them apart
+const FIRST_LESSON = 2;              // what it is worth to be the first lesson that has a word
+
+// Finds a word also with another ending; in code, also where the name goes on behind an underscore.
+function patternOf(word) {
+    const stem = word.replace(/(?<=[a-z]{3})(?:ing|ed|es|(?<!s)s|e)$/, "");
+    return new RegExp(`(?<![a-z0-9])${escaped(stem)}(?:ing|ed|es|er|e|s)?(?![a-z0-9])`, "gi");
+}
+
+function escaped(word) {
+    return word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/[\s-]+/g, "[\\s-]+");
+}
+
+// What a word is looked for by, and the share of pages that have it. Of a word that no page has, its beginning is looked for.
+function term(word) {
+    for (let left = word, pattern = patternOf(word); ; left = left.slice(0, -1), pattern = new RegExp(`(?<![a-z0-9])${escaped(left)}\\w*`, "gi")) {
+        const share = bookPages.filter((page) => page.places.some((place) => weight(place, pattern))).length / bookPages.length;
+        if (share || left.length <= 0.65 * word.length)
+            return { pattern, share };
+    }
+}
+
+// The words of a query, without what stands around them: __syncthreads() is __syncthreads.
+function wordsOf(query) {
+    const words = query.toLowerCase().split(/\s+/).map((word) => word.replace(/^[^\w]+|[^\w]+$/g, ""));
+    return [...new Set(words.filter(Boolean))];
+}
+
+// What is looked for: each word that tells pages apart, or all where none does; and, of several, all of them in a row.
+function termsOf(words) {
+    const terms = words.map(term), telling = terms.filter(({ share }) => share < TOO_COMMON);
+    return { single: telling.length ? telling : terms, row: words.length > 1 ? [{ pattern: patternOf(words.join(" ")), share: 0 }] : [] };
+}
+
+function count(text, pattern) {
+    return (text.match(pattern) || []).length;
+}
+
+// The share of a heading's words that a pattern finds.
+function shareOf(heading, pattern) {
+    return count(heading, pattern) / heading.split(" ").length;
+}
+
+// How much of a place is about what a pattern finds.
+function weight([, heading, text, explained], pattern) {
+    return count(text, pattern) + IN_HEADING * shareOf(heading, pattern) + EXPLAINED * explained.filter((words) => count(words, pattern)).length;
+}
+
+function weightOfPage(page, pattern) {
+    const length = page.places.reduce((sum, place) => sum + place[2].length, 0);
+    const inTitle = IN_TITLE * shareOf(page.title, pattern);
+    return (1 + inTitle) * page.places.reduce((sum, place) => sum + weight(place, pattern), 0) / (length + LIKE);
+}
+
+// How much each page is about one term; a rare one decides.
+function scores({ pattern, share }) {
+    const weights = bookPages.map((page) => page.worth * weightOfPage(page, pattern));
+    const first = bookPages.findIndex((page, number) => page.lesson && weights[number] > 0);
+    if (first >= 0)
+        weights[first] *= FIRST_LESSON;
+    return weights.map((one) => one * rarity(share));
+}
+
+function rarity(share) {
+    return -Math.log(0.01 + 0.98 * share);
+}
+
+// The pages that have the words, best first: {page, place}. Who has more of the words comes before who has them more often.
+function search({ single, row }) {
+    const all = [...single, ...row], scored = all.map(scores);
+    const found = bookPages.map((page, number) => {
+        const has = scored.slice(0, single.length).filter((one) => one[number] > 0).length;
+        return { page, has, score: scored.reduce((sum, one) => sum + one[number], 0) };
+    });
+    found.sort((one, other) => other.has - one.has || other.score - one.score);
+    return explainedSecond(found.filter(({ has }) => has), single).slice(0, MOST).map(({ page }) => ({ page, place: best(page, all) }));
+}
+
+// A learner wants the lesson, and behind it what the glossary says; where no lesson has the words, the glossary comes first.
+function explainedSecond(found, terms) {
+    const explains = ({ page }) => page.glossary && page.places.some(([, heading]) => terms.some(({ pattern }) => count(heading, pattern)));
+    const glossary = found.filter(explains), others = found.filter((one) => !explains(one));
+    const lesson = others.findIndex(({ page }) => page.lesson);
+    return lesson < 0 ? [...glossary, ...others] : [others[lesson], ...glossary, ...others.filter((_, number) => number !== lesson)];
+}
+
+// The place of a page that is most about what was asked.
+function best(page, terms) {
+    const weights = page.places.map((place) => terms.reduce((sum, { pattern, share }) => sum + weight(place, pattern) * rarity(share), 0));
+    return page.places[weights.indexOf(Math.max(...weights))];
+}
+
+// The words around the first place where one of those stands that were asked for.
+function excerpt(text, patterns) {
+    const places = patterns.map((pattern) => text.search(pattern)).filter((place) => place >= 0);
+    const from = text.lastIndexOf(" ", Math.max(0, Math.min(...places, text.length) - BEFORE)) + 1;
+    const end = text.indexOf(" ", from + BEFORE + BEHIND);
+    return (from ? "… " : "") + (end < 0 ? text.slice(from) : text.slice(from, end) + " …");
+}
+
+function element(name, className, ...content) {
+    const made = document.createElement(name);
+    made.className = className;
+    made.append(...content);
+    return made;
+}
+
+// A text with all that a query's words find in it marked.
+function marked(text, patterns) {
+    const parts = [], ends = [0];
+    const found = patterns.flatMap((pattern) => [...text.matchAll(pattern)]).sort((one, other) => one.index - other.index);
+    for (const { index, 0: { length } } of found) {
+        if (index < ends.at(-1))
+            continue;
+        parts.push(text.slice(ends.at(-1), index), element("mark", "", text.slice(index, index + length)));
+        ends.push(index + length);
+    }
+    return [...parts, text.slice(ends.at(-1))];
+}
+
+function shown({ page, place: [anchor, heading, text] }, patterns) {
+    const link = element("a", "", page.title);
+    link.href = anchor ? `${page.page}#${anchor}` : page.page;
+    const where = [page.part, heading].filter((words) => words && words !== page.title).join(" · ");
+    return element("li", "", link, element("span", "where", where), element("p", "excerpt", ...marked(excerpt(text, patterns), patterns)));
+}
+
+function answer() {
+    const query = new URLSearchParams(location.search).get("q") || "";
+    for (const input of document.querySelectorAll("input[name=q]"))
+        input.value = query;
+    const words = wordsOf(query), status = document.getElementById("search-status");
+    if (!words.length) {
+        status.textContent = "Type a word, such as warp, race or __syncthreads().";
+        return;
+    }
+    const terms = termsOf(words), found = search(terms);
+    status.textContent = found.length ? `${found.length === MOST ? "The first " : ""}${found.length} ${found.length === 1 ? "page" : "pages"} about: ${query}`
+                                      : `No page has: ${query}.`;
+    document.getElementById("search-results").append(...found.map((one) => shown(one, terms.single.map(({ pattern }) => pattern))));
+}
+
+answer();
