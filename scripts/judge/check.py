@@ -630,17 +630,14 @@ def check_all(folder, options):
     return UNUSABLE if not written else PASSED if passed == len(paths) else WRONG
 
 
-def shape_of(options):
-    """Of a contract's shape, or the ladder's. In a folder of many nobody writes his own contract."""
-    path, beside = options.contract, Path(options.file).with_suffix(".contract") if options.file else None
+def shape_of(options, path):
+    """What a contract says, or the ladder. In a folder of many nobody brings a contract of his own."""
+    beside = path.with_suffix(".contract")
+    says = options.contract or (beside if not options.all and beside.is_file() else None)
     try:
-        if path is None and not options.all and beside and beside.is_file():
-            path = beside
-        return contract.read(path) if path else shapes.LADDERS[options.ladder]
+        return contract.read(says) if says else shapes.LADDERS[options.ladder]
     except contract.Unusable as error:
-        fail(f"{clean(str(path))}: {clean(str(error))}; docs/judge.md has the keys of a contract")
-    except (OSError, ValueError) as error:
-        fail(f"{clean(str(path or options.file))} cannot be read: {error}")
+        fail(f"{clean(str(says))}: {clean(str(error))}; docs/judge.md has the keys of a contract")
 
 
 def parsed():
@@ -658,7 +655,6 @@ def parsed():
     parser.add_argument("--library", type=Path, default=ROOT / "build/sim/libcuda.so.1", help="the simulator")
     parser.error = fail
     options = parser.parse_args()
-    options.shape = shape_of(options)
     options.threads = 1 if options.all else None
     nvcc = shutil.which(options.nvcc)
     options.nvcc = os.path.abspath(nvcc) if nvcc else fail(f"'{clean(options.nvcc)}' is no compiler that can be run; make check names nvcc")
@@ -693,6 +689,7 @@ def main():
     options = parsed()
     path = Path(options.file)
     refuse_wrong_kind(path, options)
+    options.shape = shape_of(options, path)
     try:
         sys.exit(check_all(path, options) if options.all else check_one(path, options))
     except KeyboardInterrupt:
