@@ -1,8 +1,8 @@
 # Parallel reduction in CUDA, step by step. `make help` lists the commands.
 # Here: what a learner uses. mk/compile.mk: how programs are built. mk/measure.mk: what a GPU is measured with.
 # mk/labs.mk: the labs. mk/mine.mk: a kernel of your own. mk/check.mk: answers about programs that nobody trusts. mk/learn.mk: exercises.
-# mk/simulator.mk: the simulator and its tools. mk/stage.mk: the simulator for a page. mk/test.mk: the tests, and what they build. mk/pages.mk: charts, tables,
-# pictures, and what an author uses. mk/book.mk: the book.
+# mk/simulator.mk: the simulator and its tools. mk/install.mk: the same as a command, installed. mk/stage.mk: the simulator for a page.
+# mk/test.mk: the tests, and what they build. mk/pages.mk: charts, tables, pictures, and what an author uses. mk/book.mk: the book.
 
 SHELL := /bin/bash
 # n=1000 would be ignored without a word.
@@ -140,4 +140,4 @@ toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root
 clean: ## removes what make built; results stay
 	rm -rf $(ALL_PROGRAMS) build site .build-flags .sim-flags .venv .pytest_cache tests/__pycache__
 
-include mk/compile.mk mk/labs.mk mk/mine.mk mk/check.mk mk/learn.mk mk/simulator.mk mk/test.mk mk/measure.mk mk/pages.mk mk/stage.mk mk/book.mk
+include mk/compile.mk mk/labs.mk mk/mine.mk mk/check.mk mk/learn.mk mk/simulator.mk mk/install.mk mk/test.mk mk/measure.mk mk/pages.mk mk/stage.mk mk/book.mk

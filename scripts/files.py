@@ -36,6 +36,8 @@ def whole(path):
 
     Ends the program with one line on stderr where the file cannot be written."""
     path = Path(path)
+    if path.exists() and not path.is_file():
+        sys.exit(f"{Path(sys.argv[0]).name}: {path} is there, and no regular file: it was not written")
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")  # of its own, so that two at once do not meet
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -51,7 +51,7 @@ def line_about(name, where):
 
 
 def lines_about(names, objects):
-    """One line for each undefined name, and one for all of a library. objects: of each source its object."""
+    """One line for each undefined name, and one for all of a library. objects: of each source its object; none, where nobody knows who calls."""
     undefined = {source: undefined_in(file) for source, file in objects.items()}
     of_library, lines = {}, []
     for name in names:
@@ -63,7 +63,7 @@ def lines_about(names, objects):
         else:
             lines.append(line_about(name, f" (called in {', '.join(sources)})" if sources else ""))
     for prefix, (calls, callers) in of_library.items():
-        lines.append(about_library(prefix, f"{', '.join(calls)}, called in {', '.join(callers)}"))
+        lines.append(about_library(prefix, ", ".join(calls) + (f", called in {', '.join(callers)}" if callers else "")))
     return list(dict.fromkeys(lines))
 
 

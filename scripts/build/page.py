@@ -37,7 +37,7 @@ PAGE = """<!doctype html>
 
 
 def fail(message):
-    sys.exit(f"page.py: {message}")
+    sys.exit(f"{Path(sys.argv[0]).name}: {message}")
 
 
 def record(built, arguments, folder):
@@ -47,7 +47,7 @@ def record(built, arguments, folder):
     try:
         result = subprocess.run([built, *arguments], capture_output=True, text=True, timeout=TIME_LIMIT_S, env=environment)
     except subprocess.TimeoutExpired:
-        fail(f"{built} ran longer than {TIME_LIMIT_S} s: choose a smaller input, as in ARGS=1000")
+        fail(f"{built} ran longer than {TIME_LIMIT_S} s: choose a smaller input")
     if not file.exists():
         fail(f"{built} ended with status {result.returncode} and asked nothing of the device: {result.stderr.strip()[-200:]}")
     return file.read_bytes()
@@ -60,7 +60,7 @@ def page_program(data, source, arguments, folder):
         fail(f"{source} launches no kernel with these arguments, so there is nothing to show")
     size = sum(map(len, blobs.values()))
     if size > MOST_BYTES:
-        fail(f"the run copies {size >> 20} MiB, a page holds {MOST_BYTES >> 20}: choose a smaller input, as in ARGS=1000")
+        fail(f"the run copies {size >> 20} MiB, a page holds {MOST_BYTES >> 20}: choose a smaller input")
     text = source.read_text(encoding="utf-8")
     return {"name": source.stem, "folder": "", "title": " ".join([source.name, *map(shlex.quote, arguments)]), "harness": [],
             "source": {"file": source.name, "text": text}, "sizes": [1], "runs": {1: "".join(call + "\n" for call in calls)},

@@ -1,0 +1,23 @@
+# The simulator as a command for programs anywhere, drywarp: docs/drywarp.md.
+
+.PHONY: install uninstall
+PREFIX ?= ~/.local
+install uninstall: export PREFIX := $(PREFIX)
+install uninstall: export DESTDIR := $(DESTDIR)
+# A compiler that make toolkit fetched is installed along.
+TOOLKIT ?= $(if $(filter .cuda/%,$(NVCC)),.cuda)
+install: export TOOLKIT := $(TOOLKIT)
+
+# nvlink wants this library where kernels launch kernels, with some object in it; the simulator itself is what launches them.
+build/sim/libcudadevrt.a: build/sim/libsimulator.a
+	$(Q)rm -f $@ && ar qcs $@ build/sim/objects/base/names.o
+
+build/sim/options: .sim-flags
+	$(Q)echo '$(filter-out -cudart none,$(SIM_ONLY))' > $@
+
+install: | $(NEEDS_NVCC) ## drywarp, the simulator as a command, without root: make install PREFIX=~/.local (docs/drywarp.md)
+	$(COMPILE) build/sim/libsimulator.a build/sim/libcudadevrt.a build/sim/libcurand.a build/sim/replay build/sim/options
+	@scripts/drywarp/install.sh install
+
+uninstall: ## takes drywarp away again: make uninstall PREFIX=~/.local
+	@scripts/drywarp/install.sh uninstall

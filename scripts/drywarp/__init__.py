@@ -1,0 +1,3 @@
+"""drywarp: the simulator as a command, for programs anywhere (docs/drywarp.md)."""
+
+VERSION = "1.0.0"

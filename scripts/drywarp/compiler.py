@@ -1,0 +1,79 @@
+"""nvcc for the simulator: with all of its options, but for those that choose a GPU."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from scripts.build import missing_calls
+from scripts.build import program
+
+ROOT = Path(__file__).resolve().parents[2]
+LIBRARIES = ROOT / "build/sim/lib"  # the simulator, by the names of NVIDIA's libraries: nvcc looks here first
+OPTIONS = ROOT / "build/sim/options"  # what nvcc needs to be told for the simulator; make writes it
+# The simulator takes PTX of one kind, and what is linked is the simulator.
+WITH_VALUE = re.compile(r"--?(arch|gpu-architecture|gencode|generate-code|code|gpu-code|cudart|cudadevrt|compress-mode)(=.*)?")
+ALONE = re.compile(r"--?(lineinfo|generate-line-info|no-compress|dlto|dlink-time-opt)")
+MACHINE_CODE = re.compile(r"--?cubin")
+PACKAGES = ["nvidia-cuda-nvcc==13.0.*", "nvidia-cuda-runtime==13.0.*", "nvidia-cuda-crt==13.0.*", "nvidia-nvvm==13.0.*", "nvidia-cuda-cccl==13.0.*"]
+
+
+def fail(message):
+    print(f"drywarp: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def find(others):
+    """nvcc: of $CUDA_HOME, of the PATH, of the usual place, or of other folders; None where there is none."""
+    home = os.environ.get("CUDA_HOME")
+    places = [*([f"{home}/bin"] if home else []), *os.get_exec_path(), "/usr/local/cuda/bin", *others]
+    return shutil.which("nvcc", path=os.pathsep.join(map(str, places)))
+
+
+def nvcc():
+    """The compiler: found, installed with drywarp, or of PyPI's packages in the same environment."""
+    found = find([ROOT / "toolkit/bin", *ROOT.parent.glob("python3*/*-packages/nvidia/cu13/bin")])
+    return found or fail("nvcc was not found: install the CUDA toolkit (developer.nvidia.com/cuda-downloads) or set CUDA_HOME; "
+                         f"or install PyPI's, where pip has installed drywarp: pip install {' '.join(map(repr, PACKAGES))}")
+
+
+def without_device(words):
+    """nvcc's words without those that choose a GPU, the runtime or how machine code is kept."""
+    kept, rest = [], iter(words)
+    for word in rest:
+        match = WITH_VALUE.fullmatch(word)
+        if match and not match[2]:
+            next(rest, None)
+        elif MACHINE_CODE.fullmatch(word):
+            fail(f"{word} makes machine code, which only a GPU runs: -ptx and -fatbin make what runs here")
+        elif not match and not ALONE.fullmatch(word):
+            kept.append(word)
+    return kept
+
+
+def command(words):
+    """nvcc's command for the simulator. What the user says comes first, but for the libraries, of which the first one is taken."""
+    own = [word for word in shlex.split(OPTIONS.read_text()) if word != "-lineinfo" or not {"-G", "--device-debug"} & set(words)]
+    return [nvcc(), f"-L{LIBRARIES}", *own, *without_device(words), "-isystem", ROOT / "libraries/include"]
+
+
+def say_missing(said):
+    """A line for each call that NVIDIA's libraries have and the simulator lacks, after what the linker said."""
+    names = dict.fromkeys(re.findall(r"undefined reference to `(\w+)'", said))
+    own = [name for name in names if re.match(r"cu[A-Z]|_*cuda", name) or missing_calls.library_of(name)]
+    for line in missing_calls.lines_about(own, {}):
+        print(f"drywarp: {line}", file=sys.stderr)
+
+
+def compile(words):
+    """Does what nvcc does with these words, and returns its status. Kernels that launch kernels get -rdc=true by themselves."""
+    result = program.call(command(words), shown=False)
+    if program.needs_device_link(result.stderr) and not program.wants_device_link(words):
+        result = program.call(command([*words, "-rdc=true"]), shown=False)
+    sys.stderr.write(result.stderr)
+    if result.returncode != 0:
+        say_missing(result.stderr)
+    return result.returncode

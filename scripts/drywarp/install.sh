@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# install.sh install|uninstall: puts drywarp below $DESTDIR$PREFIX, or takes it away; make install builds what it needs first.
+# Everything finds the rest from its own place, so that the folder may move.
+set -eu
+[ "${1-}" != --help ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
+
+fail() {
+    echo "make $action: $1" >&2
+    exit 2
+}
+
+# Whether all that would be written over is a regular file, and the house a folder of ours.
+look() {
+    local file
+    for file in "${files[@]}"; do
+        [ ! -e "$prefix/$file" ] || [ -f "$prefix/$file" ] || fail "$prefix/$file is there and no regular file: nothing was done"
+    done
+    [ ! -e "$house" ] || [ -f "$house/build/sim/options" ] || fail "$house is there and not drywarp's: nothing was done"
+}
+
+# What runs lies in one folder, as in the clone: the simulator by the names of NVIDIA's libraries, the scripts, what a page is made of,
+# and the page that explains findings.
+fill() {
+    local built=build/sim name
+    mkdir -p "$1/$built/lib" "$1/book/stage" "$1/docs" "$1/libraries"
+    install -m 644 $built/options "$1/$built/options"
+    install -m 755 $built/replay "$1/$built/replay"
+    install -m 644 $built/libsimulator.a "$1/$built/lib/libcudart_static.a"
+    for name in cudart cuda; do ln -s libcudart_static.a "$1/$built/lib/lib$name.a"; done
+    install -m 644 $built/libcudadevrt.a $built/libcurand.a "$1/$built/lib"
+    install -m 644 book/stage/*.js book/stage/stage.css "$1/book/stage"
+    install -m 644 docs/findings.md "$1/docs/findings.md"
+    cp -R libraries/include "$1/libraries/include"
+    for name in scripts/{files,findings}.py scripts/build/{page,program,missing_calls,counters_table}.py scripts/ladder/{recordings,tries,labs,execute}.py scripts/drywarp/{__init__,cli,compiler,sarif}.py; do
+        install -D -m 644 "$name" "$1/$name"
+    done
+    : > "$1/scripts/__init__.py" # ours, whatever else is called scripts on this machine
+    [ -z "${TOOLKIT-}" ] || cp -RL "$(echo "$TOOLKIT"/venv/lib/python3*/site-packages/nvidia/cu13)" "$1/toolkit" # what make toolkit fetched
+}
+
+# A name that is new or a regular file's becomes a file of this content, all at once.
+place() {
+    mkdir -p "$(dirname "$prefix/$2")"
+    install -m "$1" /dev/stdin "$prefix/$2.new"
+    mv -T "$prefix/$2.new" "$prefix/$2"
+}
+
+install_all() {
+    look
+    trap 'rm -rf "$house.new"' EXIT
+    rm -rf "$house.new"
+    fill "$house.new"
+    rm -rf "$house"
+    mv -T "$house.new" "$house"
+    place 755 bin/drywarp < scripts/drywarp/drywarp
+    place 755 bin/drywarp-nvcc < scripts/drywarp/drywarp-nvcc
+    place 644 lib/cmake/drywarp/toolchain.cmake < scripts/drywarp/toolchain.cmake
+    sed "s|@OPTIONS@|$(cat build/sim/options)|; s|@VERSION@|$version|" scripts/drywarp/drywarp.pc | place 644 lib/pkgconfig/drywarp.pc
+    sed "s|@VERSION@|$version|" scripts/drywarp/drywarp.1 | place 644 share/man/man1/drywarp.1
+    echo "installed: $prefix/bin/drywarp ($version)"
+}
+
+uninstall_all() {
+    look
+    [ -e "$house" ] || fail "there is no drywarp in $prefix"
+    rm -rf "$house"
+    (cd "$prefix" && rm -f "${files[@]}" && rmdir -p --ignore-fail-on-non-empty lib/cmake/drywarp lib/pkgconfig share/man/man1 bin)
+    echo "uninstalled: $prefix/bin/drywarp"
+}
+
+action=${1-}
+[ -n "${PREFIX-}" ] || fail "PREFIX is empty; name a folder, as in: PREFIX=~/.local"
+prefix=${DESTDIR-}${PREFIX/#\~\//$HOME/}
+house=$prefix/lib/drywarp
+files=(bin/drywarp bin/drywarp-nvcc lib/cmake/drywarp/toolchain.cmake lib/pkgconfig/drywarp.pc share/man/man1/drywarp.1)
+version=$(sed -n 's/^VERSION = "\(.*\)"/\1/p' scripts/drywarp/__init__.py)
+case $action in
+install) install_all ;;
+uninstall) uninstall_all ;;
+*) echo 'usage: install.sh install|uninstall' >&2; exit 2 ;;
+esac

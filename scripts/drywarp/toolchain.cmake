@@ -1,0 +1,25 @@
+# CUDA by drywarp: cmake -DCMAKE_TOOLCHAIN_FILE=.../lib/cmake/drywarp/toolchain.cmake
+get_filename_component(drywarp_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+set(drywarp_libraries "${drywarp_prefix}/lib/drywarp/build/sim/lib")
+set(CMAKE_CUDA_COMPILER "${drywarp_prefix}/bin/drywarp-nvcc")
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 90-virtual) # a project may say what it likes: drywarp-nvcc leaves it out
+endif()
+# What find_package(CUDAToolkit), and find_package(CUDA) of older projects, would find in the toolkit.
+foreach(variable CUDA_CUDART CUDA_cudart_LIBRARY CUDA_CUDART_LIBRARY)
+    set(${variable} "${drywarp_libraries}/libcudart.a" CACHE FILEPATH "the simulator")
+endforeach()
+set(CUDA_cudart_static_LIBRARY "${drywarp_libraries}/libcudart_static.a" CACHE FILEPATH "the simulator")
+foreach(variable CUDA_cuda_driver_LIBRARY CUDA_CUDA_LIBRARY)
+    set(${variable} "${drywarp_libraries}/libcuda.a" CACHE FILEPATH "the simulator")
+endforeach()
+foreach(variable CUDA_cudadevrt_LIBRARY CUDA_cudadevrt_LIBRARY_RELEASE)
+    set(${variable} "${drywarp_libraries}/libcudadevrt.a" CACHE FILEPATH "the simulator")
+endforeach()
+foreach(variable CUDA_curand_LIBRARY CUDA_curand_static_LIBRARY)
+    set(${variable} "${drywarp_libraries}/libcurand.a" CACHE FILEPATH "the simulator's own")
+endforeach()
+set(CUDA_NVCC_EXECUTABLE "${CMAKE_CUDA_COMPILER}" CACHE FILEPATH "drywarp")
+# Programs without a CUDA source look there first, too.
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-L\"${drywarp_libraries}\"")
+set(CMAKE_SHARED_LINKER_FLAGS_INIT "-L\"${drywarp_libraries}\"")

@@ -1,0 +1,101 @@
+"""make install: drywarp, the simulator as a command, in a folder that moves and has a blank in its name."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+
+import pytest
+
+from scripts.drywarp import compiler
+
+from tests.support import FINDINGS, ROOT, make, unsanitized
+
+RACE = "01_no_barrier_after_load.cu"
+KIDS = """#include <cstdio>
+__global__ void child(int x) { printf("child %d\\n", x); }
+__global__ void parent() { child<<<1, 2>>>(7); }
+int main() { parent<<<1, 1>>>(); return cudaDeviceSynchronize(); }
+"""
+pytestmark = unsanitized  # a program of the host's compiler does not link gcc's sanitizers
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    """Where drywarp lies: installed for a package (DESTDIR), and then moved."""
+    folder = tmp_path_factory.mktemp("install")
+    result = make("-s", "install", f"DESTDIR={folder}/a package", "PREFIX=/its place")
+    assert result.returncode == 0, result.stderr
+    return (folder / "a package/its place").rename(folder / "another place")
+
+
+@pytest.fixture
+def drywarp(prefix, tmp_path):
+    """Calls it in a folder that holds a program with a race, and one whose kernels launch kernels."""
+    shutil.copy(ROOT / "tests/mistakes" / RACE, tmp_path / "race.cu")
+    (tmp_path / "kids.cu").write_text(KIDS)
+    return lambda *words: subprocess.run([prefix / "bin/drywarp", *words], capture_output=True, text=True, cwd=tmp_path)
+
+
+def test_an_object_is_linked_by_pkg_config_and_checked(prefix, drywarp, tmp_path):
+    """Broken: an object of drywarp-nvcc, told to compile for some GPU, is not linked by the host's compiler; or what a code host gets is not the findings."""
+    subprocess.run([prefix / "bin/drywarp-nvcc", "-arch=sm_75", "-c", "race.cu", "-o", "race.o"], cwd=tmp_path, check=True)
+    asked = subprocess.run(["pkg-config", "--libs", "drywarp"], capture_output=True, text=True, env=os.environ | {"PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"})
+    subprocess.run(["g++", "-o", "race", "race.o", *shlex.split(asked.stdout)], cwd=tmp_path, check=True)
+    result = drywarp("check", "--json", "found.json", "--sarif=found.sarif", "race")
+    found = json.loads((tmp_path / "found.json").read_text())["findings"]
+    assert result.returncode == FINDINGS and result.stderr.endswith("2 findings\n") and [finding["kind"] for finding in found] == ["race-shared", "uninitialised"]
+    log = json.loads((tmp_path / "found.sarif").read_text())
+    told, rules = log["runs"][0]["results"], {rule["id"] for rule in log["runs"][0]["tool"]["driver"]["rules"]}
+    assert log["version"] == "2.1.0" and {one["ruleId"] for one in told} <= rules and len(rules) == 15
+    for one, finding in zip(told, found, strict=True):
+        place = one["locations"][0]["physicalLocation"]
+        assert place["artifactLocation"] == {"uri": "race.cu", "uriBaseId": "SRCROOT"} and place["region"]["startLine"] == finding["places"][0]["line"]
+        assert one["relatedLocations"][0]["physicalLocation"]["region"]["startLine"] == finding["places"][1]["line"]
+        assert one["message"]["text"].startswith(finding["title"])
+
+
+def test_a_source_is_counted(drywarp, tmp_path):
+    """Broken: a program whose kernels launch kernels is not built, or its counters are not shown and written."""
+    result = drywarp("counters", "--csv", "each.csv", "kids.cu")
+    assert result.returncode == 0 and result.stdout.count("child 7\n") == 2, result.stderr
+    assert [line.split()[:2] for line in result.stdout.splitlines() if line.startswith(("parent ", "child  "))] == [["parent", "1"], ["child", "1"]]
+    assert (tmp_path / "each.csv").read_text().count("\n") == 3
+
+
+def test_a_page_is_written(drywarp, tmp_path):
+    """Broken: something that pages are made of is not installed."""
+    result = drywarp("page", "-o", "played.html", "race.cu")
+    assert result.returncode == 0 and "stagePrograms" in (tmp_path / "played.html").read_text(), result.stderr
+
+
+def test_what_cannot_be_done_is_said_in_one_line(drywarp, tmp_path):
+    """Broken: a wrong word is answered by nvcc or by Python; or a folder is written over."""
+    (tmp_path / "folder").mkdir()
+    shutil.copy("/bin/true", tmp_path / "other")
+    for words, said in [(["chek"], "accepted are"), (["run"], "wants a CUDA program"), (["run", "none.cu"], "no file none.cu"), (["run", "-o", "x", "race.cu"], "build -o"),
+                        (["build", "-cubin", "race.cu"], "machine code"), (["check", "--json"], "name of a file"), (["check", "other"], "told no findings"),
+                        (["page", "other"], "name the source")]:
+        result = drywarp(*words)
+        assert result.returncode == 2 and said in result.stderr and result.stderr.count("\n") == 1, words
+    result = drywarp("check", "--json", "folder", "race.cu")
+    assert "no regular file" in result.stderr.splitlines()[-1] and "Traceback" not in result.stderr
+
+
+def test_options_about_the_gpu_are_left_out():
+    """Broken: nvcc is asked for machine code beside the simulator's PTX; or an option of the user's own is lost."""
+    given = "-arch sm_80 -gencode=arch=compute_80,code=sm_80 --gpu-architecture=native -code sm_80 -cudart shared -dlto -lineinfo -Iinc -O1 -o x a.cu -lcudart -code=sm_90"
+    assert compiler.without_device(given.split()) == ["-Iinc", "-O1", "-o", "x", "a.cu", "-lcudart"]
+
+
+def test_uninstall_leaves_nothing_and_nobody_elses_files(tmp_path):
+    """Broken: something stays behind; what others put there is lost; or a folder in the place of a file is written over."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/other").touch()
+    assert make("-s", "install", f"PREFIX={tmp_path}").returncode == 0
+    assert make("-s", "uninstall", f"PREFIX={tmp_path}").returncode == 0
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "bin/other"] and os.listdir(tmp_path) == ["bin"]
+    (tmp_path / "bin/drywarp").mkdir()
+    refused = make("-s", "install", f"PREFIX={tmp_path}")
+    assert refused.returncode == 2 and "no regular file" in refused.stderr and os.listdir(tmp_path) == ["bin"]
