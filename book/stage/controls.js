@@ -81,8 +81,8 @@ Stage.timeLine = function (act) {
     });
     return {
         whole,
-        // Draws both runs; length: moments that the width stands for.
-        draw(models, titles, length) {
+        // Draws both runs; length: moments that the width stands for, last: the last that can be chosen.
+        draw(models, titles, length, last) {
             [own, other].forEach((canvas, k) => {
                 canvas.hidden = !models[k];
                 names[k].textContent = models[k] ? titles[k] : "";
@@ -90,7 +90,7 @@ Stage.timeLine = function (act) {
                     Stage.drawSmall(canvas, models[k], length);
                 names[k].style.minHeight = canvas.hidden ? "0" : canvas.style.height;
             });
-            slider.setAttribute("aria-valuemax", Math.max(0, models[0].length - 1));
+            slider.setAttribute("aria-valuemax", last);
         },
         // Marks moments: where the threads of a finding met.
         mark(moments, length) {
@@ -132,20 +132,27 @@ function compared(now, before, label, isRight) {
 // In how many columns so many cells stand, so that the rows are as long as each other.
 const columns = (cells, most) => Math.ceil(cells / Math.ceil(cells / most));
 
-// The cells, made anew for each run; tick(moment) changes their numbers. other: {whole, short} or null.
-Stage.counters = function (box, model, other, isRight) {
+// How much of a counter there is up to a moment, of so much in all.
+function counting(model, name, label) {
+    const number = element("b");
+    const all = model.isCut ? "" : ` of ${grouped(model.counts[name][model.length])}`;
+    return {box: element("span", {class: "st-now"}, label && [element("span", {class: "st-of"}, label), " "], number, all),
+        show: (moment) => (number.textContent = grouped(model.counts[name][Math.min(moment + 1, model.length)]))};
+}
+
+// The cells, made anew for each run; tick(moment) changes their numbers. other: {model, whole, short, label} or null;
+// label: how this run is called where the other's numbers tick beside its own, or false.
+Stage.counters = function (box, model, other, isRight, label) {
     const shown = Stage.COUNTED.filter((name) => isShown(name, model.whole, other && other.whole));
-    const numbers = shown.map(() => element("b"));
+    const numbers = shown.map((name) => [counting(model, name, label), ...(label && other ? [counting(other.model, name, other.label)] : [])]);
     box.style.setProperty("--st-columns", columns(shown.length, 6));
     box.style.setProperty("--st-fewer-columns", columns(shown.length, 4));
     box.replaceChildren(...shown.map((name, k) => element("div", {},
         element("span", {class: "st-name"}, NAMES[name]),
-        element("span", {class: "st-now"}, numbers[k], model.isCut ? "" : ` of ${grouped(model.counts[name][model.length])}`),
+        numbers[k].map((number) => number.box),
         element("span", {class: "st-whole"}, `all blocks ${grouped(model.whole[name])}`),
         other && compared(model.whole[name], other.whole[name], other.short, isRight))));
-    return (moment) => numbers.forEach((number, k) => {
-        number.textContent = grouped(model.counts[shown[k]][moment + 1]);
-    });
+    return (moment) => numbers.flat().forEach((number) => number.show(moment));
 };
 
 // ---- What the run came to

@@ -94,13 +94,15 @@ function lineText(text, removable, cuts, toggle) {
 
 // ---- The pane
 
-// Shows lines (of Stage.difference) in `pane`; returns for each line number its element.
+const KINDS = {"+": " st-new", "-": " st-gone", was: " st-was"};
+
+// Shows lines (of Stage.difference; "was": not in the text beside) in `pane`; returns for each line number its element.
 function fill(pane, lines, program, cuts, toggle) {
     const rows = new Map();
     const removable = new Map((program.removable || []).map((one) => [one.line, one]));
     const list = element("div", {class: "st-lines"});
     for (const {sign, text, line} of lines) {
-        const row = element("div", {class: "st-line" + (sign === "+" ? " st-new" : sign === "-" ? " st-gone" : "")},
+        const row = element("div", {class: "st-line" + (KINDS[sign] || "")},
             element("span", {class: "st-no", "aria-hidden": "true"}, line ? String(line) : "−"),
             element("code", {}, ...(line ? lineText(text, removable.get(line), cuts, toggle) : coloured(text))),
             element("span", {class: "st-tag", "aria-hidden": "true"}));
@@ -123,9 +125,9 @@ Stage.ranges = function (numbers) {
     return parts.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(", ");
 };
 
-// Scrolls the pane, and never the page, so that a line can be seen.
-function reveal(pane, row) {
-    const top = row.offsetTop, bottom = top + row.offsetHeight;
+// Scrolls the pane, and never the page, so that a line can be seen, and so many pixels below it.
+function reveal(pane, row, below = 0) {
+    const top = row.offsetTop, bottom = top + row.offsetHeight + below;
     if (top < pane.scrollTop || bottom > pane.scrollTop + pane.clientHeight)
         pane.scrollTop = top - pane.clientHeight / 2;
 }
@@ -149,8 +151,8 @@ Stage.source = function (pane) {
             if (focused && pane.querySelector(`[data-line="${focused}"]`))
                 pane.querySelector(`[data-line="${focused}"]`).focus({preventScroll: true});
         },
-        // warpsOfLine: Map(line, [warps]) of a moment.
-        light(warpsOfLine) {
+        // warpsOfLine: Map(line, [warps]) of a moment. follows: the first of them is to be seen.
+        light(warpsOfLine, follows) {
             for (const row of lit) {
                 row.classList.remove("st-lit");
                 row.lastChild.textContent = "";
@@ -161,8 +163,8 @@ Stage.source = function (pane) {
                     rows.get(line).classList.add("st-lit");
                     rows.get(line).lastChild.textContent = (warps.length === 1 ? "warp " : "warps ") + Stage.ranges(warps);
                 }
-            if (lit.length)
-                reveal(pane, lit[0]);
+            if (lit.length && follows)
+                reveal(pane, lit[0], lit[0].offsetHeight);
         },
         // Says something below a line, or below what is changed first where `line` is 0.
         remark(line, ...said) {

@@ -1,7 +1,8 @@
 // stage.js: a figure of a lesson becomes a stage: <figure class="stage" data-program="step03" data-before="step02">.
 //
 // A stage has one or two sides: the lesson's program, and that of the step before. Each side knows what is left out of
-// it and what its last run came to; the stage knows what both have in common: n, the block, the order, the moment.
+// it and what its last run came to; the stage knows what both have in common: n, the block, the order, the moment. One
+// side is shown, in the first of two panes; side by side the other pane shows what the counters compare it with.
 (function () {
 "use strict";
 const Stage = (window.Stage = window.Stage || {});
@@ -10,18 +11,28 @@ const MOST_COMPARED = 1500; // lines; a longer text is shown without what is new
 
 // ---- The parts of a stage
 
+const part = (name, attributes = {}, ...children) => element("div", {class: "st-" + name, ...attributes}, ...children);
+const heading = (text) => element("p", {class: "st-heading"}, text);
+
 function skeleton() {
-    const part = (name, attributes = {}) => element("div", {class: "st-" + name, ...attributes});
-    const boxes = {bar: part("bar st-choices"), about: element("p", {class: "st-about", "aria-live": "polite"}),
-        warps: part("warps", {tabindex: 0, role: "group", "aria-label": "warps and lanes; the arrow keys choose a lane, to see what it holds"}), banks: part("banks"), lines: part("devices"),
-        source: part("source", {tabindex: 0, role: "region", "aria-label": "the kernel's source"}), hint: element("p", {class: "st-invite"}), counters: part("counters"),
-        findings: part("findings"), said: element("p", {class: "st-said", role: "status", "aria-live": "polite"}),
-        verdict: element("span", {class: "st-verdict"}), state: part("state"), title: element("p", {class: "st-heading"}), machine: part("machine"), look: part("look", {hidden: true})};
-    boxes.machine.append(boxes.title, boxes.warps, boxes.about, element("p", {class: "st-heading"}, "Shared memory: 32 banks"), boxes.banks,
-        element("p", {class: "st-heading"}, "Device memory: lines of 128 bytes, 4 sectors each"), boxes.lines, legend(),
-        element("p", {class: "st-more"}, "Instructions are PTX as the simulator runs them; the GPU's own code may differ (a short if becomes a predicate)."));
-    return boxes;
+    return {bar: part("bar st-choices"), counters: part("counters"), findings: part("findings"), columns: part("columns"),
+        said: element("p", {class: "st-said", role: "status", "aria-live": "polite"}), verdict: element("span", {class: "st-verdict"}),
+        state: part("state"), look: part("look", {hidden: true})};
 }
+
+// A program's source, and what the machine does with it. `of` tells its parts from the other pane's for who hears the page.
+function makePane(of) {
+    const boxes = {warps: part("warps", {tabindex: 0, role: "group", "aria-label": `warps and lanes${of}; the arrow keys choose a lane, to see what it holds`}),
+        source: part("source", {tabindex: 0, role: "region", "aria-label": `the kernel's source${of}`}), about: element("p", {class: "st-about", "aria-live": "polite"}),
+        name: element("p", {class: "st-which"}), hint: element("p", {class: "st-invite"}), title: heading(""), banks: part("banks"), lines: part("devices")};
+    const text = part("text", {}, boxes.name, boxes.source, boxes.hint);
+    const machine = part("machine", {}, boxes.title, boxes.warps, boxes.about, heading("Shared memory: 32 banks"), boxes.banks,
+        heading("Device memory: lines of 128 bytes, 4 sectors each"), boxes.lines);
+    return {boxes, text, machine, source: Stage.source(boxes.source), picture: Stage.picture(boxes)};
+}
+
+const note = () => part("key", {}, legend(),
+    element("p", {class: "st-more"}, "Instructions are PTX as the simulator runs them; the GPU's own code may differ (a short if becomes a predicate)."));
 
 function legend() {
     const entries = [["plain", "computes"], ["shared", "shared memory"], ["device", "device memory"], ["shuffle", "shuffle"],
@@ -31,6 +42,7 @@ function legend() {
 
 const side = (program) => ({program, attempt: 0, cuts: new Map(), result: null, findings: [], model: null});
 const variant = (one) => (one.attempt ? one.program.tries.find((found) => found.number === one.attempt) : one.program);
+const textOf = (one) => (one.attempt ? variant(one).source : one.program.source.text);
 const isChanged = (one) => one.attempt > 0 || one.cuts.size > 0;
 const shortName = (program) => (program.isOwn ? "this run" : program.name.replace(/^(step|scan)(\d+).*$/, "$1 $2"));
 
@@ -65,7 +77,16 @@ async function runBeside(stage) {
     const found = besideOf(stage);
     if (!found || !(await runSide(stage, found.one)) || !found.one.model.length)
         return null;
-    return {label: found.label, short: found.short, model: found.one.model, whole: found.one.model.whole};
+    return {...found, model: found.one.model, whole: found.one.model.whole};
+}
+
+// Whether both panes are to be seen: also while what stands beside is still being run.
+const isDouble = (stage) => stage.wantsDouble && besideOf(stage) !== null;
+
+// The last moment that the time line reaches: side by side that of the longer run.
+function lastMoment(stage) {
+    const {model} = stage.sides[stage.side], {beside} = stage;
+    return Math.max(model.length, isDouble(stage) && beside ? beside.model.length : 0) - 1;
 }
 
 // Runs what is on the stage and shows it, then what stands beside it.
@@ -113,6 +134,8 @@ async function lookBack(stage, {program}) {
 
 // ---- Findings in the picture
 
+const NOBODY = {places: [], rows: [], met: null, threads: new Set()};
+
 // What the picture marks of the first finding: its threads, where they met, and a row for each place.
 function accusedOf(stage) {
     const {findings, model} = stage.sides[stage.side], places = findings.length ? findings[0].places : [];
@@ -139,25 +162,54 @@ async function goTo(stage, place) {
 function show(stage) {
     const one = stage.sides[stage.side], chosen = variant(one);
     showBar(stage);
-    const base = one.attempt ? one.program.source.text : (stage.sides[1] && stage.side === 0 && stage.sides[1].program.source.text);
-    const text = one.attempt ? chosen.source : one.program.source.text;
+    const isBoth = isDouble(stage);
     const isOther = one.attempt > 0 && stage.shown !== chosen;
     stage.shown = chosen;
     stage.boxes.source.classList.toggle("st-diff", one.attempt > 0);
-    stage.source.show(linesOf(text, base, one.attempt > 0), chosen, new Set(one.cuts.keys()), (line, what) => cut(stage, line, what), isOther);
+    stage.source.show(linesOf(textOf(one), baseOf(stage, one), one.attempt > 0 && !isBoth), chosen, new Set(one.cuts.keys()), (line, what) => cut(stage, line, what), isOther);
     stage.boxes.hint.textContent = hintOf(one, chosen);
+    stage.boxes.name.textContent = nameOf(one);
+    showBeside(stage, one, isBoth);
     const {findings} = one;
     stage.source.accuse(findings.length ? findings[0].places.map(({line}) => line) : []);
     Stage.findings(stage.boxes.findings, findings, (place) => goTo(stage, place));
     const {isRight} = showVerdict(stage, one);
     if (!one.model || !one.model.length)
         return;
-    stage.tick = Stage.counters(stage.boxes.counters, one.model, stage.beside, isRight);
+    stage.tick = Stage.counters(stage.boxes.counters, one.model, stage.beside, isRight, isBoth && nameOf(one));
     stage.accused = accusedOf(stage);
     drawTime(stage);
     seek(stage, stage.moment === null ? firstOfInterest(one.model) : stage.moment);
     if (isOther)
         stage.source.revealRemark();
+}
+
+const nameOf = (one) => (one.attempt ? `Try ${one.attempt}` : one.cuts.size ? "changed" : shortName(one.program));
+
+// The text that the lines are compared with: side by side that which stands beside; else of a Try the lesson's, of the
+// lesson that of the step before.
+function baseOf(stage, one) {
+    if (isDouble(stage))
+        return textOf(besideOf(stage).one);
+    return one.attempt ? one.program.source.text : stage.side === 0 && stage.sides[1] && stage.sides[1].program.source.text;
+}
+
+// The second pane: what stands beside, with those of its lines marked that the first pane's text has not.
+function showBeside(stage, one, isBoth) {
+    const {beside, own, other} = stage;
+    stage.boxes.columns.classList.toggle("st-double", isBoth);
+    own.boxes.name.hidden = !isBoth;
+    if (!isBoth)
+        [other.text, other.machine].forEach((box) => box.remove());
+    else if (!other.text.isConnected) {
+        own.text.after(other.text);
+        own.machine.after(other.machine);
+    }
+    if (!isBoth || !beside)
+        return;
+    const lines = linesOf(textOf(beside.one), textOf(one), false).map((line) => (line.sign === "+" ? {...line, sign: "was"} : line));
+    other.boxes.name.textContent = beside.label;
+    other.source.show(lines, {}, new Set(), null, false);
 }
 
 // The lines to show: of a Try the old ones, too; of the lesson only what is new in it.
@@ -227,6 +279,10 @@ function showBar(stage) {
     if (stage.sides.length > 1)
         parts.push(Stage.segment("program", stage.sides.map((found, k) => ({value: k, text: shortName(found.program),
             title: found.program.title})), stage.side, (k) => choose(stage, k)));
+    const beside = besideOf(stage);
+    if (beside)
+        parts.push(element("button", {type: "button", class: "st-toggle", "aria-pressed": String(stage.wantsDouble), onclick: () => double(stage),
+            title: `${nameOf(one)} and ${beside.label}, in the same moments`}, "side by side"));
     const sizes = variant(one).sizes || one.program.sizes;
     if (sizes.length > 1)
         parts.push(Stage.choice("n", sizes.map((n) => [n, n.toLocaleString("en-US")]), stage.n, change("n")));
@@ -250,29 +306,38 @@ function showBar(stage) {
 function drawTime(stage) {
     const one = stage.sides[stage.side], {beside} = stage;
     stage.length = Math.max(1, one.model.length, beside ? beside.model.length : 0);
-    const name = isChanged(one) ? "changed" : shortName(one.program);
     stage.time.mark(stage.accused.rows.filter(Boolean).map(({moment}) => moment), stage.length);
-    stage.time.draw([one.model, beside && beside.model], [name, beside ? beside.label : ""], stage.length);
+    stage.time.draw([one.model, beside && beside.model], [isChanged(one) ? "changed" : shortName(one.program), beside ? beside.label : ""],
+        stage.length, lastMoment(stage));
 }
 
-function drawMoment(stage) {
-    const {model} = stage.sides[stage.side];
-    const {launch, lit, words, about} = stage.picture(model, stage.moment, stage.accused, stage.thread);
-    stage.boxes.about.setAttribute("aria-live", stage.playing ? "off" : "polite"); // nobody wants each moment read out
-    stage.boxes.about.textContent = about || "Point at a lane to see what it holds.";
+// Draws a pane's moment; returns it in words. follows: its source is scrolled to the lines that are lit.
+function drawPane(stage, {boxes, source, picture}, model, accused, follows) {
+    const {launch, lit, words, about} = picture(model, stage.moment, accused, stage.thread);
+    boxes.about.setAttribute("aria-live", stage.playing ? "off" : "polite"); // nobody wants each moment read out
+    boxes.about.textContent = about || "Point at a lane to see what it holds.";
     const isMany = model.launches.length > 1, number = 1 + model.launches.indexOf(launch);
-    stage.boxes.title.textContent = `Warps of block ${stage.block}` + (isMany ? `, launch ${number} of ${model.launches.length}` : "");
-    stage.source.light(lit);
+    boxes.title.textContent = (isDouble(stage) ? `${boxes.name.textContent}: warps` : "Warps") + ` of block ${stage.block}` + (isMany ? `, launch ${number} of ${model.launches.length}` : "");
+    source.light(lit, follows);
+    return words;
+}
+
+// isOther: it was another moment before.
+function drawMoment(stage, isOther = false) {
+    const {model} = stage.sides[stage.side], {beside} = stage;
+    const words = drawPane(stage, stage.own, model, stage.accused, isOther);
+    if (isDouble(stage) && beside)
+        drawPane(stage, stage.other, beside.model, NOBODY, true);
     stage.tick(stage.moment);
     const opened = model.barriers.filter((barrier) => barrier <= stage.moment).length;
-    stage.time.show(stage.moment, stage.length, `moment ${stage.moment + 1} of ${model.isCut ? "the first " : ""}${model.length}`
+    stage.time.show(stage.moment, stage.length, `moment ${stage.moment + 1} of ${model.isCut ? "the first " : ""}${lastMoment(stage) + 1}`
         + (model.barriers.length ? ` · ${opened} of ${model.barriers.length} barriers open` : ""), words, !!stage.playing);
 }
 
 function seek(stage, moment) {
-    const {model} = stage.sides[stage.side];
-    stage.moment = Math.max(0, Math.min(model.length - 1, Math.round(moment)));
-    drawMoment(stage);
+    const before = stage.moment;
+    stage.moment = Math.max(0, Math.min(lastMoment(stage), Math.round(moment)));
+    drawMoment(stage, stage.moment !== before);
 }
 
 // ---- What the reader does
@@ -280,6 +345,11 @@ function seek(stage, moment) {
 function choose(stage, number) {
     stage.side = number;
     rerun(stage);
+}
+
+function double(stage) {
+    stage.wantsDouble = !stage.wantsDouble;
+    show(stage);
 }
 
 function attempt(stage, number, n = stage.n) {
@@ -320,9 +390,8 @@ function mend(stage) {
 
 const STEPS = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -Stage.LANES, ArrowDown: Stage.LANES};
 
-// A lane is chosen by pointing at it, or by arrow keys in the warps.
-function chooseLanes(stage) {
-    const {warps} = stage.boxes;
+// A lane is chosen by pointing at it, or by arrow keys in the warps; side by side, the same in both panes.
+function chooseLanes(stage, warps) {
     const choose = (thread) => {
         const {model} = stage.sides[stage.side], most = model.launchAt(stage.moment).warps.length * Stage.LANES;
         stage.thread = Math.max(0, Math.min(most - 1, thread));
@@ -346,19 +415,23 @@ function stopPlaying(stage) {
 }
 
 function play(stage) {
-    const {model} = stage.sides[stage.side];
     if (stage.playing) {
         stopPlaying(stage);
         return drawMoment(stage);
     }
-    if (stage.moment >= model.length - 1)
+    if (stage.moment >= lastMoment(stage))
         stage.moment = 0;
     stage.playing = setInterval(() => {
-        if (stage.moment + 1 >= stage.sides[stage.side].model.length - 1)
+        if (stage.moment + 1 >= lastMoment(stage))
             stopPlaying(stage);
         seek(stage, stage.moment + 1);
     }, 1000 / stage.speed);
     drawMoment(stage);
+}
+
+function stopsOf(stage) {
+    const others = isDouble(stage) && stage.beside ? stage.beside.model.stops : [];
+    return [...stage.sides[stage.side].model.stops, ...others].sort((a, b) => a - b);
 }
 
 function act(stage, name, number) {
@@ -376,10 +449,11 @@ function act(stage, name, number) {
     if (name === "play")
         return play(stage);
     stopPlaying(stage);
+    const last = lastMoment(stage), stops = stopsOf(stage);
     const to = {
-        step: () => stage.moment + 1, back: () => stage.moment - 1, begin: () => 0, end: () => model.length - 1,
-        barrier: () => model.stops.find((stop) => stop > stage.moment) ?? model.length - 1,
-        barrierBack: () => [...model.stops].reverse().find((stop) => stop < stage.moment) ?? 0,
+        step: () => stage.moment + 1, back: () => stage.moment - 1, begin: () => 0, end: () => last,
+        barrier: () => stops.find((stop) => stop > stage.moment) ?? last,
+        barrierBack: () => stops.findLast((stop) => stop < stage.moment) ?? 0,
         seek: () => number * stage.length - 0.5,
     };
     seek(stage, to[name]());
@@ -403,20 +477,17 @@ function foldStill(figure) {
 
 async function begin(figure) {
     const {program, before} = figure.dataset;
-    const other = before && (await Stage.program(before).catch(() => null)); // one side is enough
-    const programs = [await Stage.program(program), other].filter(Boolean);
-    const boxes = skeleton();
-    const stage = {figure, boxes, sides: programs.map(side), side: 0, n: sizeToBegin(figure, programs[0]), block: 0, order: null,
-        moment: null, thread: null, playing: null, speed: 8, accused: {places: [], rows: [], met: null, threads: new Set()}, beside: null, error: "", noBlock: ""};
-    stage.source = Stage.source(boxes.source);
-    stage.picture = Stage.picture(boxes);
-    chooseLanes(stage);
+    const second = before && (await Stage.program(before).catch(() => null)); // one side is enough
+    const programs = [await Stage.program(program), second].filter(Boolean);
+    const own = makePane(""), other = makePane(" of what stands beside"), boxes = {...skeleton(), ...own.boxes};
+    const stage = {figure, boxes, own, other, source: own.source, sides: programs.map(side), side: 0, n: sizeToBegin(figure, programs[0]), block: 0, order: null,
+        moment: null, thread: null, playing: null, speed: 8, accused: NOBODY, beside: null, wantsDouble: false, error: "", noBlock: ""};
+    [own, other].forEach((pane) => chooseLanes(stage, pane.boxes.warps));
+    boxes.columns.append(own.text, own.machine);
     stage.time = Stage.timeLine((name, number) => act(stage, name, number));
     foldStill(figure);
     boxes.look.hidden = !mayLookBack(programs[0]);
-    figure.prepend(element("div", {class: "st-live"}, boxes.bar, boxes.state, element("div", {class: "st-columns"},
-        element("div", {class: "st-text"}, boxes.source, boxes.hint), boxes.machine),
-        stage.time.whole, boxes.findings, boxes.counters, boxes.look, boxes.said));
+    figure.prepend(element("div", {class: "st-live"}, boxes.bar, boxes.state, boxes.columns, note(), stage.time.whole, boxes.findings, boxes.counters, boxes.look, boxes.said));
     figure.classList.add("st-is-live");
     await rerun(stage);
     redrawWhenChanged(stage);

@@ -183,6 +183,36 @@ def test_another_script_chooses_a_try(opened):
     assert page.locator(".st-remark").inner_text().strip()
 
 
+def test_two_steps_stand_side_by_side(opened):
+    """Step 03 and step 02: one time line moves both, what differs is marked in both, and the counters tick beside each other."""
+    page = opened()
+    page.get_by_role("button", name="side by side").press("Enter")
+    assert page.locator(".st-new .st-no").all_inner_texts() == page.locator(".st-was .st-no").all_inner_texts() == ["1", "2", "7", "22", "23"]
+    page.locator(".st-track").press("Home")
+    begin = page.locator(".st-status").all_inner_texts()
+    page.locator(".st-track").press("PageDown")
+    assert len(begin) == 16 and not set(begin) & set(page.locator(".st-status").all_inner_texts()), "all warps of both moved on"
+    page.locator(".st-track").press("End")
+    assert {"done"} == set(page.locator(".st-status").all_inner_texts()[1:8]), "step 03 ended long before"
+    for cell in page.locator(".st-counters > div").all_inner_texts():
+        own, other = [line.split() for line in cell.split("\n")[1:3]]
+        assert own[:2] == ["step", "03"] and other[:2] == ["step", "02"] and own[2] == own[4] and other[2] == other[4], cell
+    page.locator(".st-warps").nth(1).press("ArrowRight")
+    first, second = page.locator(".st-about").all_inner_texts()
+    assert first.startswith("thread 0: done") and "-2.4375" in first and "-2.4375" in second, "both have the same sum"
+
+
+def test_a_try_stands_beside_the_lesson(opened):
+    page = opened(380)
+    page.get_by_role("button", name="Try 1").click()
+    page.wait_for_selector(READY)
+    page.get_by_role("button", name="side by side").click()
+    assert page.locator(".st-which").all_inner_texts() == ["Try 1", "as written"]
+    assert page.locator(".st-new").count() > 0 and page.locator(".st-was").count() > 0 and page.locator(".st-gone").count() == 0
+    above, below = [page.locator(".st-warps").nth(k).bounding_box() for k in (0, 1)]
+    assert above["y"] + above["height"] <= below["y"] and above["x"] == below["x"]
+
+
 def test_a_lane_says_what_it_holds(opened):
     """After the last addition thread 0 holds the block's sum, and stores it."""
     page = opened()
@@ -266,6 +296,7 @@ def test_a_program_that_launches_nothing_is_refused(tmp_path):
 def test_axe_finds_nothing(opened, scheme, width):
     page = opened(width, scheme)
     leave_out_first_barrier(page)
+    page.get_by_role("button", name="side by side").click()
     result = axe.Axe().run(page)
     assert result.violations_count == 0, result.generate_report()
     assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out"
