@@ -14,7 +14,6 @@ import contextlib
 import csv
 import dataclasses
 import errno
-import itertools
 import json
 import math
 import os
@@ -29,10 +28,9 @@ import time
 import weakref
 from pathlib import Path
 
-from scripts import files
-from scripts.build import counters_table
 from scripts.ladder import mine
 from scripts.judge import contract, sandbox, shapes
+from scripts.judge.words import NOT_TRIED, clean, counts_of, lines_about
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSED, WRONG, UNUSABLE, UNBUILT, FINDINGS, OVER, UNJUDGED, MISSED = range(8)
@@ -41,12 +39,11 @@ VERDICTS = {PASSED: "passed", WRONG: "wrong", UNBUILT: "does not build", FINDING
 MOST_GUESSES = 3
 PROBES = 4  # runs with other data before a guess why a result is wrong is said aloud
 CHECKER_ENDS_WITH = 88
-NOT_TRIED = "not tried"
 GONE = {"ended": True, "broken": True, "over": ""}
 DISK_FULL = "no space is left on the judge's disk"
 PREFIX = "check-"  # of temporary folders
 MOST_LESSON, MOST_FILE = 32 << 10, 1 << 20  # characters, bytes
-MOST_LINES, MOST_COLUMNS, MOST_SAID = 12, 240, 1 << 16  # of what the compiler or a program says; the last: bytes
+MOST_LINES, MOST_SAID = 12, 1 << 16  # of what the compiler or a program says; the last: bytes
 COMPILE_SECONDS, COMPILE_MEMORY, PROGRAM_MEMORY, DEVICE_MEMORY = 180, "4G", "1G", "2G"
 LEAST_FREE = 64 << 20  # bytes on the disk, for a compiler's failure to be the program's
 NO_SPACE = errno.ENOSPC, errno.EDQUOT
@@ -72,11 +69,6 @@ PART}
 def fail(message):
     print(f"check.py: {message}", file=sys.stderr)
     sys.exit(UNUSABLE)
-
-
-def clean(text):
-    """Foreign text without what would move a terminal's cursor or colour."""
-    return "".join(c if c.isprintable() else "?" for c in text.replace("\t", "    "))[:MOST_COLUMNS]
 
 
 @dataclasses.dataclass
@@ -376,7 +368,7 @@ def one_size(session, size, answer):
             return how_it_ended(session, answer)
         rows = session.counted(reply["launches"])
         if size == session.shape.counted_at and run == 0 and rows:
-            answer.counters = totals(rows)
+            answer.counters = shapes.totals(rows)
         if reply["note"]:
             return f"no result{case.where}: {reply['note']}{session.fault()}"
         wrong = case.wrong(reply["outputs"])
@@ -384,12 +376,6 @@ def one_size(session, size, answer):
             guesses = run == 0 and sum("expected" in other for other in answer.sizes.values()) < MOST_GUESSES
             return wrong + (guess(session, size, run, case, reply["outputs"][0]) if guesses else "") + session.fault()
     return ""
-
-
-def totals(rows):
-    """The counters of a whole reduction, over its launches."""
-    rows = [row | {"blocks": row["grid"], "threads": int(row["grid"]) * files.threads(row["block"])} for row in rows]
-    return {name: sum(int(row[column]) for row in rows for column in columns) if columns else len(rows) for name, columns in shapes.COUNTERS.items()}
 
 
 def place_line(place):
@@ -405,7 +391,7 @@ def without_numbers(text):
 
 def same_place(place):
     """What one side of a finding has in common with that of the same mistake at another size."""
-    return place.get("file"), place.get("line"), place.get("kernel"), without_numbers(place.get("access", ""))
+    return without_folders(place.get("file", "")), place.get("line"), place.get("kernel"), without_numbers(place.get("access", ""))
 
 
 def with_line(finding):
@@ -417,7 +403,7 @@ def add_findings(found, answer):
     for finding in found:
         lines = [without_folders(place_line(place)) for place in finding.get("places", [])]
         title = finding.get("title", finding.get("kind", ""))
-        key = (finding.get("kind"), *map(same_place, finding.get("places", [])[:2]), "" if with_line(finding) else without_numbers(title))
+        key = (finding.get("kind", ""), *map(same_place, finding.get("places", [])[:2]), "" if with_line(finding) else without_numbers(title))
         answer.findings.setdefault(key, [clean(line) for line in [title, *lines, finding.get("hint", "")] if line])
 
 
@@ -461,7 +447,7 @@ def finish(session, answer):
     if sandbox.TIME_OVER in (program, device):
         answer.over = f"it was stopped after {session.limit} seconds"
     if device == CHECKER_ENDS_WITH and not found:
-        answer.findings["no list"] = ["the checker found something, and its list is missing"]
+        answer.findings[("", "")] = ["the checker found something, and its list is missing"]
 
 
 def checked(path, options):
@@ -484,69 +470,7 @@ def checked(path, options):
     return answer
 
 
-# ---- Saying it
-
-def dotted(head, words):
-    return f"{head} ".ljust(22, ".") + f" {words}"
-
-
-def step_counters(shape):
-    """What each step of the ladder counts: its name and its totals, the last one last."""
-    with open(ROOT / "tests/counters/simulator" / shape.counters, newline="") as file:
-        rows = [row for row in csv.DictReader(file) if re.match(r"step\d\d_", row["step"])]
-    return {step: totals(list(group)) for step, group in itertools.groupby(rows, lambda row: row["step"]) if (shape.steps / step).exists()}
-
-
-def counter_lines(answer):
-    """The program's counters beside those of the step that it says it is, of the last step, what its contract allows, and the least possible."""
-    shape, steps = answer.shape, step_counters(answer.shape) if answer.shape.steps else {}
-    beside = [step for step in dict.fromkeys((answer.step, *list(steps)[-1:])) if step in steps]
-    limit = {"launches": 1, "load sectors": math.ceil(shape.least_bytes / mine.SECTOR_BYTES)}
-    columns = {"yours": answer.counters} | {step: steps[step] for step in beside} | ({"at most": shape.gates} if shape.gates else {}) | {"the limit": limit}
-    table = [[shapes.label(shape.counted_at), *columns]]
-    table += [[name, *(f"{column[name]:,}" if name in column else "" for column in columns.values())] for name in shapes.COUNTERS]
-    yield "counters:"
-    yield from (f"    {line}" for line in counters_table.aligned(table))
-    yield from (f"    misses the goal: {answer.counters[name]:,} {name}, at most {shape.gates[name]:,}" for name in answer.missed)
-    if steps:
-        yield from distances(answer.counters, list(steps)[-1], steps[list(steps)[-1]], shape.timed_by)
-    sectors = answer.counters["load sectors"] / limit["load sectors"]
-    yield f"load sectors: {sectors:.2f} times the least possible" + (": the kernels did not read all of the array" if sectors < 1 else "")
-
-
-def distances(ours, last, theirs, timed_by):
-    """How far a program is from the last step. Fewer instructions are not less time, which is not measured here: few threads wait for memory, and many hide that."""
-    yield (f"distance: warp instructions {ours['warp instructions'] / theirs['warp instructions']:.2f} times {last}'s, load requests "
-           f"{ours['load requests'] / theirs['load requests']:.2f} times")
-    if ours["warp instructions"] < theirs["warp instructions"]:
-        yield (f"    fewer warp instructions are not more speed: {ours['threads']:,} threads work here, {theirs['threads']:,} in {last}"
-               + (f"; {timed_by} measures" if timed_by else ""))
-
-
-def lines_about(answer, shown):
-    """The answer in short lines."""
-    says = f"says that it is {clean(answer.step)}" if answer.step else "has no STEP"
-    yield f"{clean(shown)}, which {clean(answer.shape.promise) or says}"
-    count = f" ({answer.warnings} warning{'s' * (answer.warnings > 1)})" if answer.warnings else ""
-    yield dotted("builds", ("yes" if answer.built else "no") + count)
-    yield from (f"    {clean(line)}" for line in [*answer.said, "" if answer.built else answer.over, answer.unjudged] if line)
-    if not answer.built:
-        return
-    for size, wrong in answer.sizes.items():
-        first, *more = wrong.splitlines() or ["right"]
-        yield dotted(shapes.label(size), first if wrong in ("", NOT_TRIED, answer.over) else f"wrong: {clean(first)}")
-        yield from (f"    {clean(line)}" for line in more)
-    yield dotted("findings", str(len(answer.findings) or "none"))
-    for title, *lines in answer.findings.values():
-        yield f"    {title}"
-        yield from (f"        {line}" for line in lines)
-    if answer.counters:
-        yield from counter_lines(answer)
-
-
-def counts_of(answer):
-    return f"right at {answer.right} of {len(answer.shape.sizes)} sizes, findings {len(answer.findings)}, {answer.seconds:.0f} s"
-
+# ---- One program, and a folder of them
 
 def check_one(path, options):
     answer = checked(path, options)

@@ -8,6 +8,8 @@ import math
 import secrets
 from pathlib import Path
 
+from scripts import files
+
 ROOT = Path(__file__).resolve().parents[2]
 UNIT = 16  # floats are whole sixteenths, -1 to 1 without 0: below 2^24 of them float addition is exact in any order (docs/check.md)
 CODES = {"float": "f", "double": "d", "int": "i", "unsigned": "I"}  # of array.array
@@ -21,6 +23,12 @@ ORDERS = [("with blocks that take turns", {"SIM_TOGETHER": 1}),
 COUNTERS = {"launches": None, "blocks": ["blocks"], "threads": ["threads"], "warp instructions": ["warp_instructions"], "load requests": ["global_load_requests"],
             "load sectors": ["global_load_sectors"], "shared loads and stores": ["shared_loads", "shared_stores"],
             "bank conflicts": ["bank_conflicts"], "block barriers": ["block_barriers"]}
+
+
+def totals(rows):
+    """The counters of a run, over its launches."""
+    rows = [row | {"blocks": row["grid"], "threads": int(row["grid"]) * files.threads(row["block"])} for row in rows]
+    return {name: sum(int(row[column]) for row in rows for column in columns) if columns else len(rows) for name, columns in COUNTERS.items()}
 
 
 def drawn(count, elements="float"):

@@ -18,6 +18,7 @@ from scripts.judge import check
 from scripts.judge import check_device
 from scripts.judge import sandbox
 from scripts.judge import shapes
+from scripts.judge import words
 
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
 
@@ -132,11 +133,11 @@ def test_a_right_step_passes(tmp_path):
 
 def test_fewer_instructions_are_not_more_speed():
     """Broken: a kernel of one thread, which is slow, looks better than the last step; or nobody sees how few threads it has."""
-    last = list(check.step_counters(shapes.REDUCE).items())[-1]
+    last = list(words.step_counters(shapes.REDUCE).items())[-1]
     few = {**last[1], "blocks": 2, "threads": 64, "warp instructions": 100}
-    words = f"fewer warp instructions are not more speed: 64 threads work here, {last[1]['threads']:,} in {last[0]}; make mine measures"
-    said = [[line.strip() for line in check.counter_lines(check.Answer("reduce.cu", counters=counters))] for counters in (few, last[1])]
-    assert words in said[0] and words not in said[1] and any(line.split()[:2] == ["threads", "64"] for line in said[0])
+    told = f"fewer warp instructions are not more speed: 64 threads in 2 blocks work here, {last[1]['threads']:,} in {last[1]['blocks']} blocks in {last[0]}; make mine measures"
+    said = [[line.strip() for line in words.counter_lines(check.Answer("reduce.cu", counters=counters))] for counters in (few, last[1])]
+    assert told in said[0] and told not in said[1] and any(line.split()[:2] == ["threads", "64"] for line in said[0])
 
 
 def test_a_mistake_that_needs_another_order_is_told(tmp_path):
@@ -236,10 +237,33 @@ def test_findings_are_told():
     check.add_findings([finding, of_the_host, {**of_the_host, "title": "cudaMemset writes 16 bytes: 12 too many"}], answer)
     said = list(check.lines_about(answer, "reduce.cu"))
     at = said.index("findings ............. 2")
-    assert said[at + 1:at + 5] == ["    two threads write?[2J", "        reduce.cu:21: write of 4 bytes, in reduce:  sums[i] = 1;",
-                                   "        reduce.cu:24: write of 4 bytes, in reduce:  sums[i] = 1;", "        a barrier"]
-    assert said[at + 5:at + 7] == ["    cudaMemset writes 8 bytes: 4 too many", "        the host calls cudaMemset"]
+    assert said[at + 1:at + 6] == ["    reduce.cu:21", "        two threads write?[2J", "            reduce.cu:21: write of 4 bytes, in reduce:  sums[i] = 1;",
+                                   "            reduce.cu:24: write of 4 bytes, in reduce:  sums[i] = 1;", "            a barrier"]
+    assert said[at + 6].startswith("        what it means: docs/findings.md#race-shared; make try STEP=01 TRY=2 makes such a mistake")
+    assert said[at + 7:at + 10] == ["    of the host", "        cudaMemset writes 8 bytes: 4 too many", "            the host calls cudaMemset"]
     assert answer.status == check.FINDINGS and check.VERDICTS[answer.status] == "findings"
+
+
+def test_findings_stand_by_their_lines():
+    """Broken: of one line there are findings in several places, or the same lesson stands below each."""
+    answer = check.Answer("reduce.cu", built=True, sizes=dict.fromkeys(shapes.SIZES, ""))
+    place = {"access": "write", "file": "reduce.cu", "line": 21, "text": "sums[i] = 1;", "kernel": "reduce"}
+    for kind, line in (("race-shared", 21), ("race-shared", 30), ("out-of-bounds", 21)):
+        check.add_findings([{"kind": kind, "title": f"{kind} at {line}", "places": [{**place, "line": line}]}], answer)
+    said = [line.strip() for line in words.finding_lines(answer.findings) if "write" not in line]
+    assert said[0] == "reduce.cu:21: 2 findings" and said[1:3] == ["race-shared at 21", "out-of-bounds at 21"] and "#out-of-bounds; make try STEP=03 TRY=2" in said[3]
+    assert said[4:6] == ["reduce.cu:30", "race-shared at 30"] and "#race-shared; make try STEP=01 TRY=2" in said[6] and len(said) == 7
+
+
+def test_lessons_about_findings_are_there():
+    """Broken: the judge sends a learner to a Try or to a section that is not there, or to one about something else."""
+    kinds = re.findall(r"^## (.*)", (ROOT / "docs/findings.md").read_text(), re.M)
+    for kind, (step, number) in words.TRIES.items():
+        page = (ROOT / step / "README.md").read_text().partition("\n## Try")[2]
+        found = re.search(rf"^\*\*{number}\. .*?(?=^\*\*\d+\. |\Z)", page, re.M | re.S)
+        assert kind in kinds and found and re.search({"out-of-bounds": "after the end of the array", "misaligned": "misaligned", "barrier": "barrier is for all threads"}.get(
+            kind, "^error: " + {"race-shared": "race in shared", "race-global": "race in global", "lanes": "misuse of an operation between lanes"}.get(kind, "-")),
+            found[0], re.M), kind
 
 
 # ---- A folder of them, and bad input

@@ -9,6 +9,7 @@ import pytest
 from scripts.judge import check
 from scripts.judge import contract
 from scripts.judge import shapes
+from scripts.judge import words
 
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
 
@@ -66,7 +67,7 @@ def test_a_step_of_the_scan_counts_what_the_table_says(tmp_path):
     """Broken: the judge counts a step of the scan otherwise than tests/counters does, or finds fault with it."""
     few = dataclasses.replace(shapes.SCANS, sizes=(1, 513, shapes.COUNTED_AT), orders_at=(513, 513, 513))
     answer, said = judged(tmp_path, "scan.cu", (ROOT / "scan/step03_runs/scan.cu").read_text(), few)
-    assert answer.status == check.PASSED and answer.counters == check.step_counters(few)["step03_runs"], said
+    assert answer.status == check.PASSED and answer.counters == words.step_counters(few)["step03_runs"], said
 
 
 def test_another_shape_is_refused_in_a_line(tmp_path):

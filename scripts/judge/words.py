@@ -1,0 +1,112 @@
+"""What the judge says of an answer, in lines for a learner."""
+
+import csv
+import itertools
+import math
+import re
+
+from scripts.build import counters_table
+from scripts.judge import shapes
+from scripts.ladder import mine
+
+ROOT = shapes.ROOT
+MOST_COLUMNS = 240
+NOT_TRIED = "not tried"
+# The Try of a lesson that makes a mistake of that kind; docs/findings.md has a section for each kind.
+TRIES = {"race-shared": ("step01_divergent", 2), "race-global": ("step10_singlepass", 3), "out-of-bounds": ("step03_sequential", 2),
+         "misaligned": ("step09_vectorload", 1), "barrier": ("step05_unrollwarp", 4), "lanes": ("step08_shuffle", 1)}
+
+
+def clean(text):
+    """Foreign text without what would move a terminal's cursor or colour."""
+    return "".join(c if c.isprintable() else "?" for c in text.replace("\t", "    "))[:MOST_COLUMNS]
+
+
+def dotted(head, words):
+    return f"{head} ".ljust(22, ".") + f" {words}"
+
+
+def step_counters(shape):
+    """What each step of the ladder counts: its name and its totals, the last one last."""
+    with open(ROOT / "tests/counters/simulator" / shape.counters, newline="") as file:
+        rows = [row for row in csv.DictReader(file) if re.match(r"step\d\d_", row["step"])]
+    return {step: shapes.totals(list(group)) for step, group in itertools.groupby(rows, lambda row: row["step"]) if (shape.steps / step).exists()}
+
+
+def counter_lines(answer):
+    """The program's counters beside those of the step that it says it is, of the last step, what its contract allows, and the least possible."""
+    shape, steps = answer.shape, step_counters(answer.shape) if answer.shape.steps else {}
+    beside = [step for step in dict.fromkeys((answer.step, *list(steps)[-1:])) if step in steps]
+    limit = {"launches": 1, "load sectors": math.ceil(shape.least_bytes / mine.SECTOR_BYTES)}
+    columns = {"yours": answer.counters} | {step: steps[step] for step in beside} | ({"at most": shape.gates} if shape.gates else {}) | {"the limit": limit}
+    table = [[shapes.label(shape.counted_at), *columns]]
+    table += [[name, *(f"{column[name]:,}" if name in column else "" for column in columns.values())] for name in shapes.COUNTERS]
+    yield "counters:"
+    yield from (f"    {line}" for line in counters_table.aligned(table))
+    yield from (f"    misses the goal: {answer.counters[name]:,} {name}, at most {shape.gates[name]:,}" for name in answer.missed)
+    if steps:
+        yield from distances(answer.counters, list(steps)[-1], steps[list(steps)[-1]], shape.timed_by)
+    sectors = answer.counters["load sectors"] / limit["load sectors"]
+    yield f"load sectors: {sectors:.2f} times the least possible" + (": the kernels did not read all of the array" if sectors < 1 else "")
+
+
+def distances(ours, last, theirs, timed_by):
+    """How far a program is from the last step. Fewer instructions are not less time, which nobody measures here: a few threads wait for memory, many hide that."""
+    yield (f"distance: warp instructions {ours['warp instructions'] / theirs['warp instructions']:.2f} times {last}'s, load requests "
+           f"{ours['load requests'] / theirs['load requests']:.2f} times")
+    if ours["warp instructions"] < theirs["warp instructions"]:
+        yield (f"    fewer warp instructions are not more speed: {ours['threads']:,} threads in {blocks(ours)} work here, {theirs['threads']:,} in {blocks(theirs)} in {last}"
+               + (f"; {timed_by} measures" if timed_by else ""))
+
+
+def line_of(key):
+    """The program's line where a finding is, in words."""
+    file, line = next((place[:2] for place in key[1:-1] if place[1]), (None, None))
+    return clean(f"{file}:{line}") if line else "of the host"
+
+
+def lesson_about(kind):
+    """Where a learner reads about a kind of finding, and makes the same mistake on purpose."""
+    step, number = TRIES.get(kind, (None, None))
+    return f"what it means: docs/findings.md#{kind}" + (f"; make try STEP={step[4:6]} TRY={number} makes such a mistake, {step}/README.md#try explains it" if step else "")
+
+
+def finding_lines(findings):
+    """The findings, those of one line together; behind the last of a kind, where the course treats it."""
+    by_line = {}
+    for key, said in findings.items():
+        by_line.setdefault(line_of(key), []).append((key[0], said))
+    last = {kind: line for line, found in by_line.items() for kind, _ in found}
+    for line, found in by_line.items():
+        yield f"    {line}" + (f": {len(found)} findings" if found[1:] else "")
+        for kind, (title, *lines) in found:
+            yield f"        {title}"
+            yield from (f"            {each}" for each in lines)
+        yield from (f"        {lesson_about(kind)}" for kind in dict.fromkeys(kind for kind, _ in found) if kind and last[kind] == line)
+
+
+def blocks(counters):
+    return f"{counters['blocks']:,} block{'s' * (counters['blocks'] != 1)}"
+
+
+def lines_about(answer, shown):
+    """The answer in short lines."""
+    says = f"says that it is {clean(answer.step)}" if answer.step else "has no STEP"
+    yield f"{clean(shown)}, which {clean(answer.shape.promise) or says}"
+    count = f" ({answer.warnings} warning{'s' * (answer.warnings > 1)})" if answer.warnings else ""
+    yield dotted("builds", ("yes" if answer.built else "no") + count)
+    yield from (f"    {clean(line)}" for line in [*answer.said, "" if answer.built else answer.over, answer.unjudged] if line)
+    if not answer.built:
+        return
+    for size, wrong in answer.sizes.items():
+        first, *more = wrong.splitlines() or ["right"]
+        yield dotted(shapes.label(size), first if wrong in ("", NOT_TRIED, answer.over) else f"wrong: {clean(first)}")
+        yield from (f"    {clean(line)}" for line in more)
+    yield dotted("findings", str(len(answer.findings) or "none"))
+    yield from finding_lines(answer.findings)
+    if answer.counters:
+        yield from counter_lines(answer)
+
+
+def counts_of(answer):
+    return f"right at {answer.right} of {len(answer.shape.sizes)} sizes, findings {len(answer.findings)}, {answer.seconds:.0f} s"
