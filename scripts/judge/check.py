@@ -29,7 +29,7 @@ import weakref
 from pathlib import Path
 
 from scripts.ladder import mine
-from scripts.judge import contract, sandbox, shapes
+from scripts.judge import classroom, contract, sandbox, shapes
 from scripts.judge.words import NOT_TRIED, clean, counts_of, lines_about
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,6 +102,10 @@ class Answer:
         if self.right < len(self.shape.sizes):
             return WRONG
         return FINDINGS if self.findings else MISSED if self.missed else PASSED
+
+    @property
+    def verdict(self):
+        return VERDICTS[self.status]
 
     @property
     def missed(self):
@@ -477,20 +481,15 @@ def check_one(path, options):
     print("\n".join(lines_about(answer, options.file)))
     print("\n".join(sandbox.measures()))
     print("time is not measured here" + (f"; on a GPU {options.shape.timed_by} does it" if options.shape.timed_by else ""))
-    print(f"{VERDICTS[answer.status]}: {counts_of(answer)}")
+    print(f"{answer.verdict}: {counts_of(answer)}")
     return answer.status
 
 
 COLUMNS = ["name", "step", "verdict", "built", "warnings", "sizes_passed", "sizes", "findings", *shapes.COUNTERS, "seconds"]
 
 
-def cell(text):
-    """A spreadsheet takes what begins so for a formula."""
-    return "'" + text if text[:1] in ("=", "+", "-", "@") else text
-
-
 def row_of(name, answer):
-    return [cell(clean(name)), cell(clean(answer.step)), VERDICTS[answer.status], "yes" if answer.built else "no", answer.warnings, answer.right,
+    return [classroom.cell(clean(name)), classroom.cell(clean(answer.step)), answer.verdict, "yes" if answer.built else "no", answer.warnings, answer.right,
             len(answer.shape.sizes), len(answer.findings), *(answer.counters.get(counter, "") for counter in shapes.COUNTERS), f"{answer.seconds:.1f}"]
 
 
@@ -537,18 +536,19 @@ class Table:
 def check_all(folder, options):
     paths = submissions(folder)
     table, pool = Table(options.output), concurrent.futures.ThreadPoolExecutor(options.jobs)
-    passed = 0
+    answers = []
     try:
         for path, answer in zip(paths, pool.map(lambda path: checked(path, options), paths)):
             name = str(path.relative_to(folder))
             table.add(row_of(name, answer))
-            passed += answer.status == PASSED
-            print(f"{clean(name)}: {VERDICTS[answer.status]}, {counts_of(answer)}", flush=True)
+            answers.append((name, answer))
+            print(f"{clean(name)}: {answer.verdict}, {counts_of(answer)}", flush=True)
     finally:
         pool.shutdown(cancel_futures=True)
-    written = table.finish()
+    written, passed = table.finish(), sum(answer.status == PASSED for _, answer in answers)
     if written:
-        print(f"the table is in {options.output}")
+        classroom.write(options.output.with_suffix(""), answers)
+        print(f"the table is in {options.output}; grades for Moodle and Canvas, and a page for each student, in {options.output.with_suffix('')}/")
     print("\n".join(sandbox.measures()))
     print(f"{passed} passed, {len(paths) - passed} failed")
     return UNUSABLE if not written else PASSED if passed == len(paths) else WRONG

@@ -15,6 +15,7 @@ import pytest
 
 
 from scripts.judge import check
+from scripts.judge import classroom
 from scripts.judge import check_device
 from scripts.judge import sandbox
 from scripts.judge import shapes
@@ -266,6 +267,16 @@ def test_lessons_about_findings_are_there():
             found[0], re.M), kind
 
 
+def test_a_students_grade():
+    """Broken: of two programs the worse one counts, one that was not judged counts as 0, or a page shows markup of a student's own."""
+    passed, wrong = check.Answer("b.cu", built=True, sizes=dict.fromkeys(shapes.SIZES, "")), check.Answer("a.cu", built=True, sizes={1: "<script>"})
+    unjudged = check.Answer("c.cu", unjudged="full")
+    assert classroom.best([("a.cu", wrong), ("b.cu", passed), ("c.cu", unjudged)])[0] == "b.cu"
+    assert classroom.best([("c.cu", unjudged), ("a.cu", wrong)])[0] == "a.cu" and classroom.points(unjudged) == ""
+    assert [classroom.student_of(name) for name in ("Anna B_12_assignsubmission_file/x.cu", "ben/y/x.cu", "carl.cu")] == ["Anna B", "ben", "carl"]
+    assert "<script>" not in classroom.page("<b>", [("a.cu", wrong)]).replace("<b>", "<script>") and "/" not in classroom.page_name(1, "../../x")
+
+
 # ---- A folder of them, and bad input
 
 def test_a_folder(tmp_path):
@@ -286,6 +297,14 @@ def test_a_folder(tmp_path):
     assert [emil[key] for key in ("verdict", "sizes_passed", "findings")] == ["findings", "27", "1"]
     assert [anna[key] for key in ("verdict", "built", "sizes_passed", "sizes", "findings", "load_sectors")] == ["passed", "yes", "27", "27", "0", "8224"]
     assert float(anna["seconds"]) > 0
+    with open(tmp_path / "out/check/moodle.csv", newline="") as file:
+        assert [(row["Username"], row["Grade"]) for row in csv.DictReader(file)][:4] == [("'=ben", "0"), ("anna", "100"), ("carl", "0"), ("dora", "0")]
+    with open(tmp_path / "out/check/canvas.csv", newline="") as file:
+        header, possible, *students = csv.reader(file)
+    assert header[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"] and possible[0] == "Points Possible" and possible[5] == "100"
+    assert ["em?il?", "", "", "em?il?", "", "50"] in students and len(students) == 6
+    pages = {path.name: path.read_text() for path in (tmp_path / "out/check/students").iterdir()}
+    assert len(pages) == 6 and "findings ............. none" in pages["002-anna.html"] and "anna" not in "".join(text for name, text in pages.items() if "anna" not in name)
     assert all(row["verdict"] == "does not build" and row["built"] == "no" and row["sizes_passed"] == "0" for row in rows.values())
 
 

@@ -1,0 +1,81 @@
+"""What a class gets of make check-all: grades as learning platforms take them, and a page for each student. docs/judge.md says how."""
+
+import csv
+import html
+import re
+from pathlib import Path
+
+from scripts import files
+from scripts.judge import shapes
+from scripts.judge.words import clean, counts_of, lines_about
+
+MOST_POINTS = 100
+POINTS = {"passed": 100, "findings": 50, "misses the goal": 50, "not judged": ""}  # none for any other verdict
+OF_MOODLE = re.compile(r"_\d+_assignsubmission_.*")  # what Moodle hangs on the folder of a student
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
+<style>body {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font-family: sans-serif; line-height: 1.4 }}
+pre {{ overflow-x: auto; background: #f4f4f4; color: #111; padding: 1rem }}</style></head>
+<body><h1>{title}</h1>
+{programs}</body></html>
+"""
+
+
+def cell(text):
+    """A spreadsheet takes what begins so for a formula."""
+    return "'" + text if text[:1] in ("=", "+", "-", "@") else text
+
+
+def student_of(name):
+    """Whose a program is: the folder's that lies in the class's one, or, of a file there, its own name."""
+    first, slash, _ = name.partition("/")
+    return OF_MOODLE.sub("", first) if slash else Path(name).stem
+
+
+def points(answer):
+    return POINTS.get(answer.verdict, 0)
+
+
+def best(answers):
+    """The (name, answer) of a student that counts: the first of those with the most points."""
+    return max(answers, key=lambda named: -1 if points(named[1]) == "" else points(named[1]))
+
+
+def feedback(name, answer):
+    wrong = next((f", first wrong at {shapes.label(size)}" for size, words in answer.sizes.items() if words), "")
+    return f"{clean(name)}: {answer.verdict}, {counts_of(answer)}{wrong}"
+
+
+def page(student, answers):
+    """What the judge says of a student's programs, as a page that needs nothing else."""
+    programs = [f"<h2>{html.escape(clean(name))}: {answer.verdict}</h2>\n<pre>{html.escape(chr(10).join(lines_about(answer, name)))}</pre>\n" for name, answer in answers]
+    return PAGE.format(title=html.escape(clean(student)), programs="".join(programs))
+
+
+def page_name(number, student):
+    """Of the page's file: no student's name leads out of the folder, and no two are alike."""
+    return f"{number:03}-{re.sub(r'[^A-Za-z0-9]+', '-', student)[:40].strip('-')}.html"
+
+
+def write(folder, answers):
+    """The class's files. answers: (name, answer) of each program, in order."""
+    students = {}
+    for name, answer in answers:
+        students.setdefault(student_of(name), []).append((name, answer))
+    counted = [(cell(clean(student)), *best(theirs)) for student, theirs in students.items()]
+    table(folder / "moodle.csv", ["Username", "Grade", "Feedback"],
+          [[student, points(answer), cell(feedback(name, answer))] for student, name, answer in counted])
+    table(folder / "canvas.csv", ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "make check"],
+          [["Points Possible", "", "", "", "", MOST_POINTS], *([student, "", "", student, "", points(answer)] for student, _, answer in counted)])
+    pages = {page_name(number, student): page(student, theirs) for number, (student, theirs) in enumerate(students.items(), 1)}
+    for name, text in pages.items():
+        with files.whole(folder / "students" / name) as file:
+            file.write(text)
+    for old in (folder / "students").glob("[0-9][0-9][0-9]-*.html"):
+        if old.name not in pages:  # of a class before
+            old.unlink()
+
+
+def table(path, header, rows):
+    with files.whole(path) as file:
+        csv.writer(file).writerows([header, *rows])
