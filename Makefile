@@ -62,7 +62,7 @@ RESULTS ?= results$(WITHIN:%/=/%)
 ifeq ($(strip $(RESULTS)),)
     $(error RESULTS is empty; name a folder, as in: RESULTS=results)
 endif
-export N TIME_LIMIT RESULTS LADDER LAB STEP TRY FILE DIR CONTRACT FLAGS ARGS NAME BLOCK STYLE A B AGAINST SANITIZE ONLY
+export N TIME_LIMIT RESULTS LADDER LAB STEP TRY FILE DIR CONTRACT GRADESCOPE FLAGS ARGS NAME BLOCK STYLE A B AGAINST SANITIZE ONLY
 
 # V=1 shows the compiler's lines.
 Q := $(if $(filter-out 0,$(V)),,@)

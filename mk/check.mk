@@ -1,6 +1,6 @@
 # Answers about a program in the shape of a step, which nobody trusts: docs/judge.md.
 
-.PHONY: check check-all
+.PHONY: check check-all bundle judge test-class
 JUDGE = python3 -m scripts.judge.check --nvcc '$(NVCC)' --options '$(SIM_NVCCFLAGS)' --ladder '$(LADDER)' $(if $(CONTRACT),--contract="$$CONTRACT") $(if $(filter command line,$(origin TIME_LIMIT)),--seconds="$$TIME_LIMIT")
 JUDGE_PARTS := build/sim/check_program.o build/sim/libcuda.so.1
 
@@ -14,4 +14,14 @@ check: | $(NEEDS_NVCC) ## what a teaching assistant says about a program in the 
 
 check-all: | $(NEEDS_NVCC) ## the same about every .cu in a folder, into a CSV: make check-all DIR=submissions
 	$(COMPILE) $(JUDGE_PARTS)
-	@$(JUDGE) --all --output="$$RESULTS/check.csv" -- "$$DIR"
+	@$(JUDGE) --all --output="$$RESULTS/check.csv" $(if $(GRADESCOPE),--gradescope="$$GRADESCOPE") -- "$$DIR"
+
+judge: | $(NEEDS_NVCC)
+	$(COMPILE) $(JUDGE_PARTS)
+
+test-class: | $(NEEDS_NVCC) ## a class of thirty programs, right ones, mutants and attacks, graded: some minutes
+	$(COMPILE) $(PYTHON_READY) $(JUDGE_PARTS)
+	$(Q)SIM_LINK='$(TEST_LINK)' WHOLE_CLASS=1 $(PYTHON) -m pytest --durations=1 tests/tools/test_class.py
+
+bundle: ## the course for a class, with and without answers, and an autograder: make bundle, also LADDER=scan, CONTRACT=... (docs/judge.md)
+	@python3 -m scripts.judge.bundle --ladder '$(LADDER)' $(if $(CONTRACT),--contract="$$CONTRACT") "$$RESULTS/bundle"

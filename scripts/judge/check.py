@@ -545,6 +545,8 @@ def check_all(folder, options):
             print(f"{clean(name)}: {answer.verdict}, {counts_of(answer)}", flush=True)
     finally:
         pool.shutdown(cancel_futures=True)
+    if options.gradescope and not any(answer.unjudged for _, answer in answers):
+        classroom.gradescope(options.gradescope, answers)
     written, passed = table.finish(), sum(answer.status == PASSED for _, answer in answers)
     if written:
         classroom.write(options.output.with_suffix(""), answers)
@@ -571,6 +573,7 @@ def parsed():
     parser.add_argument("--ladder", choices=shapes.LADDERS, default="reduce", help="the program is a step of it")
     parser.add_argument("--contract", type=Path, help="the file that says how the program is called and what it computes; a single program's may lie beside it")
     parser.add_argument("--output", type=Path, default=Path("results/check.csv"), help="the CSV of --all")
+    parser.add_argument("--gradescope", type=Path, help="the results.json of --all, where all the programs are of one student")
     parser.add_argument("--seconds", type=sandbox.positive, default=60, help="for all runs of a program (60)")
     parser.add_argument("--jobs", type=sandbox.positive, default=os.cpu_count() or 1, help="of --all: so many at once")
     parser.add_argument("--nvcc", required=True)

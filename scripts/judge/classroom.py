@@ -2,6 +2,7 @@
 
 import csv
 import html
+import json
 import re
 from pathlib import Path
 
@@ -74,6 +75,15 @@ def write(folder, answers):
     for old in (folder / "students").glob("[0-9][0-9][0-9]-*.html"):
         if old.name not in pages:  # of a class before
             old.unlink()
+
+
+def gradescope(path, answers):
+    """A single student's programs, as Gradescope's results.json."""
+    tests = [{"name": clean(name), "score": points(answer) or 0, "max_score": MOST_POINTS, "status": "passed" if answer.verdict == "passed" else "failed",
+              "output": "\n".join(lines_about(answer, name))} for name, answer in answers]
+    name, answer = best(answers)
+    with files.whole(path) as file:
+        json.dump({"score": points(answer), "output": feedback(name, answer), "tests": tests}, file, indent=1)
 
 
 def table(path, header, rows):

@@ -136,7 +136,7 @@ def about(task, verdict):
 def solved(task):
     """What is told behind a solved exercise."""
     yield f"    why: {task.why}"
-    if task.kind != "predict":
+    if (task.folder / "answer.cu").exists():
         yield "    one answer, to compare with yours:"
         yield from (f"        {line}" for line in task.text("answer.cu").splitlines())
 
