@@ -1,6 +1,6 @@
 # The book: a site of the pages as they stand. What turns them into it is in book/; chapters are in book/contents.toml.
 
-.PHONY: book test-book
+.PHONY: book test-book film
 BOOK := build/book
 BOOK_PYTHON := $(BOOK)/venv/bin/python
 $(BOOK)/venv/ready: book/requirements.txt
@@ -22,3 +22,6 @@ book: $(BOOK)/venv/ready $(BOOK)/tools ## the course as a book: opens from the d
 
 test-book: book ## the book in a browser: links, search, no request, accessibility; needs Chromium
 	$(Q)$(BOOK_PYTHON) -m pytest -q tests/book
+
+film: $(BOOK)/venv/ready ## records the first page's picture, docs/stage.webp, from the figure of step 03; needs Chromium
+	$(Q)$(BOOK_PYTHON) -m scripts.build.film docs/stage.webp

@@ -610,6 +610,53 @@ def attacks(_):
     return table(["", "a file that", "verdict"], lines, words=3)
 
 
+# A counter of the simulator, and what Nsight Compute's column is called where it has another name.
+COMPARED = {name: name for name in ("shared_loads", "shared_stores", "bank_conflicts", "global_load_requests", "global_load_sectors", "global_store_requests",
+                                    "global_store_sectors")} | {"block_barriers": "barriers"}
+
+
+def counters_compared():
+    """Of all counts that Nsight Compute read on an H200, whether the simulator's is the same."""
+    same = []
+    for path in sorted((ROOT / "tests/counters/h200").glob("*.csv")):
+        ours, theirs = read(ROOT / "tests/counters/simulator" / path.name), read(path)
+        for step in dict.fromkeys(row["step"] for row in theirs):
+            pairs = zip(*([row for row in rows if row["step"] == step] for rows in (ours, theirs)), strict=True)
+            same += [float(mine[name]) == float(read_there[named]) for mine, read_there in pairs for name, named in COMPARED.items()]
+    return same
+
+
+def faster_than_cub(ratio):
+    """CUB's times over ours, in words."""
+    if not ratio:
+        return NOT_MEASURED
+    mean = math.exp(sum(map(math.log, ratio)) / len(ratio))
+    return f"faster at {sum(value > 1 for value in ratio)} of {len(ratio)} sizes, {mean:.2f}× in the geometric mean, {min(ratio):.3f}× at least"
+
+
+def figures(_):
+    """What the first page says of the whole, each row from the files that its page shows."""
+    indigo = Counter((same[0]["label"], suite.outcome(same, same[0]["label"])) for same in suite.tests(read(ROOT / "tests/suites/indigo.csv")).values())
+    programs = {label: sum(count for (of_label, _), count in indigo.items() if of_label == label) for label in LABELS}
+    changes = [row for row in read(ROOT / "tests/mutants/agreement.csv") if row["operator"]]
+    verdicts = Counter(row["verdict"] for row in changes)
+    sanitizer = sum(any(re.match(r"\d+: ", row[tool]) for tool in SANITIZERS) for row in changes if row["agreement"])
+    same = counters_compared()
+    ours = ratios("against-cub.csv")
+    sums = [value for (_, cache, step), value in ours.items() if cache == "cold" and step == max((name for _, _, name in ours), default="")]
+    scanned = [float(row["cub_us"]) / float(row["scan_us"]) for row in read(SCANS / "against-cub.csv")]
+    held = [row["verdict"] != "passed" for row in read(ROOT / "tests/tools/attacks.csv")]
+    return table(["", "how many", "more"], [
+        ["races found in Indigo, a public suite of graph programs", f"{indigo['race', 'told']} of {programs['race']}; of {programs['clean']} right programs {programs['clean'] - indigo['clean', 'silent']} accused",
+         "[suites](docs/suites.md)"],
+        ["small mistakes planted in our kernels that their check or the simulator finds", f"{len(changes) - verdicts['equivalent'] - verdicts['missed']} of {len(changes)}; {verdicts['equivalent']} change nothing, {verdicts['missed']} are missed; "
+         f"compute-sanitizer reports {sanitizer}", "[the checker](simulator/checker.md)"],
+        ["counts equal to those of NVIDIA's profiler on an H200", f"{sum(same)} of {len(same)}", "[why not all](simulator/counters.md)"],
+        ["the last step of the sum against CUB", faster_than_cub(sums), "[sizes](docs/sizes.md)"],
+        ["the last step of the prefix sum against CUB", faster_than_cub(scanned), "[the prefix sum](scan/README.md)"],
+        ["attacks that the judge of student programs withstands", f"{sum(held)} of {len(held)}", "[the judge](docs/judge.md)"]], words=3)
+
+
 GROUPS = {"steps": "the steps, and CUB's reduction", "scan": "the steps of the prefix sum, and CUB's", "labs": "the labs", "programs": "tests/programs", "idioms": "idioms of waiting and handing over",
           "CUB": "CUB: reduce, scan, sort, select, segmented reduce, histogram", "Thrust": "Thrust: reduce, scan, sort, stable sort by key, copy_if, unique"}
 
@@ -781,7 +828,7 @@ def said(step, number):
 
 
 KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, starts, lives, loaded, busy, little, limits, sizes, finish, ends,
-                                                      against, peers, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, attacks, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
+                                                      against, peers, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, attacks, figures, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
 def made(kind, step, words):

@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from scripts.build import page as own_page
+from scripts.build import film, page as own_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing; book/requirements.txt names it")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is missing; book/requirements.txt names it")
 
 STAGE = Path(__file__).resolve().parent.parent.parent / "book/stage"
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-SCRIPTS = ("model", "source", "view", "controls", "engine", "lookback", "stage")
 FIRST_BARRIER = 20  # its line in step 03
-READY = "figure.st-is-live[aria-busy=false]"
+READY = film.READY
 
 pytestmark = [pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium here"),
               pytest.mark.skipif(not (STAGE / "simulator.js").exists(), reason="book/stage/simulator.js is missing; make stage writes it"),
@@ -33,16 +32,7 @@ def browser():
 @pytest.fixture
 def lesson(tmp_path):
     """Writes a page with one stage, as the book's pages have it: lesson(program, before) is where it lies."""
-    return lambda program, before: written(tmp_path / "lesson.html", program, before)
-
-
-def written(page, program, before):
-    scripts = "".join(f'<script defer src="{(STAGE / name).as_uri()}.js"></script>' for name in SCRIPTS)
-    page.write_text(f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A lesson</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-        <link rel="stylesheet" href="{(STAGE / "stage.css").as_uri()}">{scripts}</head>
-        <body><main><h1>A lesson</h1><figure class="stage" data-program="{program}" data-before="{before}"></figure></main></body></html>""")
-    return page.as_uri()
+    return lambda program, before: film.lesson_page(tmp_path / "lesson.html", program, before)
 
 
 @pytest.fixture

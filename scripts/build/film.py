@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Records the figure of a lesson in Chromium, for the first page: step 03 plays, a barrier is clicked away, and the race is told.
+
+Every frame is a moment of the run, not of a clock: two recordings of the same figure are alike."""
+
+import argparse
+import io
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+STAGE = Path(__file__).resolve().parents[2] / "book/stage"
+SCRIPTS = ("model", "source", "view", "controls", "engine", "lookback", "stage")
+READY = "figure.st-is-live[aria-busy=false]"
+BARRIER = 20  # its line in step 03
+MEND = "button:has-text('mend all')"
+FIRST, LAST, STRIDE = 10, 76, 3  # moments that are played
+WIDTH, HEIGHT = 964, 822  # of the figure: down to the end of the time line
+FRAME_MS, LOOK_MS, READ_MS = 130, 1200, 5000
+POINTER = """<svg id="pointer" width="26" height="26" viewBox="0 0 24 24" style="position:fixed;z-index:9;pointer-events:none">
+<path d="M4 2 20 12 12 13.5 8.5 21Z" fill="#111" stroke="#fff" stroke-width="1.5"/></svg>"""
+
+
+def lesson_page(page, program, before):
+    """Writes a page with one stage, as the book's pages have it, and returns its address."""
+    scripts = "".join(f'<script defer src="{(STAGE / name).as_uri()}.js"></script>' for name in SCRIPTS)
+    page.write_text(f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A lesson</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+        <link rel="stylesheet" href="{(STAGE / "stage.css").as_uri()}">{scripts}</head>
+        <body><main><h1>A lesson</h1><figure class="stage" data-program="{program}" data-before="{before}"></figure></main></body></html>""")
+    return page.as_uri()
+
+
+class Film:
+    """The frames so far: pictures, and how long each stays."""
+
+    def __init__(self, page):
+        self.page, self.pictures, self.durations = page, [], []
+
+    def take(self, milliseconds):
+        box = self.page.locator("figure.stage").bounding_box()
+        self.pictures.append(self.page.screenshot(clip={"x": box["x"], "y": box["y"], "width": WIDTH, "height": HEIGHT}))
+        self.durations.append(milliseconds)
+
+    def point(self, place, steps=6):
+        """Moves the pointer over to the middle of an element."""
+        box = self.page.locator(place).bounding_box()
+        to = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        start = getattr(self, "pointer", (WIDTH * 0.7, HEIGHT * 0.75))
+        for step in range(1, steps + 1):
+            x, y = (a + (b - a) * step / steps for a, b in zip(start, to))
+            self.page.evaluate("([x, y]) => { const at = document.getElementById('pointer').style; at.left = x + 'px'; at.top = y + 'px'; }", [x, y])
+            self.take(FRAME_MS // 2)
+        self.pointer = to
+
+
+def play(page, film):
+    """The run as it is, from the loads to the third round of the tree."""
+    page.locator(".st-track").focus()
+    page.keyboard.press("Home")
+    for moment in range(1, LAST + 1):
+        page.keyboard.press("ArrowRight")
+        if moment >= FIRST and (moment - FIRST) % STRIDE == 0:
+            film.take(FRAME_MS)
+
+
+def record(page):
+    film, barrier = Film(page), f'button.st-cut[data-line="{BARRIER}"]'
+    page.evaluate("shape => document.body.insertAdjacentHTML('beforeend', shape)", POINTER)
+    page.evaluate("scrollTo(0, document.querySelector('figure.stage').offsetTop)")
+    film.point(".st-track", steps=1)
+    play(page, film)
+    film.point(barrier)
+    film.take(LOOK_MS)
+    page.locator(barrier).click()
+    page.wait_for_selector(".st-finding")
+    page.wait_for_selector(READY)
+    film.take(READ_MS)
+    film.point(MEND)
+    page.locator(MEND).click()
+    page.wait_for_selector(".st-finding", state="detached")
+    page.wait_for_selector(READY)
+    film.take(LOOK_MS)
+    return film
+
+
+def write(film, path):
+    """One picture that moves, for ever, without a loss."""
+    from PIL import Image
+    first, *others = (Image.open(io.BytesIO(picture)).convert("RGB") for picture in film.pictures)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    first.save(unfinished, format="WEBP", save_all=True, append_images=others, duration=film.durations, loop=0, lossless=True, quality=100, method=4)
+    os.replace(unfinished, path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.error = lambda message: sys.exit(f"film.py: {message}")  # one line, without the usage
+    parser.add_argument("output", type=Path, metavar="FILE.webp")
+    output = parser.parse_args().output
+    chromium = shutil.which("chromium") or shutil.which("google-chrome") or sys.exit("film.py: Chromium is missing, which shows the figure")
+    from playwright.sync_api import sync_playwright
+    with sync_playwright() as started, tempfile.TemporaryDirectory() as folder:
+        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": WIDTH + 16, "height": 1200}, color_scheme="light")
+        page.emulate_media(reduced_motion="reduce")
+        page.goto(lesson_page(Path(folder) / "lesson.html", "step03", "step02"))
+        page.wait_for_selector(READY)
+        film = record(page)
+        browser.close()
+    write(film, output)
+    print(f"recorded: {output}, {len(film.pictures)} frames, {output.stat().st_size // 1000} kB")
+
+
+if __name__ == "__main__":
+    main()
