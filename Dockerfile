@@ -5,7 +5,7 @@ ARG CUDA=13.0.2
 FROM nvidia/cuda:${CUDA}-devel-ubuntu24.04
 
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends g++ make python3-venv \
+    && apt-get install -y --no-install-recommends g++ git make python3-venv \
     && rm -rf /var/lib/apt/lists/*
 
 # What draws the charts comes before the programs, so that editing one does not install it anew.

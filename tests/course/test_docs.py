@@ -18,7 +18,7 @@ from tests.support import PROGRAMS, ROOT, needs_measuring, nvcc
 
 LADDER = tables.steps()
 STEPS = LADDER[:-1]
-PAGES = [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(path for path in tables.all_pages() if not path.is_relative_to(ROOT / "labs"))]
+PAGES = [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / ".github").glob("*.md"), *(path for path in tables.all_pages() if not path.is_relative_to(ROOT / "labs"))]
 
 
 def text_of(page):
