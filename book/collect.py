@@ -15,7 +15,7 @@ from book.contents import FIRST, ROOT, chapters, file_of, program_of, step_befor
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 FENCE = re.compile(r"^ *(```|~~~)")
 LANGUAGES = {".cu": "cuda", ".c": "c", ".h": "c", ".py": "python", ".sh": "bash", "Dockerfile": "docker"}
-AS_THEY_ARE = {".csv", ".svg", ".ipynb"}
+AS_THEY_ARE = {".csv", ".svg", ".webp", ".ipynb"}
 
 
 def folds(text):
@@ -96,7 +96,7 @@ def linked(page, text):
 
 
 def collected():
-    """All files of the folder: path and text."""
+    """All files of the folder: path and text; of those that stay as they are the bytes."""
     pages = [page for chapter in chapters() for page in chapter.pages]
     files = {f"{page}.md": page_text(page) for page in pages}
     files[f"{FIRST}.md"] += list_of_chapters()
@@ -111,9 +111,9 @@ def collected():
 def files_of_target(path, known):
     if (ROOT / path).is_dir():
         return {f"{path}/folder.md": folder_text(path, known)}
-    text = (ROOT / path).read_text(encoding="utf-8")
     if path.suffix in AS_THEY_ARE:
-        return {str(path): text}
+        return {str(path): (ROOT / path).read_bytes()}
+    text = (ROOT / path).read_text(encoding="utf-8")
     return {f"{path}.txt": text, f"{path}.md": source_text(path)}
 
 
@@ -122,10 +122,10 @@ def update(folder, files):
     for path in [path for path in folder.rglob("*") if path.is_file() and str(path.relative_to(folder)) not in files]:
         path.unlink()
     for name, text in files.items():
-        path = folder / name
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path, content = folder / name, text if isinstance(text, bytes) else text.encode()
+        if not path.exists() or path.read_bytes() != content:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(content)
 
 
 if __name__ == "__main__":
