@@ -1,6 +1,6 @@
 # The book: a site of the pages as they stand. What turns them into it is in book/; chapters are in book/contents.toml.
 
-.PHONY: book test-book film
+.PHONY: book test-book bench-book film
 BOOK := build/book
 BOOK_PYTHON := $(BOOK)/venv/bin/python
 $(BOOK)/venv/ready: book/requirements.txt
@@ -25,3 +25,6 @@ test-book: book ## the book in a browser: links, search, no request, accessibili
 
 film: $(BOOK)/venv/ready ## records the first page's picture, docs/stage.webp, from the figure of step 03; needs Chromium
 	$(Q)$(BOOK_PYTHON) -m scripts.build.film docs/stage.webp
+
+bench-book: book ## how long a reader of the book waits: first picture, runs; needs Chromium
+	$(Q)$(BOOK_PYTHON) -m book.bench

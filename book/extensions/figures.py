@@ -100,8 +100,9 @@ class Stage(SphinxDirective):
     has_content = True
 
     def run(self):
-        words = self.parse_content_to_nodes() if has_stage(recording(self.arguments[0])) else []
-        return [*words, nodes.raw("", self.figure(*self.arguments), format="html")]
+        words = nodes.container("", *self.parse_content_to_nodes(), classes=["needs-scripts"])
+        figure = nodes.raw("", self.figure(*self.arguments), format="html")
+        return [words, figure] if has_stage(recording(self.arguments[0])) else [figure]
 
     def figure(self, page, elements):
         text = (ROOT / f"{page}.md").read_text(encoding="utf-8")

@@ -4,9 +4,10 @@ import re
 
 from docutils import nodes
 
-from book.contents import lesson_of, needed, program_of
+from book.contents import LATER, lesson_of, needed, program_of
 from book.extensions.figures import STAGE, has_stage, recording
 
+FIRST_ONLY = "The stage shows a program's first run only, and this goes wrong later."
 WORDS_A_MINUTE = 200
 LINES_A_MINUTE = 20
 
@@ -32,22 +33,27 @@ def box_tries(app, doctree):
 
 
 def tries_of(program):
-    """The numbers of the Tries that a program's recording holds."""
+    """What stands above each Try that a program's recording holds, by the Try's number."""
     if not has_stage(program):
-        return set()
+        return {}
     text = (STAGE / f"programs/{program}.js").read_text(encoding="utf-8")
-    return set(re.findall(r'"number": (\d+)', text[text.rindex('"tries": ['):]))
+    numbers = re.findall(r'"number": (\d+)', text[text.rindex('"tries": ['):])
+    return {number: nodes.paragraph("", FIRST_ONLY, classes=["not-on-stage"]) if (program, number) in LATER else run_button(number) for number in numbers}
 
 
-def boxed(section, recorded):
+def run_button(number):
+    return nodes.raw("", f'<button type="button" class="run-try" data-try="{number}" hidden>Run it on the stage</button>', format="html")
+
+
+def boxed(section, above):
     box = None
     for node in list(section.children):
         number = isinstance(node, nodes.paragraph) and node.next_node(nodes.strong) and re.match(r"(\d+)\. ", node.astext())
         if number:
             box = nodes.container(classes=["one-try"], ids=[f"try-{number[1]}"])
             section.insert(section.index(node), box)
-            if number[1] in recorded:
-                box += nodes.raw("", f'<button type="button" class="run-try" data-try="{number[1]}" hidden>Run it on the stage</button>', format="html")
+            if number[1] in above:
+                box += above[number[1]]
         if box is not None and not isinstance(node, nodes.section):
             section.remove(node)
             box += node

@@ -105,18 +105,6 @@ def test_our_own_scripts_are_small():
     assert "stage.js" in sizes and sum(sizes.values()) < 60e3, sizes
 
 
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not there: make test-book")
-    chromium = shutil.which("chromium")
-    if not chromium:
-        pytest.skip("there is no Chromium here")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 def opened(browser, page, **options):
     """A page of the book, from the disk; its figure has run. What it asks for is kept in `asked`."""
     tab = browser.new_context(reduced_motion="reduce", **options).new_page()

@@ -21,14 +21,6 @@ pytestmark = [pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium here
               pytest.mark.skipif(not (STAGE / "programs/step03.js").exists(), reason="book/stage/programs is missing; make recordings writes it")]
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
 @pytest.fixture
 def lesson(tmp_path):
     """Writes a page with one stage, as the book's pages have it: lesson(program, before) is where it lies."""

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""bench.py: how long a reader waits in Chromium, opening pages from the disk: until something is painted, until the figure
+shows a run, and for a run at larger sizes. Medians of some rounds, in ms; `make bench-book` prints them."""
+
+import shutil
+import statistics
+import sys
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+SITE = Path(__file__).resolve().parents[1] / "site"
+PAGES = ["index.html", "step03_sequential/README.html", "scan/step07_lookback/README.html"]
+SIZES = [4096, 65536]
+ROUNDS = 5
+READY = "figure.st-is-live[aria-busy=false]"
+PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+RAN = f"""new Promise((done) => {{
+    const look = () => document.querySelector("{READY}") ? done(performance.now()) : requestAnimationFrame(look);
+    look();
+}})"""
+RUN = """async (n) => {
+    const figure = document.querySelector("figure.stage"), began = performance.now();
+    await Stage.choose(figure, {try: 0, n});
+    return performance.now() - began;
+}"""
+
+
+def opened(browser, page):
+    """A page in a browser that knows nothing yet; it has been scrolled to its figure. What was waited for, in ms."""
+    tab = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    tab.goto(f"{SITE.as_uri()}/{page}", wait_until="commit")
+    tab.locator("figure.stage").scroll_into_view_if_needed()
+    shown = tab.evaluate(RAN)
+    return tab, [tab.evaluate(PAINTED), shown]
+
+
+def measured(browser, page):
+    """Of one round: painted, shown, and each size's run."""
+    tab, waits = opened(browser, page)
+    waits += [tab.evaluate(RUN, size) for size in SIZES]
+    tab.context.close()
+    return waits
+
+
+def main():
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if not chromium:
+        sys.exit("bench.py: there is no Chromium here")
+    names = ["painted", "figure shows a run", *(f"run at n = {size:,}" for size in SIZES)]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for page in PAGES:
+            rounds = [measured(browser, page) for _ in range(ROUNDS)]
+            medians = [statistics.median(column) for column in zip(*rounds)]
+            print(page + ": " + ", ".join(f"{name} {wait:.0f} ms" for name, wait in zip(names, medians)))
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

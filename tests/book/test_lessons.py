@@ -1,0 +1,92 @@
+"""All steps of both ladders and all their Tries, run in the book's page by its simulator: what comes of them is what their pages say."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("tomllib", reason="the book needs Python 3.11")
+from book.contents import LATER
+from scripts.ladder import recordings
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "site/index.html"
+LESSONS = sorted([*ROOT.glob("step[0-9][0-9]_*"), *ROOT.glob("scan/step[0-9][0-9]_*")])
+NAMES = {recordings.step_name(str(path.relative_to(ROOT))): path for path in LESSONS}
+SIZES = (1000, 65536)  # some mistakes need an end that no warp fills, others many blocks
+
+pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="make test-book has the book and the browser")
+
+# Of each step, as it stands (0) and with each Try, at each size: what came of it, without its trace.
+RUN_ALL = """async ([names, sizes]) => {
+    const results = {};
+    for (const name of names) {
+        const program = await Stage.program(name);
+        results[name] = [];
+        for (let attempt = 0; attempt <= program.tries.length; attempt++) {
+            const runs = await Promise.all(sizes.map((n) => Simulator.run(program, {n, try: attempt, trace: false})));
+            results[name].push(runs.map(({trace, ...rest}) => rest));
+        }
+    }
+    return results;
+}"""
+
+
+@pytest.fixture(scope="module")
+def results(browser):
+    """Of each step a list, by the number of the Try, of what came of it at each size."""
+    tab, asked = browser.new_page(), []
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.goto(PAGE.as_uri())
+    tab.wait_for_selector("figure.st-is-live[aria-busy=false]")
+    yield tab.evaluate(RUN_ALL, [list(NAMES), SIZES])
+    assert not [url for url in asked if not url.startswith(("file:", "data:", "blob:"))], "a run asks for something"
+    tab.close()
+
+
+def marked(kind, page):
+    """What stands between a page's markers of a kind, by their numbers."""
+    return dict(re.findall(rf"<!-- {kind} (\d+):[^>]*-->\n(.*?)<!-- end -->", (page / "README.md").read_text(encoding="utf-8"), re.S))
+
+
+def is_right(run):
+    return bool(run["checks"]) and all(check["equal"] for check in run["checks"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lesson_is_right_in_the_page(results, name):
+    """Broken: a step's result is wrong in the page, or something is found that is no mistake."""
+    for run in results[name][0]:
+        assert (run["status"], run["output"], run["findings"]) == (0, "", []) and is_right(run)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_try_comes_out_as_its_page_says(results, name):
+    """Broken: a page says that a Try goes wrong, or what is found, and the stage beside it shows something else."""
+    said, outcomes = marked("said", NAMES[name]), marked("try", NAMES[name])
+    for number, runs in enumerate(results[name][1:], 1):
+        finding, outcome = said.get(str(number)), outcomes.get(str(number), "")
+        found = [each["title"] for run in runs for each in run["findings"]]
+        if finding:
+            assert any(finding.split("\n")[1].endswith(title) for title in found), number
+        elif not re.search(r"(memcheck|racecheck): \d", outcome):
+            assert not found, number
+        goes_wrong = "**wrong**" in outcome and (name, str(number)) not in LATER
+        assert goes_wrong == (not all(map(is_right, runs))) or not goes_wrong and found, number
+
+
+def rows(text):
+    """Of each launch: its kernel, and all behind the launch's number."""
+    return [[row[1], *row[3:]] for row in csv.reader(text.splitlines()) if row[1] != "kernel"]
+
+
+@pytest.mark.parametrize("ladder, table", [("step", "steps"), ("scan", "scan")])
+def test_the_page_counts_what_is_committed(results, ladder, table):
+    """Broken: a count in the page differs from the native simulator's, which other tests compare with a GPU's."""
+    committed = (ROOT / f"tests/counters/simulator/{table}.csv").read_text(encoding="utf-8").splitlines()
+    for name, page in NAMES.items():
+        if name.startswith(ladder):
+            own = "\n".join(row for row in committed if row.startswith(f"{page.name},"))
+            counted = rows(results[name][0][SIZES.index(65536)]["counters"])
+            assert counted == rows(own)[:len(counted)] and counted, name
