@@ -48,6 +48,11 @@ def changed(before, after, type=None):
     return Array(type or type_of(after), after, before, len(before))
 
 
+def room(count, type="f"):
+    """An array in which the kernel may keep what it likes."""
+    return Array(type, None, None, count)
+
+
 def sixteenths(count):
     """So many floats that nobody can know beforehand, none of them 0."""
     return [random.choice((-1, 1)) * random.randint(1, UNIT) / UNIT for _ in range(count)]
@@ -118,7 +123,7 @@ class Exercise:
     questions: tuple = ()  # of kind predict: a Count each, whose words stand in the learner's file
     counted_at: int = 0  # n of gates and questions; 0: the last of the sizes
     wrong: tuple = ()  # planted mistakes: (what stands in the answer, what takes its place); of kind predict: (a question's words, numbers)
-    equivalent: dict = field(default_factory=dict)  # mutants of the answer that are right: why
+    equivalent: dict = field(default_factory=dict)  # mutants of the answer that pass: why
     name: str = ""  # the folder's
 
     @property

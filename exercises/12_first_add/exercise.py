@@ -1,0 +1,28 @@
+from scripts.learn.exercise import Gate, given, result, sixteenths
+
+
+def data(n):
+    values = sixteenths(n)
+    return {"in": given(values), "out": result([sum(values[k:k + 512]) for k in range(0, n, 512)])}
+
+
+EXERCISE = dict(
+    chapter="3. Fewer turns", title="Add while you load", kind="write",
+    task="Let the 256 threads of a block add up 512 elements, with no more shared memory and no more rounds than for 256.",
+    hints=("Each thread may load two elements, and add them before anything is shared.",
+           "The loads of a warp should lie side by side, both times: the second element is 256 further on.",
+           "sums[tid] = in[first] + in[first + 256];"),
+    why="Half of the threads had nothing to do after the first round; now that round is gone, and half of the blocks with it.",
+    kernel="sum", data=data, grid=lambda n: n // 512, sizes=(512, 1024, 5120), drawn=(512, 8192, 512),
+    gates=(Gate("shared loads a block", "shared_loads", True, 25), Gate("load sectors a block", "global_load_sectors", True, 64)),
+    equivalent={"bound5": "two threads of a warp store the same sum at once"},
+    wrong=(
+        ("in[first] + in[first + 256]", "in[first] + in[first + 1]"),
+        ("in[first] + in[first + 256]", "in[first] + in[first + 128]"),
+        ("in[first] + in[first + 256]", "2 * in[first]"),
+        ("in[first] + in[first + 256]", "in[first] + in[first + 512]"),
+        ("in[first] + in[first + 256]", "in[first + tid] + in[first + tid + 1]"),
+        ("blockIdx.x * 512", "blockIdx.x * 256"),
+        ("    __syncthreads();\n    for", "    for"),
+    ),
+)

@@ -1,0 +1,30 @@
+from scripts.learn.exercise import Gate, given, result, sixteenths
+
+
+def data(n):
+    values = sixteenths(n)
+    return {"in": given(values), "out": result([values[begin + 32 * row + column]
+                                                for begin in range(0, n, 1024) for column in range(32) for row in range(32)])}
+
+
+EXERCISE = dict(
+    chapter="3. Fewer turns", title="A column in one bank", kind="gate",
+    task="The tile is read by columns, and all 32 elements of a column lie in one bank: get rid of the conflicts, with loads and stores of memory as they are.",
+    hints=("tile[0][row], tile[1][row], ... are 32 words apart, so all in bank row % 32.",
+           "If rows were 33 words apart, the next row's element would lie in the next bank.",
+           "__shared__ float tile[32][33];"),
+    why="One unused word a row moves each row by one bank: 992 conflicts become none, for 128 bytes of shared memory.",
+    kernel="transpose", data=data, grid=lambda n: n // 1024, sizes=(1024, 3072), drawn=(1024, 8192, 1024),
+    gates=(Gate("bank conflicts a block", "bank_conflicts", True, 0), Gate("load sectors a block", "global_load_sectors", True, 128),
+           Gate("store sectors a block", "global_store_sectors", True, 128)),
+    wrong=(
+        ("[33]", "[34]"),
+        ("[33]", "[31]"),
+        ("[33]", "[48]"),
+        ("[33]", "[64]"),
+        ("tile[lane][row]", "tile[row][lane]"),
+        ("    __syncthreads();\n", ""),
+        ("    __syncthreads();\n", "    __syncwarp();\n"),
+        ("row < 32", "row < 31"),
+    ),
+)

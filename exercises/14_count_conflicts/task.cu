@@ -1,0 +1,16 @@
+// One block of 32 threads is launched. Count by hand what it does, write your numbers behind the equals signs, and save.
+// A conflict is each turn that an access of a warp takes beyond its first.
+//
+// shared stores =
+// shared loads =
+// bank conflicts =
+
+__global__ void pick(const float *in, float *out)
+{
+    __shared__ float tile[128];
+    int lane = threadIdx.x;
+    for (int k = 0; k < 4; k++)
+        tile[32 * k + lane] = in[32 * k + lane];
+    __syncwarp();
+    out[lane] = tile[3 * lane] + tile[4 * lane];
+}

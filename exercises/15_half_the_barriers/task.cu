@@ -1,0 +1,16 @@
+// Each block adds up its 256 elements. In each round all have read before anybody writes.
+__global__ void sum(const float *in, float *out)
+{
+    __shared__ float sums[256];
+    int tid = threadIdx.x;
+    sums[tid] = in[blockIdx.x * 256 + tid];
+    __syncthreads();
+    for (int s = 128; s > 0; s /= 2) {
+        float other = tid < s ? sums[tid + s] : 0;
+        __syncthreads();
+        sums[tid] += other;
+        __syncthreads();
+    }
+    if (tid == 0)
+        out[blockIdx.x] = sums[0];
+}

@@ -1,0 +1,21 @@
+// Each block adds up its 256 elements; the last 64 sums are added up by one warp alone.
+__global__ void sum(const float *in, float *out)
+{
+    __shared__ float sums[256];
+    int tid = threadIdx.x;
+    sums[tid] = in[blockIdx.x * 256 + tid];
+    __syncthreads();
+    for (int s = 128; s > 32; s /= 2) {
+        if (tid < s)
+            sums[tid] += sums[tid + s];
+        __syncthreads();
+    }
+    if (tid < 32)
+        for (int s = 32; s > 0; s /= 2) {
+            if (tid < s)
+                sums[tid] += sums[tid + s];
+            __syncwarp();
+        }
+    if (tid == 0)
+        out[blockIdx.x] = sums[0];
+}

@@ -1,0 +1,27 @@
+from scripts.learn.exercise import given, result, sixteenths
+
+
+def data(n):
+    values = sixteenths(n)
+    return {"in": given(values), "out": result([float(sum(value for value in values[k:k + 32] if value > 0)) for k in range(0, n, 32)])}
+
+
+EXERCISE = dict(
+    chapter="4. The last warp", title="A lane that does not come", kind="mend",
+    task="The mask of the shuffle promises all 32 lanes, and some do not come: mend the kernel.",
+    hints=("Which lanes are in the branch, and which does 0xffffffff name?",
+           "A lane whose element does not count can take part with a value that changes nothing.",
+           "float own = in[i] > 0 ? in[i] : 0;  and the loop without the if."),
+    why="Lanes that the mask names have to come to the shuffle; who has nothing to add comes with 0.",
+    kernel="positive_sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
+    wrong=(
+        ("in[i] > 0 ? in[i] : 0", "in[i]"),
+        ("in[i] > 0 ? in[i] : 0", "in[i] > 0 ? in[i] : 1"),
+        ("in[i] > 0 ? in[i] : 0", "in[i] < 0 ? in[i] : 0"),
+        ("in[i] > 0 ? in[i] : 0", "fabsf(in[i])"),
+        ("0xffffffff", "__activemask() & 0xffff"),
+        ("    for (int s", "    if (own > 0)\n    for (int s"),
+        ("0xffffffff, own, s", "1, own, s"),
+        ("s = 16", "s = 8"),
+    ),
+)

@@ -1,0 +1,29 @@
+from scripts.learn.exercise import changed, given, whole
+
+
+def data(n):
+    values = whole(n, 0, 15)
+    return {"in": given(values), "count": changed([0] * 16, [values.count(number) for number in range(16)]), "n": n}
+
+
+EXERCISE = dict(
+    chapter="6. Blocks meet", title="How often is each?", kind="write",
+    task="Count how often each of the numbers 0 to 15 is in in.",
+    hints=("The element says which counter: its index is in[i].",
+           "Two threads may have the same number, so they add to one place at once.",
+           "atomicAdd(&count[in[i]], 1);"),
+    why="Where the data choose the place, nobody knows who meets there; an atomic addition is right for all data.",
+    kernel="histogram", data=data, sizes=(1, 31, 256, 257, 1000), drawn=(1, 3000, 1),
+    wrong=(
+        ("atomicAdd(&count[in[i]], 1)", "count[in[i]]++"),
+        ("atomicAdd(&count[in[i]], 1)", "count[in[i]] += 1"),
+        ("atomicAdd(&count[in[i]], 1)", "atomicAdd(&count[i % 16], in[i])"),
+        ("atomicAdd(&count[in[i]], 1)", "atomicAdd(&count[in[i]], in[i])"),
+        ("atomicAdd(&count[in[i]], 1)", "atomicAdd_block(&count[in[i]], 1)"),
+        ("atomicAdd(&count[in[i]], 1)", "atomicExch(&count[in[i]], count[in[i]] + 1)"),
+        ("atomicAdd(&count[in[i]], 1)", "atomicAdd(&count[in[threadIdx.x]], 1)"),
+        ("i < n", "i <= n"),
+        ("i < n", "i < n - 1"),
+        ("i < n", "true"),
+    ),
+)

@@ -1,0 +1,14 @@
+// out[row] becomes the sum of a row; each warp takes one. Rows lie one behind the other, and have as many elements as there are columns.
+__global__ void sum_rows(const float *in, float *out, int rows, int columns)
+{
+    int row = blockIdx.x * 8 + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (row >= rows)
+        return; // the whole warp
+    float own = 0;
+    for (int k = lane; k < columns; k += 32)
+        own += in[row * columns + k];
+    for (int s = 16; s > 0; s /= 2)
+        own += __shfl_down_sync(0xffffffff, own, s);
+    if (lane == 0)
+        out[row] = own;
+}

@@ -1,0 +1,29 @@
+from scripts.learn.exercise import distinct, given, result
+
+
+def data(n):
+    values = distinct(n)
+    return {"in": given(values), "where": result([max(range(k, k + 256), key=values.__getitem__) for k in range(0, n, 256)])}
+
+
+EXERCISE = dict(
+    chapter="7. Beyond one sum", title="Where is the largest?", kind="write",
+    task="Let the tree find not the largest element, but its index.",
+    hints=("A pair goes through the tree: a value, and where it was. Which of two pairs goes on?",
+           "fmaxf does not say which of both it took; compare, and copy value and index together.",
+           "if (tid < s && best[tid + s] > best[tid]) { best[tid] = best[tid + s]; index[tid] = index[tid + s]; }"),
+    why="A tree takes any operation in which brackets do not matter, also on pairs; value and index have to go together.",
+    kernel="largest", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
+    equivalent={"bound6": "no two elements are equal", "bound7": "two threads of a warp store the same index at once",
+                "index1": "one element more than is used"},
+    wrong=(
+        ("> best[tid])", "< best[tid])"),
+        ("            best[tid] = best[tid + s];\n", ""),
+        ("            index[tid] = index[tid + s];\n", ""),
+        ("index[tid] = index[tid + s]", "index[tid] = tid + s"),
+        ("index[tid] = blockIdx.x * 256 + tid", "index[tid] = tid"),
+        ("        __syncthreads();\n    }\n    if", "    }\n    if"),
+        ("tid < s &&", ""),
+        ("s = 128", "s = 64"),
+    ),
+)

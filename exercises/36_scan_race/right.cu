@@ -1,0 +1,30 @@
+// ==== A barrier between reading and writing
+__global__ void scan(const float *in, float *out)
+{
+    __shared__ float sums[256];
+    int tid = threadIdx.x, i = blockIdx.x * 256 + tid;
+    sums[tid] = in[i];
+    __syncthreads();
+    for (int s = 1; s < 256; s *= 2) {
+        float before = tid >= s ? sums[tid - s] : 0;
+        __syncthreads();
+        sums[tid] += before;
+        __syncthreads();
+    }
+    out[i] = sums[tid];
+}
+// ==== Each thread keeps its sum in a register
+__global__ void scan(const float *in, float *out)
+{
+    __shared__ float sums[256];
+    int tid = threadIdx.x, i = blockIdx.x * 256 + tid;
+    float own = in[i];
+    for (int s = 1; s < 256; s *= 2) {
+        sums[tid] = own;
+        __syncthreads();
+        if (tid >= s)
+            own += sums[tid - s];
+        __syncthreads();
+    }
+    out[i] = own;
+}
