@@ -149,9 +149,9 @@ static inline bool is_same_warp(const Epoch *a, const Epoch *b)
 
 // Whether each of these words has been read by two threads, so that one more says nothing new. The line need not be
 // taken: who writes it afterwards finds the two.
-static inline bool is_common(const AccessCheck *check, const Line *line, uint32_t words)
+static inline bool is_common(uint32_t run, const Line *line, uint32_t words)
 {
-    return __atomic_load_n(&line->run, __ATOMIC_ACQUIRE) == check->run &&
+    return __atomic_load_n(&line->run, __ATOMIC_ACQUIRE) == run &&
            !(words & ~__atomic_load_n(&line->common, __ATOMIC_RELAXED));
 }
 
@@ -177,10 +177,10 @@ static inline bool all_written(const Line *line, uint32_t words)
     return !(bytes_of_words(words) & ~line->written[0]) && !(bytes_of_words(words >> 16) & ~line->written[1]);
 }
 
-// Whether some words of a line, which a warp reads, tell nothing new, and somebody wrote them.
-static inline bool tell_nothing(const AccessCheck *check, const Line *line, uint32_t words, bool values)
+// Whether some words of a line, which a warp reads, tell nothing new in this run, and somebody wrote them.
+static inline bool tell_nothing(uint32_t run, const Line *line, uint32_t words, bool values)
 {
-    return is_common(check, line, words) && (!values || all_written(line, words));
+    return is_common(run, line, words) && (!values || all_written(line, words));
 }
 
 // Others than readers come.

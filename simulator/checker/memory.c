@@ -10,6 +10,13 @@
 
 enum { MOST_STRIDE = 1 << 20 };
 
+typedef struct Memory { // an allocation, or a block's shared memory
+    Line *lines;
+    const uint8_t *base; // where it begins, in this process
+    uint32_t run;        // the present one, as in a Line
+    bool values;         // who reads there what nobody wrote makes a mistake
+} Memory;
+
 // ---- How the lanes of an access lie
 
 // Whether the lanes follow each other at a distance.
@@ -259,9 +266,12 @@ static void check_anywhere(AccessCheck *check, Access *access, Line *lines, uint
 }
 
 // Chooses by how the lanes lie to each other.
-static void check_lines(AccessCheck *check, Access *access, Line *lines, uint32_t mask, const uint8_t *base, bool row,
-                        int64_t stride, bool values)
+static void check_lines(AccessCheck *check, Access *access, const Memory *memory, uint32_t mask, bool row,
+                        int64_t stride)
 {
+    Line *lines = memory->lines;
+    const uint8_t *base = memory->base;
+    const bool values = memory->values;
     const EpochKind kind = check->epoch.kind;
     const int first = __builtin_ctz(mask);
     const int64_t offset = access->pointer[first] - base;
@@ -288,26 +298,25 @@ static void check_lines(AccessCheck *check, Access *access, Line *lines, uint32_
 }
 
 // Whether whole words, from a place to another one, tell nothing new.
-static inline bool piece_tells_nothing(const AccessCheck *check, const Line *lines, uint64_t offset, uint64_t end,
-                                       bool values)
+static inline bool piece_tells_nothing(const Memory *memory, uint64_t offset, uint64_t end)
 {
     uint64_t line = offset / LINE_BYTES;
     unsigned first = (unsigned)(offset % LINE_BYTES / 4);
     for (; line < (end - 1) / LINE_BYTES; line++, first = 0)
-        if (!tell_nothing(check, &lines[line], ALL_LANES << first, values))
+        if (!tell_nothing(memory->run, &memory->lines[line], ALL_LANES << first, memory->values))
             return false;
-    return tell_nothing(check, &lines[line], bits_between(first, (unsigned)((end - 1) % LINE_BYTES / 4) + 1), values);
+    const uint32_t words = bits_between(first, (unsigned)((end - 1) % LINE_BYTES / 4) + 1);
+    return tell_nothing(memory->run, &memory->lines[line], words, memory->values);
 }
 
 // Whether all that these lanes read, which is in whole words, tells nothing new: piece by piece.
-static bool is_all_common(const AccessCheck *check, const Line *lines, uint32_t mask, const uint8_t *base, bool values)
+static bool is_all_common(const Access *access, const Memory *memory, uint32_t mask)
 {
-    const Access *access = check->access;
     const uint32_t following = sim_following_lanes(access, mask);
     for (uint32_t begins = sim_first_lanes(access, mask, following); begins; begins &= begins - 1) {
         const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
-        if (!piece_tells_nothing(check, lines, (uint64_t)(access->pointer[first] - base),
-                                 (uint64_t)(access->pointer[last] - base) + access->bytes, values))
+        if (!piece_tells_nothing(memory, (uint64_t)(access->pointer[first] - memory->base),
+                                 (uint64_t)(access->pointer[last] - memory->base) + access->bytes))
             return false;
     }
     return true;
@@ -354,66 +363,99 @@ static void order_by_access(Warp *w, const Instr *i, const Access *access, uint3
     }
 }
 
+static Memory memory_of(const Launch *launch, Block *owner, Allocation *a, bool reserved)
+{
+    if (owner)
+        return (Memory){owner->lines, owner->shared, sim_block_run(owner), !reserved};
+    return (Memory){sim_lines_of(a), a->memory, sim_launch_run(launch), sim_is_fresh(a)};
+}
+
+// Whether only barriers order what the launch's threads do.
+static bool is_ordered_by_barriers(const Launch *launch)
+{
+    return !launch->kernel->program->does.hands_over && launch->cluster_blocks == 1 && !launch->family_grid;
+}
+
+static AccessCheck begin_check(Warp *w, const Instr *i, const Access *access, uint32_t mask, Block *owner, Allocation *a,
+                               uint32_t run, EpochKind kind)
+{
+    const Launch *launch = w->block->launch;
+    if (i->kind == STORE && mask != access->mask && has_first_lane(mask, access->mask))
+        sim_advance_time(w->block); // as check_anywhere does: the lanes come one by one
+    AccessCheck check = {.w = w,
+                         .i = i,
+                         .access = access,
+                         .a = a,
+                         .shared = owner != NULL,
+                         .restricted = owner || launch->on_one_thread,
+                         .by_barriers = is_ordered_by_barriers(launch),
+                         .by_all_lanes = !launch->kernel->program->does.some_lanes,
+                         .floor = sim_block_barrier(w),
+                         .barrier = sim_warp_barrier(w),
+                         .run = run,
+                         .first_run = owner ? sim_first_run(owner) : 0};
+    check.epoch = (Epoch){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
+                          .warp = (unsigned)w->number & 31, .kind = kind & 7, .bytes = 15};
+    return check;
+}
+
+// What is kept of an allocation beside its lines, and what is not written while it is read as if it never were.
+static void check_in_allocation(AccessCheck *check, const Memory *memory, uint32_t mask, Allocation *a)
+{
+    if (a->row_bytes)
+        sim_note_padding(check->w, check->i, check->access, mask, a);
+    const bool written = atomic_load_explicit(&a->written_in, memory_order_relaxed) == check->run;
+    if (writes(&check->epoch) && !written)
+        atomic_store_explicit(&a->written_in, check->run, memory_order_relaxed);
+    const bool read_only = check->i->flags & READ_ONLY && check->i->kind == LOAD;
+    if (read_only && written && !check->race.found)
+        sim_check_read_only(check, memory->lines, mask, memory->base);
+}
+
+static void report_race(const AccessCheck *check, bool reserved)
+{
+    if (!check->race.found)
+        return;
+    if (reserved) {
+        say_reserved_race();
+        return;
+    }
+    sim_note_race(check->w->block, check->race.earlier.site, check->race.later.site);
+    sim_await_turn(check->w->block); // a block that runs ahead in vain has no race
+    sim_report_race(check);
+}
+
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a)
 {
     if (access->bytes == 0) // a bulk copy of nothing
         return;
-    const bool shared = owner != NULL, reserved = is_reserved(w->block->launch, owner, access, mask);
-    const EpochKind kind = sim_epoch_kind(i, access);
-    if (i->kind == STORE && mask != access->mask && has_first_lane(mask, access->mask))
-        sim_advance_time(w->block); // as check_anywhere does: the lanes come one by one
     const Launch *launch = w->block->launch;
-    const Does *does = &launch->kernel->program->does;
-    AccessCheck check = {.w = w,
-                   .i = i,
-                   .access = access,
-                   .a = a,
-                   .shared = shared,
-                   .restricted = shared || launch->on_one_thread,
-                   .by_barriers = !does->hands_over && launch->cluster_blocks == 1 && !launch->family_grid,
-                   .by_all_lanes = !does->some_lanes,
-                   .run = shared ? sim_block_run(owner) : sim_launch_run(launch),
-                   .first_run = shared ? sim_first_run(owner) : 0};
-    if (shared && owner->visits)
-        sim_note_visit(w, i, access, mask, owner, kind);
-    check.epoch = (Epoch){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
-                          .warp = (unsigned)w->number & 31, .kind = kind & 7, .bytes = 15};
-    Line *lines = shared ? owner->lines : sim_lines_of(a);
-    const uint8_t *base = shared ? owner->shared : a->memory;
-    const bool plain = kind == PLAIN_READ || kind == PLAIN_WRITE, in_words = access->bytes % 4 == 0,
-               values = a ? sim_is_fresh(a) : !reserved;
-    const bool row = in_words ? plain || is_under_way(&check.epoch) : plain && access->bytes < 4;
-    const bool reads = check.by_barriers && kind == PLAIN_READ && in_words && access->bytes <= access->alignment;
-    if (!shared && reads && is_all_common(&check, lines, mask, base, values))
+    const EpochKind kind = sim_epoch_kind(i, access);
+    const bool reserved = is_reserved(launch, owner, access, mask), in_words = access->bytes % 4 == 0;
+    const bool aligned = in_words && access->bytes <= access->alignment;
+    const bool reads = kind == PLAIN_READ && aligned && is_ordered_by_barriers(launch); // and is_all_common can tell
+    const Memory memory = memory_of(launch, owner, a, reserved);
+    if (!owner && reads && is_all_common(access, &memory, mask))
         return;
-    check.floor = sim_block_barrier(w);
-    check.barrier = sim_warp_barrier(w);
+    if (owner && owner->visits)
+        sim_note_visit(w, i, access, mask, owner, kind);
+    AccessCheck check = begin_check(w, i, access, mask, owner, a, memory.run, kind);
+    const bool plain = kind == PLAIN_READ || kind == PLAIN_WRITE;
+    const bool row = in_words ? plain || is_under_way(&check.epoch) : plain && access->bytes < 4;
     const int64_t stride = row ? find_stride(access, mask) : -1;
-    if (shared)
-        sim_check_objects(w, i, access, mask, (uint64_t)(uintptr_t)base, stride >= 0);
-    if (shared && reads && is_all_common(&check, lines, mask, base, values))
+    if (owner)
+        sim_check_objects(w, i, access, mask, (uint64_t)(uintptr_t)memory.base, stride >= 0);
+    if (owner && reads && is_all_common(access, &memory, mask))
         return;
     if (owner == w->block && owner->engine && kind == PLAIN_WRITE)
         sim_note_writes(w, i, access, mask);
-    check_lines(&check, access, lines, mask, base, row, stride, values);
-    if (a && a->row_bytes)
-        sim_note_padding(w, i, access, mask, a);
-    if (a && writes(&check.epoch) && atomic_load_explicit(&a->written_in, memory_order_relaxed) != check.run)
-        atomic_store_explicit(&a->written_in, check.run, memory_order_relaxed);
-    const bool read_only = a && i->flags & READ_ONLY && i->kind == LOAD;
-    if (read_only && !check.race.found && atomic_load_explicit(&a->written_in, memory_order_relaxed) == check.run)
-        sim_check_read_only(&check, lines, mask, base);
-    if (check.race.found && reserved) {
-        say_reserved_race();
-    } else if (check.race.found) {
-        sim_note_race(w->block, check.race.earlier.site, check.race.later.site);
-        sim_await_turn(w->block); // a block that runs ahead in vain has no race
-        sim_report_race(&check);
-    }
-    const bool strong = i->kind == ATOMIC || ((i->kind == LOAD || i->kind == STORE) && i->semantics != WEAK),
-               tells = strong && !check.by_barriers;
-    if (tells)
-        order_by_access(w, i, access, mask, shared, kind);
+    check_lines(&check, access, &memory, mask, row, stride);
+    if (a)
+        check_in_allocation(&check, &memory, mask, a);
+    report_race(&check, reserved);
+    const bool strong = i->kind == ATOMIC || ((i->kind == LOAD || i->kind == STORE) && i->semantics != WEAK);
+    if (strong && !check.by_barriers)
+        order_by_access(w, i, access, mask, owner != NULL, kind);
 }
 
 void sim_find_strange_owner(Warp *w, const Instr *i, int lane, Space space, uint64_t owner)

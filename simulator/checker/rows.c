@@ -456,7 +456,7 @@ static inline bool check_quickly(const AccessCheck *check, Line *line, const Row
 
 void sim_check_in_line(AccessCheck *check, Access *access, Line *line, Row *r, bool row, bool values)
 {
-    if (check->by_barriers && r->epoch.kind == PLAIN_READ && tell_nothing(check, line, r->words, values))
+    if (check->by_barriers && r->epoch.kind == PLAIN_READ && tell_nothing(check->run, line, r->words, values))
         return;
     take(check, line);
     if (!row || !check_quickly(check, line, r, values))

@@ -739,6 +739,24 @@ def test_registers_of_128_bits_hold_no_less(tmp_path):
         assert load.split()[0] in refusal(tmp_path, kernel(f"{{.reg .b128 %wide; {load} mov.u32 %t, 0;}}", "u32", [])), load
 
 
+# Which word each lane of a warp loads: in two rows, in two places, in pieces of both kinds, a whole that begins late.
+PIECES = [lambda l: l % 16, lambda l: 16 * (l // 16), lambda l: 100 * (l // 16) + l, lambda l: 90 - 30 * (l // 8) + l % 8,
+          lambda l: l if l < 5 else 5, lambda l: 7 if l < 9 else l, lambda l: max(l - 1, 0), lambda l: 31 - l, lambda l: l // 2,
+          lambda l: l * 7 % 32, lambda l: (l + 3) % 32, lambda l: 50 if l in (0, 31) else l]
+
+
+@pytest.mark.parametrize("t", ["u32", "u64"])
+def test_loads_of_lanes_in_pieces(t, tmp_path):
+    """Broken: where lanes lie in a few pieces, side by side or in one place, one of them gets another one's word."""
+    size = int(t[1:]) // 8
+    load = (f"{{ld.param.u64 %x, [input]; mul.wide.u32 %w, %s0, {size}; add.u64 %x, %x, %w; ld.global.{t} %t, [%x];}}")
+    rows = [(word(l), 1000 * l + 7 * k, 2**40 * l + k) for k, word in enumerate(PIECES) for l in range(32)]
+    memory = struct.pack(f"<{3 * len(rows)}Q", *itertools.chain(*rows))
+    values = run(tmp_path, kernel(load, t, ["u32"]), list(rows))
+    for thread, (word, *_) in enumerate(rows):
+        assert values[thread] == int.from_bytes(memory[size * word:size * (word + 1)], "little"), thread
+
+
 def test_modifiers_in_another_order(tmp_path):
     """Broken: what ptxas takes, the modifiers of an opcode in any order, is refused."""
     rows = [(single_bits(2.5), single_bits(-7.0))]

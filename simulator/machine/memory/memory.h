@@ -123,13 +123,14 @@ typedef struct Access { // by some lanes of a warp, to one address space
     Space space;  // not GENERIC
     uint32_t mask; // the lanes
     size_t bytes, alignment; // of each lane; a power of two, but for copies of the copy engine
-    uint64_t address[LANES]; // in the space
+    _Alignas(64) uint64_t address[LANES]; // in the space; in whole lines of the host's cache: where a vector lies in
+                                          // two, whoever reads what has just been written there waits
     Pattern pattern;         // sim_access finds it, and where the bytes lie in this process
     uint64_t least, most;    // of the addresses of the lanes
     uint32_t alike, beside;  // SCATTERED: the lanes with the address of the lane before, and those right behind its
-                             // bytes; of lanes that are off, too
+                             // bytes; of lanes that are off, too. None where nobody asks: see spaces.c
     bool twice;              // lanes 16 to 31 have the addresses of lanes 0 to 15
-    uint8_t *pointer[LANES];
+    _Alignas(64) uint8_t *pointer[LANES];
     bool has_unwritten;        // of what it reads nobody wrote these bytes, a bit each
     uint32_t unwritten[LANES];
 } Access;

@@ -67,7 +67,6 @@ static void find_neighbours(Access *access)
 {
     const uint64_t *address = access->address;
     uint32_t alike = 0, beside = 0;
-    access->alike = access->beside = access->twice = 0;
     if ((access->mask & (access->mask - 1)) == 0) // one lane has none
         return;
     for (int l = 1; l < LANES; l++) {
@@ -99,6 +98,7 @@ static uint64_t survey(Access *access)
 {
     const uint64_t *address = access->address, first = address[0];
     access->pattern = SCATTERED;
+    access->alike = access->beside = access->twice = 0;
     if (access->mask != ALL_LANES)
         return find_reach(access);
     uint64_t apart = 0, different = 0; // from where consecutive lanes would be, from the first

@@ -227,6 +227,40 @@ static void move_row(uint8_t *lanes, const Instr *i, uint8_t *memory, bool load)
     }
 }
 
+// The same of loads by some lanes, which lie side by side or in one place; `memory` is where the first one's lies.
+#define LOAD_PIECE(name, T)                                                                                   \
+    __attribute__((no_sanitize("thread"))) static void name(T *lanes, const T *memory, uint32_t some, bool alike) \
+    {                                                                                                         \
+        const T value = *memory, *lane_0 = memory - __builtin_ctz(some);                                      \
+        if (alike) {                                                                                          \
+            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) lanes[l] = some >> l & 1 ? value : lanes[l]; \
+        } else {                                                                                              \
+            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++) if (some >> l & 1) lanes[l] = lane_0[l];     \
+        }                                                                                                     \
+    }
+LOAD_PIECE(load_piece_4, uint32_t)
+LOAD_PIECE(load_piece_8, uint64_t)
+
+// Loads of all lanes, where they lie in few pieces, as those of a tile's rows do. False: they do not.
+static bool load_pieces(uint8_t *lanes, const Instr *i, const Access *access)
+{
+    enum { FEW = 4 };
+    const uint32_t alike = access->alike, beside = access->beside;
+    const uint32_t following = (alike & ~(beside << 1)) | (beside & ~(alike << 1)); // as the lane before does, too
+    if (access->mask != ALL_LANES || i->count != 1 || __builtin_popcount(~following) > FEW)
+        return false;
+    for (uint32_t begins = ~following; begins; begins &= begins - 1) {
+        const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
+        const uint32_t some = lanes_from(first, last + 1 - first);
+        const bool together = (alike & some & (some - 1)) != 0;
+        if (i->bytes == 4)
+            load_piece_4((uint32_t *)lanes, (const uint32_t *)access->pointer[first], some, together);
+        else
+            load_piece_8((uint64_t *)lanes, (const uint64_t *)access->pointer[first], some, together);
+    }
+    return true;
+}
+
 // One element of each lane, to or from a register.
 static void move_element(Warp *w, const Instr *i, const Access *access, int k)
 {
@@ -241,6 +275,8 @@ static void move_element(Warp *w, const Instr *i, const Access *access, int k)
         set_lanes(lanes, i->bytes, sim_read_bytes(access->pointer[0] + offset, i->bytes), mask);
     } else if (plain && access->pattern == ALL_SAME && w->block->launch->shuffled) {
         store_element(access->pointer[0] + offset, lanes, i); // CUDA does not say whose value stays: lane 0's
+    } else if (plain && load && load_pieces(lanes, i, access)) {
+        return;
     } else if (plain) {
         if (i->bytes == 4)
             move_4((uint32_t *)lanes, access->pointer, offset, mask, load);
