@@ -1,6 +1,6 @@
 # What a GPU is measured with, beyond run-all and sweep.
 
-.PHONY: profile limits peers rowscale-peers against-cub bytes parts starts loaded finish sass sanitize sanitize-ladder sanitize-all tries mutants-gpu labelled-gpu lab-tries lab-profile coalescing-debug needs-gpu
+.PHONY: profile limits peers rowscale-peers against-cub bytes parts starts loaded finish sass sanitize sanitize-ladder sanitize-all tries mutants-gpu labelled-gpu lab-tries lab-profile coalescing-debug contribute needs-gpu
 
 needs-gpu:
 	@test '$(DEVICE)' = gpu || { echo 'this needs a GPU; there is none, or DEVICE=sim was asked for' >&2; exit 2; }
@@ -120,3 +120,12 @@ finish: needs-gpu ## when the blocks of the steps from 12 on end: results/finish
 sass: ## machine code of step 07's loop, and with the index of its first Try: results/sass/
 	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 0 step07-signed
 	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 1 step07-unsigned
+
+CONTRIBUTION := build/contribution
+contribute: ## measures your GPU, half an hour or more, checks it, and writes the folder to send: plots/rtx-4090; NAME=... names it (docs/gpus.md)
+	@test '$(DEVICE)' = gpu || { echo 'make contribute measures a GPU, and there is none here: run it where nvidia-smi finds one; the simulator has no times' >&2; exit 2; }
+	@mkdir -p $(CONTRIBUTION) && python3 -m scripts.gpu.contribute name $(if $(findstring command,$(origin NAME)),"$$NAME") > $(CONTRIBUTION)/name
+	@$(MEASURE) run-all RESULTS=$(CONTRIBUTION)/first && $(MEASURE) sweep RESULTS=$(CONTRIBUTION)/first && $(MEASURE) run-all RESULTS=$(CONTRIBUTION)/second
+	@python3 -m scripts.gpu.contribute write plots/"$$(cat $(CONTRIBUTION)/name)" $(CONTRIBUTION)/first $(CONTRIBUTION)/second && rm -rf $(CONTRIBUTION)
+# As everybody's: all steps, the usual size, the cache cold.
+MEASURE = $(MAKE) --no-print-directory N=67108864 WARM= STEPS='$(ALL_STEPS)'

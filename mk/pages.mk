@@ -7,9 +7,10 @@ plots: ## redraws the charts from the CSVs in results/; STYLE=projector draws th
 	$(Q)$(PYTHON) plots/$(if $(WITHIN),$(LADDER),plot).py $(if $(STYLE),--style "$$STYLE") "$$RESULTS"
 	@echo "drawn: the charts in $$RESULTS/"
 
-compare: ## two GPUs' results in one chart: make compare A=plots/h200 B=results
+COMPARED = $(if $(A)$(B),"$$A" "$$B",$(or $(GPUS),$(patsubst %/run-all.csv,%,$(sort $(wildcard plots/*/run-all.csv)))))
+compare: ## GPUs' results in one chart: make compare A=plots/h200 B=results, GPUS='FOLDER...', or without these all that plots/ holds
 	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY))
-	$(Q)$(PYTHON) plots/compare.py --output "$$RESULTS/compare.svg" "$$A" "$$B"
+	$(Q)$(PYTHON) plots/compare.py --output "$$RESULTS/compare.svg" $(COMPARED)
 	@echo "drawn: $$RESULTS/compare.svg"
 
 # The step that STEP names, and the one before it.

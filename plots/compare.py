@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Draws the results of two GPUs in one chart: GB/s and the share of each GPU's peak, for every step and, where both
-folders have a sweep, over n."""
+"""Draws the results of GPUs in one chart: GB/s and the share of each GPU's peak, for every step and, of folders that have
+a sweep, over n."""
 
 import argparse
 import sys
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import plot
 from plot import LINE_COLOURS, REFERENCE, STEP_COLOUR, about, by_step, count, middle_half, named, passed, plt, short
 
-COLOURS = STEP_COLOUR, LINE_COLOURS[1]  # of the first and the second GPU: apart in grey too
+COLOURS = STEP_COLOUR, *(LINE_COLOURS[place] for place in (1, 0, 3, 2, 5))  # of the GPUs: the first two are apart in grey, too
 
 
 class Results(NamedTuple):
@@ -43,13 +43,13 @@ def read_facts(path):
     return [fact if fact.endswith(" unknown") else f"{before}{fact}" for before, fact in facts.items()]
 
 
-def read_results(folder, swept):
+def read_results(folder):
     path, sweep_path, sweep = folder / "run-all.csv", folder / "sweep.csv", None
     if not path.exists() and (folder / "counters.csv").exists():
         fail(f"{folder} holds counters of the simulator, which has no times to compare; make run-all on a GPU measures them")
     rows = plot.read_runs(path)
     device, elements = (the_only(column, rows, path) for column in ("device", "elements"))
-    if swept:
+    if sweep_path.exists():
         sweep_rows = plot.read_sweep(sweep_path)
         if the_only("device", sweep_rows, sweep_path) != device:
             fail(f"{sweep_path} is not of the GPU of {path.name} beside it, {device}")
@@ -85,24 +85,24 @@ def described(results):
             f"{', '.join(results.facts)}, n = {count(results.elements)}, folder {results.path.parent.resolve().name}")
 
 
-def draw_bar(axes, y, row, colour, measure):
+def draw_bar(axes, y, height, row, colour, measure):
     """A bar with its number and, as a stroke, the middle half of the runs; where there is none stands why."""
     end, words = 0, "not run" if row is None else row["status"]
     if words == "PASS":
         factor, words = measure(row), "peak unknown"
         if factor:
             value, spread = row["gb_per_s"] * factor, [gb_per_s * factor for gb_per_s in middle_half(row)]
-            axes.barh(y, value, height=0.38, color=colour)
+            axes.barh(y, value, height=height, color=colour)
             if spread:
                 axes.hlines(y, *spread, color="black", linewidth=1)
             end, words = max([value, *spread]), short(value) if measure is as_it_is else f"{value:.1f}"
     axes.annotate(words, (end, y), xytext=(3, 0), textcoords="offset points", va="center", fontsize=8.5)
 
 
-def draw_steps(axes, pair, steps, measure):
-    for results, colour, aside in zip(pair, COLOURS, (-0.2, 0.2)):
+def draw_steps(axes, gpus, steps, measure):
+    for place, (results, colour) in enumerate(zip(gpus, COLOURS)):
         for y, step in enumerate(steps):
-            draw_bar(axes, y + aside, results.rows.get(step), colour, measure)
+            draw_bar(axes, y + 0.8 * ((place + 0.5) / len(gpus) - 0.5), 0.76 / len(gpus), results.rows.get(step), colour, measure)
     axes.set_yticks(range(len(steps)), map(named, steps), fontsize=9.5)
     axes.set_ylim(len(steps) - 0.4, -0.6)
     axes.set_xlim(0, 1.12 * max(axes.dataLim.xmax, 1))
@@ -110,9 +110,11 @@ def draw_steps(axes, pair, steps, measure):
     axes.tick_params(axis="y", length=0)
 
 
-def draw_over_n(axes, pair, measure):
+def draw_over_n(axes, gpus, measure):
     """The fastest step at each n, and CUB as a broken line."""
-    for results, colour in zip(pair, COLOURS):
+    for results, colour in zip(gpus, COLOURS):
+        if not results.sweep:
+            continue
         rows = [row for step, line in results.sweep.items() if step != REFERENCE for row in line]
         best = {row["elements"]: row for row in sorted(rows, key=lambda row: row["gb_per_s"])}
         for line, style in ((best.values(), ".-"), (results.sweep.get(REFERENCE, []), "--")):
@@ -124,39 +126,40 @@ def draw_over_n(axes, pair, measure):
     axes.set_xlabel("n, floats")
 
 
-def draw(pair):
-    steps = sorted({*pair[0].rows, *pair[1].rows}, key=lambda step: (step == REFERENCE, step))
-    heights = [0.5 + 0.36 * len(steps), *([3.4] if pair[0].sweep else [])]
-    figure, grid = plt.subplots(len(heights), 2, figsize=(12, 1.2 + sum(heights)), height_ratios=heights, squeeze=False,
+def draw(gpus):
+    steps = sorted({step for results in gpus for step in results.rows}, key=lambda step: (step == REFERENCE, step))
+    heights = [0.5 + 0.18 * max(2, len(gpus)) * len(steps), *([3.4] if any(results.sweep for results in gpus) else [])]
+    figure, grid = plt.subplots(len(heights), 2, figsize=(12, 0.5 + 0.36 * len(gpus) + sum(heights)), height_ratios=heights, squeeze=False,
                                 layout="constrained")
     for column, (heading, measure) in zip(grid.T, MEASURES.items()):
         column[0].set_title(heading)
-        draw_steps(column[0], pair, steps, measure)
+        draw_steps(column[0], gpus, steps, measure)
         for axes in column[1:]:
             axes.set_title("The fastest step at each n; CUB: the broken line", fontsize=11)
             axes.set_ylabel(heading)
-            draw_over_n(axes, pair, measure)
+            draw_over_n(axes, gpus, measure)
     grid[0, 1].set_yticklabels([])
-    figure.legend([plt.Rectangle((0, 0), 1, 1, color=colour) for colour in COLOURS], map(described, pair), frameon=False,
+    figure.legend([plt.Rectangle((0, 0), 1, 1, color=colour) for colour in COLOURS], map(described, gpus), frameon=False,
                   loc="outside upper left", alignment="left", fontsize=10, title_fontsize=12,
-                  title="Two GPUs, the L2 cache cold; strokes: the middle half of the runs")
+                  title="The L2 cache cold; strokes: the middle half of the runs")
     return figure
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs=2, metavar="FOLDER", help="holds the run-all.csv of a GPU and may hold its sweep.csv")
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="holds the run-all.csv of a GPU and may hold its sweep.csv")
     parser.add_argument("--output", type=Path, required=True, metavar="FILE.svg", help="the chart; FILE.png comes beside it")
     options = parser.parse_args()
-    if not all(options.folders):
-        fail("two folders are needed, as in: make compare A=plots/h200 B=results")
-    folders = [Path(folder) for folder in options.folders]
-    swept = all((folder / "sweep.csv").exists() for folder in folders)
-    pair = [read_results(folder, swept) for folder in folders]
-    check_sizes(*pair)
+    if not options.folders or not all(options.folders):
+        fail("folders are needed, as in: make compare A=plots/h200 B=results, or GPUS='plots/h200 plots/rtx4090 results'")
+    if len(options.folders) > len(COLOURS):
+        fail(f"{len(options.folders)} folders are too many for one chart: {len(COLOURS)} can be told apart")
+    gpus = [read_results(Path(folder)) for folder in options.folders]
+    for results in gpus[1:]:
+        check_sizes(gpus[0], results)
     try:
         options.output.parent.mkdir(parents=True, exist_ok=True)
-        plot.save(draw(pair), options.output.parent, options.output.stem)
+        plot.save(draw(gpus), options.output.parent, options.output.stem)
     except OSError as error:
         fail(f"{options.output} cannot be written: {error.strerror}")
 

@@ -657,6 +657,18 @@ def figures(_):
         ["attacks that the judge of student programs withstands", f"{sum(held)} of {len(held)}", "[the judge](docs/judge.md)"]], words=3)
 
 
+def gpus(_):
+    """The share of its own peak that each step reaches, of every GPU whose results lie in plots/."""
+    runs = {path.parent.name: by_step(path) for path in sorted((ROOT / "plots").glob("*/run-all.csv"))}
+    if not runs:
+        return NOT_MEASURED
+    best = {name: max(rows.values(), key=lambda row: float(row["gb_per_s"])) for name, rows in runs.items()}
+    lines = [[step, *(cell(rows.get(step), share) for rows in runs.values())] for step in steps()]
+    lines.append(["**the fastest, GB/s**", *(f"{bandwidth(row)} ({row['step']})" for row in best.values())])
+    lines.append(["**the peak, GB/s**", *(f"{float(row['peak_gb_per_s']):,.0f}" for row in best.values())])
+    return table(["share of the GPU's own peak, n = 2^26", *(f"[{best[name]['device']}](../plots/{name}/run-all.csv)" for name in runs)], lines)
+
+
 GROUPS = {"steps": "the steps, and CUB's reduction", "scan": "the steps of the prefix sum, and CUB's", "labs": "the labs", "programs": "tests/programs", "idioms": "idioms of waiting and handing over",
           "CUB": "CUB: reduce, scan, sort, select, segmented reduce, histogram", "Thrust": "Thrust: reduce, scan, sort, stable sort by key, copy_if, unique"}
 
@@ -828,7 +840,7 @@ def said(step, number):
 
 
 KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, starts, lives, loaded, busy, little, limits, sizes, finish, ends,
-                                                      against, peers, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, attacks, figures, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
+                                                      against, peers, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
 def made(kind, step, words):

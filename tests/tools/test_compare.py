@@ -1,4 +1,4 @@
-"""compare.py: two GPUs in one chart, and what it says of results that cannot be compared."""
+"""compare.py: GPUs in one chart, and what it says of results that cannot be compared."""
 
 import contextlib
 import io
@@ -50,8 +50,8 @@ def refused(first, second, output):
     return errors
 
 
-def figure(first, second, swept=False):
-    return compare.draw([compare.read_results(directory, swept) for directory in (first, second)])
+def figure(*directories):
+    return compare.draw([compare.read_results(directory) for directory in directories])
 
 
 def test_both_gpus_are_in_the_chart(tmp_path):
@@ -68,22 +68,22 @@ def test_both_gpus_are_in_the_chart(tmp_path):
 def test_every_step_and_cub_have_bars_of_both(tmp_path):
     """Broken: a bar is missing, of the wrong height or GPU, or CUB does not stand last."""
     first, second = folder(tmp_path / "a", peak=4000), folder(tmp_path / "b", LAPTOP, peak=250)
-    results = [compare.read_results(directory, False) for directory in (first, second)]
+    results = [compare.read_results(directory) for directory in (first, second)]
     bandwidth, share = compare.draw(results).axes
     rows = [result.rows[step] for result in results for step in [*STEPS, "reference_cub"]]
     assert [bar.get_width() for bar in bandwidth.patches] == [row["gb_per_s"] for row in rows]
     assert [bar.get_width() for bar in share.patches] == pytest.approx([100 * row["gb_per_s"] / row["peak_gb_per_s"] for row in rows])
     assert bandwidth.get_yticklabels()[-1].get_text() == "CUB"
     colours = [compare.plot.matplotlib.colors.to_hex(bar.get_facecolor()) for bar in bandwidth.patches]
-    assert colours == [colour for colour in compare.COLOURS for _ in SHARES]
+    assert colours == [colour for colour in compare.COLOURS[:2] for _ in SHARES]
 
 
 def test_the_fastest_step_over_n(tmp_path):
     """Broken: the line over n is not that of the fastest step at each n, or CUB is taken for a step."""
     shares = {"step01_one": 0.7, "step02_two": 0.5, "reference_cub": 0.9}
     both = [folder(tmp_path / name, shares=shares, swept=[2**20, 2**28], peak=1000) for name in "ab"]
-    best, cub, *_ = figure(*both, swept=True).axes[2].lines
-    sweep = compare.read_results(both[0], True).sweep
+    best, cub, *_ = figure(*both).axes[2].lines
+    sweep = compare.read_results(both[0]).sweep
     assert list(best.get_ydata()) == [row["gb_per_s"] for row in sweep["step01_one"]]
     assert list(cub.get_ydata()) == [row["gb_per_s"] for row in sweep["reference_cub"]]
 
@@ -119,11 +119,19 @@ def many_steps(tmp_path):
     return folder(tmp_path / "a", shares=shares), folder(tmp_path / "b", LAPTOP, shares=shares, peak=272)
 
 
-@pytest.mark.parametrize("case", [alike, apart, without_peak, some_failed, many_steps])
+def one(tmp_path):
+    return [folder(tmp_path / "a", swept=[2**10, 2**20])]
+
+
+def six(tmp_path):
+    return [folder(tmp_path / f"pc{number}", f"{LAPTOP} {number}", swept=[2**20] * (number < 3), peak=200 + number) for number in range(6)]
+
+
+@pytest.mark.parametrize("case", [alike, apart, without_peak, some_failed, many_steps, one, six])
 def test_texts_can_be_read(case, tmp_path):
     """Broken: a text overlaps another one, lies on a bar, leaves the picture, or is too small to read."""
     pair = case(tmp_path)
-    chart = figure(*pair, swept=all((directory / "sweep.csv").exists() for directory in pair))
+    chart = figure(*pair)
     assert not list(unreadable(chart, 8))
     compare.plt.close(chart)
 
@@ -195,6 +203,8 @@ def test_no_folder_or_no_place_for_the_chart(tmp_path):
     """Broken: make compare without A or B, or an output that cannot be written, gives a traceback."""
     first = folder(tmp_path / "a")
     assert "make compare A=" in refused(first, "", tmp_path / "charts")
+    with pytest.raises(SystemExit, match="7 folders are too many"), mock.patch.object(sys, "argv", ["compare.py", *["a"] * 7, "--output", "x.svg"]):
+        compare.main()
     process = start(first, first, first / "run-all.csv" / "compare.svg")
     errors = process.communicate()[1]
     assert process.returncode == 1 and len(errors.splitlines()) == 1 and "cannot be written" in errors

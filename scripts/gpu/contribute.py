@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""What make contribute sends: checks the results of a GPU, and writes a folder of plots/ with them and a page about them.
+
+contribute.py name [NAME]                     says which folder it will be, before anything is measured
+contribute.py write FOLDER FIRST SECOND       the folder, from the results of two make run-all and of make sweep, which lie in FIRST"""
+
+import argparse
+import csv
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PLOTS = ROOT / "plots"
+ELEMENTS = str(2**26)
+SENT = "run-all.csv", "run-all.txt", "sweep.csv"
+UNEQUAL = 5  # per cent: docs/measuring.md draws no conclusion from less
+ASKED = {"power.limit": "power limit", "power.default_limit": "power limit as delivered", "clocks.max.sm": "highest SM clock", "display_active": "a screen hangs on it"}
+
+
+def fail(message):
+    sys.exit(f"contribute.py: {message}")
+
+
+def asked(question):
+    """What nvidia-smi answers about the first GPU, or 'unknown'."""
+    try:
+        answer = subprocess.run(["nvidia-smi", "-i", "0", f"--query-gpu={question}", "--format=csv,noheader"], capture_output=True, text=True)
+    except OSError:
+        return "unknown"
+    return answer.stdout.strip() if answer.returncode == 0 and answer.stdout.strip() else "unknown"
+
+
+# ---- The folder's name
+
+def folder_named(device):
+    """NVIDIA GeForce RTX 4090 as rtx-4090."""
+    words = re.findall(r"[a-z0-9]+", device.lower())
+    return "-".join(word for word in words if word not in ("nvidia", "geforce"))
+
+
+def choose(name):
+    """The folder's name, which has to be new; asked for before an hour is spent."""
+    device = asked("name")
+    if device == "unknown" and not name:
+        fail("nvidia-smi does not say what this GPU is called; name the folder, as in: make contribute NAME=rtx-4090")
+    chosen = name or folder_named(device)
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", chosen):
+        fail(f"NAME='{chosen}' is no name of a folder in small letters, digits and dashes, as in: make contribute NAME=rtx-4090")
+    if (PLOTS / chosen).exists():
+        fail(f"plots/{chosen} is there already; give yours another name, as in: make contribute NAME={chosen}-laptop")
+    return chosen
+
+
+# ---- What is checked
+
+def rows_of(path):
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError) as error:
+        fail(f"{path} cannot be read: {error}")
+
+
+def passed(rows):
+    return {row["step"]: row for row in rows if row.get("status") == "PASS"}
+
+
+def checked(first, second):
+    """The rows that passed of both runs, by step. Ends the program where they may not be sent."""
+    sweep = rows_of(first / "sweep.csv")
+    runs = [passed(rows_of(folder / "run-all.csv")) for folder in (first, second)]
+    if not all(runs):
+        fail(f"no step passed in {first} or in {second}: make run-all shows why")
+    lacking = {path.parent.name for path in ROOT.glob("*/reduce.cu")} - {row["step"] for row in rows_of(first / "run-all.csv")}
+    if lacking:
+        fail(f"{first}/run-all.csv has no row of {', '.join(sorted(lacking))}")
+    devices = {row["device"] for rows in (*(run.values() for run in runs), passed(sweep).values()) for row in rows}
+    if len(devices) != 1:
+        fail(f"the results are of several GPUs, or the sweep has none: {', '.join(sorted(devices))}")
+    if {row["elements"] for run in runs for row in run.values()} != {ELEMENTS}:
+        fail(f"GPUs are compared at n = {ELEMENTS}, and these results are of another n")
+    for row in (row for run in runs for row in run.values()):
+        if 0 < float(row["peak_gb_per_s"]) < float(row["gb_per_s"]):
+            fail(f"{row['step']} is above the GPU's peak, which cannot be: {row['gb_per_s']} of {row['peak_gb_per_s']} GB/s")
+    return runs
+
+
+def farthest(first, second):
+    """The step whose two runs are farthest apart, and by how many per cent."""
+    apart = {step: 100 * abs(float(second[step]["median_ms"]) / float(first[step]["median_ms"]) - 1) for step in first if step in second}
+    if not apart:
+        fail("no step passed in both runs")
+    step = max(apart, key=apart.get)
+    return step, apart[step]
+
+
+# ---- The page
+
+def git(*words):
+    """What git says, or nothing where it or the checkout is missing."""
+    if not shutil.which("git"):
+        return ""
+    return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True).stdout.rstrip()
+
+
+def source():
+    """The commit, and whether somebody changed programs or harness since."""
+    changed = [line[3:] for line in git("status", "--porcelain", "--", "step*", "reference_cub", "scripts/ladder", "mk/compile.mk").splitlines()]
+    commit = git("rev-parse", "--short", "HEAD") or "unknown"
+    return f"{commit}, {'changed since: ' + ', '.join(changed) if changed else 'unchanged'}"
+
+
+def page(device, first_rows, run, apart, about):
+    failed = [f"{row['step']} ({row['status']})" for row in first_rows if row["status"] != "PASS"]
+    best = max(run.values(), key=lambda row: float(row["gb_per_s"]))
+    facts = [("GPU", device), *(line.split(": ", 1) for line in about.splitlines() if line.startswith(("date: ", "driver: ", "toolkit: "))), ("commit", source()),
+             *((words, asked(question)) for question, words in ASKED.items()),
+             ("fastest", f"{best['step']}, {float(best['gb_per_s']):,.0f} of {float(best['peak_gb_per_s']):,.0f} GB/s"),
+             ("did not pass", ", ".join(failed) or "none"),
+             ("second run", f"farthest from the first: {apart[0]}, by {apart[1]:.1f} %")]
+    table = "\n".join(f"| {what} | {fact} |" for what, fact in facts)
+    return (f"# {device}\n\n`make contribute` wrote this page and measured what lies beside it.\n\n| | |\n| --- | --- |\n{table}\n\n"
+            "To be filled in by whoever sends it:\n\n- desktop, laptop, server or cloud: \n- fixed clocks or another power limit, if any: \n\n"
+            "[How GPUs are compared](../../docs/gpus.md) · [Glossary](../../docs/words.md)\n")
+
+
+def write(folder, first, second):
+    runs = checked(first, second)
+    apart = farthest(*runs)
+    rows = rows_of(first / "run-all.csv")
+    device = next(iter(runs[0].values()))["device"]
+    about = (first / "run-all.txt").read_text(encoding="utf-8") if (first / "run-all.txt").exists() else fail(f"{first}/run-all.txt is missing")
+    with tempfile.TemporaryDirectory(prefix=".contribution-", dir=folder.parent) as unfinished:
+        whole = Path(unfinished) / folder.name
+        whole.mkdir()
+        for name in SENT:
+            shutil.copyfile(first / name, whole / name)
+        (whole / "README.md").write_text(page(device, rows, runs[0], apart, about), encoding="utf-8")
+        try:
+            whole.rename(folder)
+        except OSError as error:
+            fail(f"{folder} cannot be written: {error.strerror}")
+    print(f"written: {folder}, of this {device}; the two runs differ by {apart[1]:.1f} % at most ({apart[0]})")
+    if apart[1] > UNEQUAL:
+        print(f"that is more than {UNEQUAL} %: did something else use the GPU? Remove {folder} and measure again, or say in its README what it was")
+    print(f"next: make compare A=plots/h200 B={folder}; fill in the two open lines of {folder}/README.md; then open a pull request with this folder (docs/gpus.md)")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    naming, writing = commands.add_parser("name"), commands.add_parser("write")
+    naming.add_argument("name", nargs="?", default="")
+    for word in ("folder", "first", "second"):
+        writing.add_argument(word, type=Path)
+    for one in (parser, naming, writing):
+        one.error = fail  # one line, without the usage
+    options = parser.parse_args()
+    if options.command == "name":
+        print(choose(options.name))
+    else:
+        write(options.folder, options.first, options.second)
+
+
+if __name__ == "__main__":
+    main()
