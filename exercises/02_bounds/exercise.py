@@ -9,7 +9,7 @@ def data(n):
 EXERCISE = dict(
     chapter="1. Threads", title="More threads than elements", kind="mend",
     task="n is no multiple of 256 here, so the last block has threads too many: mend the kernel.",
-    hints=("The finding names the line, and a thread: which i does it have, and how large is n?",
+    hints=("The finding names the line: which i do the last threads have, and how large is n?",
            "A thread whose i is no element has nothing to do.",
            "if (i < n)"),
     why="A grid comes in whole blocks, data do not: n = 257 needs two blocks, and 255 threads of the second have no element.",

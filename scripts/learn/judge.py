@@ -7,6 +7,7 @@ host program of the learner's: that takes half a second."""
 import array
 import csv
 import dataclasses
+import itertools
 import json
 import os
 import re
@@ -24,6 +25,7 @@ SECONDS = 20  # for all runs of one session
 MOST_INSTRUCTIONS = 4_000_000  # of a block's warps, until a loop counts as endless
 UNWRITTEN = -1  # of 4 bytes that nobody has written, as an int
 MOST_SOURCE = 64 << 10  # bytes
+MOST_PRINTED = 8  # lines
 # Three sessions: as blocks, warps and lanes usually come; and in two other orders, in one of which blocks take turns.
 ORDERS = ({}, {"SIM_BLOCK_ORDER": 1}, {"SIM_BLOCK_ORDER": 2, "SIM_TOGETHER": 1})
 
@@ -37,6 +39,7 @@ class Verdict:
     findings: dict = dataclasses.field(default_factory=dict)
     row: dict = dataclasses.field(default_factory=dict)  # counters at the exercise's own n
     missed: list = dataclasses.field(default_factory=list)  # gates
+    printed: list = dataclasses.field(default_factory=list)  # the first lines that the kernel printed
 
     @property
     def good(self):
@@ -48,6 +51,7 @@ class Tools:
     nvcc: str
     library: Path = ROOT / "build/sim/libcuda.so.1"  # the simulator
     threads: int = 1
+    orders: tuple = ORDERS  # the sessions
 
 
 # ---- Compiling
@@ -76,6 +80,11 @@ def entry_of(ptx, kernel, namespace=""):
     return found[1] if found else ""
 
 
+def parameters(ptx, entry):
+    """How many a kernel has."""
+    return re.search(rf"\.entry {entry}\(([^)]*)\)", ptx.read_text(errors="replace"))[1].count(".param")
+
+
 # ---- Running
 
 class Session:
@@ -91,7 +100,7 @@ class Session:
         allowed = ["--system", "--alone", "--seconds", str(SECONDS), "--run", python, "--read", sys.base_prefix, "--read", str(ROOT / "scripts"),
                    "--read", str(tools.library), "--read", str(ptx.parent), "--write", str(device), "--memory", check.DEVICE_MEMORY, "--reserves",
                    "--threads", str(tools.threads), "--file-bytes", check.DEVICE_FILE, *(f"--set={name}={value}" for name, value in settings.items())]
-        program = [python, "-I", "-S", str(ROOT / "scripts/learn/device.py"), str(tools.library), str(ptx)]
+        program = [python, "-I", "-S", str(ROOT / "scripts/learn/device.py"), str(tools.library), str(ptx), str(device / "printed.txt")]
         with open(self.folder / "said.txt", "wb") as said:
             self.device = check.started([*check.in_sandbox(*allowed), *program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said)
 
@@ -127,6 +136,14 @@ class Session:
         try:
             with open(self.folder / "device/counters.csv", newline="") as file:
                 return list(csv.DictReader(file))
+        except OSError:
+            return []
+
+    def printed(self):
+        """The first lines that the kernels printed; they come at the end at the latest."""
+        try:
+            with open(self.folder / "device/printed.txt", errors="replace") as file:
+                return [line.rstrip("\n") for line in itertools.islice(file, MOST_PRINTED)]
         except OSError:
             return []
 
@@ -168,7 +185,7 @@ def shown(value):
 def run_all(task, ptx, entry, tools, verdict):
     """All sizes in the usual order, and two of them in the others, until something is wrong."""
     sizes = task.tries()
-    for number, orders in enumerate(ORDERS):
+    for number, orders in enumerate(tools.orders):
         session = Session(ptx, tools, orders)
         run_session(session, task, entry, sorted({max(sizes), sizes[-1]}) if number else sizes, verdict)
         if number == 0 and not verdict.wrong:
@@ -189,6 +206,7 @@ def finish(session, verdict):
     """Ends a session: what has come to light in it?"""
     stopped = session.end()
     verdict.wrong = stopped or verdict.wrong
+    verdict.printed = verdict.printed or session.printed()
     check.add_findings(session.findings(), verdict)
 
 
@@ -237,5 +255,9 @@ def run_kernel(task, ptx, entry, tools, verdict):
     """All runs of a kernel of the PTX; "" is the entry of one that is not there."""
     if not entry:
         verdict.said = [f"there is no kernel {task.kernel} in it; make learn RESET={task.number} brings the task back"]
+        return
+    has, wanted = parameters(ptx, entry), len(task.data(task.sizes[0]))
+    if has != wanted:
+        verdict.said = [f"the kernel {task.kernel} has {has} parameters, and the task's has {wanted}"]
         return
     run_all(task, ptx, entry, tools, verdict)

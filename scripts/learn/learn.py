@@ -4,6 +4,7 @@
 docs/learn.md is for learners. Without a terminal it looks once at the exercise that the learner is at; exit status: 0 done; 1 not yet; 2 unusable argument."""
 
 import argparse
+import dataclasses
 import re
 import shutil
 import sys
@@ -127,18 +128,33 @@ def about(task, verdict):
     for title, *lines in verdict.findings.values():
         yield f"    finding: {title}"
         yield from (f"        {line}" for line in lines)
+    if verdict.printed:
+        yield "    your kernel printed, among other things:" if len(verdict.printed) == judge.MOST_PRINTED else "    your kernel printed:"
+        yield from (f"        {check.clean(line)}" for line in verdict.printed)
     if verdict.missed:
         yield "    right, and not yet at the goal:"
     if verdict.row and task.gates:
         yield from goals(task, [f"at n = {task.counts_at:,}", "goal", "yours"], lambda gate: [gate.goal, f"{gate.of(verdict.row):,}"])
 
 
-def solved(task):
-    """What is told behind a solved exercise."""
+COMPARED = ("warp_instructions", "global_load_requests", "global_load_sectors", "shared_loads", "bank_conflicts", "block_barriers", "atomics")
+
+
+def less(task, row, tools):
+    """What the answer needs less of than the learner's kernel, whose counters are in the row; a line for each counter."""
+    answers = judge.judged(task, task.folder / "answer.cu", dataclasses.replace(tools, orders=judge.ORDERS[:1])).row
+    for counter in COMPARED if answers else ():
+        if int(answers[counter]) < int(row[counter]):
+            yield f"    at n = {task.counts_at:,} it needs {int(answers[counter]):,} {counter.replace('_', ' ')}, yours {int(row[counter]):,}"
+
+
+def solved(task, row, tools):
+    """What is told behind a solved exercise; the row has the counters of the learner's kernel."""
     yield f"    why: {task.why}"
     if (task.folder / "answer.cu").exists():
         yield "    one answer, to compare with yours:"
         yield from (f"        {line}" for line in task.text("answer.cu").splitlines())
+        yield from less(task, row, tools)
 
 
 def sheet(task, learner):
@@ -171,54 +187,59 @@ def predicted(text):
     return {words: value.replace(",", "").replace("_", "") for words, value in NUMBER.findall(text)}
 
 
+def number_of(text):
+    """A prediction as typed."""
+    return float(text) if "." in text else int(text)
+
+
 def is_right(number, counted):
     """Whether a prediction, as typed, is what is counted."""
-    return float(number) == counted
+    return number_of(number) == counted
 
 
 def check_predictions(task, learner, tools):
-    """Whether all predictions are what the task's kernel counts; says what is wrong with the first that is not."""
+    """The counters of the task's kernel, where all predictions are what they say; else None, and it says which is not."""
     numbers = predicted((learner.content(task) or b"").decode(errors="replace"))
     for question in task.questions:
         if not re.fullmatch(r"\d+(\.\d+)?", numbers.get(question.words, "")):
             print(f"    no number yet: write one behind '// {question.words} ='")
-            return False
+            return None
     verdict = judge.judged(task, task.folder / "task.cu", tools)
     if not verdict.row:
         sys.exit("make learn: " + "; ".join([*about(task, verdict)] or ["the kernel could not be counted"]).strip())
     counted = {question.words: question.of(verdict.row) for question in task.questions}
-    learner.saw(task, {words: [float(numbers[words]), value] for words, value in counted.items()})
+    learner.saw(task, {words: [number_of(numbers[words]), value] for words, value in counted.items()})
     for words, value in counted.items():
         if not is_right(numbers[words], value):
-            print(f"    {words}: you say {numbers[words]}; the run counts {'more' if value > float(numbers[words]) else 'fewer'}")
-            return False
+            print(f"    {words}: you say {numbers[words]}; the run counts {'more' if value > number_of(numbers[words]) else 'fewer'}")
+            return None
     print(*(f"    {words}: {value:,}, as you say" for words, value in counted.items()), sep="\n")
-    return True
+    return verdict.row
 
 
 def check_kernel(task, learner, tools):
-    """Whether the learner's kernel does what is asked; says what is wrong."""
+    """The counters of the learner's kernel, where it does what is asked; else None, and it says what is wrong."""
     verdict = judge.judged(task, learner.file(task), tools)
     if verdict.row and task.gates:
         learner.saw(task, {gate.words: [gate.of(verdict.row)] * 2 for gate in task.gates})
     print(*about(task, verdict), sep="\n", end="\n" if [*about(task, verdict)] else "")
     if verdict.wrong or verdict.findings:
         print(f"    see it: make page FILE={shown(page.write(task, learner.file(task), verdict.wrong_at))}")
-    return verdict.good
+    return verdict.row if verdict.good else None
 
 
 def check_once(task, learner, tools):
-    """Looks at the learner's file, says what came of it; whether it is done."""
+    """Looks at the learner's file, says what came of it; returns the counters where it is done, else None."""
     begin = time.monotonic()
-    good = (check_predictions if task.kind == "predict" else check_kernel)(task, learner, tools)
-    print(f"{task.number} {'done' if good else 'not yet'} ({time.monotonic() - begin:.1f} s)", flush=True)
-    return good
+    row = (check_predictions if task.kind == "predict" else check_kernel)(task, learner, tools)
+    print(f"{task.number} {'done' if row else 'not yet'} ({time.monotonic() - begin:.1f} s)" + ("" if row else "; a hint: make learn HINT=1"), flush=True)
+    return row
 
 
-def celebrate(task, learner):
+def celebrate(task, row, learner, tools):
     """Behind a solved exercise: why, the answer, the chapter's sheet; returns the next one."""
     following = learner.finished(task)
-    print(*solved(task), sep="\n")
+    print(*solved(task, row, tools), sep="\n")
     if task.name == [other for other in learner.tasks if other.chapter == task.chapter][-1].name:
         path = learner.folder / f"chapter{task.chapter.split('.')[0]}.md"
         with files.whole(path) as file:
@@ -238,10 +259,10 @@ def watch(learner, tools):
             content = learner.content(task)
             if content is not None and content != last:
                 last = content
-                if check_once(task, learner, tools):
+                if row := check_once(task, learner, tools):
                     break
             time.sleep(LOOK_EVERY_S)
-        celebrate(task, learner)
+        celebrate(task, row, learner, tools)
     print(f"all {len(learner.tasks)} exercises are done; the ladder goes on from here: make build, and step00_baseline/README.md")
 
 
@@ -253,9 +274,10 @@ def look_once(learner, tools):
         return 0
     learner.begin(task)
     print(*introduced(task, learner), sep="\n", flush=True)
-    if not check_once(task, learner, tools):
+    row = check_once(task, learner, tools)
+    if not row:
         return 1
-    following = celebrate(task, learner)
+    following = celebrate(task, row, learner, tools)
     print(f"next: {following.number} {following.title}" if following else f"all {len(learner.tasks)} exercises are done")
     return 0
 

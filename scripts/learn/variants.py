@@ -97,12 +97,20 @@ def complaints_about_kernels(task, tools):
             verdicts = dict(zip(texts, pool.map(lambda name: passes(task, ptx, name, tools), texts)))
     finally:
         shutil.rmtree(place, ignore_errors=True)
+    state = expected_of_the_task(task, verdicts["task"])
     missing = [f"{name} does not compile" for name in right.keys() - texts.keys()]
     wanted = {name: name in right or name in task.equivalent for name in texts}
     lines = [f"{name} {'does not pass' if wanted[name] else 'passes'}: {first_difference(task, texts[name])} {brief(task, verdict)}"
              for name, verdict in verdicts.items() if verdict.good != wanted[name]]
     unknown = [f"{name} is no mutant" for name in task.equivalent if name not in wrong]
-    return missing + unknown + lines, len(right), sum(not wanted[name] for name in texts if name != "task")
+    return state + missing + unknown + lines, len(right), sum(not wanted[name] for name in texts if name != "task")
+
+
+def expected_of_the_task(task, verdict):
+    """A kernel to be mended has a finding, as that is what leads to the line; one with a goal is right."""
+    if task.kind == "mend" and not verdict.findings:
+        return ["the task has no finding"]
+    return ["the task is not right"] if task.kind == "gate" and (verdict.wrong or verdict.findings) else []
 
 
 def first_difference(task, text):

@@ -26,7 +26,7 @@ def make_learn(folder, *arguments):
                           capture_output=True, text=True, cwd=ROOT, stdin=subprocess.DEVNULL, timeout=100)
 
 
-@pytest.mark.parametrize("name", ["02_bounds", "06_neighbours"])
+@pytest.mark.parametrize("name", ["02_bounds", "21_side_by_side"])
 def test_what_is_right_passes_and_planted_mistakes_do_not(name, capsys):
     assert variants.examined(exercises.read(exercises.FOLDER / name), judge.Tools(nvcc())), capsys.readouterr().out
 
@@ -47,9 +47,12 @@ def test_without_a_terminal_it_looks_once(tmp_path):
     before = make_learn(tmp_path)
     assert before.returncode == 1 and "01 not yet" in before.stdout and "wrong at n = " in before.stdout
     assert f"{FIRST.name}.cu:5: writes 4 bytes of global memory" in before.stdout
-    (tmp_path / f"{FIRST.name}.cu").write_text(FIRST.text("answer.cu"))
+    prints = '    __syncthreads();\n    if (threadIdx.x == 7)\n        printf("seven\\n");\n'
+    (tmp_path / f"{FIRST.name}.cu").write_text("#include <cstdio>\n" + FIRST.text("answer.cu").replace("    int i", prints + "    int i"))
     after = make_learn(tmp_path)
     assert after.returncode == 0 and "01 done" in after.stdout and after.stdout.endswith(f"next: 02 {SECOND.title}\n")
+    assert "your kernel printed" in after.stdout and "        seven\n" in after.stdout
+    assert "it needs 0 block barriers, yours 128" in after.stdout
     assert "done  01" in make_learn(tmp_path, "--list", "1").stdout
 
 
@@ -66,6 +69,18 @@ def test_what_does_not_compile_is_told_with_its_line(tmp_path):
     assert judge.judged(FIRST, file, judge.Tools(nvcc())).said[0].startswith(f'{file.name}(4): error: identifier "threadIndex"')
     file.write_text("__global__ void other() {}\n")
     assert "there is no kernel add_one" in judge.judged(FIRST, file, judge.Tools(nvcc())).said[0]
+
+
+def test_predictions_count_and_come_into_the_sheet(tmp_path):
+    """The first guess stays, beside what is counted."""
+    task, = (task for task in TASKS if task.name == "04_spare_threads")
+    text = task.text("task.cu").replace("launched =", "launched = 1,024").replace("are loaded =", "are loaded = 113")
+    file = tmp_path / f"{task.name}.cu"
+    for number, told in (("", "no number yet"), (" 32", "you say 32; the run counts fewer"), (" 29", "04 done")):
+        file.write_text(text.replace("requests =", f"requests ={number}"))
+        assert told in make_learn(tmp_path, "--go", "4").stdout
+    sheet = (tmp_path / "chapter1.md").read_text()
+    assert "| load requests | 32 | 29 |" in sheet
 
 
 def test_reset_brings_the_task_back_and_keeps_what_was_written(tmp_path):
