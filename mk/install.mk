@@ -1,6 +1,6 @@
 # The simulator as a command for programs anywhere, drywarp: docs/drywarp.md.
 
-.PHONY: install uninstall
+.PHONY: install uninstall test-wheel
 PREFIX ?= ~/.local
 install uninstall: export PREFIX := $(PREFIX)
 install uninstall: export DESTDIR := $(DESTDIR)
@@ -10,10 +10,10 @@ install: export TOOLKIT := $(TOOLKIT)
 
 # nvlink wants this library where kernels launch kernels, with some object in it; the simulator itself is what launches them.
 build/sim/libcudadevrt.a: build/sim/libsimulator.a
-	$(Q)rm -f $@ && ar qcs $@ build/sim/objects/base/names.o
+	$(Q)rm -f $@ && $(AR) qcs $@ build/sim/objects/base/names.o
 
 build/sim/options: .sim-flags
-	$(Q)echo '$(filter-out -cudart none,$(SIM_ONLY))' > $@
+	$(Q)mkdir -p $(@D) && echo '$(filter-out -cudart none,$(SIM_ONLY))' > $@
 
 install: | $(NEEDS_NVCC) ## drywarp, the simulator as a command, without root: make install PREFIX=~/.local (docs/drywarp.md)
 	$(COMPILE) build/sim/libsimulator.a build/sim/libcudadevrt.a build/sim/libcurand.a build/sim/replay build/sim/options
@@ -21,3 +21,8 @@ install: | $(NEEDS_NVCC) ## drywarp, the simulator as a command, without root: m
 
 uninstall: ## takes drywarp away again: make uninstall PREFIX=~/.local
 	@scripts/drywarp/install.sh uninstall
+
+# What pip makes of the clone, in an environment of its own: it ends with a finding.
+test-wheel: | $(NEEDS_NVCC) ## pip install . in a new environment, and the first finding there
+	python3 -m venv --clear build/wheel && build/wheel/bin/pip install --quiet .
+	build/wheel/bin/drywarp check tests/mistakes/01_no_barrier_after_load.cu; [ $$? = 88 ]

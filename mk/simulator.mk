@@ -1,6 +1,6 @@
 # The simulator, programs for it, and its tools.
 
-.PHONY: sim run page bench-sim coverage compare-numba fuzz mutants labelled no-alarms findings suite
+.PHONY: sim sim-aarch64 run page bench-sim coverage compare-numba fuzz mutants labelled no-alarms findings suite
 
 # Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer (without its
 # search for leaks: the programs that it runs need not free what they allocate).
@@ -8,7 +8,9 @@
 SIM_SOURCES := $(filter-out %/platform_plain.c simulator/page/%,$(wildcard simulator/*/*.c simulator/*/*/*.c))
 SIM_OBJECTS := $(SIM_SOURCES:simulator/%.c=build/sim/objects/%.o)
 REPLAY_OBJECTS := build/sim/objects/page/replay.o build/sim/objects/page/main.o
-SIM_CFLAGS := -g1 -O3 -march=native -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-clobbered \
+# PROCESSOR: the one that it is compiled for, as gcc names it: the one that is here, or, where it is empty, any of its kind.
+PROCESSOR ?= native
+SIM_CFLAGS := -g1 -O3 $(if $(PROCESSOR),-march=$(PROCESSOR)) -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-clobbered \
     -fPIC -fno-semantic-interposition -fno-strict-aliasing -ffp-contract=off -fno-trapping-math -fno-math-errno \
     $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 # nvcc hands options to the host compiler separated by commas.
@@ -24,7 +26,7 @@ build/sim/objects/%.o: simulator/%.c .sim-flags | build/sim/announced
 -include $(SIM_OBJECTS:.o=.d) $(REPLAY_OBJECTS:.o=.d)
 
 build/sim/libsimulator.a: $(SIM_OBJECTS)
-	$(Q)rm -f $@ && ar qcs $@ $(SIM_OBJECTS)
+	$(Q)rm -f $@ && $(AR) qcs $@ $(SIM_OBJECTS)
 
 # The same objects as the driver's library, for programs that are linked with -lcuda or open it when they run.
 build/sim/libcuda.so.1: $(SIM_OBJECTS)
@@ -40,11 +42,11 @@ $(OPENBLAS)/include/cblas.h:
 
 build/sim/libcublas.a: libraries/cublas.c libraries/cublas_of_type.h libraries/include/cublas_v2.h simulator/runtime/api/library.h $(OPENBLAS)/include/cblas.h .sim-flags | build/sim/announced
 	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -I$(OPENBLAS)/include -o build/sim/objects/cublas.o $<
-	$(Q)rm -f $@ && ar qcs $@ build/sim/objects/cublas.o
+	$(Q)rm -f $@ && $(AR) qcs $@ build/sim/objects/cublas.o
 
 build/sim/libcurand.a: libraries/curand.c libraries/include/curand.h simulator/runtime/api/library.h .sim-flags | build/sim/announced
 	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -o build/sim/objects/curand.o $<
-	$(Q)rm -f $@ && ar qcs $@ build/sim/objects/curand.o
+	$(Q)rm -f $@ && $(AR) qcs $@ build/sim/objects/curand.o
 
 # A program of one's own: $(1) is check, build or run, $(2) sim or gpu.
 DEVICE_OPTIONS_sim = --folder build/sim --options '$(SIM_ONLY)' --libraries '$(SIM_LIBRARIES)'
@@ -108,6 +110,9 @@ labelled: ## the labelled programs, and what the checker reports of them: tests/
 # Tools of the tests: one runs a kernel of a PTX file, one feeds damaged files to the parser.
 build/sim/ptx_run: tests/simulator/ptx_run.c build/sim/libsimulator.a
 	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $< $(SIM_LIBRARIES)
+
+sim-aarch64: $(PYTHON_READY) | $(NEEDS_NVCC) ## the simulator compiled for aarch64 (build/aarch64), and its tests of instructions, a step and findings there, under qemu
+	@scripts/build/aarch64.sh '$(NVCC)' '$(PYTHON)'
 
 # The same on the plain platform, which has neither threads nor signals.
 PLAIN_OBJECTS := $(SIM_OBJECTS:%/platform_linux.o=%/platform_plain.o)

@@ -41,7 +41,8 @@ fill() {
 # A name that is new or a regular file's becomes a file of this content, all at once.
 place() {
     mkdir -p "$(dirname "$prefix/$2")"
-    install -m "$1" /dev/stdin "$prefix/$2.new"
+    cat > "$prefix/$2.new"
+    chmod "$1" "$prefix/$2.new"
     mv -T "$prefix/$2.new" "$prefix/$2"
 }
 

@@ -74,7 +74,7 @@ bool sim_watches_faults(void);           // still: a program may have put its ow
 // ---- Threads. All of these begin as zeros.
 
 typedef struct Lock {
-    _Alignas(8) unsigned char bytes[40];
+    _Alignas(8) unsigned char bytes[48];
 } Lock;
 
 typedef struct Waiters {

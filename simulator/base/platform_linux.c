@@ -219,24 +219,42 @@ bool sim_pages_are_mapped(const void *pointer, size_t bytes)
 static Explain *explain_access;
 static struct sigaction earlier_action; // on SIGSEGV, before ours
 
-// Whether the instruction that failed was to write.
-static bool was_write(const void *context)
+// Whether the instruction that failed was to write, and its address: what the kernel says of it.
+#if defined __x86_64__
+static bool was_write(const ucontext_t *context)
 {
-#ifdef __x86_64__
-    return ((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2;
-#else
-    return (void)context, false;
-#endif
+    return context->uc_mcontext.gregs[REG_ERR] & 2;
 }
 
-static const void *instruction_of(const void *context) // NULL where it is not known
+static const void *instruction_of(const ucontext_t *context)
 {
-#ifdef __x86_64__
-    return (const void *)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-#else
-    return (void)context, NULL;
-#endif
+    return (const void *)context->uc_mcontext.gregs[REG_RIP];
 }
+#elif defined __aarch64__
+static bool was_write(const ucontext_t *context) // in one of the records behind the registers
+{
+    const unsigned char *record = context->uc_mcontext.__reserved;
+    for (const struct _aarch64_ctx *head; (head = (const void *)record)->magic; record += head->size)
+        if (head->magic == ESR_MAGIC)
+            return ((const struct esr_context *)head)->esr & 1 << 6;
+    return false;
+}
+
+static const void *instruction_of(const ucontext_t *context)
+{
+    return (const void *)context->uc_mcontext.pc;
+}
+#else
+static bool was_write(const ucontext_t *context)
+{
+    return (void)context, false;
+}
+
+static const void *instruction_of(const ucontext_t *context) // NULL: not known
+{
+    return (void)context, NULL;
+}
+#endif
 
 static void explain_fault(int signal, siginfo_t *info, void *context)
 {
