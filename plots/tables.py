@@ -182,16 +182,35 @@ def idea(step):
     return found[1]
 
 
+def cold(name, step):
+    """A program's rows of a CSV with a cold cache, by the number of elements."""
+    return {row["elements"]: row for row in read(name) if row["step"] == step and row.get("cache", "cold") == "cold" and row["status"] == "PASS"}
+
+
+def largest_gain(step):
+    """At which size a step gains most over the one before it, of those where the runs' middle halves do not meet. The sweep of one thread ends early: 2^26, too."""
+    gains = []
+    for name in ("sweep.csv", "run-all.csv"):
+        old = cold(name, before(step))
+        gains += [(float(old[n]["median_ms"]) / float(row["median_ms"]), n) for n, row in cold(name, step).items()
+                  if n in old and float(old[n]["q1_ms"]) > float(row["q3_ms"])]
+    if not gains:
+        return "–"
+    ratio, elements = max(gains)
+    return f"{ratio:,.0f}× at {power(elements)}" if ratio >= 100 else f"{ratio:.2f}× at {power(elements)}"
+
+
 def ladder(_):
-    """All programs, measured or not: at 2^26 with the gain of each step and of all so far, and at 2^30."""
+    """All programs, measured or not: at 2^26 with the gain of each step and of all so far, the size at which it gains most, and at 2^30."""
     rows, large, lines = by_step("run-all.csv"), by_step("2to30/run-all.csv"), []
     first = rows.get(steps()[0])
     for step in steps():
         row, old = rows.get(step), rows.get(before(step))
-        gains = [times(old, row) if old and row else "–", times(first, row) if first and row and row != first else "–"]
+        gains = [times(old, row) if old and row else "–", largest_gain(step) if old else "–",
+                 times(first, row) if first and row and row != first else "–"]
         lines.append([f"[{step}]({step}/README.md)", idea(step), cell(row, milliseconds), cell(row, bandwidth), cell(row, share), *gains,
                       cell(large.get(step), bandwidth) if step != steps()[0] else "–"])
-    return table(["step", "idea", "ms", "GB/s", "of the peak", "gain", "all gains", "GB/s at 2^30"], lines, words=2)
+    return table(["step", "idea", "ms", "GB/s", "of the peak", "gain", "largest gain", "all gains", "GB/s at 2^30"], lines, words=2)
 
 
 def report(_, step):
