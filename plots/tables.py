@@ -895,7 +895,8 @@ def filled(path):
     for line in MARKED.sub("", text).splitlines():
         if line.lstrip().startswith("<!--"):
             sys.exit(f"tables.py: {page}: '{line}' is no marker with an end: there are <!-- WORDS: make tables writes this --> and <!-- end -->")
-    return MARKED.sub(fill, text)
+    text = MARKED.sub(fill, text)
+    return tries.with_patches(step, text) if step else text
 
 
 def main():

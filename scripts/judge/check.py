@@ -95,6 +95,8 @@ class Answer:
     def status(self):
         if self.unjudged:
             return UNJUDGED
+        if any(wrong not in ("", NOT_TRIED, self.over) for wrong in self.sizes.values()):
+            return WRONG  # also where it is slow: that is no excuse for it
         if self.over:
             return OVER
         if not self.built:
@@ -370,6 +372,8 @@ def one_size(session, size, answer):
         answer.over = answer.over or reply["over"]
         if reply.get("ended"):
             return how_it_ended(session, answer)
+        if reply["over"]:
+            return reply["over"]
         rows = session.counted(reply["launches"])
         if size == session.shape.counted_at and run == 0 and rows:
             answer.counters = shapes.totals(rows)

@@ -215,10 +215,9 @@ def in_base64(blobs):
 
 # ---- A step
 
-def question(readme, diff, size):
-    """The paragraph before a Try's diff."""
-    fence = f"```diff N={size}\n" if size else "```diff\n"
-    return readme[:readme.index(fence + diff)].strip().rsplit("\n\n", 1)[-1]
+def questions(readme):
+    """The paragraphs before the Tries' diffs."""
+    return [readme[:found.start()].strip().rsplit("\n\n", 1)[-1] for found in tries.PATCH.finditer(readme)]
 
 
 def step_name(step):
@@ -231,8 +230,8 @@ def write_step(step, build):
     readme = (ROOT / step / "README.md").read_text(encoding="utf-8")
     lesson = variant(source.read_text(encoding="utf-8"), build, expected, blobs)
     made = []
-    for number, (diff, size) in enumerate(tries.tries(step), 1):
-        made.append({"number": number, "text": question(readme, diff, size), "diff": diff, **variant(tries.applied(step, diff), build, expected, blobs)})
+    for number, (text, (diff, _)) in enumerate(zip(questions(readme), tries.tries(step)), 1):
+        made.append({"number": number, "text": text, "diff": diff, **variant(tries.applied(step, diff), build, expected, blobs)})
     longest = shared(blobs)
     for one in (lesson, *made):
         one["runs"] = {n: "".join(renamed(call, longest) + "\n" for call in calls) for n, calls in one["runs"].items()}

@@ -26,6 +26,7 @@ COLUMNS = ["step", "try", "diff", "elements", "before_ms", "after_ms", "status",
 ROUNDS = 3  # before and after in turns, so that a drift of the clocks meets both; a lab's CUDA programs take longer, and run once
 SANITIZED_ELEMENTS = "100003"  # several blocks in every step, and no round number
 TIME_LIMIT_S = 60
+PATCH = re.compile(r"^```diff(?: N=(\d+))?\n(.*?)^```", re.M | re.S)  # in a page
 
 
 def fail(message):
@@ -59,28 +60,87 @@ def step_name(text):
 
 
 def tries(step):
-    """The diffs of a step's README in order, each with its own number of elements or ''."""
-    found = re.findall(r"^```diff(?: N=(\d+))?\n(.*?)^```", (ROOT / step / "README.md").read_text(encoding="utf-8"), re.M | re.S)
-    return [(diff, size) for size, diff in found]
+    """The changes of a step's README in order, each with its own number of elements or ''."""
+    return [(bare(found[2]), found[1] or "") for found in PATCH.finditer((ROOT / step / "README.md").read_text(encoding="utf-8"))]
+
+
+def bare(patch):
+    """A change as its - and + lines alone, which stay the same wherever they stand in the program."""
+    return "".join(line for line in patch.splitlines(True) if line[0] in "-+" and not re.match(r"--- a/|\+\+\+ b/", line))
 
 
 def digest(diff):
-    """Ties a measurement to the diff that it was made of."""
+    """Ties a measurement to the change that it was made of."""
     return hashlib.sha256(diff.encode()).hexdigest()[:8]
 
 
-def applied(step, diff):
-    """The step's program with the diff applied: each run of - lines becomes the + lines below it."""
-    source = source_of(step).read_text(encoding="utf-8")
-    changes = re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", diff, re.M)
-    if not changes or "".join(old + new for old, new in changes) != diff:
+def without_signs(lines):
+    return re.sub(r"^[-+]", "", lines, flags=re.M)
+
+
+def changes(step, diff):
+    """Each run of - lines, and the + lines below it that take its place."""
+    found = re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", diff, re.M)
+    if not found or "".join(old + new for old, new in found) != diff:
         fail(f"{step}/README.md: a diff is not made of - lines, each run followed by its + lines")
-    for old, new in changes:
-        old, new = (re.sub(r"^[-+]", "", lines, flags=re.M) for lines in (old, new))
+    return found
+
+
+def applied(step, diff):
+    """The step's program with the change made."""
+    source = source_of(step).read_text(encoding="utf-8")
+    for old, new in changes(step, diff):
+        old, new = without_signs(old), without_signs(new)
         if source.count(old) != 1:
             fail(f"{step}/README.md: the program does not have exactly one: {old.strip()}")
         source = source.replace(old, new)
     return source
+
+
+# ---- The page's diffs: patches that git apply takes, with as little around them as it needs
+
+def as_patch(step, diff):
+    """The change as a patch of the step's program, which has its lines, with a line of context on either side."""
+    name, source = source_of(step).relative_to(ROOT), source_of(step).read_text(encoding="utf-8")
+    lines, hunks = source.splitlines(), []
+    for old, new in changes(step, diff):
+        first = source.count("\n", 0, source.index("\n" + without_signs(old)) + 1)
+        if hunks and first <= hunks[-1][-1][1] + 1:  # its context would meet that of the change before
+            hunks[-1].append((first, first + old.count("\n"), old + new))
+        else:
+            hunks.append([(first, first + old.count("\n"), old + new)])
+    moved, text = 0, f"--- a/{name}\n+++ b/{name}\n"
+    for hunk in hunks:
+        part, moved = hunk_text(lines, hunk, moved)
+        text += part
+    return text
+
+
+def hunk_text(lines, hunk, moved):
+    """Changes that lie together, with what stands around and between them; and by how many lines everything below has moved."""
+    begin, end = max(hunk[0][0] - 1, 0), min(hunk[-1][1] + 1, len(lines))
+    body, at = "", begin
+    for first, last, change in hunk:
+        body += "".join(f" {line}\n" if line else "\n" for line in lines[at:first]) + change
+        at = last
+    body += "".join(f" {line}\n" if line else "\n" for line in lines[at:end])
+    added = body.count("\n+") - body.count("\n-") + body.startswith("+") - body.startswith("-")
+    return f"@@ -{begin + 1},{end - begin} +{begin + 1 + moved},{end - begin + added} @@\n{body}", moved + added
+
+
+def is_of(step, diff):
+    """Whether the program has what a change takes away: that of a page which is not written yet has not."""
+    source = source_of(step).read_text(encoding="utf-8")
+    return all(source.count("\n" + without_signs(old)) == 1 for old, _ in changes(step, diff))
+
+
+def with_patches(step, page):
+    """A step's page with each of its diffs as a patch, but those of another program."""
+    def patched(found):
+        fence, diff = found[0].partition("\n")[0], bare(found[2])
+        return f"{fence}\n{as_patch(step, diff)}```" if is_of(step, diff) else found[0]
+
+    return PATCH.sub(patched, page)
 
 
 def changed(step, number):

@@ -90,9 +90,10 @@ def test_a_program_is_not_believed(hostile, name):
 
 
 def test_a_limit_is_no_error():
-    """Broken: of a right kernel that is slow stands there that its sum is wrong."""
+    """Broken: of a right kernel that is slow stands there that its sum is wrong, or a wrong one passes for a slow one."""
     answer = check.Answer("reduce.cu", built=True, over="it was stopped after 4 seconds", sizes={1: "it was stopped after 4 seconds"})
     said = list(check.lines_about(answer, "reduce.cu"))
+    assert check.Answer("reduce.cu", built=True, over=answer.over, sizes={1: "1.0, expected 2.0", 2: answer.over, 3: check.NOT_TRIED}).status == check.WRONG
     assert answer.status == check.OVER and "n = 1 ................ it was stopped after 4 seconds" in said
 
 

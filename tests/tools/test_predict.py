@@ -67,6 +67,17 @@ def test_the_shown_diff_is_a_patch():
     assert result.returncode == 0 and patches, result.stderr
 
 
+def test_the_pages_diffs_are_patches(tmp_path):
+    """Broken: git apply does not take a diff as it stands on a page, or makes another program of it than make try."""
+    for step in STEPS:
+        page, name = (ROOT / step / "README.md").read_text(encoding="utf-8"), tries.source_of(step).relative_to(ROOT)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        for number, found in enumerate(tries.PATCH.finditer(page), 1):
+            (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+            result = subprocess.run(["git", "apply", "-"], input=found[2], text=True, capture_output=True, cwd=tmp_path)
+            assert result.returncode == 0 and (tmp_path / name).read_text(encoding="utf-8") == tries.changed(step, number), (step, number, result.stderr)
+
+
 def test_a_try_is_predicted_run_and_answered(tmp_path):
     """Broken: the prediction is not kept, before and after are not shown beside the answer, or the learner's own file changes."""
     source = ROOT / "step03_sequential/reduce.cu"
