@@ -94,7 +94,7 @@ def drawn(points, tries):
     loaded = "".join(f'<circle class="loaded" cx="{x_of(place):.1f}" cy="{y_of(rate):.1f}" r="2.5"/>' for place, rate in points[1:])
     dots = "".join(f'<circle class="try" cx="{x_of(one.bytes):.1f}" cy="{y_of(one.rate):.1f}" r="5"/>' for one in tries)
     names = "".join(text_at(x_of(each), y_of(min(one.rate for one in tries if one.bytes == each)) + 24,
-                            ", ".join(one.name for one in tries if one.bytes == each)) for each in sorted({one.bytes for one in tries}))
+                            ", ".join(one.name for one in tries if one.bytes == each).replace(", Try", ",")) for each in sorted({one.bytes for one in tries}))
     words = "Bandwidth against bytes under way: it rises with them up to about 20 KiB an SM, and is flat from there on. The table below has the Tries' numbers."
     return (f'<svg class="flight-chart" viewBox="0 0 {LEFT + WIDTH + 60} {TOP + HEIGHT + 50}" role="img" aria-label="{words}">{axes()}'
             f'<polyline class="curve" points="{line}"/>{loaded}{dots}{names}<circle class="mine" r="8" cx="0" cy="0" hidden=""/></svg>')

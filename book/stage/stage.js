@@ -103,12 +103,14 @@ async function rerun(stage) {
         }
         stage.beside = null;
         show(stage);
+        reveal(stage.figure);
         stage.beside = await runBeside(stage);
     } catch (error) {
         stage.error = error.message;
     }
     stage.figure.setAttribute("aria-busy", "false");
     show(stage);
+    reveal(stage.figure);
     lookBack(stage, one);
 }
 
@@ -287,11 +289,10 @@ function showBar(stage) {
     if (sizes.length > 1)
         parts.push(Stage.choice("n", sizes.map((n) => [n, n.toLocaleString("en-US")]), stage.n, change("n")));
     const grid = one.model && one.model.launches.length ? Math.max(...one.model.launches.map((launch) => launch.grid)) : 1;
-    if (grid > 1)
-        parts.push(Stage.number("block", grid - 1, stage.block, stage.noBlock, (value, wanted) => {
-            change("block")(value);
-            stage.noBlock = value === wanted ? "" : `no block ${wanted}: 0–${grid - 1}`;
-        }));
+    parts.push(Stage.number("block", grid - 1, stage.block, stage.noBlock, (value, wanted) => { // also of one block: nothing moves at another n
+        change("block")(value);
+        stage.noBlock = value === wanted ? "" : `no block ${wanted}: 0–${grid - 1}`;
+    }));
     parts.push(Stage.choice("order", [["", "by number"], ...[1, 2, 3, 7].map((seed) => [seed, `shuffled, ${seed}`])],
         stage.order === null ? "" : stage.order, change("order")));
     if ((one.program.tries || []).length)
@@ -312,14 +313,20 @@ function drawTime(stage) {
 }
 
 // Draws a pane's moment; returns it in words. follows: its source is scrolled to the lines that are lit.
-function drawPane(stage, {boxes, source, picture}, model, accused, follows) {
+function drawPane(stage, {boxes, machine, source, picture}, model, accused, follows) {
     const {launch, lit, words, about} = picture(model, stage.moment, accused, stage.thread);
     boxes.about.setAttribute("aria-live", stage.playing ? "off" : "polite"); // nobody wants each moment read out
     boxes.about.textContent = about || "Point at a lane to see what it holds.";
     const isMany = model.launches.length > 1, number = 1 + model.launches.indexOf(launch);
     boxes.title.textContent = (isDouble(stage) ? `${boxes.name.textContent}: warps` : "Warps") + ` of block ${stage.block}` + (isMany ? `, launch ${number} of ${model.launches.length}` : "");
     source.light(lit, follows);
+    keepHeight(machine);
     return words;
+}
+
+// What stands below does not move up and down while launches and banks come and go.
+function keepHeight(box) {
+    box.style.minHeight = `${Math.max(parseFloat(box.style.minHeight) || 0, box.offsetHeight)}px`;
 }
 
 // isOther: it was another moment before.
@@ -349,7 +356,13 @@ function choose(stage, number) {
 
 function double(stage) {
     stage.wantsDouble = !stage.wantsDouble;
+    layOut(stage);
     show(stage);
+}
+
+// In another width other heights are kept.
+function layOut({own, other}) {
+    [own, other].forEach(({machine}) => (machine.style.minHeight = ""));
 }
 
 function attempt(stage, number, n = stage.n) {
@@ -468,10 +481,14 @@ function sizeToBegin(figure, program) {
     return program.sizes.includes(wanted) ? wanted : program.sizes[0];
 }
 
-// Puts away what stands there without JavaScript; print, and who wants it, find it again.
-function foldStill(figure) {
-    const still = [...figure.childNodes], name = figure.querySelector("img, svg") ? "the still picture" : "the source as text";
-    if (figure.children.length)
+// The stage takes the place of what stands there without JavaScript when it has something to show: so the page moves once
+// at most. Print, and who wants it, find the still picture again.
+function reveal(figure) {
+    if (figure.classList.contains("st-is-live"))
+        return;
+    figure.classList.add("st-is-live");
+    const still = [...figure.childNodes].slice(1), name = figure.querySelector("img, svg") ? "the still picture" : "the source as text";
+    if (still.some((node) => node.nodeType === Node.ELEMENT_NODE))
         figure.append(element("details", {class: "st-still"}, element("summary", {}, name), ...still));
 }
 
@@ -485,10 +502,8 @@ async function begin(figure) {
     [own, other].forEach((pane) => chooseLanes(stage, pane.boxes.warps));
     boxes.columns.append(own.text, own.machine);
     stage.time = Stage.timeLine((name, number) => act(stage, name, number));
-    foldStill(figure);
     boxes.look.hidden = !mayLookBack(programs[0]);
     figure.prepend(element("div", {class: "st-live"}, boxes.bar, boxes.state, boxes.columns, note(), stage.time.whole, boxes.findings, boxes.counters, boxes.look, boxes.said));
-    figure.classList.add("st-is-live");
     await rerun(stage);
     redrawWhenChanged(stage);
     return stage;
@@ -497,13 +512,20 @@ async function begin(figure) {
 // The canvas has no style of its own: it is drawn anew when its width or the page's colours change.
 function redrawWhenChanged(stage) {
     const redraw = () => stage.sides[stage.side].model && drawTime(stage);
-    new ResizeObserver(redraw).observe(stage.time.whole);
+    let width = stage.figure.clientWidth;
+    new ResizeObserver(() => {
+        if (stage.figure.clientWidth !== width)
+            layOut(stage);
+        width = stage.figure.clientWidth;
+        redraw();
+    }).observe(stage.time.whole);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
     new MutationObserver(redraw).observe(document.body, {attributes: true, attributeFilter: ["data-theme"]});
 }
 
 // Where a stage cannot be had, the picture stays, and a line says why.
 function fail(figure, error) {
+    figure.classList.add("st-has-failed");
     figure.append(element("p", {class: "st-failed"}, `The stage cannot be shown: ${error.message}`));
 }
 
