@@ -13,6 +13,7 @@ EXERCISE = dict(
            "Before block 3 come 3 blocks of blockDim.x threads each.",
            "int i = blockIdx.x * blockDim.x + threadIdx.x;"),
     why="A thread knows its number in the block, and its block's number; from both it works out which element is its own.",
+    lesson="step01_divergent/README.md",
     kernel="add_one", data=data, sizes=(256, 512, 1024, 4096), drawn=(256, 8192, 256),
     wrong=(
         ("blockIdx.x * blockDim.x + threadIdx.x", "threadIdx.x"),

@@ -13,6 +13,7 @@ EXERCISE = dict(
            "A thread whose i is no element has nothing to do.",
            "if (i < n)"),
     why="A grid comes in whole blocks, data do not: n = 257 needs two blocks, and 255 threads of the second have no element.",
+    lesson="docs/findings.md",
     kernel="add_one", data=data, sizes=(1, 31, 255, 256, 257, 1000, 4097),
     wrong=(
         ("i < n", "i <= n"),

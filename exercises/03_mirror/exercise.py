@@ -13,6 +13,7 @@ EXERCISE = dict(
            "out[0] is in[n - 1], and out[n - 1] is in[0].",
            "out[i] = in[n - 1 - i];"),
     why="Which thread handles which element is yours to choose; what matters is that each element of out is written by exactly one.",
+    lesson="step01_divergent/README.md",
     kernel="mirror", data=data, sizes=(1, 2, 33, 256, 257, 1000, 4097),
     wrong=(
         ("n - 1 - i", "n - i"),

@@ -13,6 +13,7 @@ EXERCISE = dict(
            "A warp has 32 threads, and a warp none of whose threads has an element loads nothing. A float has 4 bytes.",
            "4 * 256 threads; 900 / 32 warps and 900 * 4 / 32 pieces, both rounded up."),
     why="Threads come in blocks, loads in warps, memory in pieces of 32 bytes: 1,024 threads, of which 29 of 32 warps load, 113 pieces.",
+    lesson="docs/words.md",
     kernel="add_one", data=data, sizes=(900,), drawn=(900, 900, 1),
     questions=(Count("threads launched", "threads"), Count("load requests", "global_load_requests"),
                Count("32-byte pieces of memory that are loaded", "global_load_sectors")),

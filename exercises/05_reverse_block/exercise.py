@@ -14,6 +14,7 @@ EXERCISE = dict(
            "__syncthreads() waits until all threads of the block have come to it.",
            "__syncthreads();  out[begin + threadIdx.x] = tile[255 - threadIdx.x];"),
     why="Warps of a block run at their own pace; what one writes another may read only behind a barrier.",
+    lesson="labs/coalescing/README.md",
     kernel="reverse", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
     gates=(Gate("shared loads a block", "shared_loads", True, least=8),),
     wrong=(

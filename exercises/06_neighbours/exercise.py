@@ -13,6 +13,7 @@ EXERCISE = dict(
            "Threads of one warp and of another meet only at a barrier.",
            "__syncthreads(); belongs behind the store to tile."),
     why="A race may give the right result a thousand times: warp 0 usually comes first, and nothing promises it.",
+    lesson="docs/findings.md",
     kernel="differences", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
     wrong=(
         ("__syncthreads();", "__syncwarp();"),

@@ -13,6 +13,7 @@ EXERCISE = dict(
            "Behind each round all threads have to meet, also those that had nothing to add.",
            "for (int s = 128; s > 0; s /= 2) { if (tid < s) sums[tid] += sums[tid + s]; __syncthreads(); }"),
     why="256 additions in a row become 8 rounds; each round's barrier lets the next one read what it has written.",
+    lesson="step01_divergent/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
     gates=(Gate("shared loads a block", "shared_loads", True, 100),),
     equivalent={"bound5": "two threads of a warp store the same sum at once"},

@@ -13,6 +13,7 @@ EXERCISE = dict(
            "__syncthreads() is for all threads of the block; a condition may stand before it, not around it.",
            "Close the brace of the if before __syncthreads();"),
     why="A barrier counts all threads of its block: one in a branch that some do not take leaves the others waiting, or worse.",
+    lesson="docs/findings.md",
     kernel="largest", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
     equivalent={"bound5": "two threads of a warp store the same value at once"},
     wrong=(

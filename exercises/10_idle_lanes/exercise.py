@@ -13,6 +13,7 @@ EXERCISE = dict(
            "Let thread 0 add for place 0, thread 1 for place 2 * s, thread 2 for place 4 * s.",
            "int own = 2 * s * tid;  if (own < 256) sums[own] += sums[own + s];"),
     why="A warp takes its time also where one thread of it works: 47 warps had an addition, now 12 have, for the same 255 additions.",
+    lesson="step03_sequential/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
     gates=(Gate("shared loads a block", "shared_loads", True, 25),),
     equivalent={"bound5": "two threads of a warp store the same sum at once"},

@@ -13,6 +13,7 @@ EXERCISE = dict(
            "A warp has no conflict where its threads read words that lie side by side.",
            "Begin with s = 128 and halve it: if (tid < s) sums[tid] += sums[tid + s];"),
     why="Side by side in memory is 32 banks at once: the loads are as many as before, and each takes one turn.",
+    lesson="labs/bankconflicts/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
     gates=(Gate("bank conflicts a block", "bank_conflicts", True, 0), Gate("shared loads a block", "shared_loads", True, 25)),
     equivalent={"bound5": "two threads of a warp store the same sum at once"},

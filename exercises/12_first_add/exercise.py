@@ -13,6 +13,7 @@ EXERCISE = dict(
            "The loads of a warp should lie side by side, both times: the second element is 256 further on.",
            "sums[tid] = in[first] + in[first + 256];"),
     why="Half of the threads had nothing to do after the first round; now that round is gone, and half of the blocks with it.",
+    lesson="step04_firstadd/README.md",
     kernel="sum", data=data, grid=lambda n: n // 512, sizes=(512, 1024, 5120), drawn=(512, 8192, 512),
     gates=(Gate("shared loads a block", "shared_loads", True, 25), Gate("load sectors a block", "global_load_sectors", True, 64)),
     equivalent={"bound5": "two threads of a warp store the same sum at once"},

@@ -14,6 +14,7 @@ EXERCISE = dict(
            "If rows were 33 words apart, the next row's element would lie in the next bank.",
            "__shared__ float tile[32][33];"),
     why="One unused word a row moves each row by one bank: 992 conflicts become none, for 128 bytes of shared memory.",
+    lesson="labs/bankconflicts/README.md",
     kernel="transpose", data=data, grid=lambda n: n // 1024, sizes=(1024, 3072), drawn=(1024, 8192, 1024),
     gates=(Gate("bank conflicts a block", "bank_conflicts", True, 0), Gate("load sectors a block", "global_load_sectors", True, 128),
            Gate("store sectors a block", "global_store_sectors", True, 128)),

@@ -13,6 +13,7 @@ EXERCISE = dict(
            "Word k lies in bank k % 32. Which banks are 0, 3, 6, ... up to 93? And 0, 4, 8, ... up to 124?",
            "3 apart meets each bank once; 4 apart meets 8 banks, each 4 times, so it takes 4 turns: 3 conflicts."),
     why="A distance that shares a factor with 32 meets some banks often and others never; an odd one meets all 32.",
+    lesson="labs/bankconflicts/README.md",
     kernel="pick", data=data, block=32, grid=lambda n: 1, sizes=(32,), drawn=(32, 32, 1),
     questions=(Count("shared stores", "shared_stores"), Count("shared loads", "shared_loads"), Count("bank conflicts", "bank_conflicts")),
     wrong=(("shared stores", (1, 32, 128, 8)), ("shared loads", (1, 32, 64)), ("bank conflicts", (0, 4, 5, 7, 24, 31))),

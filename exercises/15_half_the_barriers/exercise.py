@@ -13,6 +13,7 @@ EXERCISE = dict(
            "Only threads below s have to write; they read from s on.",
            "if (tid < s) sums[tid] += sums[tid + s];  and behind it one __syncthreads();"),
     why="Places from s on are read, places below s are written: no thread is in another's way within a round, so the barrier between them kept nothing apart.",
+    lesson="step03_sequential/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
     gates=(Gate("barrier arrivals a block", "block_barriers", True, 72),),
     equivalent={"bound5": "two threads of a warp store the same sum at once"},

@@ -13,6 +13,7 @@ EXERCISE = dict(
            "Since Volta the threads of a warp need not go in step; __syncwarp() lets them meet, and see what the others wrote.",
            "__syncwarp(); behind each round of the last loop, for all 32 threads."),
     why="Threads of one warp need a barrier, too; theirs is __syncwarp(), and waits for 32 threads, not for 256.",
+    lesson="step05_unrollwarp/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
     gates=(Gate("barrier arrivals a block", "block_barriers", True, 24),),
     equivalent={"bound2": "the other warps' threads are all above s and add nothing", "bound10": "two threads of a warp store the same sum at once",

@@ -13,6 +13,7 @@ EXERCISE = dict(
            "Let the loop with __syncthreads() end before s = 32, and go on in warp 0 alone, with __syncwarp().",
            "for (... s > 32 ...) as it is; then if (tid < 32) for (int s = 32; s > 0; s /= 2) { if (tid < s) ...; __syncwarp(); }"),
     why="72 arrivals become 24: what happens in one warp needs that warp's barrier, and no other warp has to be there.",
+    lesson="step05_unrollwarp/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
     gates=(Gate("barrier arrivals a block", "block_barriers", True, 24),),
     equivalent={"bound2": "the other warps' threads are all above s and add nothing", "bound10": "two threads of a warp store the same sum at once",

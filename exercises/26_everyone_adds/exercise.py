@@ -7,12 +7,13 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="6. Blocks meet", title="Read, add, write", kind="mend",
+    chapter="7. All add to one", title="Read, add, write", kind="mend",
     task="Thousands of threads add to one number, and almost all of it is lost: mend the line that adds.",
     hints=("*total += x reads, adds and writes; what do two threads do that read at the same time?",
            "An atomic operation reads, adds and writes with nobody in between.",
            "atomicAdd(total, in[i]);"),
     why="What many threads add to, they add to atomically; each addition then happens, in some order.",
+    lesson="step10_singlepass/README.md",
     kernel="sum", data=data, sizes=(1, 32, 255, 256, 257, 1000), drawn=(1, 3000, 1),
     wrong=(
         ("atomicAdd(total, in[i])", "atomicExch(total, *total + in[i])"),

@@ -7,12 +7,13 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="6. Blocks meet", title="What stood there before", kind="mend",
+    chapter="7. All add to one", title="What stood there before", kind="mend",
     task="Each block counts in shared memory of its own, which is nearer, and the counts are wrong: mend the kernel.",
     hints=("The finding says that something is read that nobody wrote. Who writes the first value of own[k]?",
            "Shared memory holds anything when a block begins. 16 threads can empty it, before all others add to it.",
            "if (threadIdx.x < 16) own[threadIdx.x] = 0;  __syncthreads();  before the first atomicAdd."),
     why="Shared memory is not zero at the start, and the others may add only when it has been set: two reasons for one more barrier.",
+    lesson="docs/findings.md",
     kernel="histogram", data=data, sizes=(1, 31, 256, 257, 1000), drawn=(1, 3000, 1),
     equivalent={"atomic1": "own is the block's, so who else adds is in the block", "index1": "one element more than is used"},
     wrong=(

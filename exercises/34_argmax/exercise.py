@@ -7,12 +7,13 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="7. Beyond one sum", title="Where is the largest?", kind="write",
+    chapter="9. Beyond one sum", title="Where is the largest?", kind="write",
     task="Let the tree find not the largest element, but its index.",
     hints=("A pair goes through the tree: a value, and where it was. Which of two pairs goes on?",
            "fmaxf does not say which of both it took; compare, and copy value and index together.",
            "if (tid < s && best[tid + s] > best[tid]) { best[tid] = best[tid + s]; index[tid] = index[tid + s]; }"),
     why="A tree takes any operation in which brackets do not matter, also on pairs; value and index have to go together.",
+    lesson="labs/operators/README.md",
     kernel="largest", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
     equivalent={"bound6": "no two elements are equal", "bound7": "two threads of a warp store the same index at once",
                 "index1": "one element more than is used"},

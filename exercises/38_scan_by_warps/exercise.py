@@ -9,12 +9,13 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="7. Beyond one sum", title="A scan by warps", kind="gate",
+    chapter="10. Scans", title="A scan by warps", kind="gate",
     task="The scan has 17 barriers: let each warp scan its own elements by shuffles, and only the 8 warps' sums go through shared memory.",
     hints=("__shfl_up_sync(0xffffffff, own, s) gives the value of the lane s before; lanes below s get their own, and must not add it.",
            "The last lane of a warp then has the warp's sum. Behind one barrier each thread adds the sums of the warps before its own.",
            "if (lane == 31) sums[warp] = own;  __syncthreads();  for (int k = 0; k < warp; k++) own += sums[k];"),
     why="136 arrivals at barriers become 8: in a warp the shuffles order everything, and between warps only eight words have to go round.",
+    lesson="scan/step02_shuffle/README.md",
     kernel="scan", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
     gates=(Gate("barrier arrivals a block", "block_barriers", True, 16), Gate("shared stores a block", "shared_stores", True, 9)),
     equivalent={"bound3": "one round more, in which no lane has anybody 32 lanes before it"},

@@ -113,6 +113,7 @@ class Exercise:
     task: str  # one sentence
     hints: tuple  # three; the third is almost the answer
     why: str  # told after it is solved
+    lesson: str  # the page where there is more about it
     kernel: str  # its name
     data: Callable  # n -> the kernel's arguments by name: arrays, or numbers (int)
     sizes: tuple  # n of the runs; two more are drawn

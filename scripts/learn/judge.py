@@ -76,7 +76,7 @@ def to_ptx(source, folder, tools):
 def entry_of(ptx, kernel, namespace=""):
     """The name in the PTX of a kernel, which may be in a namespace of its own; "" where there is none."""
     place = f"N{len(namespace)}{namespace}" if namespace else ""
-    found = re.search(rf"\.entry (_Z{place}{len(kernel)}{kernel}\w*)\(", ptx.read_text(errors="replace"))
+    found = re.search(rf"\.entry (_Z{place}{len(kernel)}{kernel}\w*|{kernel})\(", ptx.read_text(errors="replace"))
     return found[1] if found else ""
 
 

@@ -151,6 +151,7 @@ def less(task, row, tools):
 def solved(task, row, tools):
     """What is told behind a solved exercise; the row has the counters of the learner's kernel."""
     yield f"    why: {task.why}"
+    yield f"    more about it: {task.lesson}"
     if (task.folder / "answer.cu").exists():
         yield "    one answer, to compare with yours:"
         yield from (f"        {line}" for line in task.text("answer.cu").splitlines())
@@ -160,7 +161,7 @@ def solved(task, row, tools):
 def sheet(task, learner):
     """A chapter's counts, as Markdown: what was predicted or where it began, what is counted, and why."""
     seen = progress.load(learner.folder)["seen"]
-    lines = [f"# {task.chapter}", "", "| exercise | what | at first | counted | why |", "| --- | --- | ---: | ---: | --- |"]
+    lines = [f"# {task.chapter}", "", "| exercise | what | predicted, or at first | counted | why |", "| --- | --- | ---: | ---: | --- |"]
     for other in learner.tasks:
         if other.chapter == task.chapter:
             counted = seen.get(other.name) or {"": ["", ""]}
@@ -222,7 +223,8 @@ def check_kernel(task, learner, tools):
     verdict = judge.judged(task, learner.file(task), tools)
     if verdict.row and task.gates:
         learner.saw(task, {gate.words: [gate.of(verdict.row)] * 2 for gate in task.gates})
-    print(*about(task, verdict), sep="\n", end="\n" if [*about(task, verdict)] else "")
+    for line in about(task, verdict):
+        print(line)
     if verdict.wrong or verdict.findings:
         print(f"    see it: make page FILE={shown(page.write(task, learner.file(task), verdict.wrong_at))}")
     return verdict.row if verdict.good else None

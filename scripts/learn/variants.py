@@ -141,7 +141,8 @@ def examined(task, tools):
     if right < RIGHT_ONES or wrong < MISTAKES:
         lines.append(f"{right} right solutions and {wrong} mistakes are too few")
     print(f"{task.name}: {right} right solutions, {wrong} mistakes" + (f", {len(task.equivalent)} equivalent" if task.equivalent else ""), flush=True)
-    print(*(f"    {line}" for line in lines), sep="\n", end="\n" if lines else "", flush=True)
+    for line in lines:
+        print(f"    {line}", flush=True)
     return not lines
 
 
