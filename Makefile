@@ -75,7 +75,7 @@ ifndef COMPILING
 endif
 
 help: ## this list
-	@cat $(MAKEFILE_LIST) | awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-14s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1:\2/p' $(MAKEFILE_LIST) | while IFS=: read -r name what; do printf 'make %-14s %s\n' "$$name" "$$what"; done
 	@echo 'make step03         builds and runs one step; N=... sets the number of elements, WARM=1 leaves the cache warm'
 	@echo 'LADDER=scan         the other ladder, the prefix sum in scan/: make run-all LADDER=scan, make step03 LADDER=scan, make diff LADDER=scan STEP=03;'
 	@echo '                    EXCLUSIVE=1 sums up to each element without it; also with build, undo, sweep, plots, sanitize, try, tries'

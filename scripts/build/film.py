@@ -17,7 +17,7 @@ READY = "figure.st-is-live[aria-busy=false]"
 BARRIER = 20  # its line in step 03
 MEND = "button:has-text('mend all')"
 FIRST, LAST, STRIDE = 10, 76, 3  # moments that are played
-WIDTH, HEIGHT = 964, 822  # of the figure: down to the end of the time line
+WIDTH = 964  # of the figure
 FRAME_MS, LOOK_MS, READ_MS = 130, 1200, 5000
 POINTER = """<svg id="pointer" width="26" height="26" viewBox="0 0 24 24" style="position:fixed;z-index:9;pointer-events:none">
 <path d="M4 2 20 12 12 13.5 8.5 21Z" fill="#111" stroke="#fff" stroke-width="1.5"/></svg>"""
@@ -34,23 +34,25 @@ def lesson_page(page, program, before):
 
 
 class Film:
-    """The frames so far: pictures, and how long each stays."""
+    """The frames so far: pictures of the figure down to the end of its time line, and how long each stays."""
 
     def __init__(self, page):
         self.page, self.pictures, self.durations = page, [], []
+        figure, track = (page.locator(place).bounding_box() for place in ("figure.stage", ".st-track"))
+        self.height = round(track["y"] + track["height"] - figure["y"]) + 8
+        self.pointer = WIDTH * 0.7, self.height * 0.75
 
     def take(self, milliseconds):
         box = self.page.locator("figure.stage").bounding_box()
-        self.pictures.append(self.page.screenshot(clip={"x": box["x"], "y": box["y"], "width": WIDTH, "height": HEIGHT}))
+        self.pictures.append(self.page.screenshot(clip={"x": box["x"], "y": box["y"], "width": WIDTH, "height": self.height}))
         self.durations.append(milliseconds)
 
     def point(self, place, steps=6):
         """Moves the pointer over to the middle of an element."""
         box = self.page.locator(place).bounding_box()
         to = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        start = getattr(self, "pointer", (WIDTH * 0.7, HEIGHT * 0.75))
         for step in range(1, steps + 1):
-            x, y = (a + (b - a) * step / steps for a, b in zip(start, to))
+            x, y = (a + (b - a) * step / steps for a, b in zip(self.pointer, to))
             self.page.evaluate("([x, y]) => { const at = document.getElementById('pointer').style; at.left = x + 'px'; at.top = y + 'px'; }", [x, y])
             self.take(FRAME_MS // 2)
         self.pointer = to
