@@ -67,6 +67,14 @@ def name_columns(app, doctree):
                 cell.children = [nodes.paragraph("", "", nodes.inline("", "what", classes=["only-heard"]))]
 
 
+def keep_units(app, doctree):
+    """A number is not parted from its unit; what is said about it in brackets may stand below."""
+    for cell in doctree.findall(nodes.entry):
+        if "text-right" in cell["classes"] and isinstance(cell.parent.parent, nodes.tbody):
+            for text in list(cell.findall(nodes.Text)):
+                text.parent.replace(text, nodes.Text(re.sub(r" (?!\()", "\N{NO-BREAK SPACE}", text)))
+
+
 def mark_headings(app, doctree):
     """Headings within a fold are headings, too."""
     for rubric in doctree.findall(nodes.rubric):
@@ -104,7 +112,7 @@ def reference(app, page, other):
 
 
 def setup(app):
-    for work in (number_code, box_tries, mark_headings, name_columns):
+    for work in (number_code, box_tries, keep_units, mark_headings, name_columns):
         app.connect("doctree-read", work)
     app.connect("doctree-resolved", write_first_line)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
