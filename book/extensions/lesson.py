@@ -67,6 +67,13 @@ def name_columns(app, doctree):
                 cell.children = [nodes.paragraph("", "", nodes.inline("", "what", classes=["only-heard"]))]
 
 
+def wrap_messages(app, doctree):
+    """What the simulator says of a mistake is meant to be read: its lines wrap."""
+    for block in doctree.findall(nodes.literal_block):
+        if block.astext().startswith("error: "):
+            block["classes"].append("message")
+
+
 def keep_units(app, doctree):
     """A number is not parted from its unit; what is said about it in brackets may stand below."""
     for cell in doctree.findall(nodes.entry):
@@ -112,7 +119,7 @@ def reference(app, page, other):
 
 
 def setup(app):
-    for work in (number_code, box_tries, keep_units, mark_headings, name_columns):
+    for work in (number_code, box_tries, wrap_messages, keep_units, mark_headings, name_columns):
         app.connect("doctree-read", work)
     app.connect("doctree-resolved", write_first_line)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -63,4 +63,4 @@ document.addEventListener("DOMContentLoaded", () => { namePlaces(); offerTries()
 window.addEventListener("resize", update);
 window.addEventListener("hashchange", openFold);
 window.addEventListener("beforeprint", openAll);
-document.addEventListener("toggle", reachScrollers, true);
+document.addEventListener("toggle", update, true);
