@@ -4,8 +4,9 @@
 "use strict";
 const Stage = (window.Stage = window.Stage || {});
 const {element} = Stage;
-const WORD_BYTES = 8, SPAN = 44, SIZE = 30;
+const WORD_BYTES = 8, SPAN = 66, WIDE = 56, HIGH = 30;
 const HOLDS = ["nothing", "a total", "a prefix"];
+const NOTHING = {held: 0, sums: []};
 
 // ---- From the trace
 
@@ -14,18 +15,29 @@ const isLook = (row) => /^ld\.(relaxed|acquire|volatile|mmio)/.test(row.opcode) 
 
 const tilesOf = (row, first) => Stage.accesses(row).map(({address}) => address / WORD_BYTES - first);
 
-// What happens to the tiles, in order: [{tile, told: 1 (a total) or 2 (a prefix)} or {tile, looks: [{tile, held}]}], and how
-// many tiles there are; null where nobody looks. A block tells of its own tile; where each tells once, it tells its prefix.
+// The float that a lane told or saw: the lower half of its word.
+function sumOf(row, lane) {
+    const view = new DataView(new ArrayBuffer(4));
+    view.setUint32(0, Number(BigInt("0x" + (row.values.split(";")[lane] || "0")) & 0xffffffffn));
+    return view.getFloat32(0);
+}
+
+const short = (sum) => String(+sum.toPrecision(5)).replace("-", "−");
+
+// What happens to the tiles, in order: [{tile, told: 1 (a total) or 2 (a prefix), sum} or {tile, looks: [{tile, held}]}], and how
+// many tiles there are; null where nobody looks. A block tells of its own tile. Where each tells once, it tells its prefix if
+// nobody looks further than at the tile before, else its total: prefixes would not have to be added up.
 Stage.looksBack = function (rows) {
     const looked = new Set(rows.filter(isLook).map((row) => row.memory)), told = rows.filter((row) => looked.has(row.memory) && isTold(row));
     const words = told.flatMap((row) => tilesOf(row, 0)), first = Math.min(...words), tiles = Math.max(...words) - first + 1;
     const tileOf = new Map([...told].reverse().map((row) => [row.block, tilesOf(row, first)[0]]));
-    const once = new Set(words).size === words.length ? 1 : 0, held = new Map(), events = [];
+    const isChain = rows.every((row) => !isLook(row) || tilesOf(row, first).every((tile) => tile === tileOf.get(row.block) - 1));
+    const known = isChain && new Set(words).size === words.length ? 1 : 0, held = new Map(), events = [];
     for (const row of rows.filter((one) => looked.has(one.memory) && tileOf.has(one.block))) {
         const tile = tileOf.get(row.block);
         if (isTold(row)) {
-            held.set(tile, Math.min(2, (held.get(tile) || once) + 1));
-            events.push({tile, told: held.get(tile)});
+            held.set(tile, Math.min(2, (held.get(tile) || known) + 1));
+            events.push({tile, told: held.get(tile), sum: sumOf(row, 0)});
         } else if (isLook(row)) {
             const looks = tilesOf(row, first).filter((one) => one >= 0 && one < tiles).map((one) => ({tile: one, held: held.get(one) || 0}));
             const event = {tile, looks}, before = events[events.length - 1];
@@ -36,19 +48,22 @@ Stage.looksBack = function (rows) {
     return events.some((event) => event.looks) ? {events, tiles} : null;
 };
 
+// What each tile holds at a time: {held, sums: [[1 or 2, its sum]]}.
 function statesAt(events, at) {
-    const held = new Map();
-    for (const {tile, told} of events.slice(0, at + 1))
+    const states = new Map();
+    for (const {tile, told, sum} of events.slice(0, at + 1))
         if (told)
-            held.set(tile, told);
-    return held;
+            states.set(tile, {held: told, sums: [...(states.get(tile) || NOTHING).sums, [told, sum]]});
+    return states;
 }
+
+const toldBy = ({sums}) => sums.map(([held, sum]) => `${HOLDS[held]}, ${short(sum)}`).join(", and then ") || HOLDS[0];
 
 const list = (looks, held) => Stage.ranges(looks.filter((one) => one.held === held).map(({tile}) => tile).sort((a, b) => a - b));
 
-function inWords({tile, told, looks}) {
+function inWords({tile, told, sum, looks}) {
     if (told)
-        return `tile ${tile} tells ${HOLDS[told]}`;
+        return `tile ${tile} tells ${HOLDS[told]}: ${short(sum)}`;
     const seen = [2, 1, 0].filter((held) => looks.some((look) => look.held === held));
     return `tile ${tile} looks back: ` + seen.map((held) => `${HOLDS[held]} in ${list(looks, held)}`).join(", ");
 }
@@ -77,24 +92,27 @@ function arc(from, {tile, held}, isNow, base) {
 const arrowhead = (x, y, angle, name) => draw("path", {d: "M0 0 L-9 -4.5 L-9 4.5 Z", class: name.replace("st-arc ", "st-arrow "),
     transform: `translate(${x} ${y}) rotate(${(angle * 180) / Math.PI})`});
 
-// tell(text) says what a tile holds when it is pointed at or focused.
-function tileBox(tile, held, isActing, top, tell) {
-    const x = middle(tile) - SIZE / 2, text = `tile ${tile} has told ${HOLDS[held]}`;
-    const box = draw("g", {tabindex: 0, role: "img", "aria-label": text}, draw("rect", {x, y: top, width: SIZE, height: SIZE, rx: 5, class: `st-holds-${held}` + (isActing ? " st-acting" : "")}),
-        draw("text", {x: middle(tile), y: top + SIZE + 15}, String(tile)));
+// A tile, with the sum that it told last. tell(text) says what it holds when it is pointed at or focused.
+function tileBox(tile, state, isActing, top, tell) {
+    const {held, sums} = state, x = middle(tile) - WIDE / 2, text = `tile ${tile} has told ${toldBy(state)}`;
+    const box = draw("g", {tabindex: 0, role: "img", "aria-label": text},
+        draw("rect", {x, y: top, width: WIDE, height: HIGH, rx: 5, class: `st-holds-${held}` + (isActing ? " st-acting" : "")}),
+        draw("text", {x: middle(tile), y: top + 20, class: "st-sum"}, held ? short(sums[sums.length - 1][1]) : ""),
+        draw("text", {x: middle(tile), y: top + HIGH + 15}, String(tile)));
     ["focus", "pointerenter"].forEach((name) => box.addEventListener(name, () => tell(text)));
     return box;
 }
 
 function picture({events, tiles}, at, tell) {
-    const event = events[at], held = statesAt(events, at), top = height(tiles - 1) + 8;
-    const made = draw("svg", {viewBox: `0 0 ${tiles * SPAN} ${top + SIZE + 20}`, role: "group", "aria-label": inWords(event)});
+    const event = events[at], states = statesAt(events, at), top = height(tiles - 1) + 8;
+    const made = draw("svg", {viewBox: `0 0 ${tiles * SPAN} ${top + HIGH + 20}`, role: "group", "aria-label": inWords(event)});
     made.style.maxWidth = `${tiles * SPAN * 1.25}px`;
+    made.style.minWidth = `${tiles * SPAN * 0.85}px`; // so that the sums can be read; it scrolls
     for (const {tile, looks} of events.slice(0, at))
         made.append(...(looks || []).flatMap((look) => arc(tile, look, false, top - 4)));
     made.append(...(event.looks || []).flatMap((look) => arc(event.tile, look, true, top - 4)));
     for (let tile = 0; tile < tiles; tile++)
-        made.append(tileBox(tile, held.get(tile) || 0, tile === event.tile, top, tell));
+        made.append(tileBox(tile, states.get(tile) || NOTHING, tile === event.tile, top, tell));
     return made;
 }
 
@@ -116,7 +134,7 @@ Stage.showLookBack = function (box, found, n) {
         range.setAttribute("aria-valuetext", words.textContent);
     }
     const swatch = (held) => element("span", {}, element("i", {class: `st-holds-${held}`}), HOLDS[held]);
-    box.replaceChildren(element("p", {class: "st-heading"}, `The tiles of all blocks at n = ${n.toLocaleString("en-US")}, as written: what each has told, and who looks at whom`), place,
+    box.replaceChildren(element("p", {class: "st-heading"}, `The tiles of all blocks at n = ${n.toLocaleString("en-US")}, as written: the sum that each has told, and who looks at whom`), place,
         element("p", {class: "st-legend"}, [0, 1, 2].map(swatch)), element("div", {class: "st-bar"}, element("span", {class: "st-segment"},
             button("‹", "one event back", -1), button("›", "one event on", 1)), range, words));
     range.value = found.events.findLastIndex((event) => event.looks); // the last look is the one that ends all waiting

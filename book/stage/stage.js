@@ -126,7 +126,7 @@ async function lookBack(stage, {program}) {
     look.hidden = !mayLookBack(program);
     if (look.hidden)
         return;
-    const request = {...requestOf(stage, side(program)), n, block: "all", together: true, values: false, check: false};
+    const request = {...requestOf(stage, side(program)), n, block: "all", together: true, check: false};
     const result = await Stage.run(look, program, request);
     const found = result && Stage.looksBack(Stage.rows(result.trace));
     look.hidden = !found;

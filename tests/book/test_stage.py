@@ -1,6 +1,7 @@
 """The stage in a real browser: a page from file:// plays a run, a barrier is left out and put back, keys move through time."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -212,7 +213,7 @@ def test_a_lane_says_what_it_holds(opened):
 
 
 def test_look_back_ends_with_prefixes(opened):
-    """The scan's blocks: in the end every tile has told its prefix, and some have looked back."""
+    """The scan's blocks: in the end every tile has told its prefix, some have looked back, and the sums that they told fit together."""
     page = opened(program="scan07", before="")
     page.wait_for_selector(".st-tiles svg")
     end = page.get_by_label("time of the look-back")
@@ -223,6 +224,23 @@ def test_look_back_ends_with_prefixes(opened):
     tiles = page.locator(".st-tiles rect").count()
     assert tiles == 8 and looked >= tiles - 1
     assert page.locator(".st-tiles rect.st-holds-2").count() == tiles
+    total, before = None, 0.0
+    for tile in page.locator(".st-tiles g[role=img]").evaluate_all("all => all.map((one) => one.getAttribute('aria-label'))"):
+        sums = [float(number.replace("−", "-")) for number in re.findall(r"(?:a total|a prefix), (−?[\d.]+)", tile)]
+        total, prefix = sums[0], sums[-1]
+        assert prefix == pytest.approx(before + total, abs=2), tile
+        before = prefix
+    assert page.locator(".st-sum").last.text_content().replace("−", "-") == f"{before:g}"
+
+
+@pytest.mark.parametrize("program, holds", [("scan06", "a prefix"), ("scan08", "a total")])
+def test_tiles_that_tell_once_tell_what_the_next_ones_need(opened, program, holds):
+    """Scan 06 looks at the prefix of one tile; later ones add up the totals of all tiles before."""
+    page = opened(program=program, before="")
+    page.wait_for_selector(".st-tiles svg")
+    page.get_by_label("time of the look-back").press("End")
+    tiles = page.locator(".st-tiles g[role=img]").evaluate_all("all => all.map((one) => one.getAttribute('aria-label'))")
+    assert len(tiles) == 8 and all(f"has told {holds}, " in tile for tile in tiles)
 
 
 def test_every_choice_runs(opened):
