@@ -114,8 +114,12 @@ def shown(path):
 
 def goals(task, head, cells):
     """A table of the gates."""
-    rows = [head, *([gate.words, *cells(gate)] for gate in task.gates)]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
+    return table([head, *([gate.words, *cells(gate)] for gate in task.gates)])
+
+
+def table(rows):
+    """Its lines, with columns below each other: the first one's words to the left, the others' to the right."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     for words, *values in rows:
         yield "    " + words.ljust(widths[0]) + "".join(f"   {value:>{width}}" for value, width in zip(values, widths[1:]))
 
@@ -140,12 +144,13 @@ def about(task, verdict):
 COMPARED = ("warp_instructions", "global_load_requests", "global_load_sectors", "shared_loads", "bank_conflicts", "block_barriers", "atomics")
 
 
-def less(task, row, tools):
-    """What the answer needs less of than the learner's kernel, whose counters are in the row; a line for each counter."""
+def beside(task, row, tools):
+    """What the learner's kernel counted, in the row, beside what the answer counts, where one of them needs a tenth less."""
     answers = judge.judged(task, task.folder / "answer.cu", dataclasses.replace(tools, orders=judge.ORDERS[:1])).row
-    for counter in COMPARED if answers else ():
-        if int(answers[counter]) < int(row[counter]):
-            yield f"    at n = {task.counts_at:,} it needs {int(answers[counter]):,} {counter.replace('_', ' ')}, yours {int(row[counter]):,}"
+    apart = [counter for counter in COMPARED if answers and 10 * abs(int(answers[counter]) - int(row[counter])) >= max(int(answers[counter]), int(row[counter]), 1)]
+    if apart:
+        yield from table([[f"at n = {task.counts_at:,}", "yours", "the answer's"],
+                          *([counter.replace("_", " "), f"{int(row[counter]):,}", f"{int(answers[counter]):,}"] for counter in apart)])
 
 
 def solved(task, row, tools):
@@ -155,7 +160,7 @@ def solved(task, row, tools):
     if (task.folder / "answer.cu").exists():
         yield "    one answer, to compare with yours:"
         yield from (f"        {line}" for line in task.text("answer.cu").splitlines())
-        yield from less(task, row, tools)
+        yield from beside(task, row, tools)
 
 
 def sheet(task, learner):
