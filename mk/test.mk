@@ -12,7 +12,7 @@ UNTESTED := $(if $(filter-out 0,$(ALL)),,$(addprefix build/sim/labs/,segmented/s
     $(foreach lab,accuracy launch operators rowscale thrust,$(call inner,$(call programs_of_lab,$(lab)))))
 
 TESTED := build/sim/fuzz $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) \
-    build/sim/ptx_run build/sim/ptx_run_plain build/sim/machine_alone build/sim/replay build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o \
+    build/sim/ptx_run build/sim/ptx_run_plain build/sim/machine_alone build/sim/replay build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o $(LABELLED) \
     build/sim/labs/accuracy/step00_one_thread/accuracy
 TEST_LINK = $(patsubst -O3,-O0,$(filter-out -lineinfo,$(SIM_NVCCFLAGS))) $(SIM_LIBRARIES)
 SANITIZER_OPTIONS := detect_leaks=0:handle_segv=0:detect_odr_violation=0:allocator_may_return_null=1
@@ -21,7 +21,7 @@ test: ## every test that this machine can run; ALL=1 also runs the labs' program
 	$(COMPILE) lab-programs DEVICE=sim LEFT_OUT='$(if $(UNTESTED),build/sim/%)'
 	$(Q)unset LADDER; $(if $(SANITIZE),ASAN_OPTIONS=$(SANITIZER_OPTIONS)) \
 	    SIM_LINK='$(TEST_LINK)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
-	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
+	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile --no-loadscope-reorder') tests
 
 # Scripts, pages and instructions: what needs no CUDA program that nvcc has to compile.
 QUICK_TESTS := $(addprefix tests/,tools/test_scripts.py course/test_docs.py simulator/test_instructions.py \

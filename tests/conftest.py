@@ -21,3 +21,12 @@ WITHOUT_CHECKER = {"test_control", "test_driver", "test_instructions", "test_mat
 def checker(request, monkeypatch):
     if request.module.__name__ in WITHOUT_CHECKER:
         monkeypatch.setenv("SIM_CHECK", "0")
+
+
+# What takes longest, in this order: pytest-xdist hands out whole files, and a long one at the end would leave the other cores idle.
+LONGEST = ["test_labs", "test_simulator", "test_plot", "test_own_programs", "test_labelled", "test_commands", "test_check",
+           "test_picture", "test_new_step", "test_scan", "test_compare", "test_mine"]
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: LONGEST.index(item.module.__name__) if item.module.__name__ in LONGEST else len(LONGEST))
