@@ -55,7 +55,7 @@ def distances(ours, last, theirs, timed_by):
     yield (f"distance: warp instructions {ours['warp instructions'] / theirs['warp instructions']:.2f} times {last}'s, load requests "
            f"{ours['load requests'] / theirs['load requests']:.2f} times")
     if ours["warp instructions"] < theirs["warp instructions"]:
-        yield (f"    fewer warp instructions are not more speed: {ours['threads']:,} threads in {blocks(ours)} work here, {theirs['threads']:,} in {blocks(theirs)} in {last}"
+        yield (f"    fewer warp instructions are not more speed: {threads(ours)} here, {threads(theirs)} in {last}"
                + (f"; {timed_by} measures" if timed_by else ""))
 
 
@@ -85,8 +85,8 @@ def finding_lines(findings):
         yield from (f"        {lesson_about(kind)}" for kind in dict.fromkeys(kind for kind, _ in found) if kind and last[kind] == line)
 
 
-def blocks(counters):
-    return f"{counters['blocks']:,} block{'s' * (counters['blocks'] != 1)}"
+def threads(counters):
+    return " in ".join(f"{counters[what]:,} {what if counters[what] != 1 else what[:-1]}" for what in ("threads", "blocks"))
 
 
 def lines_about(answer, shown):

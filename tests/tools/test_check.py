@@ -136,7 +136,7 @@ def test_fewer_instructions_are_not_more_speed():
     """Broken: a kernel of one thread, which is slow, looks better than the last step; or nobody sees how few threads it has."""
     last = list(words.step_counters(shapes.REDUCE).items())[-1]
     few = {**last[1], "blocks": 2, "threads": 64, "warp instructions": 100}
-    told = f"fewer warp instructions are not more speed: 64 threads in 2 blocks work here, {last[1]['threads']:,} in {last[1]['blocks']} blocks in {last[0]}; make mine measures"
+    told = f"fewer warp instructions are not more speed: 64 threads in 2 blocks here, {last[1]['threads']:,} threads in {last[1]['blocks']} blocks in {last[0]}; make mine measures"
     said = [[line.strip() for line in words.counter_lines(check.Answer("reduce.cu", counters=counters))] for counters in (few, last[1])]
     assert told in said[0] and told not in said[1] and any(line.split()[:2] == ["threads", "64"] for line in said[0])
 

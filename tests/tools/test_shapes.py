@@ -63,6 +63,15 @@ def test_scans(tmp_path):
     assert re.search(r"warp instructions +[\d,]+ +294,936 +36,969", said), said
 
 
+def test_scratch_memory_has_its_limits(tmp_path):
+    """Broken: a scan that asks for less than nothing, or for more than there is, ends the judge or passes."""
+    asks = SCAN.replace("scratch_count(long long) { return 1; }", "scratch_count(long long n) { return n == 1 ? -5 : n == 2 ? 1ll << 62 : 1; }")
+    few = dataclasses.replace(shapes.SCANS, sizes=(1, 2, 3), orders_at=(3, 3, 3), counted_at=3)
+    answer, said = judged(tmp_path, "scan.cu", asks, few)
+    assert answer.sizes == {1: "no result: scratch_count(1) is -5", 2: "it wanted more than 256 MB of the device's memory", 3: ""}, said
+    assert answer.status == check.WRONG and answer.findings == {}, said
+
+
 def test_a_step_of_the_scan_counts_what_the_table_says(tmp_path):
     """Broken: the judge counts a step of the scan otherwise than tests/counters does, or finds fault with it."""
     few = dataclasses.replace(shapes.SCANS, sizes=(1, 513, shapes.COUNTED_AT), orders_at=(513, 513, 513))
@@ -113,6 +122,8 @@ def test_a_kernel_of_ones_own(tmp_path):
     """Broken: what a contract says is not asked: an output, a size, sizes that nobody knows, the most that a counter may be; or its checker does not look."""
     shape = read(tmp_path, TEXT)
     assert len(shape.sizes) in (4, 5, 6) and {1, 33, 64, 1000} <= set(shape.sizes)
+    drawn = [contract.more_sizes([1, 1000]) for _ in range(20)]
+    assert max(map(len, drawn)) == 4 and all(sizes[0] == 1 and sizes[-1] == 1000 for sizes in drawn)
     shape.sizes = (1, 33, 64, 1000)
     answer, said = judged(tmp_path, "own.cu", COMPACT, shape)
     assert "own.cu, which computes compaction, says own.contract\nbuilds ............... yes\n" in said
