@@ -19,7 +19,7 @@ MARK = "bundle.txt"  # in a folder that this made, which it may therefore replac
 ABOUT = "make bundle wrote this folder, and replaces it.\n"
 NOT_FOR_STUDENTS = re.compile(r"exercises/[^/]*/(answer|right)\.cu|docs/teaching\.md|plots/(h200|simulator)/|scan/h200/|tests/(?!counters/simulator/|__init__|support)|"
                               r"book/|\.github/|\.ci/|CONTRIBUTING\.md")
-NOT_FOR_THE_AUTOGRADER = re.compile(r"book/|plots/|notebooks/|tests/(?!counters/simulator/)|.*\.(md|svg|png)|\.github/|\.ci/")
+NOT_FOR_THE_AUTOGRADER = re.compile(r"book/|exercises/|plots/|notebooks/|tests/(?!counters/simulator/)|.*\.(md|svg|png)|\.github/|\.ci/")
 ANSWER = re.compile(r"(<details>\s*<summary>(?:<b>)?(?:Answer|The numbers, and why)[^\n]*</summary>).*?(</details>)", re.S)
 IN_ITS_PLACE = r"\1\n\nYour teacher has it.\n\n\2"
 ANSWERING = {"wrong": "()", "equivalent": "{}", "why": '"your teacher knows"'}  # fields of an exercise, and what students get
@@ -90,7 +90,7 @@ def write_students(folder, names):
 
 def write_autograder(folder, names, ladder, asked):
     """What Gradescope's zip has: setup.sh, run_autograder, and the judge behind them."""
-    copy([name for name in names if not NOT_FOR_THE_AUTOGRADER.fullmatch(name) and not NOT_FOR_THE_AUTOGRADER.match(name)], folder / "course")
+    copy([name for name in names if not NOT_FOR_THE_AUTOGRADER.match(name)], folder / "course")
     arguments = f" LADDER={ladder}" if ladder != "reduce" else ""
     if asked:
         shutil.copy2(asked, folder / "course/asked.contract")
