@@ -158,6 +158,9 @@ def main():
     elif what == "build":
         sys.exit(compiler.compile(words))
     elif what in JOBS:
-        sys.exit(JOBS[what](job_of(what, words)))
+        try:
+            sys.exit(JOBS[what](job_of(what, words)))
+        except KeyboardInterrupt:  # the program has it, too
+            sys.exit(128 + signal.SIGINT)
     else:
         fail(f"'{what}': accepted are run, check, counters, page, build, cmake, --version and --help")

@@ -63,8 +63,10 @@ def command(words):
 def say_missing(said):
     """A line for each call that NVIDIA's libraries have and the simulator lacks, after what the linker said."""
     names = dict.fromkeys(re.findall(r"undefined reference to `(\w+)'", said))
-    own = [name for name in names if re.match(r"cu[A-Z]|_*cuda", name) or missing_calls.library_of(name)]
-    for line in missing_calls.lines_about(own, {}):
+    if any(name.startswith("cublas") for name in names):
+        print("drywarp: cuBLAS is not installed with drywarp; where drywarp was made, make run has the usual calls", file=sys.stderr)
+    others = [name for name in names if not name.startswith("cublas") and (re.match(r"cu[A-Z]|_*cuda", name) or missing_calls.library_of(name))]
+    for line in missing_calls.lines_about(others, {}):
         print(f"drywarp: {line}", file=sys.stderr)
 
 

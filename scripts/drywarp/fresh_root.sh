@@ -8,11 +8,13 @@ if [ $# -lt 2 ] || [ $# -gt 3 ]; then
     exit 2
 fi
 suite=$1 root=$2 mirror=${3-http://deb.debian.org/debian}
+components=main
+[[ $mirror != *ubuntu* ]] || components=main,universe # python3-venv is in the second
 cd "$(dirname "$0")/../.."
 
-# Runs a command, and says how long it took, and how long the processors worked for it.
+# Runs a command, and says how long it took.
 step() {
-    local TIMEFORMAT="$1: %R s, of which processors worked %U s"
+    local TIMEFORMAT="$1: %R s (%U s of processors, and %S s in the system)"
     time "${@:2}"
 }
 
@@ -28,7 +30,7 @@ check() {
     grep -m 1 '^error: race in shared memory' "$root/root/log"
 }
 
-[ -e "$root/usr/bin/apt-get" ] || step "debootstrap $suite" debootstrap --variant=minbase "$suite" "$root" "$mirror" > "$root.log"
+[ -e "$root/usr/bin/apt-get" ] || step "debootstrap $suite" debootstrap --variant=minbase --components="$components" "$suite" "$root" "$mirror" > "$root.log"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 cp /etc/ssl/certs/ca-certificates.crt "$root/root/certificates.crt" # a network may have one of its own
 rm -rf "$root/root/clone" "$root/root/drywarp" "$root/root/.cache"
