@@ -23,16 +23,17 @@ static struct More *grow(const AccessCheck *check, Line *line, uint8_t rows)
     return line->more;
 }
 
-// Whether a word, or byte, of an access and of an earlier row is the same thread's in both.
-static bool is_alike(const AccessCheck *check, const Row *a, const Row *r)
+// Whether a word, or byte, of an access and of an earlier row is the same thread's in both; or has been read, where lanes read
+// one place, by the same ones. Field by field: r has just been made, and the processor would wait for wider parts of it.
+static inline bool is_alike(const AccessCheck *check, const Row *a, const Row *r)
 {
     if (a->epoch.block != r->epoch.block || a->epoch.warp != r->epoch.warp || a->stride != r->stride)
         return false;
+    if ((a->size < 4 || r->size < 4) && !same_shape(a, r))
+        return false;
     if (a->stride == ONE_PLACE)
-        return a->epoch.lanes == r->epoch.lanes && !(a->epoch.lanes & (a->epoch.lanes - 1)) &&
-               (r->size == 4 ? a->size == 4 : same_shape(a, r));
-    if (a->size < 4 || r->size < 4)
-        return same_shape(a, r);
+        return a->epoch.lanes == r->epoch.lanes && (!(a->epoch.lanes & (a->epoch.lanes - 1)) ||
+                                                    (a->epoch.kind == PLAIN_READ && r->epoch.kind == PLAIN_READ));
     // Threads with a piece each, of which an access takes a part: the row has a longer one, from its origin on.
     const int further = r->origin - a->origin;
     return further == 0 || (further > 0 && further + (int)check->access->bytes <= (int)a->stride);
@@ -142,8 +143,7 @@ static void check_words(AccessCheck *check, const Row *a, const Row *r)
 static inline bool merge(const AccessCheck *check, Row *a, const Row *r)
 {
     const bool same_time = a->epoch.time == r->epoch.time && a->epoch.site == r->epoch.site;
-    const bool same_lanes = a->epoch.lanes == r->epoch.lanes && a->epoch.kind == PLAIN_READ && read_again(a, r);
-    if (!same_time || is_under_way(&a->epoch) || !(same_lanes || is_alike(check, a, r)))
+    if (!same_time || is_under_way(&a->epoch) || !is_alike(check, a, r))
         return false;
     a->words |= r->words;
     a->whole &= r->whole;
@@ -379,34 +379,13 @@ static __attribute__((noinline)) void check_in_taken_line(AccessCheck *check, Ac
         sim_note_readers(check, line, r);
 }
 
-// Whether two rows of whole words are one warp's, in which a word is the same lane's: as is_alike finds, too, but quickly.
-// Field by field: r has just been made, and the processor would wait for wider parts of it.
-static inline bool is_of_same_lanes(const Row *a, const Row *r, size_t bytes)
-{
-    const int further = r->origin - a->origin;
-    if (a->epoch.block != r->epoch.block || a->epoch.warp != r->epoch.warp || a->epoch.kind != r->epoch.kind ||
-        a->shape != r->shape || r->size < 4 || !r->whole)
-        return false;
-    if (a->stride == ONE_PLACE)
-        return a->epoch.lanes == r->epoch.lanes &&
-               (r->epoch.kind == PLAIN_READ || !(r->epoch.lanes & (r->epoch.lanes - 1)));
-    return further == 0 || (further > 0 && further + (int)bytes <= (int)a->stride);
-}
-
 // Whether a row of the line tells of this one, too, or does so from now on, where no other row has any of its words.
 static inline bool goes_on(const AccessCheck *check, const Line *line, Row *a, const Row *r, uint32_t words_of_others)
 {
     const bool only_reads = r->epoch.kind == PLAIN_READ && !line->others;
-    if (!is_of_same_lanes(a, r, check->access->bytes))
-        return false;
-    if (a->epoch.time == r->epoch.time && a->epoch.site == r->epoch.site &&
-        (line->count == 1 || (only_reads && !(words_of_others & r->words)))) {
-        a->words |= r->words;
-        a->epoch.lanes |= r->epoch.lanes;
+    if ((line->count == 1 || (only_reads && !(words_of_others & r->words))) && merge(check, a, r))
         return true;
-    }
-    return only_reads && check->by_barriers && check->by_all_lanes && a->epoch.time > check->barrier && // see has_read
-           !(r->words & ~a->words) && !(r->epoch.lanes & ~a->epoch.lanes);
+    return only_reads && check->by_barriers && has_read(check, a, r);
 }
 
 // The same of the two newest rows.

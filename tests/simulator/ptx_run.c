@@ -1,5 +1,6 @@
-// ptx_run FILE.ptx[,FILE.ptx...] KERNEL THREADS INPUT OUTPUT: runs KERNEL(const void *in, void *out) on the
-// simulator, in blocks of 64 threads. INPUT's bytes are in; OUTPUT gets 8 bytes for each thread. Several files are linked.
+// ptx_run FILE.ptx[,FILE.ptx...] KERNEL THREADS[/BLOCK] INPUT OUTPUT: runs KERNEL(const void *in, void *out) on the
+// simulator, in blocks of 64 threads, or of BLOCK. INPUT's bytes are in; OUTPUT gets 8 bytes for each thread. Several files
+// are linked.
 #include "runtime/work/device_runtime.h"
 
 #include <stdlib.h>
@@ -38,15 +39,15 @@ static Module *load(char *paths)
 
 int main(int argc, char **argv)
 {
-    enum { BLOCK = 64 };
     if (argc != 6) {
-        fprintf(stderr, "usage: ptx_run FILE.ptx KERNEL THREADS INPUT OUTPUT\n");
+        fprintf(stderr, "usage: ptx_run FILE.ptx KERNEL THREADS[/BLOCK] INPUT OUTPUT\n");
         return 2;
     }
     size_t input_size;
     const Module *module = load(argv[1]);
     const Function *kernel = sim_find_function(module, (Slice){argv[2], strlen(argv[2])});
-    const unsigned threads = (unsigned)atoi(argv[3]);
+    const char *slash = strchr(argv[3], '/');
+    const unsigned threads = (unsigned)atoi(argv[3]), in_block = slash ? (unsigned)atoi(slash + 1) : 64;
     const char *input = read_file(argv[4], &input_size);
     if (module->error[0] || !kernel) {
         fprintf(stderr, "ptx_run: %s\n", module->error[0] ? module->error : "no such kernel");
@@ -58,7 +59,7 @@ int main(int argc, char **argv)
     memcpy(sim_memory_at(in), input, input_size);
     memset(sim_memory_at(out), 0, (size_t)threads * 8);
     void *arguments[] = {&in, &out};
-    const dim3 grid = {(threads + BLOCK - 1) / BLOCK, 1, 1}, block = {threads < BLOCK ? threads : BLOCK, 1, 1};
+    const dim3 grid = {(threads + in_block - 1) / in_block, 1, 1}, block = {threads < in_block ? threads : in_block, 1, 1};
     if (sim_launch(module, kernel, grid, block, 0, 65536, arguments) != cudaSuccess)
         return 1;
     FILE *file = fopen(argv[5], "wb");

@@ -1,0 +1,199 @@
+"""The checker against a judge who looks at each byte: warps access a little memory in rows, columns, pieces and at random, with
+barriers between. Most of these kernels have no race, some have one."""
+
+import random
+import subprocess
+
+import numpy as np
+
+from tests.simulator.ptx import RUN
+
+AREA = 384  # bytes: three of the checker's lines
+SHAPES = [(1, 2), (1, 2), (1, 5), (2, 3), (3, 2)]  # blocks, warps of each; no more than 255 threads, who store different bytes
+OFF = -1  # in place of the offset of a lane that is off
+SEEDS = 240
+READ, WRITE = 0, 1
+
+
+class Judge:
+    """Who has read and written each byte, as a bit each: blocks; the block's warps since its barrier; the warp's lanes since its."""
+
+    def __init__(self, blocks, warps):
+        self.blocks = np.zeros((2, AREA), np.uint32)
+        self.warps = np.zeros((2, blocks, AREA), np.uint32)
+        self.lanes = np.zeros((2, blocks, warps, AREA), np.uint32)
+
+    def block_barrier(self):
+        self.warps[:] = 0
+        self.lanes[:] = 0
+
+    def warp_barrier(self, block, warp):
+        self.lanes[:, block, warp] = 0
+
+    def races(self, block, warp, kind, lanes):
+        several = lanes & (lanes - (lanes > 0)) != 0
+        if kind == WRITE and several.any():
+            return True
+        for earlier in (WRITE,) if kind == READ else (READ, WRITE):
+            others = self.blocks[earlier] & ~np.uint32(1 << block) | self.warps[earlier, block] & ~np.uint32(1 << warp)
+            mates = self.lanes[earlier, block, warp]
+            if ((lanes != 0) & (others | mates & ~lanes | mates * several != 0)).any():
+                return True
+        return False
+
+    def add(self, block, warp, kind, lanes):
+        self.blocks[kind, lanes != 0] |= np.uint32(1 << block)
+        self.warps[kind, block, lanes != 0] |= np.uint32(1 << warp)
+        self.lanes[kind, block, warp] |= lanes
+
+
+def lanes_of_bytes(offsets, size):
+    lanes = np.zeros(AREA, np.uint32)
+    for lane, offset in enumerate(offsets):
+        if offset != OFF:
+            lanes[offset:offset + size] |= np.uint32(1 << lane)
+    return lanes
+
+
+def some_lanes(dice):
+    first, last = sorted((dice.randrange(32), dice.randrange(32)))
+    return dice.choice([range(32)] * 3 + [range(first, last + 1), [first], [lane for lane in range(32) if dice.random() < 0.5]])
+
+
+def rounds_of(dice, size):
+    """The offsets of 32 lanes, of each round of a loop."""
+    on = some_lanes(dice)
+    stride = size * dice.choice([0, 1, 1, 1, 1, 2, 3, 4, -1]) if dice.random() < 0.7 else max(size, 4 * dice.randrange(1, 9)) // size * size
+    base, step = dice.randrange(AREA // size) * size, size * dice.choice([0, 1, 1, 4, 32])
+    turned = dice.choice([0, 0, 0, 0, 1, 16])
+    places = [base + stride * (lane ^ turned) for lane in range(32)]
+    if dice.random() < 0.1:
+        places = [dice.randrange(AREA // size) * size for _ in range(32)]
+    return [[(places[lane] + k * step) % AREA if lane in on else OFF for lane in range(32)]
+            for k in range(dice.choice([1, 1, 1, 2, 4]))]
+
+
+def only_lane(rounds, lane):
+    return [[offset if k == lane else OFF for k, offset in enumerate(offsets)] for offsets in rounds]
+
+
+def may_add(judge, who, kind, size, rounds, race):
+    """Whether these accesses have a race if, and only if, one is wanted; the judge knows of them then."""
+    before = [part.copy() for part in (judge.blocks, judge.warps, judge.lanes)]
+    found = False
+    for offsets in rounds:
+        lanes = lanes_of_bytes(offsets, size)
+        found |= judge.races(*who, kind, lanes)
+        judge.add(*who, kind, lanes)
+    if found != race:
+        judge.blocks, judge.warps, judge.lanes = before
+    return found == race
+
+
+def access(number, warp, space, kind, size, row, rounds):
+    """PTX: a warp goes through some rows of the table."""
+    type_name, count = {1: ("u8", 1), 2: ("u16", 1), 4: ("u32", 1), 8: ("v2.u32", 2), 16: ("v4.u32", 4)}[size]
+    values = ", ".join("%value" if kind == WRITE else f"%r{k}" for k in range(count))
+    values = values if count == 1 else f"{{{values}}}"
+    what = f"st.{space}.{type_name} [%a], {values};" if kind == WRITE else f"ld.{space}.{type_name} {values}, [%a];"
+    return f"""setp.ne.u32 %p, %id, {warp};
+    @%p bra after{number};
+    add.u64 %row, %mine, {128 * row};
+    add.u64 %end, %row, {128 * rounds};
+round{number}:
+    ld.const.s32 %o, [%row];
+    setp.ge.s32 %p, %o, 0;
+    cvt.s64.s32 %a, %o;
+    add.u64 %a, %a, %area;
+    @%p {what}
+    add.u64 %row, %row, 128;
+    setp.lt.u64 %p, %row, %end;
+    @%p bra round{number};
+after{number}:"""
+
+
+MODULE = """.version 8.0
+.target sm_90
+.address_size 64
+.const .align 4 .s32 table[{words}] = {{{table}}};
+.global .align 128 .b8 global_area[384];
+.visible .entry k(.param .u64 input, .param .u64 output)
+{{
+    .shared .align 128 .b8 shared_area[384];
+    .reg .u64 %area, %mine, %row, %end, %a;
+    .reg .u32 %id, %block, %t, %value, %r<4>;
+    .reg .s32 %o;
+    .reg .pred %p;
+    mov.u32 %t, %tid.x;
+    mov.u32 %block, %ctaid.x;
+    mov.u32 %id, %ntid.x;
+    mad.lo.u32 %id, %block, %id, %t;
+    add.u32 %value, %id, 1;
+    mul.lo.u32 %value, %value, 0x01010101;
+    shr.u32 %id, %id, 5;
+    and.b32 %t, %t, 31;
+    mul.wide.u32 %row, %t, 4;
+    mov.u64 %mine, table;
+    add.u64 %mine, %mine, %row;
+    {area}
+    {body}
+    ret;
+}}
+"""
+AREAS = {"shared": "mov.u64 %area, shared_area;", "global": "mov.u64 %area, global_area;",
+         "unwritten": "ld.param.u64 %area, [output];"} # the last: of device memory, of which the checker knows what was written
+
+
+def write_kernel(dice, area, blocks, warps, racy):
+    """A kernel, and whether it has a race."""
+    judge, table, past, body = Judge(blocks, warps), [], [], []
+    sizes, writes, barriers = dice.choice([[4], [1, 2, 4, 8, 16]]), dice.uniform(0.05, 0.5), dice.choice([0, 0.1, 0.3])
+    found, steps = False, dice.randrange(10, 80)
+    for step in range(steps):
+        block, warp = who = dice.randrange(blocks), dice.randrange(warps)
+        if dice.random() < barriers:
+            body.append("bar.sync 0;")
+            judge.block_barrier()
+        if dice.random() < 0.2:
+            body.append(f"setp.eq.u32 %p, %id, {block * warps + warp};\n    @%p bar.warp.sync 0xffffffff;")
+            judge.warp_barrier(block, warp)
+        wanted = racy and step > steps // 3
+        for _ in range(30 if wanted else 6):
+            kind, size = WRITE if dice.random() < writes else READ, dice.choice(sizes)
+            again = [old for length, old in past[-4:] if length == size]
+            rounds = dice.choice(again) if again and dice.random() < 0.6 else rounds_of(dice, size)
+            if wanted: # the hardest to find: one lane's race, and lanes that take their neighbours' places
+                rounds = dice.choice([only_lane(rounds, dice.randrange(32)), [offsets[1:] + [OFF] for offsets in rounds]])
+            if may_add(judge, who, kind, size, rounds, wanted):
+                space = "shared" if area == "shared" else "global"
+                body.append(access(step, block * warps + warp, space, kind, size, len(table), len(rounds)))
+                table += rounds
+                past.append((size, rounds))
+                found = wanted
+                break
+        if found:
+            break
+    offsets = ", ".join(str(offset) for offsets in table for offset in offsets)
+    return MODULE.format(words=32 * len(table), table=offsets, area=AREAS[area], body="\n    ".join(body)), found
+
+
+def verdict(tmp_path, seed):
+    """What is wrong with what the checker says of a kernel; nothing."""
+    dice = random.Random(seed)
+    area = dice.choice([*AREAS])
+    blocks, warps = dice.choice([shape for shape in SHAPES if area != "shared" or shape[0] == 1])
+    text, race = write_kernel(dice, area, blocks, warps, dice.random() < 0.6)
+    ptx, threads = tmp_path / f"{seed}.ptx", 32 * warps
+    ptx.write_text(text)
+    result = subprocess.run([RUN, ptx, "k", f"{blocks * threads}/{threads}", "/dev/null", tmp_path / "out"], capture_output=True,
+                            text=True, env={"SIM_CHECK": "1", "SIM_THREADS": "1"})
+    told = "race" in result.stderr
+    if result.returncode not in (0, 88) or told != race:
+        return f"seed {seed}, {area}, {blocks} blocks of {warps} warps: race {race}, told {told}, status {result.returncode}, {result.stderr[:300]}"
+    return None
+
+
+def test_random_accesses(tmp_path):
+    """Broken: a race of rows, columns or pieces of lanes is passed over, or found where there is none."""
+    wrong = [said for said in (verdict(tmp_path, seed) for seed in range(SEEDS)) if said]
+    assert not wrong, "\n".join(wrong)
