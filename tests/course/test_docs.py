@@ -11,6 +11,7 @@ from PIL import Image  # matplotlib needs it, too
 
 
 import tables
+from scripts import drywarp
 from scripts.gpu import finish, lives, parts
 from scripts.ladder import tries
 
@@ -123,6 +124,12 @@ def test_the_first_pages_picture_moves():
     with Image.open(path) as picture:
         assert picture.n_frames > 20 and f"]({path.relative_to(ROOT)})" in text_of(ROOT / "README.md")
     assert path.stat().st_size < 400_000
+
+
+def test_the_version_is_the_same_everywhere():
+    """Broken: the changelog, the citation and the command name different versions."""
+    newest = re.search(r"^## (\d+\.\d+\.\d+)", text_of(ROOT / "CHANGELOG.md"), re.M)[1]
+    assert re.search(r"^version: (.*)$", text_of(ROOT / "CITATION.cff"), re.M)[1] == drywarp.VERSION == newest
 
 
 def test_pages_stay_short():
