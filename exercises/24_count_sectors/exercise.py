@@ -12,7 +12,7 @@ EXERCISE = dict(
     hints=("Each warp loads twice. A sector holds 8 floats.",
            "in[2 * i] of 32 threads spreads over 64 floats. in[i + 1] is 32 floats that begin one behind a sector's begin.",
            "Of each warp: 8 sectors for in[2 * i], 5 for in[i + 1], 4 for out; and there are 8 warps."),
-    why="A sector comes whole: a stride of two fetches twice of what is used, and a shift by one element costs one sector more a warp.",
+    why="A sector comes whole: a stride of two fetches twice what it uses, and a shift by one element costs one sector more a warp. So 16 requests touch 104 sectors, and the stores 32.",
     lesson="labs/coalescing/README.md",
     kernel="pick", data=data, grid=lambda n: 1, sizes=(256,), drawn=(256, 256, 1),
     questions=(Count("load requests", "global_load_requests"), Count("load sectors", "global_load_sectors"), Count("store sectors", "global_store_sectors")),

@@ -14,7 +14,7 @@ EXERCISE = dict(
     hints=("8 warps, and rounds with s = 1, 2, 4, ... 128: eight of them.",
            "All warps store in each round. In the rounds up to s = 16 each warp has a thread from s on; with s = 32 the first warp has none.",
            "Stores: 8 * 8. Loads: 5 * 8 + 7 + 6 + 4. Arrivals: 8 warps, at 2 barriers in each of 8 rounds."),
-    why="57 loads against the tree's 25, and 128 arrivals against 72: in a tree fewer and fewer warps have work, in a scan almost all have some to the end.",
+    why="64 stores, 57 loads against the tree's 25, and 128 arrivals against 72: in a tree fewer and fewer warps have work, in a scan almost all have some to the end.",
     lesson="scan/step02_shuffle/README.md",
     kernel="scan", data=data, grid=lambda n: n // 256, sizes=(2560,), drawn=(2560, 2560, 1),
     questions=(Count("shared stores a block", "shared_stores", True), Count("shared loads a block", "shared_loads", True),

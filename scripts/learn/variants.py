@@ -132,6 +132,7 @@ def complaints_about_numbers(task, tools):
              if not learn.is_right(learn.predicted(f"// {words} = {write(value)}\n")[words], value)]
     wrong = [(words, number) for words, numbers in task.wrong for number in numbers]
     lines += [f"{words}: {number} is taken for right" for words, number in wrong if learn.is_right(str(number), counted[words])]
+    lines += [f"why does not say that it is {value:,}" for value in counted.values() if f"{value:,}" not in re.findall(r"[\d,]*\d", task.why)]
     return lines, len(right), len(wrong)
 
 

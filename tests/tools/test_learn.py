@@ -143,7 +143,7 @@ def test_predictions_are_taken_however_a_number_is_written():
     assert learn.predicted("// threads launched =  1,024 \n// load requests =\n") == {"threads launched": "1024", "load requests": ""}
 
 
-def read_until(terminal, text, seconds=60):
+def read_until(terminal, text, seconds=100):
     """What the terminal shows, up to a text."""
     shown, end = "", time.monotonic() + seconds
     while text not in shown:
