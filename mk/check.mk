@@ -1,7 +1,8 @@
 # Answers about a program in the shape of a step, which nobody trusts: docs/judge.md.
 
 .PHONY: check check-all bundle judge test-class
-JUDGE = python3 -m scripts.judge.check --nvcc '$(NVCC)' --options '$(SIM_NVCCFLAGS)' --ladder '$(LADDER)' $(if $(CONTRACT),--contract="$$CONTRACT") $(if $(filter command line,$(origin TIME_LIMIT)),--seconds="$$TIME_LIMIT")
+JUDGE = python3 -m scripts.judge.check --nvcc '$(NVCC)' --options '$(SIM_NVCCFLAGS)' --ladder '$(LADDER)' \
+    $(if $(CONTRACT),--contract="$$CONTRACT") $(if $(filter command line,$(origin TIME_LIMIT)),--seconds="$$TIME_LIMIT")
 JUDGE_PARTS := build/sim/check_program.o build/sim/libcuda.so.1
 
 # The judge's own side of CUDA, for the program's process.
@@ -24,4 +25,5 @@ test-class: | $(NEEDS_NVCC) ## a class of thirty programs, right ones, mutants a
 	$(Q)SIM_LINK='$(TEST_LINK)' WHOLE_CLASS=1 $(PYTHON) -m pytest --durations=1 tests/tools/test_class.py
 
 bundle: ## the course for a class, with and without answers, and an autograder: make bundle, also LADDER=scan, CONTRACT=... (docs/judge.md)
-	@python3 -m scripts.judge.bundle --ladder '$(LADDER)' $(if $(CONTRACT),--contract="$$CONTRACT") "$$RESULTS/bundle"
+	@python3 -m scripts.judge.bundle --ladder '$(LADDER)' \
+    $(if $(CONTRACT),--contract="$$CONTRACT") "$$RESULTS/bundle"

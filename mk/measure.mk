@@ -1,6 +1,7 @@
 # What a GPU is measured with, beyond run-all and sweep.
 
-.PHONY: profile limits peers rowscale-peers against-cub bytes parts starts loaded finish sass sanitize sanitize-ladder sanitize-all tries mutants-gpu labelled-gpu lab-tries lab-profile coalescing-debug contribute needs-gpu
+.PHONY: profile limits peers rowscale-peers against-cub bytes parts starts loaded finish sass \
+    sanitize sanitize-ladder sanitize-all tries mutants-gpu labelled-gpu lab-tries lab-profile coalescing-debug contribute needs-gpu
 
 needs-gpu:
 	@test '$(DEVICE)' = gpu || { echo 'this needs a GPU; there is none, or DEVICE=sim was asked for' >&2; exit 2; }
@@ -54,6 +55,7 @@ LAST_SCAN := $(lastword $(call steps_of,scan))/scan.cu
 build/scan_against_cub: scan/reference_cub/scan.cu $(LAST_SCAN)
 build/scan_against_cub: extra = -DLAST_STEP='"../../$(LAST_SCAN)"'
 
+build/against_cub build/scan_against_cub: scripts/gpu/in_turns.h
 build/limits build/starts build/loaded build/peers build/against_cub build/scan_against_cub: build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
 	@mkdir -p build
 	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) $(extra) -o $@ $< $(if $(filter build/peers,$@),-lcublas)

@@ -14,7 +14,7 @@ compare: ## GPUs' results in one chart: make compare A=plots/h200 B=results, GPU
 	@echo "drawn: $$RESULTS/compare.svg"
 
 # The step that STEP names, and the one before it.
-PICTURED = $(foreach step,$(STEPS),$(if $(filter step$(STEP)_%,$(step)),$(before) $(step))$(eval before := $(step)))
+PICTURED := $(strip $(foreach step,$(STEPS),$(if $(filter step$(STEP)_%,$(step)),$(before) $(step))$(eval before := $(step))))
 picture: ## draws what a step does, from a run on the simulator: make picture STEP=03 BLOCK=0
 	$(if $(PICTURED),$(COMPILE) $(PICTURED:%=build/sim/%/reduce))
 	@python3 plots/picture.py "$$STEP" --block "$${BLOCK:-0}"

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "in_turns.h"
+
 // Each program in a namespace of its own; what they include is there already. Their main functions
 // end without a return, as only a real one may, and not all of a harness is used.
 #pragma nv_diag_suppress 940, 177
@@ -30,17 +32,6 @@ struct Program {
 
 enum { RUNS = 400 };
 
-// The mean of the middle half: for the shortest times it tells more than the median, which moves by
-// whole ticks of the clock.
-static double middle_mean(std::vector<float> *ms)
-{
-    std::sort(ms->begin(), ms->end());
-    double sum = 0;
-    for (int run = RUNS / 4; run < RUNS - RUNS / 4; run++)
-        sum += (*ms)[run];
-    return sum / (RUNS - 2 * (RUNS / 4));
-}
-
 static void compare(const cub_sum::Data &data, const char *cache)
 {
     const long long expected = cub_sum::sum_between(data, 0, data.n);
@@ -56,15 +47,15 @@ static void compare(const cub_sum::Data &data, const char *cache)
                 ms[program].push_back(now);
         }
     printf("%lld,%s", data.n, cache);
-    for (std::vector<float> &one : ms)
-        printf(",%.6f", middle_mean(&one));
+    for (const std::vector<float> &one : ms)
+        printf(",%.6f", middle_mean(one));
     printf("\n");
     fflush(stdout);
 }
 
 // Powers of four, and between them sizes that are multiples of nothing; from the largest, because CUB
 // asks for its memory once.
-static std::vector<long long> default_sizes()
+static std::vector<long long> usual_sizes()
 {
     std::vector<long long> sizes;
     for (int exponent = 30; exponent >= 10; exponent -= 2) {
@@ -75,26 +66,11 @@ static std::vector<long long> default_sizes()
     return sizes;
 }
 
-// A size from the command line, or 0 where it is none.
-static long long parsed(const std::string &text)
-{
-    const bool digits = text.find_first_not_of("0123456789") == std::string::npos && text.size() < 12;
-    return digits ? strtoll(text.c_str(), nullptr, 10) : 0;
-}
-
 int main(int argc, char **argv)
 {
     using cub_sum::check;
-    std::vector<long long> sizes;
-    for (int k = 1; k < argc; k++)
-        sizes.push_back(parsed(argv[k]));
-    if (sizes.empty())
-        sizes = default_sizes();
+    std::vector<long long> sizes = asked_sizes(argc, argv, usual_sizes());
     std::sort(sizes.rbegin(), sizes.rend());
-    if (sizes.back() < 1) {
-        fprintf(stderr, "against_cub: a size is no number of 1 or more; usage: against_cub [ELEMENTS...]\n");
-        return 2;
-    }
     cudaDeviceProp device;
     int clock_khz;
     CHECK(cudaGetDeviceProperties(&device, 0));

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "in_turns.h"
+
 // Each program in a namespace of its own; what they include is there already. Their main functions
 // end without a return, as only a real one may, and not all of a harness is used.
 #pragma nv_diag_suppress 940, 177
@@ -47,18 +49,6 @@ static float timed_copy(const cub_scan::Data &data)
     return ms;
 }
 
-// The mean of the middle half, in microseconds: for the shortest times it tells more than the median, which
-// moves by whole ticks of the clock.
-static double middle_mean_us(std::vector<float> ms)
-{
-    std::sort(ms.begin(), ms.end());
-    const size_t quarter = ms.size() / 4;
-    double sum = 0;
-    for (size_t run = quarter; run < ms.size() - quarter; run++)
-        sum += ms[run];
-    return 1e3 * sum / (ms.size() - 2 * quarter);
-}
-
 static void compare(cub_scan::Data data)
 {
     last_step::Data ours = share(data);
@@ -73,28 +63,26 @@ static void compare(cub_scan::Data data)
         copy.push_back(timed_copy(data));
         total_ms += scan.back() + cub.back() + copy.back();
     }
-    const double us[] = {middle_mean_us(scan), middle_mean_us(cub), middle_mean_us(copy)};
+    const double us[] = {1e3 * middle_mean(scan), 1e3 * middle_mean(cub), 1e3 * middle_mean(copy)};
     const double kilobytes = 2e-3 * data.n * sizeof(float); // read and written
     printf("%lld,%.3f,%.3f,%.3f,%.1f,%.1f,%.1f\n", data.n, us[0], us[1], us[2], kilobytes / us[0], kilobytes / us[1],
            kilobytes / us[2]);
     fflush(stdout);
 }
 
+// Powers of two, and between them sizes that are multiples of nothing.
+static std::vector<long long> usual_sizes()
+{
+    std::vector<long long> sizes = {1000, (1 << 15) - 1, (1 << 19) + 1, (1 << 23) - 1, (1 << 27) + 1};
+    for (int power = 10; power <= 30; power++)
+        sizes.push_back(1ll << power);
+    std::sort(sizes.begin(), sizes.end());
+    return sizes;
+}
+
 static int run(int argc, char **argv)
 {
-    std::vector<long long> sizes;
-    for (int i = 1; i < argc; i++)
-        sizes.push_back(atoll(argv[i]));
-    if (argc == 1) { // powers of two, and between them sizes that are multiples of nothing
-        for (int power = 10; power <= 30; power++)
-            sizes.push_back(1ll << power);
-        sizes.insert(sizes.end(), {1000, (1 << 15) - 1, (1 << 19) + 1, (1 << 23) - 1, (1 << 27) + 1});
-        std::sort(sizes.begin(), sizes.end());
-    }
-    if (sizes.empty() || *std::min_element(sizes.begin(), sizes.end()) < 1) {
-        fprintf(stderr, "scan_against_cub: accepted are numbers of elements, 1 or more\n");
-        return 2;
-    }
+    const std::vector<long long> sizes = asked_sizes(argc, argv, usual_sizes());
     const long long most = *std::max_element(sizes.begin(), sizes.end());
     cub_scan::Data data = {};
     cudaDeviceProp device;
