@@ -3,7 +3,7 @@
 
 // What is wider than the page can be scrolled with the keyboard, too.
 function reachScrollers() {
-    for (const box of document.querySelectorAll(".table-wrapper, .highlight pre, figure.drawn")) {
+    for (const box of document.querySelectorAll(".table-wrapper, .highlight pre, figure.drawn, .st-still")) {
         if (box.scrollWidth > box.clientWidth)
             box.tabIndex = 0;
         else
