@@ -231,18 +231,18 @@ def count(session, task, entry, verdict):
 
 # ---- Judging
 
-def judged(task, path, tools):
-    """The verdict about a learner's file."""
+def judged(task, name, text, tools):
+    """The verdict about a kernel's text, as bytes, which the compiler gets to see in a file of that name."""
     verdict = Verdict()
     place = Path(tempfile.mkdtemp(prefix=check.PREFIX))
     try:
         folder = place / "program"
         folder.mkdir()
-        if path.stat().st_size > MOST_SOURCE:
+        if len(text) > MOST_SOURCE:
             verdict.said = [f"it has more than {MOST_SOURCE:,} bytes"]
             return verdict
-        source = folder / path.name
-        shutil.copyfile(path, source)
+        source = folder / name
+        source.write_bytes(text)
         ptx, verdict.said = to_ptx(source, folder, tools)
         if ptx:
             run_kernel(task, ptx, entry_of(ptx, task.kernel), tools, verdict)
@@ -258,6 +258,6 @@ def run_kernel(task, ptx, entry, tools, verdict):
         return
     has, wanted = parameters(ptx, entry), len(task.data(task.sizes[0]))
     if has != wanted:
-        verdict.said = [f"the kernel {task.kernel} has {has} parameters, and the task's has {wanted}"]
+        verdict.said = [f"{task.kernel} has another number of parameters than the task's: {has}, not {wanted}"]
         return
     run_all(task, ptx, entry, tools, verdict)

@@ -69,9 +69,6 @@ class Learner:
             state["at"] = task.name
             state["done"] = [name for name in state["done"] if name != task.name]
 
-    def is_untouched(self, task):
-        return self.content(task) == task.text("task.cu").encode()
-
     def content(self, task):
         """The bytes of the learner's file; None in the moment in which an editor replaces it."""
         try:
@@ -146,7 +143,7 @@ COMPARED = ("warp_instructions", "global_load_requests", "global_load_sectors", 
 
 def beside(task, row, tools):
     """What the learner's kernel counted, in the row, beside what the answer counts, where one of them needs a tenth less."""
-    answers = judge.judged(task, task.folder / "answer.cu", dataclasses.replace(tools, orders=judge.ORDERS[:1])).row
+    answers = judge.judged(task, "answer.cu", task.text("answer.cu").encode(), dataclasses.replace(tools, orders=judge.ORDERS[:1])).row
     apart = [counter for counter in COMPARED if answers and 10 * abs(int(answers[counter]) - int(row[counter])) >= max(int(answers[counter]), int(row[counter]), 1)]
     if apart:
         yield from table([[f"at n = {task.counts_at:,}", "yours", "the answer's"],
@@ -203,14 +200,14 @@ def is_right(number, counted):
     return number_of(number) == counted
 
 
-def check_predictions(task, learner, tools):
+def check_predictions(task, content, learner, tools):
     """The counters of the task's kernel, where all predictions are what they say; else None, and it says which is not."""
-    numbers = predicted((learner.content(task) or b"").decode(errors="replace"))
+    numbers = predicted(content.decode(errors="replace"))
     for question in task.questions:
         if not re.fullmatch(r"\d+(\.\d+)?", numbers.get(question.words, "")):
             print(f"    no number yet: write one behind '// {question.words} ='")
             return None
-    verdict = judge.judged(task, task.folder / "task.cu", tools)
+    verdict = judge.judged(task, "task.cu", task.text("task.cu").encode(), tools)
     if not verdict.row:
         sys.exit("make learn: " + "; ".join([*about(task, verdict)] or ["the kernel could not be counted"]).strip())
     counted = {question.words: question.of(verdict.row) for question in task.questions}
@@ -223,9 +220,9 @@ def check_predictions(task, learner, tools):
     return verdict.row
 
 
-def check_kernel(task, learner, tools):
+def check_kernel(task, content, learner, tools):
     """The counters of the learner's kernel, where it does what is asked; else None, and it says what is wrong."""
-    verdict = judge.judged(task, learner.file(task), tools)
+    verdict = judge.judged(task, learner.file(task).name, content, tools)
     if verdict.row and task.gates:
         learner.saw(task, {gate.words: [gate.of(verdict.row)] * 2 for gate in task.gates})
     for line in about(task, verdict):
@@ -235,10 +232,10 @@ def check_kernel(task, learner, tools):
     return verdict.row if verdict.good else None
 
 
-def check_once(task, learner, tools):
-    """Looks at the learner's file, says what came of it; returns the counters where it is done, else None."""
+def check_once(task, content, learner, tools):
+    """Looks at what stands in the learner's file, says what came of it; returns the counters where it is done, else None."""
     begin = time.monotonic()
-    row = (check_predictions if task.kind == "predict" else check_kernel)(task, learner, tools)
+    row = (check_predictions if task.kind == "predict" else check_kernel)(task, content, learner, tools)
     print(f"{task.number} {'done' if row else 'not yet'} ({time.monotonic() - begin:.1f} s)" + ("" if row else "; a hint: make learn HINT=1"), flush=True)
     return row
 
@@ -266,7 +263,7 @@ def watch(learner, tools):
             content = learner.content(task)
             if content is not None and content != last:
                 last = content
-                if row := check_once(task, learner, tools):
+                if row := check_once(task, content, learner, tools):
                     break
             time.sleep(LOOK_EVERY_S)
         celebrate(task, row, learner, tools)
@@ -281,7 +278,10 @@ def look_once(learner, tools):
         return 0
     learner.begin(task)
     print(*introduced(task, learner), sep="\n", flush=True)
-    row = check_once(task, learner, tools)
+    content = learner.content(task)
+    if content is None:
+        refuse(f"{shown(learner.file(task))} cannot be read")
+    row = check_once(task, content, learner, tools)
     if not row:
         return 1
     following = celebrate(task, row, learner, tools)

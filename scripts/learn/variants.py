@@ -125,7 +125,7 @@ def brief(task, verdict):
 
 def complaints_about_numbers(task, tools):
     """The same of predictions: wrong ones of exercise.py, and right ones that are written in three ways."""
-    verdict = judge.judged(task, task.folder / "task.cu", tools)
+    verdict = judge.judged(task, "task.cu", task.text("task.cu").encode(), tools)
     counted = {question.words: question.of(verdict.row) for question in task.questions}
     right = [lambda value: f"{value}", lambda value: f"{value:,}", lambda value: f"  {value} "]
     lines = [f"{words}: {write(value)} is taken for wrong" for words, value in counted.items() for write in right

@@ -57,19 +57,26 @@ def test_without_a_terminal_it_looks_once(tmp_path):
     assert "done  01" in make_learn(tmp_path, "--list", "1").stdout
 
 
-def test_a_kernel_that_knows_the_sizes_does_not_pass(tmp_path):
+def judged(task, text):
+    return judge.judged(task, "kernel.cu", text.encode(), judge.Tools(nvcc()))
+
+
+def test_a_kernel_that_knows_the_sizes_does_not_pass():
     """Two of them differ from run to run."""
-    file = tmp_path / f"{SECOND.name}.cu"
-    file.write_text(SECOND.text("answer.cu").replace("i < n", "i < n && (" + " || ".join(f"n == {n}" for n in SECOND.sizes) + ")"))
-    assert "was never written" in judge.judged(SECOND, file, judge.Tools(nvcc())).wrong
+    known = " || ".join(f"n == {n}" for n in SECOND.sizes)
+    assert "was never written" in judged(SECOND, SECOND.text("answer.cu").replace("i < n", f"i < n && ({known})")).wrong
 
 
-def test_what_does_not_compile_is_told_with_its_line(tmp_path):
-    file = tmp_path / f"{FIRST.name}.cu"
-    file.write_text(FIRST.text("answer.cu").replace("threadIdx", "threadIndex"))
-    assert judge.judged(FIRST, file, judge.Tools(nvcc())).said[0].startswith(f'{file.name}(4): error: identifier "threadIndex"')
-    file.write_text("__global__ void other() {}\n")
-    assert "there is no kernel add_one" in judge.judged(FIRST, file, judge.Tools(nvcc())).said[0]
+def test_what_does_not_compile_is_told_with_its_line():
+    assert judged(FIRST, FIRST.text("answer.cu").replace("threadIdx", "threadIndex")).said[0].startswith('kernel.cu(4): error: identifier "threadIndex"')
+    assert "there is no kernel add_one" in judged(FIRST, "__global__ void other() {}\n").said[0]
+    assert "add_one has another number of parameters than the task's: 1, not 2" in judged(FIRST, "__global__ void add_one(float *out) { *out = 1; }\n").said[0]
+
+
+def test_a_file_that_cannot_be_read_is_told_in_one_line(tmp_path):
+    (tmp_path / f"{FIRST.name}.cu").mkdir()
+    result = make_learn(tmp_path)
+    assert result.returncode == 2 and "cannot be read" in result.stderr and result.stderr.count("\n") == 1
 
 
 def test_the_program_to_look_at_compiles(tmp_path):
