@@ -83,7 +83,7 @@ class Answer:
     sizes: dict = dataclasses.field(default_factory=dict)  # n: "" where it is right, else what is wrong, in a line or two
     findings: dict = dataclasses.field(default_factory=dict)  # by what tells one from another: its title, and lines about it
     counters: dict = dataclasses.field(default_factory=dict)
-    over: str = ""  # which limit
+    over: str = ""  # which limit it has met first; of each size at which it met one, this stands in sizes
     unjudged: str = ""  # why the judge could not go on
     seconds: float = 0
 
@@ -329,10 +329,10 @@ def how_it_ended(session, answer):
     """Why a program is gone, in a few words."""
     program, device = session.end()
     if sandbox.TIME_OVER in (program, device):
-        answer.over = f"it was stopped after {session.limit} seconds"
+        answer.over = answer.over or f"it was stopped after {session.limit} seconds"
         return answer.over
     if device not in (0, CHECKER_ENDS_WITH) and any("memory" in line.lower() for line in session.said("device")):
-        answer.over = f"it wanted more than {DEVICE_MEMORY} of the simulator's memory"
+        answer.over = answer.over or f"it wanted more than {DEVICE_MEMORY} of the simulator's memory"
     if answer.over:
         return answer.over
     if device not in (0, CHECKER_ENDS_WITH):
@@ -373,7 +373,7 @@ def one_size(session, size, answer):
         if reply.get("ended"):
             return how_it_ended(session, answer)
         if reply["over"]:
-            return reply["over"]
+            return answer.over
         rows = session.counted(reply["launches"])
         if size == session.shape.counted_at and run == 0 and rows:
             answer.counters = shapes.totals(rows)
@@ -422,7 +422,7 @@ def run(program, options, answer):
     for size in answer.shape.sizes:
         left = math.ceil(end - time.monotonic())
         if left <= 0:
-            answer.over = f"it was stopped after {options.seconds} seconds"
+            answer.over = answer.over or f"it was stopped after {options.seconds} seconds"
             answer.sizes[size] = NOT_TRIED
             continue
         session = session or Session(program, options, left)
@@ -443,7 +443,7 @@ def run_in_order(session, size, words, answer):
     other = Answer(answer.name, answer.shape)
     wrong = one_size(session, size, other)
     answer.over = answer.over or other.over
-    answer.sizes[size] = wrong and f"{wrong}, {words}"
+    answer.sizes[size] = answer.over if other.over else wrong and f"{wrong}, {words}"
     finish(session, answer)
 
 
@@ -453,7 +453,7 @@ def finish(session, answer):
     found = session.findings()
     add_findings(found, answer)
     if sandbox.TIME_OVER in (program, device):
-        answer.over = f"it was stopped after {session.limit} seconds"
+        answer.over = answer.over or f"it was stopped after {session.limit} seconds"
     if device == CHECKER_ENDS_WITH and not found:
         answer.findings[("", "")] = ["the checker found something, and its list is missing"]
 

@@ -97,6 +97,20 @@ def test_a_limit_is_no_error():
     assert answer.status == check.OVER and "n = 1 ................ it was stopped after 4 seconds" in said
 
 
+def test_a_limit_in_another_order_is_no_error(monkeypatch):
+    """Broken: a program that is right, and too slow only where its blocks take turns, is called wrong."""
+    def too_slow(session, size, answer):
+        answer.over = "it was stopped after 2 seconds"
+        return answer.over
+
+    monkeypatch.setattr(check, "one_size", too_slow)
+    monkeypatch.setattr(check, "finish", lambda *_: None)
+    for before in ("", "it was stopped after 4 seconds"):
+        answer = check.Answer("reduce.cu", built=True, over=before, sizes={1: "", 2: before})
+        check.run_in_order(None, 1, "in another order", answer)
+        assert answer.status == check.OVER, answer.sizes
+
+
 def test_a_finding_keeps_its_line(hostile):
     """Broken: a file that #line names is read though it is a device, which never ends, and the finding is lost."""
     hostile.end()
