@@ -38,6 +38,7 @@ def drywarp(prefix, tmp_path):
     return lambda *words: subprocess.run([prefix / "bin/drywarp", *words], capture_output=True, text=True, cwd=tmp_path)
 
 
+@pytest.mark.skipif(not shutil.which("pkg-config"), reason="there is no pkg-config")
 def test_an_object_is_linked_by_pkg_config_and_checked(prefix, drywarp, tmp_path):
     """Broken: an object of drywarp-nvcc, told to compile for some GPU, is not linked by the host's compiler; or what a code host gets is not the findings."""
     subprocess.run([prefix / "bin/drywarp-nvcc", "-arch=sm_75", "-c", "race.cu", "-o", "race.o"], cwd=tmp_path, check=True)
