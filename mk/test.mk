@@ -21,7 +21,7 @@ test: ## every test that this machine can run; ALL=1 also runs the labs' program
 	$(COMPILE) lab-programs DEVICE=sim LEFT_OUT='$(if $(UNTESTED),build/sim/%)'
 	$(Q)unset LADDER; $(if $(SANITIZE),ASAN_OPTIONS=$(SANITIZER_OPTIONS)) \
 	    SIM_LINK='$(TEST_LINK)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
-	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile --no-loadscope-reorder') tests
+	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
 
 # Scripts, pages and instructions: what needs no CUDA program that nvcc has to compile.
 QUICK_TESTS := $(addprefix tests/,tools/test_scripts.py course/test_docs.py simulator/test_instructions.py \

@@ -28,5 +28,9 @@ LONGEST = ["test_labs", "test_simulator", "test_plot", "test_own_programs", "tes
            "test_picture", "test_new_step", "test_scan", "test_compare", "test_mine"]
 
 
+def pytest_configure(config):
+    config.option.loadscopereorder = False  # of pytest-xdist: files come in our order, not in that of how many tests they have
+
+
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: LONGEST.index(item.module.__name__) if item.module.__name__ in LONGEST else len(LONGEST))
