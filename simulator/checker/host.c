@@ -129,7 +129,7 @@ static const char *why_closed(const Allocation *a, uint64_t address)
                                                                    : ", where cuMemMap has mapped no memory";
 }
 
-// An address in the device's range that is no allocation's: beside which one it lies.
+// An address in one of the simulator's two ranges that is no allocation's: beside which one it lies.
 static void describe_gap(uint64_t address, char *text, size_t space)
 {
     char bytes[200];
@@ -145,7 +145,13 @@ static void describe_gap(uint64_t address, char *text, size_t space)
         snprintf(text, space, "%llu bytes behind the end of %s",
                  (unsigned long long)(address - below->address - below->bytes), bytes);
     else
-        snprintf(text, space, "device memory that was never allocated");
+        snprintf(text, space, "memory that was never allocated");
+}
+
+static bool in_ranges(uint64_t address)
+{
+    const void *pointer = (const void *)(uintptr_t)address;
+    return sim_in_device_range(pointer) || sim_in_shared_range(pointer);
 }
 
 FindingKind sim_describe_address(uint64_t address, char *text, size_t space)
@@ -168,11 +174,12 @@ FindingKind sim_describe_address(uint64_t address, char *text, size_t space)
                  bytes, gone->freed_by);
         return USE_AFTER_FREE;
     }
-    const char *host = host_memory_at(address);
-    if (sim_in_device_range((const void *)(uintptr_t)address))
+    if (in_ranges(address)) {
         describe_gap(address, text, space);
-    else
-        snprintf(text, space, "%s", host ? host : "an address where nothing lies");
+        return OUT_OF_BOUNDS;
+    }
+    const char *host = host_memory_at(address);
+    snprintf(text, space, "%s", host ? host : "an address where nothing lies");
     return host ? HOST_POINTER : OUT_OF_BOUNDS;
 }
 

@@ -179,6 +179,19 @@ static void touch(const std::string &word)
     }
 }
 
+// A kernel writes one element more than memory has that it shares with the host.
+static void touch_beside(const std::string &word)
+{
+    int *shared = nullptr;
+    if (word == "beside managed")
+        cudaMallocManaged(&shared, BYTES);
+    if (word == "beside pinned")
+        cudaHostAlloc(&shared, BYTES, cudaHostAllocDefault);
+    if (shared)
+        fill_some<<<1, 128>>>(shared, COUNT + 1);
+    cudaDeviceSynchronize();
+}
+
 static void launches(const std::string &word)
 {
     if (word == "refused")
@@ -228,6 +241,7 @@ int main(int argc, char **argv)
     if (word == "much unwritten")
         copy_much();
     touch(word);
+    touch_beside(word);
     launches(word);
     if (word != "leak") {
         if (word != "copy of freed" && word != "free twice" && word != "host reads freed")

@@ -1,7 +1,6 @@
 """The checker on the simulator: what the host does wrong, and what only looks like it."""
 
 import subprocess
-import subprocess
 
 import pytest
 
@@ -70,6 +69,13 @@ def test_the_host_touches_device_memory(host, tmp_path, word, kind, title):
     """Broken: the program dies without a word, or without its findings."""
     found, said, _ = only(host, tmp_path, word)
     assert (found, said) == (kind, title)
+
+
+@pytest.mark.parametrize("word, call", [("beside managed", "cudaMallocManaged"), ("beside pinned", "cudaHostAlloc")])
+def test_a_kernel_goes_beyond_memory_that_host_and_device_share(host, tmp_path, word, call):
+    """Broken: it is told that it follows a pointer of the host's, which is not so, and not whose end it has passed."""
+    found, said, _ = only(host, tmp_path, word)
+    assert found == "out-of-bounds" and said.endswith(f": 0 bytes behind the end of the 1st {call}'s 400 bytes"), said
 
 
 @pytest.mark.parametrize("word, hint", [
