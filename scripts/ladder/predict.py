@@ -78,6 +78,8 @@ def patch(step, number):
 def prediction(text):
     """What was typed, as it is kept; None where it is no prediction."""
     text = text.strip().lower()
+    if re.fullmatch(r"\d{1,3}(,\d{3})+", text):  # as the counts are shown
+        return text.replace(",", "")
     if text in ("", *WORDS) or re.fullmatch(r"\d+(\.\d+)?", text):
         return text
     return None

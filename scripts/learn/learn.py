@@ -61,8 +61,8 @@ class Learner:
                 file.write(task.text("task.cu"))
 
     def reset(self, task):
-        """The task as it was; what the learner has written stays beside it."""
-        if self.file(task).exists():
+        """The task as it was; what the learner has written stays beside it, also where RESET is typed twice."""
+        if self.content(task) not in (None, task.text("task.cu").encode()):
             self.file(task).replace(self.file(task).with_suffix(".old.cu"))
         self.begin(task)
         with progress.changing(self.folder) as state:
@@ -205,7 +205,7 @@ def check_predictions(task, content, learner, tools):
     numbers = predicted(content.decode(errors="replace"))
     for question in task.questions:
         if not re.fullmatch(r"\d+(\.\d+)?", numbers.get(question.words, "")):
-            print(f"    no number yet: write one behind '// {question.words} ='")
+            print(f"    no number yet: write one, and nothing else, behind '// {question.words} ='")
             return None
     verdict = judge.judged(task, "task.cu", task.text("task.cu").encode(), tools)
     if not verdict.row:

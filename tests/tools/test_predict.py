@@ -17,7 +17,7 @@ COMMAND = [sys.executable, "-m", "scripts.ladder.predict"]
 
 def test_a_prediction_is_a_number_or_a_word():
     """Broken: what cannot be compared is kept as a prediction, or one is refused."""
-    assert [predict.prediction(text) for text in ("\n", " Faster\n", "wrong", "0.37", "400000")] == ["", "faster", "wrong", "0.37", "400000"]
+    assert [predict.prediction(text) for text in ("\n", " Faster\n", "wrong", "0.37", "400000", "400,000")] == ["", "faster", "wrong", "0.37", "400000", "400000"]
     assert [predict.prediction(text) for text in ("quick", "-1", "nan", "1e", "0,37")] == [None] * 5
 
 
