@@ -497,8 +497,10 @@ def row_of(name, answer):
             len(answer.shape.sizes), len(answer.findings), *(answer.counters.get(counter, "") for counter in shapes.COUNTERS), f"{answer.seconds:.1f}"]
 
 
-def submissions(folder):
+def submissions(folder, options):
     found = sorted(path for path in folder.rglob("*.cu") if path.is_file() and not path.is_symlink())
+    if not found and options.gradescope:
+        classroom.gradescope(options.gradescope, [])
     return found or fail(f"{clean(str(folder))}: no files that end in .cu")
 
 
@@ -538,7 +540,7 @@ class Table:
 
 
 def check_all(folder, options):
-    paths = submissions(folder)
+    paths = submissions(folder, options)
     table, pool = Table(options.output), concurrent.futures.ThreadPoolExecutor(options.jobs)
     answers = []
     try:

@@ -12,7 +12,7 @@ from scripts.judge.words import clean, counts_of, lines_about
 
 MOST_POINTS = 100
 POINTS = {"passed": 100, "findings": 50, "misses the goal": 50, "not judged": ""}  # none for any other verdict
-OF_MOODLE = re.compile(r"_\d+_assignsubmission_.*")  # what Moodle hangs on the folder of a student
+OF_MOODLE = re.compile(r"(.*)_(\d+)_assignsubmission_.*", re.S)  # what it calls a student's folder or, where it makes none, a file: the name and its own number
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
 <style>body {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font-family: sans-serif; line-height: 1.4 }}
@@ -28,9 +28,20 @@ def cell(text):
 
 
 def student_of(name):
-    """Whose a program is: the folder's that lies in the class's one, or, of a file there, its own name."""
+    """Whose a program is: the folder's that lies in the class's one, or, of a file there, its own name; and Moodle's number, for two may have one name."""
     first, slash, _ = name.partition("/")
-    return OF_MOODLE.sub("", first) if slash else Path(name).stem
+    student = first if slash else Path(name).stem
+    by_moodle = OF_MOODLE.fullmatch(student)
+    return by_moodle.groups() if by_moodle else (student, "")
+
+
+def by_students(answers):
+    """The (name, answer) of each student, by what the student is called: with Moodle's number where others have the same name."""
+    students = {}
+    for name, answer in answers:
+        students.setdefault(student_of(name), []).append((name, answer))
+    names = [name for name, _ in students]
+    return {name if names.count(name) == 1 else f"{name}_{number}": theirs for (name, number), theirs in students.items()}
 
 
 def points(answer):
@@ -60,9 +71,7 @@ def page_name(number, student):
 
 def write(folder, answers):
     """The class's files. answers: (name, answer) of each program, in order."""
-    students = {}
-    for name, answer in answers:
-        students.setdefault(student_of(name), []).append((name, answer))
+    students = by_students(answers)
     counted = [(cell(clean(student)), *best(theirs)) for student, theirs in students.items()]
     table(folder / "moodle.csv", ["Username", "Grade", "Feedback"],
           [[student, points(answer), cell(feedback(name, answer))] for student, name, answer in counted])
@@ -78,12 +87,15 @@ def write(folder, answers):
 
 
 def gradescope(path, answers):
-    """A single student's programs, as Gradescope's results.json."""
+    """A single student's programs, as Gradescope's results.json; none are worth no points."""
     tests = [{"name": clean(name), "score": points(answer) or 0, "max_score": MOST_POINTS, "status": "passed" if answer.verdict == "passed" else "failed",
               "output": "\n".join(lines_about(answer, name))} for name, answer in answers]
-    name, answer = best(answers)
+    total = {"score": 0, "output": "there is no file that ends in .cu"}
+    if answers:
+        name, answer = best(answers)
+        total = {"score": points(answer), "output": feedback(name, answer)}
     with files.whole(path) as file:
-        json.dump({"score": points(answer), "output": feedback(name, answer), "tests": tests}, file, indent=1)
+        json.dump(total | {"tests": tests}, file, indent=1)
 
 
 def table(path, header, rows):
