@@ -87,7 +87,10 @@ def built(job, folder):
 
 def start(job, folder, **environment):
     """Runs the job's program, and returns its status, as a shell would."""
-    status = subprocess.run([built(job, folder), *job.arguments], env=os.environ | environment).returncode
+    try:
+        status = subprocess.run([built(job, folder), *job.arguments], env=os.environ | environment).returncode
+    except OSError as error:  # a script without its first line, or a program for another processor
+        fail(f"{job.source} cannot be run: {error.strerror}")
     if status < 0:
         print(f"drywarp: {job.source} was ended by {signal.Signals(-status).name}", file=sys.stderr)
     return status if status >= 0 else 128 - status

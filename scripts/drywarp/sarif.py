@@ -10,7 +10,6 @@ from scripts.drywarp import VERSION
 from scripts.drywarp.compiler import ROOT
 
 
-
 def explanations():
     """What docs/findings.md says of each kind of finding: the first paragraph of its section."""
     text = (ROOT / "docs/findings.md").read_text(encoding="utf-8")

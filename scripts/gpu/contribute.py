@@ -147,7 +147,8 @@ def write(folder, first, second):
     print(f"written: {folder}, of this {device}; the two runs differ by {apart[1]:.1f} % at most ({apart[0]})")
     if apart[1] > UNEQUAL:
         print(f"that is more than {UNEQUAL} %: did something else use the GPU? Remove {folder} and measure again, or say in its README what it was")
-    print(f"next: make compare A=plots/h200 B={folder}; fill in the two open lines of {folder}/README.md; then open a pull request with this folder (docs/gpus.md)")
+    print(f"next: make compare A=plots/h200 B={folder}; fill in the two open lines of {folder}/README.md")
+    print("then: make tables and make compare RESULTS=plots, which add this GPU to docs/gpus.md; and open a pull request with all of that")
 
 
 def main():

@@ -75,9 +75,10 @@ def test_what_cannot_be_done_is_said_in_one_line(drywarp, tmp_path):
     """Broken: a wrong word is answered by nvcc or by Python; or a folder is written over."""
     (tmp_path / "folder").mkdir()
     shutil.copy("/bin/true", tmp_path / "other")
+    (tmp_path / "nothing").touch(mode=0o755)
     for words, said in [(["chek"], "accepted are"), (["run"], "wants a CUDA program"), (["run", "none.cu"], "no file none.cu"), (["run", "-o", "x", "race.cu"], "build -o"),
                         (["build", "-cubin", "race.cu"], "machine code"), (["check", "--json"], "name of a file"), (["check", "other"], "told no findings"),
-                        (["page", "other"], "name the source")]:
+                        (["run", "nothing"], "nothing cannot be run"), (["page", "other"], "name the source")]:
         result = drywarp(*words)
         assert result.returncode == 2 and said in result.stderr and result.stderr.count("\n") == 1, words
     result = drywarp("check", "--json", "folder", "race.cu")
