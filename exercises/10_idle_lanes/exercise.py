@@ -8,7 +8,7 @@ def data(n):
 
 EXERCISE = dict(
     chapter="3. Fewer turns", title="Who adds?", kind="gate",
-    task="The sums are right, and in almost every round all 8 warps work for a few threads each: let threads that lie side by side do the additions.",
+    task="The sums are right, and in five of the eight rounds all 8 warps work, for fewer and fewer threads: let threads that lie side by side do the additions.",
     hints=("In the round with s = 1 threads 0, 2, 4, ... add: half of each warp. 128 threads in a row would be 4 warps.",
            "Let thread 0 add for place 0, thread 1 for place 2 * s, thread 2 for place 4 * s.",
            "int own = 2 * s * tid;  if (own < 256) sums[own] += sums[own + s];"),

@@ -8,7 +8,7 @@ def data(n):
 
 EXERCISE = dict(
     chapter="6. Memory", title="Few threads for many elements", kind="write",
-    task="There are 1,024 threads, and n is larger: let each thread go on with further elements until none is left.",
+    task="There are 1,024 threads, and n may be larger: let each thread go on with further elements until none is left.",
     hints=("Make the if a loop. How far is it to the thread's next element, so that nobody else takes it?",
            "The grid takes 1,024 elements at a time: the next ones begin 1,024 further on.",
            "for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256)"),

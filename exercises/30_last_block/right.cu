@@ -23,7 +23,7 @@ __global__ void sum(const float *in, float *part, float *total)
         *total = all;
     }
 }
-// ==== The counter goes on and is never set back
+// ==== Each writer has its own fence, the counter is set back by an atomic operation, and a warp adds up the parts
 __device__ unsigned blocks_done;
 
 __global__ void sum(const float *in, float *part, float *total)

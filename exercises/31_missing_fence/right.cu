@@ -1,4 +1,4 @@
-// ==== Parts are handed on by atomic operations alone
+// ==== A fence on either side of the counter, for all blocks
 __device__ unsigned blocks_done;
 
 __global__ void largest(const float *in, float *part, float *best)

@@ -120,6 +120,8 @@ class Session:
             return "the run was stopped", {}
         reply = json.loads(line)
         back = self.device.stdout.read(reply["bytes"])
+        if len(back) != reply["bytes"]:  # it was ended while it wrote
+            return "the run was stopped", {}
         return reply["wrong"], split(back, arrays)
 
     def end(self):
