@@ -16,7 +16,7 @@ WORDS = ("Little's law: the bandwidth is the bytes under way, divided by the tim
          "H200's memory gave while so many bytes were under way on each SM (make loaded). The dots are this lesson and its Tries: "
          "whole reductions of 2^26 elements, with their starts and their trees (make tries), which therefore lie below the curve.")
 LEAST_KIB, MOST_KIB, MOST_RATE, RATE_STEP = 0.5, 128, 5000, 1000  # the axes
-LEFT, TOP, WIDTH, HEIGHT = 62, 30, 560, 290                       # where they lie
+LEFT, TOP, WIDTH, HEIGHT = 70, 30, 560, 290                       # where they lie
 LOADS = (1, 2, 4, 8, 16)                                          # that the slider offers
 STEPS = 200                                                       # pieces of the curve as it is drawn
 
@@ -36,7 +36,7 @@ def rows(name):
 
 
 def curve():
-    """(bytes under way on an SM, GB/s that came), both rising: no more comes than ever came with fewer bytes."""
+    """(bytes under way on an SM, GB/s that came), both rising: no less comes than came with fewer bytes."""
     products = sorted((float(row["gb_per_s"]) * float(row["load_ns"]) / int(row["sm_count"]), float(row["gb_per_s"])) for row in rows("loaded.csv"))
     return [(product, max(rate for _, rate in products[:place + 1])) for place, (product, _) in enumerate(products)]
 
@@ -88,13 +88,19 @@ def axes():
     return across + below + text_at(LEFT + WIDTH / 2, TOP + HEIGHT + 42, "bytes under way on each SM, KiB") + text_at(4, TOP - 15, "GB/s", "start")
 
 
+def name_below(tries):
+    """What dots at one place are called. The lesson's name begins at its dot: a phone's large letters would run into the one before."""
+    x, y = x_of(tries[0].bytes), y_of(min(one.rate for one in tries)) + 24
+    names = ", ".join(one.name for one in tries).replace(", Try", ",")
+    return text_at(x - 6, y, names, "start") if tries[0].name == "as written" else text_at(x, y, names)
+
+
 def drawn(points, tries):
     places = [1024 * LEAST_KIB * (MOST_KIB / LEAST_KIB) ** (step / STEPS) for step in range(STEPS + 1)]
     line = " ".join(f"{x_of(place):.1f},{y_of(rate_at(points, place)):.1f}" for place in places)
     loaded = "".join(f'<circle class="loaded" cx="{x_of(place):.1f}" cy="{y_of(rate):.1f}" r="2.5"/>' for place, rate in points[1:])
     dots = "".join(f'<circle class="try" cx="{x_of(one.bytes):.1f}" cy="{y_of(one.rate):.1f}" r="5"/>' for one in tries)
-    names = "".join(text_at(x_of(each), y_of(min(one.rate for one in tries if one.bytes == each)) + 24,
-                            ", ".join(one.name for one in tries if one.bytes == each).replace(", Try", ",")) for each in sorted({one.bytes for one in tries}))
+    names = "".join(name_below([one for one in tries if one.bytes == each]) for each in sorted({one.bytes for one in tries}))
     words = "Bandwidth against bytes under way: it rises with them up to about 20 KiB an SM, and is flat from there on. The table below has the Tries' numbers."
     return (f'<svg class="flight-chart" viewBox="0 0 {LEFT + WIDTH + 60} {TOP + HEIGHT + 50}" role="img" aria-label="{words}">{axes()}'
             f'<polyline class="curve" points="{line}"/>{loaded}{dots}{names}<circle class="mine" r="8" cx="0" cy="0" hidden=""/></svg>')

@@ -125,11 +125,12 @@ Stage.ranges = function (numbers) {
     return parts.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(", ");
 };
 
-// Scrolls the pane, and never the page, so that a line can be seen, and so many pixels below it.
-function reveal(pane, row, below = 0) {
+// Scrolls the pane, and never the page, so that a line can be seen, and so many pixels below it; where it has to, the line
+// comes to stand so far from the top.
+function reveal(pane, row, below = 0, above = pane.clientHeight / 2) {
     const top = row.offsetTop, bottom = top + row.offsetHeight + below;
     if (top < pane.scrollTop || bottom > pane.scrollTop + pane.clientHeight)
-        pane.scrollTop = top - pane.clientHeight / 2;
+        pane.scrollTop = top - above;
 }
 
 // The source: show(...) when a program or what is left out changes, light(...) at each moment, accuse(...) for a finding.
@@ -177,7 +178,12 @@ Stage.source = function (pane) {
             else
                 remark.remove();
         },
-        revealRemark: () => remark.parentNode && reveal(pane, remark),
+        // The changed line and what is said below it; near the top, so that a small pane has room for the lines that follow.
+        revealRemark() {
+            const changed = remark.previousSibling;
+            if (changed)
+                reveal(pane, changed, remark.offsetHeight, 1.5 * changed.offsetHeight);
+        },
         accuse(lines) {
             for (const [line, row] of rows)
                 row.classList.toggle("st-accused", lines.includes(line));

@@ -365,13 +365,14 @@ function layOut({own, other}) {
     [own, other].forEach(({machine}) => (machine.style.minHeight = ""));
 }
 
-function attempt(stage, number, n = stage.n) {
+async function attempt(stage, number, n = stage.n) {
     const one = stage.sides[stage.side];
     one.attempt = number;
     one.cuts.clear();
     const sizes = variant(one).sizes || one.program.sizes;
     stage.n = [n, stage.n, sizes[0]].find((size) => sizes.includes(size));
-    return rerun(stage);
+    await rerun(stage);
+    await showFinding(stage);
 }
 
 function resize(stage, n) {

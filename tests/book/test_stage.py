@@ -170,6 +170,25 @@ def test_another_script_chooses_a_try(opened):
     assert page.locator(".st-remark").inner_text().strip()
 
 
+def test_a_trys_finding_is_shown_where_it_happened(opened):
+    """Broken: two lanes are marked, and the picture shows another moment, in which they did nothing wrong."""
+    page = opened(program="step05", before="")
+    page.get_by_role("button", name="Try 1").click()
+    page.wait_for_selector(".st-finding")
+    page.wait_for_selector(READY)
+    assert page.locator(".st-warp:has(i.st-bad) .st-status").inner_text().startswith("21"), "the line of the second place"
+
+
+def test_what_was_clicked_stays_in_view_on_a_phone(opened):
+    """Broken: in a small pane the line that is gone, or one of the two that race, is scrolled away."""
+    page = opened(width=390)
+    leave_out_first_barrier(page)
+    pane = page.locator(".st-source").bounding_box()
+    for row in [page.locator(".st-cut[aria-pressed=true]"), *page.locator(".st-accused").all()]:
+        box = row.bounding_box()
+        assert pane["y"] <= box["y"] and box["y"] + box["height"] <= pane["y"] + pane["height"]
+
+
 def test_two_steps_stand_side_by_side(opened):
     """Step 03 and step 02: one time line moves both, what differs is marked in both, and the counters tick beside each other."""
     page = opened()
