@@ -34,7 +34,7 @@ ORDERS = ({}, {"SIM_BLOCK_ORDER": 1}, {"SIM_BLOCK_ORDER": 2, "SIM_TOGETHER": 1})
 class Verdict:
     """What is found out about one kernel; `findings` and `unjudged` are filled as in the judge's own Answer."""
     said: list = dataclasses.field(default_factory=list)  # by the compiler
-    wrong: str = ""  # the first wrong result, with its n
+    wrong: str = ""  # the first wrong result, with its n, or why it was stopped
     wrong_at: int = 0  # its n
     findings: dict = dataclasses.field(default_factory=dict)
     row: dict = dataclasses.field(default_factory=dict)  # counters at the exercise's own n
@@ -218,7 +218,7 @@ def one_size(session, task, entry, n, verdict):
     wrong, contents = session.run(entry, task.grid(n), task.block, data)
     wrong = wrong or difference(data, contents)
     if wrong:
-        verdict.wrong, verdict.wrong_at = f"n = {n:,}: {wrong}", n
+        verdict.wrong, verdict.wrong_at = f"wrong at n = {n:,}: {wrong}", n
     return bool(wrong)
 
 

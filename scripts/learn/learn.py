@@ -125,7 +125,7 @@ def about(task, verdict):
     """What the judge found, for the learner."""
     yield from (f"    {check.clean(line)}" for line in verdict.said)
     if verdict.wrong:
-        yield f"    wrong at {verdict.wrong}"
+        yield f"    {verdict.wrong}"
     for title, *lines in verdict.findings.values():
         yield f"    finding: {title}"
         yield from (f"        {line}" for line in lines)
@@ -254,6 +254,7 @@ def celebrate(task, row, learner, tools):
 
 def watch(learner, tools):
     """Goes on from exercise to exercise, each time a file is saved, until all are done or the learner ends it."""
+    print("Save your file in your editor: the answer comes here. Ctrl-C ends this; another terminal takes make learn HINT=1, LIST=1 and the like.")
     while task := learner.at():
         learner.begin(task)
         learner.go(task)

@@ -167,7 +167,7 @@ def test_on_a_terminal_it_waits_for_each_save(tmp_path):
         os.execv(sys.executable, [sys.executable, "-m", "scripts.learn.learn", "--folder", str(tmp_path), "--nvcc", nvcc()])
     file = tmp_path / f"{FIRST.name}.cu"
     try:
-        read_until(terminal, "HINT=1")
+        read_until(terminal, "a hint: make learn HINT=1")
         file.write_text(FIRST.text("answer.cu").replace("+ 1", "+ 2"))
         assert "wrong at n = " in read_until(terminal, "01 not yet")
         replaced = tmp_path / "as editors do"
