@@ -166,15 +166,28 @@ static inline uint64_t bytes_of_words(uint32_t words)
     return bits * 15;
 }
 
+// The bytes of half a line that somebody wrote. Who has not taken the line asks for them, too, and unmarks some.
+static inline uint64_t written_in(const Line *line, int half)
+{
+    return __atomic_load_n(&line->written[half], __ATOMIC_RELAXED);
+}
+
+static inline void mark_bytes(Line *line, int half, uint64_t bytes)
+{
+    if (bytes & ~written_in(line, half))
+        __atomic_fetch_or(&line->written[half], bytes, __ATOMIC_RELAXED);
+}
+
 // Whether somebody wrote these words, each of four bytes.
 static inline bool all_written(const Line *line, uint32_t words)
 {
-    if ((line->written[0] & line->written[1]) == ~0ull)
+    const uint64_t low = written_in(line, 0), high = written_in(line, 1);
+    if ((low & high) == ~0ull)
         return true;
     const int first = __builtin_ctz(words);
     if (!(words & (words - 1)))
-        return (line->written[first / 16] >> first % 16 * 4 & 15) == 15;
-    return !(bytes_of_words(words) & ~line->written[0]) && !(bytes_of_words(words >> 16) & ~line->written[1]);
+        return ((first < 16 ? low : high) >> first % 16 * 4 & 15) == 15;
+    return !(bytes_of_words(words) & ~low) && !(bytes_of_words(words >> 16) & ~high);
 }
 
 // Whether some words of a line, which a warp reads, tell nothing new in this run, and somebody wrote them.

@@ -325,8 +325,8 @@ static void check_lanes(AccessCheck *check, Line *line, uint32_t lanes, unsigned
 
 static void mark_words(Line *line, uint32_t words)
 {
-    line->written[0] |= bytes_of_words(words);
-    line->written[1] |= bytes_of_words(words >> 16);
+    mark_bytes(line, 0, bytes_of_words(words));
+    mark_bytes(line, 1, bytes_of_words(words >> 16));
 }
 
 // The lanes of a row, all of whose bytes of whole words lie in this line, or a part of one lane's; the line is taken.

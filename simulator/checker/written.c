@@ -20,17 +20,18 @@ void sim_check_written(Access *access, Line *line, int lane, unsigned first, uns
     uint64_t bits[2];
     bits_of(bits, first, count);
     if (writing) {
-        line->written[0] |= bits[0];
-        line->written[1] |= bits[1];
+        mark_bytes(line, 0, bits[0]);
+        mark_bytes(line, 1, bits[1]);
         return;
     }
-    if ((bits[0] & ~line->written[0]) == 0 && (bits[1] & ~line->written[1]) == 0)
+    const uint64_t written[2] = {written_in(line, 0), written_in(line, 1)};
+    if ((bits[0] & ~written[0]) == 0 && (bits[1] & ~written[1]) == 0)
         return;
     if (!access->has_unwritten)
         memset(access->unwritten, 0, sizeof access->unwritten);
     access->has_unwritten = true;
     for (unsigned k = 0; k < count; k++)
-        if (!(line->written[(first + k) / 64] >> (first + k) % 64 & 1))
+        if (!(written[(first + k) / 64] >> (first + k) % 64 & 1))
             access->unwritten[lane] |= 1u << ((done + k) & 31);
 }
 

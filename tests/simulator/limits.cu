@@ -182,6 +182,26 @@ static void blocks_that_race()
     CUDA(cudaFree(sum));
 }
 
+// All blocks read the same words, and write one each in the same line of memory: the first one reads all the while.
+__global__ void read_beside(int *words)
+{
+    int mine = 0;
+    for (int k = 0; k < (blockIdx.x == 0 ? 20000 : 100); k++)
+        mine += words[(threadIdx.x + k) % 16];
+    if (threadIdx.x == 0)
+        words[16 + blockIdx.x] = mine;
+}
+
+static void blocks_that_write_beside()
+{
+    int *words;
+    CUDA(cudaMalloc(&words, 32 * sizeof *words));
+    CUDA(cudaMemset(words, 0, 16 * sizeof *words));
+    read_beside<<<16, 64>>>(words);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaFree(words));
+}
+
 __global__ void align(int *remainders)
 {
     __shared__ char before;
@@ -279,6 +299,8 @@ int main(int, char **arguments)
         copy_of_nothing();
     if (word == "race")
         blocks_that_race();
+    if (word == "beside")
+        blocks_that_write_beside();
     if (word == "again")
         blocks_that_start_again();
     puts("PASS");

@@ -67,6 +67,12 @@ def test_a_race_is_told_alike_on_any_number_of_threads(limits, tmp_path):
     assert one[0].returncode == FINDINGS and (one[0].stderr, one[1]) == (many[0].stderr, many[1])
 
 
+def test_words_beside_those_that_all_read(limits):
+    """Broken: which bytes were written is asked while another host thread marks some, which SANITIZE=thread finds; or is a race."""
+    result = run(limits, "beside", SIM_THREADS="8")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
+
+
 @unsanitized  # which take memory of their own
 def test_what_memory_runs_out_for_is_said(tmp_path):
     """Broken: where nothing is left for the checker, the simulator itself ends with a signal and without a word."""
