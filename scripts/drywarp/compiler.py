@@ -18,6 +18,8 @@ OPTIONS = ROOT / "build/sim/options"  # what nvcc needs to be told for the simul
 WITH_VALUE = re.compile(r"--?(arch|gpu-architecture|gencode|generate-code|code|gpu-code|cudart|cudadevrt|compress-mode)(=.*)?")
 ALONE = re.compile(r"--?(lineinfo|generate-line-info|no-compress|dlto|dlink-time-opt)")
 MACHINE_CODE = re.compile(r"--?cubin")
+# NVIDIA's libraries, as -l and as files, but the one that the simulator has.
+NEEDS_GPU = re.compile(rf"(?:-l|.*/lib)((?:{'|'.join(missing_calls.LIBRARIES.keys() - {'curand'})})\w*)(?:\.(?:so|a)[.\d]*)?")
 PACKAGES = ["nvidia-cuda-nvcc==13.0.*", "nvidia-cuda-runtime==13.0.*", "nvidia-cuda-crt==13.0.*", "nvidia-nvvm==13.0.*", "nvidia-cuda-cccl==13.0.*"]
 
 
@@ -70,6 +72,11 @@ def say_missing(said):
         print(f"drywarp: {line}", file=sys.stderr)
 
 
+def needing_gpu(words):
+    """NVIDIA's libraries among these words. The toolkit's own are linked, find no GPU, and return errors that few programs look at."""
+    return [match[1] for match in map(NEEDS_GPU.fullmatch, words) if match]
+
+
 def compile(words):
     """Does what nvcc does with these words, and returns its status. Kernels that launch kernels get -rdc=true by themselves."""
     result = program.call(command(words), shown=False)
@@ -78,4 +85,6 @@ def compile(words):
     sys.stderr.write(result.stderr)
     if result.returncode != 0:
         say_missing(result.stderr)
+    elif needing_gpu(words):
+        print(f"drywarp: {', '.join(needing_gpu(words))}: of NVIDIA's, which finds no GPU here: its calls do nothing but return errors", file=sys.stderr)
     return result.returncode

@@ -91,6 +91,12 @@ def test_options_about_the_gpu_are_left_out():
     assert compiler.without_device(given.split()) == ["-Iinc", "-O1", "-o", "x", "a.cu", "-lcudart"]
 
 
+def test_a_library_that_needs_a_gpu_is_named():
+    """Broken: the toolkit's cuBLAS is linked without a word; its calls fail, and drywarp check has no findings. Or one that works is named."""
+    given = "-lcublas /opt/cuda/lib64/libcufft.so.12 /opt/cuda/lib64/libcublasLt_static.a -lcurand -lcudart -lm cublas.cu -I/opt/libcublas/include"
+    assert compiler.needing_gpu(given.split()) == ["cublas", "cufft", "cublasLt_static"]
+
+
 def test_uninstall_leaves_nothing_and_nobody_elses_files(tmp_path):
     """Broken: something stays behind; what others put there is lost; or a folder in the place of a file is written over."""
     (tmp_path / "bin").mkdir()
