@@ -66,45 +66,54 @@ function track(act) {
     return {own, other, head, names, slider, box: element("div", {class: "st-runs"}, element("div", {class: "st-names"}, names), slider)};
 }
 
+// What a key does anywhere on the time line; the space bar plays where no button wants it.
+function pressed(event, slider, act) {
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && event.target.tagName !== "SELECT";
+    const name = isPlain && (KEYS[event.key] || (event.key === " " && event.target === slider && "play"));
+    if (name) {
+        event.preventDefault();
+        act(name);
+    }
+}
+
+// Draws both runs; length: moments that the width stands for, last: the last that can be chosen.
+function drawRuns({own, other, names, slider}, models, titles, length, last) {
+    [own, other].forEach((canvas, k) => {
+        canvas.hidden = !models[k];
+        names[k].textContent = models[k] ? titles[k] : "";
+        if (models[k])
+            Stage.drawSmall(canvas, models[k], length);
+        names[k].style.minHeight = canvas.hidden ? "0" : canvas.style.height;
+    });
+    slider.setAttribute("aria-valuemax", last);
+}
+
+const placeOf = (moment, length) => `${((moment + 0.5) / length) * 100}%`;
+
+// Marks moments: where the threads of a finding met.
+function markMoments({slider}, moments, length) {
+    slider.querySelectorAll(".st-mark").forEach((mark) => mark.remove());
+    slider.append(...moments.map((moment) => element("span", {class: "st-mark", style: `left: ${placeOf(moment, length)}`})));
+}
+
 // The time line. act(name, number): "play", "step", "back", "barrier", "barrierBack", "begin", "end", "seek", "speed".
 Stage.timeLine = function (act) {
-    const {row, play} = transport(act), {own, other, head, names, slider, box} = track(act), where = element("span", {class: "st-where"});
+    const {row, play} = transport(act), line = track(act), {slider, head} = line, where = element("span", {class: "st-where"});
     const speed = Stage.choice("speed", SPEEDS, 8, (value) => act("speed", +value));
-    const whole = element("div", {class: "st-time"}, element("div", {class: "st-bar"}, row, speed, where), box);
-    whole.addEventListener("keydown", (event) => {
-        const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && event.target.tagName !== "SELECT";
-        const name = isPlain && (KEYS[event.key] || (event.key === " " && event.target === slider && "play"));
-        if (name) {
-            event.preventDefault();
-            act(name);
-        }
-    });
+    const whole = element("div", {class: "st-time"}, element("div", {class: "st-bar"}, row, speed, where), line.box);
+    whole.addEventListener("keydown", (event) => pressed(event, slider, act));
     return {
         whole,
-        // Draws both runs; length: moments that the width stands for, last: the last that can be chosen.
-        draw(models, titles, length, last) {
-            [own, other].forEach((canvas, k) => {
-                canvas.hidden = !models[k];
-                names[k].textContent = models[k] ? titles[k] : "";
-                if (models[k])
-                    Stage.drawSmall(canvas, models[k], length);
-                names[k].style.minHeight = canvas.hidden ? "0" : canvas.style.height;
-            });
-            slider.setAttribute("aria-valuemax", last);
-        },
-        // Marks moments: where the threads of a finding met.
-        mark(moments, length) {
-            slider.querySelectorAll(".st-mark").forEach((mark) => mark.remove());
-            for (const moment of moments)
-                slider.append(element("span", {class: "st-mark", style: `left: ${((moment + 0.5) / length) * 100}%`}));
-        },
+        draw: (...runs) => drawRuns(line, ...runs),
+        mark: (moments, length) => markMoments(line, moments, length),
         show(moment, length, text, words, isPlaying) {
-            head.style.left = `${((moment + 0.5) / length) * 100}%`;
+            head.style.left = placeOf(moment, length);
             where.textContent = text;
             slider.setAttribute("aria-valuenow", moment);
             slider.setAttribute("aria-valuetext", `${text}. ${words}`);
             play.textContent = isPlaying ? "❚❚" : PLAY;
-            play.setAttribute("aria-label", isPlaying ? "pause (space)" : "play (space)");
+            play.title = isPlaying ? "pause (space)" : "play (space)";
+            play.setAttribute("aria-label", play.title);
         },
     };
 };

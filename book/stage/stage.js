@@ -42,6 +42,7 @@ function legend() {
 
 const side = (program) => ({program, attempt: 0, cuts: new Map(), result: null, findings: [], model: null});
 const variant = (one) => (one.attempt ? one.program.tries.find((found) => found.number === one.attempt) : one.program);
+const sizesOf = (one) => variant(one).sizes || one.program.sizes;
 const textOf = (one) => (one.attempt ? variant(one).source : one.program.source.text);
 const isChanged = (one) => one.attempt > 0 || one.cuts.size > 0;
 const shortName = (program) => (program.isOwn ? "this run" : program.name.replace(/^(step|scan)(\d+).*$/, "$1 $2"));
@@ -110,8 +111,8 @@ async function rerun(stage) {
     }
     stage.figure.setAttribute("aria-busy", "false");
     show(stage);
-    reveal(stage.figure);
-    lookBack(stage, one);
+    if (!stage.error)
+        lookBack(stage, one);
 }
 
 const mayLookBack = (program) => /look_?back|wait_for/i.test(program.source.text);
@@ -127,11 +128,15 @@ async function lookBack(stage, {program}) {
     if (look.hidden)
         return;
     const request = {...requestOf(stage, side(program)), n, block: "all", together: true, check: false};
-    const result = await Stage.run(look, program, request);
-    const found = result && Stage.looksBack(Stage.rows(result.trace));
-    look.hidden = !found;
-    if (found)
-        Stage.showLookBack(look, found, n);
+    try {
+        const result = await Stage.run(look, program, request);
+        const found = result && Stage.looksBack(Stage.rows(result.trace));
+        look.hidden = !found;
+        if (found)
+            Stage.showLookBack(look, found, n);
+    } catch (error) {
+        look.replaceChildren(failed("The tiles", error));
+    }
 }
 
 // ---- Findings in the picture
@@ -243,8 +248,8 @@ function sizeThatTells(stage, one) {
     const isOpen = [...one.cuts.values()].includes("test") || (one.attempt > 0 && tests(variant(one).source) < tests(base));
     if (!isChanged(one) || !isOpen || !one.result || one.result.status || !one.model.length)
         return 0;
-    const {threads} = one.model.launches[0], sizes = variant(one).sizes || one.program.sizes;
-    return (stage.n % threads === 0 && sizes.find((n) => n > threads && n % threads)) || 0;
+    const {threads} = one.model.launches[0];
+    return (stage.n % threads === 0 && sizesOf(one).find((n) => n > threads && n % threads)) || 0;
 }
 
 // The verdict above, and where something is changed a sentence at the changed line; returns the verdict.
@@ -270,38 +275,55 @@ function showVerdict(stage, one) {
 }
 
 function showBar(stage) {
-    const one = stage.sides[stage.side], {bar} = stage.boxes;
-    const focused = [...bar.querySelectorAll("button, select, input")].indexOf(document.activeElement);
-    const change = (name) => (value) => {
-        stage[name] = value === "" ? null : +value;
-        stage.noBlock = "";
-        rerun(stage);
-    };
-    const parts = [];
-    if (stage.sides.length > 1)
-        parts.push(Stage.segment("program", stage.sides.map((found, k) => ({value: k, text: shortName(found.program),
-            title: found.program.title})), stage.side, (k) => choose(stage, k)));
-    const beside = besideOf(stage);
-    if (beside)
-        parts.push(element("button", {type: "button", class: "st-toggle", "aria-pressed": String(stage.wantsDouble), onclick: () => double(stage),
-            title: `${nameOf(one)} and ${beside.label}, in the same moments`}, "side by side"));
-    const sizes = variant(one).sizes || one.program.sizes;
-    if (sizes.length > 1)
-        parts.push(Stage.choice("n", sizes.map((n) => [n, n.toLocaleString("en-US")]), stage.n, change("n")));
-    const grid = one.model && one.model.launches.length ? Math.max(...one.model.launches.map((launch) => launch.grid)) : 1;
-    parts.push(Stage.number("block", grid - 1, stage.block, stage.noBlock, (value, wanted) => { // also of one block: nothing moves at another n
-        change("block")(value);
-        stage.noBlock = value === wanted ? "" : `no block ${wanted}: 0–${grid - 1}`;
-    }));
-    parts.push(Stage.choice("order", [["", "by number"], ...[1, 2, 3, 7].map((seed) => [seed, `shuffled, ${seed}`])],
-        stage.order === null ? "" : stage.order, change("order")));
-    if ((one.program.tries || []).length)
-        parts.push(Stage.segment("Try", [{value: 0, text: "as written"}, ...one.program.tries.map(({number, text}) =>
-            ({value: number, text: `Try ${number}`, title: text ? text.replace(/[*`]/g, "") : `Try ${number} of the lesson`}))],
-        one.attempt, (number) => attempt(stage, number)));
-    bar.replaceChildren(...parts);
+    const {bar} = stage.boxes, fields = () => [...bar.querySelectorAll("button, select, input")];
+    const focused = fields().indexOf(document.activeElement);
+    bar.replaceChildren(...[programChoice(stage), doubleButton(stage), sizeChoice(stage), blockField(stage), orderChoice(stage), tryChoice(stage)].filter(Boolean));
     if (focused >= 0) // the parts are new ones: who used the keyboard goes on where they were
-        ([...bar.querySelectorAll("button, select, input")][focused] || bar.querySelector("button")).focus();
+        (fields()[focused] || bar.querySelector("button")).focus();
+}
+
+// What a list or a field does when another value is chosen in it; "" stands for none.
+const changeOf = (stage, name) => (value) => {
+    stage[name] = value === "" ? null : +value;
+    stage.noBlock = "";
+    rerun(stage);
+};
+
+function programChoice(stage) {
+    const programs = stage.sides.map(({program}, k) => ({value: k, text: shortName(program), title: program.title}));
+    return programs.length > 1 && Stage.segment("program", programs, stage.side, (k) => choose(stage, k));
+}
+
+function doubleButton(stage) {
+    const beside = besideOf(stage);
+    return beside && element("button", {type: "button", class: "st-toggle", "aria-pressed": String(stage.wantsDouble), onclick: () => double(stage),
+        title: `${nameOf(stage.sides[stage.side])} and ${beside.label}, in the same moments`}, "side by side");
+}
+
+function sizeChoice(stage) {
+    const sizes = sizesOf(stage.sides[stage.side]).map((n) => [n, n.toLocaleString("en-US")]);
+    return sizes.length > 1 && Stage.choice("n", sizes, stage.n, changeOf(stage, "n"));
+}
+
+// Also of one block: nothing moves at another n.
+function blockField(stage) {
+    const {model} = stage.sides[stage.side], last = model && model.launches.length ? Math.max(...model.launches.map(({grid}) => grid)) - 1 : 0;
+    return Stage.number("block", last, stage.block, stage.noBlock, (value, wanted) => {
+        changeOf(stage, "block")(value);
+        stage.noBlock = value === wanted ? "" : `no block ${wanted}: 0–${last}`;
+    });
+}
+
+function orderChoice(stage) {
+    const orders = [["", "by number"], ...[1, 2, 3, 7].map((seed) => [seed, `shuffled, ${seed}`])];
+    return Stage.choice("order", orders, stage.order === null ? "" : stage.order, changeOf(stage, "order"));
+}
+
+function tryChoice(stage) {
+    const {program, attempt: chosen} = stage.sides[stage.side];
+    const tries = (program.tries || []).map(({number, text}) =>
+        ({value: number, text: `Try ${number}`, title: text ? text.replace(/[*`]/g, "") : `Try ${number} of the lesson`}));
+    return tries.length > 0 && Stage.segment("Try", [{value: 0, text: "as written"}, ...tries], chosen, (number) => attempt(stage, number));
 }
 
 function drawTime(stage) {
@@ -369,7 +391,7 @@ async function attempt(stage, number, n = stage.n) {
     const one = stage.sides[stage.side];
     one.attempt = number;
     one.cuts.clear();
-    const sizes = variant(one).sizes || one.program.sizes;
+    const sizes = sizesOf(one);
     stage.n = [n, stage.n, sizes[0]].find((size) => sizes.includes(size));
     await rerun(stage);
     await showFinding(stage);
@@ -448,29 +470,41 @@ function stopsOf(stage) {
     return [...stage.sides[stage.side].model.stops, ...others].sort((a, b) => a - b);
 }
 
+// What the time line asks for.
 function act(stage, name, number) {
     const {model} = stage.sides[stage.side];
     if (!model || !model.length)
         return;
-    if (name === "speed") {
-        stage.speed = number;
-        if (stage.playing) {
-            stopPlaying(stage);
-            play(stage);
-        }
-        return;
+    if (name === "speed")
+        changeSpeed(stage, number);
+    else if (name === "play")
+        play(stage);
+    else {
+        stopPlaying(stage);
+        seek(stage, momentOf(stage, name, number));
     }
-    if (name === "play")
-        return play(stage);
-    stopPlaying(stage);
-    const last = lastMoment(stage), stops = stopsOf(stage);
-    const to = {
-        step: () => stage.moment + 1, back: () => stage.moment - 1, begin: () => 0, end: () => last,
-        barrier: () => stops.find((stop) => stop > stage.moment) ?? last,
-        barrierBack: () => stops.findLast((stop) => stop < stage.moment) ?? 0,
-        seek: () => number * stage.length - 0.5,
-    };
-    seek(stage, to[name]());
+}
+
+function changeSpeed(stage, speed) {
+    stage.speed = speed;
+    if (stage.playing) {
+        stopPlaying(stage);
+        play(stage);
+    }
+}
+
+// The moment that a key or a button leads to; number: the share of the time line that was pointed at.
+function momentOf(stage, name, number) {
+    const {moment, length} = stage, stops = stopsOf(stage);
+    switch (name) {
+    case "step": return moment + 1;
+    case "back": return moment - 1;
+    case "begin": return 0;
+    case "barrier": return stops.find((stop) => stop > moment) ?? lastMoment(stage);
+    case "barrierBack": return stops.findLast((stop) => stop < moment) ?? 0;
+    case "seek": return number * length - 0.5;
+    default: return lastMoment(stage);
+    }
 }
 
 // ---- The beginning
@@ -506,6 +540,8 @@ async function begin(figure) {
     boxes.look.hidden = !mayLookBack(programs[0]);
     figure.prepend(element("div", {class: "st-live"}, boxes.bar, boxes.state, boxes.columns, note(), stage.time.whole, boxes.findings, boxes.counters, boxes.look, boxes.said));
     await rerun(stage);
+    if (!stage.sides[0].model)
+        throw new Error(stage.error);
     redrawWhenChanged(stage);
     return stage;
 }
@@ -527,8 +563,10 @@ function redrawWhenChanged(stage) {
 // Where a stage cannot be had, the picture stays, and a line says why.
 function fail(figure, error) {
     figure.classList.add("st-has-failed");
-    figure.append(element("p", {class: "st-failed"}, `The stage cannot be shown: ${error.message}`));
+    figure.append(failed("The stage", error));
 }
+
+const failed = (what, error) => element("p", {class: "st-failed"}, `${what} cannot be shown: ${error.message}`);
 
 const stages = new WeakMap(); // of each figure that has begun, the promise of its stage
 

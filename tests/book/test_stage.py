@@ -189,6 +189,42 @@ def test_what_was_clicked_stays_in_view_on_a_phone(opened):
         assert pane["y"] <= box["y"] and box["y"] + box["height"] <= pane["y"] + pane["height"]
 
 
+# Workers that fail at each run, or only at the one in which the blocks take turns.
+FAILING_WORKER = """window.Worker = class extends Worker {
+    postMessage(message) {
+        if (message.job && (%s))
+            this.onmessage({data: {number: message.number, error: "no memory"}});
+        else
+            super.postMessage(message);
+    }
+}"""
+
+
+def failed(browser, address, when):
+    page, broken = browser.new_page(), []
+    page.on("pageerror", lambda error: broken.append(str(error)))
+    page.add_init_script(FAILING_WORKER % when)
+    page.goto(address)
+    said = page.locator(".st-failed").inner_text()
+    assert not broken
+    return page, said
+
+
+def test_where_nothing_can_be_run_the_still_picture_stays(browser, lesson):
+    """Broken: an empty stage takes the picture's place, and nobody is told why."""
+    page, said = failed(browser, lesson("step03", ""), "true")
+    assert said == "The stage cannot be shown: no memory"
+    assert page.locator("figure.st-is-live").count() == 0 and not page.locator(".st-live").is_visible()
+    page.close()
+
+
+def test_where_the_tiles_cannot_be_shown_the_rest_can(browser, lesson):
+    """Broken: the look-back's run fails, its place stays empty, and nobody is told why."""
+    page, said = failed(browser, lesson("scan07", ""), "message.job.settings.SIM_TOGETHER")
+    assert said == "The tiles cannot be shown: no memory" and "right" in page.locator(".st-verdict").inner_text()
+    page.close()
+
+
 def test_two_steps_stand_side_by_side(opened):
     """Step 03 and step 02: one time line moves both, what differs is marked in both, and the counters tick beside each other."""
     page = opened()
