@@ -148,10 +148,15 @@ static void describe_gap(uint64_t address, char *text, size_t space)
         snprintf(text, space, "memory that was never allocated");
 }
 
-static bool in_ranges(uint64_t address)
+// Whether the next allocation's end says more of an address than what the host has there. Without pages, memory that host
+// and device share is in no range: there it is told of addresses right behind it.
+static bool is_gap(uint64_t address)
 {
+    enum { RIGHT_BEHIND = 65536 };
     const void *pointer = (const void *)(uintptr_t)address;
-    return sim_in_device_range(pointer) || sim_in_shared_range(pointer);
+    const Allocation *below = sim_allocation_at(address);
+    return sim_in_device_range(pointer) || sim_in_shared_range(pointer) ||
+           (!sim_has_pages() && below && address - below->address - below->bytes < RIGHT_BEHIND);
 }
 
 FindingKind sim_describe_address(uint64_t address, char *text, size_t space)
@@ -174,7 +179,7 @@ FindingKind sim_describe_address(uint64_t address, char *text, size_t space)
                  bytes, gone->freed_by);
         return USE_AFTER_FREE;
     }
-    if (in_ranges(address)) {
+    if (is_gap(address)) {
         describe_gap(address, text, space);
         return OUT_OF_BOUNDS;
     }
