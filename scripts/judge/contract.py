@@ -7,6 +7,7 @@
     sizes    = 1 31 32 33 1000"""
 
 import itertools
+import math
 import re
 import secrets
 import struct
@@ -19,6 +20,9 @@ NEEDED = {"call", "computes", "sizes"}
 MOST_BYTES = 4096  # of a contract
 MOST_ELEMENTS = {1: 1 << 20, 2: 1 << 16}  # by an operation's power: floats of that many sixteenths add up exactly
 MORE_SIZES = 2  # that nobody knows beforehand
+# Of a launch: the least number, how many at most, their product at most, and all that in words.
+SHAPE = {"grid": (1, 3, (1 << 31) - 1, "one to three numbers from 1 on"), "block": (1, 3, 1024, "one to three numbers from 1 on, 1,024 threads in all"),
+         "shared": (0, 1, 48 << 10, "one number up to 49,152")}
 LAUNCH_LINE = """    {call}<<<dim3({grid}), dim3({block}), {shared}>>>({arguments});
     check(cudaGetLastError(), "{call}", "the contract", 0);
 """
@@ -158,6 +162,26 @@ def arithmetic(key, text, names):
     return text
 
 
+def numbers_of(text, names):
+    """What arithmetic() has let through gives, as C computes it: a tuple; an empty one where it is no arithmetic. names: the sizes' values."""
+    if re.search(r"//|/\*|\*\*", text):
+        return ()
+    try:
+        return eval(f"({text.replace('/', '//')},)", {"__builtins__": {}}, names)
+    except (SyntaxError, TypeError, ZeroDivisionError):
+        return ()
+
+
+def check_shape(lines, sides, sizes):
+    """Unusable where there is no such launch at one of the sizes: every program would be blamed for it."""
+    for key, size in itertools.product([key for key in SHAPE if key in lines], sizes):
+        least, most, product, words = SHAPE[key]
+        numbers = numbers_of(lines[key], dict(zip(sides, size if isinstance(size, tuple) else (size,))))
+        fits = 1 <= len(numbers) <= most and all(isinstance(number, int) and number >= least for number in numbers)
+        if not fits or math.prod(numbers) > product:
+            raise Unusable(f"{key} = {lines[key]} is {', '.join(map(str, numbers)) or 'no arithmetic'} at {shapes.label(size)}; it takes {words}")
+
+
 def call_of(text, names):
     """The function's name, and its arguments."""
     found = re.fullmatch(r"([A-Za-z_]\w*(?:<[\w\s,]*>)?)\s*\(([^()]*)\)", text)
@@ -200,6 +224,7 @@ class Contract(shapes.Shape):
         if not set(zeroed) <= set(computed.outputs):
             raise Unusable(f"zeroed = {lines['zeroed']}; accepted are {', '.join(computed.outputs)}")
         function, part = part_of(lines, sides, dict(inputs + outputs))
+        check_shape(lines, sides, sizes)
         super().__init__((function,), part, name, sizes=tuple(more_sizes(sizes)), orders_at=3 * sizes[-1:], counted_at=sizes[-1],
                          promise=f"computes {lines['computes']}, says {name}", gates=gates_of(lines.get("at most", "")))
         self.elements, self.operation, self.zeroed = elements, computed, [computed.outputs.index(output) for output in zeroed]

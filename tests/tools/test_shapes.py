@@ -163,7 +163,8 @@ def test_elements_keep_their_values(elements, bits):
 
 @pytest.mark.parametrize("line, told", [("computes = summ", "computes = summ"), ("grid = n;3", "';'"), ("grid = system(1)", "'system'"), ("call = add(in, x)", "'x'"),
                                         ("call = add", "call = add"), ("sizes = 0", "'0'"), ("sizes = 9999999", "9,999,999"), ("elements = half", "half"),
-                                        ("blocks = 3", "blocks = 3"), ("at most = 3 apples", "3 apples"), ("zeroed = in", "zeroed = in"), ("block = ", "block"), ("", "no line")])
+                                        ("blocks = 3", "blocks = 3"), ("at most = 3 apples", "3 apples"), ("zeroed = in", "zeroed = in"), ("block = ", "block"), ("", "no line"),
+                                        ("grid = n // 256", "no arithmetic"), ("grid = (n + 1", "no arithmetic"), ("grid = n / 4096", "is 0 at n = 1;"), ("block = 32, 64", "is 32, 64")])
 def test_a_bad_contract_is_refused_in_a_line(tmp_path, line, told):
     """Broken: a contract that says nothing sensible is taken, or gives a traceback."""
     key = line.partition(" =")[0] or "sizes"
