@@ -188,22 +188,28 @@ static Allocation *open_allocation_at(const Warp *w, uint64_t address)
     return a && is_open(a, w->block->launch->device) ? a : NULL;
 }
 
+// Some lanes use the allocation that is near: those who keep the blocks' turns, or look at other launches, note it.
+static inline void note_uses(Warp *w, const Instr *i, const Access *access, uint32_t mask)
+{
+    const Launch *launch = w->block->launch;
+    if (launch->order == IN_TURN)
+        note_use(w, access->kind);
+    if (w->near->uses && launch->noted)
+        sim_observer.share(w, i, access, mask);
+    if (launch->watched)
+        sim_observer.use_in_family(w, i, access, mask);
+}
+
 static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
 {
     const uint64_t bits = survey(access);
     if (access->pattern == SCATTERED)
         find_neighbours(access);
-    const bool in_turn = w->block->launch->order == IN_TURN;
     if ((bits & (access->alignment - 1)) == 0) {
         if (!holds(w->near, w, access, access->least, access->most))
             w->near = open_allocation_at(w, access->least);
         if (holds(w->near, w, access, access->least, access->most)) { // as nearly always
-            if (in_turn)
-                note_use(w, access->kind);
-            if (w->near->uses && w->block->launch->noted)
-                sim_observer.share(w, i, access, access->mask);
-            if (w->block->launch->watched)
-                sim_observer.use_in_family(w, i, access, access->mask);
+            note_uses(w, i, access, access->mask);
             set_pointers(access, (uint64_t)(uintptr_t)w->near->memory - w->near->address, 0);
             if (w->block->clocks)
                 sim_observer.access(w, i, access, access->mask, NULL, w->near);
@@ -218,12 +224,7 @@ static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
             w->near = NULL;
             misplaced(w, i, access, l);
         }
-        if (in_turn)
-            note_use(w, access->kind);
-        if (w->near->uses && w->block->launch->noted)
-            sim_observer.share(w, i, access, 1u << l);
-        if (w->block->launch->watched)
-            sim_observer.use_in_family(w, i, access, 1u << l);
+        note_uses(w, i, access, 1u << l);
         access->pointer[l] = w->near->memory + (address - w->near->address);
         if (w->block->clocks)
             sim_observer.access(w, i, access, 1u << l, NULL, w->near);
