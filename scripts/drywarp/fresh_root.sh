@@ -7,7 +7,11 @@ if [ $# -lt 2 ] || [ $# -gt 3 ]; then
     echo 'usage: fresh_root.sh SUITE FOLDER [MIRROR], as in: fresh_root.sh bookworm /tmp/clean' >&2
     exit 2
 fi
-suite=$1 root=$2 mirror=${3-http://deb.debian.org/debian}
+suite=$1 root=$(realpath -m -- "$2") mirror=${3-http://deb.debian.org/debian}
+if [ -e "$root/usr/bin/apt-get" ] && [ ! -e "$root.log" ]; then # of debootstrap, below
+    echo "fresh_root.sh: $root holds a system that this script has not made: nothing was done" >&2
+    exit 2
+fi
 components=main
 [[ $mirror != *ubuntu* ]] || components=main,universe # python3-venv is in the second
 cd "$(dirname "$0")/../.."
