@@ -123,6 +123,7 @@ function bytesOf(base64) {
 
 const machineCode = () => bytesOf(MACHINE_CODE);
 let worker = null, waiting = new Map(), jobs = 0; // waiting: a job's number -> the job, and what its Promise calls
+let workerFile = null; // the address of the Worker's text: one for all Workers, for an address keeps its text for as long as the page lives
 let ownMachine = null, hasWorkers = typeof page.Worker === "function" && typeof page.Blob === "function";
 
 function startWorker() {
@@ -132,7 +133,8 @@ function startWorker() {
             try { postMessage({number: data.number, result: await replay(code, data.job)}); }
             catch (error) { postMessage({number: data.number, error: String(error)}); }
         };`;
-    worker = new page.Worker(URL.createObjectURL(new Blob([text], {type: "text/javascript"})));
+    workerFile = workerFile || URL.createObjectURL(new Blob([text], {type: "text/javascript"}));
+    worker = new page.Worker(workerFile);
     worker.onmessage = ({data}) => {
         const {resolve, reject} = waiting.get(data.number);
         waiting.delete(data.number);
