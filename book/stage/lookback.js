@@ -118,6 +118,12 @@ function picture({events, tiles}, at, tell) {
 
 // ---- The panel
 
+// Scrolls the picture, where it is wider than its place, so that the tile that acts can be seen.
+function followActing(place) {
+    const tile = place.querySelector(".st-acting").getBoundingClientRect(), {left, right} = place.getBoundingClientRect();
+    place.scrollLeft += Math.max(0, tile.right - right + 4) + Math.min(0, tile.left - left - 4);
+}
+
 // Shows looks that were found at n in `box`, with a time of its own.
 Stage.showLookBack = function (box, found, n) {
     const place = element("div", {class: "st-tiles"}), words = element("span", {class: "st-where"});
@@ -130,6 +136,7 @@ Stage.showLookBack = function (box, found, n) {
     const button = (text, title, by) => element("button", {type: "button", title, "aria-label": title, onclick: step(by)}, text);
     function show() {
         place.replaceChildren(picture(found, +range.value, (text) => (words.textContent = text)));
+        followActing(place);
         words.textContent = inWords(found.events[+range.value]);
         range.setAttribute("aria-valuetext", words.textContent);
     }

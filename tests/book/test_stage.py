@@ -288,6 +288,17 @@ def test_look_back_ends_with_prefixes(opened):
     assert page.locator(".st-sum").last.text_content().replace("−", "-") == f"{before:g}"
 
 
+def test_the_tile_that_acts_can_be_seen_on_a_phone(opened):
+    page = opened(390, program="scan07", before="")
+    page.wait_for_selector(".st-tiles svg")
+    place, time = page.locator(".st-tiles").bounding_box(), page.get_by_label("time of the look-back")
+    for key in (None, "Home"):
+        if key:
+            time.press(key)
+        tile = page.locator(".st-acting").bounding_box()
+        assert place["x"] <= tile["x"] and tile["x"] + tile["width"] <= place["x"] + place["width"], key
+
+
 @pytest.mark.parametrize("program, holds", [("scan06", "a prefix"), ("scan08", "a total")])
 def test_tiles_that_tell_once_tell_what_the_next_ones_need(opened, program, holds):
     """Scan 06 looks at the prefix of one tile; later ones add up the totals of all tiles before."""
