@@ -202,7 +202,7 @@ static void trace_device_memory(const Warp *w, const Instr *i, uint32_t mask)
         start_row(w, "run", i->statement, mask);
         write_touched(&touched, mask);
     }
-    if (mask && find_target(w, i, mask, &touched) && in_device_memory(&touched, mask)) {
+    if (mask && !launch_has_its_rows() && find_target(w, i, mask, &touched) && in_device_memory(&touched, mask)) {
         start_row(w, "target", i->statement, mask);
         write_touched(&touched, mask);
     }
@@ -227,7 +227,7 @@ void sim_trace_instruction(const Warp *w, const Path *p)
         fprintf(file, ",barrier%zu,,", bytes_in(w, i->a, mask));
     else
         write_touched(&touched, find_touched(w, i, mask, &touched) ? mask : 0);
-    if (find_target(w, i, mask, &touched)) {
+    if (!launch_has_its_rows() && find_target(w, i, mask, &touched)) {
         start_row(w, "target", i->statement, mask);
         write_touched(&touched, mask);
     }

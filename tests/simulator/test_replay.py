@@ -12,6 +12,7 @@ import pytest
 
 from scripts.build import stage
 from scripts.ladder import recordings, tries
+from tests.simulator.ptx import RUN, kernel
 from tests.support import ROOT
 
 REPLAY, ENGINE = ROOT / "build/sim/replay", ROOT / "book/stage/simulator.js"
@@ -83,6 +84,22 @@ def test_a_trace_may_end_early(recording, tmp_path):
         by_launch = [row for row in csv.DictReader(whole) if int(row["order"]) < 100]
         assert list(csv.DictReader(begin)) == by_launch
     assert counters((tmp_path / "counters").read_text()) == counters((recording.parent / "counters").read_text())
+
+
+def test_a_copy_does_not_go_beyond_the_rows_of_a_trace(tmp_path):
+    """Broken: a trace has a row more than it was asked for, where the last one is a copy's, which has two."""
+    copy = "{.shared .align 4 .b32 word; cp.async.ca.shared.global [word], [%in], 4; cp.async.wait_all; mov.u32 %t, 0;}"
+    (tmp_path / "k.ptx").write_text(kernel(copy, "u32", ["u32"]))
+    (tmp_path / "in").write_bytes(bytes(8))
+
+    def events(**limit):
+        result = run([RUN, tmp_path / "k.ptx", "k", "1", tmp_path / "in", tmp_path / "out"], SIM_CHECK="0", SIM_TRACE=tmp_path / "trace", **limit)
+        assert result.returncode == 0, result.stderr
+        with open(tmp_path / "trace", newline="") as file:
+            return [row["event"] for row in csv.DictReader(file)]
+    whole = events()
+    before = whole.index("target")
+    assert events(SIM_TRACE_ROWS=str(before)) == whole[:before]
 
 
 def lines_of_findings(text):
