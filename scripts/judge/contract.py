@@ -248,7 +248,8 @@ class Contract(shapes.Shape):
 def read(path):
     """The shape that a contract describes; Unusable where it is none."""
     try:
-        text = path.read_bytes()[:MOST_BYTES + 1].decode()
+        with open(path, "rb") as file:
+            text = file.read(MOST_BYTES + 1).decode()
     except (OSError, ValueError) as error:
         raise Unusable(f"it cannot be read: {getattr(error, 'strerror', None) or 'no UTF-8 text'}") from None
     if len(text) > MOST_BYTES:
