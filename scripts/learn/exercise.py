@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
 
+from scripts import files
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "exercises"
 KINDS = ("write", "mend", "gate", "predict")
@@ -85,7 +87,7 @@ class Count:
     def of(self, row):
         """Its value in a row of counters."""
         blocks = int(row["grid"])
-        value = {"threads": blocks * int(row["block"]), "blocks": blocks}.get(self.counter)
+        value = {"threads": blocks * files.threads(row["block"]), "blocks": blocks}.get(self.counter)
         value = float(row[self.counter]) if value is None else value
         value = value / blocks if self.per_block else value
         return int(value) if value == int(value) else value
