@@ -136,10 +136,18 @@ function reveal(pane, row, below = 0, above = pane.clientHeight / 2) {
 // The source: show(...) when a program or what is left out changes, light(...) at each moment, accuse(...) for a finding.
 Stage.source = function (pane) {
     const remark = element("div", {class: "st-remark"});
-    let rows = new Map(), lit = [];
+    let rows = new Map(), lit = [], shown = "";
     return {
-        // isOther: another text than before, whose first changed line is to be seen.
+        // isOther: another text than before, whose first changed line is to be seen. The same as before, as for another n, keeps
+        // its lines: making a page's layout anew takes longer than most runs.
         show(lines, program, cuts, toggle, isOther) {
+            const asked = JSON.stringify([lines, program.removable, [...cuts]]);
+            if (asked === shown && !isOther) {
+                remark.remove();
+                this.light(new Map(), false);
+                return;
+            }
+            shown = asked;
             const focused = pane.contains(document.activeElement) && document.activeElement.dataset.line;
             const top = pane.scrollTop, isFirst = rows.size === 0;
             rows = fill(pane, lines, program, cuts, toggle);
