@@ -6,7 +6,7 @@
 (function () {
 "use strict";
 const Stage = (window.Stage = window.Stage || {});
-const MOST_ROWS = 60000; // of a trace: who spins or goes round a loop of one thread makes millions; the simulator is asked for no more
+const MOST_ROWS = 50000; // of a trace: who spins or goes round a loop of one thread makes millions; the simulator is asked for no more
 const LANES = 32, WORD = 4, SECTOR = 32, LINE = 128;
 const COUNTED = ["warp_instructions", "shared_loads", "shared_stores", "bank_conflicts", "global_load_requests",
     "global_load_sectors", "global_store_requests", "global_store_sectors", "atomics", "shuffles", "block_barriers",
