@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""bench.py: how long a reader waits in Chromium, opening pages from the disk: until something is painted, until the figure
-shows a run, and for a run at larger sizes. Medians of some rounds, in ms; `make bench-book` prints them."""
+"""bench.py [PAGE...]: how long a reader waits in Chromium, opening pages from the disk: until something is painted, until the figure
+shows a run, and for a run at larger sizes. Medians of some rounds, in ms; `make bench-book` prints them for three pages.
+PAGE: others, as they lie in site/, such as scan/step09_bulk/README.html."""
 
 import shutil
 import statistics
@@ -47,10 +48,14 @@ def main():
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if not chromium:
         sys.exit("bench.py: there is no Chromium here")
+    pages = sys.argv[1:] or PAGES
+    for page in pages:
+        if not (SITE / page).is_file():
+            sys.exit(f"bench.py: there is no site/{page}; make book writes the pages of the book")
     names = ["painted", "figure shows a run", *(f"run at n = {size:,}" for size in SIZES)]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for page in PAGES:
+        for page in pages:
             rounds = [measured(browser, page) for _ in range(ROUNDS)]
             medians = [statistics.median(column) for column in zip(*rounds)]
             print(page + ": " + ", ".join(f"{name} {wait:.0f} ms" for name, wait in zip(names, medians)))
