@@ -539,12 +539,20 @@ class Table:
         return self.whole
 
 
+def result_of(future):
+    """Waits in turns of half a second: a Ctrl-C that comes just before a wait is heard only behind it."""
+    while not concurrent.futures.wait([future], timeout=0.5).done:
+        pass
+    return future.result()
+
+
 def check_all(folder, options):
     paths = submissions(folder, options)
     table, pool = Table(options.output), concurrent.futures.ThreadPoolExecutor(options.jobs)
     answers = []
     try:
-        for path, answer in zip(paths, pool.map(lambda path: checked(path, options), paths)):
+        for path, future in [(path, pool.submit(checked, path, options)) for path in paths]:
+            answer = result_of(future)
             name = str(path.relative_to(folder))
             table.add(row_of(name, answer))
             answers.append((name, answer))
