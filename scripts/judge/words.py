@@ -4,6 +4,7 @@ import csv
 import itertools
 import math
 import re
+import tempfile
 
 from scripts.build import counters_table
 from scripts.judge import shapes
@@ -12,6 +13,7 @@ from scripts.ladder import mine
 ROOT = shapes.ROOT
 MOST_COLUMNS = 240
 NOT_TRIED = "not tried"
+PREFIX = "check-"  # of the judge's temporary folders
 # The Try of a lesson that makes a mistake of that kind; docs/findings.md has a section for each kind.
 TRIES = {"race-shared": ("step01_divergent", 2), "race-global": ("step10_singlepass", 3), "out-of-bounds": ("step03_sequential", 2),
          "misaligned": ("step09_vectorload", 1), "barrier": ("step05_unrollwarp", 4), "lanes": ("step08_shuffle", 1)}
@@ -20,6 +22,11 @@ TRIES = {"race-shared": ("step01_divergent", 2), "race-global": ("step10_singlep
 def clean(text):
     """Foreign text without what would move a terminal's cursor or colour."""
     return "".join(c if c.isprintable() else "?" for c in text.replace("\t", "    "))[:MOST_COLUMNS]
+
+
+def without_folders(text):
+    """The names of files as the learner knows them."""
+    return re.sub(rf"{re.escape(tempfile.gettempdir())}/{PREFIX}[^/ ]*/program/", "", text)
 
 
 def dotted(head, words):

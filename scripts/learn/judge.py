@@ -17,7 +17,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from scripts.judge import check, sandbox
+from scripts.judge import compiling, processes, sandbox, verdicts, words
+from scripts.judge.session import DEVICE_FILE, DEVICE_MEMORY
 from scripts.learn import exercise as exercises
 
 ROOT = exercises.ROOT
@@ -56,21 +57,14 @@ class Tools:
 
 # ---- Compiling
 
-def toolkit(nvcc):
-    """What of the compiler's own may be run in the sandbox."""
-    return [word for path in (Path(nvcc), Path(nvcc).resolve()) for word in ("--run", str(path.parent.parent))]
-
-
 def to_ptx(source, folder, tools):
     """The PTX beside a source in a folder of its own, and what the compiler says; None where it does not compile."""
     ptx = folder / "kernels.ptx"
-    allowed = ["--system", *toolkit(tools.nvcc), "--write", str(folder), "--seconds", str(check.COMPILE_SECONDS), "--memory", check.COMPILE_MEMORY,
-               "--file-bytes", check.COMPILE_FILE, "--space", check.COMPILE_SPACE]
     command = [tools.nvcc, "--ptx", "-O3", "-std=c++17", "-arch=compute_90", "-lineinfo", "-o", str(ptx), str(source)]
-    status, said = check.compiled(command, allowed)
-    lines = [line.replace(f"{folder}/", "") for line in check.explained(said.splitlines())]
+    status, said = compiling.compiled(command, folder)
+    lines = [line.replace(f"{folder}/", "") for line in compiling.explained(said.splitlines())]
     lines = lines or [f"the compiler ended with status {status}"]
-    return (ptx, []) if status == 0 and ptx.exists() else (None, lines[:check.MOST_LINES])
+    return (ptx, []) if status == 0 and ptx.exists() else (None, lines[:compiling.MOST_LINES])
 
 
 def entry_of(ptx, kernel, namespace=""):
@@ -98,11 +92,11 @@ class Session:
         settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": tools.threads,
                     "SIM_MAX_INSTRUCTIONS": MOST_INSTRUCTIONS} | orders
         allowed = ["--system", "--alone", "--seconds", str(SECONDS), "--run", python, "--read", sys.base_prefix, "--read", str(ROOT / "scripts"),
-                   "--read", str(tools.library), "--read", str(ptx.parent), "--write", str(device), "--memory", check.DEVICE_MEMORY, "--reserves",
-                   "--threads", str(tools.threads), "--file-bytes", check.DEVICE_FILE, *(f"--set={name}={value}" for name, value in settings.items())]
+                   "--read", str(tools.library), "--read", str(ptx.parent), "--write", str(device), "--memory", DEVICE_MEMORY, "--reserves",
+                   "--threads", str(tools.threads), "--file-bytes", DEVICE_FILE, *(f"--set={name}={value}" for name, value in settings.items())]
         program = [python, "-I", "-S", str(ROOT / "scripts/learn/device.py"), str(tools.library), str(ptx), str(device / "printed.txt")]
         with open(self.folder / "said.txt", "wb") as said:
-            self.device = check.started([*check.in_sandbox(*allowed), *program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said)
+            self.device = processes.started([*processes.in_sandbox(*allowed), *program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said)
 
     def run(self, entry, grid, block, data):
         """One launch; returns what went wrong, "" for nothing, and the arrays' contents by name."""
@@ -209,7 +203,7 @@ def finish(session, verdict):
     stopped = session.end()
     verdict.wrong = stopped or verdict.wrong
     verdict.printed = verdict.printed or session.printed()
-    check.add_findings(session.findings(), verdict)
+    verdicts.add_findings(session.findings(), verdict)
 
 
 def one_size(session, task, entry, n, verdict):
@@ -236,7 +230,7 @@ def count(session, task, entry, verdict):
 def judged(task, name, text, tools):
     """The verdict about a kernel's text, as bytes, which the compiler gets to see in a file of that name."""
     verdict = Verdict()
-    place = Path(tempfile.mkdtemp(prefix=check.PREFIX))
+    place = Path(tempfile.mkdtemp(prefix=words.PREFIX))
     try:
         folder = place / "program"
         folder.mkdir()

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from scripts import files
-from scripts.judge import check
+from scripts.judge.words import clean
 from scripts.ladder import execute
 from scripts.learn import exercise as exercises
 from scripts.learn import judge, page, progress
@@ -31,7 +31,7 @@ def find(tasks, number, name):
     for task in tasks:
         if number in (task.number, task.number.lstrip("0"), task.name):
             return task
-    refuse(f"{name}='{check.clean(number)}' is no exercise; there are {tasks[0].number} to {tasks[-1].number}, as in: make learn {name}={tasks[-1].number}")
+    refuse(f"{name}='{clean(number)}' is no exercise; there are {tasks[0].number} to {tasks[-1].number}, as in: make learn {name}={tasks[-1].number}")
 
 
 class Learner:
@@ -123,7 +123,7 @@ def table(rows):
 
 def about(task, verdict):
     """What the judge found, for the learner."""
-    yield from (f"    {check.clean(line)}" for line in verdict.said)
+    yield from (f"    {clean(line)}" for line in verdict.said)
     if verdict.wrong:
         yield f"    {verdict.wrong}"
     for title, *lines in verdict.findings.values():
@@ -131,7 +131,7 @@ def about(task, verdict):
         yield from (f"        {line}" for line in lines)
     if verdict.printed:
         yield "    your kernel printed, among other things:" if len(verdict.printed) == judge.MOST_PRINTED else "    your kernel printed:"
-        yield from (f"        {check.clean(line)}" for line in verdict.printed)
+        yield from (f"        {clean(line)}" for line in verdict.printed)
     if verdict.missed:
         yield "    right, and not yet at the goal:"
     if verdict.row and task.gates:
@@ -293,7 +293,7 @@ def look_once(learner, tools):
 def hint(task, text):
     """One of the hints."""
     if text not in ("1", "2", "3"):
-        refuse(f"HINT='{check.clean(text)}' is no level; there are 1, 2 and 3, the third is almost the answer")
+        refuse(f"HINT='{clean(text)}' is no level; there are 1, 2 and 3, the third is almost the answer")
     print(f"{task.number} {task.title}, hint {text} of {exercises.HINTS}: {task.hints[int(text) - 1]}")
 
 

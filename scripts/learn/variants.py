@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from scripts.evidence.mutants import make as mutation
-from scripts.judge import check
+from scripts.judge import words
 from scripts.learn import exercise as exercises
 from scripts.learn import judge, learn
 
@@ -87,7 +87,7 @@ def passes(task, ptx, name, tools):
 def complaints_about_kernels(task, tools):
     """What is not as it should be, in lines; and how many right ones and mistakes there are."""
     right, wrong = right_ones(task), planted(task) | mutants(task.text("answer.cu"))
-    place = Path(tempfile.mkdtemp(prefix=check.PREFIX))
+    place = Path(tempfile.mkdtemp(prefix=words.PREFIX))
     try:
         (place / "program").mkdir()
         ptx, texts, said = compiled(right | wrong | {"task": task.text("task.cu")}, place / "program", tools)

@@ -9,9 +9,13 @@ import types
 
 import pytest
 
-from scripts.judge import check
+from scripts.judge import compiling
+from scripts.judge import judging
 from scripts.judge import sandbox
+from scripts.judge import session
 from scripts.judge import shapes
+from scripts.judge import verdicts
+from scripts.judge import words
 
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
 
@@ -44,27 +48,27 @@ class Hostile:
         numbers = "".join(f"{name} = {FIRST + k}, " for k, name in enumerate(IN_PROGRAM))
         above = f"enum {{ {numbers} PORT = {port}, JUDGE = {os.getpid()} }};\n"
         (folder / "reduce.cu").write_text(above + PROGRAM.replace("FOLDER", str(folder)))
-        work = folder / f"{check.PREFIX}/program"
+        work = folder / f"{words.PREFIX}/program"
         work.mkdir(parents=True)
-        answer = check.Answer("reduce.cu")
-        self.program, self.session = check.build(folder / "reduce.cu", work, options(), answer), None
+        answer = verdicts.Answer("reduce.cu")
+        self.program, self.session = compiling.build(folder / "reduce.cu", work, options(), answer), None
         assert self.program, answer.said
 
     def tries(self, name):
         """What the judge says, and the verdict."""
-        answer, n = check.Answer(name, built=True), FIRST + IN_PROGRAM.index(name)
+        answer, n = verdicts.Answer(name, built=True), FIRST + IN_PROGRAM.index(name)
         seconds = 1 if name in TAKES_TIME else 60
         if seconds == 1:
             self.end()
-        self.session = self.session or check.Session(self.program, options(seconds=seconds), seconds)
-        said = answer.sizes[n] = check.one_size(self.session, n, answer)
+        self.session = self.session or session.Session(self.program, options(seconds=seconds), seconds)
+        said = answer.sizes[n] = judging.one_size(self.session, n, answer)
         if self.session.ended:
             self.end(answer)
         return answer, said
 
     def end(self, answer=None):
         if self.session:
-            check.finish(self.session, answer or check.Answer(""))
+            judging.finish(self.session, answer or verdicts.Answer(""))
         self.session = None
 
 
@@ -79,8 +83,8 @@ def hostile(tmp_path_factory):
 def accepted(name, answer, said):
     """Why the attack is not met as its row says; "" where it is."""
     row = ROWS[name]
-    met = check.VERDICTS[answer.status] == row["verdict"] and re.search(row["says"], said)
-    return "" if met else f"{check.VERDICTS[answer.status]}: {said}"
+    met = verdicts.VERDICTS[answer.status] == row["verdict"] and re.search(row["says"], said)
+    return "" if met else f"{verdicts.VERDICTS[answer.status]}: {said}"
 
 
 @pytest.mark.parametrize("name", IN_PROGRAM)
@@ -91,10 +95,10 @@ def test_a_program_is_not_believed(hostile, name):
 
 def test_a_limit_is_no_error():
     """Broken: of a right kernel that is slow stands there that its sum is wrong, or a wrong one passes for a slow one."""
-    answer = check.Answer("reduce.cu", built=True, over="it was stopped after 4 seconds", sizes={1: "it was stopped after 4 seconds"})
-    said = list(check.lines_about(answer, "reduce.cu"))
-    assert check.Answer("reduce.cu", built=True, over=answer.over, sizes={1: "1.0, expected 2.0", 2: answer.over, 3: check.NOT_TRIED}).status == check.WRONG
-    assert answer.status == check.OVER and "n = 1 ................ it was stopped after 4 seconds" in said
+    answer = verdicts.Answer("reduce.cu", built=True, over="it was stopped after 4 seconds", sizes={1: "it was stopped after 4 seconds"})
+    said = list(words.lines_about(answer, "reduce.cu"))
+    assert verdicts.Answer("reduce.cu", built=True, over=answer.over, sizes={1: "1.0, expected 2.0", 2: answer.over, 3: words.NOT_TRIED}).status == verdicts.WRONG
+    assert answer.status == verdicts.OVER and "n = 1 ................ it was stopped after 4 seconds" in said
 
 
 def test_a_limit_in_another_order_is_no_error(monkeypatch):
@@ -103,12 +107,12 @@ def test_a_limit_in_another_order_is_no_error(monkeypatch):
         answer.over = "it was stopped after 2 seconds"
         return answer.over
 
-    monkeypatch.setattr(check, "one_size", too_slow)
-    monkeypatch.setattr(check, "finish", lambda *_: None)
+    monkeypatch.setattr(judging, "one_size", too_slow)
+    monkeypatch.setattr(judging, "finish", lambda *_: None)
     for before in ("", "it was stopped after 4 seconds"):
-        answer = check.Answer("reduce.cu", built=True, over=before, sizes={1: "", 2: before})
-        check.run_in_order(None, 1, "in another order", answer)
-        assert answer.status == check.OVER, answer.sizes
+        answer = verdicts.Answer("reduce.cu", built=True, over=before, sizes={1: "", 2: before})
+        judging.run_in_order(None, 1, "in another order", answer)
+        assert answer.status == verdicts.OVER, answer.sizes
 
 
 def test_a_finding_keeps_its_line(hostile):
@@ -146,8 +150,8 @@ def judged(folder, text, script, name="reduce.cu"):
     compiler.write_text(f"#!/bin/sh\n{script}\nexit 1\n".replace("FOLDER", str(folder)))
     compiler.chmod(0o755)
     path.write_text(text.replace("FOLDER", str(folder)))
-    answer = check.checked(path, options(nvcc=str(compiler)))
-    return answer, "\n".join(check.lines_about(answer, str(path)))
+    answer = judging.checked(path, options(nvcc=str(compiler)))
+    return answer, "\n".join(words.lines_about(answer, str(path)))
 
 
 @pytest.mark.parametrize("name", COMPILED)
@@ -155,8 +159,8 @@ def test_a_text_is_not_accepted(name, tmp_path, monkeypatch):
     """Broken: a text reaches files through the compiler, keeps it or the judge busy for ever, or fills the disk or the memory."""
     if name == "disk_full":
         monkeypatch.setattr(os, "posix_fallocate", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "full")))
-    monkeypatch.setattr(check, "COMPILE_MEMORY", "256M")
-    monkeypatch.setattr(check, "COMPILE_SECONDS", 1 if name in ("compiler_prints", "includes_itself") else 60)
+    monkeypatch.setattr(compiling, "COMPILE_MEMORY", "256M")
+    monkeypatch.setattr(compiling, "COMPILE_SECONDS", 1 if name in ("compiler_prints", "includes_itself") else 60)
     answer, said = judged(tmp_path, *COMPILED[name])
     assert not accepted(name, answer, said) and "marks" not in said and len(said) < 10000
 
@@ -169,7 +173,7 @@ def test_any_name_gets_a_verdict(name, tmp_path):
 
 def test_a_fault_of_the_judge_is_no_verdict(tmp_path, monkeypatch):
     """Broken: what goes wrong in the judge ends it, or counts against the file."""
-    monkeypatch.setattr(check, "build", lambda *_: {}["absent"])
+    monkeypatch.setattr(compiling, "build", lambda *_: {}["absent"])
     assert not accepted("judge_fails", *judged(tmp_path, SHAPE, ""))
 
 

@@ -14,12 +14,14 @@ import types
 import pytest
 
 
-from scripts.judge import check
-from scripts.judge import classroom
 from scripts.judge import check_device
+from scripts.judge import classroom
+from scripts.judge import judging
 from scripts.judge import sandbox
 from scripts.judge import shapes
+from scripts.judge import verdicts
 from scripts.judge import words
+from scripts.judge.table import Table
 
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
 
@@ -137,7 +139,7 @@ def test_fewer_instructions_are_not_more_speed():
     last = list(words.step_counters(shapes.REDUCE).items())[-1]
     few = {**last[1], "blocks": 2, "threads": 64, "warp instructions": 100}
     told = f"fewer warp instructions are not more speed: 64 threads in 2 blocks here, {last[1]['threads']:,} threads in {last[1]['blocks']} blocks in {last[0]}; make mine measures"
-    said = [[line.strip() for line in words.counter_lines(check.Answer("reduce.cu", counters=counters))] for counters in (few, last[1])]
+    said = [[line.strip() for line in words.counter_lines(verdicts.Answer("reduce.cu", counters=counters))] for counters in (few, last[1])]
     assert told in said[0] and told not in said[1] and any(line.split()[:2] == ["threads", "64"] for line in said[0])
 
 
@@ -146,8 +148,8 @@ def test_a_mistake_that_needs_another_order_is_told(tmp_path):
     few = dataclasses.replace(shapes.REDUCE, sizes=(4097, shapes.COUNTED_AT))
     for text, findings in ((LOCKED, 1), (LOCKED.replace("if (threadIdx.x > 0)", ""), 0)):
         (tmp_path / "reduce.cu").write_text(text)
-        answer = check.checked(tmp_path / "reduce.cu", options(shape=few))
-        assert answer.built and answer.right == 2 and len(answer.findings) == findings, list(check.lines_about(answer, "reduce.cu"))
+        answer = judging.checked(tmp_path / "reduce.cu", options(shape=few))
+        assert answer.built and answer.right == 2 and len(answer.findings) == findings, list(words.lines_about(answer, "reduce.cu"))
 
 
 def test_a_wrong_size_is_named(tmp_path):
@@ -172,9 +174,9 @@ def test_reasons_are_guessed_only_where_they_are_sure():
     # One run may look like it; the next does not.
     other = types.SimpleNamespace(shape=shapes.REDUCE, counted=lambda launches: [], try_case=lambda case: {"outputs": [[1e9]], "launches": 0, "note": ""})
     case = shapes.Case(4, {}, b"", values, shapes.SUM, "float")
-    assert check.guess(other, 4, 0, case, [5]) == ""
+    assert judging.guess(other, 4, 0, case, [5]) == ""
     other.try_case = lambda case: {"outputs": [[sum(case.numbers[:-1])]], "launches": 0, "note": ""}
-    assert check.guess(other, 4, 0, case, [5]) == ": the last element is missing"
+    assert judging.guess(other, 4, 0, case, [5]) == ": the last element is missing"
 
 
 def test_the_data_are_new_each_time():
@@ -223,34 +225,34 @@ def test_sums_that_are_none():
 
 def test_findings_are_told():
     """Broken: findings of the simulator's checker are not shown, shown twice, or do not count."""
-    answer = check.Answer("reduce.cu", built=True, sizes=dict.fromkeys(shapes.SIZES, ""))
+    answer = verdicts.Answer("reduce.cu", built=True, sizes=dict.fromkeys(shapes.SIZES, ""))
     place = {"access": "write of 4 bytes", "file": "reduce.cu", "line": 21, "text": "  sums[i] = 1;", "kernel": "reduce", "block": [0, 0, 0]}
     finding = {"kind": "race-shared", "title": "two threads write\x1b[2J", "count": 3, "places": [place, {**place, "line": 24}], "hint": "a barrier"}
     of_the_host = {"title": "cudaMemset writes 8 bytes: 4 too many", "places": [{"access": "calls cudaMemset", "file": "", "line": 0, "kernel": ""}]}
     stray = {"kind": "memory", "title": "4 bytes at 0x7f3e2c000400, 12 bytes behind an array", "places": [{**place, "line": 30}]}
-    check.add_findings([finding], answer)
+    verdicts.add_findings([finding], answer)
     for title, address in (("96 bytes behind an array", "0x7b00ae"), ("where no array is", "0x10")):
-        check.add_findings([{**stray, "title": title, "places": [{**place, "line": 30, "access": f"write of 4 bytes at {address}"}]}], answer)
+        verdicts.add_findings([{**stray, "title": title, "places": [{**place, "line": 30, "access": f"write of 4 bytes at {address}"}]}], answer)
     assert len(answer.findings) == 2
-    check.add_findings([{**stray, "places": [{**place, "line": 31}]}], answer)
+    verdicts.add_findings([{**stray, "places": [{**place, "line": 31}]}], answer)
     assert len(answer.findings) == 3
     answer.findings = dict(list(answer.findings.items())[:1])
-    check.add_findings([finding, of_the_host, {**of_the_host, "title": "cudaMemset writes 16 bytes: 12 too many"}], answer)
-    said = list(check.lines_about(answer, "reduce.cu"))
+    verdicts.add_findings([finding, of_the_host, {**of_the_host, "title": "cudaMemset writes 16 bytes: 12 too many"}], answer)
+    said = list(words.lines_about(answer, "reduce.cu"))
     at = said.index("findings ............. 2")
     assert said[at + 1:at + 6] == ["    reduce.cu:21", "        two threads write?[2J", "            reduce.cu:21: write of 4 bytes, in reduce:  sums[i] = 1;",
                                    "            reduce.cu:24: write of 4 bytes, in reduce:  sums[i] = 1;", "            a barrier"]
     assert said[at + 6].startswith("        what it means: docs/findings.md#race-shared; make try STEP=01 TRY=2 makes such a mistake")
     assert said[at + 7:at + 10] == ["    of the host", "        cudaMemset writes 8 bytes: 4 too many", "            the host calls cudaMemset"]
-    assert answer.status == check.FINDINGS and check.VERDICTS[answer.status] == "findings"
+    assert answer.status == verdicts.FINDINGS and verdicts.VERDICTS[answer.status] == "findings"
 
 
 def test_findings_stand_by_their_lines():
     """Broken: of one line there are findings in several places, or the same lesson stands below each."""
-    answer = check.Answer("reduce.cu", built=True, sizes=dict.fromkeys(shapes.SIZES, ""))
+    answer = verdicts.Answer("reduce.cu", built=True, sizes=dict.fromkeys(shapes.SIZES, ""))
     place = {"access": "write", "file": "reduce.cu", "line": 21, "text": "sums[i] = 1;", "kernel": "reduce"}
     for kind, line in (("race-shared", 21), ("race-shared", 30), ("out-of-bounds", 21)):
-        check.add_findings([{"kind": kind, "title": f"{kind} at {line}", "places": [{**place, "line": line}]}], answer)
+        verdicts.add_findings([{"kind": kind, "title": f"{kind} at {line}", "places": [{**place, "line": line}]}], answer)
     said = [line.strip() for line in words.finding_lines(answer.findings) if "write" not in line]
     assert said[0] == "reduce.cu:21: 2 findings" and said[1:3] == ["race-shared at 21", "out-of-bounds at 21"] and "#out-of-bounds; make try STEP=03 TRY=2" in said[3]
     assert said[4:6] == ["reduce.cu:30", "race-shared at 30"] and "#race-shared; make try STEP=01 TRY=2" in said[6] and len(said) == 7
@@ -269,8 +271,8 @@ def test_lessons_about_findings_are_there():
 
 def test_a_students_grade():
     """Broken: of two programs the worse one counts, one that was not judged counts as 0, two students of one name are one, or a page shows markup of a student's own."""
-    passed, wrong = check.Answer("b.cu", built=True, sizes=dict.fromkeys(shapes.SIZES, "")), check.Answer("a.cu", built=True, sizes={1: "<script>"})
-    unjudged = check.Answer("c.cu", unjudged="full")
+    passed, wrong = verdicts.Answer("b.cu", built=True, sizes=dict.fromkeys(shapes.SIZES, "")), verdicts.Answer("a.cu", built=True, sizes={1: "<script>"})
+    unjudged = verdicts.Answer("c.cu", unjudged="full")
     assert classroom.best([("a.cu", wrong), ("b.cu", passed), ("c.cu", unjudged)])[0] == "b.cu"
     assert classroom.best([("c.cu", unjudged), ("a.cu", wrong)])[0] == "a.cu" and classroom.points(unjudged) == ""
     names = ("Anna B_12_assignsubmission_file/x.cu", "ben/y/x.cu", "carl.cu", "Anna B_7_assignsubmission_file/x.cu", "Dora_3_assignsubmission_file_x.cu")
@@ -311,12 +313,12 @@ def test_a_folder(tmp_path):
 
 def test_rows_are_written_as_they_come(tmp_path, capsys):
     """Broken: a judge that is stopped leaves nothing, or one that cannot write ends with a traceback and without the other verdicts."""
-    table = check.Table(tmp_path / "out/check.csv")
+    table = Table(tmp_path / "out/check.csv")
     table.add(["anna", 1])
     assert (tmp_path / "out/check.part.csv").read_text().splitlines()[1] == "anna,1" and not table.path.exists()
     assert table.finish() and table.path.read_text().endswith("anna,1\n") and not table.part.exists()
     (tmp_path / "check.part.csv").symlink_to("/dev/full")
-    table = check.Table(tmp_path / "check.csv")
+    table = Table(tmp_path / "check.csv")
     table.add(["ben", 2])
     told = capsys.readouterr().err
     assert not table.finish() and len(told.splitlines()) == 1 and "check.csv cannot be written: No space left on device; the answers go on" in told

@@ -17,6 +17,7 @@ from scripts.judge import bundle
 from scripts.judge import check
 from scripts.judge import classroom
 from scripts.judge import shapes
+from scripts.judge import verdicts
 from scripts.ladder import predict
 
 from tests.support import LINK, ROOT, nvcc, unsanitized
@@ -162,8 +163,8 @@ def test_results_for_gradescope(tmp_path):
     with pytest.raises(SystemExit):
         check.submissions(tmp_path / "empty", types.SimpleNamespace(gradescope=tmp_path / "none.json"))
     assert json.loads((tmp_path / "none.json").read_text())["score"] == 0
-    right = check.Answer("b.cu", built=True, sizes=dict.fromkeys(shapes.SIZES, ""))
-    classroom.gradescope(tmp_path / "results.json", [("a.cu", check.Answer("a.cu", said=["no <kernel>"])), ("b.cu", right)])
+    right = verdicts.Answer("b.cu", built=True, sizes=dict.fromkeys(shapes.SIZES, ""))
+    classroom.gradescope(tmp_path / "results.json", [("a.cu", verdicts.Answer("a.cu", said=["no <kernel>"])), ("b.cu", right)])
     results = json.loads((tmp_path / "results.json").read_text())
     assert results["score"] == 100 and [test["score"] for test in results["tests"]] == [0, 100]
     assert [test["status"] for test in results["tests"]] == ["failed", "passed"] and "no <kernel>" in results["tests"][0]["output"]

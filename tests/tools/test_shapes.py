@@ -6,9 +6,10 @@ import types
 
 import pytest
 
-from scripts.judge import check
 from scripts.judge import contract
+from scripts.judge import judging
 from scripts.judge import shapes
+from scripts.judge import verdicts
 from scripts.judge import words
 
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
@@ -45,15 +46,15 @@ def judged(folder, name, text, shape):
     """The answer, and the lines about it."""
     (folder / name).write_text(text)
     options = types.SimpleNamespace(nvcc=nvcc(), options=OPTIONS, object=SIM / "check_program.o", library=SIM / "libcuda.so.1", threads=1, seconds=60, shape=shape)
-    answer = check.checked(folder / name, options)
-    return answer, "\n".join(check.lines_about(answer, name))
+    answer = judging.checked(folder / name, options)
+    return answer, "\n".join(words.lines_about(answer, name))
 
 
 def test_scans(tmp_path):
     """Broken: a right scan does not pass, or one that is wrong exclusively, at its end, from an element on, or with scratch memory that is not cleared does."""
     few = dataclasses.replace(shapes.SCANS, sizes=(1, 33, 256, 257, 511, 512, shapes.COUNTED_AT), orders_at=(512, 512, 512))
     answer, said = judged(tmp_path, "scan.cu", SCAN, few)
-    assert answer.built and answer.status == check.WRONG, said
+    assert answer.built and answer.status == verdicts.WRONG, said
     wrong = dict(re.findall(r"^n = ([\d,]+) \.+ (.*)$", said, re.M))
     assert [n for n, words in wrong.items() if words == "right"] == ["1", "512", "65,536"], said
     assert re.fullmatch(r"wrong: out\[0\] is \S+, expected 0.0000, exclusive; 33 of 33 are wrong", wrong["33"])
@@ -69,20 +70,20 @@ def test_scratch_memory_has_its_limits(tmp_path):
     few = dataclasses.replace(shapes.SCANS, sizes=(1, 2, 3), orders_at=(3, 3, 3), counted_at=3)
     answer, said = judged(tmp_path, "scan.cu", asks, few)
     assert answer.sizes == {1: "no result: scratch_count(1) is -5", 2: "it wanted more than 256 MB of the device's memory", 3: ""}, said
-    assert answer.status == check.WRONG and answer.findings == {}, said
+    assert answer.status == verdicts.WRONG and answer.findings == {}, said
 
 
 def test_a_step_of_the_scan_counts_what_the_table_says(tmp_path):
     """Broken: the judge counts a step of the scan otherwise than tests/counters does, or finds fault with it."""
     few = dataclasses.replace(shapes.SCANS, sizes=(1, 513, shapes.COUNTED_AT), orders_at=(513, 513, 513))
     answer, said = judged(tmp_path, "scan.cu", (ROOT / "scan/step03_runs/scan.cu").read_text(), few)
-    assert answer.status == check.PASSED and answer.counters == words.step_counters(few)["step03_runs"], said
+    assert answer.status == verdicts.PASSED and answer.counters == words.step_counters(few)["step03_runs"], said
 
 
 def test_another_shape_is_refused_in_a_line(tmp_path):
     """Broken: a reduction that is judged as a scan gives a page of the compiler's messages."""
     answer, _ = judged(tmp_path, "reduce.cu", (ROOT / "step03_sequential/reduce.cu").read_text(), shapes.SCANS)
-    assert answer.status == check.UNBUILT and answer.said == ["reduce.cu defines no scratch_count; docs/judge.md shows what the harness calls"]
+    assert answer.status == verdicts.UNBUILT and answer.said == ["reduce.cu defines no scratch_count; docs/judge.md shows what the harness calls"]
 
 
 # ---- Contracts
@@ -128,18 +129,18 @@ def test_a_kernel_of_ones_own(tmp_path):
     answer, said = judged(tmp_path, "own.cu", COMPACT, shape)
     assert "own.cu, which computes compaction, says own.contract\nbuilds ............... yes\n" in said
     wrong = dict(re.findall(r"^n = ([\d,]+) \.+ (.*)$", said, re.M))
-    assert wrong.pop("33").startswith("wrong: count is ") and answer.status == check.WRONG, said
+    assert wrong.pop("33").startswith("wrong: count is ") and answer.status == verdicts.WRONG, said
     assert wrong.pop("1") == wrong.pop("1,000") == "right" and answer.findings == {}, said
     shape.sizes, shape.gates = (1000,), {"load requests": 63}
     answer, said = judged(tmp_path, "own.cu", COMPACT, shape)
-    assert answer.status == check.MISSED and "    misses the goal: 64 load requests, at most 63" in said, said
+    assert answer.status == verdicts.MISSED and "    misses the goal: 64 load requests, at most 63" in said, said
 
 
 def test_a_step_of_a_lab(tmp_path):
     """Broken: a lab's contract does not fit its steps."""
     shape = contract.read(ROOT / "labs/rowscale/rowscale.contract")
     answer, said = judged(tmp_path, "rowscale.cu", (ROOT / "labs/rowscale/step03_shuffle/rowscale.cu").read_text(), shape)
-    assert answer.status == check.PASSED, said
+    assert answer.status == verdicts.PASSED, said
 
 
 @pytest.mark.parametrize("computes, numbers, size, expected", [

@@ -1,0 +1,132 @@
+"""Makes a program of a learner's file: the lesson, and the judge's part in the place of the harness, compiled in the sandbox."""
+
+import errno
+import os
+import re
+import shlex
+import subprocess
+import tempfile
+from pathlib import Path
+
+from scripts.judge import sandbox
+from scripts.judge.processes import in_sandbox, started
+from scripts.judge.words import without_folders
+from scripts.ladder import mine
+
+DISK_FULL = "no space is left on the judge's disk"
+NO_SPACE = errno.ENOSPC, errno.EDQUOT
+LEAST_FREE = 64 << 20  # bytes on the disk, for a compiler's failure to be the program's
+MOST_LESSON, MOST_FILE = 32 << 10, 1 << 20  # characters, bytes
+MOST_LINES, MOST_SAID = 12, 1 << 16  # of what the compiler says; the last: bytes
+COMPILE_SECONDS, COMPILE_MEMORY = 180, "4G"
+COMPILE_FILE, COMPILE_SPACE = "64M", "256M"  # the largest file, and all together
+LAST_PART = """
+// ==== The judge's part. ====
+#include <cstdlib>
+#undef CHECK
+#undef main
+static void check(cudaError_t error, const char *call, const char *file, int line)
+{
+    if (error != cudaSuccess) {
+        fprintf(stderr, "%s:%d: %s: %s\\n", file, line, call, cudaGetErrorString(error));
+        exit(1);
+    }
+}
+extern "C" {
+const void *check_uses[] = {(const void *)&STEP, (const void *)&check};
+PART}
+"""
+
+
+def name_to_compile(path):
+    """The program's name, or another where a compiler could stumble over it."""
+    harmless = path.name.isprintable() and path.name.endswith(".cu") and not set(path.name) & set('"\\')
+    return path.name if harmless else "program.cu"
+
+
+def composed(path, shape):
+    """The program's text, and the step that it says it is: the lesson, and the judge's part in the place of the harness."""
+    if path.stat().st_size > MOST_FILE:
+        raise ValueError(f"it has more than {MOST_FILE:,} bytes")
+    lesson, _ = mine.split(mine.read(path))
+    if len(lesson) > MOST_LESSON:
+        raise ValueError(f"more than {MOST_LESSON:,} characters stand above the line '{mine.MARK}'")
+    code = mine.without_comments(lesson)
+    mine.check_functions(name_to_compile(path), code, shape.functions, shape.page)
+    step = mine.STEP.search(code)
+    above = ["#include <cstdio>\n", "" if step else 'static const char STEP[] = "";\n',
+             "" if re.search(r"#\s*define\s+CHECK\b", code) else mine.CHECK,
+             "static void check(cudaError_t error, const char *call, const char *file, int line);\n"]
+    part = LAST_PART.replace("PART", shape.part.lstrip())
+    return "".join([*above, mine.line(1, name_to_compile(path)), lesson, mine.line(1, "the judge's part"), part]), step[1][1:-1] if step else ""
+
+
+def build(path, folder, options, answer):
+    """The program in the folder; None where it does not build."""
+    try:
+        text, answer.step = composed(path, answer.shape)
+    except (ValueError, OSError) as error:
+        answer.said = [f"it cannot be used: {error}"]
+        return None
+    except SystemExit as error:  # of mine.py, in a line
+        answer.said = [str(error).removeprefix("mine.py: ")]
+        return None
+    source, program = folder / "whole/program.cu", folder / "whole/program"
+    source.parent.mkdir()
+    source.write_text(text, encoding="utf-8")
+    (folder / name_to_compile(path)).write_bytes(path.read_bytes())  # there the checker looks for the lines that it shows
+    command = [options.nvcc, *shlex.split(options.options), "-o", str(program), str(source), str(options.object), "-lpthread"]
+    status, said = compiled(command, folder, "--read", str(options.object))
+    tell(answer, status, said, status == 0 and program.exists())
+    if not answer.built and is_disk_full(folder):
+        answer.unjudged = DISK_FULL
+    return program if answer.built else None
+
+
+def tell(answer, status, said, built):
+    """Notes in the answer how the compiler ended, and the lines that it said."""
+    lines = [without_folders(line) for line in said.splitlines()]
+    answer.built = built
+    answer.warnings = sum(bool(re.search(r"\bwarning\b( #|:)", line)) for line in lines)
+    answer.said = explained(lines)[:MOST_LINES]
+    if status == sandbox.TIME_OVER:
+        answer.said = [f"the compiler was stopped after {COMPILE_SECONDS} seconds"]
+    if status == sandbox.SPACE_OVER:
+        answer.over = f"the compiler wrote more than {COMPILE_SPACE}"
+
+
+def is_disk_full(folder):
+    """Whether the compiler may have failed for that alone."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            os.posix_fallocate(file.fileno(), 0, LEAST_FREE)
+    except OSError as error:
+        return error.errno in NO_SPACE
+    return False
+
+
+def compiled(command, folder, *more):
+    """The compiler's status, and what it says: it may write into the folder, and read what the system and its toolkit have, and more."""
+    toolkits = [word for nvcc in (Path(command[0]), Path(command[0]).resolve()) for word in ("--run", str(nvcc.parent.parent))]
+    allowed = ["--system", *toolkits, *more, "--write", str(folder), "--seconds", str(COMPILE_SECONDS), "--memory", COMPILE_MEMORY,
+               "--file-bytes", COMPILE_FILE, "--space", COMPILE_SPACE]
+    status, said = run_compiler(command, allowed)
+    if status and any(os.strerror(error) in said for error in NO_SPACE):  # there may be some by now
+        status, said = run_compiler(command, allowed)
+    return status, said
+
+
+def run_compiler(command, allowed):
+    """Its status, and the beginning of what it says: the rest is read, for the compiler to go on, and forgotten."""
+    with started([*in_sandbox(*allowed), *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as compiler:
+        said = compiler.stdout.read(MOST_SAID)
+        while compiler.stdout.read(MOST_SAID):
+            continue
+    return compiler.returncode, said.decode(errors="replace")
+
+
+def explained(lines):
+    """The compiler's lines that say something; calls that nobody answers are named once."""
+    absent = dict.fromkeys(call for line in lines for call in re.findall(r"undefined reference to `(\w+)'", line))
+    known = [line for line in lines if line.strip() and not re.search("undefined reference|[Ii]n function `|^Remark: The warnings can be suppressed", line)]
+    return [f"the judge does not know {call}; a lesson rarely needs it, and make mine runs it" for call in absent] or known

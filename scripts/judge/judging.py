@@ -1,0 +1,142 @@
+"""Judges one program: builds it, and runs it at all sizes, until the answer is complete."""
+
+import math
+import shutil
+import signal
+import tempfile
+import time
+from pathlib import Path
+
+from scripts.judge import compiling, sandbox, shapes
+from scripts.judge.session import CHECKER_ENDS_WITH, DEVICE_MEMORY, GONE, PROGRAM_MEMORY, Session
+from scripts.judge.verdicts import Answer, add_findings
+from scripts.judge.words import NOT_TRIED, PREFIX
+
+MOST_GUESSES = 3
+PROBES = 4  # runs with other data before a guess why a result is wrong is said aloud
+
+
+# ---- At one size
+
+def guess(session, size, run, case, got):
+    """Why the result is wrong, where one way of erring explains it for other data, too."""
+    common = case.operation.mistakes(case.numbers, got)
+    for _ in range(PROBES):
+        case = session.shape.case(size, run)
+        reply = session.try_case(case) if common else GONE
+        if not reply.get("outputs") or reply["note"]:
+            return ""
+        session.counted(reply["launches"])
+        common &= case.operation.mistakes(case.numbers, reply["outputs"][0])
+    return f": {min(common, key=len)}" if common else ""
+
+
+def one_size(session, size, answer):
+    """What is wrong at a size; "" where nothing is. Several runs, each with other data."""
+    for run in range(session.shape.runs):
+        case = session.shape.case(size, run)
+        reply = session.try_case(case)
+        answer.over = answer.over or reply["over"]
+        if reply.get("ended"):
+            return how_it_ended(session, answer)
+        if reply["over"]:
+            return answer.over
+        rows = session.counted(reply["launches"])
+        if size == session.shape.counted_at and run == 0 and rows:
+            answer.counters = shapes.totals(rows)
+        if reply["note"]:
+            return f"no result{case.where}: {reply['note']}{session.fault()}"
+        wrong = case.wrong(reply["outputs"])
+        if wrong:
+            guesses = run == 0 and sum("expected" in other for other in answer.sizes.values()) < MOST_GUESSES
+            return wrong + (guess(session, size, run, case, reply["outputs"][0]) if guesses else "") + session.fault()
+    return ""
+
+
+def how_it_ended(session, answer):
+    """Why a program is gone, in a few words."""
+    program, device = session.end()
+    if sandbox.TIME_OVER in (program, device):
+        answer.over = answer.over or f"it was stopped after {session.limit} seconds"
+        return answer.over
+    if device not in (0, CHECKER_ENDS_WITH) and any("memory" in line.lower() for line in session.said("device")):
+        answer.over = answer.over or f"it wanted more than {DEVICE_MEMORY} of the simulator's memory"
+    if answer.over:
+        return answer.over
+    if device not in (0, CHECKER_ENDS_WITH):
+        return f"the simulator ended {manner(device)}"
+    said = session.said("program")
+    if any("bad_alloc" in line for line in said):
+        answer.over = f"it wanted more than {PROGRAM_MEMORY} of the host's memory"
+        return answer.over
+    hint = "; the host may have followed a pointer of the device" if program == 128 + signal.SIGSEGV else ""
+    return f"the program ended {manner(program)}{hint}" + (f": {said[-1]}" if said else "") + session.fault()
+
+
+def manner(status):
+    return f"by {signal.Signals(status - 128).name}" if status > 128 else f"with status {status}"
+
+
+# ---- At all sizes
+
+def run(program, options, answer):
+    """All sizes. Where the program ends at one, a new one goes on with the next, as long as there is time."""
+    end = time.monotonic() + options.seconds
+    session = None
+    for size in answer.shape.sizes:
+        left = math.ceil(end - time.monotonic())
+        if left <= 0:
+            answer.over = answer.over or f"it was stopped after {options.seconds} seconds"
+            answer.sizes[size] = NOT_TRIED
+            continue
+        session = session or Session(program, options, left)
+        answer.sizes[size] = one_size(session, size, answer)
+        if session.ended:
+            finish(session, answer)
+            session = None
+    if session:
+        finish(session, answer)
+    for (words, orders), size in zip(shapes.ORDERS, answer.shape.orders_at):
+        left = math.ceil(end - time.monotonic())
+        if left > 0 and answer.sizes[size] == "":
+            run_in_order(Session(program, options, left, **orders), size, words, answer)
+
+
+def run_in_order(session, size, words, answer):
+    """One size more, as blocks, warps and lanes may also come on a GPU."""
+    other = Answer(answer.name, answer.shape)
+    wrong = one_size(session, size, other)
+    answer.over = answer.over or other.over
+    answer.sizes[size] = answer.over if other.over else wrong and f"{wrong}, {words}"
+    finish(session, answer)
+
+
+def finish(session, answer):
+    """Ends a session: what has come to light in it?"""
+    program, device = session.end()
+    found = session.findings()
+    add_findings(found, answer)
+    if sandbox.TIME_OVER in (program, device):
+        answer.over = answer.over or f"it was stopped after {session.limit} seconds"
+    if device == CHECKER_ENDS_WITH and not found:
+        answer.findings[("", "")] = ["the checker found something, and its list is missing"]
+
+
+def checked(path, options):
+    """The answer about one file. What goes wrong in the judge itself is no verdict about the file, and keeps nobody else from theirs."""
+    answer, begin = Answer(path.name, options.shape), time.monotonic()
+    folder = None
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        (folder / "program").mkdir()
+        program = compiling.build(path, folder / "program", options, answer)
+        if program:
+            run(program, options, answer)
+    except OSError as error:
+        answer.unjudged = compiling.DISK_FULL if error.errno in compiling.NO_SPACE else f"the judge failed: {error.strerror}"
+    except Exception as error:
+        answer.unjudged = f"the judge failed: {type(error).__name__}: {error}"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    answer.seconds = time.monotonic() - begin
+    return answer

@@ -1,0 +1,48 @@
+"""The CSV of make check-all: a row for each program."""
+
+import contextlib
+import csv
+import os
+import sys
+
+from scripts.judge import classroom, shapes
+from scripts.judge.words import clean
+
+COLUMNS = ["name", "step", "verdict", "built", "warnings", "sizes_passed", "sizes", "findings", *shapes.COUNTERS, "seconds"]
+
+
+def row_of(name, answer):
+    return [classroom.cell(clean(name)), classroom.cell(clean(answer.step)), answer.verdict, "yes" if answer.built else "no", answer.warnings, answer.right,
+            len(answer.shape.sizes), len(answer.findings), *(answer.counters.get(counter, "") for counter in shapes.COUNTERS), f"{answer.seconds:.1f}"]
+
+
+class Table:
+    """The CSV of --all. Rows are written as they come, to a file beside it that becomes the table when all are there.
+
+    Where no more can be written it says so, once, and the answers go on without."""
+
+    def __init__(self, path):
+        self.path, self.part, self.whole = path, path.with_name(f"{path.stem}.part{path.suffix}"), True
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.part.write_text("")
+        self.add([column.replace(" ", "_") for column in COLUMNS])
+
+    def add(self, row):
+        if self.whole:
+            with self.watched(), open(self.part, "a", newline="", encoding="utf-8") as file:
+                csv.writer(file).writerow(row)
+
+    @contextlib.contextmanager
+    def watched(self):
+        try:
+            yield
+        except OSError as error:
+            self.whole = False
+            print(f"check.py: {clean(str(self.path))} cannot be written: {error.strerror}; the answers go on here", file=sys.stderr)
+
+    def finish(self):
+        """Puts it where it should be; says whether it is there."""
+        if self.whole:
+            with self.watched():
+                os.replace(self.part, self.path)
+        return self.whole
