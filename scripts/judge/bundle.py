@@ -18,10 +18,17 @@ ROOT = Path(__file__).resolve().parents[2]
 MARK = "bundle.txt"  # in a folder that this made, which it may therefore replace
 ABOUT = "make bundle wrote this folder, and replaces it.\n"
 NOT_FOR_STUDENTS = re.compile(r"exercises/[^/]*/(answer|right)\.cu|docs/teaching\.md|plots/(h200|simulator)/|scan/h200/|tests/(?!counters/simulator/|__init__|support)|"
-                              r"book/|\.github/|\.ci/|CONTRIBUTING\.md")
+                              r"book/(?!stage/\w+\.(js|css)$)|\.github/|\.ci/|CONTRIBUTING\.md")
 NOT_FOR_THE_AUTOGRADER = re.compile(r"book/|exercises/|plots/|notebooks/|tests/(?!counters/simulator/)|.*\.(md|svg|png)|\.github/|\.ci/")
 ANSWER = re.compile(r"(<details>\s*<summary>(?:<b>)?(?:Answer|The numbers, and why)[^\n]*</summary>).*?(</details>)", re.S)
 IN_ITS_PLACE = r"\1\n\nYour teacher has it.\n\n\2"
+WITHOUT_THEM = "mk/test.mk", "mk/book.mk"  # commands that need what is left out
+THEIRS = """# What needs the tests and the book.
+.PHONY: {targets}
+{targets}:
+	@echo 'make $@: the tests and the book are with your teacher; make learn and make check judge what you write' >&2; exit 2
+"""
+OFFERED_TEST = re.compile(r"^(test[a-z-]*:.*?) ## .*", re.M)  # in make help, which lists only what works
 ANSWERING = {"wrong": "()", "equivalent": "{}", "why": '"your teacher knows"'}  # fields of an exercise, and what students get
 SETUP = """#!/usr/bin/env bash
 # Gradescope runs this once, as root: the compiler, and the judge.
@@ -54,6 +61,10 @@ def tracked():
 
 def without_answers(name, text):
     """A file's text as students get it."""
+    if name in WITHOUT_THEM:
+        return THEIRS.format(targets=re.search(r"^\.PHONY: (.*)", text, re.M)[1])
+    if name.endswith(".mk"):
+        return OFFERED_TEST.sub(r"\1", text)
     if name.endswith(".md"):
         return ANSWER.sub(IN_ITS_PLACE, text)
     return without_fields(text) if re.fullmatch(r"exercises/[^/]*/exercise\.py", name) else text
@@ -78,7 +89,7 @@ def copy(names, folder, changed=lambda name, text: text):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, path)
-        if path.suffix in (".md", ".py"):
+        if path.suffix in (".md", ".py", ".mk"):
             text = path.read_text(encoding="utf-8")
             if changed(name, text) != text:
                 path.write_text(changed(name, text), encoding="utf-8")

@@ -46,10 +46,17 @@ def check_one(path, options):
 
 
 def submissions(folder, options):
-    found = sorted(path for path in folder.rglob("*.cu") if path.is_file() and not path.is_symlink())
-    if not found and options.gradescope:
-        classroom.gradescope(options.gradescope, [])
-    return found or fail(f"{clean(str(folder))}: no files that end in .cu")
+    """What is handed in: the programs, and each student's folder in which there is none, so that nobody is without a row."""
+    found = [path for path in folder.rglob("*.cu") if path.is_file() and not path.is_symlink()]
+    if not found:
+        if options.gradescope:
+            classroom.gradescope(options.gradescope, [])
+        fail(f"{clean(str(folder))}: no files that end in .cu")
+    if options.gradescope:  # the folder is one student's
+        return sorted(found)
+    students = {folder / path.relative_to(folder).parts[0] for path in found}
+    empty = [path for path in folder.iterdir() if path not in students and path.is_dir() and not path.is_symlink() and not path.name.startswith((".", "__"))]
+    return sorted([*found, *empty])
 
 
 def new_table(path):
@@ -73,7 +80,7 @@ def check_all(folder, options):
     try:
         for path, future in [(path, pool.submit(checked, path, options)) for path in paths]:
             answer = result_of(future)
-            name = str(path.relative_to(folder))
+            name = str(path.relative_to(folder)) + "/" * path.is_dir()
             table.add(row_of(name, answer))
             answers.append((name, answer))
             print(f"{clean(name)}: {answer.verdict}, {counts_of(answer)}", flush=True)

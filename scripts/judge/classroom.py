@@ -54,6 +54,8 @@ def best(answers):
 
 
 def feedback(name, answer):
+    if not answer.built and answer.said:
+        return f"{clean(name)}: {answer.verdict}: {clean(answer.said[0])}"
     wrong = next((f", first wrong at {shapes.label(size)}" for size, words in answer.sizes.items() if words), "")
     return f"{clean(name)}: {answer.verdict}, {counts_of(answer)}{wrong}"
 

@@ -46,6 +46,8 @@ def name_to_compile(path):
 
 def composed(path, shape):
     """The program's text, and the step that it says it is: the lesson, and the judge's part in the place of the harness."""
+    if path.is_dir():
+        raise ValueError("there is no file in it that ends in .cu")
     if path.stat().st_size > MOST_FILE:
         raise ValueError(f"it has more than {MOST_FILE:,} bytes")
     lesson, _ = mine.split(mine.read(path))

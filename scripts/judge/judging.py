@@ -1,16 +1,13 @@
 """Judges one program: builds it, and runs it at all sizes, until the answer is complete."""
 
 import math
-import shutil
 import signal
-import tempfile
 import time
-from pathlib import Path
 
-from scripts.judge import compiling, sandbox, shapes
+from scripts.judge import compiling, sandbox, scratch, shapes
 from scripts.judge.session import CHECKER_ENDS_WITH, DEVICE_MEMORY, GONE, PROGRAM_MEMORY, Session
 from scripts.judge.verdicts import Answer, add_findings
-from scripts.judge.words import NOT_TRIED, PREFIX
+from scripts.judge.words import NOT_TRIED
 
 MOST_GUESSES = 3
 PROBES = 4  # runs with other data before a guess why a result is wrong is said aloud
@@ -125,18 +122,15 @@ def finish(session, answer):
 def checked(path, options):
     """The answer about one file. What goes wrong in the judge itself is no verdict about the file, and keeps nobody else from theirs."""
     answer, begin = Answer(path.name, options.shape), time.monotonic()
-    folder = None
     try:
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-        (folder / "program").mkdir()
-        program = compiling.build(path, folder / "program", options, answer)
-        if program:
-            run(program, options, answer)
+        with scratch.folder() as folder:
+            (folder / "program").mkdir()
+            program = compiling.build(path, folder / "program", options, answer)
+            if program:
+                run(program, options, answer)
     except OSError as error:
         answer.unjudged = compiling.DISK_FULL if error.errno in compiling.NO_SPACE else f"the judge failed: {error.strerror}"
     except Exception as error:
         answer.unjudged = f"the judge failed: {type(error).__name__}: {error}"
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     answer.seconds = time.monotonic() - begin
     return answer

@@ -11,13 +11,12 @@ import itertools
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from scripts.judge import compiling, processes, sandbox, verdicts, words
+from scripts.judge import compiling, processes, sandbox, scratch, verdicts
 from scripts.judge.session import DEVICE_FILE, DEVICE_MEMORY
 from scripts.learn import exercise as exercises
 
@@ -230,8 +229,7 @@ def count(session, task, entry, verdict):
 def judged(task, name, text, tools):
     """The verdict about a kernel's text, as bytes, which the compiler gets to see in a file of that name."""
     verdict = Verdict()
-    place = Path(tempfile.mkdtemp(prefix=words.PREFIX))
-    try:
+    with scratch.folder() as place:
         folder = place / "program"
         folder.mkdir()
         if len(text) > MOST_SOURCE:
@@ -242,8 +240,6 @@ def judged(task, name, text, tools):
         ptx, verdict.said = to_ptx(source, folder, tools)
         if ptx:
             run_kernel(task, ptx, entry_of(ptx, task.kernel), tools, verdict)
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
     return verdict
 
 

@@ -13,11 +13,9 @@ import os
 import re
 import shutil
 import sys
-import tempfile
-from pathlib import Path
 
 from scripts.evidence.mutants import make as mutation
-from scripts.judge import words
+from scripts.judge import scratch
 from scripts.learn import exercise as exercises
 from scripts.learn import judge, learn
 
@@ -87,16 +85,13 @@ def passes(task, ptx, name, tools):
 def complaints_about_kernels(task, tools):
     """What is not as it should be, in lines; and how many right ones and mistakes there are."""
     right, wrong = right_ones(task), planted(task) | mutants(task.text("answer.cu"))
-    place = Path(tempfile.mkdtemp(prefix=words.PREFIX))
-    try:
+    with scratch.folder() as place:
         (place / "program").mkdir()
         ptx, texts, said = compiled(right | wrong | {"task": task.text("task.cu")}, place / "program", tools)
         if not ptx:
             return [f"it does not compile: {said}"], 0, 0
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             verdicts = dict(zip(texts, pool.map(lambda name: passes(task, ptx, name, tools), texts)))
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
     state = expected_of_the_task(task, verdicts["task"])
     missing = [f"{name} does not compile" for name in right.keys() - texts.keys()]
     wanted = {name: name in right or name in task.equivalent for name in texts}

@@ -8,8 +8,10 @@ import socket
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import types
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +20,7 @@ from scripts.judge import check_device
 from scripts.judge import classroom
 from scripts.judge import judging
 from scripts.judge import sandbox
+from scripts.judge import scratch
 from scripts.judge import shapes
 from scripts.judge import verdicts
 from scripts.judge import words
@@ -283,31 +286,35 @@ def test_a_students_grade():
 # ---- A folder of them, and bad input
 
 def test_a_folder(tmp_path):
-    """Broken: the table of a class lacks a program, says something else than the single answers, or blocks never share what they draw."""
+    """Broken: the table of a class lacks a program, or a student who handed in none, says something else than the single answers, or blocks never share what they draw."""
     programs = {"anna/reduce.cu": RIGHT, "em\nil\udcff.cu": RACY, "=ben.cu": RIGHT.replace("sums[tid] = i < n", "sums[tid] = i < m"),
                 "carl.cu": '#include "/etc/passwd"\n' + RIGHT, "dora.cu": "int main() {}\n", "fritz.cu": QUEUE}
     for name, text in programs.items():
         (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "in" / name).write_text(text)
     (tmp_path / "in/link.cu").symlink_to(ROOT / "step03_sequential/reduce.cu")
+    (tmp_path / "in/gina").mkdir()
+    (tmp_path / "in/gina/reduce.cpp").write_text(RIGHT)
     result = run("--all", "--output", tmp_path / "out/check.csv", tmp_path / "in")
-    assert result.returncode == 1 and result.stderr == "" and result.stdout.splitlines()[-1] == "1 passed, 5 failed", result.stdout
+    assert result.returncode == 1 and result.stderr == "" and result.stdout.splitlines()[-1] == "1 passed, 6 failed", result.stdout
     with open(tmp_path / "out/check.csv", newline="") as file:
         rows = {row["name"]: row for row in csv.DictReader(file)}
-    assert set(rows) == {"anna/reduce.cu", "'=ben.cu", "carl.cu", "dora.cu", "em?il?.cu", "fritz.cu"}
+    assert set(rows) == {"anna/reduce.cu", "'=ben.cu", "carl.cu", "dora.cu", "em?il?.cu", "fritz.cu", "gina/"}
     anna, emil = rows.pop("anna/reduce.cu"), rows.pop("em?il?.cu")
     assert rows.pop("fritz.cu")["verdict"] in ("findings", "wrong")
     assert [emil[key] for key in ("verdict", "sizes_passed", "findings")] == ["findings", "27", "1"]
     assert [anna[key] for key in ("verdict", "built", "sizes_passed", "sizes", "findings", "load_sectors")] == ["passed", "yes", "27", "27", "0", "8224"]
     assert float(anna["seconds"]) > 0
     with open(tmp_path / "out/check/moodle.csv", newline="") as file:
-        assert [(row["Username"], row["Grade"]) for row in csv.DictReader(file)][:4] == [("'=ben", "0"), ("anna", "100"), ("carl", "0"), ("dora", "0")]
+        grades = {row["Username"]: (row["Grade"], row["Feedback"]) for row in csv.DictReader(file)}
+    assert list(grades)[:4] == ["'=ben", "anna", "carl", "dora"] and [grades[name][0] for name in list(grades)[:4]] == ["0", "100", "0", "0"]
+    assert grades["gina"] == ("0", "gina/: does not build: it cannot be used: there is no file in it that ends in .cu")
     with open(tmp_path / "out/check/canvas.csv", newline="") as file:
         header, possible, *students = csv.reader(file)
     assert header[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"] and possible[0] == "Points Possible" and possible[5] == "100"
-    assert ["em?il?", "", "", "em?il?", "", "50"] in students and len(students) == 6
+    assert ["em?il?", "", "", "em?il?", "", "50"] in students and len(students) == 7
     pages = {path.name: path.read_text() for path in (tmp_path / "out/check/students").iterdir()}
-    assert len(pages) == 6 and "findings ............. none" in pages["002-anna.html"] and "anna" not in "".join(text for name, text in pages.items() if "anna" not in name)
+    assert len(pages) == 7 and "findings ............. none" in pages["002-anna.html"] and "anna" not in "".join(text for name, text in pages.items() if "anna" not in name)
     assert all(row["verdict"] == "does not build" and row["built"] == "no" and row["sizes_passed"] == "0" for row in rows.values())
 
 
@@ -345,6 +352,26 @@ def test_ctrl_c_is_one_line(tmp_path):
         judge.kill()
     assert (judge.returncode, said, told) == (128 + signal.SIGINT, "", "check.py: stopped by Ctrl-C\n")
     assert list((tmp_path / "tmp").iterdir()) == [] and (tmp_path / "check.part.csv").exists()
+
+
+def test_a_killed_runs_folder_is_removed_by_the_next(tmp_path, monkeypatch):
+    """Broken: folders of killed runs fill the disk; or one in which somebody is at work is removed, or one that is not the judge's."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    held = [subprocess.Popen([sys.executable, "-c", "import time; from scripts.judge import scratch\nwith scratch.folder() as path:\n    print(path, flush=True); time.sleep(99)"],
+                             cwd=ROOT, stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(tmp_path)}) for _ in range(2)]
+    left, busy = (Path(process.stdout.readline().strip()) for process in held)
+    notes = tmp_path / "cuda-check-my-notes"
+    notes.mkdir()
+    try:
+        held[0].kill()
+        held[0].wait()
+        for path in (left, busy, notes):
+            os.utime(path, (1, 1))
+        with scratch.folder() as own:
+            assert set(tmp_path.iterdir()) == {busy, notes, own}
+    finally:
+        held[1].kill()
+        held[1].wait()
 
 
 @landlock
