@@ -99,11 +99,25 @@ def told(result):
     return [line for line in result.stderr.splitlines() if not line.startswith("simulator: cudaEventElapsedTime gave NaN")]
 
 
+def compiled(made, *words):
+    """What nvcc makes of these words."""
+    made.parent.mkdir(parents=True, exist_ok=True)
+    result = subprocess.run([nvcc(), "-o", made, *words], capture_output=True, text=True, cwd=ROOT)
+    assert result.returncode == 0, result.stderr
+    return made
+
+
 def build(source, program, *flags):
-    program.parent.mkdir(parents=True, exist_ok=True)
-    built = subprocess.run([nvcc(), source, "-o", program, *LINK, *flags], capture_output=True, text=True, cwd=ROOT)
-    assert built.returncode == 0, built.stderr
-    return program
+    return compiled(program, source, *LINK, *flags)
+
+
+def build_object(source, made):
+    """What is linked with this and that."""
+    return compiled(made, "-c", source, *(word for word in LINK if not word.endswith(".a")))
+
+
+def link(program, *inputs):
+    return compiled(program, *inputs, *LINK)
 
 
 def returning(main):

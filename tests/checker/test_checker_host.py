@@ -4,12 +4,17 @@ import subprocess
 
 import pytest
 
-from tests.support import ROOT, build, findings, only, run
+from tests.support import FINDINGS, ROOT, SIM, build, build_object, findings, link, only, run
 
 
 @pytest.fixture(scope="module")
-def host(tmp_path_factory):
-    return build(ROOT / "tests/checker/checker_host.cu", tmp_path_factory.mktemp("checker") / "host")
+def host_object(tmp_path_factory):
+    return build_object(ROOT / "tests/checker/checker_host.cu", tmp_path_factory.mktemp("checker") / "host.o")
+
+
+@pytest.fixture(scope="module")
+def host(host_object):
+    return link(host_object.with_name("host"), host_object)
 
 
 @pytest.mark.parametrize("word, kind, title", [
@@ -76,6 +81,12 @@ def test_a_kernel_goes_beyond_memory_that_host_and_device_share(host, tmp_path, 
     """Broken: it is told that it follows a pointer of the host's, which is not so, and not whose end it has passed."""
     found, said, _ = only(host, tmp_path, word)
     assert found == "out-of-bounds" and said.endswith(f": 0 bytes behind the end of the 1st {call}'s 400 bytes"), said
+
+
+def test_memory_that_host_and_device_share_has_its_end_without_pages(host_object, tmp_path):
+    """Broken: on the plain platform, which a program's page has, a kernel that goes beyond managed memory is told that nothing lies there."""
+    result = run(link(tmp_path / "plain", host_object, SIM / "objects/base/platform_plain.o"), "beside managed")
+    assert result.returncode == FINDINGS and ": 0 bytes behind the end of the 1st cudaMallocManaged's 400 bytes\n" in result.stderr, result.stderr
 
 
 @pytest.mark.parametrize("word, hint", [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import LINK, ROOT, SIM, build, nvcc, run, unsanitized
+from tests.support import LINK, ROOT, SIM, build, build_object, link, nvcc, run, unsanitized
 
 
 LIBRARY = SIM / "libcuda.so.1"
@@ -22,20 +22,13 @@ def nvrtc():
 
 @pytest.fixture(scope="module")
 def beside_runtime(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("driver")
-    compiled = subprocess.run([nvcc(), "-c", ROOT / "tests/simulator/driver_beside_runtime.cu", "-o", folder / "it.o",
-                               *(word for word in LINK if not word.endswith(".a"))], capture_output=True, text=True, cwd=ROOT)
-    assert compiled.returncode == 0, compiled.stderr
-    return folder / "it.o"
+    return build_object(ROOT / "tests/simulator/driver_beside_runtime.cu", tmp_path_factory.mktemp("driver") / "it.o")
 
 
 @pytest.mark.parametrize("libraries", [[], [f"-L{SIM}", "-lcuda"]], ids=["archive", "both"])
 def test_both_interfaces_work_on_one_device(beside_runtime, libraries, tmp_path):
     """Broken: what the runtime allocates, creates or registers is unknown to the driver's functions, or the other way round."""
-    program = tmp_path / "program"
-    linked = subprocess.run([nvcc(), beside_runtime, "-o", program, *libraries, *LINK], capture_output=True, text=True, cwd=ROOT)
-    assert linked.returncode == 0, linked.stderr
-    result = run(program, LD_LIBRARY_PATH=str(SIM))
+    result = run(link(tmp_path / "program", beside_runtime, *libraries), LD_LIBRARY_PATH=str(SIM))
     assert (result.returncode, result.stdout) == (0, "PASS\n"), result.stderr
 
 
@@ -44,9 +37,7 @@ def test_a_string_is_compiled_and_launched(beside_runtime, tmp_path):
     library = nvrtc()
     if not library:
         pytest.skip("the toolkit has no libnvrtc")
-    program = tmp_path / "program"
-    assert subprocess.run([nvcc(), beside_runtime, "-o", program, *LINK], cwd=ROOT).returncode == 0
-    result = run(program, library)
+    result = run(link(tmp_path / "program", beside_runtime), library)
     assert (result.returncode, result.stdout) == (0, "NVRTC\nPASS\n"), result.stderr
 
 

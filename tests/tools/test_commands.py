@@ -24,6 +24,20 @@ def test_without_nvcc_the_first_line_says_so(target):
     assert result.stderr.count("make toolkit") == 1
 
 
+@pytest.mark.parametrize("target", ["step03", "reference_cub"])
+def test_a_program_runs_by_its_name(target, tmp_path):
+    """Broken: `make reference_cub`, which its page names, does nothing, because there is a folder of that name."""
+    result = make("-s", target, "DEVICE=sim", "N=4096", f"RESULTS={tmp_path}")
+    assert result.returncode == 0 and "1 passed, 0 failed, 0 skipped" in result.stdout, result.stderr
+
+
+def test_nothing_is_built_twice():
+    """Broken: make rebuilds programs that are up to date."""
+    assert make("build", "DEVICE=sim").returncode == 0
+    result = make("build", "DEVICE=sim")
+    assert result.returncode == 0 and "compiling" not in result.stdout
+
+
 def test_two_commands_at_once(tmp_path):
     """Broken: a second make in the same folder spoils the first; or somebody who ran everything does not know where the charts are."""
     folder = tmp_path / "it's mine"
