@@ -115,10 +115,10 @@ step% Step% STEP%:
 	@echo 'there is no $@; the steps are: $(NUMBERS)' >&2; exit 2
 
 diff: ## the change that makes a step, and your own edit of it: make diff STEP=03, of a lab: make diff LAB=rowscale STEP=02
-	@scripts/ladder/diff_step.sh "$$STEP" "$$LAB"
+	@python3 -m scripts.ladder.edits diff "$$STEP" "$$LAB"
 
 undo: ## takes back your edits of one step, and of no other: make undo STEP=03, of a lab: make undo LAB=rowscale STEP=02
-	@scripts/ladder/undo_step.sh "$$STEP" "$$LAB"
+	@python3 -m scripts.ladder.edits undo "$$STEP" "$$LAB"
 
 # What a change is built with, as compile.mk builds the step itself.
 TRY_COMPILER = $(NVCC) $(if $(SIMULATED),$(SIM_NVCCFLAGS),$(NVCCFLAGS) -arch=$(ARCH))

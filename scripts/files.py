@@ -4,8 +4,11 @@ import contextlib
 import itertools
 import math
 import os
+import re
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 
@@ -26,8 +29,14 @@ def threads(block):
 
 
 def about():
-    """Lines that say what results are of: date, driver, toolkit."""
-    return subprocess.run([Path(__file__).with_name("build") / "about.sh"], capture_output=True, text=True).stdout
+    """Lines that say what results are of: the date, NVIDIA's driver and the CUDA toolkit, as far as they are there."""
+    asked = {"driver": (["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], r"\A([0-9.]+)$"),
+             "toolkit": (["nvcc", "--version"], r"release ([0-9.]+)")}
+    lines = [f"date: {time.strftime('%Y-%m-%d', time.gmtime())}"]
+    for name, (words, answer) in asked.items():
+        said = subprocess.run(words, capture_output=True, text=True).stdout if shutil.which(words[0]) else ""
+        lines += [f"{name}: {found[1]}" for found in re.finditer(answer, said, re.M)]
+    return "\n".join(lines) + "\n"
 
 
 @contextlib.contextmanager

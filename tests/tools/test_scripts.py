@@ -13,6 +13,7 @@ import pytest
 from tests.support import ROOT
 
 RUN_ALL = [sys.executable, "-m", "scripts.ladder.run", "all"]
+EDITS = [sys.executable, "-m", "scripts.ladder.edits"]
 ROW = 'echo "$(basename "$(dirname "$0")"),A GPU,$2,2,0.5,0.4,0.45,0.55,800.0,1000.0,PASS"'
 STAND_INS = {
     "pass": ROW,
@@ -156,9 +157,9 @@ def test_interrupt_leaves_nothing_behind(run_all, tmp_path, kill):
 
 @pytest.mark.parametrize("command", [
     RUN_ALL, [*RUN_ALL, "--elements", "abc", "x"], [*RUN_ALL, "--elements", "0", "x"],
-    [*RUN_ALL, "--time-limit=-1", "x"], [*RUN_ALL, "--quick", "x"], [*RUN_ALL[:-1], "one", "x"], ["scripts/ladder/diff_step.sh"],
-    ["scripts/ladder/diff_step.sh", "00"], ["scripts/ladder/copy_harness.sh"], ["scripts/build/install_toolkit.sh"],
-    ["scripts/ladder/diff_step.sh", "99"], ["scripts/ladder/diff_step.sh", "3"], ["scripts/ladder/undo_step.sh", "3"], ["scripts/ladder/diff_step.sh", "x;ls"], ["scripts/gpu/sanitize.sh"]], ids=lambda words: " ".join(words[-3:]))
+    [*RUN_ALL, "--time-limit=-1", "x"], [*RUN_ALL, "--quick", "x"], [*RUN_ALL[:-1], "one", "x"], EDITS, [*EDITS, "diff", "00"],
+    [*EDITS, "diff", "99"], [*EDITS, "diff", "3"], [*EDITS, "undo", "3"], [*EDITS, "diff", "x;ls"], [*EDITS, "diff", "01", "no-lab"],
+    ["scripts/ladder/copy_harness.sh"], ["scripts/build/install_toolkit.sh"], ["scripts/gpu/sanitize.sh"]], ids=lambda words: " ".join(words[-3:]))
 def test_bad_arguments_of_scripts(command):
     """Broken: a typing error is not explained, or runs something else."""
     result = run(command)
