@@ -1,6 +1,6 @@
 # Charts, tables and pictures, and what an author of steps uses.
 
-.PHONY: plots compare picture lookback tables harness new-step
+.PHONY: plots compare picture tables harness new-step
 
 plots: ## redraws the charts from the CSVs in results/; STYLE=projector draws them for a slide
 	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY))
@@ -14,15 +14,10 @@ compare: ## GPUs' results in one chart: make compare A=plots/h200 B=results, GPU
 	@echo "drawn: $$RESULTS/compare.svg"
 
 # The step that STEP names, and the one before it.
-PICTURED := $(strip $(foreach step,$(STEPS),$(if $(filter step$(STEP)_%,$(step)),$(before) $(step))$(eval before := $(step))))
-picture: ## draws what a step does, from a run on the simulator: make picture STEP=03 BLOCK=0
-	$(if $(PICTURED),$(COMPILE) $(PICTURED:%=build/sim/%/reduce))
-	@python3 plots/picture.py "$$STEP" --block "$${BLOCK:-0}"
-
-LOOKBACK := scan/step07_lookback
-lookback: ## draws which tiles each tile of the prefix sum's step 07 looked at, from a run on the simulator
-	$(COMPILE) build/sim/$(LOOKBACK)/scan $(PYTHON_READY)
-	$(Q)$(PYTHON) plots/lookback.py build/sim/$(LOOKBACK)/scan $(LOOKBACK)/lookback.svg
+PICTURED := $(strip $(foreach step,$(STEPS),$(if $(filter $(WITHIN)step$(STEP)_%,$(step)),$(before) $(step))$(eval before := $(step))))
+picture: ## draws what a step does, from a run on the simulator: make picture STEP=03 BLOCK=0, or LADDER=scan
+	$(if $(PICTURED),$(COMPILE) $(PICTURED:%=build/sim/%/$(LADDER)))
+	@python3 plots/picture.py "$$STEP" --ladder "$$LADDER" --block "$${BLOCK:-0}"
 
 tables: ## writes what was measured (plots/h200) and the programs' code into the pages
 	@python3 plots/tables.py

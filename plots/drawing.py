@@ -1,5 +1,6 @@
 """An SVG by hand: boxes, lines and words in the colours of a light or a dark page, whichever the reader has."""
 
+import os
 from html import escape
 
 from traced import LANES
@@ -110,3 +111,11 @@ def middle(one, thread):
     """Where the middle of a thread's column is."""
     (x, _, wide, _), = columns(one, [thread], 0, 0)
     return x + wide / 2
+
+
+def save(svg, output):
+    """Writes a picture whole, or not at all."""
+    unfinished = output.with_name(f".{output.name}.{os.getpid()}")
+    unfinished.write_text(svg)
+    os.replace(unfinished, output)
+    print(f"drawn: {output}")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Draws what a step does, beside the step before it, from a run of both on the simulator: stepNN_name/picture.svg.
+"""Draws what a step does, beside the step before it, from a run of both on the simulator: picture.svg in the step's folder.
 
-make picture STEP=03 builds both and calls this; a program that you have changed is drawn as it now is."""
+make picture STEP=03 builds both and calls this, and make picture STEP=03 LADDER=scan those of the prefix sum; a program that you have changed
+is drawn as it now is."""
 
 import argparse
 import os
@@ -9,7 +10,8 @@ import re
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from drawing import LEFT, SPAN, Picture, columns, count, middle
+import picture_scan
+from drawing import LEFT, SPAN, Picture, columns, count, middle, save
 from traced import (LANES, LINE, ROOT, WORD, adding_intervals, additions, all_blocks, element_loads, fail, intervals,
                    loaded_elements, needed, rounds, run, timeline)
 
@@ -407,29 +409,35 @@ LESSONS = {  # the step's number: what draws it, with how many elements, on a GP
 }
 
 
+def draw(ladder, steps, number, block):
+    """The picture of a step; steps: the folders of its ladder, by number."""
+    picture, before, now = Picture(), steps.get(f"{int(number) - 1:02}"), steps[number]
+    if ladder == "scan":
+        picture_scan.LESSONS[number](picture, before, now)
+        return picture.svg()
+    lesson, elements, *sm_count = LESSONS[number]
+    if sm_count:
+        os.environ["SIM_SMS"] = str(sm_count[0])
+    lesson(picture, *(step and run(step, elements, block) for step in (before, now)))
+    return picture.svg()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("step", help="its number, as in 03")
-    parser.add_argument("--block", default="0", help="the block to draw")
+    parser.add_argument("--ladder", default="reduce", choices=("reduce", "scan"))
+    parser.add_argument("--block", default="0", help="the block to draw, of the first ladder")
     parser.add_argument("--output", type=Path, help="in place of picture.svg in the step's folder")
     arguments = parser.parse_args()
-    steps = {path.name[4:6]: path.name for path in sorted(ROOT.glob("step[0-9][0-9]_*"))}
-    drawn = [number for number in steps if number in LESSONS]
+    folder, lessons, option = (ROOT / "scan", picture_scan.LESSONS, " LADDER=scan") if arguments.ladder == "scan" else (ROOT, LESSONS, "")
+    steps = {path.name[4:6]: path.name for path in sorted(folder.glob("step[0-9][0-9]_*"))}
+    drawn = [number for number in steps if number in lessons]
     if arguments.step not in drawn:
-        fail(f"STEP='{arguments.step}' has no picture; {drawn[0]} to {drawn[-1]} have, as in: make picture STEP=03", 2)
+        fail(f"STEP='{arguments.step}' has no picture; {drawn[0]} to {drawn[-1]} have, as in: make picture STEP=03{option}", 2)
     if not re.fullmatch("[0-9]{1,9}", arguments.block):
         fail(f"BLOCK='{arguments.block}' is no block's number, from 0 on", 2)
-    lesson, elements, *sm_count = LESSONS[arguments.step]
-    if sm_count:
-        os.environ["SIM_SMS"] = str(sm_count[0])
-    before = steps.get(f"{int(arguments.step) - 1:02}")
-    picture = Picture()
-    lesson(picture, *(step and run(step, elements, int(arguments.block)) for step in (before, steps[arguments.step])))
-    output = arguments.output or ROOT / steps[arguments.step] / "picture.svg"
-    unfinished = output.with_name(f".{output.name}.{os.getpid()}")
-    unfinished.write_text(picture.svg())
-    os.replace(unfinished, output)
-    print(f"drawn: {output}")
+    svg = draw(arguments.ladder, steps, arguments.step, int(arguments.block))
+    save(svg, arguments.output or folder / steps[arguments.step] / "picture.svg")
 
 
 if __name__ == "__main__":

@@ -33,10 +33,11 @@ def read_row(fields):
     """A row of the trace, its numbers as numbers, its lanes as a list."""
     mask = int(fields["lanes"], 16)
     return SimpleNamespace(
-        launch=int(fields["launch"]), kernel=fields["kernel"], grid=int(fields["grid"]), warp=int(fields["warp"]),
+        launch=int(fields["launch"]), kernel=fields["kernel"], grid=int(fields["grid"]), block=int(fields["block"]), warp=int(fields["warp"]),
         event=fields["event"], opcode=fields["opcode"], file=fields["source_file"], line=int(fields["source_line"]),
         lanes=[lane for lane in range(LANES) if mask >> lane & 1], memory=fields["memory"], bytes=int(fields["bytes"] or 0),
-        addresses=[int(address.rpartition("+")[2]) for address in fields["addresses"].split(";") if address])
+        addresses=[int(address.rpartition("+")[2]) for address in fields["addresses"].split(";") if address],
+        values=[int(value, 16) for value in (fields.get("values") or "").split(";") if value.isalnum()])
 
 
 def first_run(rows):
@@ -53,21 +54,26 @@ def first_run(rows):
     return passes
 
 
-def run(step, elements, block):
-    """Runs a step and returns what the block did: its rows of the first pass, and those of each pass."""
-    program = ROOT / "build/sim" / step / "reduce"
+def trace(program, *arguments, block=0, **environment):
+    """Runs a program on the simulator and returns the rows that it wrote of a block, or of all."""
     if not program.exists():
-        fail(f"{program} is missing; make picture STEP={step[4:6]} builds it")
+        fail(f"{program} is missing; make picture builds it")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.csv"
-        done = subprocess.run([program, str(elements), "--warm"], capture_output=True, text=True,
-                              env=os.environ | {"SIM_TRACE": str(path), "SIM_TRACE_BLOCK": str(block)})
-        passes = []
+        done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True,
+                              env=os.environ | {"SIM_TRACE": str(path), "SIM_TRACE_BLOCK": str(block)} | environment)
+        rows = []
         if path.exists():
             with open(path, newline="") as file:
-                passes = first_run(map(read_row, csv.DictReader(file)))
+                rows = list(map(read_row, csv.DictReader(file)))
     if done.returncode:
-        print(f"picture: {step}: {done.stderr.strip()}", file=sys.stderr)
+        print(f"picture: {program.parent.name}: {done.stderr.strip()}", file=sys.stderr)
+    return rows
+
+
+def run(step, elements, block):
+    """Runs a step and returns what the block did: its rows of the first pass, and those of each pass."""
+    passes = first_run(trace(ROOT / "build/sim" / step / "reduce", elements, "--warm", block=block))
     if not passes:
         fail(f"{step} has no block {block} at n = {elements}")
     number, _, name = step.removeprefix("step").partition("_")

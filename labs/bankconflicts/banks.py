@@ -4,19 +4,15 @@
 make lab NAME=bankconflicts DEVICE=sim builds the programs; a program that you have changed is drawn as it now is."""
 
 import argparse
-import csv
-import os
-import subprocess
 import sys
-import tempfile
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "plots"))
-from drawing import LEFT, Picture, count  # noqa: E402  (plots/ has to be on the path first)
-from traced import WORD, fail, first_run, intervals, needed, read_row  # noqa: E402
+from drawing import LEFT, Picture, count, save  # noqa: E402  (plots/ has to be on the path first)
+from traced import WORD, first_run, intervals, needed, trace  # noqa: E402
 
 FOLDER = Path(__file__).resolve().parent
 BANKS, ELEMENTS, HIGH = 32, 256, 4  # a block's elements; a word's box is so high
@@ -24,16 +20,7 @@ BANKS, ELEMENTS, HIGH = 32, 256, 4  # a block's elements; a word's box is so hig
 
 def run(step):
     """Runs a step with one block, and returns what that block did."""
-    program = ROOT / "build/sim/labs/bankconflicts" / step / "bankconflicts"
-    if not program.exists():
-        fail(f"{program} is missing; make lab NAME=bankconflicts DEVICE=sim builds it")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "trace.csv"
-        done = subprocess.run([program, str(ELEMENTS)], capture_output=True, text=True, env=os.environ | {"SIM_TRACE": str(path)})
-        with open(path, newline="") as file:
-            passes = first_run(map(read_row, csv.DictReader(file)))
-    if done.returncode:
-        print(f"picture: {step}: {done.stderr.strip()}", file=sys.stderr)
+    passes = first_run(trace(ROOT / "build/sim/labs/bankconflicts" / step / "bankconflicts", ELEMENTS))
     number, _, name = step.removeprefix("step").partition("_")
     return SimpleNamespace(step=step, number=number, name=name, elements=ELEMENTS, block=0, rows=passes[0],
                            warps=1 + max(row.warp for row in passes[0]))
@@ -107,10 +94,7 @@ def main():
     for before, now in zip([None, *runs], runs):
         output = options.output / now.step / "picture.svg"
         output.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = output.with_name(f".{output.name}.{os.getpid()}")
-        unfinished.write_text(draw(before, now))
-        os.replace(unfinished, output)
-        print(f"drawn: {output}")
+        save(draw(before, now), output)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from tests.support import PROGRAMS, ROOT, needs_measuring, nvcc
 
 LADDER = tables.steps()
 STEPS = LADDER[:-1]
+SCANS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("scan/step[0-9][0-9]_*"))
 PAGES = [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / ".github").glob("*.md"), *(path for path in tables.all_pages() if not path.is_relative_to(ROOT / "labs"))]
 
 
@@ -141,7 +142,7 @@ def test_pages_stay_short():
         assert len(rows) == 1 and len(rows[0].split()) <= 6, step
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", [*STEPS, *SCANS])
 def test_a_lesson_has_its_parts(step):
     """Broken: a lesson came without its picture, its kernel, its questions, or with an answer that is not folded."""
     text = text_of(ROOT / step / "README.md")

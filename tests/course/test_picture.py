@@ -13,13 +13,16 @@ import pytest
 
 import drawing
 import picture
+import picture_scan
 import traced
 
 from tests.support import ROOT, SIM, STEPS, build, counters, nvcc, run
 
 STEP03 = (ROOT / "step03_sequential/reduce.cu").read_text()
+SCANS = sorted(ROOT.glob("scan/step[0-9][0-9]_*"))
 DRAWN = [step.name for step in STEPS if step.name[4:6] in picture.LESSONS]
-DRAWN_HERE = DRAWN[:-1] if os.environ.get("LEFT_OUT") else DRAWN  # the last one's run has 280,000 rows: ALL=1
+DRAWN_HERE = [*(DRAWN[:-1] if os.environ.get("LEFT_OUT") else DRAWN),  # the last one's run has 280,000 rows: ALL=1
+              *(f"scan/{step.name}" for step in SCANS)]
 DRAWN_WITH = "release 13.0"  # the nvcc whose PTX the committed pictures show
 
 
@@ -124,7 +127,8 @@ int main()
 def test_every_lesson_has_a_picture():
     """Broken: a step came without a picture."""
     assert [step.name for step in STEPS] == DRAWN, "a step needs an entry in LESSONS of plots/picture.py"
-    assert [name for name in DRAWN if not (ROOT / name / "picture.svg").exists()] == [], "make picture STEP=NN"
+    assert [step.name[4:6] for step in SCANS] == list(picture_scan.LESSONS), "a step needs an entry in LESSONS of plots/picture_scan.py"
+    assert [step.name for step in (*STEPS, *SCANS) if not (step / "picture.svg").exists()] == [], "make picture STEP=NN"
 
 
 @pytest.fixture(scope="module")
@@ -133,10 +137,12 @@ def drawn(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pictures")
 
     def path(name):
-        if not (folder / f"{name}.svg").exists():
-            result = draw(name[4:6], folder / f"{name}.svg")
+        output = folder / f"{name.replace('/', '_')}.svg"
+        if not output.exists():
+            ladder, _, step = name.rpartition("/")
+            result = draw(step[4:6], output, "--ladder", ladder or "reduce")
             assert result.returncode == 0 and result.stderr == "", result.stderr
-        return folder / f"{name}.svg"
+        return output
     return path
 
 
@@ -178,7 +184,7 @@ def edited(tmp_path, old, new):
     (root / "step03_sequential").mkdir(parents=True)
     (root / "step02_bitops").symlink_to(ROOT / "step02_bitops")
     (root / "plots").mkdir()
-    for script in ("picture.py", "drawing.py", "traced.py"):
+    for script in ("picture.py", "picture_scan.py", "drawing.py", "traced.py"):
         (root / "plots" / script).write_text((ROOT / "plots" / script).read_text())
     (root / "build/sim/step02_bitops").mkdir(parents=True)
     (root / "build/sim/step02_bitops/reduce").symlink_to(SIM / "step02_bitops/reduce")
