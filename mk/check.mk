@@ -1,15 +1,17 @@
 # Answers about a program in the shape of a step, which nobody trusts: docs/judge.md.
 
 .PHONY: check check-all bundle judge test-class
+export EXERCISE
 JUDGE = python3 -m scripts.judge.check --nvcc '$(NVCC)' --options '$(SIM_NVCCFLAGS)' --ladder '$(LADDER)' \
-    $(if $(CONTRACT),--contract="$$CONTRACT") $(if $(filter command line,$(origin TIME_LIMIT)),--seconds="$$TIME_LIMIT")
+    $(if $(CONTRACT),--contract="$$CONTRACT") $(if $(LAB),--lab="$$LAB") $(if $(EXERCISE),--exercise="$$EXERCISE") \
+    $(if $(filter command line,$(origin TIME_LIMIT)),--seconds="$$TIME_LIMIT")
 JUDGE_PARTS := build/sim/check_program.o build/sim/libcuda.so.1
 
 # The judge's own side of CUDA, for the program's process.
 build/sim/check_program.o: scripts/judge/check_program.c .sim-flags | build/sim/announced
 	$(Q)$(NVCC) -c -cudart none $(call host_options,-O2 -std=gnu11 -Wall -Wextra -fPIC) -o $@ $<
 
-check: | $(NEEDS_NVCC) ## what a teaching assistant says about a program in the shape of a step: make check FILE=my/reduce.cu, also LADDER=scan, CONTRACT=... (docs/judge.md)
+check: | $(NEEDS_NVCC) ## what a teaching assistant says about a program: make check FILE=my/reduce.cu, also LADDER=scan, LAB=rowscale, EXERCISE=07, CONTRACT=... (docs/judge.md)
 	$(COMPILE) $(JUDGE_PARTS)
 	@$(JUDGE) -- "$$FILE"
 

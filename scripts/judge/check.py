@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Says about a program in the shape of a step what a good teaching assistant says: check.py my/reduce.cu, or check.py --all submissions.
 
---ladder says of which ladder, --contract of what other shape: a file that contract.py reads. Beside FILE such a file needs not to be named.
+--ladder says of which ladder, --contract of what other shape: a file that contract.py reads. Beside FILE such a file needs not to be named; --lab takes
+that of a lab. --exercise 07 judges a file of make learn.
 
 make check and make check-all call it; docs/judge.md says what it looks at and what it believes: nothing that the program prints.
 Exit status: 0 right; 1 a wrong sum, or it ended before its time; 2 unusable argument; 3 it does not build; 4 the simulator's checker found something; 5 it
@@ -19,9 +20,9 @@ import signal
 import sys
 from pathlib import Path
 
-from scripts.judge import classroom, contract, sandbox, shapes
+from scripts.judge import classroom, contract, exercise, sandbox, shapes
 from scripts.judge.verdicts import PASSED, UNUSABLE, WRONG
-from scripts.judge.judging import checked
+from scripts.judge.judging import checked, whole_program
 from scripts.judge.processes import interrupt
 from scripts.judge.table import Table, row_of
 from scripts.judge.words import clean, counts_of, lines_about
@@ -37,7 +38,7 @@ def fail(message):
 # ---- One program, and a folder of them
 
 def check_one(path, options):
-    answer = checked(path, options)
+    answer = checked(path, options, options.judge)
     print("\n".join(lines_about(answer, options.file)))
     print("\n".join(sandbox.measures()))
     print("time is not measured here" + (f"; on a GPU {options.shape.timed_by} does it" if options.shape.timed_by else ""))
@@ -78,7 +79,7 @@ def check_all(folder, options):
     table, pool = new_table(options.output), concurrent.futures.ThreadPoolExecutor(options.jobs)
     answers = []
     try:
-        for path, future in [(path, pool.submit(checked, path, options)) for path in paths]:
+        for path, future in [(path, pool.submit(checked, path, options, options.judge)) for path in paths]:
             answer = result_of(future)
             name = str(path.relative_to(folder)) + "/" * path.is_dir()
             table.add(row_of(name, answer))
@@ -97,10 +98,25 @@ def check_all(folder, options):
     return UNUSABLE if not written else PASSED if passed == len(paths) else WRONG
 
 
+def contracts_of_labs():
+    """The files of the labs' tasks, by LAB as it is typed: the lab's name, and the task's where a lab has several."""
+    files = sorted((ROOT / "labs").glob("*/*.contract"))
+    several = {file.parent for file, other in zip(files, files[1:]) if file.parent == other.parent}
+    return {f"{file.parent.name}/{file.stem}" if file.parent in several else file.parent.name: file for file in files}
+
+
+def contract_of_lab(name):
+    files = contracts_of_labs()
+    return files.get(name) or fail(f"LAB='{clean(name)}' is no task that is judged; accepted are {', '.join(files)}; in other labs the host has the result, and it is not believed")
+
+
 def shape_of(options, path):
     """What a contract says, or the ladder. In a folder of many nobody brings a contract of his own."""
+    if options.exercise:
+        task = exercise.find(options.exercise)
+        return exercise.OfExercise(task) if task else fail(f"EXERCISE='{clean(options.exercise)}' is none; make learn LIST=1 lists them, as in: EXERCISE=07")
     beside = path.with_suffix(".contract")
-    says = options.contract or (beside if not options.all and beside.is_file() else None)
+    says = contract_of_lab(options.lab) if options.lab else options.contract or (beside if not options.all and beside.is_file() else None)
     try:
         return contract.read(says) if says else shapes.LADDERS[options.ladder]
     except contract.Unusable as error:
@@ -112,7 +128,10 @@ def parsed():
     parser.add_argument("file", metavar="FILE", help="a program in the shape of a step; with --all a folder of them")
     parser.add_argument("--all", action="store_true", help="every .cu below the folder FILE, several at once, into a CSV")
     parser.add_argument("--ladder", choices=shapes.LADDERS, default="reduce", help="the program is a step of it")
-    parser.add_argument("--contract", type=Path, help="the file that says how the program is called and what it computes; a single program's may lie beside it")
+    task = parser.add_mutually_exclusive_group()
+    task.add_argument("--contract", type=Path, help="the file that says how the program is called and what it computes; a single program's may lie beside it")
+    task.add_argument("--lab", help="the program is for a lab, whose contract lies in labs/")
+    task.add_argument("--exercise", help="the file is for an exercise of make learn: its number")
     parser.add_argument("--output", type=Path, default=Path("results/check.csv"), help="the CSV of --all")
     parser.add_argument("--gradescope", type=Path, help="the results.json of --all, where all the programs are of one student")
     parser.add_argument("--seconds", type=sandbox.positive, default=60, help="for all runs of a program (60)")
@@ -158,11 +177,15 @@ def main():
     path = Path(options.file)
     refuse_wrong_kind(path, options)
     options.shape = shape_of(options, path)
+    options.judge = exercise.judged if options.exercise else whole_program
     try:
         sys.exit(check_all(path, options) if options.all else check_one(path, options))
     except KeyboardInterrupt:
         print("check.py: stopped by Ctrl-C", file=sys.stderr)
         sys.exit(128 + signal.SIGINT)
+    except BrokenPipeError:  # who reads along has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + signal.SIGPIPE)
 
 
 if __name__ == "__main__":

@@ -46,8 +46,6 @@ def name_to_compile(path):
 
 def composed(path, shape):
     """The program's text, and the step that it says it is: the lesson, and the judge's part in the place of the harness."""
-    if path.is_dir():
-        raise ValueError("there is no file in it that ends in .cu")
     if path.stat().st_size > MOST_FILE:
         raise ValueError(f"it has more than {MOST_FILE:,} bytes")
     lesson, _ = mine.split(mine.read(path))
@@ -90,7 +88,9 @@ def tell(answer, status, said, built):
     lines = [without_folders(line) for line in said.splitlines()]
     answer.built = built
     answer.warnings = sum(bool(re.search(r"\bwarning\b( #|:)", line)) for line in lines)
-    answer.said = explained(lines)[:MOST_LINES]
+    said = explained(lines)
+    first = next((k for k, line in enumerate(said) if re.search(r"\berror\b", line)), 0)
+    answer.said = said[0 if built else first:][:MOST_LINES]  # warnings may come before the error, many of them
     if status == sandbox.TIME_OVER:
         answer.said = [f"the compiler was stopped after {COMPILE_SECONDS} seconds"]
     if status == sandbox.SPACE_OVER:

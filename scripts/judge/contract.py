@@ -15,8 +15,10 @@ import struct
 from scripts.judge import shapes
 from scripts.judge.shapes import Operation
 
-KEYS = {"call", "grid", "block", "shared", "elements", "computes", "zeroed", "sizes", "at most"}
+LADDER = "ladder"  # the key that stands alone: the program has the shape of a ladder's steps
+KEYS = {LADDER, "harness", "call", "grid", "block", "shared", "elements", "computes", "zeroed", "sizes", "at most"}
 NEEDED = {"call", "computes", "sizes"}
+SCRATCH = "scratch"  # the argument that is memory for the program's own use, as much as its scratch_count(n) asks for
 MOST_BYTES = 4096  # of a contract
 MOST_ELEMENTS = {1: 1 << 20, 2: 1 << 16}  # by an operation's power: floats of that many sixteenths add up exactly
 MORE_SIZES = 2  # that nobody knows beforehand
@@ -57,6 +59,16 @@ def scaled(row):
     return [divided(number, largest) for number in row]
 
 
+def segments(numbers):
+    """The lists of those neighbours that have the same key."""
+    return [[number for _, number in pairs] for _, pairs in itertools.groupby(halves(numbers), lambda pair: pair[0])]
+
+
+def of_segments(operation):
+    """Each segment's output, one behind the other."""
+    return lambda numbers, size: [list(itertools.chain(*(operation(segment, None)[0] for segment in segments(numbers))))]
+
+
 def kept(numbers, size):
     above = [number for number in numbers if number > 0]
     return [above, [len(above)]]
@@ -73,6 +85,9 @@ OPERATIONS = {
     "sums of both": Operation(lambda numbers, size: [[a + b for a, b in halves(numbers)]], inputs=2),
     "dot product": Operation(lambda numbers, size: [[sum(a * b for a, b in halves(numbers))]], inputs=2, power=2),
     "compaction": Operation(kept, outputs=("out", "count"), kinds=("", "int"), leaves_room=True),
+    "scan of segments": Operation(of_segments(shapes.prefixes), keyed=True),
+    "exclusive scan of segments": Operation(of_segments(shapes.prefixes_before), keyed=True),
+    "sums of segments": Operation(of_segments(shapes.SUM.of), keyed=True),
     "sums of rows": Operation(lambda numbers, size: [list(map(sum, rows(numbers, size)))], of_rows=True),
     "sums of columns": Operation(lambda numbers, size: [list(map(sum, columns(numbers, size)))], of_rows=True),
     "transpose": Operation(lambda numbers, size: [list(itertools.chain(*columns(numbers, size)))], of_rows=True),
@@ -103,7 +118,9 @@ def lines_of(text):
             raise Unusable(f"line {number} is '{line}'; accepted are lines such as sizes = 1 31 32, each once, of {', '.join(sorted(KEYS))}")
         if line:
             found[key] = value
-    missing = sorted(NEEDED - found.keys())
+    if LADDER in found and len(found) > 1:
+        raise Unusable("ladder stands alone: it says all the rest")
+    missing = sorted(NEEDED - found.keys()) if LADDER not in found else []
     if missing:
         raise Unusable(f"no line {missing[0]} = ...")
     if ("grid" in found) != ("block" in found):
@@ -138,8 +155,10 @@ def between(low, high):
 
 
 def more_sizes(sizes):
-    """Sizes between the least and the greatest, drawn anew each time, so that no program can know them."""
-    new = [tuple(between(min(side), max(side)) for side in sides_of(sizes)) for _ in range(MORE_SIZES)]
+    """Sizes between the least and the greatest, drawn anew each time, so that no program can know them; squares where all are."""
+    sides, squares = sides_of(sizes), all(isinstance(size, tuple) and size[0] == size[1] for size in sizes)
+    new = [tuple(between(min(side), max(side)) for side in sides) for _ in range(MORE_SIZES)]
+    new = [size[:1] * 2 if squares else size for size in new]
     return sorted({*sizes, *(size if size[1:] else size[0] for size in new)}, key=shapes.count_of)
 
 
@@ -183,28 +202,29 @@ def check_shape(lines, sides, sizes):
 
 
 def call_of(text, names):
-    """The function's name, and its arguments."""
-    found = re.fullmatch(r"([A-Za-z_]\w*(?:<[\w\s,]*>)?)\s*\(([^()]*)\)", text)
+    """The function's name, and its arguments. A constant of the program's own is known by its capitals."""
+    found = re.fullmatch(r"([A-Za-z_]\w*(?:<[\w\s,<>]*>)?)\s*\(([^()]*)\)", text)
     if not found:
         raise Unusable(f"call = {text}; it looks like add(in, out, n)")
     arguments = [word.strip() for word in found[2].split(",")]
-    wrong = [word for word in arguments if word not in names and not re.fullmatch(r"\d+", word)]
+    wrong = [word for word in arguments if word not in names and not re.fullmatch(r"\d+|[A-Z][A-Z_0-9]*(\[\d+\])?", word)]
     if wrong:
-        raise Unusable(f"call has the argument '{wrong[0]}'; accepted are {', '.join(names)} and numbers")
+        raise Unusable(f"call has the argument '{wrong[0]}'; accepted are {', '.join(names)}, numbers, and constants of the program's such as BLOCKS[0]")
     return found[1], arguments
 
 
 def part_of(lines, sizes, arrays):
-    """The judge's part in C++. arrays: the names of inputs and outputs, with their types."""
-    call, arguments = call_of(lines["call"], [*sizes, *arrays])
-    types = dict.fromkeys(sizes, "long long") | {name: f"{element} *" for name, element in arrays.items()}
-    values = [f"    {kind} {name} = ({kind})a[{k}];\n    (void){name};\n" for k, (name, kind) in enumerate(types.items())]
-    if "grid" in lines:
-        shape = {key: arithmetic(key, lines.get(key, "0"), sizes) for key in ("grid", "block", "shared")}
-        line = LAUNCH_LINE.format(call=call, arguments=", ".join(arguments), **shape)
-    else:
-        line = f"    {call}({', '.join(arguments)});\n"
-    return call.partition("<")[0], "long long check_call(int, const unsigned long long *a)\n{\n" + "".join(values) + line + "    return 0;\n}\n"
+    """The functions that a program has to define, and the judge's part in C++. arrays: the names of inputs and outputs, with their types."""
+    types = dict.fromkeys(sizes, "long long") | {name: f"{element} *" for name, element in (arrays | {SCRATCH: "float"}).items()}
+    call, arguments = call_of(lines["call"], types)
+    function, scratch = call.partition("<")[0], SCRATCH in arguments
+    shape = {key: arithmetic(key, lines.get(key, "0"), sizes) for key in SHAPE if "grid" in lines}
+    line = (LAUNCH_LINE if shape else "    {call}({arguments});\n").format(call=call, arguments=", ".join(arguments), **shape)
+    values = [f"    const auto {name} = ({kind})a[{k}];\n" for k, (name, kind) in enumerate(types.items()) if re.search(rf"\b{name}\b", line)]
+    counts = ["    if (what == 1)\n        return scratch_count((long long)a[0]);\n"] * scratch
+    above = f'extern "C++" {{ {lines["harness"]} }}\n' if "harness" in lines else ""
+    body = "".join([*counts, *values, line])
+    return (*["scratch_count"] * scratch, function), f"{above}long long check_call(int what, const unsigned long long *a)\n{{\n    (void)what;\n{body}    return 0;\n}}\n"
 
 
 class Contract(shapes.Shape):
@@ -214,34 +234,41 @@ class Contract(shapes.Shape):
         elements, computed = lines.get("elements", "float"), operation(lines["computes"])
         if elements not in shapes.CODES:
             raise Unusable(f"elements = {elements}; accepted are {', '.join(shapes.CODES)}")
-        sizes = sizes_of(lines["sizes"], computed.of_rows)
+        of_rows = computed.of_rows or "x" in lines["sizes"]
+        sizes = sizes_of(lines["sizes"], of_rows)
         most = MOST_ELEMENTS[computed.power]
         if shapes.count_of(greatest(sizes)) > most:
             raise Unusable(f"sizes go up to {shapes.label(greatest(sizes))}; the most is {most:,} elements")
-        sides, inputs = ("rows", "columns") if computed.of_rows else ("n",), [("in", f"const {elements}"), ("in2", f"const {elements}")][:computed.inputs]
+        sides, inputs = ("rows", "columns") if of_rows else ("n",), [("in", f"const {elements}"), ("in2", f"const {elements}")][:computed.inputs]
+        inputs = [("keys", "const int")] * computed.keyed + inputs
         outputs = [(output, kind or elements) for output, kind in zip(computed.outputs, computed.kinds)]
         zeroed = lines.get("zeroed", "").replace(",", " ").split()
         if not set(zeroed) <= set(computed.outputs):
             raise Unusable(f"zeroed = {lines['zeroed']}; accepted are {', '.join(computed.outputs)}")
-        function, part = part_of(lines, sides, dict(inputs + outputs))
+        functions, part = part_of(lines, sides, dict(inputs + outputs))
         check_shape(lines, sides, sizes)
-        super().__init__((function,), part, name, sizes=tuple(more_sizes(sizes)), orders_at=3 * sizes[-1:], counted_at=sizes[-1],
+        super().__init__(functions, part, name, sizes=tuple(more_sizes(sizes)), orders_at=3 * sizes[-1:], counted_at=sizes[-1],
                          promise=f"computes {lines['computes']}, says {name}", gates=gates_of(lines.get("at most", "")))
         self.elements, self.operation, self.zeroed = elements, computed, [computed.outputs.index(output) for output in zeroed]
+        self.scratch = "scratch_count" in functions
 
     @property
     def least_bytes(self):
-        return shapes.count_of(self.counted_at) * self.operation.inputs * shapes.width(self.elements)
+        keys = shapes.width("int") * self.operation.keyed
+        return shapes.count_of(self.counted_at) * (self.operation.inputs * shapes.width(self.elements) + keys)
 
     def case(self, size, run):
-        count = shapes.count_of(size)
-        numbers = shapes.drawn(count * self.operation.inputs, self.elements)
-        case = shapes.Case(size, {}, shapes.packed(numbers, self.elements), numbers, self.operation, self.elements)
-        read = [len(output) * shapes.width(kind or self.elements) for output, kind in zip(case.expected, self.operation.kinds)]
-        outputs = [len(case.data), *read[1:]] if self.operation.leaves_room else read
+        count, computed = shapes.count_of(size), self.operation
+        keys = shapes.drawn_keys(count) if computed.keyed else []
+        numbers = shapes.drawn(count * computed.inputs, self.elements)
+        inputs = [shapes.packed(keys, "int")] * computed.keyed + [shapes.packed(numbers[k:k + count], self.elements) for k in range(0, len(numbers), count)]
+        case = shapes.Case(size, {}, b"".join(inputs), keys + numbers, computed, self.elements)
+        read = [len(output) * shapes.width(kind or self.elements) for output, kind in zip(case.expected, computed.kinds)]
+        outputs = [len(inputs[-1]), *read[1:]] if computed.leaves_room else read
         sides = size if isinstance(size, tuple) else (size,)
-        case.task |= {"passes": False, "numbers": sides, "inputs": [len(case.data) // self.operation.inputs] * self.operation.inputs,
-                      "outputs": outputs, "read": read, "zeroed": self.zeroed}
+        case.task |= {"passes": False, "numbers": sides, "inputs": list(map(len, inputs)), "outputs": outputs, "read": read, "zeroed": self.zeroed}
+        if self.scratch:
+            case.task["scratch"] = "kept" if run else "fresh"
         return case
 
 
@@ -254,4 +281,9 @@ def read(path):
         raise Unusable(f"it cannot be read: {getattr(error, 'strerror', None) or 'no UTF-8 text'}") from None
     if len(text) > MOST_BYTES:
         raise Unusable(f"it has more than {MOST_BYTES:,} bytes")
-    return Contract(path.name, lines_of(text))
+    lines = lines_of(text)
+    if LADDER not in lines:
+        return Contract(path.name, lines)
+    if lines[LADDER] not in shapes.LADDERS:
+        raise Unusable(f"ladder = {lines[LADDER]}; accepted are {', '.join(shapes.LADDERS)}")
+    return shapes.LADDERS[lines[LADDER]]

@@ -41,6 +41,7 @@ def one_size(session, size, answer):
         rows = session.counted(reply["launches"])
         if size == session.shape.counted_at and run == 0 and rows:
             answer.counters = shapes.totals(rows)
+            answer.missed = [f"{answer.counters[name]:,} {name}, at most {most:,}" for name, most in session.shape.gates.items() if answer.counters[name] > most]
         if reply["note"]:
             return f"no result{case.where}: {reply['note']}{session.fault()}"
         wrong = case.wrong(reply["outputs"])
@@ -119,15 +120,23 @@ def finish(session, answer):
         answer.findings[("", "")] = ["the checker found something, and its list is missing"]
 
 
-def checked(path, options):
+def whole_program(path, folder, options, answer):
+    """Builds it, and runs it."""
+    program = compiling.build(path, folder, options, answer)
+    if program:
+        run(program, options, answer)
+
+
+def checked(path, options, judge=whole_program):
     """The answer about one file. What goes wrong in the judge itself is no verdict about the file, and keeps nobody else from theirs."""
     answer, begin = Answer(path.name, options.shape), time.monotonic()
+    if path.is_dir():
+        answer.said = ["it cannot be used: there is no file in it that ends in .cu"]
+        return answer
     try:
         with scratch.folder() as folder:
             (folder / "program").mkdir()
-            program = compiling.build(path, folder / "program", options, answer)
-            if program:
-                run(program, options, answer)
+            judge(path, folder / "program", options, answer)
     except OSError as error:
         answer.unjudged = compiling.DISK_FULL if error.errno in compiling.NO_SPACE else f"the judge failed: {error.strerror}"
     except Exception as error:

@@ -37,6 +37,12 @@ def drawn(count, elements="float"):
     return [abs(number) for number in numbers] if elements == "unsigned" else numbers
 
 
+def drawn_keys(count):
+    """The segments' numbers of so many elements: sometimes short segments, sometimes long ones."""
+    share = secrets.choice((1, 16, 128))  # of 256 elements so many begin a segment
+    return list(itertools.accumulate((byte < share for byte in secrets.token_bytes(count - 1)), initial=0))
+
+
 def width(elements):
     """Bytes of one."""
     return array.array(CODES[elements]).itemsize
@@ -69,6 +75,7 @@ class Operation:
     outputs: tuple = ("out",)
     kinds: tuple = ("",)
     inputs: int = 1  # arrays of the same size, one behind the other in numbers
+    keyed: bool = False  # before them all the elements' keys, an array of int: the numbers of their segments, 0, 1, 2 and so on
     of_rows: bool = False  # its size is rows x columns
     leaves_room: bool = False  # the first output is as large as the array, and only what is expected of it is looked at
     power: int = 1  # of the elements, in the outputs: products are 256ths

@@ -23,6 +23,7 @@ class Answer:
     sizes: dict = dataclasses.field(default_factory=dict)  # n: "" where it is right, else what is wrong, in a line or two
     findings: dict = dataclasses.field(default_factory=dict)  # by what tells one from another: its title, and lines about it
     counters: dict = dataclasses.field(default_factory=dict)
+    missed: list = dataclasses.field(default_factory=list)  # goals, in words
     over: str = ""  # which limit it has met first; of each size at which it met one, this stands in sizes
     unjudged: str = ""  # why the judge could not go on
     seconds: float = 0
@@ -48,11 +49,6 @@ class Answer:
     @property
     def verdict(self):
         return VERDICTS[self.status]
-
-    @property
-    def missed(self):
-        """The counters that are over what a contract allows."""
-        return [name for name, most in self.shape.gates.items() if self.counters.get(name, 0) > most]
 
 
 # ---- Findings

@@ -44,17 +44,18 @@ def counter_lines(answer):
     """The program's counters beside those of the step that it says it is, of the last step, what its contract allows, and the least possible."""
     shape, steps = answer.shape, step_counters(answer.shape) if answer.shape.steps else {}
     beside = [step for step in dict.fromkeys((answer.step, *list(steps)[-1:])) if step in steps]
-    limit = {"launches": 1, "load sectors": math.ceil(shape.least_bytes / mine.SECTOR_BYTES)}
-    columns = {"yours": answer.counters} | {step: steps[step] for step in beside} | ({"at most": shape.gates} if shape.gates else {}) | {"the limit": limit}
+    limit = {"launches": 1, "load sectors": math.ceil(shape.least_bytes / mine.SECTOR_BYTES)} if shape.least_bytes else {}
+    columns = {"yours": answer.counters} | {step: steps[step] for step in beside} | {name: column for name, column in (("at most", shape.gates), ("the limit", limit)) if column}
     table = [[shapes.label(shape.counted_at), *columns]]
     table += [[name, *(f"{column[name]:,}" if name in column else "" for column in columns.values())] for name in shapes.COUNTERS]
     yield "counters:"
     yield from (f"    {line}" for line in counters_table.aligned(table))
-    yield from (f"    misses the goal: {answer.counters[name]:,} {name}, at most {shape.gates[name]:,}" for name in answer.missed)
+    yield from (f"    misses the goal: {goal}" for goal in answer.missed)
     if steps:
         yield from distances(answer.counters, list(steps)[-1], steps[list(steps)[-1]], shape.timed_by)
-    sectors = answer.counters["load sectors"] / limit["load sectors"]
-    yield f"load sectors: {sectors:.2f} times the least possible" + (": the kernels did not read all of the array" if sectors < 1 else "")
+    if limit:
+        sectors = answer.counters["load sectors"] / limit["load sectors"]
+        yield f"load sectors: {sectors:.2f} times the least possible" + (": bulk copies are no loads, or not all of the array was read" if sectors < 1 else "")
 
 
 def distances(ours, last, theirs, timed_by):

@@ -34,6 +34,8 @@ ORDERS = ({}, {"SIM_BLOCK_ORDER": 1}, {"SIM_BLOCK_ORDER": 2, "SIM_TOGETHER": 1})
 class Verdict:
     """What is found out about one kernel; `findings` and `unjudged` are filled as in the judge's own Answer."""
     said: list = dataclasses.field(default_factory=list)  # by the compiler
+    sizes: dict = dataclasses.field(default_factory=dict)  # n that were tried: "" where it is right, else what is wrong
+    over: str = ""  # the limit that stopped it
     wrong: str = ""  # the first wrong result, with its n, or why it was stopped
     wrong_at: int = 0  # its n
     findings: dict = dataclasses.field(default_factory=dict)
@@ -199,8 +201,8 @@ def run_session(session, task, entry, sizes, verdict):
 
 def finish(session, verdict):
     """Ends a session: what has come to light in it?"""
-    stopped = session.end()
-    verdict.wrong = stopped or verdict.wrong
+    verdict.over = session.end()
+    verdict.wrong = verdict.over or verdict.wrong
     verdict.printed = verdict.printed or session.printed()
     verdicts.add_findings(session.findings(), verdict)
 
@@ -209,7 +211,7 @@ def one_size(session, task, entry, n, verdict):
     """Whether something is wrong at n."""
     data = task.data(n)
     wrong, contents = session.run(entry, task.grid(n), task.block, data)
-    wrong = wrong or difference(data, contents)
+    wrong = verdict.sizes[n] = wrong or difference(data, contents)
     if wrong:
         verdict.wrong, verdict.wrong_at = f"wrong at n = {n:,}: {wrong}", n
     return bool(wrong)

@@ -318,6 +318,18 @@ def test_a_folder(tmp_path):
     assert all(row["verdict"] == "does not build" and row["built"] == "no" and row["sizes_passed"] == "0" for row in rows.values())
 
 
+def test_a_folder_for_an_exercise(tmp_path):
+    """Broken: a teacher cannot grade what a class wrote for an exercise, or the best program is not the right one."""
+    for name, text in (("anna", "answer.cu"), ("ben", "task.cu")):
+        (tmp_path / f"{name}.cu").write_text((ROOT / "exercises/07_tree" / text).read_text())
+    result = run("--exercise", "07", "--all", "--output", tmp_path / "out/check.csv", tmp_path)
+    assert result.returncode == 1 and result.stdout.splitlines()[-1] == "1 passed, 1 failed", result.stdout + result.stderr
+    with open(tmp_path / "out/check.csv", newline="") as file:
+        assert [(row["name"], row["step"], row["verdict"]) for row in csv.DictReader(file)] == [("anna.cu", "07_tree", "passed"), ("ben.cu", "07_tree", "wrong")]
+    with open(tmp_path / "out/check/moodle.csv", newline="") as file:
+        assert [row["Grade"] for row in csv.DictReader(file)] == ["100", "0"]
+
+
 def test_rows_are_written_as_they_come(tmp_path, capsys):
     """Broken: a judge that is stopped leaves nothing, or one that cannot write ends with a traceback and without the other verdicts."""
     table = Table(tmp_path / "out/check.csv")
@@ -391,7 +403,8 @@ def test_the_other_command_is_named(arguments, other):
 
 
 @pytest.mark.parametrize("arguments", [[""], ["absent.cu"], ["."], ["--all", "absent"], ["--all", "tests/corpus"], ["a.cu", "--seconds", "0"],
-                                       ["a.cu", "--library", "absent"], ["a.cu", "--nvcc", "absent"], ["--", "-h"], []], ids=repr)
+                                       ["a.cu", "--library", "absent"], ["a.cu", "--nvcc", "absent"], ["--", "-h"], [], ["README.md", "--lab", "cpu"],
+                                       ["README.md", "--exercise", "99"], ["README.md", "--lab", "rowscale", "--exercise", "07"]], ids=repr)
 def test_bad_arguments(arguments):
     """Broken: a typing error gives a traceback, or counts as a verdict."""
     result = subprocess.run([sys.executable, "-m", "scripts.judge.check", "--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md",

@@ -6,7 +6,9 @@ import types
 
 import pytest
 
+from scripts.judge import check
 from scripts.judge import contract
+from scripts.judge import exercise
 from scripts.judge import judging
 from scripts.judge import shapes
 from scripts.judge import verdicts
@@ -42,11 +44,11 @@ static void launch(const float *in, float *out, long long n, bool exclusive, flo
 """
 
 
-def judged(folder, name, text, shape):
+def judged(folder, name, text, shape, judge=judging.whole_program):
     """The answer, and the lines about it."""
     (folder / name).write_text(text)
     options = types.SimpleNamespace(nvcc=nvcc(), options=OPTIONS, object=SIM / "check_program.o", library=SIM / "libcuda.so.1", threads=1, seconds=60, shape=shape)
-    answer = judging.checked(folder / name, options)
+    answer = judging.checked(folder / name, options, judge)
     return answer, "\n".join(words.lines_about(answer, name))
 
 
@@ -136,11 +138,57 @@ def test_a_kernel_of_ones_own(tmp_path):
     assert answer.status == verdicts.MISSED and "    misses the goal: 64 load requests, at most 63" in said, said
 
 
-def test_a_step_of_a_lab(tmp_path):
-    """Broken: a lab's contract does not fit its steps."""
-    shape = contract.read(ROOT / "labs/rowscale/rowscale.contract")
-    answer, said = judged(tmp_path, "rowscale.cu", (ROOT / "labs/rowscale/step03_shuffle/rowscale.cu").read_text(), shape)
-    assert answer.status == verdicts.PASSED, said
+# Of each lab's task a step, and what makes it wrong at 33 elements, or at 33 x 33, or where there are five rows.
+LABS = {
+    "accuracy": ("step03_gridstride", "out[blockIdx.x] = sums[0]", "out[blockIdx.x] = sums[0] + (n == 33)"),
+    "bankconflicts": ("step02_sequential", "out[blockIdx.x] = sums[0]", "out[blockIdx.x] = sums[0] + (n == 33)"),
+    "coalescing/add": ("step01_columns", "a[i] + b[i]", "a[i] + (n == 33 ? 2 : b[i])"),
+    "coalescing/transpose": ("step04_padded", "= tile[x][r]", "= tile[x][r] + (n == 33)"),
+    "launch": ("step01_several", "a[i] + b[i]", "a[i] + b[i] + (n == 33)"),
+    "operators/max": ("step00_operator", "out[blockIdx.x] = value", "out[blockIdx.x] = value + (n == 33)"),
+    "operators/sum": ("step00_operator", "out[blockIdx.x] = value", "out[blockIdx.x] = value + (n == 33)"),
+    "rowscale": ("step03_shuffle", "largest == 0 ? 1 :", "rows == 5 ? 2 : largest == 0 ? 1 :"),
+    "segmented/exclusive": ("step00_onethread", "exclusive ? sum :", "exclusive ? sum + (n == 33) :"),
+    "segmented/scan": ("step00_onethread", ": sum + own;", ": sum + own + (n == 33);"),
+    "segmented/sums": ("step00_onethread", "out[i] = exclusive ? sum : sum + own;",
+                       "if (i == n - 1 || keys[i] != keys[i + 1])\n            out[keys[i]] = sum + own + (n == 33);"),
+}
+
+
+@pytest.mark.parametrize("task", LABS)
+def test_a_task_of_a_lab(tmp_path, task):
+    """Broken: a lab's contract does not fit its steps, or takes what is wrong."""
+    file, (step, right, wrong) = check.contracts_of_labs()[task], LABS[task]
+    shape = contract.read(file)
+    if shape is shapes.REDUCE:
+        shape = dataclasses.replace(shape, sizes=(32, 33, 1000), orders_at=(1000, 1000, 1000), counted_at=1000)
+    text = (file.parent / step / f"{file.parent.name}.cu").read_text()
+    assert right in text
+    answer, said = judged(tmp_path, "mine.cu", text.replace(right, wrong), shape)
+    at = {size for size in shape.sizes if size in (33, (33, 33)) or task == "rowscale" and size[0] == 5}
+    assert {size for size, words in answer.sizes.items() if words} == at and answer.built and answer.findings == {}, said
+
+
+def test_every_task_is_listed():
+    """Broken: the page names a lab's task that is not there, or lacks one; or no test tries it."""
+    assert set(LABS) == set(check.contracts_of_labs()) == set(re.findall(r"`LAB=([a-z/]+)`", (ROOT / "docs/judge.md").read_text()))
+
+
+# ---- Exercises
+
+PREDICTED = "// shared loads a block = 25\n// barrier arrivals a block = 72\n"  # of exercise 09
+
+
+@pytest.mark.parametrize("number, text, verdict, says", [
+    ("01", "answer.cu", "passed", ""), ("01", "task.cu", "wrong", "n = "), ("01", "__global__ void nothing() {}", "does not build", "there is no kernel"),
+    ("02", "answer.cu", "passed", ""), ("02", "task.cu", "wrong|findings", "02_bounds"), ("15", "task.cu", "misses the goal", "misses the goal: "),
+    ("09", PREDICTED, "passed", "shared loads"), ("09", PREDICTED.replace("25", "24"), "wrong", "24, and the run counts more")])
+def test_an_exercise(tmp_path, number, text, verdict, says):
+    """Broken: make check judges an exercise otherwise than make learn does, or shows the numbers to who has not predicted them."""
+    task = exercise.find(number)
+    text = task.text(text) if text.endswith(".cu") else text
+    answer, said = judged(tmp_path, f"{task.name}.cu", text, exercise.OfExercise(task), exercise.judged)
+    assert re.fullmatch(verdict, answer.verdict) and says in said and ("counters:" in said) == (answer.verdict in ("passed", "misses the goal")), said
 
 
 @pytest.mark.parametrize("computes, numbers, size, expected", [
