@@ -42,8 +42,8 @@ size_t sim_host_bytes(void); // all memory of the host
 // Addresses that nobody may touch as yet. NULL where there are none; plain: always.
 uint8_t *sim_reserve_pages(size_t bytes);
 bool sim_has_pages(void); // whether sim_reserve_pages is any use
-// Gives reserved pages memory that holds zeros, and takes none before it is written.
-bool sim_map_pages(void *pages, size_t bytes);
+// Gives reserved pages memory that holds zeros, and takes none before it is written: the same one at two places, each of which has its own PageAccess.
+bool sim_map_twice(void *pages, void *again, size_t bytes);
 // A file of so many times one byte, for sim_map_fill; negative if it cannot be made.
 int sim_make_fill(uint8_t value, size_t bytes);
 // The same with memory that shows the file from `offset` on, until it is written.
@@ -54,7 +54,8 @@ int sim_make_shared(size_t bytes);
 bool sim_map_shared(void *pages, size_t bytes, int file, size_t offset);
 // Whole pages become what they were when they were mapped.
 void sim_reset_pages(void *pages, size_t bytes);
-void sim_allow(void *pages, size_t bytes, PageAccess access); // whoever does more is a fault; plain: nothing
+// Whoever does more is a fault. False where the system cannot keep so many pieces apart; plain: does nothing.
+bool sim_allow(void *pages, size_t bytes, PageAccess access);
 // Zeros, of which those that nobody writes take no memory; NULL when memory runs out.
 void *sim_new_zeros(size_t bytes);
 void sim_free_zeros(void *zeros, size_t bytes);

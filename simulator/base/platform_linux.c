@@ -1,5 +1,5 @@
 // platform_linux.c: pages, faults, threads and host lines as Linux has them.
-#define _GNU_SOURCE // on_exit, memfd_create, dl_iterate_phdr, REG_ERR, REG_RIP
+#define _GNU_SOURCE // on_exit, memfd_create, mremap, dl_iterate_phdr, REG_ERR, REG_RIP
 #include "base/platform.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -129,10 +130,28 @@ uint8_t *sim_reserve_pages(size_t bytes)
     return pages == MAP_FAILED ? NULL : pages;
 }
 
-bool sim_map_pages(void *pages, size_t bytes)
+// Linux counts no shared memory to what a process may write at most (RLIMIT_DATA): that is done here.
+static bool may_share(size_t bytes)
 {
-    return mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE | MAP_ANONYMOUS, -1, 0) !=
-           MAP_FAILED;
+    static size_t shared;
+    struct rlimit most;
+    shared += bytes;
+    return getrlimit(RLIMIT_DATA, &most) != 0 || shared <= most.rlim_cur;
+}
+
+bool sim_map_twice(void *pages, void *again, size_t bytes)
+{
+    if (!may_share(bytes))
+        return false;
+    if (mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE | MAP_ANONYMOUS, -1, 0) !=
+            MAP_FAILED &&
+        mremap(pages, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, again) != MAP_FAILED) // 0: all of it stays here, too
+        return true;
+    const int file = sim_make_shared(bytes); // qemu and valgrind have no such mremap; a file may be too large (RLIMIT_FSIZE)
+    const bool mapped = file >= 0 && sim_map_shared(pages, bytes, file, 0) && sim_map_shared(again, bytes, file, 0);
+    if (file >= 0)
+        close(file);
+    return mapped;
 }
 
 int sim_make_fill(uint8_t value, size_t bytes)
@@ -172,14 +191,15 @@ bool sim_map_shared(void *pages, size_t bytes, int file, size_t offset)
 
 void sim_reset_pages(void *pages, size_t bytes)
 {
-    madvise(pages, bytes, MADV_DONTNEED);
+    if (madvise(pages, bytes, MADV_REMOVE) != 0) // that is for pages that are mapped twice
+        madvise(pages, bytes, MADV_DONTNEED);
 }
 
-void sim_allow(void *pages, size_t bytes, PageAccess access)
+bool sim_allow(void *pages, size_t bytes, PageAccess access)
 {
     static const int BITS[] = {
         [NO_ACCESS] = PROT_NONE, [READ_ACCESS] = PROT_READ, [ALL_ACCESS] = PROT_READ | PROT_WRITE};
-    mprotect(pages, bytes, BITS[access]);
+    return mprotect(pages, bytes, BITS[access]) == 0;
 }
 
 void *sim_new_zeros(size_t bytes)

@@ -150,9 +150,9 @@ uint8_t *sim_reserve_pages(size_t bytes)
     return NULL;
 }
 
-bool sim_map_pages(void *pages, size_t bytes)
+bool sim_map_twice(void *pages, void *again, size_t bytes)
 {
-    (void)pages, (void)bytes;
+    (void)pages, (void)again, (void)bytes;
     return false;
 }
 
@@ -184,9 +184,10 @@ void sim_reset_pages(void *pages, size_t bytes)
     (void)pages, (void)bytes;
 }
 
-void sim_allow(void *pages, size_t bytes, PageAccess access)
+bool sim_allow(void *pages, size_t bytes, PageAccess access)
 {
     (void)pages, (void)bytes, (void)access;
+    return true;
 }
 
 void *sim_new_zeros(size_t bytes)

@@ -4,52 +4,25 @@
 // it, or reads what was written, the program must have ordered them (order.h); else that is a race, although one has
 // ended here before the other begins. Of device memory that is noted only in programs that make streams.
 //
-// Nor must the host read or write memory that it shares with the device, managed or pinned, while an operation that
-// it has not waited for may use it. Such allocations are closed while there is one: to all of the host's accesses if
-// it has written something, to writes if it only reads. Who touches such a page is stopped (faults.c has the
-// handler). If an operation that may not be over has used the very word, that is a race; else the page is open until
-// the next operation, and the program goes on. (A system call that is given such a page fails: EFAULT.)
+// Some races are missed: of all that read a byte only the last is known. None is invented. Kernels with stores, atomic
+// operations or fences at the scope of the system, or volatile ones, may tell others themselves how far they are: what
+// they use is not noted.
 //
-// Some races are missed: of all that read a byte only the last is known, and of the host's accesses of a page the
-// first. None is invented. Kernels with stores, atomic operations or fences at the scope of
-// the system, or volatile ones, may tell others themselves how far they are: what they use is not noted.
+// What the host does with memory that it shares with the device is seen in host_pages.c.
 #include "checker/memory_uses.h"
 #include "base/platform.h"
 #include "checker/host_checks.h"
 #include "checker/order.h"
+#include "checker/uses.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 4, MOST_CONFLICTS = 64 };
-static const uint32_t ATOMIC_USE = 1u << 31, NUMBER = ~(1u << 31); // of an entry: how, and the operation
-
-typedef struct Pending { // the last operation of a timeline that used an allocation
-    uint32_t op;
-    bool writes;
-    struct Pending *next;
-} Pending;
-
-// By which operation memory was last used; 0: by none. That of a byte is the later one of its word's and its own.
-typedef struct Table {
-    atomic_uint *words;          // used as a whole
-    _Atomic(atomic_uint *) bytes; // used without the others of their word; NULL: none was
-} Table;
-
-typedef struct Uses { // of an allocation
-    uint64_t address;
-    size_t bytes;
-    Table read, written;
-    atomic_uint reader, writer;     // of all bytes
-    uint32_t made_by;               // the operation that allocated it in the order of its stream; 0: none has
-    Pending *pending;
-    bool closes;                    // to the host, which may touch it
-    int allowed;                    // to the host: of ALL_ACCESS
-    struct Uses *next;
-} Uses;
+enum { MOST_CONFLICTS = 64 };
+static const uint32_t ATOMIC_USE = 1u << 31, NUMBER = SIM_USE_NUMBER; // of an entry: how, and the operation
 
 static Uses *all_uses;
-static bool opened; // an operation runs
+static bool at_work; // an operation runs
 
 // ---- Allocations
 
@@ -82,7 +55,7 @@ static atomic_uint *bytes_of(Table *t, size_t bytes)
 
 static void free_table(Table *t, size_t bytes)
 {
-    free_numbers(t->words, bytes / WORD);
+    free_numbers(t->words, bytes / SIM_USE_WORD);
     if (t->bytes)
         free_numbers(t->bytes, bytes);
 }
@@ -92,10 +65,10 @@ static uint32_t number_at(const atomic_uint *numbers, uint64_t at)
     return atomic_load_explicit(&numbers[at], memory_order_relaxed);
 }
 
-static uint32_t last_use(const Table *t, size_t bytes, uint64_t at) // of a byte
+uint32_t sim_last_use(const Table *t, size_t bytes, uint64_t at)
 {
     const atomic_uint *parts = t->bytes;
-    const uint32_t whole = at / WORD < bytes / WORD ? number_at(t->words, at / WORD) : 0;
+    const uint32_t whole = at / SIM_USE_WORD < bytes / SIM_USE_WORD ? number_at(t->words, at / SIM_USE_WORD) : 0;
     const uint32_t part = parts ? number_at(parts, at) : 0;
     return (part & NUMBER) > (whole & NUMBER) ? part : whole;
 }
@@ -109,34 +82,12 @@ void sim_begin_uses(Allocation *a)
     Uses *u = calloc(1, sizeof *u);
     if (!u)
         sim_die("out of memory for the uses of memory of host and device");
-    *u = (Uses){.address = a->address, .bytes = a->bytes, .closes = with_host, .allowed = ALL_ACCESS, .next = all_uses};
-    u->read.words = new_numbers(a->bytes / WORD);
-    u->written.words = new_numbers(a->bytes / WORD);
+    *u = (Uses){.address = a->address, .bytes = a->bytes, .next = all_uses};
+    if (with_host)
+        sim_begin_pages(u);
+    u->read.words = new_numbers(a->bytes / SIM_USE_WORD);
+    u->written.words = new_numbers(a->bytes / SIM_USE_WORD);
     all_uses = a->uses = u;
-}
-
-// Lets the host do so much with all of it.
-static void allow(Uses *u, int allowed)
-{
-    const uint64_t page = sim_page_bytes();
-    if (allowed != ALL_ACCESS && !sim_handles_faults())
-        return; // nobody would let the host go on
-    if (u->allowed != allowed)
-        sim_allow((void *)(uintptr_t)u->address, (u->bytes + page - 1) / page * page, allowed);
-    u->allowed = allowed;
-}
-
-static void drop(Uses *u, bool all) // or what the host has waited for
-{
-    for (Pending **link = &u->pending; *link;) {
-        Pending *p = *link;
-        if (all || sim_host_has_awaited(p->op)) {
-            *link = p->next;
-            free(p);
-        } else {
-            link = &p->next;
-        }
-    }
 }
 
 void sim_end_uses(Allocation *a)
@@ -147,8 +98,8 @@ void sim_end_uses(Allocation *a)
             *link = u->next;
             break;
         }
-    allow(u, ALL_ACCESS);
-    drop(u, true);
+    sim_drop_pending(u);
+    sim_end_pages(u);
     free_table(&u->read, u->bytes);
     free_table(&u->written, u->bytes);
     free(u);
@@ -178,7 +129,7 @@ static bool is_ordered(uint32_t entry, UseKind how)
 // The earlier operation that is in the way of a use of a byte; 0 if none is.
 static uint32_t use_before(const Uses *u, uint64_t at, UseKind how, bool *writes)
 {
-    const uint32_t written = last_use(&u->written, u->bytes, at), read = last_use(&u->read, u->bytes, at);
+    const uint32_t written = sim_last_use(&u->written, u->bytes, at), read = sim_last_use(&u->read, u->bytes, at);
     *writes = !is_ordered(written, how);
     return *writes ? written & NUMBER : how & WRITES && !is_ordered(read, how) ? read & NUMBER : 0;
 }
@@ -186,7 +137,7 @@ static uint32_t use_before(const Uses *u, uint64_t at, UseKind how, bool *writes
 // From a byte on: how many have been used alike. Those of a word, unless bytes of it were used by themselves.
 static size_t alike_from(const Uses *u, uint64_t at)
 {
-    return u->read.bytes || u->written.bytes ? 1 : WORD - at % WORD;
+    return u->read.bytes || u->written.bytes ? 1 : SIM_USE_WORD - at % SIM_USE_WORD;
 }
 
 // Whether an earlier operation is in the way of a use of these words, none of which was used in part. Neighbours were
@@ -211,8 +162,8 @@ bool sim_is_in_the_way(const Allocation *a, uint64_t address, size_t bytes, UseK
     bool writes;
     if (!is_ordered(u->made_by, READS))
         return true;
-    if (!u->read.bytes && !u->written.bytes && (first | bytes) % WORD == 0)
-        return words_are_in_the_way(u, first / WORD, bytes / WORD, how);
+    if (!u->read.bytes && !u->written.bytes && (first | bytes) % SIM_USE_WORD == 0)
+        return words_are_in_the_way(u, first / SIM_USE_WORD, bytes / SIM_USE_WORD, how);
     for (uint64_t at = first; at < first + bytes; at += alike_from(u, at))
         if (use_before(u, at, how, &writes))
             return true;
@@ -257,11 +208,13 @@ void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind h
     Table *table = how & WRITES ? &u->written : &u->read;
     const uint64_t first = address - u->address, end = first + bytes;
     for (uint64_t at = first; at < end;) {
-        const bool whole = at % WORD == 0 && end - at >= WORD;
-        atomic_store_explicit(whole ? &table->words[at / WORD] : &bytes_of(table, u->bytes)[at], entry,
+        const bool whole = at % SIM_USE_WORD == 0 && end - at >= SIM_USE_WORD;
+        atomic_store_explicit(whole ? &table->words[at / SIM_USE_WORD] : &bytes_of(table, u->bytes)[at], entry,
                               memory_order_relaxed);
-        at += whole ? WORD : 1;
+        at += whole ? SIM_USE_WORD : 1;
     }
+    if (u->wanted)
+        sim_close_later(u, first, end, how & WRITES);
     atomic_uint *last = how & WRITES ? &u->writer : &u->reader;
     if (atomic_load_explicit(last, memory_order_relaxed) != op)
         atomic_store_explicit(last, op, memory_order_relaxed);
@@ -307,12 +260,10 @@ static void find_conflicts(void)
     conflict_count = 0;
 }
 
-void sim_open_shared(void)
+void sim_begin_sharing(void)
 {
     static bool all_noted; // allocations that were made before there were streams
-    opened = true;
-    for (Uses *u = all_uses; u; u = u->next)
-        allow(u, ALL_ACCESS);
+    at_work = true;
     if (all_noted || !sim_has_streams())
         return;
     all_noted = true;
@@ -320,45 +271,73 @@ void sim_open_shared(void)
         sim_begin_uses(a);
 }
 
-static void add_pending(Uses *u, uint32_t op, bool writes)
+static void add_pending(Uses *u, uint32_t op, bool writes, Span pages)
 {
     for (Pending *p = u->pending; p; p = p->next)
         if (p->writes == writes && sim_timeline_of(p->op) == sim_timeline_of(op)) {
             p->op = op;
+            p->pages = sim_both(p->pages, pages);
             return;
         }
     Pending *p = malloc(sizeof *p);
     if (!p)
         sim_die("out of memory for a use of memory of host and device");
-    *p = (Pending){op, writes, u->pending};
+    *p = (Pending){op, writes, pages, u->pending};
     u->pending = p;
+}
+
+void sim_drop_pending(Uses *u)
+{
+    for (Pending *p; (p = u->pending);) {
+        u->pending = p->next;
+        free(p);
+    }
+}
+
+// What the host has waited for is pending no more.
+static void drop_awaited(Uses *u)
+{
+    Span pages = NO_PAGES;
+    for (Pending **link = &u->pending; *link;) {
+        Pending *p = *link;
+        if (sim_host_has_awaited(p->op)) {
+            pages = sim_both(pages, p->pages);
+            *link = p->next;
+            free(p);
+        } else {
+            link = &p->next;
+        }
+    }
+    sim_settle_pages(u, pages);
 }
 
 void sim_review_shared(void)
 {
-    for (Uses *u = all_uses; u && !opened; u = u->next) {
-        int allowed = ALL_ACCESS;
-        if (!u->closes)
-            continue;
-        drop(u, false);
-        for (const Pending *p = u->pending; p; p = p->next)
-            allowed &= p->writes ? NO_ACCESS : READ_ACCESS;
-        allow(u, allowed);
-    }
+    for (Uses *u = all_uses; u && !at_work; u = u->next)
+        if (u->pending)
+            drop_awaited(u);
 }
 
-void sim_close_shared(void)
+void sim_end_sharing(void)
 {
     const uint32_t op = sim_current_op();
-    opened = false;
+    at_work = false;
     for (Uses *u = all_uses; u; u = u->next) {
+        const Span pages = sim_take_touched(u);
         if (op && u->reader == op)
-            add_pending(u, op, false);
+            add_pending(u, op, false, pages);
         if (op && u->writer == op)
-            add_pending(u, op, true);
+            add_pending(u, op, true, pages);
+        if (u->pending)
+            drop_awaited(u);
     }
     find_conflicts();
-    sim_review_shared();
+}
+
+void sim_open_to_host(void)
+{
+    for (Uses *u = all_uses; u; u = u->next)
+        sim_open_pages(u);
 }
 
 // ---- Memory that comes and goes in the order of a stream
@@ -389,49 +368,7 @@ void sim_check_free(const Allocation *a)
     sim_say_findings();
 }
 
-// ---- The host's accesses
-
-static void find_race(uint64_t address, uint32_t op, bool host_writes, bool op_writes, const void *instruction)
-{
-    char title[800], what[300], operation[300];
-    Place host = {.line = 0};
-    sim_describe_address(address, what, sizeof what);
-    sim_describe_op(op, operation, sizeof operation);
-    snprintf(title, sizeof title, "the host %s %s, which %s may %s", host_writes ? "writes" : "reads", what, operation,
-             !op_writes ? "still read" : host_writes ? "still write" : "not have written yet");
-    snprintf(host.access, sizeof host.access, "%s it", host_writes ? "writes" : "reads");
-    sim_find_host_line(instruction, &host);
-    const Place places[] = {sim_place_of_op(op), host};
-    sim_add_finding(
-        RACE_HOST, title, places, 2,
-        "nothing orders them: a cudaDeviceSynchronize() or cudaStreamSynchronize() is missing between them");
-    sim_say_findings();
-}
-
-bool sim_explain_shared(uint64_t address, bool writes, const void *instruction)
-{
-    HOLD_MEMORY();
-    const uint64_t page = sim_page_bytes();
-    Uses *u = all_uses;
-    while (u && (!u->closes || address - u->address >= (u->bytes + page - 1) / page * page))
-        u = u->next;
-    if (!u)
-        return false;
-    const uint64_t at = address - u->address;
-    const bool inside = at < u->bytes;
-    const uint32_t writer = inside ? last_use(&u->written, u->bytes, at) & NUMBER : 0,
-                   reader = inside ? last_use(&u->read, u->bytes, at) & NUMBER : 0;
-    const bool after_write = !sim_host_has_awaited(writer), after_read = writes && !sim_host_has_awaited(reader);
-    if (after_write || after_read) {
-        find_race(address, after_write ? writer : reader, writes, after_write, instruction);
-        drop(u, true); // once is enough
-        allow(u, ALL_ACCESS);
-    } else {
-        sim_allow((void *)(uintptr_t)(address / page * page), page, ALL_ACCESS);
-        u->allowed = -1; // to be set anew
-    }
-    return true;
-}
+// ---- A kernel's accesses
 
 // The lanes from the first of some on that lie one behind the other, or in the same place: takes them out of `mask`.
 static size_t take_neighbours(const Access *access, uint32_t *mask)

@@ -24,11 +24,13 @@ void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t
 void sim_note_made(Allocation *a);
 void sim_check_free(const Allocation *a);
 
-// An operation begins, which may use all of it; it has ended. The lock of calls.h is held.
-void sim_open_shared(void);
-void sim_close_shared(void);
+// An operation begins; it has ended. The lock of calls.h is held.
+void sim_begin_sharing(void);
+void sim_end_sharing(void);
 // The host has waited for operations.
 void sim_review_shared(void);
+// What begins now may wait for what the host does meanwhile: until it has ended, the host may touch all that it shares.
+void sim_open_to_host(void);
 // The host was stopped at this address. Whether it may go on; if it must not, or did wrong, that is a finding.
 bool sim_explain_shared(uint64_t address, bool writes, const void *instruction);
 

@@ -118,12 +118,12 @@ static bool looks_for_host(const Instr *i)
            (i->control == CALL && (!i->call->callee || i->call->callee->program->does.asks));
 }
 
-// Whether the host may write there while a kernel runs: it lies at its own address.
+// Whether the host may write there while a kernel runs.
 static bool is_open_to_host(const Allocation *a)
 {
     const bool shared = a->kind == PINNED_MEMORY || a->kind == MANAGED_MEMORY || a->kind == HOST_MEMORY ||
                         a->kind == MODULE_MEMORY;
-    return shared && (uint64_t)(uintptr_t)a->memory == a->address;
+    return shared && !sim_in_device_range((const void *)(uintptr_t)a->address);
 }
 
 static bool looks_in_loop(const Path *p)

@@ -264,13 +264,13 @@ static size_t read_count(Replay *r, size_t room)
 static void begin(Replay *r, const char *call)
 {
     sim_begin_op(r->timeline, call, NULL);
-    sim_open_shared();
+    sim_begin_sharing();
 }
 
 static void end(Replay *r)
 {
     sim_end_results();
-    sim_close_shared();
+    sim_end_sharing();
     sim_host_awaits(r->timeline);
 }
 

@@ -141,8 +141,59 @@ static cudaGraphExec_t branches(int from, int number)
     return run;
 }
 
+// Bytes of an array that the host may not write, as Linux lists its pages.
+static size_t closed_bytes(const char *array, size_t bytes)
+{
+    const uintptr_t from = (uintptr_t)array, to = from + bytes;
+    size_t closed = 0;
+    char line[4400], rights[8];
+    unsigned long begin, end;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (fgets(line, sizeof line, maps))
+        if (sscanf(line, "%lx-%lx %7s", &begin, &end, rights) == 3 && rights[1] != 'w' && end > from && begin < to)
+            closed += (end < to ? end : to) - (begin > from ? begin : from);
+    fclose(maps);
+    return closed;
+}
+
+// A large array whose parts are copied, each in a stream: what is closed to the host behind each call, in pages.
+static void parts()
+{
+    const size_t page = sysconf(_SC_PAGESIZE), bytes = 1024 * page;
+    char *array;
+    cudaMallocHost(&array, bytes);
+    const auto say = [=](const char *when) { printf("%s: %zu\n", when, closed_bytes(array, bytes) / page); };
+    cudaMemcpyAsync(device, array + 100 * page, 8, cudaMemcpyHostToDevice, one);
+    cudaMemcpyAsync(array + 200 * page, device + 2, 8, cudaMemcpyDeviceToHost, lonely);
+    say("two copies");
+    scale_in(two, COUNT / 2, COUNT / 2);
+    say("and a kernel that uses none of it");
+    array[300 * page] = array[200 * page + 8];
+    say("the host reads beside a copy's bytes");
+    cudaMemsetAsync(device + COUNT - 1, 0, 4, two);
+    say("and a fill begins elsewhere");
+    cudaStreamSynchronize(one);
+    say("the host has waited for one stream");
+    for (int k = 0; k < 9; k++)
+        cudaMemcpyAsync(array + k * page, device + 2, page, cudaMemcpyDeviceToHost, lonely);
+    cudaEventRecord(event, lonely);
+    cudaMemcpyAsync(array + 200 * page, device + 2, 8, cudaMemcpyDeviceToHost, lonely);
+    cudaEventSynchronize(event);
+    say("and for nine copies, not the last");
+    array[0] = 1;
+    say("the host writes to the first one's");
+    cudaDeviceSynchronize();
+    say("and has waited for all");
+    cudaMemcpyAsync(array + 200 * page, device + 2, 8, cudaMemcpyDeviceToHost, lonely);
+    array[200 * page + 8] = 1;
+    cudaMemcpyAsync(array, device + 2, 8, cudaMemcpyDeviceToHost, lonely);
+    array[200 * page] = 1; // a race, although the page was open before
+}
+
 static void streams(const std::string &word)
 {
+    if (word == "parts")
+        parts();
     if (word == "branches of a graph")
         cudaGraphLaunch(branches(0, COUNT), lonely);
     if (word == "graph beside a kernel") {

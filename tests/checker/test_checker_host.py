@@ -255,6 +255,18 @@ def test_lines_of_both_sides(order, tmp_path, word, lines):
     assert lines_of(findings(order, tmp_path, word)[1][0]["places"]) == lines
 
 
+def test_only_the_pages_that_are_in_use_are_closed_to_the_host(order, tmp_path):
+    """Broken: each asynchronous copy closes and opens whole arrays, so that a program that copies a large one in many parts takes for ever; or a page
+    that the host has touched stays open, or closed for a system call, while other operations begin and end."""
+    found, said, ran = only(order, tmp_path, "parts")
+    assert ran.stdout.splitlines()[:-1] == [
+        "two copies: 2", "and a kernel that uses none of it: 2", "the host reads beside a copy's bytes: 1", "and a fill begins elsewhere: 2",
+        "the host has waited for one stream: 1", "and for nine copies, not the last: 10", "the host writes to the first one's: 1",
+        "and has waited for all: 0"]
+    assert (found, said) == ("race-host", "the host writes byte 819200 of the 2nd cudaHostAlloc's 4194304 bytes, which cudaMemcpyAsync in stream 3 "
+                             "may still write")
+
+
 def test_freed_memory_that_the_host_shares(order, tmp_path):
     """Broken: the host reads managed memory after cudaFree, and finds what was there."""
     assert only(order, tmp_path, "freed")[:2] == ("use-after-free", "the host reads byte 0 of the 1st cudaMallocManaged's 16384 bytes, "

@@ -93,8 +93,8 @@ bool sim_set_heap_limit(size_t bytes); // false: a kernel has called malloc alre
 
 // ---- ranges.c: where allocations lie.
 
-// Finds an address for so many bytes, and the memory that belongs to it: at the address itself, unless it is on the
-// device. NULL without memory.
+// Finds an address for so many bytes, and the memory that belongs to it, which may lie elsewhere in this process. NULL
+// without memory.
 uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_t *address);
 bool sim_make_fresh(uint8_t *memory, size_t bytes); // of the device, as if nobody had written it; false where that fails
 void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes); // of an allocation that is off the list

@@ -2,7 +2,8 @@
 //
 // Memory of the device is nothing that the host may touch. Its addresses are pages that nobody may read or write;
 // the bytes lie in other pages, at a constant distance that only the simulator knows. A program that touches such an
-// address all the same is told so (faults.c). Memory that host and device share lies at its own addresses.
+// address all the same is told so (faults.c). Memory that host and device share lies in both places: where the checker
+// has closed its pages to the host, the simulator finds the same bytes in the other place.
 //
 // Fresh memory of the device holds POISON, so that a kernel that reads what nobody wrote gives the same wrong answer
 // every time. All its pages show one file full of it until they are first written: an allocation of any size costs no
@@ -47,12 +48,12 @@ static bool reserve_ranges(void)
     const size_t bytes =
         (2 * sim_device()->memory_bytes / PIECE_BYTES + 1) * PIECE_BYTES; // twice: for what lies between
     uint8_t *addresses = sim_reserve_pages(bytes), *memory = sim_reserve_pages(bytes),
-            *shared = sim_reserve_pages(bytes);
+            *shared = sim_reserve_pages(bytes), *shared_memory = sim_reserve_pages(bytes);
     poison_file = sim_make_fill(POISON, PIECE_BYTES);
-    if (!addresses || !memory || !shared || poison_file < 0)
+    if (!addresses || !memory || !shared || !shared_memory || poison_file < 0)
         return false;
     set_range(&device_range, addresses, memory, bytes, POISON);
-    set_range(&shared_range, shared, shared, bytes, 0);
+    set_range(&shared_range, shared, shared_memory, bytes, 0);
     return sim_handle_faults();
 }
 
@@ -70,20 +71,22 @@ static bool can_reserve(void)
     return reserved;
 }
 
-// Makes the range's memory usable up to that many bytes.
-static bool map(Range *range, size_t bytes)
-{
-    const bool poisoned = range->fresh == POISON;
-    for (; range->mapped < bytes; range->mapped += PIECE_BYTES)
-        if (!(poisoned ? sim_map_fill(range->memory + range->mapped, PIECE_BYTES, poison_file, 0)
-                       : sim_map_pages(range->memory + range->mapped, PIECE_BYTES)))
-            return false;
-    return true;
-}
-
 static uint64_t round_up(uint64_t number, uint64_t unit)
 {
     return (number + unit - 1) / unit * unit;
+}
+
+// Makes the range's memory usable up to that many bytes.
+static bool map(Range *range, size_t bytes)
+{
+    const size_t at_once = range->fresh == POISON ? PIECE_BYTES : round_up(bytes, PIECE_BYTES) - range->mapped;
+    for (; range->mapped < bytes; range->mapped += at_once) {
+        uint8_t *memory = range->memory + range->mapped;
+        if (!(range->fresh == POISON ? sim_map_fill(memory, PIECE_BYTES, poison_file, 0)
+                                     : sim_map_twice(memory, (uint8_t *)(uintptr_t)range->begin + range->mapped, at_once)))
+            return false;
+    }
+    return true;
 }
 
 // The first gap from `from` on that holds so many bytes and one behind them that is nobody's; 0 if there is none.
@@ -195,10 +198,12 @@ bool sim_in_shared_range(const void *pointer)
 void *sim_memory_at(const void *pointer)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
-    if (!sim_in_device_range(pointer))
+    const bool of_device = sim_in_device_range(pointer);
+    if (!of_device && !sim_in_shared_range(pointer))
         return (void *)(uintptr_t)address;
     if (reserved)
-        return device_range.memory + (address - device_range.begin);
+        return of_device ? device_range.memory + (address - device_range.begin)
+                         : shared_range.memory + (address - shared_range.begin);
     const Allocation *a = sim_allocation_at(address);
     return a->memory + (address - a->address);
 }

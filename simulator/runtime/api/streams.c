@@ -53,7 +53,7 @@ static void end_stream(void *object)
 
 Operation sim_go_on(void)
 {
-    sim_open_shared();
+    sim_begin_sharing();
     return (Operation){false};
 }
 
@@ -71,10 +71,10 @@ Operation sim_begin_operation(const char *call, cudaStream_t stream, bool host_w
 
 void sim_end_operation(Operation *operation)
 {
-    sim_end_results();
-    sim_close_shared();
     if (operation->host_waits)
         sim_host_awaits(default_stream()->timeline);
+    sim_end_results();
+    sim_end_sharing();
 }
 
 static uint32_t timeline_of(cudaStream_t stream)

@@ -1,4 +1,5 @@
 // launches.c: kernels, run in the operation that has begun. All work is done when it is asked for.
+#include "checker/memory_uses.h"
 #include "checker/order.h"
 #include "runtime/work/device_runtime.h"
 #include "runtime/work/limits.h"
@@ -10,6 +11,8 @@ cudaError_t sim_run_kernel(const KernelLaunch *l, const void *from)
 {
     const size_t asked = sim_limit(cudaLimitStackSize), stack = asked > LEAST_STACK ? asked : LEAST_STACK;
     sim_name_op(l->kernel->name, from);
+    if (l->function->program->does.tells_host)
+        sim_open_to_host();
     sim_record_launch(l);
     const cudaError_t error =
         sim_launch_grouped(sim_module_of(l->kernel->binary), l->function, l->grid, l->block, l->dynamic_bytes, stack,
