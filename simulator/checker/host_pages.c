@@ -132,24 +132,16 @@ static void settle(Uses *u, Span pages)
     }
 }
 
-static bool is_any_pending(const atomic_uint *numbers, size_t first, size_t end)
+static bool is_pending(uint32_t entry)
 {
-    uint32_t last = 0; // that was asked of: neighbours were mostly used by the same operation
-    for (size_t k = first; k < end; k++) {
-        const uint32_t op = atomic_load_explicit(&numbers[k], memory_order_relaxed) & SIM_USE_NUMBER;
-        if (op != last && !sim_host_has_awaited(op))
-            return true;
-        last = op;
-    }
-    return false;
+    return !sim_host_has_awaited(entry & SIM_USE_NUMBER);
 }
 
 // Whether an operation for which the host has not waited has used some of a page so.
 static bool is_in_use(const Uses *u, const Table *t, size_t page)
 {
-    const size_t first = page * page_bytes, end = first + page_bytes < u->bytes ? first + page_bytes : u->bytes;
-    return is_any_pending(t->words, first / SIM_USE_WORD, end / SIM_USE_WORD) ||
-           (t->bytes && is_any_pending(t->bytes, first, end));
+    const size_t first = page * page_bytes, end = first + page_bytes;
+    return sim_any_use(t, first, end < u->bytes ? end : u->bytes, is_pending);
 }
 
 static Closed how_to_close(const Uses *u, size_t page)
@@ -252,8 +244,8 @@ bool sim_explain_shared(uint64_t address, bool writes, const void *instruction)
     if (!u || !u->wanted || page_of(at) >= page_count(u))
         return false;
     const bool inside = at < u->bytes;
-    const uint32_t writer = inside ? sim_last_use(&u->written, u->bytes, at) & SIM_USE_NUMBER : 0,
-                   reader = inside ? sim_last_use(&u->read, u->bytes, at) & SIM_USE_NUMBER : 0;
+    const uint32_t writer = inside ? sim_last_use(&u->written, at) & SIM_USE_NUMBER : 0,
+                   reader = inside ? sim_last_use(&u->read, at) & SIM_USE_NUMBER : 0;
     const bool after_write = !sim_host_has_awaited(writer), after_read = writes && !sim_host_has_awaited(reader);
     if (after_write || after_read) {
         find_race(address, after_write ? writer : reader, writes, after_write, instruction);

@@ -21,8 +21,9 @@
 enum { MOST_CONFLICTS = 64 };
 static const uint32_t ATOMIC_USE = 1u << 31, NUMBER = SIM_USE_NUMBER; // of an entry: how, and the operation
 
-static Uses *all_uses;
-static bool at_work; // an operation runs
+static _Atomic(Uses *) used; // by the current operation
+static Uses *busy;           // all that has something pending
+static bool at_work;         // an operation runs
 
 // ---- Allocations
 
@@ -40,22 +41,41 @@ static void free_numbers(atomic_uint *numbers, size_t count)
     sim_free_zeros(numbers, count * sizeof *numbers + 1);
 }
 
-// Those of single bytes, made when they are first needed.
-static atomic_uint *bytes_of(Table *t, size_t bytes)
+// A table's part that few need, made when the first one does.
+static atomic_uint *numbers_of(_Atomic(atomic_uint *) *place, size_t count)
 {
-    atomic_uint *numbers = t->bytes;
+    atomic_uint *numbers = *place;
     if (numbers)
         return numbers;
-    atomic_uint *fresh = new_numbers(bytes);
-    if (atomic_compare_exchange_strong(&t->bytes, &numbers, fresh))
+    atomic_uint *fresh = new_numbers(count);
+    if (atomic_compare_exchange_strong(place, &numbers, fresh))
         return fresh;
-    free_numbers(fresh, bytes); // another host thread was faster
+    free_numbers(fresh, count); // another host thread was faster
     return numbers;
+}
+
+static size_t lines_of(size_t bytes)
+{
+    return (bytes + SIM_USE_LINE - 1) / SIM_USE_LINE;
+}
+
+static size_t words_of(size_t bytes)
+{
+    return (bytes + SIM_USE_WORD - 1) / SIM_USE_WORD;
+}
+
+static void make_table(Table *t, size_t bytes)
+{
+    t->lines = new_numbers(lines_of(bytes));
+    t->parts = new_numbers(lines_of(bytes));
 }
 
 static void free_table(Table *t, size_t bytes)
 {
-    free_numbers(t->words, bytes / SIM_USE_WORD);
+    free_numbers(t->lines, lines_of(bytes));
+    free_numbers(t->parts, lines_of(bytes));
+    if (t->words)
+        free_numbers(t->words, words_of(bytes));
     if (t->bytes)
         free_numbers(t->bytes, bytes);
 }
@@ -65,12 +85,74 @@ static uint32_t number_at(const atomic_uint *numbers, uint64_t at)
     return atomic_load_explicit(&numbers[at], memory_order_relaxed);
 }
 
-uint32_t sim_last_use(const Table *t, size_t bytes, uint64_t at)
+static void set_number(atomic_uint *numbers, uint64_t at, uint32_t entry)
 {
-    const atomic_uint *parts = t->bytes;
-    const uint32_t whole = at / SIM_USE_WORD < bytes / SIM_USE_WORD ? number_at(t->words, at / SIM_USE_WORD) : 0;
-    const uint32_t part = parts ? number_at(parts, at) : 0;
-    return (part & NUMBER) > (whole & NUMBER) ? part : whole;
+    if (number_at(numbers, at) != entry) // so that host threads that use the same memory do not wait for each other
+        atomic_store_explicit(&numbers[at], entry, memory_order_relaxed);
+}
+
+static uint32_t later(uint32_t a, uint32_t b)
+{
+    return (b & NUMBER) > (a & NUMBER) ? b : a;
+}
+
+uint32_t sim_last_use(const Table *t, uint64_t at)
+{
+    const uint32_t whole = number_at(t->lines, at / SIM_USE_LINE);
+    const atomic_uint *words = t->words, *bytes = t->bytes;
+    const uint32_t part = later(words ? number_at(words, at / SIM_USE_WORD) : 0, bytes ? number_at(bytes, at) : 0);
+    return later(whole, part);
+}
+
+// The same of each byte of a part of one line, of which parts were used last.
+static bool any_use_in_line(const Table *t, uint64_t at, uint64_t end, bool (*asked)(uint32_t entry))
+{
+    for (uint32_t last = 0; at < end; at += t->bytes ? 1 : SIM_USE_WORD - at % SIM_USE_WORD) {
+        const uint32_t entry = sim_last_use(t, at);
+        if (entry != last && asked(entry))
+            return true;
+        last = entry;
+    }
+    return false;
+}
+
+bool sim_any_use(const Table *t, uint64_t first, uint64_t end, bool (*asked)(uint32_t entry))
+{
+    uint32_t last = 0; // of the line before: neighbours were mostly used by the same operation
+    for (uint64_t at = first, next; at < end; at = next) {
+        const uint64_t line = at / SIM_USE_LINE;
+        const uint32_t entry = number_at(t->lines, line);
+        next = (line + 1) * SIM_USE_LINE < end ? (line + 1) * SIM_USE_LINE : end;
+        if ((number_at(t->parts, line) & NUMBER) > (entry & NUMBER) ? any_use_in_line(t, at, next, asked)
+                                                                    : entry != last && asked(entry))
+            return true;
+        last = entry;
+    }
+    return false;
+}
+
+// A part of a line of an allocation of so many bytes is used.
+static void set_part(Table *t, size_t bytes, uint64_t at, uint64_t end, uint32_t entry)
+{
+    set_number(t->parts, at / SIM_USE_LINE, entry);
+    while (at < end) {
+        const bool whole = at % SIM_USE_WORD == 0 && end - at >= SIM_USE_WORD;
+        set_number(whole ? numbers_of(&t->words, words_of(bytes)) : numbers_of(&t->bytes, bytes),
+                   whole ? at / SIM_USE_WORD : at, entry);
+        at += whole ? SIM_USE_WORD : 1;
+    }
+}
+
+static void set_uses(Table *t, size_t bytes, uint64_t first, uint64_t end, uint32_t entry)
+{
+    for (uint64_t at = first, next; at < end; at = next) {
+        const uint64_t line = at / SIM_USE_LINE, line_end = (line + 1) * SIM_USE_LINE;
+        next = line_end < end ? line_end : end;
+        if (at % SIM_USE_LINE == 0 && (next == line_end || next == bytes))
+            set_number(t->lines, line, entry);
+        else
+            set_part(t, bytes, at, next, entry);
+    }
 }
 
 void sim_begin_uses(Allocation *a)
@@ -82,22 +164,32 @@ void sim_begin_uses(Allocation *a)
     Uses *u = calloc(1, sizeof *u);
     if (!u)
         sim_die("out of memory for the uses of memory of host and device");
-    *u = (Uses){.address = a->address, .bytes = a->bytes, .next = all_uses};
+    *u = (Uses){.address = a->address, .bytes = a->bytes};
     if (with_host)
         sim_begin_pages(u);
-    u->read.words = new_numbers(a->bytes / SIM_USE_WORD);
-    u->written.words = new_numbers(a->bytes / SIM_USE_WORD);
-    all_uses = a->uses = u;
+    make_table(&u->read, a->bytes);
+    make_table(&u->written, a->bytes);
+    a->uses = u;
+}
+
+static void leave_lists(const Uses *u)
+{
+    for (_Atomic(Uses *) *link = &used; *link; link = &(*link)->next_used)
+        if (*link == u) {
+            *link = u->next_used;
+            break;
+        }
+    for (Uses **link = &busy; *link; link = &(*link)->next_busy)
+        if (*link == u) {
+            *link = u->next_busy;
+            break;
+        }
 }
 
 void sim_end_uses(Allocation *a)
 {
     Uses *u = a->uses;
-    for (Uses **link = &all_uses; *link; link = &(*link)->next)
-        if (*link == u) {
-            *link = u->next;
-            break;
-        }
+    leave_lists(u);
     sim_drop_pending(u);
     sim_end_pages(u);
     free_table(&u->read, u->bytes);
@@ -129,7 +221,7 @@ static bool is_ordered(uint32_t entry, UseKind how)
 // The earlier operation that is in the way of a use of a byte; 0 if none is.
 static uint32_t use_before(const Uses *u, uint64_t at, UseKind how, bool *writes)
 {
-    const uint32_t written = sim_last_use(&u->written, u->bytes, at), read = sim_last_use(&u->read, u->bytes, at);
+    const uint32_t written = sim_last_use(&u->written, at), read = sim_last_use(&u->read, at);
     *writes = !is_ordered(written, how);
     return *writes ? written & NUMBER : how & WRITES && !is_ordered(read, how) ? read & NUMBER : 0;
 }
@@ -140,34 +232,23 @@ static size_t alike_from(const Uses *u, uint64_t at)
     return u->read.bytes || u->written.bytes ? 1 : SIM_USE_WORD - at % SIM_USE_WORD;
 }
 
-// Whether an earlier operation is in the way of a use of these words, none of which was used in part. Neighbours were
-// mostly used by the same one: of it is asked once.
-static bool words_are_in_the_way(const Uses *u, uint64_t word, size_t count, UseKind how)
+static bool is_unordered(uint32_t entry)
 {
-    uint32_t written = 0, read = 0; // of the word before; of 0 nobody need ask
-    for (const uint64_t end = word + count; word < end; word++) {
-        const uint32_t w = number_at(u->written.words, word), r = how & WRITES ? number_at(u->read.words, word) : 0;
-        if ((w != written && !is_ordered(w, how)) || (r != read && !is_ordered(r, how)))
-            return true;
-        written = w;
-        read = r;
-    }
-    return false;
+    return !is_ordered(entry, READS);
+}
+
+static bool is_unordered_and_plain(uint32_t entry)
+{
+    return !is_ordered(entry, ATOMICALLY);
 }
 
 bool sim_is_in_the_way(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
 {
     const Uses *u = a->uses;
-    const uint64_t first = address - u->address;
-    bool writes;
-    if (!is_ordered(u->made_by, READS))
-        return true;
-    if (!u->read.bytes && !u->written.bytes && (first | bytes) % SIM_USE_WORD == 0)
-        return words_are_in_the_way(u, first / SIM_USE_WORD, bytes / SIM_USE_WORD, how);
-    for (uint64_t at = first; at < first + bytes; at += alike_from(u, at))
-        if (use_before(u, at, how, &writes))
-            return true;
-    return false;
+    const uint64_t first = address - u->address, end = first + bytes;
+    bool (*const asked)(uint32_t) = how & ATOMICALLY ? is_unordered_and_plain : is_unordered;
+    return !is_ordered(u->made_by, READS) || sim_any_use(&u->written, first, end, asked) ||
+           (how & WRITES && sim_any_use(&u->read, first, end, asked));
 }
 
 static void add_conflict(Conflict new)
@@ -201,23 +282,26 @@ void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseK
         add_conflict((Conflict){u->made_by, MADE_IT, false, address});
 }
 
+// The operation has used it for the first time.
+static void enter_list(Uses *u)
+{
+    Uses *first = used;
+    do
+        u->next_used = first;
+    while (!atomic_compare_exchange_weak(&used, &first, u));
+}
+
 void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind how)
 {
     Uses *u = a->uses;
     const uint32_t op = sim_current_op(), entry = how & ATOMICALLY ? op | ATOMIC_USE : op;
-    Table *table = how & WRITES ? &u->written : &u->read;
     const uint64_t first = address - u->address, end = first + bytes;
-    for (uint64_t at = first; at < end;) {
-        const bool whole = at % SIM_USE_WORD == 0 && end - at >= SIM_USE_WORD;
-        atomic_store_explicit(whole ? &table->words[at / SIM_USE_WORD] : &bytes_of(table, u->bytes)[at], entry,
-                              memory_order_relaxed);
-        at += whole ? SIM_USE_WORD : 1;
-    }
+    set_uses(how & WRITES ? &u->written : &u->read, u->bytes, first, end, entry);
     if (u->wanted)
         sim_close_later(u, first, end, how & WRITES);
-    atomic_uint *last = how & WRITES ? &u->writer : &u->reader;
-    if (atomic_load_explicit(last, memory_order_relaxed) != op)
-        atomic_store_explicit(last, op, memory_order_relaxed);
+    set_number(how & WRITES ? &u->writer : &u->reader, 0, op);
+    if (number_at(&u->listed, 0) != op && atomic_exchange(&u->listed, op) != op)
+        enter_list(u);
 }
 
 static int by_address(const void *one, const void *two)
@@ -311,32 +395,51 @@ static void drop_awaited(Uses *u)
     sim_settle_pages(u, pages);
 }
 
+static void drop_all_awaited(void)
+{
+    for (Uses **link = &busy; *link;) {
+        Uses *u = *link;
+        drop_awaited(u);
+        u->busy = u->pending;
+        if (u->busy)
+            link = &u->next_busy;
+        else
+            *link = u->next_busy;
+    }
+}
+
 void sim_review_shared(void)
 {
-    for (Uses *u = all_uses; u && !at_work; u = u->next)
-        if (u->pending)
-            drop_awaited(u);
+    if (!at_work)
+        drop_all_awaited();
+}
+
+static void end_use(Uses *u, uint32_t op)
+{
+    const Span pages = sim_take_touched(u);
+    if (u->reader == op)
+        add_pending(u, op, false, pages);
+    if (u->writer == op)
+        add_pending(u, op, true, pages);
+    if (!u->busy) {
+        u->busy = true;
+        u->next_busy = busy;
+        busy = u;
+    }
 }
 
 void sim_end_sharing(void)
 {
-    const uint32_t op = sim_current_op();
     at_work = false;
-    for (Uses *u = all_uses; u; u = u->next) {
-        const Span pages = sim_take_touched(u);
-        if (op && u->reader == op)
-            add_pending(u, op, false, pages);
-        if (op && u->writer == op)
-            add_pending(u, op, true, pages);
-        if (u->pending)
-            drop_awaited(u);
-    }
+    for (Uses *u = atomic_exchange(&used, NULL); u; u = u->next_used)
+        end_use(u, sim_current_op());
+    drop_all_awaited();
     find_conflicts();
 }
 
 void sim_open_to_host(void)
 {
-    for (Uses *u = all_uses; u; u = u->next)
+    for (Uses *u = busy; u; u = u->next_busy)
         sim_open_pages(u);
 }
 

@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-enum { SIM_USE_WORD = 4 };
+enum { SIM_USE_WORD = 4, SIM_USE_LINE = 128 }; // bytes
 static const uint32_t SIM_USE_NUMBER = ~(1u << 31); // of an entry of a Table: the operation
 
 typedef struct Span { // of an allocation's pages: from the first one to before `end`
@@ -26,9 +26,12 @@ typedef struct Pending { // the last operation of a timeline that used an alloca
     struct Pending *next;
 } Pending;
 
-// By which operation memory was last used; 0: by none. That of a byte is the later one of its word's and its own.
+// By which operation memory was last used; 0: by none. Operations are numbered in their order, so that of a byte this is
+// the largest number of its line's, its word's and its own. Most memory is used in whole lines.
 typedef struct Table {
-    atomic_uint *words;          // used as a whole
+    atomic_uint *lines;           // used as a whole,
+    atomic_uint *parts;           // or not: of such uses of a line the last
+    _Atomic(atomic_uint *) words; // used as a whole, without the others of their line; NULL: none was
     _Atomic(atomic_uint *) bytes; // used without the others of their word; NULL: none was
 } Table;
 
@@ -45,12 +48,17 @@ typedef struct Uses { // of an allocation; under the lock of lock.c, but for wha
     uint8_t *closed;                // and how it is
     atomic_size_t touched, touched_end; // the span of pages that the current operation uses
     Span unsettled, marked;         // in which all pages lie that are not as they should be; that are not open
-    struct Uses *next;
+    atomic_uint listed;             // the operation that has put it into the list of what it uses,
+    _Atomic(struct Uses *) next_used;
+    bool busy;                      // it is in the list of those that may have something pending
+    struct Uses *next_busy;
 } Uses;
 
 // ---- memory_uses.c
 
-uint32_t sim_last_use(const Table *t, size_t bytes, uint64_t at); // of a byte
+uint32_t sim_last_use(const Table *t, uint64_t at); // of a byte: an entry of the table
+// Whether an operation that was the last one to use some bytes in this way is one of which `asked` is true.
+bool sim_any_use(const Table *t, uint64_t first, uint64_t end, bool (*asked)(uint32_t entry));
 void sim_drop_pending(Uses *u);                                   // all of it
 
 // ---- host_pages.c

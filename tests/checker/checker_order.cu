@@ -216,6 +216,15 @@ static void streams(const std::string &word)
         cudaMemset(device, 0, BYTES);
         scale_in(lonely, 0, COUNT);
     }
+    if (word == "a word of a line") {
+        scale_in(one, 0, COUNT);
+        cudaEventRecord(event, one);
+        cudaStreamWaitEvent(two, event);
+        cudaStreamWaitEvent(lonely, event);
+        cudaMemsetAsync(device + 1, 0, 4, two);
+        cudaMemcpyAsync(pinned, device + 2, 120, cudaMemcpyDeviceToHost, lonely); // beside it
+        cudaMemcpyAsync(pinned, device, 128, cudaMemcpyDeviceToHost, lonely);
+    }
     if (word == "event too early") {
         cudaEventRecord(event, one);
         scale_in(one, 0, COUNT);

@@ -233,6 +233,8 @@ def test_the_host_does_not_wait(order, tmp_path, word, title, result):
      "sum_of in stream 1 may still read"),
     ("fill beside kernel", "kernel scale in stream 3 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which cudaMemset in the "
      "default stream may still write"),
+    ("a word of a line", "cudaMemcpyAsync in stream 3 reads byte 4 of the 1st cudaMalloc's 16384 bytes, which cudaMemsetAsync in stream 2 "
+     "may not have written yet"),
     ("event too early", "kernel scale in stream 2 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel scale in stream 1 "
      "may still write"),
     ("branches of a graph", "kernel scale of a graph in stream 3 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel scale of a "
