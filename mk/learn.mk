@@ -5,7 +5,7 @@ LEARN_OPTIONS = $(if $(filter-out 0,$(LIST)),--list 1) $(if $(GO),--go "$$GO") $
 export GO RESET HINT
 
 learn: | $(NEEDS_NVCC) ## exercises that are checked as you save: make learn, LIST=1, GO=07, RESET=07, HINT=1 (docs/learn.md)
-	$(if $(filter-out 0,$(LIST))$(HINT),,$(COMPILE) build/sim/libcuda.so.1)
+	$(if $(filter-out 0,$(LIST))$(HINT),,$(COMPILE) build/sim/libcuda.so.1 build/sim/replay)
 	@python3 -m scripts.learn.learn --nvcc '$(NVCC)' $(LEARN_OPTIONS)
 
 test-learn: | $(NEEDS_NVCC) ## whether the exercises take what is right and refuse planted mistakes: three and ten or more of each; ONLY='03 07'

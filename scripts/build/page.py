@@ -29,11 +29,12 @@ PAGE = """<!doctype html>
 <style>body {{ margin: 0 auto; padding: 1em; max-width: 1280px; font: 16px/1.5 system-ui, sans-serif; }}
 @media (prefers-color-scheme: dark) {{ body {{ background: #0f1317; color: #e6e9ec; }} }}
 {style}</style></head>
-<body><main><h1>{title}</h1>
-<p>This page holds the program's run and the simulator that plays it; it needs nothing else.</p>
-<figure class="stage" data-program="page" data-n="1"><pre>{source}</pre></figure></main>
+<body><main>{body}</main>
 {scripts}</body></html>
 """
+BODY = """<h1>{title}</h1>
+<p>This page holds the program's run and the simulator that plays it; it needs nothing else.</p>
+{figure}"""
 
 
 def fail(message):
@@ -54,18 +55,23 @@ def record(built, arguments, folder):
 
 
 def page_program(data, source, arguments, folder):
-    """The recording as the stage wants it: one size, no Tries (book/stage/programs has others); isOwn: nobody knows its right result."""
+    """The recording as the stage wants it; isOwn: nobody knows its right result."""
     calls, texts, blobs = recordings.split(data)
     if not any(call.startswith("launch") for call in calls):
         fail(f"{source} launches no kernel with these arguments, so there is nothing to show")
     size = sum(map(len, blobs.values()))
     if size > MOST_BYTES:
         fail(f"the run copies {size >> 20} MiB, a page holds {MOST_BYTES >> 20}: choose a smaller input")
-    text = source.read_text(encoding="utf-8")
-    return {"name": source.stem, "folder": "", "title": " ".join([source.name, *map(shlex.quote, arguments)]), "harness": [],
-            "source": {"file": source.name, "text": text}, "sizes": [1], "runs": {1: "".join(call + "\n" for call in calls)},
-            "ptx": [recordings.without_unused(text, calls) for text in texts],
-            "removable": recordings.removable(folder, calls, texts, blobs, text.splitlines()), "tries": [], "isOwn": True, "bytes": recordings.in_base64(blobs)}
+    made = to_play(source.stem, source.name, source.read_text(encoding="utf-8"), 1, (calls, texts, blobs), folder)
+    return made | {"title": " ".join([source.name, *map(shlex.quote, arguments)]), "isOwn": True}
+
+
+def to_play(name, file, text, n, recording, folder):
+    """What the stage wants of a program that was run at one n. recording: its calls, PTX texts and bytes; what is read has to be what it reads there."""
+    calls, texts, blobs = recording
+    return {"name": name, "folder": "", "title": name, "harness": [], "source": {"file": file, "text": text}, "sizes": [n],
+            "runs": {n: "".join(call + "\n" for call in calls)}, "ptx": [recordings.without_unused(ptx, calls) for ptx in texts],
+            "removable": recordings.removable(folder, calls, texts, blobs, text.splitlines()), "tries": [], "bytes": recordings.in_base64(blobs)}
 
 
 def script(text):
@@ -73,15 +79,27 @@ def script(text):
     return "<script>" + text.replace("</script", "<\\/script").replace("<!--", "<\\!--") + "</script>\n"
 
 
-def page_of(made):
-    source = made["source"]["text"]
+def figure_of(made):
+    return f'<figure class="stage" data-program="page" data-n="{made["sizes"][0]}"><pre>{html.escape(made["source"]["text"])}</pre></figure>'
+
+
+def scripts_of(made):
+    """The program, and all that plays it."""
     missing = [name for name in SCRIPTS if not (STAGE / f"{name}.js").exists()]
     if missing:
         fail(f"book/stage/{missing[0]}.js is missing; make stage writes simulator.js")
     parts = [script(f"window.stagePrograms = {json.dumps({'page': made}, ensure_ascii=False)};")]
-    parts += [script((STAGE / f"{name}.js").read_text(encoding="utf-8")) for name in SCRIPTS]
-    return PAGE.format(title=html.escape(made["title"]), style=(STAGE / "stage.css").read_text(encoding="utf-8"),
-                       source=html.escape(source), scripts="".join(parts))
+    return "".join(parts + [script((STAGE / f"{name}.js").read_text(encoding="utf-8")) for name in SCRIPTS])
+
+
+def whole(title, body, scripts):
+    """A page of these parts, in HTML, with the stage's look."""
+    return PAGE.format(title=title, style=(STAGE / "stage.css").read_text(encoding="utf-8"), body=body, scripts=scripts)
+
+
+def page_of(made):
+    title = html.escape(made["title"])
+    return whole(title, BODY.format(title=title, figure=figure_of(made)), scripts_of(made))
 
 
 def main():

@@ -30,6 +30,9 @@ class Array:
     def packed(self):
         return array.array(self.type, self.before).tobytes() if self.before is not None else b""
 
+    def wanted(self):
+        return array.array(self.type, self.after).tobytes()
+
 
 def type_of(values):
     return "f" if any(isinstance(value, float) for value in values) else "i"

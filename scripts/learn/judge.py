@@ -42,10 +42,16 @@ class Verdict:
     row: dict = dataclasses.field(default_factory=dict)  # counters at the exercise's own n
     missed: list = dataclasses.field(default_factory=list)  # gates
     printed: list = dataclasses.field(default_factory=list)  # the first lines that the kernel printed
+    ptx: bytes = b""  # the kernel, compiled; empty where it cannot be run
+
+    @property
+    def is_right(self):
+        """Of what runs; it may have missed a goal."""
+        return not (self.wrong or self.findings)
 
     @property
     def good(self):
-        return not (self.said or self.wrong or self.findings or self.missed)
+        return self.is_right and not (self.said or self.missed)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,13 +91,13 @@ def parameters(ptx, entry):
 class Session:
     """A device in a sandbox, with the kernels of one PTX text, which are run in one order of blocks, warps and lanes."""
 
-    def __init__(self, ptx, tools, orders):
+    def __init__(self, ptx, tools, orders, records=False):
         self.folder = Path(tempfile.mkdtemp(dir=ptx.parent.parent))
         device = self.folder / "device"
         device.mkdir()
         python = os.path.realpath(sys.executable)
         settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": tools.threads,
-                    "SIM_MAX_INSTRUCTIONS": MOST_INSTRUCTIONS} | orders
+                    "SIM_MAX_INSTRUCTIONS": MOST_INSTRUCTIONS} | orders | ({"SIM_RECORD": device / "recording"} if records else {})
         allowed = ["--system", "--alone", "--seconds", str(SECONDS), "--run", python, "--read", sys.base_prefix, "--read", str(ROOT / "scripts"),
                    "--read", str(tools.library), "--read", str(ptx.parent), "--write", str(device), "--memory", DEVICE_MEMORY, "--reserves",
                    "--threads", str(tools.threads), "--file-bytes", DEVICE_FILE, *(f"--set={name}={value}" for name, value in settings.items())]
@@ -144,6 +150,13 @@ class Session:
         except OSError:
             return []
 
+    def recording(self):
+        """All that the device was asked to do, where this session records; it is whole at the end."""
+        try:
+            return (self.folder / "device/recording").read_bytes()
+        except OSError:
+            return b""
+
     def findings(self):
         """What the checker found; it tells at the end."""
         try:
@@ -188,14 +201,14 @@ def run_all(task, ptx, entry, tools, verdict):
         if number == 0 and not verdict.wrong:
             count(session, task, entry, verdict)
         finish(session, verdict)
-        if verdict.wrong or verdict.findings:
+        if not verdict.is_right:
             return
 
 
 def run_session(session, task, entry, sizes, verdict):
     """So many runs, until one is wrong."""
     for n in sizes:
-        if one_size(session, task, entry, n, verdict):
+        if one_size(session, task, entry, n, task.data(n), verdict):
             return
 
 
@@ -207,9 +220,8 @@ def finish(session, verdict):
     verdicts.add_findings(session.findings(), verdict)
 
 
-def one_size(session, task, entry, n, verdict):
-    """Whether something is wrong at n."""
-    data = task.data(n)
+def one_size(session, task, entry, n, data, verdict):
+    """Whether something is wrong at n, with these data."""
     wrong, contents = session.run(entry, task.grid(n), task.block, data)
     wrong = verdict.sizes[n] = wrong or difference(data, contents)
     if wrong:
@@ -219,7 +231,7 @@ def one_size(session, task, entry, n, verdict):
 
 def count(session, task, entry, verdict):
     """The counters at the exercise's own n, and the gates that they miss."""
-    if one_size(session, task, entry, task.counts_at, verdict):
+    if one_size(session, task, entry, task.counts_at, task.data(task.counts_at), verdict):
         return
     rows = session.counters()
     verdict.row = rows[-1] if rows else {}
@@ -254,4 +266,19 @@ def run_kernel(task, ptx, entry, tools, verdict):
     if has != wanted:
         verdict.said = [f"{task.kernel} has another number of parameters than the task's: {has}, not {wanted}"]
         return
+    verdict.ptx = ptx.read_bytes()
     run_all(task, ptx, entry, tools, verdict)
+
+
+def recorded(task, ptx, n, tools):
+    """One run of a judged kernel at n, to be played in a page: the verdict about it, its data, and the recording (simulator/runtime/work/record.h)."""
+    verdict = Verdict()
+    with scratch.folder() as place:
+        file = place / "program/kernels.ptx"
+        file.parent.mkdir()
+        file.write_bytes(ptx)
+        session = Session(file, tools, ORDERS[0], records=True)
+        data = task.data(n)
+        one_size(session, task, entry_of(file, task.kernel), n, data, verdict)
+        finish(session, verdict)
+        return verdict, data, session.recording()

@@ -5,8 +5,10 @@ docs/learn.md is for learners. Without a terminal it looks once at the exercise 
 
 import argparse
 import dataclasses
+import os
 import re
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -18,6 +20,7 @@ from scripts.learn import exercise as exercises
 from scripts.learn import judge, page, progress
 
 LOOK_EVERY_S = 0.2
+GONE_LOOKS = 10  # without a file, until that is said: an editor that replaces it takes less
 NUMBER = re.compile(r"^// *(.*?) *=[ \t]*(\S*)[ \t]*$", re.M)  # a prediction, in the learner's file
 
 
@@ -39,6 +42,10 @@ class Learner:
 
     def __init__(self, folder, tasks):
         self.folder, self.tasks = folder, tasks
+
+    @property
+    def page(self):
+        return self.folder / page.NAME
 
     def file(self, task):
         return self.folder / f"{task.name}.cu"
@@ -84,14 +91,14 @@ class Learner:
                 seen[words] = [seen.get(words, [first])[0], last]
 
     def finished(self, task):
-        """Notes that it is done; returns the next one, None where none is left."""
+        """Notes that it is done, and goes on to the next one."""
         with progress.changing(self.folder) as state:
             if task.name not in state["done"]:
                 state["done"].append(task.name)
             place = self.tasks.index(task)
             left = [other for other in self.tasks[place:] + self.tasks[:place] if other.name not in state["done"]]
-            state["at"] = left[0].name if left else ""
-        return left[0] if left else None
+            if state["at"] in ("", task.name):  # else another terminal has gone elsewhere
+                state["at"] = left[0].name if left else ""
 
 
 # ---- Saying it
@@ -200,13 +207,20 @@ def is_right(number, counted):
     return number_of(number) == counted
 
 
+@dataclasses.dataclass
+class Outcome:
+    """What came of a look at a learner's file."""
+    lines: list  # for the learner
+    row: dict = None  # the counters, where the exercise is done
+    verdict: judge.Verdict = None  # about a kernel whose run may be shown
+
+
 def check_predictions(task, content, learner, tools):
-    """The counters of the task's kernel, where all predictions are what they say; else None, and it says which is not."""
+    """Whether all predictions are what the task's kernel counts; its run is shown to who knows it."""
     numbers = predicted(content.decode(errors="replace"))
     for question in task.questions:
         if not re.fullmatch(r"\d+(\.\d+)?", numbers.get(question.words, "")):
-            print(f"    no number yet: write one, and nothing else, behind '// {question.words} ='")
-            return None
+            return Outcome([f"    no number yet: write one, and nothing else, behind '// {question.words} ='"])
     verdict = judge.judged(task, "task.cu", task.text("task.cu").encode(), tools)
     if not verdict.row:
         sys.exit("make learn: " + "; ".join([*about(task, verdict)] or ["the kernel could not be counted"]).strip())
@@ -214,61 +228,109 @@ def check_predictions(task, content, learner, tools):
     learner.saw(task, {words: [number_of(numbers[words]), value] for words, value in counted.items()})
     for words, value in counted.items():
         if not is_right(numbers[words], value):
-            print(f"    {words}: you say {numbers[words]}; the run counts {'more' if value > number_of(numbers[words]) else 'fewer'}")
-            return None
-    print(*(f"    {words}: {value:,}, as you say" for words, value in counted.items()), sep="\n")
-    return verdict.row
+            return Outcome([f"    {words}: you say {numbers[words]}; the run counts {'more' if value > number_of(numbers[words]) else 'fewer'}"])
+    return Outcome([f"    {words}: {value:,}, as you say" for words, value in counted.items()], verdict.row, verdict)
 
 
 def check_kernel(task, content, learner, tools):
-    """The counters of the learner's kernel, where it does what is asked; else None, and it says what is wrong."""
+    """Whether the learner's kernel does what is asked."""
     verdict = judge.judged(task, learner.file(task).name, content, tools)
     if verdict.row and task.gates:
         learner.saw(task, {gate.words: [gate.of(verdict.row)] * 2 for gate in task.gates})
-    for line in about(task, verdict):
-        print(line)
-    if verdict.wrong or verdict.findings:
-        print(f"    see it: make page FILE={shown(page.write(task, learner.file(task), verdict.wrong_at))}")
-    return verdict.row if verdict.good else None
+    return Outcome([*about(task, verdict)], verdict.row if verdict.good else None, verdict)
 
 
 def check_once(task, content, learner, tools):
-    """Looks at what stands in the learner's file, says what came of it; returns the counters where it is done, else None."""
+    """Looks at what stands in the learner's file."""
     begin = time.monotonic()
-    row = (check_predictions if task.kind == "predict" else check_kernel)(task, content, learner, tools)
-    print(f"{task.number} {'done' if row else 'not yet'} ({time.monotonic() - begin:.1f} s)" + ("" if row else "; a hint: make learn HINT=1"), flush=True)
-    return row
+    outcome = (check_predictions if task.kind == "predict" else check_kernel)(task, content, learner, tools)
+    last = f"{task.number} {'done' if outcome.row else 'not yet'} ({time.monotonic() - begin:.1f} s)"
+    outcome.lines.append(last + ("" if outcome.row else "; a hint: make learn HINT=1"))
+    return outcome
 
 
-def celebrate(task, row, learner, tools):
-    """Behind a solved exercise: why, the answer, the chapter's sheet; returns the next one."""
-    following = learner.finished(task)
-    print(*solved(task, row, tools), sep="\n")
+def closed(task, learner):
+    """The sheet of a chapter, whose last exercise the task is: into a file, and as lines."""
     if task.name == [other for other in learner.tasks if other.chapter == task.chapter][-1].name:
         path = learner.folder / f"chapter{task.chapter.split('.')[0]}.md"
         with files.whole(path) as file:
             file.write(sheet(task, learner))
-        print(f"\nThe sheet of this chapter, {shown(path)}:\n\n{sheet(task, learner)}")
-    return following
+        yield f"\nThe sheet of this chapter, {shown(path)}:\n\n{sheet(task, learner)}"
+
+
+# ---- The terminal and the page
+
+class Screen:
+    """What the learner looks at: the terminal, and the page, which has what was said since the last save, and the last kernel's run."""
+
+    def __init__(self, learner, tools, opens=False):
+        self.learner, self.tools, self.opens = learner, tools, opens
+        self.said, self.is_shown, self.stage = [], False, lambda: ("", "")
+
+    def say(self, lines):
+        self.said, self.is_shown = ([] if self.is_shown else self.said), False
+        for line in lines:
+            print(line, flush=True)
+            self.said.append(line)
+
+    def look(self, task, content):
+        """Judges what stands in the learner's file, says it, and whether it is done."""
+        outcome = check_once(task, content, self.learner, self.tools)
+        self.say(outcome.lines)
+        if outcome.row:
+            self.learner.finished(task)
+            self.say(solved(task, outcome.row, self.tools))
+            self.say(closed(task, self.learner))
+        source = task.text("task.cu") if task.kind == "predict" else content.decode(errors="replace")
+        self.stage = lambda: page.stage_of(task, source, outcome.verdict, self.tools) if outcome.verdict else ("", "")
+        return bool(outcome.row)
+
+    def show(self, task):
+        """Writes the page, where something new was said: behind the terminal, which does not wait for it."""
+        if not self.is_shown:
+            page.write(self.learner.folder, task, shown(self.learner.file(task)), self.said, self.stage())
+            self.is_shown = True
+            if self.opens:
+                open_in_browser(self.learner.page)
+                self.opens = False
+
+
+def open_in_browser(path):
+    """Where there is a display. What a browser says of itself does not come between."""
+    opener = shutil.which("xdg-open")
+    if opener and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        subprocess.Popen([opener, path.absolute().as_uri()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
 
 def watch(learner, tools):
     """Goes on from exercise to exercise, each time a file is saved, until all are done or the learner ends it."""
+    screen = Screen(learner, tools, opens=not learner.page.exists())
     print("Save your file in your editor: the answer comes here. Ctrl-C ends this; another terminal takes make learn HINT=1, LIST=1 and the like.")
+    print(f"{learner.page.absolute().as_uri()} is a page that shows it, too, and what your warps do; it reloads by itself.")
     while task := learner.at():
         learner.begin(task)
         learner.go(task)
         print(*introduced(task, learner), sep="\n", flush=True)
-        last = task.text("task.cu").encode() if task.kind in ("write", "predict") else None  # of the others it tells at once where they stand
-        while True:
-            content = learner.content(task)
-            if content is not None and content != last:
-                last = content
-                if row := check_once(task, content, learner, tools):
-                    break
-            time.sleep(LOOK_EVERY_S)
-        celebrate(task, row, learner, tools)
+        follow(task, screen)
+    screen.show(learner.tasks[-1])
     print(f"all {len(learner.tasks)} exercises are done; the ladder goes on from here: make build, and step00_baseline/README.md")
+
+
+def follow(task, screen):
+    """Looks at each save of a task's file, until it is done, or another terminal goes to another one."""
+    last = task.text("task.cu").encode() if task.kind in ("write", "predict") else None  # of the others it tells at once where they stand
+    gone = 0
+    while screen.learner.at() is task:
+        content = screen.learner.content(task)
+        gone = gone + 1 if content is None else 0
+        if gone == GONE_LOOKS:
+            screen.say([f"{shown(screen.learner.file(task))} is gone; make learn RESET={task.number} in another terminal brings the task back"])
+        if content not in (None, last):
+            last = content
+            if screen.look(task, content):
+                return
+        screen.show(task)
+        time.sleep(LOOK_EVERY_S)
 
 
 def look_once(learner, tools):
@@ -282,12 +344,13 @@ def look_once(learner, tools):
     content = learner.content(task)
     if content is None:
         refuse(f"{shown(learner.file(task))} cannot be read")
-    row = check_once(task, content, learner, tools)
-    if not row:
-        return 1
-    following = celebrate(task, row, learner, tools)
-    print(f"next: {following.number} {following.title}" if following else f"all {len(learner.tasks)} exercises are done")
-    return 0
+    screen = Screen(learner, tools)
+    is_done, following = screen.look(task, content), learner.at()
+    if is_done:
+        print(f"next: {following.number} {following.title}" if following else f"all {len(learner.tasks)} exercises are done")
+    screen.show(following or task)
+    print(f"see it: {shown(learner.page)}")
+    return 0 if is_done else 1
 
 
 def hint(task, text):
@@ -324,7 +387,15 @@ def main():
         return 0
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return look_once(learner, tools)
-    watch(learner, tools)
+    if not progress.is_alone(options.folder):
+        if not (options.go or options.reset):
+            refuse("it runs in another terminal already; go on there, or end it there with Ctrl-C")
+        print(f"the make learn in your other terminal is at {learner.at().number} now")
+        return 0
+    try:
+        watch(learner, tools)
+    except KeyboardInterrupt:  # how one ends it, and no error
+        print("\nmake learn: your files and your progress are kept; make learn goes on here")
     return 0
 
 
@@ -333,5 +404,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        print("\nmake learn: your files and your progress are kept; make learn goes on here", file=sys.stderr)
         sys.exit(130)

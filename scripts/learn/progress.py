@@ -31,6 +31,19 @@ def load(folder):
     sys.exit(f"make learn: {path} is not what make learn writes; move it away to begin anew, your kernels stay")
 
 
+def is_alone(folder):
+    """Whether no other make learn watches the files in the folder; until this program ends no other does then."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / ".watching", os.O_RDWR | os.O_CREAT, 0o644)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        sys.exit(f"make learn: {folder} cannot be written: {error.strerror}")
+    return True
+
+
 @contextlib.contextmanager
 def changing(folder):
     """The progress, to be changed; two that change it at once wait for each other. Nothing is kept where this fails."""
