@@ -21,6 +21,7 @@ book: $(BOOK)/venv/ready $(BOOK)/tools ## the course as a book: opens from the d
 	@echo 'the book is in site/: open site/index.html'
 
 test-book: book ## the book in a browser: links, search, no request, accessibility; needs Chromium
+	$(if $(NVCC),$(COMPILE) build/sim/libcuda.so.1 build/sim/replay)
 	$(Q)$(BOOK_PYTHON) -m pytest -q tests/book
 
 film: $(BOOK)/venv/ready ## records the first page's picture, docs/stage.webp, from the figure of step 03; needs Chromium

@@ -324,6 +324,7 @@ def follow(task, screen):
         content = screen.learner.content(task)
         gone = gone + 1 if content is None else 0
         if gone == GONE_LOOKS:
+            last = None  # what comes back is looked at, whatever it is
             screen.say([f"{shown(screen.learner.file(task))} is gone; make learn RESET={task.number} in another terminal brings the task back"])
         if content not in (None, last):
             last = content
@@ -346,10 +347,10 @@ def look_once(learner, tools):
         refuse(f"{shown(learner.file(task))} cannot be read")
     screen = Screen(learner, tools)
     is_done, following = screen.look(task, content), learner.at()
-    if is_done:
-        print(f"next: {following.number} {following.title}" if following else f"all {len(learner.tasks)} exercises are done")
     screen.show(following or task)
     print(f"see it: {shown(learner.page)}")
+    if is_done:
+        print(f"next: {following.number} {following.title}" if following else f"all {len(learner.tasks)} exercises are done")
     return 0 if is_done else 1
 
 

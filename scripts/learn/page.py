@@ -62,8 +62,9 @@ def checked(calls, blobs, data):
             if wanted.after is None:
                 continue
             content = wanted.wanted()
-            words[-1] = hashlib.sha256(content).hexdigest()[:16]
-            blobs[words[-1]] = content
+            if blobs[words[-1]] != content:
+                words[-1] = hashlib.sha256(content).hexdigest()[:16]
+                blobs[words[-1]] = content
         yield " ".join(words)
 
 
