@@ -178,20 +178,28 @@ static void place_in(Parser *p, Variable *v, size_t *bytes, size_t most)
     *bytes = v->address + v->bytes;
 }
 
+// In the text's order, whenever their functions are read.
+static void list_shared(Variable **list, Variable *v)
+{
+    while (*list && (*list)->name.text < v->name.text)
+        list = &(*list)->next_shared;
+    v->next_shared = *list;
+    *list = v;
+}
+
 void sim_place(Parser *p, Variable *v)
 {
     Function *f = p->function;
     if (v->space == SHARED) {
         v->owner = f;
-        *p->last_shared = v;
-        p->last_shared = &v->next_shared;
+        list_shared(&p->module->shared, v);
     } else if (v->space == LOCAL && f)
         place_in(p, v, &f->local_bytes, MAX_LOCAL);
     else if (v->space == PARAM && f)
         place_in(p, v, &f->param_bytes, MAX_PARAMS);
     else if (v->space == LOCAL || v->space == PARAM)
         sim_fail(p, "a local variable or parameter outside a function");
-    // Those in device memory get their addresses when the module is loaded, shared ones at its end.
+    // Those in device memory get their addresses when the module is loaded, shared ones in layout.c.
 }
 
 bool sim_space_named(Slice word, Space *space)

@@ -190,13 +190,13 @@ static Instr blank(const Statement *s)
 // A number for the opcode, the same for each statement of the module that has it.
 static uint32_t number_of_opcode(Decoder *d, Slice text)
 {
-    QualifiedOpcode *o = *d->opcodes;
+    QualifiedOpcode **opcodes = &d->module->decoder->opcodes, *o = *opcodes;
     while (o && !same(o->text, text))
         o = o->next;
     if (!o) {
         o = sim_allocate(d->arena, sizeof *o);
-        *o = (QualifiedOpcode){text, *d->opcodes ? (*d->opcodes)->number + 1 : 1, *d->opcodes};
-        *d->opcodes = o;
+        *o = (QualifiedOpcode){text, *opcodes ? (*opcodes)->number + 1 : 1, *opcodes};
+        *opcodes = o;
     }
     return o->number;
 }
@@ -250,22 +250,31 @@ static void decode_statement(Decoder *d, const Statement *s, Instr *i)
     }
 }
 
-// `d` has what is the same for all functions of the module.
-static void decode_function(Decoder d, Function *f)
+void sim_ask_for(Decoder *d, Order order)
 {
-    Arena *arena = d.arena;
-    Program *program = sim_allocate(arena, sizeof *program);
-    d.function = f;
-    d.program = f->program = program;
-    program->count = f->count;
-    program->code = sim_allocate(arena, ((size_t)f->count + 1) * sizeof *program->code);
+    if (d->program->order < order)
+        d->program->order = order;
+}
+
+static void place_registers(Decoder *d, const Function *f)
+{
     for (uint32_t k = 0; k < f->register_count; k++)
         if (f->registers[k]->type == PRED)
-            f->registers[k]->slot = sim_new_place(&d, 4, 4);
+            f->registers[k]->slot = sim_new_place(d, 4, 4);
     for (uint32_t k = 0; k < f->register_count; k++)
         if (f->registers[k]->type != PRED)
-            f->registers[k]->slot = sim_new_place(&d, (uint32_t)sim_type_bytes(f->registers[k]->type) * LANES, 64);
-    program->register_bytes = program->frame_bytes;
+            f->registers[k]->slot = sim_new_place(d, (uint32_t)sim_type_bytes(f->registers[k]->type) * LANES, 64);
+    d->program->register_bytes = d->program->frame_bytes;
+}
+
+void sim_decode(const Module *m, const Function *f)
+{
+    Decoder d = *m->decoder;
+    Program *program = d.program = f->program;
+    d.function = f;
+    program->count = f->count;
+    program->code = sim_allocate(d.arena, ((size_t)f->count + 1) * sizeof *program->code);
+    place_registers(&d, f);
     for (uint32_t k = 0; k < f->count; k++)
         decode_statement(&d, &f->statements[k], &program->code[k]);
     program->code[f->count] = blank(NULL);
@@ -276,68 +285,9 @@ static void decode_function(Decoder d, Function *f)
     }
 }
 
-void sim_ask_for(Decoder *d, Order order)
+void sim_choose_instructions(Module *m, const InstructionTable *table, DecodeCall *decode_call)
 {
-    if (d->program->order < order)
-        d->program->order = order;
-}
-
-// Makes a function's order as strict as that of any function it calls; whether that changed it.
-static bool ask_callees(Function *f)
-{
-    Order order = f->program->order;
-    for (uint32_t k = 0; k < f->program->count; k++) {
-        const Instr *i = &f->program->code[k];
-        if (i->control != CALL)
-            continue;
-        const Order called = i->call->callee ? i->call->callee->program->order : ONE_BY_ONE;
-        order = called > order ? called : order;
-    }
-    const bool changed = order != f->program->order;
-    f->program->order = order;
-    return changed;
-}
-
-// Whether two loads or stores are, for a reader, one: an unrolled loop has several of them in its line.
-static bool is_same_for_reader(const Instr *i, const Instr *j)
-{
-    const Statement *s = i->statement, *t = j->statement;
-    return (i->kind == LOAD || i->kind == STORE) && i->kind == j->kind && i->semantics == WEAK &&
-           j->semantics == WEAK && i->type == j->type && i->bytes == j->bytes && i->count == j->count &&
-           i->at.space == j->at.space && s->source_line > 0 && s->source_line == t->source_line &&
-           s->source_file == t->source_file && s->own_line == t->own_line && s->own_file == t->own_file;
-}
-
-// Gives each instruction its number for the checker.
-static void number_sites(Instr *code, uint32_t count)
-{
-    enum { NEAR = 128 };
-    for (uint32_t k = 0; k < count; k++) {
-        uint32_t same = k;
-        for (uint32_t n = 1; n <= NEAR && n <= k && same == k; n++)
-            same = is_same_for_reader(&code[k], &code[k - n]) ? k - n : k;
-        code[k].site = same < k ? code[same].site : sim_new_site(&code[k]);
-    }
-}
-
-void sim_decode(Module *module, const InstructionTable *table, DecodeCall *decode_call)
-{
-    QualifiedOpcode *opcodes = NULL;
-    Decoder d = {.module = module, .arena = &module->arena, .carry = NOWHERE, .decode_call = decode_call, .opcodes = &opcodes};
-    sort_rows(&d, table);
-    for (Function *f = module->functions; f; f = f->next)
-        if (f->defined)
-            decode_function(d, f);
-    for (bool changed = true; changed;) { // functions may call each other in turn
-        changed = false;
-        for (Function *f = module->functions; f; f = f->next)
-            if (f->defined)
-                changed |= ask_callees(f) | sim_sum_up(f);
-    }
-    for (Function *f = module->functions; f; f = f->next)
-        if (f->defined)
-            sim_analyse(&module->arena, f, f->program);
-    for (Function *f = module->functions; f; f = f->next)
-        if (f->defined)
-            number_sites(f->program->code, f->program->count);
+    Decoder *d = m->decoder = sim_allocate(&m->arena, sizeof *d);
+    *d = (Decoder){.module = m, .arena = &m->arena, .carry = NOWHERE, .decode_call = decode_call};
+    sort_rows(d, table);
 }

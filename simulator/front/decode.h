@@ -15,9 +15,9 @@ typedef struct QualifiedOpcode { // and its number
     struct QualifiedOpcode *next;
 } QualifiedOpcode;
 
-typedef struct Decoder { // of one function
+typedef struct Decoder { // of a module; a copy of it is of one function
     Module *module;
-    Arena *arena;
+    Arena *arena; // the module's
     const Function *function;
     Program *program;
     int slot_space;
@@ -25,7 +25,7 @@ typedef struct Decoder { // of one function
     const struct Instruction **rows; // of the whole table, by their names
     int row_count;
     DecodeCall *decode_call;  // of functions that no text defines
-    QualifiedOpcode **opcodes; // of the module's operations between lanes
+    QualifiedOpcode *opcodes; // of the module's operations between lanes: in the module's decoder, not in a copy
 } Decoder;
 
 typedef struct Opcode { // "ld.global.f32" at the dots, its parts in the order of the table's row
@@ -66,8 +66,10 @@ typedef struct InstructionTable {
     int count;
 } InstructionTable;
 
-// Makes all functions of a module executable, of the table's instructions. What it does not know becomes UNKNOWN.
-void sim_decode(Module *module, const InstructionTable *table, DecodeCall *decode_call);
+// Of which instructions the functions of a module will be made, when they are needed. Its variables have their places.
+void sim_choose_instructions(Module *module, const InstructionTable *table, DecodeCall *decode_call);
+// Fills in a function's program, which is empty. What the table does not know becomes UNKNOWN.
+void sim_decode(const Module *module, const Function *function);
 
 // A word's list, as in the syntax, or NULL if it stands for itself.
 const char *sim_word_list(Slice word);

@@ -1,5 +1,5 @@
-// functions.c: functions and kernels of a PTX text: parameters, directives before the body, and what stands for
-// those that cannot be read.
+// functions.c: functions and kernels of a PTX text: parameters, directives before the body, when that is read, and what
+// stands for those that cannot be.
 #include "front/parser.h"
 
 #include <string.h>
@@ -87,6 +87,31 @@ static Function *add_function(Parser *p, Function *f)
     return f;
 }
 
+// Whether a body declares variables that are placed before it is needed: all but those in shared memory of a kernel.
+static bool declares_for_others(const Function *f, const char *begin, const char *end)
+{
+    static const char *const DIRECTIVES[] = {".shared", ".global", ".const", ".extern"};
+    for (const char *at = begin; (at = memchr(at, '.', (size_t)(end - at))); at++)
+        for (size_t k = f->entry; k < sizeof DIRECTIVES / sizeof *DIRECTIVES && strchr(" \t\n\r;{}/", at[-1]); k++)
+            if (strncmp(at, DIRECTIVES[k], strlen(DIRECTIVES[k])) == 0)
+                return true;
+    return false;
+}
+
+// Parses a body at once, or leaves it for when somebody needs it.
+static void meet_body(Parser *p, Function *f)
+{
+    const Place start = sim_place_now(p);
+    sim_skip_braces(p);
+    if (declares_for_others(f, start.at, p->at)) {
+        sim_go_back(p, &start);
+        sim_parse_body(p);
+    } else {
+        f->body = start.token.text.text;
+        f->body_line = start.token.line;
+    }
+}
+
 static void parse_function(Parser *p, void *entry)
 {
     Function *f = sim_allocate(&p->module->arena, sizeof *f);
@@ -110,7 +135,7 @@ static void parse_function(Parser *p, void *entry)
             sim_fail(p, "'%.*s' is defined twice", (int)f->name.length, f->name.text);
         f->defined = true;
         p->function = add_function(p, f); // its own name has to be known inside, for recursion
-        sim_parse_body(p);
+        meet_body(p, p->function);
     } else {
         if (!known)
             add_function(p, f);
@@ -152,4 +177,28 @@ void sim_parse_function(Parser *p, bool entry)
     if (!sim_accept(p, ";"))
         sim_skip_braces(p);
     refuse_function(p, error);
+}
+
+static void read_body(Parser *p, void *function)
+{
+    sim_advance(p);
+    sim_parse_body(p);
+    if (!sim_place_shared_of(p->module, function))
+        sim_fail(p, "too much shared memory");
+}
+
+void sim_read_body(Module *m, Function *f)
+{
+    if (!f->body)
+        return;
+    Parser p = {.module = m, .function = f, .at = f->body, .line = f->body_line};
+    f->body = NULL;
+    if (!sim_can_parse(&p, read_body, f))
+        refuse_function(&p, sim_kept_error(&p));
+}
+
+void sim_read_bodies(Module *m)
+{
+    for (Function *f = m->functions; f; f = f->next)
+        sim_read_body(m, f);
 }

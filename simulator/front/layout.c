@@ -158,8 +158,19 @@ static void place_used(Module *m, Variable *v)
         place_apart(v);
 }
 
+// Whether functions have to be looked at to see who uses a variable.
+static bool has_common(const Module *m)
+{
+    for (const Variable *v = m->shared; v; v = v->next_shared)
+        if (!v->dynamic && !of_one_kernel(v))
+            return true;
+    return false;
+}
+
 void sim_place_shared(Module *m)
 {
+    if (has_common(m))
+        sim_read_bodies(m);
     find_uses(m);
     for (Function *f = m->functions; f; f = f->next)
         f->shared_bytes = f->shared_extent = f->shared_gap = 0;
@@ -176,4 +187,19 @@ void sim_place_shared(Module *m)
                 place_used(m, v);
     for (Function *f = m->functions; f && !sim_checks(); f = f->next)
         f->shared_extent = f->shared_bytes;
+}
+
+bool sim_place_shared_of(Module *m, Function *kernel)
+{
+    bool small = true;
+    for (Variable *v = m->shared; v; v = v->next_shared)
+        if (v->owner == kernel && kernel->entry) {
+            add_use(m, v, kernel);
+            small &= place(v);
+            if (sim_checks())
+                place_apart(v);
+        }
+    if (!sim_checks())
+        kernel->shared_extent = kernel->shared_bytes;
+    return small;
 }

@@ -39,8 +39,9 @@ static int line_of(const Statement *s) // of the function's own file
     return s->own_line > 0 ? s->own_line : s->source_line;
 }
 
-void sim_list_lines(const Module *m, void (*list)(Slice function, int line, LineUse use, void *context), void *context)
+void sim_list_lines(Module *m, void (*list)(Slice function, int line, LineUse use, void *context), void *context)
 {
+    sim_read_bodies(m);
     for (const Function *f = m->functions; f; f = f->next)
         for (uint32_t k = 0; k < f->count; k++)
             if (use_of(f, k) != OTHER_LINE && line_of(&f->statements[k]) > 0)
@@ -78,6 +79,7 @@ int sim_leave_out(char *text, int line, bool tests)
 {
     int count = 0;
     Module *m = sim_parse(text);
+    sim_read_bodies(m);
     for (const Function *f = m->functions; f; f = f->next)
         for (uint32_t k = 0; k < f->count; k++) {
             const LineUse use = use_of(f, k);

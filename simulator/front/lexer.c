@@ -165,14 +165,25 @@ void sim_skip_statement(Parser *p)
     sim_expect(p, ";");
 }
 
+// Looks at characters, not at words: most of a text is passed over so.
 void sim_skip_braces(Parser *p)
 {
-    sim_expect(p, "{");
-    for (int depth = 1; depth > 0; sim_advance(p)) {
-        if (p->token.kind == END)
+    if (!sim_next_is(p, "{"))
+        sim_expect(p, "{");
+    for (int depth = 1; depth > 0;) {
+        const char c = *p->at;
+        const bool comment = c == '/' && (p->at[1] == '/' || p->at[1] == '*');
+        if (c == '"' || c == 0)
+            sim_advance(p);
+        else if (c == '\n' || comment)
+            skip_blanks(p);
+        else
+            p->at++;
+        depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+        if (c == 0)
             sim_fail(p, "a brace without its partner");
-        depth += sim_next_is(p, "{") ? 1 : sim_next_is(p, "}") ? -1 : 0;
     }
+    sim_advance(p);
 }
 
 void sim_skip_line(Parser *p)

@@ -213,6 +213,8 @@ void sim_add_module(Module *m, Module *other)
     if (other->error[0]) {
         memcpy(m->error, other->error, sizeof m->error);
     } else {
+        sim_read_bodies(m);
+        sim_read_bodies(other);
         rename_own(m, other);
         rename_own(other, m);
         settle_names(m, other);

@@ -119,7 +119,6 @@ static uint32_t symbol_place(Decoder *d, const Operand *o, int bytes)
         if (sim_slice_is(o->name, SPECIAL_REGISTERS[k].name)) {
             const bool half = SPECIAL_REGISTERS[k].special == GRIDID && bytes == 4; // as before PTX 3.0
             const bool fits = (SPECIAL_REGISTERS[k].bytes == bytes || half) && !is_clock(SPECIAL_REGISTERS[k].special);
-            d->module->uses_reserved_shared |= SPECIAL_REGISTERS[k].special == RESERVED_SHARED;
             return fits ? slot(d, bytes, (int)SPECIAL_REGISTERS[k].special, 0) : NOWHERE;
         }
     if (o->name.length > 7 && memcmp(o->name.text, "%envreg", 7) == 0)

@@ -46,7 +46,7 @@ typedef struct Location { // a line of the source, as .loc names it
     struct Location *next;
 } Location;
 
-// Of one call of sim_parse, on its thread and its stack. What it makes lies in the module's arena.
+// Of one call of sim_parse or sim_read_body, on its thread and its stack. What it makes lies in the module's arena.
 typedef struct Parser {
     Module *module;     // that is filled
     Function *function; // whose parameters or body are read; NULL between functions
@@ -55,7 +55,6 @@ typedef struct Parser {
     int line;
     Token token; // the next one
     uint32_t register_space, statement_space; // of the function's arrays, which grow
-    Variable **last_shared; // where the next shared variable is linked in
     Location *locations[BUCKETS]; // that the function has named so far
     Location location;            // of the next statement
     Location own;                 // the last one in the function's own file
@@ -100,7 +99,7 @@ void sim_expect(Parser *p, const char *text);
 Slice sim_expect_word(Parser *p, const char *what);
 int64_t sim_expect_integer(Parser *p);
 void sim_skip_statement(Parser *p);
-void sim_skip_braces(Parser *p);
+void sim_skip_braces(Parser *p); // with all that they hold
 void sim_skip_line(Parser *p); // the token that is already read stays out of it
 
 // ---- symbols.c

@@ -105,7 +105,7 @@ enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4, AWAITED = 8, DECIDES = 
        GUESSES = 128 };
 
 typedef struct CallSite {
-    const Function *callee; // NULL: the address is in a register
+    Function *callee; // NULL: the address is in a register
     uint32_t *arguments, *results; // offsets in the parameter area, and bytes, in turn
     int argument_count, result_count;
 } CallSite;
@@ -146,7 +146,7 @@ typedef struct Does { // some instructions, and those of functions that they cal
     bool looks;       // at memory, by volatile loads
 } Does;
 
-typedef struct Program { // an executable function; in its module's arena, and constant like its instructions
+typedef struct Program { // an executable function; in its module's arena, and constant like its instructions once it is ready
     Instr *code; // `count` instructions and an end, which returns
     uint32_t count;
     uint32_t frame_bytes, register_bytes; // registers come first in a frame
@@ -161,10 +161,13 @@ typedef struct Program { // an executable function; in its module's arena, and c
 
 // Finds out what a function does, as far as is known of those that it calls; whether that is new: loops.c.
 bool sim_sum_up(const Function *function);
-// A number for an instruction, by which an observer knows it, and the instruction that has it: sites.c.
-uint32_t sim_new_site(const Instr *i);
+// Gives each instruction its number, by which an observer knows it; and the instruction that has one: sites.c.
+void sim_number_sites(Instr *code, uint32_t count);
 const Instr *sim_instruction_at(uint32_t site);
 // Finds out what a program's ways tell, before it runs: flow.c. The module's arena holds what stays.
 void sim_analyse(Arena *module, const Function *function, Program *program);
+// Makes a function ready to run, with all that it may call, if it is not: ready.c. A launch, and who asks how much memory a
+// kernel takes, come behind this; several threads may. What cannot be read or decoded is told when a thread comes to it.
+void sim_make_ready(Module *module, Function *function);
 
 #endif

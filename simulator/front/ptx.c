@@ -147,9 +147,10 @@ Module *sim_parse(const char *text)
     if (!module)
         sim_die("out of memory for a module");
     jmp_buf failed;
-    Parser p = {.module = module, .at = text, .line = 1, .last_shared = &module->shared, .on_error = &failed};
+    Parser p = {.module = module, .at = text, .line = 1, .on_error = &failed};
     if (setjmp(failed) == 0) {
         parse_module(&p);
+        module->uses_reserved_shared = strstr(text, "%reserved_smem_offset_1") != NULL;
         sim_place_shared(module);
     } else {
         memcpy(module->error, p.error, sizeof module->error);

@@ -106,6 +106,8 @@ typedef struct Function {
     uint32_t register_count;
     Statement *statements;
     uint32_t count;
+    const char *body; // in the text, at its brace: not read yet; else NULL
+    int body_line;
     size_t local_bytes, param_bytes; // param: of a lane, formal ones and arguments
     size_t shared_bytes;             // of a block of this kernel, without the dynamic ones
     size_t shared_extent, shared_gap; // the same with the gaps that the checker leaves between them; the last gap
@@ -116,12 +118,13 @@ typedef struct Function {
     bool exact_threads; // .reqntid
     dim3 cluster;       // .reqnctapercluster, 0 if none
     int most_cluster_blocks; // .maxclusterrank, 0 if none
-    struct Program *program; // made by decode.c
-    struct Function *next;
+    struct Program *program; // made when it is needed (ready.c); NULL before
+    struct Function *next, *next_ready; // the second: of those that become ready together
 } Function;
 
 // Its maker's, who frees it (of a Binary in the runtime), with all functions, variables and programs that hang on it.
-// It is made and changed by one host thread, under the lock of lock.c; those that run a launch's blocks only read it.
+// It is made by one host thread, under the lock of lock.c. Later its functions become ready one by one, under the lock of
+// ready.c; what has become ready changes no more, so that those who run a launch's blocks read it without a lock.
 // Addresses and sizes are in bytes.
 typedef struct Module {
     Arena arena; // of all that hangs on it, but for the text
@@ -133,23 +136,29 @@ typedef struct Module {
     Variable *shared;
     size_t dynamic_align; // of dynamic shared memory
     bool uses_reserved_shared; // a kilobyte behind a block's own, for cooperative groups
-    bool uses_copy_engine;
-    bool launches_kernels; // its kernels call the device's runtime
+    bool uses_copy_engine; // one of the functions that are ready does
+    bool launches_kernels; // one of them calls the device's runtime
     bool for_debugger; // compiled with -G: all variables are in memory
     Slice *files;
     int file_count;
+    struct Decoder *decoder; // that makes its functions ready (decode.h)
     char error[256]; // why it cannot be used; empty if it can
 } Module;
 
-// The module that a PTX text describes; the text must outlive it. What cannot be read of a statement, a
+// The module that a PTX text describes; the text must outlive it, unchanged. What cannot be read of a statement, a
 // variable or a function is kept as its error; where more is damaged, the module's error says in which
-// line. Never NULL.
+// line. Never NULL. A function's body is read later, when somebody needs it, unless it declares what concerns others.
 Module *sim_parse(const char *text);
+// Reads what has not been read yet: of a function, and of all.
+void sim_read_body(Module *module, Function *function);
+void sim_read_bodies(Module *module);
 void sim_free_module(Module *module);
 // What a call calls, behind the list of results; NULL: the statement is none (statements.c).
 const Operand *sim_callee_of(const Statement *s);
 // Gives shared variables their addresses, also anew, and kernels their size of shared memory (layout.c).
 void sim_place_shared(Module *module);
+// The same for one kernel, whose body has just been read, with variables that are its own; false: they are too large.
+bool sim_place_shared_of(Module *module, Function *kernel);
 bool sim_uses_shared(const Function *kernel, const Variable *variable);
 Function *sim_find_function(const Module *module, Slice name);
 Variable *sim_find_variable(Variable *list, Slice name);
@@ -163,7 +172,7 @@ Type sim_type_named(Slice name); // "f32"; NO_TYPE if there is none
 typedef enum LineUse { OTHER_LINE, BARRIER_LINE, WARP_BARRIER_LINE, FENCE_LINE, TEST_LINE } LineUse;
 
 // Calls `list` for each statement that can be left out.
-void sim_list_lines(const Module *m, void (*list)(Slice function, int line, LineUse use, void *context), void *context);
+void sim_list_lines(Module *m, void (*list)(Slice function, int line, LineUse use, void *context), void *context);
 // Blanks the barriers and fences, or the `tests`, that a line of the source has in a text that can be parsed. What a test
 // guards is then done by all. Returns how many statements there were.
 int sim_leave_out(char *text, int line, bool tests);

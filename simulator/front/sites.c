@@ -9,7 +9,7 @@ static Lock site_lock;
 static const Instr **_Atomic sites;
 static uint32_t site_count, site_space;
 
-uint32_t sim_new_site(const Instr *i)
+static uint32_t new_site(const Instr *i)
 {
     enum { MOST_SITES = 1 << 20 };
     sim_lock(&site_lock);
@@ -28,6 +28,27 @@ uint32_t sim_new_site(const Instr *i)
     sites[site] = i;
     sim_unlock(&site_lock);
     return site;
+}
+
+// Whether two loads or stores are, for a reader, one: an unrolled loop has several of them in its line.
+static bool is_same_for_reader(const Instr *i, const Instr *j)
+{
+    const Statement *s = i->statement, *t = j->statement;
+    return (i->kind == LOAD || i->kind == STORE) && i->kind == j->kind && i->semantics == WEAK &&
+           j->semantics == WEAK && i->type == j->type && i->bytes == j->bytes && i->count == j->count &&
+           i->at.space == j->at.space && s->source_line > 0 && s->source_line == t->source_line &&
+           s->source_file == t->source_file && s->own_line == t->own_line && s->own_file == t->own_file;
+}
+
+void sim_number_sites(Instr *code, uint32_t count)
+{
+    enum { NEAR = 128 };
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t same = k;
+        for (uint32_t n = 1; n <= NEAR && n <= k && same == k; n++)
+            same = is_same_for_reader(&code[k], &code[k - n]) ? k - n : k;
+        code[k].site = same < k ? code[same].site : new_site(&code[k]);
+    }
 }
 
 const Instr *sim_instruction_at(uint32_t site)

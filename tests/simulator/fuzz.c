@@ -126,7 +126,7 @@ static size_t damage(const Sample *sample, const Sample *other, char *to)
 }
 
 // Runs a kernel on one small block, with a buffer of numbers for all that it might take for pointers.
-static void launch(const Module *module, const Function *kernel)
+static void launch(Module *module, Function *kernel)
 {
     static uint64_t buffer[512];
     void *arguments[1024];
@@ -140,6 +140,7 @@ static void launch(const Module *module, const Function *kernel)
             return;
         arguments[count] = values;
     }
+    sim_make_ready(module, kernel);
     if (count == 1024 || kernel->shared_bytes > 49152)
         return;
     sim_register_memory(buffer, sizeof buffer, HOST_MEMORY);
@@ -163,7 +164,7 @@ static void try(const char *bytes, size_t size, bool binary)
         Module *module = sim_parse(copy);
         if (!module->error[0]) {
             sim_make_executable(module);
-            for (const Function *f = module->functions; f; f = f->next)
+            for (Function *f = module->functions; f; f = f->next)
                 if (f->entry && f->defined)
                     launch(module, f);
         }

@@ -14,12 +14,13 @@ int main(int argc, char **argv)
         return 2;
     fclose(file);
     Module *module = sim_parse(text);
-    sim_decode(module, sim_instructions(), NULL);
-    const Function *kernel = sim_find_function(module, (Slice){argv[2], strlen(argv[2])});
+    sim_choose_instructions(module, sim_instructions(), NULL);
+    Function *kernel = sim_find_function(module, (Slice){argv[2], strlen(argv[2])});
     const unsigned threads = (unsigned)atoi(argv[3]);
     void *out, *arguments[] = {&out};
     if (module->error[0] || !kernel || sim_new_allocation(threads * sizeof(int), DEVICE_MEMORY, &out))
         return 2;
+    sim_make_ready(module, kernel);
     const dim3 grid = {1, 1, 1}, block = {threads, 1, 1};
     if (sim_launch_grid(module, kernel, grid, block, 0, 65536, arguments, (Grouping){0}, NULL, false))
         return 1;

@@ -44,8 +44,8 @@ int main(int argc, char **argv)
         return 2;
     }
     size_t input_size;
-    const Module *module = load(argv[1]);
-    const Function *kernel = sim_find_function(module, (Slice){argv[2], strlen(argv[2])});
+    Module *module = load(argv[1]);
+    Function *kernel = sim_find_function(module, (Slice){argv[2], strlen(argv[2])});
     const char *slash = strchr(argv[3], '/');
     const unsigned threads = (unsigned)atoi(argv[3]), in_block = slash ? (unsigned)atoi(slash + 1) : 64;
     const char *input = read_file(argv[4], &input_size);

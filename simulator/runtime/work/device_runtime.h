@@ -11,12 +11,12 @@
 // A call of a function of the device's runtime, by its name; false if there is none, or the call does not fit.
 bool sim_decode_device_call(Slice name, const CallSite *call, size_t param_bytes, Instr *i);
 
-// Runs a kernel to its end; the result, with a message on stderr where it is no success. A thread
+// Makes a kernel ready and runs it to its end; the result, with a message on stderr where it is no success. A thread
 // that calls functions gets stack_bytes of local memory for theirs.
-cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block,
+cudaError_t sim_launch(Module *module, Function *kernel, dim3 grid, dim3 block,
                        size_t dynamic_bytes, size_t stack_bytes, void **arguments);
 
-// The same for blocks that may wait for each other.
+// The same of one that is ready, for blocks that may wait for each other.
 cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim3 grid,
                                dim3 block, size_t dynamic_bytes, size_t stack_bytes,
                                void **arguments, Grouping grouping);

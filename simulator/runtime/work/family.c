@@ -91,8 +91,9 @@ cudaError_t sim_launch_grouped(const Module *module, const Function *kernel, dim
     return sim_launch_grid(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, grouping, NULL, false);
 }
 
-cudaError_t sim_launch(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
+cudaError_t sim_launch(Module *module, Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                        size_t stack_bytes, void **arguments)
 {
+    sim_make_ready(module, kernel);
     return sim_launch_grouped(module, kernel, grid, block, dynamic_bytes, stack_bytes, arguments, (Grouping){0});
 }

@@ -109,7 +109,7 @@ static bool decode_call(Module *m, Slice name, const CallSite *call, size_t para
 
 void sim_make_executable(Module *m)
 {
-    sim_decode(m, sim_instructions(), decode_call);
+    sim_choose_instructions(m, sim_instructions(), decode_call);
 }
 
 Module *sim_load_texts(const char *const *texts, int count, const Module *first)

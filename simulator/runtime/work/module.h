@@ -10,7 +10,7 @@
 // first one's module of the same texts, whose managed variables it shares; else NULL.
 Module *sim_load_texts(const char *const *texts, int count, const Module *first);
 Module *sim_load_module(const char *text);
-void sim_make_executable(Module *module); // of one whose variables have their places
+void sim_make_executable(Module *module); // of one whose variables have their places; its functions with sim_make_ready
 void sim_unload_module(Module *module); // with its variables
 void sim_set_variables(Module *module); // in device memory, to their initial values
 

@@ -90,12 +90,14 @@ Kernel *sim_kernel_of(const void *host)
 
 Kernel *sim_kernel_of_code(const Module *module, uint64_t address)
 {
-    const Function *f = module->functions;
+    Function *f = module->functions;
     while (f && (uint64_t)(uintptr_t)f != address)
         f = f->next;
     for (Kernel *k = f && f->entry && f->defined ? kernels : NULL; k; k = k->next)
-        if (sim_slice_is(f->name, k->name) && sim_module_of(k->binary) == module)
+        if (sim_slice_is(f->name, k->name) && sim_module_of(k->binary) == module) {
+            sim_make_ready(sim_module_of(k->binary), f);
             return k;
+        }
     return NULL;
 }
 
@@ -112,13 +114,17 @@ cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **
     *kernel = sim_kernel_of(host);
     if (!*kernel)
         return cudaErrorInvalidDeviceFunction;
-    const Module *m = sim_module_of((*kernel)->binary);
+    Module *m = sim_module_of((*kernel)->binary);
     if (!m)
         return cudaErrorNoKernelImageForDevice;
     if (m->error[0])
         return cudaErrorInvalidPtx;
-    *function = sim_find_function(m, (Slice){(*kernel)->name, strlen((*kernel)->name)});
-    return *function && (*function)->defined ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+    Function *f = sim_find_function(m, (Slice){(*kernel)->name, strlen((*kernel)->name)});
+    if (!f || !f->defined)
+        return cudaErrorInvalidDeviceFunction;
+    sim_make_ready(m, f);
+    *function = f;
+    return cudaSuccess;
 }
 
 bool sim_find_variable_at(uint64_t address, const Binary **binary, const Variable **variable)

@@ -37,9 +37,9 @@ void sim_unload_binary(Binary *binary); // with its kernels
 // A kernel that the program knows by this address; if NULL, by that of what is returned.
 Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host);
 Kernel *sim_kernel_of(const void *host); // or NULL
-Kernel *sim_kernel_of_code(const Module *module, uint64_t address); // whose code has this address; or NULL
+Kernel *sim_kernel_of_code(const Module *module, uint64_t address); // whose code, now ready, has this address; or NULL
 Kernel *sim_kernel_named(const Binary *binary, const char *name); // or NULL
-// The kernel with this address in the program, and its code.
+// The kernel with this address in the program, and its code, which is ready.
 cudaError_t sim_find_kernel(const void *host, Kernel **kernel, const Function **function);
 void sim_add_symbol(Binary *binary, const void *host, const char *name, size_t bytes, void **managed);
 Symbol *sim_symbol_of(const void *host); // or NULL

@@ -1,0 +1,75 @@
+// ready.c: a function becomes ready to run when it is first launched or asked about: its body is read, it is decoded, and its
+// ways are looked at; with all that it may call. Libraries of templates leave hundreds of kernels in a text, of which a
+// program runs few.
+#include "front/decode.h"
+#include "base/platform.h"
+
+typedef struct Batch { // functions that become ready together, linked by next_ready
+    Function *first, **last;
+} Batch;
+
+static void add(Batch *b, const Module *m, Function *f)
+{
+    if (!f->defined || f->program)
+        return;
+    f->program = sim_allocate(m->decoder->arena, sizeof *f->program);
+    *b->last = f;
+    b->last = &f->next_ready;
+}
+
+// Where an address in a register is called, that may be any function that is no kernel.
+static void add_callees(Batch *b, const Module *m, const Program *caller)
+{
+    for (const Instr *i = caller->code; i < caller->code + caller->count; i++) {
+        if (i->control == CALL && i->call->callee)
+            add(b, m, i->call->callee);
+        for (Function *f = i->control == CALL && !i->call->callee ? m->functions : NULL; f; f = f->next)
+            if (!f->entry)
+                add(b, m, f);
+    }
+}
+
+// Makes a function's order as strict as that of any function it calls; whether that changed it.
+static bool ask_callees(Function *f)
+{
+    Order order = f->program->order;
+    for (uint32_t k = 0; k < f->program->count; k++) {
+        const Instr *i = &f->program->code[k];
+        if (i->control != CALL)
+            continue;
+        const Order called = i->call->callee ? i->call->callee->program->order : ONE_BY_ONE;
+        order = called > order ? called : order;
+    }
+    const bool changed = order != f->program->order;
+    f->program->order = order;
+    return changed;
+}
+
+// What they do, as far as those whom they call decide it: they may call each other in turn.
+static void sum_up(const Batch *b)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (Function *f = b->first; f; f = f->next_ready)
+            changed |= ask_callees(f) | sim_sum_up(f);
+    }
+}
+
+void sim_make_ready(Module *m, Function *function)
+{
+    static Lock lock;
+    sim_lock(&lock);
+    Batch batch = {NULL, &batch.first};
+    add(&batch, m, function);
+    for (Function *f = batch.first; f; f = f->next_ready) {
+        sim_read_body(m, f);
+        sim_decode(m, f);
+        add_callees(&batch, m, f->program);
+    }
+    sum_up(&batch);
+    for (Function *f = batch.first; f; f = f->next_ready) {
+        sim_analyse(&m->arena, f, f->program);
+        sim_number_sites(f->program->code, f->program->count);
+    }
+    sim_unlock(&lock);
+}
