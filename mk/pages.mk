@@ -15,9 +15,9 @@ compare: ## GPUs' results in one chart: make compare A=plots/h200 B=results, GPU
 
 # The step that STEP names, and the one before it.
 PICTURED := $(strip $(foreach step,$(STEPS),$(if $(filter $(WITHIN)step$(STEP)_%,$(step)),$(before) $(step))$(eval before := $(step))))
-picture: ## draws what a step does, from a run on the simulator: make picture STEP=03 BLOCK=0, or LADDER=scan
-	$(if $(PICTURED),$(COMPILE) $(PICTURED:%=build/sim/%/$(LADDER)))
-	@python3 plots/picture.py "$$STEP" --ladder "$$LADDER" --block "$${BLOCK:-0}"
+picture: ## draws what a step or lab does, from a run on the simulator: make picture STEP=03 BLOCK=0, with LADDER=scan, or LAB=rowscale
+	$(if $(PICTURED)$(LAB),$(COMPILE) $(if $(LAB),$(call programs_of_lab,$(LAB)),$(PICTURED:%=build/sim/%/$(LADDER))))
+	@python3 $(if $(LAB),plots/picture_labs.py "$$LAB",plots/picture.py "$$STEP" --ladder "$$LADDER" --block "$${BLOCK:-0}")
 
 tables: ## writes what was measured (plots/h200) and the programs' code into the pages
 	@python3 plots/tables.py

@@ -174,16 +174,16 @@ def exchange(picture, _, step):
 
 
 def moved(rows, what):
-    """How many floats of device memory the loads (ld) or stores (st) of these rows touch."""
+    """How many words of device memory the loads (ld) or stores (st) of these rows touch."""
     return len({(row.memory, address + byte) for row in rows if row.opcode.startswith(what) and row.memory.startswith("device")
                 for address in row.addresses for byte in range(0, row.bytes, WORD)})
 
 
-def traffic(picture, runs):
-    """How many floats each launch of some runs reads and writes; a run has launches, rows of all blocks."""
+def traffic(picture, runs, what="floats"):
+    """How many floats, or words, each launch of some runs reads and writes; a run has launches, rows of all blocks."""
     scale = SPAN / max(moved(rows, "ld") + moved(rows, "st") for one in runs for rows in one.launches) * 0.8
     for one in runs:
-        picture.head(one, f"{count(len(one.launches), 'launch')}: the floats that each reads and writes")
+        picture.head(one, f"{count(len(one.launches), 'launch')}: the {what} that each reads and writes")
         for rows in one.launches:
             read, written = moved(rows, "ld"), moved(rows, "st")
             picture.text(0, picture.y + 11, rows[0].kernel[:22], "note")

@@ -54,8 +54,8 @@ def first_run(rows):
     return passes
 
 
-def trace(program, *arguments, block=0, **environment):
-    """Runs a program on the simulator and returns the rows that it wrote of a block, or of all."""
+def trace(program, *arguments, block=0, kernels=None, **environment):
+    """Runs a program on the simulator and returns the rows that it wrote of a block, or of all; of these kernels, or of all."""
     if not program.exists():
         fail(f"{program} is missing; make picture builds it")
     with tempfile.TemporaryDirectory() as folder:
@@ -65,7 +65,7 @@ def trace(program, *arguments, block=0, **environment):
         rows = []
         if path.exists():
             with open(path, newline="") as file:
-                rows = list(map(read_row, csv.DictReader(file)))
+                rows = [read_row(fields) for fields in csv.DictReader(file) if not kernels or fields["kernel"] in kernels]
     if done.returncode:
         print(f"picture: {program.parent.name}: {done.stderr.strip()}", file=sys.stderr)
     return rows

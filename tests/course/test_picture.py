@@ -13,12 +13,17 @@ import pytest
 
 import drawing
 import picture
+import picture_labs
 import picture_scan
 import traced
+
+from scripts.ladder import labs
 
 from tests.support import ROOT, SIM, STEPS, build, counters, nvcc, run
 
 STEP03 = (ROOT / "step03_sequential/reduce.cu").read_text()
+NOT_SIMULATED = {"cpu", "mpi", "several_gpus"}  # labs without a kernel of their own: there is nothing to trace
+LAB_PICTURES = sorted(ROOT.glob("labs/**/picture.svg"))
 SCANS = sorted(ROOT.glob("scan/step[0-9][0-9]_*"))
 DRAWN = [step.name for step in STEPS if step.name[4:6] in picture.LESSONS]
 DRAWN_HERE = [*(DRAWN[:-1] if os.environ.get("LEFT_OUT") else DRAWN),  # the last one's run has 280,000 rows: ALL=1
@@ -131,6 +136,13 @@ def test_every_lesson_has_a_picture():
     assert [step.name for step in (*STEPS, *SCANS) if not (step / "picture.svg").exists()] == [], "make picture STEP=NN"
 
 
+def test_every_lab_has_a_picture():
+    """Broken: a lab came without a picture of its mechanism, or no page of the lab shows it."""
+    shown = {(page.parent / uri).resolve() for page in ROOT.glob("labs/**/README.md") for uri in re.findall(r"\]\(([./]*picture\.svg)\)", page.read_text())}
+    assert shown == set(LAB_PICTURES)
+    assert {path.relative_to(ROOT).parts[1] for path in LAB_PICTURES} == set(labs.labs()) - NOT_SIMULATED
+
+
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
     """Draws a step's picture, once."""
@@ -154,10 +166,19 @@ def test_committed_picture_is_what_the_program_does(name, drawn):
     assert drawn(name).read_bytes() == (ROOT / name / "picture.svg").read_bytes()
 
 
-@pytest.mark.parametrize("name", DRAWN_HERE)
+@pytest.mark.skipif(bool(os.environ.get("LEFT_OUT")), reason="the labs' programs take nvcc long: ALL=1")
+@pytest.mark.parametrize("lab", picture_labs.LABS)
+def test_committed_picture_of_a_lab_is_what_its_programs_do(lab, tmp_path):
+    """Broken: a lab's picture shows what its programs no longer do; make picture LAB=... draws it anew."""
+    result = subprocess.run([sys.executable, ROOT / "plots/picture_labs.py", lab, "--output", tmp_path / "picture.svg"], capture_output=True, text=True)
+    assert result.returncode == 0 and result.stderr == "", result.stderr
+    assert (tmp_path / "picture.svg").read_bytes() == (ROOT / "labs" / lab / "picture.svg").read_bytes()
+
+
+@pytest.mark.parametrize("name", [*DRAWN_HERE, *(str(path.parent.relative_to(ROOT)) for path in LAB_PICTURES)])
 def test_picture_is_whole(name, drawn):
     """Broken: a picture is no XML, words run over its edge or are too small, or it has no dark colours."""
-    text = drawn(name).read_text()
+    text = (ROOT / name / "picture.svg" if name.startswith("labs/") else drawn(name)).read_text()
     root = ElementTree.fromstring(text)
     assert "prefers-color-scheme: dark" in text and min(map(int, re.findall(r"(\d+)px", text))) >= 11
     for words in root.iter("{http://www.w3.org/2000/svg}text"):

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Draws the mechanism of a lab from a run of its programs on the simulator: picture.svg in the lab's folder.
+
+make picture LAB=coalescing builds them and calls this. (labs/bankconflicts/banks.py draws the pictures of that lab.)"""
+
+import argparse
+import re
+import sys
+from itertools import groupby
+from pathlib import Path
+from types import SimpleNamespace
+
+from drawing import LEFT, SPAN, Picture, columns, count, middle, save
+from picture import plain, tree
+from picture_scan import traffic
+from traced import LANES, ROOT, WORD, element_loads, fail, trace
+
+
+def launches(lab, number, *arguments, kernels, **environment):
+    """What a step of a lab did: its launches of these kernels, one after the other, each with its rows."""
+    folder, = (ROOT / "labs" / lab).glob(f"step{number}_*")
+    rows = trace(ROOT / "build/sim/labs" / lab / folder.name / lab, *arguments, kernels=kernels, **environment)
+    return [described(folder.name, list(mine)) for _, mine in groupby(rows, lambda row: row.launch)] or fail(f"{lab}: step {number} runs none of {kernels}")
+
+
+def described(step, rows):
+    number, _, name = step.removeprefix("step").partition("_")
+    return SimpleNamespace(step=step, number=number, name=name, block=0, elements=0, rows=rows, passes=[rows], grid=rows[0].grid,
+                           warps=1 + max(row.warp for row in rows))
+
+
+def of_size(one, elements):
+    one.elements = elements
+    return one
+
+
+def accuracy(picture):
+    """The chain of one thread, and the tree of a block."""
+    tree(picture, *(of_size(launches("accuracy", number, 256, kernels={"reduce"})[-1], 256) for number in ("00", "02")))
+
+
+def first(one, kind, memory):
+    """The addresses of the first such access of warp 0, in words."""
+    row = next((row for row in one.rows if row.warp == 0 and row.opcode.startswith(kind) and row.memory.startswith(memory)), None)
+    return [address // WORD for address in row.addresses] if row else []
+
+
+def coalescing(picture):
+    """Where the elements that warp 0 loads lie in the matrix, in the tile and in the transpose."""
+    edge, tile, size = 40, 32, 4
+    picture.title("In along a row, out along a row: the tile turns in shared memory")
+    for number in ("02", "03"):
+        one = of_size(launches("coalescing", number, edge, kernels={"transpose"})[0], edge)
+        picture.head(one, "the first load and the first store of warp 0, in a block at the upper left corner")
+        panels = [("a, and what is loaded", first(one, "ld.", "device"), edge, "work"),
+                  ("tile: written", first(one, "st.", "shared"), tile, "work"), ("tile: read", first(one, "ld.", "shared"), tile, "other"),
+                  ("c, and what is stored", first(one, "st.", "device"), edge, "work" if number == "02" else "other")]
+        x = 0
+        for words, elements, wide, css in panels:
+            if elements:
+                picture.text(x, picture.y + 8, words, "note")
+                picture.boxes("faint", [(x, picture.y + 14 + row * size, wide * size - 1, size - 0.6) for row in range(wide)])
+                picture.boxes(css, [(x + word % wide * size, picture.y + 14 + word // wide * size, size - 0.6, size - 0.6) for word in elements])
+            x += wide * size + 26
+        picture.y += 14 + edge * size
+    picture.legend(one, ("work", "what warp 0 brings"), ("other", "what warp 0 takes away"), ("faint", "other elements"),
+                   sizes=f"{edge} × {edge}")
+
+
+def rowscale(picture):
+    """Which row each thread of a block works on."""
+    picture.title("Who works on a row: a block, a warp, or a part of a warp")
+    for number, wide, at in (("00", 128, -1), ("04", 128, -1), ("05", 7, -21)):  # each shape is launched three times, rows of 128 last
+        one = launches("rowscale", number, 64, kernels={"scale_rows"}, SIM_TRACE_ROWS="4000")[at]
+        threads = [[] for _ in range(1 + max(max(row.addresses) for row in element_loads(one)) // WORD // wide)]
+        for row in element_loads(one):
+            for lane, address in zip(row.lanes, row.addresses):
+                threads[address // WORD // wide].append(row.warp * LANES + lane)
+        idle = set(range(one.warps * LANES)).difference(*threads)
+        picture.head(one, f"rows of {wide} numbers: a block of {one.warps * LANES} threads has {count(len(threads), 'row')}")
+        picture.boxes("idle", columns(one, idle, picture.y, 20))
+        for row, mine in enumerate(threads):
+            picture.boxes(("work", "other", "third")[row % 3], columns(one, set(mine), picture.y, 20))
+            if len(threads) <= 4:
+                picture.text((middle(one, min(mine)) + middle(one, max(mine))) / 2, picture.y + 34, f"row {row}", "note mid")
+        picture.y += 34 if len(threads) <= 4 else 22
+    picture.legend(of_size(one, 64 * 128), *((css, f"row {k}, {k + 3} …") for k, css in enumerate(("work", "other", "third"))), ("idle", "loads nothing"))
+
+
+def launch(picture):
+    """Which elements the first blocks add."""
+    elements, colours = 4096, ("work", "other", "third")
+    picture.title("The same elements, shared out to blocks in three ways")
+    for number in ("00", "01", "02"):
+        one = of_size(launches("launch", number, elements, kernels={"add"}, block="all", SIM_SMS="1")[0], elements)
+        loads = [row for row in element_loads(one) if row.block < len(colours)]
+        wide, most = SPAN / elements, max(sum(row.block == block and row.warp == 0 for row in loads) for block in range(3))
+        picture.head(one, f"{count(one.grid, 'block')} of 32 threads; a thread adds {count(most, 'element')}")
+        for turn in range(most):
+            picture.label(picture.y + 10, f"load {turn + 1}")
+            picture.boxes("faint", [(LEFT, picture.y, SPAN, 11)])
+            for block, css in enumerate(colours):
+                mine = [row for row in loads if row.block == block][turn:turn + 1]
+                picture.boxes(css, [(LEFT + address // WORD * wide, picture.y, row.bytes // WORD * wide, 11) for row in mine for address in row.addresses])
+            picture.y += 15
+        picture.text(LEFT, picture.y + 8, "element 0", "note")
+        picture.text(LEFT + SPAN, picture.y + 8, f"element {elements - 1:,}", "note end")
+        picture.y += 8
+    picture.legend(one, ("work", "block 0"), ("other", "block 1"), ("third", "block 2"), ("faint", "other blocks"), blocks="all blocks")
+
+
+def operators(picture):
+    """How a warp, and then the block, comes to one value."""
+    runs = [of_size(launches("operators", number, 32, kernels={"reduce"})[2], 32) for number in ("02", "03")]
+    shown = r"(shfl|redux|bar|st\.shared|ld\.shared)"
+    parts = [[row for before, row in zip(one.rows, one.rows[1:]) if row.warp == 0 and row.event == "run"
+              and (re.match(shown, row.opcode) or before.opcode.startswith("shfl"))] for one in runs]
+    picture.title("A warp in one instruction: redux takes the place of shuffles and additions")
+    for one, rows in zip(runs, parts):
+        picture.head(one, f"how warp 0 comes to the sum of a block: {count(len(rows), 'PTX instruction')}")
+        picture.y += 16
+        picture.chips(LEFT, [("third" if re.match("shfl|redux", row.opcode) else "other" if "shared" in row.opcode else
+                              "ink" if row.opcode.startswith("bar") else "work", plain(row.opcode)) for row in rows])
+    picture.legend(runs[1], ("third", "shuffle or redux"), ("work", "addition"), ("other", "shared memory"), ("ink", "barrier"))
+
+
+def segmented(picture):
+    """Which thread stores the sum of which segment."""
+    one = of_size(launches("segmented", "03", 4096, kernels={"scan_tiles"})[4], 4096)  # four runs with segments of 8, then some of 100
+    stores = [(row.warp * LANES + lane, address // WORD) for row in one.rows if row.opcode.startswith("st.global")
+              for lane, address in zip(row.lanes, row.addresses)]
+    threads, ends = range(512), {thread for thread, _ in stores}
+    narrow, drop = SPAN / len(stores), 90
+    block = SimpleNamespace(warps=len(threads) // LANES)
+    picture.title("Who meets the end of a segment stores its sum")
+    picture.head(one, f"a tile of {one.elements:,} elements, eight for each of {len(threads)} threads, and the sums of its segments")
+    picture.label(picture.y + 12, "threads")
+    picture.boxes("faint", columns(block, set(threads) - ends, picture.y, 16))
+    picture.boxes("work", columns(block, ends, picture.y, 16))
+    picture.lines([(middle(block, thread), picture.y + 17, LEFT + (place + 0.5) * narrow, picture.y + drop) for thread, place in sorted(stores)])
+    picture.y += drop
+    picture.label(picture.y + 12, "sums")
+    picture.boxes("other", [(LEFT + place * narrow, picture.y, narrow - 2, 16) for _, place in sorted(stores)])
+    picture.y += 18
+    picture.legend(one, ("work", "meets the end of a segment"), ("faint", "in the middle of one"), ("other", "the sum of a segment"))
+
+
+def thrust(picture):
+    """What each kernel of one call reads and writes."""
+    runs = []
+    for number in ("02", "03"):
+        found = launches("thrust", number, 65536, kernels={"square", "DeviceReduceKernel", "DeviceReduceSingleTileKernel"}, block="all")
+        call = [one.rows for k, one in enumerate(found) if one.rows[0].launch == found[0].rows[0].launch + k]
+        runs.append(of_size(found[0], 65536))
+        runs[-1].launches = call
+    picture.title("The squares need not be stored before they are added")
+    traffic(picture, runs, "4-byte words")
+    picture.legend(runs[1], ("work", "read"), ("other", "written"), blocks="all blocks")
+
+
+LABS = {"accuracy": accuracy, "coalescing": coalescing, "launch": launch, "operators": operators, "rowscale": rowscale, "segmented": segmented,
+        "thrust": thrust}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("lab")
+    parser.add_argument("--output", type=Path, help="in place of picture.svg in the lab's folder")
+    arguments = parser.parse_args()
+    if arguments.lab not in LABS:
+        fail(f"LAB='{arguments.lab}' has no picture of this kind; {', '.join(LABS)} have", 2)
+    picture = Picture()
+    LABS[arguments.lab](picture)
+    save(picture.svg(), arguments.output or ROOT / f"labs/{arguments.lab}/picture.svg")
+
+
+if __name__ == "__main__":
+    main()
