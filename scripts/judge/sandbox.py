@@ -13,6 +13,7 @@ import os
 import platform
 import re
 import resource
+import shutil
 import signal
 import struct
 import sys
@@ -53,7 +54,10 @@ NEW_THREAD = 0x00010000  # CLONE_THREAD
 MASKED_EQUAL = 7
 
 SYSTEM_FOLDERS = ["/usr", "/lib", "/lib64", "/bin"]
-ALWAYS_READ = ["/etc/ld.so.cache", "/dev/urandom", "/dev/zero"]
+LIBRARIES = ["/usr/lib", "/usr/lib64", "/lib", "/lib64"]
+DEVICES = ["/dev/null", "/dev/urandom", "/dev/zero"]
+ALWAYS_READ = ["/etc/ld.so.cache", *DEVICES]
+LINKS = "/etc/alternatives"  # on the way to some of the system's commands
 NEEDED = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
 
 
@@ -107,6 +111,34 @@ def enter_namespaces():
     for name, line in (("setgroups", "deny"), ("uid_map", f"{NOBODY} {user} 1"), ("gid_map", f"{NOBODY} {group} 1")):
         with open(f"/proc/self/{name}", "w") as file:
             file.write(line)
+
+
+def in_bubblewrap(options, *command):
+    """A command as bubblewrap runs it, or this program again, which then sees no file but those that are named, and writes only where it may."""
+    python = os.path.realpath(sys.executable)
+    seen = {*options.read, *options.run, *ALWAYS_READ, LINKS, *LIBRARIES, python, f"{sys.base_prefix}/lib", os.path.abspath(__file__)}
+    tops = [path for path in sorted(seen) if not any(path.startswith(f"{other}/") for other in seen)]
+    words = [shutil.which("bwrap") or "", "--unshare-all", "--die-with-parent", "--uid", str(NOBODY), "--gid", str(NOBODY), "--cap-drop", "ALL"]
+    words += [word for path in tops if path not in DEVICES for word in ("--ro-bind-try", path, path)]
+    words += [word for path in DEVICES for word in ("--dev-bind-try", path, path)]
+    words += [word for path in options.write for word in ("--bind", path, path)]
+    return [*words, "--remount-ro", "/", "--chdir", "/", "--", *(command or [python, "-I", "-S", os.path.abspath(__file__), "--inside", *sys.argv[1:]])]
+
+
+def become_bubblewrap(options, *command):
+    words = in_bubblewrap(options, *command)
+    if not words[0]:
+        raise Absent
+    os.execve(words[0], words, {})
+
+
+def has_bubblewrap(options):
+    """Whether it can show these files to a command."""
+    def quietly():
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        become_bubblewrap(options, os.path.realpath(sys.executable), "-I", "-S", "-c", "")
+
+    return succeeds(quietly)
 
 
 class Comparison(ctypes.Structure):
@@ -183,16 +215,21 @@ def status_of(word):
     return 128 + os.WTERMSIG(word) if os.WIFSIGNALED(word) else os.WEXITSTATUS(word)
 
 
+def or_failed(run):
+    """Runs what becomes another program; where it does not, says so in a line."""
+    try:
+        run()
+    except BaseException as error:
+        os.write(2, f"sandbox.py: {error}\n".encode())
+    return SANDBOX_FAILED
+
+
 def forked(run):
     """The number of a new process that does so."""
     child = os.fork()
     if child:
         return child
-    try:
-        run()
-    except BaseException as error:
-        os.write(2, f"sandbox.py: {error}\n".encode())
-    os._exit(SANDBOX_FAILED)
+    os._exit(or_failed(run))
 
 
 def first_process(options):
@@ -237,10 +274,13 @@ def watched(options):
     """Runs the command to its end, or to that of its time or space."""
     LIBC.prctl(DEATH_SIGNAL, signal.SIGKILL)
     os.setpgid(0, 0)
-    options.apart = works(enter_namespaces)  # tried on another process first: half of it would be worse than nothing
-    if options.apart:
-        enter_namespaces()
-    child = forked(lambda: first_process(options))
+    if has_bubblewrap(options):
+        child = forked(lambda: become_bubblewrap(options))
+    else:
+        options.apart = works(enter_namespaces)  # tried on another process first: half of it would be worse than nothing
+        if options.apart:
+            enter_namespaces()
+        child = forked(lambda: first_process(options))
     status = watch(child, options)
     if status in (TIME_OVER, SPACE_OVER):
         os.kill(child, signal.SIGKILL)
@@ -260,25 +300,30 @@ def end_group():
 
 # ---- What is in force
 
-def works(means, *arguments):
+def succeeds(means, *arguments):
     """Whether it does in a process of its own."""
     child = os.fork()
     if child == 0:
-        LIBC.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         os._exit(0 if tried(means, *arguments) else 1)
     return os.waitpid(child, 0)[1] == 0
+
+
+def works(means, *arguments):
+    """Whether it does where no privileges can be had."""
+    return succeeds(lambda: LIBC.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) or means(*arguments))
 
 
 def measures():
     """A line that names the means in force, and one that says what they leave open."""
     nothing = argparse.Namespace(read=[], run=[], write=[], alone=True, strict=False)
-    files, own, calls = works(restrict_files, nothing), works(enter_namespaces), works(restrict_calls, nothing)
+    files, wrapped, calls = works(restrict_files, nothing), has_bubblewrap(nothing), works(restrict_calls, nothing)
+    own = wrapped or works(enter_namespaces)
     version = landlock_version()
     used = ["limits of time, memory and file size", "an empty environment", "no new privileges"]
     used += [f"Landlock {version}"] if files else []
-    used += ["namespaces of users, network, processes and IPC"] if own else []
+    used += ["namespaces of users, network, processes and IPC" + (", and of files (bubblewrap)" if wrapped else "")] if own else []
     used += ["seccomp"] if calls else []
-    open_ones = [] if files else ["files of this account can be read and written, and fill the disk (no Landlock)"]
+    open_ones = [] if files or wrapped else ["files of this account can be read and written, and fill the disk (no Landlock, no bubblewrap)"]
     if not own and not calls:
         open_ones.append("the network can be reached" + (", but not by TCP" if version >= 4 else ""))
     if not own and not (files and version >= 6):
@@ -311,10 +356,10 @@ def positive(text):
 
 def parsed(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--read", action="append", default=[], metavar="PATH", help="may be read")
-    parser.add_argument("--run", action="append", default=[], metavar="PATH", help="may be read and run")
+    parser.add_argument("--read", action="append", default=[], type=os.path.abspath, metavar="PATH", help="may be read")
+    parser.add_argument("--run", action="append", default=[], type=os.path.abspath, metavar="PATH", help="may be read and run")
     parser.add_argument("--system", action="store_true", help="what the system brings may be read and run")
-    parser.add_argument("--write", action="append", default=[], metavar="DIR", help="may be read and written; the command begins in the first")
+    parser.add_argument("--write", action="append", default=[], type=os.path.abspath, metavar="DIR", help="may be read and written; the command begins in the first")
     parser.add_argument("--seconds", type=positive, default=60)
     parser.add_argument("--memory", type=amount, default=amount("2G"), help="of each process")
     parser.add_argument("--file-bytes", type=amount, default=amount("256M"), help="the largest file that it can write")
@@ -324,6 +369,7 @@ def parsed(arguments):
     parser.add_argument("--alone", action="store_true", help="it can start no further process")
     parser.add_argument("--strict", action="store_true", help="with --alone: no thread, either, and no memory outside of --memory")
     parser.add_argument("--set", action="append", default=[], type=setting, metavar="NAME=VALUE", help="in its environment")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)  # bubblewrap has begun
     parser.add_argument("--measures", action="store_true", help="say what is in force on this machine, and what is not covered")
     parser.add_argument("command", nargs="*", metavar="COMMAND")
     parser.error = lambda message: (print(f"sandbox.py: {message}", file=sys.stderr), sys.exit(SANDBOX_FAILED))
@@ -342,7 +388,8 @@ def main():
         return
     if platform.system() != "Linux":
         sys.exit("sandbox.py: it needs Linux")
-    sys.exit(watched(options))
+    options.apart = options.inside
+    os._exit(or_failed(lambda: become(options)) if options.inside else watched(options))
 
 
 if __name__ == "__main__":

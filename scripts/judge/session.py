@@ -10,6 +10,7 @@ from pathlib import Path
 
 from scripts.judge import shapes
 from scripts.judge.processes import in_sandbox, started
+from scripts.judge.sandbox import LIBRARIES
 from scripts.judge.words import without_folders
 
 ROOT = shapes.ROOT
@@ -22,9 +23,8 @@ GONE = {"ended": True, "broken": True, "over": ""}
 
 def program_command(program, limits):
     """The program in its sandbox. It reads the system's libraries, and runs nothing but itself and what loads it."""
-    libraries = ["/usr/lib", "/usr/lib64", "/lib", "/lib64"]
-    loaders = sorted({str(path.resolve()) for folder in libraries for path in Path(folder).glob("ld-linux*.so*")})
-    allowed = [*(f"--read={folder}" for folder in libraries), *(f"--run={path}" for path in (*loaders, program))]
+    loaders = sorted({str(path.resolve()) for folder in LIBRARIES for path in Path(folder).glob("ld-linux*.so*")})
+    allowed = [*(f"--read={folder}" for folder in LIBRARIES), *(f"--run={path}" for path in (*loaders, program))]
     return [*in_sandbox(*limits, *allowed, "--memory", PROGRAM_MEMORY, "--file-bytes", PROGRAM_SAYS, "--threads", "1", "--strict"), str(program)]
 
 

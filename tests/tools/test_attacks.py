@@ -30,6 +30,7 @@ PROGRAM = (ROOT / "tests/tools/attacks.cu").read_text()
 IN_PROGRAM = [name for name in ROWS if f"case {name}:" in PROGRAM or f"n == {name} " in PROGRAM]
 FIRST = 30  # elements of the first attack; the last has fewer than 100
 TAKES_TIME = {"host_forever", "sleeps", "kernel_forever"}
+bubblewrap = pytest.mark.skipif(not sandbox.has_bubblewrap(NOTHING), reason="without bubblewrap all tests are of what is in its place")
 
 
 def options(**changed):
@@ -51,15 +52,16 @@ class Hostile:
         work = folder / f"{words.PREFIX}/program"
         work.mkdir(parents=True)
         answer = verdicts.Answer("reduce.cu")
-        self.program, self.session = compiling.build(folder / "reduce.cu", work, options(), answer), None
+        self.program, self.session, self.path = compiling.build(folder / "reduce.cu", work, options(), answer), None, ""
         assert self.program, answer.said
 
     def tries(self, name):
         """What the judge says, and the verdict."""
         answer, n = verdicts.Answer(name, built=True), FIRST + IN_PROGRAM.index(name)
         seconds = 1 if name in TAKES_TIME else 60
-        if seconds == 1:
+        if seconds == 1 or self.path != os.environ["PATH"]:
             self.end()
+        self.path = os.environ["PATH"]
         self.session = self.session or session.Session(self.program, options(seconds=seconds), seconds)
         said = answer.sizes[n] = judging.one_size(self.session, n, answer)
         if self.session.ended:
@@ -90,6 +92,14 @@ def accepted(name, answer, said):
 @pytest.mark.parametrize("name", IN_PROGRAM)
 def test_a_program_is_not_believed(hostile, name):
     """Broken: a program passes that did not make the sum by its kernels, reaches what is not its own, or takes all of something."""
+    assert not accepted(name, *hostile.tries(name))
+
+
+@bubblewrap
+@pytest.mark.parametrize("name", [name for name in IN_PROGRAM if ROWS[name]["class"] in ("gets out", "takes all") and name not in TAKES_TIME])
+def test_a_program_is_not_believed_without_bubblewrap(hostile, name, monkeypatch):
+    """Broken: on a machine without bubblewrap a program reaches what is not its own, or takes all of something."""
+    monkeypatch.setenv("PATH", "")  # there the sandbox looks for it
     assert not accepted(name, *hostile.tries(name))
 
 
@@ -163,6 +173,15 @@ def test_a_text_is_not_accepted(name, tmp_path, monkeypatch):
     monkeypatch.setattr(compiling, "COMPILE_SECONDS", 1 if name in ("compiler_prints", "includes_itself") else 60)
     answer, said = judged(tmp_path, *COMPILED[name])
     assert not accepted(name, answer, said) and "marks" not in said and len(said) < 10000
+
+
+@bubblewrap
+@pytest.mark.parametrize("name", ["include_secret", "incbin", "compiler_fills"])
+def test_a_text_is_not_accepted_without_bubblewrap(name, tmp_path, monkeypatch):
+    """Broken: on a machine without bubblewrap a text reaches files through the compiler, or fills the disk."""
+    monkeypatch.setenv("PATH", "")  # there the sandbox looks for it
+    answer, said = judged(tmp_path, *COMPILED[name])
+    assert not accepted(name, answer, said) and "marks" not in said
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -492,9 +492,40 @@ def test_each_means_alone(means, attempt, listener, tmp_path):
     assert sandbox.works(refused)
 
 
+ATTEMPTS = """
+import os, socket
+def tries(what, attempt):
+    try:
+        attempt()
+        print(what)
+    except OSError:
+        pass
+tries("own", lambda: open("FOLDER/own/new", "w"))
+tries("read", lambda: open("FOLDER/secret"))
+tries("write", lambda: open("FOLDER/new", "w"))
+if not os.path.exists("FOLDER/secret"):  # in there only: the root folder is nobody's disk
+    tries("memory", lambda: open("/new", "w"))
+tries("signal", lambda: os.kill(JUDGE, 0))
+tries("connect", lambda: socket.create_connection(("127.0.0.1", PORT), timeout=5))
+"""
+
+
+@pytest.mark.skipif(not sandbox.has_bubblewrap(NOTHING), reason="this machine has no bubblewrap")
+def test_bubblewrap_alone(listener, tmp_path):
+    """Broken: where Landlock and seccomp are missing, bubblewrap is used so that it keeps nothing out."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "secret").write_text("the marks")
+    script = ATTEMPTS.replace("FOLDER", str(tmp_path)).replace("JUDGE", str(os.getpid())).replace("PORT", str(listener.getsockname()[1]))
+    options = types.SimpleNamespace(read=[], run=[], write=[str(tmp_path / "own")])
+    command = [os.path.realpath(sys.executable), "-I", "-S", "-c", script]
+    succeeded = [subprocess.run(words, capture_output=True, text=True).stdout.split() for words in (command, sandbox.in_bubblewrap(options, *command))]
+    assert succeeded == [["own", "read", "write", "signal", "connect"], ["own"]]
+
+
 def test_without_means_it_says_so(monkeypatch):
     """Broken: on a machine without Landlock, namespaces or seccomp a teacher is told that all is in force."""
+    monkeypatch.setattr(sandbox, "has_bubblewrap", lambda options: False)
     monkeypatch.setattr(sandbox, "works", lambda *means: False)
     used, left_open = sandbox.measures()
-    assert "Landlock" not in used and "namespaces" not in used and "seccomp" not in used
+    assert "Landlock" not in used and "namespaces" not in used and "seccomp" not in used and "bubblewrap" not in used
     assert all(words in left_open for words in ("no Landlock", "the network can be reached", "can be sent signals", "no libseccomp"))
