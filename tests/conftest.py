@@ -1,6 +1,8 @@
 """What holds for whole files of tests."""
 
 import os
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,11 @@ os.environ["PYTHONPATH"] = str(Path(__file__).resolve().parents[1])
 # Commands are tried as typed in a terminal, also where make runs the tests.
 for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "GPU", "GPU_IS_KNOWN"):
     os.environ.pop(variable, None)
+
+# Where python3 is a script that looks for the interpreter, as pyenv's is, it takes longer than what it starts: then the interpreter itself stands before it.
+python3 = shutil.which("python3")
+if python3 and Path(python3).read_bytes().startswith(b"#!"):
+    os.environ["PATH"] = f"{Path(sys.executable).resolve().parent}{os.pathsep}{os.environ['PATH']}"
 
 # How instructions run, what the runtime says, and how long it takes: programs and texts that are wrong on purpose or read what nobody wrote. What the
 # checker finds has files of its own; with it run the programs of a course, the steps, the labs and the scan.
