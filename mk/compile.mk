@@ -57,14 +57,20 @@ $(foreach ladder,$(LADDERS),$(eval $(call compile,$(ladder))))
 .build-flags .sim-flags: FORCE | $(NEEDS_NVCC)
 	@echo '$(COMPILER_LINE)' | cmp -s - $@ || echo '$(COMPILER_LINE)' > $@
 
-# python3 where it has what the charts and tests need, else a virtual environment of our own. There pip compiles nothing
-# beforehand (--no-compile), which takes longer than all else: Python compiles what is used, when it is. What every chart
-# and test uses it compiles here, also where PYTHONDONTWRITEBYTECODE would have each process compile it anew.
-PYTHON ?= $(if $(shell python3 -c 'import matplotlib, nbclient, ipykernel, pytest' 2>/dev/null && echo 1),python3,.venv/bin/python)
+# A virtual environment of our own, where there is one; else python3, if it has what the charts and tests need; else the one that is made. There pip
+# compiles nothing beforehand (--no-compile), which takes longer than all else: Python compiles what is used, when it is. What every chart and test
+# uses it compiles here, also where PYTHONDONTWRITEBYTECODE would have each process compile it anew.
+PYTHON ?= $(if $(wildcard .venv/ready),.venv/bin/python,$(if $(shell python3 -c 'import matplotlib, pytest' 2>/dev/null && echo 1),python3,.venv/bin/python))
 PYTHON_READY := $(if $(filter .venv/%,$(PYTHON)),.venv/ready)
 .venv/ready: plots/requirements.txt
 	@echo 'installing matplotlib and pytest into .venv'
 	$(Q)python3 -m venv .venv
 	$(Q).venv/bin/pip install --quiet --no-compile -r $<
-	$(Q)PYTHONDONTWRITEBYTECODE= .venv/bin/python -c 'import matplotlib.pyplot, matplotlib.backends.backend_svg, nbclient, ipykernel.kernelapp, pytest, xdist'
+	$(Q)PYTHONDONTWRITEBYTECODE= .venv/bin/python -c 'import matplotlib.pyplot, matplotlib.backends.backend_svg, pytest, xdist'
+	@touch $@
+
+# Jupyter, for the tests of the notebook.
+.venv/notebook: notebooks/requirements.txt .venv/ready
+	@echo 'installing Jupyter into .venv'
+	$(Q).venv/bin/pip install --quiet --no-compile -r $<
 	@touch $@

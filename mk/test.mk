@@ -1,23 +1,24 @@
 # What the tests build, and how they run.
 
-.PHONY: test test-quick
+.PHONY: test test-quick test-long
 
 # Of the labs that take nvcc long the tests run the first and the last program, of those with a library of templates
 # the last; ALL=1 and make labs run all. The CUDA programs that are left the tests compile together; ALL=1 and
-# make labs compile each alone.
+# make labs compile each alone. Of the labelled programs two are left to ALL=1 and make labelled, whose kinds the others have, too.
 inner = $(wordlist 2,$(words $(wordlist 2,$(words $(1)),$(1))),$(1))
 programs_of_lab = $(patsubst %.cu,build/sim/%,$(sort $(wildcard labs/$(1)/step*/$(1).cu)))
-UNTESTED := $(if $(filter-out 0,$(ALL)),,$(addprefix build/sim/labs/,segmented/step01_cub/segmented \
+EVERY := $(filter-out 0,$(ALL))
+UNTESTED := $(if $(EVERY),,$(addprefix build/sim/labelled/,idioms patterns) $(addprefix build/sim/labs/,segmented/step01_cub/segmented \
     rowscale/step00_block/rowscale thrust/step00_reduce/thrust several_gpus/step00_onebyone/several_gpus) \
     $(foreach lab,accuracy launch operators rowscale thrust,$(call inner,$(call programs_of_lab,$(lab)))))
 
 TESTED := build/sim/fuzz $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) \
-    build/sim/ptx_run build/sim/ptx_run_plain build/sim/machine_alone build/sim/replay build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o $(LABELLED) \
+    build/sim/ptx_run build/sim/ptx_run_plain build/sim/machine_alone build/sim/replay build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o $(filter-out $(UNTESTED),$(LABELLED)) \
     build/sim/labs/accuracy/step00_one_thread/accuracy
 TEST_LINK = $(patsubst -O3,-O0,$(filter-out -lineinfo,$(SIM_NVCCFLAGS))) $(SIM_LIBRARIES)
 SANITIZER_OPTIONS := detect_leaks=0:handle_segv=0:detect_odr_violation=0:allocator_may_return_null=1
-test: ## every test that this machine can run; ALL=1 also runs the labs' programs that take nvcc long
-	$(COMPILE) $(PYTHON_READY) $(TESTED)
+test: ## every test that this machine can run, but for the longer ones, which make test-long runs, too
+	$(COMPILE) $(PYTHON_READY) $(if $(EVERY),$(PYTHON_READY:ready=notebook)) $(TESTED)
 	$(COMPILE) lab-programs DEVICE=sim LEFT_OUT='$(if $(UNTESTED),build/sim/%)'
 	$(Q)unset LADDER; $(if $(SANITIZE),ASAN_OPTIONS=$(SANITIZER_OPTIONS)) \
 	    SIM_LINK='$(TEST_LINK)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
@@ -30,3 +31,7 @@ test-quick: ## scripts, pages, and the simulator's instructions (PTX), within a 
 	$(COMPILE) $(PYTHON_READY) build/sim/ptx_run build/sim/ptx_run_plain build/sim/machine_alone build/sim/coverage
 	$(Q)unset LADDER; $(PYTHON) -m pytest $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto') \
 	    -k 'not tries_apply_and_compile' $(QUICK_TESTS)
+
+test-long: ## make test with the longer ones (ALL=1), then a whole class, graded, and each exercise's variants (test-class, test-learn)
+	+$(Q)$(MAKE) --no-print-directory test ALL=1
+	+$(Q)$(MAKE) --no-print-directory test-class test-learn

@@ -181,4 +181,5 @@ def only(program, tmp_path, *arguments, **environment):
     return found[0]["kind"], found[0]["title"], result
 
 
-compiled_for_long = pytest.mark.skipif(bool(os.environ.get("LEFT_OUT")), reason="takes some twenty seconds to compile: make test ALL=1")
+# What is proven by others for the most part, and takes seconds.
+longer = pytest.mark.skipif(bool(os.environ.get("LEFT_OUT")), reason="one of the longer tests: make test-long")

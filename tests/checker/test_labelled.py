@@ -7,13 +7,14 @@ import pytest
 
 from scripts.evidence import labelled
 
-from tests.support import SIM
+from tests.support import ROOT, SIM
 
 LABELS = labelled.labels()
 FOLDER = SIM / "labelled"
+LEFT_OUT = {ROOT / program for program in os.environ.get("LEFT_OUT", "").split()}
 
 
-@pytest.mark.parametrize("program", sorted({row["program"] for row in LABELS}))
+@pytest.mark.parametrize("program", sorted({row["program"] for row in LABELS if FOLDER / row["program"] not in LEFT_OUT}))
 def test_what_is_labelled_is_reported(program):
     """Broken: the checker misses a mistake of a kind that it finds, or accuses what is right; or a case has no label."""
     rows = [row for row in LABELS if row["program"] == program]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.simulator.ptx import RUN, kernel, run
-from tests.support import COUNTED as COLUMNS, ROOT, build, compiled_for_long, counters
+from tests.support import COUNTED as COLUMNS, ROOT, build, counters, longer
 
 
 FORMATS = {"f16": (5, 10), "bf16": (8, 7), "tf32": (8, 10), "f32": (8, 23)}  # bits of exponent and fraction
@@ -130,7 +130,7 @@ def test_what_was_found_on_an_h200(name, tmp_path):
     assert value == expected, hex(value)
 
 
-@compiled_for_long
+@longer
 def test_fragments_and_products_equal_those_of_an_h200(tmp_path):
     """Broken: fragments lie elsewhere, or some product, sum, move or conversion differs in a bit from an H200's.
 
@@ -229,7 +229,7 @@ def test_accesses_of_matrices_are_counted(name, tmp_path):
     assert {key: int(counters[0][key]) - int(counters[1][key]) for key in expected} == expected
 
 
-@compiled_for_long
+@longer
 def test_counters_of_matrices_equal_those_of_an_h200(tmp_path):
     """Broken: accesses, conflicts or sectors of matrices are not what Nsight Compute reads on an H200.
 

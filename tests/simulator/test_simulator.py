@@ -46,36 +46,33 @@ def around(program, step=None):
 
 
 @pytest.fixture(scope="module")
-def around_steps(tmp_path_factory):
+def changed_steps(tmp_path_factory):
+    """Steps with another main, and steps with a planted error."""
     texts = {step.name: around("offsets", step / "reduce.cu") for step in STEPS[9:]}
     texts |= {program: around(program) for program in ("after_abort", "after_abort_scan")}
-    return build_together(texts, tmp_path_factory.mktemp("around_steps") / "around_steps")
+    texts |= {error: changed(*PLANTED[error]) for error in PLANTED}
+    return build_together(texts, tmp_path_factory.mktemp("changed_steps") / "reduce")
 
 
 @pytest.mark.parametrize("step", STEPS[9:], ids=lambda step: step.name)
-def test_arrays_begin_and_end_anywhere(step, around_steps):
+def test_arrays_begin_and_end_anywhere(step, changed_steps):
     """Broken: a step reads beside an array that does not begin at a multiple of 16 bytes, or adds its ends wrongly."""
-    result = run(around_steps, step.name)
+    result = run(changed_steps, step.name)
     assert result.returncode == 0 and "PASS" in result.stdout, result.stderr
 
 
 @pytest.mark.parametrize("program", ["after_abort", "after_abort_scan"])
-def test_after_an_aborted_launch(program, around_steps):
+def test_after_an_aborted_launch(program, changed_steps):
     """Broken: step 10, or step 11 of the prefix sum, finds the tickets of a launch that was aborted."""
-    result = run(around_steps, program, SIM_CHECK="0")  # the abort is on purpose
+    result = run(changed_steps, program, SIM_CHECK="0")  # the abort is on purpose
     assert result.returncode == 0 and result.stdout == "PASS\n", result.stderr
 
 
-@pytest.fixture(scope="module")
-def planted(tmp_path_factory):
-    return build_together({error: changed(*PLANTED[error]) for error in PLANTED}, tmp_path_factory.mktemp("planted") / "reduce")
-
-
 @pytest.mark.parametrize("error", PLANTED)
-def test_planted_error_fails_the_check(error, planted):
+def test_planted_error_fails_the_check(error, changed_steps):
     """Broken: on the simulator a wrong sum passes."""
     for elements in (65537, 100003):
-        result = run(planted, error, elements, SIM_CHECK="0")
+        result = run(changed_steps, error, elements, SIM_CHECK="0")
         assert result.returncode == 1 and ("FAIL" in result.stderr or "misaligned address" in result.stderr), (elements, result.stderr)
 
 
@@ -420,7 +417,7 @@ def test_blocks_together_look_back(tmp_path):
 def test_tickets_pass_in_any_order_of_the_blocks(step, together, tmp_path):
     """Broken: blocks that draw their tiles go wrong in a shuffled order, or the order depends on the host, or not on the seed."""
     orders = set()
-    for seed in "123":
+    for seed in "12":
         shuffled = {"SIM_BLOCK_ORDER": seed, "SIM_TOGETHER": together, "SIM_SMS": "2"}
         once = counters(SIM / "scan" / step / "scan", tmp_path, 100003, SIM_THREADS="1", **shuffled)
         assert counters(SIM / "scan" / step / "scan", tmp_path, 100003, SIM_THREADS="5", **shuffled) == once

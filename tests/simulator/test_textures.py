@@ -2,7 +2,7 @@
 
 import subprocess
 
-from tests.support import ROOT, build, compiled_for_long
+from tests.support import ROOT, build, longer
 
 
 # Of all 90,531 words these two differ, in the last digit: why the sum of eight products is rounded so there is not known.
@@ -12,7 +12,7 @@ DIFFERS = {  # a case, its number on the simulator, and on the H200
 }
 
 
-@compiled_for_long
+@longer
 def test_textures_and_surfaces_equal_those_of_an_h200(tmp_path):
     """Broken: a format, a filter, an address mode, a conversion or a shape gives another word than an H200.
 

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tests.support import PROGRAMS, ROOT, make, name, nvcc, write_together
+from tests.support import PROGRAMS, ROOT, longer, make, name, nvcc, write_together
 
 
 NO_GPU = not shutil.which("nvidia-smi")
@@ -127,6 +127,7 @@ def test_a_folder_that_holds_ones_own_kernel_stays(tmp_path):
     assert result.returncode == 0 and own.exists() and not (own.parent / "run-all.csv").exists(), result.stderr
 
 
+@longer
 def test_no_warnings_in_the_simulator(tmp_path):
     """Broken: the simulator makes the host compiler warn."""
     sources = [source for source in (ROOT / "simulator").rglob("*.c") if source.name != "stage.c"]  # which is compiled for a page only

@@ -144,11 +144,11 @@ def test_what_has_no_bar_says_why(tmp_path):
     assert shown.count("peak unknown") == len(SHARES)
 
 
-def test_two_runs_at_once(tmp_path):
-    """Broken: two runs take each other's unfinished files, leave some, or do not make the folder of the chart."""
+def test_a_chart_in_a_new_folder(tmp_path):
+    """Broken: it leaves unfinished files, ignores the umask, or does not make the folder of the chart. (Two at once are tried with plot.py.)"""
     pair, output = (folder(tmp_path / "a"), folder(tmp_path / "b", LAPTOP)), tmp_path / "new/results"
-    for process in [start(*pair, output / "compare.svg", umask=0o027) for _ in range(2)]:
-        assert (*process.communicate(), process.returncode) == ("", "", 0)
+    process = start(*pair, output / "compare.svg", umask=0o027)
+    assert (*process.communicate(), process.returncode) == ("", "", 0)
     assert {file.name for file in output.iterdir()} == {"compare.svg", "compare.png"}
     assert (output / "compare.png").read_bytes().startswith(b"\x89PNG")
     assert (output / "compare.svg").read_text().rstrip().endswith("</svg>")
