@@ -132,3 +132,17 @@ API CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
     RETURN_IF(sim_check_device(peer));
     return CALL(cudaDeviceCanAccessPeer(can, device, peer));
 }
+
+// ---- Profilers, which attach to no simulator
+
+API CUresult cuProfilerStart(void)
+{
+    NEED_CUINIT();
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuProfilerStop(void)
+{
+    NEED_CUINIT();
+    return CUDA_SUCCESS;
+}

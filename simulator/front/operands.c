@@ -117,7 +117,8 @@ static uint32_t symbol_place(Decoder *d, const Operand *o, int bytes)
 {
     for (size_t k = 0; k < sizeof SPECIAL_REGISTERS / sizeof *SPECIAL_REGISTERS; k++)
         if (sim_slice_is(o->name, SPECIAL_REGISTERS[k].name)) {
-            const bool half = SPECIAL_REGISTERS[k].special == GRIDID && bytes == 4; // as before PTX 3.0
+            const bool half = (SPECIAL_REGISTERS[k].special == GRIDID && bytes == 4) || // as before PTX 3.0
+                              (SPECIAL_REGISTERS[k].special <= NCTAID_Z && bytes == 2); // and 2.0
             const bool fits = (SPECIAL_REGISTERS[k].bytes == bytes || half) && !is_clock(SPECIAL_REGISTERS[k].special);
             return fits ? slot(d, bytes, (int)SPECIAL_REGISTERS[k].special, 0) : NOWHERE;
         }

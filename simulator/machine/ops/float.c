@@ -483,8 +483,8 @@ static const Instruction ROWS[] = {
     HALVES("fma", FMA),
     ARITHMETIC("fma rn {ftz} relu f16|f16x2", FMA),
     ARITHMETIC("fma rn relu bf16|bf16x2", FMA),
-    ARITHMETIC("mad ROUNDING {ftz} {sat} f32", FMA),
-    ARITHMETIC("mad ROUNDING f64", FMA),
+    ARITHMETIC("mad {ROUNDING} {ftz} {sat} f32", FMA), // without one: PTX before 2.0, and there the same as fma.rn
+    ARITHMETIC("mad {ROUNDING} f64", FMA),
     ARITHMETIC("div ROUNDING|approx|full {ftz} f32", DIV),
     ARITHMETIC("div ROUNDING f64", DIV),
     ARITHMETIC("sqrt ROUNDING|approx {ftz} f32", SQRT),

@@ -1,0 +1,140 @@
+// old_calls.c: calls of the driver as they were before CUDA 4: launches in several calls, and names without a version.
+//
+// cuda.h makes cuCtxDestroy cuCtxDestroy_v2, and so on; who looks names up in libcuda.so.1 asks for both. Those whose
+// addresses had 32 bits (cuMemAlloc and the like without _v2) are not there: no memory of this device lies so low.
+#include "driver/driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ALSO_WITHOUT_VERSION(name, type)                     \
+    API CUresult name##_before_4(type it) __asm__(#name);    \
+    API CUresult name##_before_4(type it) { return name(it); }
+
+ALSO_WITHOUT_VERSION(cuCtxDestroy, CUcontext)
+ALSO_WITHOUT_VERSION(cuCtxPushCurrent, CUcontext)
+ALSO_WITHOUT_VERSION(cuCtxPopCurrent, CUcontext *)
+ALSO_WITHOUT_VERSION(cuStreamDestroy, CUstream)
+ALSO_WITHOUT_VERSION(cuEventDestroy, CUevent)
+
+API CUresult host_register_before_4(void *memory, size_t bytes, unsigned flags) __asm__("cuMemHostRegister");
+API CUresult host_register_before_4(void *memory, size_t bytes, unsigned flags)
+{
+    return cuMemHostRegister(memory, bytes, flags);
+}
+
+// Whoever has attached a context detaches it again; it stays for as long as it is not destroyed.
+API CUresult cuCtxAttach(CUcontext *context, unsigned flags)
+{
+    NEED(flags == 0, CUDA_ERROR_INVALID_VALUE);
+    NEED_CONTEXT();
+    return cuCtxGetCurrent(context);
+}
+
+API CUresult cuCtxDetach(CUcontext context)
+{
+    UNUSED(context);
+    NEED_CONTEXT();
+    return CUDA_SUCCESS;
+}
+
+// ---- A launch in several calls
+
+enum { MOST_BYTES = 4096 }; // of arguments
+
+typedef struct Prepared { // what is said of a kernel before it is launched; under the lock of lock.c
+    CUfunction function;
+    dim3 block;
+    unsigned dynamic_bytes;
+    size_t bytes; // of the arguments
+    uint8_t arguments[MOST_BYTES];
+    struct Prepared *next;
+} Prepared;
+
+static Prepared *prepared_of(CUfunction function)
+{
+    static Prepared *all;
+    Prepared *p = all;
+    while (p && p->function != function)
+        p = p->next;
+    if (p)
+        return p;
+    p = calloc(1, sizeof *p);
+    if (!p)
+        sim_die("out of memory for a kernel's arguments");
+    p->function = function;
+    p->block = (dim3){1, 1, 1};
+    p->next = all;
+    return all = p;
+}
+
+API CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
+{
+    NEED_CONTEXT();
+    HOLD_MEMORY();
+    NEED(x > 0 && y > 0 && z > 0, CUDA_ERROR_INVALID_VALUE);
+    prepared_of(function)->block = (dim3){(unsigned)x, (unsigned)y, (unsigned)z};
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuFuncSetSharedSize(CUfunction function, unsigned bytes)
+{
+    NEED_CONTEXT();
+    HOLD_MEMORY();
+    prepared_of(function)->dynamic_bytes = bytes;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuParamSetSize(CUfunction function, unsigned bytes)
+{
+    NEED_CONTEXT();
+    HOLD_MEMORY();
+    NEED(bytes <= MOST_BYTES, CUDA_ERROR_INVALID_VALUE);
+    prepared_of(function)->bytes = bytes;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuParamSetv(CUfunction function, int offset, void *value, unsigned bytes)
+{
+    NEED_CONTEXT();
+    HOLD_MEMORY();
+    NEED(value && offset >= 0 && offset <= MOST_BYTES && bytes <= MOST_BYTES - (unsigned)offset, CUDA_ERROR_INVALID_VALUE);
+    memcpy(prepared_of(function)->arguments + offset, value, bytes);
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuParamSeti(CUfunction function, int offset, unsigned value)
+{
+    return cuParamSetv(function, offset, &value, sizeof value);
+}
+
+API CUresult cuParamSetf(CUfunction function, int offset, float value)
+{
+    return cuParamSetv(function, offset, &value, sizeof value);
+}
+
+static CUresult launch(CUfunction function, int width, int height, CUstream stream)
+{
+    NEED_CONTEXT();
+    HOLD_MEMORY();
+    NEED(width > 0 && height > 0, CUDA_ERROR_INVALID_VALUE);
+    Prepared *p = prepared_of(function);
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, p->arguments, CU_LAUNCH_PARAM_BUFFER_SIZE, &p->bytes, CU_LAUNCH_PARAM_END};
+    return cuLaunchKernel(function, (unsigned)width, (unsigned)height, 1, p->block.x, p->block.y, p->block.z,
+                          p->dynamic_bytes, stream, NULL, extra);
+}
+
+API CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream)
+{
+    return launch(function, width, height, stream);
+}
+
+API CUresult cuLaunchGrid(CUfunction function, int width, int height)
+{
+    return launch(function, width, height, NULL);
+}
+
+API CUresult cuLaunch(CUfunction function)
+{
+    return launch(function, 1, 1, NULL);
+}
