@@ -37,9 +37,12 @@ bytes: needs-gpu build ## what the steps of the prefix sum read from memory and 
 	@test '$(LADDER)' = scan || { echo 'make bytes works on the prefix sum only: LADDER=scan' >&2; exit 2; }
 	@python3 -m scripts.gpu.profile bytes --output "$$RESULTS/bytes.csv" $(filter-out scan/step00_%,$(PROGRAMS))
 
-# The programs that against_cub compares with CUB: NAME:FILE, in the order of its columns.
-BESIDE_CUB := $(foreach step,$(filter-out step0% step10_%,$(call steps_of,reduce)),$(call number,$(step)):$(step)/reduce.cu) \
-    try7:build/step12_try7.cu try8:build/step12_try8.cu
+# The programs that against_cub compares with CUB, NAME:FILE, in the order of its columns: the steps from 11 on, and the Tries whose diffs their pages
+# mark with beside_cub=NAME.
+BESIDE := $(filter-out step0% step10_%,$(call steps_of,reduce))
+MARKED_TRIES := $(shell awk 'FNR == 1 { try = 0 } /^```diff/ { try++ } /^```diff.* beside_cub=/ { sub(/.*beside_cub=/, ""); step = FILENAME; \
+    sub("/.*", "", step); print $$0 ":build/" step "-try" try ".cu" }' $(BESIDE:=/README.md))
+BESIDE_CUB := $(foreach step,$(BESIDE),$(call number,$(step)):$(step)/reduce.cu) $(MARKED_TRIES)
 part = $(word $(1),$(subst :, ,$(2)))
 build/against_cub: scripts/gpu/beside.h reference_cub/reduce.cu build/against_cub_programs.h
 build/against_cub_programs.h: $(foreach one,$(BESIDE_CUB),$(call part,2,$(one)))
@@ -47,9 +50,10 @@ build/against_cub_programs.h: $(foreach one,$(BESIDE_CUB),$(call part,2,$(one)))
 	        '#include "../scripts/gpu/beside.h"' '}';) \
 	    printf '%s\n' 'static const Program PROGRAMS[] = {' '    {"cub", cub_sum::beside},'; \
 	    printf '    {"%s", %s::beside},\n' $(foreach one,$(BESIDE_CUB),$(call part,1,$(one)) $(call part,1,$(one))); echo '};'; } > $@
-build/step12_try%.cu: step12_launchshape/reduce.cu step12_launchshape/README.md
+of_try = $(subst -try, ,$(1))
+$(foreach one,$(MARKED_TRIES),$(call part,2,$(one))): build/%.cu: $(BESIDE:=/reduce.cu) $(BESIDE:=/README.md)
 	@mkdir -p build
-	$(Q)python3 -m scripts.ladder.tries --print $* step12_launchshape > $@
+	$(Q)python3 -m scripts.ladder.tries --print $(lastword $(call of_try,$*)) $(firstword $(call of_try,$*)) > $@
 
 LAST_SCAN := $(lastword $(call steps_of,scan))/scan.cu
 build/scan_against_cub: scan/reference_cub/scan.cu $(LAST_SCAN)
@@ -119,9 +123,13 @@ starts: needs-gpu ## how fast blocks start, and how long those of steps 01 to 07
 finish: needs-gpu ## when the blocks of the steps from 12 on end: results/finish.csv
 	@python3 -m scripts.gpu.finish $(COMPILER) --output "$$RESULTS/finish.csv" $(filter-out step0% step10_% step11_%,$(STEPS))
 
-sass: ## machine code of step 07's loop, and with the index of its first Try: results/sass/
+sass: ## machine code of the loops that lessons show: results/sass/
 	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 0 step07-signed
 	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 1 step07-unsigned
+	@for step in step00_baseline step01_divergent step02_bitops; do \
+	    python3 -m scripts.gpu.sass --all --output "$$RESULTS/sass" $$step 0 $${step%%_*} || exit 1; done
+	@python3 -m scripts.gpu.sass --all --loads 2 --output "$$RESULTS/sass" step10_singlepass 0 step10-turn
+	@python3 -m scripts.gpu.sass --all --loads 4 --output "$$RESULTS/sass" step11_tiles 0 step11-turn
 
 CONTRIBUTION := build/contribution
 contribute: ## measures your GPU, half an hour or more, checks it, and writes the folder to send: plots/rtx-4090; NAME=... names it (docs/gpus.md)

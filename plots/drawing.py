@@ -12,12 +12,15 @@ text { font: 12px system-ui, sans-serif; fill: #1f2328 }
 .end { text-anchor: end } .mid { text-anchor: middle } .on { fill: #ffffff }
 .work { fill: #0072b2 } .other { fill: #d55e00 } .third { fill: #00805d } .ink { fill: #1f2328 }
 .idle { fill: #c4ccd4 } .faint { fill: #e4e9ee } .line { stroke: #0072b2; stroke-width: 0.7 }
+.stripe { stroke: #8c959f; stroke-width: 1 }
 @media (prefers-color-scheme: dark) {
 text, .ink { fill: #e6edf3 } .note { fill: #9198a1 } .on { fill: #0d1117 }
 .work { fill: #56b4e9 } .other { fill: #e69f00 } .third { fill: #2fbf94 }
-.idle { fill: #4d555e } .faint { fill: #21262d } .line { stroke: #56b4e9 } }
+.idle { fill: #4d555e } .faint { fill: #21262d } .line { stroke: #56b4e9 }
+.stripe { stroke: #6e7681 } }
 """
 WIDTH, LEFT, SPAN = 860, 66, 704  # of the picture; where panels begin, and how wide they are
+MARGIN = 12                       # around it
 
 
 def short(value):
@@ -50,10 +53,16 @@ class Picture:
         path = "".join(f"M{short(x)} {short(y)}h{short(w)}v{short(h)}h{short(-w)}z" for x, y, w, h in merged)
         self.parts.append(f'<path class="{css}" d="{path}"/>')
 
-    def lines(self, lines):
+    def hatched(self, boxes):
+        """Boxes of the same height, for what is there and does nothing."""
+        self.boxes("faint", boxes)
+        self.lines([(x + max(k, 0), y + h + min(k, 0), x + min(k + h, w), y + max(k + h - w, 0)) for x, y, w, h in boxes
+                    for k in range(5 - h, int(w), 5)], "stripe")
+
+    def lines(self, lines, css="line"):
         """Thin lines from (x, y) to (x, y), in one path."""
         path = "".join(f"M{short(a)} {short(b)}L{short(c)} {short(d)}" for a, b, c, d in lines)
-        self.parts.append(f'<path class="line" d="{path}"/>')
+        self.parts.append(f'<path class="{css}" d="{path}"/>')
 
     def label(self, y, words):
         """What a row shows, at its left."""
@@ -83,20 +92,30 @@ class Picture:
             x += wide + 3
 
     def legend(self, one, *entries, blocks=None, sizes=None):
-        """What the colours mean, and what was run."""
+        """What the colours mean, and what was run on the simulator."""
         self.y += 26
+        self.colours(*entries)
+        blocks, sizes = blocks or f"block {one.block}", sizes or f"{one.elements:,}"
+        self.source(f"Drawn from what {blocks} did on the simulator, n = {sizes}.")
+
+    def colours(self, *entries):
+        """What the colours (css, words) mean; "hatched" is one of them."""
         x = 0
         for css, words in entries:
-            self.boxes(css, [(x, self.y - 10, 11, 11)])
+            box = (x, self.y - 10, 11, 11)
+            self.hatched([box]) if css == "hatched" else self.boxes(css, [box])
             self.text(x + 16, self.y, words)
             x += 40 + 6.6 * len(words)
-        blocks, sizes = blocks or f"block {one.block}", sizes or f"{one.elements:,}"
-        self.text(0, self.y + 20, f"Drawn from what {blocks} did on the simulator, n = {sizes}.", "note")
+
+    def source(self, words):
+        """What a picture was drawn from."""
+        self.text(0, self.y + 20, words, "note")
         self.y += 28
 
     def svg(self):
-        return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{short(self.y)}" '
-                f'viewBox="0 0 {WIDTH} {short(self.y)}" role="img"><title>{escape(self.name)}</title>'
+        wide, high = WIDTH + 2 * MARGIN, self.y + MARGIN
+        return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{short(high)}" '
+                f'viewBox="{-MARGIN} 0 {wide} {short(high)}" role="img"><title>{escape(self.name)}</title>'
                 f'<style>{STYLE}</style>\n' + "\n".join(self.parts) + "\n</svg>\n")
 
 

@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
-"""Draws what a step does, beside the step before it, from a run of both on the simulator: picture.svg in the step's folder.
+"""Draws what a step does, beside the step before it: picture.svg in the step's folder.
 
 make picture STEP=03 builds both and calls this, and make picture STEP=03 LADDER=scan those of the prefix sum; a program that you have changed
-is drawn as it now is."""
+is drawn as it now is. But times and machine code the simulator has not: the pictures of 00, 11 and 13, and the instructions in that of 02, are
+drawn from the files in plots/h200."""
 
 import argparse
-import os
+import csv
 import re
 from difflib import SequenceMatcher
 from pathlib import Path
+from types import SimpleNamespace
 
 import picture_scan
 from drawing import LEFT, SPAN, Picture, columns, count, middle, save
-from traced import (LANES, LINE, ROOT, WORD, adding_intervals, additions, all_blocks, element_loads, fail, intervals,
-                   loaded_elements, needed, rounds, run, timeline)
+from traced import (LANES, LINE, ROOT, WORD, adding_intervals, additions, all_blocks, element_loads, fail, loaded_elements, named,
+                    needed, rounds, run, timeline)
 
 
 def plain(opcode):
@@ -22,27 +24,65 @@ def plain(opcode):
     return ".".join(parts[:2]) if parts[0] in ("ld", "st", "bar") or parts[-1] == "f32" else parts[0]
 
 
+# ---- What a GPU's measurements and its compiler left in plots/h200
+
+MEASURED = ROOT / "plots/h200"
+
+
+def measurements(name):
+    with open(MEASURED / name, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def machine_code(name):
+    """A loop's instructions in order, as make sass wrote them: text, what it does, colour."""
+    rows = []
+    for text in (MEASURED / "sass" / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+        opcode, *parts = re.sub(r"^@!?\w+ ", "", text).split()[0].split(".")
+        name = parts[0] if parts and parts[0] in ("MOV", "SHL", "IADD") else opcode  # IMAD.MOV multiplies nothing: it copies
+        rows.append(SimpleNamespace(text=text, name=name, kind={"LDG": "third", "FADD": "work"}.get(opcode, "faint")))
+    return rows
+
+
+def waiting(code):
+    """The first instruction that needs what a load brings: there the warp waits."""
+    loaded = set()
+    for row in code:
+        registers = [int(number) for number in re.findall(r"\bR(\d+)\b", row.text)]
+        if row.kind == "third":
+            loaded |= set(range(registers[0], registers[0] + (4 if ".128" in row.text else 1)))
+        elif loaded & set(registers[1:]):
+            return row
+    return None
+
+
 # ---- The lessons: each draws what the step before did, and this one
 
-def one_thread(picture, _, now):
-    """Which element is loaded when, and by how many lanes."""
-    rows = element_loads(now)
-    on = max(len(row.lanes) for row in rows)
-    picture.title(f"{'One thread' if on == 1 else count(on, 'thread')}: {len(rows)} loads, one after the other")
-    picture.y += 26
-    right = LEFT + 400
-    picture.text(LEFT, picture.y, "the 128-byte line that a load asks for: 32 elements", "note")
-    picture.text(right, picture.y, f"the warp's 32 lanes: {on} on", "note")
-    for k, row in enumerate(rows):
-        y = picture.y + 6 + 11 * k
-        if k == 0 or k % 8 == 7:
-            picture.label(y + 9, f"load {k + 1}")
-        for x, marked in ((LEFT, {address % LINE // WORD for address in row.addresses}), (right, row.lanes)):
-            picture.boxes("faint", [(x, y, 32 * 11 - 1, 10)])
-            picture.boxes("work", [(x + 11 * mark, y, 10, 10) for mark in marked])
-    picture.y += 6 + 11 * len(rows)
-    picture.legend(now, ("work", "the element that is used; the lane that works"),
-                   ("faint", "the rest of the line; lanes without a thread"))
+def one_thread(picture, *_):
+    """The line of time of two turns of the loop: what is issued when, and the waiting between."""
+    code = machine_code("step00")
+    measured, profiled, gpu = ([row for row in measurements(name) if row.get("step", "step00_baseline") == "step00_baseline"][0]
+                               for name in ("run-all.csv", "profile.csv", "limits.csv"))
+    loads = sum(row.kind == "third" for row in code)
+    turn = float(measured["median_ms"]) * 1e-3 / int(measured["elements"]) * loads * float(gpu["clock_mhz"]) * 1e6  # cycles
+    wait = float(profiled["load_wait_cycles"]) * len(code)
+    issue, scale = (turn - wait) / len(code), SPAN / (2 * turn)
+    picture.title(f"Two turns of the loop, {loads} elements each: {wait:.0f} of the {turn:.0f} cycles of a turn are a wait")
+    picture.y += 40
+    x = LEFT
+    for number in (1, 2):
+        picture.text(x, picture.y - 6, f"turn {number}: {len(code)} instructions, {turn:.0f} cycles", "note")
+        for row in code:
+            if row is waiting(code):
+                picture.hatched([(x, picture.y, wait * scale, 26)])
+                picture.text(x + wait * scale / 2, picture.y + 42, f"waits {wait:.0f} cycles for its {loads} loads", "note mid")
+                x += wait * scale
+            picture.boxes(row.kind, [(x, picture.y, issue * scale - 0.6, 26)])
+            x += issue * scale
+    picture.label(picture.y + 17, "the warp")
+    picture.y += 76
+    picture.colours(("third", "a load is issued"), ("work", "an addition"), ("faint", "index, test, jump"), ("hatched", "waits"))
+    picture.source(f"Drawn from its machine code (make sass) and from what was measured on an {gpu['device']}: run-all.csv, profile.csv.")
 
 
 def chain(picture, one):
@@ -81,32 +121,27 @@ def tree(picture, before, now):
 
 
 def differing(one, other):
-    """The rows of one that the other has no match for."""
-    opcodes = [[row.opcode for row in rows] for rows in (one, other)]
-    pairs = SequenceMatcher(None, *opcodes, False).get_matching_blocks()
+    """The instructions of one that the other has no match for."""
+    names = [[row.name for row in rows] for rows in (one, other)]
+    pairs = SequenceMatcher(None, *names, False).get_matching_blocks()
     matched = {k for begin, _, size in pairs for k in range(begin, begin + size)}
     return [row for k, row in enumerate(one) if k not in matched]
 
 
 def remainder(picture, before, now):
-    """The instructions of one round, by source line; what only one of the two steps has stands out."""
-    parts = [adding_intervals(one, 0)[:2][-1] for one in (before, now)]
-    gone, new = differing(*parts), differing(*parts[::-1])
-    names = [" + ".join(plain(row.opcode) for row in rows) or "nothing" for rows in (new, gone)]
-    same = additions(before) == additions(now)
-    picture.title(f"{'The same additions' if same else 'Other additions'}, with {names[0]} in place of {names[1]}")
-    for one, rows, special, colour in ((before, parts[0], gone, "other"), (now, parts[1], new, "work")):
-        source = (ROOT / one.step / "reduce.cu").read_text().splitlines()
-        picture.head(one, f"what warp 0 runs in the second round: {count(len(rows), 'PTX instruction')}, by source line")
-        for line in dict.fromkeys(row.line for row in rows if row.file == "reduce.cu"):
-            picture.y += 22
-            picture.text(0, picture.y, source[line - 1].strip()[:48], "code")
-            picture.chips(330, [(colour if row in special else "faint", plain(row.opcode))
-                                for row in rows if row.line == line])
-    if any(row.opcode.startswith(("rem.", "div.")) for row in gone):
-        picture.y += 26
-        picture.text(0, picture.y, "PTX is not yet machine code: a GPU has no instruction for rem, it runs a sequence of others.")
-    picture.legend(now, ("other", f"only in step {before.number}"), ("work", f"only in step {now.number}"), ("faint", "in both"))
+    """The machine code of one round; what only one of the two steps has stands out."""
+    codes = [machine_code(f"step{one.number}") for one in (before, now)]
+    same = "the same additions" if additions(before) == additions(now) else "other additions"
+    picture.title(f"One turn of the loop: {len(codes[0])} machine instructions, then {len(codes[1])}, for {same}")
+    for one, code, other in ((before, *codes), (now, *codes[::-1])):
+        picture.head(one, "what a warp runs in one turn of the loop, in order")
+        picture.y += 22
+        alone = differing(code, other)
+        picture.chips(0, [("other" if row in alone else "faint", row.name) for row in code])
+        picture.y += 6
+    picture.y += 26
+    picture.colours(("other", "the other step has no such instruction here"), ("faint", "in both"))
+    picture.source("Drawn from the machine code for an H200 (make sass).")
 
 
 def packed(picture, before, now):
@@ -205,81 +240,82 @@ def unrolled(picture, before, now):
 
 
 def stride(picture, before, now):
-    """Where in the array a block reads, load after load."""
-    parts = [[[row for row in element_loads(one) if row.warp == warp] for warp in range(one.warps)] for one in (before, now)]
-    turns = [max(map(len, part)) for part in parts]
-    picture.title(f"A block goes through the whole array: {count(turns[1], 'load')} a thread, not {turns[0]}, "
-                  f"and {count(now.grid, 'block')}, not {before.grid}")
-    wide = SPAN / now.elements
-    for one, part, most in zip((before, now), parts, turns):
+    """Where in the array each block reads, load after load."""
+    found = {one.step: all_blocks(one) for one in (before, now)}
+    times = {one.step: max(len([row for row in element_loads(one) if row.warp == 0]), 1) for one in (before, now)}
+    picture.title(f"{count(now.grid, 'block')}, not {before.grid}: each goes through the whole array")
+    wide, colours = SPAN / now.elements, ("work", "other", "third", "ink")
+    for one in (before, now):
+        most = times[one.step]
         picture.head(one, f"{count(one.grid, 'block')} of {one.warps * LANES} threads; a thread loads {count(most, 'element')}")
         for turn in range(most):
             picture.label(picture.y + 10, f"load {turn + 1}")
             picture.boxes("faint", [(LEFT, picture.y, SPAN, 11)])
-            picture.boxes("work", [(LEFT + address // WORD * wide, picture.y, row.bytes // WORD * wide, 11)
-                                   for rows in part for row in rows[turn:turn + 1] for address in row.addresses])
+            for block, css in zip(found[one.step], colours):
+                mine = [[row for row in element_loads(block) if row.warp == warp] for warp in range(block.warps)]
+                picture.boxes(css, [(LEFT + address // WORD * wide, picture.y, row.bytes // WORD * wide, 11)
+                                    for rows in mine for row in rows[turn:turn + 1] for address in row.addresses])
             picture.y += 15
         picture.text(LEFT, picture.y + 10, "element 0", "note")
         picture.text(LEFT + SPAN, picture.y + 10, f"element {one.elements - 1:,}", "note end")
         picture.y += 12
-    picture.legend(now, ("work", f"block {now.block} reads"), ("faint", "the array: other blocks read it"))
+    shown = [(css, f"block {block} reads") for block, css in zip(range(now.grid), colours)]
+    picture.legend(now, *shown, ("faint", "nobody, or a further block"), blocks="all blocks")
 
 
-EVENTS = (("shared stores", "work", r"st\.shared"), ("shared loads", "work", r"ld\.shared"), ("shuffles", "third", r"shfl\."),
-          ("block barriers", "other", r"bar\.sync"), ("warp barriers", "other", r"bar\.warp"))
-
-
-def shuffles(picture, before, now):
-    """The words of shared memory that are touched, and how often warps do what."""
-    words = [{address // WORD for row in one.rows if row.memory == "shared" for address in row.addresses}
-             for one in (before, now)]
-    picture.title(f"Lanes hand each other registers: {count(len(words[1]), 'word')} of shared memory, not {len(words[0])}")
-    times = [[sum(row.event == "run" and bool(re.match(pattern, row.opcode)) for row in one.rows) for _, _, pattern in EVENTS]
-             for one in (before, now)]
-    scale = 200 / max(map(max, times))
-    high = max(needed(words[0] | words[1], before, "touches shared memory")) // LANES + 1
-    for one, touched, often in zip((before, now), words, times):
-        picture.head(one, f"{count(len(touched), 'word')} of shared memory")
-        picture.text(LEFT, picture.y + 8, "bank 0", "note")
-        picture.text(LEFT + 351, picture.y + 8, "bank 31", "note end")
-        picture.text(580, picture.y + 8, "how often a warp runs one", "note")
-        picture.y += 14
-        cells = [(LEFT + word % LANES * 11, picture.y + word // LANES * 11, 10, 10) for word in range(high * LANES)]
-        picture.boxes("faint", [cell for word, cell in enumerate(cells) if word not in touched])
-        picture.boxes("work", [cell for word, cell in enumerate(cells) if word in touched])
-        for k, ((what, css, _), number) in enumerate(zip(EVENTS, often)):
-            y = picture.y + 18 * k
-            picture.text(570, y + 10, what, "end")
-            picture.boxes(css, [(580, y, number * scale, 12)])
-            picture.text(586 + number * scale, y + 10, str(number))
-        picture.y += max(11 * high, 18 * len(EVENTS))
-    picture.legend(now, ("work", "shared memory, touched"), ("faint", "not touched"), ("third", "shuffles"), ("other", "barriers"))
+def shuffles(picture, _, now):
+    """The tree of one warp in its registers, and what goes through shared memory. A shuffle moves by half as much as the one before it."""
+    mine = [row for row in now.rows if row.warp == now.warps - 1 and row.event == "run"]
+    moves = needed([row for row in mine if row.opcode.startswith("shfl.sync.down")], now, "hands a register down the lanes")
+    words = {address // WORD for row in now.rows if row.memory == "shared" and row.opcode.startswith("st.") for address in row.addresses}
+    picture.title(f"A warp adds its {LANES} sums in {count(len(moves), 'shuffle')}, from register to register")
+    picture.head(now, f"warp {now.warps - 1}: each lane has a sum, and reads that of a lane to its right")
+    picture.y += 12
+    wide, pitch, high, half = SPAN / LANES, 34, 12, LANES // 2
+    picture.label(picture.y + 10, "lanes")
+    picture.boxes("third", [(LEFT + lane * wide, picture.y, wide - 2, high) for lane in range(LANES)])
+    for lane in range(LANES):
+        picture.text(LEFT + (lane + 0.5) * wide - 1, picture.y - 3, str(lane), "note mid")
+    for _ in moves:
+        picture.lines([(LEFT + (source + 0.5) * wide - 1, picture.y + high, LEFT + (lane + 0.5) * wide - 1, picture.y + pitch)
+                       for lane in range(half) for source in (lane, lane + half)])
+        picture.y += pitch
+        picture.label(picture.y + 10, f"s = {half}")
+        picture.boxes("faint", [(LEFT + lane * wide, picture.y, wide - 2, high) for lane in range(half, LANES)])
+        picture.boxes("work", [(LEFT + lane * wide, picture.y, wide - 2, high) for lane in range(half)])
+        half //= 2
+    picture.lines([(LEFT + wide / 2 - 1, picture.y + high, LEFT + (max(words) + 0.5) * wide - 1, picture.y + pitch)])
+    picture.y += pitch
+    picture.label(picture.y + 10, "shared")
+    picture.boxes("other", [(LEFT + word * wide, picture.y, wide - 2, high) for word in sorted(words)])
+    picture.text(LEFT + (max(words) + 1) * wide + 8, picture.y + 10,
+                 f"one word of shared memory for each of {count(now.warps, 'warp')}; the first warp then adds these in the same way", "note")
+    picture.y += high
+    picture.legend(now, ("third", "the lane's own sum"), ("work", "a sum that is needed further on"), ("faint", "a sum of no use"),
+                   ("other", "shared memory"))
 
 
 def vectors(picture, before, now):
-    """The bytes that each lane of a request gets, and the lines that it covers."""
-    first = element_loads(now)[0]
-    begin, end = min(first.addresses) // LINE * LINE, max(first.addresses) + first.bytes
-    parts = [[row for row in element_loads(one) if any(begin <= address < end for address in row.addresses)]
-             for one in (before, now)]
-    needed(parts[0], before, "loads these elements")
-    picture.title(f"A lane loads {first.bytes} bytes at once: {count(len(parts[1]), 'request')}, not {len(parts[0])}, "
-                  f"for the same {(end - begin) // WORD} elements")
+    """What each lane of a warp's first request gets."""
+    first = {one.step: element_loads(one)[0] for one in (before, now)}
+    begin = min(first[now.step].addresses) // LINE * LINE
+    end = max(first[now.step].addresses) + first[now.step].bytes
+    picture.title(f"A lane loads {first[now.step].bytes} bytes with one instruction, not {first[before.step].bytes}")
     wide, lines = SPAN / (end - begin), range((end - begin) // LINE)
-    for one, rows in zip((before, now), parts):
-        picture.head(one, f"{rows[0].bytes} bytes a lane: {count(len(rows), 'request')}")
+    for one in (before, now):
+        row = first[one.step]
+        picture.head(one, "the first request of warp 0: what its 32 lanes get")
         for k in lines:
             picture.text(LEFT + (k + 0.5) * LINE * wide, picture.y + 6, "128-byte line", "note mid")
         picture.y += 12
-        for row in rows:
-            covered = len({address // LINE for address in row.addresses})
-            picture.label(picture.y + 13, f"warp {row.warp}")
-            picture.boxes("faint", [(LEFT + k * LINE * wide, picture.y, LINE * wide - 2, 18) for k in lines])
-            picture.boxes("work", [(LEFT + (address - begin) * wide, picture.y + 3, row.bytes * wide - 0.8, 12)
-                                   for address in row.addresses])
-            picture.text(LEFT + SPAN + 8, picture.y + 13, count(covered, "line"), "note")
-            picture.y += 24
-    picture.legend(now, ("work", "what a lane gets"), ("faint", "a line of device memory"))
+        picture.boxes("faint", [(LEFT + k * LINE * wide, picture.y, LINE * wide - 2, 24) for k in lines])
+        picture.boxes("work", [(LEFT + (address - begin) * wide, picture.y + 3, row.bytes * wide - 0.8, 18) for address in row.addresses])
+        picture.label(picture.y + 16, "request 1")
+        if row.bytes * wide > 16:
+            for lane, address in zip(row.lanes, row.addresses):
+                picture.text(LEFT + (address - begin + row.bytes / 2) * wide, picture.y + 16, str(lane), "note mid on")
+        picture.y += 26
+    picture.legend(now, ("work", "what a lane gets, and the lane's number"), ("faint", "what this request does not ask for"))
 
 
 def deeds(one, rows):
@@ -318,41 +354,42 @@ def single_pass(picture, before, now):
                    blocks="all blocks")
 
 
-def between_loads(one, most):
-    """Warp 0's rows from each of its first loads of elements to the next."""
-    parts, elements = [], element_loads(one)
-    for row in one.rows:
-        if row.warp == 0 and row.event == "run":
-            if any(row is load for load in elements):
-                parts.append([])
-            if parts:
-                parts[-1].append(row)
-    if len(parts) < most:
-        fail(f"{one.step}: a thread of block {one.block} loads only {count(len(parts), 'time')}, this picture shows {most}")
-    return parts[:most - 1] + [parts[most - 1][:1]]
+TURNS = (("third", "load"), ("ink", "waits for what was loaded"), ("work", "addition"), ("other", "test and branch"), ("faint", "index"))
 
 
 def whole_tiles(picture, before, now):
-    """What stands between the loads of a thread."""
-    kinds = (("third", r"ld\."), ("other", r"(setp|bra)"), ("work", r"add\.f32"), ("faint", ""))
-    found = [between_loads(one, 4) for one in (before, now)]
-    tests = [sum(row.opcode.startswith("bra") for rows in part for row in rows) for part in found]
-    picture.title(f"Four loads with {count(tests[1], 'branch')} between them, not {tests[0]}")
-    for one, part in zip((before, now), found):
-        picture.head(one, "what warp 0 runs from its first load to its fourth, in PTX")
-        for k, rows in enumerate(part, 1):
+    """The loads of a thread and its waits, for four vectors."""
+    codes = {before.step: machine_code("step10-turn"), now.step: machine_code("step11-turn")}
+    loads = {step: sum(row.kind == "third" for row in code) for step, code in codes.items()}
+    turns = {step: loads[now.step] // loads[step] for step in codes}
+    picture.title(f"{count(loads[now.step], 'vector')}: {count(turns[now.step], 'wait')} for memory, not {turns[before.step]}")
+    for one in (before, now):
+        picture.head(one, f"what a warp runs for {count(loads[now.step], 'vector')} a thread: {count(turns[one.step], 'turn')} of its loop")
+        for turn in range(turns[one.step]):
             picture.y += 22
-            picture.label(picture.y, f"load {k}")
-            picture.chips(LEFT, [(next(css for css, pattern in kinds if re.match(pattern, row.opcode)), plain(row.opcode))
-                                 for row in rows])
+            picture.label(picture.y, f"turn {turn + 1}")
+            labels = []
+            for row in codes[one.step]:
+                if row is waiting(codes[one.step]):
+                    labels.append(("ink", "waits"))
+                labels.append(("other" if row.name in ("ISETP", "BRA") else row.kind, row.name))
+            picture.chips(LEFT, labels)
+            picture.y += 6
     picture.y += 26
-    picture.text(0, picture.y, "Where no branch stands between loads, machine code can ask for all before it waits for the first.")
-    picture.legend(now, ("third", "load"), ("other", "test and branch"), ("work", "addition"), ("faint", "index"))
+    picture.colours(*TURNS)
+    picture.source("Drawn from the machine code for an H200 (make sass).")
+
+
+def has_elements(one, block):
+    """Whether a block loads from the array, and not only the other blocks' sums."""
+    mine = one if block == one.block else run(one.step, one.elements, block)
+    array = element_loads(one)[0].memory
+    return any(row.memory == array and row.opcode.startswith("ld.") for row in mine.rows)
 
 
 def launch_shape(picture, before, now):
-    """How many blocks of how many threads are started, for some numbers of elements."""
-    sizes = [now.elements << k for k in range(6)]
+    """How many blocks of how many threads are started, for some numbers of elements, and which of them have something to add."""
+    sizes = [now.elements << k for k in range(5)]
     shapes = {one.step: [run(one.step, size, 0) for size in sizes] for one in (before, now)}
     wide = SPAN / max(shape.grid * shape.warps for step in shapes.values() for shape in step)
     old, new = max(zip(*shapes.values()), key=lambda pair: pair[0].grid / pair[1].grid)
@@ -362,50 +399,46 @@ def launch_shape(picture, before, now):
         picture.head(one, "the blocks that are started for n elements, as wide as they have threads")
         for shape in shapes[one.step]:
             picture.label(picture.y + 11, f"{shape.elements:,}")
-            picture.boxes("work", [(LEFT + block * shape.warps * wide, picture.y, shape.warps * wide - 1, 14)
-                                   for block in range(shape.grid)])
+            boxes = [(LEFT + block * shape.warps * wide, picture.y, shape.warps * wide - 1, 14) for block in range(shape.grid)]
+            busy = [has_elements(shape, block) for block in range(shape.grid)]
+            picture.boxes("work", [box for box, has in zip(boxes, busy) if has])
+            picture.hatched([box for box, has in zip(boxes, busy) if not has])
             picture.text(LEFT + shape.grid * shape.warps * wide + 8, picture.y + 11, str(shape.grid), "note")
             picture.y += 19
-    picture.legend(now, ("work", "a block; the number is how many there are"), sizes=f"{sizes[0]:,} to {sizes[-1]:,}")
+    picture.legend(now, ("work", "a block; the number is how many there are"), ("hatched", "a block that finds no tile"),
+                   blocks="all blocks", sizes=f"{sizes[0]:,} to {sizes[-1]:,}")
 
 
-def drawn_from(one):
-    """The elements that a block loads before its threads first meet, and those that it loads later."""
-    early = {id(row) for warp in range(one.warps) for row in intervals(one, warp)[0]}
-    parts = ([], [])
-    for row in element_loads(one):
-        parts[id(row) not in early].extend((address, row.bytes) for address in row.addresses)
-    return parts
+ENDS = (("first_us", "the first"), ("quarter_us", "a quarter"), ("half_us", "half"), ("three_quarters_us", "3 quarters"), ("last_us", "the last"))
 
 
 def queue(picture, before, now):
-    """Which block reads what, and what of it a block has drawn."""
-    found = {one.step: [drawn_from(other) for other in all_blocks(one)] for one in (before, now)}
-    drawn = needed([address for _, part in found[now.step] for address, _ in part], now, "loads what it has drawn")
-    dealt = 1 - len(drawn) * 4 / now.elements
-    picture.title(f"A tile for each block, {dealt:.0%} of the array, is dealt out; free blocks draw the rest")
-    wide = SPAN / (now.elements * WORD)
-    for one in (before, now):
-        picture.head(one, f"what each of {count(one.grid, 'block')} reads")
-        for block, parts in enumerate(found[one.step]):
-            picture.label(picture.y + 11, f"block {block}")
-            picture.boxes("faint", [(LEFT, picture.y, SPAN, 14)])
-            for css, part in zip(("work", "other"), parts):
-                picture.boxes(css, [(LEFT + address * wide, picture.y, size * wide, 14) for address, size in sorted(part)])
+    """When blocks end whose tiles are dealt out, and blocks that draw them."""
+    rows = measurements("finish.csv")
+    largest = max(int(row["elements"]) for row in rows)
+    found = {row["step"]: row for row in rows if int(row["elements"]) == largest}
+    until = max(float(row["last_us"]) for row in found.values())
+    wide = SPAN / until
+    picture.title(f"{largest:,} elements: when the blocks end, with tiles dealt out and with tiles drawn")
+    for step, words in zip((before, now), ("are dealt their tiles", "draw their tiles")):
+        row = found[step.step]
+        picture.head(step, f"{count(int(row['blocks']), 'block')} {words}: so long after the first began they have ended")
+        for column, which in ENDS:
+            end = float(row[column])
+            picture.label(picture.y + 11, which)
+            picture.boxes("work", [(LEFT, picture.y, end * wide, 14)])
+            picture.hatched([(LEFT + end * wide, picture.y, (float(row["last_us"]) - end) * wide, 14)])
+            picture.text(LEFT + float(row["last_us"]) * wide + 8, picture.y + 11, f"{end:.1f} µs", "note")
             picture.y += 19
-        picture.text(LEFT, picture.y + 8, "element 0", "note")
-        picture.text(LEFT + SPAN, picture.y + 8, f"element {one.elements - 1:,}", "note end")
-        picture.y += 8
     picture.y += 26
-    picture.text(0, picture.y, "On the simulator one block runs after the other, so the first draws all; on a GPU whichever is free draws next.")
-    picture.legend(now, ("work", "dealt out"), ("other", "drawn from the queue"), ("faint", "the array"),
-                   blocks="all blocks")
+    picture.colours(("work", "works"), ("hatched", "its place is empty"))
+    picture.source("Drawn from finish.csv, measured on an H200 (make finish).")
 
 
-LESSONS = {  # the step's number: what draws it, with how many elements, on a GPU of how many SMs if that matters
-    "00": (one_thread, 32), "01": (tree, 256), "02": (remainder, 4096), "03": (packed, 4096), "04": (first_add, 4096),
-    "05": (last_warp, 4096), "06": (unrolled, 4096), "07": (stride, 16384), "08": (shuffles, 4096), "09": (vectors, 16384),
-    "10": (single_pass, 16384), "11": (whole_tiles, 65536), "12": (launch_shape, 4096), "13": (queue, 2359296, 1),
+LESSONS = {  # the step's number: what draws it, with how many elements; without a run of the simulator if that is not said
+    "00": (one_thread,), "01": (tree, 256), "02": (remainder, 4096), "03": (packed, 4096), "04": (first_add, 4096), "05": (last_warp, 4096),
+    "06": (unrolled, 4096), "07": (stride, 16384), "08": (shuffles, 4096), "09": (vectors, 16384), "10": (single_pass, 16384),
+    "11": (whole_tiles,), "12": (launch_shape, 4096), "13": (queue,),
 }
 
 
@@ -415,10 +448,8 @@ def draw(ladder, steps, number, block):
     if ladder == "scan":
         picture_scan.LESSONS[number](picture, before, now)
         return picture.svg()
-    lesson, elements, *sm_count = LESSONS[number]
-    if sm_count:
-        os.environ["SIM_SMS"] = str(sm_count[0])
-    lesson(picture, *(step and run(step, elements, block) for step in (before, now)))
+    lesson, *elements = LESSONS[number]
+    lesson(picture, *(step and (run(step, *elements, block) if elements else named(step)) for step in (before, now)))
     return picture.svg()
 
 

@@ -236,9 +236,9 @@ def code(step, *names):
         if not functions:
             raise Unfillable(f"{source_of(step).relative_to(ROOT)} has no function, struct, type, constant or variable {name}")
         found += functions
-    source = source_of(step)
+    source, first = source_of(step), re.search(r"^// The lesson: lines (\d+) to", lesson, re.M)
     return (f"```{'c' if source.suffix == '.c' else 'cuda'}\n" + "\n".join(found) + "```\n\n"
-            f"The lesson is lines 1 to {len(lesson.splitlines()) - 1} of [{source.name}]({source.name}); the rest is the harness.")
+            f"The lesson is lines {first[1] if first else 1} to {len(lesson.splitlines()) - 1} of [{source.name}]({source.name}); the rest is the harness.")
 
 
 def counter(text):
@@ -404,11 +404,13 @@ def against(_):
 
 
 def ends(_):
-    """Step 12 and its Tries 7 and 8, which make the end of a small sum shorter, beside CUB: microseconds."""
-    columns = {"step12": "step 12", "try7": "with Try 7", "try8": "with Try 8", "cub": "CUB"}
+    """A step and its Tries that are timed beside CUB: microseconds."""
+    marked = [(step, *found) for step in steps()[:-1] for found in tries.beside_cub(step)]
+    columns = {f"step{step[4:6]}": f"step {step[4:6]}" for step, *_ in marked}
+    columns |= {column: f"with Try {number}" for _, column, number in marked} | {"cub": "CUB"}
     rows = [row for row in reversed(read("against-cub.csv")) if int(row["elements"]) <= 2**18]
     return table(["n", "cache", *(f"{name}, µs" for name in columns.values())],
-                 [[power(row["elements"]), row["cache"], *(f"{1e3 * float(row[f'{column}_ms']):.2f}" for column in columns)]
+                 [[power(row["elements"]), row["cache"], *(cell(row.get(f"{column}_ms"), lambda ms: f"{1e3 * float(ms):.2f}") for column in columns)]
                   for row in sorted(rows, key=lambda row: (row["cache"], int(row["elements"]))) if int(row["elements"]) in (1024, 4096, 16384, 65536)])
 
 

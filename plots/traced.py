@@ -54,6 +54,12 @@ def first_run(rows):
     return passes
 
 
+def named(step):
+    """A step's folder, number and name."""
+    number, _, name = step.removeprefix("step").partition("_")
+    return SimpleNamespace(step=step, number=number, name=name)
+
+
 def trace(program, *arguments, block=0, kernels=None, **environment):
     """Runs a program on the simulator and returns the rows that it wrote of a block, or of all; of these kernels, or of all."""
     if not program.exists():
@@ -76,8 +82,7 @@ def run(step, elements, block):
     passes = first_run(trace(ROOT / "build/sim" / step / "reduce", elements, "--warm", block=block))
     if not passes:
         fail(f"{step} has no block {block} at n = {elements}")
-    number, _, name = step.removeprefix("step").partition("_")
-    return SimpleNamespace(step=step, number=number, name=name, elements=elements, block=block, passes=passes,
+    return SimpleNamespace(**vars(named(step)), elements=elements, block=block, passes=passes,
                            rows=passes[0], grid=passes[0][0].grid, warps=1 + max(row.warp for row in passes[0]))
 
 

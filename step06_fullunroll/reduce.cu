@@ -1,7 +1,7 @@
 // Step 06: the loop fully unrolled. The compiler knows the block size, so it can.
 // The change: the block size is a template argument; the machine code has no loop left.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
-
+// The lesson: lines 12 to 59; the rest is the harness.
 #include <cstdio>
 
 static const char STEP[] = "step06_fullunroll";

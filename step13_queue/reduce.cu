@@ -1,7 +1,7 @@
 // Step 13: a queue. In a large array a block draws its next tile when it is free.
 // The change: tiles of large arrays are not dealt out beforehand; blocks draw them.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
-
+// The lesson: lines 13 to 156; the rest is the harness.
 #include <cstdio>
 #include <cuda/atomic>
 

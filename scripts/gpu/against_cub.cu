@@ -1,6 +1,6 @@
 // against_cub [ELEMENTS...]: the steps from 11 on and CUB in one process, run by run in turns: one CSV row for
-// each size and state of the L2 cache. They are timed by their own harness, timed_run(). Step 12 also with
-// its Tries 7 and 8, which make the end of a small sum shorter. mk/measure.mk lists the programs.
+// each size and state of the L2 cache. They are timed by their own harness, timed_run(). So are the
+// Tries that their pages mark with beside_cub=NAME. mk/measure.mk lists the programs.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

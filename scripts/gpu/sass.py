@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the loop in which a step's kernel loads, in machine code: its loads, additions and branches in their order.
+"""Writes a loop of a step's kernel in machine code: of the loops with the most loads the first, or the first with so many.
 
-sass.py STEP TRY NAME...: of the step as it is (TRY 0) or with that Try of its README made, to OUTPUT/NAME.txt."""
+sass.py STEP TRY NAME: of the step as it is (TRY 0) or with that Try of its README made, to OUTPUT/NAME.txt."""
 
 import argparse
 import re
@@ -29,16 +29,18 @@ def instructions(cubin):
     return [(int(address, 16), text) for address, text in LINE.findall(kernel[0])]
 
 
-def main_loop(code):
-    """The loop with the most loads from memory: from the target of a branch back to that branch."""
+def loop_of(code, loads):
+    """The first loop with so many loads from memory, or with the most: from the target of a branch back to that branch."""
     loops = []
     for address, text in code:
         target = re.search(r"\bBRA.*\b0x([0-9a-f]+)", text)
         if target and int(target[1], 16) < address:
             loops.append([text for at, text in code if int(target[1], 16) <= at <= address])
-    if not loops:
-        sys.exit("sass.py: the kernel has no loop")
-    return max(loops, key=lambda loop: sum("LDG" in text for text in loop))
+    counts = [sum("LDG" in text for text in loop) for loop in loops]
+    wanted = max(counts, default=None) if loads is None else loads
+    if wanted not in counts:
+        sys.exit(f"sass.py: the kernel has no loop{'' if loads is None else f' of {loads} loads'}")
+    return loops[counts.index(wanted)]
 
 
 def main():
@@ -46,6 +48,8 @@ def main():
     parser.error = lambda message: sys.exit(f"sass.py: {message}")  # one line, without the usage
     parser.add_argument("--compiler", default="nvcc -O3 -arch=sm_90")
     parser.add_argument("--output", type=Path, default=Path("results/sass"))
+    parser.add_argument("--loads", type=int, help="of the loop; the most that one has if not given")
+    parser.add_argument("--all", action="store_true", help="every instruction; without it loads, additions and branches")
     parser.add_argument("step", type=tries.step_name)
     parser.add_argument("try_number", type=int, metavar="TRY")
     parser.add_argument("name")
@@ -59,8 +63,8 @@ def main():
         path = Path(directory) / "reduce.cu"
         path.write_text(source)
         subprocess.run([*shlex.split(options.compiler), "-cubin", "-o", path.with_suffix(".cubin"), path], check=True)
-        loop = main_loop(instructions(path.with_suffix(".cubin")))
-    shown = [text for text in loop if any(name in text for name in SHOWN)]
+        loop = loop_of(instructions(path.with_suffix(".cubin")), options.loads)
+    shown = [text for text in loop if options.all or any(name in text for name in SHOWN)]
     with files.whole(options.output / f"{options.name}.txt") as file:
         file.write("\n".join(shown) + "\n")
 

@@ -26,7 +26,8 @@ COLUMNS = ["step", "try", "diff", "elements", "before_ms", "after_ms", "status",
 ROUNDS = 3  # before and after in turns, so that a drift of the clocks meets both; a lab's CUDA programs take longer, and run once
 SANITIZED_ELEMENTS = "100003"  # several blocks in every step, and no round number
 TIME_LIMIT_S = 60
-PATCH = re.compile(r"^```diff(?: N=(\d+))?\n(.*?)^```", re.M | re.S)  # in a page
+# In a page: its own number of elements, and the column of against-cub.csv in which it is timed beside CUB.
+PATCH = re.compile(r"^```diff(?: N=(\d+))?(?: beside_cub=([a-z_]+))?\n(.*?)^```", re.M | re.S)
 
 
 def fail(message):
@@ -61,7 +62,13 @@ def step_name(text):
 
 def tries(step):
     """The changes of a step's README in order, each with its own number of elements or ''."""
-    return [(bare(found[2]), found[1] or "") for found in PATCH.finditer((ROOT / step / "README.md").read_text(encoding="utf-8"))]
+    return [(bare(found[3]), found[1] or "") for found in PATCH.finditer((ROOT / step / "README.md").read_text(encoding="utf-8"))]
+
+
+def beside_cub(step):
+    """(column, Try) of each change of a step's README that is timed beside CUB."""
+    pages = PATCH.finditer((ROOT / step / "README.md").read_text(encoding="utf-8"))
+    return [(found[2], number) for number, found in enumerate(pages, 1) if found[2]]
 
 
 def bare(patch):
@@ -137,7 +144,7 @@ def is_of(step, diff):
 def with_patches(step, page):
     """A step's page with each of its diffs as a patch, but those of another program."""
     def patched(found):
-        fence, diff = found[0].partition("\n")[0], bare(found[2])
+        fence, diff = found[0].partition("\n")[0], bare(found[3])
         return f"{fence}\n{as_patch(step, diff)}```" if is_of(step, diff) else found[0]
 
     return PATCH.sub(patched, page)

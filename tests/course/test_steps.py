@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 
-from tests.support import PROGRAMS, ROOT, STEPS, changed_lines, name, nvcc, split, unsanitized
+from tests.support import MARK, PROGRAMS, ROOT, STEPS, changed_lines, name, nvcc, split, unsanitized
 
 CLASSIC = 9  # so many steps are the classic ladder
 # Changed lines, added and removed, that a step may differ by from the one before.
@@ -41,6 +41,14 @@ def test_all_changes_together(steps, agreed, tmp_path):
 def test_a_program_knows_its_name(path):
     """Broken: a row of the CSV bears the name of another step."""
     assert f'static const char STEP[] = "{path.parent.name}";' in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=name)
+def test_a_program_says_where_its_lesson_stands(path):
+    """Broken: the first comment sends a reader to lines that are the harness's, or past the first lines of the lesson."""
+    lines = path.read_text(encoding="utf-8").split(MARK)[0].rstrip().splitlines()
+    first = lines.index("static void check(cudaError_t error, const char *call, const char *file, int line);") + 3
+    assert lines[3] == f"// The lesson: lines {first} to {len(lines)}; the rest is the harness."
 
 
 @unsanitized
