@@ -101,7 +101,7 @@ def chain(picture, one):
 def tree(picture, before, now):
     """A chain of additions, and the tree of a block."""
     threads, pitch, high = range(now.warps * LANES), 26, 7
-    picture.title(f"A tree: {len(loaded_elements(now))} elements in {count(len(rounds(now)), 'round')}, in place of "
+    picture.title(f"A tree: {len(loaded_elements(now))} elements in {count(len(rounds(now)), 'round')}, not "
                   f"{count(len(element_loads(before)), 'addition')} one after the other")
     chain(picture, before)
     picture.head(now, f"{count(len(threads), 'thread')} load an element each; then sums are added in pairs, many at once")
@@ -409,7 +409,7 @@ def launch_shape(picture, before, now):
                    blocks="all blocks", sizes=f"{sizes[0]:,} to {sizes[-1]:,}")
 
 
-ENDS = (("first_us", "the first"), ("quarter_us", "a quarter"), ("half_us", "half"), ("three_quarters_us", "3 quarters"), ("last_us", "the last"))
+ENDS = (("first_us", "the first"), ("quarter_us", "25 %"), ("half_us", "50 %"), ("three_quarters_us", "75 %"), ("last_us", "the last"))
 
 
 def queue(picture, before, now):

@@ -247,7 +247,7 @@ def counter(text):
 
 
 def numbers(step, *names):
-    """Some of a step's numbers beside those of the step before, and the gain at 2^26."""
+    """Some of a step's numbers beside those of the step before, and the gain: at the size where it is largest, and at 2^26."""
     runs, large, profile = by_step("run-all.csv"), by_step("2to30/run-all.csv"), by_step("profile.csv")
     shown = pair(step)
     unknown = [name for name in names if name not in ROWS]
@@ -264,7 +264,9 @@ def numbers(step, *names):
     lines = [[ROWS[row], *(value(row, name) for name in shown)] for row in names]
     gain = ""
     if len(shown) == 2 and all(name in runs for name in shown):
-        gain = f"\n\nGain at 2^26: **{times(runs[shown[0]], runs[step])}**."
+        largest = largest_gain(step)
+        where = f"Largest gain: **{largest}**; at 2^26:" if "×" in largest and not largest.endswith("2^26") else "Gain at 2^26:"
+        gain = f"\n\n{where} **{times(runs[shown[0]], runs[step])}**."
     return table(["", *shown], lines) + gain
 
 
