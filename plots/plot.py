@@ -41,6 +41,7 @@ LINE_COLOURS = ["#cc79a7", "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#000000"
 # The last step with a plain tree, with an unrolled tree, and of the classic.
 TURNING_POINTS = ("step03_", "step06_", "step08_")
 SPLIT = 2**20  # n up to here: microseconds, launches and latency; from here: GB/s
+SMALL = 2**16  # elements of the panel below the bandwidths
 # Sizes in points, on a page. On a slide all is larger, and each panel has a figure to itself.
 SIZES = {"font.size": 11, "axes.titlesize": 12, "axes.linewidth": 0.8, "patch.linewidth": 1, "lines.markersize": 6,
          "xtick.major.size": 3.5, "ytick.major.size": 3.5, "xtick.major.width": 0.8, "ytick.major.width": 0.8}
@@ -264,10 +265,38 @@ def setting(row, path):
     return f"{row['device']}, n = {count(row['elements'])} floats, {about(path, 'date')}; ×: against the step before"
 
 
-def draw_bandwidth(rows, path, unit="GB/s of input", does="reads"):
+def at_small(sweep):
+    """The rows of a sweep at SMALL elements, the cache cold."""
+    return [row for row in sweep or [] if row["elements"] == SMALL and row["cache"] == "cold"]
+
+
+def draw_microseconds(axes, rows):
+    """The same steps where launches and trips to memory count, without those that would press all others down to the axis."""
+    good = passed(rows)
+    best = min(good, key=lambda row: row["median_ms"])
+    near = [row for row in good if row["median_ms"] < 8 * best["median_ms"]]
+    absent = "".join(f"; {named(row['step'])}, not drawn: {1e3 * row['median_ms']:,.0f} µs" for row in good if row not in near)
+    axes.set_ylabel("µs")
+    axes.set_title(f"n = {count(SMALL)}: {named(best['step'])} is fastest, {1e3 * best['median_ms']:.2f} µs{absent}", fontsize=sized(11))
+    axes.set_ylim(0, 1.25 * max(1e3 * row["median_ms"] for row in near))
+    for x, (before, row) in enumerate(zip([None, *rows], rows)):
+        if row in near:
+            axes.bar(x, 1e3 * row["median_ms"], width=0.7, color=colour(row["step"]))
+            write_above(axes, x, 1e3 * row["median_ms"], f"{1e3 * row['median_ms']:.2f}{gain(before if before in near else None, row)}")
+    axes.set_xlim(-0.6, len(rows) - 0.4)
+    axes.set_xticks(range(len(rows)), [named(row["step"]).partition(" ")[0] for row in rows], fontsize=sized(9))
+    axes.tick_params(axis="x", length=0)
+
+
+def draw_bandwidth(rows, path, unit="GB/s of input", does="reads", small=None):
+    """GB/s of each step, and on a page below it what it takes for few elements, where the rows of that are given."""
     good = passed(rows)
     best, peak = max(good, key=lambda row: row["gb_per_s"]), good[0]["peak_gb_per_s"]
-    figure, axes = plt.subplots(figsize=style.figure or (12, 5.4))
+    if small and not style.figure:
+        figure, (axes, below) = plt.subplots(2, figsize=(12, 8.4), height_ratios=(5, 3))
+        draw_microseconds(below, small)
+    else:
+        figure, axes = plt.subplots(figsize=style.figure or (12, 5.4))
     axes.yaxis.set_major_formatter("{x:,.10g}")
     axes.set_ylabel(unit)
     of_peak = f", {100 * best['gb_per_s'] / peak:.0f} % of the theoretical peak" if peak else ""
@@ -281,19 +310,17 @@ def draw_bandwidth(rows, path, unit="GB/s of input", does="reads"):
                       textcoords="offset points", va="center", fontsize=sized(9.5))
     draw_bars(axes, rows, "gb_per_s")
     line_height = sized(16) * axes.get_ylim()[1] / points_high(axes)
-    labels = []
+    above = []
     for x, (before, row) in enumerate(zip([None, *rows], rows)):
         if row["status"] != "PASS":
             continue
         spread = middle_half(row)
         if spread:
             axes.vlines(x, *spread, color="black", linewidth=sized(1))
-        words = short(row["gb_per_s"]) + gain(before, row)
-        top = max([row["gb_per_s"], *spread])
-        if top < peak < top + line_height * len(words.splitlines()):  # the label would lie on the line
-            top = peak
-        labels.append(write_above(axes, x, top, words))
-    keep_apart(labels)
+        above.append((x, max([row["gb_per_s"], *spread]), short(row["gb_per_s"]) + gain(before, row)))
+    if any(top < peak < top + line_height * len(words.splitlines()) for _, top, words in above):  # a label would lie on the line:
+        above = [(x, max(top, peak) if top > 0.75 * peak else top, words) for x, top, words in above]  # then it stands above it, and so do its neighbours
+    keep_apart([write_above(axes, *each) for each in above])
     save(figure, path.parent, "bandwidth")
 
 
@@ -616,7 +643,7 @@ def main():
     if runs and profile_path.exists():
         profile = read_rows(profile_path, ["step", "kernel", *PROFILE_NUMBERS], PROFILE_NUMBERS)
     if runs:
-        draw_bandwidth(runs, run_path)
+        draw_bandwidth(runs, run_path, small=at_small(sweep))
         draw_time(runs, run_path)
     if profile:
         draw_profile(profile, profile_path, passed(runs)[0]["device"])
