@@ -1,6 +1,7 @@
 """The trace of a run on the simulator, and the pictures that are drawn from it."""
 
 import csv
+import os
 import re
 import subprocess
 import sys
