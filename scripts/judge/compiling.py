@@ -93,6 +93,8 @@ def tell(answer, status, said, built):
     answer.said = said[0 if built else first:][:MOST_LINES]  # warnings may come before the error, many of them
     if status == sandbox.TIME_OVER:
         answer.said = [f"the compiler was stopped after {COMPILE_SECONDS} seconds"]
+    if status == sandbox.MEMORY_OVER:
+        answer.over = f"the compiler took more than {COMPILE_MEMORY} of memory"
     if status == sandbox.SPACE_OVER:
         answer.over = f"the compiler wrote more than {COMPILE_SPACE}"
 

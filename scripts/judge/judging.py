@@ -57,7 +57,9 @@ def how_it_ended(session, answer):
     if sandbox.TIME_OVER in (program, device):
         answer.over = answer.over or f"it was stopped after {session.limit} seconds"
         return answer.over
-    if device not in (0, CHECKER_ENDS_WITH) and any("memory" in line.lower() for line in session.said("device")):
+    if program == sandbox.MEMORY_OVER:
+        answer.over = answer.over or f"it wanted more than {PROGRAM_MEMORY} of the host's memory"
+    if device == sandbox.MEMORY_OVER or device not in (0, CHECKER_ENDS_WITH) and any("memory" in line.lower() for line in session.said("device")):
         answer.over = answer.over or f"it wanted more than {DEVICE_MEMORY} of the simulator's memory"
     if answer.over:
         return answer.over

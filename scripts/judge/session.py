@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 from scripts.judge import shapes
+from scripts.judge.means import LIBRARIES
 from scripts.judge.processes import in_sandbox, started
-from scripts.judge.sandbox import LIBRARIES
 from scripts.judge.words import without_folders
 
 ROOT = shapes.ROOT

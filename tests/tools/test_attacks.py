@@ -11,7 +11,7 @@ import pytest
 
 from scripts.judge import compiling
 from scripts.judge import judging
-from scripts.judge import sandbox
+from scripts.judge import means
 from scripts.judge import session
 from scripts.judge import shapes
 from scripts.judge import verdicts
@@ -21,8 +21,8 @@ from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
 
 OPTIONS = " ".join(["-lineinfo", *(word for word in LINK if not word.endswith(".a") and word not in ("-lpthread", "-lm", "-lineinfo"))])
 NOTHING = types.SimpleNamespace(read=[], run=[], write=[], alone=True, strict=True)
-MEANS = (lambda: sandbox.restrict_files(NOTHING), sandbox.enter_namespaces, lambda: sandbox.restrict_calls(NOTHING))
-pytestmark = [unsanitized, pytest.mark.skipif(not all(map(sandbox.works, MEANS)), reason="this machine lacks a means of the sandbox")]
+MEANS = (lambda: means.restrict_files(NOTHING), means.enter_namespaces, lambda: means.restrict_calls(NOTHING))
+pytestmark = [unsanitized, pytest.mark.skipif(not all(map(means.works, MEANS)), reason="this machine lacks a means of the sandbox")]
 
 with open(ROOT / "tests/tools/attacks.csv", newline="") as file:
     ROWS = {row["name"]: row for row in csv.DictReader(file)}
@@ -30,7 +30,7 @@ PROGRAM = (ROOT / "tests/tools/attacks.cu").read_text()
 IN_PROGRAM = [name for name in ROWS if f"case {name}:" in PROGRAM or f"n == {name} " in PROGRAM]
 FIRST = 30  # elements of the first attack; the last has fewer than 100
 TAKES_TIME = {"host_forever", "sleeps", "kernel_forever"}
-bubblewrap = pytest.mark.skipif(not sandbox.has_bubblewrap(NOTHING), reason="without bubblewrap all tests are of what is in its place")
+bubblewrap = pytest.mark.skipif(not means.has_bubblewrap(NOTHING), reason="without bubblewrap all tests are of what is in its place")
 
 
 def options(**changed):

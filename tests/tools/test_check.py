@@ -16,9 +16,11 @@ from pathlib import Path
 import pytest
 
 
+from scripts.judge import cgroup
 from scripts.judge import check_device
 from scripts.judge import classroom
 from scripts.judge import judging
+from scripts.judge import means
 from scripts.judge import sandbox
 from scripts.judge import scratch
 from scripts.judge import shapes
@@ -32,7 +34,7 @@ OPTIONS = " ".join(["-lineinfo", *(word for word in LINK if not word.endswith(".
 PARTS = [SIM / "check_program.o", SIM / "libcuda.so.1"]
 pytestmark = unsanitized  # which Python, that runs the device, is not
 NOTHING = types.SimpleNamespace(read=[], run=[], write=[], alone=True, strict=True)
-landlock = pytest.mark.skipif(not sandbox.works(sandbox.restrict_files, NOTHING), reason="this machine has no Landlock")
+landlock = pytest.mark.skipif(not means.works(means.restrict_files, NOTHING), reason="this machine has no Landlock")
 
 RIGHT = (ROOT / "step03_sequential/reduce.cu").read_text()
 WRONG = """
@@ -450,17 +452,17 @@ def test_processes_are_counted():
     def forks(threads):
         if os.getuid() == 0:
             os.setresuid(4321, 4321, 4321)  # nobody counts an administrator's
-            sandbox.LIBC.prctl(DUMPABLE, 1, 0, 0, 0)  # else it may not enter a namespace any more
-        sandbox.enter_namespaces()
-        sandbox.limit(types.SimpleNamespace(seconds=9, threads=threads, file_bytes=1 << 20, memory=1 << 30, reserves=False, apart=True))
+            means.LIBC.prctl(DUMPABLE, 1, 0, 0, 0)  # else it may not enter a namespace any more
+        means.enter_namespaces()
+        means.limit(types.SimpleNamespace(seconds=9, threads=threads, file_bytes=1 << 20, memory=1 << 30, reserves=False, apart=True))
         for _ in range(20):
             if os.fork() == 0:
                 time.sleep(0.5)
                 os._exit(0)
 
-    if not sandbox.works(sandbox.enter_namespaces):
+    if not means.works(means.enter_namespaces):
         pytest.skip("this machine has no namespaces")
-    assert [sandbox.works(forks, threads) for threads in (2, 30)] == [False, True]
+    assert [means.works(forks, threads) for threads in (2, 30)] == [False, True]
 
 
 @pytest.fixture
@@ -469,27 +471,27 @@ def listener():
         yield server
 
 
-MEANS = {"Landlock": lambda: sandbox.restrict_files(NOTHING), "namespaces": sandbox.enter_namespaces, "seccomp": lambda: sandbox.restrict_calls(NOTHING)}
+MEANS = {"Landlock": lambda: means.restrict_files(NOTHING), "namespaces": means.enter_namespaces, "seccomp": lambda: means.restrict_calls(NOTHING)}
 
 
-@pytest.mark.parametrize("means, attempt", [("Landlock", "read"), ("Landlock", "write"), ("namespaces", "connect"), ("seccomp", "connect"),
+@pytest.mark.parametrize("name, attempt", [("Landlock", "read"), ("Landlock", "write"), ("namespaces", "connect"), ("seccomp", "connect"),
                                             ("seccomp", "fork")])
-def test_each_means_alone(means, attempt, listener, tmp_path):
+def test_each_means_alone(name, attempt, listener, tmp_path):
     """Broken: one of the sandbox's means does nothing, and only another one hides it."""
     attempts = {"read": lambda: open(__file__), "write": lambda: open(tmp_path / "new", "w"), "fork": lambda: os.fork() or os._exit(1),
                 "connect": lambda: socket.create_connection(listener.getsockname(), timeout=5)}
 
     def refused():
-        MEANS[means]()
+        MEANS[name]()
         try:
             attempts[attempt]()
         except OSError:
             return
-        raise sandbox.Absent
+        raise means.Absent
 
-    if not sandbox.works(MEANS[means]):
-        pytest.skip(f"this machine has no {means}")
-    assert sandbox.works(refused)
+    if not means.works(MEANS[name]):
+        pytest.skip(f"this machine has no {name}")
+    assert means.works(refused)
 
 
 ATTEMPTS = """
@@ -510,22 +512,56 @@ tries("connect", lambda: socket.create_connection(("127.0.0.1", PORT), timeout=5
 """
 
 
-@pytest.mark.skipif(not sandbox.has_bubblewrap(NOTHING), reason="this machine has no bubblewrap")
+@pytest.mark.skipif(not means.has_bubblewrap(NOTHING), reason="this machine has no bubblewrap")
 def test_bubblewrap_alone(listener, tmp_path):
     """Broken: where Landlock and seccomp are missing, bubblewrap is used so that it keeps nothing out."""
     (tmp_path / "own").mkdir()
     (tmp_path / "secret").write_text("the marks")
     script = ATTEMPTS.replace("FOLDER", str(tmp_path)).replace("JUDGE", str(os.getpid())).replace("PORT", str(listener.getsockname()[1]))
     options = types.SimpleNamespace(read=[], run=[], write=[str(tmp_path / "own")])
-    command = [os.path.realpath(sys.executable), "-I", "-S", "-c", script]
-    succeeded = [subprocess.run(words, capture_output=True, text=True).stdout.split() for words in (command, sandbox.in_bubblewrap(options, *command))]
+    commands = [sys.executable, "-I", "-S", "-c", script], means.in_bubblewrap(options, "-c", script)
+    succeeded = [subprocess.run(command, capture_output=True, text=True).stdout.split() for command in commands]
     assert succeeded == [["own", "read", "write", "signal", "connect"], ["own"]]
+
+
+def test_a_control_group_is_made_where_one_may_be(tmp_path):
+    """Broken: a group is made where nothing limits it, with other limits, or a killed run's stays for ever."""
+    own, above = tmp_path / "slice/own", tmp_path / "slice"
+    own.mkdir(parents=True)
+    (own / "cgroup.subtree_control").write_text("\n")
+    (above / "cgroup.subtree_control").write_text("cpu memory pids\n")
+    (above / "check-0").mkdir()  # there is no process 0
+    assert cgroup.made(1 << 20, 7, [own]) is None
+    group = cgroup.made(1 << 20, 7, [own, above])
+    assert group.folder == above / f"check-{os.getpid()}" and not (above / "check-0").exists()
+    assert {name: (group.folder / name).read_text() for name in ("memory.max", "pids.max")} == {"memory.max": "1048576\n", "pids.max": "7\n"}
+    for events, is_over in (("oom 3\noom_kill 0\n", False), ("oom 1\noom_kill 2\n", True)):
+        (group.folder / "memory.events").write_text(events)
+        assert group.is_over() == is_over
+    proc = tmp_path / "proc"
+    proc.mkdir()
+    (proc / "mountinfo").write_text("25 20 0:22 / / rw - ext4 /dev/vda rw\n41 25 0:38 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n")
+    (proc / "cgroup").write_text("1:name=systemd:/other\n0::/user.slice/run.scope\n")
+    assert list(map(str, cgroup.above(proc))) == ["/sys/fs/cgroup/user.slice/run.scope", "/sys/fs/cgroup/user.slice", "/sys/fs/cgroup"]
+
+
+def test_a_control_group_counts_all_processes_together(tmp_path):
+    """Broken: a command takes many times its memory, each process a part, and is not ended for that, or is not called over its limits."""
+    group = cgroup.made("max", "max")
+    if not group:
+        pytest.skip("this machine lets nobody make a control group of version 2")
+    group.end()
+    assert not group.folder.exists()
+    part = "head -c 40000000 /dev/zero | tail -c 39000000 | sleep 1"  # tail keeps it
+    assert boxed("--memory", "64M", command=part, folder=tmp_path).returncode == 0
+    assert boxed("--memory", "64M", command=" & ".join([part] * 3) + "; wait", folder=tmp_path).returncode == sandbox.MEMORY_OVER
 
 
 def test_without_means_it_says_so(monkeypatch):
     """Broken: on a machine without Landlock, namespaces or seccomp a teacher is told that all is in force."""
     monkeypatch.setattr(sandbox, "has_bubblewrap", lambda options: False)
+    monkeypatch.setattr(cgroup, "made", lambda memory, processes: None)
     monkeypatch.setattr(sandbox, "works", lambda *means: False)
     used, left_open = sandbox.measures()
     assert "Landlock" not in used and "namespaces" not in used and "seccomp" not in used and "bubblewrap" not in used
-    assert all(words in left_open for words in ("no Landlock", "the network can be reached", "can be sent signals", "no libseccomp"))
+    assert all(words in left_open for words in ("no control group", "no Landlock", "the network can be reached", "can be sent signals", "no libseccomp"))

@@ -1,0 +1,203 @@
+"""What Linux offers to a user who is not root against a program that nobody trusts: Landlock, namespaces (by bubblewrap, where it is), seccomp, limits.
+
+Each is one function that restricts this process, or becomes the command restricted, and raises Absent where this machine lacks it."""
+
+import ctypes
+import errno
+import os
+import resource
+import shutil
+import struct
+import sys
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+NO_NEW_PRIVILEGES, DEATH_SIGNAL = 38, 1  # of prctl
+SYSTEM_FOLDERS = ["/usr", "/lib", "/lib64", "/bin"]
+LIBRARIES = ["/usr/lib", "/usr/lib64", "/lib", "/lib64"]
+DEVICES = ["/dev/null", "/dev/urandom", "/dev/zero"]
+ALWAYS_READ = ["/etc/ld.so.cache", *DEVICES]
+LINKS = "/etc/alternatives"  # on the way to some of the system's commands
+
+
+class Absent(Exception):
+    """This machine lacks a means."""
+
+
+def tried(means, *arguments):
+    try:
+        means(*arguments)
+        return True
+    except (Absent, OSError):
+        return False
+
+
+def succeeds(means, *arguments):
+    """Whether it does in a process of its own."""
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if tried(means, *arguments) else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def works(means, *arguments):
+    """Whether it does where no privileges can be had."""
+    return succeeds(lambda: LIBC.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) or means(*arguments))
+
+
+# ---- Landlock: which files. Since Linux 5.13; the numbers are of <linux/landlock.h>, and the system calls are the same on all machines.
+
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
+CHANGE_FOLDER = 0x1ff0  # remove and make files and folders of all kinds
+REFER, TRUNCATE, IOCTL = 1 << 13, 1 << 14, 1 << 15
+OF_A_FILE = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
+BIND_AND_CONNECT_TCP, SIGNALS_AND_SOCKETS = 3, 3
+NEWER_RIGHTS = [(2, REFER), (3, TRUNCATE), (5, IOCTL)]  # each since a version of Landlock
+
+
+def landlock_version():
+    return max(LIBC.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), 1), 0)
+
+
+def restrict_files(options):
+    """Landlock: nothing but what is named can be read, run or written."""
+    version = landlock_version()
+    if not version:
+        raise Absent
+    handled = EXECUTE | WRITE_FILE | READ_FILE | READ_DIR | CHANGE_FOLDER
+    for since, right in NEWER_RIGHTS:
+        handled |= right if version >= since else 0
+    attributes = struct.pack("<QQQ", handled, BIND_AND_CONNECT_TCP, SIGNALS_AND_SOCKETS)
+    attributes = attributes[:24 if version >= 6 else 16 if version >= 4 else 8]
+    rules = LIBC.syscall(CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
+    look = READ_FILE | READ_DIR
+    wanted = [(path, look) for path in [*options.read, *ALWAYS_READ]]
+    wanted += [(path, look | EXECUTE) for path in options.run]
+    wanted += [(path, handled & ~EXECUTE & ~IOCTL) for path in options.write] + [("/dev/null", READ_FILE | WRITE_FILE)]
+    for path, rights in wanted:
+        allow_beneath(rules, path, rights)
+    if rules < 0 or LIBC.syscall(RESTRICT_SELF, rules, 0):
+        raise Absent
+    os.close(rules)
+
+
+def allow_beneath(rules, path, rights):
+    try:
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return  # what is not there needs no rule
+    if not os.path.isdir(path):
+        rights &= OF_A_FILE
+    LIBC.syscall(ADD_RULE, rules, 1, struct.pack("<Qi", rights, place), 0)
+    os.close(place)
+
+
+# ---- Namespaces: of <sched.h>
+
+OWN_USERS, OWN_NETWORK, OWN_PROCESSES, OWN_IPC, OWN_NAME = 0x10000000, 0x40000000, 0x20000000, 0x08000000, 0x04000000
+NOBODY = 65534
+OWN_PROCESSES_MOST = 4  # of the sandbox itself, in the namespace
+
+
+def enter_namespaces():
+    """Users, network, processes of its own: nobody else's processes are there, and no network card."""
+    user, group = os.getuid(), os.getgid()
+    if LIBC.unshare(OWN_USERS | OWN_NETWORK | OWN_PROCESSES | OWN_IPC | OWN_NAME):
+        raise Absent
+    # As nobody, who has no privileges in there, either.
+    for name, line in (("setgroups", "deny"), ("uid_map", f"{NOBODY} {user} 1"), ("gid_map", f"{NOBODY} {group} 1")):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(line)
+
+
+def in_bubblewrap(options, *words):
+    """Python with these arguments as bubblewrap runs it: it sees no file but its own and those that are named, and writes only where it may."""
+    python, own = os.path.realpath(sys.executable), os.path.dirname(os.path.abspath(__file__))
+    seen = {*options.read, *options.run, *ALWAYS_READ, LINKS, *LIBRARIES, python, f"{sys.base_prefix}/lib", own}
+    tops = [path for path in sorted(seen) if not any(path.startswith(f"{other}/") for other in seen)]
+    command = [shutil.which("bwrap") or "", "--unshare-all", "--die-with-parent", "--uid", str(NOBODY), "--gid", str(NOBODY), "--cap-drop", "ALL"]
+    command += [word for path in tops if path not in DEVICES for word in ("--ro-bind-try", path, path)]
+    command += [word for path in DEVICES for word in ("--dev-bind-try", path, path)]
+    command += [word for path in options.write for word in ("--bind", path, path)]
+    return [*command, "--remount-ro", "/", "--chdir", "/", "--", python, "-I", "-S", *words]
+
+
+def become_bubblewrap(options, *words):
+    """Turns this process into Python in bubblewrap."""
+    command = in_bubblewrap(options, *words)
+    if not command[0]:
+        raise Absent
+    os.execve(command[0], command, {})
+
+
+def has_bubblewrap(options):
+    """Whether it can show these files to a command."""
+    def quietly():
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        become_bubblewrap(options, "-c", "")
+
+    return succeeds(quietly)
+
+
+# ---- seccomp: which system calls, by libseccomp
+
+ALLOW, REFUSE = 0x7fff0000, 0x00050000 | errno.EPERM
+NOT_THERE = 0x00050000 | errno.ENOSYS
+REFUSED_CALLS = """socket socketpair connect bind listen accept accept4 ptrace process_vm_readv process_vm_writev process_madvise pidfd_open
+    pidfd_getfd kcmp bpf perf_event_open userfaultfd io_uring_setup keyctl add_key request_key mount umount2 move_mount open_tree fsopen
+    pivot_root chroot unshare setns kexec_load init_module finit_module delete_module swapon swapoff reboot quotactl acct
+    name_to_handle_at open_by_handle_at personality sethostname setdomainname shmget semget msgget mq_open""".split()
+NEW_PROCESSES = ["fork", "vfork"]
+UNCOUNTED_MEMORY = ["memfd_create", "memfd_secret"]  # files without a folder, as large as --file-bytes each
+NEW_THREAD = 0x00010000  # CLONE_THREAD
+MASKED_EQUAL = 7
+
+
+class Comparison(ctypes.Structure):
+    _fields_ = [("argument", ctypes.c_uint), ("how", ctypes.c_int), ("a", ctypes.c_uint64), ("b", ctypes.c_uint64)]
+
+
+def restrict_calls(options):
+    """seccomp: no sockets, no look into other processes, no memory that outlives its process, nothing that only an administrator needs; with
+    --alone no process, either; with --strict not even a thread, and no memory that no limit counts."""
+    try:
+        library = ctypes.CDLL("libseccomp.so.2")
+    except OSError:
+        raise Absent from None
+    library.seccomp_init.restype = ctypes.c_void_p
+    rules = ctypes.c_void_p(library.seccomp_init(ALLOW))
+
+    def refuse(name, action=REFUSE, comparisons=()):
+        number = library.seccomp_syscall_resolve_name(name.encode())
+        if number >= 0:  # this machine has it
+            array = (Comparison * max(len(comparisons), 1))(*comparisons)
+            library.seccomp_rule_add_array(rules, ctypes.c_uint32(action), number, len(comparisons), array)
+
+    for name in REFUSED_CALLS + (NEW_PROCESSES if options.alone else []) + (UNCOUNTED_MEMORY if options.strict else []):
+        refuse(name)
+    if options.strict:
+        refuse("clone")
+    elif options.alone:
+        refuse("clone", comparisons=[Comparison(0, MASKED_EQUAL, NEW_THREAD, 0)])
+    if options.alone:
+        refuse("clone3", NOT_THERE)  # its flags lie in memory, where seccomp cannot look; the C library then calls clone
+    if library.seccomp_load(rules):
+        raise Absent
+
+
+# ---- Limits of each process
+
+def limit(options):
+    """Limits of each process. Those of memory are for addresses, or, for a program that reserves many, for what it can write.
+
+    Its threads' seconds add up. Processes count only where a namespace keeps the account's other ones out of it."""
+    bounds = {resource.RLIMIT_CPU: (options.seconds + 1) * options.threads, resource.RLIMIT_FSIZE: options.file_bytes, resource.RLIMIT_CORE: 0,
+              resource.RLIMIT_NOFILE: 256, resource.RLIMIT_DATA: options.memory, resource.RLIMIT_STACK: 64 << 20}
+    if not options.reserves:
+        bounds[resource.RLIMIT_AS] = options.memory
+    if options.apart:
+        bounds[resource.RLIMIT_NPROC] = options.threads + OWN_PROCESSES_MOST
+    for which, bound in bounds.items():
+        most = resource.getrlimit(which)[1]
+        bound = bound if most == resource.RLIM_INFINITY else min(bound, most)
+        resource.setrlimit(which, (bound, bound))
