@@ -157,10 +157,7 @@ no-alarms: ## programs without a mistake, with -O0 to -O3 and -G, under the chec
 
 findings: | $(NEEDS_NVCC) ## what the simulator says of the mistakes in docs/findings.md, and of Tries; make tables puts it there
 	$(COMPILE) build/sim/libsimulator.a
-	@for name in $$(sed -n 's/^<!-- finding [^ ]* \(.*\): make tables.*/\1/p' docs/findings.md); do \
-	    FILE=tests/mistakes/$$name.cu FLAGS= $(MAKE) -s --no-print-directory sim || exit 1; done
-	@python3 -m scripts.evidence.findings_messages build/sim/programs/tests/mistakes
-	@python3 -m scripts.evidence.try_messages '$(NVCC)' '$(SIM_NVCCFLAGS) $(SIM_LIBRARIES)'
+	@python3 -m scripts.evidence.messages '$(NVCC)' '$(SIM_NVCCFLAGS) $(SIM_LIBRARIES)'
 
 suite: | $(NEEDS_NVCC) ## a suite of right and wrong programs, of which DIR/cases.csv is a table, under the checker: tests/suites/*.csv (docs/suites.md)
 	$(COMPILE) build/sim/libsimulator.a
