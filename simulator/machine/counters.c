@@ -45,32 +45,30 @@ static void write_shape(FILE *file, dim3 block)
         fprintf(file, "x%u", block.z);
 }
 
-void sim_count_launch(const Launch *launch, double host_seconds)
+static void add_to_speed(const Launch *launch, double host_seconds)
 {
-    if (sim_settings()->says_speed) {
-        if (all_instructions == 0)
-            atexit(say_speed);
-        all_instructions += launch->counters.warp_instructions;
-        all_seconds += host_seconds;
-    }
-    static FILE *file;
-    static int number;
-    static char step[256];
-    const char *path = sim_settings()->counters;
-    if (!path)
-        return;
-    if (!file) {
-        file = sim_open_output(path);
-        if (!file)
-            give_up(path);
-        step_name(step, sizeof step);
-        fprintf(file, "step,kernel,launch,grid,block,warp_instructions,lanes_on_mean,divergent_branches,shared_loads,"
-                      "shared_stores,bank_conflicts,global_load_requests,global_load_sectors,global_store_requests,"
-                      "global_store_sectors,atomics,shuffles,block_barriers,warp_barriers,uneven_loops\n");
-    }
+    if (all_instructions == 0)
+        atexit(say_speed);
+    all_instructions += launch->counters.warp_instructions;
+    all_seconds += host_seconds;
+}
+
+static FILE *open_counters(const char *path)
+{
+    FILE *file = sim_open_output(path);
+    if (!file)
+        give_up(path);
+    fprintf(file, "step,kernel,launch,grid,block,warp_instructions,lanes_on_mean,divergent_branches,shared_loads,"
+                  "shared_stores,bank_conflicts,global_load_requests,global_load_sectors,global_store_requests,"
+                  "global_store_sectors,atomics,shuffles,block_barriers,warp_barriers,uneven_loops\n");
+    return file;
+}
+
+static void write_row(FILE *file, const char *step, int number, const Launch *launch)
+{
     const Counters *c = &launch->counters;
     const Slice kernel = sim_plain_name(launch->kernel->name);
-    fprintf(file, "%s,%.*s,%d,%" PRIu64 ",", step, (int)kernel.length, kernel.text, number++, launch->blocks);
+    fprintf(file, "%s,%.*s,%d,%" PRIu64 ",", step, (int)kernel.length, kernel.text, number, launch->blocks);
     write_shape(file, launch->block);
     fprintf(file, ",%" PRIu64 ",%.3f", c->warp_instructions,
             c->warp_instructions ? (double)c->lanes_on / (double)c->warp_instructions : 0.0);
@@ -80,6 +78,23 @@ void sim_count_launch(const Launch *launch, double host_seconds)
     for (size_t k = 0; k < sizeof totals / sizeof *totals; k++)
         fprintf(file, ",%" PRIu64, totals[k]);
     fprintf(file, "\n");
+}
+
+void sim_count_launch(const Launch *launch, double host_seconds)
+{
+    static FILE *file;
+    static int number;
+    static char step[256];
+    const char *path = sim_settings()->counters;
+    if (sim_settings()->says_speed)
+        add_to_speed(launch, host_seconds);
+    if (!path)
+        return;
+    if (!file) {
+        file = open_counters(path);
+        step_name(step, sizeof step);
+    }
+    write_row(file, step, number++, launch);
     if (fflush(file) != 0 || ferror(file))
         give_up(path);
 }

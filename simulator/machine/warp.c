@@ -72,56 +72,40 @@ static _Noreturn void fail_unknown(Warp *w, const Instr *i, uint32_t mask)
     sim_fault(w, i, __builtin_ctz(mask), cudaErrorNotSupported, "%s", why);
 }
 
-static void control(Warp *w, Path *p, const Instr *i, uint32_t mask)
+static void branch(Warp *w, Path *p, const Instr *i, uint32_t mask)
 {
-    const bool kernel = p->frame->function->entry;
+    if (mask != p->mask) {
+        w->block->counters.uneven_loops += (i->loop & LEAVES_LOOP) != 0;
+        sim_split(w, p, i->join, mask, i->target, p->pc + 1);
+        return;
+    }
+    if (i->target <= p->pc)
+        sim_count_turn(w, p, i);
+    sim_note_jump(p, p->pc, i->target);
+    p->pc = i->target;
+}
+
+static void end_function(Warp *w, Path *p, const Instr *i, uint32_t mask)
+{
     const uint32_t end = p->frame->function->program->count;
-    switch (i->control) {
-    case BRANCH:
-        if (mask != p->mask) {
-            w->block->counters.uneven_loops += (i->loop & LEAVES_LOOP) != 0;
-            sim_split(w, p, i->join, mask, i->target, p->pc + 1);
-            return;
-        }
-        if (i->target <= p->pc)
-            sim_count_turn(w, p, i);
-        sim_note_jump(p, p->pc, i->target);
-        p->pc = i->target;
-        return;
-    case BRANCH_INDEXED:
-        branch_by_index(w, p, i, mask);
-        return;
-    case EXIT:
-        i->run(w, i, mask); // of a failed assertion: tells
-        p->pc++;            // for lanes that a guard keeps alive
+    if (p->frame->function->entry) {
+        p->pc++; // for lanes that a guard keeps alive
         end_lanes(w, p, mask);
-        return;
-    case RETURN:
-        if (kernel) {
-            p->pc++;
-            end_lanes(w, p, mask);
-        } else if (p->pc == end) {
-            sim_return_to_caller(w, p);
-        } else if (mask == p->mask) {
-            p->pc = end; // where all lanes of the call meet
-        } else {
-            sim_split(w, p, i->join, mask, end, p->pc + 1);
-        }
-        return;
-    case PHASE_TEST:
-        i->run(w, i, mask);
-        p->pc++;
-        return;
-    case UNKNOWN:
-        fail_unknown(w, i, mask);
-    default:
-        break;
+    } else if (p->pc == end) {
+        sim_return_to_caller(w, p);
+    } else if (mask == p->mask) {
+        p->pc = end; // where all lanes of the call meet
+    } else {
+        sim_split(w, p, i->join, mask, end, p->pc + 1);
     }
-    if (mask != p->mask) { // guarded: the others go on behind it
+}
+
+// What all lanes of a path do at once. Where a guard leaves some out, these go on behind it.
+static void do_together(Warp *w, Path *p, const Instr *i, uint32_t mask)
+{
+    if (mask != p->mask)
         sim_split(w, p, p->pc + 1, mask, p->pc, p->pc + 1);
-        return;
-    }
-    if (i->control == CALL)
+    else if (i->control == CALL)
         sim_call(w, p, i);
     else if (i->control == BLOCK_BARRIER)
         sim_come_to_barrier(w, p, i);
@@ -129,6 +113,34 @@ static void control(Warp *w, Path *p, const Instr *i, uint32_t mask)
         sim_come_to_cluster_barrier(w, p, i);
     else
         sim_gather(w, p, i);
+}
+
+static void control(Warp *w, Path *p, const Instr *i, uint32_t mask)
+{
+    switch (i->control) {
+    case BRANCH:
+        branch(w, p, i, mask);
+        break;
+    case BRANCH_INDEXED:
+        branch_by_index(w, p, i, mask);
+        break;
+    case EXIT:
+        i->run(w, i, mask); // of a failed assertion: tells
+        p->pc++;            // for lanes that a guard keeps alive
+        end_lanes(w, p, mask);
+        break;
+    case RETURN:
+        end_function(w, p, i, mask);
+        break;
+    case PHASE_TEST:
+        i->run(w, i, mask);
+        p->pc++;
+        break;
+    case UNKNOWN:
+        fail_unknown(w, i, mask);
+    default:
+        do_together(w, p, i, mask);
+    }
 }
 
 // Whether all lanes take a branch of which nobody need know more than is noted here: onwards, or round a loop.
@@ -182,6 +194,28 @@ typedef struct Stretch { // instructions that a path has run one after the other
     uint32_t mask;
 } Stretch;
 
+// Runs an instruction that needs a look. False where that is control()'s.
+static inline bool step(Warp *w, Path *p, const Instr *i, uint32_t on, Stretch *s)
+{
+    const uint32_t mask = lanes_of(w, i, on);
+    s->count++;
+    s->lanes_on += (uint64_t)__builtin_popcount(mask);
+    if (mask == 0) {
+        s->pc++;
+    } else if (i->control == PLAIN) {
+        i->run(w, i, mask);
+        s->pc++;
+    } else if (is_plain_jump(p, i, mask, s->pc)) {
+        sim_note_jump(p, s->pc, i->target);
+        s->pc = i->target;
+    } else {
+        s->stop = i;
+        s->mask = mask;
+        return false;
+    }
+    return true;
+}
+
 // Runs at least one instruction, up to `most`, until the path comes to its join, to one that control() runs, or to a
 // value that nobody wrote.
 static inline Stretch run_stretch(Warp *w, Path *p, uint32_t join, uint32_t most)
@@ -197,22 +231,7 @@ static inline Stretch run_stretch(Warp *w, Path *p, uint32_t join, uint32_t most
             s.lanes_on += (uint64_t)ran * on_count;
             s.count += ran;
             s.pc += ran;
-            continue;
-        }
-        const uint32_t mask = lanes_of(w, i, on);
-        s.count++;
-        s.lanes_on += (uint64_t)__builtin_popcount(mask);
-        if (mask != 0 && i->control == PLAIN) {
-            i->run(w, i, mask);
-            s.pc++;
-        } else if (mask == 0) {
-            s.pc++;
-        } else if (is_plain_jump(p, i, mask, s.pc)) {
-            sim_note_jump(p, s.pc, i->target);
-            s.pc = i->target;
-        } else {
-            s.stop = i;
-            s.mask = mask;
+        } else if (!step(w, p, i, on, &s)) {
             return s;
         }
     } while (s.count < most && s.pc != join && !w->undefined);
@@ -265,7 +284,6 @@ static int run_path(Warp *w, Path *p, int turn)
     }
     return turn;
 }
-
 
 bool sim_run_warp(Warp *w)
 {
