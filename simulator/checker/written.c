@@ -4,14 +4,12 @@
 
 #include <string.h>
 
+// Those of so many bytes of a line, at least one, from the first on.
 static void bits_of(uint64_t bits[2], unsigned first, unsigned count)
 {
-    for (int half = 0; half < 2; half++) {
-        const unsigned begin = first > 64u * (unsigned)half ? first - 64u * (unsigned)half : 0;
-        const unsigned last = first + count, end = last > 64u * (unsigned)half ? last - 64u * (unsigned)half : 0;
-        const uint64_t below = begin >= 64 ? ~0ull : (1ull << begin) - 1, until = end >= 64 ? ~0ull : (1ull << end) - 1;
-        bits[half] = until & ~below;
-    }
+    const unsigned __int128 all = ~(unsigned __int128)0 >> (LINE_BYTES - count) << first;
+    bits[0] = (uint64_t)all;
+    bits[1] = (uint64_t)(all >> 64);
 }
 
 void sim_check_written(Access *access, Line *line, int lane, unsigned first, unsigned count, unsigned done,

@@ -15,7 +15,8 @@ typedef struct QualifiedOpcode { // and its number
     struct QualifiedOpcode *next;
 } QualifiedOpcode;
 
-typedef struct Decoder { // of a module; a copy of it is of one function
+// Of a module, in whose arena it lies; used under the lock of ready.c. sim_decode fills in a copy for each function.
+typedef struct Decoder {
     Module *module;
     Arena *arena; // the module's
     const Function *function;

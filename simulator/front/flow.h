@@ -5,7 +5,9 @@
 
 #include "front/program.h"
 
-typedef struct Flow { // basic blocks and what may follow them; the last one is the function's end
+// Basic blocks and what may follow them; the last one is the function's end. It lies in an arena of sim_analyse, on whose
+// stack it is, and so do variants of it with fewer ways, which share its blocks: none of it stays.
+typedef struct Flow {
     uint32_t count;
     uint32_t *first;    // first instruction of each block, and behind them the number of all instructions
     uint32_t *block_of; // block of each instruction

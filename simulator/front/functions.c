@@ -181,10 +181,12 @@ void sim_parse_function(Parser *p, bool entry)
 
 static void read_body(Parser *p, void *function)
 {
+    Function *f = function;
     sim_advance(p);
     sim_parse_body(p);
-    if (!sim_place_shared_of(p->module, function))
-        sim_fail(p, "too much shared memory");
+    p->token.line = f->body_line; // of a fault that is the whole body's
+    if (!sim_place_shared_of(p->module, f))
+        sim_fail(p, "its variables in shared memory are too large");
 }
 
 void sim_read_body(Module *m, Function *f)

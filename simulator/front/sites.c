@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Numbers are given under the lock; who asks takes none. An instruction's memory stays as long as its module.
 static Lock site_lock;
 static const Instr **_Atomic sites;
 static uint32_t site_count, site_space;

@@ -23,7 +23,9 @@ typedef struct Waits { // what a stream waits for, beside what it was given itse
     Reached of[];
 } Waits;
 
-struct Grid { // a launch of a kernel, a copy or a fill, on the device
+// A launch of a kernel, a copy or a fill, on the device. It lies in its family's arena, and ends with it. Blocks of a kernel
+// that launches run on the thread that launched the family, one by one, under the lock of lock.c: so that alone touches it.
+struct Grid {
     struct Family *family;
     Grid *parent; // NULL: the host launched it
     int depth, level; // level: of launches above it, of all; depth: but those in a tail

@@ -20,6 +20,9 @@ static inline uint64_t sim_barrier_key(int number) // of a barrier of the block 
 
 typedef enum FenceKind { MEMORY_FENCE, INITS_FENCE, PROXY_FENCE } FenceKind; // the second: fence.mbarrier_init
 
+// The thread that launches, which holds the lock of lock.c, calls what is of a launch; the host thread that runs a block all
+// that is of it and of its warps, without a lock, so that several do at once. What it finds at an allocation or a launch
+// the observer guards itself.
 typedef struct Observer {
     // ---- Always called, if there is an observer
     struct LaunchClocks *(*begin_launch)(const Launch *launch); // the launch's `clocks`

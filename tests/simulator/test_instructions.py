@@ -568,7 +568,7 @@ def test_vectors_of_narrow_elements(tmp_path):
 
 
 def test_a_fault_in_the_text_concerns_who_comes_to_it(tmp_path):
-    """Broken: a texture or an unknown word in one kernel refuses a whole program, or a kernel runs without it."""
+    """Broken: a texture, an unknown word or an array without end in one kernel refuses a whole program, or a kernel runs without it."""
     good = kernel("not.b32", "b32", ["b32"])
     texture = kernel("tex.3d.v4.u32.f32 {%i, %j, %n, %t}, [%w, {%i, %i, %i, %i}];", "u32", ["u32"]).replace("entry k", "entry t")
     strange = kernel("mov.u32 %t, ?; mov.u32 %t, 5;", "u32", ["u32"]).replace("entry k", "entry s")
@@ -580,7 +580,10 @@ def test_a_fault_in_the_text_concerns_who_comes_to_it(tmp_path):
     assert set(run(tmp_path, skipped, [(1,)])) == {0}
     torn = good + ".visible .entry torn(.param .u64 a) { .strange 7; mov.u32 %z, 1; }\n" + texture[texture.index(".visible"):]
     assert set(run(tmp_path, torn, [(1,)])) == {0xFFFFFFFE}
-    assert "unknown directive '.strange'" in refusal(tmp_path, torn, "torn")
+    assert f"PTX line {good.count(chr(10)) + 1}: unknown directive '.strange'" in refusal(tmp_path, torn, "torn")
+    large = good + ".visible .entry large(.param .u64 a)\n{\n.shared .b8 huge[2000000]; ret; }\n"
+    assert set(run(tmp_path, large, [(1,)])) == {0xFFFFFFFE}
+    assert f"PTX line {large.count(chr(10)) - 1}: its variables in shared memory are too large" in refusal(tmp_path, large, "large")
 
 
 def test_initial_values(tmp_path):

@@ -15,7 +15,7 @@ uint16_t sim_brain_from_double(double value, int rounding);
 
 // ---- memory.c, atomics.c, async.c: instructions that read and write.
 
-// Accesses and barriers of a warp or a whole launch: README.md defines them.
+// Accesses and barriers of a block, which its host thread adds to those of the launch when it ends: counters.md defines them.
 typedef struct Counters {
     uint64_t warp_instructions, lanes_on, divergent_branches, shared_loads, shared_stores, bank_conflicts,
         global_load_requests, global_load_sectors, global_store_requests, global_store_sectors, atomics,
@@ -38,6 +38,7 @@ void sim_drop_copies(Warp *w);
 
 // ---- texture.c: textures and surfaces. The objects themselves are the runtime's, in runtime/api/texture.c.
 
+// In the list of runtime/work/arrays.c, under the lock of lock.c, until cudaFreeArray; its texels are an allocation.
 struct cudaArray {
     struct cudaChannelFormatDesc format;
     struct cudaExtent extent; // as asked for: 0 in dimensions that it has not
@@ -58,6 +59,7 @@ typedef struct Texels { // what a texture or surface object shows
     enum cudaChannelFormatKind kind;
 } Texels;
 
+// In the table of texture_objects.c, changed under the lock of lock.c: never while a kernel runs, whose blocks read it.
 typedef struct TextureObject {
     bool surface;
     int device; // that was current when it was made

@@ -4,6 +4,7 @@
 
 #include "runtime/work/module.h"
 
+// What the program registered, or loaded as it ran: then sim_unload_binary frees it, with its modules and kernels.
 typedef struct Binary {
     const char **texts; // the PTX that was chosen, of each file that was compiled apart
     int text_count;     // 0 if there is none
@@ -12,6 +13,7 @@ typedef struct Binary {
     struct Binary *next;
 } Binary;
 
+// Of its binary, and freed with it.
 typedef struct Kernel {
     const void *host; // the address by which the program knows it
     const char *name;

@@ -92,6 +92,7 @@ cudaError_t sim_copy_arrays(const struct cudaMemcpy3DParms *p); // a copy in thr
 
 // ---- launches.c
 
+// For the time of a call: whoever makes it keeps the arguments.
 typedef struct KernelLaunch {
     Kernel *kernel;
     const Function *function; // its code on the current device
