@@ -107,26 +107,27 @@ uint32_t sim_last_use(const Table *t, uint64_t at)
 // The same of each byte of a part of one line, of which parts were used last.
 static bool any_use_in_line(const Table *t, uint64_t at, uint64_t end, bool (*asked)(uint32_t entry))
 {
-    for (uint32_t last = 0; at < end; at += t->bytes ? 1 : SIM_USE_WORD - at % SIM_USE_WORD) {
-        const uint32_t entry = sim_last_use(t, at);
-        if (entry != last && asked(entry))
+    for (; at < end; at += t->bytes ? 1 : SIM_USE_WORD - at % SIM_USE_WORD)
+        if (asked(sim_last_use(t, at)))
             return true;
-        last = entry;
-    }
     return false;
 }
 
 bool sim_any_use(const Table *t, uint64_t first, uint64_t end, bool (*asked)(uint32_t entry))
 {
-    uint32_t last = 0; // of the line before: neighbours were mostly used by the same operation
+    uint32_t none = UINT32_MAX; // an entry that was asked of in vain: neighbours were mostly used by the same operation
     for (uint64_t at = first, next; at < end; at = next) {
-        const uint64_t line = at / SIM_USE_LINE;
+        const uint64_t line = at / SIM_USE_LINE, line_end = (line + 1) * SIM_USE_LINE;
         const uint32_t entry = number_at(t->lines, line);
-        next = (line + 1) * SIM_USE_LINE < end ? (line + 1) * SIM_USE_LINE : end;
-        if ((number_at(t->parts, line) & NUMBER) > (entry & NUMBER) ? any_use_in_line(t, at, next, asked)
-                                                                    : entry != last && asked(entry))
-            return true;
-        last = entry;
+        next = line_end < end ? line_end : end;
+        if ((number_at(t->parts, line) & NUMBER) > (entry & NUMBER)) {
+            if (any_use_in_line(t, at, next, asked))
+                return true;
+        } else if (entry != none) {
+            if (asked(entry))
+                return true;
+            none = entry;
+        }
     }
     return false;
 }
@@ -476,6 +477,10 @@ void sim_check_free(const Allocation *a)
 // The lanes from the first of some on that lie one behind the other, or in the same place: takes them out of `mask`.
 static size_t take_neighbours(const Access *access, uint32_t *mask)
 {
+    if (*mask == ALL_LANES && access->pattern != SCATTERED) {
+        *mask = 0;
+        return access->pattern == ALL_SAME ? access->bytes : LANES * access->bytes;
+    }
     const uint64_t first = access->address[__builtin_ctz(*mask)];
     uint64_t end = first + access->bytes;
     for (*mask &= *mask - 1; *mask; *mask &= *mask - 1) {
@@ -487,6 +492,24 @@ static size_t take_neighbours(const Access *access, uint32_t *mask)
     return end - first;
 }
 
+static bool is_of_others(uint32_t entry)
+{
+    return (entry & NUMBER) != sim_current_op();
+}
+
+static bool is_of_others_or_atomic(uint32_t entry)
+{
+    return entry != sim_current_op();
+}
+
+// Whether the current operation itself was the last to use all these bytes so.
+static bool is_noted(const Uses *u, uint64_t address, size_t bytes, UseKind how)
+{
+    const uint64_t first = address - u->address;
+    return !sim_any_use(how & WRITES ? &u->written : &u->read, first, first + bytes,
+                        how & ATOMICALLY ? is_of_others : is_of_others_or_atomic);
+}
+
 // Who uses memory is noted where other streams or the host may use it, too.
 void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {
@@ -496,6 +519,8 @@ void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t
     while (mask) {
         const uint64_t address = access->address[__builtin_ctz(mask)];
         const size_t bytes = take_neighbours(access, &mask);
+        if (is_noted(w->near->uses, address, bytes, how))
+            continue;
         if (sim_is_in_the_way(w->near, address, bytes, how)) {
             sim_await_turn(w->block); // a block that runs ahead in vain is in nobody's way
             sim_note_conflict(w->near, address, bytes, how);

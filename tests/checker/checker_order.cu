@@ -23,6 +23,11 @@ __global__ void count(int *numbers)
     atomicAdd(numbers, 1);
 }
 
+__global__ void count_each(int *numbers)
+{
+    atomicAdd(&numbers[threadIdx.x], 1);
+}
+
 __global__ void sum_of(const int *numbers, int *sum)
 {
     *sum = numbers[0] + numbers[1];
@@ -224,6 +229,13 @@ static void streams(const std::string &word)
         cudaMemsetAsync(device + 1, 0, 4, two);
         cudaMemcpyAsync(pinned, device + 2, 120, cudaMemcpyDeviceToHost, lonely); // beside it
         cudaMemcpyAsync(pinned, device, 128, cudaMemcpyDeviceToHost, lonely);
+    }
+    if (word == "a line behind one with a word") {
+        count_each<<<1, 64, 0, two>>>(device);
+        count<<<1, 1, 0, one>>>(device + 31);
+        cudaEventRecord(event, one);
+        cudaStreamWaitEvent(lonely, event);
+        cudaMemcpyAsync(pinned, device + 31, 132, cudaMemcpyDeviceToHost, lonely);
     }
     if (word == "event too early") {
         cudaEventRecord(event, one);

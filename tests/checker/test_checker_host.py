@@ -235,6 +235,8 @@ def test_the_host_does_not_wait(order, tmp_path, word, title, result):
      "default stream may still write"),
     ("a word of a line", "cudaMemcpyAsync in stream 3 reads byte 4 of the 1st cudaMalloc's 16384 bytes, which cudaMemsetAsync in stream 2 "
      "may not have written yet"),
+    ("a line behind one with a word", "cudaMemcpyAsync in stream 3 reads byte 128 of the 1st cudaMalloc's 16384 bytes, which kernel count_each in "
+     "stream 2 may not have written yet"),
     ("event too early", "kernel scale in stream 2 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel scale in stream 1 "
      "may still write"),
     ("branches of a graph", "kernel scale of a graph in stream 3 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel scale of a "
