@@ -29,6 +29,8 @@ QUARTILES = ["q1_ms", "q3_ms"]  # older results have none
 PROFILE_NUMBERS = ["elements", "warp_instructions", "shared_loads", "shared_stores", "lanes_on", "global_load_requests"]
 SIMULATOR_NUMBERS = ["warp_instructions", "lanes_on_mean", "shared_loads", "shared_stores", "bank_conflicts",
                      "global_load_requests", "block_barriers"]
+LOADED_NUMBERS = ["sm_count", "gb_per_s", "load_ns"]
+TRY_NUMBERS = ["elements", "before_ms", "after_ms"]
 COUNTED_NUMBERS = ["elements", "warp_instructions", "global_load_requests"]
 SWEEP_COLUMNS = ["step", "cache", "device", "elements", "median_ms", "gb_per_s", "peak_gb_per_s", "status"]
 SWEEP_NUMBERS = ["elements", "median_ms", "gb_per_s", "peak_gb_per_s"]
@@ -615,6 +617,37 @@ def draw_counted_sweep(rows, path, run="reduction"):
         save(figure, path.parent, "sweep-counters" + addition)
 
 
+# Step 07 and those of its Tries that change how much a thread has under way: loads of 4 bytes for each of an SM's 2048 places, as its page counts them.
+UNDER_WAY = {None: 8, "1": 2, "2": 4, "3": 4}
+
+
+def draw_in_flight(loaded, tries, path):
+    """What was read over the bytes under way (Little's law), and step 07 with what its threads can have under way."""
+    figure, axes = plt.subplots(figsize=style.figure or (9, 5))
+    idle, *busy = loaded
+    line = [(row["gb_per_s"] * row["load_ns"] / row["sm_count"] / 1e3, row["gb_per_s"]) for row in busy]
+    axes.plot(*zip(*line), "o-", color=STEP_COLOUR, markersize=sized(4), linewidth=sized(1.5))
+    axes.annotate("a load's time × what the others read", line[0], xytext=(sized(9), 0), textcoords="offset points", va="center", fontsize=sized(9.5),
+                  color=STEP_COLOUR)
+    of_07 = {row["try"]: row for row in tries if row["step"].startswith("step07_")}
+    points = {}
+    for number, loads in UNDER_WAY.items():
+        row = of_07[number or "1"]
+        kb = loads * 4 * 2048 / 1e3
+        points.setdefault(kb, []).append((row["elements"] * 4 / row["after_ms" if number else "before_ms"] / 1e6, f"Try {number}" if number else "step 07"))
+    for kb, found in points.items():
+        axes.plot([kb] * len(found), [gb for gb, _ in found], "s", color=colour(REFERENCE), markersize=sized(5))
+        axes.annotate(", ".join(words for _, words in found), (kb, min(found)[0]), xytext=(0, sized(-7)), textcoords="offset points", ha="center", va="top",
+                      fontsize=sized(9.5), color=colour(REFERENCE))
+    axes.set_xlim(0, 1.1 * max(points))
+    axes.set_ylim(0, 1.1 * max(gb for _, gb in line))
+    axes.yaxis.set_major_formatter("{x:,.10g}")
+    axes.set_xlabel("KB under way on each SM (step 07: at most)")
+    axes.set_ylabel("GB/s")
+    write_title(axes, f"What is read over what is under way\n{idle['device']}; squares: step 07 and its Tries, n = {count(of_07['1']['elements'])}")
+    save(figure, path.parent, "in-flight")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory", type=Path, help="holds run-all.csv, profile.csv, sweep.csv or the simulator's "
@@ -629,8 +662,8 @@ def main():
     directory = arguments.directory
     run_path, profile_path, simulated_path, sweep_path = (
         directory / f"{name}.csv" for name in ("run-all", "profile", "counters", "sweep"))
-    counted_path = directory / "sweep-counters.csv"
-    runs = profile = simulated = sweep = counted = None
+    counted_path, loaded_path, tries_path = (directory / f"{name}.csv" for name in ("sweep-counters", "loaded", "tries"))
+    runs = profile = simulated = sweep = counted = loaded = None
     # All is read before anything is drawn: a damaged file costs no old chart.
     if simulated_path.exists():
         simulated = read_rows(simulated_path, ["step", "kernel", *SIMULATOR_NUMBERS], SIMULATOR_NUMBERS)
@@ -638,6 +671,8 @@ def main():
         sweep = read_sweep(sweep_path)
     if counted_path.exists():
         counted = read_rows(counted_path, ["step", *COUNTED_NUMBERS], COUNTED_NUMBERS)
+    if loaded_path.exists() and tries_path.exists():
+        loaded, tries = read_rows(loaded_path, LOADED_NUMBERS, LOADED_NUMBERS), read_rows(tries_path, ["step", "try", *TRY_NUMBERS], TRY_NUMBERS)
     if run_path.exists() or not (simulated or sweep or counted):
         runs = read_runs(run_path)
     if runs and profile_path.exists():
@@ -653,6 +688,8 @@ def main():
         draw_sweep_charts(sweep, sweep_path)
     if counted:
         draw_counted_sweep(counted, counted_path)
+    if loaded:
+        draw_in_flight(loaded, tries, loaded_path)
 
 
 if __name__ == "__main__":
