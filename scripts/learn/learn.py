@@ -265,7 +265,19 @@ class Screen:
 
     def __init__(self, learner, tools, opens=False):
         self.learner, self.tools, self.opens = learner, tools, opens
-        self.said, self.is_shown, self.stage = [], False, lambda: ("", "")
+        self.said, self.is_shown, self.stage = [], False, self.nothing
+
+    @staticmethod
+    def nothing():
+        """A stage with nothing on it."""
+        return "", ""
+
+    def begin(self, task):
+        """Introduces a task, on a new page. What was said just before, of one that is solved, stays, and its run."""
+        if self.is_shown:
+            self.stage = self.nothing
+        self.say([])
+        print(*introduced(task, self.learner), sep="\n", flush=True)
 
     def say(self, lines):
         self.said, self.is_shown = ([] if self.is_shown else self.said), False
@@ -282,7 +294,7 @@ class Screen:
             self.say(solved(task, outcome.row, self.tools))
             self.say(closed(task, self.learner))
         source = task.text("task.cu") if task.kind == "predict" else content.decode(errors="replace")
-        self.stage = lambda: page.stage_of(task, source, outcome.verdict, self.tools) if outcome.verdict else ("", "")
+        self.stage = (lambda: page.stage_of(task, source, outcome.verdict, self.tools)) if outcome.verdict else self.nothing
         return bool(outcome.row)
 
     def show(self, task):
@@ -310,7 +322,7 @@ def watch(learner, tools):
     while task := learner.at():
         learner.begin(task)
         learner.go(task)
-        print(*introduced(task, learner), sep="\n", flush=True)
+        screen.begin(task)
         follow(task, screen)
     screen.show(learner.tasks[-1])
     print(f"all {len(learner.tasks)} exercises are done; the ladder goes on from here: make build, and step00_baseline/README.md")
@@ -325,7 +337,7 @@ def follow(task, screen):
         gone = gone + 1 if content is None else 0
         if gone == GONE_LOOKS:
             last = None  # what comes back is looked at, whatever it is
-            screen.say([f"{shown(screen.learner.file(task))} is gone; make learn RESET={task.number} in another terminal brings the task back"])
+            screen.say([f"{shown(screen.learner.file(task))} is gone, or cannot be read; make learn RESET={task.number} in another terminal brings the task back"])
         if content not in (None, last):
             last = content
             if screen.look(task, content):
@@ -341,11 +353,11 @@ def look_once(learner, tools):
         print(f"all {len(learner.tasks)} exercises are done")
         return 0
     learner.begin(task)
-    print(*introduced(task, learner), sep="\n", flush=True)
+    screen = Screen(learner, tools)
+    screen.begin(task)
     content = learner.content(task)
     if content is None:
         refuse(f"{shown(learner.file(task))} cannot be read")
-    screen = Screen(learner, tools)
     is_done, following = screen.look(task, content), learner.at()
     screen.show(following or task)
     print(f"see it: {shown(learner.page)}")

@@ -225,5 +225,6 @@ def test_one_watches_and_other_terminals_move_it(tmp_path):
         read_until(terminal, "a hint: make learn HINT=1")
         (tmp_path / f"{TASKS[6].name}.cu").unlink()
         read_until(terminal, "make learn RESET=07 in another terminal brings the task back")
+        assert "<h1>07 " in (tmp_path / page.NAME).read_text()
         make_learn(tmp_path, "--reset", "07", "--hint", "1")
         assert "wrong at n = " in read_until(terminal, "07 not yet")
