@@ -14,7 +14,7 @@ from scripts.learn import judge
 from scripts.learn.exercise import Array
 
 NAME, VERSION_NAME = "page.html", "page.js"
-MOST = 1024  # n of a run that is shown, unless the exercise has none so small
+MOST = 1024  # n of a run that is shown, unless the exercise has none so small, or the result is wrong at another
 BODY = """<h1>{title}</h1>
 <p>{task}</p>
 <p>Your file: <code>{file}</code>. Save it, and this page changes.</p>
@@ -36,9 +36,9 @@ setInterval(() => {{
 # ---- A run for the stage
 
 def sizes_to_show(task, verdict):
-    """Where something is wrong first, then the others, from the largest that can be looked at."""
-    small = [n for n in (verdict.wrong_at, *sorted(task.sizes, reverse=True)) if 0 < n <= MOST]
-    return list(dict.fromkeys(small)) or [min(task.sizes)]
+    """Where the result is wrong; else all that are small, the largest first, for a finding may need a certain one."""
+    small = sorted({n for n in task.sizes if n <= MOST}, reverse=True) or [min(task.sizes)]
+    return [verdict.wrong_at] if verdict.wrong_at else small
 
 
 def run_to_show(task, verdict, tools):
@@ -52,20 +52,16 @@ def run_to_show(task, verdict, tools):
     return runs[0]
 
 
-def checked(calls, blobs, data):
-    """The calls with what the host should read, not what it has read; the bytes of it come to the others."""
-    arrays = iter([value for value in data.values() if isinstance(value, Array)])
-    for call in calls:
-        words = call.split()
-        if words[0] == "read":
-            wanted = next(arrays)
-            if wanted.after is None:
-                continue
-            content = wanted.wanted()
-            if blobs[words[-1]] != content:
-                words[-1] = hashlib.sha256(content).hexdigest()[:16]
-                blobs[words[-1]] = content
-        yield " ".join(words)
+def as_it_should_be(calls, blobs, data):
+    """The calls up to the launch, behind which the host reads what the arrays should hold; and the bytes that they name."""
+    launch = next(number for number, call in enumerate(calls) if call.startswith("launch"))
+    calls, names = calls[:launch + 1], {content: name for name, content in blobs.items()}
+    allocated = [call.split()[1] for call in calls if call.startswith("allocate")]
+    for number, value in zip(allocated, (value for value in data.values() if isinstance(value, Array))):
+        if value.after is not None:
+            name = names.setdefault(value.wanted(), hashlib.sha256(value.wanted()).hexdigest()[:16])
+            calls.append(f"read {number}+0 {len(value.wanted())} {name}")
+    return calls, {name: content for content, name in names.items() if any(call.endswith(name) for call in calls)}
 
 
 def played(task, source, verdict, tools):
@@ -74,9 +70,11 @@ def played(task, source, verdict, tools):
     calls, texts, blobs = recordings.split(recording)
     if not any(call.startswith("launch") for call in calls):
         return None
-    calls = list(checked(calls, blobs, data))
+    has_failed = not any(call.startswith("read") for call in calls)
+    calls, blobs = as_it_should_be(calls, blobs, data)
     with tempfile.TemporaryDirectory() as folder:
-        return page.to_play("yours", f"{task.name}.cu", source, n, (calls, texts, blobs), Path(folder))
+        made = page.to_play("yours", f"{task.name}.cu", source, n, (calls, texts, blobs), Path(folder))
+    return made | {"isOwn": has_failed}  # whose result nobody can call right
 
 
 # ---- The page
