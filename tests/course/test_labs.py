@@ -50,6 +50,7 @@ def name(source):
 def together():
     """Programs with a planted mistake as one, which runs one of them by its name; where not all is tested, with all that is built of the labs."""
     texts = {name(source): source.read_text(encoding="utf-8") for source in [*BUILT, SOFTMAX] if LEFT_OUT and source.suffix == ".cu"}
+    texts |= {f"{step} in 99 KB": in_99_kb(step) for step in SMALLER}
     texts |= {f"mistake {k}": changed(*mistake) for k, (*mistake, _) in enumerate(MISTAKES) if source_of(*mistake[:2]).suffix == ".cu"}
     return build_together(texts, ROOT / "build/sim/labs/together")
 
@@ -153,6 +154,23 @@ def test_a_planted_mistake_is_found(lab, step, good, bad, arguments, tmp_path):
     *start, _ = labs.command(source, True)
     result = subprocess.run([*start, *program, "--csv", *arguments.split()], capture_output=True, text=True, env=ENVIRONMENT | TOGETHER | {"SIM_CHECK": "0"})
     assert result.returncode not in (0, 2, 77) and result.stderr, result.stdout
+
+
+SMALLER = ("step02_pairs", "step03_sums")
+
+
+def in_99_kb(step):
+    """What the lab segmented advises where a block has 99 KB of shared memory; what does not fit there is not compiled."""
+    text = changed("segmented", step, "const unsigned RUN = 8; ", "const unsigned RUN = 4; ")
+    assert text.count("const unsigned STAGES = 6; ") == 1
+    return text.replace("const unsigned STAGES = 6; ", "const unsigned STAGES = 4; ") + "\nstatic_assert(sizeof(Pipeline) <= 99 * 1024);\n"
+
+
+@pytest.mark.parametrize("step", SMALLER)
+def test_smaller_tiles_are_right(step):
+    """Broken: the lab segmented advises a change for GPUs with less shared memory that does not fit there, or gives wrong sums."""
+    result = subprocess.run([together(), f"{step} in 99 KB", "--csv", "30011"], capture_output=True, text=True, env=ENVIRONMENT | TOGETHER)
+    assert result.returncode == 0 and result.stdout.count("PASS") == 4, result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("lab", LABS)

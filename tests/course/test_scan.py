@@ -113,6 +113,11 @@ UNORDERED = {
 }
 
 
+# What scan/README.md advises where a block has 99 KB of shared memory: the pipeline with a place less has to fit, or it is not compiled.
+SMALLER = ("step10_ahead", "step12_small")
+IN_99_KB = ("const unsigned STAGES = 6;", "const unsigned STAGES = 5;", "\nstatic_assert(sizeof(Pipeline) <= 99 * 1024);\n")
+
+
 def changed(step, good, bad):
     text = (ROOT / "scan" / step / "scan.cu").read_text(encoding="utf-8")
     assert text.count(good) == 1, good
@@ -122,6 +127,7 @@ def changed(step, good, bad):
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
     wrong = {what: changed(*MISTAKES[what][:3]) for what in MISTAKES} | {what: changed("step10_ahead", line, "") for what, (line, _) in UNORDERED.items()}
+    wrong |= {f"{step} in 99 KB": changed(step, *IN_99_KB[:2]) + IN_99_KB[2] for step in SMALLER}
     return build_together(wrong, tmp_path_factory.mktemp("planted") / "scan")
 
 
@@ -138,6 +144,14 @@ def test_what_nothing_orders_is_told(what, planted):
     """Broken: the simulator's checker does not see what the copy engine may still read, or need not see; or loses a race in a long chain of barriers."""
     result = run(planted, what, "--csv", 50003, SIM_SMS="1")
     assert result.returncode == 88 and UNORDERED[what][1] in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize("step", SMALLER)
+def test_a_smaller_pipeline_is_right(step, planted):
+    """Broken: the page advises a change for GPUs with less shared memory that does not fit there, or gives wrong sums."""
+    for n in (4097, 300001):
+        result = run(planted, f"{step} in 99 KB", "--csv", n, **TURNS)
+        assert result.returncode == 0 and result.stdout.strip().endswith("PASS"), result.stdout + result.stderr
 
 
 # ---- The commands
