@@ -265,7 +265,7 @@ void sim_parse_registers(Parser *p)
     sim_advance(p);
     const Type type = sim_parse_attributes(p, &align, &elements);
     do {
-        Named *named = sim_allocate(&p->module->arena, sizeof *named);
+        RegisterName *named = sim_allocate(&p->module->arena, sizeof *named);
         named->name = sim_expect_word(p, "a register's name");
         named->first = p->function->register_count;
         if (sim_accept(p, "<")) {
@@ -279,7 +279,7 @@ void sim_parse_registers(Parser *p)
         } else {
             add_register(p, named->name, type);
         }
-        Named **bucket = &p->scope->named[sim_bucket_of_name(named->name)];
+        RegisterName **bucket = &p->scope->named[sim_bucket_of_name(named->name)];
         named->next = *bucket;
         *bucket = named;
     } while (sim_accept(p, ","));

@@ -101,7 +101,7 @@ static bool declares_for_others(const Function *f, const char *begin, const char
 // Parses a body at once, or leaves it for when somebody needs it.
 static void meet_body(Parser *p, Function *f)
 {
-    const Place start = sim_place_now(p);
+    const Position start = sim_position(p);
     sim_skip_braces(p);
     if (declares_for_others(f, start.at, p->at)) {
         sim_go_back(p, &start);
@@ -165,7 +165,7 @@ static void refuse_function(Parser *p, const char *error)
 
 void sim_parse_function(Parser *p, bool entry)
 {
-    const Place start = sim_place_now(p);
+    const Position start = sim_position(p);
     if (sim_can_parse(p, parse_function, &entry))
         return;
     if (p->function->name.length == 0)

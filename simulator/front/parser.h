@@ -18,11 +18,11 @@ typedef struct Token {
     int line;
 } Token;
 
-typedef struct Named { // a register, or a run of them: %r<13>
+typedef struct RegisterName { // a register, or a run of them: %r<13>
     Slice name;
     uint32_t first, count; // in the function's registers; count 0 for a single one
-    struct Named *next;
-} Named;
+    struct RegisterName *next;
+} RegisterName;
 
 typedef struct Label {
     Slice name;
@@ -32,7 +32,7 @@ typedef struct Label {
 
 typedef struct Scope { // of one pair of braces; lies on the stack of the function that reads them
     struct Scope *outer;
-    Named *named[BUCKETS];
+    RegisterName *named[BUCKETS];
     Label *labels;
     Variable *variables;
     uint32_t first_statement; // labels used from here on may be this scope's
@@ -71,14 +71,14 @@ _Noreturn void sim_fail(Parser *p, const char *format, ...);
 _Noreturn void sim_give_up(Parser *p); // the last fault concerns more than was thought
 const char *sim_kept_error(Parser *p); // in the module's arena
 
-typedef struct Place { // in the text
+typedef struct Position { // in the text
     const char *at;
     int line, nesting;
     Token token;
-} Place;
+} Position;
 
-Place sim_place_now(const Parser *p);
-void sim_go_back(Parser *p, const Place *place);
+Position sim_position(const Parser *p);
+void sim_go_back(Parser *p, const Position *position);
 // Calls parse(p, what). False where it fails: the parser stands there, and the fault is in p->error.
 bool sim_can_parse(Parser *p, void (*parse)(Parser *, void *), void *what);
 // The same. Where it fails, the text from there on to the next semicolon is passed over, and the

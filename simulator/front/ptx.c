@@ -28,17 +28,17 @@ const char *sim_kept_error(Parser *p)
     return memcpy(sim_allocate(&p->module->arena, bytes), p->error, bytes);
 }
 
-Place sim_place_now(const Parser *p)
+Position sim_position(const Parser *p)
 {
-    return (Place){p->at, p->line, p->nesting, p->token};
+    return (Position){p->at, p->line, p->nesting, p->token};
 }
 
-void sim_go_back(Parser *p, const Place *place)
+void sim_go_back(Parser *p, const Position *position)
 {
-    p->at = place->at;
-    p->line = place->line;
-    p->nesting = place->nesting;
-    p->token = place->token;
+    p->at = position->at;
+    p->line = position->line;
+    p->nesting = position->nesting;
+    p->token = position->token;
 }
 
 bool sim_can_parse(Parser *p, void (*parse)(Parser *, void *), void *what)
@@ -55,7 +55,7 @@ bool sim_can_parse(Parser *p, void (*parse)(Parser *, void *), void *what)
 
 const char *sim_try_to_parse(Parser *p, void (*parse)(Parser *, void *), void *what)
 {
-    const Place start = sim_place_now(p);
+    const Position start = sim_position(p);
     if (sim_can_parse(p, parse, what))
         return NULL;
     const char *error = sim_kept_error(p);

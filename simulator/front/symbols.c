@@ -11,10 +11,10 @@ unsigned sim_bucket_of_name(Slice name)
     return hash % BUCKETS;
 }
 
-static Named *find_named(Scope *scope, Slice name, bool run)
+static RegisterName *find_named(Scope *scope, Slice name, bool run)
 {
     for (; scope; scope = scope->outer)
-        for (Named *named = scope->named[sim_bucket_of_name(name)]; named; named = named->next)
+        for (RegisterName *named = scope->named[sim_bucket_of_name(name)]; named; named = named->next)
             if (sim_same_slice(named->name, name) && (named->count > 0) == run)
                 return named;
     return NULL;
@@ -22,7 +22,7 @@ static Named *find_named(Scope *scope, Slice name, bool run)
 
 Register *sim_find_register(Parser *p, Slice name)
 {
-    const Named *named = find_named(p->scope, name, false);
+    const RegisterName *named = find_named(p->scope, name, false);
     if (named)
         return p->function->registers[named->first];
     size_t digits = 0;

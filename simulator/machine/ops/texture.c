@@ -53,15 +53,15 @@ static void check_shape(Warp *w, const Instr *i, int lane, const Texels *t)
 
 // ---- Texels
 
-typedef struct Readers { // lanes of a warp that read one texture
+typedef struct TexelReaders { // lanes of a warp that read one texture
     Warp *w;
     const Instr *i;
     uint32_t mask;
     const TextureObject *object;
     int64_t layer[LANES];
-} Readers;
+} TexelReaders;
 
-typedef int64_t Place[3]; // a texel's numbers in its row, slice and cube; OUTSIDE: the border
+typedef int64_t TexelNumbers[3]; // a texel's numbers in its row, slice and cube; OUTSIDE: the border
 typedef uint32_t Texel[CHANNELS];
 
 static uint32_t read_channel(const uint8_t *from, int bytes)
@@ -81,7 +81,7 @@ static uint64_t texel_address(const Texels *t, const int64_t *at, int64_t layer)
 
 // The stored channels of the texels at the places of these lanes, all read in one access; the border's colour where
 // one of the coordinates is OUTSIDE.
-static void read_texels(const Readers *readers, uint32_t mask, Place *at, Texel *stored)
+static void read_texels(const TexelReaders *readers, uint32_t mask, TexelNumbers *at, Texel *stored)
 {
     const Texels *t = &readers->object->texels;
     Access access;
@@ -109,7 +109,7 @@ static void read_texels(const Readers *readers, uint32_t mask, Place *at, Texel 
 }
 
 // The same as the lanes get it; channels that a texel has not are 0.
-static void fetch_texels(const Readers *readers, uint32_t mask, Place *at, Texel *value)
+static void fetch_texels(const TexelReaders *readers, uint32_t mask, TexelNumbers *at, Texel *value)
 {
     memset(value, 0, LANES * sizeof *value);
     read_texels(readers, mask, at, value);
@@ -187,7 +187,7 @@ static Taps taps_of(const TextureObject *o, int dimension, float coordinate, boo
     return taps;
 }
 
-static void find_taps(const Readers *readers, int lane, bool linear, Taps *taps)
+static void find_taps(const TexelReaders *readers, int lane, bool linear, Taps *taps)
 {
     const TextureShape *shape = &sim_texture_shapes[readers->i->type];
     const uint32_t *place = readers->i->list + CHANNELS + shape->layered;
@@ -226,9 +226,9 @@ static void choose_corner(const Taps *taps, int corner, int64_t *at)
 }
 
 // Reads one corner of all lanes in which it has a weight.
-static void read_corner(const Readers *readers, int corner, Taps (*taps)[3], Corners *corners)
+static void read_corner(const TexelReaders *readers, int corner, Taps (*taps)[3], Corners *corners)
 {
-    Place at[LANES];
+    TexelNumbers at[LANES];
     Texel stored[LANES];
     uint32_t mask = 0;
     for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {
@@ -258,11 +258,11 @@ static int64_t layer_of(const Warp *w, const Instr *i, int lane, const Texels *t
 }
 
 // Of the lanes of a mask those that read the same texture as the first.
-static Readers readers_with_first(Warp *w, const Instr *i, uint32_t mask)
+static TexelReaders readers_with_first(Warp *w, const Instr *i, uint32_t mask)
 {
     const int first = __builtin_ctz(mask);
     const uint64_t *number = (const uint64_t *)(w->lanes + i->a);
-    Readers readers = {.w = w, .i = i, .object = object_of(w, i, first, false)};
+    TexelReaders readers = {.w = w, .i = i, .object = object_of(w, i, first, false)};
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         if (number[l] == number[first])
@@ -272,9 +272,9 @@ static Readers readers_with_first(Warp *w, const Instr *i, uint32_t mask)
 }
 
 // The same for instructions with coordinates.
-static Readers readers_at_coordinates(Warp *w, const Instr *i, uint32_t mask)
+static TexelReaders readers_at_coordinates(Warp *w, const Instr *i, uint32_t mask)
 {
-    Readers readers = readers_with_first(w, i, mask);
+    TexelReaders readers = readers_with_first(w, i, mask);
     const Texels *t = &readers.object->texels;
     check_shape(w, i, __builtin_ctz(mask), t);
     for (uint32_t rest = readers.mask; rest; rest &= rest - 1) {
@@ -284,9 +284,9 @@ static Readers readers_at_coordinates(Warp *w, const Instr *i, uint32_t mask)
     return readers;
 }
 
-static void sample_nearest(const Readers *readers)
+static void sample_nearest(const TexelReaders *readers)
 {
-    Place at[LANES];
+    TexelNumbers at[LANES];
     Texel value[LANES];
     for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
@@ -299,7 +299,7 @@ static void sample_nearest(const Readers *readers)
         write_results(readers->w, readers->i, __builtin_ctz(rest), value[__builtin_ctz(rest)]);
 }
 
-static void sample_linear(const Readers *readers)
+static void sample_linear(const TexelReaders *readers)
 {
     Taps taps[LANES][3];
     Corners corners[LANES];
@@ -322,7 +322,7 @@ static void sample_linear(const Readers *readers)
 void sim_sample_texture(Warp *w, const Instr *i, uint32_t mask)
 {
     while (mask) {
-        const Readers readers = readers_at_coordinates(w, i, mask);
+        const TexelReaders readers = readers_at_coordinates(w, i, mask);
         if (readers.object->sampling.filterMode == cudaFilterModeLinear)
             sample_linear(&readers);
         else
@@ -332,9 +332,9 @@ void sim_sample_texture(Warp *w, const Instr *i, uint32_t mask)
 }
 
 // One of the four texels that tex2Dgather mixes: a channel of each.
-static void gather_corner(const Readers *readers, int corner, Taps (*taps)[3], Texel *result, int result_at)
+static void gather_corner(const TexelReaders *readers, int corner, Taps (*taps)[3], Texel *result, int result_at)
 {
-    Place at[LANES];
+    TexelNumbers at[LANES];
     Texel texel[LANES];
     for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
@@ -347,7 +347,7 @@ static void gather_corner(const Readers *readers, int corner, Taps (*taps)[3], T
     }
 }
 
-static void gather(const Readers *readers)
+static void gather(const TexelReaders *readers)
 {
     static const int ORDER[CHANNELS] = {2, 3, 1, 0}; // from below on the left, against the clock
     Taps taps[LANES][3];
@@ -363,7 +363,7 @@ static void gather(const Readers *readers)
 void sim_gather_texels(Warp *w, const Instr *i, uint32_t mask)
 {
     while (mask) {
-        const Readers readers = readers_at_coordinates(w, i, mask);
+        const TexelReaders readers = readers_at_coordinates(w, i, mask);
         if (!readers.object->texels.gathers)
             sim_fault(w, i, __builtin_ctz(mask), cudaErrorIllegalAddress,
                       "tex2Dgather from an array made without cudaArrayTextureGather");
@@ -373,9 +373,9 @@ void sim_gather_texels(Warp *w, const Instr *i, uint32_t mask)
 }
 
 // Memory as a row of texels: behind its end all channels are 0.
-static void fetch_from_row(const Readers *readers)
+static void fetch_from_row(const TexelReaders *readers)
 {
-    Place at[LANES];
+    TexelNumbers at[LANES];
     Texel value[LANES];
     uint32_t inside = 0;
     for (uint32_t rest = readers->mask; rest; rest &= rest - 1) {
@@ -393,7 +393,7 @@ static void fetch_from_row(const Readers *readers)
 void sim_fetch_texel(Warp *w, const Instr *i, uint32_t mask)
 {
     while (mask) {
-        const Readers readers = readers_with_first(w, i, mask);
+        const TexelReaders readers = readers_with_first(w, i, mask);
         if (!readers.object->texels.linear)
             sim_fault(w, i, __builtin_ctz(mask), cudaErrorIllegalAddress, "tex1Dfetch reads memory without a pitch only");
         fetch_from_row(&readers);

@@ -1,5 +1,5 @@
 // registration.c: what the program registers before main: fat binaries, kernels, variables. It goes into the tables of
-// runtime/work/program.c.
+// runtime/work/binaries.c.
 #include "runtime/api/calls.h"
 
 enum { MOST_TEXTS = 32 };

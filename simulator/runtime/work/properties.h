@@ -2,7 +2,7 @@
 #ifndef PROPERTIES_H
 #define PROPERTIES_H
 
-#include "runtime/work/program.h"
+#include "runtime/work/binaries.h"
 
 bool sim_is_device(int device); // whether there is one with this number
 bool sim_is_device_attribute(enum cudaDeviceAttr attribute);

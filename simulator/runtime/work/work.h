@@ -6,7 +6,7 @@
 #ifndef WORK_H
 #define WORK_H
 
-#include "runtime/work/program.h"
+#include "runtime/work/binaries.h"
 
 // ---- pointers.c. Nothing (no bytes) is everywhere.
 

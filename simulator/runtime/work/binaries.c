@@ -1,5 +1,5 @@
-// program.c: what the program has: its binaries, its kernels, its variables.
-#include "runtime/work/program.h"
+// binaries.c: what the program has: its binaries, its kernels, its variables.
+#include "runtime/work/binaries.h"
 #include "checker/host_checks.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-// program.h: what the program has: its binaries, kernels and variables, in tables that the runtime's lock guards.
-#ifndef PROGRAM_TABLES_H
-#define PROGRAM_TABLES_H
+// binaries.h: what the program has: its binaries, kernels and variables, in tables that the runtime's lock guards.
+#ifndef BINARIES_H
+#define BINARIES_H
 
 #include "runtime/work/module.h"
 
