@@ -59,11 +59,36 @@ static bool is_in_one_row(const Access *access, int words)
     return access->most / 4 - access->least / 4 + (uint64_t)words <= BANKS;
 }
 
+// The rounds where the lanes' words lie upwards or downwards, as mostly: then only neighbours can want the same one. 0
+// where they do not.
+static unsigned rounds_in_order(const Access *access, uint32_t lanes, int words)
+{
+    uint8_t count[BANKS] = {0}, most = 0;
+    bool up = false, down = false;
+    uint64_t last = UINT64_MAX; // no lane's
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const uint64_t word = access->address[__builtin_ctz(rest)] / 4;
+        if (word == last)
+            continue;
+        up |= rest != lanes && word > last;
+        down |= rest != lanes && word < last;
+        for (int k = 0; k < words; k++) {
+            const uint8_t rounds = ++count[(word + (uint64_t)k) % BANKS];
+            most = rounds > most ? rounds : most;
+        }
+        last = word;
+    }
+    return up && down ? 0 : most;
+}
+
 // Rounds that shared memory takes for these lanes: a bank gives one word a round, to any number of lanes.
 static unsigned bank_rounds(const Access *access, uint32_t lanes, int words)
 {
-    if (is_in_one_row(access, words) || in_different_banks(access, lanes, words))
+    if (lanes == 0 || is_in_one_row(access, words) || in_different_banks(access, lanes, words))
         return lanes != 0;
+    const unsigned rounds = rounds_in_order(access, lanes, words);
+    if (rounds)
+        return rounds;
     uint64_t in_bank[BANKS][LANES];
     uint8_t count[BANKS] = {0}, most = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1)

@@ -29,6 +29,15 @@ static void mov_pred(Warp *w, const Instr *i, uint32_t mask)
 // The parts of a register, from the low bits on, become one, and the other way round.
 static void pack(Warp *w, const Instr *i, uint32_t mask)
 {
+    if (mask == ALL_LANES && i->count == 2 && i->bytes == 4) { // the most frequent: a double that is shuffled
+        const uint32_t *low = (const uint32_t *)(w->lanes + i->list[0]), *high = (const uint32_t *)(w->lanes + i->list[1]);
+        uint32_t(*pairs)[2] = (uint32_t(*)[2])(w->lanes + i->d);
+        for (int l = 0; l < LANES; l++) {
+            pairs[l][0] = low[l];
+            pairs[l][1] = high[l];
+        }
+        return;
+    }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         uint8_t whole[16];
