@@ -43,6 +43,13 @@ def test_differences_in_the_words_are_those_of_the_tables(page):
         assert abs(float(a) - float(b) - float(c)) < 1e-9, f"{a} − {b} is not {c}"
 
 
+@pytest.mark.parametrize("page", sorted(tables.all_pages()), ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_line_begins_like_a_list_by_accident(page):
+    """Broken: a line of a paragraph begins with "+ 1" or "1. ", and the page shows a list from there on."""
+    prose = re.sub(r"```.*?```", "```", text_of(page), flags=re.S)
+    assert re.findall(r"^(?!\s*(?:[-+*>|#<]|\d+\.) ?)(?!  ).+\n(?=(?:\+|1\.) )", prose, flags=re.M) == []
+
+
 def test_every_kind_of_finding_is_explained():
     """Broken: the checker has a kind of finding of which docs/findings.md knows nothing, or shows no example."""
     sections = re.split(r"^## ", text_of(ROOT / "docs/findings.md"), flags=re.M)[1:]
