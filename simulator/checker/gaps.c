@@ -39,15 +39,23 @@ static void check_object(Warp *w, const Instr *i, const Access *access, int lane
         leave_object(w, i, access, lane, offset);
 }
 
-void sim_check_objects(Warp *w, const Instr *i, const Access *access, uint32_t mask, uint64_t base, bool row)
+// Whether all bytes from the lowest lane's to the highest one's lie in one array, as they mostly do.
+static bool is_in_one_object(const Launch *launch, const Access *access)
+{
+    if (access->most >= launch->shared_bytes) // or of another block of the cluster
+        return false;
+    const Object *low = sim_object_at(launch, access->least), *high = sim_object_at(launch, access->most);
+    return low->address == high->address && access->least >= low->address &&
+           access->most - low->address + access->bytes <= low->bytes;
+}
+
+void sim_check_objects(Warp *w, const Instr *i, const Access *access, uint32_t mask, const uint8_t *base)
 {
     const int first = __builtin_ctz(mask), last = LANES - 1 - __builtin_clz(mask);
-    const uint64_t low = (uint64_t)(uintptr_t)access->pointer[first] - base,
-                   high = (uint64_t)(uintptr_t)access->pointer[last] - base;
-    check_object(w, i, access, first, low);
-    check_object(w, i, access, last, high);
-    const bool same = sim_object_at(w->block->launch, low)->address == sim_object_at(w->block->launch, high)->address;
-    for (uint32_t rest = row && same ? 0 : mask; rest; rest &= rest - 1)
-        check_object(w, i, access, __builtin_ctz(rest),
-                     (uint64_t)(uintptr_t)access->pointer[__builtin_ctz(rest)] - base);
+    if (mask == access->mask && is_in_one_object(w->block->launch, access))
+        return;
+    check_object(w, i, access, first, (uint64_t)(access->pointer[first] - base));
+    check_object(w, i, access, last, (uint64_t)(access->pointer[last] - base)); // of a row it is the one furthest outside
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        check_object(w, i, access, __builtin_ctz(rest), (uint64_t)(access->pointer[__builtin_ctz(rest)] - base));
 }

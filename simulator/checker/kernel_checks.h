@@ -76,7 +76,10 @@ typedef struct Readers { // two of them have read these words of a line
     uint32_t words, run, block, warp, since; // since: the barrier before
 } Readers;
 
-typedef struct Line { // what was done to 128 bytes; itself no larger than a line of the host's cache
+// What was done to 128 bytes; itself no larger than a line of the host's cache. Blocks share those of an allocation: who has
+// set `busy` has the line for himself, but for `written`, `run` and `common`, which others read meanwhile, and unmark bytes.
+// Those of a block's shared memory belong to the host thread that runs the block, or its cluster.
+typedef struct Line {
     uint64_t written[2]; // bytes that somebody wrote, a bit each
     uint32_t run; // of what it tells: a launch; in shared memory the time from one barrier of a block to its next
     atomic_uchar busy;   // a host thread reads or writes it
@@ -90,7 +93,7 @@ typedef struct Line { // what was done to 128 bytes; itself no larger than a lin
     struct More *more;
 } Line;
 
-typedef struct Object { // an array or variable in shared memory
+typedef struct Object { // an array or variable in shared memory; set when the launch begins, and read by all
     uint64_t address;
     size_t bytes;             // 0: there is none
     const Variable *variable; // NULL: the dynamic part

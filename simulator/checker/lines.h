@@ -9,17 +9,22 @@
 
 enum { WORDS = LINE_BYTES / 4, IN_CELL = 2, MOST_IN_CELL = 40 };
 
-typedef struct Cell {
-    Epoch few[IN_CELL], *many;
+// ---- Of a line. Who has taken the line (`take`, below) has these, too, for himself; of a block's shared memory that is the
+// host thread that runs the block. The line frees them when its memory ends (sim_free_lines).
+
+typedef struct Cell { // of a word: who used it last, from the oldest on
+    Epoch few[IN_CELL], *many; // many: in place of the few, once it has `space`
     uint8_t count, space; // of many
 } Cell;
 
 struct More { // of a line, where one row will not do
-    Cell *cells; // of each word
+    Cell *cells; // of each word, in place of rows: Line.apart
     Readers warps, lanes;
-    uint32_t words, by_warps; // of these rows, perhaps with some that none of them has any more; a bit for each warp
+    uint32_t words, by_warps; // of these rows, perhaps with some that none of them has any more; and whose: bit_of_warp
     Row rows[];     // behind the first one, from the oldest on
 };
+
+// ---- Of an access. On the stack of the host thread that runs the warp, which has it for itself.
 
 typedef struct Race {
     Epoch earlier, later;
@@ -28,16 +33,24 @@ typedef struct Race {
     bool stale; // the read need not see the write, whatever orders the two
 } Race;
 
+typedef struct Memory { // an allocation, or a block's shared memory
+    Line *lines;
+    const uint8_t *base; // where it begins, in this process
+    uint32_t run;        // the present one, as in a Line
+    bool values;         // who reads there what nobody wrote makes a mistake
+} Memory;
+
 typedef struct AccessCheck { // of one access of a warp, while it lasts
     Warp *w;
     const Instr *i;
-    const Access *access;
+    Access *access;
+    Memory memory;
     Allocation *a; // or NULL: shared memory
     bool shared, restricted; // restricted: to one host thread
     bool by_barriers, by_all_lanes; // only barriers order, those of warps for all lanes: see Readers
     uint32_t floor, barrier; // the last one of the block, and of it or the warp
     uint32_t shared_words; // of a row that is read, those that other rows have
-    uint32_t run, first_run; // as in a Line; what is older says nothing of what is written in shared memory either
+    uint32_t first_run; // as memory.run; what is older says nothing of what is written in shared memory either
     Epoch epoch;
     Race race;
 } AccessCheck;
@@ -64,9 +77,11 @@ void sim_check_word(AccessCheck *check, Cell *c, uint32_t lanes, unsigned bytes)
 
 // ---- rows.c
 
-// The row's words are changed meanwhile.
-void sim_check_in_line(AccessCheck *check, Access *access, Line *line, Row *r, bool row, bool values);
-void sim_check_read_only(AccessCheck *check, Line *lines, uint32_t mask, const uint8_t *base);
+// The part of an access that lies in a line, which may be kept as a row, or (`row` is false) must not. The row's words are
+// changed meanwhile.
+void sim_check_in_line(AccessCheck *check, Line *line, Row *r, bool row);
+// Loads of these lanes for memory that is only read.
+void sim_check_read_only(AccessCheck *check, uint32_t mask);
 
 // ---- readers.c
 
@@ -76,8 +91,8 @@ void sim_note_readers_of_cells(const AccessCheck *check, Line *line, const Row *
 
 // ---- gaps.c, race_message.c
 
-// Of lanes in a row the outer ones will do, where both are in the same array.
-void sim_check_objects(Warp *w, const Instr *i, const Access *access, uint32_t mask, uint64_t base, bool row);
+// Each of these lanes must access one array of shared memory, which begins at `base`; where one does not, the launch ends.
+void sim_check_objects(Warp *w, const Instr *i, const Access *access, uint32_t mask, const uint8_t *base);
 void sim_report_race(const AccessCheck *check);
 
 // ---- What all of them ask, at each access
@@ -123,11 +138,11 @@ static inline void take(const AccessCheck *check, Line *line)
 {
     while (!check->restricted && atomic_exchange_explicit(&line->busy, 1, memory_order_acquire))
         ;
-    if (line->run == check->run)
+    if (line->run == check->memory.run)
         return;
     const bool of_this_block = check->shared && line->run >= check->first_run;
     __atomic_store_n(&line->common, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&line->run, check->run, __ATOMIC_RELEASE);
+    __atomic_store_n(&line->run, check->memory.run, __ATOMIC_RELEASE);
     if (of_this_block && line->copies)
         return;
     line->count = 0;
@@ -145,6 +160,11 @@ static inline void leave(const AccessCheck *check, Line *line)
 static inline bool is_same_warp(const Epoch *a, const Epoch *b)
 {
     return a->warp == b->warp && a->block == b->block;
+}
+
+static inline uint32_t bit_of_warp(const Epoch *e) // in More.by_warps
+{
+    return 1u << ((e->warp + 9 * e->block) & 31); // of neighbours, who share lines, they differ
 }
 
 // Whether each of these words has been read by two threads, so that one more says nothing new. The line need not be
@@ -216,9 +236,9 @@ static inline uint32_t words_to_note(const AccessCheck *check, const Line *line,
         a->epoch.block == r->epoch.block && a->epoch.warp == r->epoch.warp &&
         a->epoch.time > check->barrier && a->epoch.lanes & (a->epoch.lanes - 1) && a->size == 4)
         words &= ~a->words;
-    if (more && more->warps.run == check->run && more->warps.block == r->epoch.block && more->warps.since == check->floor)
+    if (more && more->warps.run == check->memory.run && more->warps.block == r->epoch.block && more->warps.since == check->floor)
         words &= ~more->warps.words;
-    if (more && more->lanes.run == check->run && more->lanes.block == r->epoch.block && more->lanes.warp == r->epoch.warp &&
+    if (more && more->lanes.run == check->memory.run && more->lanes.block == r->epoch.block && more->lanes.warp == r->epoch.warp &&
         more->lanes.since == check->barrier)
         words &= ~more->lanes.words;
     return words;

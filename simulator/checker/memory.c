@@ -10,13 +10,6 @@
 
 enum { MOST_STRIDE = 1 << 20 };
 
-typedef struct Memory { // an allocation, or a block's shared memory
-    Line *lines;
-    const uint8_t *base; // where it begins, in this process
-    uint32_t run;        // the present one, as in a Line
-    bool values;         // who reads there what nobody wrote makes a mistake
-} Memory;
-
 // ---- How the lanes of an access lie
 
 // Whether the lanes follow each other at a distance.
@@ -46,6 +39,9 @@ static int64_t find_stride(const Access *access, uint32_t mask)
         return (int64_t)access->bytes;
     if (access->pattern == ALL_SAME)
         return 0;
+    const uint32_t following = sim_following_lanes(access, mask);
+    if (mask == ALL_LANES && following && following != others) // in pieces
+        return -1;
     const int second = __builtin_ctz(others);
     const int64_t apart = access->pointer[second] - access->pointer[first];
     const int64_t stride = second - first == 1 ? apart : apart / (second - first);
@@ -76,9 +72,9 @@ static uint32_t words_at(uint64_t offset, size_t bytes)
 }
 
 // Lanes in one place, wherever it is, of any size.
-static void check_place(AccessCheck *check, Access *access, Line *lines, uint32_t mask, uint64_t offset, bool row,
-                        bool values)
+static void check_place(AccessCheck *check, uint32_t mask, uint64_t offset, bool row)
 {
+    const Access *access = check->access;
     for (uint64_t at = offset; at < offset + access->bytes; at = (at / LINE_BYTES + 1) * LINE_BYTES) {
         const uint64_t line = at / LINE_BYTES, end = offset + access->bytes < (line + 1) * LINE_BYTES
                                                          ? offset + access->bytes
@@ -87,8 +83,16 @@ static void check_place(AccessCheck *check, Access *access, Line *lines, uint32_
         Row r;
         set_row(&r, check, mask, (count == WORDS ? ALL_LANES : (1u << count) - 1) << first,
                 (int64_t)offset - (int64_t)(line * LINE_BYTES), ONE_PLACE);
-        sim_check_in_line(check, access, &lines[line], &r, row, values);
+        sim_check_in_line(check, &check->memory.lines[line], &r, row);
     }
+}
+
+// The same in one line, of an access that has rows.
+static void check_one_place(AccessCheck *check, uint32_t mask, int64_t offset)
+{
+    Row r;
+    set_row(&r, check, mask, words_at((uint64_t)offset, check->access->bytes), offset % LINE_BYTES, ONE_PLACE);
+    sim_check_in_line(check, &check->memory.lines[offset / LINE_BYTES], &r, true);
 }
 
 // The lanes that follow the first, lie where it does, and do not conflict with it there, or store the same value.
@@ -110,10 +114,10 @@ static uint32_t lanes_beside_first(const AccessCheck *check, uint32_t mask)
 }
 
 // So many lanes from the first one on, side by side: a row for each line.
-static void check_dense_rows(AccessCheck *check, Access *access, Line *lines, int first_lane, unsigned count,
-                             int64_t offset, bool values)
+static void check_dense_rows(AccessCheck *check, int first_lane, unsigned count, int64_t offset)
 {
-    const unsigned shift = (unsigned)__builtin_ctzll(access->bytes);
+    Line *lines = check->memory.lines;
+    const unsigned shift = (unsigned)__builtin_ctzll(check->access->bytes);
     const int64_t end = offset + ((int64_t)count << shift), base = offset - ((int64_t)first_lane << shift);
     Row r;
     set_row(&r, check, 0, 0, 0, 1 << shift);
@@ -127,15 +131,14 @@ static void check_dense_rows(AccessCheck *check, Access *access, Line *lines, in
         r.epoch.lanes = lanes;
         r.words = bits_between((unsigned)(low - begin) / 4, (unsigned)(high - begin + 3) / 4);
         r.origin = (int32_t)(base - begin);
-        if (access->bytes < 4)
+        if (shift < 2)
             r.whole = low % 4 == 0 && high % 4 == 0;
-        sim_check_in_line(check, access, &lines[line], &r, true, values);
+        sim_check_in_line(check, &lines[line], &r, true);
     }
 }
 
 // Lanes whose places follow each other at a distance: a row for each line.
-static void check_rows(AccessCheck *check, Access *access, Line *lines, uint32_t mask, int64_t base, int64_t stride,
-                       bool values)
+static void check_rows(AccessCheck *check, uint32_t mask, int64_t base, int64_t stride)
 {
     uint32_t lanes = 0, words = 0;
     Row r;
@@ -144,32 +147,35 @@ static void check_rows(AccessCheck *check, Access *access, Line *lines, uint32_t
         const int l = __builtin_ctz(rest);
         const int64_t offset = base + l * stride, line = offset / LINE_BYTES;
         lanes |= rest & -rest;
-        words |= words_at((uint64_t)offset, access->bytes);
+        words |= words_at((uint64_t)offset, check->access->bytes);
         rest &= rest - 1;
         if (rest && (base + __builtin_ctz(rest) * stride) / LINE_BYTES == line)
             continue;
         r.epoch.lanes = lanes;
         r.words = words;
         r.origin = (int32_t)(base - line * LINE_BYTES);
-        sim_check_in_line(check, access, &lines[line], &r, true, values);
+        sim_check_in_line(check, &check->memory.lines[line], &r, true);
         lanes = words = 0;
     }
 }
 
 // The same where each lane is in a line of its own.
-static void check_column(AccessCheck *check, Access *access, Line *lines, uint32_t mask, int64_t base, int64_t stride,
-                         bool values)
+static void check_column(AccessCheck *check, uint32_t mask, int64_t base, int64_t stride)
 {
+    Line *lines = check->memory.lines;
+    const uint32_t first_words = words_at(0, check->access->bytes);
+    int64_t offset = base;
     Row r;
     set_row(&r, check, 0, 0, 0, stride);
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
+    for (uint32_t rest = check->shared ? 0 : mask; rest; rest &= rest - 1)
         __builtin_prefetch(&lines[(uint64_t)(base + __builtin_ctz(rest) * stride) / LINE_BYTES], 1);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        const uint64_t offset = (uint64_t)(base + __builtin_ctz(rest) * stride), line = offset / LINE_BYTES;
-        r.epoch.lanes = rest & -rest;
-        r.words = words_at(offset, access->bytes);
-        r.origin = (int32_t)(base - (int64_t)(line * LINE_BYTES));
-        sim_check_in_line(check, access, &lines[line], &r, true, values);
+    for (int l = 0; l < LANES; l++, offset += stride) {
+        if (!(mask >> l & 1))
+            continue;
+        r.epoch.lanes = 1u << l;
+        r.words = first_words << (offset & (LINE_BYTES - 1)) / 4;
+        r.origin = (int32_t)(base - (offset & -LINE_BYTES));
+        sim_check_in_line(check, &lines[offset / LINE_BYTES], &r, true);
     }
 }
 
@@ -187,8 +193,9 @@ static bool is_rising(const Access *access, uint32_t mask)
 }
 
 // The first of some lanes and those that follow it at a distance, in its line; returns these lanes.
-static uint32_t check_piece(AccessCheck *check, Access *access, Line *lines, uint32_t mask, int64_t offset, bool values)
+static uint32_t check_piece(AccessCheck *check, uint32_t mask, int64_t offset)
 {
+    const Access *access = check->access;
     const int first = __builtin_ctz(mask);
     const int64_t line = offset / LINE_BYTES;
     uint32_t lanes = mask & -mask, words = words_at((uint64_t)offset, access->bytes);
@@ -207,30 +214,27 @@ static uint32_t check_piece(AccessCheck *check, Access *access, Line *lines, uin
     Row r;
     set_row(&r, check, lanes, words, offset - line * LINE_BYTES - (alone ? 0 : first * stride),
             alone ? ONE_PLACE : stride);
-    sim_check_in_line(check, access, &lines[line], &r, true, values);
+    sim_check_in_line(check, &check->memory.lines[line], &r, true);
     return lanes;
 }
 
 // Lanes wherever they are: rows for those that are in one place, side by side, or follow each other at a distance in
 // one line.
-static void check_pieces(AccessCheck *check, Access *access, Line *lines, uint32_t mask, const uint8_t *base,
-                         bool values)
+static void check_pieces(AccessCheck *check, uint32_t mask)
 {
+    const Access *access = check->access;
     const uint32_t same = access->alike & mask & mask << 1, next = access->beside & mask & mask << 1;
     for (uint32_t rest = mask, done; rest; rest &= ~done) {
         const int first = __builtin_ctz(rest);
-        const int64_t offset = access->pointer[first] - base;
+        const int64_t offset = access->pointer[first] - check->memory.base;
         const int last_alike = sim_end_of_piece(same, first), last_beside = sim_end_of_piece(next, first);
         done = bits_between((unsigned)first, (unsigned)(last_alike > last_beside ? last_alike : last_beside) + 1);
-        if (last_alike > first) {
-            Row r;
-            set_row(&r, check, done, words_at((uint64_t)offset, access->bytes), offset % LINE_BYTES, ONE_PLACE);
-            sim_check_in_line(check, access, &lines[offset / LINE_BYTES], &r, true, values);
-        } else if (last_beside > first) {
-            check_dense_rows(check, access, lines, first, (unsigned)(last_beside + 1 - first), offset, values);
-        } else {
-            done = check_piece(check, access, lines, rest, offset, values);
-        }
+        if (last_alike > first)
+            check_one_place(check, done, offset);
+        else if (last_beside > first)
+            check_dense_rows(check, first, (unsigned)(last_beside + 1 - first), offset);
+        else
+            done = check_piece(check, rest, offset);
     }
 }
 
@@ -249,9 +253,9 @@ EpochKind sim_epoch_kind(const Instr *i, const Access *access)
 }
 
 // Lanes that lie anyhow: those in one place together where their accesses do not conflict, else each by itself.
-static void check_anywhere(AccessCheck *check, Access *access, Line *lines, uint32_t mask, const uint8_t *base,
-                           bool row, bool values)
+static void check_anywhere(AccessCheck *check, uint32_t mask, bool row)
 {
+    const Access *access = check->access;
     const bool store = check->i->kind == STORE, several = mask & (mask - 1),
                alone = !several && !(store && mask != access->mask);
     if (store && several) { // so that same_value knows this execution from all others
@@ -260,40 +264,43 @@ static void check_anywhere(AccessCheck *check, Access *access, Line *lines, uint
     }
     for (uint32_t rest = mask, some; rest; rest &= ~some) {
         some = lanes_beside_first(check, rest);
-        check_place(check, access, lines, some, (uint64_t)(access->pointer[__builtin_ctz(rest)] - base), row && alone,
-                    values);
+        check_place(check, some, (uint64_t)(access->pointer[__builtin_ctz(rest)] - check->memory.base), row && alone);
     }
 }
 
-// Chooses by how the lanes lie to each other.
-static void check_lines(AccessCheck *check, Access *access, const Memory *memory, uint32_t mask, bool row,
-                        int64_t stride)
+// Whether a row can tell of such an access, where its lanes lie in one.
+static bool has_rows(const AccessCheck *check)
 {
-    Line *lines = memory->lines;
-    const uint8_t *base = memory->base;
-    const bool values = memory->values;
+    const size_t bytes = check->access->bytes;
+    const bool plain = check->epoch.kind == PLAIN_READ || check->epoch.kind == PLAIN_WRITE;
+    return bytes % 4 == 0 ? plain || is_under_way(&check->epoch) : plain && bytes < 4;
+}
+
+// Chooses by how the lanes lie to each other.
+static void check_lines(AccessCheck *check, uint32_t mask)
+{
+    const Access *access = check->access;
     const EpochKind kind = check->epoch.kind;
+    const bool row = has_rows(check);
     const int first = __builtin_ctz(mask);
-    const int64_t offset = access->pointer[first] - base;
+    const int64_t stride = row ? find_stride(access, mask) : -1, offset = access->pointer[first] - check->memory.base;
     const bool alone = (mask & (mask - 1)) == 0, fits = access->bytes <= LINE_BYTES / 4;
     const size_t bytes = access->bytes;
     const bool within = bytes <= LINE_BYTES && (bytes & (bytes - 1)) == 0 &&
                         (((uint64_t)offset | (uint64_t)stride) & (bytes - 1)) == 0; // no lane is in two lines
     if (stride > 0 && stride <= MOST_STRIDE && !alone && within) {
         if (mask == ALL_LANES && (uint64_t)stride == access->bytes)
-            check_dense_rows(check, access, lines, 0, LANES, offset, values);
+            check_dense_rows(check, 0, LANES, offset);
         else if (stride >= LINE_BYTES)
-            check_column(check, access, lines, mask, offset - first * stride, stride, values);
+            check_column(check, mask, offset - first * stride, stride);
         else
-            check_rows(check, access, lines, mask, offset - first * stride, stride, values);
+            check_rows(check, mask, offset - first * stride, stride);
     } else if (stride == 0 && kind == PLAIN_READ && fits) {
-        Row r;
-        set_row(&r, check, mask, words_at((uint64_t)offset, access->bytes), offset % LINE_BYTES, ONE_PLACE);
-        sim_check_in_line(check, access, &lines[offset / LINE_BYTES], &r, true, values);
+        check_one_place(check, mask, offset);
     } else if (row && fits && !alone && (kind == PLAIN_READ || is_rising(access, mask))) {
-        check_pieces(check, access, lines, mask, base, values);
+        check_pieces(check, mask);
     } else {
-        check_anywhere(check, access, lines, mask, base, row, values);
+        check_anywhere(check, mask, row);
     }
 }
 
@@ -309,9 +316,11 @@ static inline bool piece_tells_nothing(const Memory *memory, uint64_t offset, ui
     return tell_nothing(memory->run, &memory->lines[line], words, memory->values);
 }
 
-// Whether all that these lanes read, which is in whole words, tells nothing new: piece by piece.
+// Whether all that these lanes read tells nothing new: piece by piece, of whole words, of which none is in two lines.
 static bool is_all_common(const Access *access, const Memory *memory, uint32_t mask)
 {
+    if (access->bytes % 4 != 0 || access->bytes > access->alignment)
+        return false;
     const uint32_t following = sim_following_lanes(access, mask);
     for (uint32_t begins = sim_first_lanes(access, mask, following); begins; begins &= begins - 1) {
         const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
@@ -363,6 +372,12 @@ static void order_by_access(Warp *w, const Instr *i, const Access *access, uint3
     }
 }
 
+// Whether lanes may learn or tell something by an access of this instruction.
+static bool may_hand_over(const Instr *i)
+{
+    return i->kind == ATOMIC || ((i->kind == LOAD || i->kind == STORE) && i->semantics != WEAK);
+}
+
 static Memory memory_of(const Launch *launch, Block *owner, Allocation *a, bool reserved)
 {
     if (owner)
@@ -376,40 +391,39 @@ static bool is_ordered_by_barriers(const Launch *launch)
     return !launch->kernel->program->does.hands_over && launch->cluster_blocks == 1 && !launch->family_grid;
 }
 
-static AccessCheck begin_check(Warp *w, const Instr *i, const Access *access, uint32_t mask, Block *owner, Allocation *a,
-                               uint32_t run, EpochKind kind)
+// What check->memory does not say already.
+static void begin_check(AccessCheck *check, Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a)
 {
     const Launch *launch = w->block->launch;
     if (i->kind == STORE && mask != access->mask && has_first_lane(mask, access->mask))
         sim_advance_time(w->block); // as check_anywhere does: the lanes come one by one
-    AccessCheck check = {.w = w,
-                         .i = i,
-                         .access = access,
-                         .a = a,
-                         .shared = owner != NULL,
-                         .restricted = owner || launch->on_one_thread,
-                         .by_barriers = is_ordered_by_barriers(launch),
-                         .by_all_lanes = !launch->kernel->program->does.some_lanes,
-                         .floor = sim_block_barrier(w),
-                         .barrier = sim_warp_barrier(w),
-                         .run = run,
-                         .first_run = owner ? sim_first_run(owner) : 0};
-    check.epoch = (Epoch){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
-                          .warp = (unsigned)w->number & 31, .kind = kind & 7, .bytes = 15};
-    return check;
+    check->w = w;
+    check->i = i;
+    check->access = access;
+    check->a = a;
+    check->shared = owner != NULL;
+    check->restricted = owner || launch->on_one_thread;
+    check->by_barriers = is_ordered_by_barriers(launch);
+    check->by_all_lanes = !launch->kernel->program->does.some_lanes;
+    check->floor = sim_block_barrier(w);
+    check->barrier = sim_warp_barrier(w);
+    check->first_run = owner ? sim_first_run(owner) : 0;
+    check->epoch = (Epoch){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
+                           .warp = (unsigned)w->number & 31, .kind = sim_epoch_kind(i, access) & 7, .bytes = 15};
+    check->race.found = check->race.stale = false;
 }
 
 // What is kept of an allocation beside its lines, and what is not written while it is read as if it never were.
-static void check_in_allocation(AccessCheck *check, const Memory *memory, uint32_t mask, Allocation *a)
+static void check_in_allocation(AccessCheck *check, uint32_t mask, Allocation *a)
 {
     if (a->row_bytes)
         sim_note_padding(check->w, check->i, check->access, mask, a);
-    const bool written = atomic_load_explicit(&a->written_in, memory_order_relaxed) == check->run;
+    const bool written = atomic_load_explicit(&a->written_in, memory_order_relaxed) == check->memory.run;
     if (writes(&check->epoch) && !written)
-        atomic_store_explicit(&a->written_in, check->run, memory_order_relaxed);
+        atomic_store_explicit(&a->written_in, check->memory.run, memory_order_relaxed);
     const bool read_only = check->i->flags & READ_ONLY && check->i->kind == LOAD;
     if (read_only && written && !check->race.found)
-        sim_check_read_only(check, memory->lines, mask, memory->base);
+        sim_check_read_only(check, mask);
 }
 
 static void report_race(const AccessCheck *check, bool reserved)
@@ -425,36 +439,35 @@ static void report_race(const AccessCheck *check, bool reserved)
     sim_report_race(check);
 }
 
+// An access of shared memory, before all else: one beyond its array ends the launch.
+static void check_in_block(Warp *w, const Instr *i, const Access *access, uint32_t mask, Block *owner, EpochKind kind)
+{
+    if (owner->visits)
+        sim_note_visit(w, i, access, mask, owner, kind);
+    sim_check_objects(w, i, access, mask, owner->shared);
+}
+
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a)
 {
     if (access->bytes == 0) // a bulk copy of nothing
         return;
     const Launch *launch = w->block->launch;
     const EpochKind kind = sim_epoch_kind(i, access);
-    const bool reserved = is_reserved(launch, owner, access, mask), in_words = access->bytes % 4 == 0;
-    const bool aligned = in_words && access->bytes <= access->alignment;
-    const bool reads = kind == PLAIN_READ && aligned && is_ordered_by_barriers(launch); // and is_all_common can tell
-    const Memory memory = memory_of(launch, owner, a, reserved);
-    if (!owner && reads && is_all_common(access, &memory, mask))
-        return;
-    if (owner && owner->visits)
-        sim_note_visit(w, i, access, mask, owner, kind);
-    AccessCheck check = begin_check(w, i, access, mask, owner, a, memory.run, kind);
-    const bool plain = kind == PLAIN_READ || kind == PLAIN_WRITE;
-    const bool row = in_words ? plain || is_under_way(&check.epoch) : plain && access->bytes < 4;
-    const int64_t stride = row ? find_stride(access, mask) : -1;
+    const bool reserved = is_reserved(launch, owner, access, mask);
+    AccessCheck check;
+    check.memory = memory_of(launch, owner, a, reserved);
     if (owner)
-        sim_check_objects(w, i, access, mask, (uint64_t)(uintptr_t)memory.base, stride >= 0);
-    if (owner && reads && is_all_common(access, &memory, mask))
+        check_in_block(w, i, access, mask, owner, kind);
+    if (kind == PLAIN_READ && is_ordered_by_barriers(launch) && is_all_common(access, &check.memory, mask))
         return;
+    begin_check(&check, w, i, access, mask, owner, a);
     if (owner == w->block && owner->engine && kind == PLAIN_WRITE)
         sim_note_writes(w, i, access, mask);
-    check_lines(&check, access, &memory, mask, row, stride);
+    check_lines(&check, mask);
     if (a)
-        check_in_allocation(&check, &memory, mask, a);
+        check_in_allocation(&check, mask, a);
     report_race(&check, reserved);
-    const bool strong = i->kind == ATOMIC || ((i->kind == LOAD || i->kind == STORE) && i->semantics != WEAK);
-    if (strong && !check.by_barriers)
+    if (may_hand_over(i) && !check.by_barriers)
         order_by_access(w, i, access, mask, owner != NULL, kind);
 }
 

@@ -55,7 +55,7 @@ void sim_note_readers(const AccessCheck *check, Line *line, const Row *r)
     add_common(line, r->words & (check->shared ? warps : blocks) & ~written);
     warps &= r->words & ~by_others;
     lanes &= r->words & ~by_others;
-    const uint32_t run = check->run, block = r->epoch.block;
+    const uint32_t run = check->memory.run, block = r->epoch.block;
     if (warps && line->more)
         add_readers(&line->more->warps, &(Readers){warps, run, block, 0, check->floor});
     if (lanes && line->more && check->by_all_lanes)

@@ -23,13 +23,11 @@ static struct More *grow(const AccessCheck *check, Line *line, uint8_t rows)
     return line->more;
 }
 
-// Whether a word, or byte, of an access and of an earlier row is the same thread's in both; or has been read, where lanes read
-// one place, by the same ones. Field by field: r has just been made, and the processor would wait for wider parts of it.
-static inline bool is_alike(const AccessCheck *check, const Row *a, const Row *r)
+// Whether a word, or byte, of an access and of an earlier row of its warp is the same thread's in both; or has been read, where
+// lanes read one place, by the same ones. Field by field: r has just been made, and the processor would wait for wider parts.
+static inline __attribute__((always_inline)) bool lies_alike(const AccessCheck *check, const Row *a, const Row *r)
 {
-    if (a->epoch.block != r->epoch.block || a->epoch.warp != r->epoch.warp || a->stride != r->stride)
-        return false;
-    if ((a->size < 4 || r->size < 4) && !same_shape(a, r))
+    if (a->stride != r->stride || ((a->size < 4 || r->size < 4) && !same_shape(a, r)))
         return false;
     if (a->stride == ONE_PLACE)
         return a->epoch.lanes == r->epoch.lanes && (!(a->epoch.lanes & (a->epoch.lanes - 1)) ||
@@ -39,11 +37,11 @@ static inline bool is_alike(const AccessCheck *check, const Row *a, const Row *r
     return further == 0 || (further > 0 && further + (int)check->access->bytes <= (int)a->stride);
 }
 
-// Whether lanes of a warp that read one place are all among those that read it now.
+// Whether lanes of the warp that read one place are all among those that read it now.
 static bool read_again(const Row *a, const Row *r)
 {
-    return a->stride == ONE_PLACE && r->stride == ONE_PLACE && a->epoch.block == r->epoch.block &&
-           a->epoch.warp == r->epoch.warp && !(a->epoch.lanes & ~r->epoch.lanes) && a->size == 4 && r->size == 4;
+    return a->stride == ONE_PLACE && r->stride == ONE_PLACE && !(a->epoch.lanes & ~r->epoch.lanes) && a->size == 4 &&
+           r->size == 4;
 }
 
 static uint32_t lanes_at_byte(const Row *r, int byte)
@@ -140,14 +138,23 @@ static void check_words(AccessCheck *check, const Row *a, const Row *r)
 }
 
 // Where both are one instruction's at one time, as of a thread that goes through an array, one row tells of both.
-static inline bool merge(const AccessCheck *check, Row *a, const Row *r)
+static inline bool continues(const AccessCheck *check, const Row *a, const Row *r)
 {
-    const bool same_time = a->epoch.time == r->epoch.time && a->epoch.site == r->epoch.site;
-    if (!same_time || is_under_way(&a->epoch) || !is_alike(check, a, r))
+    const Epoch *e = &a->epoch;
+    return e->time == r->epoch.time && e->site == r->epoch.site && e->kind == r->epoch.kind && is_same_warp(e, &r->epoch) &&
+           !is_under_way(e) && lies_alike(check, a, r);
+}
+
+// Adds the row to one of the line's, where one will do.
+static inline bool merge(const AccessCheck *check, Line *line, Row *a, const Row *r)
+{
+    if (!continues(check, a, r))
         return false;
     a->words |= r->words;
     a->whole &= r->whole;
     a->epoch.lanes |= r->epoch.lanes;
+    if (a != &line->first)
+        line->more->words |= r->words;
     return true;
 }
 
@@ -160,20 +167,10 @@ static void add_row(const AccessCheck *check, Line *line, const Row *r)
         struct More *more = line->more;
         more->rows[line->count - 1] = line->first;
         more->words = (line->count > 1 ? more->words : 0) | line->first.words;
-        more->by_warps = (line->count > 1 ? more->by_warps : 0) | 1u << line->first.epoch.warp;
+        more->by_warps = (line->count > 1 ? more->by_warps : 0) | bit_of_warp(&line->first.epoch);
     }
     line->first = *r;
     line->count++;
-}
-
-// Adds the row to the one with this number, where one will do.
-static inline bool merge_at(const AccessCheck *check, Line *line, int k, const Row *r)
-{
-    if (!merge(check, row_at(line, k), r))
-        return false;
-    if (k > 0)
-        line->more->words |= r->words;
-    return true;
 }
 
 // Whether check_words is worth while. In rows that are alike each word is one thread's.
@@ -223,15 +220,21 @@ static bool make_room(const AccessCheck *check, Line *line)
     return line->count < ROWS;
 }
 
+// Whether later accesses need not know of an earlier row's words that this row has, too. alike: they are one thread's each.
+static inline bool replaces(const Row *a, const Row *r, bool alike, bool same_lanes)
+{
+    const bool whole = r->whole || (alike && !(a->epoch.lanes & ~r->epoch.lanes) && !(a->words & ~r->words));
+    return whole && covers(&r->epoch, &a->epoch) && (r->epoch.kind == PLAIN_WRITE || same_lanes);
+}
+
 // Looks for races with an earlier row, and takes from it what later ones need not know of it.
 static void check_against(AccessCheck *check, Row *a, const Row *r)
 {
-    const bool alike = is_alike(check, a, r), same_lanes = alike || (r->epoch.kind == PLAIN_READ && read_again(a, r));
+    const bool own = is_same_warp(&a->epoch, &r->epoch), alike = own && lies_alike(check, a, r),
+               same_lanes = alike || (own && r->epoch.kind == PLAIN_READ && read_again(a, r));
     if (rows_may_race(check, a, r, alike))
         check_words(check, a, r);
-    const bool whole = r->whole || (alike && !(a->epoch.lanes & ~r->epoch.lanes) && !(a->words & ~r->words));
-    const bool replaced = whole && covers(&r->epoch, &a->epoch) && (r->epoch.kind == PLAIN_WRITE || same_lanes);
-    if (replaced || ends_copy(check, &a->epoch, &r->epoch))
+    if (replaces(a, r, alike, same_lanes) || ends_copy(check, &a->epoch, &r->epoch))
         a->words &= ~r->words;
 }
 
@@ -239,26 +242,15 @@ static void check_against(AccessCheck *check, Row *a, const Row *r)
 static inline bool has_read(const AccessCheck *check, const Row *a, const Row *r)
 {
     return a->epoch.time > check->barrier && check->by_all_lanes && a->whole && !(r->words & ~a->words) &&
-           is_alike(check, a, r) && !(r->epoch.lanes & ~a->epoch.lanes);
+           is_same_warp(&a->epoch, &r->epoch) && !(r->epoch.lanes & ~a->epoch.lanes) && lies_alike(check, a, r);
 }
 
 // False is certain.
-static inline bool has_rows_of(const Line *line, unsigned warp)
+static inline bool has_rows_of(const Line *line, const Epoch *e)
 {
     if (line->count == 0)
         return false; // what the first row holds then is of an earlier run
-    return line->first.epoch.warp == warp || (line->count > 1 && line->more->by_warps >> warp & 1);
-}
-
-// Whether a row tells already what lanes read of a line that all only read, or does so from now on, and it is the only
-// one.
-static inline bool is_in_own_row(const AccessCheck *check, Line *line, const Row *r)
-{
-    const int count = has_rows_of(line, r->epoch.warp) ? line->count : 0;
-    for (int k = 0; k < count; k++)
-        if (is_same_warp(&row_at(line, k)->epoch, &r->epoch) && has_read(check, row_at(line, k), r))
-            return true;
-    return line->count == 1 && merge(check, &line->first, r);
+    return is_same_warp(&line->first.epoch, e) || (line->count > 1 && line->more->by_warps & bit_of_warp(e));
 }
 
 static bool keep_row(const AccessCheck *check, Line *line, const Row *r)
@@ -269,34 +261,45 @@ static bool keep_row(const AccessCheck *check, Line *line, const Row *r)
     return true;
 }
 
-// What lanes read of a line that all only read: there are no races, and only the warp's own rows can be replaced.
-static bool check_read_row(AccessCheck *check, Line *line, const Row *r)
+// What lanes read of a line that all only read: there are no races, and only the warp's own rows can tell of it already, go
+// on, or be replaced. `plainly`: a row that tells of it will do.
+static bool check_read_row(AccessCheck *check, Line *line, const Row *r, bool plainly)
 {
-    bool merged = false;
+    const bool own = has_rows_of(line, &r->epoch);
+    uint32_t replaced = 0;
+    Row *next = NULL;
     check->shared_words = 0;
-    for (int k = 0; k < line->count; k++)
-        check->shared_words |= row_at(line, k)->words & r->words;
-    if (!has_rows_of(line, r->epoch.warp))
-        return keep_row(check, line, r);
-    for (int k = 0; k < line->count && !merged; k++)
-        merged = is_same_warp(&row_at(line, k)->epoch, &r->epoch) && merge_at(check, line, k, r);
-    if (merged)
-        return true;
-    for (int k = 0; k < line->count; k++)
-        if (is_same_warp(&row_at(line, k)->epoch, &r->epoch))
-            check_against(check, row_at(line, k), r);
-    drop_empty_rows(line);
+    for (int k = 0; k < line->count; k++) {
+        Row *a = row_at(line, k);
+        const uint32_t both = a->words & r->words;
+        check->shared_words |= both;
+        if (!own || !is_same_warp(&a->epoch, &r->epoch))
+            continue;
+        const bool alike = lies_alike(check, a, r);
+        if (plainly && alike && has_read(check, a, r)) {
+            check->shared_words = 0;
+            return true;
+        }
+        replaced |= (uint32_t)(both && replaces(a, r, alike, alike || read_again(a, r))) << k;
+        next = next || !alike || !continues(check, a, r) ? next : a;
+    }
+    if (next)
+        return merge(check, line, next, r);
+    for (uint32_t rest = replaced; rest; rest &= rest - 1)
+        row_at(line, __builtin_ctz(rest))->words &= ~r->words;
+    if (replaced)
+        drop_empty_rows(line);
     return keep_row(check, line, r);
 }
 
 // An access by lanes in a row: looks for races, and keeps it. False if the line has no room for it.
-static bool check_row(AccessCheck *check, Line *line, const Row *r)
+static bool check_row(AccessCheck *check, Line *line, const Row *r, bool plainly)
 {
     if (!line->others)
-        return check_read_row(check, line, r);
+        return check_read_row(check, line, r, plainly);
     bool empty = false;
     check->shared_words = ALL_LANES;
-    if (line->count == 1 && merge(check, &line->first, r))
+    if (line->count == 1 && merge(check, line, &line->first, r))
         return true;
     for (int k = 0; k < line->count; k++) {
         Row *a = row_by_age(line, k);
@@ -306,7 +309,7 @@ static bool check_row(AccessCheck *check, Line *line, const Row *r)
     if (empty)
         drop_empty_rows(line);
     for (int k = 0; k < line->count; k++)
-        if (merge_at(check, line, k, r))
+        if (merge(check, line, row_at(line, k), r))
             return true;
     return keep_row(check, line, r);
 }
@@ -330,18 +333,21 @@ static void mark_words(Line *line, uint32_t words)
 }
 
 // The lanes of a row, all of whose bytes of whole words lie in this line, or a part of one lane's; the line is taken.
-static void check_taken(AccessCheck *check, Access *access, Line *line, const Row *r, bool row, bool values)
+static void check_taken(AccessCheck *check, Line *line, const Row *r, bool row, bool plainly)
 {
+    Access *access = check->access;
     const bool writing = writes(&r->epoch), updates = r->epoch.kind == ATOMIC_UPDATE;
     line->copies |= is_under_way(&r->epoch);
     line->others |= r->epoch.kind != PLAIN_READ;
-    const bool kept = row && !line->apart && check_row(check, line, r);
-    const bool plain = kept && (!values || (writing ? r->whole : all_written(line, r->words)));
-    if (plain && values && writing)
+    const bool kept = row && !line->apart && check_row(check, line, r, plainly);
+    if (kept && (plainly || !check->memory.values))
+        return;
+    const bool plain = kept && (writing ? r->whole : all_written(line, r->words));
+    if (plain && writing)
         mark_words(line, r->words);
     if (!kept && !line->apart)
         split(check, line);
-    values = values && !all_written(line, r->words);
+    const bool values = check->memory.values && !all_written(line, r->words);
     for (uint32_t rest = plain ? 0 : r->epoch.lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest), at = r->origin + l * (int)r->stride;
         const int begin = at > 0 ? at : 0,
@@ -357,19 +363,16 @@ static void check_taken(AccessCheck *check, Access *access, Line *line, const Ro
 }
 
 // The line is taken.
-static __attribute__((noinline)) void check_in_taken_line(AccessCheck *check, Access *access, Line *line, Row *r,
-                                                          bool row, bool values)
+static __attribute__((noinline)) void check_in_taken_line(AccessCheck *check, Line *line, Row *r, bool row)
 {
-    const bool reads = check->by_barriers && r->epoch.kind == PLAIN_READ;
+    const bool reads = check->by_barriers && r->epoch.kind == PLAIN_READ,
+               plainly = reads && !line->apart && (!check->memory.values || all_written(line, r->words));
     const uint32_t words = r->words;
-    if (reads && !line->apart && (!values || all_written(line, words))) {
+    if (plainly)
         r->words = words_to_note(check, line, r);
-        if (row && !line->others && r->words && is_in_own_row(check, line, r))
-            r->words = 0;
-    }
     const bool told = r->words != 0;
     if (told)
-        check_taken(check, access, line, r, row, values);
+        check_taken(check, line, r, row, plainly);
     r->words = words;
     if (!reads)
         forget_readers(line, words);
@@ -380,10 +383,10 @@ static __attribute__((noinline)) void check_in_taken_line(AccessCheck *check, Ac
 }
 
 // Whether a row of the line tells of this one, too, or does so from now on, where no other row has any of its words.
-static inline bool goes_on(const AccessCheck *check, const Line *line, Row *a, const Row *r, uint32_t words_of_others)
+static inline bool goes_on(const AccessCheck *check, Line *line, Row *a, const Row *r, uint32_t words_of_others)
 {
     const bool only_reads = r->epoch.kind == PLAIN_READ && !line->others;
-    if ((line->count == 1 || (only_reads && !(words_of_others & r->words))) && merge(check, a, r))
+    if ((line->count == 1 || (only_reads && !(words_of_others & r->words))) && merge(check, line, a, r))
         return true;
     return only_reads && check->by_barriers && has_read(check, a, r);
 }
@@ -394,25 +397,22 @@ static inline bool is_in_newest(const AccessCheck *check, Line *line, const Row 
     struct More *more = line->more;
     if (goes_on(check, line, &line->first, r, line->count > 1 ? more->words : 0))
         return true;
-    if (line->count < 2 || !goes_on(check, line, row_at(line, line->count - 1), r, more->words | line->first.words))
-        return false;
-    more->words |= r->words;
-    return true;
+    return line->count > 1 && goes_on(check, line, row_at(line, line->count - 1), r, more->words | line->first.words);
 }
 
 // Whether a row has been read of a line in which nobody has done anything but read other words, and none of the warp's rows
 // is there to tell of it.
 static inline bool is_apart(const Line *line, const Row *r)
 {
-    return r->epoch.kind == PLAIN_READ && !line->others && !has_rows_of(line, r->epoch.warp) &&
+    return r->epoch.kind == PLAIN_READ && !line->others && !has_rows_of(line, &r->epoch) &&
            !(line->first.words & r->words) && !(line->count > 1 && line->more->words & r->words);
 }
 
 // The frequent cases: a line of which nothing is known, one whose newest rows go on, and one that more and more warps
 // read. False if it is another one. The line is taken.
-static inline bool check_quickly(const AccessCheck *check, Line *line, const Row *r, bool values)
+static inline bool check_quickly(const AccessCheck *check, Line *line, const Row *r)
 {
-    const bool reads = r->epoch.kind == PLAIN_READ;
+    const bool reads = r->epoch.kind == PLAIN_READ, values = check->memory.values;
     if (line->apart || (!reads && r->epoch.kind != PLAIN_WRITE) || !r->whole)
         return false;
     if (reads && values && !all_written(line, r->words))
@@ -433,13 +433,14 @@ static inline bool check_quickly(const AccessCheck *check, Line *line, const Row
     return true;
 }
 
-void sim_check_in_line(AccessCheck *check, Access *access, Line *line, Row *r, bool row, bool values)
+void sim_check_in_line(AccessCheck *check, Line *line, Row *r, bool row)
 {
-    if (check->by_barriers && r->epoch.kind == PLAIN_READ && tell_nothing(check->run, line, r->words, values))
+    const Memory *memory = &check->memory;
+    if (check->by_barriers && r->epoch.kind == PLAIN_READ && tell_nothing(memory->run, line, r->words, memory->values))
         return;
     take(check, line);
-    if (!row || !check_quickly(check, line, r, values))
-        check_in_taken_line(check, access, line, r, row, values);
+    if (!row || !check_quickly(check, line, r))
+        check_in_taken_line(check, line, r, row);
     leave(check, line);
 }
 
@@ -466,12 +467,12 @@ static const Epoch *find_writer(Line *line, unsigned first, unsigned count, uint
     return NULL;
 }
 
-void sim_check_read_only(AccessCheck *check, Line *lines, uint32_t mask, const uint8_t *base)
+void sim_check_read_only(AccessCheck *check, uint32_t mask)
 {
     for (uint32_t rest = mask; rest && !check->race.found; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const uint64_t first = (uint64_t)(check->access->pointer[l] - base); // aligned: in one line
-        Line *line = &lines[first / LINE_BYTES];
+        const uint64_t first = (uint64_t)(check->access->pointer[l] - check->memory.base); // aligned: in one line
+        Line *line = &check->memory.lines[first / LINE_BYTES];
         uint32_t lanes;
         take(check, line);
         const unsigned in_line = (unsigned)(first % LINE_BYTES), bytes = (unsigned)check->access->bytes;
