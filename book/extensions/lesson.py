@@ -10,6 +10,7 @@ from book.extensions.figures import STAGE, has_stage, recording
 FIRST_ONLY = "The stage shows a program's first run only, and this goes wrong later."
 WORDS_A_MINUTE = 200
 LINES_A_MINUTE = 20
+LONG_MINUTES = 12  # a page of a program that takes so long is read in two sittings
 
 
 def number_code(app, doctree):
@@ -102,7 +103,8 @@ def write_first_line(app, doctree, page):
     needs = needed()
     if page not in needs:
         return
-    line = nodes.paragraph("", f"{minutes(doctree)} min to read", classes=["first-line"])
+    long = minutes(doctree) >= LONG_MINUTES and bool(program_of(page))
+    line = nodes.paragraph("", f"{minutes(doctree)} min to read" + (": two sittings, the second for its Tries" if long else ""), classes=["first-line"])
     program = program_of(page)
     source = [f"{page.rpartition('/')[0]}/{program.name}"] if program else []
     for words, pages in (("before this: ", needs[page]), ("the whole program: ", source)):
