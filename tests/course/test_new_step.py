@@ -21,11 +21,21 @@ ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 NOT_MEASURED = ("code", "settings", "finding", "suites", "disputed", "found", "attacks", "figures")
 
 
+def copied(folder):
+    """The repository without what make built."""
+    ignored = shutil.ignore_patterns(".*", "build", "results", "site", "__pycache__", "reduce", "*.png")
+    return Path(shutil.copytree(ROOT, folder / "tree", ignore=ignored))
+
+
 @pytest.fixture
 def tree(tmp_path):
-    """The repository without what make built."""
-    ignored = shutil.ignore_patterns(".*", "build", "results", "__pycache__", "reduce", "*.png")
-    return Path(shutil.copytree(ROOT, tmp_path / "tree", ignore=ignored))
+    return copied(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
+    """A copy that stays as it is."""
+    return copied(tmp_path_factory.mktemp("untouched"))
 
 
 def python(tree, *arguments, **environment):
@@ -72,12 +82,12 @@ def test_a_new_step_follows_the_last(environment, tree):
 
 @pytest.mark.parametrize("arguments", [[], [""], ["Prefetch"], ["2fast"], ["two words"], ["two_words"], ["é"], ["../x"], ["a\nb"],
                                        ["a", "b"], ["--names"], ["a" * 300], [LAST[7:]]], ids=lambda arguments: repr(arguments)[:20])
-def test_a_bad_name_makes_nothing(arguments, tree):
+def test_a_bad_name_makes_nothing(arguments, untouched):
     """Broken: a typing error is not explained in one line, or leaves a folder behind."""
-    before = contents(tree)
-    result = new_step(tree, *arguments)
+    before = contents(untouched)
+    result = new_step(untouched, *arguments)
     assert (result.returncode, result.stdout) == (2, "") and len(result.stderr.splitlines()) == 1
-    assert contents(tree) == before and not list(tree.glob(".new-step*"))
+    assert contents(untouched) == before and not list(untouched.glob(".new-step*"))
 
 
 @pytest.mark.parametrize("page", [f"{LAST}/README.md", "reference_cub/README.md"])
