@@ -89,11 +89,25 @@ compare-numba: ## the same reduction in Numba's simulator and in ours
 # Programs of which it is known what is wrong with them, if anything: tests/labelled/labels.csv.
 LABELLED := $(patsubst tests/labelled/%.cu,build/sim/labelled/%,$(wildcard tests/labelled/*.cu))
 CHILDREN := build/sim/labelled/children
-$(LABELLED:=.o): build/sim/labelled/%.o: tests/labelled/%.cu tests/labelled/cases.h .sim-flags | $(NEEDS_NVCC)
+# Those that need the same headers are one program, which has a name for each: nvcc takes longer for headers than for all else.
+TOGETHER := cooperative atomic plain
+PARTS_cooperative := barriers grid
+PARTS_atomic := atomics fences
+PARTS_plain := block graphs host locks readers warp
+define several_names
+build/sim/labelled/together/$(1).o: $(PARTS_$(1):%=tests/labelled/%.cu)
+$(PARTS_$(1):%=build/sim/labelled/%): build/sim/labelled/together/$(1)
+	$$(Q)ln -sf together/$(1) $$@
+endef
+$(foreach program,$(TOGETHER),$(eval $(call several_names,$(program))))
+LABELLED_BUILT := $(TOGETHER:%=build/sim/labelled/together/%) \
+    $(filter-out $(foreach program,$(TOGETHER),$(PARTS_$(program):%=build/sim/labelled/%)),$(LABELLED))
+
+$(LABELLED_BUILT:=.o): build/sim/%.o: tests/%.cu tests/labelled/cases.h .sim-flags | $(NEEDS_NVCC)
 	@echo 'compiling $< for the simulator'
 	$(compile_for_simulator)
 
-$(filter-out $(CHILDREN),$(LABELLED)): %: %.o build/sim/libsimulator.a
+$(filter-out $(CHILDREN),$(LABELLED_BUILT)): %: %.o build/sim/libsimulator.a
 	$(link_with_simulator)
 
 # Kernels that launch kernels are compiled and linked apart.

@@ -63,6 +63,13 @@ template <class... Pointers> static void finish_and_free(Pointers... pointers)
         CUDA(error);
 }
 
+// Whether the program was called by this name, whatever folder it lies in.
+static inline bool is_called(char **argv, const char *name)
+{
+    const char *slash = strrchr(argv[0], '/');
+    return !strcmp(slash ? slash + 1 : argv[0], name);
+}
+
 template <size_t count> static int run_case(int argc, char **argv, const Case (&cases)[count])
 {
     if (argc < 2)
