@@ -19,12 +19,15 @@ chmod +x "$tree/nvcc"
 export QEMU_LD_PREFIX=/usr/aarch64-linux-gnu
 unset MAKEFLAGS MAKELEVEL
 cd "$tree"
-rm -f build/sim/ptx_run # of an earlier run: a script
+TESTED='build/sim/ptx_run build/sim/coverage'
+rm -f $TESTED # of an earlier run: scripts
 crossed() { make -s PROCESSOR= DEVICE=sim NVCC="$tree/nvcc" AR=aarch64-linux-gnu-ar "$@"; }
-crossed -j"$(nproc)" build/sim/ptx_run build/sim/step03_sequential/reduce
-mv build/sim/ptx_run build/sim/ptx_run.aarch64
-printf '#!/bin/sh\nexec qemu-aarch64 "$0.aarch64" "$@"\n' > build/sim/ptx_run
-chmod +x build/sim/ptx_run
+crossed -j"$(nproc)" $TESTED build/sim/step03_sequential/reduce
+for program in $TESTED; do
+    mv $program $program.aarch64
+    printf '#!/bin/sh\nexec qemu-aarch64 "$0.aarch64" "$@"\n' > $program
+    chmod +x $program
+done
 qemu-aarch64 build/sim/step03_sequential/reduce 10000
 for mistake in 01_no_barrier_after_load 21_managed_not_waited_for; do
     crossed sim FILE=tests/mistakes/$mistake.cu
