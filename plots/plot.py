@@ -272,8 +272,8 @@ def at_small(sweep):
     return [row for row in sweep or [] if row["elements"] == SMALL and row["cache"] == "cold"]
 
 
-def draw_microseconds(axes, rows):
-    """The same steps where launches and trips to memory count, without those that would press all others down to the axis."""
+def draw_microseconds(axes, rows, floor):
+    """The same steps where launches and trips to memory count, without those that would press all others down to the axis; floor: an empty kernel's time, or None."""
     good = passed(rows)
     best = min(good, key=lambda row: row["median_ms"])
     near = [row for row in good if row["median_ms"] < 8 * best["median_ms"]]
@@ -285,18 +285,22 @@ def draw_microseconds(axes, rows):
         if row in near:
             axes.bar(x, 1e3 * row["median_ms"], width=0.7, color=colour(row["step"]))
             write_above(axes, x, 1e3 * row["median_ms"], f"{1e3 * row['median_ms']:.2f}{gain(before if before in near else None, row)}")
+    if floor:
+        axes.axhline(floor, color="black", linewidth=sized(1))
+        axes.annotate(f"an empty\nkernel\n{floor:.2f}", (1, floor), xycoords=("axes fraction", "data"), xytext=(sized(4), 0), textcoords="offset points",
+                      va="center", fontsize=sized(9.5))
     axes.set_xlim(-0.6, len(rows) - 0.4)
     axes.set_xticks(range(len(rows)), [named(row["step"]).partition(" ")[0] for row in rows], fontsize=sized(9))
     axes.tick_params(axis="x", length=0)
 
 
-def draw_bandwidth(rows, path, unit="GB/s of input", does="reads", small=None):
+def draw_bandwidth(rows, path, unit="GB/s of input", does="reads", small=None, floor=None):
     """GB/s of each step, and on a page below it what it takes for few elements, where the rows of that are given."""
     good = passed(rows)
     best, peak = max(good, key=lambda row: row["gb_per_s"]), good[0]["peak_gb_per_s"]
     if small and not style.figure:
         figure, (axes, below) = plt.subplots(2, figsize=(12, 8.4), height_ratios=(5, 3))
-        draw_microseconds(below, small)
+        draw_microseconds(below, small, floor)
     else:
         figure, axes = plt.subplots(figsize=style.figure or (12, 5.4))
     axes.yaxis.set_major_formatter("{x:,.10g}")
@@ -663,7 +667,8 @@ def main():
     run_path, profile_path, simulated_path, sweep_path = (
         directory / f"{name}.csv" for name in ("run-all", "profile", "counters", "sweep"))
     counted_path, loaded_path, tries_path = (directory / f"{name}.csv" for name in ("sweep-counters", "loaded", "tries"))
-    runs = profile = simulated = sweep = counted = loaded = None
+    limits_path = directory / "limits.csv"
+    runs = profile = simulated = sweep = counted = loaded = limits = None
     # All is read before anything is drawn: a damaged file costs no old chart.
     if simulated_path.exists():
         simulated = read_rows(simulated_path, ["step", "kernel", *SIMULATOR_NUMBERS], SIMULATOR_NUMBERS)
@@ -671,6 +676,8 @@ def main():
         sweep = read_sweep(sweep_path)
     if counted_path.exists():
         counted = read_rows(counted_path, ["step", *COUNTED_NUMBERS], COUNTED_NUMBERS)
+    if limits_path.exists():
+        limits = read_rows(limits_path, ["first_launch_us"], ["first_launch_us"])
     if loaded_path.exists() and tries_path.exists():
         loaded, tries = read_rows(loaded_path, LOADED_NUMBERS, LOADED_NUMBERS), read_rows(tries_path, ["step", "try", *TRY_NUMBERS], TRY_NUMBERS)
     if run_path.exists() or not (simulated or sweep or counted):
@@ -678,7 +685,7 @@ def main():
     if runs and profile_path.exists():
         profile = read_rows(profile_path, ["step", "kernel", *PROFILE_NUMBERS], PROFILE_NUMBERS)
     if runs:
-        draw_bandwidth(runs, run_path, small=at_small(sweep))
+        draw_bandwidth(runs, run_path, small=at_small(sweep), floor=limits and limits[0]["first_launch_us"])
         draw_time(runs, run_path)
     if profile:
         draw_profile(profile, profile_path, passed(runs)[0]["device"])
