@@ -5,7 +5,6 @@ make picture LAB=coalescing builds them and calls this. (labs/bankconflicts/bank
 
 import argparse
 import re
-import sys
 from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace

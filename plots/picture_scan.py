@@ -283,6 +283,8 @@ def resident(picture, before, step):
     look_back(picture, "A block that stays adds up the totals since its own last tile", (runs[0], 2), (runs[1], 3))
 
 
+TILE = 4096  # elements, of steps 09 to 12
+BETWEEN = (("faint", "copied in"), ("third", "added up"), ("idle", "published"), ("work", "scanned"))  # what follows a state
 STATES = (("copied in", "target", r"cp\.async\.bulk\.shared"), ("added up", "run", r"ld\.shared\.v4"), ("published", "run", r"st\.relaxed"),
           ("scanned", "run", r"st\.shared\.v4"), ("copied out", "run", r"cp\.async\.bulk\.global"))
 
@@ -318,10 +320,6 @@ def turns_of(picture, title, steps):
             picture.y += 18
     picture.legend(runs[-1], ("faint", "loaded, its total unknown"), ("third", "is added up"), ("ink", "its total is published"), ("idle", "waits"),
                    ("work", "is scanned"))
-
-
-TILE = 4096  # elements, of steps 09 to 12
-BETWEEN = (("faint", "copied in"), ("third", "added up"), ("idle", "published"), ("work", "scanned"))
 
 
 def one_by_one(picture, _, step):

@@ -63,7 +63,7 @@ def named(step):
 def trace(program, *arguments, block=0, kernels=None, **environment):
     """Runs a program on the simulator and returns the rows that it wrote of a block, or of all; of these kernels, or of all."""
     if not program.exists():
-        fail(f"{program} is missing; make picture builds it")
+        fail(f"{program} is missing; make {program.relative_to(ROOT)} builds it")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.csv"
         done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True,
