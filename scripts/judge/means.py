@@ -6,7 +6,6 @@ import ctypes
 import errno
 import os
 import resource
-import shutil
 import struct
 import sys
 
@@ -110,12 +109,18 @@ def enter_namespaces():
             file.write(line)
 
 
+def bubblewrap():
+    """The command's path, as the shell finds it; "" where it is not installed."""
+    places = (os.path.join(folder, "bwrap") for folder in os.environ.get("PATH", "").split(":") if folder)
+    return next((place for place in places if os.access(place, os.X_OK)), "")
+
+
 def in_bubblewrap(options, *words):
     """Python with these arguments as bubblewrap runs it: it sees no file but its own and those that are named, and writes only where it may."""
     python, own = os.path.realpath(sys.executable), os.path.dirname(os.path.abspath(__file__))
     seen = {*options.read, *options.run, *ALWAYS_READ, LINKS, *LIBRARIES, python, f"{sys.base_prefix}/lib", own}
     tops = [path for path in sorted(seen) if not any(path.startswith(f"{other}/") for other in seen)]
-    command = [shutil.which("bwrap") or "", "--unshare-all", "--die-with-parent", "--uid", str(NOBODY), "--gid", str(NOBODY), "--cap-drop", "ALL"]
+    command = [bubblewrap(), "--unshare-all", "--die-with-parent", "--uid", str(NOBODY), "--gid", str(NOBODY), "--cap-drop", "ALL"]
     command += [word for path in tops if path not in DEVICES for word in ("--ro-bind-try", path, path)]
     command += [word for path in DEVICES for word in ("--dev-bind-try", path, path)]
     command += [word for path in options.write for word in ("--bind", path, path)]

@@ -68,7 +68,7 @@ def test_a_class_is_graded_as_it_should_be(tmp_path):
     for name in HANDED_IN:
         (tmp_path / "in" / name).mkdir(parents=True)
         (tmp_path / "in" / name / "reduce.cu").write_text(handed_in(name, tmp_path))
-    result = subprocess.run([sys.executable, "-m", "scripts.judge.check", "--nvcc", nvcc(), "--options", OPTIONS, "--seconds", "20", "--all", "--output",
+    result = subprocess.run([sys.executable, "-m", "scripts.judge.check", "--nvcc", nvcc(), "--options", OPTIONS, "--seconds", "40", "--all", "--output",
                              tmp_path / "check.csv", tmp_path / "in"], capture_output=True, text=True)
     assert result.returncode == 1 and result.stderr == "", result.stdout + result.stderr
     with open(tmp_path / "check.csv", newline="") as file:
