@@ -77,11 +77,9 @@ void sim_check_word(AccessCheck *check, Cell *c, uint32_t lanes, unsigned bytes)
 
 // ---- rows.c
 
-// The part of an access that lies in a line, which may be kept as a row, or (`row` is false) must not. The row's words are
-// changed meanwhile.
+// The part of an access that lies in a line; without `row` it must not be kept as one. Its words are changed meanwhile.
 void sim_check_in_line(AccessCheck *check, Line *line, Row *r, bool row);
-// Loads of these lanes for memory that is only read.
-void sim_check_read_only(AccessCheck *check, uint32_t mask);
+void sim_check_read_only(AccessCheck *check, uint32_t mask); // loads for memory that is only read
 
 // ---- readers.c
 
