@@ -91,7 +91,7 @@ LABELLED := $(patsubst tests/labelled/%.cu,build/sim/labelled/%,$(wildcard tests
 CHILDREN := build/sim/labelled/children
 # Those that need the same headers are one program, which has a name for each: nvcc takes longer for headers than for all else.
 TOGETHER := cooperative atomic plain
-PARTS_cooperative := barriers grid
+PARTS_cooperative := barriers grid memory
 PARTS_atomic := atomics fences
 PARTS_plain := block graphs host locks readers warp
 define several_names

@@ -31,7 +31,7 @@ LaunchClocks *sim_start_launch_clocks(const Launch *launch)
             add_object(clocks, v->address, v->bytes, v);
     if (launch->dynamic_bytes)
         add_object(clocks, launch->dynamic_shared, launch->dynamic_bytes, NULL);
-    if (launch->module->uses_reserved_shared)
+    if (launch->uses_reserved_shared)
         add_object(clocks, launch->reserved_shared, launch->shared_bytes - launch->reserved_shared, NULL);
     return clocks;
 }

@@ -335,7 +335,7 @@ static bool is_all_common(const Access *access, const Memory *memory, uint32_t m
 // begins is the library's affair, and so is that its tiles of several warps let a shuffle order their accesses.
 static bool is_reserved(const Launch *launch, const Block *owner, const Access *access, uint32_t mask)
 {
-    return owner && launch->module->uses_reserved_shared &&
+    return owner && launch->uses_reserved_shared &&
            access->pointer[__builtin_ctz(mask)] - owner->shared >= (int64_t)launch->reserved_shared;
 }
 

@@ -34,7 +34,7 @@ static void note(Does *does, const Instr *i)
     does->looks |= i->kind == LOAD && i->semantics == VOLATILE;
     if (i->control != CALL)
         return;
-    const Does any = {true, true, true, true, true, true, true, true, true},
+    const Does any = {true, true, true, true, true, true, true, true, true, true},
                called = i->call->callee ? i->call->callee->program->does : any;
     does->accesses |= called.accesses;
     does->asks |= called.asks;
@@ -45,12 +45,22 @@ static void note(Does *does, const Instr *i)
     does->some_lanes |= called.some_lanes;
     does->launches |= called.launches;
     does->looks |= called.looks;
+    does->reserved |= called.reserved;
+}
+
+static bool asks_for_reserved(const Program *p)
+{
+    for (const Slot *s = p->slots; s < p->slots + p->slot_count; s++)
+        if (s->special == RESERVED_SHARED)
+            return true;
+    return false;
 }
 
 bool sim_sum_up(const Function *f)
 {
     Does *does = &f->program->does;
     const Does before = *does;
+    does->reserved |= asks_for_reserved(f->program);
     for (uint32_t k = 0; k < f->program->count; k++)
         note(does, &f->program->code[k]);
     return memcmp(&before, does, sizeof before) != 0;

@@ -144,6 +144,7 @@ typedef struct Does { // some instructions, and those of functions that they cal
     bool some_lanes;  // may have barriers for some lanes of a warp
     bool launches;    // kernels
     bool looks;       // at memory, by volatile loads
+    bool reserved;    // asks where the shared memory lies that CUDA reserves for cooperative groups
 } Does;
 
 typedef struct Program { // an executable function; in its module's arena, and constant like its instructions once it is ready

@@ -135,7 +135,7 @@ typedef struct Module {
     Variable *variables;
     Variable *shared;
     size_t dynamic_align; // of dynamic shared memory
-    bool uses_reserved_shared; // a kilobyte behind a block's own, for cooperative groups
+    bool uses_reserved_shared; // one of its functions does: a kilobyte behind a block's own, for cooperative groups
     bool uses_copy_engine; // one of the functions that are ready does
     bool launches_kernels; // one of them calls the device's runtime
     bool for_debugger; // compiled with -G: all variables are in memory

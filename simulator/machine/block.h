@@ -50,7 +50,8 @@ typedef struct Launch {
     bool explicit_cluster;   // the kernel or the launch names a cluster
     size_t dynamic_bytes, asked_shared; // asked for; with the static ones,
     size_t shared_bytes;                // and the gaps that the checker leaves between them
-    uint32_t dynamic_shared, reserved_shared; // where these parts begin
+    uint32_t dynamic_shared, reserved_shared; // where these parts begin; the second
+    bool uses_reserved_shared;                // if it does
     uint8_t *params;
     uint8_t *workspace; // of a cooperative launch: where its blocks wait for each other; NULL: it is none
     size_t local_bytes; // of a thread

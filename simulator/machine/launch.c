@@ -83,7 +83,9 @@ static void place_shared(Launch *launch)
         launch->shared_bytes = launch->dynamic_shared + launch->dynamic_bytes;
         launch->asked_shared = usual + launch->dynamic_bytes;
     }
-    if (launch->module->uses_reserved_shared) {
+    // A function that is called through a pointer may be any.
+    launch->uses_reserved_shared = launch->module->uses_reserved_shared && kernel->program->does.reserved;
+    if (launch->uses_reserved_shared) {
         const size_t apart = sim_checks() ? LINE_BYTES : 16; // a line of the checker's holds one array
         launch->reserved_shared = (uint32_t)sim_aligned(launch->shared_bytes, apart);
         launch->shared_bytes = launch->reserved_shared + RESERVED_BYTES;

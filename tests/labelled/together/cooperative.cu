@@ -12,9 +12,15 @@ namespace grid {
 #include "../grid.cu"
 }
 
+namespace memory {
+#include "../memory.cu"
+}
+
 int main(int argc, char **argv)
 {
     if (is_called(argv, "barriers"))
         return barriers::main(argc, argv);
+    if (is_called(argv, "memory"))
+        return memory::main(argc, argv);
     return grid::main(argc, argv);
 }
