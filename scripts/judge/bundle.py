@@ -23,12 +23,9 @@ NOT_FOR_THE_AUTOGRADER = re.compile(r"book/|exercises/|plots/|notebooks/|tests/(
 ANSWER = re.compile(r"(<details>\s*<summary>(?:<b>)?(?:Answer|The numbers, and why)[^\n]*</summary>).*?(</details>)", re.S)
 IN_ITS_PLACE = r"\1\n\nYour teacher has it.\n\n\2"
 WITHOUT_THEM = "mk/test.mk", "mk/book.mk"  # commands that need what is left out
-THEIRS = """# What needs the tests and the book.
-.PHONY: {targets}
-{targets}:
-	@echo 'make $@: the tests and the book are with your teacher; make learn and make check judge what you write' >&2; exit 2
-"""
-OFFERED_TEST = re.compile(r"^(test[a-z-]*:.*?) ## .*", re.M)  # in make help, which lists only what works
+TOLD = "\t@echo 'make $@: the tests and the book are with your teacher; make learn and make check judge what you write' >&2; exit 2\n"
+THEIRS = "# What needs the tests and the book.\n.PHONY: {targets}\n{targets}:\n" + TOLD
+TEST = re.compile(r"^(test[a-z-]*):.*\n(?:\t.*\n)+", re.M)  # a rule among those that students have
 ANSWERING = {"wrong": "()", "equivalent": "{}", "why": '"your teacher knows"'}  # fields of an exercise, and what students get
 SETUP = """#!/usr/bin/env bash
 # Gradescope runs this once, as root: the compiler, and the judge.
@@ -64,7 +61,7 @@ def without_answers(name, text):
     if name in WITHOUT_THEM:
         return THEIRS.format(targets=re.search(r"^\.PHONY: (.*)", text, re.M)[1])
     if name.endswith(".mk"):
-        return OFFERED_TEST.sub(r"\1", text)
+        return TEST.sub(lambda rule: f"{rule[1]}:\n{TOLD}", text)
     if name.endswith(".md"):
         return ANSWER.sub(IN_ITS_PLACE, text)
     return without_fields(text) if re.fullmatch(r"exercises/[^/]*/exercise\.py", name) else text

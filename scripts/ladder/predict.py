@@ -17,7 +17,8 @@ from pathlib import Path
 from scripts.ladder import before_after, execute, labs, tries
 
 ROOT = tries.ROOT
-COLUMNS = ["time", "step", "try", "diff", "device", "elements", "unit", "prediction", "outcome", "before", "after", "status"]
+# changed_program: faster, slower, same, wrong; right where nothing was timed; not finished. Whether the prediction was right nobody judges here.
+COLUMNS = ["time", "step", "try", "diff", "device", "elements", "unit", "prediction", "changed_program", "before", "after", "status"]
 WORDS = ("faster", "slower", "same", "wrong")
 INSTRUCTIONS = "warp_instructions"  # what a prediction of a number is of, where there is no time
 
@@ -137,11 +138,11 @@ def try_it(step, number, options, row):
     unit, simulated = row["unit"], row["unit"] == INSTRUCTIONS
     row["elements"] = size = before_after.size_for(step, number, options)
     before, after = before_after.measured(before_after.built(step, number, options), step, size, options, simulated)
-    row |= {"outcome": before_after.outcome_of(before, after), "status": after.outcome.status,
+    row |= {"changed_program": before_after.outcome_of(before, after), "status": after.outcome.status,
             "before": before.figures.get(unit, ""), "after": after.figures.get(unit, "")}
     print(f"\n{step}, Try {number}" + (f", {size} elements" if size else "") + (", simulated" if simulated else ""))
     print(*before_after.table(before, after), sep="\n")
-    print(comparison(row["prediction"], row["outcome"], unit, after.figures))
+    print(comparison(row["prediction"], row["changed_program"], unit, after.figures))
 
 
 def new_row(step, number, simulated):
@@ -151,7 +152,7 @@ def new_row(step, number, simulated):
     return dict.fromkeys(COLUMNS, "") | {
         "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "step": step, "try": number,
         "diff": tries.digest(tries.tries(step)[number - 1][0]), "device": "simulator" if on_simulator else "cpu" if source.suffix == ".c" else "gpu",
-        "unit": INSTRUCTIONS if on_simulator else "ms", "outcome": "not finished"}
+        "unit": INSTRUCTIONS if on_simulator else "ms", "changed_program": "not finished"}
 
 
 def arguments():
@@ -181,7 +182,11 @@ def main():
     question, answer = question_and_answer(step, number)
     print(f"{question}\n\n{patch(step, number)}", flush=True)
     row = new_row(step, number, options.simulated)
-    row["prediction"] = asked(row["unit"].replace("_", " "))
+    try:
+        row["prediction"] = asked(row["unit"].replace("_", " "))
+    except KeyboardInterrupt:  # how one leaves the question, and no error
+        print("\nmake try: nothing was run, and nothing is kept")
+        return
     try:
         try_it(step, number, options, row)
     finally:

@@ -116,9 +116,10 @@ def test_students_get_no_answers(tmp_path):
     assert {"Makefile", "step03_sequential/reduce.cu", "exercises/07_tree/task.cu", "scripts/judge/check.py", "tests/counters/simulator/steps.csv"} <= files.keys()
     compile(files["exercises/07_tree/exercise.py"], "exercise.py", "exec")
     assert {"book/stage/simulator.js", "book/stage/stage.css"} <= files.keys() and not [name for name in files if name.startswith("book/stage/programs")]
-    told = subprocess.run(["make", "test"], cwd=tmp_path / "students", capture_output=True, text=True)
-    assert told.returncode and "with your teacher" in told.stderr and "make test" not in subprocess.run(["make", "help"], cwd=tmp_path / "students",
-                                                                                                         capture_output=True, text=True).stdout
+    for target in ("test", "test-learn", "test-class", "test-wheel"):
+        told = subprocess.run(["make", target], cwd=tmp_path / "students", capture_output=True, text=True)
+        assert told.returncode and not told.stdout and "with your teacher" in told.stderr.splitlines()[0], target
+    assert "make test" not in subprocess.run(["make", "help"], cwd=tmp_path / "students", capture_output=True, text=True).stdout
 
 
 def test_a_try_without_its_answer(tmp_path, monkeypatch):
