@@ -85,15 +85,18 @@ static uint32_t number_at(const atomic_uint *numbers, uint64_t at)
     return atomic_load_explicit(&numbers[at], memory_order_relaxed);
 }
 
+// What the same operation has done plainly stays: that is in the way of more operations than what it does atomically.
 static void set_number(atomic_uint *numbers, uint64_t at, uint32_t entry)
 {
-    if (number_at(numbers, at) != entry) // so that host threads that use the same memory do not wait for each other
+    const uint32_t known = number_at(numbers, at);
+    if (known != entry && known != (entry & NUMBER)) // so that host threads that use the same memory do not wait for each other
         atomic_store_explicit(&numbers[at], entry, memory_order_relaxed);
 }
 
+// Of one operation's two the plain one.
 static uint32_t later(uint32_t a, uint32_t b)
 {
-    return (b & NUMBER) > (a & NUMBER) ? b : a;
+    return (b & NUMBER) > (a & NUMBER) || b == (a & NUMBER) ? b : a;
 }
 
 uint32_t sim_last_use(const Table *t, uint64_t at)
@@ -120,7 +123,7 @@ bool sim_any_use(const Table *t, uint64_t first, uint64_t end, bool (*asked)(uin
         const uint64_t line = at / SIM_USE_LINE, line_end = (line + 1) * SIM_USE_LINE;
         const uint32_t entry = number_at(t->lines, line);
         next = line_end < end ? line_end : end;
-        if ((number_at(t->parts, line) & NUMBER) > (entry & NUMBER)) {
+        if (later(entry, number_at(t->parts, line)) != entry) {
             if (any_use_in_line(t, at, next, asked))
                 return true;
         } else if (entry != none) {

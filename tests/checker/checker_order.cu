@@ -28,6 +28,20 @@ __global__ void count_each(int *numbers)
     atomicAdd(&numbers[threadIdx.x], 1);
 }
 
+__global__ void clear_one_and_count_each(int *numbers)
+{
+    if (threadIdx.x == 3)
+        numbers[3] = 0;
+    atomicAdd(&numbers[threadIdx.x], 1);
+}
+
+__global__ void count_each_and_clear_one(int *numbers)
+{
+    atomicAdd(&numbers[threadIdx.x], 1);
+    if (threadIdx.x == 3)
+        numbers[3] = 0;
+}
+
 __global__ void sum_of(const int *numbers, int *sum)
 {
     *sum = numbers[0] + numbers[1];
@@ -236,6 +250,14 @@ static void streams(const std::string &word)
         cudaEventRecord(event, one);
         cudaStreamWaitEvent(lonely, event);
         cudaMemcpyAsync(pinned, device + 31, 132, cudaMemcpyDeviceToHost, lonely);
+    }
+    if (word == "one cleared, then counted") {
+        clear_one_and_count_each<<<1, 32, 0, one>>>(device);
+        count_each<<<1, 32, 0, two>>>(device);
+    }
+    if (word == "counted, then one cleared") {
+        count_each_and_clear_one<<<1, 32, 0, one>>>(device);
+        count_each<<<1, 32, 0, two>>>(device);
     }
     if (word == "event too early") {
         cudaEventRecord(event, one);

@@ -237,6 +237,10 @@ def test_the_host_does_not_wait(order, tmp_path, word, title, result):
      "may not have written yet"),
     ("a line behind one with a word", "cudaMemcpyAsync in stream 3 reads byte 128 of the 1st cudaMalloc's 16384 bytes, which kernel count_each in "
      "stream 2 may not have written yet"),
+    ("one cleared, then counted", "kernel count_each in stream 2 writes byte 12 of the 1st cudaMalloc's 16384 bytes, which kernel "
+     "clear_one_and_count_each in stream 1 may still write"),
+    ("counted, then one cleared", "kernel count_each in stream 2 writes byte 12 of the 1st cudaMalloc's 16384 bytes, which kernel "
+     "count_each_and_clear_one in stream 1 may still write"),
     ("event too early", "kernel scale in stream 2 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel scale in stream 1 "
      "may still write"),
     ("branches of a graph", "kernel scale of a graph in stream 3 writes byte 0 of the 1st cudaMalloc's 16384 bytes, which kernel scale of a "
