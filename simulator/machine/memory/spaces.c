@@ -93,12 +93,10 @@ static uint64_t find_reach(Access *access)
     return bits;
 }
 
-// Finds out how the lanes' addresses lie to each other; returns the bits that are set in any of them.
-static uint64_t survey(Access *access)
+// The same of whole warps, and how the lanes' addresses lie to each other.
+static uint64_t survey_lanes(Access *access)
 {
     const uint64_t *address = access->address, first = address[0];
-    access->pattern = SCATTERED;
-    access->alike = access->beside = access->twice = 0;
     if (access->mask != ALL_LANES)
         return find_reach(access);
     uint64_t apart = 0, different = 0; // from where consecutive lanes would be, from the first
@@ -115,6 +113,17 @@ static uint64_t survey(Access *access)
     else
         return find_reach(access);
     return first;
+}
+
+// Finds out how the lanes' addresses lie to each other; returns the bits that are set in any of them. A program of one thread
+// comes here at each access: a single lane is not searched for.
+static inline uint64_t survey(Access *access)
+{
+    access->pattern = SCATTERED;
+    access->alike = access->beside = access->twice = 0;
+    if (__builtin_popcount(access->mask) != 1)
+        return survey_lanes(access);
+    return access->least = access->most = access->address[__builtin_ctz(access->mask)];
 }
 
 static bool writes_memory(AccessKind kind)
