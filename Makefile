@@ -6,7 +6,7 @@
 
 SHELL := /bin/bash
 # n=1000 would be ignored without a word.
-SMALL := $(strip $(foreach variable,n step lab name file dir flags args results ladder device warm try go reset hint contract,$(if $(findstring command,$(origin $(variable))),$(variable))))
+SMALL := $(strip $(foreach variable,n step lab name file dir flags args results ladder device warm try go reset hint contract exercise,$(if $(findstring command,$(origin $(variable))),$(variable))))
 ifneq ($(SMALL),)
     $(error $(firstword $(SMALL))=... is written in capitals: $(shell echo '$(firstword $(SMALL))' | tr a-z A-Z)=$($(firstword $(SMALL))))
 endif

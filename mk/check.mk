@@ -2,8 +2,10 @@
 
 .PHONY: check check-all bundle judge test-class
 export EXERCISE
+# An option that was typed, also where it is empty: a script may have lost its value.
+typed = $(if $(findstring command,$(origin $(1)))$($(1)),--$(2)="$$$(1)")
 JUDGE = python3 -m scripts.judge.check --nvcc '$(NVCC)' --options '$(SIM_NVCCFLAGS)' --ladder '$(LADDER)' \
-    $(if $(CONTRACT),--contract="$$CONTRACT") $(if $(LAB),--lab="$$LAB") $(if $(EXERCISE),--exercise="$$EXERCISE") \
+    $(call typed,CONTRACT,contract) $(call typed,LAB,lab) $(call typed,EXERCISE,exercise) \
     $(if $(filter command line,$(origin TIME_LIMIT)),--seconds="$$TIME_LIMIT")
 JUDGE_PARTS := build/sim/check_program.o build/sim/libcuda.so.1
 

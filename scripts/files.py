@@ -1,6 +1,7 @@
 """Files that are written whole or not at all, and what a program prints."""
 
 import contextlib
+import errno
 import itertools
 import math
 import os
@@ -10,6 +11,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+NO_ROOM = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 
 
 def last_row(printed):
@@ -57,5 +60,9 @@ def whole(path):
         with file:
             yield file
         os.replace(unfinished, path)
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise  # of what else is done meanwhile
+        sys.exit(f"{Path(sys.argv[0]).name}: {path} cannot be written: {error.strerror}")
     finally:
         unfinished.unlink(missing_ok=True)

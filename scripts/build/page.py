@@ -7,6 +7,7 @@ the device is recorded: the page replays that, also without one barrier or anoth
 import html
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -76,7 +77,7 @@ def to_play(name, file, text, n, recording, folder):
 
 def script(text):
     """A script's element; what would end it early is written so that it means the same and does not."""
-    return "<script>" + text.replace("</script", "<\\/script").replace("<!--", "<\\!--") + "</script>\n"
+    return "<script>" + re.sub("<(?=/script|!--)", r"\\u003c", text, flags=re.I) + "</script>\n"
 
 
 def figure_of(made):

@@ -11,9 +11,6 @@ table could not be written."""
 
 import argparse
 import concurrent.futures
-
-import argparse
-import concurrent.futures
 import os
 import shutil
 import signal
@@ -63,6 +60,8 @@ def submissions(folder, options):
 def new_table(path):
     try:
         return Table(path)
+    except BlockingIOError:
+        return fail(f"another make check-all writes into {clean(str(path.parent))}; wait for it, or name another folder, as in: RESULTS=other")
     except OSError as error:
         return fail(f"{clean(str(path))} cannot be written: {error.strerror}")
 
@@ -112,11 +111,11 @@ def contract_of_lab(name):
 
 def shape_of(options, path):
     """What a contract says, or the ladder. In a folder of many nobody brings a contract of his own."""
-    if options.exercise:
+    if options.exercise is not None:
         task = exercise.find(options.exercise)
         return exercise.OfExercise(task) if task else fail(f"EXERCISE='{clean(options.exercise)}' is none; make learn LIST=1 lists them, as in: EXERCISE=07")
     beside = path.with_suffix(".contract")
-    says = contract_of_lab(options.lab) if options.lab else options.contract or (beside if not options.all and beside.is_file() else None)
+    says = contract_of_lab(options.lab) if options.lab is not None else options.contract or (beside if not options.all and beside.is_file() else None)
     try:
         return contract.read(says) if says else shapes.LADDERS[options.ladder]
     except contract.Unusable as error:
@@ -177,7 +176,7 @@ def main():
     path = Path(options.file)
     refuse_wrong_kind(path, options)
     options.shape = shape_of(options, path)
-    options.judge = exercise.judged if options.exercise else whole_program
+    options.judge = exercise.judged if options.exercise is not None else whole_program
     try:
         sys.exit(check_all(path, options) if options.all else check_one(path, options))
     except KeyboardInterrupt:

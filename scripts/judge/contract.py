@@ -21,7 +21,7 @@ NEEDED = {"call", "computes", "sizes"}
 SCRATCH = "scratch"  # the argument that is memory for the program's own use, as much as its scratch_count(n) asks for
 MOST_BYTES = 4096  # of a contract
 MOST_ELEMENTS = {1: 1 << 20, 2: 1 << 16}  # by an operation's power: floats of that many sixteenths add up exactly
-MORE_SIZES = 2  # that nobody knows beforehand
+MORE_SIZES, DRAWS = 2, 40  # that nobody knows beforehand; of so many drawn, for some are known
 # Of a launch: the least number, how many at most, their product at most, and all that in words.
 SHAPE = {"grid": (1, 3, (1 << 31) - 1, "one to three numbers from 1 on"), "block": (1, 3, 1024, "one to three numbers from 1 on, 1,024 threads in all"),
          "shared": (0, 1, 48 << 10, "one number up to 49,152")}
@@ -155,11 +155,12 @@ def between(low, high):
 
 
 def more_sizes(sizes):
-    """Sizes between the least and the greatest, drawn anew each time, so that no program can know them; squares where all are."""
+    """These, and others between the least and the greatest, drawn anew each time, so that no program can know them; squares where all are."""
     sides, squares = sides_of(sizes), all(isinstance(size, tuple) and size[0] == size[1] for size in sizes)
-    new = [tuple(between(min(side), max(side)) for side in sides) for _ in range(MORE_SIZES)]
-    new = [size[:1] * 2 if squares else size for size in new]
-    return sorted({*sizes, *(size if size[1:] else size[0] for size in new)}, key=shapes.count_of)
+    drawn = [tuple(between(min(side), max(side)) for side in sides) for _ in range(DRAWS)]
+    drawn = [size[:1] * 2 if squares else size if size[1:] else size[0] for size in drawn]
+    new = [size for size in dict.fromkeys(drawn) if size not in sizes][:MORE_SIZES]
+    return sorted([*sizes, *new], key=shapes.count_of)
 
 
 def gates_of(text):
@@ -175,7 +176,7 @@ def gates_of(text):
 
 def arithmetic(key, text, names):
     """Text that may stand in a launch: numbers, a size's names, and what is between them."""
-    wrong = re.search(r"[^\w\s+*/%(),-]", text) or next((word for word in re.finditer(r"[A-Za-z_]\w*", text) if word[0] not in names), None)
+    wrong = re.search(r"[^\w\s+*/%(),-]", text, re.A) or next((word for word in re.finditer(r"[A-Za-z_]\w*", text) if word[0] not in names), None)
     if wrong:
         raise Unusable(f"{key} has '{wrong[0]}'; accepted are numbers, {', '.join(names)} and + - * / % ( )")
     return text
@@ -183,11 +184,11 @@ def arithmetic(key, text, names):
 
 def numbers_of(text, names):
     """What arithmetic() has let through gives, as C computes it: a tuple; an empty one where it is no arithmetic. names: the sizes' values."""
-    if re.search(r"//|/\*|\*\*", text):
+    if re.search(r"//|/\*|\*\*|[\w)]\s*\(", text):  # the last is a call
         return ()
     try:
         return eval(f"({text.replace('/', '//')},)", {"__builtins__": {}}, names)
-    except (SyntaxError, TypeError, ZeroDivisionError):
+    except (SyntaxError, TypeError, ZeroDivisionError, RecursionError, MemoryError):
         return ()
 
 

@@ -1,7 +1,5 @@
 """An exercise of make learn as a shape that make check knows: the judge is that of make learn, and its verdict becomes an answer."""
 
-import re
-
 from scripts.judge import compiling, shapes
 from scripts.judge.words import NOT_TRIED
 from scripts.learn import exercise as exercises
@@ -47,7 +45,7 @@ def wrong_predictions(task, text, row):
     numbers, wrong = learn.predicted(text), []
     for question in task.questions:
         number, counted = numbers.get(question.words, ""), question.of(row)
-        if not re.fullmatch(r"\d+(\.\d+)?", number):
+        if not learn.is_number(number):
             wrong.append(f"{question.words}: no number")
         elif not learn.is_right(number, counted):
             wrong.append(f"{question.words}: {number}, and the run counts {'more' if counted > learn.number_of(number) else 'fewer'}")

@@ -110,9 +110,9 @@ def enter_namespaces():
 
 
 def bubblewrap():
-    """The command's path, as the shell finds it; "" where it is not installed."""
-    places = (os.path.join(folder, "bwrap") for folder in os.environ.get("PATH", "").split(":") if folder)
-    return next((place for place in places if os.access(place, os.X_OK)), "")
+    """The command's path; "" where it is not installed. What lies in a folder that depends on where one is may be anybody's."""
+    places = (os.path.join(folder, "bwrap") for folder in os.environ.get("PATH", "").split(":") if os.path.isabs(folder))
+    return next((place for place in places if os.path.isfile(place) and os.access(place, os.X_OK)), "")
 
 
 def in_bubblewrap(options, *words):

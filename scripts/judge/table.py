@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import fcntl
 import os
 import sys
 
@@ -19,11 +20,14 @@ def row_of(name, answer):
 class Table:
     """The CSV of --all. Rows are written as they come, to a file beside it that becomes the table when all are there.
 
+    The folder is this program's alone until it ends: BlockingIOError where another make check-all writes into it.
     Where no more can be written it says so, once, and the answers go on without."""
 
     def __init__(self, path):
         self.path, self.part, self.whole = path, path.with_name(f"{path.stem}.part{path.suffix}"), True
         path.parent.mkdir(parents=True, exist_ok=True)
+        self.lock = os.open(path.parent, os.O_RDONLY)
+        fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self.part.write_text("")
         self.add([column.replace(" ", "_") for column in COLUMNS])
 

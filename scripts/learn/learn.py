@@ -21,7 +21,7 @@ from scripts.learn import judge, page, progress
 
 LOOK_EVERY_S = 0.2
 GONE_LOOKS = 10  # without a file, until that is said: an editor that replaces it takes less
-NUMBER = re.compile(r"^// *(.*?) *=[ \t]*(\S*)[ \t]*$", re.M)  # a prediction, in the learner's file
+NUMBER = re.compile(r"\d{1,18}(\.\d{1,18})?", re.A)  # a prediction
 
 
 def refuse(message):
@@ -193,8 +193,14 @@ def overview(learner):
 # ---- Checking
 
 def predicted(text):
-    """The numbers behind the equals signs of a file's comments: by words."""
-    return {words: value.replace(",", "").replace("_", "") for words, value in NUMBER.findall(text)}
+    """What stands behind the last equals sign of each comment of a file: by the words before it."""
+    comments = [line[2:].rpartition("=") for line in text.splitlines() if line.startswith("//")]
+    return {words.strip(): value.strip().replace(",", "").replace("_", "") for words, equals, value in comments if equals}
+
+
+def is_number(text):
+    """Whether a prediction is one."""
+    return bool(NUMBER.fullmatch(text))
 
 
 def number_of(text):
@@ -219,7 +225,7 @@ def check_predictions(task, content, learner, tools):
     """Whether all predictions are what the task's kernel counts; its run is shown to who knows it."""
     numbers = predicted(content.decode(errors="replace"))
     for question in task.questions:
-        if not re.fullmatch(r"\d+(\.\d+)?", numbers.get(question.words, "")):
+        if not is_number(numbers.get(question.words, "")):
             return Outcome([f"    no number yet: write one, and nothing else, behind '// {question.words} ='"])
     verdict = judge.judged(task, "task.cu", task.text("task.cu").encode(), tools)
     if not verdict.row:

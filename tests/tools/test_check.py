@@ -335,6 +335,8 @@ def test_a_folder_for_an_exercise(tmp_path):
 def test_rows_are_written_as_they_come(tmp_path, capsys):
     """Broken: a judge that is stopped leaves nothing, or one that cannot write ends with a traceback and without the other verdicts."""
     table = Table(tmp_path / "out/check.csv")
+    with pytest.raises(BlockingIOError):  # another make check-all would mix its rows with these
+        Table(table.path)
     table.add(["anna", 1])
     assert (tmp_path / "out/check.part.csv").read_text().splitlines()[1] == "anna,1" and not table.path.exists()
     assert table.finish() and table.path.read_text().endswith("anna,1\n") and not table.part.exists()
@@ -406,7 +408,8 @@ def test_the_other_command_is_named(arguments, other):
 
 @pytest.mark.parametrize("arguments", [[""], ["absent.cu"], ["."], ["--all", "absent"], ["--all", "tests/corpus"], ["a.cu", "--seconds", "0"],
                                        ["a.cu", "--library", "absent"], ["a.cu", "--nvcc", "absent"], ["--", "-h"], [], ["README.md", "--lab", "cpu"],
-                                       ["README.md", "--exercise", "99"], ["README.md", "--lab", "rowscale", "--exercise", "07"]], ids=repr)
+                                       ["README.md", "--exercise", "99"], ["README.md", "--exercise", ""], ["README.md", "--lab", ""],
+                                       ["README.md", "--lab", "rowscale", "--exercise", "07"]], ids=repr)
 def test_bad_arguments(arguments):
     """Broken: a typing error gives a traceback, or counts as a verdict."""
     result = subprocess.run([sys.executable, "-m", "scripts.judge.check", "--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md",
@@ -522,6 +525,18 @@ def test_bubblewrap_alone(listener, tmp_path):
     commands = [sys.executable, "-I", "-S", "-c", script], means.in_bubblewrap(options, "-c", script)
     succeeded = [subprocess.run(command, capture_output=True, text=True).stdout.split() for command in commands]
     assert succeeded == [["own", "read", "write", "signal", "connect"], ["own"]]
+
+
+def test_bubblewrap_is_the_systems(tmp_path, monkeypatch):
+    """Broken: a PATH with the folder in which one stands takes a program that a student called bwrap for the sandbox."""
+    (tmp_path / "bin/bwrap").mkdir(parents=True)
+    for folder in (tmp_path, tmp_path / "system"):
+        folder.mkdir(exist_ok=True)
+        (folder / "bwrap").write_text("#!/bin/sh\n")
+        (folder / "bwrap").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f".::system:{tmp_path}/bin:{tmp_path}/system")
+    assert means.bubblewrap() == f"{tmp_path}/system/bwrap"
 
 
 def test_a_control_group_is_made_where_one_may_be(tmp_path):

@@ -3,6 +3,8 @@
 import array
 import base64
 import contextlib
+import html.parser
+import json
 import os
 import pty
 import re
@@ -60,6 +62,29 @@ def test_without_a_terminal_it_looks_once(tmp_path):
     assert "done  01" in make_learn(tmp_path, "--list", "1").stdout
 
 
+class Scripts(html.parser.HTMLParser):
+    """The scripts of a page, as a browser reads them, and how many images there are."""
+
+    def __init__(self):
+        super().__init__()
+        self.texts, self.images = [], 0
+
+    def handle_starttag(self, tag, attributes):
+        self.images += tag == "img"
+
+    def handle_data(self, data):
+        if self.cdata_elem == "script":
+            self.texts.append(data)
+
+
+def test_a_full_disk_is_told_in_one_line(tmp_path):
+    """Broken: make learn ends in a traceback, or leaves a part of a file."""
+    code = ("import resource, sys; from scripts.learn import learn; resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10)); "
+            f"sys.argv = ['learn.py', '--folder', {str(tmp_path)!r}, '--go', '1']; learn.main()")
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert result.returncode == 1 and result.stderr == f"learn.py: {tmp_path / progress.NAME} cannot be written: File too large\n" and not list(tmp_path.iterdir())
+
+
 def judged(task, text):
     return judge.judged(task, "kernel.cu", text.encode(), judge.Tools(nvcc()))
 
@@ -68,6 +93,12 @@ def test_a_kernel_that_knows_the_sizes_does_not_pass():
     """Two of them differ from run to run."""
     known = " || ".join(f"n == {n}" for n in SECOND.sizes)
     assert "was never written" in judged(SECOND, SECOND.text("answer.cu").replace("i < n", f"i < n && ({known})")).wrong
+
+
+def test_two_sizes_are_unknown():
+    """Broken: a drawn size may be one that stands in exercise.py, and a kernel that knows those passes now and then."""
+    for task in TASKS:
+        assert task.kind == "predict" or all(len(set(task.tries()) - set(task.sizes)) == 2 for _ in range(40)), task.name
 
 
 def test_what_does_not_compile_is_told_with_its_line():
@@ -107,6 +138,15 @@ def test_a_page_without_a_run_has_only_words(tmp_path):
     assert "&lt;b&gt;mine&lt;/b&gt;" in text and "<b>mine" not in text and "<figure" not in text
     version, = re.findall('"(.*)"', (tmp_path / page.VERSION_NAME).read_text())
     assert f'=== "{version}"' in text
+
+
+def test_a_comment_cannot_end_the_pages_script(tmp_path):
+    """Broken: what stands behind </SCRIPT> in a kernel becomes a part of the page, and runs."""
+    text = FIRST.text("answer.cu") + "// </ScRiPt><img src=x> </script> <!-- <script>\n"
+    page.write(tmp_path, FIRST, "mine.cu", [], page.stage_of(FIRST, text, judged(FIRST, text), judge.Tools(nvcc())))
+    scripts = Scripts()
+    scripts.feed((tmp_path / page.NAME).read_text())
+    assert not scripts.images and "</ScRiPt><img src=x> </script> <!-- <script>" in json.loads(re.search(r"\{.*\}", scripts.texts[0])[0])["page"]["source"]["text"]
 
 
 def test_predictions_count_and_come_into_the_sheet(tmp_path):
@@ -168,7 +208,15 @@ for writes in (progress.json.dump, half):
 
 
 def test_predictions_are_taken_however_a_number_is_written():
-    assert learn.predicted("// threads launched =  1,024 \n// load requests =\n") == {"threads launched": "1024", "load requests": ""}
+    """Broken: an editor that ends lines as Windows does makes no number of one, or a number of 5,000 digits ends make learn."""
+    assert learn.predicted("// threads launched =  1,024 \r\n// load requests =\n") == {"threads launched": "1024", "load requests": ""}
+    assert list(map(learn.is_number, ("29", "1.5", "", "3 * 7", "9" * 5000))) == [True, True, False, False, False]
+
+
+def test_a_comment_of_blanks_is_read_at_once():
+    """Broken: one file keeps the judge busy for days, and a class without grades."""
+    code = "from scripts.learn import learn; print(learn.predicted('//' + ' ' * 60000 + 'x'))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=100).stdout == "{}\n"
 
 
 def read_until(terminal, text, seconds=100):
