@@ -182,7 +182,7 @@ def difference(data, contents):
         apart = [k for k, (got, wanted) in enumerate(zip(contents[name], value.after)) if got != wanted]
         if apart:
             words = int.from_bytes(contents[name][apart[0]:apart[0] + 1].tobytes(), "little", signed=True)
-            got = "was never written" if words == UNWRITTEN and value.before is None else f"is {shown(contents[name][apart[0]])}"
+            got = "is a value that nobody wrote" if words == UNWRITTEN and value.before is None else f"is {shown(contents[name][apart[0]])}"
             more = f"; {len(apart) - 1} more of {value.count} are wrong" if apart[1:] else ""
             return f"{name}[{apart[0]}] {got}, expected {shown(value.after[apart[0]])}{more}"
     return ""
