@@ -422,7 +422,7 @@ def queue(picture, before, now):
     picture.title(f"{largest:,} elements: when the blocks end, with tiles dealt out and with tiles drawn")
     for step, words in zip((before, now), ("are dealt their tiles", "draw their tiles")):
         row = found[step.step]
-        picture.head(step, f"{count(int(row['blocks']), 'block')} {words}: so long after the first began they have ended")
+        picture.head(step, f"{count(int(row['blocks']), 'block')} {words}; so many have ended after")
         for column, which in ENDS:
             end = float(row[column])
             picture.label(picture.y + 11, which)

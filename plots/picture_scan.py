@@ -132,7 +132,7 @@ def requests(picture, before, step):
         picture.head(one, f"the first load of warp 0: {count(len(mine), 'sector')} of {SECTOR} bytes")
         for css, chosen in (("faint", set(range(sectors)) - mine), ("idle", mine)):
             picture.boxes(css, [(LEFT + k * SECTOR * wide, picture.y, SECTOR * wide - 1, 22) for k in sorted(chosen)])
-        picture.boxes("work", [(LEFT + address * wide, picture.y + 4, row.bytes * wide, 14) for address in sorted(row.addresses)])
+        picture.boxes("work", [(LEFT + address * wide, picture.y, row.bytes * wide - ((address + row.bytes) % SECTOR == 0), 22) for address in sorted(row.addresses)])
         picture.text(LEFT, picture.y + 36, "element 0", "note")
         picture.text(LEFT + SPAN, picture.y + 36, f"element {sectors * SECTOR // WORD - 1}", "note end")
         picture.y += 36
@@ -270,7 +270,7 @@ def look_back(picture, title, *panels):
             picture.text(x - 8, picture.y + 36 + who * size, f"tile {who}", "note end")
     picture.y += 26 + tiles * size
     picture.legend(panels[-1][0], ("work", "the tile itself"), ("third", "a total, added up"), ("other", "a prefix: all before it is in there"),
-                   ("idle", "read, not needed"), blocks="all blocks")
+                   ("idle", "read, not needed"), ("faint", "not read"), blocks="all blocks")
 
 
 def decoupled(picture, before, step):
