@@ -43,7 +43,9 @@ size_t sim_host_bytes(void); // all memory of the host
 uint8_t *sim_reserve_pages(size_t bytes);
 bool sim_has_pages(void); // whether sim_reserve_pages is any use
 // Gives reserved pages memory that holds zeros, and takes none before it is written: the same one at two places, each of which has its own PageAccess.
+// Pages lie behind those of the calls before, or are theirs, which begin anew. A child of the process (fork) has the same memory, too.
 bool sim_map_twice(void *pages, void *again, size_t bytes);
+bool sim_in_each_child(void (*call)(void)); // has it called when the process has made one; false where that fails
 // A file of so many times one byte, for sim_map_fill; negative if it cannot be made.
 int sim_make_fill(uint8_t value, size_t bytes);
 // The same with memory that shows the file from `offset` on, until it is written.

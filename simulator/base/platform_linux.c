@@ -131,17 +131,17 @@ uint8_t *sim_reserve_pages(size_t bytes)
 }
 
 // Linux counts no shared memory to what a process may write at most (RLIMIT_DATA): that is done here.
-static bool may_share(size_t bytes)
+static bool may_share(const uint8_t *pages, size_t bytes)
 {
-    static size_t shared;
+    static const uint8_t *first; // of all that are shared
     struct rlimit most;
-    shared += bytes;
-    return getrlimit(RLIMIT_DATA, &most) != 0 || shared <= most.rlim_cur;
+    first = first ? first : pages;
+    return getrlimit(RLIMIT_DATA, &most) != 0 || (size_t)(pages + bytes - first) <= most.rlim_cur;
 }
 
 bool sim_map_twice(void *pages, void *again, size_t bytes)
 {
-    if (!may_share(bytes))
+    if (!may_share(pages, bytes))
         return false;
     if (mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE | MAP_ANONYMOUS, -1, 0) !=
             MAP_FAILED &&
@@ -187,6 +187,11 @@ int sim_make_shared(size_t bytes)
 bool sim_map_shared(void *pages, size_t bytes, int file, size_t offset)
 {
     return mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, (off_t)offset) != MAP_FAILED;
+}
+
+bool sim_in_each_child(void (*call)(void))
+{
+    return pthread_atfork(NULL, NULL, call) == 0;
 }
 
 void sim_reset_pages(void *pages, size_t bytes)

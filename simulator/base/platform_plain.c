@@ -179,6 +179,12 @@ bool sim_map_shared(void *pages, size_t bytes, int file, size_t offset)
     return sim_map_fill(pages, bytes, file, offset);
 }
 
+bool sim_in_each_child(void (*call)(void))
+{
+    (void)call;
+    return true; // there are none
+}
+
 void sim_reset_pages(void *pages, size_t bytes)
 {
     (void)pages, (void)bytes;

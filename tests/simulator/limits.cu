@@ -2,6 +2,8 @@
 #include "../programs/check.h"
 #include <cuda.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cstdint>
 #include <cstring>
@@ -84,6 +86,51 @@ static void what_the_host_may_touch_begins_as_zeros()
         CUDA(cudaFree(numbers[0]));
         CUDA(cudaFreeHost(numbers[1]));
     }
+}
+
+// Each time as much as the process may have but once, after more than it may have.
+static void memory_is_freed_under_a_limit()
+{
+    const size_t bytes = 192 << 20;
+    const rlimit limit = {256 << 20, RLIM_INFINITY};
+    CHECK(setrlimit(RLIMIT_DATA, &limit) == 0);
+    void *pinned, *managed;
+    for (int round = 0; round < 3; round++) {
+        CHECK(cudaMallocHost(&pinned, 2 * bytes) == cudaErrorMemoryAllocation);
+        CUDA(cudaMallocHost(&pinned, bytes));
+        CUDA(cudaFreeHost(pinned));
+        CUDA(cudaMallocManaged(&managed, bytes));
+        CUDA(cudaFree(managed));
+    }
+}
+
+__managed__ int counted = 1;
+
+__global__ void count_once()
+{
+    atomicAdd(&counted, 1);
+}
+
+static void count_to_two()
+{
+    count_once<<<1, 1>>>();
+    CUDA(cudaDeviceSynchronize());
+    CHECK(counted == 2);
+}
+
+// Those that begin before the first call of CUDA have their own managed variables.
+static void processes_count_for_themselves()
+{
+    for (int k = 0; k < 2; k++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            count_to_two();
+            _exit(EXIT_SUCCESS);
+        }
+        int status;
+        CHECK(waitpid(child, &status, 0) == child && status == 0);
+    }
+    count_to_two();
 }
 
 static const char *const PTX = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry with_a_name(.param .u64 data) {\n"
@@ -287,6 +334,10 @@ int main(int, char **arguments)
         memory_of_the_host_is_not_the_devices();
     if (word == "zeros")
         what_the_host_may_touch_begins_as_zeros();
+    if (word == "limit")
+        memory_is_freed_under_a_limit();
+    if (word == "processes")
+        processes_count_for_themselves();
     if (word == "unloaded")
         name_of_an_unloaded_kernel();
     if (word == "damaged")

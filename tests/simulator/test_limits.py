@@ -36,6 +36,19 @@ def test_memory_that_the_host_may_touch(limits, word):
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
 
 
+@unsanitized
+def test_freed_memory_is_taken_where_no_more_may_be_had(limits):
+    """Broken: what a program has freed, or asked for in vain, counts to the memory that its process may have (RLIMIT_DATA)."""
+    result = run(limits, "limit")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
+
+
+def test_processes_have_their_own_memory(limits):
+    """Broken: processes that a program begins (fork) write to the managed variables of one another."""
+    result = run(limits, "processes")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
+
+
 def test_a_kernel_of_a_module_that_is_gone_is_named(limits, tmp_path):
     """Broken: a finding about a kernel whose module was unloaded reads freed memory."""
     _, title, _ = only(limits, tmp_path, "unloaded", MALLOC_PERTURB_="88")

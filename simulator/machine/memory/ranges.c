@@ -43,6 +43,28 @@ static void set_range(Range *range, uint8_t *addresses, uint8_t *memory, size_t 
     *range = (Range){.begin = begin, .end = begin + bytes, .memory = memory, .next = begin + LEAST_ALIGNMENT, .fresh = fresh};
 }
 
+static void copy_shared(uint8_t *to, const uint8_t *from)
+{
+    for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
+        if (sim_in_shared_range((const void *)(uintptr_t)a->address))
+            memcpy(to + (a->address - shared_range.begin), from + (a->address - shared_range.begin), a->bytes);
+}
+
+// In a child of the process: what it had in common with its parent becomes its own, as all its other memory is.
+static void leave_parent(void)
+{
+    if (shared_range.mapped == 0)
+        return;
+    uint8_t *kept = sim_new_zeros(shared_range.mapped);
+    if (!kept)
+        sim_die("out of memory for what a process has of its parent");
+    copy_shared(kept, shared_range.memory);
+    if (!sim_map_twice(shared_range.memory, (void *)(uintptr_t)shared_range.begin, shared_range.mapped))
+        sim_die("out of memory for what a process has of its parent");
+    copy_shared(shared_range.memory, kept);
+    sim_free_zeros(kept, shared_range.mapped);
+}
+
 static bool reserve_ranges(void)
 {
     const size_t bytes =
@@ -54,7 +76,7 @@ static bool reserve_ranges(void)
         return false;
     set_range(&device_range, addresses, memory, bytes, POISON);
     set_range(&shared_range, shared, shared_memory, bytes, 0);
-    return sim_handle_faults();
+    return sim_in_each_child(leave_parent) && sim_handle_faults();
 }
 
 static bool can_reserve(void)
@@ -101,15 +123,21 @@ static uint64_t find_gap(const Range *range, uint64_t from, size_t bytes, size_t
     return 0;
 }
 
-// An address that nothing has, in the range; 0 if there is none.
+// The same, with memory; 0 if there is none.
+static uint64_t take_gap(Range *range, uint64_t from, size_t bytes, size_t alignment)
+{
+    const uint64_t address = find_gap(range, from, bytes, alignment);
+    if (address == 0 || (reserved && !map(range, address - range->begin + bytes)))
+        return 0;
+    range->next = address + bytes;
+    return address;
+}
+
+// An address that nothing has, in the range; 0 if there is none. Where no more memory is to be had, some that was freed will do.
 static uint64_t take_addresses(Range *range, size_t bytes, size_t alignment)
 {
-    uint64_t address = find_gap(range, range->next, bytes, alignment);
-    if (address == 0)
-        address = find_gap(range, range->begin, bytes, alignment);
-    if (address != 0)
-        range->next = address + bytes;
-    return address;
+    const uint64_t address = take_gap(range, range->next, bytes, alignment);
+    return address ? address : take_gap(range, range->begin, bytes, alignment);
 }
 
 static uint8_t *take_apart(size_t bytes, size_t alignment, bool on_device, uint64_t *address)
@@ -132,7 +160,7 @@ uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_
     if (!on_device && alignment < sim_page_bytes()) // pages that are closed to the host are one allocation's
         alignment = sim_page_bytes();
     *address = take_addresses(range, bytes, alignment);
-    if (*address == 0 || !map(range, *address - range->begin + bytes))
+    if (*address == 0)
         return NULL;
     if (!on_device)
         sim_allow((void *)(uintptr_t)*address, bytes, ALL_ACCESS);
