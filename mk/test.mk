@@ -2,15 +2,15 @@
 
 .PHONY: test test-quick test-long
 
-# Of the labs that take nvcc long the tests run the first and the last program, of those with a library of templates
-# the last; ALL=1 and make labs run all. The CUDA programs that are left the tests compile together; ALL=1 and
+# Of the labs that take nvcc long the tests run the first and the last program, and none of the two with CUB and Thrust, whose headers
+# alone take it as long as all other labs; ALL=1 and make labs run all. The CUDA programs that are left the tests compile together; ALL=1 and
 # make labs compile each alone. Of the labelled programs two are left to ALL=1 and make labelled, whose kinds the others have, too.
 inner = $(wordlist 2,$(words $(wordlist 2,$(words $(1)),$(1))),$(1))
 programs_of_lab = $(patsubst %.cu,build/sim/%,$(sort $(wildcard labs/$(1)/step*/$(1).cu)))
 EVERY := $(filter-out 0,$(ALL))
 UNTESTED := $(if $(EVERY),,$(addprefix build/sim/labelled/,idioms patterns) $(addprefix build/sim/labs/,segmented/step01_cub/segmented \
-    rowscale/step00_block/rowscale thrust/step00_reduce/thrust several_gpus/step00_onebyone/several_gpus) \
-    $(foreach lab,accuracy launch operators rowscale thrust,$(call inner,$(call programs_of_lab,$(lab)))))
+    rowscale/step00_block/rowscale) $(call programs_of_lab,several_gpus) $(call programs_of_lab,thrust) \
+    $(foreach lab,accuracy launch operators rowscale,$(call inner,$(call programs_of_lab,$(lab)))))
 
 TESTED := build/sim/fuzz $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) \
     build/sim/ptx_run build/sim/ptx_run_plain build/sim/machine_alone build/sim/replay build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o $(filter-out $(UNTESTED),$(LABELLED)) \

@@ -179,6 +179,7 @@ def test_a_style_that_is_none_is_named(tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@longer
 def test_two_at_once(tmp_path):
     """Broken: two plot.py in one folder take each other's unfinished files, leave some, or ignore the umask."""
     write_runs(tmp_path, 2**26)
