@@ -187,17 +187,23 @@ def cold(name, step):
     return {row["elements"]: row for row in read(name) if row["step"] == step and row.get("cache", "cold") == "cold" and row["status"] == "PASS"}
 
 
-def largest_gain(step):
-    """At which size a step gains most over the one before it, of those where the runs' middle halves do not meet. The sweep of one thread ends early: 2^26, too."""
+def largest_gain(old, step, folder=MEASURED):
+    """At which size a step gains most over an old one, of those where the runs' middle halves do not meet. The sweep of one thread ends early: 2^26, too."""
     gains = []
     for name in ("sweep.csv", "run-all.csv"):
-        old = cold(name, before(step))
-        gains += [(float(old[n]["median_ms"]) / float(row["median_ms"]), n) for n, row in cold(name, step).items()
-                  if n in old and float(old[n]["q1_ms"]) > float(row["q3_ms"])]
+        olds = cold(folder / name, old)
+        gains += [(float(olds[n]["median_ms"]) / float(row["median_ms"]), n) for n, row in cold(folder / name, step).items()
+                  if n in olds and float(olds[n]["q1_ms"]) > float(row["q3_ms"])]
     if not gains:
         return "–"
     ratio, elements = max(gains)
     return f"{ratio:,.0f}× at {power(elements)}" if ratio >= 100 else f"{ratio:.2f}× at {power(elements)}"
+
+
+def gain_line(largest, at_2to26):
+    """What stands below a lesson's numbers: where the step gains most, and what it gains at 2^26."""
+    where = f"Largest gain: **{largest}**; at 2^26:" if "×" in largest and not largest.endswith("2^26") else "Gain at 2^26:"
+    return f"\n\n{where} **{at_2to26}**."
 
 
 def ladder(_):
@@ -206,7 +212,7 @@ def ladder(_):
     first = rows.get(steps()[0])
     for step in steps():
         row, old = rows.get(step), rows.get(before(step))
-        gains = [times(old, row) if old and row else "–", largest_gain(step) if old else "–",
+        gains = [times(old, row) if old and row else "–", largest_gain(before(step), step) if old else "–",
                  times(first, row) if first and row and row != first else "–"]
         lines.append([f"[{step}]({step}/README.md)", idea(step), cell(row, milliseconds), cell(row, bandwidth), cell(row, share), *gains,
                       cell(large.get(step), bandwidth) if step != steps()[0] else "–"])
@@ -265,9 +271,7 @@ def numbers(step, *names):
     lines = [[ROWS[row], *(value(row, name) for name in shown)] for row in names]
     gain = ""
     if len(shown) == 2 and all(name in runs for name in shown):
-        largest = largest_gain(step)
-        where = f"Largest gain: **{largest}**; at 2^26:" if "×" in largest and not largest.endswith("2^26") else "Gain at 2^26:"
-        gain = f"\n\n{where} **{times(runs[shown[0]], runs[step])}**."
+        gain = gain_line(largest_gain(*shown), times(runs[shown[0]], runs[step]))
     return table(["", *shown], lines) + gain
 
 
@@ -776,7 +780,7 @@ def microseconds(row):
 
 
 def scannumbers(page):
-    """What was measured of a step of the prefix sum beside the step before, and the gain at 2^26."""
+    """What was measured of a step of the prefix sum beside the step before, and the gain: at the size where it is largest, and at 2^26."""
     place = scans().index(known_scan(page))
     shown = scans()[max(0, place - 1):place + 1]
     runs, large, small, through = (by_step(SCANS / f"{name}.csv") for name in ("run-all", "2to30", "2to16", "bytes"))
@@ -788,7 +792,7 @@ def scannumbers(page):
             "bytes written, an element": (through, lambda row: f"{float(row['written_bytes_per_element']):.2f}")}
     gain = ""
     if len(shown) == 2 and all(name in runs for name in shown):
-        gain = f"\n\nGain at 2^26: **{times(runs[shown[0]], runs[shown[1]])}**."
+        gain = gain_line(largest_gain(*shown, SCANS), times(runs[shown[0]], runs[shown[1]]))
     return table(["", *shown], [[words, *(cell(measured.get(name), show) if measured.get(name, {}) is not None else "–" for name in shown)]
                                 for words, (measured, show) in rows.items()]) + gain
 
@@ -798,10 +802,10 @@ def scanladder(_):
     runs, large, small, lines = *(by_step(SCANS / f"{name}.csv") for name in ("run-all", "2to30", "2to16")), []
     slow = scans()[0]  # one thread takes too long for a large array
     for old, name in zip([None, *scans()], scans()):
-        gain = times(runs[old], runs[name]) if old in runs and name in runs else "–"
+        gains = [times(runs[old], runs[name]), largest_gain(old, name, SCANS)] if old in runs and name in runs else ["–", "–"]
         lines.append([f"[{name}]({name}/README.md)", idea(f"scan/{name}"), cell(runs.get(name), bandwidth),
-                      "–" if name == slow and large else cell(large.get(name), bandwidth), gain, cell(small.get(name), microseconds)])
-    return table(["step", "idea", "GB/s at 2^26", "GB/s at 2^30", "gain", "µs at 2^16"], lines, words=2)
+                      "–" if name == slow and large else cell(large.get(name), bandwidth), *gains, cell(small.get(name), microseconds)])
+    return table(["step", "idea", "GB/s at 2^26", "GB/s at 2^30", "gain", "largest gain", "µs at 2^16"], lines, words=2)
 
 
 def scanover(_):
