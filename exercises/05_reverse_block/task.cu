@@ -1,4 +1,5 @@
 // Each block turns its own 256 elements round, through shared memory.
+// A load is counted once for each warp, not for each of its threads.
 __global__ void reverse(const float *in, float *out)
 {
     __shared__ float tile[256];

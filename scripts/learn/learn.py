@@ -174,7 +174,8 @@ def sheet(task, learner):
     for other in learner.tasks:
         if other.chapter == task.chapter:
             counted = seen.get(other.name) or {"": ["", ""]}
-            lines += [f"| {other.number} {other.title} | {words} | {first} | {last} | {other.why} |" for words, (first, last) in counted.items()]
+            lines += [f"| {other.number} {other.title} | {words} | {first} | {last} | {other.why if words == next(iter(counted)) else ''} |"
+                      for words, (first, last) in counted.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -193,9 +194,9 @@ def overview(learner):
 # ---- Checking
 
 def predicted(text):
-    """What stands behind the last equals sign of each comment of a file: by the words before it."""
+    """What stands behind the last equals sign of each comment of a file, one word or none: by the words before it."""
     comments = [line[2:].rpartition("=") for line in text.splitlines() if line.startswith("//")]
-    return {words.strip(): value.strip().replace(",", "").replace("_", "") for words, equals, value in comments if equals}
+    return {words.strip(): value.strip().replace(",", "").replace("_", "") for words, equals, value in comments if equals and len(value.split()) < 2}
 
 
 def is_number(text):

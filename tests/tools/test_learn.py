@@ -158,7 +158,7 @@ def test_predictions_count_and_come_into_the_sheet(tmp_path):
         file.write_text(text.replace("requests =", f"requests ={number}"))
         assert told in make_learn(tmp_path, "--go", "4").stdout
     sheet = (tmp_path / "chapter1.md").read_text()
-    assert "| load requests | 32 | 29 |" in sheet
+    assert "| load requests | 32 | 29 |" in sheet and sheet.count("of which 29 of 32") == 1
 
 
 def test_reset_brings_the_task_back_and_keeps_what_was_written(tmp_path):
