@@ -39,8 +39,8 @@ PART}
 
 
 def name_to_compile(path):
-    """The program's name, or another where a compiler could stumble over it."""
-    harmless = path.name.isprintable() and path.name.endswith(".cu") and not set(path.name) & set('"\\')
+    """The program's name, or another where a compiler could stumble over it, or the shell to which nvcc gives it would run what stands in it."""
+    harmless = path.name.isprintable() and path.name.endswith(".cu") and not set(path.name) & set('"\\$`')
     return path.name if harmless else "program.cu"
 
 

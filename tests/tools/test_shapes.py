@@ -197,6 +197,13 @@ def test_an_exercise(tmp_path, number, text, verdict, says):
     assert re.fullmatch(verdict, answer.verdict) and says in said and ("counters:" in said) == (answer.verdict in ("passed", "misses the goal")), said
 
 
+def test_a_name_is_no_command(tmp_path):
+    """Broken: nvcc gives a file's name to a shell, which runs what stands in it, or looks for another file."""
+    task = exercise.find("07")
+    answer, said = judged(tmp_path, "a$(id)`id`.cu", task.text("answer.cu"), exercise.OfExercise(task), exercise.judged)
+    assert answer.verdict == "passed", said
+
+
 @pytest.mark.parametrize("computes, numbers, size, expected", [
     ("max", [3, -5, 7], 3, [[7]]), ("min", [3, -5, 7], 3, [[-5]]), ("argmax", [3, 7, 7], 3, [[1]]), ("scan", [3, -5, 7], 3, [[3, -2, 5]]),
     ("exclusive scan", [3, -5, 7], 3, [[0, 3, -2]]), ("sums of both", [1, 2, 30, 40], 2, [[31, 42]]), ("dot product", [1, 2, 30, 40], 2, [[110]]),
