@@ -262,12 +262,13 @@ def test_counters_equal_those_of_a_gpu(lab, tmp_path):
 
 def test_charts_are_drawn(tmp_path, monkeypatch):
     """Broken: `make lab` ends without a chart."""
-    for lab in LABS:
+    drawn = LABS[::4] if LEFT_OUT else LABS
+    for lab in drawn:
         shutil.copy(ROOT / f"plots/h200/labs/{lab}.csv", tmp_path)
-    monkeypatch.setattr(sys, "argv", ["labs.py", str(tmp_path), *LABS])
+    monkeypatch.setattr(sys, "argv", ["labs.py", str(tmp_path), *drawn])
     with plot.matplotlib.rc_context({"figure.autolayout": False}):  # laying out takes half of the time
         charts.main()
-    assert all((tmp_path / f"{lab}.svg").stat().st_size > 1000 for lab in LABS)
+    assert all((tmp_path / f"{lab}.svg").stat().st_size > 1000 for lab in drawn)
 
 
 # ---- The script that runs them
