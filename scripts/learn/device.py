@@ -70,8 +70,9 @@ def main():
     os.dup2(os.open(sys.argv[3], os.O_WRONLY | os.O_CREAT), 1)
     device = Device(sys.argv[1], None)
     error = loaded(device, Path(sys.argv[2]).read_bytes())
+    refused = f"the simulator does not load it: {device.cuda.cudaGetErrorString(error).decode()}"
     while task := judge.reads.readline():
-        wrong, back = run(device, json.loads(task), judge) if error == SUCCESS else ("the simulator does not know this PTX", b"")
+        wrong, back = run(device, json.loads(task), judge) if error == SUCCESS else (refused, b"")
         judge.write(json.dumps({"wrong": wrong, "bytes": len(back)}).encode() + b"\n" + back)
 
 

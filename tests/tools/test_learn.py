@@ -101,6 +101,12 @@ def test_two_sizes_are_unknown():
         assert task.kind == "predict" or all(len(set(task.tries()) - set(task.sizes)) == 2 for _ in range(40)), task.name
 
 
+def test_a_variable_without_room_is_told():
+    """Broken: the simulator ends by a fault where a module's variable finds no memory, and the run is only said to be stopped."""
+    verdict = judged(FIRST, "__device__ char large[1ull << 31];\n" + FIRST.text("answer.cu").replace("    out[", "    large[i] = 1;\n    out["))
+    assert verdict.wrong == "wrong at n = 256: the simulator does not load it: a PTX JIT compilation failed"
+
+
 def test_what_does_not_compile_is_told_with_its_line():
     assert judged(FIRST, FIRST.text("answer.cu").replace("threadIdx", "threadIndex")).said[0].startswith('kernel.cu(4): error: identifier "threadIndex"')
     assert "there is no kernel add_one" in judged(FIRST, "__global__ void other() {}\n").said[0]

@@ -311,12 +311,15 @@ uint64_t sim_reserve_addresses(size_t bytes, size_t alignment)
 
 bool sim_place_variable(Variable *v)
 {
-    uint8_t *memory = sim_take_memory(v->bytes, v->align, !v->managed, &v->address);
-    if (memory)
-        insert(v->address, memory, v->bytes, MODULE_MEMORY);
-    if (memory && v->managed)
-        sim_allocation_at(v->address)->open_to = SIM_ALL_DEVICES;
-    return memory != NULL;
+    uint64_t address;
+    uint8_t *memory = sim_take_memory(v->bytes, v->align, !v->managed, &address);
+    if (!memory)
+        return false; // and without an address: there is nothing to end
+    v->address = address;
+    insert(address, memory, v->bytes, MODULE_MEMORY);
+    if (v->managed)
+        sim_allocation_at(address)->open_to = SIM_ALL_DEVICES;
+    return true;
 }
 
 void sim_end_variable(const Variable *v)
