@@ -1,5 +1,6 @@
 // flow.c: what is found out about a function between its decoding and its first run: the ways through it, and,
-// in files of their own, where lanes meet again, what its loops do, and which registers have to start as zero.
+// in files of their own, where lanes meet again, what its loops do, which loads are guesses, and which registers have to
+// start as zero.
 #include "front/flow.h"
 
 static bool ends_block(const Instr *i)
@@ -85,6 +86,7 @@ void sim_analyse(Arena *module, const Function *function, Program *program)
     sim_link_back(&arena, &flow);
     sim_find_joins(&arena, function, program, &flow);
     sim_find_loops(&arena, program, &flow);
+    sim_find_guesses(&arena, function, program, &flow);
     sim_find_live(&arena, module, function, program, &flow);
     sim_free_arena(&arena);
 }

@@ -1,8 +1,7 @@
 // loops.c: for each branch that turns a loop, what the loop does in memory, for each branch that leaves one
 // whether its turns load or store, and for each volatile load whether a loop waits for what it finds, or at least a
-// branch depends on it, and which plain loads are guesses that a compare-and-swap tests. A loop that
-// changes nothing in memory and comes back with the same registers waits for others, or for ever; where lanes leave a
-// loop at different turns, a GPU may count more than is counted here.
+// branch depends on it. A loop that changes nothing in memory and comes back with the same registers waits for others,
+// or for ever; where lanes leave a loop at different turns, a GPU may count more than is counted here.
 #include "front/flow.h"
 
 #include <string.h>
@@ -211,41 +210,6 @@ static void mark_first_looks(Program *p)
     }
 }
 
-static bool swaps(const Instr *i)
-{
-    return i->kind == ATOMIC && i->op == ATOMIC_CAS && i->statement;
-}
-
-// Whether what the load finds, or what is computed of it, is what a compare-and-swap of the same word compares.
-static bool is_guess(const Instr *load, const Program *p, bool *marked)
-{
-    memset(marked, 0, p->register_bytes / 4 + 1);
-    for (bool more = mark(&load->statement->operands[0], marked); more;) {
-        more = false;
-        for (const Instr *i = p->code; i < p->code + p->count; i++) {
-            const Statement *s = i->statement;
-            if (!s || !uses_marked(i, marked, false, false))
-                continue;
-            if (swaps(i) && same_address(i, load) && any_marked(&s->operands[2], marked))
-                return true;
-            if (s->count > 0 && !s->operands[0].address)
-                more |= mark(&s->operands[0], marked);
-        }
-    }
-    return false;
-}
-
-// Marks the plain loads from where a compare-and-swap follows that compares what was loaded, as the CUDA guide's own
-// loop has one in front: an old value costs a turn and does no harm.
-static void mark_guesses(Program *p, bool *marked)
-{
-    for (const Instr *swap = p->code; swap < p->code + p->count; swap++)
-        for (Instr *i = p->code; swaps(swap) && i < p->code + p->count; i++)
-            if (i->kind == LOAD && i->semantics == WEAK && i->statement && i->bytes == swap->bytes &&
-                same_address(i, swap) && is_guess(i, p, marked))
-                i->loop |= GUESSES;
-}
-
 void sim_find_loops(Arena *arena, Program *p, const Flow *f)
 {
     uint32_t *list = sim_allocate(arena, f->count * sizeof *list);
@@ -274,5 +238,4 @@ void sim_find_loops(Arena *arena, Program *p, const Flow *f)
         list[b] = b;
     mark_asked(p, f, list, f->count - 1, marked, DECIDES);
     mark_first_looks(p);
-    mark_guesses(p, marked);
 }
