@@ -738,27 +738,28 @@ template <bool waits> static void run_through_latch()
 
 enum Guess { TESTED, EARLY_EXIT, KEPT, AS_PLACE, OTHER_WORD, NOT_COMPARED };
 
-// The largest of all threads' values.
+// The largest of all threads' values. (constexpr: code for a debugger keeps what no thread can reach.)
 template <Guess guess> __global__ void largest_float(float *most, float *out)
 {
     const float value = float((blockIdx.x * THREADS + threadIdx.x) * 37 % 101);
-    int *word = (int *)most, old = *word;
-    if (guess == EARLY_EXIT && __int_as_float(old) >= value)
-        return;
-    if (guess == KEPT) // and nobody tests it
+    int *word = (int *)most, *tested = word + (guess == OTHER_WORD), old = *word;
+    if constexpr (guess == EARLY_EXIT)
+        if (__int_as_float(old) >= value)
+            return;
+    if constexpr (guess == KEPT) // and nobody tests it
         out[blockIdx.x * THREADS + threadIdx.x] = __int_as_float(old);
-    if (guess == AS_PLACE)
+    if constexpr (guess == AS_PLACE)
         out[old & 15] = 1;
-    if (guess == NOT_COMPARED) {
+    if constexpr (guess == NOT_COMPARED) {
         atomicCAS(word, 0, old + 1);
         return;
     }
     int assumed;
     do {
         assumed = old;
-        old = atomicCAS(guess == OTHER_WORD ? word + 1 : word, assumed, __float_as_int(fmaxf(value, __int_as_float(assumed))));
+        old = atomicCAS(tested, assumed, __float_as_int(fmaxf(value, __int_as_float(assumed))));
     } while (assumed != old);
-    if (guess == OTHER_WORD)
+    if constexpr (guess == OTHER_WORD)
         atomicAdd(word, 1);
 }
 
