@@ -266,7 +266,7 @@ static void pass_on(Search *s, const Instr *i, uint32_t next)
     const Function *callee = i->control == CALL ? i->call->callee : NULL;
     const bool pure = callee && arguments_of(i->statement) && callee->program && !callee->program->does.accesses &&
                       !callee->program->does.writes;
-    if ((pure || computes(i)) && !(is_parameter(to) && to->variable == s->code->function->returned))
+    if ((pure || computes(i) || i->kind == VOTE) && !(is_parameter(to) && to->variable == s->code->function->returned))
         add_operand(s, to, next);
     else
         s->leaks |= i->control != BRANCH && i->control != BRANCH_INDEXED;
