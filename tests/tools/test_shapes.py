@@ -14,7 +14,7 @@ from scripts.judge import shapes
 from scripts.judge import verdicts
 from scripts.judge import words
 
-from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
+from tests.support import LINK, ROOT, SIM, longer, nvcc, unsanitized
 
 OPTIONS = " ".join(["-lineinfo", *(word for word in LINK if not word.endswith(".a") and word not in ("-lpthread", "-lm", "-lineinfo"))])
 pytestmark = unsanitized  # which Python, that runs the device, is not
@@ -155,7 +155,11 @@ LABS = {
 }
 
 
-@pytest.mark.parametrize("task", LABS)
+# Of each form of result one: a number, two matrices, rows, a scan by keys; make test-long runs all.
+SOME = {"accuracy", "coalescing/transpose", "rowscale", "segmented/exclusive"}
+
+
+@pytest.mark.parametrize("task", [task if task in SOME else pytest.param(task, marks=longer) for task in LABS])
 def test_a_task_of_a_lab(tmp_path, task):
     """Broken: a lab's contract does not fit its steps, or takes what is wrong."""
     file, (step, right, wrong) = check.contracts_of_labs()[task], LABS[task]
