@@ -332,27 +332,16 @@ static void mark_words(Line *line, uint32_t words)
     mark_bytes(line, 1, bytes_of_words(words >> 16));
 }
 
-// The lanes of a row, all of whose bytes of whole words lie in this line, or a part of one lane's; the line is taken.
-static void check_taken(AccessCheck *check, Line *line, const Row *r, bool row, bool plainly)
+// Each lane's part of a row: against the line's rows, if the row was not kept as one, and its values, where they are asked for.
+// The line is taken.
+static void check_each_lane(AccessCheck *check, Line *line, const Row *r, bool kept, bool values)
 {
     Access *access = check->access;
-    const bool writing = writes(&r->epoch), updates = r->epoch.kind == ATOMIC_UPDATE;
-    line->copies |= is_under_way(&r->epoch);
-    line->others |= r->epoch.kind != PLAIN_READ;
-    const bool kept = row && !line->apart && check_row(check, line, r, plainly);
-    if (kept && (plainly || !check->memory.values))
-        return;
-    const bool plain = kept && (writing ? r->whole : all_written(line, r->words));
-    if (plain && writing)
-        mark_words(line, r->words);
-    if (!kept && !line->apart)
-        split(check, line);
-    const bool values = check->memory.values && !all_written(line, r->words);
-    for (uint32_t rest = plain ? 0 : r->epoch.lanes; rest; rest &= rest - 1) {
+    const bool writing = writes(&r->epoch), updates = r->epoch.kind == ATOMIC_UPDATE, all_here = r->stride == ONE_PLACE;
+    for (uint32_t rest = r->epoch.lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest), at = r->origin + l * (int)r->stride;
         const int begin = at > 0 ? at : 0,
                   end = at + (int)access->bytes < LINE_BYTES ? at + (int)access->bytes : LINE_BYTES;
-        const bool all_here = r->stride == ONE_PLACE;
         if (!kept && (!all_here || rest == r->epoch.lanes))
             check_lanes(check, line, all_here ? rest : rest & -rest, (unsigned)begin, (unsigned)(end - begin));
         if (values && updates)
@@ -360,6 +349,25 @@ static void check_taken(AccessCheck *check, Line *line, const Row *r, bool row, 
         if (values)
             sim_check_written(access, line, l, (unsigned)begin, (unsigned)(end - begin), (unsigned)(begin - at), writing);
     }
+}
+
+// The lanes of a row, all of whose bytes of whole words lie in this line, or a part of one lane's; the line is taken.
+static void check_taken(AccessCheck *check, Line *line, const Row *r, bool row, bool plainly)
+{
+    line->copies |= is_under_way(&r->epoch);
+    line->others |= r->epoch.kind != PLAIN_READ;
+    const bool kept = row && !line->apart && check_row(check, line, r, plainly);
+    if (kept && (plainly || !check->memory.values))
+        return;
+    if (kept && writes(&r->epoch) && r->whole) {
+        mark_words(line, r->words);
+        return;
+    }
+    if (!kept && !line->apart)
+        split(check, line);
+    const bool unwritten = check->memory.values && !all_written(line, r->words);
+    if (!kept || unwritten)
+        check_each_lane(check, line, r, kept, unwritten);
 }
 
 // The line is taken.
