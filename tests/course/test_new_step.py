@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import ROOT, STEPS
+from tests.support import ROOT, STEPS, longer
 
 
 LAST = STEPS[-1].name
@@ -177,6 +177,7 @@ def test_tables_do_not_depend_on_the_locale(tree):
 
 # ---- What the tests ask for
 
+@longer
 def test_contributing_lists_what_the_tests_ask_for(tree):
     """Broken: a fresh step fails a test that CONTRIBUTING.md does not name, or passes one that should drive its author."""
     new_step(tree, "newest")

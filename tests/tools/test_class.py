@@ -1,6 +1,6 @@
 """A class: what it gets, and what it hands in. Right programs, mutants of the steps and attacks on the judge are graded, every one as it should be.
 
-make test grades a few; make test-class all thirty."""
+make test grades two; make test-class all thirty."""
 
 import csv
 import json
@@ -35,7 +35,7 @@ CLASS = {
     "step05.bound4": "findings", "step01.barrier1": "findings", "step08.mask1": "wrong",
     "system_call": "wrong", "prints_pass": "wrong", "replays": "wrong", "zeroes_the_array": "wrong", "much_device_memory": "over the limits", "host_forever": "over the limits",
 }
-SAMPLE = 3
+SAMPLE = 2
 HANDED_IN = list(CLASS) if os.environ.get("WHOLE_CLASS") else list(CLASS)[:SAMPLE]
 
 

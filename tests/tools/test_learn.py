@@ -19,7 +19,7 @@ import pytest
 from scripts.learn import exercise as exercises
 from scripts.learn import judge, learn, page, progress, variants
 
-from tests.support import ROOT, nvcc, unsanitized
+from tests.support import ROOT, longer, nvcc, unsanitized
 
 pytestmark = unsanitized  # which Python, that runs the device, is not
 TASKS = exercises.every()
@@ -32,7 +32,7 @@ def make_learn(folder, *arguments):
                           capture_output=True, text=True, cwd=ROOT, stdin=subprocess.DEVNULL, timeout=100)
 
 
-@pytest.mark.parametrize("name", ["02_bounds", "21_side_by_side"])
+@pytest.mark.parametrize("name", ["02_bounds", pytest.param("21_side_by_side", marks=longer)])
 def test_what_is_right_passes_and_planted_mistakes_do_not(name, capsys):
     assert variants.examined(exercises.read(exercises.FOLDER / name), judge.Tools(nvcc())), capsys.readouterr().out
 
