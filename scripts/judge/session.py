@@ -21,6 +21,14 @@ CHECKER_ENDS_WITH = 88
 GONE = {"ended": True, "broken": True, "over": ""}
 
 
+def findings_in(folder):
+    """What the checker has written of a session that has ended: none, where it wrote nothing that can be read."""
+    try:
+        return json.loads((folder / "device/findings.json").read_text(errors="replace")).get("findings", [])
+    except (OSError, ValueError):
+        return []
+
+
 def program_command(program, limits):
     """The program in its sandbox. It reads the system's libraries, and runs nothing but itself and what loads it."""
     loaders = sorted({str(path.resolve()) for folder in LIBRARIES for path in Path(folder).glob("ld-linux*.so*")})
@@ -94,10 +102,7 @@ class Session:
 
     def findings(self):
         """What the checker has found."""
-        try:
-            return json.loads((self.folder / "device/findings.json").read_text(errors="replace")).get("findings", [])
-        except (OSError, ValueError):
-            return []
+        return findings_in(self.folder)
 
     def said(self, which):
         """What one of them wrote on its standard error."""

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from scripts.judge import compiling, processes, sandbox, scratch, verdicts
-from scripts.judge.session import DEVICE_FILE, DEVICE_MEMORY
+from scripts.judge.session import DEVICE_FILE, DEVICE_MEMORY, findings_in
 from scripts.learn import exercise as exercises
 
 ROOT = exercises.ROOT
@@ -159,10 +159,7 @@ class Session:
 
     def findings(self):
         """What the checker found; it tells at the end."""
-        try:
-            return json.loads((self.folder / "device/findings.json").read_text(errors="replace")).get("findings", [])
-        except (OSError, ValueError):
-            return []
+        return findings_in(self.folder)
 
 
 def split(back, arrays):
