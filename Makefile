@@ -49,7 +49,7 @@ SIM_PROGRAMS := $(GPU_PROGRAMS:%=build/sim/%)
 PROGRAMS := $(GPU_PROGRAMS:%=$(FOLDER)%)
 ALL_PROGRAMS := $(foreach ladder,$(LADDERS),$(call programs_of,$(ladder)))
 # These commands know the first ladder only.
-FIRST_ONLY := $(if $(WITHIN),$(filter mine mine-alone compare new-step compare-numba limits peers parts finish sass contribute,$(MAKECMDGOALS)))
+FIRST_ONLY := $(if $(WITHIN),$(filter mine mine-alone compare new-step compare-numba limits methods peers parts finish sass contribute,$(MAKECMDGOALS)))
 ifneq ($(FIRST_ONLY),)
     $(error make $(firstword $(FIRST_ONLY)) works on the first ladder only, without LADDER)
 endif

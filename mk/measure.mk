@@ -1,6 +1,6 @@
 # What a GPU is measured with, beyond run-all and sweep.
 
-.PHONY: profile limits peers rowscale-peers against-cub bytes parts starts loaded finish sass \
+.PHONY: profile limits methods peers rowscale-peers against-cub bytes parts starts loaded finish sass \
     sanitize sanitize-ladder sanitize-all tries mutants-gpu labelled-gpu lab-tries lab-profile coalescing-debug contribute needs-gpu
 
 needs-gpu:
@@ -23,7 +23,12 @@ loaded: needs-gpu ## how long a load takes while other blocks read: results/load
 	$(COMPILE) build/loaded
 	$(call whole,build/loaded,loaded.csv)
 
-peers: needs-gpu build ## the last steps beside thrust, cuBLAS, torch and a copy: results/peers.csv
+methods: needs-gpu ## one kernel, timed as here, as NVBench and as do_bench do it: results/methods.csv
+	$(COMPILE) build/methods
+	$(call whole,build/methods,methods.csv)
+
+# CCCL=FOLDER: CUB and Thrust from there, not from the toolkit.
+peers: needs-gpu build ## the last steps beside CUB, thrust, cuBLAS, torch, Triton and a copy: results/peers.csv
 	$(COMPILE) build/peers
 	@python3 -m scripts.gpu.peers --output "$$RESULTS/peers.csv" build/peers \
 	    $(filter-out step00_% step01_% step02_% step03_% step04_% step05_% step06_%,$(GPU_PROGRAMS))
@@ -59,10 +64,16 @@ LAST_SCAN := $(lastword $(call steps_of,scan))/scan.cu
 build/scan_against_cub: scan/reference_cub/scan.cu $(LAST_SCAN)
 build/scan_against_cub: extra = -DLAST_STEP='"../../$(LAST_SCAN)"'
 
-build/against_cub build/scan_against_cub: scripts/gpu/in_turns.h
-build/limits build/starts build/loaded build/peers build/against_cub build/scan_against_cub: build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
+LAST_REDUCE := $(lastword $(call steps_of,reduce))/reduce.cu
+build/methods: $(LAST_REDUCE)
+build/methods: extra = -DLAST_STEP='"../../$(LAST_REDUCE)"'
+build/peers: extra = $(CCCL:%=-I%) -lcublas
+build/peers: $(if $(CCCL),FORCE)
+
+build/methods build/against_cub build/scan_against_cub: scripts/gpu/in_turns.h
+build/limits build/starts build/loaded build/methods build/peers build/against_cub build/scan_against_cub: build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
 	@mkdir -p build
-	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) $(extra) -o $@ $< $(if $(filter build/peers,$@),-lcublas)
+	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(extra)
 
 rowscale-peers: needs-gpu ## the lab rowscale beside torch: results/labs/rowscale-peers.csv
 	$(COMPILE) build/labs/rowscale/step05_teams/rowscale

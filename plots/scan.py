@@ -14,6 +14,7 @@ UNIT = "GB/s read and written"
 COUNTED = ["warp_instructions", "global_load_sectors", "global_store_sectors"]
 BYTES = ["elements", "read_bytes_per_element", "written_bytes_per_element"]
 AGAINST = ["elements", "scan_gb_per_s", "cub_gb_per_s", "copy_gb_per_s"]
+KERNEL_COPY = "kernel_copy_gb_per_s"  # not in older files
 WORD, SECTOR = 4, 32  # bytes
 SHOWN = 5  # so many of the last steps have a colour of their own
 
@@ -59,7 +60,8 @@ def draw_against_cub(rows, path):
     figure, axes = plt.subplots(figsize=plot.style.figure or (10, 5.4))
     ends = []
     for name, words, colour in (("scan", named(last_step()), STEP_COLOUR), ("cub", "CUB", REFERENCE_COLOUR), ("copy", "a copy", "black")):
-        points = sorted((row["elements"], row[f"{name}_gb_per_s"]) for row in rows)
+        columns = ("copy_gb_per_s", KERNEL_COPY) if name == "copy" else (f"{name}_gb_per_s",)
+        points = sorted((row["elements"], max(row.get(column, 0) for column in columns)) for row in rows)
         line = [(n, speed) for n, speed in points if math.log2(n).is_integer()]
         axes.plot(*zip(*line), marker=".", color=colour, linewidth=sized(2), linestyle="--" if name == "copy" else "-")
         axes.plot(*zip(*(set(points) - set(line) or [(math.nan, math.nan)])), "o", color=colour, markerfacecolor="none")
@@ -129,7 +131,7 @@ def draw_simulated(rows, path):
 CHARTS = {
     "run-all": (plot.read_runs, lambda rows, path: plot.draw_bandwidth(rows, path, UNIT, "reads and writes")),
     "sweep": (plot.read_sweep, draw_sweep),
-    "against-cub": (lambda path: plot.read_rows(path, AGAINST, AGAINST), draw_against_cub),
+    "against-cub": (lambda path: plot.read_rows(path, AGAINST, [*AGAINST, KERNEL_COPY]), draw_against_cub),
     "bytes": (lambda path: plot.read_rows(path, ["step", *BYTES], BYTES), draw_bytes),
     "counters": (lambda path: plot.read_rows(path, ["step", *COUNTED], COUNTED), draw_simulated),
     "sweep-counters": (lambda path: plot.read_rows(path, ["step", *plot.COUNTED_NUMBERS], plot.COUNTED_NUMBERS),

@@ -429,6 +429,18 @@ def peers(_):
                  [[name, *(cell(rows.get((name, *column)), bandwidth) for column in columns)] for name in dict.fromkeys(key[0] for key in rows)])
 
 
+METHODS = {"read": "this course: twice the L2 cache's size is read, and the GPU waits for the host", "read_no_wait": "the same, without waiting",
+           "nvbench": "as NVBench: the L2 cache's size is written, and the GPU waits", "do_bench": "as Triton's `do_bench`: 256 MiB are written",
+           "back_to_back": "nothing: a hundred launches between two events, and a hundredth of that"}
+
+
+def methods(_):
+    """One kernel, timed in several ways: microseconds."""
+    us = {(row["method"], int(row["elements"])): row["median_us"] for row in read("methods.csv")}
+    columns = sorted({n for _, n in us})
+    return table(["µs", *map(power, columns)], [[words, *(cell(us.get((name, n)), lab_cell) for n in columns)] for name, words in METHODS.items()] if us else [])
+
+
 def printed(path):
     """What a command printed, as it is."""
     return f"```\n{path.read_text(encoding='utf-8').strip()}\n```" if path.exists() else NOT_MEASURED
@@ -809,15 +821,16 @@ def scanladder(_):
 
 
 def scanover(_):
-    """The last step of the prefix sum beside CUB and a copy at every size."""
+    """The last step of the prefix sum beside CUB and copies at every size. Older files lack the kernel's copy."""
     rows = sorted(read(SCANS / "against-cub.csv"), key=lambda row: int(row["elements"]))
     if not rows:
         return NOT_MEASURED
     ratios = {power(row["elements"]): float(row["cub_us"]) / float(row["scan_us"]) for row in rows}
     least = min(ratios, key=ratios.get)
-    return table(["n", f"{scans()[-2]}, µs", "CUB, µs", "a copy, µs", "CUB's time over ours", "share of the copy's speed"],
-                 [[n, *(lab_cell(row[f"{name}_us"]) for name in ("scan", "cub", "copy")), f"{ratio:.2f}",
-                   f"{100 * float(row['copy_us']) / float(row['scan_us']):.0f} %"] for row, (n, ratio) in zip(rows, ratios.items())]) + (
+    copies = {f"{name}_us": words for name, words in {"copy": "`cudaMemcpy`, µs", "kernel_copy": "a kernel that copies, µs"}.items() if f"{name}_us" in rows[0]}
+    return table(["n", f"{scans()[-2]}, µs", "CUB, µs", *copies.values(), "CUB's time over ours", "share of the faster copy's speed"],
+                 [[n, *(lab_cell(row[name]) for name in ("scan_us", "cub_us", *copies)), f"{ratio:.2f}",
+                   f"{100 * min(float(row[name]) for name in copies) / float(row['scan_us']):.0f} %"] for row, (n, ratio) in zip(rows, ratios.items())]) + (
         f"\n\nCUB's time over ours: {math.prod(ratios.values()) ** (1 / len(ratios)):.2f} in the geometric mean, {ratios[least]:.2f} at least (n = {least}).")
 
 
@@ -868,7 +881,7 @@ def said(step, number):
 
 
 KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, starts, lives, loaded, busy, little, limits, sizes, finish, ends,
-                                                      against, peers, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
+                                                      against, peers, methods, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
 def made(kind, step, words):

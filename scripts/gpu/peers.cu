@@ -1,11 +1,16 @@
-// peers ELEMENTS: thrust::reduce, cublasSasum and a copy on the device, timed with events as the
-// steps are: one CSV row for each of them with a cold and with a warm L2 cache.
+// peers ELEMENTS: thrust::reduce, cublasSasum, CUB's promises of equal sums and a copy on the device, timed with
+// events as the steps are: one CSV row for each of them with a cold and with a warm L2 cache. Only CUB of CCCL 3.1
+// and later (CUDA 13.1) can be asked for a promise.
 #include <algorithm>
 #include <climits>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cub/device/device_reduce.cuh>
 #include <cublas_v2.h>
+#if CCCL_VERSION >= 3001000
+#include <cuda/execution>
+#endif
 #include <functional>
 #include <thrust/device_ptr.h>
 #include <thrust/reduce.h>
@@ -25,6 +30,33 @@ static void check_sum(double sum, size_t n, const char *what)
 {
     const double each = 0x1.7e7e7ep-1; // the float of which each byte is 0x3f
     check(std::fabs(sum / (n * each) - 1) < 0.01, what);
+}
+
+struct Peer {
+    const char *name;
+    std::function<void()> run;
+    bool leaves_sum; // on the device
+};
+
+// CUB's sum with each promise of when it is the same to the last bit. It takes its memory from the pool in each call.
+static std::vector<Peer> promised_sums(const float *in, float *sum, size_t n)
+{
+#if CCCL_VERSION >= 3001000
+    namespace determinism = cuda::execution::determinism;
+    cudaMemPool_t pool;
+    unsigned long long keep = ULLONG_MAX; // bytes: the pool gives nothing back
+    CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    const auto with = [=](auto promise) {
+        return [=] { CHECK(cub::DeviceReduce::Sum(in, sum, (long long)n, cuda::execution::require(promise))); };
+    };
+    return {{"cub::DeviceReduce not_guaranteed", with(determinism::not_guaranteed), true},
+            {"cub::DeviceReduce run_to_run", with(determinism::run_to_run), true},
+            {"cub::DeviceReduce gpu_to_gpu", with(determinism::gpu_to_gpu), true}};
+#else
+    (void)in, (void)sum, (void)n; // this CUB promises one thing only
+    return {};
+#endif
 }
 
 // As in the steps: empties the L2 cache where count is not 0, and keeps the GPU busy while the host queues.
@@ -80,20 +112,20 @@ int main(int argc, char **argv)
     CHECK(cublasSetPointerMode(blas, CUBLAS_POINTER_MODE_DEVICE));
     const thrust::device_ptr<float> begin(in);
 
-    const struct {
-        const char *name;
-        std::function<void()> run;
-    } peers[] = {
-        {"thrust::reduce", [&] { check_sum(thrust::reduce(begin, begin + n), n, "thrust::reduce: wrong sum"); }},
-        {"cublasSasum", [&] { CHECK(cublasSasum(blas, (int)n, in, 1, sum)); }},
-        // Half is read and half is written: as many bytes of traffic as the sum of all.
-        {"cudaMemcpy of one half to the other", [&] { CHECK(cudaMemcpyAsync(in + n / 2, in, n / 2 * sizeof(float), cudaMemcpyDeviceToDevice)); }},
-    };
-    float blas_sum;
-    CHECK(cublasSasum(blas, (int)n, in, 1, sum));
-    CHECK(cudaMemcpy(&blas_sum, sum, sizeof blas_sum, cudaMemcpyDeviceToHost));
-    check_sum(blas_sum, n, "cublasSasum: wrong sum");
-    for (const auto &peer : peers)
+    std::vector<Peer> peers = promised_sums(in, sum, n);
+    peers.push_back({"thrust::reduce", [&] { check_sum(thrust::reduce(begin, begin + n), n, "thrust::reduce: wrong sum"); }, false});
+    peers.push_back({"cublasSasum", [&] { CHECK(cublasSasum(blas, (int)n, in, 1, sum)); }, true});
+    for (const Peer &peer : peers)
+        if (peer.leaves_sum) {
+            float found;
+            CHECK(cudaMemset(sum, 0xff, sizeof found)); // NaN
+            peer.run();
+            CHECK(cudaMemcpy(&found, sum, sizeof found, cudaMemcpyDeviceToHost));
+            check_sum(found, n, peer.name);
+        }
+    // Half is read and half is written: as many bytes of traffic as the sum of all.
+    peers.push_back({"cudaMemcpy of one half to the other", [&] { CHECK(cudaMemcpyAsync(in + n / 2, in, n / 2 * sizeof(float), cudaMemcpyDeviceToDevice)); }, false});
+    for (const Peer &peer : peers)
         for (const bool warm : {false, true}) {
             const double ms = median_ms(peer.run, flush, warm ? 0 : flush_bytes / sizeof(float));
             printf("%s,%s,%zu,%.6f,%.3f\n", peer.name, warm ? "warm" : "cold", n, ms, n * sizeof(float) / ms / 1e6);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """peers.py --output FILE.csv PEERS PROGRAM...: the programs beside what others offer, one table from one run, with a cold and with a warm L2 cache.
 
-PEERS is the program built from peers.cu. torch.sum takes part where python3 has torch."""
+PEERS is the program built from peers.cu. torch.sum takes part where python3 has torch, and a kernel of Triton where it has that, too."""
 
 import argparse
 import statistics
@@ -15,6 +15,11 @@ try:
     import torch
 except ModuleNotFoundError:
     torch = None
+try:
+    import triton
+    import triton.language as tl
+except ModuleNotFoundError:
+    triton = None
 
 SIZES = (1 << 20, 1 << 26, 1 << 30)
 HEADER = "name,cache,elements,median_ms,gb_per_s"
@@ -33,28 +38,57 @@ def row_of_step(program, elements, cache):
     return f"{name},{cache},{n},{median_ms},{gb_per_s}"
 
 
-def torch_median_ms(data, flush):
+def median_ms(run, flush):
     """Timed as the steps are."""
     times = []
     for _ in range(31):
         start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         if flush is not None:
             flush.sum()  # read, so that no line is left to be written back
-        torch.cuda._sleep(200_000)  # cycles, in which the host queues what comes
+        torch.cuda._sleep(400_000)  # cycles, in which the host queues what comes
         start.record()
-        data.sum()
+        run()
         stop.record()
         stop.synchronize()
         times.append(start.elapsed_time(stop))
     return statistics.median(times[1:])
 
 
+if triton:
+    TILE, WARPS, PROGRAMS_PER_SM = 4096, 8, 8
+
+    @triton.jit
+    def sum_tiles(data, sums, n, TILE: tl.constexpr):
+        """Each program adds up tile after tile, and leaves a sum of its own."""
+        total = tl.zeros((TILE,), tl.float32)
+        for start in range(tl.program_id(0) * TILE, n, tl.num_programs(0) * TILE):
+            place = start + tl.arange(0, TILE)
+            total += tl.load(data + place, mask=place < n, other=0.0)
+        tl.store(sums + tl.program_id(0), tl.sum(total))
+
+
+def triton_sum(data):
+    """What Triton's users would write: tiles, then the sums of the programs."""
+    sm_count = torch.cuda.get_device_properties(0).multi_processor_count
+    programs = min(triton.cdiv(data.numel(), TILE), PROGRAMS_PER_SM * sm_count)
+    sums, result = torch.empty(programs, device="cuda"), torch.empty(1, device="cuda")
+
+    def run():
+        sum_tiles[(programs,)](data, sums, data.numel(), TILE=TILE, num_warps=WARPS)
+        sum_tiles[(1,)](sums, result, programs, TILE=TILE, num_warps=WARPS)
+        return result
+    return run
+
+
 def rows_of_torch(elements):
     data = torch.ones(elements, device="cuda")
     flush = torch.zeros(2 * torch.cuda.get_device_properties(0).L2_cache_size, dtype=torch.int8, device="cuda")
-    for cache, buffer in (("cold", flush), ("warm", None)):
-        ms = torch_median_ms(data, buffer)
-        yield f"torch.sum,{cache},{elements},{ms:.6f},{elements * 4 / ms / 1e6:.3f}"
+    for name, run in {"torch.sum": data.sum, **({"Triton in two passes": triton_sum(data)} if triton else {})}.items():
+        if abs(float(run()) / elements - 1) > 0.01:
+            sys.exit(f"peers.py: {name}: wrong sum")
+        for cache, buffer in (("cold", flush), ("warm", None)):
+            ms = median_ms(run, buffer)
+            yield f"{name},{cache},{elements},{ms:.6f},{elements * 4 / ms / 1e6:.3f}"
 
 
 def table(options):
@@ -75,6 +109,8 @@ def main():
     options = parser.parse_args()
     if torch is None:
         print("peers.py: python3 has no torch; torch.sum is left out", file=sys.stderr)
+    elif triton is None:
+        print("peers.py: python3 has no triton; its kernel is left out", file=sys.stderr)
     with files.whole(options.output) as file:
         for line in [HEADER, *table(options)]:
             print(line, flush=True)

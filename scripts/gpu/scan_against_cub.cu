@@ -1,5 +1,6 @@
-// scan_against_cub [ELEMENTS...]: the prefix sum's last step, CUB and a copy on the device in one process, run
-// by run in turns: one CSV row for each size. The scans are timed, and checked, by their own harness, timed_run().
+// scan_against_cub [ELEMENTS...]: the prefix sum's last step, CUB and two copies on the device, by cudaMemcpy and by a
+// kernel, in one process, run by run in turns: one CSV row for each size. The scans are timed, and checked, by their
+// own harness, timed_run().
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -27,7 +28,7 @@ namespace last_step {
 namespace in_turns {
 using cub_scan::check; // what CHECK calls
 
-enum { MOST_RUNS = 200, FEWEST_RUNS = 20, ENOUGH_MS = 400 };
+enum { MOST_RUNS = 200, FEWEST_RUNS = 20, ENOUGH_MS = 500 };
 
 // The last step's own Data over the same memory.
 static last_step::Data share(const cub_scan::Data &data)
@@ -36,12 +37,58 @@ static last_step::Data share(const cub_scan::Data &data)
             data.flush_blocks, 0, data.start, data.stop};
 }
 
-// Milliseconds of a copy of the array on the device, from a cold cache like the scans.
-static float timed_copy(const cub_scan::Data &data)
+// The copy to be measured against: each thread moves one vector, so that all SMs together are at work on few pages.
+const unsigned COPY_THREADS = 256;
+__global__ void copy_vectors(const float *in, float *out, long long n)
+{
+    const long long i = 4 * ((long long)blockIdx.x * blockDim.x + threadIdx.x);
+    if (i + 3 < n)
+        *(float4 *)(out + i) = *(const float4 *)(in + i);
+    else
+        for (long long k = i; k < n; k++)
+            out[k] = in[k];
+}
+
+static void copy_by_kernel(const cub_scan::Data &data)
+{
+    const long long tile = 4 * COPY_THREADS;
+    copy_vectors<<<(data.n + tile - 1) / tile, COPY_THREADS>>>(data.in, data.out, data.n);
+    CHECK(cudaGetLastError());
+}
+
+static void copy_by_driver(const cub_scan::Data &data)
+{
+    CHECK(cudaMemcpyAsync(data.out, data.in, data.n * sizeof(float), cudaMemcpyDeviceToDevice));
+}
+
+__global__ void count_differences(const float *in, const float *out, long long n, unsigned long long *mistakes)
+{
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        if (in[i] != out[i])
+            atomicAdd(mistakes, 1);
+}
+
+// Ends the program where a copy is none.
+static void check_copy(const cub_scan::Data &data, void (*copy)(const cub_scan::Data &))
+{
+    CHECK(cudaMemset(data.out, 0xff, data.n * sizeof(float)));
+    CHECK(cudaMemset(data.mistakes, 0, sizeof(long long)));
+    copy(data);
+    count_differences<<<1024, 256>>>(data.in, data.out, data.n, (unsigned long long *)data.mistakes);
+    long long mistakes;
+    CHECK(cudaMemcpy(&mistakes, data.mistakes, sizeof mistakes, cudaMemcpyDeviceToHost));
+    if (mistakes == 0)
+        return;
+    fprintf(stderr, "FAIL: a copy of %lld elements differs in %lld\n", data.n, mistakes);
+    exit(EXIT_FAILURE);
+}
+
+// Milliseconds of a copy of the array, from a cold cache like the scans.
+static float timed_copy(const cub_scan::Data &data, void (*copy)(const cub_scan::Data &))
 {
     cub_scan::prepare<<<data.flush_blocks, 1024>>>(data.flush, data.flush_count, data.busy_cycles, data.mistakes);
     CHECK(cudaEventRecord(data.start));
-    CHECK(cudaMemcpyAsync(data.out, data.in, data.n * sizeof(float), cudaMemcpyDeviceToDevice));
+    copy(data);
     CHECK(cudaEventRecord(data.stop));
     CHECK(cudaEventSynchronize(data.stop));
     float ms;
@@ -52,21 +99,27 @@ static float timed_copy(const cub_scan::Data &data)
 static void compare(cub_scan::Data data)
 {
     last_step::Data ours = share(data);
-    std::vector<float> scan, cub, copy;
+    std::vector<float> scan, cub, copy, kernel_copy;
     float total_ms = 0;
     last_step::timed_run(&ours, 0); // to warm up
     cub_scan::timed_run(&data, 0);
+    check_copy(data, copy_by_driver);
+    check_copy(data, copy_by_kernel);
     for (unsigned run = 1; run <= FEWEST_RUNS || (run <= MOST_RUNS && total_ms < ENOUGH_MS); run++) {
         // Before each of the two scratch memory is wiped, for one does not know the other's words.
         scan.push_back(last_step::timed_run(&ours, 2 * run));
         cub.push_back(cub_scan::timed_run(&data, 2 * run));
-        copy.push_back(timed_copy(data));
-        total_ms += scan.back() + cub.back() + copy.back();
+        copy.push_back(timed_copy(data, copy_by_driver));
+        kernel_copy.push_back(timed_copy(data, copy_by_kernel));
+        total_ms += scan.back() + cub.back() + copy.back() + kernel_copy.back();
     }
-    const double us[] = {1e3 * middle_mean(scan), 1e3 * middle_mean(cub), 1e3 * middle_mean(copy)};
     const double kilobytes = 2e-3 * data.n * sizeof(float); // read and written
-    printf("%lld,%.3f,%.3f,%.3f,%.1f,%.1f,%.1f\n", data.n, us[0], us[1], us[2], kilobytes / us[0], kilobytes / us[1],
-           kilobytes / us[2]);
+    printf("%lld", data.n);
+    for (const auto &ms : {scan, cub, copy, kernel_copy})
+        printf(",%.3f", 1e3 * middle_mean(ms));
+    for (const auto &ms : {scan, cub, copy, kernel_copy})
+        printf(",%.1f", kilobytes / (1e3 * middle_mean(ms)));
+    printf("\n");
     fflush(stdout);
 }
 
@@ -101,7 +154,7 @@ static int run(int argc, char **argv)
     CHECK(cudaMalloc(&data.mistakes, 2 * sizeof(long long)));
     CHECK(cudaEventCreate(&data.start));
     CHECK(cudaEventCreate(&data.stop));
-    printf("elements,scan_us,cub_us,copy_us,scan_gb_per_s,cub_gb_per_s,copy_gb_per_s\n");
+    printf("elements,scan_us,cub_us,copy_us,kernel_copy_us,scan_gb_per_s,cub_gb_per_s,copy_gb_per_s,kernel_copy_gb_per_s\n");
     for (long long n : sizes) {
         data.n = n;
         compare(data);
