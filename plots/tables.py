@@ -436,7 +436,7 @@ METHODS = {"read": "this course: twice the L2 cache's size is read, and the GPU 
 
 def methods(_):
     """One kernel, timed in several ways: microseconds."""
-    us = {(row["method"], int(row["elements"])): row["median_us"] for row in read("methods.csv")}
+    us = {(row["method"], int(row["elements"])): row["us"] for row in read("methods.csv")}
     columns = sorted({n for _, n in us})
     return table(["µs", *map(power, columns)], [[words, *(cell(us.get((name, n)), lab_cell) for n in columns)] for name, words in METHODS.items()] if us else [])
 

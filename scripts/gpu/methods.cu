@@ -46,13 +46,6 @@ static void read_buffer(const Data &d, long long vectors, bool waits)
     CHECK(cudaGetLastError());
 }
 
-static double median(std::vector<float> values)
-{
-    std::sort(values.begin(), values.end());
-    const size_t last = values.size() - 1;
-    return (values[last / 2] + values[(last + 1) / 2]) / 2;
-}
-
 static void compare(const Data &d, size_t l2_bytes)
 {
     struct {
@@ -84,7 +77,7 @@ static void compare(const Data &d, size_t l2_bytes)
                 method.us.push_back(us);
         }
     for (const auto &method : methods)
-        printf("%s,%lld,%.3f\n", method.name, d.n, median(method.us));
+        printf("%s,%lld,%.3f\n", method.name, d.n, middle_mean(method.us));
     fflush(stdout);
 }
 
@@ -107,7 +100,7 @@ static void measure(const std::vector<long long> &sizes)
     CHECK(cudaEventCreate(&d.start));
     CHECK(cudaEventCreate(&d.stop));
     fill(&d);
-    printf("method,elements,median_us\n");
+    printf("method,elements,us\n");
     for (long long n : sizes) {
         d.n = n;
         compare(d, device.l2CacheSize);
