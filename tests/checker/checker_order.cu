@@ -353,6 +353,8 @@ static int ordered()
     scale<<<1, 256, 0, one>>>(numbers, 256); // another part of it
     numbers[COUNT - 1] = 7;
     numbers[1024] += numbers[257];
+    cudaMemset(pinned, 0, 256); // of pinned memory: waits
+    pinned[0] = 1;
     cudaMemcpyAsync(pinned, device, 256, cudaMemcpyDeviceToHost, one);
     pinned[64] = pinned[65];
     cudaStreamSynchronize(one);

@@ -125,6 +125,8 @@ Binary *sim_load_text(const char *ptx);
 // ---- memory.c
 
 cudaError_t sim_free_device_memory(void *pointer); // also of a pool, or of a graph
+// The allocation of pinned or registered memory that holds the pointer, or NULL.
+const Allocation *sim_pinned_allocation_with(const void *pointer);
 
 // ---- pools.c
 

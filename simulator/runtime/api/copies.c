@@ -146,12 +146,18 @@ API cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cud
 
 // ---- Fills
 
+// Whether the host waits for a fill that is none of a stream: only of pinned memory.
+static bool fill_is_awaited(const void *pointer)
+{
+    return sim_pinned_allocation_with(pointer);
+}
+
 API cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
 {
     BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     STOP_IF(sim_check_fill(__func__, pointer, bytes, bytes, 1));
-    IN_DEFAULT_STREAM(false);
+    IN_DEFAULT_STREAM(fill_is_awaited(pointer));
     return sim_done(sim_fill_rows(__func__, pointer, bytes, value, bytes, 1));
 }
 
@@ -167,7 +173,7 @@ API cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t widt
     BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     STOP_IF(sim_check_fill(__func__, pointer, pitch, width, height));
-    IN_DEFAULT_STREAM(false);
+    IN_DEFAULT_STREAM(fill_is_awaited(pointer));
     return sim_done(sim_fill_rows(__func__, pointer, pitch, value, width, height));
 }
 
@@ -184,7 +190,7 @@ API cudaError_t cudaMemset3D(struct cudaPitchedPtr pitched, int value, struct cu
     BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     REQUIRE(extent.height <= (pitched.ysize ? pitched.ysize : extent.height), cudaErrorInvalidValue);
-    IN_DEFAULT_STREAM(false);
+    IN_DEFAULT_STREAM(fill_is_awaited(pitched.ptr));
     return sim_done(sim_fill_slices("cudaMemset2D", pitched, value, extent));
 }
 
@@ -205,7 +211,7 @@ cudaError_t sim_fill_now(const char *call, const struct cudaMemsetParams *p, con
     BEGIN_CALL();
     STOP_IF(sim_forbidden_in_capture(true));
     STOP_IF(sim_check_elements(p));
-    IN_DEFAULT_STREAM_FOR(call, false, from);
+    IN_DEFAULT_STREAM_FOR(call, fill_is_awaited(p->dst), from);
     return sim_done(sim_fill_elements(p));
 }
 

@@ -144,8 +144,7 @@ API cudaError_t cudaHostUnregister(void *pointer)
     return cudaSuccess;
 }
 
-// The allocation of pinned or registered memory that holds the pointer, or NULL.
-static const Allocation *host_allocation_with(const void *pointer)
+const Allocation *sim_pinned_allocation_with(const void *pointer)
 {
     const Allocation *a = sim_allocation_with(pointer);
     return a && (a->kind == PINNED_MEMORY || a->kind == HOST_MEMORY) ? a : NULL;
@@ -154,7 +153,7 @@ static const Allocation *host_allocation_with(const void *pointer)
 API cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
 {
     BEGIN_CALL();
-    REQUIRE(device && flags == 0 && host_allocation_with(host), cudaErrorInvalidValue);
+    REQUIRE(device && flags == 0 && sim_pinned_allocation_with(host), cudaErrorInvalidValue);
     *device = host;
     return cudaSuccess;
 }
@@ -163,7 +162,7 @@ API cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned fla
 API cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
 {
     BEGIN_CALL();
-    const Allocation *a = host_allocation_with(host);
+    const Allocation *a = sim_pinned_allocation_with(host);
     REQUIRE(flags && a, cudaErrorInvalidValue);
     *flags = a->flags | cudaHostAllocMapped;
     return cudaSuccess;
