@@ -130,9 +130,9 @@ try: say-device ## asks what a lesson's Try will do, does it in a copy, and show
 
 SWEEP_ROUNDS ?= 3
 SWEEP := $(if $(SIMULATED),sweep-counters,sweep)
+RUN_SWEEP = scripts/build/one_at_a_time.sh python3 -m scripts.ladder.sweep $(if $(SIMULATED),--simulated) --rounds '$(SWEEP_ROUNDS)' $(if $(filter-out 0,$(AGAIN)),--again)
 sweep: say-device build ## time (on the simulator: counters) over n against CUB; goes on where it stopped, AGAIN=1 starts anew
-	@scripts/build/one_at_a_time.sh python3 -m scripts.ladder.sweep $(if $(SIMULATED),--simulated) --rounds '$(SWEEP_ROUNDS)' \
-	    $(if $(filter-out 0,$(AGAIN)),--again) --output "$$RESULTS/$(SWEEP).csv" $(PROGRAMS); status=$$?; $(DRAW) && exit $$status
+	@$(RUN_SWEEP) --output "$$RESULTS/$(SWEEP).csv" $(PROGRAMS); status=$$?; $(DRAW) && exit $$status
 
 toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root
 	scripts/build/install_toolkit.sh .cuda

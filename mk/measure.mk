@@ -1,7 +1,7 @@
 # What a GPU is measured with, beyond run-all and sweep.
 
 .PHONY: profile limits methods peers rowscale-peers against-cub bytes parts starts loaded finish sass \
-    sanitize sanitize-ladder sanitize-all tries mutants-gpu labelled-gpu lab-tries lab-profile coalescing-debug contribute needs-gpu
+    sanitize sanitize-ladder sanitize-all tries mutants-gpu labelled-gpu lab-tries lab-profile coalescing-debug contribute contribute-sweep needs-gpu
 
 needs-gpu:
 	@test '$(DEVICE)' = gpu || { echo 'this needs a GPU; there is none, or DEVICE=sim was asked for' >&2; exit 2; }
@@ -142,11 +142,22 @@ sass: ## machine code of the loops that lessons show: results/sass/
 	@python3 -m scripts.gpu.sass --all --loads 2 --output "$$RESULTS/sass" step10_singlepass 0 step10-turn
 	@python3 -m scripts.gpu.sass --all --loads 4 --output "$$RESULTS/sass" step11_tiles 0 step11-turn
 
+# What is measured lies in this folder until it is sent: make contribute goes on where it stopped.
 CONTRIBUTION := build/contribution
-contribute: ## measures your GPU, half an hour or more, checks it, and writes the folder to send: plots/rtx-4090; NAME=... names it (docs/gpus.md)
+contribute: ## measures your GPU, half an hour or more, checks it, and writes the folder to send: plots/rtx-4090; NAME=... names it; goes on where it stopped (docs/gpus.md)
 	@test '$(DEVICE)' = gpu || { echo 'make contribute measures a GPU, and there is none here: run it where nvidia-smi finds one; the simulator has no times' >&2; exit 2; }
 	@mkdir -p $(CONTRIBUTION) && python3 -m scripts.gpu.contribute name $(if $(findstring command,$(origin NAME)),"$$NAME") > $(CONTRIBUTION)/name
-	@$(MEASURE) run-all RESULTS=$(CONTRIBUTION)/first && $(MEASURE) sweep RESULTS=$(CONTRIBUTION)/first && $(MEASURE) run-all RESULTS=$(CONTRIBUTION)/second
-	@python3 -m scripts.gpu.contribute write plots/"$$(cat $(CONTRIBUTION)/name)" $(CONTRIBUTION)/first $(CONTRIBUTION)/second && rm -rf $(CONTRIBUTION)
+	@$(MEASURE) $(CONTRIBUTION)/first/run-all.csv && $(MEASURE) contribute-sweep && $(MEASURE) $(CONTRIBUTION)/second/run-all.csv
+	@python3 -m scripts.gpu.contribute write plots/"$$(cat $(CONTRIBUTION)/name)" $(CONTRIBUTION)/first $(CONTRIBUTION)/second || \
+	    { echo 'what was measured is in $(CONTRIBUTION); remove that folder to measure anew' >&2; exit 1; }
+	@rm -rf $(CONTRIBUTION)
 # As everybody's: all steps, the usual size, the cache cold.
 MEASURE = $(MAKE) --no-print-directory N=67108864 WARM= STEPS='$(ALL_STEPS)'
+
+# Without charts, for which a machine with a GPU may lack the tools. A step that fails (status 1) does not end it: the page says which.
+$(CONTRIBUTION)/first/run-all.csv $(CONTRIBUTION)/second/run-all.csv: $(addsuffix .cu,$(call programs_of,reduce))
+	$(COMPILE) $(PROGRAMS)
+	@rm -f $@; $(RUN_ALL) --output $@ $(PROGRAMS) || [ -e $@ ]
+
+contribute-sweep: build
+	@$(RUN_SWEEP) --output $(CONTRIBUTION)/first/sweep.csv $(PROGRAMS) || [ $$? = 1 ]

@@ -697,16 +697,35 @@ def figures(_):
         ["attacks that the judge of student programs withstands", f"{sum(held)} of {len(held)}", "[the judge](docs/judge.md)"]], words=3)
 
 
+def shown_by(name, row, devices):
+    """A GPU's name; where several folders hold results of its kind, with the folder's."""
+    return f"[{row['device']}{f' ({name})' if devices.count(row['device']) > 1 else ''}](../plots/{name}/run-all.csv)"
+
+
+def share_if_known(row):
+    """The share of the peak; some drivers do not say what the peak is."""
+    return share(row) if float(row["peak_gb_per_s"]) else "peak unknown"
+
+
+def facts_of(name):
+    """Driver and toolkit of results in plots/, as run-all.txt has them."""
+    path = ROOT / "plots" / name / "run-all.txt"
+    said = dict(line.split(": ", 1) for line in path.read_text(encoding="utf-8").splitlines()) if path.exists() else {}
+    return f"{said.get('driver', 'unknown')}, {said.get('toolkit', 'unknown')}"
+
+
 def gpus(_):
     """The share of its own peak that each step reaches, of every GPU whose results lie in plots/."""
     runs = {path.parent.name: by_step(path) for path in sorted((ROOT / "plots").glob("*/run-all.csv"))}
     if not runs:
         return NOT_MEASURED
     best = {name: max(rows.values(), key=lambda row: float(row["gb_per_s"])) for name, rows in runs.items()}
-    lines = [[step, *(cell(rows.get(step), share) for rows in runs.values())] for step in steps()]
+    devices = [row["device"] for row in best.values()]
+    lines = [[step, *(cell(rows.get(step), share_if_known) for rows in runs.values())] for step in steps()]
     lines.append(["**the fastest, GB/s**", *(f"{bandwidth(row)} ({row['step']})" for row in best.values())])
-    lines.append(["**the peak, GB/s**", *(f"{float(row['peak_gb_per_s']):,.0f}" for row in best.values())])
-    return table(["share of the GPU's own peak, n = 2^26", *(f"[{best[name]['device']}](../plots/{name}/run-all.csv)" for name in runs)], lines)
+    lines.append(["**the peak, GB/s**", *(f"{float(row['peak_gb_per_s']):,.0f}" if float(row["peak_gb_per_s"]) else "unknown" for row in best.values())])
+    lines.append(["**driver, toolkit**", *map(facts_of, runs)])
+    return table(["share of the GPU's own peak, n = 2^26", *(shown_by(name, row, devices) for name, row in best.items())], lines)
 
 
 GROUPS = {"steps": "the steps, and CUB's reduction", "scan": "the steps of the prefix sum, and CUB's", "labs": "the labs", "programs": "tests/programs", "idioms": "idioms of waiting and handing over",

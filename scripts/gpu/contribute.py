@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from scripts.ladder import sweep
+
 ROOT = Path(__file__).resolve().parents[2]
 PLOTS = ROOT / "plots"
 ELEMENTS = str(2**26)
@@ -69,16 +71,26 @@ def passed(rows):
     return {row["step"]: row for row in rows if row.get("status") == "PASS"}
 
 
+def check_whole(runs, sweep_rows):
+    """Ends the program where a step or a size was not run."""
+    steps = {path.parent.name for path in ROOT.glob("*/reduce.cu")}
+    lacking = steps - {row["step"] for row in runs}
+    if lacking:
+        fail(f"the first run has no row of {', '.join(sorted(lacking))}")
+    done = {(row["elements"], row["step"]) for row in sweep_rows}
+    sizes = [n for n in sweep.SIZES for step in steps if sweep.is_run(step, n) and (str(n), step) not in done]
+    if sizes:
+        fail(f"the sweep has not all rows of n = {sizes[0]}: make contribute goes on with it")
+
+
 def checked(first, second):
     """The rows that passed of both runs, by step. Ends the program where they may not be sent."""
-    sweep = rows_of(first / "sweep.csv")
+    sweep_rows = rows_of(first / "sweep.csv")
     runs = [passed(rows_of(folder / "run-all.csv")) for folder in (first, second)]
     if not all(runs):
         fail(f"no step passed in {first} or in {second}: make run-all shows why")
-    lacking = {path.parent.name for path in ROOT.glob("*/reduce.cu")} - {row["step"] for row in rows_of(first / "run-all.csv")}
-    if lacking:
-        fail(f"{first}/run-all.csv has no row of {', '.join(sorted(lacking))}")
-    devices = {row["device"] for rows in (*(run.values() for run in runs), passed(sweep).values()) for row in rows}
+    check_whole(rows_of(first / "run-all.csv"), sweep_rows)
+    devices = {row["device"] for rows in (*(run.values() for run in runs), passed(sweep_rows).values()) for row in rows}
     if len(devices) != 1:
         fail(f"the results are of several GPUs, or the sweep has none: {', '.join(sorted(devices))}")
     if {row["elements"] for run in runs for row in run.values()} != {ELEMENTS}:
@@ -101,7 +113,7 @@ def farthest(first, second):
 # ---- The page
 
 def git(*words):
-    """What git says, or nothing where it or the checkout is missing."""
+    """What git says; nothing where git or the checkout is missing."""
     if not shutil.which("git"):
         return ""
     return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True).stdout.rstrip()
@@ -109,13 +121,15 @@ def git(*words):
 
 def source():
     """The commit, and whether somebody changed programs or harness since."""
+    commit = git("rev-parse", "--short", "HEAD")
+    if not commit:
+        return "unknown"
     changed = [line[3:] for line in git("status", "--porcelain", "--", "step*", "reference_cub", "scripts/ladder", "mk/compile.mk").splitlines()]
-    commit = git("rev-parse", "--short", "HEAD") or "unknown"
     return f"{commit}, {'changed since: ' + ', '.join(changed) if changed else 'unchanged'}"
 
 
-def page(device, first_rows, run, apart, about):
-    failed = [f"{row['step']} ({row['status']})" for row in first_rows if row["status"] != "PASS"]
+def page(device, rows, run, apart, about):
+    failed = dict.fromkeys(f"{row['step']} ({row['status']})" for row in rows if row["status"] != "PASS")
     best = max(run.values(), key=lambda row: float(row["gb_per_s"]))
     facts = [("GPU", device), *(line.split(": ", 1) for line in about.splitlines() if line.startswith(("date: ", "driver: ", "toolkit: "))), ("commit", source()),
              *((words, asked(question)) for question, words in ASKED.items()),
@@ -131,7 +145,7 @@ def page(device, first_rows, run, apart, about):
 def write(folder, first, second):
     runs = checked(first, second)
     apart = farthest(*runs)
-    rows = rows_of(first / "run-all.csv")
+    rows = rows_of(first / "run-all.csv") + rows_of(first / "sweep.csv")
     device = next(iter(runs[0].values()))["device"]
     about = (first / "run-all.txt").read_text(encoding="utf-8") if (first / "run-all.txt").exists() else fail(f"{first}/run-all.txt is missing")
     with tempfile.TemporaryDirectory(prefix=".contribution-", dir=folder.parent) as unfinished:

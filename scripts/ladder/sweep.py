@@ -29,7 +29,8 @@ BYTES = {"scan": 8}  # that a program reads and writes of each element; others r
 
 
 def fail(message):
-    sys.exit(f"sweep.py: {message}")
+    print(f"sweep.py: {message}", file=sys.stderr)
+    sys.exit(2)  # 1 is for programs that failed
 
 
 def run(program, elements, options=(), environment=None):
@@ -55,6 +56,11 @@ def rounds(text):
 
 def name(program):
     return Path(program).parent.name
+
+
+def is_run(step, elements):
+    """Whether a step is run at so many elements."""
+    return elements <= BASELINE_MOST or not step.startswith("step00_")
 
 
 def timed(programs, elements, turns):
@@ -158,7 +164,7 @@ def main():
     sizes = [n for n in SIZES if n <= 2**20 or not options.simulated]
     for number, elements in enumerate(sizes, 1):
         print(f"[{number}/{len(sizes)}] n = {elements}: ", end="", flush=True)
-        programs = [p for p in options.programs if elements <= BASELINE_MOST or not name(p).startswith("step00_")]
+        programs = [p for p in options.programs if is_run(name(p), elements)]
         if all((str(elements), name(program)) in done for program in programs):
             print("there already")
             continue
@@ -179,4 +185,5 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        sys.exit("\nsweep.py: interrupted; the sizes that were done stay, and the next sweep goes on behind them")
+        print("\nsweep.py: interrupted; the sizes that were done stay, and the next sweep goes on behind them", file=sys.stderr)
+        sys.exit(130)

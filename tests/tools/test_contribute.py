@@ -1,14 +1,17 @@
 """make contribute: which folder it is, what may be sent, and what is written."""
 
+import shutil
 import subprocess
 import sys
 
 import pytest
 
 import compare
+import tables
 from scripts.gpu import contribute
+from scripts.ladder import sweep
 
-from tests.support import make
+from tests.support import PROGRAMS, ROOT, longer, make, name
 from tests.tools.charts import SHARES, write_runs, write_sweep
 
 FACTS = "date: 2026-12-01\ndriver: 580.65.06\ntoolkit: 13.0\nelements: 67108864\ndevice: any\n"
@@ -21,7 +24,7 @@ def measured(tmp_path):
         folder.mkdir()
         write_runs(folder, 2**26, SHARES, peak)
         (folder / "run-all.txt").write_text(FACTS)
-    write_sweep(folders[0], [2**20])
+    write_sweep(folders[0], sweep.SIZES)
     (tmp_path / "plots").mkdir()
     return folders
 
@@ -52,6 +55,7 @@ WRONG = {  # file, what it becomes, and what the message says
     "a step is missing": ("first/run-all.csv", lambda text: "".join(line for line in text.splitlines(True) if not line.startswith("step07")), "no row of step07"),
     "nothing passed": ("second/run-all.csv", lambda text: text.replace("PASS", "FAIL"), "no step passed"),
     "no sweep": ("first/sweep.csv", None, "sweep.csv cannot be read"),
+    "an unfinished sweep": ("first/sweep.csv", lambda text: "".join(line for line in text.splitlines(True) if ",1073741824," not in line), "make contribute goes on"),
 }
 
 
@@ -84,3 +88,62 @@ def test_without_a_gpu_it_says_so():
     result = make("-s", "contribute", "DEVICE=sim")
     said = [line for line in result.stderr.splitlines() if "***" not in line]
     assert result.returncode != 0 and len(said) == 1 and "nvidia-smi" in said[0]
+
+
+@pytest.mark.parametrize("peaks, shown", [([4814.3, 4700], ["[NVIDIA H200 (one)](../plots/one/run-all.csv)", "580.65.06, 13.0", "4,700"]), ([0], ["[NVIDIA H200](", "peak unknown"])])
+def test_the_page_of_gpus_tells_them_apart(peaks, shown, tmp_path, monkeypatch):
+    """Broken: two columns have one name; a GPU whose driver names no peak ends make tables; or a column lacks its driver."""
+    for folder, peak in zip(("one", "two"), peaks):
+        (tmp_path / "plots" / folder).mkdir(parents=True)
+        write_runs(tmp_path / "plots" / folder, 2**26, SHARES, peak or 4800)
+        path = tmp_path / "plots" / folder / "run-all.csv"
+        path.write_text(path.read_text().replace(",4800,PASS", f",{peak},PASS"))
+        path.with_suffix(".txt").write_text(FACTS)
+    monkeypatch.setattr(tables, "ROOT", tmp_path)
+    monkeypatch.setattr(tables, "steps", lambda: list(SHARES))
+    table = tables.gpus(None)
+    assert all(words in table for words in shown), table
+
+
+# What stands for nvcc: the program that it makes prints a row and notes that it ran. While there is a file `stop`, it ends what started it in the sweep.
+COMPILER = r"""#!/bin/sh
+while [ $# != 0 ]; do
+    [ "$1" != -o ] || made=$2
+    shift
+done
+cat > "$made" <<'end'
+#!/bin/sh
+for last; do :; done
+step=${0%/*} step=${step##*/}
+echo "$step $last" >> runs
+[ "$2,$last" != --warm,32767 ] || ! [ -e stop ] || kill -KILL $PPID
+[ $step != step09_vectorload ] || exit 1
+echo "$step,Some GPU,$last,1,0.1,0.1,0.1,0.1,1.0,2.0,PASS"
+end
+chmod +x "$made"
+"""
+
+
+@longer
+def test_it_goes_on_where_it_stopped(tmp_path):
+    """Broken: what was measured is lost where a part ends early; a step that fails ends all; or a chart is wanted where nothing can draw it."""
+    for folder in ("mk", "scripts"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for program in PROGRAMS:
+        (tmp_path / name(program)).mkdir()
+        shutil.copy(program, tmp_path / name(program))
+    (tmp_path / "plots").mkdir()
+    (tmp_path / "nvcc").write_text(COMPILER)
+    (tmp_path / "nvcc").chmod(0o755)
+    (tmp_path / "stop").touch()
+    words = "make", "-s", "contribute", "GPU_IS_KNOWN=1", "GPU=GPU 0", f"NVCC={tmp_path}/nvcc", "SWEEP_ROUNDS=1", "NAME=some-gpu"
+    stopped = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert stopped.returncode != 0 and not (tmp_path / "plots/some-gpu").exists(), stopped.stdout + stopped.stderr
+    (tmp_path / "stop").unlink()
+    result = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "| did not pass | step09_vectorload (FAIL) |" in (tmp_path / "plots/some-gpu/README.md").read_text()
+    runs = (tmp_path / "runs").read_text().splitlines()
+    assert [runs.count(f"step03_sequential {n}") for n in (1024, 67108864)] == [2, 4]  # cold and warm; and both runs of the ladder
+    assert not (tmp_path / "build/contribution").exists()

@@ -214,7 +214,7 @@ def test_a_sweep_does_not_mix_programs(tmp_path):
     """Broken: a sweep that goes on after an edit holds rows of the old program and of the new one."""
     assert sweep(tmp_path, step01_x=SWEPT).returncode == 0
     result = sweep(tmp_path, step01_x=SWEPT + " # edited")
-    assert result.returncode == 1 and "--again" in result.stderr and len(result.stderr.splitlines()) == 1
+    assert result.returncode == 2 and "--again" in result.stderr and len(result.stderr.splitlines()) == 1
     assert sweep(tmp_path, "--again", step01_x=SWEPT + " # edited").returncode == 0
 
 
