@@ -22,7 +22,8 @@ install: | $(NEEDS_NVCC) ## drywarp, the simulator as a command, without root: m
 uninstall: ## takes drywarp away again: make uninstall PREFIX=~/.local
 	@scripts/drywarp/install.sh uninstall
 
-# What pip makes of the clone, in an environment of its own: it ends with a finding.
-test-wheel: | $(NEEDS_NVCC) ## pip install . in a new environment, and the first finding there
-	python3 -m venv --clear build/wheel && build/wheel/bin/pip install --quiet .
+# What pip makes of the archive of sources, in an environment of its own: it ends with a finding.
+test-wheel: | $(NEEDS_NVCC) ## pip install in a new environment, from an archive of the sources, and the first finding there
+	rm -rf build/sdist && mkdir -p build/sdist && python3 -c 'from scripts.drywarp import wheel; wheel.build_sdist("build/sdist")'
+	python3 -m venv --clear build/wheel && build/wheel/bin/pip install --quiet build/sdist/*.tar.gz
 	build/wheel/bin/drywarp check tests/mistakes/01_no_barrier_after_load.cu; [ $$? = 88 ]

@@ -45,8 +45,7 @@ bytes: needs-gpu build ## what the steps of the prefix sum read from memory and 
 # The programs that against_cub compares with CUB, NAME:FILE, in the order of its columns: the steps from 11 on, and the Tries whose diffs their pages
 # mark with beside_cub=NAME.
 BESIDE := $(filter-out step0% step10_%,$(call steps_of,reduce))
-MARKED_TRIES := $(shell awk 'FNR == 1 { try = 0 } /^```diff/ { try++ } /^```diff.* beside_cub=/ { sub(/.*beside_cub=/, ""); step = FILENAME; \
-    sub("/.*", "", step); print $$0 ":build/" step "-try" try ".cu" }' $(BESIDE:=/README.md))
+MARKED_TRIES := $(if $(filter build/against_cub%,$(MAKECMDGOALS)),$(shell python3 -m scripts.ladder.tries --beside-cub $(BESIDE)))
 BESIDE_CUB := $(foreach step,$(BESIDE),$(call number,$(step)):$(step)/reduce.cu) $(MARKED_TRIES)
 part = $(word $(1),$(subst :, ,$(2)))
 build/against_cub: scripts/gpu/beside.h reference_cub/reduce.cu build/against_cub_programs.h

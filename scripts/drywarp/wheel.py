@@ -1,14 +1,16 @@
-"""The wheel of drywarp, as pip asks for it (PEP 517): what make install puts below a prefix, packed as it lies there.
+"""The wheel of drywarp, as pip asks for it (PEP 517): what make install puts below a prefix, packed as it lies there. And the archive of sources.
 
-It is built in a copy of the clone, for other machines, too. nvcc comes from PyPI for the building where there is none."""
+The wheel is built in a copy of the clone, for other machines, too. nvcc comes from PyPI for the building where there is none."""
 
 import base64
 import hashlib
+import io
 import os
 import platform
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -94,4 +96,21 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     name = f"{NAME}-{TAG}.whl"
     with tempfile.TemporaryDirectory() as folder:
         write(Path(wheel_directory) / name, install(folder))
+    return name
+
+
+def is_source(entry):
+    return None if entry.name.endswith(("/__pycache__", ".pyc")) else entry
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """What the wheel is built of: it can be built of this, too."""
+    name = f"{NAME}.tar.gz"
+    metadata = about()["METADATA"].encode()
+    with tarfile.open(Path(sdist_directory) / name, "w:gz") as packed:
+        for file in ("pyproject.toml", *COPIED):
+            packed.add(ROOT / file, f"{NAME}/{file}", filter=is_source)
+        entry = tarfile.TarInfo(f"{NAME}/PKG-INFO")
+        entry.size = len(metadata)
+        packed.addfile(entry, io.BytesIO(metadata))
     return name

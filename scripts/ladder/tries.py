@@ -236,8 +236,12 @@ def main():
     parser.add_argument("--compiler", default="nvcc -O3 -arch=native")
     parser.add_argument("--output", type=Path, default=Path("results/tries.csv"))
     parser.add_argument("--print", type=int, metavar="TRY", help="only print the program of one step with that Try made")
+    parser.add_argument("--beside-cub", action="store_true", help="only print NAME:build/STEP-tryNUMBER.cu of each Try that is timed beside CUB")
     parser.add_argument("steps", nargs="+", type=step_name)
     options = parser.parse_args()
+    if options.beside_cub:
+        print(*[f"{name}:build/{step}-try{number}.cu" for step in options.steps for name, number in beside_cub(step)])
+        return
     if options.print is not None:
         print(changed(options.steps[0], options.print), end="")
         return
