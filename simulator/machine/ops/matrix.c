@@ -26,31 +26,43 @@ static Corner corner_of(const Fragment *f, int piece)
     return (Corner){2 * STRIP * (piece / pair) + STRIP * (in_pair % 2), width * (in_pair / 2)};
 }
 
-static inline uint64_t bits_at(const uint8_t *from, int bytes)
+static uint8_t *registers_of(const Warp *w, const Fragment *f, int number) // of all lanes
 {
-    uint64_t bits = 0;
-    memcpy(&bits, from, (size_t)bytes);
-    return bits;
+    return w->lanes + f->place[number];
 }
 
-static uint8_t *register_of(const Warp *w, const Fragment *f, int number, int lane)
+static inline uint64_t register_at(const uint8_t *registers, int bytes, int lane) // of 4 bytes or 8
 {
-    return w->lanes + f->place[number] + lane * f->register_bytes;
+    return bytes == 4 ? ((const uint32_t *)registers)[lane] : ((const uint64_t *)registers)[lane];
+}
+
+static inline void set_register(uint8_t *registers, int bytes, int lane, uint64_t value)
+{
+    if (bytes == 4)
+        ((uint32_t *)registers)[lane] = (uint32_t)value;
+    else
+        ((uint64_t *)registers)[lane] = value;
+}
+
+// Where a lane's elements lie in a tile that a register of a piece holds, of so many.
+static inline Corner held_at(const Fragment *f, Corner corner, int lane, int number, int elements)
+{
+    return (Corner){corner.line + lane / 4, corner.position + lane % 4 * f->run + number * elements};
 }
 
 // The lanes' registers to a tile.
 static void gather(const Warp *w, const Fragment *f, Tile *tile)
 {
-    const int each = sim_registers_of_piece(f);
-    for (int piece = 0; piece < f->pieces; piece++) {
-        const Corner corner = corner_of(f, piece);
+    const int each = sim_registers_of_piece(f), elements = f->register_bytes / f->bytes, bits = 8 * f->bytes;
+    const uint64_t mask = ~0ull >> (64 - bits);
+    for (int number = 0; number < f->pieces * each; number++) {
+        const uint8_t *registers = registers_of(w, f, number);
+        const Corner corner = corner_of(f, number / each);
         for (int l = 0; l < LANES; l++) {
-            uint8_t held[16];
-            for (int k = 0; k < each; k++)
-                memcpy(held + k * f->register_bytes, register_of(w, f, piece * each + k, l), f->register_bytes);
-            uint64_t *to = &tile->bits[corner.line + l / 4][corner.position + l % 4 * f->run];
-            for (int k = 0; k < f->run; k++)
-                to[k] = bits_at(held + k * f->bytes, f->bytes);
+            const Corner at = held_at(f, corner, l, number % each, elements);
+            const uint64_t held = register_at(registers, f->register_bytes, l);
+            for (int k = 0; k < elements; k++)
+                tile->bits[at.line][at.position + k] = held >> k * bits & mask;
         }
     }
 }
@@ -58,16 +70,16 @@ static void gather(const Warp *w, const Fragment *f, Tile *tile)
 // A tile to the lanes' registers. Of 16-bit numbers wmma has more registers than pieces; then these repeat.
 static void scatter(Warp *w, const Fragment *f, const Tile *tile)
 {
-    const int each = sim_registers_of_piece(f);
-    for (int piece = 0; piece < f->registers / each; piece++) {
-        const Corner corner = corner_of(f, piece % f->pieces);
+    const int each = sim_registers_of_piece(f), elements = f->register_bytes / f->bytes, bits = 8 * f->bytes;
+    for (int number = 0; number < f->registers; number++) {
+        uint8_t *registers = registers_of(w, f, number);
+        const Corner corner = corner_of(f, number / each % f->pieces);
         for (int l = 0; l < LANES; l++) {
-            const uint64_t *from = &tile->bits[corner.line + l / 4][corner.position + l % 4 * f->run];
-            uint8_t held[16];
-            for (int k = 0; k < f->run; k++)
-                memcpy(held + k * f->bytes, &from[k], f->bytes);
-            for (int k = 0; k < each; k++)
-                memcpy(register_of(w, f, piece * each + k, l), held + k * f->register_bytes, f->register_bytes);
+            const Corner at = held_at(f, corner, l, number % each, elements);
+            uint64_t held = 0;
+            for (int k = 0; k < elements; k++)
+                held |= tile->bits[at.line][at.position + k] << k * bits;
+            set_register(registers, f->register_bytes, l, held);
         }
     }
 }
@@ -134,53 +146,89 @@ static double real_of(Number n, int fraction_bits)
     return ldexp(n.significand, n.exponent - fraction_bits);
 }
 
-// Infinite, or no number, where one of the operands is.
-static double special_sum(const Number *a, const Number *b, Number c, int count)
+// The factors of one side of a product: a[line][k] or b[k][position], and zero has a very low exponent.
+typedef struct Factors {
+    int32_t significand[MOST_POSITIONS][MOST_POSITIONS], exponent[MOST_POSITIONS][MOST_POSITIONS];
+    bool finite; // all of them
+} Factors;
+
+static Number factor_at(const Factors *f, int line, int position)
+{
+    return (Number){f->significand[line][position], f->exponent[line][position]};
+}
+
+// c + a[r][k] b[k][n] + ..., infinite, or no number, where one of the operands is.
+static double special_sum(const Factors *a, const Factors *b, int r, int n, Number c, int from, int end)
 {
     double sum = real_of(c, 23);
-    for (int k = 0; k < count; k++)
-        sum += real_of(a[k], 10) * real_of(b[k], 10);
+    for (int k = from; k < end; k++)
+        sum += real_of(factor_at(a, r, k), 10) * real_of(factor_at(b, k, n), 10);
     return sum;
 }
 
-static inline int64_t scaled(int64_t value, int shift) // by 2^shift; what is lost is cut off
+// Of STRIP positions side by side.
+typedef int32_t Ints __attribute__((vector_size(4 * STRIP)));
+typedef int64_t Longs __attribute__((vector_size(8 * STRIP)));
+typedef double Doubles __attribute__((vector_size(8 * STRIP)));
+
+static inline Ints ints_at(const int32_t *from)
 {
-    if (value == 0 || shift >= 0)
-        return value ? value * ((int64_t)1 << shift) : 0;
-    return shift < -62 ? 0 : value < 0 ? -(-value >> -shift) : value >> -shift;
+    Ints ints;
+    memcpy(&ints, from, sizeof ints);
+    return ints;
 }
 
-// c + a[0] b[0] + a[1] b[1] + ..., as a Hopper GPU's tensor core adds: all terms at once. The products are
-// exact; each term is cut off 25 bits behind the largest exponent, that of a product being the sum of its
+static inline Ints larger(Ints a, Ints b)
+{
+    const Ints is_larger = a > b;
+    return (a & is_larger) | (b & ~is_larger);
+}
+
+static inline Longs cut(Ints value, Ints shift) // value / 2^shift; what is lost is cut off
+{
+    const Ints sign = value >> 31, least = 31 - larger(31 - shift, shift * 0);
+    return __builtin_convertvector(((((value ^ sign) - sign) >> least) ^ sign) - sign, Longs);
+}
+
+static inline Doubles powers_of_two(Ints exponents) // of numbers that are normal
+{
+    return (Doubles)(__builtin_convertvector(exponents + 1023, Longs) << 52);
+}
+
+// c + a[r][k] b[k][n] + ..., of STRIP positions from n on, as a Hopper GPU's tensor core adds: all terms at once. The products
+// are exact; each term is cut off 25 bits behind the largest exponent, that of a product being the sum of its
 // factors'; the sum of what is left is exact, and rounded by the caller. (Found for the H100 by P. Xie and
 // others, "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores", arXiv:2511.10909.) They let
 // a zero have the exponent -126. On an H200 8 products of 2^-152 make 2^-149, so here a zero has no exponent.
-static double fused_sum(const Number *a, const Number *b, Number c, int count)
+static Doubles fused_sums(const Factors *a, const Factors *b, int r, int n, const Number *c, int from, int end)
 {
-    enum { KEPT = 25 };
-    int most = c.significand ? c.exponent : NO_EXPONENT;
-    for (int k = 0; k < count; k++)
-        if (a[k].significand && b[k].significand && a[k].exponent + b[k].exponent > most)
-            most = a[k].exponent + b[k].exponent;
-    int64_t sum = scaled(c.significand, KEPT - 23 - (most - c.exponent));
-    for (int k = 0; k < count; k++) {
-        const int64_t product = (int64_t)a[k].significand * b[k].significand;
-        sum += scaled(product, KEPT - 20 - (most - a[k].exponent - b[k].exponent));
+    enum { KEPT = 25, LOWEST = -1000 };
+    Ints most, summands, exponents;
+    for (int l = 0; l < STRIP; l++) {
+        summands[l] = c[l].significand;
+        exponents[l] = c[l].significand ? c[l].exponent : NO_EXPONENT;
     }
-    return ldexp((double)sum, most - KEPT);
+    most = exponents;
+    for (int k = from; k < end; k++)
+        most = larger(a->exponent[r][k] + ints_at(&b->exponent[k][n]), most);
+    Longs sum = cut(summands << (KEPT - 23), most - exponents);
+    for (int k = from; k < end; k++) {
+        const Ints product = a->significand[r][k] * ints_at(&b->significand[k][n]);
+        sum += cut(product << (KEPT - 20), most - a->exponent[r][k] - ints_at(&b->exponent[k][n]));
+    }
+    const Ints lowest = most * 0 + LOWEST; // where all terms are zero
+    return __builtin_convertvector(sum, Doubles) * powers_of_two(larger(most - KEPT, lowest));
 }
 
 // A float, rounded towards zero; but what is larger than all of them is infinite.
 static uint32_t cut_to_float(double value)
 {
-    float number = (float)value;
+    const float number = (float)value;
     uint32_t bits;
     if (value != value)
         return 0x7fffffff;
-    if (fabs(value) < 0x1p128 && fabs(number) > fabs(value))
-        number = nextafterf(number, 0);
     memcpy(&bits, &number, sizeof bits);
-    return bits;
+    return bits - (fabs(value) < 0x1p128 && fabsf(number) > fabs(value)); // the next one towards zero
 }
 
 // Halves from sums that were kept as floats are rounded twice.
@@ -194,35 +242,48 @@ static uint64_t rounded_sum(double sum, Type type, bool in_halves)
     return type == F16 ? sim_half_from_double(kept, ROUND_NEAREST) : bits;
 }
 
-static bool unpack(const Tile *tile, const Fragment *f, Number (*numbers)[MOST_POSITIONS])
+// The factors of a side; those of b stand by k first.
+static void unpack(const Tile *tile, const Fragment *f, bool by_k, Factors *factors)
 {
-    bool finite = true;
+    factors->finite = true;
     for (int line = 0; line < f->lines; line++)
         for (int k = 0; k < f->positions; k++) {
-            numbers[line][k] = factor_of(tile->bits[line][k], f->type);
-            finite &= numbers[line][k].exponent != INFINITE;
+            const Number n = factor_of(tile->bits[line][k], f->type);
+            const int at = by_k ? k : line, beside = by_k ? line : k;
+            factors->significand[at][beside] = n.significand;
+            factors->exponent[at][beside] = n.significand || n.exponent == INFINITE ? n.exponent : NO_EXPONENT;
+            factors->finite &= n.exponent != INFINITE;
         }
-    return finite;
+}
+
+// Sums of STRIP positions, which become those with some more products.
+static void add_products(const MatrixOperation *m, const Factors *a, const Factors *b, int r, int n, int from, bool in_halves,
+                         uint64_t *bits)
+{
+    const int end = from + m->at_once;
+    Number c[STRIP];
+    bool finite = a->finite && b->finite;
+    for (int l = 0; l < STRIP; l++) {
+        c[l] = summand_of(bits[l], m->c.type, in_halves);
+        finite &= c[l].exponent != INFINITE;
+    }
+    const Doubles sums = fused_sums(a, b, r, n, c, from, end);
+    for (int l = 0; l < STRIP; l++) {
+        const double special = finite ? 0 : special_sum(a, b, r, n + l, c[l], from, end);
+        bits[l] = rounded_sum(isfinite(special) ? sums[l] : special, m->d.type, in_halves);
+    }
 }
 
 static void multiply_floats(const MatrixOperation *m, const Tile *a, const Tile *b, Tile *sums)
 {
-    Number lines[MOST_LINES][MOST_POSITIONS], columns[MOST_LINES][MOST_POSITIONS];
+    Factors lines, columns;
     const bool in_halves = m->c.type == F16 && m->d.type == F16;
-    const bool all_finite = unpack(a, &m->a, lines) & unpack(b, &m->b, columns);
+    unpack(a, &m->a, false, &lines);
+    unpack(b, &m->b, true, &columns);
     for (int r = 0; r < m->d.lines; r++)
-        for (int n = 0; n < m->d.positions; n++) {
-            uint64_t *bits = &sums->bits[r][n];
-            for (int k = 0; k < m->a.positions; k += m->at_once) {
-                const Number c = summand_of(*bits, m->c.type, in_halves);
-                double sum = 0;
-                if (!all_finite || c.exponent == INFINITE)
-                    sum = special_sum(&lines[r][k], &columns[n][k], c, m->at_once);
-                if (isfinite(sum))
-                    sum = fused_sum(&lines[r][k], &columns[n][k], c, m->at_once);
-                *bits = rounded_sum(sum, m->d.type, in_halves);
-            }
-        }
+        for (int n = 0; n < m->d.positions; n += STRIP)
+            for (int k = 0; k < m->a.positions; k += m->at_once)
+                add_products(m, &lines, &columns, r, n, k, in_halves, &sums->bits[r][n]);
 }
 
 static int32_t small_integer(uint64_t bits, Type type)
