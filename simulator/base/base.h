@@ -45,6 +45,23 @@ static inline size_t sim_aligned(size_t offset, size_t align)
     return (offset + align - 1) / align * align;
 }
 
+// ---- digest.c: whether bytes are the same as before. Those of one digest are given in the same pieces.
+
+enum { DIGEST_LANES = 8 };
+typedef struct Digest { // of all bytes that it was given, from all zeros on: others, by chance, in one of 2^64 cases
+    uint64_t lanes[DIGEST_LANES];
+} Digest;
+
+void sim_digest(Digest *d, const void *bytes, size_t count);
+// What a lane becomes with one more word. The step can be undone where the word is known, so two rows of words that differ in
+// one give different results; the rotation takes differences of the highest bits, such as signs, down again.
+static inline uint64_t sim_mixed(uint64_t lane, uint64_t word)
+{
+    const uint64_t mixed = (lane ^ word) * 0x9e3779b97f4a7c15;
+    return mixed << 29 | mixed >> 35;
+}
+bool sim_same_digest(const Digest *a, const Digest *b);
+
 // ---- names.c
 // The function's own name in a mangled one: "reduce" in _Z6reduceILj256EEvPKfPfm.
 Slice sim_plain_name(Slice mangled);
@@ -66,7 +83,7 @@ typedef struct Settings {
     bool traces_all, traces_values;
     uint64_t traced_block; // otherwise
     uint64_t traced_rows;  // of a launch, at most
-    bool says_speed;
+    bool repeats, says_speed;
 } Settings;
 
 const Settings *sim_settings(void);

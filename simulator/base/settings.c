@@ -113,6 +113,8 @@ static const Setting SETTINGS[] = {
     // how many warp instructions of a block count as endless
     {"SIM_MAX_INSTRUCTIONS", read_number, &settings.max_instructions, 1000000000, 1, UINT64_MAX,
      "a number of warp instructions, from 1 on"},
+    // whether [launches run that would change nothing](how-it-works.md#launches-that-need-not-run)
+    {"SIM_REPEAT", read_switch, &settings.repeats, 0, 0, 1, "1, for launches that run again in any case, or 0"},
     // the number of the GPU's SMs
     {"SIM_SMS", read_count, &settings.sms, 132, 1, MOST_SMS, "a number of SMs, from 1 to 1024"},
     // the number of GPUs

@@ -180,6 +180,14 @@ int sim_count_findings(void)
     return finding_count + (left_out > 0);
 }
 
+uint64_t sim_times_found(void)
+{
+    uint64_t times = left_out;
+    for (int n = 0; n < finding_count; n++)
+        times += findings[n].count;
+    return times;
+}
+
 // ---- Telling
 
 // The line of a source file, without what it is indented by; empty if it cannot be read.

@@ -35,8 +35,9 @@ void sim_add_finding(FindingKind kind, const char *title, const Place *places, i
 void sim_add_fault(const Launch *launch);
 // Says on stderr what has been found since it was last asked: at the end of each launch, and of the program.
 void sim_say_findings(void);
-// How many there are.
+// How many there are; and how often they were found in all.
 int sim_count_findings(void);
+uint64_t sim_times_found(void);
 // Ends the program now, in the midst of an access that cannot be made. Does not return, as there is a finding.
 void sim_end_with_findings(void);
 

@@ -26,14 +26,15 @@ static void note(Does *does, const Instr *i)
     does->asks |= i->effects & ASKS;
     does->asks_block |= i->kind == LOAD && i->semantics != WEAK && i->at.space == SHARED;
     does->writes |= i->effects & TELLS;
-    does->tells_host |= i->scope == SYSTEM_SCOPE || i->effects & TELLS_HOST;
+    does->tells_host |= (i->scope == SYSTEM_SCOPE && i->at.space != SHARED) || i->effects & TELLS_HOST;
     does->hands_over |= hands_over(i);
     does->some_lanes |= i->control == WARP_BARRIER && !is_for_all_lanes(i);
     does->launches |= i->effects & LAUNCHES;
     does->looks |= i->kind == LOAD && i->semantics == VOLATILE;
+    does->varies |= i->effects & VARIES;
     if (i->control != CALL)
         return;
-    const Does any = {true, true, true, true, true, true, true, true, true, true},
+    const Does any = {true, true, true, true, true, true, true, true, true, true, true},
                called = i->call->callee ? i->call->callee->program->does : any;
     does->accesses |= called.accesses;
     does->asks |= called.asks;
@@ -45,12 +46,13 @@ static void note(Does *does, const Instr *i)
     does->launches |= called.launches;
     does->looks |= called.looks;
     does->reserved |= called.reserved;
+    does->varies |= called.varies;
 }
 
-static bool asks_for_reserved(const Program *p)
+static bool asks_for(const Program *p, Special special)
 {
     for (const Slot *s = p->slots; s < p->slots + p->slot_count; s++)
-        if (s->special == RESERVED_SHARED)
+        if (s->special == (int)special)
             return true;
     return false;
 }
@@ -59,7 +61,8 @@ bool sim_sum_up(const Function *f)
 {
     Does *does = &f->program->does;
     const Does before = *does;
-    does->reserved |= asks_for_reserved(f->program);
+    does->reserved |= asks_for(f->program, RESERVED_SHARED);
+    does->varies |= asks_for(f->program, GRIDID);
     for (uint32_t k = 0; k < f->program->count; k++)
         note(does, &f->program->code[k]);
     return memcmp(&before, does, sizeof before) != 0;

@@ -31,7 +31,8 @@ typedef enum Effect {
     LAUNCHES = 32,   // kernels, or has the device copy or fill
     FAILS = 64,      // ends the launch with an error
     UNCOUNTED = 128, // has an effect that no counter of stores and atomic operations shows
-    SETS_FIRST = 256 // its first operand is written, in all its bits, by every lane that is on
+    SETS_FIRST = 256, // its first operand is written, in all its bits, by every lane that is on
+    VARIES = 512     // depends on what is neither memory nor an argument: a clock
 } Effect;
 
 typedef struct Address { // of an operand in brackets
@@ -145,6 +146,7 @@ typedef struct Does { // some instructions, and those of functions that they cal
     bool launches;    // kernels
     bool looks;       // at memory, by volatile loads
     bool reserved;    // asks where the shared memory lies that CUDA reserves for cooperative groups
+    bool varies;      // depends on what is neither memory nor an argument
 } Does;
 
 typedef struct Program { // an executable function; in its module's arena, and constant like its instructions once it is ready

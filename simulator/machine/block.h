@@ -171,6 +171,16 @@ typedef struct Grouping { // which blocks of a launch run together
 cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 grid, dim3 block, size_t dynamic_bytes,
                             size_t stack_bytes, void **arguments, Grouping grouping, Grid *family_grid, bool watched);
 
+// Of the last launch that ran to its end. Under the lock of lock.c.
+typedef struct Ran {
+    uint64_t number; // of the program's launches, from 1 on
+    Counters counters;
+} Ran;
+Ran sim_last_ran(void);
+
+// A launch would do what another one did, and does not run: it counts as if it had. Returns its number.
+uint64_t sim_count_again(const Module *module, const Function *kernel, dim3 grid, dim3 block, const Counters *counters);
+
 // ---- block_faults.c
 
 // The instruction of a lane (or -1) went wrong: the launch ends with the block, unless something else did before.
@@ -183,7 +193,9 @@ _Noreturn void sim_fault(Warp *w, const Instr *i, int lane, cudaError_t error, c
 // ---- counters.c
 
 // Adds the launch to the file that $SIM_COUNTERS names, if it does.
-void sim_count_launch(const Launch *launch, double host_seconds);
+void sim_count_launch(const Launch *launch);
+// Adds what has run to the line that $SIM_SPEED asks for, if it does.
+void sim_add_to_speed(const Launch *launch, double host_seconds);
 
 // ---- trace.c: what the warps of one block do, instruction by instruction; or all blocks, in device memory.
 

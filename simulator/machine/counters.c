@@ -45,8 +45,10 @@ static void write_shape(FILE *file, dim3 block)
         fprintf(file, "x%u", block.z);
 }
 
-static void add_to_speed(const Launch *launch, double host_seconds)
+void sim_add_to_speed(const Launch *launch, double host_seconds)
 {
+    if (!sim_settings()->says_speed)
+        return;
     if (all_instructions == 0)
         atexit(say_speed);
     all_instructions += launch->counters.warp_instructions;
@@ -80,14 +82,12 @@ static void write_row(FILE *file, const char *step, int number, const Launch *la
     fprintf(file, "\n");
 }
 
-void sim_count_launch(const Launch *launch, double host_seconds)
+void sim_count_launch(const Launch *launch)
 {
     static FILE *file;
     static int number;
     static char step[256];
     const char *path = sim_settings()->counters;
-    if (sim_settings()->says_speed)
-        add_to_speed(launch, host_seconds);
     if (!path)
         return;
     if (!file) {

@@ -87,6 +87,7 @@ static bool decode_vector_move(Decoder *d, const Operand *to, const Operand *fro
 static bool decode_clock(const Operand *to, int clock, Instr *i)
 {
     i->run = sim_read_clock;
+    i->effects |= VARIES;
     i->bytes = clock == CLOCK64 || clock == GLOBALTIMER ? 8 : 4;
     i->op = clock == CLOCK_HI || clock == GLOBALTIMER_HI;
     i->d = sim_destination(to, sim_letter_of_bytes(i->bytes));

@@ -1,6 +1,7 @@
 // texture.c: calls that make and end texture and surface objects.
 #include "runtime/api/calls.h"
 #include "runtime/work/record.h"
+#include "runtime/work/repeats.h"
 
 static const TextureObject *object_of_kind(uint64_t number, bool surface)
 {
@@ -16,12 +17,14 @@ static cudaError_t destroy(uint64_t number, bool surface)
     if (!object_of_kind(number, surface))
         return sim_done(cudaErrorInvalidValue);
     sim_end_texture_object(number);
+    sim_forget_launches();
     return cudaSuccess;
 }
 
 void sim_end_all_textures(void)
 {
     sim_end_texture_objects(sim_current_device);
+    sim_forget_launches();
     sim_forget_all_arrays();
 }
 

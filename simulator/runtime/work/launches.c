@@ -4,6 +4,7 @@
 #include "runtime/work/device_runtime.h"
 #include "runtime/work/limits.h"
 #include "runtime/work/record.h"
+#include "runtime/work/repeats.h"
 
 static const size_t LEAST_STACK = 65536; // of a thread that calls functions, in bytes
 
@@ -13,10 +14,14 @@ cudaError_t sim_run_kernel(const KernelLaunch *l, const void *from)
     sim_name_op(l->kernel->name, from);
     if (l->function->program->does.tells_host)
         sim_open_to_host();
+    const Look look = sim_look_before(l, stack);
+    if (look.again)
+        return cudaSuccess;
     sim_record_launch(l);
     const cudaError_t error =
         sim_launch_grouped(sim_module_of(l->kernel->binary), l->function, l->grid, l->block, l->dynamic_bytes, stack,
                            l->arguments, (Grouping){l->cooperative, l->cluster});
     sim_record_end_of_launch();
+    sim_look_behind(&look, error);
     return error;
 }

@@ -3,6 +3,7 @@
 #include "machine/ops/instructions.h"
 #include "runtime/work/conditions.h"
 #include "runtime/work/device_runtime.h"
+#include "runtime/work/repeats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,7 @@ void sim_unload_module(Module *m)
     for (const Variable *v = m->variables; v; v = v->next)
         if (in_device_memory(v) && v->address != 0 && !is_shared(m, v))
             sim_end_variable(v);
+    sim_forget_launches();
     sim_free_module(m);
 }
 

@@ -1,0 +1,31 @@
+// digest.c: whether bytes are the same as before, without keeping them.
+#include "base/base.h"
+
+#include <string.h>
+
+enum { DIGESTED = sizeof(Digest) };
+
+static void take_in(Digest *d, const void *bytes)
+{
+    uint64_t words[DIGEST_LANES];
+    memcpy(words, bytes, sizeof words);
+    for (int k = 0; k < DIGEST_LANES; k++)
+        d->lanes[k] = sim_mixed(d->lanes[k], words[k]);
+}
+
+void sim_digest(Digest *d, const void *bytes, size_t count)
+{
+    const uint8_t *at = bytes;
+    for (; count >= DIGESTED; count -= DIGESTED, at += DIGESTED)
+        take_in(d, at);
+    if (count == 0)
+        return;
+    uint8_t rest[DIGESTED] = {0};
+    memcpy(rest, at, count);
+    take_in(d, rest);
+}
+
+bool sim_same_digest(const Digest *a, const Digest *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}

@@ -1,0 +1,100 @@
+// uses_again.c: what the checker has to know of a launch that does not run, since it would do again what another one did.
+#include "checker/uses_again.h"
+#include "checker/kernel_checks.h"
+#include "checker/order.h"
+#include "checker/uses.h"
+
+#include <stdlib.h>
+
+enum { MOST_RANGES = 4096 };
+
+typedef struct Range { // of bytes that were used alike
+    uint64_t address;
+    size_t bytes;
+    UseKind how;
+} Range;
+
+struct UsesOfOp {
+    size_t count;
+    Range ranges[MOST_RANGES + 1];
+};
+
+void sim_digest_known(Digest *digest, const Allocation *a)
+{
+    const uint64_t known[] = {a->lines != NULL, a->uses != NULL};
+    sim_digest(digest, known, sizeof known);
+    for (size_t k = 0; a->lines && k < (a->bytes + LINE_BYTES - 1) / LINE_BYTES; k++)
+        for (int half = 0; half < 2; half++) {
+            uint64_t *lane = &digest->lanes[(2 * k + (size_t)half) % DIGEST_LANES];
+            *lane = sim_mixed(*lane, a->lines[k].written[half]);
+        }
+}
+
+// ---- What an operation used
+
+static UseKind how_of(uint32_t entry, UseKind how)
+{
+    return entry & ~SIM_USE_NUMBER ? how | ATOMICALLY : how;
+}
+
+static void add(UsesOfOp *uses, uint64_t address, size_t bytes, UseKind how)
+{
+    Range *last = uses->count ? &uses->ranges[uses->count - 1] : NULL;
+    if (last && last->how == how && last->address + last->bytes == address)
+        last->bytes += bytes;
+    else if (uses->count <= MOST_RANGES)
+        uses->ranges[uses->count++] = (Range){address, bytes, how};
+}
+
+// Entries of a table of an allocation, from one byte to another one, each for so many bytes.
+static void add_entries(UsesOfOp *uses, const Uses *u, const atomic_uint *entries, size_t unit, uint64_t first, uint64_t end,
+                        UseKind how)
+{
+    const uint32_t op = sim_current_op();
+    for (uint64_t at = first; entries && at < end; at += unit) {
+        const uint32_t entry = entries[at / unit];
+        if ((entry & SIM_USE_NUMBER) == op)
+            add(uses, u->address + at, unit < u->bytes - at ? unit : u->bytes - at, how_of(entry, how));
+    }
+}
+
+static void add_table(UsesOfOp *uses, const Uses *u, const Table *t, UseKind how)
+{
+    const uint32_t op = sim_current_op();
+    add_entries(uses, u, t->lines, SIM_USE_LINE, 0, u->bytes, how);
+    for (uint64_t at = 0; at < u->bytes; at += SIM_USE_LINE) {
+        const uint64_t end = at + SIM_USE_LINE < u->bytes ? at + SIM_USE_LINE : u->bytes;
+        if ((t->parts[at / SIM_USE_LINE] & SIM_USE_NUMBER) != op)
+            continue;
+        add_entries(uses, u, t->words, SIM_USE_WORD, at, end, how);
+        add_entries(uses, u, t->bytes, 1, at, end, how);
+    }
+}
+
+UsesOfOp *sim_uses_of_op(void)
+{
+    UsesOfOp *uses = malloc(sizeof *uses);
+    if (!uses)
+        return NULL;
+    uses->count = 0;
+    for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
+        if (a->uses && a->uses->reader == sim_current_op())
+            add_table(uses, a->uses, &a->uses->read, READS);
+        if (a->uses && a->uses->writer == sim_current_op())
+            add_table(uses, a->uses, &a->uses->written, WRITES);
+    }
+    if (uses->count > MOST_RANGES)
+        return free(uses), NULL;
+    UsesOfOp *fitting = realloc(uses, offsetof(UsesOfOp, ranges) + uses->count * sizeof *uses->ranges);
+    return fitting ? fitting : uses;
+}
+
+void sim_use_again(const UsesOfOp *uses)
+{
+    for (const Range *r = uses->ranges; r < uses->ranges + uses->count; r++) {
+        const Allocation *a = sim_allocation_at(r->address);
+        if (sim_is_in_the_way(a, r->address, r->bytes, r->how))
+            sim_note_conflict(a, r->address, r->bytes, r->how);
+        sim_note_use(a, r->address, r->bytes, r->how);
+    }
+}

@@ -1,0 +1,259 @@
+// Launches of a kernel again and again, with the same arguments. The word says what is done between two of them, and so
+// whether the next one may be left out: test_repeats.py.
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+enum { N = 1 << 15, BLOCK = 256, TIMES = 6 };
+
+__device__ int added;
+__constant__ int factor;
+__managed__ int managed_part;
+
+// The work makes it worth leaving out.
+__device__ int worked(int value)
+{
+    for (int k = 0; k < 32; k++)
+        value = value * 5 + k;
+    return value;
+}
+
+__global__ void apart(const int *in, int *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = worked(in[i]) * (factor + 1) + added + managed_part;
+}
+
+__global__ void in_place(int *numbers)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    numbers[i] = worked(numbers[i]);
+}
+
+__global__ void counted(const int *in, int *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (worked(in[i]) != 1)
+        atomicAdd(&out[i % 32], 1);
+}
+
+__global__ void printed(const int *in, int *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = worked(in[i]);
+    if (i == 0)
+        printf("out[0] is %d\n", out[i]);
+}
+
+__global__ void numbered(const int *in, int *out)
+{
+    unsigned long long number;
+    asm volatile("mov.u64 %0, %%gridid;" : "=l"(number));
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = worked(in[i]) + (number > 4);
+}
+
+__global__ void timed(const int *in, int *out)
+{
+    const long long begin = clock64();
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, value = worked(in[i]);
+    out[i] = value + (clock64() < begin);
+}
+
+__global__ void fetched(cudaTextureObject_t texture, int *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = worked(tex1Dfetch<int>(texture, i));
+}
+
+__global__ void copied(const int *in, int *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int k = 0; k < 32; k++)
+        __syncwarp(); // as worked()
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(out + i), "r"(in[i])); // no finding by itself
+}
+
+__global__ void racing(const int *in, int *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i / 64] = worked(in[i / 64]);
+}
+
+static const char *word;
+static int *in, *out;
+static std::vector<int> host(N);
+
+static bool is(const char *other)
+{
+    return strcmp(word, other) == 0;
+}
+
+static void say()
+{
+    unsigned sum = 0;
+    cudaMemcpy(host.data(), out, N * sizeof(int), cudaMemcpyDeviceToHost);
+    for (int k = 0; k < N; k++)
+        sum = sum * 31 + (unsigned)host[k];
+    printf("%08x\n", sum);
+}
+
+static void change(int time)
+{
+    if (is("by a copy"))
+        cudaMemcpy(in + 77, &time, sizeof time, cudaMemcpyHostToDevice);
+    if (is("by a copy of the same"))
+        cudaMemset(in + 77, 0, sizeof time);
+    if (is("by a fill"))
+        cudaMemset(in + N - 1, time, 1);
+    if (is("by a kernel"))
+        in_place<<<1, 32>>>(in);
+    if (is("of a variable"))
+        cudaMemcpyToSymbol(added, &time, sizeof time);
+    if (is("of a constant"))
+        cudaMemcpyToSymbol(factor, &time, sizeof time);
+    if (is("by the host"))
+        managed_part = time;
+    if (is("of signs")) {
+        const int both[9] = {1 << 31, 0, 0, 0, 0, 0, 0, 0, time < 3 ? 0 : 1 << 31};
+        cudaMemcpy(in, both, sizeof both, cudaMemcpyHostToDevice);
+    }
+}
+
+static void launch_often()
+{
+    for (int time = 0; time < TIMES; time++) {
+        change(time);
+        if (is("in place"))
+            in_place<<<N / BLOCK, BLOCK>>>(out);
+        else if (is("atomics"))
+            counted<<<N / BLOCK, BLOCK>>>(in, out);
+        else if (is("printf"))
+            printed<<<N / BLOCK, BLOCK>>>(in, out);
+        else if (is("its number"))
+            numbered<<<N / BLOCK, BLOCK>>>(in, out);
+        else if (is("a clock"))
+            timed<<<N / BLOCK, BLOCK>>>(in, out);
+        else if (is("a race"))
+            racing<<<N / BLOCK, BLOCK>>>(in, out);
+        else
+            apart<<<N / BLOCK, BLOCK>>>(in, out);
+        cudaDeviceSynchronize(); // the host may change what both share
+        say();
+    }
+}
+
+// The host reads and writes memory that is the device's, too.
+static void share_with_host()
+{
+    cudaHostAlloc(&in, N * sizeof(int), cudaHostAllocMapped);
+    memset(in, 0, N * sizeof(int));
+    for (int time = 0; time < TIMES; time++) {
+        in[5] = time / 4; // the first ones are alike
+        apart<<<N / BLOCK, BLOCK>>>(in, out);
+        cudaDeviceSynchronize();
+        say();
+    }
+}
+
+// A graph of a kernel, and of a copy that changes what it reads if `copies`.
+static void launch_graph(bool copies)
+{
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t run;
+    cudaStreamCreate(&stream);
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    apart<<<N / BLOCK, BLOCK, 0, stream>>>(in, out);
+    if (copies)
+        cudaMemcpyAsync(in, out, N * sizeof(int), cudaMemcpyDeviceToDevice, stream);
+    cudaStreamEndCapture(stream, &graph);
+    cudaGraphInstantiate(&run, graph, 0);
+    for (int time = 0; time < TIMES; time++) {
+        cudaGraphLaunch(run, stream);
+        cudaStreamSynchronize(stream);
+        say();
+    }
+}
+
+// Another stream writes what the last launches read, and waits for none but the second one.
+static void race_with_stream()
+{
+    cudaStream_t one, two;
+    cudaEvent_t event;
+    cudaStreamCreate(&one);
+    cudaStreamCreate(&two);
+    cudaEventCreate(&event);
+    for (int time = 0; time < TIMES; time++) {
+        apart<<<N / BLOCK, BLOCK, 0, one>>>(in, out);
+        if (time == 1)
+            cudaEventRecord(event, one);
+    }
+    cudaStreamWaitEvent(two, event, 0);
+    cudaMemsetAsync(in, 0, 64, two);
+    cudaDeviceSynchronize();
+    say();
+}
+
+static cudaTextureObject_t texture_of(int *numbers)
+{
+    cudaTextureObject_t texture;
+    cudaResourceDesc resource = {};
+    cudaTextureDesc how = {};
+    resource.resType = cudaResourceTypeLinear;
+    resource.res.linear.devPtr = numbers;
+    resource.res.linear.desc = cudaCreateChannelDesc<int>();
+    resource.res.linear.sizeInBytes = N * sizeof(int);
+    cudaCreateTextureObject(&texture, &resource, &how, NULL);
+    return texture;
+}
+
+// What the texture shows is changed after some launches, or the texture destroyed.
+static void fetch_texture()
+{
+    const cudaTextureObject_t texture = texture_of(in);
+    for (int time = 0; time < TIMES; time++) {
+        if (time == 4 && is("a texture"))
+            cudaMemset(in, 7, 100);
+        else if (time == 4)
+            cudaDestroyTextureObject(texture);
+        fetched<<<N / BLOCK, BLOCK>>>(texture, out);
+        say();
+    }
+}
+
+// What the kernel reads becomes what nobody wrote, with the very bytes that were there.
+static void copy_unwritten()
+{
+    int *fresh;
+    cudaMalloc(&fresh, N * sizeof(int));
+    cudaMemset(in, 0xff, N * sizeof(int));
+    for (int time = 0; time < TIMES; time++) {
+        if (time == 4)
+            copied<<<N / BLOCK, BLOCK>>>(fresh, in);
+        copied<<<N / BLOCK, BLOCK>>>(in, out);
+    }
+    say();
+}
+
+int main(int, char **arguments)
+{
+    word = arguments[1];
+    cudaMalloc(&in, N * sizeof(int));
+    cudaMalloc(&out, N * sizeof(int));
+    cudaMemset(in, 0, N * sizeof(int));
+    cudaMemset(out, 0, N * sizeof(int));
+    if (is("mapped"))
+        share_with_host();
+    else if (is("a graph") || is("a graph that copies"))
+        launch_graph(is("a graph that copies"));
+    else if (is("two streams"))
+        race_with_stream();
+    else if (is("a texture") || is("a texture that ends"))
+        fetch_texture();
+    else if (is("unwritten"))
+        copy_unwritten();
+    else
+        launch_often();
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
