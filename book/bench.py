@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """bench.py [PAGE...]: how long a reader waits in Chromium, opening pages from the disk: until something is painted, until the figure
 shows a run, and for a run at larger sizes. Medians of some rounds, in ms; `make bench-book` prints them for three pages.
-PAGE: others, as they lie in site/, such as scan/step09_bulk/README.html."""
+PAGE: others, as they lie in site/, such as scan/step10_bulk/README.html."""
 
 import shutil
 import statistics
@@ -11,7 +11,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 SITE = Path(__file__).resolve().parents[1] / "site"
-PAGES = ["index.html", "step03_sequential/README.html", "scan/step07_lookback/README.html"]
+PAGES = ["index.html", "step03_sequential/README.html", "scan/step08_lookback/README.html"]
 SIZES = [4096, 65536]
 ROUNDS = 5
 READY = "figure.st-is-live[aria-busy=false]"

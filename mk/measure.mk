@@ -81,7 +81,7 @@ rowscale-peers: needs-gpu ## the lab rowscale beside torch: results/labs/rowscal
 # NCCL's own kernels are not ours to look at.
 SANITIZED_LABS := $(filter-out build/labs/several_gpus/step02% build/labs/several_gpus/step03%,$(patsubst %.cu,build/%,$(wildcard labs/*/step*/*.cu)))
 # With so many elements a block's places in shared memory are used again and again.
-PIPELINES := $(filter scan/step09_% scan/step1%,$(PROGRAMS))
+PIPELINES := $(filter scan/step1%,$(PROGRAMS))
 sanitize: needs-gpu build $(if $(WITHIN),sanitize-ladder,sanitize-all) ## compute-sanitizer's four tools over every step, of the ladder and of the labs
 sanitize-ladder:
 	@scripts/gpu/sanitize.sh $(if $(WITHIN),-n '1 33 4097 100003') $(PROGRAMS)

@@ -16,7 +16,7 @@ from book import contents
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "site"
 built = pytest.mark.skipif(not (SITE / "index.html").exists() or not find_spec("playwright"), reason="make test-book has the book and the browser")
-PAGES = ["index.html", "README.html", "step03_sequential/README.html", "step07_gridstride/README.html", "docs/words.html", "scan/step07_lookback/README.html"]
+PAGES = ["index.html", "README.html", "step03_sequential/README.html", "step07_gridstride/README.html", "docs/words.html", "scan/step08_lookback/README.html"]
 PHONE, DESK = {"width": 380, "height": 800}, {"width": 1280, "height": 900}
 # Each page is looked at in both colours and both windows; the frame that all have, in all four looks.
 LOOKS = [[("light", DESK), ("dark", PHONE)], [("dark", DESK), ("light", PHONE)]]
@@ -179,7 +179,7 @@ def test_the_search_begins_with_the_lesson_and_the_glossary(browser):
     for query, lesson, word in [("race", "step03_sequential", "race"), ("volatile", "step05_unrollwarp", "volatile"),
                                 ("__syncthreads()", "step01_divergent", "barrier"), ("warp shuffle", "step08_shuffle", "shuffle"),
                                 ("occupancy", "step00_baseline", "occupancy"), ("How to remove a race?", "step03_sequential", "race"),
-                                ("divergence", "step01_divergent", None), ("coalescing", "scan/step04_coalesced", "coalesced")]:
+                                ("divergence", "step01_divergent", None), ("coalescing", "scan/step05_coalesced", "coalesced")]:
         found = tab.evaluate("query => search(termsOf(wordsOf(query))).map(({page, place}) => [page.page, place[0]])", query)
         assert found[0][0] == f"{lesson}/README.html", query
         assert not word or found[1] == ["docs/words.html", f"word-{word}"], query
@@ -214,7 +214,7 @@ def test_a_stage_fits_windows(browser, page):
 
 @built
 @pytest.mark.skipif(not (ROOT / "book/stage/simulator.js").exists(), reason="the page's simulator was not built: make stage")
-@pytest.mark.parametrize("page", ["step03_sequential/README", "scan/step07_lookback/README"])
+@pytest.mark.parametrize("page", ["step03_sequential/README", "scan/step08_lookback/README"])
 def test_a_lesson_asks_before_its_stage_answers(page):
     """Broken: the counters stand above the questions, or within a fold, where the stage never begins."""
     text = (SITE / f"{page}.html").read_text(encoding="utf-8")

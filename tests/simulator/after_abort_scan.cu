@@ -1,4 +1,4 @@
-// after_abort_scan: step 11 of the prefix sum after a launch of which blocks had drawn tiles when it was aborted.
+// after_abort_scan: step 14 of the prefix sum after a launch of which blocks had drawn tiles when it was aborted.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -11,7 +11,7 @@
 #pragma nv_diag_suppress 940 // the step's main is none here, and ends without a return
 #pragma GCC diagnostic ignored "-Wreturn-type"
 namespace step {
-#include "../../scan/step11_noclear/scan.cu"
+#include "../../scan/step14_noclear/scan.cu"
 }
 using step::check;
 

@@ -63,7 +63,7 @@ def test_arrays_begin_and_end_anywhere(step, changed_steps):
 
 @pytest.mark.parametrize("program", ["after_abort", "after_abort_scan"])
 def test_after_an_aborted_launch(program, changed_steps):
-    """Broken: step 10, or step 11 of the prefix sum, finds the tickets of a launch that was aborted."""
+    """Broken: step 10, or step 14 of the prefix sum, finds the tickets of a launch that was aborted."""
     result = run(changed_steps, program, SIM_CHECK="0")  # the abort is on purpose
     assert result.returncode == 0 and result.stdout == "PASS\n", result.stderr
 
@@ -379,7 +379,7 @@ def test_one_function_leads_to_memory():
 # ---- Blocks that wait for each other
 
 def looks_back(rows):
-    """For each look back in a launch of step 07's kernel: past how many tiles whose prefix was not there yet it went at once."""
+    """For each look back in a launch of step 08's kernel: past how many tiles whose prefix was not there yet it went at once."""
     rows = [row for row in rows if row["kernel"] == "scan_tiles"]
     rows = [row for row in rows if row["launch"] == rows[0]["launch"]]
     words = next(row["memory"] for row in rows if row["opcode"].startswith("atom"))
@@ -395,7 +395,7 @@ def looks_back(rows):
 
 def test_blocks_together_look_back(tmp_path):
     """Broken: blocks that take turns run one by one, depend on the host's threads, or are not all in the trace."""
-    program, path = SIM / "scan/step07_lookback/scan", tmp_path / "trace.csv"
+    program, path = SIM / "scan/step08_lookback/scan", tmp_path / "trace.csv"
     traced, passed = {"SIM_TRACE": str(path), "SIM_TRACE_BLOCK": "all"}, {}
     for together in "01":
         texts = set()
@@ -414,7 +414,7 @@ def test_blocks_together_look_back(tmp_path):
 
 
 @pytest.mark.parametrize("together", "01")
-@pytest.mark.parametrize("step", ["step06_chained", "step07_lookback", "step11_noclear", "step12_small"])
+@pytest.mark.parametrize("step", ["step07_chained", "step08_lookback", "step14_noclear", "step17_shapes"])
 def test_tickets_pass_in_any_order_of_the_blocks(step, together, tmp_path):
     """Broken: blocks that draw their tiles go wrong in a shuffled order, or the order depends on the host, or not on the seed."""
     orders = set()

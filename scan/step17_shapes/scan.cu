@@ -1,5 +1,5 @@
-// Step 12: small arrays go without the pipeline.
-// The change: a kernel of its own for arrays that give no block a second tile.
+// Step 17: two shapes of a block for small arrays.
+// The change: larger blocks with larger tiles go on where the first shape ends.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace ptx = cuda::ptx;
 
-static const char STEP[] = "step12_small";
+static const char STEP[] = "step17_shapes";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 512; // threads that scan, a power of two
-const unsigned ALL_THREADS =
-    BLOCK_SIZE + 64;                    // and a warp that looks back, and one that copies
+const unsigned BLOCK_SIZE = 512;        // threads that scan, a power of two
 const unsigned RUN = 8;                 // elements side by side that a thread owns
 const unsigned TILE = BLOCK_SIZE * RUN; // elements that a block scans
 const unsigned WARPS = BLOCK_SIZE / 32;
+// One more warp that looks back, and one of which one thread copies.
+const unsigned ALL_THREADS = BLOCK_SIZE + 64;
 const unsigned VECTORS = RUN / 4; // of four elements, of a thread
 const unsigned STAGES = 6;        // tiles that a block has in shared memory
 const unsigned AHEAD = 3;         // so many tiles later a tile is scanned
@@ -89,35 +89,6 @@ __device__ void scan_run(float4 *own, float before, bool exclusive)
         before = scan_vector(own + k, before, exclusive);
 }
 
-// The tiles that a block is busy with, in shared memory. Its tile number i has the place
-// i % STAGES. A barrier tells one group of threads that another is done with a place.
-struct Pipeline {
-    float4 vectors[STAGES][TILE / 4];
-    float before_run[STAGES][BLOCK_SIZE]; // within the tile
-    long long tile[STAGES];               // its number in the array, or NONE
-    float before_tile[STAGES];
-    uint64_t loaded[STAGES];  // the tile has come
-    uint64_t known[STAGES];   // and the sum before it
-    uint64_t scanned[STAGES]; // it can be written to memory
-};
-const long long NONE = -1;
-
-__device__ void init(Pipeline *p)
-{
-    for (unsigned place = 0; place < STAGES; place++) {
-        ptx::mbarrier_init(&p->loaded[place], 1);
-        ptx::mbarrier_init(&p->known[place], 1);
-        ptx::mbarrier_init(&p->scanned[place], (unsigned)BLOCK_SIZE);
-    }
-    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-}
-
-__device__ void wait(uint64_t *barriers, unsigned i)
-{
-    while (!ptx::mbarrier_try_wait_parity(&barriers[i % STAGES], i / STAGES % 2))
-        continue;
-}
-
 // A tile's word: above, in which launch its total came; below, the total. Whoever sees the
 // one sees the other, because they come in one piece.
 typedef unsigned long long Word;
@@ -137,17 +108,42 @@ __device__ Word look(Word *word)
         cuda::memory_order_relaxed);
 }
 
-// Draws a tile, and has it copied to its place. False if there was none left.
+// The tiles that a block is busy with, in shared memory. Its tile number i has the place
+// i % STAGES. A barrier tells one group of threads that another is done with a place.
+struct Pipeline {
+    float4 vectors[STAGES][TILE / 4];
+    long long tile[STAGES]; // its number in the array
+    float before_tile[STAGES];
+    uint64_t loaded[STAGES];  // the tile has come
+    uint64_t known[STAGES];   // and the sum before it
+    uint64_t scanned[STAGES]; // it can be written to memory
+};
+
+__device__ void init(Pipeline *p)
+{
+    for (unsigned place = 0; place < STAGES; place++) {
+        ptx::mbarrier_init(&p->loaded[place], 1);
+        ptx::mbarrier_init(&p->known[place], 1);
+        ptx::mbarrier_init(&p->scanned[place], (unsigned)BLOCK_SIZE);
+    }
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+}
+
+__device__ void wait(uint64_t *barrier, unsigned phase)
+{
+    while (!ptx::mbarrier_try_wait_parity(barrier, phase % 2))
+        continue;
+}
+
+// Draws a tile, and has it copied to its place; false if there was none left. A block that
+// has drawn one is running, so nobody waits for a tile whose block has not begun, in
+// whichever order blocks begin.
 __device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n)
 {
     const unsigned place = i % STAGES;
-    const long long tile = atomicAdd(&drawn, 1), start = tile * TILE;
-    p->tile[place] = start < n ? tile : NONE;
-    if (start >= n) {
-        ptx::mbarrier_arrive(&p->loaded[place]);
-        return false;
-    }
-    const unsigned count = min((long long)TILE, n - start),
+    p->tile[place] = atomicAdd(&drawn, 1);
+    const long long start = p->tile[place] * TILE;
+    const unsigned count = max(0ll, min((long long)TILE, n - start)),
                    bytes = count / 4 * sizeof(float4);
     for (unsigned k = count / 4 * 4; k < count; k++) // the engine copies 16 bytes at a time
         ((float *)p->vectors[place])[k] = in[start + k];
@@ -156,7 +152,7 @@ __device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n)
     if (bytes > 0)
         ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, p->vectors[place],
                            in + start, bytes, &p->loaded[place]);
-    return true;
+    return start < n;
 }
 
 // Has a scanned tile copied to memory, and waits until its place is free.
@@ -181,8 +177,8 @@ __device__ void copy_tiles(Pipeline *p, const float *in, float *out, long long n
     bool more = true;
     for (unsigned i = 0; i < STAGES && more; i++)
         more = load_tile(p, i, in, n);
-    for (unsigned i = 0; p->tile[i % STAGES] != NONE; i++) {
-        wait(p->scanned, i);
+    for (unsigned i = 0; p->tile[i % STAGES] * TILE < n; i++) {
+        wait(&p->scanned[i % STAGES], i / STAGES);
         store_tile(p, i, out, n);
         if (more)
             more = load_tile(p, i + STAGES, in, n);
@@ -200,8 +196,7 @@ __device__ float add_totals(Word *words, unsigned launch, long long first, long 
         bool all_there;
         do {
             all_there = true;
-            for (unsigned k = 0; k < ASKED;
-                 k++) // all on their way before the first is needed
+            for (unsigned k = 0; k < ASKED; k++) // all on their way before one is needed
                 seen[k] =
                     at + 32 * k < last ? look(words + at + 32 * k) : (Word)launch << 32;
             for (unsigned k = 0; k < ASKED; k++)
@@ -214,49 +209,54 @@ __device__ float add_totals(Word *words, unsigned launch, long long first, long 
 }
 
 // What one warp does: it finds the sum before each tile.
-__device__ void look_back(Pipeline *p, Word *words, unsigned launch)
+__device__ void look_back(Pipeline *p, long long n, Word *words, unsigned launch)
 {
     long long last = 0;
     float before_tile = 0.0f; // before the last one
     for (unsigned i = 0;; i++) {
-        wait(p->loaded, i);
-        const long long tile = p->tile[i % STAGES];
-        if (tile == NONE)
+        const unsigned place = i % STAGES;
+        wait(&p->loaded[place], i / STAGES);
+        const long long tile = p->tile[place];
+        if (tile * TILE >= n)
             return;
         before_tile += add_totals(words, launch, last, tile);
         last = tile;
         __syncwarp(); // all lanes have read the tile's number
         if (threadIdx.x % 32 == 0) {
-            p->before_tile[i % STAGES] = before_tile;
-            ptx::mbarrier_arrive(&p->known[i % STAGES]);
+            p->before_tile[place] = before_tile;
+            ptx::mbarrier_arrive(&p->known[place]);
         }
     }
 }
 
 // What most threads do: they add up each tile, and scan it some tiles later.
-__device__ void scan_places(Pipeline *p, bool exclusive, Word *words, unsigned launch)
+__device__ void scan_places(Pipeline *p, long long n, bool exclusive, Word *words,
+                            unsigned launch)
 {
+    float before_run[AHEAD + 1] = {}; // in the tile; that of the newest tile last
     bool more = true;
     for (unsigned i = 0;; i++) {
         unsigned place = i % STAGES;
         if (more)
-            wait(p->loaded, i);
-        more = more && p->tile[place] != NONE;
+            wait(&p->loaded[place], i / STAGES);
+        for (unsigned k = 0; k < AHEAD; k++)
+            before_run[k] = before_run[k + 1];
+        more = more && p->tile[place] * TILE < n;
         if (more) {
             float total;
             const float4 *own = p->vectors[place] + threadIdx.x * VECTORS;
-            p->before_run[place][threadIdx.x] = scan_block(add_run(own), &total);
+            before_run[AHEAD] = scan_block(add_run(own), &total);
             if (threadIdx.x == 0)
                 publish(words + p->tile[place], launch, total);
         }
         if (i < AHEAD)
             continue;
         place = (i - AHEAD) % STAGES;
-        if (p->tile[place] == NONE)
+        if (p->tile[place] * TILE >= n)
             return;
-        wait(p->known, i - AHEAD);
-        const float before = p->before_tile[place] + p->before_run[place][threadIdx.x];
-        scan_run(p->vectors[place] + threadIdx.x * VECTORS, before, exclusive);
+        wait(&p->known[place], (i - AHEAD) / STAGES);
+        float4 *own = p->vectors[place] + threadIdx.x * VECTORS;
+        scan_run(own, p->before_tile[place] + before_run[0], exclusive);
         ptx::fence_proxy_async(ptx::space_shared); // for the copy engine to see
         ptx::mbarrier_arrive(&p->scanned[place]);
     }
@@ -273,9 +273,9 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
         init(p);
     __syncthreads();
     if (threadIdx.x < BLOCK_SIZE)
-        scan_places(p, exclusive, words, launch);
+        scan_places(p, n, exclusive, words, launch);
     else if (threadIdx.x < BLOCK_SIZE + 32)
-        look_back(p, words, launch);
+        look_back(p, n, words, launch);
     else if (threadIdx.x == BLOCK_SIZE + 32)
         copy_tiles(p, in, out, n);
 #endif
@@ -305,10 +305,11 @@ __device__ void store_vector(float *out, long long i, long long n, float4 v)
 }
 
 // Adds up a tile in the place of its block, and publishes the total; one warp does it.
+// The tile is whole, because another comes behind it.
 template <unsigned tile_size>
 __device__ void add_late_tile(const float *in, Word *words, unsigned launch, unsigned tile)
 {
-    const float *start = in + (long long)tile * tile_size; // whole: another comes behind it
+    const float *start = in + (long long)tile * tile_size;
     float sum = 0.0f;
     for (unsigned k = threadIdx.x % 32; k < tile_size; k += 32)
         sum += start[k];
@@ -413,16 +414,10 @@ static long long resident_blocks(Kernel kernel, unsigned threads, size_t shared_
 // How many blocks of the pipeline there are at once. Ends the program where it cannot run.
 static long long pipeline_blocks()
 {
-    int shared_bytes;
     cudaFuncAttributes kernel;
-    CHECK(
-        cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
     CHECK(cudaFuncGetAttributes(&kernel, scan_tiles));
-    if (kernel.ptxVersion < 90 || shared_bytes < (int)sizeof(Pipeline)) {
-        fprintf(stderr,
-                "%s needs compute capability 9.0 or later, %zu bytes of shared memory a "
-                "block, and to be built for them\n",
-                STEP, sizeof(Pipeline));
+    if (kernel.ptxVersion < 90) {
+        fprintf(stderr, "%s needs compute capability 9.0, and to be built for it\n", STEP);
         exit(77);
     }
     return resident_blocks(scan_tiles, ALL_THREADS, sizeof(Pipeline));

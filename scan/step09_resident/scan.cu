@@ -1,29 +1,20 @@
-// Step 09: the copy engine brings tiles and takes them away, while others are scanned.
-// The change: loads and stores run beside the scan, in a pipeline of six tiles.
+// Step 09: blocks that stay: each draws tile after tile, and remembers a sum.
+// The change: to the sum before its last tile a block adds the totals since.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
-#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cuda/atomic>
-#include <cuda/ptx>
 
-namespace ptx = cuda::ptx;
-
-static const char STEP[] = "step09_bulk";
+static const char STEP[] = "step09_resident";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 512; // threads that scan, a power of two
-const unsigned ALL_THREADS =
-    BLOCK_SIZE + 64;                    // and a warp that looks back, and one that copies
-const unsigned RUN = 8;                 // elements side by side that a thread owns
+const unsigned BLOCK_SIZE = 512;        // threads, a power of two
+const unsigned RUN = 16;                // elements side by side that a thread owns
 const unsigned TILE = BLOCK_SIZE * RUN; // elements that a block scans
 const unsigned WARPS = BLOCK_SIZE / 32;
 const unsigned VECTORS = RUN / 4; // of four elements, of a thread
-const unsigned STAGES = 6;        // tiles that a block has in shared memory
-const unsigned ASKED = 8;         // words that a lane asks for before it waits
 
 // The sum over the lanes of the warp up to this one.
 __device__ float scan_warp(float sum)
@@ -36,29 +27,23 @@ __device__ float scan_warp(float sum)
     return sum;
 }
 
-// A barrier for the threads that scan.
-__device__ void sync_scanners()
-{
-    __barrier_sync_count(1, BLOCK_SIZE);
-}
-
 // The sum over the threads before this one in its block; *total becomes the sum over all.
 __device__ float scan_block(float own, float *total)
 {
     __shared__ float sums[WARPS]; // up to the end of each warp
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    sync_scanners(); // all have read the sums of the scan before
+    __syncthreads(); // all have read the sums of the scan before
     const float sum = scan_warp(own);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
     if (lane == 31)
         sums[warp] = sum;
-    sync_scanners();
+    __syncthreads();
     if (warp == 0) {
         const float sum_of_warps = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
         if (lane < WARPS)
             sums[lane] = sum_of_warps;
     }
-    sync_scanners();
+    __syncthreads();
     *total = sums[WARPS - 1];
     return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
 }
@@ -87,183 +72,126 @@ __device__ void scan_run(float4 *own, float before, bool exclusive)
         before = scan_vector(own + k, before, exclusive);
 }
 
-// The tiles that a block is busy with, in shared memory. Its tile number i has the place
-// i % STAGES. A barrier tells one group of threads that another is done with a place.
-struct Pipeline {
-    float4 vectors[STAGES][TILE / 4];
-    long long tile[STAGES]; // its number in the array, or NONE
-    float before_tile[STAGES];
-    uint64_t loaded[STAGES];  // the tile has come
-    uint64_t known[STAGES];   // and the sum before it
-    uint64_t scanned[STAGES]; // it can be written to memory
-};
-const long long NONE = -1;
-
-__device__ void init(Pipeline *p)
+// Four elements from number i on; those beyond the array are 0.
+__device__ float4 load_vector(const float *in, long long i, long long n)
 {
-    for (unsigned place = 0; place < STAGES; place++) {
-        ptx::mbarrier_init(&p->loaded[place], 1);
-        ptx::mbarrier_init(&p->known[place], 1);
-        ptx::mbarrier_init(&p->scanned[place], (unsigned)BLOCK_SIZE);
-    }
-    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+    if (i + 3 < n)
+        return *(const float4 *)(in + i);
+    const float x = i < n ? in[i] : 0.0f, y = i + 1 < n ? in[i + 1] : 0.0f;
+    return make_float4(x, y, i + 2 < n ? in[i + 2] : 0.0f, 0.0f);
 }
 
-__device__ void wait(uint64_t *barriers, unsigned i)
+__device__ void store_vector(float *out, long long i, long long n, float4 v)
 {
-    while (!ptx::mbarrier_try_wait_parity(&barriers[i % STAGES], i / STAGES % 2))
-        continue;
+    if (i + 3 < n) {
+        *(float4 *)(out + i) = v;
+        return;
+    }
+    if (i < n)
+        out[i] = v.x;
+    if (i + 1 < n)
+        out[i + 1] = v.y;
+    if (i + 2 < n)
+        out[i + 2] = v.z;
+}
+
+// Where a vector lies in shared memory: behind every eight, which fill all banks, a place
+// stays empty. So the runs of neighbouring lanes begin in different banks.
+const unsigned PLACES = TILE / 4 + TILE / 32;
+__device__ unsigned place(unsigned vector)
+{
+    return vector + vector / 8;
+}
+
+// Reads a tile as memory likes it, lane beside lane; then each thread takes its run.
+__device__ void load_tile(const float *in, long long start, long long n, float4 *tile,
+                          float4 *own)
+{
+    const unsigned tid = threadIdx.x;
+    for (unsigned k = 0; k < VECTORS; k++)
+        own[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + tid), n);
+    for (unsigned k = 0; k < VECTORS; k++)
+        tile[place(k * BLOCK_SIZE + tid)] = own[k];
+    __syncthreads();
+    for (unsigned k = 0; k < VECTORS; k++)
+        own[k] = tile[place(tid * VECTORS + k)];
+}
+
+// The way back.
+__device__ void store_tile(float *out, long long start, long long n, float4 *tile,
+                           const float4 *own)
+{
+    const unsigned tid = threadIdx.x;
+    for (unsigned k = 0; k < VECTORS; k++)
+        tile[place(tid * VECTORS + k)] = own[k];
+    __syncthreads();
+    for (unsigned k = 0; k < VECTORS; k++)
+        store_vector(out, start + 4 * (k * BLOCK_SIZE + tid), n,
+                     tile[place(k * BLOCK_SIZE + tid)]);
 }
 
 // A tile's word: above, whether its total is there; below, the total. Whoever sees the one
 // sees the other, because they come in one piece.
 typedef unsigned long long Word;
-const Word THERE = 1ull << 32;
 
 __device__ void publish(Word *word, float total)
 {
+    const Word there = 1ull << 32;
     cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).store(
-        THERE | __float_as_uint(total), cuda::memory_order_relaxed);
+        there | __float_as_uint(total), cuda::memory_order_relaxed);
 }
 
-__device__ Word look(Word *word)
+// What the word holds, once it is there.
+__device__ float wait_for(Word *word)
 {
-    return cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
-        cuda::memory_order_relaxed);
+    Word seen;
+    do {
+        seen = cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
+            cuda::memory_order_relaxed);
+    } while (seen >> 32 == 0);
+    return __uint_as_float((unsigned)seen);
 }
 
-// Draws a tile, and has it copied to its place. False if there was none left.
-__device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n,
-                          Word *drawn)
+// The number of the next tile. A block that has drawn one is running, so nobody waits for a
+// tile whose block has not begun, in whichever order blocks begin.
+__device__ long long draw_tile(Word *drawn)
 {
-    const unsigned place = i % STAGES;
-    const long long tile = atomicAdd(drawn, 1), start = tile * TILE;
-    p->tile[place] = start < n ? tile : NONE;
-    if (start >= n) {
-        ptx::mbarrier_arrive(&p->loaded[place]);
-        return false;
-    }
-    const unsigned count = min((long long)TILE, n - start),
-                   bytes = count / 4 * sizeof(float4);
-    for (unsigned k = count / 4 * 4; k < count; k++) // the engine copies 16 bytes at a time
-        ((float *)p->vectors[place])[k] = in[start + k];
-    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
-                                   &p->loaded[place], bytes);
-    if (bytes > 0)
-        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, p->vectors[place],
-                           in + start, bytes, &p->loaded[place]);
-    return true;
+    __shared__ long long tile;
+    if (threadIdx.x == 0)
+        tile = atomicAdd(drawn, 1);
+    __syncthreads();
+    return tile;
 }
 
-// Has a scanned tile copied to memory, and waits until its place is free.
-__device__ void store_tile(Pipeline *p, unsigned i, float *out, long long n)
-{
-    const unsigned place = i % STAGES;
-    const long long start = p->tile[place] * TILE;
-    const unsigned count = min((long long)TILE, n - start),
-                   bytes = count / 4 * sizeof(float4);
-    for (unsigned k = count / 4 * 4; k < count; k++)
-        out[start + k] = ((float *)p->vectors[place])[k];
-    if (bytes > 0)
-        ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, out + start,
-                           p->vectors[place], bytes);
-    ptx::cp_async_bulk_commit_group();
-    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
-}
-
-// What one thread does: it keeps the copies going.
-__device__ void copy_tiles(Pipeline *p, const float *in, float *out, long long n,
-                           Word *drawn)
-{
-    bool more = true;
-    for (unsigned i = 0; i < STAGES && more; i++)
-        more = load_tile(p, i, in, n, drawn);
-    for (unsigned i = 0; p->tile[i % STAGES] != NONE; i++) {
-        wait(p->scanned, i);
-        store_tile(p, i, out, n);
-        if (more)
-            more = load_tile(p, i + STAGES, in, n, drawn);
-    }
-}
-
-// The sum of the tiles from first on, before last. The lanes of a warp share them.
+// The sum of the tiles from first on, before last. The threads of the block share them.
 __device__ float add_totals(Word *words, long long first, long long last)
 {
-    float sum = 0.0f;
-    for (long long at = first + threadIdx.x % 32; at < last; at += 32 * ASKED) {
-        Word seen[ASKED];
-        bool all_there;
-        do {
-            all_there = true;
-            for (unsigned k = 0; k < ASKED;
-                 k++) // all on their way before the first is needed
-                seen[k] = at + 32 * k < last ? look(words + at + 32 * k) : THERE;
-            for (unsigned k = 0; k < ASKED; k++)
-                all_there = all_there && seen[k] >= THERE;
-        } while (!all_there);
-        for (unsigned k = 0; k < ASKED; k++)
-            sum += __uint_as_float((unsigned)seen[k]);
-    }
-    return __shfl_sync(0xffffffff, scan_warp(sum), 31);
+    float sum = 0.0f, total;
+    for (long long tile = first + threadIdx.x; tile < last; tile += BLOCK_SIZE)
+        sum += wait_for(words + tile);
+    scan_block(sum, &total);
+    return total;
 }
 
-// What one warp does: it finds the sum before each tile.
-__device__ void look_back(Pipeline *p, Word *words)
-{
-    long long last = 0;
-    float before_tile = 0.0f; // before the last one
-    for (unsigned i = 0;; i++) {
-        wait(p->loaded, i);
-        const long long tile = p->tile[i % STAGES];
-        if (tile == NONE)
-            return;
-        before_tile += add_totals(words, last, tile);
-        last = tile;
-        __syncwarp(); // all lanes have read the tile's number
-        if (threadIdx.x % 32 == 0) {
-            p->before_tile[i % STAGES] = before_tile;
-            ptx::mbarrier_arrive(&p->known[i % STAGES]);
-        }
-    }
-}
-
-// What most threads do: they scan each tile in its place.
-__device__ void scan_places(Pipeline *p, bool exclusive, Word *words)
-{
-    for (unsigned i = 0;; i++) {
-        const unsigned place = i % STAGES;
-        wait(p->loaded, i);
-        if (p->tile[place] == NONE)
-            return;
-        float4 *own = p->vectors[place] + threadIdx.x * VECTORS;
-        float total;
-        const float before = scan_block(add_run(own), &total);
-        if (threadIdx.x == 0)
-            publish(words + p->tile[place], total);
-        wait(p->known, i);
-        scan_run(own, p->before_tile[place] + before, exclusive);
-        ptx::fence_proxy_async(ptx::space_shared); // for the copy engine to see
-        ptx::mbarrier_arrive(&p->scanned[place]);
-    }
-}
-
-// Scans the array. Each block draws tile after tile.
+// Scans the array. Each block draws tile after tile, and knows the sum before its last one.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
                            Word *drawn, Word *words)
 {
-#if __CUDA_ARCH__ >= 900 // older GPUs have no such copy engine
-    extern __shared__ __align__(128) char shared[];
-    Pipeline *p = (Pipeline *)shared;
-    if (threadIdx.x == 0)
-        init(p);
-    __syncthreads();
-    if (threadIdx.x < BLOCK_SIZE)
-        scan_places(p, exclusive, words);
-    else if (threadIdx.x < BLOCK_SIZE + 32)
-        look_back(p, words);
-    else if (threadIdx.x == BLOCK_SIZE + 32)
-        copy_tiles(p, in, out, n, drawn);
-#endif
+    __shared__ float4 vectors[PLACES];
+    long long last = 0;
+    float before_tile = 0.0f; // before the last one
+    for (long long tile; (tile = draw_tile(drawn)) * TILE < n; last = tile) {
+        const long long start = tile * TILE;
+        float4 own[VECTORS];
+        load_tile(in, start, n, vectors, own);
+        float total;
+        const float before = scan_block(add_run(own), &total);
+        if (threadIdx.x == 0)
+            publish(words + tile, total);
+        before_tile += add_totals(words, last, tile);
+        scan_run(own, before_tile + before, exclusive);
+        store_tile(out, start, n, vectors, own);
+    }
 }
 
 // How many floats of scratch memory a scan of n elements needs: the number of tiles drawn,
@@ -273,27 +201,13 @@ static long long scratch_count(long long n)
     return sizeof(Word) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
 }
 
-// How many blocks the GPU holds at once. Ends the program where it cannot run this kernel.
+// How many blocks the GPU holds at once.
 static long long resident_blocks()
 {
     int blocks_per_sm, sm_count;
-    int shared_bytes;
-    cudaFuncAttributes kernel;
-    CHECK(
-        cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-    CHECK(cudaFuncGetAttributes(&kernel, scan_tiles));
-    if (kernel.ptxVersion < 90 || shared_bytes < (int)sizeof(Pipeline)) {
-        fprintf(stderr,
-                "%s needs compute capability 9.0 or later, %zu bytes of shared memory a "
-                "block, and to be built for them\n",
-                STEP, sizeof(Pipeline));
-        exit(77);
-    }
-    CHECK(cudaFuncSetAttribute(scan_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               sizeof(Pipeline)));
     CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
     CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, scan_tiles,
-                                                        ALL_THREADS, sizeof(Pipeline)));
+                                                        BLOCK_SIZE, 0));
     return sm_count * blocks_per_sm;
 }
 
@@ -305,8 +219,7 @@ static int launch(const float *in, float *out, long long n, bool exclusive, floa
     const long long blocks = min((n + TILE - 1) / TILE, resident);
     Word *drawn = (Word *)scratch, *words = drawn + 1;
     CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
-    scan_tiles<<<blocks, ALL_THREADS, sizeof(Pipeline)>>>(in, out, n, exclusive, drawn,
-                                                          words);
+    scan_tiles<<<blocks, BLOCK_SIZE>>>(in, out, n, exclusive, drawn, words);
     CHECK(cudaGetLastError());
     return 1;
 }

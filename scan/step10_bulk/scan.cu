@@ -1,5 +1,5 @@
-// Step 11: nothing to clear: words carry the number of their launch.
-// The change: no memset comes first; an old word is not mistaken for a new one.
+// Step 10: the copy engine brings the next tile while this one is scanned.
+// The change: loads go past the registers, to a place in shared memory.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdint>
@@ -10,21 +10,16 @@
 
 namespace ptx = cuda::ptx;
 
-static const char STEP[] = "step11_noclear";
+static const char STEP[] = "step10_bulk";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 512; // threads that scan, a power of two
-const unsigned ALL_THREADS =
-    BLOCK_SIZE + 64;                    // and a warp that looks back, and one that copies
-const unsigned RUN = 8;                 // elements side by side that a thread owns
+const unsigned BLOCK_SIZE = 512;        // threads, a power of two
+const unsigned RUN = 16;                // elements side by side that a thread owns
 const unsigned TILE = BLOCK_SIZE * RUN; // elements that a block scans
 const unsigned WARPS = BLOCK_SIZE / 32;
 const unsigned VECTORS = RUN / 4; // of four elements, of a thread
-const unsigned STAGES = 6;        // tiles that a block has in shared memory
-const unsigned AHEAD = 3;         // so many tiles later a tile is scanned
-const unsigned ASKED = 8;         // words that a lane asks for before it waits
 
 // The sum over the lanes of the warp up to this one.
 __device__ float scan_warp(float sum)
@@ -37,29 +32,23 @@ __device__ float scan_warp(float sum)
     return sum;
 }
 
-// A barrier for the threads that scan.
-__device__ void sync_scanners()
-{
-    __barrier_sync_count(1, BLOCK_SIZE);
-}
-
 // The sum over the threads before this one in its block; *total becomes the sum over all.
 __device__ float scan_block(float own, float *total)
 {
     __shared__ float sums[WARPS]; // up to the end of each warp
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    sync_scanners(); // all have read the sums of the scan before
+    __syncthreads(); // all have read the sums of the scan before
     const float sum = scan_warp(own);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
     if (lane == 31)
         sums[warp] = sum;
-    sync_scanners();
+    __syncthreads();
     if (warp == 0) {
         const float sum_of_warps = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
         if (lane < WARPS)
             sums[lane] = sum_of_warps;
     }
-    sync_scanners();
+    __syncthreads();
     *total = sums[WARPS - 1];
     return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
 }
@@ -88,226 +77,163 @@ __device__ void scan_run(float4 *own, float before, bool exclusive)
         before = scan_vector(own + k, before, exclusive);
 }
 
-// The tiles that a block is busy with, in shared memory. Its tile number i has the place
-// i % STAGES. A barrier tells one group of threads that another is done with a place.
-struct Pipeline {
-    float4 vectors[STAGES][TILE / 4];
-    float before_run[STAGES][BLOCK_SIZE]; // within the tile
-    long long tile[STAGES];               // its number in the array, or NONE
-    float before_tile[STAGES];
-    uint64_t loaded[STAGES];  // the tile has come
-    uint64_t known[STAGES];   // and the sum before it
-    uint64_t scanned[STAGES]; // it can be written to memory
-};
-const long long NONE = -1;
-
-__device__ void init(Pipeline *p)
+__device__ void store_vector(float *out, long long i, long long n, float4 v)
 {
-    for (unsigned place = 0; place < STAGES; place++) {
-        ptx::mbarrier_init(&p->loaded[place], 1);
-        ptx::mbarrier_init(&p->known[place], 1);
-        ptx::mbarrier_init(&p->scanned[place], (unsigned)BLOCK_SIZE);
+    if (i + 3 < n) {
+        *(float4 *)(out + i) = v;
+        return;
     }
-    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+    if (i < n)
+        out[i] = v.x;
+    if (i + 1 < n)
+        out[i + 1] = v.y;
+    if (i + 2 < n)
+        out[i + 2] = v.z;
 }
 
-__device__ void wait(uint64_t *barriers, unsigned i)
+// Where a vector lies in shared memory: behind every eight, which fill all banks, a place
+// stays empty. So the runs of neighbouring lanes begin in different banks.
+const unsigned PLACES = TILE / 4 + TILE / 32;
+__device__ unsigned place(unsigned vector)
 {
-    while (!ptx::mbarrier_try_wait_parity(&barriers[i % STAGES], i / STAGES % 2))
+    return vector + vector / 8;
+}
+
+// Puts each run back, and stores a tile as memory likes it, lane beside lane.
+__device__ void store_tile(float *out, long long start, long long n, float4 *tile,
+                           const float4 *own)
+{
+    const unsigned tid = threadIdx.x;
+    for (unsigned k = 0; k < VECTORS; k++)
+        tile[place(tid * VECTORS + k)] = own[k];
+    __syncthreads();
+    for (unsigned k = 0; k < VECTORS; k++)
+        store_vector(out, start + 4 * (k * BLOCK_SIZE + tid), n,
+                     tile[place(k * BLOCK_SIZE + tid)]);
+}
+
+// A tile's word: above, whether its total is there; below, the total. Whoever sees the one
+// sees the other, because they come in one piece.
+typedef unsigned long long Word;
+
+__device__ void publish(Word *word, float total)
+{
+    const Word there = 1ull << 32;
+    cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).store(
+        there | __float_as_uint(total), cuda::memory_order_relaxed);
+}
+
+// What the word holds, once it is there.
+__device__ float wait_for(Word *word)
+{
+    Word seen;
+    do {
+        seen = cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
+            cuda::memory_order_relaxed);
+    } while (seen >> 32 == 0);
+    return __uint_as_float((unsigned)seen);
+}
+
+// The tile that a block scans next, in shared memory.
+struct Place {
+    float4 vectors[TILE / 4];
+    long long tile;  // its number in the array
+    uint64_t loaded; // a barrier: the tile has come
+};
+
+__device__ void wait(uint64_t *barrier, unsigned phase)
+{
+    while (!ptx::mbarrier_try_wait_parity(barrier, phase % 2))
         continue;
 }
 
-// A tile's word: above, in which launch its total came; below, the total. Whoever sees the
-// one sees the other, because they come in one piece.
-typedef unsigned long long Word;
-
-__device__ unsigned drawn;       // tiles, in this launch
-__device__ unsigned done_blocks; // that will not draw any more
-
-__device__ void publish(Word *word, unsigned launch, float total)
+// Draws a tile, and has it copied to the place. A block that has drawn one is running, so
+// nobody waits for a tile whose block has not begun, in whichever order blocks begin.
+__device__ void load_tile(Place *next, const float *in, long long n, Word *drawn)
 {
-    cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).store(
-        (Word)launch << 32 | __float_as_uint(total), cuda::memory_order_relaxed);
-}
-
-__device__ Word look(Word *word)
-{
-    return cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
-        cuda::memory_order_relaxed);
-}
-
-// Draws a tile, and has it copied to its place. False if there was none left.
-__device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n)
-{
-    const unsigned place = i % STAGES;
-    const long long tile = atomicAdd(&drawn, 1), start = tile * TILE;
-    p->tile[place] = start < n ? tile : NONE;
-    if (start >= n) {
-        ptx::mbarrier_arrive(&p->loaded[place]);
-        return false;
-    }
-    const unsigned count = min((long long)TILE, n - start),
+    next->tile = atomicAdd(drawn, 1);
+    const long long start = next->tile * TILE;
+    const unsigned count = max(0ll, min((long long)TILE, n - start)),
                    bytes = count / 4 * sizeof(float4);
     for (unsigned k = count / 4 * 4; k < count; k++) // the engine copies 16 bytes at a time
-        ((float *)p->vectors[place])[k] = in[start + k];
+        ((float *)next->vectors)[k] = in[start + k];
     ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
-                                   &p->loaded[place], bytes);
+                                   &next->loaded, bytes);
     if (bytes > 0)
-        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, p->vectors[place],
-                           in + start, bytes, &p->loaded[place]);
-    return true;
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, next->vectors, in + start,
+                           bytes, &next->loaded);
 }
 
-// Has a scanned tile copied to memory, and waits until its place is free.
-__device__ void store_tile(Pipeline *p, unsigned i, float *out, long long n)
+// The sum of the tiles from first on, before last. The threads of the block share them.
+__device__ float add_totals(Word *words, long long first, long long last)
 {
-    const unsigned place = i % STAGES;
-    const long long start = p->tile[place] * TILE;
-    const unsigned count = min((long long)TILE, n - start),
-                   bytes = count / 4 * sizeof(float4);
-    for (unsigned k = count / 4 * 4; k < count; k++)
-        out[start + k] = ((float *)p->vectors[place])[k];
-    if (bytes > 0)
-        ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, out + start,
-                           p->vectors[place], bytes);
-    ptx::cp_async_bulk_commit_group();
-    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
+    float sum = 0.0f, total;
+    for (long long tile = first + threadIdx.x; tile < last; tile += BLOCK_SIZE)
+        sum += wait_for(words + tile);
+    scan_block(sum, &total);
+    return total;
 }
 
-// What one thread does: it keeps the copies going.
-__device__ void copy_tiles(Pipeline *p, const float *in, float *out, long long n)
+// Scans the array. Each block draws tile after tile, and knows the sum before its last one.
+__global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
+                           Word *drawn, Word *words)
 {
-    bool more = true;
-    for (unsigned i = 0; i < STAGES && more; i++)
-        more = load_tile(p, i, in, n);
-    for (unsigned i = 0; p->tile[i % STAGES] != NONE; i++) {
-        wait(p->scanned, i);
-        store_tile(p, i, out, n);
-        if (more)
-            more = load_tile(p, i + STAGES, in, n);
+#if __CUDA_ARCH__ >= 900 // older GPUs have no such copy engine
+    __shared__ float4 vectors[PLACES];
+    extern __shared__ __align__(128) char shared[];
+    Place *next = (Place *)shared;
+    if (threadIdx.x == 0) {
+        ptx::mbarrier_init(&next->loaded, 1);
+        ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+        load_tile(next, in, n, drawn);
     }
-    if (atomicInc(&done_blocks, gridDim.x - 1) == gridDim.x - 1) // back to 0 with the last
-        atomicExch(&drawn, 0);                                   // for the next launch
-}
-
-// The sum of the tiles from first on, before last. The lanes of a warp share them.
-__device__ float add_totals(Word *words, unsigned launch, long long first, long long last)
-{
-    float sum = 0.0f;
-    for (long long at = first + threadIdx.x % 32; at < last; at += 32 * ASKED) {
-        Word seen[ASKED];
-        bool all_there;
-        do {
-            all_there = true;
-            for (unsigned k = 0; k < ASKED;
-                 k++) // all on their way before the first is needed
-                seen[k] =
-                    at + 32 * k < last ? look(words + at + 32 * k) : (Word)launch << 32;
-            for (unsigned k = 0; k < ASKED; k++)
-                all_there = all_there && seen[k] >> 32 == launch;
-        } while (!all_there);
-        for (unsigned k = 0; k < ASKED; k++)
-            sum += __uint_as_float((unsigned)seen[k]);
-    }
-    return __shfl_sync(0xffffffff, scan_warp(sum), 31);
-}
-
-// What one warp does: it finds the sum before each tile.
-__device__ void look_back(Pipeline *p, Word *words, unsigned launch)
-{
+    __syncthreads();
     long long last = 0;
     float before_tile = 0.0f; // before the last one
     for (unsigned i = 0;; i++) {
-        wait(p->loaded, i);
-        const long long tile = p->tile[i % STAGES];
-        if (tile == NONE)
+        wait(&next->loaded, i);
+        const long long tile = next->tile, start = tile * TILE;
+        if (start >= n)
             return;
-        before_tile += add_totals(words, launch, last, tile);
+        float4 own[VECTORS];
+        for (unsigned k = 0; k < VECTORS; k++)
+            own[k] = next->vectors[threadIdx.x * VECTORS + k];
+        float total;
+        const float before = scan_block(add_run(own), &total); // now all have taken theirs
+        if (threadIdx.x == 0) {
+            publish(words + tile, total);
+            load_tile(next, in, n, drawn);
+        }
+        before_tile += add_totals(words, last, tile);
         last = tile;
-        __syncwarp(); // all lanes have read the tile's number
-        if (threadIdx.x % 32 == 0) {
-            p->before_tile[i % STAGES] = before_tile;
-            ptx::mbarrier_arrive(&p->known[i % STAGES]);
-        }
+        scan_run(own, before_tile + before, exclusive);
+        store_tile(out, start, n, vectors, own);
     }
-}
-
-// What most threads do: they add up each tile, and scan it some tiles later.
-__device__ void scan_places(Pipeline *p, bool exclusive, Word *words, unsigned launch)
-{
-    bool more = true;
-    for (unsigned i = 0;; i++) {
-        unsigned place = i % STAGES;
-        if (more)
-            wait(p->loaded, i);
-        more = more && p->tile[place] != NONE;
-        if (more) {
-            float total;
-            const float4 *own = p->vectors[place] + threadIdx.x * VECTORS;
-            p->before_run[place][threadIdx.x] = scan_block(add_run(own), &total);
-            if (threadIdx.x == 0)
-                publish(words + p->tile[place], launch, total);
-        }
-        if (i < AHEAD)
-            continue;
-        place = (i - AHEAD) % STAGES;
-        if (p->tile[place] == NONE)
-            return;
-        wait(p->known, i - AHEAD);
-        const float before = p->before_tile[place] + p->before_run[place][threadIdx.x];
-        scan_run(p->vectors[place] + threadIdx.x * VECTORS, before, exclusive);
-        ptx::fence_proxy_async(ptx::space_shared); // for the copy engine to see
-        ptx::mbarrier_arrive(&p->scanned[place]);
-    }
-}
-
-// Scans the array. Each block draws tile after tile.
-__global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           Word *words, unsigned launch)
-{
-#if __CUDA_ARCH__ >= 900 // older GPUs have no such copy engine
-    extern __shared__ __align__(128) char shared[];
-    Pipeline *p = (Pipeline *)shared;
-    if (threadIdx.x == 0)
-        init(p);
-    __syncthreads();
-    if (threadIdx.x < BLOCK_SIZE)
-        scan_places(p, exclusive, words, launch);
-    else if (threadIdx.x < BLOCK_SIZE + 32)
-        look_back(p, words, launch);
-    else if (threadIdx.x == BLOCK_SIZE + 32)
-        copy_tiles(p, in, out, n);
 #endif
 }
 
-// How many floats of scratch memory a scan of n elements needs: a word for each tile.
-// What it holds before the first launch must not look like a word: all bits set, or 0.
+// How many floats of scratch memory a scan of n elements needs: the number of tiles drawn,
+// and a word for each tile.
 static long long scratch_count(long long n)
 {
-    return sizeof(Word) / sizeof(float) * ((n + TILE - 1) / TILE);
+    return sizeof(Word) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
 }
 
 // How many blocks the GPU holds at once. Ends the program where it cannot run this kernel.
 static long long resident_blocks()
 {
     int blocks_per_sm, sm_count;
-    int shared_bytes;
     cudaFuncAttributes kernel;
-    CHECK(
-        cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
     CHECK(cudaFuncGetAttributes(&kernel, scan_tiles));
-    if (kernel.ptxVersion < 90 || shared_bytes < (int)sizeof(Pipeline)) {
-        fprintf(stderr,
-                "%s needs compute capability 9.0 or later, %zu bytes of shared memory a "
-                "block, and to be built for them\n",
-                STEP, sizeof(Pipeline));
+    if (kernel.ptxVersion < 90) {
+        fprintf(stderr, "%s needs compute capability 9.0, and to be built for it\n", STEP);
         exit(77);
     }
     CHECK(cudaFuncSetAttribute(scan_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               sizeof(Pipeline)));
+                               sizeof(Place)));
     CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
     CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, scan_tiles,
-                                                        ALL_THREADS, sizeof(Pipeline)));
+                                                        BLOCK_SIZE, sizeof(Place)));
     return sm_count * blocks_per_sm;
 }
 
@@ -317,9 +243,9 @@ static int launch(const float *in, float *out, long long n, bool exclusive, floa
 {
     static const long long resident = resident_blocks(); // asked once
     const long long blocks = min((n + TILE - 1) / TILE, resident);
-    static unsigned number = 0; // of the launch: from 1 on
-    scan_tiles<<<blocks, ALL_THREADS, sizeof(Pipeline)>>>(in, out, n, exclusive,
-                                                          (Word *)scratch, ++number);
+    Word *drawn = (Word *)scratch, *words = drawn + 1;
+    CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
+    scan_tiles<<<blocks, BLOCK_SIZE, sizeof(Place)>>>(in, out, n, exclusive, drawn, words);
     CHECK(cudaGetLastError());
     return 1;
 }

@@ -1,19 +1,30 @@
-// Step 05: first the totals, then the scan: 3n floats through memory, not 4n.
-// The change: tiles are added up first, so that their scan is already the result.
+// Step 14: nothing to clear: words carry the number of their launch.
+// The change: no memset comes first; an old word is not mistaken for a new one.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cuda/atomic>
+#include <cuda/ptx>
 
-static const char STEP[] = "step05_reducefirst";
+namespace ptx = cuda::ptx;
+
+static const char STEP[] = "step14_noclear";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 512;        // threads, a power of two
-const unsigned RUN = 16;                // elements side by side that a thread owns
+const unsigned BLOCK_SIZE = 512;        // threads that scan, a power of two
+const unsigned RUN = 8;                 // elements side by side that a thread owns
 const unsigned TILE = BLOCK_SIZE * RUN; // elements that a block scans
 const unsigned WARPS = BLOCK_SIZE / 32;
+// One more warp that looks back, and one of which one thread copies.
+const unsigned ALL_THREADS = BLOCK_SIZE + 64;
 const unsigned VECTORS = RUN / 4; // of four elements, of a thread
+const unsigned STAGES = 6;        // tiles that a block has in shared memory
+const unsigned AHEAD = 3;         // so many tiles later a tile is scanned
+const unsigned ASKED = 8;         // words that a lane asks for before it waits
 
 // The sum over the lanes of the warp up to this one.
 __device__ float scan_warp(float sum)
@@ -26,22 +37,29 @@ __device__ float scan_warp(float sum)
     return sum;
 }
 
+// A barrier for the threads that scan.
+__device__ void sync_scanners()
+{
+    __barrier_sync_count(1, BLOCK_SIZE);
+}
+
 // The sum over the threads before this one in its block; *total becomes the sum over all.
 __device__ float scan_block(float own, float *total)
 {
     __shared__ float sums[WARPS]; // up to the end of each warp
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    sync_scanners(); // all have read the sums of the scan before
     const float sum = scan_warp(own);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
     if (lane == 31)
         sums[warp] = sum;
-    __syncthreads();
+    sync_scanners();
     if (warp == 0) {
         const float sum_of_warps = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
         if (lane < WARPS)
             sums[lane] = sum_of_warps;
     }
-    __syncthreads();
+    sync_scanners();
     *total = sums[WARPS - 1];
     return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
 }
@@ -70,115 +88,234 @@ __device__ void scan_run(float4 *own, float before, bool exclusive)
         before = scan_vector(own + k, before, exclusive);
 }
 
-// Four elements from number i on; those beyond the array are 0.
-__device__ float4 load_vector(const float *in, long long i, long long n)
+// A tile's word: above, in which launch its total came; below, the total. Whoever sees the
+// one sees the other, because they come in one piece.
+typedef unsigned long long Word;
+
+__device__ unsigned drawn;       // tiles, in this launch
+__device__ unsigned done_blocks; // that will not draw any more
+
+__device__ void publish(Word *word, unsigned launch, float total)
 {
-    if (i + 3 < n)
-        return *(const float4 *)(in + i);
-    const float x = i < n ? in[i] : 0.0f, y = i + 1 < n ? in[i + 1] : 0.0f;
-    return make_float4(x, y, i + 2 < n ? in[i + 2] : 0.0f, 0.0f);
+    cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).store(
+        (Word)launch << 32 | __float_as_uint(total), cuda::memory_order_relaxed);
 }
 
-__device__ void store_vector(float *out, long long i, long long n, float4 v)
+__device__ Word look(Word *word)
 {
-    if (i + 3 < n) {
-        *(float4 *)(out + i) = v;
-        return;
+    return cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
+        cuda::memory_order_relaxed);
+}
+
+// The tiles that a block is busy with, in shared memory. Its tile number i has the place
+// i % STAGES. A barrier tells one group of threads that another is done with a place.
+struct Pipeline {
+    float4 vectors[STAGES][TILE / 4];
+    long long tile[STAGES]; // its number in the array
+    float before_tile[STAGES];
+    uint64_t loaded[STAGES];  // the tile has come
+    uint64_t known[STAGES];   // and the sum before it
+    uint64_t scanned[STAGES]; // it can be written to memory
+};
+
+__device__ void init(Pipeline *p)
+{
+    for (unsigned place = 0; place < STAGES; place++) {
+        ptx::mbarrier_init(&p->loaded[place], 1);
+        ptx::mbarrier_init(&p->known[place], 1);
+        ptx::mbarrier_init(&p->scanned[place], (unsigned)BLOCK_SIZE);
     }
-    if (i < n)
-        out[i] = v.x;
-    if (i + 1 < n)
-        out[i + 1] = v.y;
-    if (i + 2 < n)
-        out[i + 2] = v.z;
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
 }
 
-// Where a vector lies in shared memory: behind every eight, which fill all banks, a place
-// stays empty. So the runs of neighbouring lanes begin in different banks.
-const unsigned PLACES = TILE / 4 + TILE / 32;
-__device__ unsigned place(unsigned vector)
+__device__ void wait(uint64_t *barrier, unsigned phase)
 {
-    return vector + vector / 8;
+    while (!ptx::mbarrier_try_wait_parity(barrier, phase % 2))
+        continue;
 }
 
-// Reads a tile as memory likes it, lane beside lane; then each thread takes its run.
-__device__ void load_tile(const float *in, long long start, long long n, float4 *tile,
-                          float4 *own)
+// Draws a tile, and has it copied to its place; false if there was none left. A block that
+// has drawn one is running, so nobody waits for a tile whose block has not begun, in
+// whichever order blocks begin.
+__device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n)
 {
-    const unsigned tid = threadIdx.x;
-    for (unsigned k = 0; k < VECTORS; k++)
-        own[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + tid), n);
-    for (unsigned k = 0; k < VECTORS; k++)
-        tile[place(k * BLOCK_SIZE + tid)] = own[k];
-    __syncthreads();
-    for (unsigned k = 0; k < VECTORS; k++)
-        own[k] = tile[place(tid * VECTORS + k)];
+    const unsigned place = i % STAGES;
+    p->tile[place] = atomicAdd(&drawn, 1);
+    const long long start = p->tile[place] * TILE;
+    const unsigned count = max(0ll, min((long long)TILE, n - start)),
+                   bytes = count / 4 * sizeof(float4);
+    for (unsigned k = count / 4 * 4; k < count; k++) // the engine copies 16 bytes at a time
+        ((float *)p->vectors[place])[k] = in[start + k];
+    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
+                                   &p->loaded[place], bytes);
+    if (bytes > 0)
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, p->vectors[place],
+                           in + start, bytes, &p->loaded[place]);
+    return start < n;
 }
 
-// The way back.
-__device__ void store_tile(float *out, long long start, long long n, float4 *tile,
-                           const float4 *own)
+// Has a scanned tile copied to memory, and waits until its place is free.
+__device__ void store_tile(Pipeline *p, unsigned i, float *out, long long n)
 {
-    const unsigned tid = threadIdx.x;
-    for (unsigned k = 0; k < VECTORS; k++)
-        tile[place(tid * VECTORS + k)] = own[k];
-    __syncthreads();
-    for (unsigned k = 0; k < VECTORS; k++)
-        store_vector(out, start + 4 * (k * BLOCK_SIZE + tid), n,
-                     tile[place(k * BLOCK_SIZE + tid)]);
+    const unsigned place = i % STAGES;
+    const long long start = p->tile[place] * TILE;
+    const unsigned count = min((long long)TILE, n - start),
+                   bytes = count / 4 * sizeof(float4);
+    for (unsigned k = count / 4 * 4; k < count; k++)
+        out[start + k] = ((float *)p->vectors[place])[k];
+    if (bytes > 0)
+        ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, out + start,
+                           p->vectors[place], bytes);
+    ptx::cp_async_bulk_commit_group();
+    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
 }
 
-// Leaves the total of each tile.
-__global__ void add_tiles(const float *in, long long n, float *totals)
+// What one thread does: it keeps the copies going.
+__device__ void copy_tiles(Pipeline *p, const float *in, float *out, long long n)
 {
-    const long long start = (long long)blockIdx.x * TILE;
-    float4 own[VECTORS];
-    for (unsigned k = 0; k < VECTORS; k++)
-        own[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + threadIdx.x), n);
-    float total;
-    scan_block(add_run(own), &total);
-    if (threadIdx.x == 0)
-        totals[blockIdx.x] = total;
+    bool more = true;
+    for (unsigned i = 0; i < STAGES && more; i++)
+        more = load_tile(p, i, in, n);
+    for (unsigned i = 0; p->tile[i % STAGES] * TILE < n; i++) {
+        wait(&p->scanned[i % STAGES], i / STAGES);
+        store_tile(p, i, out, n);
+        if (more)
+            more = load_tile(p, i + STAGES, in, n);
+    }
+    if (atomicInc(&done_blocks, gridDim.x - 1) == gridDim.x - 1) // back to 0 with the last
+        atomicExch(&drawn, 0);                                   // for the next launch
 }
 
-// Scans each tile. The sum before it is known.
+// The sum of the tiles from first on, before last. The lanes of a warp share them.
+__device__ float add_totals(Word *words, unsigned launch, long long first, long long last)
+{
+    float sum = 0.0f;
+    for (long long at = first + threadIdx.x % 32; at < last; at += 32 * ASKED) {
+        Word seen[ASKED];
+        bool all_there;
+        do {
+            all_there = true;
+            for (unsigned k = 0; k < ASKED; k++) // all on their way before one is needed
+                seen[k] =
+                    at + 32 * k < last ? look(words + at + 32 * k) : (Word)launch << 32;
+            for (unsigned k = 0; k < ASKED; k++)
+                all_there = all_there && seen[k] >> 32 == launch;
+        } while (!all_there);
+        for (unsigned k = 0; k < ASKED; k++)
+            sum += __uint_as_float((unsigned)seen[k]);
+    }
+    return __shfl_sync(0xffffffff, scan_warp(sum), 31);
+}
+
+// What one warp does: it finds the sum before each tile.
+__device__ void look_back(Pipeline *p, long long n, Word *words, unsigned launch)
+{
+    long long last = 0;
+    float before_tile = 0.0f; // before the last one
+    for (unsigned i = 0;; i++) {
+        const unsigned place = i % STAGES;
+        wait(&p->loaded[place], i / STAGES);
+        const long long tile = p->tile[place];
+        if (tile * TILE >= n)
+            return;
+        before_tile += add_totals(words, launch, last, tile);
+        last = tile;
+        __syncwarp(); // all lanes have read the tile's number
+        if (threadIdx.x % 32 == 0) {
+            p->before_tile[place] = before_tile;
+            ptx::mbarrier_arrive(&p->known[place]);
+        }
+    }
+}
+
+// What most threads do: they add up each tile, and scan it some tiles later.
+__device__ void scan_places(Pipeline *p, long long n, bool exclusive, Word *words,
+                            unsigned launch)
+{
+    float before_run[AHEAD + 1] = {}; // in the tile; that of the newest tile last
+    bool more = true;
+    for (unsigned i = 0;; i++) {
+        unsigned place = i % STAGES;
+        if (more)
+            wait(&p->loaded[place], i / STAGES);
+        for (unsigned k = 0; k < AHEAD; k++)
+            before_run[k] = before_run[k + 1];
+        more = more && p->tile[place] * TILE < n;
+        if (more) {
+            float total;
+            const float4 *own = p->vectors[place] + threadIdx.x * VECTORS;
+            before_run[AHEAD] = scan_block(add_run(own), &total);
+            if (threadIdx.x == 0)
+                publish(words + p->tile[place], launch, total);
+        }
+        if (i < AHEAD)
+            continue;
+        place = (i - AHEAD) % STAGES;
+        if (p->tile[place] * TILE >= n)
+            return;
+        wait(&p->known[place], (i - AHEAD) / STAGES);
+        float4 *own = p->vectors[place] + threadIdx.x * VECTORS;
+        scan_run(own, p->before_tile[place] + before_run[0], exclusive);
+        ptx::fence_proxy_async(ptx::space_shared); // for the copy engine to see
+        ptx::mbarrier_arrive(&p->scanned[place]);
+    }
+}
+
+// Scans the array. Each block draws tile after tile.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           const float *before_tile)
+                           Word *words, unsigned launch)
 {
-    __shared__ float4 vectors[PLACES];
-    const long long start = (long long)blockIdx.x * TILE;
-    float4 own[VECTORS];
-    load_tile(in, start, n, vectors, own);
-    float total;
-    const float before = scan_block(add_run(own), &total);
-    scan_run(own, before_tile[blockIdx.x] + before, exclusive);
-    store_tile(out, start, n, vectors, own);
+#if __CUDA_ARCH__ >= 900 // older GPUs have no such copy engine
+    extern __shared__ __align__(128) char shared[];
+    Pipeline *p = (Pipeline *)shared;
+    if (threadIdx.x == 0)
+        init(p);
+    __syncthreads();
+    if (threadIdx.x < BLOCK_SIZE)
+        scan_places(p, n, exclusive, words, launch);
+    else if (threadIdx.x < BLOCK_SIZE + 32)
+        look_back(p, n, words, launch);
+    else if (threadIdx.x == BLOCK_SIZE + 32)
+        copy_tiles(p, in, out, n);
+#endif
 }
 
-// How many floats of scratch memory a scan of n elements needs: a total for each tile, then
-// one for each tile of totals, and so on. Each level begins at a multiple of 16 bytes.
+// How many floats of scratch memory a scan of n elements needs: a word for each tile.
+// What it holds before the first launch must not look like a word: all bits set, or 0.
 static long long scratch_count(long long n)
 {
-    const long long tiles = (n + TILE - 1) / TILE;
-    return tiles == 1 ? 1 : (tiles + 3) / 4 * 4 + scratch_count(tiles);
+    return sizeof(Word) / sizeof(float) * ((n + TILE - 1) / TILE);
+}
+
+// How many blocks the GPU holds at once. Ends the program where it cannot run this kernel.
+static long long resident_blocks()
+{
+    int blocks_per_sm, sm_count;
+    cudaFuncAttributes kernel;
+    CHECK(cudaFuncGetAttributes(&kernel, scan_tiles));
+    if (kernel.ptxVersion < 90) {
+        fprintf(stderr, "%s needs compute capability 9.0, and to be built for it\n", STEP);
+        exit(77);
+    }
+    CHECK(cudaFuncSetAttribute(scan_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               sizeof(Pipeline)));
+    CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, scan_tiles,
+                                                        ALL_THREADS, sizeof(Pipeline)));
+    return sm_count * blocks_per_sm;
 }
 
 // out[i] becomes in[0] + ... + in[i], or the sum before in[i] where it is exclusive.
 // Returns the number of kernels launched.
-static int launch(const float *in, float *out, long long n, bool exclusive, float *totals)
+static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
-    const long long tiles = (n + TILE - 1) / TILE;
-    int launches = 1;
-    if (tiles == 1) {
-        CHECK(cudaMemsetAsync(totals, 0, sizeof(float))); // nothing comes before
-    } else {
-        add_tiles<<<tiles, BLOCK_SIZE>>>(in, n, totals);
-        float *next = totals + (tiles + 3) / 4 * 4;
-        launches += 1 + launch(totals, totals, tiles, true, next); // in place
-    }
-    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, totals);
+    static const long long resident = resident_blocks(); // asked once
+    const long long blocks = min((n + TILE - 1) / TILE, resident);
+    static unsigned number = 0; // of the launch: from 1 on
+    scan_tiles<<<blocks, ALL_THREADS, sizeof(Pipeline)>>>(in, out, n, exclusive,
+                                                          (Word *)scratch, ++number);
     CHECK(cudaGetLastError());
-    return launches;
+    return 1;
 }
 
 // ==== Harness: the same in every step from here on; the lesson is above. ====

@@ -1,20 +1,30 @@
-// Step 06: one launch: a block waits for the one before. 2n floats through memory.
-// The change: no totals in a launch of their own; a block hands the sum on to the next.
+// Step 13: a warp of its own finds the sum before each tile.
+// The change: threads that scan do not look back any more; one warp does nothing else.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cuda/atomic>
+#include <cuda/ptx>
 
-static const char STEP[] = "step06_chained";
+namespace ptx = cuda::ptx;
+
+static const char STEP[] = "step13_roles";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 512;        // threads, a power of two
-const unsigned RUN = 16;                // elements side by side that a thread owns
+const unsigned BLOCK_SIZE = 512;        // threads that scan, a power of two
+const unsigned RUN = 8;                 // elements side by side that a thread owns
 const unsigned TILE = BLOCK_SIZE * RUN; // elements that a block scans
 const unsigned WARPS = BLOCK_SIZE / 32;
+// One more warp that looks back, and one of which one thread copies.
+const unsigned ALL_THREADS = BLOCK_SIZE + 64;
 const unsigned VECTORS = RUN / 4; // of four elements, of a thread
+const unsigned STAGES = 6;        // tiles that a block has in shared memory
+const unsigned AHEAD = 3;         // so many tiles later a tile is scanned
+const unsigned ASKED = 8;         // words that a lane asks for before it waits
 
 // The sum over the lanes of the warp up to this one.
 __device__ float scan_warp(float sum)
@@ -27,22 +37,29 @@ __device__ float scan_warp(float sum)
     return sum;
 }
 
+// A barrier for the threads that scan.
+__device__ void sync_scanners()
+{
+    __barrier_sync_count(1, BLOCK_SIZE);
+}
+
 // The sum over the threads before this one in its block; *total becomes the sum over all.
 __device__ float scan_block(float own, float *total)
 {
     __shared__ float sums[WARPS]; // up to the end of each warp
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    sync_scanners(); // all have read the sums of the scan before
     const float sum = scan_warp(own);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
     if (lane == 31)
         sums[warp] = sum;
-    __syncthreads();
+    sync_scanners();
     if (warp == 0) {
         const float sum_of_warps = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
         if (lane < WARPS)
             sums[lane] = sum_of_warps;
     }
-    __syncthreads();
+    sync_scanners();
     *total = sums[WARPS - 1];
     return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
 }
@@ -71,115 +88,192 @@ __device__ void scan_run(float4 *own, float before, bool exclusive)
         before = scan_vector(own + k, before, exclusive);
 }
 
-// Four elements from number i on; those beyond the array are 0.
-__device__ float4 load_vector(const float *in, long long i, long long n)
-{
-    if (i + 3 < n)
-        return *(const float4 *)(in + i);
-    const float x = i < n ? in[i] : 0.0f, y = i + 1 < n ? in[i + 1] : 0.0f;
-    return make_float4(x, y, i + 2 < n ? in[i + 2] : 0.0f, 0.0f);
-}
-
-__device__ void store_vector(float *out, long long i, long long n, float4 v)
-{
-    if (i + 3 < n) {
-        *(float4 *)(out + i) = v;
-        return;
-    }
-    if (i < n)
-        out[i] = v.x;
-    if (i + 1 < n)
-        out[i + 1] = v.y;
-    if (i + 2 < n)
-        out[i + 2] = v.z;
-}
-
-// Where a vector lies in shared memory: behind every eight, which fill all banks, a place
-// stays empty. So the runs of neighbouring lanes begin in different banks.
-const unsigned PLACES = TILE / 4 + TILE / 32;
-__device__ unsigned place(unsigned vector)
-{
-    return vector + vector / 8;
-}
-
-// Reads a tile as memory likes it, lane beside lane; then each thread takes its run.
-__device__ void load_tile(const float *in, long long start, long long n, float4 *tile,
-                          float4 *own)
-{
-    const unsigned tid = threadIdx.x;
-    for (unsigned k = 0; k < VECTORS; k++)
-        own[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + tid), n);
-    for (unsigned k = 0; k < VECTORS; k++)
-        tile[place(k * BLOCK_SIZE + tid)] = own[k];
-    __syncthreads();
-    for (unsigned k = 0; k < VECTORS; k++)
-        own[k] = tile[place(tid * VECTORS + k)];
-}
-
-// The way back.
-__device__ void store_tile(float *out, long long start, long long n, float4 *tile,
-                           const float4 *own)
-{
-    const unsigned tid = threadIdx.x;
-    for (unsigned k = 0; k < VECTORS; k++)
-        tile[place(tid * VECTORS + k)] = own[k];
-    __syncthreads();
-    for (unsigned k = 0; k < VECTORS; k++)
-        store_vector(out, start + 4 * (k * BLOCK_SIZE + tid), n,
-                     tile[place(k * BLOCK_SIZE + tid)]);
-}
-
-// A tile's word: above, whether it is there; below, the float. Whoever sees the one sees
-// the other, because they come in one piece.
+// A tile's word: above, whether its total is there; below, the total. Whoever sees the one
+// sees the other, because they come in one piece.
 typedef unsigned long long Word;
+const Word THERE = 1ull << 32;
 
-__device__ void publish(Word *word, float sum)
+__device__ void publish(Word *word, float total)
 {
-    const Word there = 1ull << 32;
     cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).store(
-        there | __float_as_uint(sum), cuda::memory_order_relaxed);
+        THERE | __float_as_uint(total), cuda::memory_order_relaxed);
 }
 
-// What the word holds, once it is there.
-__device__ float wait_for(Word *word)
+__device__ Word look(Word *word)
 {
-    Word seen;
-    do {
-        seen = cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
-            cuda::memory_order_relaxed);
-    } while (seen >> 32 == 0);
-    return __uint_as_float((unsigned)seen);
+    return cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
+        cuda::memory_order_relaxed);
 }
 
-// The number of the next tile. A block that has drawn one is running, so nobody waits for a
-// tile whose block has not begun, in whichever order blocks begin.
-__device__ long long draw_tile(Word *drawn)
+// The tiles that a block is busy with, in shared memory. Its tile number i has the place
+// i % STAGES. A barrier tells one group of threads that another is done with a place.
+struct Pipeline {
+    float4 vectors[STAGES][TILE / 4];
+    long long tile[STAGES]; // its number in the array
+    float before_tile[STAGES];
+    uint64_t loaded[STAGES];  // the tile has come
+    uint64_t known[STAGES];   // and the sum before it
+    uint64_t scanned[STAGES]; // it can be written to memory
+};
+
+__device__ void init(Pipeline *p)
 {
-    __shared__ long long tile;
-    if (threadIdx.x == 0)
-        tile = atomicAdd(drawn, 1);
-    __syncthreads();
-    return tile;
+    for (unsigned place = 0; place < STAGES; place++) {
+        ptx::mbarrier_init(&p->loaded[place], 1);
+        ptx::mbarrier_init(&p->known[place], 1);
+        ptx::mbarrier_init(&p->scanned[place], (unsigned)BLOCK_SIZE);
+    }
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
 }
 
-// Scans the array. Each block waits for the sum up to the tile before its own.
+__device__ void wait(uint64_t *barrier, unsigned phase)
+{
+    while (!ptx::mbarrier_try_wait_parity(barrier, phase % 2))
+        continue;
+}
+
+// Draws a tile, and has it copied to its place; false if there was none left. A block that
+// has drawn one is running, so nobody waits for a tile whose block has not begun, in
+// whichever order blocks begin.
+__device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n,
+                          Word *drawn)
+{
+    const unsigned place = i % STAGES;
+    p->tile[place] = atomicAdd(drawn, 1);
+    const long long start = p->tile[place] * TILE;
+    const unsigned count = max(0ll, min((long long)TILE, n - start)),
+                   bytes = count / 4 * sizeof(float4);
+    for (unsigned k = count / 4 * 4; k < count; k++) // the engine copies 16 bytes at a time
+        ((float *)p->vectors[place])[k] = in[start + k];
+    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
+                                   &p->loaded[place], bytes);
+    if (bytes > 0)
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, p->vectors[place],
+                           in + start, bytes, &p->loaded[place]);
+    return start < n;
+}
+
+// Has a scanned tile copied to memory, and waits until its place is free.
+__device__ void store_tile(Pipeline *p, unsigned i, float *out, long long n)
+{
+    const unsigned place = i % STAGES;
+    const long long start = p->tile[place] * TILE;
+    const unsigned count = min((long long)TILE, n - start),
+                   bytes = count / 4 * sizeof(float4);
+    for (unsigned k = count / 4 * 4; k < count; k++)
+        out[start + k] = ((float *)p->vectors[place])[k];
+    if (bytes > 0)
+        ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, out + start,
+                           p->vectors[place], bytes);
+    ptx::cp_async_bulk_commit_group();
+    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
+}
+
+// What one thread does: it keeps the copies going.
+__device__ void copy_tiles(Pipeline *p, const float *in, float *out, long long n,
+                           Word *drawn)
+{
+    bool more = true;
+    for (unsigned i = 0; i < STAGES && more; i++)
+        more = load_tile(p, i, in, n, drawn);
+    for (unsigned i = 0; p->tile[i % STAGES] * TILE < n; i++) {
+        wait(&p->scanned[i % STAGES], i / STAGES);
+        store_tile(p, i, out, n);
+        if (more)
+            more = load_tile(p, i + STAGES, in, n, drawn);
+    }
+}
+
+// The sum of the tiles from first on, before last. The lanes of a warp share them.
+__device__ float add_totals(Word *words, long long first, long long last)
+{
+    float sum = 0.0f;
+    for (long long at = first + threadIdx.x % 32; at < last; at += 32 * ASKED) {
+        Word seen[ASKED];
+        bool all_there;
+        do {
+            all_there = true;
+            for (unsigned k = 0; k < ASKED; k++) // all on their way before one is needed
+                seen[k] = at + 32 * k < last ? look(words + at + 32 * k) : THERE;
+            for (unsigned k = 0; k < ASKED; k++)
+                all_there = all_there && seen[k] >= THERE;
+        } while (!all_there);
+        for (unsigned k = 0; k < ASKED; k++)
+            sum += __uint_as_float((unsigned)seen[k]);
+    }
+    return __shfl_sync(0xffffffff, scan_warp(sum), 31);
+}
+
+// What one warp does: it finds the sum before each tile.
+__device__ void look_back(Pipeline *p, long long n, Word *words)
+{
+    long long last = 0;
+    float before_tile = 0.0f; // before the last one
+    for (unsigned i = 0;; i++) {
+        const unsigned place = i % STAGES;
+        wait(&p->loaded[place], i / STAGES);
+        const long long tile = p->tile[place];
+        if (tile * TILE >= n)
+            return;
+        before_tile += add_totals(words, last, tile);
+        last = tile;
+        __syncwarp(); // all lanes have read the tile's number
+        if (threadIdx.x % 32 == 0) {
+            p->before_tile[place] = before_tile;
+            ptx::mbarrier_arrive(&p->known[place]);
+        }
+    }
+}
+
+// What most threads do: they add up each tile, and scan it some tiles later.
+__device__ void scan_places(Pipeline *p, long long n, bool exclusive, Word *words)
+{
+    float before_run[AHEAD + 1] = {}; // in the tile; that of the newest tile last
+    bool more = true;
+    for (unsigned i = 0;; i++) {
+        unsigned place = i % STAGES;
+        if (more)
+            wait(&p->loaded[place], i / STAGES);
+        for (unsigned k = 0; k < AHEAD; k++)
+            before_run[k] = before_run[k + 1];
+        more = more && p->tile[place] * TILE < n;
+        if (more) {
+            float total;
+            const float4 *own = p->vectors[place] + threadIdx.x * VECTORS;
+            before_run[AHEAD] = scan_block(add_run(own), &total);
+            if (threadIdx.x == 0)
+                publish(words + p->tile[place], total);
+        }
+        if (i < AHEAD)
+            continue;
+        place = (i - AHEAD) % STAGES;
+        if (p->tile[place] * TILE >= n)
+            return;
+        wait(&p->known[place], (i - AHEAD) / STAGES);
+        float4 *own = p->vectors[place] + threadIdx.x * VECTORS;
+        scan_run(own, p->before_tile[place] + before_run[0], exclusive);
+        ptx::fence_proxy_async(ptx::space_shared); // for the copy engine to see
+        ptx::mbarrier_arrive(&p->scanned[place]);
+    }
+}
+
+// Scans the array. Each block draws tile after tile.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
                            Word *drawn, Word *words)
 {
-    __shared__ float4 vectors[PLACES];
-    __shared__ float before_tile;
-    const long long tile = draw_tile(drawn), start = tile * TILE;
-    float4 own[VECTORS];
-    load_tile(in, start, n, vectors, own);
-    float total;
-    const float before = scan_block(add_run(own), &total);
-    if (threadIdx.x == 0) {
-        before_tile = tile > 0 ? wait_for(words + tile - 1) : 0.0f;
-        publish(words + tile, before_tile + total);
-    }
+#if __CUDA_ARCH__ >= 900 // older GPUs have no such copy engine
+    extern __shared__ __align__(128) char shared[];
+    Pipeline *p = (Pipeline *)shared;
+    if (threadIdx.x == 0)
+        init(p);
     __syncthreads();
-    scan_run(own, before_tile + before, exclusive);
-    store_tile(out, start, n, vectors, own);
+    if (threadIdx.x < BLOCK_SIZE)
+        scan_places(p, n, exclusive, words);
+    else if (threadIdx.x < BLOCK_SIZE + 32)
+        look_back(p, n, words);
+    else if (threadIdx.x == BLOCK_SIZE + 32)
+        copy_tiles(p, in, out, n, drawn);
+#endif
 }
 
 // How many floats of scratch memory a scan of n elements needs: the number of tiles drawn,
@@ -189,14 +283,34 @@ static long long scratch_count(long long n)
     return sizeof(Word) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
 }
 
+// How many blocks the GPU holds at once. Ends the program where it cannot run this kernel.
+static long long resident_blocks()
+{
+    int blocks_per_sm, sm_count;
+    cudaFuncAttributes kernel;
+    CHECK(cudaFuncGetAttributes(&kernel, scan_tiles));
+    if (kernel.ptxVersion < 90) {
+        fprintf(stderr, "%s needs compute capability 9.0, and to be built for it\n", STEP);
+        exit(77);
+    }
+    CHECK(cudaFuncSetAttribute(scan_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               sizeof(Pipeline)));
+    CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, scan_tiles,
+                                                        ALL_THREADS, sizeof(Pipeline)));
+    return sm_count * blocks_per_sm;
+}
+
 // out[i] becomes in[0] + ... + in[i], or the sum before in[i] where it is exclusive.
 // Returns the number of kernels launched.
 static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
-    const long long tiles = (n + TILE - 1) / TILE;
+    static const long long resident = resident_blocks(); // asked once
+    const long long blocks = min((n + TILE - 1) / TILE, resident);
     Word *drawn = (Word *)scratch, *words = drawn + 1;
     CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
-    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, drawn, words);
+    scan_tiles<<<blocks, ALL_THREADS, sizeof(Pipeline)>>>(in, out, n, exclusive, drawn,
+                                                          words);
     CHECK(cudaGetLastError());
     return 1;
 }

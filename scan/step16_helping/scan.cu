@@ -1,5 +1,5 @@
-// Step 10: totals early: a tile is added up three tiles before it is scanned.
-// The change: when a tile's turn comes, the totals before it have long been there.
+// Step 16: no tickets: a warp that waits too long helps itself.
+// The change: it adds up the late tile in the place of its block.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdint>
@@ -10,21 +10,27 @@
 
 namespace ptx = cuda::ptx;
 
-static const char STEP[] = "step10_ahead";
+static const char STEP[] = "step16_helping";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 512; // threads that scan, a power of two
-const unsigned ALL_THREADS =
-    BLOCK_SIZE + 64;                    // and a warp that looks back, and one that copies
+const unsigned BLOCK_SIZE = 512;        // threads that scan, a power of two
 const unsigned RUN = 8;                 // elements side by side that a thread owns
 const unsigned TILE = BLOCK_SIZE * RUN; // elements that a block scans
 const unsigned WARPS = BLOCK_SIZE / 32;
+// One more warp that looks back, and one of which one thread copies.
+const unsigned ALL_THREADS = BLOCK_SIZE + 64;
 const unsigned VECTORS = RUN / 4; // of four elements, of a thread
 const unsigned STAGES = 6;        // tiles that a block has in shared memory
 const unsigned AHEAD = 3;         // so many tiles later a tile is scanned
 const unsigned ASKED = 8;         // words that a lane asks for before it waits
+
+// For small arrays.
+const unsigned SMALL_BLOCK = 256;                   // of a block
+const unsigned ROWS = 4;                            // vectors that a thread owns
+const unsigned SMALL_TILE = SMALL_BLOCK * ROWS * 4; // elements that a block scans
+const unsigned PATIENCE = 100; // times that a warp looks before it helps itself
 
 // The sum over the lanes of the warp up to this one.
 __device__ float scan_warp(float sum)
@@ -88,18 +94,35 @@ __device__ void scan_run(float4 *own, float before, bool exclusive)
         before = scan_vector(own + k, before, exclusive);
 }
 
+// A tile's word: above, in which launch its total came; below, the total. Whoever sees the
+// one sees the other, because they come in one piece.
+typedef unsigned long long Word;
+
+__device__ unsigned drawn;       // tiles, in this launch
+__device__ unsigned done_blocks; // that will not draw any more
+
+__device__ void publish(Word *word, unsigned launch, float total)
+{
+    cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).store(
+        (Word)launch << 32 | __float_as_uint(total), cuda::memory_order_relaxed);
+}
+
+__device__ Word look(Word *word)
+{
+    return cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
+        cuda::memory_order_relaxed);
+}
+
 // The tiles that a block is busy with, in shared memory. Its tile number i has the place
 // i % STAGES. A barrier tells one group of threads that another is done with a place.
 struct Pipeline {
     float4 vectors[STAGES][TILE / 4];
-    float before_run[STAGES][BLOCK_SIZE]; // within the tile
-    long long tile[STAGES];               // its number in the array, or NONE
+    long long tile[STAGES]; // its number in the array
     float before_tile[STAGES];
     uint64_t loaded[STAGES];  // the tile has come
     uint64_t known[STAGES];   // and the sum before it
     uint64_t scanned[STAGES]; // it can be written to memory
 };
-const long long NONE = -1;
 
 __device__ void init(Pipeline *p)
 {
@@ -111,41 +134,21 @@ __device__ void init(Pipeline *p)
     ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
 }
 
-__device__ void wait(uint64_t *barriers, unsigned i)
+__device__ void wait(uint64_t *barrier, unsigned phase)
 {
-    while (!ptx::mbarrier_try_wait_parity(&barriers[i % STAGES], i / STAGES % 2))
+    while (!ptx::mbarrier_try_wait_parity(barrier, phase % 2))
         continue;
 }
 
-// A tile's word: above, whether its total is there; below, the total. Whoever sees the one
-// sees the other, because they come in one piece.
-typedef unsigned long long Word;
-const Word THERE = 1ull << 32;
-
-__device__ void publish(Word *word, float total)
-{
-    cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).store(
-        THERE | __float_as_uint(total), cuda::memory_order_relaxed);
-}
-
-__device__ Word look(Word *word)
-{
-    return cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
-        cuda::memory_order_relaxed);
-}
-
-// Draws a tile, and has it copied to its place. False if there was none left.
-__device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n,
-                          Word *drawn)
+// Draws a tile, and has it copied to its place; false if there was none left. A block that
+// has drawn one is running, so nobody waits for a tile whose block has not begun, in
+// whichever order blocks begin.
+__device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n)
 {
     const unsigned place = i % STAGES;
-    const long long tile = atomicAdd(drawn, 1), start = tile * TILE;
-    p->tile[place] = start < n ? tile : NONE;
-    if (start >= n) {
-        ptx::mbarrier_arrive(&p->loaded[place]);
-        return false;
-    }
-    const unsigned count = min((long long)TILE, n - start),
+    p->tile[place] = atomicAdd(&drawn, 1);
+    const long long start = p->tile[place] * TILE;
+    const unsigned count = max(0ll, min((long long)TILE, n - start)),
                    bytes = count / 4 * sizeof(float4);
     for (unsigned k = count / 4 * 4; k < count; k++) // the engine copies 16 bytes at a time
         ((float *)p->vectors[place])[k] = in[start + k];
@@ -154,7 +157,7 @@ __device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n,
     if (bytes > 0)
         ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, p->vectors[place],
                            in + start, bytes, &p->loaded[place]);
-    return true;
+    return start < n;
 }
 
 // Has a scanned tile copied to memory, and waits until its place is free.
@@ -174,22 +177,23 @@ __device__ void store_tile(Pipeline *p, unsigned i, float *out, long long n)
 }
 
 // What one thread does: it keeps the copies going.
-__device__ void copy_tiles(Pipeline *p, const float *in, float *out, long long n,
-                           Word *drawn)
+__device__ void copy_tiles(Pipeline *p, const float *in, float *out, long long n)
 {
     bool more = true;
     for (unsigned i = 0; i < STAGES && more; i++)
-        more = load_tile(p, i, in, n, drawn);
-    for (unsigned i = 0; p->tile[i % STAGES] != NONE; i++) {
-        wait(p->scanned, i);
+        more = load_tile(p, i, in, n);
+    for (unsigned i = 0; p->tile[i % STAGES] * TILE < n; i++) {
+        wait(&p->scanned[i % STAGES], i / STAGES);
         store_tile(p, i, out, n);
         if (more)
-            more = load_tile(p, i + STAGES, in, n, drawn);
+            more = load_tile(p, i + STAGES, in, n);
     }
+    if (atomicInc(&done_blocks, gridDim.x - 1) == gridDim.x - 1) // back to 0 with the last
+        atomicExch(&drawn, 0);                                   // for the next launch
 }
 
 // The sum of the tiles from first on, before last. The lanes of a warp share them.
-__device__ float add_totals(Word *words, long long first, long long last)
+__device__ float add_totals(Word *words, unsigned launch, long long first, long long last)
 {
     float sum = 0.0f;
     for (long long at = first + threadIdx.x % 32; at < last; at += 32 * ASKED) {
@@ -197,11 +201,11 @@ __device__ float add_totals(Word *words, long long first, long long last)
         bool all_there;
         do {
             all_there = true;
-            for (unsigned k = 0; k < ASKED;
-                 k++) // all on their way before the first is needed
-                seen[k] = at + 32 * k < last ? look(words + at + 32 * k) : THERE;
+            for (unsigned k = 0; k < ASKED; k++) // all on their way before one is needed
+                seen[k] =
+                    at + 32 * k < last ? look(words + at + 32 * k) : (Word)launch << 32;
             for (unsigned k = 0; k < ASKED; k++)
-                all_there = all_there && seen[k] >= THERE;
+                all_there = all_there && seen[k] >> 32 == launch;
         } while (!all_there);
         for (unsigned k = 0; k < ASKED; k++)
             sum += __uint_as_float((unsigned)seen[k]);
@@ -210,49 +214,54 @@ __device__ float add_totals(Word *words, long long first, long long last)
 }
 
 // What one warp does: it finds the sum before each tile.
-__device__ void look_back(Pipeline *p, Word *words)
+__device__ void look_back(Pipeline *p, long long n, Word *words, unsigned launch)
 {
     long long last = 0;
     float before_tile = 0.0f; // before the last one
     for (unsigned i = 0;; i++) {
-        wait(p->loaded, i);
-        const long long tile = p->tile[i % STAGES];
-        if (tile == NONE)
+        const unsigned place = i % STAGES;
+        wait(&p->loaded[place], i / STAGES);
+        const long long tile = p->tile[place];
+        if (tile * TILE >= n)
             return;
-        before_tile += add_totals(words, last, tile);
+        before_tile += add_totals(words, launch, last, tile);
         last = tile;
         __syncwarp(); // all lanes have read the tile's number
         if (threadIdx.x % 32 == 0) {
-            p->before_tile[i % STAGES] = before_tile;
-            ptx::mbarrier_arrive(&p->known[i % STAGES]);
+            p->before_tile[place] = before_tile;
+            ptx::mbarrier_arrive(&p->known[place]);
         }
     }
 }
 
 // What most threads do: they add up each tile, and scan it some tiles later.
-__device__ void scan_places(Pipeline *p, bool exclusive, Word *words)
+__device__ void scan_places(Pipeline *p, long long n, bool exclusive, Word *words,
+                            unsigned launch)
 {
+    float before_run[AHEAD + 1] = {}; // in the tile; that of the newest tile last
     bool more = true;
     for (unsigned i = 0;; i++) {
         unsigned place = i % STAGES;
         if (more)
-            wait(p->loaded, i);
-        more = more && p->tile[place] != NONE;
+            wait(&p->loaded[place], i / STAGES);
+        for (unsigned k = 0; k < AHEAD; k++)
+            before_run[k] = before_run[k + 1];
+        more = more && p->tile[place] * TILE < n;
         if (more) {
             float total;
             const float4 *own = p->vectors[place] + threadIdx.x * VECTORS;
-            p->before_run[place][threadIdx.x] = scan_block(add_run(own), &total);
+            before_run[AHEAD] = scan_block(add_run(own), &total);
             if (threadIdx.x == 0)
-                publish(words + p->tile[place], total);
+                publish(words + p->tile[place], launch, total);
         }
         if (i < AHEAD)
             continue;
         place = (i - AHEAD) % STAGES;
-        if (p->tile[place] == NONE)
+        if (p->tile[place] * TILE >= n)
             return;
-        wait(p->known, i - AHEAD);
-        const float before = p->before_tile[place] + p->before_run[place][threadIdx.x];
-        scan_run(p->vectors[place] + threadIdx.x * VECTORS, before, exclusive);
+        wait(&p->known[place], (i - AHEAD) / STAGES);
+        float4 *own = p->vectors[place] + threadIdx.x * VECTORS;
+        scan_run(own, p->before_tile[place] + before_run[0], exclusive);
         ptx::fence_proxy_async(ptx::space_shared); // for the copy engine to see
         ptx::mbarrier_arrive(&p->scanned[place]);
     }
@@ -260,7 +269,7 @@ __device__ void scan_places(Pipeline *p, bool exclusive, Word *words)
 
 // Scans the array. Each block draws tile after tile.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           Word *drawn, Word *words)
+                           Word *words, unsigned launch)
 {
 #if __CUDA_ARCH__ >= 900 // older GPUs have no such copy engine
     extern __shared__ __align__(128) char shared[];
@@ -269,55 +278,168 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
         init(p);
     __syncthreads();
     if (threadIdx.x < BLOCK_SIZE)
-        scan_places(p, exclusive, words);
+        scan_places(p, n, exclusive, words, launch);
     else if (threadIdx.x < BLOCK_SIZE + 32)
-        look_back(p, words);
+        look_back(p, n, words, launch);
     else if (threadIdx.x == BLOCK_SIZE + 32)
-        copy_tiles(p, in, out, n, drawn);
+        copy_tiles(p, in, out, n);
 #endif
 }
 
-// How many floats of scratch memory a scan of n elements needs: the number of tiles drawn,
-// and a word for each tile.
-static long long scratch_count(long long n)
+// Four elements from number i on; those beyond the array are 0.
+__device__ float4 load_vector(const float *in, long long i, long long n)
 {
-    return sizeof(Word) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
+    if (i + 3 < n)
+        return *(const float4 *)(in + i);
+    const float x = i < n ? in[i] : 0.0f, y = i + 1 < n ? in[i + 1] : 0.0f;
+    return make_float4(x, y, i + 2 < n ? in[i + 2] : 0.0f, 0.0f);
 }
 
-// How many blocks the GPU holds at once. Ends the program where it cannot run this kernel.
-static long long resident_blocks()
+__device__ void store_vector(float *out, long long i, long long n, float4 v)
+{
+    if (i + 3 < n) {
+        *(float4 *)(out + i) = v;
+        return;
+    }
+    if (i < n)
+        out[i] = v.x;
+    if (i + 1 < n)
+        out[i + 1] = v.y;
+    if (i + 2 < n)
+        out[i + 2] = v.z;
+}
+
+// Adds up a tile in the place of its block, and publishes the total; one warp does it.
+// The tile is whole, because another comes behind it.
+__device__ void add_late_tile(const float *in, Word *words, unsigned launch, unsigned tile)
+{
+    const float *start = in + (long long)tile * SMALL_TILE;
+    float sum = 0.0f;
+    for (unsigned k = threadIdx.x % 32; k < SMALL_TILE; k += 32)
+        sum += start[k];
+    sum = scan_warp(sum);
+    if (threadIdx.x % 32 == 31)
+        publish(words + tile, launch, sum);
+}
+
+// The sum of all tiles before this one; one warp finds it. If a total does not come, it
+// adds up that tile itself. So it never waits for a block that may not have begun.
+__device__ float add_tiles_before(const float *in, Word *words, unsigned launch,
+                                  unsigned tile)
+{
+    const unsigned lane = threadIdx.x % 32;
+    float sum = 0.0f;
+    for (unsigned first = 0; first < tile; first += 32 * ASKED)
+        for (unsigned tries = 1;; tries++) {
+            unsigned missing = 0; // one bit for each word that this lane asks for
+            float part = 0.0f;
+            Word seen[ASKED];
+            for (unsigned k = 0; k < ASKED; k++) // all on their way before one is needed
+                seen[k] = first + 32 * k + lane < tile ? look(words + first + 32 * k + lane)
+                                                       : (Word)launch << 32;
+            for (unsigned k = 0; k < ASKED; k++) {
+                missing |= (seen[k] >> 32 != launch) << k;
+                part += __uint_as_float((unsigned)seen[k]);
+            }
+            if (!__any_sync(0xffffffff, missing)) {
+                sum += __shfl_sync(0xffffffff, scan_warp(part), 31);
+                break;
+            }
+            for (unsigned k = 0; tries % PATIENCE == 0 && k < ASKED; k++)
+                for (unsigned late = __ballot_sync(0xffffffff, missing >> k & 1); late != 0;
+                     late &= late - 1)
+                    add_late_tile(in, words, launch, first + 32 * k + __ffs(late) - 1);
+        }
+    return sum;
+}
+
+// Scans a small array: each block one tile, straight from memory to registers and back. A
+// warp loads its part in rows, lane beside lane.
+__global__ void __launch_bounds__(SMALL_BLOCK, 4)
+    scan_small(const float *in, float *out, long long n, bool exclusive, Word *words,
+               unsigned launch)
+{
+    __shared__ float warps[SMALL_BLOCK / 32]; // the sum of each, then the sum before it
+    const unsigned tile = blockIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const long long start = (long long)tile * SMALL_TILE + 4 * (warp * 32 * ROWS + lane);
+    float4 own[ROWS];
+    float before[ROWS], sum = 0.0f; // before each vector, in the warp
+    for (unsigned k = 0; k < ROWS; k++)
+        own[k] = load_vector(in, start + 128 * k, n);
+    for (unsigned k = 0; k < ROWS; k++) {
+        const float row = scan_warp(own[k].x + own[k].y + own[k].z + own[k].w);
+        const float left = __shfl_up_sync(0xffffffff, row, 1);
+        before[k] = sum + (lane > 0 ? left : 0.0f);
+        sum += __shfl_sync(0xffffffff, row, 31);
+    }
+    if (lane == 0)
+        warps[warp] = sum;
+    __syncthreads();
+    if (warp == 0) {
+        const float up_to = scan_warp(lane < SMALL_BLOCK / 32 ? warps[lane] : 0.0f);
+        const float left = __shfl_up_sync(0xffffffff, up_to, 1);
+        if (lane == 31)
+            publish(words + tile, launch, up_to);
+        const float before_tile = add_tiles_before(in, words, launch, tile);
+        if (lane < SMALL_BLOCK / 32)
+            warps[lane] = before_tile + (lane > 0 ? left : 0.0f);
+    }
+    __syncthreads();
+    for (unsigned k = 0; k < ROWS; k++) {
+        scan_vector(own + k, warps[warp] + before[k], exclusive);
+        store_vector(out, start + 128 * k, n, own[k]);
+    }
+}
+
+// How many floats of scratch memory a scan of n elements needs: a word for each tile.
+// What it holds before the first launch must not look like a word: all bits set, or 0.
+static long long scratch_count(long long n)
+{
+    return sizeof(Word) / sizeof(float) * ((n + TILE - 1) / TILE);
+}
+
+// How many blocks of a kernel the GPU holds at once.
+template <class Kernel>
+static long long resident_blocks(Kernel kernel, unsigned threads, size_t shared_bytes)
 {
     int blocks_per_sm, sm_count;
-    int shared_bytes;
-    cudaFuncAttributes kernel;
-    CHECK(
-        cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-    CHECK(cudaFuncGetAttributes(&kernel, scan_tiles));
-    if (kernel.ptxVersion < 90 || shared_bytes < (int)sizeof(Pipeline)) {
-        fprintf(stderr,
-                "%s needs compute capability 9.0 or later, %zu bytes of shared memory a "
-                "block, and to be built for them\n",
-                STEP, sizeof(Pipeline));
-        exit(77);
-    }
-    CHECK(cudaFuncSetAttribute(scan_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               sizeof(Pipeline)));
     CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
-    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, scan_tiles,
-                                                        ALL_THREADS, sizeof(Pipeline)));
+    CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               shared_bytes));
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, kernel, threads,
+                                                        shared_bytes));
     return sm_count * blocks_per_sm;
 }
 
-// out[i] becomes in[0] + ... + in[i], or the sum before in[i] where it is exclusive.
+// How many blocks of the pipeline there are at once. Ends the program where it cannot run.
+static long long pipeline_blocks()
+{
+    cudaFuncAttributes kernel;
+    CHECK(cudaFuncGetAttributes(&kernel, scan_tiles));
+    if (kernel.ptxVersion < 90) {
+        fprintf(stderr, "%s needs compute capability 9.0, and to be built for it\n", STEP);
+        exit(77);
+    }
+    return resident_blocks(scan_tiles, ALL_THREADS, sizeof(Pipeline));
+}
+
+// out[i] becomes in[0] + ... + in[i], or the sum before in[i] where it is exclusive. The
+// arrays may not overlap: a helper reads what another block may have scanned already.
 // Returns the number of kernels launched.
 static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
-    static const long long resident = resident_blocks(); // asked once
-    const long long blocks = min((n + TILE - 1) / TILE, resident);
-    Word *drawn = (Word *)scratch, *words = drawn + 1;
-    CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
-    scan_tiles<<<blocks, ALL_THREADS, sizeof(Pipeline)>>>(in, out, n, exclusive, drawn,
-                                                          words);
+    static const long long few = resident_blocks(scan_small, SMALL_BLOCK, 0); // asked once
+    static unsigned number = 0; // of the launch: from 1 on
+    Word *words = (Word *)scratch;
+    number++;
+    if (n <= few * SMALL_TILE) { // no block would have a second tile
+        const unsigned blocks = (n + SMALL_TILE - 1) / SMALL_TILE;
+        scan_small<<<blocks, SMALL_BLOCK>>>(in, out, n, exclusive, words, number);
+    } else {
+        static const long long blocks = pipeline_blocks();
+        scan_tiles<<<blocks, ALL_THREADS, sizeof(Pipeline)>>>(in, out, n, exclusive, words,
+                                                              number);
+    }
     CHECK(cudaGetLastError());
     return 1;
 }

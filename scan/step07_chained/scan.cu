@@ -1,10 +1,11 @@
-// Step 04: 128 bits at a time, lane beside lane; each thread still gets its run.
-// The change: the way of a tile from memory to the threads that own its runs, and back.
+// Step 07: one launch: a block waits for the one before. 2n floats through memory.
+// The change: no totals in a launch of their own; a block hands the sum on to the next.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdio>
+#include <cuda/atomic>
 
-static const char STEP[] = "step04_coalesced";
+static const char STEP[] = "step07_chained";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
@@ -128,59 +129,76 @@ __device__ void store_tile(float *out, long long start, long long n, float4 *til
                      tile[place(k * BLOCK_SIZE + tid)]);
 }
 
-// Scans each tile for itself, and leaves its total.
+// A tile's word: above, whether it is there; below, the float. Whoever sees the one sees
+// the other, because they come in one piece.
+typedef unsigned long long Word;
+
+__device__ void publish(Word *word, float sum)
+{
+    const Word there = 1ull << 32;
+    cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).store(
+        there | __float_as_uint(sum), cuda::memory_order_relaxed);
+}
+
+// What the word holds, once it is there.
+__device__ float wait_for(Word *word)
+{
+    Word seen;
+    do {
+        seen = cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
+            cuda::memory_order_relaxed);
+    } while (seen >> 32 == 0);
+    return __uint_as_float((unsigned)seen);
+}
+
+// The number of the next tile. A block that has drawn one is running, so nobody waits for a
+// tile whose block has not begun, in whichever order blocks begin.
+__device__ long long draw_tile(Word *drawn)
+{
+    __shared__ long long tile;
+    if (threadIdx.x == 0)
+        tile = atomicAdd(drawn, 1);
+    __syncthreads();
+    return tile;
+}
+
+// Scans the array. Each block waits for the sum up to the tile before its own.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           float *totals)
+                           Word *drawn, Word *words)
 {
     __shared__ float4 vectors[PLACES];
-    const long long start = (long long)blockIdx.x * TILE;
+    __shared__ float before_tile;
+    const long long tile = draw_tile(drawn), start = tile * TILE;
     float4 own[VECTORS];
     load_tile(in, start, n, vectors, own);
     float total;
     const float before = scan_block(add_run(own), &total);
-    scan_run(own, before, exclusive);
-    store_tile(out, start, n, vectors, own);
-    if (threadIdx.x == 0)
-        totals[blockIdx.x] = total;
-}
-
-// Adds to each tile what comes before it.
-__global__ void add_before(float *out, long long n, const float *before)
-{
-    const long long start = (long long)blockIdx.x * TILE + 4 * threadIdx.x;
-    const float sum = before[blockIdx.x];
-    float4 own[VECTORS];
-    for (unsigned k = 0; k < VECTORS; k++)
-        own[k] = load_vector(out, start + 4 * k * BLOCK_SIZE, n);
-    for (unsigned k = 0; k < VECTORS; k++) {
-        const float4 v = own[k];
-        store_vector(out, start + 4 * k * BLOCK_SIZE, n,
-                     make_float4(v.x + sum, v.y + sum, v.z + sum, v.w + sum));
+    if (threadIdx.x == 0) {
+        before_tile = tile > 0 ? wait_for(words + tile - 1) : 0.0f;
+        publish(words + tile, before_tile + total);
     }
+    __syncthreads();
+    scan_run(own, before_tile + before, exclusive);
+    store_tile(out, start, n, vectors, own);
 }
 
-// How many floats of scratch memory a scan of n elements needs: a total for each tile, then
-// one for each tile of totals, and so on. Each level begins at a multiple of 16 bytes.
+// How many floats of scratch memory a scan of n elements needs: the number of tiles drawn,
+// and a word for each tile.
 static long long scratch_count(long long n)
 {
-    const long long tiles = (n + TILE - 1) / TILE;
-    return tiles == 1 ? 1 : (tiles + 3) / 4 * 4 + scratch_count(tiles);
+    return sizeof(Word) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
 }
 
 // out[i] becomes in[0] + ... + in[i], or the sum before in[i] where it is exclusive.
 // Returns the number of kernels launched.
-static int launch(const float *in, float *out, long long n, bool exclusive, float *totals)
+static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
     const long long tiles = (n + TILE - 1) / TILE;
-    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, totals);
+    Word *drawn = (Word *)scratch, *words = drawn + 1;
+    CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
+    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, drawn, words);
     CHECK(cudaGetLastError());
-    if (tiles == 1)
-        return 1;
-    float *next = totals + (tiles + 3) / 4 * 4;
-    const int launches = launch(totals, totals, tiles, true, next); // in place
-    add_before<<<tiles, BLOCK_SIZE>>>(out, n, totals);
-    CHECK(cudaGetLastError());
-    return launches + 2;
+    return 1;
 }
 
 // ==== Harness: the same in every step from here on; the lesson is above. ====

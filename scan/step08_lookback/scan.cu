@@ -1,11 +1,11 @@
-// Step 07: decoupled look-back: a block adds up the totals of the tiles before its own.
+// Step 08: decoupled look-back: a block adds up the totals of the tiles before its own.
 // The change: totals are there early; nobody waits for one who waits himself.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdio>
 #include <cuda/atomic>
 
-static const char STEP[] = "step07_lookback";
+static const char STEP[] = "step08_lookback";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);

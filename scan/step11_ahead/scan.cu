@@ -1,20 +1,27 @@
-// Step 08: blocks that stay: each draws tile after tile, and remembers a sum.
-// The change: to the sum before its last tile a block adds the totals since.
+// Step 11: totals early: a tile is added up three tiles before it is scanned.
+// The change: it waits in one of six places; by then the totals before it are there.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cuda/atomic>
+#include <cuda/ptx>
 
-static const char STEP[] = "step08_resident";
+namespace ptx = cuda::ptx;
+
+static const char STEP[] = "step11_ahead";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
 const unsigned BLOCK_SIZE = 512;        // threads, a power of two
-const unsigned RUN = 16;                // elements side by side that a thread owns
+const unsigned RUN = 8;                 // elements side by side that a thread owns
 const unsigned TILE = BLOCK_SIZE * RUN; // elements that a block scans
 const unsigned WARPS = BLOCK_SIZE / 32;
 const unsigned VECTORS = RUN / 4; // of four elements, of a thread
+const unsigned STAGES = 6;        // tiles that a block has in shared memory
+const unsigned AHEAD = 3;         // so many tiles later a tile is scanned
 
 // The sum over the lanes of the warp up to this one.
 __device__ float scan_warp(float sum)
@@ -72,15 +79,6 @@ __device__ void scan_run(float4 *own, float before, bool exclusive)
         before = scan_vector(own + k, before, exclusive);
 }
 
-// Four elements from number i on; those beyond the array are 0.
-__device__ float4 load_vector(const float *in, long long i, long long n)
-{
-    if (i + 3 < n)
-        return *(const float4 *)(in + i);
-    const float x = i < n ? in[i] : 0.0f, y = i + 1 < n ? in[i + 1] : 0.0f;
-    return make_float4(x, y, i + 2 < n ? in[i + 2] : 0.0f, 0.0f);
-}
-
 __device__ void store_vector(float *out, long long i, long long n, float4 v)
 {
     if (i + 3 < n) {
@@ -95,39 +93,14 @@ __device__ void store_vector(float *out, long long i, long long n, float4 v)
         out[i + 2] = v.z;
 }
 
-// Where a vector lies in shared memory: behind every eight, which fill all banks, a place
-// stays empty. So the runs of neighbouring lanes begin in different banks.
-const unsigned PLACES = TILE / 4 + TILE / 32;
-__device__ unsigned place(unsigned vector)
-{
-    return vector + vector / 8;
-}
-
-// Reads a tile as memory likes it, lane beside lane; then each thread takes its run.
-__device__ void load_tile(const float *in, long long start, long long n, float4 *tile,
-                          float4 *own)
+// Stores a scanned tile as memory likes it, lane beside lane.
+__device__ void store_tile(float *out, long long start, long long n, const float4 *tile)
 {
     const unsigned tid = threadIdx.x;
-    for (unsigned k = 0; k < VECTORS; k++)
-        own[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + tid), n);
-    for (unsigned k = 0; k < VECTORS; k++)
-        tile[place(k * BLOCK_SIZE + tid)] = own[k];
-    __syncthreads();
-    for (unsigned k = 0; k < VECTORS; k++)
-        own[k] = tile[place(tid * VECTORS + k)];
-}
-
-// The way back.
-__device__ void store_tile(float *out, long long start, long long n, float4 *tile,
-                           const float4 *own)
-{
-    const unsigned tid = threadIdx.x;
-    for (unsigned k = 0; k < VECTORS; k++)
-        tile[place(tid * VECTORS + k)] = own[k];
     __syncthreads();
     for (unsigned k = 0; k < VECTORS; k++)
         store_vector(out, start + 4 * (k * BLOCK_SIZE + tid), n,
-                     tile[place(k * BLOCK_SIZE + tid)]);
+                     tile[k * BLOCK_SIZE + tid]);
 }
 
 // A tile's word: above, whether its total is there; below, the total. Whoever sees the one
@@ -152,15 +125,39 @@ __device__ float wait_for(Word *word)
     return __uint_as_float((unsigned)seen);
 }
 
-// The number of the next tile. A block that has drawn one is running, so nobody waits for a
-// tile whose block has not begun, in whichever order blocks begin.
-__device__ long long draw_tile(Word *drawn)
+// The tiles that a block is busy with, in shared memory. Its tile number i has the place
+// i % STAGES.
+struct Pipeline {
+    float4 vectors[STAGES][TILE / 4];
+    long long tile[STAGES];  // its number in the array
+    uint64_t loaded[STAGES]; // a barrier: the tile has come
+};
+
+__device__ void wait(uint64_t *barrier, unsigned phase)
 {
-    __shared__ long long tile;
-    if (threadIdx.x == 0)
-        tile = atomicAdd(drawn, 1);
-    __syncthreads();
-    return tile;
+    while (!ptx::mbarrier_try_wait_parity(barrier, phase % 2))
+        continue;
+}
+
+// Draws a tile, and has it copied to its place; false if there was none left. A block that
+// has drawn one is running, so nobody waits for a tile whose block has not begun, in
+// whichever order blocks begin.
+__device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n,
+                          Word *drawn)
+{
+    const unsigned place = i % STAGES;
+    p->tile[place] = atomicAdd(drawn, 1);
+    const long long start = p->tile[place] * TILE;
+    const unsigned count = max(0ll, min((long long)TILE, n - start)),
+                   bytes = count / 4 * sizeof(float4);
+    for (unsigned k = count / 4 * 4; k < count; k++) // the engine copies 16 bytes at a time
+        ((float *)p->vectors[place])[k] = in[start + k];
+    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
+                                   &p->loaded[place], bytes);
+    if (bytes > 0)
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, p->vectors[place],
+                           in + start, bytes, &p->loaded[place]);
+    return start < n;
 }
 
 // The sum of the tiles from first on, before last. The threads of the block share them.
@@ -177,21 +174,52 @@ __device__ float add_totals(Word *words, long long first, long long last)
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
                            Word *drawn, Word *words)
 {
-    __shared__ float4 vectors[PLACES];
-    long long last = 0;
-    float before_tile = 0.0f; // before the last one
-    for (long long tile; (tile = draw_tile(drawn)) * TILE < n; last = tile) {
-        const long long start = tile * TILE;
-        float4 own[VECTORS];
-        load_tile(in, start, n, vectors, own);
-        float total;
-        const float before = scan_block(add_run(own), &total);
-        if (threadIdx.x == 0)
-            publish(words + tile, total);
-        before_tile += add_totals(words, last, tile);
-        scan_run(own, before_tile + before, exclusive);
-        store_tile(out, start, n, vectors, own);
+#if __CUDA_ARCH__ >= 900 // older GPUs have no such copy engine
+    extern __shared__ __align__(128) char shared[];
+    Pipeline *p = (Pipeline *)shared;
+    if (threadIdx.x == 0) {
+        for (unsigned place = 0; place < STAGES; place++)
+            ptx::mbarrier_init(&p->loaded[place], 1);
+        ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+        for (unsigned i = 0; i < STAGES && load_tile(p, i, in, n, drawn); i++)
+            continue;
     }
+    __syncthreads();
+    long long last = 0;
+    float before_tile = 0.0f;         // before the last one
+    float before_run[AHEAD + 1] = {}; // in the tile; that of the newest tile last
+    bool more = true;
+    for (unsigned i = 0;; i++) {
+        unsigned place = i % STAGES;
+        if (more)
+            wait(&p->loaded[place], i / STAGES);
+        for (unsigned k = 0; k < AHEAD; k++)
+            before_run[k] = before_run[k + 1];
+        more = more && p->tile[place] * TILE < n;
+        if (more) {
+            float total;
+            const float4 *own = p->vectors[place] + threadIdx.x * VECTORS;
+            before_run[AHEAD] = scan_block(add_run(own), &total);
+            if (threadIdx.x == 0)
+                publish(words + p->tile[place], total);
+        }
+        if (i < AHEAD)
+            continue;
+        place = (i - AHEAD) % STAGES;
+        const long long tile = p->tile[place], start = tile * TILE;
+        if (start >= n)
+            return;
+        before_tile += add_totals(words, last, tile);
+        last = tile;
+        float4 *own = p->vectors[place] + threadIdx.x * VECTORS;
+        scan_run(own, before_tile + before_run[0], exclusive);
+        store_tile(out, start, n, p->vectors[place]);
+        ptx::fence_proxy_async(ptx::space_shared); // for the copy engine to see
+        __syncthreads();                           // now all are done with the place
+        if (threadIdx.x == 0 && more)
+            load_tile(p, i - AHEAD + STAGES, in, n, drawn);
+    }
+#endif
 }
 
 // How many floats of scratch memory a scan of n elements needs: the number of tiles drawn,
@@ -201,13 +229,21 @@ static long long scratch_count(long long n)
     return sizeof(Word) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
 }
 
-// How many blocks the GPU holds at once.
+// How many blocks the GPU holds at once. Ends the program where it cannot run this kernel.
 static long long resident_blocks()
 {
     int blocks_per_sm, sm_count;
+    cudaFuncAttributes kernel;
+    CHECK(cudaFuncGetAttributes(&kernel, scan_tiles));
+    if (kernel.ptxVersion < 90) {
+        fprintf(stderr, "%s needs compute capability 9.0, and to be built for it\n", STEP);
+        exit(77);
+    }
+    CHECK(cudaFuncSetAttribute(scan_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               sizeof(Pipeline)));
     CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
     CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, scan_tiles,
-                                                        BLOCK_SIZE, 0));
+                                                        BLOCK_SIZE, sizeof(Pipeline)));
     return sm_count * blocks_per_sm;
 }
 
@@ -219,7 +255,8 @@ static int launch(const float *in, float *out, long long n, bool exclusive, floa
     const long long blocks = min((n + TILE - 1) / TILE, resident);
     Word *drawn = (Word *)scratch, *words = drawn + 1;
     CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
-    scan_tiles<<<blocks, BLOCK_SIZE>>>(in, out, n, exclusive, drawn, words);
+    scan_tiles<<<blocks, BLOCK_SIZE, sizeof(Pipeline)>>>(in, out, n, exclusive, drawn,
+                                                         words);
     CHECK(cudaGetLastError());
     return 1;
 }

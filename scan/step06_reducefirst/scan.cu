@@ -1,0 +1,370 @@
+// Step 06: first the totals, then the scan: 3n floats through memory, not 4n.
+// The change: tiles are added up first, so that their scan is already the result.
+// Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
+
+#include <cstdio>
+
+static const char STEP[] = "step06_reducefirst";
+
+#define CHECK(call) check(call, #call, __FILE__, __LINE__)
+static void check(cudaError_t error, const char *call, const char *file, int line);
+
+const unsigned BLOCK_SIZE = 512;        // threads, a power of two
+const unsigned RUN = 16;                // elements side by side that a thread owns
+const unsigned TILE = BLOCK_SIZE * RUN; // elements that a block scans
+const unsigned WARPS = BLOCK_SIZE / 32;
+const unsigned VECTORS = RUN / 4; // of four elements, of a thread
+
+// The sum over the lanes of the warp up to this one.
+__device__ float scan_warp(float sum)
+{
+    for (unsigned distance = 1; distance < 32; distance *= 2) {
+        const float left = __shfl_up_sync(0xffffffff, sum, distance);
+        if (threadIdx.x % 32 >= distance)
+            sum += left;
+    }
+    return sum;
+}
+
+// The sum over the threads before this one in its block; *total becomes the sum over all.
+__device__ float scan_block(float own, float *total)
+{
+    __shared__ float sums[WARPS]; // up to the end of each warp
+    const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const float sum = scan_warp(own);
+    const float left = __shfl_up_sync(0xffffffff, sum, 1);
+    if (lane == 31)
+        sums[warp] = sum;
+    __syncthreads();
+    if (warp == 0) {
+        const float sum_of_warps = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
+        if (lane < WARPS)
+            sums[lane] = sum_of_warps;
+    }
+    __syncthreads();
+    *total = sums[WARPS - 1];
+    return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
+}
+
+// The sum of a run.
+__device__ float add_run(const float4 *own)
+{
+    float sum = 0.0f;
+    for (unsigned k = 0; k < VECTORS; k++)
+        sum += own[k].x + own[k].y + own[k].z + own[k].w;
+    return sum;
+}
+
+// Scans four elements. The sum before them is known; returns the sum with them.
+__device__ float scan_vector(float4 *own, float before, bool exclusive)
+{
+    const float x = before + own->x, y = x + own->y, z = y + own->z, w = z + own->w;
+    *own = exclusive ? make_float4(before, x, y, z) : make_float4(x, y, z, w);
+    return w;
+}
+
+// Scans a run. The sum before it is known.
+__device__ void scan_run(float4 *own, float before, bool exclusive)
+{
+    for (unsigned k = 0; k < VECTORS; k++)
+        before = scan_vector(own + k, before, exclusive);
+}
+
+// Four elements from number i on; those beyond the array are 0.
+__device__ float4 load_vector(const float *in, long long i, long long n)
+{
+    if (i + 3 < n)
+        return *(const float4 *)(in + i);
+    const float x = i < n ? in[i] : 0.0f, y = i + 1 < n ? in[i + 1] : 0.0f;
+    return make_float4(x, y, i + 2 < n ? in[i + 2] : 0.0f, 0.0f);
+}
+
+__device__ void store_vector(float *out, long long i, long long n, float4 v)
+{
+    if (i + 3 < n) {
+        *(float4 *)(out + i) = v;
+        return;
+    }
+    if (i < n)
+        out[i] = v.x;
+    if (i + 1 < n)
+        out[i + 1] = v.y;
+    if (i + 2 < n)
+        out[i + 2] = v.z;
+}
+
+// Where a vector lies in shared memory: behind every eight, which fill all banks, a place
+// stays empty. So the runs of neighbouring lanes begin in different banks.
+const unsigned PLACES = TILE / 4 + TILE / 32;
+__device__ unsigned place(unsigned vector)
+{
+    return vector + vector / 8;
+}
+
+// Reads a tile as memory likes it, lane beside lane; then each thread takes its run.
+__device__ void load_tile(const float *in, long long start, long long n, float4 *tile,
+                          float4 *own)
+{
+    const unsigned tid = threadIdx.x;
+    for (unsigned k = 0; k < VECTORS; k++)
+        own[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + tid), n);
+    for (unsigned k = 0; k < VECTORS; k++)
+        tile[place(k * BLOCK_SIZE + tid)] = own[k];
+    __syncthreads();
+    for (unsigned k = 0; k < VECTORS; k++)
+        own[k] = tile[place(tid * VECTORS + k)];
+}
+
+// The way back.
+__device__ void store_tile(float *out, long long start, long long n, float4 *tile,
+                           const float4 *own)
+{
+    const unsigned tid = threadIdx.x;
+    for (unsigned k = 0; k < VECTORS; k++)
+        tile[place(tid * VECTORS + k)] = own[k];
+    __syncthreads();
+    for (unsigned k = 0; k < VECTORS; k++)
+        store_vector(out, start + 4 * (k * BLOCK_SIZE + tid), n,
+                     tile[place(k * BLOCK_SIZE + tid)]);
+}
+
+// Leaves the total of each tile.
+__global__ void add_tiles(const float *in, long long n, float *totals)
+{
+    const long long start = (long long)blockIdx.x * TILE;
+    float4 own[VECTORS];
+    for (unsigned k = 0; k < VECTORS; k++)
+        own[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + threadIdx.x), n);
+    float total;
+    scan_block(add_run(own), &total);
+    if (threadIdx.x == 0)
+        totals[blockIdx.x] = total;
+}
+
+// Scans each tile. The sum before it is known.
+__global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
+                           const float *before_tile)
+{
+    __shared__ float4 vectors[PLACES];
+    const long long start = (long long)blockIdx.x * TILE;
+    float4 own[VECTORS];
+    load_tile(in, start, n, vectors, own);
+    float total;
+    const float before = scan_block(add_run(own), &total);
+    scan_run(own, before_tile[blockIdx.x] + before, exclusive);
+    store_tile(out, start, n, vectors, own);
+}
+
+// How many floats of scratch memory a scan of n elements needs: a total for each tile, then
+// one for each tile of totals, and so on. Each level begins at a multiple of 16 bytes.
+static long long scratch_count(long long n)
+{
+    const long long tiles = (n + TILE - 1) / TILE;
+    return tiles == 1 ? 1 : (tiles + 3) / 4 * 4 + scratch_count(tiles);
+}
+
+// out[i] becomes in[0] + ... + in[i], or the sum before in[i] where it is exclusive.
+// Returns the number of kernels launched.
+static int launch(const float *in, float *out, long long n, bool exclusive, float *totals)
+{
+    const long long tiles = (n + TILE - 1) / TILE;
+    int launches = 1;
+    if (tiles == 1) {
+        CHECK(cudaMemsetAsync(totals, 0, sizeof(float))); // nothing comes before
+    } else {
+        add_tiles<<<tiles, BLOCK_SIZE>>>(in, n, totals);
+        float *next = totals + (tiles + 3) / 4 * 4;
+        launches += 1 + launch(totals, totals, tiles, true, next); // in place
+    }
+    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, totals);
+    CHECK(cudaGetLastError());
+    return launches;
+}
+
+// ==== Harness: the same in every step from here on; the lesson is above. ====
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 1000 };
+static const long long MAX_ELEMENTS = 1ll << 37; // keeps every grid below 2^31 blocks
+
+// Ends the program, in one line, where a CUDA call failed.
+static void check(cudaError_t error, const char *call, const char *file, int line)
+{
+    if (error == cudaSuccess)
+        return;
+    fprintf(stderr, "%s:%d: %s: %s\n", file, line, call, cudaGetErrorString(error));
+    const bool cannot_run =
+        error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ||
+        error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion;
+    const bool too_large = error == cudaErrorMemoryAllocation;
+    exit(cannot_run ? CANNOT_RUN : too_large ? BAD_ARGUMENT : EXIT_FAILURE);
+}
+
+struct Data {
+    long long n, flush_count, busy_cycles;
+    bool exclusive;
+    float *in, *out;     // n elements each
+    float *scratch;      // scratch_count(n)
+    float4 *flush;       // twice the L2 cache
+    long long *mistakes; // how many elements are wrong, and the first of them
+    int flush_blocks, launches;
+    cudaEvent_t start, stop;
+};
+
+static void parse_arguments(int argc, char **argv, Data *d, bool *csv, bool *warm)
+{
+    for (int i = 1; i < argc; i++) {
+        const std::string arg = argv[i];
+        const bool digits = arg.find_first_not_of("0123456789") == std::string::npos;
+        const long long count = digits ? strtoll(argv[i], nullptr, 10) : 0;
+        if (arg == "--csv") {
+            *csv = true;
+        } else if (arg == "--warm") {
+            *warm = true;
+        } else if (arg == "--exclusive") {
+            d->exclusive = true;
+        } else if (d->n == 0 && count >= 1 && count <= MAX_ELEMENTS) {
+            d->n = count;
+        } else {
+            fprintf(stderr,
+                    "unusable argument '%s': accepted are --csv, --warm, --exclusive, "
+                    "n (1 to %lld)\n",
+                    argv[i], MAX_ELEMENTS);
+            exit(BAD_ARGUMENT);
+        }
+    }
+    d->n = d->n == 0 ? 1ll << 26 : d->n;
+}
+
+// What the elements up to number i add up to, by choice: a whole number from -2^14 to
+// 2^14 - 1, odd for every other i, so that no element is 0, which could go missing. (The
+// mixing is that of SplitMix64.) Elements side by side add up to the difference of two such
+// numbers, below 2^15, so float addition is exact for 512 such sums in any order. (For more
+// it is too unless they happen to have nearly all the same sign.)
+__device__ float sum_up_to(long long i, unsigned long long run)
+{
+    unsigned long long bits = (i + 1) * 0x9e3779b97f4a7c15u + (run << 56);
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
+    return i < 0 ? 0.0f : (float)(2 * (int)(bits >> 50) + (int)(i & 1) - (1 << 14));
+}
+
+__global__ void fill(float *in, long long n, unsigned long long run)
+{
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += gridDim.x * blockDim.x)
+        in[i] = sum_up_to(i, run) - sum_up_to(i - 1, run);
+}
+
+// Compares every element. A NaN is wrong too: what nobody wrote is still one.
+__global__ void compare(const float *out, long long n, bool exclusive,
+                        unsigned long long run, long long *mistakes)
+{
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += gridDim.x * blockDim.x)
+        if (!(out[i] == sum_up_to(i - exclusive, run))) {
+            atomicAdd((unsigned long long *)&mistakes[0], 1);
+            atomicMin(&mistakes[1], i);
+        }
+}
+
+// Reads the whole buffer: what the L2 cache held of the arrays is gone, and no line is left
+// in it that would have to be written back later. Takes so many cycles at least, in which
+// the host queues the launches; it would show in short times otherwise.
+__global__ void prepare(const float4 *flush, long long count, long long cycles,
+                        long long *never)
+{
+    const long long start = clock64();
+    float sum = 0.0f;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += gridDim.x * blockDim.x)
+        sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
+    if (sum != 0) // it holds zeros, but the compiler cannot know
+        *never = 1;
+    while (clock64() - start < cycles)
+        continue;
+}
+
+// One scan of fresh data. Returns milliseconds; ends the program where an element is wrong.
+static float timed_run(Data *d, unsigned long long run)
+{
+    const long long none[] = {0, d->n};
+    CHECK(cudaMemcpy(d->mistakes, none, sizeof none, cudaMemcpyHostToDevice));
+    fill<<<8 * d->flush_blocks, 256>>>(d->in, d->n, run);
+    // All bits set is NaN: it shows what was never written.
+    CHECK(cudaMemsetAsync(d->out, 0xff, d->n * sizeof(float)));
+    if (run % 2 == 0) // else it keeps what the run before left
+        CHECK(cudaMemsetAsync(d->scratch, 0xff, scratch_count(d->n) * sizeof(float)));
+    prepare<<<d->flush_blocks, 1024>>>(d->flush, d->flush_count, d->busy_cycles,
+                                       d->mistakes);
+    CHECK(cudaEventRecord(d->start));
+    d->launches = launch(d->in, d->out, d->n, d->exclusive, d->scratch);
+    CHECK(cudaEventRecord(d->stop));
+    compare<<<8 * d->flush_blocks, 256>>>(d->out, d->n, d->exclusive, run, d->mistakes);
+    CHECK(cudaGetLastError());
+    long long mistakes[2];
+    CHECK(cudaMemcpy(mistakes, d->mistakes, sizeof mistakes, cudaMemcpyDeviceToHost));
+    float ms;
+    CHECK(cudaEventElapsedTime(&ms, d->start, d->stop));
+    if (mistakes[0] > 0) {
+        fprintf(stderr, "FAIL: %lld of %lld elements are wrong, the first is number %lld\n",
+                mistakes[0], d->n, mistakes[1]);
+        exit(EXIT_FAILURE);
+    }
+    return ms;
+}
+
+// Milliseconds of each timed run, sorted.
+static std::vector<float> time_runs(Data *d)
+{
+    const float warm_up_ms = timed_run(d, 0);
+    std::vector<float> ms;
+    float total_ms = 0;
+    while (ms.size() < (warm_up_ms < ENOUGH_MS ? 3 : 1) ||
+           (ms.size() < 100 && total_ms < ENOUGH_MS)) {
+        ms.push_back(timed_run(d, ms.size() + 1));
+        total_ms += ms.back();
+    }
+    std::sort(ms.begin(), ms.end());
+    return ms;
+}
+
+int main(int argc, char **argv)
+{
+    Data d = {};
+    bool csv = false, warm = false;
+    parse_arguments(argc, argv, &d, &csv, &warm);
+    cudaDeviceProp device;
+    int clock_khz, memory_khz, bus_bits;
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    CHECK(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0));
+    CHECK(cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, 0));
+    CHECK(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, 0));
+    const size_t flush_bytes = 2 * (size_t)device.l2CacheSize;
+    d.flush_count = warm ? 0 : flush_bytes / sizeof(float4);
+    d.flush_blocks = 2 * device.multiProcessorCount;
+    d.busy_cycles = clock_khz / 10; // a tenth of a millisecond
+    CHECK(cudaMalloc(&d.in, d.n * sizeof(float)));
+    CHECK(cudaMalloc(&d.out, d.n * sizeof(float)));
+    CHECK(cudaMalloc(&d.scratch, (scratch_count(d.n) + 1) * sizeof(float)));
+    CHECK(cudaMalloc(&d.flush, flush_bytes));
+    CHECK(cudaMemset(d.flush, 0, flush_bytes));
+    CHECK(cudaMalloc(&d.mistakes, 2 * sizeof(long long)));
+    CHECK(cudaEventCreate(&d.start));
+    CHECK(cudaEventCreate(&d.stop));
+
+    const std::vector<float> ms = time_runs(&d);
+    const size_t last = ms.size() - 1;
+    const double median_ms = (ms[last / 2] + ms[(last + 1) / 2]) / 2;
+    const double gb_per_s = 2 * d.n * sizeof(float) / median_ms / 1e6; // read and written
+    const double peak = 2.0 * memory_khz * bus_bits / 8 / 1e6; // two transfers a clock
+    printf(csv ? "%s,%s,%lld,%d,%.6f,%.6f,%.6f,%.6f,%.3f,%.1f,PASS\n"
+               : "%s on %s: n %lld, launches %d, ms %.4f (least %.4f, middle half %.4f "
+                 "to %.4f), GB/s %.2f of %.0f, PASS\n",
+           STEP, device.name, d.n, d.launches, median_ms, ms[0], ms[last / 4],
+           ms[last - last / 4], gb_per_s, peak);
+}
