@@ -93,7 +93,6 @@ __device__ void store_vector(float *out, long long i, long long n, float4 v)
 
 // Where a vector lies in shared memory: behind every eight, which fill all banks, a place
 // stays empty. So the runs of neighbouring lanes begin in different banks.
-const unsigned PLACES = TILE / 4 + TILE / 32;
 __device__ unsigned place(unsigned vector)
 {
     return vector + vector / 8;
@@ -147,7 +146,7 @@ __device__ void wait(uint64_t *barrier, unsigned phase)
         continue;
 }
 
-// Draws a tile, and has it copied to the place. A block that has drawn one is running, so
+// Draws a tile, and has it copied to its place. A block that has drawn one is running, so
 // nobody waits for a tile whose block has not begun, in whichever order blocks begin.
 __device__ void load_tile(Place *next, const float *in, long long n, Word *drawn)
 {
@@ -178,8 +177,8 @@ __device__ float add_totals(Word *words, long long first, long long last)
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
                            Word *drawn, Word *words)
 {
-#if __CUDA_ARCH__ >= 900 // older GPUs have no such copy engine
-    __shared__ float4 vectors[PLACES];
+#if __CUDA_ARCH__ >= 900                             // older GPUs have no such copy engine
+    __shared__ float4 vectors[TILE / 4 + TILE / 32]; // with the empty places
     extern __shared__ __align__(128) char shared[];
     Place *next = (Place *)shared;
     if (threadIdx.x == 0) {

@@ -24,6 +24,7 @@ const unsigned ALL_THREADS = BLOCK_SIZE + 32;
 const unsigned VECTORS = RUN / 4; // of four elements, of a thread
 const unsigned STAGES = 6;        // tiles that a block has in shared memory
 const unsigned AHEAD = 3;         // so many tiles later a tile is scanned
+static_assert(AHEAD < STAGES);
 
 // The sum over the lanes of the warp up to this one.
 __device__ float scan_warp(float sum)
@@ -133,9 +134,9 @@ __device__ void wait(uint64_t *barrier, unsigned phase)
         continue;
 }
 
-// Draws a tile, and has it copied to its place; false if there was none left. A block that
-// has drawn one is running, so nobody waits for a tile whose block has not begun, in
-// whichever order blocks begin.
+// Draws a tile, and has it copied to its place. A block that has drawn one is running, so
+// nobody waits for a tile whose block has not begun, in whichever order blocks begin.
+// False if there was none left.
 __device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n,
                           Word *drawn)
 {

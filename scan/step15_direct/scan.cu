@@ -25,6 +25,7 @@ const unsigned VECTORS = RUN / 4; // of four elements, of a thread
 const unsigned STAGES = 6;        // tiles that a block has in shared memory
 const unsigned AHEAD = 3;         // so many tiles later a tile is scanned
 const unsigned ASKED = 8;         // words that a lane asks for before it waits
+static_assert(AHEAD < STAGES);
 
 // For small arrays.
 const unsigned SMALL_BLOCK = 256;                   // of a block
@@ -139,9 +140,9 @@ __device__ void wait(uint64_t *barrier, unsigned phase)
         continue;
 }
 
-// Draws a tile, and has it copied to its place; false if there was none left. A block that
-// has drawn one is running, so nobody waits for a tile whose block has not begun, in
-// whichever order blocks begin.
+// Draws a tile, and has it copied to its place. A block that has drawn one is running, so
+// nobody waits for a tile whose block has not begun, in whichever order blocks begin.
+// False if there was none left.
 __device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n)
 {
     const unsigned place = i % STAGES;
