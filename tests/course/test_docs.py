@@ -140,6 +140,13 @@ def test_the_version_is_the_same_everywhere():
     assert re.search(r"^version: (.*)$", text_of(ROOT / "CITATION.cff"), re.M)[1] == drywarp.VERSION == newest
 
 
+def test_the_first_page_is_read_aloud_in_90_seconds():
+    """Broken: the first page's prose, all but tables, their legend and the last links, holds more than 240 words."""
+    prose = re.sub(r"^## More\n.*|^<!-- ladder.*?(?=^## )|^```.*?^```", "", text_of(ROOT / "README.md"), flags=re.M | re.S)
+    prose = re.sub(r"<!--.*?-->|\]\([^)]*\)|^[|!].*", " ", re.sub(r"!\[.*?\]\(.*?\)", "", prose), flags=re.M)
+    assert len(re.findall(r"\w[\w'’-]*", prose)) <= 240
+
+
 def test_pages_stay_short():
     """Broken: the first page, the simulator's, or a lesson's table, holds more than a reader can take in."""
     assert len(text_of(ROOT / "README.md").splitlines()) < 100
