@@ -1,6 +1,6 @@
 # What a GPU is measured with, beyond run-all and sweep.
 
-.PHONY: profile limits methods peers rowscale-peers against-cub bytes parts starts loaded finish sass \
+.PHONY: profile limits methods begins peers rowscale-peers against-cub bytes parts starts loaded finish sass \
     sanitize sanitize-ladder sanitize-all tries mutants-gpu labelled-gpu lab-tries lab-profile coalescing-debug contribute contribute-sweep needs-gpu
 
 needs-gpu:
@@ -26,6 +26,10 @@ loaded: needs-gpu ## how long a load takes while other blocks read: results/load
 methods: needs-gpu ## one kernel, timed as here, as NVBench and as do_bench do it: results/methods.csv
 	$(COMPILE) build/methods
 	$(call whole,build/methods,methods.csv)
+
+begins: needs-gpu ## what it costs where an array begins, for the last two steps and CUB: results/begins.csv
+	$(COMPILE) build/begins
+	$(call whole,build/begins,begins.csv)
 
 # CCCL=FOLDER: CUB and Thrust from there, not from the toolkit.
 peers: needs-gpu build ## the last steps beside CUB, thrust, cuBLAS, torch, Triton and a copy: results/peers.csv
@@ -66,11 +70,14 @@ build/scan_against_cub: extra = -DLAST_STEP='"../../$(LAST_SCAN)"'
 LAST_REDUCE := $(lastword $(call steps_of,reduce))/reduce.cu
 build/methods: $(LAST_REDUCE)
 build/methods: extra = -DLAST_STEP='"../../$(LAST_REDUCE)"'
+STEP_BEFORE := $(lastword $(filter-out $(LAST_REDUCE),$(addsuffix /reduce.cu,$(call steps_of,reduce))))
+build/begins: $(LAST_REDUCE) $(STEP_BEFORE) reference_cub/reduce.cu scripts/gpu/beside.h
+build/begins: extra = -DLAST_STEP='"../../$(LAST_REDUCE)"' -DSTEP_BEFORE='"../../$(STEP_BEFORE)"'
 build/peers: extra = $(CCCL:%=-I%) -lcublas
 build/peers: $(if $(CCCL),FORCE)
 
-build/methods build/against_cub build/scan_against_cub: scripts/gpu/in_turns.h
-build/limits build/starts build/loaded build/methods build/peers build/against_cub build/scan_against_cub: build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
+build/methods build/begins build/against_cub build/scan_against_cub: scripts/gpu/in_turns.h
+build/limits build/starts build/loaded build/methods build/begins build/peers build/against_cub build/scan_against_cub: build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
 	@mkdir -p build
 	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(extra)
 

@@ -441,6 +441,22 @@ def methods(_):
     return table(["µs", *map(power, columns)], [[words, *(cell(us.get((name, n)), lab_cell) for n in columns)] for name, words in METHODS.items()] if us else [])
 
 
+def in_units(count):
+    """Bytes, for a reader."""
+    for unit, size in (("MiB", 2**20), ("KiB", 2**10)):
+        if count and count % size == 0:
+            return f"{count // size} {unit}"
+    return f"{count} bytes"
+
+
+def begins(_):
+    """What it costs where an array begins: microseconds, and how many times those of no offset."""
+    us = {(row["step"], int(row["offset_bytes"])): float(row["us"]) for row in read("begins.csv")}
+    names = list(dict.fromkeys(step for step, _ in us))
+    return table(["begins so much later", *(f"{name}, µs" for name in names)],
+                 [[in_units(place), *(f"{us[name, place]:.1f} ({us[name, place] / us[name, 0]:.3f})" for name in names)] for place in sorted({place for _, place in us})])
+
+
 def printed(path):
     """What a command printed, as it is."""
     return f"```\n{path.read_text(encoding='utf-8').strip()}\n```" if path.exists() else NOT_MEASURED
@@ -900,7 +916,7 @@ def said(step, number):
 
 
 KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, starts, lives, loaded, busy, little, limits, sizes, finish, ends,
-                                                      against, peers, methods, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
+                                                      against, peers, begins, methods, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
 def made(kind, step, words):

@@ -38,7 +38,7 @@ static last_step::Data share(const cub_scan::Data &data)
 }
 
 // The copy to be measured against: each thread moves one vector, so that all SMs together are at work on few pages.
-const unsigned COPY_THREADS = 256;
+const unsigned COPY_THREADS = 128;
 __global__ void copy_vectors(const float *in, float *out, long long n)
 {
     const long long i = 4 * ((long long)blockIdx.x * blockDim.x + threadIdx.x);

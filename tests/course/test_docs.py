@@ -119,6 +119,15 @@ def test_nothing_is_left_unmeasured(page):
     assert not [block for block in left if not any(step in block or step == page.parent.name for step in new)]
 
 
+def test_where_an_array_begins_is_shown(tmp_path, monkeypatch):
+    """Broken: a table says of one offset, or of one program, what was measured of another."""
+    monkeypatch.setattr(tables, "MEASURED", tmp_path)
+    assert tables.begins(None) == tables.NOT_MEASURED
+    (tmp_path / "begins.csv").write_text("step,elements,offset_bytes,us\n" + "".join(
+        f"{step},1024,{offset},{us}\n" for offset, step, us in [(0, "a", 100), (0, "b", 200), (4096, "a", 101), (4096, "b", 206), (128, "a", 99.5), (128, "b", 200)]))
+    assert tables.begins(None).splitlines()[2:] == ["| 0 bytes | 100.0 (1.000) | 200.0 (1.000) |", "| 128 bytes | 99.5 (0.995) | 200.0 (1.000) |", "| 4 KiB | 101.0 (1.010) | 206.0 (1.030) |"]
+
+
 def test_the_simulators_chart_has_every_step():
     """Broken: the first page's chart of what the simulator counts lacks a step, or shows one that is gone."""
     with open(ROOT / "plots/simulator/counters.csv", newline="", encoding="utf-8") as file:

@@ -240,3 +240,17 @@ def test_harness_is_copied_to_the_other_steps(tmp_path):
     copy.write_text(good.replace("return ms;", "return 0;"))
     result = subprocess.run([ROOT / "scripts/ladder/copy_harness.sh", "step00_baseline/reduce.cu", "step02_bitops/reduce.cu"], cwd=tmp_path)
     assert result.returncode == 0 and copy.read_text() == good
+
+
+def test_a_peer_that_fails_does_not_end_the_others(tmp_path):
+    """Broken: where one peer is wrong, or crashes, make peers writes no table."""
+    for name, lines in {"peers": '[ $1 = 67108864 ] || echo "a peer,cold,$1,0.5,800.0"; [ $1 = 1048576 ] || exit 1', "step/reduce": STAND_INS["pass"].replace("$2", "${!#}")}.items():
+        program = tmp_path / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f"#!/bin/bash\n{lines}\n")
+        program.chmod(0o755)
+    result = run([sys.executable, "-m", "scripts.gpu.peers", "--output", tmp_path / "peers.csv", tmp_path / "peers", tmp_path / "step/reduce"])
+    assert result.returncode == 0 and result.stderr.count("exit status 1; the rest of its rows are left out") == 2, result.stderr
+    rows = [tuple(line.split(",")[:3]) for line in (tmp_path / "peers.csv").read_text().splitlines()[1:]]
+    steps = [("step", cache, str(n)) for n in (1 << 20, 1 << 26, 1 << 30) for cache in ("cold", "warm")]
+    assert [row for row in rows if row[0] == "step"] == steps and [row for row in rows if row[0] == "a peer"] == [("a peer", "cold", str(n)) for n in (1 << 20, 1 << 30)]
