@@ -57,6 +57,9 @@ $(foreach ladder,$(LADDERS),$(eval $(call compile,$(ladder))))
 .build-flags .sim-flags: FORCE | $(NEEDS_NVCC)
 	@echo '$(COMPILER_LINE)' | cmp -s - $@ || echo '$(COMPILER_LINE)' > $@
 
+# Charts are drawn into files. What a notebook asks for may be unknown to the Python that draws.
+export MPLBACKEND := Agg
+
 # A virtual environment of our own, where there is one; else python3, if it has what the charts and tests need; else the one that is made. There pip
 # compiles nothing beforehand (--no-compile), which takes longer than all else: Python compiles what is used, when it is. What every chart and test
 # uses it compiles here, also where PYTHONDONTWRITEBYTECODE would have each process compile it anew.

@@ -12,7 +12,7 @@ import pytest
 import plot
 
 from tests.tools.charts import FIRST, GOOD, HEADER, REST, RUN_HEADER, SHARES, STEPS, run_row, unreadable, write_runs, write_sweep
-from tests.support import ROOT, longer
+from tests.support import ROOT, longer, make
 
 BANDWIDTH = FIRST.split(",")[HEADER.split(",").index("gb_per_s")]
 
@@ -258,3 +258,10 @@ def test_a_step_that_failed_on_the_simulator_has_no_bar(tmp_path):
     assert draw(tmp_path) == (0, "")
     drawn = (tmp_path / "simulated.svg").read_text()
     assert "sequential" in drawn and "wrong" not in drawn
+
+
+def test_a_notebook_may_ask_for_another_backend(tmp_path):
+    """Broken: charts are not drawn from a Jupyter whose backend the Python that draws lacks."""
+    write_runs(tmp_path, 2**26)
+    result = make("-s", "plots", f"RESULTS={tmp_path}", MPLBACKEND="module://nowhere")
+    assert result.returncode == 0 and (tmp_path / "bandwidth.svg").exists(), result.stderr
