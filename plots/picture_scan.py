@@ -370,5 +370,46 @@ def short_way(picture, before, step):
     picture.legend(one, ("third", "device memory"), ("work", "shared memory"), ("other", "words of the tiles"), ("ink", "tickets and barriers"))
 
 
+def helped(picture, _, step):
+    """Which totals each block found, and which tiles it added up itself: blocks that begin one after the other, in a shuffled order."""
+    now, wide, high = scan(step, 16 * TILE, "all", SIM_BLOCK_ORDER="1"), 42, 16
+    added, looked = {}, {}  # the tiles of each block, in the order in which blocks begin
+    for row in now.rows:
+        tiles = [address // 8 for address in row.addresses]
+        if row.opcode.startswith("st.relaxed"):
+            added.setdefault(row.block, []).extend(tiles)
+        elif row.opcode.startswith("ld.relaxed"):
+            looked.setdefault(row.block, set()).update(tiles)
+    picture.title("A block adds up the tiles whose blocks have not begun")
+    picture.head(now, "blocks from top to bottom as they begin, one after the other; to the right: tiles 0 to 15")
+    for block, (own, *others) in added.items():
+        picture.label(picture.y + 12, f"block {block}")
+        for css, tiles in (("work", {own}), ("other", set(others)), ("third", looked.get(block, set()) - set(others)),
+                           ("faint", set(range(16)) - {own, *looked.get(block, [])})):
+            picture.boxes(css, [(LEFT + tile * wide, picture.y, wide - 2, high - 2) for tile in sorted(tiles)])
+        picture.y += high
+    picture.legend(now, ("work", "its own tile"), ("third", "its total was there"), ("other", "was late: the block adds it up"), ("faint", "comes later"), blocks="all blocks")
+
+
+def shapes(picture, before, step):
+    """Who scans the tiles of arrays of several sizes, on a GPU of two SMs."""
+    sizes, found = [1 << power for power in range(13, 19)], []
+    picture.title("A tile of more registers: the small kernel goes twice as far")
+    for each in (before, step):
+        runs = [scan(each, n, "all", SIM_TOGETHER="1", SIM_SMS="2") for n in sizes]
+        picture.head(runs[0], "the tiles of arrays of several sizes, and who scans them; two SMs of 2048 threads")
+        for one in runs:
+            tiles = sum(row.opcode.startswith("st.relaxed") for row in one.rows)
+            pipeline = any(row.opcode.startswith("cp.async.bulk") for row in one.rows)
+            wide = SPAN * one.elements / sizes[-1] / tiles
+            picture.label(picture.y + 12, f"2^{one.elements.bit_length() - 1}")
+            picture.boxes("third" if pipeline else "work" if one.warps == 8 else "other",
+                          [(LEFT + tile * wide, picture.y, wide - 1, 14) for tile in range(tiles)])
+            picture.y += 18
+    picture.legend(runs[0], ("work", "small kernel, 256 threads a tile"), ("other", "small kernel, 512 threads a tile"), ("third", "the pipeline"),
+                   blocks="all blocks", sizes=f"{sizes[0]:,} to {sizes[-1]:,}")
+
+
 LESSONS = {"00": one_thread, "01": hillis_steele, "02": warp_scans, "03": requests, "05": exchange, "06": fewer_bytes, "07": chain,
-           "08": decoupled, "09": resident, "10": one_by_one, "11": ahead, "14": old_words, "17": short_way}
+           "08": decoupled, "09": resident, "10": one_by_one, "11": ahead, "14": old_words, "15": short_way,
+           "16": helped, "17": shapes}
