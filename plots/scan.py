@@ -127,9 +127,15 @@ def draw_simulated(rows, path):
     plot.save(figure, path.parent, "simulated")
 
 
+def draw_bandwidth(rows, path):
+    """GB/s of each step, and below it what it takes for few elements, where that was measured too."""
+    few = path.with_name("2to16.csv")
+    plot.draw_bandwidth(rows, path, UNIT, "reads and writes", small=plot.read_runs(few) if few.exists() else None)
+
+
 # The CSVs, how each is read, and what is drawn of it.
 CHARTS = {
-    "run-all": (plot.read_runs, lambda rows, path: plot.draw_bandwidth(rows, path, UNIT, "reads and writes")),
+    "run-all": (plot.read_runs, draw_bandwidth),
     "sweep": (plot.read_sweep, draw_sweep),
     "against-cub": (lambda path: plot.read_rows(path, AGAINST, [*AGAINST, KERNEL_COPY]), draw_against_cub),
     "bytes": (lambda path: plot.read_rows(path, ["step", *BYTES], BYTES), draw_bytes),
