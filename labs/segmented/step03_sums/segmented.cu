@@ -18,15 +18,17 @@ static void check(cudaError_t error, const char *call, const char *file, int lin
 static const long long MOST_ELEMENTS = 1ll << 30;
 static const bool ONLY_SUMS = true; // out[k] becomes the sum of segment k
 
-const unsigned BLOCK_SIZE = 512;              // threads that scan, a power of two
-const unsigned ALL_THREADS = BLOCK_SIZE + 64; // a warp looks back, and one copies
-const unsigned RUN = 8;                       // elements side by side that a thread owns
-const unsigned TILE = BLOCK_SIZE * RUN;       // elements that a block scans
+const unsigned BLOCK_SIZE = 512;        // threads that scan, a power of two
+const unsigned RUN = 8;                 // elements side by side that a thread owns
+const unsigned TILE = BLOCK_SIZE * RUN; // elements that a block scans
 const unsigned WARPS = BLOCK_SIZE / 32;
-const unsigned VECTORS = RUN / 4; // of four elements, of a thread
-const unsigned STAGES = 6;        // tiles that a block has in shared memory
-const unsigned AHEAD = 3;         // so many tiles later a tile is scanned
-const unsigned ASKED = 8;         // words that a lane asks for before it waits
+// One more warp that looks back, and one of which one thread copies.
+const unsigned ALL_THREADS = BLOCK_SIZE + 64;
+const unsigned STAGES = 6;              // tiles that a block is busy with
+const unsigned AHEAD = 3;               // so many tiles later a tile is scanned
+const unsigned LOADED = STAGES - AHEAD; // of these, so many wait to be added up
+const unsigned ASKED = 8;               // words that a lane asks for before it waits
+static_assert(AHEAD < STAGES);
 
 // What is known of neighbours: whether a segment begins among them, and what they add up to
 // from the last beginning on.
@@ -85,93 +87,45 @@ __device__ Pair scan_block(Pair own, Pair *total)
     return lane > 0 ? join(before_warp, left) : before_warp;
 }
 
-// The tiles that a block is busy with, in shared memory. Its tile number i has the place
-// i % STAGES. A barrier tells one group of threads that another is done with a place.
-struct Pipeline {
-    float values[STAGES][TILE];
-    int keys[STAGES][TILE];
-    Pair before_run[STAGES][BLOCK_SIZE]; // within the tile
-    long long tile[STAGES];              // its number in the array, or NONE
-    int key_before[STAGES];              // of the element before the tile
-    float before_tile[STAGES];           // the sum of that element's segment
-    uint64_t loaded[STAGES];             // the tile has come
-    uint64_t known[STAGES];              // and the sum before it
-    uint64_t scanned[STAGES];            // its place is free
+// What a thread owns of a tile. It is loaded and stored 16 bytes at a time.
+template <typename T>
+struct alignas(16) Run {
+    T elements[RUN];
 };
-const long long NONE = -1;
 
-__device__ void init(Pipeline *p)
+// The segment that a run begins in, if it ends in the run, and what the run has of it.
+struct Head {
+    bool ends;
+    int key;
+    float sum;
+};
+
+// A segment ends in a run. Its sum is known if it began there, too.
+__device__ void end_segment(int key, Pair pair, Head *head, float *out)
 {
-    for (unsigned place = 0; place < STAGES; place++) {
-        ptx::mbarrier_init(&p->loaded[place], 1);
-        ptx::mbarrier_init(&p->known[place], 1);
-        ptx::mbarrier_init(&p->scanned[place], (unsigned)BLOCK_SIZE);
-    }
-    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+    if (pair.begins)
+        out[key] = pair.sum;
+    else
+        *head = {true, key, pair.sum};
 }
 
-__device__ void wait(uint64_t *barriers, unsigned i)
+// A run as a pair. So many of its elements are in the array; key: of the element before.
+__device__ Pair add_run(Run<float> own, Run<int> keys, int key, long long left, Head *head,
+                        float *out)
 {
-    while (!ptx::mbarrier_try_wait_parity(&barriers[i % STAGES], i / STAGES % 2))
-        continue;
-}
-
-// The key of the element before a run.
-__device__ int key_before_run(const Pipeline *p, unsigned place)
-{
-    return threadIdx.x > 0 ? p->keys[place][threadIdx.x * RUN - 1] : p->key_before[place];
-}
-
-// A run as a pair.
-__device__ Pair add_run(const Pipeline *p, unsigned place)
-{
-    const float4 *values = (const float4 *)(p->values[place] + threadIdx.x * RUN);
-    const int4 *keys = (const int4 *)(p->keys[place] + threadIdx.x * RUN);
     Pair pair = {false, 0.0f};
-    int key = key_before_run(p, place);
-    for (unsigned k = 0; k < VECTORS; k++) {
-        const float4 v = values[k];
-        const int4 own = keys[k];
-        pair = join(pair, {own.x != key, v.x});
-        pair = join(pair, {own.y != own.x, v.y});
-        pair = join(pair, {own.z != own.y, v.z});
-        pair = join(pair, {own.w != own.z, v.w});
-        key = own.w;
+    *head = {};
+    for (unsigned k = 0; k < RUN && k < left; k++) {
+        if (keys.elements[k] != key) {
+            end_segment(key, pair, head, out);
+            pair = {true, 0.0f};
+        }
+        pair.sum += own.elements[k];
+        key = keys.elements[k];
     }
+    if (0 < left && left <= RUN) // with the array the last segment ends
+        end_segment(key, pair, head, out);
     return pair;
-}
-
-// Element i of the array. Where a segment begins, another has ended, and its sum is known.
-__device__ void add_element(float own, int key, int key_before, float *before, float *out,
-                            long long i, long long n)
-{
-    if (i >= n)
-        return;
-    if (key != key_before) {
-        out[key_before] = *before;
-        *before = 0.0f;
-    }
-    *before += own;
-    if (i == n - 1)
-        out[key] = *before;
-}
-
-// Adds up a run. The sum before it is known.
-__device__ void scan_run(Pipeline *p, unsigned place, float before, float *out, long long n)
-{
-    const float4 *values = (const float4 *)(p->values[place] + threadIdx.x * RUN);
-    const int4 *keys = (const int4 *)(p->keys[place] + threadIdx.x * RUN);
-    long long i = p->tile[place] * TILE + threadIdx.x * RUN;
-    int key = key_before_run(p, place);
-    for (unsigned k = 0; k < VECTORS; k++, i += 4) {
-        const float4 v = values[k];
-        const int4 own = keys[k];
-        add_element(v.x, own.x, key, &before, out, i, n);
-        add_element(v.y, own.y, own.x, &before, out, i + 1, n);
-        add_element(v.z, own.z, own.y, &before, out, i + 2, n);
-        add_element(v.w, own.w, own.z, &before, out, i + 3, n);
-        key = own.w;
-    }
 }
 
 // A tile's word: above, in which launch it came and whether a segment begins in the tile;
@@ -208,47 +162,86 @@ __device__ Word look(Word *word)
         cuda::memory_order_relaxed);
 }
 
-// Draws a tile, and has it copied to its place. False if there was none left.
+// The tiles that a block is busy with, in shared memory. Its tile number i has the place
+// i % STAGES, what is needed until it is added up i % LOADED. A barrier tells one group of
+// threads that another is done with a place.
+struct Pipeline {
+    Run<float> values[LOADED][BLOCK_SIZE];
+    Run<int> keys[LOADED][BLOCK_SIZE];
+    long long tile[STAGES];    // its number in the array
+    int key_before[STAGES];    // of the element before the tile
+    float before_tile[STAGES]; // the sum of that element's segment
+    uint64_t loaded[STAGES];   // the tile has come
+    uint64_t known[STAGES];    // and the sum before it
+    uint64_t done[STAGES];     // it is added up, and the one AHEAD tiles before is scanned
+};
+static_assert(sizeof(Pipeline) <= 99 * 1024); // what each GPU with a copy engine has
+
+__device__ void init(Pipeline *p)
+{
+    for (unsigned place = 0; place < STAGES; place++) {
+        ptx::mbarrier_init(&p->loaded[place], 1);
+        ptx::mbarrier_init(&p->known[place], 1);
+        ptx::mbarrier_init(&p->done[place], (unsigned)BLOCK_SIZE);
+    }
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+}
+
+__device__ void wait(uint64_t *barrier, unsigned phase)
+{
+    while (!ptx::mbarrier_try_wait_parity(barrier, phase % 2))
+        continue;
+}
+
+// The key of the element before this thread's run of tile i.
+__device__ int key_before_run(const Pipeline *p, unsigned i, Run<int> own)
+{
+    const int left = __shfl_up_sync(0xffffffff, own.elements[RUN - 1], 1);
+    if (threadIdx.x % 32 > 0)
+        return left;
+    return threadIdx.x > 0 ? p->keys[i % LOADED][threadIdx.x - 1].elements[RUN - 1]
+                           : p->key_before[i % STAGES];
+}
+
+// Draws a tile, and has it copied to its place. A block that has drawn one is running, so
+// nobody waits for a tile whose block has not begun, in whichever order blocks begin.
+// False if there was none left.
 __device__ bool load_tile(Pipeline *p, unsigned i, const int *keys, const float *in,
                           long long n)
 {
     const unsigned place = i % STAGES;
-    const long long tile = atomicAdd(&drawn, 1), start = tile * TILE;
-    p->tile[place] = start < n ? tile : NONE;
-    if (start >= n) {
-        ptx::mbarrier_arrive(&p->loaded[place]);
-        return false;
-    }
-    const unsigned count = min((long long)TILE, n - start),
+    p->tile[place] = atomicAdd(&drawn, 1);
+    const long long start = p->tile[place] * TILE;
+    const unsigned count = max(0ll, min((long long)TILE, n - start)),
                    bytes = count / 4 * sizeof(float4);
-    for (unsigned k = count / 4 * 4; k < count;
-         k++) { // the engine copies 16 bytes at a time
-        p->values[place][k] = in[start + k];
-        p->keys[place][k] = keys[start + k];
+    float *values_there = p->values[i % LOADED][0].elements;
+    int *keys_there = p->keys[i % LOADED][0].elements;
+    for (unsigned k = count / 4 * 4; k < count; k++) { // the engine copies 16 bytes each
+        values_there[k] = in[start + k];
+        keys_there[k] = keys[start + k];
     }
-    p->key_before[place] =
-        keys[max(start - 1, 0ll)]; // before the array the sum is 0 anyway
+    p->key_before[place] = keys[max(0ll, min(start, n) - 1)]; // the first has none: its own
     ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
                                    &p->loaded[place], 2 * bytes);
     if (bytes > 0) {
-        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, p->values[place],
-                           in + start, bytes, &p->loaded[place]);
-        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, p->keys[place],
-                           keys + start, bytes, &p->loaded[place]);
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, values_there, in + start,
+                           bytes, &p->loaded[place]);
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, keys_there, keys + start,
+                           bytes, &p->loaded[place]);
     }
-    return true;
+    return start < n;
 }
 
 // What one thread does: it keeps the copies going.
 __device__ void copy_tiles(Pipeline *p, const int *keys, const float *in, long long n)
 {
     bool more = true;
-    for (unsigned i = 0; i < STAGES && more; i++)
+    for (unsigned i = 0; i < LOADED && more; i++)
         more = load_tile(p, i, keys, in, n);
-    for (unsigned i = 0; p->tile[i % STAGES] != NONE; i++) {
-        wait(p->scanned, i);
+    for (unsigned i = 0; i < AHEAD || p->tile[(i - AHEAD) % STAGES] * TILE < n; i++) {
+        wait(&p->done[i % STAGES], i / STAGES);
         if (more)
-            more = load_tile(p, i + STAGES, keys, in, n);
+            more = load_tile(p, i + LOADED, keys, in, n);
     }
     if (atomicInc(&done_blocks, gridDim.x - 1) == gridDim.x - 1) // back to 0 with the last
         atomicExch(&drawn, 0);                                   // for the next launch
@@ -291,51 +284,66 @@ __device__ float add_totals(Word *words, unsigned launch, long long first, long 
 }
 
 // What one warp does: it finds the sum before each tile.
-__device__ void look_back(Pipeline *p, Word *words, unsigned launch)
+__device__ void look_back(Pipeline *p, long long n, Word *words, unsigned launch)
 {
     long long last = 0;
     float before_tile = 0.0f; // before the last one
     for (unsigned i = 0;; i++) {
-        wait(p->loaded, i);
-        const long long tile = p->tile[i % STAGES];
-        if (tile == NONE)
+        const unsigned place = i % STAGES;
+        wait(&p->loaded[place], i / STAGES);
+        const long long tile = p->tile[place];
+        if (tile * TILE >= n)
             return;
         before_tile = add_totals(words, launch, last, tile, before_tile);
         last = tile;
         __syncwarp(); // all lanes have read the tile's number
         if (threadIdx.x % 32 == 0) {
-            p->before_tile[i % STAGES] = before_tile;
-            ptx::mbarrier_arrive(&p->known[i % STAGES]);
+            p->before_tile[place] = before_tile;
+            ptx::mbarrier_arrive(&p->known[place]);
         }
     }
 }
+
+// What a thread keeps of a tile that is added up, in registers.
+struct Added {
+    Head head;       // of its run
+    Pair before_run; // within the tile
+};
 
 // What most threads do: they add up each tile, and scan it some tiles later.
 __device__ void scan_places(Pipeline *p, float *out, long long n, Word *words,
                             unsigned launch)
 {
+    Added added[AHEAD + 1] = {}; // the newest tile last
     bool more = true;
     for (unsigned i = 0;; i++) {
         unsigned place = i % STAGES;
         if (more)
-            wait(p->loaded, i);
-        more = more && p->tile[place] != NONE;
+            wait(&p->loaded[place], i / STAGES);
+        for (unsigned k = 0; k < AHEAD; k++)
+            added[k] = added[k + 1];
+        more = more && p->tile[place] * TILE < n;
         if (more) {
             Pair total;
-            p->before_run[place][threadIdx.x] = scan_block(add_run(p, place), &total);
+            const Run<int> keys = p->keys[i % LOADED][threadIdx.x];
+            const long long left = n - p->tile[place] * TILE - threadIdx.x * RUN;
+            const Pair own =
+                add_run(p->values[i % LOADED][threadIdx.x], keys,
+                        key_before_run(p, i, keys), left, &added[AHEAD].head, out);
+            added[AHEAD].before_run = scan_block(own, &total);
             if (threadIdx.x == 0)
                 publish(words + p->tile[place], launch, total);
         }
-        if (i < AHEAD)
-            continue;
-        place = (i - AHEAD) % STAGES;
-        if (p->tile[place] == NONE)
-            return;
-        wait(p->known, i - AHEAD);
-        const Pair before =
-            join({false, p->before_tile[place]}, p->before_run[place][threadIdx.x]);
-        scan_run(p, place, before.sum, out, n);
-        ptx::mbarrier_arrive(&p->scanned[place]);
+        if (i >= AHEAD) {
+            place = (i - AHEAD) % STAGES;
+            if (p->tile[place] * TILE >= n)
+                return;
+            wait(&p->known[place], (i - AHEAD) / STAGES);
+            const Pair before = join({false, p->before_tile[place]}, added[0].before_run);
+            if (added[0].head.ends)
+                out[added[0].head.key] = before.sum + added[0].head.sum;
+        }
+        ptx::mbarrier_arrive(&p->done[i % STAGES]);
     }
 }
 
@@ -352,14 +360,14 @@ __global__ void scan_tiles(const int *keys, const float *in, float *out, long lo
     if (threadIdx.x < BLOCK_SIZE)
         scan_places(p, out, n, words, launch);
     else if (threadIdx.x < BLOCK_SIZE + 32)
-        look_back(p, words, launch);
+        look_back(p, n, words, launch);
     else if (threadIdx.x == BLOCK_SIZE + 32)
         copy_tiles(p, keys, in, n);
 #endif
 }
 
-// How many floats of scratch memory a scan of n elements needs: a word for each tile. What
-// it holds before the first launch must not look like a word: all bits set, or 0.
+// How many floats of scratch memory a scan of n elements needs: a word for each tile.
+// What it holds before the first launch must not look like a word: all bits set, or 0.
 static long long scratch_count(long long n)
 {
     return sizeof(Word) / sizeof(float) * ((n + TILE - 1) / TILE);
@@ -369,16 +377,10 @@ static long long scratch_count(long long n)
 static long long resident_blocks()
 {
     int blocks_per_sm, sm_count;
-    int shared_bytes;
     cudaFuncAttributes kernel;
-    CHECK(
-        cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
     CHECK(cudaFuncGetAttributes(&kernel, scan_tiles));
-    if (kernel.ptxVersion < 90 || shared_bytes < (int)sizeof(Pipeline)) {
-        fprintf(stderr,
-                "%s needs compute capability 9.0 or later, %zu bytes of shared memory a "
-                "block, and to be built for them\n",
-                STEP, sizeof(Pipeline));
+    if (kernel.ptxVersion < 90) {
+        fprintf(stderr, "%s needs compute capability 9.0, and to be built for it\n", STEP);
         exit(77);
     }
     CHECK(cudaFuncSetAttribute(scan_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize,

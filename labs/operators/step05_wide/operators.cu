@@ -1,0 +1,558 @@
+// Lab operators, step 05: wide loads. A thread asks for 16 bytes, whatever the type.
+// The change: vectors instead of elements, two of them at a time. bf16 comes in.
+// Build and run: nvcc -O3 -arch=native -o operators operators.cu && ./operators
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <cuda/std/limits>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+static const char STEP[] = "step05_wide";
+
+#define CHECK(call) check(call, #call, __FILE__, __LINE__)
+static void check(cudaError_t error, const char *call, const char *file, int line);
+
+const unsigned BLOCK_SIZE = 256; // threads of a block that is not alone, a multiple of 32
+
+// An operator says how two values are combined, and names the value that changes no other.
+template <typename T>
+struct Sum {
+    typedef T Value;
+    static __host__ __device__ T identity()
+    {
+        return 0;
+    }
+    static __host__ __device__ T combine(T a, T b)
+    {
+        return a + b;
+    }
+};
+
+template <typename T>
+struct Max {
+    typedef T Value;
+    static __host__ __device__ T identity()
+    {
+        typedef cuda::std::numeric_limits<T> limits;
+        return limits::has_infinity ? -limits::infinity() : limits::lowest();
+    }
+    static __host__ __device__ T combine(T a, T b)
+    {
+        return b > a ? b : a;
+    }
+};
+
+template <typename T>
+struct Min {
+    typedef T Value;
+    static __host__ __device__ T identity()
+    {
+        typedef cuda::std::numeric_limits<T> limits;
+        return limits::has_infinity ? limits::infinity() : limits::max();
+    }
+    static __host__ __device__ T combine(T a, T b)
+    {
+        return b < a ? b : a;
+    }
+};
+
+// An element and its index. It has no gaps, since the check compares all its bits.
+struct Indexed {
+    int element, index;
+};
+
+struct ArgMax {
+    typedef Indexed Value;
+    static __host__ __device__ Indexed identity()
+    {
+        return {Max<int>::identity(), Min<int>::identity()};
+    }
+    static __host__ __device__ Indexed combine(Indexed a, Indexed b)
+    {
+        const bool first = b.element == a.element && b.index < a.index;
+        return b.element > a.element || first ? b : a;
+    }
+};
+
+// The place that a walk ends at. Who stands at an odd place walks backwards.
+struct Walk {
+    typedef int Value;
+    static __host__ __device__ int identity()
+    {
+        return 0;
+    }
+    static __host__ __device__ int combine(int a, int b)
+    {
+        return a % 2 == 0 ? a + b : a - b;
+    }
+};
+
+template <typename Op>
+const bool ANY_ORDER = true; // a before b is the same as b before a
+template <>
+const bool ANY_ORDER<Walk> = false;
+
+template <typename Op>
+using Value = typename Op::Value; // the type in which it reduces
+
+// What element i gives to the operator: itself, in the operator's type.
+template <typename Op, typename T>
+__host__ __device__ Value<Op> value_of(T element, long long /* i */)
+{
+    return element;
+}
+
+template <>
+__host__ __device__ Indexed value_of<ArgMax, int>(int element, long long i)
+{
+    return {element, (int)i};
+}
+
+// What the lane s above holds, of any type: a shuffle moves a word of 32 bits.
+template <typename V>
+__device__ V shuffle_down(V value, unsigned s)
+{
+    int words[(sizeof(V) + 3) / 4] = {};
+    memcpy(words, &value, sizeof(V));
+    for (int &word : words)
+        word = __shfl_down_sync(0xffffffff, word, s);
+    memcpy(&value, words, sizeof(V));
+    return value;
+}
+
+// The value of a warp, in its lane 0: each lane hands its register to the lane s below.
+template <typename Op>
+__device__ Value<Op> reduce_warp(Value<Op> value)
+{
+    for (unsigned s = 1; s < 32; s *= 2)
+        value = Op::combine(value, shuffle_down(value, s));
+    return value;
+}
+
+#if __CUDA_ARCH__ >= 800 // older GPUs shuffle here too
+template <>
+__device__ int reduce_warp<Sum<int>>(int value)
+{
+    return __reduce_add_sync(0xffffffff, value);
+}
+
+template <>
+__device__ int reduce_warp<Min<int>>(int value)
+{
+    return __reduce_min_sync(0xffffffff, value);
+}
+
+template <>
+__device__ int reduce_warp<Max<int>>(int value)
+{
+    return __reduce_max_sync(0xffffffff, value);
+}
+#endif
+
+// The value of a block, in its thread 0: one value a warp goes through shared memory.
+template <typename Op>
+__device__ Value<Op> reduce_block(Value<Op> value)
+{
+    extern __shared__ double2 shared_memory[]; // as many bytes as the launch says
+    Value<Op> *values = (Value<Op> *)shared_memory;
+    const unsigned tid = threadIdx.x;
+    value = reduce_warp<Op>(value);
+    if (tid % 32 == 0)
+        values[tid / 32] = value;
+    __syncthreads();
+
+    if (tid < 32)
+        value = reduce_warp<Op>(tid < blockDim.x / 32 ? values[tid] : Op::identity());
+    return value;
+}
+
+template <typename T>
+struct alignas(16) Vector { // what one load brings
+    T elements[16 / sizeof(T)];
+};
+
+template <typename Op, typename T>
+__global__ void reduce(const T *in, Value<Op> *out, long long n)
+{
+    const long long threads = (long long)gridDim.x * blockDim.x;
+    const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    Value<Op> value = Op::identity();
+    const Vector<T> *vectors = (const Vector<T> *)in;
+    const long long count = 16 / sizeof(T), whole = n / count;
+    const long long run = (whole + threads - 1) / threads; // neighbours, where order counts
+    const long long begin = ANY_ORDER<Op> ? thread : thread * run;
+    const long long end = ANY_ORDER<Op> ? whole : min(whole, begin + run);
+    const long long step = ANY_ORDER<Op> ? threads : 1;
+    for (long long i = begin; i < end; i += 2 * step) {
+        Vector<T> two[2]; // both on their way before one is needed
+        for (int k = 0; k < 2; k++)
+            two[k] = vectors[min(i + k * step, whole - 1)];
+        for (int k = 0; k < 2; k++)
+            for (int e = 0; e < count && i + k * step < end; e++)
+                value = Op::combine(
+                    value, value_of<Op>(two[k].elements[e], (i + k * step) * count + e));
+    }
+    for (long long i = whole * count; thread == threads - 1 && i < n; i++)
+        value = Op::combine(value, value_of<Op>(in[i], i));
+    value = reduce_block<Op>(value);
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = value;
+}
+
+// A place for the value of each warp.
+template <typename Op>
+static size_t shared_bytes(unsigned threads)
+{
+    return threads / 32 * sizeof(Value<Op>);
+}
+
+// How many blocks the whole GPU holds at once.
+template <typename Op, typename T>
+static long long resident_blocks()
+{
+    int blocks_per_sm, sm_count;
+    CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks_per_sm, reduce<Op, T>, BLOCK_SIZE, shared_bytes<Op>(BLOCK_SIZE)));
+    return sm_count * blocks_per_sm;
+}
+
+// How many blocks share n elements, and so how many values they leave.
+template <typename Op, typename T>
+static long long block_count(long long n)
+{
+    static const long long most = resident_blocks<Op, T>(); // asked for only once
+    return std::min((n + 16 * BLOCK_SIZE - 1) / (16 * BLOCK_SIZE), most);
+}
+
+// One pass: out[0 .. blocks) become the values of the blocks.
+template <typename Op, typename T>
+static void launch(const T *in, Value<Op> *out, long long n, long long blocks)
+{
+    const unsigned alone = std::min((n + 31) / 32 * 32, 1024ll); // a thread an element
+    const unsigned threads = blocks > 1 ? BLOCK_SIZE : alone;
+    reduce<Op><<<blocks, threads, shared_bytes<Op>(threads)>>>(in, out, n);
+    CHECK(cudaGetLastError());
+}
+
+// The whole reduction: *host becomes the value of in[0 .. n), on the host.
+template <typename Op, typename T>
+static void reduce_all(const T *in, Value<Op> *scratch, Value<Op> *host, long long n)
+{
+    const long long blocks = block_count<Op, T>(n);
+    launch<Op>(in, scratch, n, blocks);
+    if (blocks > 1)
+        launch<Op>(scratch, scratch, blocks, 1);
+    CHECK(cudaMemcpyAsync(host, scratch, sizeof *host, cudaMemcpyDeviceToHost));
+}
+
+template <typename Op, typename T>
+static void run_case(struct Bench *b, const char *op, const char *type,
+                     Value<Op> (*host_combine)(Value<Op>, Value<Op>),
+                     Value<Op> (*host_value)(T, long long) = value_of<Op, T>);
+
+// Each operator and type, with what the host uses to check it.
+static void run_cases(Bench *b)
+{
+    const auto sum = [](auto a, auto b) { return a + b; };
+    const auto least = [](auto a, auto b) { return std::min(a, b); };
+    const auto largest = [](auto a, auto b) { return std::max(a, b); };
+    run_case<Sum<int>, int>(b, "sum", "int", sum);
+    run_case<Min<int>, int>(b, "min", "int", least);
+    run_case<Max<int>, int>(b, "max", "int", largest);
+    run_case<Max<double>, double>(b, "max", "double", largest);
+    run_case<Sum<double>, double>(b, "sum", "double", sum);
+    run_case<Sum<float>, half>(b, "sum", "half", sum);
+    run_case<Sum<float>, __nv_bfloat16>(b, "sum", "bf16", sum);
+    const auto earliest = [](auto a, auto b) { return b.element > a.element ? b : a; };
+    const auto with_index = [](int x, long long i) { return Indexed{x, (int)i}; };
+    run_case<ArgMax, int>(b, "argmax", "int", earliest, with_index);
+    const auto walk = [](auto a, auto b) { return a % 2 ? a - b : a + b; };
+    run_case<Walk, int>(b, "walk", "int", walk);
+}
+
+// ==== Harness: the same in every step of this lab from here on; the lesson is above. ====
+
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MOST_RUNS = 51 };
+static const long long MAX_ELEMENTS = (1ll << 31) - 1; // an int holds every index
+static const long long PERIOD = 2 * 500009; // of the data; no stride or tile divides it
+
+// Ends the program, in one line, where a CUDA call failed.
+static void check(cudaError_t error, const char *call, const char *file, int line)
+{
+    if (error == cudaSuccess)
+        return;
+    fprintf(stderr, "%s:%d: %s: %s\n", file, line, call, cudaGetErrorString(error));
+    const bool cannot_run =
+        error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ||
+        error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion;
+    const bool too_large = error == cudaErrorMemoryAllocation;
+    exit(cannot_run ? CANNOT_RUN : too_large ? BAD_ARGUMENT : EXIT_FAILURE);
+}
+
+static void parse_arguments(int argc, char **argv, long long *n, bool *csv)
+{
+    for (int i = 1; i < argc; i++) {
+        const std::string arg = argv[i];
+        const bool digits = arg.find_first_not_of("0123456789") == std::string::npos;
+        const long long count = digits ? strtoll(argv[i], nullptr, 10) : 0;
+        if (arg == "--csv") {
+            *csv = true;
+        } else if (*n == 0 && count >= 1 && count <= MAX_ELEMENTS) {
+            *n = count;
+        } else {
+            fprintf(stderr,
+                    "unusable argument '%s': accepted are --csv, SIZE (1 to %lld)\n",
+                    argv[i], MAX_ELEMENTS);
+            exit(BAD_ARGUMENT);
+        }
+    }
+    *n = *n == 0 ? 1ll << 26 : *n;
+}
+
+struct Bench { // what all cases share
+    long long n, flush_count, busy_cycles;
+    bool csv;
+    cudaDeviceProp device;
+    float4 *flush; // twice the L2 cache
+    cudaEvent_t start, stop;
+    std::vector<int> units; // the data, a period: 1 to 16, or -1 to -16
+};
+
+// The array is cut into stretches. Only their first elements change from run to run, so the
+// host has to go through the others only once.
+template <typename Op>
+struct Stretch {
+    long long begin, length;
+    int first;      // units
+    Value<Op> rest; // of the other elements
+};
+
+template <typename Op, typename T>
+struct Case {
+    std::string name;
+    Value<Op> (*combine)(Value<Op>, Value<Op>); // the host's
+    Value<Op> (*value)(T, long long);           // the host's
+    T *in;                                      // n + 1 elements
+    size_t scratch_bytes;                       // also of host
+    Value<Op> *scratch, *host;
+    std::vector<Stretch<Op>> stretches;
+};
+
+// Units without 0, which could go missing. The second half of a period is the first with
+// the signs changed, so sums stay small: below 2^24 units float addition is exact.
+static std::vector<int> make_units()
+{
+    std::vector<int> units(PERIOD);
+    unsigned long long random = 1;
+    for (long long i = 0; i < PERIOD / 2; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u; // Knuth, MMIX
+        const int value = (int)(random >> 59) - 16;
+        units[i] = value + (value >= 0);
+        units[i + PERIOD / 2] = -units[i];
+    }
+    return units;
+}
+
+// A unit is 1 in whole numbers, and a sixteenth in others.
+template <typename T>
+static T element_of(int units)
+{
+    return T(std::is_integral<T>::value ? units : units / 16.0f);
+}
+
+template <typename T>
+static void set_element(T *in, long long i, int units)
+{
+    const T element = element_of<T>(units);
+    CHECK(cudaMemcpy(in + i, &element, sizeof(T), cudaMemcpyHostToDevice));
+}
+
+// Fills in. The stretches begin at every 32nd part, and beside every power of two, counted
+// from both ends of the array.
+template <typename Op, typename T>
+static void fill(const Bench &b, Case<Op, T> *c)
+{
+    std::vector<T> elements;
+    for (int units : b.units)
+        elements.push_back(element_of<T>(units));
+    for (long long filled = 0, more; filled < b.n; filled += more) {
+        more = std::min(b.n - filled, PERIOD);
+        CHECK(
+            cudaMemcpy(c->in + filled, &elements[0], more * sizeof(T), cudaMemcpyDefault));
+    }
+    std::set<long long> begins = {b.n};
+    for (long long i = 0; i < b.n; i += std::max(b.n / 32, 1ll))
+        begins.insert(i);
+    for (long long i = 1; i <= b.n; i *= 2)
+        begins.insert({i - 1, i, b.n - i});
+    for (auto begin = begins.begin(), end = std::next(begin); end != begins.end();
+         begin = end++) {
+        Stretch<Op> s = {*begin, *end - *begin, b.units[*begin % PERIOD], {}};
+        for (long long i = *begin + 1, place = i % PERIOD; i < *end; i++) {
+            const Value<Op> value = c->value(elements[place], i);
+            s.rest = i == *begin + 1 ? value : c->combine(s.rest, value);
+            place = place + 1 == PERIOD ? 0 : place + 1;
+        }
+        c->stretches.push_back(s);
+    }
+}
+
+// What the host finds in the array as it is now, from the first element to the last.
+template <typename Op, typename T>
+static Value<Op> expected_value(const Case<Op, T> &c)
+{
+    Value<Op> value = {};
+    for (const Stretch<Op> &s : c.stretches) {
+        const Value<Op> first = c.value(element_of<T>(s.first), s.begin);
+        value = s.begin == 0 ? first : c.combine(value, first);
+        value = s.length == 1 ? value : c.combine(value, s.rest);
+    }
+    return value;
+}
+
+// A value as a person reads it: a number, or a struct's words.
+template <typename V>
+static std::string text_of(const V &value)
+{
+    if constexpr (std::is_arithmetic<V>::value)
+        return std::to_string(value);
+    int words[(sizeof value + 3) / 4] = {};
+    memcpy(words, &value, sizeof value);
+    std::string text;
+    for (int word : words)
+        text += (text.empty() ? "{" : ", ") + std::to_string(word);
+    return text + "}";
+}
+
+// Reads the whole buffer: what the L2 cache held of the input is gone, and no line is left
+// in it that would have to be written back later. Takes so many cycles at least, in which
+// the host queues the launches; it would show in short times otherwise.
+__global__ void prepare(const float4 *flush, long long count, long long cycles,
+                        float4 *never)
+{
+    const long long start = clock64();
+    float sum = 0.0f;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += gridDim.x * blockDim.x)
+        sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
+    if (sum != 0) // it holds zeros, but the compiler cannot know
+        never->x = sum;
+    while (clock64() - start < cycles)
+        continue;
+}
+
+// Reduces in[0 .. n): milliseconds until the host has the result. Ends the program where
+// that is not the expected one, bit by bit. What nobody wrote is NaN or -1, very large, or
+// negative and very large or small, in turns.
+template <typename Op, typename T>
+static float checked_run(const Bench &b, const Case<Op, T> &c, long long n,
+                         Value<Op> expected, long long run, bool timed)
+{
+    const int unwritten[] = {0xff, 0x7f, 0x80};
+    CHECK(cudaMemset(c.scratch, unwritten[run % 3], c.scratch_bytes));
+    memset((void *)c.host, unwritten[run % 3], c.scratch_bytes);
+    if (timed)
+        prepare<<<2 * b.device.multiProcessorCount, 1024>>>(b.flush, b.flush_count,
+                                                            b.busy_cycles, b.flush);
+    CHECK(cudaGetLastError());
+    CHECK(cudaEventRecord(b.start));
+    reduce_all<Op>(c.in, c.scratch, c.host, n);
+    CHECK(cudaEventRecord(b.stop));
+    CHECK(cudaEventSynchronize(b.stop));
+    if (memcmp(&expected, c.host, sizeof expected) != 0) {
+        fprintf(stderr, "FAIL: the %s, n %lld, is %s, expected %s\n", c.name.c_str(), n,
+                text_of(*c.host).c_str(), text_of(expected).c_str());
+        exit(EXIT_FAILURE);
+    }
+    float ms;
+    CHECK(cudaEventElapsedTime(&ms, b.start, b.stop));
+    return ms;
+}
+
+// A run in which one element is the largest of all and another the least. They stand at the
+// beginning of another stretch in each run. In a timed run all stretches from one on begin
+// with equal elements, the largest: then the first of them counts.
+template <typename Op, typename T>
+static float extreme_run(const Bench &b, Case<Op, T> *c, size_t run, bool timed)
+{
+    const size_t count = c->stretches.size(), least_at = (run + count / 2) % count;
+    const int largest = 17 + run % 2;
+    for (size_t i = 0; i < count; i++) {
+        Stretch<Op> &s = c->stretches[i];
+        const bool is_largest = timed ? i > run % count : i == run % count;
+        int units = is_largest ? largest : b.units[s.begin % PERIOD];
+        units = !timed && i == least_at ? -largest : units;
+        if (units != s.first)
+            set_element(c->in, s.begin, s.first = units);
+    }
+    set_element(c->in, b.n, run % 4 < 2 ? 32 : -32); // after the end: nobody may read it
+    return checked_run(b, *c, b.n, expected_value(*c), run, timed);
+}
+
+// Checks and times one operator with elements of type T, and prints its row.
+template <typename Op, typename T>
+static void run_case(Bench *b, const char *op, const char *type,
+                     Value<Op> (*host_combine)(Value<Op>, Value<Op>),
+                     Value<Op> (*host_value)(T, long long))
+{
+    Case<Op, T> c = {};
+    c.name = std::string(op) + " of " + type;
+    c.combine = host_combine;
+    c.value = host_value;
+    c.scratch_bytes = block_count<Op, T>(b->n) * sizeof(Value<Op>);
+    CHECK(cudaMalloc(&c.in, (b->n + 1) * sizeof(T)));
+    CHECK(cudaMalloc(&c.scratch, c.scratch_bytes));
+    CHECK(cudaMallocHost(&c.host, c.scratch_bytes));
+    for (int units : {-1, 1}) { // one element alone: here the identity must not show
+        set_element(c.in, 0, units);
+        checked_run(*b, c, 1, c.value(element_of<T>(units), 0), units + 1, false);
+    }
+    fill(*b, &c);
+    for (size_t run = 0; run < c.stretches.size(); run++) // these warm up, too
+        extreme_run(*b, &c, run, false);
+    std::vector<float> ms;
+    for (float total_ms = 0;
+         ms.size() < 3 || (ms.size() < MOST_RUNS && total_ms < ENOUGH_MS);) {
+        ms.push_back(extreme_run(*b, &c, ms.size(), true));
+        total_ms += ms.back(); // without a clock it is NaN, and three runs are enough
+    }
+    std::sort(ms.begin(), ms.end());
+    const size_t last = ms.size() - 1;
+    const double median_ms = (ms[last / 2] + ms[(last + 1) / 2]) / 2;
+    printf(b->csv ? "%s,%s,%s,%s,%lld,%.6f,%.3f,PASS\n"
+                  : "%s on %s: %s of %s, n %lld, ms %.4f, GB/s %.2f, PASS\n",
+           STEP, b->device.name, op, type, b->n, median_ms,
+           b->n * sizeof(T) / median_ms / 1e6);
+    CHECK(cudaFree(c.in));
+    CHECK(cudaFree(c.scratch));
+    CHECK(cudaFreeHost(c.host));
+}
+
+int main(int argc, char **argv)
+{
+    Bench b = {};
+    int clock_khz;
+    parse_arguments(argc, argv, &b.n, &b.csv);
+    CHECK(cudaGetDeviceProperties(&b.device, 0));
+    CHECK(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0));
+    const size_t flush_bytes = 2 * (size_t)b.device.l2CacheSize;
+    b.flush_count = flush_bytes / sizeof(float4);
+    b.busy_cycles = clock_khz / 10; // a tenth of a millisecond
+    b.units = make_units();
+    CHECK(cudaMalloc(&b.flush, flush_bytes));
+    CHECK(cudaMemset(b.flush, 0, flush_bytes));
+    CHECK(cudaEventCreate(&b.start));
+    CHECK(cudaEventCreate(&b.stop));
+    if (b.csv)
+        printf("step,device,operator,type,elements,median_ms,gb_per_s,status\n");
+    run_cases(&b);
+}
