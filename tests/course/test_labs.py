@@ -31,8 +31,8 @@ BUDGET = 30
 # Steps that may differ by more, and from which program: the one before where there is none.
 EXCEPTIONS = {
     "segmented-step01_cub": (None, 33),  # a call in place of a kernel: nothing stays
-    "segmented-step02_pairs": ("scan/step14_noclear/scan.cu", 280),  # the prefix sum's last design with keys and pairs; a library's call is no way there
-    "segmented-step03_sums": (None, 89),  # all that brings results from shared memory to the array goes
+    "segmented-step02_pairs": ("scan/step14_noclear/scan.cu", 305),  # the prefix sum's design with keys, pairs and bits; a library's call is no way there
+    "segmented-step03_sums": (None, 129),  # all that brings results from shared memory to the array goes
 }
 # What can be built here, but for what make test leaves out: programs for the simulator that need no NCCL, and C programs.
 LEFT_OUT = os.environ.get("LEFT_OUT", "").split()
@@ -51,7 +51,6 @@ def name(source):
 def together():
     """Programs with a planted mistake as one, which runs one of them by its name; where not all is tested, with all that is built of the labs."""
     texts = {name(source): source.read_text(encoding="utf-8") for source in [*BUILT, SOFTMAX] if LEFT_OUT and source.suffix == ".cu"}
-    texts |= {f"{step} in 99 KB": in_99_kb(step) for step in SMALLER}
     texts |= {f"mistake {k}": changed(*mistake) for k, (*mistake, _) in enumerate(MISTAKES)
               if source_of(*mistake[:2]).suffix == ".cu" and mistake[0] not in LEFT_OUT_WHOLE}
     return build_together(texts, ROOT / "build/sim/labs/together")
@@ -121,7 +120,8 @@ MISTAKES = [
     ("segmented", "step02_pairs", "2 * launch + total.begins", "2 * launch", "30011"),  # no segment begins in another tile
     ("segmented", "step02_pairs", "32 * k + lane >= since ?", "true ?", "30011"),  # what lies before the last beginning counts
     ("segmented", "step02_pairs", "return exclusive ? without", "return exclusive ? *before", "--exclusive 33"),
-    ("segmented", "step03_sums", "if (i == n - 1)", "if (i == n)", "33"),  # the last segment has no sum
+    ("segmented", "step02_pairs", "    if (threadIdx.x % 32 > 0)\n", "    if (threadIdx.x > 0)\n", "30011"),  # lane 0 takes its own last key for its neighbour's
+    ("segmented", "step03_sums", "left <= RUN)", "left < RUN)", "30008"),  # the last segment has no sum where the array ends with a run
 ]
 
 
@@ -158,23 +158,6 @@ def test_a_planted_mistake_is_found(lab, step, good, bad, arguments, tmp_path):
     *start, _ = labs.command(source, True)
     result = subprocess.run([*start, *program, "--csv", *arguments.split()], capture_output=True, text=True, env=ENVIRONMENT | TOGETHER | {"SIM_CHECK": "0"})
     assert result.returncode not in (0, 2, 77) and result.stderr, result.stdout
-
-
-SMALLER = ("step02_pairs", "step03_sums")
-
-
-def in_99_kb(step):
-    """What the lab segmented advises where a block has 99 KB of shared memory; what does not fit there is not compiled."""
-    text = changed("segmented", step, "const unsigned RUN = 8; ", "const unsigned RUN = 4; ")
-    assert text.count("const unsigned STAGES = 6; ") == 1
-    return text.replace("const unsigned STAGES = 6; ", "const unsigned STAGES = 4; ") + "\nstatic_assert(sizeof(Pipeline) <= 99 * 1024);\n"
-
-
-@pytest.mark.parametrize("step", SMALLER)
-def test_smaller_tiles_are_right(step):
-    """Broken: the lab segmented advises a change for GPUs with less shared memory that does not fit there, or gives wrong sums."""
-    result = subprocess.run([together(), f"{step} in 99 KB", "--csv", "30011"], capture_output=True, text=True, env=ENVIRONMENT | TOGETHER)
-    assert result.returncode == 0 and result.stdout.count("PASS") == 4, result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("lab", sorted({source.parent.parent.name for source in BUILT}))

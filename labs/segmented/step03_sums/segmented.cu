@@ -18,7 +18,7 @@ static void check(cudaError_t error, const char *call, const char *file, int lin
 static const long long MOST_ELEMENTS = 1ll << 30;
 static const bool ONLY_SUMS = true; // out[k] becomes the sum of segment k
 
-const unsigned BLOCK_SIZE = 512;        // threads that scan, a power of two
+const unsigned BLOCK_SIZE = 512;        // threads that scan, in whole warps
 const unsigned RUN = 8;                 // elements side by side that a thread owns
 const unsigned TILE = BLOCK_SIZE * RUN; // elements that a block scans
 const unsigned WARPS = BLOCK_SIZE / 32;
