@@ -187,16 +187,25 @@ def cold(name, step):
     return {row["elements"]: row for row in read(name) if row["step"] == step and row.get("cache", "cold") == "cold" and row["status"] == "PASS"}
 
 
-def largest_gain(old, step, folder=MEASURED):
-    """At which size a step gains most over an old one, of those where the runs' middle halves do not meet. The sweep of one thread ends early: 2^26, too."""
-    gains = []
+def gains_over_n(old, step, folder):
+    """(gain, n, ms of the old step, ms of the step), cold, at each size at which a step gains over an old one and the runs' middle halves do not meet.
+    The sweep of one thread ends early: 2^26, too."""
+    found = []
     for name in ("sweep.csv", "run-all.csv"):
         olds = cold(folder / name, old)
-        gains += [(float(olds[n]["median_ms"]) / float(row["median_ms"]), n) for n, row in cold(folder / name, step).items()
-                  if n in olds and float(olds[n]["q1_ms"]) > float(row["q3_ms"])]
+        for n, row in cold(folder / name, step).items():
+            if n in olds and float(olds[n]["q1_ms"]) > float(row["q3_ms"]):
+                both = [float(each["median_ms"]) for each in (olds[n], row)]
+                found.append((both[0] / both[1], n, *both))
+    return found
+
+
+def largest_gain(old, step, folder=MEASURED):
+    """At which size a step gains most over an old one."""
+    gains = gains_over_n(old, step, folder)
     if not gains:
         return "–"
-    ratio, elements = max(gains)
+    ratio, elements, *_ = max(gains)
     return f"{ratio:,.0f}× at {power(elements)}" if ratio >= 100 else f"{ratio:.2f}× at {power(elements)}"
 
 
@@ -840,8 +849,12 @@ def scannumbers(page):
     gain = ""
     if len(shown) == 2 and all(name in runs for name in shown):
         gain = gain_line(largest_gain(*shown, SCANS), times(runs[shown[0]], runs[shown[1]]))
-    return table(["", *shown], [[words, *(cell(measured.get(name), show) if measured.get(name, {}) is not None else "–" for name in shown)]
-                                for words, (measured, show) in rows.items()]) + gain
+    lines = [[words, *(cell(measured.get(name), show) if measured.get(name, {}) is not None else "–" for name in shown)] for words, (measured, show) in rows.items()]
+    if gain and (gains := gains_over_n(*shown, SCANS)):
+        _, elements, *ms = max(gains)
+        if int(elements) not in (2**16, 2**26):  # those have their rows
+            lines.append([f"µs, n = {power(elements)}, in [the sweep](../h200/sweep.csv)", *(f"{1e3 * value:.2f}" for value in ms)])
+    return table(["", *shown], lines) + gain
 
 
 def scanladder(_):

@@ -232,6 +232,7 @@ def test_tables_hold_what_was_measured(tmp_path, monkeypatch):
         (tmp_path / f"{file}.csv").write_text(text)
     numbers = tables.scannumbers(page)
     assert "| GB/s, n = 2^26 | 2,684 | 1,342 |" in numbers and "| bytes read, an element | 4.10 | not measured yet |" in numbers
+    assert "| µs, n = 2^12, in [the sweep](../h200/sweep.csv) | 0.04 | 0.02 |" in numbers
     assert numbers.endswith("Largest gain: **2.00× at 2^12**; at 2^26: **0.17×**.")
     assert f"| [{STEPS[0].name}]({STEPS[0].name}/README.md) | one thread, one loop | 2,684 | not measured yet | – |" in tables.scanladder("scan")
     over = tables.scanover("scan")
