@@ -120,13 +120,32 @@ def warp_scans(picture, before, step):
     picture.legend(runs[1], *((css, words) for css, words, _ in TICKS), ("idle", "index, test, move"), ("faint", "waits"), ("ink", "barrier"))
 
 
+def first_load(one):
+    """The first load of warp 0 from the array, and the sectors that it touches."""
+    row = element_loads(one)[0]
+    return row, {address // SECTOR for address in row.addresses}
+
+
 def requests(picture, before, step):
     """The sectors that the first load of a warp touches."""
     runs = [scan(each, 8192) for each in (before, step)]
-    rows = [element_loads(one)[0] for one in runs]
-    touched = [{address // SECTOR for address in row.addresses} for row in rows]
+    (_, few), (row, many) = map(first_load, runs)
+    picture.title(f"A warp asks for {len(row.lanes)} elements: they lie in {count(len(many), 'sector')}, not {len(few)}")
+    sectors_of(picture, runs)
+
+
+def wider_requests(picture, before, step):
+    """The same, where a lane asks for more."""
+    runs = [scan(each, 8192) for each in (before, step)]
+    (one, _), (four, _) = map(first_load, runs)
+    picture.title(f"As many sectors, and {four.bytes // one.bytes} times as many elements taken from them")
+    sectors_of(picture, runs)
+
+
+def sectors_of(picture, runs):
+    """A panel for each run: the sectors that the first load of a warp touches, and what it takes of them."""
+    rows, touched = zip(*map(first_load, runs))
     sectors = max(map(max, touched)) + 2
-    picture.title(f"A warp asks for {len(rows[1].lanes)} elements: they lie in {count(len(touched[1]), 'sector')}, not {len(touched[0])}")
     wide = SPAN / (sectors * SECTOR)
     for one, row, mine in zip(runs, rows, touched):
         picture.head(one, f"the first load of warp 0: {count(len(mine), 'sector')} of {SECTOR} bytes")
@@ -283,51 +302,126 @@ def resident(picture, before, step):
     look_back(picture, "A block that stays adds up the totals since its own last tile", (runs[0], 2), (runs[1], 3))
 
 
-TILE = 4096  # elements, of steps 09 to 12
+def one_place(one):
+    """For each tile of the block: when it is asked for, published and stored. Times are the places in the order of all that begins."""
+    tiles, time = [], 0
+    for row in [row for row in one.rows if row.event == "run"]:
+        free = not tiles or "stored" in tiles[-1]
+        if row.opcode.startswith("cp.async.bulk.shared") or free and row.opcode.startswith("ld.global"):
+            tile, state = {}, "asked"
+            tiles.append(tile)
+        elif row.opcode.startswith("st.relaxed"):
+            tile, state = next(tile for tile in tiles if "published" not in tile), "published"
+        elif row.opcode.startswith("st.global"):
+            tile, state = next((tile for tile in tiles if "published" in tile and "stored" not in tile), {"stored": 0}), "stored"
+        else:
+            continue
+        if state not in tile:
+            tile[state], time = time, time + 1
+    return tiles, time
+
+
+def beside(picture, before, step):
+    """Which of a block's tiles comes while another waits."""
+    runs = [scan(each, 12 * 8192, SIM_TOGETHER="1", SIM_SMS="1") for each in (before, step)]
+    picture.title("The next tile is asked for while this one waits")
+    for one in runs:
+        tiles, end = one_place(one)
+        picture.head(one, "the tiles of the block; to the right: the order in which things begin")
+        free = 0  # when the tile before was stored
+        for k, tile in enumerate(tiles):
+            picture.label(picture.y + 11, f"tile {k}")
+            turn = max(tile["asked"], free)
+            for css, begin, until in (("faint", tile["asked"], turn), ("third", turn, tile["published"]), ("idle", tile["published"], tile["stored"]),
+                                      ("work", tile["stored"], tile["stored"] + 1)):
+                picture.boxes(css, [(LEFT + begin * SPAN / (end + 1), picture.y, (until - begin) * SPAN / (end + 1), 14)] if until > begin else [])
+            picture.boxes("ink", [(LEFT + tile["published"] * SPAN / (end + 1) - 1, picture.y - 1, 3, 16)])
+            free = tile["stored"] + 1
+            picture.y += 18
+    picture.legend(runs[-1], ("faint", "comes, or has come"), ("third", "comes and is added up"), ("ink", "its total is published"), ("idle", "waits"),
+                   ("work", "is stored"))
+
+
+TILE = 4096  # elements, from step 11 on
 BETWEEN = (("faint", "copied in"), ("third", "added up"), ("idle", "published"), ("work", "scanned"))  # what follows a state
 STATES = (("copied in", "target", r"cp\.async\.bulk\.shared"), ("added up", "run", r"ld\.shared\.v4"), ("published", "run", r"st\.relaxed"),
-          ("scanned", "run", r"st\.shared\.v4"), ("copied out", "run", r"cp\.async\.bulk\.global"))
+          ("scanned", "run", r"st\.shared\.v4"), ("stored", "run", r"st\.global"))
 
 
 def moments(one):
     """For each tile of the block, in the order in which they come: when each state begins. Times are the places in the order of all that begins."""
-    tiles, here, added, time = [], {}, None, 0  # here: the tile that has a place of shared memory now
+    tiles, here, latest, time = [], {}, {}, 0  # here: the tile that has a place of shared memory now; latest: the tile that came to a state last
     for row in one.rows:
         state = next((state for state, event, pattern in STATES if row.event == event and re.match(pattern, row.opcode)), None)
         place = row.addresses[0] // (TILE * WORD) if state and row.memory == "shared" else None
         if state == "copied in":
             here[place] = {}
             tiles.append(here[place])
-        tile = added if state == "published" else here.get(place)
+        tile = latest.get("added up") if state == "published" else latest.get("scanned") if state == "stored" else here.get(place)
         if tile is not None and state not in tile:
-            tile[state], time = time, time + 1
-            added = tile if state == "added up" else added
+            tile[state], latest[state], time = time, tile, time + 1
     return tiles, time
 
 
-def turns_of(picture, title, steps):
+def ahead(picture, _, step):
     """What becomes of each tile of a block, from the moment at which it lies in shared memory."""
-    runs = [scan(step, 16 * TILE, SIM_TOGETHER="1", SIM_SMS="1") for step in steps]
-    picture.title(title)
-    for one in runs:
-        tiles, end = moments(one)
-        picture.head(one, "the tiles of the block; to the right: the order in which things begin")
-        for k, tile in enumerate(tiles):
-            picture.label(picture.y + 11, f"tile {k}")
-            for (css, begin), until in zip(BETWEEN, [state for _, state in BETWEEN[1:]] + ["copied out"]):
-                picture.boxes(css, [(LEFT + tile[begin] * SPAN / end, picture.y, (tile[until] - tile[begin]) * SPAN / end, 14)])
-            picture.boxes("ink", [(LEFT + tile["published"] * SPAN / end - 1, picture.y - 1, 3, 16)])
-            picture.y += 18
-    picture.legend(runs[-1], ("faint", "loaded, its total unknown"), ("third", "is added up"), ("ink", "its total is published"), ("idle", "waits"),
+    now = scan(step, 16 * TILE, SIM_TOGETHER="1", SIM_SMS="1")
+    tiles, end = moments(now)
+    picture.title("A tile is added up as soon as it can be, and scanned three tiles later")
+    picture.head(now, "the tiles of the block; to the right: the order in which things begin")
+    for k, tile in enumerate(tiles):
+        picture.label(picture.y + 11, f"tile {k}")
+        for (css, begin), until in zip(BETWEEN, [state for _, state in BETWEEN[1:]] + ["stored"]):
+            picture.boxes(css, [(LEFT + tile[begin] * SPAN / end, picture.y, (tile[until] - tile[begin]) * SPAN / end, 14)])
+        picture.boxes("ink", [(LEFT + tile["published"] * SPAN / end - 1, picture.y - 1, 3, 16)])
+        picture.y += 18
+    picture.legend(now, ("faint", "loaded, its total unknown"), ("third", "is added up"), ("ink", "its total is published"), ("idle", "waits"),
                    ("work", "is scanned"))
 
 
-def one_by_one(picture, _, step):
-    turns_of(picture, "A tile is added up only when the one before it has been scanned", [step])
+DUTIES = (("ink", "draws", r"atom"), ("third", "engine: load", r"cp\.async\.bulk\.shared"), ("third", "engine: store", r"cp\.async\.bulk\.global"),
+          ("third", "stores", r"st\.global"), ("ink", "the warp's barrier", r"bar\.warp"), ("ink", "barrier", r"bar\.|barrier\."), ("faint", "waits", r"mbarrier\.try|cp\.async\.bulk\.wait"),
+          ("ink", "arrives", r"mbarrier\.arrive"), ("work", "reads runs", r"ld\.shared\.v4"), ("work", "writes runs", r"st\.shared\.v4"),
+          ("other", "publishes", r"st\.relaxed"), ("other", "looks at words", r"ld\.relaxed"))
 
 
-def ahead(picture, before, step):
-    turns_of(picture, "A tile is added up as soon as it can be, and scanned three tiles later", [before, step])
+def duties(one, warp, last):
+    """What a warp does for one tile, in order: (css, words). With an instruction `last` it is done with a tile; the first seven fill the places."""
+    done, found = 0, []
+    for row in [row for row in one.rows if row.warp == warp and row.event == "run"]:
+        deed = next(((css, words) for css, words, pattern in DUTIES if re.match(pattern, row.opcode)), None)
+        again = deed in found[-1:] and deed[0] == "faint" or deed in found[-2:] and deed[0] in ("work", "third")
+        if deed and done == 7 and not again:
+            found.append(deed)
+        done += bool(re.match(last, row.opcode))
+    return found
+
+
+def roles(picture, title, *steps):
+    """What each kind of warp does for a tile."""
+    picture.title(title)
+    for step, kinds in steps:
+        one = scan(step, 32 * TILE, SIM_TOGETHER="1", SIM_SMS="1")
+        picture.head(one, "what a block's warps do for one tile, in order")
+        for what, warp, last in kinds:
+            picture.y += 20
+            picture.label(picture.y, what)
+            picture.chips(LEFT, duties(one, warp, last))
+        picture.y += 4
+    picture.legend(one, ("work", "shared memory"), ("third", "device memory"), ("other", "words of the tiles"), ("ink", "tickets and barriers"), ("faint", "waits"))
+
+
+ARRIVES, LOADS = r"mbarrier\.arrive", r"cp\.async\.bulk\.shared"
+
+
+def copier(picture, before, step):
+    roles(picture, "Who scans does not store, and does not wait for who stores",
+          (before, [("scans", 0, LOADS)]), (step, [("scans", 0, ARRIVES), ("copies", 16, LOADS)]))
+
+
+def one_warp_looks(picture, before, step):
+    roles(picture, "One warp looks back, while the others scan",
+          (before, [("scans", 0, ARRIVES), ("copies", 16, LOADS)]), (step, [("scans", 0, ARRIVES), ("looks back", 16, ARRIVES), ("copies", 17, LOADS)]))
 
 
 def old_words(picture, _, step):
@@ -410,6 +504,6 @@ def shapes(picture, before, step):
                    blocks="all blocks", sizes=f"{sizes[0]:,} to {sizes[-1]:,}")
 
 
-LESSONS = {"00": one_thread, "01": hillis_steele, "02": warp_scans, "03": requests, "05": exchange, "06": fewer_bytes, "07": chain,
-           "08": decoupled, "09": resident, "10": one_by_one, "11": ahead, "14": old_words, "15": short_way,
+LESSONS = {"00": one_thread, "01": hillis_steele, "02": warp_scans, "03": requests, "04": wider_requests, "05": exchange, "06": fewer_bytes, "07": chain,
+           "08": decoupled, "09": resident, "10": beside, "11": ahead, "12": copier, "13": one_warp_looks, "14": old_words, "15": short_way,
            "16": helped, "17": shapes}
