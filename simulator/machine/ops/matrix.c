@@ -26,60 +26,71 @@ static Corner corner_of(const Fragment *f, int piece)
     return (Corner){2 * STRIP * (piece / pair) + STRIP * (in_pair % 2), width * (in_pair / 2)};
 }
 
-static uint8_t *registers_of(const Warp *w, const Fragment *f, int number) // of all lanes
+// What a fragment's registers of one number hold: of each lane some elements side by side in the tile.
+typedef struct Held {
+    uint8_t *registers; // of all lanes
+    uint64_t *tile;     // lane 0's first element; lane 4's lies a line below
+    int run, bits;      // from a lane to the next; of an element
+} Held;
+
+static inline Held held_at(const Warp *w, const Fragment *f, Tile *tile, int number)
 {
-    return w->lanes + f->place[number];
+    const int each = sim_registers_of_piece(f), elements = f->register_bytes / f->bytes;
+    const Corner corner = corner_of(f, number / each % f->pieces);
+    return (Held){w->lanes + f->place[number], &tile->bits[corner.line][corner.position + number % each * elements], f->run,
+                  8 * f->bytes};
 }
 
-static inline uint64_t register_at(const uint8_t *registers, int bytes, int lane) // of 4 bytes or 8
+// The compiler makes one for each number of elements, and size of a register.
+static inline __attribute__((always_inline)) void take(Held h, int elements, int register_bytes)
 {
-    return bytes == 4 ? ((const uint32_t *)registers)[lane] : ((const uint64_t *)registers)[lane];
+    const uint64_t mask = ~0ull >> (64 - h.bits);
+    for (int l = 0; l < LANES; l++) {
+        uint64_t *to = h.tile + l / 4 * MOST_POSITIONS + l % 4 * h.run;
+        const uint64_t held = register_bytes == 4 ? ((uint32_t *)h.registers)[l] : ((uint64_t *)h.registers)[l];
+        for (int k = 0; k < elements; k++)
+            to[k] = elements == 1 ? held : held >> k * h.bits & mask;
+    }
 }
 
-static inline void set_register(uint8_t *registers, int bytes, int lane, uint64_t value)
+static inline __attribute__((always_inline)) void put(Held h, int elements, int register_bytes)
 {
-    if (bytes == 4)
-        ((uint32_t *)registers)[lane] = (uint32_t)value;
-    else
-        ((uint64_t *)registers)[lane] = value;
-}
-
-// Where a lane's elements lie in a tile that a register of a piece holds, of so many.
-static inline Corner held_at(const Fragment *f, Corner corner, int lane, int number, int elements)
-{
-    return (Corner){corner.line + lane / 4, corner.position + lane % 4 * f->run + number * elements};
+    for (int l = 0; l < LANES; l++) {
+        const uint64_t *from = h.tile + l / 4 * MOST_POSITIONS + l % 4 * h.run;
+        uint64_t held = from[0];
+        for (int k = 1; k < elements; k++)
+            held |= from[k] << k * h.bits;
+        if (register_bytes == 4)
+            ((uint32_t *)h.registers)[l] = (uint32_t)held;
+        else
+            ((uint64_t *)h.registers)[l] = held;
+    }
 }
 
 // The lanes' registers to a tile.
 static void gather(const Warp *w, const Fragment *f, Tile *tile)
 {
-    const int each = sim_registers_of_piece(f), elements = f->register_bytes / f->bytes, bits = 8 * f->bytes;
-    const uint64_t mask = ~0ull >> (64 - bits);
-    for (int number = 0; number < f->pieces * each; number++) {
-        const uint8_t *registers = registers_of(w, f, number);
-        const Corner corner = corner_of(f, number / each);
-        for (int l = 0; l < LANES; l++) {
-            const Corner at = held_at(f, corner, l, number % each, elements);
-            const uint64_t held = register_at(registers, f->register_bytes, l);
-            for (int k = 0; k < elements; k++)
-                tile->bits[at.line][at.position + k] = held >> k * bits & mask;
+    for (int number = 0; number < f->pieces * sim_registers_of_piece(f); number++) {
+        const Held h = held_at(w, f, tile, number);
+        switch (h.bits) {
+        case 8: take(h, 4, 4); break;
+        case 16: take(h, 2, 4); break;
+        case 32: take(h, 1, 4); break;
+        default: take(h, 1, 8);
         }
     }
 }
 
 // A tile to the lanes' registers. Of 16-bit numbers wmma has more registers than pieces; then these repeat.
-static void scatter(Warp *w, const Fragment *f, const Tile *tile)
+static void scatter(Warp *w, const Fragment *f, Tile *tile)
 {
-    const int each = sim_registers_of_piece(f), elements = f->register_bytes / f->bytes, bits = 8 * f->bytes;
     for (int number = 0; number < f->registers; number++) {
-        uint8_t *registers = registers_of(w, f, number);
-        const Corner corner = corner_of(f, number / each % f->pieces);
-        for (int l = 0; l < LANES; l++) {
-            const Corner at = held_at(f, corner, l, number % each, elements);
-            uint64_t held = 0;
-            for (int k = 0; k < elements; k++)
-                held |= tile->bits[at.line][at.position + k] << k * bits;
-            set_register(registers, f->register_bytes, l, held);
+        const Held h = held_at(w, f, tile, number);
+        switch (h.bits) {
+        case 8: put(h, 4, 4); break;
+        case 16: put(h, 2, 4); break;
+        case 32: put(h, 1, 4); break;
+        default: put(h, 1, 8);
         }
     }
 }
@@ -195,23 +206,22 @@ static inline Doubles powers_of_two(Ints exponents) // of numbers that are norma
     return (Doubles)(__builtin_convertvector(exponents + 1023, Longs) << 52);
 }
 
+typedef struct Summands {
+    Ints significands, exponents; // of zero the latter is very low
+} Summands;
+
 // c + a[r][k] b[k][n] + ..., of STRIP positions from n on, as a Hopper GPU's tensor core adds: all terms at once. The products
 // are exact; each term is cut off 25 bits behind the largest exponent, that of a product being the sum of its
 // factors'; the sum of what is left is exact, and rounded by the caller. (Found for the H100 by P. Xie and
 // others, "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores", arXiv:2511.10909.) They let
 // a zero have the exponent -126. On an H200 8 products of 2^-152 make 2^-149, so here a zero has no exponent.
-static Doubles fused_sums(const Factors *a, const Factors *b, int r, int n, const Number *c, int from, int end)
+static Doubles fused_sums(const Factors *a, const Factors *b, int r, int n, const Summands *c, int from, int end)
 {
     enum { KEPT = 25, LOWEST = -1000 };
-    Ints most, summands, exponents;
-    for (int l = 0; l < STRIP; l++) {
-        summands[l] = c[l].significand;
-        exponents[l] = c[l].significand ? c[l].exponent : NO_EXPONENT;
-    }
-    most = exponents;
+    Ints most = c->exponents;
     for (int k = from; k < end; k++)
         most = larger(a->exponent[r][k] + ints_at(&b->exponent[k][n]), most);
-    Longs sum = cut(summands << (KEPT - 23), most - exponents);
+    Longs sum = cut(c->significands << (KEPT - 23), most - c->exponents);
     for (int k = from; k < end; k++) {
         const Ints product = a->significand[r][k] * ints_at(&b->significand[k][n]);
         sum += cut(product << (KEPT - 20), most - a->exponent[r][k] - ints_at(&b->exponent[k][n]));
@@ -256,18 +266,47 @@ static void unpack(const Tile *tile, const Fragment *f, bool by_k, Factors *fact
         }
 }
 
+// The same as below of floats, all at once. False where one is infinite, or no number.
+static bool add_to_floats(const Factors *a, const Factors *b, int r, int n, int from, int end, uint64_t *bits)
+{
+    typedef float Floats __attribute__((vector_size(4 * STRIP)));
+    typedef uint32_t Words __attribute__((vector_size(4 * STRIP)));
+    typedef uint64_t LongWords __attribute__((vector_size(8 * STRIP)));
+    const Longs plus = (Longs){0} + INT64_MAX, too_large = (Longs)((Doubles){0} + 0x1p128);
+    Longs wide;
+    memcpy(&wide, bits, sizeof wide);
+    const Ints before = __builtin_convertvector(wide, Ints), exponents = before >> 23 & 255, sign = before >> 31,
+               fraction = (before & 0x7fffff) | ((exponents != 0) & 1 << 23), zero = fraction == 0, infinite = exponents == 255;
+    for (int l = 0; l < STRIP; l++)
+        if (infinite[l])
+            return false;
+    const Summands c = {(fraction ^ sign) - sign, ((larger(exponents, zero * 0 + 1) - 127) & ~zero) | (zero & NO_EXPONENT)};
+    const Doubles sums = fused_sums(a, b, r, n, &c, from, end);
+    const Floats nearest = __builtin_convertvector(sums, Floats);
+    const Longs size = (Longs)sums & plus, size_nearest = (Longs)__builtin_convertvector(nearest, Doubles) & plus;
+    const Words after = (Words)nearest + __builtin_convertvector((size_nearest > size) & (size < too_large), Words);
+    const LongWords kept = __builtin_convertvector(after, LongWords);
+    memcpy(bits, &kept, sizeof kept);
+    return true;
+}
+
 // Sums of STRIP positions, which become those with some more products.
 static void add_products(const MatrixOperation *m, const Factors *a, const Factors *b, int r, int n, int from, bool in_halves,
                          uint64_t *bits)
 {
     const int end = from + m->at_once;
     Number c[STRIP];
+    Summands summands;
     bool finite = a->finite && b->finite;
+    if (finite && m->c.type == F32 && m->d.type == F32 && add_to_floats(a, b, r, n, from, end, bits))
+        return;
     for (int l = 0; l < STRIP; l++) {
         c[l] = summand_of(bits[l], m->c.type, in_halves);
+        summands.significands[l] = c[l].significand;
+        summands.exponents[l] = c[l].significand ? c[l].exponent : NO_EXPONENT;
         finite &= c[l].exponent != INFINITE;
     }
-    const Doubles sums = fused_sums(a, b, r, n, c, from, end);
+    const Doubles sums = fused_sums(a, b, r, n, &summands, from, end);
     for (int l = 0; l < STRIP; l++) {
         const double special = finite ? 0 : special_sum(a, b, r, n + l, c[l], from, end);
         bits[l] = rounded_sum(isfinite(special) ? sums[l] : special, m->d.type, in_halves);
