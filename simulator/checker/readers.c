@@ -64,16 +64,26 @@ void sim_note_readers(const AccessCheck *check, Line *line, const Row *r)
 
 void sim_note_readers_of_cells(const AccessCheck *check, Line *line, const Row *r)
 {
+    uint32_t lanes = 0; // words with two lanes of the warp
     for (uint32_t rest = r->whole ? r->words & ~line->common : 0; rest; rest &= rest - 1) {
         Cell *c = &line->more->cells[__builtin_ctz(rest)];
-        bool two = false, written = false;
+        bool two = false, written = false, by_others = false;
+        uint32_t own = 0;
         for (int k = 0; k < c->count; k++) {
             const Epoch *e = &epochs_of(c)[k];
+            const bool known = e->block == r->epoch.block && e->time <= check->floor;
             written |= e->kind != PLAIN_READ;
+            by_others |= e->kind != PLAIN_READ && (!known || is_under_way(e));
             two |= e->bytes == 15 && (check->shared ? e->warp != r->epoch.warp && e->time > check->floor
                                                     : e->block != r->epoch.block);
+            own |= e->kind == PLAIN_READ && e->bytes == 15 && is_same_warp(e, &r->epoch) && e->time > check->barrier ? e->lanes : 0;
         }
         if (two && !written)
             add_common(line, rest & -rest);
+        if (own & (own - 1) && !by_others)
+            lanes |= rest & -rest;
     }
+    if (lanes && check->by_all_lanes)
+        add_readers(&line->more->lanes,
+                    &(Readers){lanes, check->memory.run, r->epoch.block, r->epoch.warp, check->barrier});
 }

@@ -253,9 +253,13 @@ static inline bool has_rows_of(const Line *line, const Epoch *e)
     return is_same_warp(&line->first.epoch, e) || (line->count > 1 && line->more->by_warps & bit_of_warp(e));
 }
 
+// Where a line of shared memory is only read, by lanes that lie ever anew, cells tell sooner that two have read a word.
+enum { ROWS_READ = 8 };
+
 static bool keep_row(const AccessCheck *check, Line *line, const Row *r)
 {
-    if (line->count == ROWS && !make_room(check, line))
+    const bool only_read = check->shared && check->by_barriers && !line->others;
+    if (line->count == (only_read ? ROWS_READ : ROWS) && (only_read || !make_room(check, line)))
         return false;
     add_row(check, line, r);
     return true;
@@ -370,23 +374,38 @@ static void check_taken(AccessCheck *check, Line *line, const Row *r, bool row, 
         check_each_lane(check, line, r, kept, unwritten);
 }
 
+// The lanes of a row, each with so many bytes, that access some of its words.
+static uint32_t lanes_of_words(const Row *r, size_t bytes)
+{
+    uint32_t lanes = 0;
+    for (uint32_t rest = r->stride == ONE_PLACE ? 0 : r->epoch.lanes; rest; rest &= rest - 1) {
+        const int at = r->origin + __builtin_ctz(rest) * (int)r->stride;
+        const unsigned first = at > 0 ? (unsigned)at / 4 : 0;
+        lanes |= r->words & bits_between(first, (unsigned)(at + (int)bytes + 3) / 4) ? rest & -rest : 0;
+    }
+    return r->stride == ONE_PLACE ? r->epoch.lanes : lanes;
+}
+
 // The line is taken.
 static __attribute__((noinline)) void check_in_taken_line(AccessCheck *check, Line *line, Row *r, bool row)
 {
     const bool reads = check->by_barriers && r->epoch.kind == PLAIN_READ,
-               plainly = reads && !line->apart && (!check->memory.values || all_written(line, r->words));
-    const uint32_t words = r->words;
+               plainly = reads && (!check->memory.values || all_written(line, r->words));
+    const uint32_t words = r->words, lanes = r->epoch.lanes;
     if (plainly)
         r->words = words_to_note(check, line, r);
+    if (line->apart && r->words != words)
+        r->epoch.lanes = lanes_of_words(r, check->access->bytes);
     const bool told = r->words != 0;
     if (told)
-        check_taken(check, line, r, row, plainly);
+        check_taken(check, line, r, row, plainly && !line->apart);
+    if (told && reads && line->apart)
+        sim_note_readers_of_cells(check, line, r);
+    r->epoch.lanes = lanes;
     r->words = words;
     if (!reads)
         forget_readers(line, words);
-    else if (line->apart)
-        sim_note_readers_of_cells(check, line, r);
-    else if (told && line->count > 1 && r->whole && check->shared_words)
+    else if (told && !line->apart && line->count > 1 && r->whole && check->shared_words)
         sim_note_readers(check, line, r);
 }
 

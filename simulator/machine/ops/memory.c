@@ -81,12 +81,49 @@ static unsigned rounds_in_order(const Access *access, uint32_t lanes, int words)
     return up && down ? 0 : most;
 }
 
+// Rounds that shared memory takes for lanes in pieces, each behind the one before; else 0. Each piece has a word of a bank at most once, so the
+// banks' rounds are counted side by side: bit k of bank b's number is bit b of digits[k].
+static unsigned rounds_in_pieces(const Access *access, uint32_t lanes, int words)
+{
+    uint32_t digits[6] = {0}; // of numbers up to 32
+    const uint32_t following = (access->alike | access->beside) & lanes & lanes << 1;
+    uint64_t behind = 0;
+    if (!following)
+        return 0;
+    for (uint32_t begins = lanes & ~following; begins; begins &= begins - 1) {
+        const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
+        const uint64_t word = access->address[first] / 4, end = access->address[last] / 4 + (uint64_t)words;
+        if (word < behind || end - word > BANKS)
+            return 0;
+        const uint64_t twice = ((1ull << (end - word)) - 1) << word % BANKS;
+        uint32_t carry = (uint32_t)(twice | twice >> BANKS);
+        for (int k = 0; carry; k++) {
+            const uint32_t both = digits[k] & carry;
+            digits[k] ^= carry;
+            carry = both;
+        }
+        behind = end;
+    }
+    unsigned most = 0;
+    uint32_t banks = ~0u; // with the largest number, as far as its digits are known
+    for (int k = 5; k >= 0; k--)
+        if (banks & digits[k]) {
+            banks &= digits[k];
+            most |= 1u << k;
+        }
+    return most;
+}
+
 // Rounds that shared memory takes for these lanes: a bank gives one word a round, to any number of lanes.
 static unsigned bank_rounds(const Access *access, uint32_t lanes, int words)
 {
-    if (lanes == 0 || is_in_one_row(access, words) || in_different_banks(access, lanes, words))
+    if (lanes == 0 || is_in_one_row(access, words))
         return lanes != 0;
-    const unsigned rounds = rounds_in_order(access, lanes, words);
+    unsigned rounds = rounds_in_pieces(access, lanes, words);
+    if (!rounds && in_different_banks(access, lanes, words))
+        return 1;
+    if (!rounds)
+        rounds = rounds_in_order(access, lanes, words);
     if (rounds)
         return rounds;
     uint64_t in_bank[BANKS][LANES];
