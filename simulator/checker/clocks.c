@@ -391,8 +391,9 @@ void sim_order_copy(Warp *w, int lane, uint64_t key)
 {
     BlockClocks *clocks = w->block->clocks;
     Entry *e = sim_allocate_for_clocks(w->block, sizeof *e);
-    *e = (Entry){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .now = clocks->time, .copy = true};
-    e->times[lane] = clocks->time++;
+    *e = (Entry){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .now = clocks->time,
+                 .lane = (uint8_t)lane, .copy = true};
+    e->times[lane] = e->wide_time = clocks->time++; // of a cluster other blocks may ask, too
     clocks->talks = true;
     sim_append_entry(w->block, log_of_block(w, key, true), e);
 }

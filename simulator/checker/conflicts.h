@@ -30,7 +30,7 @@ static inline bool covers(const Epoch *b, const Epoch *a)
 static inline bool is_own_copy(const AccessCheck *check, const Epoch *a, const Epoch *e)
 {
     return a->kind == COPY_UNDER_WAY && (e->kind == PLAIN_WRITE || e->kind == COPY_UNDER_WAY) &&
-           check->i->kind != STORE && check->i->kind != ASYNC_COPY && check->i->kind != BULK_COPY &&
+           check->i->kind != STORE && check->i->kind != ASYNC_COPY && check->i->kind != ASYNC_STORE && check->i->kind != BULK_COPY &&
            a->block == e->block && a->warp == e->warp;
 }
 

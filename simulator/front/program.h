@@ -18,7 +18,7 @@ typedef enum Control { // what the warp's loop itself has to do
 // others. The row of the table says both: nobody asks for a handler's address or an opcode's text. A function's parameter
 // counts as a register: what loads or stores it is of no kind.
 typedef enum Kind {
-    OTHER_KIND, LOAD, STORE, ATOMIC, ASYNC_COPY, ARRIVE_AFTER_COPIES, BULK_COPY, AWAIT_BULK, MBARRIER, FENCE, SHUFFLE,
+    OTHER_KIND, LOAD, STORE, ATOMIC, ASYNC_COPY, ASYNC_STORE, ARRIVE_AFTER_COPIES, BULK_COPY, AWAIT_BULK, MBARRIER, FENCE, SHUFFLE,
     VOTE, MATCH, ELECT, LOGICAL_AND, LOGICAL_OR, COMPARE, SELECT
 } Kind;
 

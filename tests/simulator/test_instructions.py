@@ -932,6 +932,11 @@ def mbarrier_cases():
            "mbarrier.test_wait.b64 %p, [%w], %s; @%p add.u32 %t, %t, 1; mbarrier.test_wait.parity.b64 %p, [%w], 1;"
            "@%p add.u32 %t, %t, 2; mbarrier.arrive.b64 %s, [%w];"
            "mbarrier.try_wait.shared.b64 %p, [bar], %s, 1000; @%p add.u32 %t, %t, 4;"), first(5))
+    send = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes."
+    yield ("st.async", one_thread(1, "mov.u32 %a, box; mov.u32 %b, 0; mapa.shared::cluster.u32 %a, %a, %b; mov.u32 %n, bar;"
+           "mapa.shared::cluster.u32 %n, %n, %b; mbarrier.arrive.expect_tx.shared.b64 _, [bar], 12; mov.u32 %b, 64;"
+           f"mov.u64 %s, 1024; {send}b32 [%a], %b, [%n];" + test(0) + f"{send}b64 [%a+8], %s, [%n];" + test(1)
+           + "ld.shared.u32 %b, [box]; or.b32 %t, %t, %b; ld.shared.u32 %b, [box+8]; or.b32 %t, %t, %b;"), first(0b10001000010))
     yield ("cp.async.bulk from shared memory", one_thread(1, "mov.u32 %a, box; st.shared.v4.u32 [%a+16], {5, 6, 7, 8};"
            "fence.proxy.async.shared::cta; cp.async.bulk.global.shared::cta.bulk_group [%in], [%a+16], 16;"
            "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0; cp.async.bulk.wait_group 0;"

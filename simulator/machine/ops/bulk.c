@@ -251,6 +251,20 @@ void sim_await_bulk(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
+// st.async [addresses 0], c: the value is there at once, and its bytes have come at the mbarrier at addresses 1.
+void sim_store_async(Warp *w, const Instr *i, uint32_t mask)
+{
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        uint8_t *to = operand_pointer(w, i, &i->addresses[0], l, i->bytes, i->bytes, ACCESS_ASYNC_WRITE);
+        sim_write_bytes(to, sim_read_bytes(w->lanes + i->c + (size_t)l * i->bytes, i->bytes), i->bytes);
+        Mbarrier *b = find_valid_barrier(w, i, &i->addresses[1], l);
+        if (w->block->clocks)
+            sim_observer.await_copy(w, l, (uint64_t)(uintptr_t)b);
+        update(w, i, l, b, 0, -(int64_t)i->bytes);
+    }
+}
+
 // cp.async.bulk [addresses 0], [addresses 1], c bytes; to shared memory it tells the mbarrier at addresses 2.
 void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
 {

@@ -105,6 +105,18 @@ static bool decode_bulk_copy(Decoder *d, const Statement *s, const Opcode *o, In
            (!load || sim_decode_address(d, &s->operands[3], SHARED, &addresses[2]));
 }
 
+// st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [to], value, [mbarrier]
+static bool decode_async_store(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    Address *addresses = sim_allocate(d->arena, 2 * sizeof *addresses);
+    i->addresses = addresses;
+    i->bytes = (uint8_t)sim_type_bytes(o->type);
+    i->flags = WITHIN_CLUSTER;
+    i->c = s->count == 3 ? sim_source(d, &s->operands[1], sim_letter_of_type(o->type)) : NOWHERE;
+    return i->c != NOWHERE && sim_decode_address(d, &s->operands[0], SHARED, &addresses[0]) &&
+           sim_decode_address(d, &s->operands[2], SHARED, &addresses[1]);
+}
+
 // cp.async.mbarrier.arrive{.noinc} [address]. Without noinc the barrier awaits one arrival more, which is this one.
 static bool decode_arrival_after_copies(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
@@ -145,6 +157,8 @@ static const Instruction ROWS[] = {
      .run = sim_mbarrier_test, .kind = MBARRIER, .effects = ASKS | HANDS_OVER},
     {"cp async ca|cg {SHARED} global {EVICT} {PREFETCH}", .decode = decode_async_copy, .run = sim_copy_async,
      .kind = ASYNC_COPY, .effects = TELLS},
+    {"st async {weak} {shared::cluster} mbarrier::complete_tx::bytes b32|b64|u32|u64|s32|s64|f32|f64",
+     .decode = decode_async_store, .run = sim_store_async, .kind = ASYNC_STORE, .effects = TELLS | HANDS_OVER | UNCOUNTED},
     {"cp async mbarrier arrive {noinc} {SHARED} b64", .decode = decode_arrival_after_copies,
      .run = sim_arrive_after_copies, .kind = ARRIVE_AFTER_COPIES, .effects = HANDS_OVER},
     {"cp async commit_group", .operands = "", .run = sim_commit_copies},

@@ -80,7 +80,7 @@ Handler sim_sample_texture, sim_gather_texels, sim_fetch_texel, sim_load_surface
 // ---- bulk.c: the copy engine, and barriers in shared memory.
 
 Handler sim_mbarrier_init, sim_mbarrier_inval, sim_mbarrier_arrive, sim_mbarrier_test, sim_copy_bulk, sim_commit_bulk,
-    sim_await_bulk, sim_arrive_after_copies;
+    sim_await_bulk, sim_arrive_after_copies, sim_store_async;
 // Forgets the sources that no thread of the warp has waited for.
 void sim_drop_sources(Warp *w);
 
