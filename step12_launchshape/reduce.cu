@@ -1,7 +1,7 @@
 // Step 12: the launch shape. An array of one tile takes one block of just that size.
-// The change: the number of blocks and of their threads; the kernel is as it was.
+// The change: the number of blocks and of their threads; a block alone takes no ticket.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
-// The lesson: lines 13 to 134; the rest is the harness.
+// The lesson: lines 13 to 150; the rest is the harness.
 #include <cstdio>
 #include <cuda/atomic>
 
@@ -31,7 +31,7 @@ __device__ float reduce_warp(float sum)
     return sum;
 }
 
-// The sum over a block, in its thread 0: one partial sum a warp goes through shared memory.
+// The sum over a block, in its thread 0, which adds up the sums of the warps.
 template <unsigned block_size>
 __device__ float reduce_block(float sum)
 {
@@ -42,8 +42,9 @@ __device__ float reduce_block(float sum)
         sums[tid / 32] = sum;
     __syncthreads();
 
-    if (tid < 32)
-        sum = reduce_warp(tid < block_size / 32 ? sums[tid] : 0);
+    if (tid == 0)
+        for (unsigned warp = 1; warp < block_size / 32; warp++)
+            sum += sums[warp];
     return sum;
 }
 
@@ -61,8 +62,9 @@ __device__ bool is_last_block()
     return is_last;
 }
 
+// The sum, in thread 0, of the tiles that this block has to add.
 template <unsigned block_size>
-__global__ void reduce(const float *in, float *out, long long n, unsigned head)
+__device__ float add_tiles(const float *in, long long n, unsigned head)
 {
     const unsigned tile = LOADS * block_size; // vectors
     const unsigned tid = threadIdx.x;
@@ -78,17 +80,31 @@ __global__ void reduce(const float *in, float *out, long long n, unsigned head)
             sum += add_up(vectors[start + k * block_size + tid]);
     if (blockIdx.x == 0 && 4 * count + tid < n) // what is not in a vector
         sum += in[tid < head ? tid : 4 * count + tid];
+    return reduce_block<block_size>(sum);
+}
+
+// One block alone waits for nobody.
+template <unsigned block_size>
+__global__ void reduce_alone(const float *in, float *out, long long n, unsigned head)
+{
+    const float sum = add_tiles<block_size>(in, n, head);
+    if (threadIdx.x == 0)
+        *out = sum;
+}
+
+template <unsigned block_size>
+__global__ void reduce(const float *in, float *out, long long n, unsigned head)
+{
+    const unsigned tid = threadIdx.x;
+    float sum = add_tiles<block_size>(in, n, head);
+    if (tid == 0)
+        partial_sums[blockIdx.x] = sum;
+    if (!is_last_block())
+        return;
+    sum = 0.0f;
+    for (unsigned i = tid; i < gridDim.x; i += block_size)
+        sum += partial_sums[i];
     sum = reduce_block<block_size>(sum);
-    if (gridDim.x > 1) {
-        if (tid == 0)
-            partial_sums[blockIdx.x] = sum;
-        if (!is_last_block())
-            return;
-        sum = 0.0f;
-        for (unsigned i = tid; i < gridDim.x; i += block_size)
-            sum += partial_sums[i];
-        sum = reduce_block<block_size>(sum);
-    }
     if (tid == 0)
         *out = sum;
 }
@@ -123,11 +139,11 @@ static void launch(const float *in, float *out, long long n)
     // and up to three after the last.
     const unsigned head = min(n, -(long long)in >> 2 & 3);
     if (n <= 4 * LOADS * 256) // one tile: a block of just that size is done soonest
-        reduce<256><<<1, 256>>>(in, out, n, head);
+        reduce_alone<256><<<1, 256>>>(in, out, n, head);
     else if (n <= 4 * LOADS * 512)
-        reduce<512><<<1, 512>>>(in, out, n, head);
+        reduce_alone<512><<<1, 512>>>(in, out, n, head);
     else if (n <= 4 * LOADS * 1024)
-        reduce<1024><<<1, 1024>>>(in, out, n, head);
+        reduce_alone<1024><<<1, 1024>>>(in, out, n, head);
     else
         reduce<BLOCK_SIZE><<<block_count(n), BLOCK_SIZE>>>(in, out, n, head);
     CHECK(cudaGetLastError());

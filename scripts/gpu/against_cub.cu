@@ -2,10 +2,13 @@
 // each size and state of the L2 cache. They are timed by their own harness, timed_run(). So are the
 // Tries that their pages mark with beside_cub=NAME. mk/measure.mk lists the programs.
 #include <algorithm>
+#include <cooperative_groups.h>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cub/cub.cuh>
 #include <cuda/atomic>
+#include <cuda/ptx>
 #include <functional>
 #include <memory>
 #include <string>

@@ -2,10 +2,13 @@
 // process, run by run in turns. They are timed by their own harness, timed_run(). One CSV row for each program and
 // place, in bytes behind an address that cudaMalloc gives.
 #include <algorithm>
+#include <cooperative_groups.h>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cub/cub.cuh>
 #include <cuda/atomic>
+#include <cuda/ptx>
 #include <functional>
 #include <memory>
 #include <string>

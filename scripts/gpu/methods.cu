@@ -1,9 +1,12 @@
 // methods: one kernel, the ladder's last step, timed as this course and as others do, in turns: one CSV row for each
 // way and size. What is timed is the same; what lies in the L2 cache before it is not.
 #include <algorithm>
+#include <cooperative_groups.h>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cuda/atomic>
+#include <cuda/ptx>
 #include <functional>
 #include <string>
 #include <vector>

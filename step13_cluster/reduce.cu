@@ -1,11 +1,16 @@
-// Step 13: a queue. In a large array a block draws its next tile when it is free.
-// The change: tiles of large arrays are not dealt out beforehand; blocks draw them.
+// Step 13: a cluster. Its blocks send their sums into the shared memory of the first.
+// The change: up to 65,536 elements a cluster adds; GPUs older than sm_90 add as before.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
-// The lesson: lines 13 to 156; the rest is the harness.
+// The lesson: lines 18 to 218; the rest is the harness.
+#include <cooperative_groups.h>
+#include <cstdint>
 #include <cstdio>
 #include <cuda/atomic>
+#include <cuda/ptx>
 
-static const char STEP[] = "step13_queue";
+namespace ptx = cuda::ptx;
+
+static const char STEP[] = "step13_cluster";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
@@ -13,10 +18,10 @@ static void check(cudaError_t error, const char *call, const char *file, int lin
 const unsigned BLOCK_SIZE = 512;  // threads, a power of two
 const unsigned LOADS = 4;         // of a thread for each tile
 const unsigned MAX_BLOCKS = 8192; // more than any GPU holds at once today
+const unsigned CLUSTER = 8;       // blocks; more are not allowed everywhere
 
 __device__ float partial_sums[MAX_BLOCKS]; // one a block
 __device__ unsigned tickets;               // taken in this pass
-__device__ unsigned drawn_tiles;           // from the queue, in this pass
 
 // The sum of four elements that came in one load.
 __device__ float add_up(float4 v)
@@ -32,7 +37,7 @@ __device__ float reduce_warp(float sum)
     return sum;
 }
 
-// The sum over a block, in its thread 0: one partial sum a warp goes through shared memory.
+// The sum over a block, in its thread 0, which adds up the sums of the warps.
 template <unsigned block_size>
 __device__ float reduce_block(float sum)
 {
@@ -43,8 +48,9 @@ __device__ float reduce_block(float sum)
         sums[tid / 32] = sum;
     __syncthreads();
 
-    if (tid < 32)
-        sum = reduce_warp(tid < block_size / 32 ? sums[tid] : 0);
+    if (tid == 0)
+        for (unsigned warp = 1; warp < block_size / 32; warp++)
+            sum += sums[warp];
     return sum;
 }
 
@@ -56,77 +62,131 @@ __device__ bool is_last_block()
         cuda::atomic_ref<unsigned, cuda::thread_scope_device> ticket(tickets);
         is_last = ticket.fetch_add(1, cuda::memory_order_acq_rel) == gridDim.x - 1;
         if (is_last)
-            tickets = drawn_tiles = 0; // for the next launch
+            tickets = 0; // for the next launch
     }
     __syncthreads();
     return is_last;
 }
 
-template <unsigned block_size, unsigned loads = LOADS, bool queue = false>
-__global__ void reduce(const float *in, float *out, long long n, unsigned head)
+// The sum, in thread 0, of the tiles that this block has to add.
+template <unsigned block_size>
+__device__ float add_tiles(const float *in, long long n, unsigned head)
 {
-    __shared__ unsigned drawn;
-    const unsigned tile = loads * block_size; // vectors
+    const unsigned tile = LOADS * block_size; // vectors
     const unsigned tid = threadIdx.x;
     const float4 *vectors = (const float4 *)(in + head);
     const long long count = (n - head) >> 2; // vectors
     float sum = 0.0f;
     long long start = (long long)blockIdx.x * tile;
-    while (start + tile <= count) {
-        unsigned next;
-        if (queue && tid == 0)
-            next = atomicAdd(&drawn_tiles, 1); // on its way while the tile is added
-        for (unsigned k = 0; k < loads; k++)   // none of these loads waits for a test
+    for (; start + tile <= count; start += gridDim.x * tile)
+        for (unsigned k = 0; k < LOADS; k++) // none of these loads waits for a test
             sum += add_up(vectors[start + k * block_size + tid]);
-        if (queue) {
-            __syncthreads(); // all have read the number before
-            if (tid == 0)
-                drawn = gridDim.x + next;
-            __syncthreads();
-            start = (long long)drawn * tile;
-        } else {
-            start += gridDim.x * tile;
-        }
-    }
-    for (unsigned k = 0; k < loads; k++) // the last tile may be cut off anywhere
+    for (unsigned k = 0; k < LOADS; k++) // the last tile may be cut off anywhere
         if (start + k * block_size + tid < count)
             sum += add_up(vectors[start + k * block_size + tid]);
     if (blockIdx.x == 0 && 4 * count + tid < n) // what is not in a vector
         sum += in[tid < head ? tid : 4 * count + tid];
-    sum = reduce_block<block_size>(sum);
-    if (gridDim.x > 1) {
-        if (tid == 0)
-            partial_sums[blockIdx.x] = sum;
-        if (!is_last_block())
-            return;
-        sum = 0.0f;
-        for (unsigned i = tid; i < gridDim.x; i += block_size)
-            sum += partial_sums[i];
-        sum = reduce_block<block_size>(sum);
+    return reduce_block<block_size>(sum);
+}
+
+// One block alone waits for nobody.
+template <unsigned block_size>
+__global__ void reduce_alone(const float *in, float *out, long long n, unsigned head)
+{
+    const float sum = add_tiles<block_size>(in, n, head);
+    if (threadIdx.x == 0)
+        *out = sum;
+}
+
+// Where a variable of this block lies in the first block of the cluster.
+template <class Variable>
+__device__ Variable *in_first_block(Variable *own)
+{
+    return cooperative_groups::this_cluster().map_shared_rank(own, 0);
+}
+
+// One cluster. An mbarrier in the first block counts the bytes that come from the others.
+template <unsigned block_size>
+__global__ void reduce_cluster(const float *in, float *out, long long n, unsigned head)
+{
+#if __CUDA_ARCH__ >= 900 // older GPUs have no clusters
+    __shared__ float sums[CLUSTER];
+    __shared__ uint64_t sent;
+    const unsigned tid = threadIdx.x;
+    if (blockIdx.x == 0 && tid == 0) {
+        ptx::mbarrier_init(&sent, 1);
+        ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+        ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
+                                       &sent, (CLUSTER - 1) * sizeof(float));
     }
+    ptx::barrier_cluster_arrive(ptx::sem_release);
+    float sum = add_tiles<block_size>(in, n, head);
+    ptx::barrier_cluster_wait(); // the first block has its mbarrier
+    if (tid > 0)
+        return;
+    if (blockIdx.x > 0) {
+        ptx::st_async(in_first_block(&sums[blockIdx.x]), sum, in_first_block(&sent));
+        return;
+    }
+    while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, &sent, 0))
+        continue;
+    for (unsigned block = 1; block < CLUSTER; block++) // always in the same order
+        sum += sums[block];
+    *out = sum;
+#endif
+}
+
+template <unsigned block_size>
+__global__ void reduce(const float *in, float *out, long long n, unsigned head)
+{
+    const unsigned tid = threadIdx.x;
+    float sum = add_tiles<block_size>(in, n, head);
+    if (tid == 0)
+        partial_sums[blockIdx.x] = sum;
+    if (!is_last_block())
+        return;
+    sum = 0.0f;
+    for (unsigned i = tid; i < gridDim.x; i += block_size)
+        sum += partial_sums[i];
+    sum = reduce_block<block_size>(sum);
     if (tid == 0)
         *out = sum;
 }
 
-// Large tiles, which the blocks draw.
-static const auto from_queue = reduce<BLOCK_SIZE, 2 * LOADS, true>;
-
-// How many blocks of a kernel the whole GPU holds at once.
-template <class Kernel>
-static long long resident_blocks(Kernel kernel)
+// How many blocks the whole GPU holds at once.
+static long long resident_blocks()
 {
     int blocks_per_sm, sm_count;
     CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
-    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, kernel, BLOCK_SIZE,
-                                                        0));
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, reduce<BLOCK_SIZE>,
+                                                        BLOCK_SIZE, 0));
     return min((unsigned)(sm_count * blocks_per_sm), MAX_BLOCKS);
 }
 
 // How many blocks to start for more than one tile.
 static long long block_count(long long n)
 {
-    static const long long most = resident_blocks(reduce<BLOCK_SIZE>); // asked once
+    static const long long most = resident_blocks(); // asked for only once
     return min((n + 8 * BLOCK_SIZE - 1) / (8 * BLOCK_SIZE), most);
+}
+
+// Whether the GPU has clusters, and this program was built for it.
+static bool has_clusters()
+{
+    cudaFuncAttributes kernel;
+    CHECK(cudaFuncGetAttributes(&kernel, reduce_cluster<BLOCK_SIZE>));
+    return kernel.ptxVersion >= 90;
+}
+
+// Starts one cluster.
+template <unsigned block_size>
+static void start_cluster(const float *in, float *out, long long n, unsigned head)
+{
+    cudaLaunchAttribute shape = {};
+    shape.id = cudaLaunchAttributeClusterDimension;
+    shape.val.clusterDim = {CLUSTER, 1, 1};
+    const cudaLaunchConfig_t grid = {CLUSTER, block_size, 0, 0, &shape, 1};
+    CHECK(cudaLaunchKernelEx(&grid, reduce_cluster<block_size>, in, out, n, head));
 }
 
 // How many partial sums one pass over n elements leaves.
@@ -141,15 +201,17 @@ static void launch(const float *in, float *out, long long n)
     // A float4 lies at a multiple of 16 bytes: up to three elements come before the first,
     // and up to three after the last.
     const unsigned head = min(n, -(long long)in >> 2 & 3);
-    static const long long queuing = resident_blocks(from_queue); // blocks
+    static const bool clusters = has_clusters();
     if (n <= 4 * LOADS * 256) // one tile: a block of just that size is done soonest
-        reduce<256><<<1, 256>>>(in, out, n, head);
+        reduce_alone<256><<<1, 256>>>(in, out, n, head);
     else if (n <= 4 * LOADS * 512)
-        reduce<512><<<1, 512>>>(in, out, n, head);
+        reduce_alone<512><<<1, 512>>>(in, out, n, head);
     else if (n <= 4 * LOADS * 1024)
-        reduce<1024><<<1, 1024>>>(in, out, n, head);
-    else if (n > 1024 * BLOCK_SIZE * queuing) // for fewer tiles a queue does not pay
-        from_queue<<<queuing, BLOCK_SIZE>>>(in, out, n, head);
+        reduce_alone<1024><<<1, 1024>>>(in, out, n, head);
+    else if (clusters && n <= CLUSTER * 4 * LOADS * 256)
+        start_cluster<256>(in, out, n, head);
+    else if (clusters && n <= CLUSTER * 4 * LOADS * 512)
+        start_cluster<512>(in, out, n, head);
     else
         reduce<BLOCK_SIZE><<<block_count(n), BLOCK_SIZE>>>(in, out, n, head);
     CHECK(cudaGetLastError());
