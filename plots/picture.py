@@ -2,7 +2,7 @@
 """Draws what a step does, beside the step before it: picture.svg in the step's folder.
 
 make picture STEP=03 builds both and calls this, and make picture STEP=03 LADDER=scan those of the prefix sum; a program that you have changed
-is drawn as it now is. But times and machine code the simulator has not: the pictures of 00, 11 and 13, and the instructions in that of 02, are
+is drawn as it now is. But times and machine code the simulator has not: the pictures of 00 and 11, and the instructions in that of 02, are
 drawn from the files in plots/h200."""
 
 import argparse
@@ -328,13 +328,17 @@ def deeds(one, rows):
             continue
         if row.memory in tickets:
             what = ("ink", "writes the counter" if row.opcode.startswith("st.") else "takes a ticket")
+        elif row.opcode.startswith("st.") and row.bytes == 2 * WORD:
+            loaded = any(css == "third" for (css, _), _ in found)
+            what = ("ink", "sets {} words back") if loaded else ("other", "stores {} word")
         elif row.opcode.startswith("st."):
             what = ("other", "stores {}")
         else:
-            what = ("work", "loads {:,} elements") if row.memory == array else ("third", "loads {} sums")
+            of_others = "loads {} words" if row.bytes == 2 * WORD else "loads {} sums"
+            what = ("work", "loads {:,} elements") if row.memory == array else ("third", of_others)
         if not found or found[-1][0] != what:
             found.append([what, 0])
-        found[-1][1] += len(row.lanes) * row.bytes // WORD
+        found[-1][1] += len(row.lanes) * (1 if row.bytes == 2 * WORD else row.bytes // WORD)
     return [(css, words.format(number)) for (css, words), number in found]
 
 
@@ -409,36 +413,58 @@ def launch_shape(picture, before, now):
                    blocks="all blocks", sizes=f"{sizes[0]:,} to {sizes[-1]:,}")
 
 
-ENDS = (("first_us", "the first"), ("quarter_us", "25 %"), ("half_us", "50 %"), ("three_quarters_us", "75 %"), ("last_us", "the last"))
+def cluster(picture, _, now):
+    """Which elements each block of the cluster adds, and who sends its sum to whom."""
+    blocks = all_blocks(now)
+    senders = needed([one.block for one in blocks if any(row.opcode.startswith("st.async") for row in one.rows)], now, "sends with st.async")
+    picture.title(f"{count(len(senders), 'block')} send their sums straight into the shared memory of the first")
+    picture.head(now, f"one cluster of {count(now.grid, 'block')} of {now.warps * LANES} threads, n = {now.elements:,}")
+    wide, array, block, shared = SPAN / now.grid, picture.y, picture.y + 46, picture.y + 130
+    picture.label(array + 13, "array")
+    picture.label(block + 18, "sums")
+    picture.label(shared + 15, "shared")
+    for one in blocks:
+        x, centre = LEFT + one.block * wide, LEFT + (one.block + 0.5) * wide - 2
+        picture.boxes("work", [(x, array, wide - 4, 18)])
+        picture.text(centre, array + 13, f"{len(loaded_elements(one)):,} elements", "note mid on")
+        picture.boxes("third", [(x, block, wide - 4, 28)])
+        picture.text(centre, block + 18, f"block {one.block}", "note mid on")
+        picture.lines([(centre, array + 18, centre, block)])
+    word = 40
+    picture.boxes("faint", [(LEFT, shared - 6, len(blocks) * word + 6, 34)])
+    picture.boxes("other", [(LEFT + sender * word + 4, shared, word - 6, 22) for sender in senders])
+    for sender in senders:
+        x = LEFT + (sender + 0.5) * word + 1
+        picture.text(x, shared + 15, str(sender), "note mid on")
+        picture.lines([(LEFT + (sender + 0.5) * wide - 2, block + 28, x, shared)])
+    own = LEFT + 0.5 * word + 1
+    picture.text(own, shared + 15, "own", "note mid")
+    picture.lines([(LEFT + 0.5 * wide - 2, block + 28, own, shared)])
+    picture.text(LEFT + len(blocks) * word + 18, shared + 9, f"of block 0: its mbarrier has counted {len(senders) * WORD} bytes when all are there;", "note")
+    picture.text(LEFT + len(blocks) * word + 18, shared + 23, "then block 0 adds the sums by their numbers, and stores the result", "note")
+    picture.y = shared + 28
+    picture.legend(now, ("work", "a tile"), ("third", "the sum of a block"), ("other", "a sum that was sent with st.async"), blocks="all blocks")
 
 
-def queue(picture, before, now):
-    """When blocks end whose tiles are dealt out, and blocks that draw them."""
-    rows = measurements("finish.csv")
-    largest = max(int(row["elements"]) for row in rows)
-    found = {row["step"]: row for row in rows if int(row["elements"]) == largest}
-    until = max(float(row["last_us"]) for row in found.values())
-    wide = SPAN / until
-    picture.title(f"{largest:,} elements: when the blocks end, with tiles dealt out and with tiles drawn")
-    for step, words in zip((before, now), ("are dealt their tiles", "draw their tiles")):
-        row = found[step.step]
-        picture.head(step, f"{count(int(row['blocks']), 'block')} {words}; so many have ended after")
-        for column, which in ENDS:
-            end = float(row[column])
-            picture.label(picture.y + 11, which)
-            picture.boxes("work", [(LEFT, picture.y, end * wide, 14)])
-            picture.hatched([(LEFT + end * wide, picture.y, (float(row["last_us"]) - end) * wide, 14)])
-            picture.text(LEFT + float(row["last_us"]) * wide + 8, picture.y + 11, f"{end:.1f} µs", "note")
-            picture.y += 19
-    picture.y += 26
-    picture.colours(("work", "works"), ("hatched", "its place is empty"))
-    picture.source("Drawn from finish.csv, measured on an H200 (make finish).")
+def words(picture, before, now):
+    """What some blocks do with device memory, with tickets and with words."""
+    picture.title("A sum and the news that it is there in one word: nobody takes a ticket")
+    for one in (before, now):
+        last = one.grid - 1
+        picture.head(one, f"what blocks do with device memory, in order; there are {one.grid}")
+        for block in (0, 1, last - 1, last):
+            picture.y += 22
+            picture.label(picture.y, f"block {block}")
+            picture.chips(LEFT, deeds(one, (one if block == one.block else run(one.step, one.elements, block)).rows))
+        picture.y += 6
+    picture.legend(now, ("work", "elements"), ("other", "stores a sum, or a word"), ("third", "sums, or words, of all"), ("ink", "tickets; sets words back"),
+                   blocks="these blocks")
 
 
 LESSONS = {  # the step's number: what draws it, with how many elements; without a run of the simulator if that is not said
     "00": (one_thread,), "01": (tree, 256), "02": (remainder, 4096), "03": (packed, 4096), "04": (first_add, 4096), "05": (last_warp, 4096),
     "06": (unrolled, 4096), "07": (stride, 16384), "08": (shuffles, 4096), "09": (vectors, 16384), "10": (single_pass, 16384),
-    "11": (whole_tiles,), "12": (launch_shape, 4096), "13": (queue,),
+    "11": (whole_tiles,), "12": (launch_shape, 4096), "13": (cluster, 65536), "14": (words, 65537),
 }
 
 

@@ -1,7 +1,6 @@
-// begins [ELEMENTS...]: what it costs where an array begins: CUB, the last two steps and those of the last one's Tries
-// that their page marks with beside_cub=NAME, each at each place, in one process, run by run in turns. They are timed
-// by their own harness, timed_run(). One CSV row for each program and place, in bytes behind an address that
-// cudaMalloc gives. mk/measure.mk lists the programs.
+// begins [ELEMENTS...]: what it costs where an array begins: the last two steps and CUB, each at each place, in one
+// process, run by run in turns. They are timed by their own harness, timed_run(). One CSV row for each program and
+// place, in bytes behind an address that cudaMalloc gives.
 #include <algorithm>
 #include <cooperative_groups.h>
 #include <cstdint>
@@ -26,19 +25,20 @@ namespace cub_sum {
 #include "../../reference_cub/reduce.cu"
 #include "beside.h"
 }
-
-struct Program {
-    const char *name;
-    std::function<float()> (*beside)(const cub_sum::Data &data, long long expected);
-};
-
-#include "../../build/begins_programs.h" // PROGRAMS
+namespace step_before {
+#include STEP_BEFORE // a file: mk/measure.mk
+#include "beside.h"
+}
+namespace last_step {
+#include LAST_STEP // a file: mk/measure.mk
+#include "beside.h"
+}
 
 enum { RUNS = 40 };
 const long long PLACES[] = {0, 32, 64, 128, 1024, 2048, 4096, 16384, cub_sum::SHIFT, 1 << 19}; // elements
 
 struct Timed {
-    const char *name;
+    const char *step;
     long long place;
     std::function<float()> run;
     std::vector<float> ms;
@@ -51,8 +51,9 @@ static void compare(const cub_sum::Data &data)
         cub_sum::Data there = data;
         there.in += place;
         const long long expected = cub_sum::sum_between(data, place, place + data.n);
-        for (const Program &program : PROGRAMS)
-            all.push_back({program.name, place, program.beside(there, expected), {}});
+        all.push_back({step_before::STEP, place, step_before::beside(there, expected), {}});
+        all.push_back({last_step::STEP, place, last_step::beside(there, expected), {}});
+        all.push_back({cub_sum::STEP, place, cub_sum::beside(there, expected), {}});
     }
     for (int round = 0; round <= RUNS; round++)
         for (Timed &one : all) {
@@ -61,7 +62,7 @@ static void compare(const cub_sum::Data &data)
                 one.ms.push_back(ms);
         }
     for (const Timed &one : all)
-        printf("%s,%lld,%lld,%.3f\n", one.name, data.n, one.place * (long long)sizeof(float), 1e3 * middle_mean(one.ms));
+        printf("%s,%lld,%lld,%.3f\n", one.step, data.n, one.place * (long long)sizeof(float), 1e3 * middle_mean(one.ms));
     fflush(stdout);
 }
 
