@@ -27,7 +27,7 @@ methods: needs-gpu ## one kernel, timed as here, as NVBench and as do_bench do i
 	$(COMPILE) build/methods
 	$(call whole,build/methods,methods.csv)
 
-begins: needs-gpu ## what it costs where an array begins, for the last two steps and CUB: results/begins.csv
+begins: needs-gpu ## what it costs where an array begins, for CUB and the last two steps: results/begins.csv
 	$(COMPILE) build/begins
 	$(call whole,build/begins,begins.csv)
 
@@ -49,15 +49,23 @@ bytes: needs-gpu build ## what the steps of the prefix sum read from memory and 
 # The programs that against_cub compares with CUB, NAME:FILE, in the order of its columns: the steps from 11 on, and the Tries whose diffs their pages
 # mark with beside_cub=NAME.
 BESIDE := $(filter-out step0% step10_%,$(call steps_of,reduce))
-MARKED_TRIES := $(if $(filter build/against_cub%,$(MAKECMDGOALS)),$(shell python3 -m scripts.ladder.tries --beside-cub $(BESIDE)))
+MARKED_TRIES := $(if $(filter build/against_cub% build/begins%,$(MAKECMDGOALS)),$(shell python3 -m scripts.ladder.tries --beside-cub $(BESIDE)))
 BESIDE_CUB := $(foreach step,$(BESIDE),$(call number,$(step)):$(step)/reduce.cu) $(MARKED_TRIES)
 part = $(word $(1),$(subst :, ,$(2)))
-build/against_cub: scripts/gpu/beside.h reference_cub/reduce.cu build/against_cub_programs.h
-build/against_cub_programs.h: $(foreach one,$(BESIDE_CUB),$(call part,2,$(one)))
-	@{ $(foreach one,$(BESIDE_CUB),printf '%s\n' 'namespace $(call part,1,$(one)) {' '#include "../$(call part,2,$(one))"' \
-	        '#include "../scripts/gpu/beside.h"' '}';) \
+# Those whose beginnings are moved: the last two steps, and the Tries of the last that are marked so.
+MOVED_STEPS := $(lastword $(filter-out $(lastword $(BESIDE)),$(BESIDE))) $(lastword $(BESIDE))
+MOVED := $(filter $(MOVED_STEPS:%=\%:%/reduce.cu),$(BESIDE_CUB)) $(foreach one,$(MARKED_TRIES),$(if $(findstring build/$(lastword $(BESIDE))-try,$(one)),$(one)))
+hash := \#
+# Programs, NAME:FILE, behind CUB's, each in a namespace of its own.
+write_programs = { $(foreach one,$(1),printf '%s\n' 'namespace $(call part,1,$(one)) {' '$(hash)include "../$(call part,2,$(one))"' \
+	        '$(hash)include "../scripts/gpu/beside.h"' '}';) \
 	    printf '%s\n' 'static const Program PROGRAMS[] = {' '    {"cub", cub_sum::beside},'; \
-	    printf '    {"%s", %s::beside},\n' $(foreach one,$(BESIDE_CUB),$(call part,1,$(one)) $(call part,1,$(one))); echo '};'; } > $@
+	    printf '    {"%s", %s::beside},\n' $(foreach one,$(1),$(call part,1,$(one)) $(call part,1,$(one))); echo '};'; } > $@
+build/against_cub build/begins: build/%: scripts/gpu/beside.h reference_cub/reduce.cu build/%_programs.h
+build/against_cub_programs.h: $(foreach one,$(BESIDE_CUB),$(call part,2,$(one)))
+	@$(call write_programs,$(BESIDE_CUB))
+build/begins_programs.h: $(foreach one,$(MOVED),$(call part,2,$(one)))
+	@$(call write_programs,$(MOVED))
 of_try = $(subst -try, ,$(1))
 $(foreach one,$(MARKED_TRIES),$(call part,2,$(one))): build/%.cu: $(BESIDE:=/reduce.cu) $(BESIDE:=/README.md)
 	@mkdir -p build
@@ -70,9 +78,6 @@ build/scan_against_cub: extra = -DLAST_STEP='"../../$(LAST_SCAN)"'
 LAST_REDUCE := $(lastword $(call steps_of,reduce))/reduce.cu
 build/methods: $(LAST_REDUCE)
 build/methods: extra = -DLAST_STEP='"../../$(LAST_REDUCE)"'
-STEP_BEFORE := $(lastword $(filter-out $(LAST_REDUCE),$(addsuffix /reduce.cu,$(call steps_of,reduce))))
-build/begins: $(LAST_REDUCE) $(STEP_BEFORE) reference_cub/reduce.cu scripts/gpu/beside.h
-build/begins: extra = -DLAST_STEP='"../../$(LAST_REDUCE)"' -DSTEP_BEFORE='"../../$(STEP_BEFORE)"'
 build/peers: extra = $(CCCL:%=-I%) -lcublas
 build/peers: $(if $(CCCL),FORCE)
 
@@ -137,8 +142,8 @@ starts: needs-gpu ## how fast blocks start, and how long those of steps 01 to 07
 	$(call whole,build/starts,starts.csv)
 	@python3 -m scripts.gpu.lives $(COMPILER) --output "$$RESULTS/lives.csv" $(WITH_TREES)
 
-finish: needs-gpu ## when the blocks of the steps from 12 on end: results/finish.csv
-	@python3 -m scripts.gpu.finish $(COMPILER) --output "$$RESULTS/finish.csv" $(filter-out step0% step10_% step11_%,$(STEPS))
+finish: needs-gpu ## when the blocks of the last step end, with tiles dealt and, as its page tries, drawn: results/finish.csv
+	@python3 -m scripts.gpu.finish $(COMPILER) --output "$$RESULTS/finish.csv" $(lastword $(STEPS))
 
 sass: ## machine code of the loops that lessons show: results/sass/
 	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 0 step07-signed

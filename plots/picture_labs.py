@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the mechanism of a lab from a run of its programs on the simulator: picture.svg in the lab's folder.
+"""Draws the mechanism of a lab from a run of its programs on the simulator: picture.svg in the folder of the lab, or of a step.
 
 make picture LAB=coalescing builds them and calls this. (labs/bankconflicts/banks.py draws the pictures of that lab.)"""
 
@@ -123,6 +123,29 @@ def operators(picture):
     picture.legend(runs[1], ("third", "shuffle or redux"), ("work", "addition"), ("other", "shared memory"), ("ink", "barrier"))
 
 
+def wide(picture):
+    """Which elements one load instruction brings to each lane of a warp."""
+    elements, shown, half = 512, 320, 2
+    size, tall = SPAN / shown, 18
+    picture.title("One instruction loads eight halves for each lane")
+    found = {number: launches("operators", number, elements, kernels={"reduce"}, SIM_TRACE_ROWS="1000000") for number in ("04", "05")}
+    of_halves = [element_loads(one)[0].bytes == half and element_loads(one)[0].lanes == list(range(LANES)) for one in found["04"]].index(True)
+    for number, mine in found.items():
+        one = of_size(mine[of_halves], elements)
+        load = next(row for row in element_loads(one) if len(set(row.addresses)) == LANES)  # not that of what lies behind the end
+        picture.head(one, f"a load of warp 0: {load.bytes} bytes a lane, {LANES * load.bytes} in all")
+        picture.label(picture.y + 13, "halves")
+        picture.boxes("faint", [(LEFT + k * size, picture.y, size - 0.4, tall) for k in range(shown)])
+        for lane, address in zip(load.lanes, load.addresses):
+            first, many = address // half, load.bytes // half
+            picture.boxes(("work", "other", "third")[lane % 3], [(LEFT + k * size, picture.y, size - 0.4, tall) for k in range(first, first + many)])
+            if lane in (0, LANES - 1):
+                at = LEFT + (first + many / 2) * size
+                picture.text(LEFT if lane == 0 else at, picture.y + tall + 13, f"lane {lane}", "note" if lane == 0 else "note mid")
+        picture.y += tall + 10
+    picture.legend(one, ("work", "lane 0, 3 …"), ("other", "lane 1, 4 …"), ("third", "lane 2, 5 …"), ("faint", "for later loads"))
+
+
 def segmented(picture):
     """Which thread stores the sum of which segment."""
     one = of_size(launches("segmented", "03", 4096, kernels={"scan_tiles"})[4], 4096)  # four runs with segments of 8, then some of 100
@@ -157,20 +180,23 @@ def thrust(picture):
     picture.legend(runs[1], ("work", "read"), ("other", "written"), blocks="all blocks")
 
 
-LABS = {"accuracy": accuracy, "coalescing": coalescing, "launch": launch, "operators": operators, "rowscale": rowscale, "segmented": segmented,
-        "thrust": thrust}
+# A lab's picture, and those of its steps.
+LABS = {"accuracy": accuracy, "coalescing": coalescing, "launch": launch, "operators": operators, "operators/step05_wide": wide, "rowscale": rowscale,
+        "segmented": segmented, "thrust": thrust}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("lab")
-    parser.add_argument("--output", type=Path, help="in place of picture.svg in the lab's folder")
+    parser.add_argument("lab", help="a lab, for all its pictures, or one picture, as in operators/step05_wide")
+    parser.add_argument("--output", type=Path, help="for one picture: in place of picture.svg in its folder")
     arguments = parser.parse_args()
-    if arguments.lab not in LABS:
+    names = [arguments.lab] if arguments.output else [name for name in LABS if arguments.lab in (name, name.split("/")[0])]
+    if not names or names[0] not in LABS:
         fail(f"LAB='{arguments.lab}' has no picture of this kind; {', '.join(LABS)} have", 2)
-    picture = Picture()
-    LABS[arguments.lab](picture)
-    save(picture.svg(), arguments.output or ROOT / f"labs/{arguments.lab}/picture.svg")
+    for name in names:
+        picture = Picture()
+        LABS[name](picture)
+        save(picture.svg(), arguments.output or ROOT / f"labs/{name}/picture.svg")
 
 
 if __name__ == "__main__":

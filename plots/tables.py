@@ -392,7 +392,7 @@ def sizes(_, *names):
 
 
 def finish(_, *only):
-    """When the blocks of the steps from 12 on end, or of those that are named."""
+    """When the blocks of what make finish looks at end, or of those that are named."""
     columns = ("first_us", "quarter_us", "half_us", "three_quarters_us", "last_us")
     return table(["", "blocks", "first", "a quarter", "half", "three quarters", "last, µs"],
                  [[f"{row['step']}, n = {power(row['elements'])}", row["blocks"], *(f"{float(row[name]):.1f}" for name in columns)]

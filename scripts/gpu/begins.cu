@@ -1,6 +1,7 @@
-// begins [ELEMENTS...]: what it costs where an array begins: the last two steps and CUB, each at each place, in one
-// process, run by run in turns. They are timed by their own harness, timed_run(). One CSV row for each program and
-// place, in bytes behind an address that cudaMalloc gives.
+// begins [ELEMENTS...]: what it costs where an array begins: CUB, the last two steps and those of the last one's Tries
+// that their page marks with beside_cub=NAME, each at each place, in one process, run by run in turns. They are timed
+// by their own harness, timed_run(). One CSV row for each program and place, in bytes behind an address that
+// cudaMalloc gives. mk/measure.mk lists the programs.
 #include <algorithm>
 #include <cooperative_groups.h>
 #include <cstdint>
@@ -25,20 +26,19 @@ namespace cub_sum {
 #include "../../reference_cub/reduce.cu"
 #include "beside.h"
 }
-namespace step_before {
-#include STEP_BEFORE // a file: mk/measure.mk
-#include "beside.h"
-}
-namespace last_step {
-#include LAST_STEP // a file: mk/measure.mk
-#include "beside.h"
-}
+
+struct Program {
+    const char *name;
+    std::function<float()> (*beside)(const cub_sum::Data &data, long long expected);
+};
+
+#include "../../build/begins_programs.h" // PROGRAMS
 
 enum { RUNS = 40 };
 const long long PLACES[] = {0, 32, 64, 128, 1024, 2048, 4096, 16384, cub_sum::SHIFT, 1 << 19}; // elements
 
 struct Timed {
-    const char *step;
+    const char *name;
     long long place;
     std::function<float()> run;
     std::vector<float> ms;
@@ -51,9 +51,8 @@ static void compare(const cub_sum::Data &data)
         cub_sum::Data there = data;
         there.in += place;
         const long long expected = cub_sum::sum_between(data, place, place + data.n);
-        all.push_back({step_before::STEP, place, step_before::beside(there, expected), {}});
-        all.push_back({last_step::STEP, place, last_step::beside(there, expected), {}});
-        all.push_back({cub_sum::STEP, place, cub_sum::beside(there, expected), {}});
+        for (const Program &program : PROGRAMS)
+            all.push_back({program.name, place, program.beside(there, expected), {}});
     }
     for (int round = 0; round <= RUNS; round++)
         for (Timed &one : all) {
@@ -62,7 +61,7 @@ static void compare(const cub_sum::Data &data)
                 one.ms.push_back(ms);
         }
     for (const Timed &one : all)
-        printf("%s,%lld,%lld,%.3f\n", one.step, data.n, one.place * (long long)sizeof(float), 1e3 * middle_mean(one.ms));
+        printf("%s,%lld,%lld,%.3f\n", one.name, data.n, one.place * (long long)sizeof(float), 1e3 * middle_mean(one.ms));
     fflush(stdout);
 }
 

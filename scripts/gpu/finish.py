@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""When do the blocks of a launch end? Adds a clock to programs of the single pass and writes one CSV: microseconds from
-the first block's start until the first, a quarter, half, three quarters and the last of the blocks have ended."""
+"""When do the blocks of a launch end? Adds a clock to steps, and to their Tries that are timed beside CUB, and writes one
+CSV: microseconds from the first block's start until the first, a quarter, half, three quarters and the last of the blocks
+have ended."""
 
 import argparse
 import re
@@ -29,19 +30,24 @@ REPORT = """
 """
 # What is added, and the line before or after which it stands.
 ADDED = [
-    (r"^__device__ unsigned tickets;.*\n", r"\g<0>__device__ unsigned long long started[MAX_BLOCKS], ended[MAX_BLOCKS];\n"),
+    (r"^__device__ Word partial_sums\[.*\n", r"\g<0>__device__ unsigned long long started[MAX_BLOCKS], ended[MAX_BLOCKS];\n"),
     (r"^    const float4 \*vectors = .*\n", r"\g<0>    if (tid == 0)\n        " + CLOCK.format("started") + r"\n"),
-    (r"^    sum = reduce_block<block_size>\(sum\);\n    if \(gridDim", r"    if (tid == 0)\n        " + CLOCK.format("ended") + r"\n\g<0>"),
+    (r"^    return reduce_block<block_size>\(sum\);\n", r"    if (tid == 0)\n        " + CLOCK.format("ended") + r"\n\g<0>"),
     (r"^    const std::vector<float> ms = time_runs\(&d\);\n", lambda found: found[0] + REPORT),
 ]
 
 
-def with_clock(step):
-    source = (tries.ROOT / step / "reduce.cu").read_text()
+def programs(step):
+    """Names and sources of what is looked at in a step."""
+    return [(step, tries.source_of(step).read_text(encoding="utf-8")),
+            *((name, tries.changed(step, number)) for name, number in tries.beside_cub(step))]
+
+
+def with_clock(name, source):
     for place, text in ADDED:
         source, count = re.subn(place, text, source, flags=re.M)
         if count != 1:
-            sys.exit(f"finish.py: {step}: there is not one place for a clock like {place}")
+            sys.exit(f"finish.py: {name}: there is not one place for a clock like {place}")
     return source
 
 
@@ -54,13 +60,13 @@ def main():
     options = parser.parse_args()
     rows = [HEADER]
     with tempfile.TemporaryDirectory() as directory:
-        for step in options.steps:
-            program = tries.build(options.compiler, with_clock(step), Path(directory) / step)
+        for name, source in (program for step in options.steps for program in programs(step)):
+            program = tries.build(options.compiler, with_clock(name, source), Path(directory) / name)
             for elements in (1 << 26, 1 << 30):
                 run = subprocess.run([program, str(elements)], capture_output=True, text=True)
                 if run.returncode != 0:
-                    sys.exit(f"finish.py: {step}: exit status {run.returncode}: {run.stderr.strip()}")
-                rows.append(f"{step},{elements},{run.stdout.strip()}")
+                    sys.exit(f"finish.py: {name}: exit status {run.returncode}: {run.stderr.strip()}")
+                rows.append(f"{name},{elements},{run.stdout.strip()}")
     with files.whole(options.output) as file:
         file.write("\n".join(rows) + "\n")
 
