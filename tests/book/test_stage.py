@@ -115,9 +115,9 @@ def test_the_race_between_warps_is_shown_first(opened):
 
 
 def test_a_page_asks_for_as_many_rows_as_it_shows(opened):
-    """Warps of scan 09 that spin at a barrier would make 60 MB of rows, and a reader wait for them."""
-    page = opened(program="scan09", before="")
-    rows = page.evaluate("Simulator.run(stagePrograms.scan09, {n: 65536, rows: 500}).then(({trace}) => trace.trim().split('\\n').length)")
+    """Warps of scan 13 that spin at a barrier would make 60 MB of rows, and a reader wait for them."""
+    page = opened(program="scan13", before="")
+    rows = page.evaluate("Simulator.run(stagePrograms.scan13, {n: 65536, rows: 500}).then(({trace}) => trace.trim().split('\\n').length)")
     assert rows == 1 + 500
     page.get_by_label("n", exact=True).select_option("65536")
     page.wait_for_selector(READY)
@@ -138,9 +138,9 @@ def test_keys_move_through_time(opened):
     assert page.locator(".st-warp").first.inner_text().endswith("done") or page.locator(".st-lit").count() == 1
 
 
-@pytest.mark.parametrize("program", ["step03", "scan09"])
+@pytest.mark.parametrize("program", ["step03", "scan13"])
 def test_picture_counts_what_the_simulator_counts(opened, program):
-    """There is one block: what the moments add up to is what the counters of the run say. Scan 09 has bulk copies."""
+    """There is one block: what the moments add up to is what the counters of the run say. Scan 13 has bulk copies."""
     page = opened(program=program, before="")
     page.get_by_label("n", exact=True).select_option("256")
     page.wait_for_selector(READY)
@@ -229,7 +229,7 @@ def test_where_nothing_can_be_run_the_still_picture_stays(browser, lesson):
 
 def test_where_the_tiles_cannot_be_shown_the_rest_can(browser, lesson):
     """Broken: the look-back's run fails, its place stays empty, and nobody is told why."""
-    page, said = failed(browser, lesson("scan07", ""), "message.job.settings.SIM_TOGETHER")
+    page, said = failed(browser, lesson("scan08", ""), "message.job.settings.SIM_TOGETHER")
     assert said == "The tiles cannot be shown: no memory" and "right" in page.locator(".st-verdict").inner_text()
     page.close()
 
@@ -278,7 +278,7 @@ def test_a_lane_says_what_it_holds(opened):
 
 def test_look_back_ends_with_prefixes(opened):
     """The scan's blocks: in the end every tile has told its prefix, some have looked back, and the sums that they told fit together."""
-    page = opened(program="scan07", before="")
+    page = opened(program="scan08", before="")
     page.wait_for_selector(".st-tiles svg")
     end = page.get_by_label("time of the look-back")
     looked = 0
@@ -298,7 +298,7 @@ def test_look_back_ends_with_prefixes(opened):
 
 
 def test_the_tile_that_acts_can_be_seen_on_a_phone(opened):
-    page = opened(390, program="scan07", before="")
+    page = opened(390, program="scan08", before="")
     page.wait_for_selector(".st-tiles svg")
     place, time = page.locator(".st-tiles").bounding_box(), page.get_by_label("time of the look-back")
     for key in (None, "Home"):
@@ -308,9 +308,9 @@ def test_the_tile_that_acts_can_be_seen_on_a_phone(opened):
         assert place["x"] <= tile["x"] and tile["x"] + tile["width"] <= place["x"] + place["width"], key
 
 
-@pytest.mark.parametrize("program, holds", [("scan06", "a prefix"), ("scan08", "a total")])
+@pytest.mark.parametrize("program, holds", [("scan07", "a prefix"), ("scan09", "a total")])
 def test_tiles_that_tell_once_tell_what_the_next_ones_need(opened, program, holds):
-    """Scan 06 looks at the prefix of one tile; later ones add up the totals of all tiles before."""
+    """Scan 07 looks at the prefix of one tile; later ones add up the totals of all tiles before."""
     page = opened(program=program, before="")
     page.wait_for_selector(".st-tiles svg")
     page.get_by_label("time of the look-back").press("End")
