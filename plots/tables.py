@@ -391,6 +391,28 @@ def sizes(_, *names):
                  [[power(n), *(f"{us[name, n]:.2f}" if (name, n) in us else NOT_MEASURED for name in names)] for n in small])
 
 
+def floors(_):
+    """What no kernel can save: to read its elements, and to be started between two events."""
+    if not read("limits.csv"):
+        return NOT_MEASURED
+    gpu = read("limits.csv")[0]
+    return table(["n", "bytes", "reading them at the peak, µs", "an empty kernel between two events, µs"],
+                 [[power(n), f"{4 * n:,}", f"{4e-3 * n / float(gpu['peak_gb_per_s']):.3f}", f"{float(gpu['first_launch_us']):.2f}"] for n in (2**10, 2**14, 2**18, 2**20, 2**22, 2**26)])
+
+
+def net(_):
+    """CUB's time over the last step's where n is small, as measured and without the two events."""
+    rows = sorted((row for row in read("against-cub.csv") if row["cache"] == "cold" and int(row["elements"]) <= 2**20), key=lambda row: int(row["elements"]))
+    if not rows or not read("limits.csv"):
+        return NOT_MEASURED
+    events, ours = float(read("limits.csv")[0]["events_us"]), [column for column in rows[0] if re.fullmatch(r"step\d\d_ms", column)][-1]
+    lines = []
+    for row in rows:
+        us, cub_us = 1e3 * float(row[ours]), 1e3 * float(row["cub_ms"])
+        lines.append([power(row["elements"]), f"{us:.2f}", f"{cub_us:.2f}", f"{cub_us / us:.2f}", f"{(cub_us - events) / (us - events):.2f}"])
+    return table(["n", f"step {ours[4:6]}, µs", "CUB, µs", "CUB / step", "the same without the two events"], lines)
+
+
 def finish(_, *only):
     """When the blocks of what make finish looks at end, or of those that are named."""
     columns = ("first_us", "quarter_us", "half_us", "three_quarters_us", "last_us")
@@ -928,7 +950,7 @@ def said(step, number):
     return "\n".join(["```", found[0], findings.how_many(others), "```"])
 
 
-KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, starts, lives, loaded, busy, little, limits, sizes, finish, ends,
+KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, starts, lives, loaded, busy, little, limits, floors, net, sizes, finish, ends,
                                                       against, peers, begins, methods, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 

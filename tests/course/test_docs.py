@@ -128,6 +128,16 @@ def test_where_an_array_begins_is_shown(tmp_path, monkeypatch):
     assert tables.begins(None).splitlines()[2:] == ["| 0 bytes | 100.0 (1.000) | 200.0 (1.000) |", "| 128 bytes | 99.5 (0.995) | 200.0 (1.000) |", "| 4 KiB | 101.0 (1.010) | 206.0 (1.030) |"]
 
 
+def test_small_times_stand_beside_what_nobody_can_save(tmp_path, monkeypatch):
+    """Broken: the floor of another size, or a ratio of times from which the two events were not taken off."""
+    monkeypatch.setattr(tables, "MEASURED", tmp_path)
+    assert tables.floors(None) == tables.net(None) == tables.NOT_MEASURED
+    (tmp_path / "limits.csv").write_text("peak_gb_per_s,events_us,first_launch_us\n1000,1.25,3\n")
+    (tmp_path / "against-cub.csv").write_text("elements,cache,cub_ms,step12_ms,step13_ms,queue_ms\n16384,cold,0.00725,0.005,0.00425,1\n16384,warm,1,1,1,1\n4194304,cold,1,1,1,1\n")
+    assert "| 2^18 | 1,048,576 | 1.049 | 3.00 |" in tables.floors(None)
+    assert tables.net(None).splitlines()[2:] == ["| 2^14 | 4.25 | 7.25 | 1.71 | 2.00 |"]
+
+
 def test_the_simulators_chart_has_every_step():
     """Broken: the first page's chart of what the simulator counts lacks a step, or shows one that is gone."""
     with open(ROOT / "plots/simulator/counters.csv", newline="", encoding="utf-8") as file:
