@@ -13,7 +13,7 @@ build() { # build NAME SOURCE: for the simulator, in a folder of that name
         build/sim/libsimulator.a -lpthread -lm
 }
 
-python3 scripts/ladder/tries.py --print 1 step02_bitops > "$work/strided.cu"
+python3 -m scripts.ladder.tries --print 1 step02_bitops > "$work/strided.cu"
 build step02_strided "$work/strided.cu"
 build access tests/counters/access/access.cu
 build loops tests/counters/access/loops.cu

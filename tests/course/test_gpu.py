@@ -90,19 +90,6 @@ def test_racecheck_finds_a_removed_barrier(tmp_path):
     assert result.returncode != 0 and re.search(r"[1-9]\d* hazards? displayed", result.stdout), result.stdout
 
 
-def test_the_queue_is_clean_under_the_sanitizer(tmp_path):
-    """Broken: a race or a stray access in step 13's queue, which `make sanitize` does not reach: its arrays are too small."""
-    path = os.environ["PATH"] + ":/usr/local/cuda/bin"
-    if not shutil.which("compute-sanitizer", path=path):
-        pytest.skip("no compute-sanitizer")
-    program = build(tmp_path, "step13_queue", """n > 1024 * BLOCK_SIZE * queuing) // for fewer tiles a queue does not pay
-        from_queue<<<queuing""", "n > 8 * BLOCK_SIZE) from_queue<<<2")
-    result = run(ROOT / "scripts/gpu/sanitize.sh", program, env=os.environ | {"PATH": path})
-    assert result.returncode == 0, result.stdout
-    result = run(program, 9999991)
-    assert result.returncode == 0, result.stderr
-
-
 def test_more_elements_than_memory():
     """Broken: an array that does not fit crashes, or is blamed on CUDA."""
     result = run(PROGRAMS[1].with_suffix(""), 2**38)

@@ -161,7 +161,7 @@ def test_where_a_gpu_counts_more(counted, tmp_path):
     assert int(ours["global_store_sectors"]) == int(theirs["global_store_sectors"])
 
 
-@pytest.mark.parametrize("name", ["step01_divergent", "step08_shuffle", "step10_singlepass", "step13_queue"])
+@pytest.mark.parametrize("name", ["step01_divergent", "step08_shuffle", "step10_singlepass", "step13_cluster", "step14_notickets"])
 def test_counters_do_not_depend_on_the_host(name, tmp_path):
     """Broken: another number of host threads gives other counters."""
     once = counters(SIM / name / "reduce", tmp_path, 100003, SIM_THREADS="1")

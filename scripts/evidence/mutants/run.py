@@ -43,8 +43,8 @@ TOOLS = {"alone": None, "memcheck": [], "racecheck": [], "initcheck": SHARED_TOO
 GPU_TIME_LIMIT_S = 25
 HUNG_TIME_LIMIT_S = 8  # of a program that hung alone
 GPU_COLUMNS = ["mutant", "tool", "elements", "ended", "errors", "message", "seconds"]
-# Steps 12 and 13 of the one, and steps 15 to 17 of the other ladder run another kernel for fewer elements.
-GPU_SIZES = {"step12": ("100003", "40003"), "step13": ("100003", "40003"), **{f"scan-step{number}": ("100003", "40003") for number in (15, 16, 17)}}
+# Steps 12 to 14 of the one, and steps 15 to 17 of the other ladder run another kernel for fewer elements.
+GPU_SIZES = {"step12": ("100003", "40003"), "step13": ("100003", "40003"), "step14": ("100003", "40003"), **{f"scan-step{number}": ("100003", "40003") for number in (15, 16, 17)}}
 
 
 def run(words, environment, limit):
