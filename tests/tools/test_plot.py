@@ -78,7 +78,7 @@ def some_failed(directory):
 
 
 def long_names(directory):
-    write_runs(directory, 2**26, SHARES | {"step14_clusterofblocks": 0.9, "step15_distributedshared": 0.9})
+    write_runs(directory, 2**26, SHARES | {"step15_distributedshared": 0.9})
 
 
 CASES = [measured, simulated, *(pytest.param(case, marks=longer) for case in (near_the_peak, a_small_gpu)), three_steps, some_failed, long_names]
