@@ -421,7 +421,7 @@ def copier(picture, before, step):
 
 def one_warp_looks(picture, before, step):
     roles(picture, "One warp looks back, while the others scan",
-          (before, [("scans", 0, ARRIVES), ("copies", 16, LOADS)]), (step, [("scans", 0, ARRIVES), ("looks back", 16, ARRIVES), ("copies", 17, LOADS)]))
+          (before, [("scans", 0, ARRIVES), ("copies", 16, LOADS)]), (step, [("scans", 0, ARRIVES), ("looks", 16, ARRIVES), ("copies", 17, LOADS)]))
 
 
 def old_words(picture, _, step):
