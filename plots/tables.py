@@ -413,6 +413,19 @@ def net(_):
     return table(["n", f"step {ours[4:6]}, µs", "CUB, µs", "CUB / step", "the same without the two events"], lines)
 
 
+def restarts(_):
+    """How far apart the times of one program lie that was started anew, where n is small: those before its Tries."""
+    us = {}
+    for row in read("tries.csv"):
+        if row["before_ms"] and int(row["elements"]) <= 2**20:
+            us.setdefault((row["step"], row["elements"]), []).append(1e3 * float(row["before_ms"]))
+    if not us:
+        return NOT_MEASURED
+    (step, n), found = max(us.items(), key=lambda each: max(each[1]) / min(each[1]))
+    return (f"The widest case: {step} at {power(n)}, the same program, took {max(found):.2f} µs before one of its Tries and {min(found):.2f} before another, "
+            f"{100 * max(found) / min(found) - 100:.0f} per cent apart.")
+
+
 def finish(_, *only):
     """When the blocks of what make finish looks at end, or of those that are named."""
     columns = ("first_us", "quarter_us", "half_us", "three_quarters_us", "last_us")
@@ -950,7 +963,7 @@ def said(step, number):
     return "\n".join(["```", found[0], findings.how_many(others), "```"])
 
 
-KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, starts, lives, loaded, busy, little, limits, floors, net, sizes, finish, ends,
+KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, starts, lives, loaded, busy, little, limits, floors, net, restarts, sizes, finish, ends,
                                                       against, peers, begins, methods, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
