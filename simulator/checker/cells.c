@@ -213,10 +213,7 @@ static void check_epochs(AccessCheck *check, Cell *c, const Epoch *e)
 static void hear_of_writers(const AccessCheck *check, Cell *c)
 {
     enum { LATEST = 8 };
-    const Instr *i = check->i;
-    const EpochKind kind = check->epoch.kind;
-    const bool asks = kind == STRONG_READ && i->semantics == VOLATILE && sim_is_asked(check->w, i);
-    if (kind != ATOMIC_UPDATE && !asks)
+    if (check->epoch.kind != ATOMIC_UPDATE && !check->asked)
         return;
     for (int k = c->count > LATEST ? c->count - LATEST : 0; k < c->count; k++)
         if (epochs_of(c)[k].kind == ATOMIC_UPDATE || epochs_of(c)[k].kind == STRONG_WRITE)
@@ -227,7 +224,7 @@ static void hear_of_writers(const AccessCheck *check, Cell *c)
 // checked. (A volatile read on which no branch depends counts as one of data, and others may have been heard since.)
 static bool ask_again(const AccessCheck *check, Cell *c, const Epoch *e)
 {
-    if (e->kind != STRONG_READ || (check->i->semantics == VOLATILE && !sim_is_asked(check->w, check->i)))
+    if (e->kind != STRONG_READ || (check->i->semantics == VOLATILE && !check->asked))
         return false;
     const Epoch *all = epochs_of(c);
     for (int k = c->count; k-- > 0 && all[k].kind == STRONG_READ;)

@@ -46,7 +46,7 @@ typedef struct AccessCheck { // of one access of a warp, while it lasts
     Access *access;
     Memory memory;
     Allocation *a; // or NULL: shared memory
-    bool shared, restricted; // restricted: to one host thread
+    bool shared, restricted, rows, asked; // restricted: to one host thread; rows: a row can tell of it; asked: as a flag
     bool by_barriers, by_all_lanes; // only barriers order, those of warps for all lanes: see Readers
     uint32_t floor, barrier; // the last one of the block, and of it or the warp
     uint32_t shared_words; // of a row that is read, those that other rows have

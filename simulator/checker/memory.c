@@ -252,16 +252,30 @@ EpochKind sim_epoch_kind(const Instr *i, const Access *access)
     }
 }
 
+// So that same_value knows this execution from all others.
+static void tell_stores_apart(AccessCheck *check)
+{
+    if (check->i->kind != STORE)
+        return;
+    sim_advance_time(check->w->block);
+    check->epoch.time = sim_time(check->w->block);
+}
+
+// Whether lanes load or store words by strong accesses, none of them what another one does.
+static bool is_apart(const AccessCheck *check, uint32_t mask)
+{
+    const EpochKind kind = check->epoch.kind;
+    return (kind == STRONG_READ || kind == STRONG_WRITE) && check->access->bytes % 4 == 0 && is_rising(check->access, mask);
+}
+
 // Lanes that lie anyhow: those in one place together where their accesses do not conflict, else each by itself.
 static void check_anywhere(AccessCheck *check, uint32_t mask, bool row)
 {
     const Access *access = check->access;
     const bool store = check->i->kind == STORE, several = mask & (mask - 1),
                alone = !several && !(store && mask != access->mask);
-    if (store && several) { // so that same_value knows this execution from all others
-        sim_advance_time(check->w->block);
-        check->epoch.time = sim_time(check->w->block);
-    }
+    if (several)
+        tell_stores_apart(check);
     for (uint32_t rest = mask, some; rest; rest &= ~some) {
         some = lanes_beside_first(check, rest);
         check_place(check, some, (uint64_t)(access->pointer[__builtin_ctz(rest)] - check->memory.base), row && alone);
@@ -281,11 +295,14 @@ static void check_lines(AccessCheck *check, uint32_t mask)
 {
     const Access *access = check->access;
     const EpochKind kind = check->epoch.kind;
-    const bool row = has_rows(check);
+    const bool row = check->rows = has_rows(check);
     const int first = __builtin_ctz(mask);
-    const int64_t stride = row ? find_stride(access, mask) : -1, offset = access->pointer[first] - check->memory.base;
     const bool alone = (mask & (mask - 1)) == 0, fits = access->bytes <= LINE_BYTES / 4;
+    const bool in_order = row || (fits && !alone && is_apart(check, mask)); // line by line, in each lane by lane
+    const int64_t stride = in_order ? find_stride(access, mask) : -1, offset = access->pointer[first] - check->memory.base;
     const size_t bytes = access->bytes;
+    if (in_order && !row)
+        tell_stores_apart(check);
     const bool within = bytes <= LINE_BYTES && (bytes & (bytes - 1)) == 0 &&
                         (((uint64_t)offset | (uint64_t)stride) & (bytes - 1)) == 0; // no lane is in two lines
     if (stride > 0 && stride <= MOST_STRIDE && !alone && within) {
@@ -297,7 +314,7 @@ static void check_lines(AccessCheck *check, uint32_t mask)
             check_rows(check, mask, offset - first * stride, stride);
     } else if (stride == 0 && kind == PLAIN_READ && fits) {
         check_one_place(check, mask, offset);
-    } else if (row && fits && !alone && (kind == PLAIN_READ || is_rising(access, mask))) {
+    } else if (in_order && fits && !alone && (!row || kind == PLAIN_READ || is_rising(access, mask))) {
         check_pieces(check, mask);
     } else {
         check_anywhere(check, mask, row);
@@ -410,6 +427,7 @@ static void begin_check(AccessCheck *check, Warp *w, const Instr *i, Access *acc
     check->first_run = owner ? sim_first_run(owner) : 0;
     check->epoch = (Epoch){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
                            .warp = (unsigned)w->number & 31, .kind = sim_epoch_kind(i, access) & 7, .bytes = 15};
+    check->asked = check->epoch.kind == STRONG_READ && i->semantics == VOLATILE && sim_is_asked(w, i);
     check->race.found = check->race.stale = false;
 }
 

@@ -173,10 +173,19 @@ static void add_row(const AccessCheck *check, Line *line, const Row *r)
     line->count++;
 }
 
+// Whether lanes as far apart in both access other bytes: other members of structures of bytes, say. False where that is not seen.
+static bool has_other_bytes(const Row *a, const Row *r)
+{
+    if (a->stride != r->stride || a->stride == ONE_PLACE || a->size == 4 || r->size == 4)
+        return false;
+    const int stride = (int)a->stride, further = ((r->origin - a->origin) % stride + stride) % stride;
+    return further >= (int)a->size && further + (int)r->size <= stride;
+}
+
 // Whether check_words is worth while. In rows that are alike each word is one thread's.
 static bool rows_may_race(const AccessCheck *check, const Row *a, const Row *r, bool alike)
 {
-    if (!(a->words & r->words) || !conflict(check, &a->epoch, &r->epoch))
+    if (!(a->words & r->words) || !conflict(check, &a->epoch, &r->epoch) || has_other_bytes(a, r))
         return false;
     if (alike && (!is_under_way(&a->epoch) || is_own_copy(check, &a->epoch, &r->epoch)))
         return false;
@@ -466,6 +475,7 @@ void sim_check_in_line(AccessCheck *check, Line *line, Row *r, bool row)
     if (check->by_barriers && r->epoch.kind == PLAIN_READ && tell_nothing(memory->run, line, r->words, memory->values))
         return;
     take(check, line);
+    row &= check->rows;
     if (!row || !check_quickly(check, line, r))
         check_in_taken_line(check, line, r, row);
     leave(check, line);
