@@ -466,11 +466,11 @@ def ends(_):
 
 
 def peers(_):
-    """GB/s of input beside what others offer."""
+    """GB/s of input beside what others offer. A sum that is wrong has no row."""
     rows = {(row["name"], int(row["elements"]), row["cache"]): row for row in read("peers.csv")}
     columns = sorted({(n, cache) for _, n, cache in rows})
     return table(["", *(f"{power(n)} {cache}" for n, cache in columns)],
-                 [[name, *(cell(rows.get((name, *column)), bandwidth) for column in columns)] for name in dict.fromkeys(key[0] for key in rows)])
+                 [[name, *(bandwidth(rows[name, *column]) if (name, *column) in rows else "–" for column in columns)] for name in dict.fromkeys(key[0] for key in rows)])
 
 
 METHODS = {"read": "this course: twice the L2 cache's size is read, and the GPU waits for the host", "read_no_wait": "the same, without waiting",

@@ -128,6 +128,13 @@ def test_where_an_array_begins_is_shown(tmp_path, monkeypatch):
     assert tables.begins(None).splitlines()[2:] == ["| 0 bytes | 100.0 (1.000) | 200.0 (1.000) |", "| 128 bytes | 99.5 (0.995) | 200.0 (1.000) |", "| 4 KiB | 101.0 (1.010) | 206.0 (1.030) |"]
 
 
+def test_a_wrong_sum_of_others_has_no_number(tmp_path, monkeypatch):
+    """Broken: docs/peers.md waits for ever for a measurement of a sum that was wrong."""
+    monkeypatch.setattr(tables, "MEASURED", tmp_path)
+    (tmp_path / "peers.csv").write_text("name,cache,elements,median_ms,gb_per_s\na,cold,1024,1,10\nb,cold,1024,1,20\nb,cold,4096,1,30\n")
+    assert tables.peers(None).splitlines()[2:] == ["| a | 10 | – |", "| b | 20 | 30 |"]
+
+
 def test_small_times_stand_beside_what_nobody_can_save(tmp_path, monkeypatch):
     """Broken: the floor of another size, or a ratio of times from which the two events were not taken off."""
     monkeypatch.setattr(tables, "MEASURED", tmp_path)
