@@ -426,7 +426,7 @@ def cluster(picture, _, now):
     for one in blocks:
         x, centre = LEFT + one.block * wide, LEFT + (one.block + 0.5) * wide - 2
         picture.boxes("work", [(x, array, wide - 4, 18)])
-        picture.text(centre, array + 13, f"{len(loaded_elements(one)):,} elements", "note mid on")
+        picture.text(centre, array + 13, f"{len(loaded_elements(one)):,}", "note mid on")
         picture.boxes("third", [(x, block, wide - 4, 28)])
         picture.text(centre, block + 18, f"block {one.block}", "note mid on")
         picture.lines([(centre, array + 18, centre, block)])
@@ -437,13 +437,10 @@ def cluster(picture, _, now):
         x = LEFT + (sender + 0.5) * word + 1
         picture.text(x, shared + 15, str(sender), "note mid on")
         picture.lines([(LEFT + (sender + 0.5) * wide - 2, block + 28, x, shared)])
-    own = LEFT + 0.5 * word + 1
-    picture.text(own, shared + 15, "own", "note mid")
-    picture.lines([(LEFT + 0.5 * wide - 2, block + 28, own, shared)])
     picture.text(LEFT + len(blocks) * word + 18, shared + 9, f"of block 0: its mbarrier has counted {len(senders) * WORD} bytes when all are there;", "note")
-    picture.text(LEFT + len(blocks) * word + 18, shared + 23, "then block 0 adds the sums by their numbers, and stores the result", "note")
+    picture.text(LEFT + len(blocks) * word + 18, shared + 23, "then block 0 adds them to its own sum, by their numbers, and stores the result", "note")
     picture.y = shared + 28
-    picture.legend(now, ("work", "a tile"), ("third", "the sum of a block"), ("other", "a sum that was sent with st.async"), blocks="all blocks")
+    picture.legend(now, ("work", "a tile, with so many elements"), ("third", "the sum of a block"), ("other", "a sum that was sent with st.async"), blocks="all blocks")
 
 
 def words(picture, before, now):

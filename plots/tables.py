@@ -381,12 +381,12 @@ def limits(_):
                             ["the events' clock ticks every", f"{float(gpu['event_tick_ns']):.0f} ns"]])
 
 
-def sizes(_, *names):
-    """Microseconds of some programs where n is small, cold."""
+def sizes(_, *words):
+    """Microseconds of some programs where n is small, cold; at all sizes, or at those that stand behind the names."""
     us = {(row["step"], int(row["elements"])): 1e3 * float(row["median_ms"])
           for row in read("sweep.csv") if row["cache"] == "cold" and row["status"] == "PASS"}
-    names = [known(name) for name in names]
-    small = sorted({n for _, n in us if n <= 2**22})
+    names, only = [known(word) for word in words if not word.isdecimal()], [int(word) for word in words if word.isdecimal()]
+    small = only or sorted({n for _, n in us if n <= 2**22})
     return table(["n", *(f"{name}, µs" for name in names)],
                  [[power(n), *(f"{us[name, n]:.2f}" if (name, n) in us else NOT_MEASURED for name in names)] for n in small])
 
