@@ -5,11 +5,13 @@
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda/barrier>
 #include <cuda/pipeline>
+#include <cuda/ptx>
 #include <cuda_pipeline.h>
 
 #pragma nv_diag_suppress static_var_with_dynamic_init // of a cuda::barrier in shared memory, which init() makes
 
 namespace cg = cooperative_groups;
+namespace ptx = cuda::ptx;
 enum { THREADS = 64 };
 using block_barrier = cuda::barrier<cuda::thread_scope_block>;
 
@@ -448,6 +450,40 @@ template <bool wait> static void run_source_of_two()
     finish_and_free(out);
 }
 
+// In a cluster the second block sends a value to the first, where a barrier object counts the bytes that have come.
+// `made`: the barrier object is there before the other block sends. `wait`: the first block waits for the bytes.
+template <bool made, bool wait> __global__ void __cluster_dims__(2) send(int *out)
+{
+    __shared__ int box;
+    __shared__ uint64_t sent;
+    if (threadIdx.x > 0)
+        return;
+    const cg::cluster_group cluster = cg::this_cluster();
+    if (blockIdx.x == 0) {
+        ptx::mbarrier_init(&sent, 1);
+        ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+        ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &sent, sizeof box);
+    }
+    if (made)
+        cluster.sync();
+    if (blockIdx.x == 1)
+        ptx::st_async(cluster.map_shared_rank(&box, 0), 7, cluster.map_shared_rank(&sent, 0));
+    if (!made)
+        cluster.sync();
+    if (blockIdx.x == 1)
+        return;
+    while (wait && !ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, &sent, 0))
+        continue;
+    *out = box;
+}
+
+template <bool made, bool wait> static void run_send()
+{
+    int *out = zeros<int>(1);
+    send<made, wait><<<2, 32>>>(out);
+    finish_and_free(out);
+}
+
 // Ends an mbarrier: one thread does, or a whole warp.
 template <unsigned lanes> __global__ void end_barrier(int *out)
 {
@@ -518,6 +554,9 @@ static const Case CASES[] = {
     {"parts-with-gaps-some-lanes", run_wait_in_parts<true, true, 47>},
     {"bulk-source-of-two-lanes", run_source_of_two<true>},
     {"bulk-source-of-two-lanes-no-wait", run_source_of_two<false>},
+    {"send", run_send<true, true>},
+    {"send-no-wait", run_send<true, false>},
+    {"send-before-barrier-is-made", run_send<false, true>},
     {"barrier-ended", run_end_barrier<1>},
     {"barrier-ended-by-a-warp", run_end_barrier<32>},
 };
