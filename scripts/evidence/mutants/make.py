@@ -103,12 +103,13 @@ def statements(code, begin, end, pattern):
 
 def barrier(code, begin, end):
     """No barrier, no arrival at one, no wait; of a barrier for the block, one for the warp."""
-    for b, e in statements(code, begin, end, r"(?:__sync\w+|sync_\w+|__barrier_sync_count|wait|ptx::mbarrier_arrive\w*|ptx::cp_async_bulk_\w+_group\w*)\("):
+    for b, e in statements(code, begin, end, r"(?:__sync\w+|sync_\w+|__barrier_sync_count|wait|ptx::mbarrier_arrive\w*|ptx::barrier_cluster_\w+|ptx::cp_async_bulk_\w+_group\w*)\("):
         yield b, e, ""
         if code[b:e] == "__syncthreads()":
             yield b, e, "__syncwarp()"
-    for found in re.compile(r"\} while (\(.*\));").finditer(code, begin, end):
-        yield *found.span(1), "(false)"
+    # Not of an mbarrier that is a parameter: there the calls of the function that waits are removed.
+    for found in re.compile(r"\} while (\(.*\));|^    while (\(.*\));|^    while (\(!ptx::\w+\(.*&\w.*\))$", re.M).finditer(code, begin, end):
+        yield *found.span(found.lastindex), "(false)"
 
 
 def fence(code, begin, end):
@@ -116,7 +117,7 @@ def fence(code, begin, end):
     for b, e in statements(code, begin, end, r"(?:__threadfence|ptx::fence_\w+)\("):
         yield b, e, ""
     for strong, weak in (("memory_order_acq_rel", "memory_order_relaxed"), ("memory_order_acq_rel", "memory_order_acquire"), ("memory_order_acq_rel", "memory_order_release"),
-                         ("thread_scope_device", "thread_scope_block")):
+                         ("thread_scope_device", "thread_scope_block"), (r"(?<=barrier_cluster_arrive\()ptx::sem_release", "ptx::sem_relaxed")):
         for found in re.compile(strong).finditer(code, begin, end):
             yield *found.span(), weak
 
