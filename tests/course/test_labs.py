@@ -116,6 +116,7 @@ MISTAKES = [
     ("coalescing", "step03_shared", "__syncthreads();", "", "33"),
     ("launch", "step00_block", "    if (i < n)\n        sum[i]", "    if (i < n - 1)\n        sum[i]", "33"),
     ("operators", "step00_operator", "tid < BLOCK_SIZE / 32 ? values[tid]", "tid < BLOCK_SIZE / 32 - 1 ? values[tid]", "257"),
+    ("operators", "step05_wide", "e < count && i + k * step < end", "e < count", "257"),  # the last vector counts twice
     ("rowscale", "step05_teams", "end = row < rows ? count : 0;", "end = row < rows ? count - (count == 1023) : 0;", "33"),
     ("segmented", "step02_pairs", "2 * launch + total.begins", "2 * launch", "30011"),  # no segment begins in another tile
     ("segmented", "step02_pairs", "32 * k + lane >= since ?", "true ?", "30011"),  # what lies before the last beginning counts

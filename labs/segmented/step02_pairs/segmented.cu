@@ -1,5 +1,5 @@
-// Lab segmented, step 02: the pipeline of the prefix sum, with pairs in place of sums.
-// The change: the operator: beside a sum stands whether a segment begins.
+// Lab segmented, step 02: the pipeline of the prefix sum, with pairs instead of sums.
+// The change: beside a sum stands whether a segment begins, and keys are soon done with.
 // Build and run: nvcc -O3 -arch=native -o segmented segmented.cu && ./segmented
 
 #include <cstdint>
