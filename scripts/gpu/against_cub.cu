@@ -84,7 +84,7 @@ int main(int argc, char **argv)
     data.partials = 1;
     data.flush_blocks = 2 * device.multiProcessorCount;
     data.busy_cycles = clock_khz / 10;
-    CHECK(cudaMalloc(&data.in, (data.n + cub_sum::SHIFT + 1) * sizeof(float)));
+    CHECK(cudaMalloc(&data.in, (data.n + cub_sum::shift_of(data.n) + 1) * sizeof(float)));
     CHECK(cudaMalloc(&data.scratch, 2 * sizeof(float)));
     CHECK(cudaMalloc(&data.flush, flush_bytes));
     CHECK(cudaMemset(data.flush, 0, flush_bytes));

@@ -35,7 +35,7 @@ struct Program {
 #include "../../build/begins_programs.h" // PROGRAMS
 
 enum { RUNS = 40 };
-const long long PLACES[] = {0, 32, 64, 128, 1024, 2048, 4096, 16384, cub_sum::SHIFT, 1 << 19}; // elements
+const long long PLACES[] = {0, 32, 64, 128, 1024, 2048, 4096, 16384, 1 << 16, 1 << 19}; // elements
 
 struct Timed {
     const char *name;
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     data.flush_count = flush_bytes / sizeof(float4);
     data.flush_blocks = 2 * device.multiProcessorCount;
     data.busy_cycles = clock_khz / 10;
-    CHECK(cudaMalloc(&data.in, (data.n + cub_sum::SHIFT + 1) * sizeof(float)));
+    CHECK(cudaMalloc(&data.in, (data.n + cub_sum::shift_of(data.n) + 1) * sizeof(float)));
     CHECK(cudaMalloc(&data.scratch, 2 * sizeof(float)));
     CHECK(cudaMalloc(&data.flush, flush_bytes));
     CHECK(cudaMemset(data.flush, 0, flush_bytes));

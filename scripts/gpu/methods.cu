@@ -96,7 +96,7 @@ static void measure(const std::vector<long long> &sizes)
     d.flush_count = 2 * (size_t)device.l2CacheSize / sizeof(float4);
     d.flush_blocks = 2 * device.multiProcessorCount;
     d.busy_cycles = clock_khz / 10; // a tenth of a millisecond
-    CHECK(cudaMalloc(&d.in, (d.n + SHIFT + 1) * sizeof(float)));
+    CHECK(cudaMalloc(&d.in, (d.n + shift_of(d.n) + 1) * sizeof(float)));
     CHECK(cudaMalloc(&d.scratch, 2 * sizeof(float)));
     CHECK(cudaMalloc(&d.flush, flush_bytes));
     CHECK(cudaMemset(d.flush, 0, flush_bytes));
