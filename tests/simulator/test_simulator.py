@@ -14,7 +14,7 @@ import pytest
 
 from scripts.ladder import tries
 
-from tests.support import COUNTED, LINK, PLANTED, ROOT, SIM, SIZES, STEPS, build, build_together, changed, counters, needs_measuring, nvcc, run
+from tests.support import COUNTED, LINK, LOAD, PLANTED, ROOT, SIM, SIZES, STEPS, build, build_together, changed, counters, needs_measuring, nvcc, run
 
 NAMES = [*(step.name for step in STEPS), "reference_cub"]
 PROGRAMS = sorted((ROOT / "tests/programs").glob("*.cu"))
@@ -51,6 +51,7 @@ def changed_steps(tmp_path_factory):
     texts = {step.name: around("offsets", step / "reduce.cu") for step in STEPS[9:]}
     texts |= {program: around(program) for program in ("after_abort", "after_abort_scan")}
     texts |= {error: changed(*PLANTED[error]) for error in PLANTED}
+    texts["no bounds"] = changed("step03_sequential", LOAD, "sums[tid] = in[i];")
     return build_together(texts, tmp_path_factory.mktemp("changed_steps") / "reduce")
 
 
@@ -74,6 +75,12 @@ def test_planted_error_fails_the_check(error, changed_steps):
     for elements in (65537, 100003):
         result = run(changed_steps, error, elements, SIM_CHECK="0")
         assert result.returncode == 1 and ("FAIL" in result.stderr or "misaligned address" in result.stderr), (elements, result.stderr)
+
+
+def test_reading_behind_a_small_array_is_named(changed_steps):
+    """Broken: the harness's array has so much room behind its elements that nobody sees who reads on."""
+    result = run(changed_steps, "no bounds", 100003)
+    assert result.returncode == 88 and re.search(r"out of bounds: .* behind the end of the 1st cudaMalloc's", result.stderr), result.stderr
 
 
 # ---- What it counts
