@@ -32,10 +32,10 @@ def draw(rows):
     for number, step in enumerate(steps):
         own = [row for row in rows if row["step"] == step]
         places = [cases.index(case(row)) + 0.12 * (number - (len(steps) - 1) / 2) for row in own]
-        axes.plot(places, [float(row["gb_per_s"]) for row in own], "o", color=LINE_COLOURS[number % len(LINE_COLOURS)],
-                  label=step.removeprefix("step").replace("_", " ", 1))
+        marker, shade = ("s", GREY) if step.endswith("_host") else ("o", LINE_COLOURS[number % len(LINE_COLOURS)])
+        axes.plot(places, [float(row["gb_per_s"]) for row in own], marker, color=shade, label=step.removeprefix("step").replace("_", " ", 1))
         if not step.endswith("_host"):
-            newest, colour = step[4:6], LINE_COLOURS[number % len(LINE_COLOURS)]
+            newest, colour = step[4:6], shade
             last = {case(row): float(row["gb_per_s"]) for row in own}
     for place, name in enumerate(cases):
         if name in last:
