@@ -10,7 +10,7 @@ import os
 import struct
 import sys
 
-QUESTION = struct.Struct("<II9Q")  # as in check_program.c
+QUESTION = struct.Struct("<II12Q")  # as in check_program.c
 ANSWER = struct.Struct("<iI8Q")
 NUMBERS = 8  # of an answer
 STOP, COUNT, LAUNCH = range(3)  # what the program is told; the last two are of check_call, in the judge's part of it
@@ -34,6 +34,18 @@ class Ended(Exception):
 
 class Dim3(ctypes.Structure):
     _fields_ = [("x", ctypes.c_uint), ("y", ctypes.c_uint), ("z", ctypes.c_uint)]
+
+
+COOPERATIVE, CLUSTER_DIMENSION = 2, 4  # cudaLaunchAttributeID
+
+
+class Attribute(ctypes.Structure):  # cudaLaunchAttribute, and of its 64 bytes for a value the first three words
+    _fields_ = [("id", ctypes.c_uint), ("padding", ctypes.c_uint), ("value", Dim3), ("rest", ctypes.c_uint * 13)]
+
+
+class Configuration(ctypes.Structure):  # cudaLaunchConfig_t
+    _fields_ = [("grid", Dim3), ("block", Dim3), ("dynamic_bytes", ctypes.c_size_t), ("stream", ctypes.c_void_p),
+                ("attributes", ctypes.POINTER(Attribute)), ("count", ctypes.c_uint)]
 
 
 class Stream:
@@ -115,15 +127,16 @@ class Device:
         return error, (address.value, size.value), b""
 
     def launch(self, numbers, packed):
-        number, *shape, dynamic_bytes, cooperative = numbers
+        number, *sides, dynamic_bytes, cooperative = numbers[:9]
         function, places, name = self.known_kernel(number)
         if any(offset + size > len(packed) for offset, size in places):
             return INVALID_VALUE, (), b""
         buffer = ctypes.create_string_buffer(packed, len(packed) + 1)
         arguments = (ctypes.c_void_p * (len(places) + 1))(*(ctypes.addressof(buffer) + offset for offset, _ in places))
-        grid, block = Dim3(*(side & 0xffffffff for side in shape[:3])), Dim3(*(side & 0xffffffff for side in shape[3:]))
-        call = self.cuda.cudaLaunchCooperativeKernel if cooperative else self.cuda.cudaLaunchKernel
-        error = call(function, grid, block, arguments, ctypes.c_size_t(dynamic_bytes), None) or self.cuda.cudaPeekAtLastError()
+        grid, block, cluster = (Dim3(*(side & 0xffffffff for side in three)) for three in (sides[:3], sides[3:], numbers[9:]))
+        attributes = (Attribute * 2)(Attribute(COOPERATIVE, 0, Dim3(int(bool(cooperative)))), Attribute(CLUSTER_DIMENSION, 0, cluster))
+        config = Configuration(grid, block, dynamic_bytes, None, attributes, 2 if any(numbers[9:]) else 1)
+        error = self.cuda.cudaLaunchKernelExC(ctypes.byref(config), function, arguments) or self.cuda.cudaPeekAtLastError()
         self.launches += 1
         if error:
             self.remember(f"a kernel failed, or was not launched: {self.cuda.cudaGetErrorString(error).decode()}")

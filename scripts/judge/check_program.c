@@ -24,7 +24,7 @@ extern long long check_call(int what, const unsigned long long *numbers);
 enum { NEXT, LOAD, KERNEL, VARIABLE, LAUNCH, ALLOCATE, RELEASE, FILL, WRITE, COPY, READ, ATTRIBUTE, OCCUPANCY,
        KERNEL_ATTRIBUTES, SET_KERNEL_ATTRIBUTE, PROPERTIES, LAST_ERROR, PEEK_ERROR, ERROR_NAME, ERROR_TEXT };
 enum { STOP }; // an answer to NEXT: any other is for check_call
-enum { NUMBERS = 9, ANSWERS = 8 };
+enum { NUMBERS = 12, ANSWERS = 8 };
 
 typedef struct Question {
     uint32_t kind, bytes; // of the data behind it
@@ -218,7 +218,7 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dyna
 }
 
 static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes,
-                          bool cooperative)
+                          bool cooperative, dim3 cluster)
 {
     static _Thread_local char packed[65536];
     const Named *k = kernel_of(host);
@@ -231,22 +231,40 @@ static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **argume
         bytes = offset + size > bytes ? offset + size : bytes;
     }
     const Question q = {LAUNCH, bytes, {k ? k->number : 0, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                        dynamic_bytes, cooperative}};
+                                        dynamic_bytes, cooperative, cluster.x, cluster.y, cluster.z}};
     return error_of(ask_with(q, packed, NULL, 0));
 }
+
+static const dim3 no_cluster = {0, 0, 0};
 
 API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes,
                                  cudaStream_t stream)
 {
     (void)stream;
-    return launch(host, grid, block, arguments, dynamic_bytes, false);
+    return launch(host, grid, block, arguments, dynamic_bytes, false, no_cluster);
 }
 
 API cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes,
                                             cudaStream_t stream)
 {
     (void)stream;
-    return launch(host, grid, block, arguments, dynamic_bytes, true);
+    return launch(host, grid, block, arguments, dynamic_bytes, true, no_cluster);
+}
+
+API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *host, void **arguments)
+{
+    bool cooperative = false;
+    dim3 cluster = no_cluster;
+    for (unsigned k = 0; k < config->numAttrs; k++) {
+        const cudaLaunchAttribute *attribute = &config->attrs[k];
+        if (attribute->id == cudaLaunchAttributeCooperative)
+            cooperative = attribute->val.cooperative != 0;
+        else if (attribute->id == cudaLaunchAttributeClusterDimension)
+            cluster = (dim3){attribute->val.clusterDim.x, attribute->val.clusterDim.y, attribute->val.clusterDim.z};
+        else
+            return cudaErrorNotSupported;
+    }
+    return launch(host, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, cooperative, cluster);
 }
 
 API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host)
