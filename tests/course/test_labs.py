@@ -221,7 +221,7 @@ def test_tries_apply_and_are_the_measured_ones(source):
     step = str(source.parent.relative_to(ROOT))
     diffs = [diff for diff, _ in tries.tries(step)]
     measured = {int(row["try"]): row["diff"] for row in tables.read(f"labs/{source.parent.parent.name}-tries.csv") if row["step"] == step}
-    assert diffs and measured == {number: tries.digest(diff) for number, diff in enumerate(diffs, 1)}
+    assert diffs and all(tries.digest(diffs[number - 1]) == digest for number, digest in measured.items())
     for diff in diffs:
         tries.applied(step, diff)
 
