@@ -438,7 +438,7 @@ def cluster(picture, _, now):
         picture.text(x, shared + 15, str(sender), "note mid on")
         picture.lines([(LEFT + (sender + 0.5) * wide - 2, block + 28, x, shared)])
     picture.text(LEFT + len(blocks) * word + 18, shared + 9, f"of block 0: its mbarrier has counted {len(senders) * WORD} bytes when all are there;", "note")
-    picture.text(LEFT + len(blocks) * word + 18, shared + 23, "then block 0 adds them to its own sum, by their numbers, and stores the result", "note")
+    picture.text(LEFT + len(blocks) * word + 18, shared + 23, "then block 0 adds them to its own sum, by number, and stores the result", "note")
     picture.y = shared + 28
     picture.legend(now, ("work", "a tile, with so many elements"), ("third", "the sum of a block"), ("other", "a sum that was sent with st.async"), blocks="all blocks")
 
