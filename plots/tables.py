@@ -189,15 +189,13 @@ def cold(name, step):
 
 def gains_over_n(old, step, folder):
     """(gain, n, ms of the old step, ms of the step), cold, at each size at which a step gains over an old one and the runs' middle halves do not meet.
-    The sweep of one thread ends early: 2^26, too."""
-    found = []
-    for name in ("sweep.csv", "run-all.csv"):
+    Where the sweep and a file of one size have the same n, that file counts: its numbers stand in the tables."""
+    pairs = {}
+    for name in ("sweep.csv", "run-all.csv", "2to16.csv", "2to30.csv"):
         olds = cold(folder / name, old)
-        for n, row in cold(folder / name, step).items():
-            if n in olds and float(olds[n]["q1_ms"]) > float(row["q3_ms"]):
-                both = [float(each["median_ms"]) for each in (olds[n], row)]
-                found.append((both[0] / both[1], n, *both))
-    return found
+        pairs |= {n: (olds[n], row) for n, row in cold(folder / name, step).items() if n in olds}
+    medians = {n: [float(row["median_ms"]) for row in pair] for n, pair in pairs.items() if float(pair[0]["q1_ms"]) > float(pair[1]["q3_ms"])}
+    return [(before / after, n, before, after) for n, (before, after) in medians.items()]
 
 
 def largest_gain(old, step, folder=MEASURED):
@@ -885,7 +883,7 @@ def scannumbers(page):
     lines = [[words, *(cell(measured.get(name), show) if measured.get(name, {}) is not None else "–" for name in shown)] for words, (measured, show) in rows.items()]
     if gain and (gains := gains_over_n(*shown, SCANS)):
         _, elements, *ms = max(gains)
-        if int(elements) not in (2**16, 2**26):  # those have their rows
+        if int(elements) not in (2**16, 2**26, 2**30):  # those have their rows
             lines.append([f"µs, n = {power(elements)}, in [the sweep](../h200/sweep.csv)", *(f"{1e3 * value:.2f}" for value in ms)])
     return table(["", *shown], lines) + gain
 
