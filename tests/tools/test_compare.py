@@ -10,7 +10,7 @@ import pytest
 
 import compare
 
-from tests.tools.charts import GOOD, HEADER, SHARES, STEPS, unreadable, words, write_runs, write_sweep
+from tests.tools.charts import GOOD, HEADER, REST, SHARES, STEPS, unreadable, words, write_runs, write_sweep
 
 from tests.support import ROOT
 
@@ -167,12 +167,13 @@ def test_the_simulator_is_refused(tmp_path):
     assert "simulator" in errors and "no times" in errors
 
 
+SECOND = REST[0]
 DAMAGED = {
     "missing": (None, "run-all.csv"),
     "empty": ("", "no rows"),
     "truncated": (GOOD[:-40], "fields"),
-    "no number": (GOOD.replace("410.502", "fast"), "'fast'"),
-    "two sizes": (GOOD.replace(",67108864,4,0.653920", ",1048576,4,0.653920"), "differ in elements"),
+    "no number": (GOOD.replace(SECOND, SECOND.replace(f",{SECOND.split(',')[8]},", ",fast,")), "'fast'"),
+    "two sizes": (GOOD.replace(SECOND, SECOND.replace(",67108864,", ",1048576,")), "differ in elements"),
     "two GPUs": (GOOD.replace("divergent,NVIDIA H200", "divergent,NVIDIA A100"), "differ in device"),
     "no step passed": (HEADER + "step00_baseline,,67108864,,,,,,,,HANG\n", "no step passed"),
 }
