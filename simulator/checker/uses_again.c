@@ -89,12 +89,13 @@ UsesOfOp *sim_uses_of_op(void)
     return fitting ? fitting : uses;
 }
 
-void sim_use_again(const UsesOfOp *uses)
+bool sim_use_again(const UsesOfOp *uses)
 {
-    for (const Range *r = uses->ranges; r < uses->ranges + uses->count; r++) {
-        const Allocation *a = sim_allocation_at(r->address);
-        if (sim_is_in_the_way(a, r->address, r->bytes, r->how))
-            sim_note_conflict(a, r->address, r->bytes, r->how);
-        sim_note_use(a, r->address, r->bytes, r->how);
-    }
+    const Range *const end = uses->ranges + uses->count;
+    for (const Range *r = uses->ranges; r < end; r++)
+        if (sim_is_in_the_way(sim_allocation_at(r->address), r->address, r->bytes, r->how))
+            return false;
+    for (const Range *r = uses->ranges; r < end; r++)
+        sim_note_use(sim_allocation_at(r->address), r->address, r->bytes, r->how);
+    return true;
 }

@@ -2,6 +2,7 @@
 // whether the next one may be left out: test_repeats.py.
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <vector>
 
 enum { N = 1 << 15, BLOCK = 256, TIMES = 6 };
@@ -78,6 +79,16 @@ __global__ void racing(const int *in, int *out)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     out[i / 64] = worked(in[i / 64]);
+}
+
+// Reads what it has written.
+__global__ void reread(const int *in, int *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = worked(in[i]);
+    __syncthreads();
+    if (__ldcg(out + (i ^ 1)) == 1)
+        out[i] = 1;
 }
 
 static const char *word;
@@ -195,6 +206,18 @@ static void race_with_stream()
     say();
 }
 
+// Another stream does the same, and waits for none.
+static void race_with_the_same()
+{
+    cudaStream_t one, two;
+    cudaStreamCreate(&one);
+    cudaStreamCreate(&two);
+    for (int time = 0; time <= TIMES; time++)
+        reread<<<N / BLOCK, BLOCK, 0, time < TIMES ? one : two>>>(in, out);
+    cudaDeviceSynchronize();
+    say();
+}
+
 static cudaTextureObject_t texture_of(int *numbers)
 {
     cudaTextureObject_t texture;
@@ -236,6 +259,21 @@ static void copy_unwritten()
     say();
 }
 
+// How long small launches take, in seconds of the processor, where there are many allocations.
+static void launch_beside_many()
+{
+    enum { ALLOCATIONS = 8000, LAUNCHES = 800 };
+    for (int k = 0; k < ALLOCATIONS; k++) {
+        void *one;
+        cudaMalloc(&one, 1);
+    }
+    const clock_t begin = clock();
+    for (int time = 0; time < LAUNCHES; time++)
+        in_place<<<1, 32>>>(in);
+    cudaDeviceSynchronize();
+    printf("%f\n", (double)(clock() - begin) / CLOCKS_PER_SEC);
+}
+
 int main(int, char **arguments)
 {
     word = arguments[1];
@@ -249,10 +287,14 @@ int main(int, char **arguments)
         launch_graph(is("a graph that copies"));
     else if (is("two streams"))
         race_with_stream();
+    else if (is("the same in two streams"))
+        race_with_the_same();
     else if (is("a texture") || is("a texture that ends"))
         fetch_texture();
     else if (is("unwritten"))
         copy_unwritten();
+    else if (is("many"))
+        launch_beside_many();
     else
         launch_often();
     return cudaDeviceSynchronize() != cudaSuccess;

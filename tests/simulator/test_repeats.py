@@ -6,7 +6,7 @@ import pytest
 
 from tests.support import ROOT, build, findings, run
 
-LEFT_OUT = ["nothing", "by a copy of the same", "a graph", "two streams"]
+LEFT_OUT = ["nothing", "by a copy of the same", "a graph", "two streams", "the same in two streams"]
 RUN = ["by a copy", "by a fill", "by a kernel", "of a variable", "of a constant", "by the host", "in place", "atomics", "printf",
        "its number", "a clock", "a graph that copies"]
 SOME = ["of signs", "mapped", "unwritten", "a texture", "a texture that ends", "a race"]  # of which the first ones are alike; with a finding, none is left out
@@ -31,7 +31,7 @@ def test_what_is_left_out_changes_nothing(repeats, tmp_path, word, check):
         seen.append((result.returncode, result.stdout, found, left, counters.read_text()))
         assert said == (repeat == "0" and word in LEFT_OUT + SOME and (word, check) != ("a race", "1")), result.stderr
     assert seen[0] == seen[1]
-    assert bool(seen[0][2]) == (check == "1" and word in ("a race", "two streams", "unwritten", "a texture that ends"))
+    assert bool(seen[0][2]) == (check == "1" and word in ("a race", "two streams", "the same in two streams", "unwritten", "a texture that ends"))
 
 
 def test_a_recording_holds_all_launches(repeats, tmp_path):
@@ -41,3 +41,9 @@ def test_a_recording_holds_all_launches(repeats, tmp_path):
         findings(repeats, tmp_path, "nothing", SIM_REPEAT=repeat, SIM_RECORD=str(tmp_path / f"recording{repeat}"))
     assert (tmp_path / "trace0").read_bytes() == (tmp_path / "trace1").read_bytes()
     assert len(re.findall("^launch", (tmp_path / "recording0").read_text(errors="replace"), re.M)) == 6
+
+
+def test_many_allocations_cost_no_time(repeats):
+    """Broken: before each small launch all of thousands of allocations are looked at."""
+    seconds = [float(run(repeats, "many", SIM_REPEAT=repeat).stdout) for repeat in "01"]
+    assert seconds[0] < 3 * seconds[1]

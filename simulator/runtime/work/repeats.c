@@ -23,6 +23,7 @@ enum {
     FORMER = 1024,               // launches that are known: a power of two
     LEAST_INSTRUCTIONS = 10000,  // of warps: what takes no time may run
     BYTES_A_INSTRUCTION = 40,    // of memory, at most: a digest takes far less time than the launch
+    BYTES_AN_ALLOCATION = 4096,  // more: to come to it takes time, too
     MOST_PATIENCE = 64
 };
 
@@ -58,17 +59,19 @@ static bool depends_on_memory_only(const KernelLaunch *l)
            !sim_module_of(l->kernel->binary)->launches_kernels;
 }
 
-// Whether it is so little that looking at it costs less than the launch did.
+// Whether it is so little that looking at it costs less than the launch did. To find that out must not cost more, either.
 static bool is_worth_it(const Former *f)
 {
-    size_t bytes = 0;
-    for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
-        bytes += a->bytes;
+    const uint64_t instructions = f->ran.counters.warp_instructions, most = instructions * BYTES_A_INSTRUCTION;
+    uint64_t bytes = 0;
+    if (instructions < LEAST_INSTRUCTIONS)
+        return false;
+    for (const Allocation *a = sim_allocation_above(0); a && bytes <= most; a = sim_allocation_above(a->address)) {
+        bytes += a->bytes + BYTES_AN_ALLOCATION;
         if (a->kind == RESERVED_MEMORY) // shows what lies elsewhere
             return false;
     }
-    return f->ran.counters.warp_instructions >= LEAST_INSTRUCTIONS &&
-           bytes / BYTES_A_INSTRUCTION <= f->ran.counters.warp_instructions;
+    return bytes <= most;
 }
 
 // All that kernels may touch.
@@ -122,7 +125,6 @@ static void leave_out(const KernelLaunch *l, Former *f)
 {
     const Module *module = sim_module_of(l->kernel->binary);
     f->patience = 1;
-    sim_use_again(f->uses);
     say(l, sim_count_again(module, l->function, l->grid, l->block, &f->ran.counters), f->ran.number);
 }
 
@@ -145,7 +147,7 @@ Look sim_look_before(const KernelLaunch *l, size_t stack)
         look.looked = true;
         look.found = found_now();
         look.times_found = sim_times_found();
-        look.again = f->idle && sim_same_digest(&look.found, &f->found);
+        look.again = f->idle && sim_same_digest(&look.found, &f->found) && sim_use_again(f->uses);
     }
     if (look.again)
         leave_out(l, f);
