@@ -155,7 +155,7 @@ sass: ## machine code of the loops that lessons show: results/sass/
 
 # What is measured lies in this folder until it is sent: make contribute goes on where it stopped.
 CONTRIBUTION := build/contribution
-contribute: ## measures your GPU, half an hour or more, checks it, and writes the folder to send: plots/rtx-4090; NAME=... names it; goes on where it stopped (docs/gpus.md)
+contribute: ## measures your GPU, ten minutes or more, checks it, and writes the folder to send: plots/rtx-4090; NAME=... names it; goes on where it stopped (docs/gpus.md)
 	@test '$(DEVICE)' = gpu || { echo 'make contribute measures a GPU, and there is none here: run it where nvidia-smi finds one; the simulator has no times' >&2; exit 2; }
 	@mkdir -p $(CONTRIBUTION) && python3 -m scripts.gpu.contribute name $(if $(findstring command,$(origin NAME)),"$$NAME") > $(CONTRIBUTION)/name
 	@$(MEASURE) $(CONTRIBUTION)/first/run-all.csv && $(MEASURE) contribute-sweep && $(MEASURE) $(CONTRIBUTION)/second/run-all.csv
