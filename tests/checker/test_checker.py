@@ -20,7 +20,7 @@ HERE = "// <- here"
 FINDINGS_STATUS = 88
 STEP = {step.name[4:6]: step for step in STEPS}
 # All programs are one, so that nvcc runs once: each has a namespace, and its main another name there.
-INCLUDED = "#include <cstdio>\n#include <cstring>\n#include <algorithm>\n#include <cuda/atomic>\n#include <cuda/barrier>\n#include <cuda_pipeline.h>\n"
+INCLUDED = "#include <cooperative_groups.h>\n#include <cstdint>\n#include <cstdio>\n#include <cstring>\n#include <algorithm>\n#include <cuda/atomic>\n#include <cuda/barrier>\n#include <cuda/ptx>\n#include <cuda_pipeline.h>\n"
 DRIVER = """
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
