@@ -7,7 +7,7 @@ from docutils import nodes
 from book.contents import LATER, lesson_of, needed, program_of
 from book.extensions.figures import STAGE, has_stage, recording
 
-FIRST_ONLY = "The stage shows a program's first run only, and this goes wrong later."
+FIRST_ONLY = "The stage shows a program's first run only, and of few elements: this goes wrong later, or with more."
 WORDS_A_MINUTE = 200
 LINES_A_MINUTE = 20
 LONG_MINUTES = 12  # a page of a program that takes so long is read in two sittings

@@ -67,8 +67,10 @@ def test_a_try_comes_out_as_its_page_says(results, name):
     said, outcomes = marked("said", NAMES[name]), marked("try", NAMES[name])
     for number, runs in enumerate(results[name][1:], 1):
         finding, outcome = said.get(str(number)), outcomes.get(str(number), "")
+        if "Not measured yet" in outcome:
+            continue
         found = [each["title"] for run in runs for each in run["findings"]]
-        if finding:
+        if finding and (name, str(number)) not in LATER:
             race = finding.split("\n")[1].replace(" of a warp", "")  # which two threads are met first depends on n
             assert any(race.endswith(title.replace(" of a warp", "")) for title in found), number
         elif not re.search(r"(memcheck|racecheck): \d", outcome):

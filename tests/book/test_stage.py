@@ -166,8 +166,8 @@ def test_a_bounds_test_is_missed_only_where_threads_have_no_element(opened):
 
 
 def test_another_script_chooses_a_try(opened):
-    """Try 5 of step 10 changes a line far above the kernel, where the source is shown first."""
-    page = opened(program="step10", before="")
+    """Try 5 of step 14 changes a line far above the kernel, where the source is shown first."""
+    page = opened(program="step14", before="")
     page.evaluate("Stage.choose(document.querySelector('figure.stage'), {try: 5, n: 1000})")
     page.wait_for_selector(READY)
     assert page.get_by_role("button", name="Try 5").get_attribute("aria-pressed") == "true"
