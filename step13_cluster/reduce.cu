@@ -1,7 +1,7 @@
 // Step 13: a cluster. Its blocks send their sums into the shared memory of the first.
 // The change: up to 65,536 elements a cluster adds; GPUs older than sm_90 add as before.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
-// The lesson: lines 18 to 218; the rest is the harness.
+// The lesson: lines 18 to 227; the rest is the harness.
 #include <cooperative_groups.h>
 #include <cstdint>
 #include <cstdio>
@@ -89,12 +89,21 @@ __device__ float add_tiles(const float *in, long long n, unsigned head)
     return reduce_block<block_size>(sum);
 }
 
-// One block alone waits for nobody.
+// One block alone, and one tile. It waits for nobody, and 32 bits count its elements.
 template <unsigned block_size>
-__global__ void reduce_alone(const float *in, float *out, long long n, unsigned head)
+__global__ void reduce_alone(const float *in, float *out, unsigned n, unsigned head)
 {
-    const float sum = add_tiles<block_size>(in, n, head);
-    if (threadIdx.x == 0)
+    const unsigned tid = threadIdx.x;
+    const float4 *vectors = (const float4 *)(in + head);
+    const unsigned count = (n - head) / 4; // vectors
+    float sum = 0.0f;
+    for (unsigned k = 0; k < LOADS; k++)
+        if (k * block_size + tid < count)
+            sum += add_up(vectors[k * block_size + tid]);
+    if (4 * count + tid < n) // what is not in a vector
+        sum += in[tid < head ? tid : 4 * count + tid];
+    sum = reduce_block<block_size>(sum);
+    if (tid == 0)
         *out = sum;
 }
 
