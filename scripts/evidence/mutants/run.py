@@ -35,6 +35,8 @@ TOGETHER = {"SIM_TOGETHER": "1", "SIM_MAX_INSTRUCTIONS": "100000000"}
 LAST_RUNS = [("40960", {"BLOCKS": "3"}), (SIZES[-1], {"BLOCKS": "3"} | TOGETHER),
              ("400003", {"BLOCKS": "400", "SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"} | TOGETHER), ("1100003", {"BLOCKS": "300"} | TOGETHER),
              ("1100003", {"BLOCKS": "300", "SIM_BLOCK_ORDER": "7"} | TOGETHER), ("5000003", {"BLOCKS": "600"} | TOGETHER)]
+# For a debugger: and with blocks enough that the kernels for small arrays have several tiles.
+DEBUGGER_RUNS = [(size, {"BLOCKS": "3"}) for size in SIZES] + [("40003", {"BLOCKS": "16"})]
 COLUMNS = ["mutant", "step", "operator", "line", "before", "after", "own_check", "findings", "size"]
 
 # By tool: what compute-sanitizer is told. Initcheck looks at shared memory from compute-sanitizer 2025.4 on.
@@ -146,8 +148,8 @@ def simulated_for_debugger(program, name):
     """What the simulator finds in a mutant that is compiled for a debugger, and at which size. There the compiler keeps all that the source says, such
     as a store behind the end of a thread's array, which it may drop, as the C++ standard does not say what it does."""
     report = program.with_name(f"{program.name}.{name}.json")
-    for size in SIZES:
-        run([program, "--csv", "--warm", size], ALWAYS | {"MUTANT": name, "BLOCKS": "3", "SIM_FINDINGS": str(report)}, CHECKED_LIMIT_S)
+    for size, environment in DEBUGGER_RUNS:
+        run([program, "--csv", "--warm", size], ALWAYS | environment | {"MUTANT": name, "SIM_FINDINGS": str(report)}, CHECKED_LIMIT_S)
         found = kinds(report)
         if found:
             return found, size
