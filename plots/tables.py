@@ -28,7 +28,7 @@ MISTAKES = ROOT / "tests" / "mistakes"
 MESSAGES = MISTAKES / "messages"
 OF_TRIES = ROOT / "plots" / "simulator" / "tries"
 NOT_MEASURED = "not measured yet"
-OF_EVERY_STEP = ("run-all.csv", "2to30/run-all.csv", "sweep.csv")  # but step 00 takes too long at 2^30
+OF_EVERY_STEP = ("run-all.csv", "2to30/run-all.csv", "profile.csv", "sweep.csv")  # but step 00 takes too long at 2^30
 ROWS = {
     "ms": "ms, n = 2^26",
     "gb": "GB/s, n = 2^26",
@@ -345,11 +345,11 @@ def loaded(_):
 
 
 def busy(_):
-    """How much of its time each unit of the GPU worked: the first pass of every program that was profiled."""
+    """How much of its time each unit of the GPU worked: the first pass of every program."""
     columns = ("issue_busy_percent", "shared_busy_percent", "dram_throughput_percent", "load_wait_cycles", "barrier_wait_cycles")
     rows = by_step("profile.csv")
     return table(["step", *(ROWS[name] for name in columns)],
-                 [[step, *(f"{float(rows[step][name]):.1f}" for name in columns)] for step in steps() if step in rows])
+                 [[step, *(cell(rows.get(step), lambda row: f"{float(row[name]):.1f}") for name in columns)] for step in steps()])
 
 
 def little(_):

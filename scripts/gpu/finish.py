@@ -31,7 +31,7 @@ REPORT = """
 # What is added, and the line before or after which it stands.
 ADDED = [
     (r"^__device__ Word partial_sums\[.*\n", r"\g<0>__device__ unsigned long long started[MAX_BLOCKS], ended[MAX_BLOCKS];\n"),
-    (r"^    const float4 \*vectors = .*\n", r"\g<0>    if (tid == 0)\n        " + CLOCK.format("started") + r"\n"),
+    (r"^    const long long count = .*\n", r"\g<0>    if (tid == 0)\n        " + CLOCK.format("started") + r"\n"),
     (r"^    return reduce_block<block_size>\(sum\);\n", r"    if (tid == 0)\n        " + CLOCK.format("ended") + r"\n\g<0>"),
     (r"^    const std::vector<float> ms = time_runs\(&d\);\n", lambda found: found[0] + REPORT),
 ]
