@@ -29,10 +29,10 @@ ALWAYS = {"SIM_MAX_INSTRUCTIONS": "10000000", "SIM_THREADS": "1"}
 SIZES = ("1", "33", "258", "1000", "40003", "100003")
 # How a mutant runs on the simulator: at all sizes as if 3 blocks filled the GPU; with blocks in other orders; and with more blocks, each with a tile, than a block has threads.
 RUNS = [(size, {"BLOCKS": "3"}) for size in SIZES] + [(SIZES[-1], {"BLOCKS": "3", "SIM_BLOCK_ORDER": order}) for order in "123"] + [("5000003", {"BLOCKS": "600", "SIM_MAX_INSTRUCTIONS": "100000000"})]
-# And those that nobody has found by then, where blocks tell each other something: an array of whole tiles; blocks that take turns, so that several have a part in what else the first would do
+# And those that nobody has found by then, where blocks tell each other something: an array for which a block is alone and a thread has several loads; one of whole tiles; blocks that take turns, so that several have a part in what else the first would do
 # alone, few and many of them; and blocks that begin in another order, of which few run at once, so that some come late.
 TOGETHER = {"SIM_TOGETHER": "1", "SIM_MAX_INSTRUCTIONS": "100000000"}
-LAST_RUNS = [("40960", {"BLOCKS": "3"}), (SIZES[-1], {"BLOCKS": "3"} | TOGETHER),
+LAST_RUNS = [("4003", {"BLOCKS": "3"}), ("40960", {"BLOCKS": "3"}), (SIZES[-1], {"BLOCKS": "3"} | TOGETHER),
              ("400003", {"BLOCKS": "400", "SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"} | TOGETHER), ("1100003", {"BLOCKS": "300"} | TOGETHER),
              ("1100003", {"BLOCKS": "300", "SIM_BLOCK_ORDER": "7"} | TOGETHER), ("5000003", {"BLOCKS": "600"} | TOGETHER)]
 # For a debugger: and with blocks enough that the kernels for small arrays have several tiles.
