@@ -21,22 +21,22 @@ JOBS = int(os.environ.get("JOBS", os.cpu_count()))
 FOR_SIMULATOR = "-gencode arch=compute_90,code=compute_90 -cudart none --no-compress".split()
 FOR_DEBUGGER = [*FOR_SIMULATOR, "-G"]
 LIBRARIES = [make.ROOT / "build/sim/libsimulator.a", "-lpthread", "-lm"]
-TIME_LIMIT_S = 10  # on the simulator a program takes a tenth of a second
+TIME_LIMIT_S = 60  # on the simulator a program takes a tenth of a second, some seconds with the most elements, and more on a busy machine
 CHECKED_LIMIT_S = 120
 # Endless loops end early, so that what was found is told: by warp instructions of a block, of which step 00's one thread needs more for millions of elements.
 # On one host thread: what comes of a race between blocks is the same in every run.
 ALWAYS = {"SIM_MAX_INSTRUCTIONS": "10000000", "SIM_THREADS": "1"}
 SIZES = ("1", "33", "258", "1000", "40003", "100003")
-# How a mutant runs on the simulator: at all sizes as if 3 blocks filled the GPU; with blocks in other orders; and with more blocks, each with a tile, than a block has threads.
-RUNS = [(size, {"BLOCKS": "3"}) for size in SIZES] + [(SIZES[-1], {"BLOCKS": "3", "SIM_BLOCK_ORDER": order}) for order in "123"] + [("5000003", {"BLOCKS": "600", "SIM_MAX_INSTRUCTIONS": "100000000"})]
+# How a mutant runs on the simulator: at all sizes as if 3 blocks filled the GPU; with so many that a kernel for small arrays has several tiles (a debugger's
+# programs run until here); with blocks in other orders; and with more blocks, each with a tile, than a block has threads.
+FIRST_RUNS = [(size, {"BLOCKS": "3"}) for size in SIZES] + [("40003", {"BLOCKS": "16"})]
+RUNS = FIRST_RUNS + [(SIZES[-1], {"BLOCKS": "3", "SIM_BLOCK_ORDER": order}) for order in "123"] + [("5000003", {"BLOCKS": "600", "SIM_MAX_INSTRUCTIONS": "100000000"})]
 # And those that nobody has found by then, where blocks tell each other something: an array for which a block is alone and a thread has several loads; one of whole tiles; blocks that take turns, so that several have a part in what else the first would do
 # alone, few and many of them; and blocks that begin in another order, of which few run at once, so that some come late.
 TOGETHER = {"SIM_TOGETHER": "1", "SIM_MAX_INSTRUCTIONS": "100000000"}
 LAST_RUNS = [("4003", {"BLOCKS": "3"}), ("40960", {"BLOCKS": "3"}), (SIZES[-1], {"BLOCKS": "3"} | TOGETHER),
              ("400003", {"BLOCKS": "400", "SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"} | TOGETHER), ("1100003", {"BLOCKS": "300"} | TOGETHER),
              ("1100003", {"BLOCKS": "300", "SIM_BLOCK_ORDER": "7"} | TOGETHER), ("5000003", {"BLOCKS": "600"} | TOGETHER)]
-# For a debugger: and with blocks enough that the kernels for small arrays have several tiles.
-DEBUGGER_RUNS = [(size, {"BLOCKS": "3"}) for size in SIZES] + [("40003", {"BLOCKS": "16"})]
 COLUMNS = ["mutant", "step", "operator", "line", "before", "after", "own_check", "findings", "size"]
 
 # By tool: what compute-sanitizer is told. Initcheck looks at shared memory from compute-sanitizer 2025.4 on.
@@ -148,7 +148,7 @@ def simulated_for_debugger(program, name):
     """What the simulator finds in a mutant that is compiled for a debugger, and at which size. There the compiler keeps all that the source says, such
     as a store behind the end of a thread's array, which it may drop, as the C++ standard does not say what it does."""
     report = program.with_name(f"{program.name}.{name}.json")
-    for size, environment in DEBUGGER_RUNS:
+    for size, environment in FIRST_RUNS:
         run([program, "--csv", "--warm", size], ALWAYS | environment | {"MUTANT": name, "SIM_FINDINGS": str(report)}, CHECKED_LIMIT_S)
         found = kinds(report)
         if found:
