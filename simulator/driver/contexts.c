@@ -218,6 +218,32 @@ API CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
     return CALL(cudaDeviceGetStreamPriorityRange(least, greatest));
 }
 
+// ---- Peers: access belongs to the contexts' devices
+
+// The device of another context than the current one.
+static CUresult find_peer(CUcontext peer, int *device)
+{
+    NEED_CONTEXT();
+    HOLD_MEMORY();
+    NEED(context_of(peer) && peer != current_context(), CUDA_ERROR_INVALID_CONTEXT);
+    *device = context_of(peer)->device;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
+{
+    int device;
+    RETURN_IF(find_peer(peer, &device));
+    return CALL(cudaDeviceEnablePeerAccess(device, flags));
+}
+
+API CUresult cuCtxDisablePeerAccess(CUcontext peer)
+{
+    int device;
+    RETURN_IF(find_peer(peer, &device));
+    return CALL(cudaDeviceDisablePeerAccess(device));
+}
+
 API CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
     RETURN_IF(sim_check_device(device));

@@ -78,6 +78,7 @@ static const Named FUNCTIONS[] = {
     CALL_NAMED(cuDriverGetVersion), CALL_NAMED(cuDeviceGetCount), CALL_NAMED(cuDeviceGet),
     CALL_NAMED(cuDeviceGetName), CALL_NAMED(cuDeviceGetUuid), CALL_NAMED(cuDeviceTotalMem),
     CALL_NAMED(cuDeviceGetAttribute), CALL_NAMED(cuDeviceGetProperties), CALL_NAMED(cuDeviceCanAccessPeer),
+    CALL_NAMED(cuCtxEnablePeerAccess), CALL_NAMED(cuCtxDisablePeerAccess),
     CALL_NAMED(cuCtxGetCacheConfig), CALL_NAMED(cuCtxSetSharedMemConfig), CALL_NAMED(cuCtxGetSharedMemConfig),
     CALL_NAMED(cuFuncSetSharedMemConfig),
     CALL_NAMED(cuStreamCreate), CALL_NAMED(cuStreamCreateWithPriority), CALL_NAMED(cuStreamDestroy),

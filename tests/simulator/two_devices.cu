@@ -1,6 +1,7 @@
 // Two devices: each has its memory, its variables, its streams, its limits; peers have to be asked for. With an
 // argument: a kernel on device 1 reads memory of device 0 after access has been closed.
 #include "../programs/check.h"
+#include <cuda.h>
 #include <thread>
 
 __device__ int own = 3;
@@ -113,6 +114,26 @@ static void peers(int *first, int *second)
     CUDA(cudaFree(later));
 }
 
+// The driver asks for access by a context of the peer; it is the same access.
+static void peers_by_contexts()
+{
+    CUcontext own, peer;
+    CUDA(cudaSetDevice(0));
+    CHECK(cuInit(0) == CUDA_SUCCESS && cuDevicePrimaryCtxRetain(&own, 0) == CUDA_SUCCESS);
+    CHECK(cuDevicePrimaryCtxRetain(&peer, 1) == CUDA_SUCCESS);
+    CHECK(cuCtxDisablePeerAccess(peer) == CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+    CHECK(cuCtxEnablePeerAccess(own, 0) == CUDA_ERROR_INVALID_CONTEXT);
+    CHECK(cuCtxEnablePeerAccess(NULL, 0) == CUDA_ERROR_INVALID_CONTEXT);
+    CHECK(cuCtxEnablePeerAccess(peer, 1) == CUDA_ERROR_INVALID_VALUE);
+    CHECK(cuCtxEnablePeerAccess(peer, 0) == CUDA_SUCCESS);
+    CHECK(cuCtxEnablePeerAccess(peer, 0) == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+    CHECK(cudaDeviceEnablePeerAccess(1, 0) == cudaErrorPeerAccessAlreadyEnabled);
+    CHECK(cuCtxDisablePeerAccess(peer) == CUDA_SUCCESS);
+    CHECK(cudaDeviceDisablePeerAccess(1) == cudaErrorPeerAccessNotEnabled);
+    CHECK(cuDevicePrimaryCtxRelease(0) == CUDA_SUCCESS && cuDevicePrimaryCtxRelease(1) == CUDA_SUCCESS);
+    cudaGetLastError();
+}
+
 static void limits_and_reset(int *first)
 {
     int *given = managed<int>(1), back;
@@ -158,6 +179,7 @@ int main(int count, char **)
     variables();
     streams_and_threads();
     peers(first, second);
+    peers_by_contexts();
     limits_and_reset(first);
     if (count > 1) {
         add<<<1, 32>>>(first, 1); // on device 1, which has no access any more
