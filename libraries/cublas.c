@@ -266,6 +266,26 @@ static cublasStatus_t perform(LibraryCall *call, Task *t, cublasHandle_t handle,
 #define PERFORM(size) perform(&call, &t, handle, __builtin_return_address(0), (size))
 #define CALL_OF(...) LibraryCall call = {.name = __func__, .work = (__VA_ARGS__)}
 
+// Lists of pointers lie on the device. They are read when the call is made, so that no capture can have it.
+static cublasStatus_t can_read_lists(cublasHandle_t handle)
+{
+    enum cudaStreamCaptureStatus capture;
+    NEED_HANDLE(handle);
+    return cudaStreamIsCapturing(handle->stream, &capture) || capture ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
+}
+
+static cublasStatus_t read_listed(cublasHandle_t handle, const void *listed, void *pointer)
+{
+    return cudaMemcpyAsync(pointer, listed, sizeof(void *), cudaMemcpyDefault, handle->stream) ? CUBLAS_STATUS_EXECUTION_FAILED
+                                                                                              : CUBLAS_STATUS_SUCCESS;
+}
+#define RETURN_IF_FAILED(call)                    \
+    do {                                          \
+        const cublasStatus_t failed = (call);     \
+        if (failed)                               \
+            return failed;                        \
+    } while (0)
+
 #define CONCATENATED(a, b, c) a##b##c
 #define NAMED(a, b, c) CONCATENATED(a, b, c)
 

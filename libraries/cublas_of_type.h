@@ -228,24 +228,18 @@ API cublasStatus_t CUBLAS(gemmStridedBatched)(cublasHandle_t handle, cublasOpera
     return status;
 }
 
-// The lists of pointers lie on the device. They are read now, so that no capture can have it.
 API cublasStatus_t CUBLAS(gemmBatched)(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,
                                        int n, int k, const T *alpha, const T *const la[], int lda, const T *const lb[],
                                        int ldb, const T *beta, T *const lc[], int ldc, int batch)
 {
-    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-    enum cudaStreamCaptureStatus capture;
+    cublasStatus_t status = can_read_lists(handle);
     NEED(batch >= 0);
-    NEED_HANDLE(handle);
-    if (cudaStreamIsCapturing(handle->stream, &capture) || capture)
-        return CUBLAS_STATUS_NOT_SUPPORTED;
     for (int k_of = 0; k_of < batch && !status; k_of++) {
         const T *a, *b;
         T *c;
-        if (cudaMemcpyAsync(&a, la + k_of, sizeof a, cudaMemcpyDefault, handle->stream) ||
-            cudaMemcpyAsync(&b, lb + k_of, sizeof b, cudaMemcpyDefault, handle->stream) ||
-            cudaMemcpyAsync(&c, lc + k_of, sizeof c, cudaMemcpyDefault, handle->stream))
-            return CUBLAS_STATUS_EXECUTION_FAILED;
+        RETURN_IF_FAILED(read_listed(handle, la + k_of, &a));
+        RETURN_IF_FAILED(read_listed(handle, lb + k_of, &b));
+        RETURN_IF_FAILED(read_listed(handle, lc + k_of, &c));
         status = GEMM(a, b, c);
     }
     return status;
@@ -337,6 +331,48 @@ API cublasStatus_t CUBLAS(trsm)(cublasHandle_t handle, cublasSideMode_t side, cu
     add(&call, matrix(a, order, order, lda, sizeof(T), true, false));
     add(&call, matrix(b, m, n, ldb, sizeof(T), true, true));
     return PERFORM(sizeof(T));
+}
+
+// The decomposition in a lower and an upper triangle, in the matrix's place; b gets the row that was exchanged in each step,
+// if it is given, and `a` the first step whose pivot is 0.
+static void WORK(getrf)(const void *data)
+{
+    BEGIN_WORK;
+    const int n = t->n, ld = t->ldc;
+    int *const rows = t->b ? sim_memory_at(t->b) : NULL, *const info = sim_memory_at(t->a);
+    *info = 0;
+    for (int k = 0; k < n; k++) {
+        T *const pivot = C + (size_t)k * (size_t)ld + k;
+        const int row = rows ? k + (int)INDEX(amax)(n - k, pivot, 1) : k;
+        BLAS(swap)(n, C + k, ld, C + row, ld);
+        if (rows)
+            rows[k] = row + 1;
+        if (*pivot == 0) {
+            *info = *info ? *info : k + 1;
+            continue;
+        }
+        for (int below = 1; below < n - k; below++)
+            pivot[below] /= *pivot;
+        BLAS(ger)(CblasColMajor, n - k - 1, n - k - 1, -1, pivot + 1, 1, pivot + ld, ld, pivot + ld + 1, ld);
+    }
+}
+
+API cublasStatus_t CUBLAS(getrfBatched)(cublasHandle_t handle, int n, T *const list[], int lda, int *rows, int *info, int batch)
+{
+    cublasStatus_t status = can_read_lists(handle);
+    NEED(n >= 0 && batch >= 0 && lda >= at_least_1(n) && info);
+    for (int k = 0; k < batch && !status; k++) {
+        T *a;
+        int *const rows_of_it = rows ? rows + (size_t)k * (size_t)n : NULL;
+        RETURN_IF_FAILED(read_listed(handle, list + k, &a));
+        BEGIN(getrf, .n = n, .a = info + k, .b = rows_of_it, .c = a, .ldc = lda);
+        add(&call, matrix(a, n, n, lda, sizeof(T), true, true));
+        add(&call, vector(info + k, 1, 1, sizeof *info, false, true));
+        if (rows)
+            add(&call, vector(rows_of_it, n, 1, sizeof *rows, false, true));
+        status = PERFORM(sizeof(T));
+    }
+    return status;
 }
 
 #undef CUBLAS

@@ -89,7 +89,9 @@ cublasStatus_t cublasGetMatrixAsync(int m, int n, int size, const void *a, int l
                                    const T *alpha, const T *a, int lda, const T *beta, T *c, int ldc);                  \
     cublasStatus_t cublas##S##trsm(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill,                 \
                                    cublasOperation_t trans, cublasDiagType_t diagonal, int m, int n, const T *alpha,    \
-                                   const T *a, int lda, T *b, int ldb);
+                                   const T *a, int lda, T *b, int ldb);                                                 \
+    cublasStatus_t cublas##S##getrfBatched(cublasHandle_t handle, int n, T *const a[], int lda, int *rows, int *info,   \
+                                           int batch);
 CUBLAS_OF_TYPE(S, s, float)
 CUBLAS_OF_TYPE(D, d, double)
 #undef CUBLAS_OF_TYPE

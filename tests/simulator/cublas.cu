@@ -139,6 +139,17 @@ static void matrices(cublasHandle_t handle)
     OK(cublasSgemmBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, la, 1, la, 1, &zero, lc, 1, 2));
     NEAR(back(c, 2)[1], 4);
 
+    // With rows exchanged 4 is divided by, without 2; of the second matrix the last pivot is 0.
+    double *two = on_device(std::vector<double>{2, 4, 1, 5, 3, 6, 1, 2}), *lists[2] = {two, two + 4};
+    double **listed = on_device(std::vector<double *>(lists, lists + 2));
+    int *rows = on_device(std::vector<int>(4)), *info = on_device(std::vector<int>{7, 7});
+    OK(cublasDgetrfBatched(handle, 2, listed, 2, rows, info, 2));
+    OK(!(back(two, 4) == std::vector<double>{4, 0.5, 5, -1.5} && back(rows, 4) == std::vector<int>{2, 2, 2, 2}));
+    OK(!(back(info, 2) == std::vector<int>{0, 2}));
+    OK(cudaMemcpy(two, std::vector<double>{2, 4, 1, 5}.data(), 4 * sizeof(double), cudaMemcpyHostToDevice));
+    OK(cublasDgetrfBatched(handle, 2, listed, 2, NULL, info, 1));
+    OK(!(back(two, 4) == std::vector<double>{2, 2, 1, 3}));
+
     __half *h = on_device(std::vector<__half>{__float2half(1.5f), __float2half(2.0f)});
     OK(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_T, 1, 1, 2, &one, h, CUDA_R_16F, 1, h, CUDA_R_16F, 1, &zero, c,
                     CUDA_R_32F, 1, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
