@@ -11,18 +11,20 @@
 
 #include <string.h>
 
-enum { MOST_VALUES = 64, MOST_STORED = 64, ORIGIN_BITS = 8 };
+enum { MOST_VALUES = 64, MOST_STORED = 64, ORIGIN_BITS = 8, INDEX_BITS = 8, INDEX = 1 << INDEX_BITS };
 
 typedef struct Value { // lanes of a register that hold what nobody wrote
-    const uint8_t *lanes; // NULL: none
-    uint32_t mask;
+    const uint8_t *lanes;
+    uint32_t mask;       // 0: none any more
     const Instr *read;   // where it came from memory,
-    char what[60];       // and which memory that was; empty: from a lane that takes no part in a shuffle
+    const char *what;    // and which memory that was; empty: from a lane that takes no part in a shuffle
 } Value;
 
+// Each instruction of a warp that holds such values asks for all of its registers, so there is an index of them.
 struct Undefined {
-    int count;
+    int count, held;      // of the values those whose mask is not 0
     Value values[MOST_VALUES];
+    uint8_t index[INDEX]; // a value's number, counted from 1, at its register's place or, if that is taken, behind it
 };
 
 // Where values came from that were stored in shared or local memory: the last ones.
@@ -30,7 +32,7 @@ struct Origins {
     struct Origin {
         uint64_t place;
         const Instr *read;
-        char what[60];
+        const char *what;
     } at[1 << ORIGIN_BITS];
 };
 
@@ -55,7 +57,7 @@ static void keep_origin(Warp *w, int lane, Space space, uint64_t address, const 
     struct Origin *origin = origin_at(b->origins, place);
     origin->place = place;
     origin->read = v->read;
-    memcpy(origin->what, v->what, sizeof v->what);
+    origin->what = v->what;
 }
 
 static void find_origin(const Warp *w, const Access *access, uint32_t mask, Value *v)
@@ -69,45 +71,75 @@ static void find_origin(const Warp *w, const Access *access, uint32_t mask, Valu
     if (origin->place != place)
         return;
     v->read = origin->read;
-    memcpy(v->what, origin->what, sizeof v->what);
+    v->what = origin->what;
+}
+
+// Where the index has a register, or would have it.
+static uint8_t *indexed(struct Undefined *u, const uint8_t *lanes)
+{
+    uint64_t place = (uint64_t)(uintptr_t)lanes * 0x9e3779b97f4a7c15 >> (64 - INDEX_BITS);
+    while (u->index[place] && u->values[u->index[place] - 1].lanes != lanes)
+        place = (place + 1) % INDEX;
+    return &u->index[place];
 }
 
 static Value *find(const Warp *w, const uint8_t *lanes)
 {
-    for (int k = 0; w->values && k < w->values->count; k++)
-        if (w->values->values[k].lanes == lanes)
-            return &w->values->values[k];
-    return NULL;
+    const int number = w->undefined ? *indexed(w->values, lanes) : 0;
+    return number ? &w->values->values[number - 1] : NULL;
+}
+
+// Forgets the registers that hold no such value any more.
+static void tidy(struct Undefined *u)
+{
+    const int count = u->count;
+    u->count = 0;
+    memset(u->index, 0, sizeof u->index);
+    for (int k = 0; k < count; k++)
+        if (u->values[k].mask) {
+            u->values[u->count] = u->values[k];
+            *indexed(u, u->values[k].lanes) = (uint8_t)++u->count;
+        }
+}
+
+// One more register; NULL: there are too many.
+static Value *add(Warp *w, const uint8_t *lanes)
+{
+    if (!w->values)
+        w->values = sim_allocate(&w->block->arena, sizeof *w->values);
+    struct Undefined *u = w->values;
+    if (u->count == MOST_VALUES || u->held == 0)
+        tidy(u);
+    if (u->count == MOST_VALUES)
+        return NULL;
+    uint8_t *const number = indexed(u, lanes);
+    *number = (uint8_t)++u->count;
+    u->values[*number - 1] = (Value){.lanes = lanes};
+    return &u->values[*number - 1];
 }
 
 // From now on these lanes of a register hold such a value, and no others of `changed` do.
 static void set(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, const Value *origin)
 {
     Value *v = find(w, lanes);
-    if (!v && mask == 0)
+    if (!v && mask)
+        v = add(w, lanes);
+    if (!v)
         return;
-    if (!w->values)
-        w->values = sim_allocate(&w->block->arena, sizeof *w->values);
-    if (!v && w->values->count == MOST_VALUES)
-        return;
-    if (!v) {
-        v = &w->values->values[w->values->count++];
-        v->mask = 0;
+    const uint32_t before = v->mask;
+    v->mask = (before & ~changed) | mask;
+    if (mask) {
+        v->read = origin->read;
+        v->what = origin->what;
     }
-    const uint32_t kept = v->mask & ~changed;
-    if (mask)
-        *v = *origin;
-    v->lanes = lanes;
-    v->mask = kept | mask;
-    if (v->mask == 0)
-        *v = w->values->values[--w->values->count];
-    w->undefined = (uint32_t)w->values->count;
+    w->values->held += (v->mask != 0) - (before != 0);
+    w->undefined = (uint32_t)w->values->held;
 }
 
 void sim_forget_values(Warp *w)
 {
     if (w->values)
-        w->values->count = 0;
+        w->values->count = w->values->held = 0;
     w->undefined = 0;
 }
 
@@ -118,8 +150,7 @@ static const char *name_of(Space space)
 
 void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
 {
-    Value origin = {.read = i};
-    snprintf(origin.what, sizeof origin.what, "%s", name_of(access->space));
+    Value origin = {.read = i, .what = name_of(access->space)};
     const uint32_t all =
         access->bytes >= 32 ? ALL_LANES : (1u << access->bytes) - 1; // where a part was written, the rest is a gap
     uint32_t mask = 0;
@@ -133,7 +164,7 @@ void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
 
 void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask)
 {
-    const Value origin = {.read = i};
+    const Value origin = {.read = i, .what = ""};
     if (w->lanes == w->path->frame->lanes)
         set(w, w->lanes + i->d, mask, mask, &origin);
 }
@@ -220,8 +251,7 @@ void sim_check_result(uint64_t address, size_t bytes)
 
 void sim_report_unwritten(Warp *w, const Instr *i, const Access *access)
 {
-    Value v = {.read = i};
-    snprintf(v.what, sizeof v.what, "%s", name_of(access->space));
+    const Value v = {.read = i, .what = name_of(access->space)};
     for (uint32_t rest = access->mask; rest; rest &= rest - 1)
         if (access->unwritten[__builtin_ctz(rest)]) {
             report(w, &v, i, __builtin_ctz(rest), "takes part in an atomic operation");

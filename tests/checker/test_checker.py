@@ -4,7 +4,9 @@ Each program in tests/mistakes begins with the message one would wish for: `find
 contain, `also:` kinds that may be reported beside it, `with:` settings. Its places are the lines that end with `// <- here`."""
 
 import json
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ import tables
 from scripts.findings import apart, how_many
 from scripts.ladder import tries
 
-from tests.support import ROOT, STEPS, build, run
+from tests.support import ROOT, STEPS, build, run, unsanitized
 
 MISTAKES = sorted((ROOT / "tests/mistakes").glob("*.cu"))
 HERE = "// <- here"
@@ -197,3 +199,20 @@ def test_mistakes_are_small():
     assert len(MISTAKES) >= 20
     for file in MISTAKES:
         assert len(file.read_text().splitlines()) < 40, file.name
+
+
+def user_seconds(*command):
+    """What a run on one thread takes of a processor: the least of three."""
+    def once():
+        process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | {"SIM_THREADS": "1"})
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        return used.ru_utime
+    return min(once() for _ in range(3))
+
+
+@unsanitized
+def test_values_that_nobody_wrote_are_followed_fast(tmp_path):
+    """Broken: a course's first kernel, which warms up on memory that nobody wrote, takes ten times as long as the same kernel behind the copy."""
+    program = build(ROOT / "tests/checker/follow.cu", tmp_path / "follow")
+    assert user_seconds(program) < 6.5 * user_seconds(program, "written")
