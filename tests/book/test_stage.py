@@ -166,11 +166,11 @@ def test_a_bounds_test_is_missed_only_where_threads_have_no_element(opened):
 
 
 def test_another_script_chooses_a_try(opened):
-    """Try 5 of step 14 changes a line far above the kernel, where the source is shown first."""
+    """Try 3 of step 14 changes a line far above the kernel, where the source is shown first."""
     page = opened(program="step14", before="")
-    page.evaluate("Stage.choose(document.querySelector('figure.stage'), {try: 5, n: 1000})")
+    page.evaluate("Stage.choose(document.querySelector('figure.stage'), {try: 3, n: 1000})")
     page.wait_for_selector(READY)
-    assert page.get_by_role("button", name="Try 5").get_attribute("aria-pressed") == "true"
+    assert page.get_by_role("button", name="Try 3").get_attribute("aria-pressed") == "true"
     assert page.get_by_label("n", exact=True).input_value() == "1000"
     assert page.evaluate("""() => {
         const [line, pane] = [".st-gone", ".st-source"].map((name) => document.querySelector(name).getBoundingClientRect());
