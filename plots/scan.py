@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 UNIT = "GB/s read and written"
 COUNTED = ["warp_instructions", "global_load_sectors", "global_store_sectors"]
 BYTES = ["elements", "read_bytes_per_element", "written_bytes_per_element"]
-AGAINST = ["elements", "scan_gb_per_s", "cub_gb_per_s", "copy_gb_per_s"]
-KERNEL_COPY = "kernel_copy_gb_per_s"  # not in older files
+AGAINST = ["elements", "scan_us", "cub_us", "copy_us"]
+KERNEL_COPY = "kernel_copy_us"  # not in older files
 WORD, SECTOR = 4, 32  # bytes
 SHOWN = 5  # so many of the last steps have a colour of their own
 
@@ -59,18 +59,19 @@ def draw_sweep(rows, path):
 def draw_against_cub(rows, path):
     figure, axes = plt.subplots(figsize=plot.style.figure or (10, 5.4))
     ends = []
-    for name, words, colour in (("scan", named(last_step()), STEP_COLOUR), ("cub", "CUB", REFERENCE_COLOUR), ("copy", "a copy", "black")):
-        columns = ("copy_gb_per_s", KERNEL_COPY) if name == "copy" else (f"{name}_gb_per_s",)
-        points = sorted((row["elements"], max(row.get(column, 0) for column in columns)) for row in rows)
+    for name, words, colour in (("scan", named(last_step()), STEP_COLOUR), ("cub", "CUB", REFERENCE_COLOUR)):
+        points = sorted((row["elements"], row[f"{name}_us"] / min(row["copy_us"], row.get(KERNEL_COPY, math.inf))) for row in rows)
         line = [(n, speed) for n, speed in points if math.log2(n).is_integer()]
-        axes.plot(*zip(*line), marker=".", color=colour, linewidth=sized(2), linestyle="--" if name == "copy" else "-")
+        axes.plot(*zip(*line), marker=".", color=colour, linewidth=sized(2))
         axes.plot(*zip(*(set(points) - set(line) or [(math.nan, math.nan)])), "o", color=colour, markerfacecolor="none")
         ends.append((*line[-1], words, colour))
+    axes.axhline(1, color="black", linestyle="--", linewidth=sized(1))
     axes.set_xscale("log", base=2)
-    over_n(axes)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("time over that of the faster copy")
     axes.set_xlabel("n, floats; rings: sizes that are no power of two")
     axes.margins(x=0.01)
-    faster = sum(row["scan_gb_per_s"] > row["cub_gb_per_s"] for row in rows)
+    faster = sum(row["scan_us"] < row["cub_us"] for row in rows)
     axes.set_title(f"{named(last_step())} is faster than CUB at {faster} of {len(rows)} sizes")
     label_ends(axes, ends, [])
     plot.save(figure, path.parent, "over-n")
