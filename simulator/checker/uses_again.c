@@ -1,10 +1,11 @@
-// uses_again.c: what the checker has to know of a launch that does not run, since it would do again what another one did.
+// uses_again.c: what the checker has to know of a launch that does not run, since it would do what another one did.
 #include "checker/uses_again.h"
 #include "checker/kernel_checks.h"
 #include "checker/order.h"
 #include "checker/uses.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_RANGES = 4096 };
 
@@ -23,11 +24,40 @@ void sim_digest_known(Digest *digest, const Allocation *a)
 {
     const uint64_t known[] = {a->lines != NULL, a->uses != NULL};
     sim_digest(digest, known, sizeof known);
-    for (size_t k = 0; a->lines && k < (a->bytes + LINE_BYTES - 1) / LINE_BYTES; k++)
-        for (int half = 0; half < 2; half++) {
-            uint64_t *lane = &digest->lanes[(2 * k + (size_t)half) % DIGEST_LANES];
-            *lane = sim_mixed(*lane, a->lines[k].written[half]);
+}
+
+// ---- Which bytes somebody wrote
+
+static size_t lines_of(size_t bytes)
+{
+    return (bytes + LINE_BYTES - 1) / LINE_BYTES;
+}
+
+void sim_digest_written(Digest *digest, const Allocation *a, size_t first, size_t bytes)
+{
+    const Line *line = a->lines ? &a->lines[first / LINE_BYTES] : NULL;
+    for (size_t k = 0; line && k < lines_of(bytes); k++, line++)
+        for (size_t half = 0; half < 2; half++) {
+            uint64_t *lane = &digest->lanes[(2 * k + half) % DIGEST_LANES];
+            *lane = sim_mixed(*lane, line->written[half]);
         }
+}
+
+size_t sim_bytes_of_written(const Allocation *a, size_t bytes)
+{
+    return a->lines ? lines_of(bytes) * sizeof a->lines->written : 0;
+}
+
+void sim_get_written(const Allocation *a, size_t first, size_t bytes, uint64_t (*written)[2])
+{
+    for (size_t k = 0; a->lines && k < lines_of(bytes); k++)
+        memcpy(written[k], a->lines[first / LINE_BYTES + k].written, sizeof written[k]);
+}
+
+void sim_set_written(Allocation *a, size_t first, size_t bytes, const uint64_t (*written)[2])
+{
+    for (size_t k = 0; a->lines && k < lines_of(bytes); k++)
+        memcpy(a->lines[first / LINE_BYTES + k].written, written[k], sizeof written[k]);
 }
 
 // ---- What an operation used

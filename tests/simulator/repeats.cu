@@ -125,10 +125,25 @@ static void change(int time)
         cudaMemcpyToSymbol(factor, &time, sizeof time);
     if (is("by the host"))
         managed_part = time;
+    if (is("two in turns, changed") && time == 4)
+        cudaMemset(in + N / 2, 1, sizeof time);
     if (is("of signs")) {
         const int both[9] = {1 << 31, 0, 0, 0, 0, 0, 0, 0, time < 3 ? 0 : 1 << 31};
         cudaMemcpy(in, both, sizeof both, cudaMemcpyHostToDevice);
     }
+}
+
+static void count_anew()
+{
+    cudaMemset(out, 0, N * sizeof(int));
+    counted<<<N / BLOCK, BLOCK>>>(in, out);
+}
+
+// What the first kernel writes the second one changes.
+static void change_in_place()
+{
+    apart<<<N / BLOCK, BLOCK>>>(in, out);
+    in_place<<<N / BLOCK, BLOCK>>>(out);
 }
 
 static void launch_often()
@@ -147,6 +162,10 @@ static void launch_often()
             timed<<<N / BLOCK, BLOCK>>>(in, out);
         else if (is("a race"))
             racing<<<N / BLOCK, BLOCK>>>(in, out);
+        else if (is("atomics from zero"))
+            count_anew();
+        else if (is("two in turns") || is("two in turns, changed"))
+            change_in_place();
         else
             apart<<<N / BLOCK, BLOCK>>>(in, out);
         cudaDeviceSynchronize(); // the host may change what both share
@@ -259,6 +278,18 @@ static void copy_unwritten()
     say();
 }
 
+// What was written becomes, in each round, what nobody wrote.
+static void copy_unwritten_in_rounds()
+{
+    int *fresh;
+    cudaMalloc(&fresh, N * sizeof(int));
+    for (int time = 0; time < TIMES; time++) {
+        cudaMemset(out, 0, N * sizeof(int));
+        copied<<<N / BLOCK, BLOCK>>>(fresh, out);
+    }
+    say();
+}
+
 // How long small launches take, in seconds of the processor, where there are many allocations.
 static void launch_beside_many()
 {
@@ -293,6 +324,8 @@ int main(int, char **arguments)
         fetch_texture();
     else if (is("unwritten"))
         copy_unwritten();
+    else if (is("unwritten in rounds"))
+        copy_unwritten_in_rounds();
     else if (is("many"))
         launch_beside_many();
     else

@@ -1,17 +1,18 @@
-// repeats.c: a launch that would do again what the last one did, and that changed nothing, need not run again.
+// repeats.c: a launch that finds all as an earlier one found it does the same, and need not run again.
 //
-// Programs that measure launch a kernel hundreds of times with the same arguments. The first of these launches writes its
-// results, the second one the same results over them: it changes nothing. So a third one does what the second did, if all that
-// it may find is as the second found it.
+// Programs that measure launch a kernel hundreds of times with the same arguments, alone or in rounds with others. From the
+// second or third round on such a launch finds what the one before found, and leaves what that left. So its results are
+// copied, if it has any: often it writes what lies there already.
 //
 // What a launch may find: its kernel, its shape and arguments, and the memory that kernels may touch: where it lies, what
-// it holds, and for the checker which bytes of it somebody wrote. Of these there are digests, before and after the second
-// launch, and before the third. So it does not matter who changed what in between, nor how: what is not the same runs.
-// Textures and surfaces stay what they are until one is destroyed. Kernels that depend on more (a clock, the launch's number), or do more than write memory (print,
-// allocate, launch, tell the host), always run; and so does a launch in which something was found.
+// it holds, and for the checker which bytes of it somebody wrote. Of these there are digests, before a launch that comes for
+// the second time and before the next ones. So it does not matter who changed what in between, nor how: what is not the same
+// runs. Textures and surfaces stay what they are until one is destroyed. Kernels that depend on more (a clock, the launch's
+// number), or do more than write memory (print, allocate, launch, tell the host), always run; and so does a launch in which
+// something was found.
 //
-// What a launch leaves that does not run: a row among the counters, a launch more for all who count them, and, for the
-// checker, that its operation used the same bytes.
+// What a launch leaves that does not run: what it changes, a row among the counters, a launch more for all who count them,
+// and, for the checker, that its operation used the same bytes.
 #include "checker/findings.h"
 #include "checker/uses_again.h"
 #include "runtime/work/repeats.h"
@@ -26,17 +27,22 @@ enum {
     BYTES_AN_ALLOCATION = 4096,  // more: to come to it takes time, too
     MOST_PATIENCE = 64
 };
+static const size_t MOST_CHANGES = 512u << 20; // bytes, of all launches
 
 // Of each key the last launch. Under the lock of lock.c.
 typedef struct Former {
-    Digest key, found; // the launch; what it found
-    bool idle;         // it changed nothing, and did nothing else
-    UsesOfOp *uses;    // of an idle one
+    Digest key;      // the launch
+    UsesOfOp *uses;  // NULL: the rest is not known, or it did more than change memory
+    State *found;
+    Changes changes; // what it left otherwise than it was found
     Ran ran;
+    uint64_t looked; // when it was last looked at: see `looks`
     unsigned patience, waits; // launches that run without being looked at: each time twice as many, if that is in vain
 } Former;
 
 static Former *formers;
+static uint64_t looks;
+static size_t changes_bytes; // of all of them
 
 static Digest key_of(const KernelLaunch *l, size_t stack)
 {
@@ -74,19 +80,6 @@ static bool is_worth_it(const Former *f)
     return bytes <= most;
 }
 
-// All that kernels may touch.
-static Digest found_now(void)
-{
-    Digest found = {{0}};
-    for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
-        const uint64_t about[] = {a->address, a->bytes, a->kind, (uint64_t)a->number, (uint64_t)a->device, a->open_to};
-        sim_digest(&found, about, sizeof about);
-        sim_digest(&found, a->memory, a->bytes);
-        sim_digest_known(&found, a);
-    }
-    return found;
-}
-
 static Former *former_of(const Digest *key)
 {
     if (!formers)
@@ -94,9 +87,20 @@ static Former *former_of(const Digest *key)
     return formers ? &formers[key->lanes[0] % FORMER] : NULL;
 }
 
+// What it found, and left.
+static void forget_results(Former *f)
+{
+    changes_bytes -= f->changes.bytes;
+    sim_free_changes(&f->changes);
+    free(f->found);
+    free(f->uses);
+    f->found = NULL;
+    f->uses = NULL;
+}
+
 static void forget(Former *f)
 {
-    free(f->uses);
+    forget_results(f);
     *f = (Former){.patience = 1};
 }
 
@@ -115,8 +119,8 @@ static void say(const KernelLaunch *l, uint64_t number, uint64_t former)
     said = true;
     sim_readable_name(l->function->name, name, sizeof name);
     fprintf(stderr,
-            "simulator: launch %" PRIu64 " of the program, of kernel %s, would do what launch %" PRIu64
-            " did, which changed nothing: it is counted, and does not run, nor do others like it; SIM_REPEAT=1 runs them\n",
+            "simulator: launch %" PRIu64 " of the program, of kernel %s, finds all as launch %" PRIu64
+            " found it: it is counted, gets the same results, and does not run, nor do others like it; SIM_REPEAT=1 runs them\n",
             number, name, former);
 }
 
@@ -125,33 +129,65 @@ static void leave_out(const KernelLaunch *l, Former *f)
 {
     const Module *module = sim_module_of(l->kernel->binary);
     f->patience = 1;
+    sim_change_again(&f->changes);
     say(l, sim_count_again(module, l->function, l->grid, l->block, &f->ran.counters), f->ran.number);
+}
+
+static void look(Look *look, Former *f)
+{
+    look->found = sim_state_now();
+    look->times_found = sim_times_found();
+    look->in_vain = look->found && f->uses && !sim_same_state(look->found, f->found);
+    look->again = look->found && f->uses && !look->in_vain && sim_use_again(f->uses);
+    f->looked = ++looks;
 }
 
 Look sim_look_before(const KernelLaunch *l, size_t stack)
 {
-    Look look = {.former = NULL};
+    Look at = {.former = NULL};
     const Settings *s = sim_settings();
     if (s->repeats || s->trace || s->record || !depends_on_memory_only(l))
-        return look;
+        return at;
     const Digest key = key_of(l, stack);
-    Former *f = look.former = former_of(&key);
+    Former *f = at.former = former_of(&key);
     if (!f)
-        return look;
+        return at;
     if (!sim_same_digest(&f->key, &key)) {
         forget(f);
         f->key = key;
     } else if (f->waits > 0) {
         f->waits--;
     } else if (is_worth_it(f)) {
-        look.looked = true;
-        look.found = found_now();
-        look.times_found = sim_times_found();
-        look.again = f->idle && sim_same_digest(&look.found, &f->found) && sim_use_again(f->uses);
+        look(&at, f);
     }
-    if (look.again)
+    if (at.again) {
+        free(at.found);
         leave_out(l, f);
-    return look;
+    }
+    return at;
+}
+
+// There is room for what a launch changed: those that were looked at longest ago change nothing by themselves any more.
+static void make_room(const Former *but)
+{
+    while (changes_bytes > MOST_CHANGES) {
+        Former *oldest = NULL;
+        for (Former *f = formers; f < formers + FORMER; f++)
+            if (f != but && f->changes.bytes && (!oldest || f->looked < oldest->looked))
+                oldest = f;
+        forget_results(oldest);
+    }
+}
+
+// Keeps what the launch, which has run, used and changed; false: that cannot be kept.
+static bool remember(Former *f)
+{
+    if (!sim_changes_since(f->found, MOST_CHANGES, &f->changes))
+        return false;
+    changes_bytes += f->changes.bytes;
+    make_room(f);
+    f->uses = sim_uses_of_op();
+    return f->uses != NULL;
 }
 
 void sim_look_behind(const Look *look, cudaError_t error)
@@ -159,21 +195,17 @@ void sim_look_behind(const Look *look, cudaError_t error)
     Former *f = look->former;
     if (!f)
         return;
-    free(f->uses);
-    f->uses = NULL;
-    f->idle = false;
-    if (error != cudaSuccess) {
+    forget_results(f);
+    f->found = look->found;
+    if (error == cudaSuccess)
+        f->ran = sim_last_ran();
+    else
         f->key = (Digest){{0}};
+    if (!look->found)
         return;
-    }
-    f->ran = sim_last_ran();
-    if (!look->looked)
+    if (error == cudaSuccess && !look->in_vain && sim_times_found() == look->times_found && remember(f))
         return;
-    const Digest left = found_now();
-    const bool idle = sim_same_digest(&left, &look->found) && sim_times_found() == look->times_found;
-    f->uses = idle ? sim_uses_of_op() : NULL;
-    f->idle = f->uses != NULL;
-    f->found = left;
-    f->waits = f->idle ? 0 : f->patience;
+    forget_results(f);
+    f->waits = f->patience;
     f->patience = f->patience < MOST_PATIENCE ? 2 * f->patience : MOST_PATIENCE;
 }

@@ -1,15 +1,15 @@
-// repeats.h: launches that would do again what the last one did, and that changed nothing.
+// repeats.h: launches that find all as an earlier one found it, and so would do the same.
 #ifndef REPEATS_H
 #define REPEATS_H
 
-#include "runtime/work/work.h"
+#include "runtime/work/state.h"
 
 typedef struct Look { // at a launch, before it runs
     struct Former *former; // what is known of the last one like it; NULL: none is looked at
-    bool again;    // it would do what that did: all that it leaves is done, and it need not run
-    bool looked;   // these are known:
-    Digest found;  // all that kernels may touch,
-    uint64_t times_found; // and what the checker had found
+    bool again;            // it would do what that did: all that it leaves is done, and it need not run
+    bool in_vain;          // what that did is known, but this one finds something else
+    State *found;          // all that kernels may touch; NULL: that is not looked at
+    uint64_t times_found;  // what the checker has found by now
 } Look;
 
 // The current operation is this launch, of which a thread has so many bytes for calls. The lock of lock.c is held, until

@@ -1,0 +1,121 @@
+// state.c: all that kernels may touch, as it was at a moment, and what has changed of it since.
+#include "runtime/work/state.h"
+#include "checker/uses_again.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE_BYTES = 65536 }; // of an allocation: whole lines of the checker's
+
+struct State {
+    size_t count;
+    Digest pieces[]; // of each allocation first what it is, then what it holds
+};
+
+typedef struct Piece { // NULL: there is none
+    Allocation *allocation;
+    size_t first, bytes; // 0 bytes: what it is
+} Piece;
+
+static Piece first_piece(void)
+{
+    return (Piece){sim_allocation_above(0), 0, 0};
+}
+
+static Piece next_piece(Piece p)
+{
+    const size_t first = p.first + p.bytes, rest = p.allocation->bytes - first;
+    if (rest == 0)
+        return (Piece){sim_allocation_above(p.allocation->address), 0, 0};
+    return (Piece){p.allocation, first, rest < PIECE_BYTES ? rest : PIECE_BYTES};
+}
+
+static Digest digest_of(Piece p)
+{
+    const Allocation *a = p.allocation;
+    const uint64_t about[] = {a->address, a->bytes, a->kind, (uint64_t)a->number, (uint64_t)a->device, a->open_to};
+    Digest digest = {{0}};
+    if (p.bytes == 0) {
+        sim_digest(&digest, about, sizeof about);
+        sim_digest_known(&digest, a);
+    } else {
+        sim_digest(&digest, a->memory + p.first, p.bytes);
+        sim_digest_written(&digest, a, p.first, p.bytes);
+    }
+    return digest;
+}
+
+State *sim_state_now(void)
+{
+    size_t count = 0;
+    for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
+        count += 1 + (a->bytes + PIECE_BYTES - 1) / PIECE_BYTES;
+    State *now = malloc(sizeof *now + count * sizeof *now->pieces);
+    if (!now)
+        return NULL;
+    now->count = 0;
+    for (Piece p = first_piece(); p.allocation; p = next_piece(p))
+        now->pieces[now->count++] = digest_of(p);
+    return now;
+}
+
+bool sim_same_state(const State *a, const State *b)
+{
+    return a->count == b->count && memcmp(a->pieces, b->pieces, a->count * sizeof *a->pieces) == 0;
+}
+
+// ---- What has changed
+
+static bool keep(Piece p, size_t most, Changes *changes)
+{
+    const size_t written = sim_bytes_of_written(p.allocation, p.bytes), aligned = sim_aligned(p.bytes, sizeof(uint64_t)),
+                 bytes = sizeof(Change) + aligned + written;
+    Change *c = bytes <= most - changes->bytes ? malloc(bytes) : NULL;
+    if (!c)
+        return false;
+    *c = (Change){.next = changes->first, .address = p.allocation->address + p.first, .bytes = p.bytes};
+    memcpy(c->memory, p.allocation->memory + p.first, p.bytes);
+    c->written = written ? (void *)(c->memory + aligned) : NULL;
+    sim_get_written(p.allocation, p.first, p.bytes, c->written);
+    changes->first = c;
+    changes->bytes += bytes;
+    return true;
+}
+
+bool sim_changes_since(const State *before, size_t most, Changes *changes)
+{
+    Piece p = first_piece();
+    size_t k = 0;
+    *changes = (Changes){.bytes = 0};
+    for (; p.allocation; p = next_piece(p), k++) {
+        const Digest now = digest_of(p);
+        if (k < before->count && sim_same_digest(&now, &before->pieces[k]))
+            continue;
+        if (k >= before->count || p.bytes == 0 || !keep(p, most, changes))
+            break;
+    }
+    if (k == before->count && !p.allocation)
+        return true;
+    sim_free_changes(changes);
+    return false;
+}
+
+void sim_change_again(const Changes *changes)
+{
+    for (const Change *c = changes->first; c; c = c->next) {
+        Allocation *a = sim_allocation_at(c->address);
+        const uint64_t first = c->address - a->address;
+        memcpy(a->memory + first, c->memory, c->bytes);
+        sim_set_written(a, first, c->bytes, (const void *)c->written);
+    }
+}
+
+void sim_free_changes(Changes *changes)
+{
+    while (changes->first) {
+        Change *c = changes->first;
+        changes->first = c->next;
+        free(c);
+    }
+    changes->bytes = 0;
+}

@@ -1,0 +1,31 @@
+// state.h: all that kernels may touch, as it was at a moment, and what has changed of it since.
+#ifndef STATE_H
+#define STATE_H
+
+#include "runtime/work/work.h"
+
+// Where memory lies, what it holds, and for the checker which bytes of it somebody wrote: digests of pieces.
+typedef struct State State;
+// As it is now; NULL: there is no memory for that. The caller frees it, by free(). The lock of lock.c is held, as in all of these.
+State *sim_state_now(void);
+bool sim_same_state(const State *a, const State *b);
+
+typedef struct Change { // a piece that another state has otherwise, as it is there
+    struct Change *next;
+    uint64_t address;
+    size_t bytes;
+    uint64_t (*written)[2]; // of each of its lines the bytes that somebody wrote; NULL: the checker knows nothing of it
+    uint8_t memory[];
+} Change;
+
+typedef struct Changes {
+    Change *first;
+    size_t bytes; // that they take in this process
+} Changes;
+
+// What is now otherwise than in a state. False, and there is none: it takes more than `most` bytes, or more has changed than bytes.
+bool sim_changes_since(const State *before, size_t most, Changes *changes);
+void sim_change_again(const Changes *changes); // memory is in that state again
+void sim_free_changes(Changes *changes);       // there is none any more
+
+#endif
