@@ -1,6 +1,6 @@
 # The simulator, programs for it, and its tools.
 
-.PHONY: sim sim-aarch64 run page bench-sim coverage compare-numba fuzz mutants labelled no-alarms findings suite
+.PHONY: sim sim-aarch64 run page bench-sim coverage compare-numba fuzz mutants labelled no-alarms findings suite courses
 
 # Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer (without its
 # search for leaks: the programs that it runs need not free what they allocate).
@@ -178,3 +178,9 @@ findings: | $(NEEDS_NVCC) ## what the simulator says of the mistakes in docs/fin
 suite: | $(NEEDS_NVCC) ## a suite of right and wrong programs, of which DIR/cases.csv is a table, under the checker: tests/suites/*.csv (docs/suites.md)
 	$(COMPILE) build/sim/libsimulator.a
 	@python3 -m scripts.evidence.suite --nvcc '$(NVCC)' --options '$(SIM_NVCCFLAGS)' --libraries '$(SIM_LIBRARIES)' $(if $(ONLY),--only "$$ONLY") "$$DIR"
+
+# JOBS: how many programs at once.
+courses: | $(NEEDS_NVCC) ## programs of public courses, whose repositories are in DIR: how many run (docs/suites.md); goes on where it stopped, AGAIN=1 starts anew
+	$(COMPILE) build/sim/libsimulator.a build/sim/libcuda.so.1 build/sim/libcublas.a build/sim/libcurand.a
+	@python3 -m scripts.evidence.courses --nvcc '$(NVCC)' --options '$(SIM_ONLY)' --libraries '$(SIM_LIBRARIES)' --output "$$RESULTS/courses.csv" \
+	    $(if $(JOBS),--jobs '$(JOBS)') $(if $(filter-out 0,$(AGAIN)),--again) $(if $(ONLY),--only "$$ONLY") "$$DIR"

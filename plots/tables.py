@@ -18,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from scripts import findings
+from scripts.evidence import courses as course_programs
 from scripts.evidence import suite
 from scripts.ladder import tries
 
@@ -693,6 +694,32 @@ def disputed(_):
     return table(["suite", "tests", "label", "our reading", "why", "how many"], lines, words=5)
 
 
+def courses(_):
+    """How many programs of public courses run, as `make courses` wrote it: of each repository, and of all."""
+    counts = {}
+    for row in read(ROOT / "tests/suites/courses.csv"):
+        counts.setdefault(row["repository"], Counter())[row["outcome"]] += 1
+    lines = [[f"[{row['title']}](https://github.com/{row['source']}/tree/{row['commit']})", *counted(counts[row["repository"]])]
+             for row in read(ROOT / "tests/suites/course_repositories.csv") if row["repository"] in counts]
+    if lines:
+        lines.append(["all", *counted(sum(counts.values(), Counter()))])
+    return table(["repository", "programs", "left out", *course_programs.OUTCOMES, "run"], lines)
+
+
+def counted(outcomes):
+    """The numbers of programs in a row of that table; and which share of those that can be built pass, or end with a finding."""
+    built = sum(outcomes[name] for name in course_programs.OUTCOMES)
+    run = outcomes["pass"] + outcomes["finding"]
+    return [str(number) for number in (outcomes.total(), outcomes[course_programs.LEFT_OUT], *(outcomes[name] for name in course_programs.OUTCOMES))] + [f"{100 * run / built:.1f} %" if built else "–"]
+
+
+def coursesleft(_):
+    """Which programs of courses can be built and do not run, and why."""
+    titles = {row["repository"]: row["title"] for row in read(ROOT / "tests/suites/course_repositories.csv")}
+    return table(["repository", "program", "outcome", "why"], [[titles[row["repository"]], f"`{row['program']}`", row["outcome"], row["detail"].replace("|", "\\|")]
+                 for row in read(ROOT / "tests/suites/courses.csv") if row["outcome"] in ("refused", "timeout", "failed")], words=4)
+
+
 def mistakes_found(_):
     """Mistakes in public code that the checker found, read and confirmed."""
     return table(["program", "place", "what", "kind", "told upstream"],
@@ -963,7 +990,7 @@ def said(step, number):
 
 
 KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, starts, lives, loaded, busy, little, limits, floors, net, restarts, sizes, finish, ends,
-                                                      against, peers, begins, methods, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
+                                                      against, peers, begins, methods, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
 def made(kind, step, words):

@@ -11,12 +11,10 @@ import argparse
 import concurrent.futures
 import csv
 import fnmatch
-import json
 import os
 import shlex
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -24,6 +22,7 @@ from pathlib import Path
 
 from scripts import files
 from scripts.build import program as build_program
+from scripts.evidence.one_run import run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLES = ROOT / "tests/suites"
@@ -81,17 +80,9 @@ def built(case, program, options, apart=()):
     return result.returncode == 0
 
 
-def run(program, arguments, way, folder):
-    """The kinds of findings of one run, and its status or that it had no end."""
-    with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory) / "findings.json"
-        try:
-            status = subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=TIME_LIMIT_S, cwd=folder,
-                                    env=os.environ | way | {"SIM_FINDINGS": str(path), "SIM_THREADS": "1"}).returncode
-        except subprocess.TimeoutExpired:
-            status = "no end"
-        kinds = {found["kind"] for found in json.loads(path.read_text())["findings"]} if path.exists() else set()
-    return kinds, str(status)
+def run_each_way(program, arguments, folder):
+    """The kinds of findings, and the status, of each of the runs with one input."""
+    return [run(program, arguments, way | {"SIM_THREADS": "1"}, folder, TIME_LIMIT_S) for way in WAYS]
 
 
 def is_told(label, kinds):
@@ -106,14 +97,14 @@ def results(number, case, folder, options):
         return [row(case, name, set(), {"not built"}) for name in case.inputs]
     rows = []
     for name, arguments in case.inputs.items():
-        runs = [run(program, arguments, way, options.folder) for way in WAYS]
+        runs = run_each_way(program, arguments, options.folder)
         rows.append(row(case, name, set().union(*(kinds for kinds, _ in runs)), {status for _, status in runs}))
     program.unlink()
     if case.label != "clean" and not any(is_told(case.label, of_input["kinds"]) for of_input in rows):
         debug = argparse.Namespace(**vars(options) | {"options": options.options.replace("-O3", "-G").replace("-lineinfo", "")})
         if built(case, program, debug):
             for of_input in rows:
-                of_input["kinds_debug"] = " ".join(sorted(set().union(*(run(program, case.inputs[of_input["inputs"]], way, options.folder)[0] for way in WAYS))))
+                of_input["kinds_debug"] = " ".join(sorted(set().union(*(kinds for kinds, _ in run_each_way(program, case.inputs[of_input["inputs"]], options.folder)))))
             program.unlink()
     return rows
 

@@ -1,4 +1,4 @@
-"""make suite: what a suite of right and wrong programs says of the checker. Here with stand-ins for the compiler and the programs."""
+"""make suite and make courses: what programs that nobody here wrote say of the simulator. Here with stand-ins for the compiler and the programs."""
 
 import csv
 import subprocess
@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import tables
-from scripts.evidence import suite
+from scripts.evidence import courses, suite
 
 from tests.support import ROOT
 
@@ -76,3 +76,81 @@ def test_readings_are_of_tests_that_there_are():
         path = ROOT / f"tests/suites/{row['suite']}.csv"
         tests = suite.tests(tables.read(path))
         assert not path.exists() or any(suite.adjudicated_by(row["suite"], name, same[0]["label"], rows) == row for name, same in tests.items()), row
+
+
+# ---- make courses
+
+# Compiles and links a program of these tests, which is a script: by copying it. What nvcc would refuse stands in it.
+COURSE_COMPILER = """#!/bin/bash
+stage=linker
+while [ $# -gt 0 ]; do case $1 in -o) made=$2; shift ;; -c) stage=compiler ;; *.cu | *.o) source=${source-$1} ;; esac; shift; done
+if grep "^# $stage: " "$source" >&2; then exit 1; fi
+cp "$source" "$made"; chmod +x "$made"
+"""
+COURSE = {"right": "exit 0", "argument": '[[ "$1 $(cat made) $SETTING" == "a b "*/build/sim ]]', "racy": RACE, "endless": "sleep 60", "crash": "echo so; exit 3",
+          "own_failure": "echo 'Result: FAILED'", "lacks": "echo 'simulator: mipmapped arrays are not supported' >&2; exit 1", "gl": "", "fft": "# linker: undefined reference to `cufftPlan1d'",
+          "header": "# compiler: a.cu:1:10: fatal error: mpi.h: No such file or directory", "old": "# compiler: a.cu(3): error: too few arguments in function call",
+          "call": "# linker: undefined reference to `cudaFrobnicate'"}
+OUTCOMES = {"right": ("pass", ""), "argument": ("pass", ""), "racy": ("finding", "race-global"), "endless": ("timeout", ""), "crash": ("failed", "status 3: so"),
+            "own_failure": ("failed", "status 0: Result: FAILED"), "lacks": ("refused", "mipmapped arrays are not supported"), "gl": ("left out", "needs OpenGL"),
+            "fft": ("left out", "needs cuFFT"), "header": ("left out", "needs mpi.h"), "old": ("left out", "does not compile: # compiler: a.cu(3): error: too few arguments in function call"),
+            "call": ("refused", "cudaFrobnicate")}
+
+
+@pytest.fixture
+def run_courses(tmp_path, monkeypatch, capsys):
+    """Runs the command on the stand-in programs, with more arguments; gives its rows and what it says."""
+    compiler, table, repository = tmp_path / "nvcc", tmp_path / "programs.csv", tmp_path / "course"
+    compiler.write_text(COURSE_COMPILER)
+    compiler.chmod(0o755)
+    (repository / "part").mkdir(parents=True)
+    for name, text in COURSE.items():
+        (repository / "part" / f"{name}.cu").write_text(f"#!/bin/bash\n{text}\n")
+    with open(table, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["repository", "program", "sources", "options", "arguments", "folder", "needs", "before", "settings"])
+        for name in COURSE:
+            own = ["a", "part", "", "echo b > made", "SETTING=$SIMULATOR"] if name == "argument" else ["", "part", "OpenGL" * (name == "gl"), "", ""]
+            writer.writerow(["course", name, f"part/{name}.cu", "", *own])
+    monkeypatch.setattr(courses, "PROGRAMS", table)
+    monkeypatch.setattr(courses, "LOGS", tmp_path / "logs")
+    monkeypatch.setattr(courses, "TIME_LIMIT_S", 1)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["courses.py", "--nvcc", str(compiler), "--options", "", "--libraries=-lm", "--output", str(tmp_path / "courses.csv"), *arguments, str(tmp_path)])
+        courses.main()
+        with open(tmp_path / "courses.csv", newline="") as file:
+            return list(csv.DictReader(file)), capsys.readouterr().out
+    return run
+
+
+def test_what_programs_of_courses_come_to(run_courses):
+    """Broken: a program that needs what is not here counts as one that cannot run, or one that was refused as left out; one that says itself that it failed passes."""
+    rows, said = run_courses()
+    assert {row["program"]: (row["outcome"], row["detail"]) for row in rows} == OUTCOMES and [row["program"] for row in rows] == list(COURSE)
+    assert "12 programs, of which 4 are left out; 3 of 8 run: 2 pass, 1 finding, 2 refused, 1 timeout, 2 failed" in said
+
+
+def test_a_count_that_was_stopped_goes_on(run_courses, tmp_path):
+    """Broken: a program whose result is there runs again, the row that a kill tore counts, or AGAIN=1 runs nothing."""
+    (tmp_path / "courses.csv").write_text("repository,program,outcome,detail,seconds\ncourse,right,timeout,,60.0\ncourse,crash,pa")
+    rows, said = run_courses()
+    outcomes = {row["program"]: row["outcome"] for row in rows}
+    assert outcomes == {name: came for name, (came, _) in OUTCOMES.items()} | {"right": "timeout"} and "12 programs, 11 to run" in said
+    rows, said = run_courses("--again", "--only", "course/r*")
+    assert [row["outcome"] for row in rows] == [came for came, _ in OUTCOMES.values()] and "2 programs, 2 to run" in said
+
+
+def test_a_repository_that_is_missing_is_named(run_courses, tmp_path):
+    """Broken: all programs of a repository that is not there count as programs that do not compile."""
+    (tmp_path / "course").rename(tmp_path / "elsewhere")
+    with pytest.raises(SystemExit, match="course is missing"):
+        run_courses()
+
+
+def test_programs_of_courses_are_of_repositories_that_are_named():
+    """Broken: a program is of a repository that nobody can get, two programs have one name, or a result is of no program."""
+    named = {row["repository"] for row in tables.read(ROOT / "tests/suites/course_repositories.csv")}
+    programs = [courses.key(row) for row in tables.read(courses.PROGRAMS)]
+    assert named == {repository for repository, _ in programs} and len(set(programs)) == len(programs)
+    assert {courses.key(row) for row in tables.read(ROOT / "tests/suites/courses.csv")} <= set(programs)

@@ -18,7 +18,7 @@ ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
 # Markers of what no GPU and no run measures: code, messages, settings, tables of suites and of attacks.
-NOT_MEASURED = ("code", "settings", "finding", "suites", "disputed", "found", "attacks", "figures")
+NOT_MEASURED = ("code", "settings", "finding", "suites", "disputed", "courses", "coursesleft", "found", "attacks", "figures")
 
 
 def copied(folder):
