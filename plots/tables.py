@@ -716,8 +716,9 @@ def counted(outcomes):
 def coursesleft(_):
     """Which programs of courses can be built and do not run, and why."""
     titles = {row["repository"]: row["title"] for row in read(ROOT / "tests/suites/course_repositories.csv")}
-    return table(["repository", "program", "outcome", "why"], [[titles[row["repository"]], f"`{row['program']}`", row["outcome"], row["detail"].replace("|", "\\|")]
-                 for row in read(ROOT / "tests/suites/courses.csv") if row["outcome"] in ("refused", "timeout", "failed")], words=4)
+    rows = read(ROOT / "tests/suites/courses.csv")
+    left = [[titles[row["repository"]], f"`{row['program']}`", row["outcome"], row["detail"].replace("|", "\\|")] for row in rows if row["outcome"] in ("refused", "timeout", "failed")]
+    return table(["repository", "program", "outcome", "why"], left, words=4) if left or not rows else "There is none."
 
 
 def mistakes_found(_):

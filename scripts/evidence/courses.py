@@ -35,7 +35,7 @@ OUTCOMES = ("pass", "finding", "refused", "timeout", "failed")  # of a program t
 LEFT_OUT = "left out"
 TIME_LIMIT_S = 60
 # What the simulator says where it lacks something, as a program is linked or runs.
-LACKS = re.compile(r"the simulator has no (?P<call>cu\w+)|simulator: .*?(?P<said>(?:it has no |the simulator has no |the simulator does not know ).*|\S.* (?:is|are) not supported.*)")
+LACKS = re.compile(r"the simulator has no (?P<call>cu\w+)|simulator: .*?(?P<said>(?:it has no |the simulator has no |the simulator does not know ).*|\S.* (?:(?:is|are) not supported|cannot be shared with other processes).*)")
 OTHER_LIBRARY = re.compile(rf"the simulator has no ({'|'.join(re.escape(name) for name, _ in missing_calls.LIBRARIES.values())}) ")
 OWN_FAILURE = re.compile(r"^.*(?:\bFAILED\b|Test failed|do(?:es)? not match|Mismatch at|mismatch!).*$", re.M)  # of programs that end with status 0 all the same
 
