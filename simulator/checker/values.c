@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { MOST_VALUES = 64, MOST_STORED = 64, ORIGIN_BITS = 8, INDEX_BITS = 8, INDEX = 1 << INDEX_BITS };
+enum { MOST_STORED = 64, ORIGIN_BITS = 8, FIRST_INDEX_BITS = 8, PLACES = 4 };
 
 typedef struct Value { // lanes of a register that hold what nobody wrote
     const uint8_t *lanes;
@@ -20,11 +20,13 @@ typedef struct Value { // lanes of a register that hold what nobody wrote
     const char *what;    // and which memory that was; empty: from a lane that takes no part in a shuffle
 } Value;
 
-// Each instruction of a warp that holds such values asks for all of its registers, so there is an index of them.
+// Each instruction of a warp that holds such values asks for all of its registers, so there is an index of them, with
+// PLACES places for each value that there is room for.
 struct Undefined {
-    int count, held;      // of the values those whose mask is not 0
-    Value values[MOST_VALUES];
-    uint8_t index[INDEX]; // a value's number, counted from 1, at its register's place or, if that is taken, behind it
+    uint32_t count, held; // of the values those whose mask is not 0
+    Value *values;        // as many as there is room for, or NULL
+    uint32_t *index; // a value's number, counted from 1, at its register's place or, if that is taken, behind it
+    int index_bits;  // 2 to this power is its length
 };
 
 // Where values came from that were stored in shared or local memory: the last ones.
@@ -74,56 +76,61 @@ static void find_origin(const Warp *w, const Access *access, uint32_t mask, Valu
     v->what = origin->what;
 }
 
-// Where the index has a register, or would have it.
-static uint8_t *indexed(struct Undefined *u, const uint8_t *lanes)
+static uint32_t room_of(const struct Undefined *u)
 {
-    uint64_t place = (uint64_t)(uintptr_t)lanes * 0x9e3779b97f4a7c15 >> (64 - INDEX_BITS);
+    return (1u << u->index_bits) / PLACES;
+}
+
+// Where the index has a register, or would have it.
+static uint32_t *indexed(const struct Undefined *u, const uint8_t *lanes)
+{
+    const uint32_t last = (1u << u->index_bits) - 1;
+    uint32_t place = (uint32_t)((uint64_t)(uintptr_t)lanes * 0x9e3779b97f4a7c15 >> (64 - u->index_bits));
     while (u->index[place] && u->values[u->index[place] - 1].lanes != lanes)
-        place = (place + 1) % INDEX;
+        place = (place + 1) & last;
     return &u->index[place];
 }
 
 static Value *find(const Warp *w, const uint8_t *lanes)
 {
-    const int number = w->undefined ? *indexed(w->values, lanes) : 0;
+    const uint32_t number = w->undefined ? *indexed(w->values, lanes) : 0;
     return number ? &w->values->values[number - 1] : NULL;
 }
 
-// Forgets the registers that hold no such value any more.
-static void tidy(struct Undefined *u)
+// Twice as much room, or the first. The registers of all frames are the most that it comes to.
+static void grow(Arena *arena, struct Undefined *u)
 {
-    const int count = u->count;
-    u->count = 0;
-    memset(u->index, 0, sizeof u->index);
-    for (int k = 0; k < count; k++)
-        if (u->values[k].mask) {
-            u->values[u->count] = u->values[k];
-            *indexed(u, u->values[k].lanes) = (uint8_t)++u->count;
-        }
+    const Value *before = u->values;
+    u->index_bits = before ? u->index_bits + 1 : FIRST_INDEX_BITS;
+    u->values = sim_allocate(arena, room_of(u) * sizeof *u->values);
+    u->index = sim_allocate(arena, sizeof *u->index << u->index_bits);
+    for (uint32_t k = 0; k < u->count; k++) {
+        u->values[k] = before[k];
+        *indexed(u, before[k].lanes) = k + 1;
+    }
 }
 
-// One more register; NULL: there are too many.
-static Value *add(Warp *w, const uint8_t *lanes)
+// The value of a register, which may have had none.
+static Value *find_or_add(Warp *w, const uint8_t *lanes)
 {
+    Arena *arena = &w->block->arena;
     if (!w->values)
-        w->values = sim_allocate(&w->block->arena, sizeof *w->values);
+        w->values = sim_allocate(arena, sizeof *w->values);
     struct Undefined *u = w->values;
-    if (u->count == MOST_VALUES || u->held == 0)
-        tidy(u);
-    if (u->count == MOST_VALUES)
-        return NULL;
-    uint8_t *const number = indexed(u, lanes);
-    *number = (uint8_t)++u->count;
-    u->values[*number - 1] = (Value){.lanes = lanes};
+    if (!u->values || u->count == room_of(u))
+        grow(arena, u);
+    uint32_t *const number = indexed(u, lanes);
+    if (!*number) {
+        *number = ++u->count;
+        u->values[u->count - 1] = (Value){.lanes = lanes};
+    }
     return &u->values[*number - 1];
 }
 
 // From now on these lanes of a register hold such a value, and no others of `changed` do.
 static void set(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, const Value *origin)
 {
-    Value *v = find(w, lanes);
-    if (!v && mask)
-        v = add(w, lanes);
+    Value *v = mask ? find_or_add(w, lanes) : find(w, lanes);
     if (!v)
         return;
     const uint32_t before = v->mask;
@@ -133,14 +140,15 @@ static void set(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, 
         v->what = origin->what;
     }
     w->values->held += (v->mask != 0) - (before != 0);
-    w->undefined = (uint32_t)w->values->held;
+    w->undefined = w->values->held;
 }
 
 void sim_forget_values(Warp *w)
 {
-    if (w->values)
-        w->values->count = w->values->held = 0;
-    w->undefined = 0;
+    struct Undefined *u = w->values;
+    if (u->count > 0)
+        memset(u->index, 0, sizeof *u->index << u->index_bits);
+    w->undefined = u->held = u->count = 0;
 }
 
 static const char *name_of(Space space)

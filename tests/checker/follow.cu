@@ -1,14 +1,16 @@
-// A kernel reads a value that nobody wrote before others come and go in many registers, and one behind them: in every other turn
-// of its loops all these registers get written values. It stores both. Says the argument somebody, these two have been written.
+// The first block reads a value that nobody wrote before others come and go in 600 registers, and stores it; the second one reads
+// one behind them, and stores it. In every other turn of the loops all these registers get written values, but not in the last
+// one, after which nobody reads most of them again. Says the argument somebody, these two values have been written. A third one,
+// which only the second block stores, nobody has written for the first.
 #include <cstring>
 
 __device__ float turns(const float *x, float sum)
 {
     #pragma unroll 1
-    for (int turn = 0; turn < 4; turn++) {
+    for (int turn = 0; turn < 5; turn++) {
         const float in = x[threadIdx.x + turn % 2 * 256];
         #pragma unroll
-        for (int k = 0; k < 40; k++)
+        for (int k = 0; k < 300; k++)
             sum = sum * in + k;
         sum = turn % 2 ? turn : sum;
     }
@@ -17,11 +19,16 @@ __device__ float turns(const float *x, float sum)
 
 __global__ void keep(const float *x, const float *kept, volatile float *y, float *stored)
 {
-    const float early = kept[threadIdx.x];
-    y[threadIdx.x] = turns(x, turns(x, 1));
-    const float late = kept[threadIdx.x + 256];
-    stored[threadIdx.x] = early; // <- here
-    stored[threadIdx.x + 256] = late; // <- here
+    const int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    const float early = kept[thread], own = kept[thread + 512];
+    y[thread] = turns(x, turns(x, 1));
+    if (blockIdx.x == 0) {
+        stored[thread] = early; // <- here
+    } else {
+        const float late = kept[thread + 256];
+        stored[thread + 512] = own;
+        stored[thread + 256] = late; // <- here
+    }
 }
 
 int main(int, char **argv)
@@ -29,13 +36,14 @@ int main(int, char **argv)
     const int n = 256;
     float *x, *kept, *y, *stored;
     cudaMalloc(&x, 2 * n * sizeof *x);
-    cudaMalloc(&kept, 2 * n * sizeof *kept);
+    cudaMalloc(&kept, 3 * n * sizeof *kept);
     cudaMalloc(&y, n * sizeof *y);
-    cudaMalloc(&stored, 2 * n * sizeof *stored);
+    cudaMalloc(&stored, 3 * n * sizeof *stored);
     cudaMemset(x + n, 0, n * sizeof *x);
+    cudaMemset(kept + 2 * n + n / 2, 0, n / 2 * sizeof *kept);
     if (!strcmp(argv[1], "somebody"))
         cudaMemset(kept, 0, 2 * n * sizeof *kept);
-    keep<<<1, n>>>(x, kept, y, stored);
+    keep<<<2, n / 2>>>(x, kept, y, stored);
     cudaDeviceSynchronize();
     for (float *each : {x, kept, y, stored})
         cudaFree(each);

@@ -200,7 +200,7 @@ def test_mistakes_are_small():
 
 
 def test_values_that_nobody_wrote_are_followed_while_others_come_and_go(tmp_path):
-    """Broken: the checker forgets such a value when other registers no longer hold one, or takes no new one because others did before."""
+    """Broken: the checker forgets such a value when other registers no longer hold one, or takes no new one because many others do, or did before."""
     file = ROOT / "tests/checker/follow.cu"
     program = build(file, tmp_path / "follow", "-lineinfo")
     found, _ = findings(program, tmp_path, "nobody")
