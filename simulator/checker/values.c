@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { MOST_STORED = 64, ORIGIN_BITS = 8, FIRST_INDEX_BITS = 8, PLACES = 4 };
+enum { MOST_STORED = 64, FIRST_BITS = 8, MOST_ORIGIN_BITS = 16, PLACES = 4 };
 
 typedef struct Value { // lanes of a register that hold what nobody wrote
     const uint8_t *lanes;
@@ -29,19 +29,42 @@ struct Undefined {
     int index_bits;  // 2 to this power is its length
 };
 
-// Where values came from that were stored in shared or local memory: the last ones.
+// Where values came from that were stored in shared or local memory; behind their place's, where that is taken. Where there
+// are very many, all are forgotten but the later ones.
 struct Origins {
+    uint32_t count;
+    int bits; // 2 to this power is the length of `at`, of which no more than half is used
     struct Origin {
-        uint64_t place;
+        uint64_t place; // 0: it is free
         const Instr *read;
         const char *what;
-    } at[1 << ORIGIN_BITS];
+    } *at;
 };
 
-// Where the origin of a value at this place is kept, unless a later one has fallen there.
-static struct Origin *origin_at(struct Origins *origins, uint64_t place)
+// Where the origin of a value at this place is kept, or would be.
+static struct Origin *origin_at(const struct Origins *origins, uint64_t place)
 {
-    return &origins->at[place * 0x9e3779b97f4a7c15 >> (64 - ORIGIN_BITS)];
+    const uint64_t last = (1ull << origins->bits) - 1;
+    uint64_t k = place * 0x9e3779b97f4a7c15 >> (64 - origins->bits);
+    while (origins->at[k].place && origins->at[k].place != place)
+        k = (k + 1) & last;
+    return &origins->at[k];
+}
+
+static void grow_origins(Arena *arena, struct Origins *origins)
+{
+    const struct Origins before = *origins;
+    const size_t length = before.at ? (size_t)1 << before.bits : 0;
+    if (before.bits == MOST_ORIGIN_BITS) {
+        memset(origins->at, 0, length * sizeof *origins->at);
+        origins->count = 0;
+        return;
+    }
+    origins->bits = before.at ? before.bits + 1 : FIRST_BITS;
+    origins->at = sim_allocate(arena, sizeof *origins->at << origins->bits);
+    for (size_t k = 0; k < length; k++)
+        if (before.at[k].place)
+            *origin_at(origins, before.at[k].place) = before.at[k];
 }
 
 static uint64_t place_of(const Warp *w, int lane, Space space, uint64_t address) // not 0
@@ -55,11 +78,13 @@ static void keep_origin(Warp *w, int lane, Space space, uint64_t address, const 
     Block *b = w->block;
     if (!b->origins)
         b->origins = sim_allocate(&b->arena, sizeof *b->origins);
+    struct Origins *origins = b->origins;
+    if (!origins->at || origins->count == (1u << origins->bits) / 2)
+        grow_origins(&b->arena, origins);
     const uint64_t place = place_of(w, lane, space, address);
-    struct Origin *origin = origin_at(b->origins, place);
-    origin->place = place;
-    origin->read = v->read;
-    origin->what = v->what;
+    struct Origin *origin = origin_at(origins, place);
+    origins->count += origin->place == 0;
+    *origin = (struct Origin){place, v->read, v->what};
 }
 
 static void find_origin(const Warp *w, const Access *access, uint32_t mask, Value *v)
@@ -101,7 +126,7 @@ static Value *find(const Warp *w, const uint8_t *lanes)
 static void grow(Arena *arena, struct Undefined *u)
 {
     const Value *before = u->values;
-    u->index_bits = before ? u->index_bits + 1 : FIRST_INDEX_BITS;
+    u->index_bits = before ? u->index_bits + 1 : FIRST_BITS;
     u->values = sim_allocate(arena, room_of(u) * sizeof *u->values);
     u->index = sim_allocate(arena, sizeof *u->index << u->index_bits);
     for (uint32_t k = 0; k < u->count; k++) {

@@ -20,15 +20,25 @@ __device__ float turns(const float *x, float sum)
 __global__ void keep(const float *x, const float *kept, volatile float *y, float *stored)
 {
     const int thread = blockIdx.x * blockDim.x + threadIdx.x;
-    const float early = kept[thread], own = kept[thread + 512];
+    const float early = kept[thread], own = kept[thread + 512]; // <- read here
     y[thread] = turns(x, turns(x, 1));
     if (blockIdx.x == 0) {
         stored[thread] = early; // <- here
     } else {
-        const float late = kept[thread + 256];
+        const float late = kept[thread + 256]; // <- read here
         stored[thread + 512] = own;
         stored[thread + 256] = late; // <- here
     }
+}
+
+// It stores in shared memory what nobody wrote, in 2048 words, and one of the first of them in global memory.
+__global__ void reverse(const float *kept, float *stored)
+{
+    __shared__ float values[64][32];
+    for (int k = 0; k < 64; k++)
+        values[k][threadIdx.x] = kept[threadIdx.x]; // <- read here
+    __syncthreads();
+    stored[threadIdx.x] = values[0][31 - threadIdx.x]; // <- here
 }
 
 int main(int, char **argv)
@@ -44,6 +54,7 @@ int main(int, char **argv)
     if (!strcmp(argv[1], "somebody"))
         cudaMemset(kept, 0, 2 * n * sizeof *kept);
     keep<<<2, n / 2>>>(x, kept, y, stored);
+    reverse<<<1, 32>>>(kept, stored);
     cudaDeviceSynchronize();
     for (float *each : {x, kept, y, stored})
         cudaFree(each);
