@@ -18,6 +18,7 @@ typedef struct Value { // lanes of a register that hold what nobody wrote
     uint32_t mask;       // 0: none any more
     const Instr *read;   // where it came from memory,
     const char *what;    // and which memory that was; empty: from a lane that takes no part in a shuffle
+    bool has_field;      // somebody set some of its bits since
 } Value;
 
 // Each instruction of a warp that holds such values asks for all of its registers, so there is an index of them, with
@@ -163,6 +164,7 @@ static void set(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, 
     if (mask) {
         v->read = origin->read;
         v->what = origin->what;
+        v->has_field = origin->has_field;
     }
     w->values->held += (v->mask != 0) - (before != 0);
     w->undefined = w->values->held;
@@ -335,13 +337,22 @@ static bool is_argument(uint64_t address)
     return a && a->kind == PARAMETER_MEMORY && address - a->address < a->bytes;
 }
 
+// Whether the store sets a bit field: the other bits go back to where they were read. Their bytes count as written then, as
+// those of gaps do.
+static bool sets_field(const Value *v, const Instr *store)
+{
+    const Address *from = &v->read->at, *to = &store->at;
+    return v->has_field && v->read->kind == LOAD && v->read->bytes == store->bytes && from->base == to->base &&
+           from->offset == to->offset && from->space == to->space;
+}
+
 // What nobody wrote goes to memory, whose bytes then count as not written again; not where a part of a vector was written.
 static void store(Warp *w, const Instr *i, uint32_t mask)
 {
     const Operand *value = &i->statement->operands[1];
     uint32_t lanes = 0;
     const Value *v = value_in(w, value, mask, &lanes);
-    if (!v)
+    if (!v || sets_field(v, i))
         return;
     const uint32_t whole = lanes_without(w, value, mask);
     uint64_t address[LANES];
@@ -431,6 +442,20 @@ static uint32_t decided_lanes(const Warp *w, const Instr *i)
     return (lanes_that_are(w, &o[3], true) & ~first) | (lanes_that_are(w, &o[3], false) & ~second);
 }
 
+// Whether somebody has set some bits of the result: has cleared a bit field, or put it in. A thread's own variable may also
+// get one bit without that.
+static bool has_field(const Warp *w, const Instr *i, const Value *v, uint32_t mask)
+{
+    const Operand *o = i->statement->operands;
+    const bool constant = o[2].kind == IS_INTEGER;
+    if (i->kind == LOGICAL_AND)
+        return constant;
+    if (i->kind == INSERT)
+        return !value_of(w, o[1].reg, mask);
+    return i->kind == LOGICAL_OR && (v->has_field || (constant && strcmp(v->what, name_of(LOCAL)) == 0)) &&
+           !(value_of(w, o[1].reg, mask) && value_of(w, o[2].reg, mask));
+}
+
 void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
 {
     const Statement *s = i->statement;
@@ -450,7 +475,8 @@ void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
     }
     if (lanes)
         lanes &= ~decided_lanes(w, i);
-    const Value origin = found ? *found : (Value){.mask = 0};
+    Value origin = found ? *found : (Value){.mask = 0};
+    origin.has_field = found && has_field(w, i, found, mask);
     set_operand(w, &s->operands[0], mask, lanes, &origin);
 }
 

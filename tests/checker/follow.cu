@@ -41,6 +41,26 @@ __global__ void reverse(const float *kept, float *stored)
     stored[threadIdx.x] = values[0][31 - threadIdx.x]; // <- here
 }
 
+struct Fields {
+    unsigned kind : 1, level : 6, count : 25;
+};
+
+// Where a bit field is set, the bits beside it stay as they were, and the field is written. A bit that is set among others that
+// nobody wrote is none.
+__global__ void set_fields(unsigned *bits, float *stored)
+{
+    __shared__ Fields kinds[32], levels[32], counts[32];
+    const int thread = threadIdx.x, other = 31 - thread;
+    kinds[thread].kind = 0;
+    levels[thread].level = 5;
+    counts[thread].count = thread;
+    __syncthreads();
+    stored[thread] = kinds[other].kind + levels[other].level + counts[other].count;
+    const unsigned before = bits[thread]; // <- read here
+    bits[thread + 32] = before & 7; // <- here
+    bits[thread] = before | 4; // <- here
+}
+
 int main(int, char **argv)
 {
     const int n = 256;
@@ -55,6 +75,7 @@ int main(int, char **argv)
         cudaMemset(kept, 0, 2 * n * sizeof *kept);
     keep<<<2, n / 2>>>(x, kept, y, stored);
     reverse<<<1, 32>>>(kept, stored);
+    set_fields<<<1, 32>>>((unsigned *)kept, stored);
     cudaDeviceSynchronize();
     for (float *each : {x, kept, y, stored})
         cudaFree(each);

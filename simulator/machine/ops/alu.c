@@ -526,7 +526,7 @@ static const Instruction ROWS[] = {
     {"bfind shiftamt TYPE", "it", .by_type = {[S32] = bfind_shiftamt_s32, [U32] = bfind_shiftamt_u32,
                                               [S64] = bfind_shiftamt_s64, [U64] = bfind_shiftamt_u64}},
     {"bfe TYPE", "ttii", .by_type = {[S32] = bfe_s32, [U32] = bfe_u32, [S64] = bfe_s64, [U64] = bfe_u64}},
-    {"bfi TYPE", "tttii", .by_type = {[B32] = bfi_b32, [B64] = bfi_b64}},
+    {"bfi TYPE", "tttii", .kind = INSERT, .by_type = {[B32] = bfi_b32, [B64] = bfi_b64}},
     {"bmsk clamp b32", "iii", .run = bmsk_clamp_b32},
     {"bmsk wrap b32", "iii", .run = bmsk_wrap_b32},
     {"shf l wrap b32", "iiii", .run = shf_l_wrap_b32},
