@@ -51,21 +51,30 @@ typedef struct Line {
     char caller[sizeof((Place *)NULL)->caller];
 } Line;
 
-// "/x/simulator/" of "/x/simulator/checker/host_lines.c".
-static void copy_folder_above(const char *file, char *folder, size_t space)
+// "/x/" of "/x/simulator/checker/host_lines.c".
+static void copy_root(const char *file, char *root, size_t space)
 {
     int slashes = 0;
     size_t length = strlen(file);
-    while (length > 0 && (slashes += file[length - 1] == '/') < 2)
+    while (length > 0 && (slashes += file[length - 1] == '/') < 3)
         length--;
-    snprintf(folder, space, "%.*s", (int)length, file);
+    snprintf(root, space, "%.*s", (int)length, file);
 }
 
-// Takes the first line that is neither the simulator's, whose folder is that above the first address's, nor of CUDA's or
-// the system's headers; and the next such line, its caller's. What the lines hold: platform.h.
+// Whether a file is the simulator's, or of a library that stands in for one of NVIDIA's.
+static bool is_own(const char *file, const char *root)
+{
+    const size_t length = strlen(root);
+    return length > 0 && strncmp(file, root, length) == 0 &&
+           (strncmp(file + length, "simulator/", strlen("simulator/")) == 0 ||
+            strncmp(file + length, "libraries/", strlen("libraries/")) == 0);
+}
+
+// Takes the first line that is neither the simulator's own, as the first address's is, nor of CUDA's or the system's
+// headers; and the next such line, its caller's. What the lines hold: platform.h.
 static void take_line(FILE *lines, Line *found)
 {
-    char text[500], own[500] = "";
+    char text[500], root[500] = "";
     int address = 0;
     while (fgets(text, sizeof text, lines)) {
         char *colon = strrchr(text, ':'), *slash = strrchr(text, '/');
@@ -74,10 +83,9 @@ static void take_line(FILE *lines, Line *found)
         if (line <= 0 || !slash || found->caller[0] || strlen(text) >= sizeof found->file)
             continue; // read on, so that addr2line can end
         *colon = 0;
-        if (address == 1 && !own[0])
-            copy_folder_above(text, own, sizeof own);
-        if ((own[0] && strncmp(text, own, strlen(own)) == 0) || is_of_toolkit(text) ||
-            strncmp(text, "/usr/include/", strlen("/usr/include/")) == 0)
+        if (address == 1 && !root[0])
+            copy_root(text, root, sizeof root);
+        if (is_own(text, root) || is_of_toolkit(text) || strncmp(text, "/usr/include/", strlen("/usr/include/")) == 0)
             continue;
         if (found->line > 0) {
             snprintf(found->caller, sizeof found->caller, "%.*s:%d", (int)sizeof found->caller - 20, slash + 1, line);

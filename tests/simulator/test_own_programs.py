@@ -80,7 +80,8 @@ STRAY = {"cublas": (("1", "cublasSgemm reads 64 bytes from byte 0 of the 1st cud
 @unsanitized
 @pytest.mark.parametrize("library", [pytest.param("cublas", marks=longer), "curand"])  # OpenBLAS has to be fetched for the first
 def test_libraries_that_stand_in_for_nvidias(library):
-    """Broken: a call of cuBLAS or cuRAND computes something else, is not linked by itself, or the checker sees neither what it reads and writes nor its stream."""
+    """Broken: a call of cuBLAS or cuRAND computes something else, is not linked by itself, or the checker sees neither what it reads and writes nor its stream,
+    or names a line of the library's in place of the program's."""
     if subprocess.run(["make", "-s", f"build/sim/lib{library}.a"], cwd=ROOT, env=os.environ | {"COMPILING": "1"}, capture_output=True).returncode != 0:
         pytest.skip("OpenBLAS could not be installed from PyPI")
     result = make("-s", "sim", f"FILE=tests/simulator/{library}.cu", "FLAGS=-O0")
@@ -91,6 +92,7 @@ def test_libraries_that_stand_in_for_nvidias(library):
     for mistake, said in STRAY[library]:
         result = subprocess.run([built, mistake], capture_output=True, text=True)
         assert result.returncode == 88 and said in result.stderr, (mistake, result.stderr)
+        assert f"--> tests/simulator/{library}.cu:" in result.stderr and "libraries/" not in result.stderr, (mistake, result.stderr)
 
 
 def test_what_two_files_define_is_named(tmp_path):
