@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct cublasContext {
     cudaStream_t stream;
@@ -274,11 +275,27 @@ static cublasStatus_t can_read_lists(cublasHandle_t handle)
     return cudaStreamIsCapturing(handle->stream, &capture) || capture ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
 }
 
-static cublasStatus_t read_listed(cublasHandle_t handle, const void *listed, void *pointer)
+typedef struct Listed {
+    const void *there;
+    void *pointer; // gets what is there
+} Listed;
+
+static void read_pointer(const void *data)
 {
-    return cudaMemcpyAsync(pointer, listed, sizeof(void *), cudaMemcpyDefault, handle->stream) ? CUBLAS_STATUS_EXECUTION_FAILED
-                                                                                              : CUBLAS_STATUS_SUCCESS;
+    const Listed *listed = data;
+    memcpy(listed->pointer, sim_memory_at(listed->there), sizeof(void *));
 }
+
+static cublasStatus_t read_listed(cublasHandle_t handle, const char *name, const void *from, const void *there, void *pointer)
+{
+    const Listed listed = {there, pointer};
+    LibraryCall call = {.name = name, .from = from, .stream = handle->stream, .host_waits = true, .work = read_pointer,
+                        .data = &listed, .data_bytes = sizeof listed};
+    add(&call, scalar(there, sizeof(void *), false));
+    return sim_call_library(&call) ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;
+}
+#define READ_LISTED(there, pointer) \
+    RETURN_IF_FAILED(read_listed(handle, __func__, __builtin_return_address(0), (there), (pointer)))
 #define RETURN_IF_FAILED(call)                    \
     do {                                          \
         const cublasStatus_t failed = (call);     \

@@ -237,9 +237,9 @@ API cublasStatus_t CUBLAS(gemmBatched)(cublasHandle_t handle, cublasOperation_t 
     for (int k_of = 0; k_of < batch && !status; k_of++) {
         const T *a, *b;
         T *c;
-        RETURN_IF_FAILED(read_listed(handle, la + k_of, &a));
-        RETURN_IF_FAILED(read_listed(handle, lb + k_of, &b));
-        RETURN_IF_FAILED(read_listed(handle, lc + k_of, &c));
+        READ_LISTED(la + k_of, &a);
+        READ_LISTED(lb + k_of, &b);
+        READ_LISTED(lc + k_of, &c);
         status = GEMM(a, b, c);
     }
     return status;
@@ -364,7 +364,7 @@ API cublasStatus_t CUBLAS(getrfBatched)(cublasHandle_t handle, int n, T *const l
     for (int k = 0; k < batch && !status; k++) {
         T *a;
         int *const rows_of_it = rows ? rows + (size_t)k * (size_t)n : NULL;
-        RETURN_IF_FAILED(read_listed(handle, list + k, &a));
+        READ_LISTED(list + k, &a);
         BEGIN(getrf, .n = n, .a = info + k, .b = rows_of_it, .c = a, .ldc = lda);
         add(&call, matrix(a, n, n, lda, sizeof(T), true, true));
         add(&call, vector(info + k, 1, 1, sizeof *info, false, true));

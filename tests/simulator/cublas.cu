@@ -1,5 +1,6 @@
 // cuBLAS's calls as the simulator has them, against plain loops. With an argument one mistake: 1 a matrix that is too
-// small, 2 a host's pointer, 3 a stream that does not wait for what another one writes.
+// small, 2 a host's pointer, 3 a stream that does not wait for what another one writes, 4 and 5 a list of pointers that
+// lies in the host's memory.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -196,6 +197,15 @@ int main(int argc, char **argv)
         float *a = on_device(std::vector<float>(15)), one = 1;
         std::vector<float> host(16);
         cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &one, mistake == 1 ? a : host.data(), 4, a, 4, &one, a, 4);
+        return 0;
+    }
+    if (mistake == 4 || mistake == 5) {
+        float *listed[] = {on_device(std::vector<float>(1))}, one = 1;
+        int *info = on_device(std::vector<int>(1));
+        if (mistake == 4)
+            cublasSgemmBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, listed, 1, listed, 1, &one, listed, 1, 1);
+        else
+            cublasSgetrfBatched(handle, 1, listed, 1, NULL, info, 1);
         return 0;
     }
     vectors(handle);

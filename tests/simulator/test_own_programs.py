@@ -73,7 +73,9 @@ def test_what_is_missing_is_named(tmp_path):
 
 STRAY = {"cublas": (("1", "cublasSgemm reads 64 bytes from byte 0 of the 1st cudaMalloc's 60 bytes on: 4 too many"),
                     ("2", "cublasSgemm reads 64 bytes of device memory, and was given memory of the host"),
-                    ("3", "cublasScopy in stream 2 reads byte 0 of the 27th cudaMalloc's 4096 bytes, which kernel fill in stream 1 may not have written yet")),
+                    ("3", "cublasScopy in stream 2 reads byte 0 of the 27th cudaMalloc's 4096 bytes, which kernel fill in stream 1 may not have written yet"),
+                    ("4", "cublasSgemmBatched reads 8 bytes of device memory, and was given memory of the host"),
+                    ("5", "cublasSgetrfBatched reads 8 bytes of device memory, and was given memory of the host")),
          "curand": (("1", "curandGenerateUniform writes 262148 bytes from byte 0 of the 1st cudaMalloc's 262144 bytes on: 4 too many"),)}
 
 
