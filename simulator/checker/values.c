@@ -16,9 +16,9 @@ enum { MOST_STORED = 64, FIRST_BITS = 8, MOST_ORIGIN_BITS = 16, PLACES = 4 };
 typedef struct Value { // lanes of a register that hold what nobody wrote
     const uint8_t *lanes;
     uint32_t mask;       // 0: none any more
+    bool has_field;      // somebody set some of its bits since
     const Instr *read;   // where it came from memory,
     const char *what;    // and which memory that was; empty: from a lane that takes no part in a shuffle
-    bool has_field;      // somebody set some of its bits since
 } Value;
 
 // Each instruction of a warp that holds such values asks for all of its registers, so there is an index of them, with
