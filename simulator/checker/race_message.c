@@ -44,14 +44,23 @@ static bool races_in_next_turn(const Program *program, const Instr *i, const Ins
     return barrier && loop;
 }
 
-static void say_between(const Program *program, const Instr *i, const Instr *j, char *between, size_t space)
+// Whether one thread does both: copies that it has begun go on while it does.
+static bool is_of_one_thread(const Race *race)
+{
+    const Epoch *a = &race->earlier, *b = &race->later;
+    return (is_under_way(a) || is_under_way(b)) && a->block == b->block && a->warp == b->warp && a->lanes == b->lanes &&
+           !(a->lanes & (a->lanes - 1));
+}
+
+static void say_between(const Program *program, const Instr *i, const Instr *j, bool one_thread, char *between, size_t space)
 {
     const int one = line_of(i->statement), two = line_of(j->statement);
     const int low = one < two ? one : two, high = one < two ? two : one;
     if (low <= 0 || file_of(i->statement) != file_of(j->statement))
         snprintf(between, space, "between them");
     else if (low == high)
-        snprintf(between, space, "between two executions of line %d, or its index reaches another thread's part", low);
+        snprintf(between, space, "between two executions of line %d%s", low,
+                 one_thread ? "" : ", or its index reaches another thread's part");
     else if (program && races_in_next_turn(program, i, j))
         snprintf(between, space, "behind line %d, before line %d runs again", high, low);
     else
@@ -90,7 +99,7 @@ static void hint_of(const Race *race, const Program *program, const Instr *i, co
     char between[120];
     // What was copied further up is awaited in the same turn.
     const bool copied_above = is_under_way(a) && line_of(i->statement) < line_of(j->statement);
-    say_between(copied_above ? NULL : program, i, j, between, sizeof between);
+    say_between(copied_above ? NULL : program, i, j, is_of_one_thread(race), between, sizeof between);
     if (is_under_way(a) && !begins_behind(program, i, j))
         snprintf(hint, space, "the copy may still be under way: nobody has waited for it %s", between);
     else if (is_under_way(a) || is_under_way(b))
@@ -147,8 +156,11 @@ void sim_report_race(const AccessCheck *check)
         places[k] = sim_place_of(launch, epochs[k]->block, thread, i, access[k]);
     }
     const bool same_block = race->earlier.block == race->later.block;
-    snprintf(title, sizeof title, "two threads%s use the same bytes, one of them writes, and nothing orders them",
-             !same_block ? " of different blocks" : race->earlier.warp == race->later.warp ? " of a warp" : "");
+    if (is_of_one_thread(race))
+        snprintf(title, sizeof title, "a thread uses the same bytes as a copy of its own, one of them writes, and nothing orders them");
+    else
+        snprintf(title, sizeof title, "two threads%s use the same bytes, one of them writes, and nothing orders them",
+                 !same_block ? " of different blocks" : race->earlier.warp == race->later.warp ? " of a warp" : "");
     hint_of(race, launch->kernel->program, sim_instruction_at(race->earlier.site),
             sim_instruction_at(race->later.site), check->shared, sim_has_fenced(w, &race->earlier), hint, sizeof hint);
     if (race->stale) {
