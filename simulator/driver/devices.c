@@ -93,8 +93,9 @@ API CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUde
 {
     RETURN_IF(sim_check_device(device));
     if (value && (attribute == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED ||
-                  attribute == CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)) {
-        *value = 1; // the driver alone knows of them
+                  attribute == CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED ||
+                  attribute == CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED)) {
+        *value = 1; // the driver alone knows of them; memory that is to be compressed is as any other
         return CUDA_SUCCESS;
     }
     return CALL(cudaDeviceGetAttribute(value, (enum cudaDeviceAttr)attribute, device));

@@ -34,6 +34,9 @@ int main(int argc, char **argv)
     p.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     p.location.id = device;
     p.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    int compresses;
+    OK(cuDeviceGetAttribute(&compresses, CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED, device));
+    p.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_GENERIC;
     size_t granule, before, with;
     OK(cuMemGetAllocationGranularity(&granule, &p, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     OK(cuMemGetInfo(&before, &with));
@@ -87,6 +90,11 @@ int main(int argc, char **argv)
         return printf("FAIL shared\n"), 1;
     OK(cuMemRelease(twin));
     OK(cuMemUnmap(at, granule));
+
+    CUmemAllocationProp as_made;
+    OK(cuMemGetAllocationPropertiesFromHandle(&as_made, pieces[0]));
+    if (!compresses || as_made.allocFlags.compressionType != CU_MEM_ALLOCATION_COMP_GENERIC)
+        return printf("FAIL compressed\n"), 1;
 
     for (int k = 0; k < 2; k++)
         OK(cuMemRelease(pieces[k])); // mapped memory stays
