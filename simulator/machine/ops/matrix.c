@@ -330,16 +330,29 @@ static int32_t small_integer(uint64_t bits, Type type)
     return type == S8 ? (int8_t)bits : (uint8_t)bits;
 }
 
+static uint32_t integer_sum(int64_t sum, bool saturate)
+{
+    if (saturate)
+        sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+    return (uint32_t)sum;
+}
+
 static void multiply_integers(const MatrixOperation *m, const Tile *a, const Tile *b, Tile *sums)
 {
+    int32_t lines[MOST_LINES][MOST_POSITIONS], columns[MOST_POSITIONS][MOST_LINES]; // the latter by k
+    for (int k = 0; k < m->a.positions; k++) {
+        for (int r = 0; r < m->d.lines; r++)
+            lines[r][k] = small_integer(a->bits[r][k], m->a.type);
+        for (int n = 0; n < m->d.positions; n++)
+            columns[k][n] = small_integer(b->bits[n][k], m->b.type);
+    }
     for (int r = 0; r < m->d.lines; r++)
-        for (int n = 0; n < m->d.positions; n++) {
-            int64_t sum = (int32_t)sums->bits[r][n];
+        for (int n = 0; n < m->d.positions; n += STRIP) {
+            Ints products = {0}; // of 8 bits each: their sum has less than 32
             for (int k = 0; k < m->a.positions; k++)
-                sum += small_integer(a->bits[r][k], m->a.type) * small_integer(b->bits[n][k], m->b.type);
-            if (m->saturate)
-                sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
-            sums->bits[r][n] = (uint32_t)sum;
+                products += lines[r][k] * ints_at(&columns[k][n]);
+            for (int l = 0; l < STRIP; l++)
+                sums->bits[r][n + l] = integer_sum((int64_t)(int32_t)sums->bits[r][n + l] + products[l], m->saturate);
         }
 }
 
