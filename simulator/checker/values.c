@@ -15,11 +15,14 @@ enum { MOST_STORED = 64, FIRST_BITS = 8, MOST_ORIGIN_BITS = 16, PLACES = 4 };
 
 typedef struct Value { // lanes of a register that hold what nobody wrote
     const uint8_t *lanes;
-    uint32_t mask;       // 0: none any more
-    bool has_field;      // somebody set some of its bits since
-    const Instr *read;   // where it came from memory,
-    const char *what;    // and which memory that was; empty: from a lane that takes no part in a shuffle
+    const Instr *read; // where it came from memory,
+    uint8_t what;      // and which memory that was: a Space; or STRANGER: from a lane that takes no part in a shuffle
+    uint32_t mask;     // 0: none any more
+    uint32_t partial;  // of these lanes those of which somebody has set some bits since,
+    uint64_t *bits;    // and which of each lane nobody has, in a register of any width; NULL: there were none as yet
 } Value;
+enum { STRANGER = SPACES };
+static const uint64_t ALL_BITS = UINT64_MAX;
 
 // Each instruction of a warp that holds such values asks for all of its registers, so there is an index of them, with
 // PLACES places for each value that there is room for.
@@ -38,7 +41,7 @@ struct Origins {
     struct Origin {
         uint64_t place; // 0: it is free
         const Instr *read;
-        const char *what;
+        uint8_t what;
     } *at;
 };
 
@@ -153,7 +156,8 @@ static Value *find_or_add(Warp *w, const uint8_t *lanes)
     return &u->values[*number - 1];
 }
 
-// From now on these lanes of a register hold such a value, and no others of `changed` do.
+// From now on these lanes of a register hold such a value, and no others of `changed` do. The bits of the origin are those of
+// its partial lanes.
 static void set(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, const Value *origin)
 {
     Value *v = mask ? find_or_add(w, lanes) : find(w, lanes);
@@ -161,10 +165,14 @@ static void set(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, 
         return;
     const uint32_t before = v->mask;
     v->mask = (before & ~changed) | mask;
+    v->partial = (v->partial & ~changed) | (mask & origin->partial);
+    if (mask & origin->partial && !v->bits)
+        v->bits = sim_allocate(&w->block->arena, LANES * sizeof *v->bits);
+    for (uint32_t rest = mask & origin->partial; rest; rest &= rest - 1)
+        v->bits[__builtin_ctz(rest)] = origin->bits[__builtin_ctz(rest)];
     if (mask) {
         v->read = origin->read;
         v->what = origin->what;
-        v->has_field = origin->has_field;
     }
     w->values->held += (v->mask != 0) - (before != 0);
     w->undefined = w->values->held;
@@ -178,14 +186,19 @@ void sim_forget_values(Warp *w)
     w->undefined = u->held = u->count = 0;
 }
 
-static const char *name_of(Space space)
+static const char *name_of(uint8_t space)
 {
     return space == SHARED ? "shared memory" : space == LOCAL ? "local memory" : "global memory";
 }
 
+static Value value_read(const Instr *i, uint8_t what)
+{
+    return (Value){.read = i, .what = what};
+}
+
 void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
 {
-    Value origin = {.read = i, .what = name_of(access->space)};
+    Value origin = value_read(i, (uint8_t)access->space);
     const uint32_t all =
         access->bytes >= 32 ? ALL_LANES : (1u << access->bytes) - 1; // where a part was written, the rest is a gap
     uint32_t mask = 0;
@@ -199,7 +212,7 @@ void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
 
 void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask)
 {
-    const Value origin = {.read = i, .what = ""};
+    const Value origin = value_read(i, STRANGER);
     if (w->lanes == w->path->frame->lanes)
         set(w, w->lanes + i->d, mask, mask, &origin);
 }
@@ -219,20 +232,20 @@ static Report report_of(Warp *w, const Value *v, const Instr *i, int lane, const
     const Launch *launch = w->block->launch;
     const uint32_t thread = (uint32_t)(w->number * LANES + lane);
     char access[120];
-    const bool stranger = !v->what[0];
+    const bool stranger = v->what == STRANGER;
     if (stranger)
         snprintf(access, sizeof access, "gets the value of a lane that takes no part in the shuffle");
     else
-        snprintf(access, sizeof access, "reads %s that nobody wrote", v->what);
+        snprintf(access, sizeof access, "reads %s that nobody wrote", name_of(v->what));
     Report r = {.kind = stranger ? LANES_MISUSE : UNINITIALISED, .count = v->read == i ? 1 : 2};
     r.places[0] = sim_place_of(launch, w->block->number, thread, v->read, access);
     r.places[1] = sim_place_of(launch, w->block->number, thread, i, "uses it");
     if (stranger)
         snprintf(r.title, sizeof r.title, "the value of a lane that takes no part in a shuffle %s", use);
     else
-        snprintf(r.title, sizeof r.title, "a value from %s that nobody wrote %s", v->what, use);
+        snprintf(r.title, sizeof r.title, "a value from %s that nobody wrote %s", name_of(v->what), use);
     r.hint = stranger ? "a lane may read only lanes that execute the same shuffle, and that its mask names"
-             : strcmp(v->what, name_of(GLOBAL)) == 0
+             : v->what != SHARED && v->what != LOCAL
                  ? "nothing has written these bytes before: a cudaMemcpy, a cudaMemset or a kernel's store is missing"
                  : "no thread has written these bytes before: a store is missing, or it comes too late";
     return r;
@@ -286,7 +299,7 @@ void sim_check_result(uint64_t address, size_t bytes)
 
 void sim_report_unwritten(Warp *w, const Instr *i, const Access *access)
 {
-    const Value v = {.read = i, .what = name_of(access->space)};
+    const Value v = value_read(i, (uint8_t)access->space);
     for (uint32_t rest = access->mask; rest; rest &= rest - 1)
         if (access->unwritten[__builtin_ctz(rest)]) {
             report(w, &v, i, __builtin_ctz(rest), "takes part in an atomic operation");
@@ -342,7 +355,7 @@ static bool is_argument(uint64_t address)
 static bool sets_field(const Value *v, const Instr *store)
 {
     const Address *from = &v->read->at, *to = &store->at;
-    return v->has_field && v->read->kind == LOAD && v->read->bytes == store->bytes && from->base == to->base &&
+    return v->partial && v->read->kind == LOAD && v->read->bytes == store->bytes && from->base == to->base &&
            from->offset == to->offset && from->space == to->space;
 }
 
@@ -442,18 +455,67 @@ static uint32_t decided_lanes(const Warp *w, const Instr *i)
     return (lanes_that_are(w, &o[3], true) & ~first) | (lanes_that_are(w, &o[3], false) & ~second);
 }
 
-// Whether somebody has set some bits of the result: has cleared a bit field, or put it in. A thread's own variable may also
-// get one bit without that.
-static bool has_field(const Warp *w, const Instr *i, const Value *v, uint32_t mask)
+// ---- Bits: where comparisons become bits of one word, or fields share one, each may be asked for by itself
+
+static uint64_t bits_in_lane(const Value *v, int lane)
+{
+    if (!v || !(v->mask >> lane & 1))
+        return 0;
+    return v->partial >> lane & 1 ? v->bits[lane] : ALL_BITS;
+}
+
+static uint64_t bits_shifted(uint64_t bits, int64_t by)
+{
+    return bits == ALL_BITS || by < 0 || by > 63 ? ALL_BITS : bits << by;
+}
+
+// With a field of `into` replaced. Where its place and length are not known, all may be.
+static uint64_t bits_inserted(uint64_t field, uint64_t into, const Operand *place, const Operand *length)
+{
+    const int64_t first = place->integer, count = length->integer;
+    if (place->kind != IS_INTEGER || length->kind != IS_INTEGER || first < 0 || count <= 0 || first + count > 63)
+        return field ? ALL_BITS : into;
+    const uint64_t replaced = ((1ull << count) - 1) << first;
+    return (field << first & replaced) | (into & ~replaced);
+}
+
+// Of the result of an operation those bits that nobody wrote, where a and b are those of its first two operands; `local`: they
+// come from a thread's own variable, in which a bit may be set without others having been cleared.
+static uint64_t bits_of_result(const Instr *i, uint64_t a, uint64_t b, bool local)
 {
     const Operand *o = i->statement->operands;
     const bool constant = o[2].kind == IS_INTEGER;
-    if (i->kind == LOGICAL_AND)
-        return constant;
-    if (i->kind == INSERT)
-        return !value_of(w, o[1].reg, mask);
-    return i->kind == LOGICAL_OR && (v->has_field || (constant && strcmp(v->what, name_of(LOCAL)) == 0)) &&
-           !(value_of(w, o[1].reg, mask) && value_of(w, o[2].reg, mask));
+    const uint64_t number = (uint64_t)o[2].integer;
+    switch (i->kind) {
+    case LOGICAL_AND: return constant ? a & number : a | b;
+    case LOGICAL_OR: return constant && (local || a != ALL_BITS) ? a & ~number : a | b;
+    case MOVE: return a;
+    case SHIFT_LEFT: return constant ? bits_shifted(a, o[2].integer) : ALL_BITS;
+    case PRODUCT: return constant && number && !(number & (number - 1)) ? bits_shifted(a, __builtin_ctzll(number)) : ALL_BITS;
+    case SELECT: return constant && o[1].kind == IS_INTEGER ? (uint64_t)o[1].integer ^ number : ALL_BITS;
+    case INSERT: return bits_inserted(a, b, &o[3], &o[4]);
+    default: return ALL_BITS;
+    }
+}
+
+// Sets the bits of the result where they are not all, and says in which of these lanes there are any.
+static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, Value *result)
+{
+    const Operand *o = i->statement->operands;
+    const Value *a = value_of(w, o[1].reg, lanes), *b = value_of(w, o[2].reg, lanes);
+    result->partial = 0;
+    if (!o[0].reg || o[1].count || i->kind == OTHER_KIND)
+        return lanes;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const uint64_t bits = bits_of_result(i, bits_in_lane(a, l), bits_in_lane(b, l), result->what == LOCAL);
+        if (bits == 0)
+            lanes &= ~(1u << l);
+        else if (bits != ALL_BITS)
+            result->partial |= 1u << l;
+        result->bits[l] = bits;
+    }
+    return lanes;
 }
 
 void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
@@ -468,6 +530,7 @@ void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
     if (s->operands[0].address)
         return;
     uint32_t lanes = 0;
+    uint64_t bits[LANES];
     const Value *found = NULL;
     for (int k = 1; k < s->count; k++) {
         const Value *v = s->operands[k].address ? NULL : value_in(w, &s->operands[k], mask, &lanes);
@@ -475,9 +538,11 @@ void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
     }
     if (lanes)
         lanes &= ~decided_lanes(w, i);
-    Value origin = found ? *found : (Value){.mask = 0};
-    origin.has_field = found && has_field(w, i, found, mask);
-    set_operand(w, &s->operands[0], mask, lanes, &origin);
+    Value result = found ? *found : (Value){.mask = 0};
+    result.bits = bits;
+    if (lanes)
+        lanes = find_bits(w, i, lanes, &result);
+    set_operand(w, &s->operands[0], mask, lanes, &result);
 }
 
 // A shuffle: lanes get what others hold. It is done once more, with ones for values that nobody wrote.
@@ -485,7 +550,7 @@ void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask)
 {
     struct { uint32_t a[LANES], b[LANES], c[LANES], d[LANES], second; } g;
     const Value *v = find(w, w->lanes + i->a);
-    const Value origin = v ? *v : (Value){.mask = 0};
+    Value origin = v ? *v : (Value){.mask = 0};
     uint8_t *const lanes = w->lanes;
     uint32_t undefined = 0;
     for (int l = 0; l < LANES; l++)
@@ -503,5 +568,6 @@ void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask)
     w->lanes = lanes;
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         undefined |= g.d[__builtin_ctz(rest)] ? rest & -rest : 0;
+    origin.partial = 0; // its bits are of other lanes
     set(w, w->lanes + i->d, mask, undefined, &origin);
 }

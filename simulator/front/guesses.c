@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-enum { MOST_PLACES = 1024, MOST_DEPTH = 16, MOST_OF_WRAPPER = 24, MANY = NOWHERE - 1 };
+enum { MOST_PLACES = 1024, MOST_DEPTH = 16, MOST_OF_WRAPPER = 24 };
+static const uint32_t MANY = NOWHERE - 1;
 
 typedef struct Code { // a function, and where each register is written: NOWHERE, MANY, or by this instruction only
     const Function *function;

@@ -19,7 +19,8 @@ typedef enum Control { // what the warp's loop itself has to do
 // counts as a register: what loads or stores it is of no kind.
 typedef enum Kind {
     OTHER_KIND, LOAD, STORE, ATOMIC, ASYNC_COPY, ASYNC_STORE, ARRIVE_AFTER_COPIES, BULK_COPY, AWAIT_BULK, MBARRIER, FENCE, SHUFFLE,
-    VOTE, MATCH, ELECT, LOGICAL_AND, LOGICAL_OR, COMPARE, SELECT, INSERT
+    VOTE, MATCH, ELECT, LOGICAL_AND, LOGICAL_OR, COMPARE, SELECT, INSERT,
+    MOVE, SHIFT_LEFT, PRODUCT
 } Kind;
 
 typedef enum Effect {

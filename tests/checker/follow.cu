@@ -61,6 +61,19 @@ __global__ void set_fields(unsigned *bits, float *stored)
     bits[thread] = before | 4; // <- here
 }
 
+// Of two bits of a word the first half of the warp asks for the one that is known, and all for the other one.
+__global__ void ask_bits(const unsigned *written, const unsigned *words, float *stored)
+{
+    const int thread = threadIdx.x;
+    const unsigned one = thread < 16 ? written[thread] : words[thread], other = words[thread + 32]; // <- read here
+    unsigned differ = (one != 5) | (other != 5) << 1;
+    asm volatile("" : "+r"(differ)); // or the compiler asks without the word
+    if (thread < 16 && differ & 1)
+        stored[thread] = 1;
+    if (differ & 2) // <- here
+        stored[thread + 32] = 1;
+}
+
 int main(int, char **argv)
 {
     const int n = 256;
@@ -76,6 +89,7 @@ int main(int, char **argv)
     keep<<<2, n / 2>>>(x, kept, y, stored);
     reverse<<<1, 32>>>(kept, stored);
     set_fields<<<1, 32>>>((unsigned *)kept, stored);
+    ask_bits<<<1, 32>>>((unsigned *)(kept + 2 * n + n / 2), (unsigned *)(kept + n), stored);
     cudaDeviceSynchronize();
     for (float *each : {x, kept, y, stored})
         cudaFree(each);

@@ -153,7 +153,7 @@ static bool decode_cvta(Decoder *d, const Statement *s, const Opcode *o, Instr *
 }
 
 static const Instruction ROWS[] = {
-    {"mov TYPE", .decode = decode_mov, .effects = SETS_FIRST, .by_type = {
+    {"mov TYPE", .decode = decode_mov, .kind = MOVE, .effects = SETS_FIRST, .by_type = {
         [B8] = mov_uint8_t, [B16] = mov_uint16_t, [U16] = mov_uint16_t, [S16] = mov_uint16_t, [F16] = mov_uint16_t,
         [BF16] = mov_uint16_t, [B32] = mov_uint32_t, [U32] = mov_uint32_t, [S32] = mov_uint32_t, [F32] = mov_uint32_t,
         [F16X2] = mov_uint32_t, [BF16X2] = mov_uint32_t, [B64] = mov_uint64_t, [U64] = mov_uint64_t,
