@@ -110,7 +110,7 @@ def result(row, options):
     repository = options.folder / row["repository"]
     program, said = build(row, repository, options)
     if program is None:
-        return *why_not_built(said), 0
+        return *why_not_built(said.replace(f"{options.folder}/", "")), 0
     where = repository / row["folder"]
     subprocess.run(row["before"], shell=True, cwd=where, env=os.environ | {"NVCC": options.nvcc})
     given = string.Template(row["settings"]).substitute(SIMULATOR=ROOT / "build/sim")
@@ -119,7 +119,8 @@ def result(row, options):
         kinds, status = run(program, shlex.split(row["arguments"]), dict(word.split("=", 1) for word in shlex.split(given)), where, TIME_LIMIT_S, file)
     seconds = time.monotonic() - begun
     program.unlink()
-    return *outcome(kinds, status, path.read_text(encoding="utf-8", errors="replace")), seconds
+    said = path.read_text(encoding="utf-8", errors="replace").replace(f"{options.folder}/", "")
+    return *outcome(kinds, status, said), seconds
 
 
 # ---- All of them
