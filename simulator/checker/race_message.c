@@ -157,7 +157,9 @@ void sim_report_race(const AccessCheck *check)
     }
     const bool same_block = race->earlier.block == race->later.block;
     if (is_of_one_thread(race))
-        snprintf(title, sizeof title, "a thread uses the same bytes as a copy of its own, one of them writes, and nothing orders them");
+        snprintf(title, sizeof title, "%s, one of them writes, and nothing orders them",
+                 is_under_way(&race->earlier) && is_under_way(&race->later) ? "two copies of one thread use the same bytes"
+                                                                            : "a thread uses the same bytes as a copy of its own");
     else
         snprintf(title, sizeof title, "two threads%s use the same bytes, one of them writes, and nothing orders them",
                  !same_block ? " of different blocks" : race->earlier.warp == race->later.warp ? " of a warp" : "");

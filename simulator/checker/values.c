@@ -151,7 +151,8 @@ static Value *find_or_add(Warp *w, const uint8_t *lanes)
     uint32_t *const number = indexed(u, lanes);
     if (!*number) {
         *number = ++u->count;
-        u->values[u->count - 1] = (Value){.lanes = lanes};
+        Value *v = &u->values[u->count - 1];
+        *v = (Value){.lanes = lanes, .bits = v->bits}; // room that a block before has left
     }
     return &u->values[*number - 1];
 }
@@ -350,13 +351,28 @@ static bool is_argument(uint64_t address)
     return a && a->kind == PARAMETER_MEMORY && address - a->address < a->bytes;
 }
 
-// Whether the store sets a bit field: the other bits go back to where they were read. Their bytes count as written then, as
-// those of gaps do.
-static bool sets_field(const Value *v, const Instr *store)
+// Whether a register is another one between two instructions, the first of which comes first.
+static bool is_set_between(const Instr *first, const Instr *second, uint32_t place)
 {
-    const Address *from = &v->read->at, *to = &store->at;
-    return v->partial && v->read->kind == LOAD && v->read->bytes == store->bytes && from->base == to->base &&
-           from->offset == to->offset && from->space == to->space;
+    for (const Instr *i = first; i < second; i++) {
+        bool sets = i->d == place;
+        for (int k = 0; i->kind == LOAD && k < i->count; k++)
+            sets |= i->list[k] == place;
+        if (sets)
+            return true;
+    }
+    return first >= second;
+}
+
+// In which lanes the store sets a bit field: the other bits go back to where they were read. Their bytes count as written then,
+// as those of gaps do.
+static uint32_t lanes_that_set_field(const Value *v, const Instr *store)
+{
+    const Instr *load = v->read;
+    const Address *from = &load->at, *to = &store->at;
+    const bool same_place = load->kind == LOAD && load->count == 1 && store->count == 1 && load->bytes == store->bytes &&
+                            from->base == to->base && from->offset == to->offset && from->space == to->space;
+    return v->partial && same_place && !is_set_between(load, store, to->base) ? v->partial : 0;
 }
 
 // What nobody wrote goes to memory, whose bytes then count as not written again; not where a part of a vector was written.
@@ -365,7 +381,9 @@ static void store(Warp *w, const Instr *i, uint32_t mask)
     const Operand *value = &i->statement->operands[1];
     uint32_t lanes = 0;
     const Value *v = value_in(w, value, mask, &lanes);
-    if (!v || sets_field(v, i))
+    if (v)
+        lanes &= ~lanes_that_set_field(v, i);
+    if (!lanes)
         return;
     const uint32_t whole = lanes_without(w, value, mask);
     uint64_t address[LANES];
@@ -469,12 +487,18 @@ static uint64_t bits_shifted(uint64_t bits, int64_t by)
     return bits == ALL_BITS || by < 0 || by > 63 ? ALL_BITS : bits << by;
 }
 
+// Whether the sign is one of these bits: a wide product has it in all bits above.
+static bool has_sign(const Instr *i, uint64_t bits)
+{
+    return (i->type == S16 || i->type == S32) && bits >> (8 * sim_type_bytes((Type)i->type) - 1) & 1;
+}
+
 // With a field of `into` replaced. Where its place and length are not known, all may be.
 static uint64_t bits_inserted(uint64_t field, uint64_t into, const Operand *place, const Operand *length)
 {
     const int64_t first = place->integer, count = length->integer;
     if (place->kind != IS_INTEGER || length->kind != IS_INTEGER || first < 0 || count <= 0 || first + count > 63)
-        return field ? ALL_BITS : into;
+        return ALL_BITS;
     const uint64_t replaced = ((1ull << count) - 1) << first;
     return (field << first & replaced) | (into & ~replaced);
 }
@@ -491,11 +515,18 @@ static uint64_t bits_of_result(const Instr *i, uint64_t a, uint64_t b, bool loca
     case LOGICAL_OR: return constant && (local || a != ALL_BITS) ? a & ~number : a | b;
     case MOVE: return a;
     case SHIFT_LEFT: return constant ? bits_shifted(a, o[2].integer) : ALL_BITS;
-    case PRODUCT: return constant && number && !(number & (number - 1)) ? bits_shifted(a, __builtin_ctzll(number)) : ALL_BITS;
+    case PRODUCT: return constant && number && !(number & (number - 1)) && !has_sign(i, a) ? bits_shifted(a, __builtin_ctzll(number)) : ALL_BITS;
     case SELECT: return constant && o[1].kind == IS_INTEGER ? (uint64_t)o[1].integer ^ number : ALL_BITS;
     case INSERT: return bits_inserted(a, b, &o[3], &o[4]);
     default: return ALL_BITS;
     }
+}
+
+// Those that a register of this type has; what is shifted out is gone.
+static uint64_t bits_of_type(Type type, uint64_t bits)
+{
+    const int width = 8 * sim_type_bytes(type);
+    return bits == ALL_BITS || width == 64 ? bits : bits & ((1ull << width) - 1);
 }
 
 // Sets the bits of the result where they are not all, and says in which of these lanes there are any.
@@ -508,7 +539,8 @@ static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, Value *
         return lanes;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const uint64_t bits = bits_of_result(i, bits_in_lane(a, l), bits_in_lane(b, l), result->what == LOCAL);
+        const uint64_t bits =
+            bits_of_type(o[0].reg->type, bits_of_result(i, bits_in_lane(a, l), bits_in_lane(b, l), result->what == LOCAL));
         if (bits == 0)
             lanes &= ~(1u << l);
         else if (bits != ALL_BITS)

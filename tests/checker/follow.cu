@@ -61,7 +61,8 @@ __global__ void set_fields(unsigned *bits, float *stored)
     bits[thread] = before | 4; // <- here
 }
 
-// Of two bits of a word the first half of the warp asks for the one that is known, and all for the other one.
+// Of two bits of a word the first half of the warp asks for the one that is known, and all for the other one. Bits that are shifted
+// out are not asked for; where a field is put is.
 __global__ void ask_bits(const unsigned *written, const unsigned *words, float *stored)
 {
     const int thread = threadIdx.x;
@@ -72,6 +73,21 @@ __global__ void ask_bits(const unsigned *written, const unsigned *words, float *
         stored[thread] = 1;
     if (differ & 2) // <- here
         stored[thread + 32] = 1;
+    unsigned gone, placed;
+    asm volatile("shl.b32 %0, %1, 8;" : "=r"(gone) : "r"(words[thread + 64] & 0xff000000));
+    if (gone)
+        stored[thread] = 2;
+    asm volatile("bfi.b32 %0, 1, %1, %2, 4;" : "=r"(placed) : "r"(thread), "r"(words[thread + 96])); // <- read here
+    if (placed == 3) // <- here
+        stored[thread] = 3;
+}
+
+// The first half of the warp clears a bit of what nobody wrote, and all store it.
+__global__ void clear_some(unsigned *words)
+{
+    unsigned word = words[threadIdx.x]; // <- read here
+    asm volatile("{ .reg .pred p; setp.lt.u32 p, %1, 16; @p and.b32 %0, %0, 0xfffffffe; }" : "+r"(word) : "r"(threadIdx.x));
+    words[threadIdx.x] = word; // <- here
 }
 
 int main(int, char **argv)
@@ -90,6 +106,7 @@ int main(int, char **argv)
     reverse<<<1, 32>>>(kept, stored);
     set_fields<<<1, 32>>>((unsigned *)kept, stored);
     ask_bits<<<1, 32>>>((unsigned *)(kept + 2 * n + n / 2), (unsigned *)(kept + n), stored);
+    clear_some<<<1, 32>>>((unsigned *)(kept + n + n / 2));
     cudaDeviceSynchronize();
     for (float *each : {x, kept, y, stored})
         cudaFree(each);

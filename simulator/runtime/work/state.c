@@ -82,6 +82,13 @@ static bool keep(Piece p, size_t most, Changes *changes)
     return true;
 }
 
+// Where the host may write while a kernel runs, nobody knows whose change it is.
+static bool is_kernels_own(const Allocation *a)
+{
+    return !sim_in_shared_range((const void *)(uintptr_t)a->address) && a->kind != PINNED_MEMORY &&
+           a->kind != MANAGED_MEMORY && a->kind != HOST_MEMORY;
+}
+
 bool sim_changes_since(const State *before, size_t most, Changes *changes)
 {
     Piece p = first_piece();
@@ -91,7 +98,7 @@ bool sim_changes_since(const State *before, size_t most, Changes *changes)
         const Digest now = digest_of(p);
         if (k < before->count && sim_same_digest(&now, &before->pieces[k]))
             continue;
-        if (k >= before->count || p.bytes == 0 || !keep(p, most, changes))
+        if (k >= before->count || p.bytes == 0 || !is_kernels_own(p.allocation) || !keep(p, most, changes))
             break;
     }
     if (k == before->count && !p.allocation)

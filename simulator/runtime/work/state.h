@@ -6,7 +6,7 @@
 
 // Where memory lies, what it holds, and for the checker which bytes of it somebody wrote: digests of pieces.
 typedef struct State State;
-// As it is now; NULL: there is no memory for that. The caller frees it, by free(). The lock of lock.c is held, as in all of these.
+// As it is now; NULL: there is no memory for that. Whoever keeps it frees it, by free(). The lock of lock.c is held, as in all of these.
 State *sim_state_now(void);
 bool sim_same_state(const State *a, const State *b);
 
@@ -23,7 +23,8 @@ typedef struct Changes {
     size_t bytes; // that they take in this process
 } Changes;
 
-// What is now otherwise than in a state. False, and there is none: it takes more than `most` bytes, or more has changed than bytes.
+// What is now otherwise than in a state. False, and there is none: it takes more than `most` bytes, more has changed than bytes,
+// or some lies where the host may have changed it.
 bool sim_changes_since(const State *before, size_t most, Changes *changes);
 void sim_change_again(const Changes *changes); // memory is in that state again
 void sim_free_changes(Changes *changes);       // there is none any more
