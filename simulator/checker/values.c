@@ -6,6 +6,7 @@
 // volatile accesses may tell all that a thread has, also what nobody uses: then it matters when the host gets it.)
 // Only while a warp holds such a value is there anything to do.
 #include "checker/kernel_checks.h"
+#include "checker/value_bits.h"
 #include "base/platform.h"
 #include "machine/ops/lanes.h"
 
@@ -22,7 +23,6 @@ typedef struct Value { // lanes of a register that hold what nobody wrote
     uint64_t *bits;    // and which of each lane nobody has, in a register of any width; NULL: there were none as yet
 } Value;
 enum { STRANGER = SPACES };
-static const uint64_t ALL_BITS = UINT64_MAX;
 
 // Each instruction of a warp that holds such values asks for all of its registers, so there is an index of them, with
 // PLACES places for each value that there is room for.
@@ -473,60 +473,13 @@ static uint32_t decided_lanes(const Warp *w, const Instr *i)
     return (lanes_that_are(w, &o[3], true) & ~first) | (lanes_that_are(w, &o[3], false) & ~second);
 }
 
-// ---- Bits: where comparisons become bits of one word, or fields share one, each may be asked for by itself
+// ---- Bits
 
 static uint64_t bits_in_lane(const Value *v, int lane)
 {
     if (!v || !(v->mask >> lane & 1))
         return 0;
     return v->partial >> lane & 1 ? v->bits[lane] : ALL_BITS;
-}
-
-static uint64_t bits_shifted(uint64_t bits, int64_t by)
-{
-    return bits == ALL_BITS || by < 0 || by > 63 ? ALL_BITS : bits << by;
-}
-
-// Whether the sign is one of these bits: a wide product has it in all bits above.
-static bool has_sign(const Instr *i, uint64_t bits)
-{
-    return (i->type == S16 || i->type == S32) && bits >> (8 * sim_type_bytes((Type)i->type) - 1) & 1;
-}
-
-// With a field of `into` replaced. Where its place and length are not known, all may be.
-static uint64_t bits_inserted(uint64_t field, uint64_t into, const Operand *place, const Operand *length)
-{
-    const int64_t first = place->integer, count = length->integer;
-    if (place->kind != IS_INTEGER || length->kind != IS_INTEGER || first < 0 || count <= 0 || first + count > 63)
-        return ALL_BITS;
-    const uint64_t replaced = ((1ull << count) - 1) << first;
-    return (field << first & replaced) | (into & ~replaced);
-}
-
-// Of the result of an operation those bits that nobody wrote, where a and b are those of its first two operands; `local`: they
-// come from a thread's own variable, in which a bit may be set without others having been cleared.
-static uint64_t bits_of_result(const Instr *i, uint64_t a, uint64_t b, bool local)
-{
-    const Operand *o = i->statement->operands;
-    const bool constant = o[2].kind == IS_INTEGER;
-    const uint64_t number = (uint64_t)o[2].integer;
-    switch (i->kind) {
-    case LOGICAL_AND: return constant ? a & number : a | b;
-    case LOGICAL_OR: return constant && (local || a != ALL_BITS) ? a & ~number : a | b;
-    case MOVE: return a;
-    case SHIFT_LEFT: return constant ? bits_shifted(a, o[2].integer) : ALL_BITS;
-    case PRODUCT: return constant && number && !(number & (number - 1)) && !has_sign(i, a) ? bits_shifted(a, __builtin_ctzll(number)) : ALL_BITS;
-    case SELECT: return constant && o[1].kind == IS_INTEGER ? (uint64_t)o[1].integer ^ number : ALL_BITS;
-    case INSERT: return bits_inserted(a, b, &o[3], &o[4]);
-    default: return ALL_BITS;
-    }
-}
-
-// Those that a register of this type has; what is shifted out is gone.
-static uint64_t bits_of_type(Type type, uint64_t bits)
-{
-    const int width = 8 * sim_type_bytes(type);
-    return bits == ALL_BITS || width == 64 ? bits : bits & ((1ull << width) - 1);
 }
 
 // Sets the bits of the result where they are not all, and says in which of these lanes there are any.
@@ -539,8 +492,7 @@ static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, Value *
         return lanes;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const uint64_t bits =
-            bits_of_type(o[0].reg->type, bits_of_result(i, bits_in_lane(a, l), bits_in_lane(b, l), result->what == LOCAL));
+        const uint64_t bits = sim_bits_of_result(i, bits_in_lane(a, l), bits_in_lane(b, l), result->what == LOCAL);
         if (bits == 0)
             lanes &= ~(1u << l);
         else if (bits != ALL_BITS)

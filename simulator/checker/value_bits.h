@@ -1,0 +1,13 @@
+// value_bits.h: of an operation's result the bits that nobody wrote.
+#ifndef VALUE_BITS_H
+#define VALUE_BITS_H
+
+#include "front/program.h"
+
+static const uint64_t ALL_BITS = UINT64_MAX; // of a register of any width
+
+// Of the result of an operation, a register, those bits that nobody wrote, where a and b are those of its first two operands;
+// `local`: they come from a thread's own variable, in which a bit may be set without others having been cleared.
+uint64_t sim_bits_of_result(const Instr *i, uint64_t a, uint64_t b, bool local);
+
+#endif
