@@ -1,6 +1,8 @@
 // curand.c: cuRAND's host calls, for the simulator: numbers of the same distributions, each call an operation of its
-// stream. They are not NVIDIA's numbers, whatever the generator's type: number k of a seed is a hash of both.
+// stream. They are not NVIDIA's numbers, whatever the generator's type: number k of a seed is a hash of both. Quasirandom ones are
+// Sobol's.
 #include "include/curand.h"
+#include "sobol.h"
 
 #include "runtime/api/library.h"
 
@@ -10,7 +12,8 @@
 #include <stdlib.h>
 
 struct curandGenerator_st {
-    uint64_t seed, next; // next: how many numbers were given
+    uint64_t seed, next; // next: how many numbers were given; of quasirandom ones, of each dimension
+    int dimensions;      // of quasirandom numbers; 0: they are pseudorandom
     cudaStream_t stream;
     bool on_host;
 };
@@ -28,16 +31,18 @@ static curandStatus_t create(curandGenerator_t *generator, curandRngType_t type,
 {
     static bool told;
     NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
-    if (type < CURAND_RNG_PSEUDO_DEFAULT || type >= CURAND_RNG_QUASI_DEFAULT) {
-        fprintf(stderr, "simulator: curandCreateGenerator has no quasirandom numbers\n");
+    const bool quasi = type >= CURAND_RNG_QUASI_DEFAULT;
+    if (type < CURAND_RNG_PSEUDO_DEFAULT || (quasi && type > CURAND_RNG_QUASI_SOBOL32 && type != CURAND_RNG_QUASI_SOBOL64)) {
+        fprintf(stderr, "simulator: curandCreateGenerator has no scrambled quasirandom numbers\n");
         return CURAND_STATUS_TYPE_ERROR;
     }
-    if (!told)
+    if (!told && !quasi)
         fprintf(stderr, "simulator: cuRAND's host calls give random numbers of the same distributions, but not NVIDIA's\n");
-    told = true;
+    told |= !quasi;
     *generator = calloc(1, sizeof **generator);
     NEED(*generator, CURAND_STATUS_ALLOCATION_FAILED);
     (*generator)->on_host = on_host;
+    (*generator)->dimensions = quasi ? 1 : 0;
     return CURAND_STATUS_SUCCESS;
 }
 
@@ -80,6 +85,31 @@ API curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generato
     return CURAND_STATUS_SUCCESS;
 }
 
+API curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator, unsigned dimensions)
+{
+    NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
+    NEED(generator->dimensions, CURAND_STATUS_TYPE_ERROR);
+    if (dimensions > SOBOL_DIMENSIONS)
+        fprintf(stderr, "simulator: quasirandom numbers of at most %d dimensions are supported\n", SOBOL_DIMENSIONS);
+    NEED(dimensions >= 1 && dimensions <= SOBOL_DIMENSIONS, CURAND_STATUS_OUT_OF_RANGE);
+    generator->dimensions = (int)dimensions;
+    return CURAND_STATUS_SUCCESS;
+}
+
+API curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t *vectors[], curandDirectionVectorSet_t set)
+{
+    NEED(vectors && set == CURAND_DIRECTION_VECTORS_32_JOEKUO6, CURAND_STATUS_OUT_OF_RANGE);
+    *vectors = sobol_directions_32();
+    return *vectors ? CURAND_STATUS_SUCCESS : CURAND_STATUS_ALLOCATION_FAILED;
+}
+
+API curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t *vectors[], curandDirectionVectorSet_t set)
+{
+    NEED(vectors && set == CURAND_DIRECTION_VECTORS_64_JOEKUO6, CURAND_STATUS_OUT_OF_RANGE);
+    *vectors = (curandDirectionVectors64_t *)sobol_directions_64();
+    return *vectors ? CURAND_STATUS_SUCCESS : CURAND_STATUS_ALLOCATION_FAILED;
+}
+
 API curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset)
 {
     NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
@@ -105,6 +135,7 @@ API curandStatus_t curandGenerateSeeds(curandGenerator_t generator)
 typedef struct Task {
     uint64_t seed, first;
     size_t count;
+    int dimensions; // of quasirandom numbers, whose dimensions follow each other; 0: they are pseudorandom
     void *out;
     bool on_host, in_double;
     double mean, deviation;
@@ -113,6 +144,9 @@ typedef struct Task {
 // Steele, Lea and Flood's mixing function of SplitMix64 (2014), of a seed and a place.
 static uint64_t bits_at(const Task *t, uint64_t k)
 {
+    const uint64_t each = t->dimensions ? t->count / (uint64_t)t->dimensions : 0; // of a dimension
+    if (each)
+        return sobol_number((int)(k / each), t->first + k % each);
     uint64_t z = t->seed * 0xd1342543de82ef95u + (t->first + k + 1) * 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -121,6 +155,8 @@ static uint64_t bits_at(const Task *t, uint64_t k)
 
 static double uniform_at(const Task *t, uint64_t k) // above 0, 1 at most
 {
+    if (t->dimensions)
+        return ((double)(bits_at(t, k) >> 32) + 0.5) * 0x1p-32;
     return t->in_double ? ((double)(bits_at(t, k) >> 11) + 1) * 0x1p-53 : ((double)(bits_at(t, k) >> 40) + 1) * 0x1p-24;
 }
 
@@ -176,9 +212,14 @@ static curandStatus_t generate(curandGenerator_t g, const char *name, const void
                                Task t)
 {
     NEED(g, CURAND_STATUS_NOT_INITIALIZED);
-    NEED((work != write_normal && work != write_log_normal) || t.count % 2 == 0, CURAND_STATUS_LENGTH_NOT_MULTIPLE);
-    t.seed = g->seed, t.first = g->next, t.on_host = g->on_host;
-    g->next += t.count;
+    const bool normal = work == write_normal || work == write_log_normal;
+    NEED(!normal || t.count % 2 == 0, CURAND_STATUS_LENGTH_NOT_MULTIPLE);
+    NEED(!g->dimensions || t.count % (size_t)g->dimensions == 0, CURAND_STATUS_LENGTH_NOT_MULTIPLE);
+    if (normal && g->dimensions)
+        fprintf(stderr, "simulator: quasirandom numbers of normal distributions are not supported\n");
+    NEED(!normal || !g->dimensions, CURAND_STATUS_TYPE_ERROR);
+    t.seed = g->seed, t.first = g->next, t.on_host = g->on_host, t.dimensions = g->dimensions;
+    g->next += g->dimensions ? t.count / (size_t)g->dimensions : t.count;
     const size_t bytes = t.count * (t.in_double ? sizeof(double) : sizeof(float));
     if (t.on_host) {
         work(&t);

@@ -44,9 +44,12 @@ build/sim/libcublas.a: libraries/cublas.c libraries/cublas_of_type.h libraries/i
 	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -I$(OPENBLAS)/include -o build/sim/objects/cublas.o $<
 	$(Q)rm -f $@ && $(AR) qcs $@ build/sim/objects/cublas.o
 
-build/sim/libcurand.a: libraries/curand.c libraries/include/curand.h simulator/runtime/api/library.h .sim-flags | build/sim/announced
-	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -o build/sim/objects/curand.o $<
-	$(Q)rm -f $@ && $(AR) qcs $@ build/sim/objects/curand.o
+CURAND_OBJECTS := build/sim/objects/curand.o build/sim/objects/sobol.o
+$(CURAND_OBJECTS): build/sim/objects/%.o: libraries/%.c libraries/sobol.h libraries/include/curand.h simulator/runtime/api/library.h .sim-flags | build/sim/announced
+	$(Q)$(NVCC) -c $(call host_options,$(SIM_CFLAGS)) -Isimulator -o $@ $<
+
+build/sim/libcurand.a: $(CURAND_OBJECTS)
+	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
 # A program of one's own: $(1) is check, build or run, $(2) sim or gpu.
 DEVICE_OPTIONS_sim = --folder build/sim --options '$(SIM_ONLY)' --libraries '$(SIM_LIBRARIES)'

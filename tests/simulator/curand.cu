@@ -36,6 +36,38 @@ template <typename T> void expect(const std::vector<T> &values, double mean, dou
     }
 }
 
+// Quasirandom numbers: dimension by dimension, each the same that the direction vectors make.
+static void expect_sobol(float *x)
+{
+    enum { DIMENSIONS = 32, EACH = COUNT / DIMENSIONS };
+    static const float FIRST[2][4] = {{0, 0.5f, 0.75f, 0.25f}, {0, 0.5f, 0.25f, 0.75f}};
+    curandGenerator_t quasi;
+    curandDirectionVectors32_t *vectors;
+    curandDirectionVectors64_t *wide;
+    OK(curandCreateGenerator(&quasi, CURAND_RNG_QUASI_SOBOL32));
+    OK(curandSetQuasiRandomGeneratorDimensions(quasi, DIMENSIONS));
+    OK(curandGenerateUniform(quasi, x, COUNT));
+    OK(curandGetDirectionVectors32(&vectors, CURAND_DIRECTION_VECTORS_32_JOEKUO6));
+    OK(curandGetDirectionVectors64(&wide, CURAND_DIRECTION_VECTORS_64_JOEKUO6));
+    const std::vector<float> numbers = back(x);
+    for (int k = 0; k < COUNT; k++) {
+        const int dimension = k / EACH, n = k % EACH;
+        unsigned sum = 0;
+        for (int bit = 0; bit < 32; bit++)
+            sum ^= (n ^ n >> 1) >> bit & 1 ? vectors[dimension][bit] : 0;
+        const bool first = dimension < 2 && n < 4;
+        if (numbers[k] != (float)((sum + 0.5) * 0x1p-32) || (first && fabs(numbers[k] - FIRST[dimension][n]) > 1e-6) ||
+            wide[dimension][n % 32] >> 32 != vectors[dimension][n % 32]) {
+            printf("FAIL: number %d of dimension %d is %g\n", n, dimension, numbers[k]);
+            exit(1);
+        }
+    }
+    if (curandSetQuasiRandomGeneratorDimensions(quasi, DIMENSIONS + 1) != CURAND_STATUS_OUT_OF_RANGE ||
+        curandGenerateNormal(quasi, x, COUNT, 0, 1) != CURAND_STATUS_TYPE_ERROR)
+        puts("FAIL: what there is not"), exit(1);
+    OK(curandDestroyGenerator(quasi));
+}
+
 int main(int argc, char **)
 {
     curandGenerator_t generator, other, host;
@@ -78,6 +110,7 @@ int main(int argc, char **)
     OK(curandCreateGeneratorHost(&host, CURAND_RNG_PSEUDO_DEFAULT));
     OK(curandGenerateUniform(host, on_host.data(), COUNT));
     expect(on_host, 0.5, sqrt(1 / 12.0));
+    expect_sobol(x);
     OK(curandDestroyGenerator(generator));
     puts("PASS");
 }

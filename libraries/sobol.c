@@ -1,0 +1,95 @@
+// sobol.c: Sobol's quasirandom numbers (1967): number n of a dimension is the sum, without carries, of a direction vector for each bit
+// of n's Gray code (Antonov and Saleev, 1979). The directions are those of Joe and Kuo ("Constructing Sobol sequences with better
+// two-dimensional projections", SIAM J. Sci. Comput. 30, 2008), as cuRAND's, of its first dimensions.
+#define _GNU_SOURCE // MAP_ANONYMOUS
+#include "sobol.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+// Of each dimension but the first: the degree of a polynomial, its inner coefficients as bits, and the first odd numbers.
+static const struct {
+    unsigned char degree, inner, odd[7];
+} JOE_AND_KUO[SOBOL_DIMENSIONS - 1] = {
+    {1, 0, {1}}, {2, 1, {1, 3}}, {3, 1, {1, 3, 1}}, {3, 2, {1, 1, 1}}, {4, 1, {1, 1, 3, 3}}, {4, 4, {1, 3, 5, 13}},
+    {5, 2, {1, 1, 5, 5, 17}}, {5, 4, {1, 1, 5, 5, 5}}, {5, 7, {1, 1, 7, 11, 19}}, {5, 11, {1, 1, 5, 1, 1}},
+    {5, 13, {1, 1, 1, 3, 11}}, {5, 14, {1, 3, 5, 5, 31}}, {6, 1, {1, 3, 3, 9, 7, 49}}, {6, 13, {1, 1, 1, 15, 21, 21}},
+    {6, 16, {1, 3, 1, 13, 27, 49}}, {6, 19, {1, 1, 1, 15, 7, 5}}, {6, 22, {1, 3, 1, 15, 13, 25}},
+    {6, 25, {1, 1, 5, 5, 19, 61}}, {7, 1, {1, 3, 7, 11, 23, 15, 103}}, {7, 4, {1, 3, 7, 13, 13, 15, 69}},
+    {7, 7, {1, 1, 3, 13, 7, 35, 63}}, {7, 8, {1, 3, 5, 9, 1, 25, 53}}, {7, 14, {1, 3, 1, 13, 9, 35, 107}},
+    {7, 19, {1, 3, 1, 5, 27, 61, 31}}, {7, 21, {1, 1, 5, 11, 19, 41, 61}}, {7, 28, {1, 3, 5, 3, 3, 13, 69}},
+    {7, 31, {1, 1, 7, 13, 1, 19, 1}}, {7, 32, {1, 3, 7, 5, 13, 19, 59}}, {7, 37, {1, 1, 3, 9, 25, 29, 41}},
+    {7, 41, {1, 3, 5, 13, 23, 1, 55}}, {7, 42, {1, 3, 7, 3, 13, 59, 17}}};
+
+static uint64_t directions[SOBOL_DIMENSIONS][64];
+
+static void fill_dimension(int d)
+{
+    const int degree = d == 0 ? 0 : JOE_AND_KUO[d - 1].degree;
+    uint64_t *v = directions[d];
+    for (int i = 0; i < 64; i++) {
+        if (i < degree || d == 0) {
+            v[i] = (uint64_t)(d == 0 ? 1 : JOE_AND_KUO[d - 1].odd[i]) << (63 - i);
+            continue;
+        }
+        v[i] = v[i - degree] ^ v[i - degree] >> degree;
+        for (int k = 1; k < degree; k++)
+            if (JOE_AND_KUO[d - 1].inner >> (degree - 1 - k) & 1)
+                v[i] ^= v[i - k];
+    }
+}
+
+static void fill(void)
+{
+    for (int d = 0; d < SOBOL_DIMENSIONS && directions[SOBOL_DIMENSIONS - 1][0] == 0; d++)
+        fill_dimension(d);
+}
+
+uint64_t sobol_number(int dimension, uint64_t n)
+{
+    uint64_t sum = 0;
+    fill();
+    for (uint64_t gray = n ^ n >> 1; gray; gray &= gray - 1)
+        sum ^= directions[dimension][__builtin_ctzll(gray)];
+    return sum;
+}
+
+// cuRAND has 20,000 dimensions. Behind those that are here nothing can be read: whoever wants more gets no wrong numbers.
+static void *table_of(size_t bytes_of_one, size_t dimensions)
+{
+    static bool told;
+    const size_t known = SOBOL_DIMENSIONS * bytes_of_one; // whole pages
+    char *table = mmap(NULL, dimensions * bytes_of_one, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (table == MAP_FAILED || mprotect(table, known, PROT_READ | PROT_WRITE) != 0)
+        return NULL;
+    if (!told)
+        fprintf(stderr, "simulator: of cuRAND's direction vectors there are those of the first %d dimensions\n", SOBOL_DIMENSIONS);
+    told = true;
+    fill();
+    return table;
+}
+
+enum { CURAND_DIMENSIONS = 20000 };
+
+uint32_t (*sobol_directions_32(void))[32]
+{
+    static uint32_t (*table)[32];
+    if (table || !(table = table_of(sizeof *table, CURAND_DIMENSIONS)))
+        return table;
+    for (int d = 0; d < SOBOL_DIMENSIONS; d++)
+        for (int i = 0; i < 32; i++)
+            table[d][i] = (uint32_t)(directions[d][i] >> 32);
+    return table;
+}
+
+uint64_t (*sobol_directions_64(void))[64]
+{
+    static uint64_t (*table)[64];
+    if (table || !(table = table_of(sizeof *table, CURAND_DIMENSIONS)))
+        return table;
+    for (int d = 0; d < SOBOL_DIMENSIONS; d++)
+        for (int i = 0; i < 64; i++)
+            table[d][i] = directions[d][i];
+    return table;
+}
