@@ -96,11 +96,18 @@ void sim_lock(Lock *lock); // a thread holds it once
 void sim_unlock(Lock *lock);
 void sim_wait(Waiters *waiters, Lock *lock); // plain: dies, for there is nobody to wait for
 void sim_wake_all(Waiters *waiters);
+void sim_let_others_run(void); // if any other thread could; it comes back soon
 void sim_once(Once *once, void (*prepare)(void));
 bool sim_start_thread(Thread *thread, void *(*run)(void *), void *argument); // plain: false
 void sim_join_thread(Thread thread);
 uintptr_t sim_this_thread(void); // a number that no other thread has while this one runs
 int sim_core_count(void);
+
+// ---- parallel.c
+
+// Calls `work` for each piece below `count`, on several threads where each of them has at least so many pieces; comes back when all is
+// done.
+void sim_share_work(size_t count, size_t least, void (*work)(size_t piece, void *with), void *with);
 
 // ---- Host lines
 

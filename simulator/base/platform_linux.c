@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -327,6 +328,11 @@ void sim_wait(Waiters *waiters, Lock *lock)
 void sim_wake_all(Waiters *waiters)
 {
     pthread_cond_broadcast((pthread_cond_t *)waiters);
+}
+
+void sim_let_others_run(void)
+{
+    sched_yield();
 }
 
 void sim_once(Once *once, void (*prepare)(void))

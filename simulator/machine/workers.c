@@ -14,6 +14,7 @@
 
 enum { MAX_WORKERS = 64 };
 enum { FUTILE = 16 }; // so many restarts in a launch, and no block runs ahead any more
+enum { GLANCES = 200 }; // at whether its turn has come, before a block's host thread sleeps
 enum { ALONE = 1 << 17 }; // warp instructions that a checked launch carries out on one host thread before others join
 
 // The host threads that run a launch's blocks beside the one that launched it, which starts and joins them.
@@ -50,14 +51,23 @@ static void end_turn(Launch *launch)
     sim_unlock(&launch_lock);
 }
 
+// Takes the lock when all blocks before this one have ended. They mostly do soon: to sleep and be woken takes longer than many
+// a block.
+static void lock_in_turn(Launch *launch, const Block *b)
+{
+    for (int k = 0; k < GLANCES && launch->ended < b->place; k++)
+        sim_let_others_run();
+    sim_lock(&launch_lock);
+    while (launch->ended < b->place)
+        sim_wait(&block_ended, &launch_lock);
+}
+
 void sim_await_turn(Block *b)
 {
     Launch *launch = b->launch;
     if (!b->ahead)
         return;
-    sim_lock(&launch_lock);
-    while (launch->ended < b->place)
-        sim_wait(&block_ended, &launch_lock);
+    lock_in_turn(launch, b);
     const bool abandoned = launch->fault_block < b->place;
     sim_unlock(&launch_lock);
     b->ahead = false;
