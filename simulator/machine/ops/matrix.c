@@ -12,20 +12,6 @@ typedef struct Tile { // the elements of a matrix
     uint64_t bits[MOST_LINES][MOST_POSITIONS];
 } Tile;
 
-typedef struct Corner {
-    int line, position;
-} Corner;
-
-// Where the block begins that the lanes' pieces of this number make.
-static Corner corner_of(const Fragment *f, int piece)
-{
-    const int width = 4 * f->run, across = f->positions / width;
-    if (!f->tall || f->lines < 2 * STRIP)
-        return (Corner){STRIP * (piece / across), width * (piece % across)};
-    const int pair = 2 * across, in_pair = piece % pair; // 16 lines, from edge to edge
-    return (Corner){2 * STRIP * (piece / pair) + STRIP * (in_pair % 2), width * (in_pair / 2)};
-}
-
 // What a fragment's registers of one number hold: of each lane some elements side by side in the tile.
 typedef struct Held {
     uint8_t *registers; // of all lanes
@@ -36,7 +22,7 @@ typedef struct Held {
 static inline Held held_at(const Warp *w, const Fragment *f, Tile *tile, int number)
 {
     const int each = sim_registers_of_piece(f), elements = f->register_bytes / f->bytes;
-    const Corner corner = corner_of(f, number / each % f->pieces);
+    const Corner corner = sim_corner_of(f, number / each % f->pieces);
     return (Held){w->lanes + f->place[number], &tile->bits[corner.line][corner.position + number % each * elements], f->run,
                   8 * f->bytes};
 }
@@ -356,19 +342,24 @@ static void multiply_integers(const MatrixOperation *m, const Tile *a, const Til
         }
 }
 
-// One fused multiply-add after the other, k = 0 first. An H200 keeps a sum that is no number, whatever is added.
+// One fused multiply-add after the other, k = 0 first, of STRIP positions side by side. An H200 keeps a sum that is no number,
+// whatever is added.
 static void multiply_doubles(const MatrixOperation *m, const Tile *a, const Tile *b, Tile *sums)
 {
+    double columns[MOST_POSITIONS][MOST_LINES]; // by k
+    for (int n = 0; n < m->d.positions; n++)
+        for (int k = 0; k < m->a.positions; k++)
+            memcpy(&columns[k][n], &b->bits[n][k], sizeof columns[k][n]);
     for (int r = 0; r < m->d.lines; r++)
-        for (int n = 0; n < m->d.positions; n++) {
-            double sum, x, y;
-            memcpy(&sum, &sums->bits[r][n], sizeof sum);
+        for (int n = 0; n < m->d.positions; n += STRIP) {
+            double sum[STRIP], x;
+            memcpy(sum, &sums->bits[r][n], sizeof sum);
             for (int k = 0; k < m->a.positions; k++) {
                 memcpy(&x, &a->bits[r][k], sizeof x);
-                memcpy(&y, &b->bits[n][k], sizeof y);
-                sum = isnan(sum) ? sum + sum : fma(x, y, sum); // where it was signalling, it becomes quiet
+                for (int l = 0; l < STRIP; l++) // where it was signalling, it becomes quiet
+                    sum[l] = sum[l] != sum[l] ? sum[l] + sum[l] : fma(x, columns[k][n + l], sum[l]);
             }
-            memcpy(&sums->bits[r][n], &sum, sizeof sum);
+            memcpy(&sums->bits[r][n], sum, sizeof sum);
         }
 }
 
@@ -377,6 +368,8 @@ void sim_multiply_matrices(Warp *w, const Instr *i, uint32_t mask)
     const MatrixOperation *m = i->matrix;
     Tile a, b, sums;
     need_all_lanes(w, i, mask);
+    if (m->d.type != S32 && m->d.type != F64 && sim_multiply_whole_numbers(w, m))
+        return;
     gather(w, &m->a, &a);
     gather(w, &m->b, &b);
     gather(w, &m->c, &sums);
@@ -443,19 +436,27 @@ static void access_lanes(Warp *w, const Instr *i, Access *access, bool by_rows)
     (by_rows ? sim_count_conflicts : sim_count_access)(w, access);
 }
 
+// Where the lanes' bytes of a piece lie, when the access has been found and counted.
+static Access find_piece(Warp *w, const Instr *i, const Placement *p, const Piece *piece, AccessKind kind)
+{
+    const MatrixOperation *m = i->matrix;
+    Access access = {.kind = kind, .space = p->space, .mask = piece->mask};
+    access.bytes = (size_t)(piece->elements * m->d.bytes);
+    for (int l = 0; l < LANES; l++) {
+        const uint64_t line = (uint64_t)piece->from[l].line, position = (uint64_t)piece->from[l].position;
+        const uint64_t element = m->along ? line * p->stride + position : position * p->stride + line;
+        access.address[l] = p->address + element * m->d.bytes;
+    }
+    access_lanes(w, i, &access, m->by_rows);
+    return access;
+}
+
 static void move_piece(Warp *w, const Instr *i, const Placement *p, const Piece *piece, Tile *tile,
                        AccessKind kind)
 {
     const MatrixOperation *m = i->matrix;
     const int bytes = m->d.bytes, lines = m->along ? 0 : 1, positions = 1 - lines; // from element to element
-    Access access = {.kind = kind, .space = p->space, .mask = piece->mask};
-    access.bytes = (size_t)(piece->elements * bytes);
-    for (int l = 0; l < LANES; l++) {
-        const uint64_t line = (uint64_t)piece->from[l].line, position = (uint64_t)piece->from[l].position;
-        const uint64_t element = m->along ? line * p->stride + position : position * p->stride + line;
-        access.address[l] = p->address + element * (uint64_t)bytes;
-    }
-    access_lanes(w, i, &access, m->by_rows);
+    const Access access = find_piece(w, i, p, piece, kind);
     for (uint32_t rest = piece->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const Corner from = piece->from[l];
@@ -469,19 +470,63 @@ static void move_piece(Warp *w, const Instr *i, const Placement *p, const Piece 
     }
 }
 
+// Of 16-bit numbers a row, which four lanes hold together, goes to their registers as it is.
+static void load_rows_of_halves(Warp *w, const Fragment *f, int first, const Piece *row, const Access *access)
+{
+    for (uint32_t rest = row->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        memcpy(w->lanes + f->place[first + l / STRIP] + l % STRIP * ROW_BYTES, access->pointer[l], ROW_BYTES);
+    }
+}
+
+// Registers beyond those of the pieces hold the same again.
+static void repeat_registers(Warp *w, const Fragment *f)
+{
+    const int once = f->pieces * sim_registers_of_piece(f);
+    for (int number = once; number < f->registers; number++)
+        memcpy(w->lanes + f->place[number], w->lanes + f->place[number % once], LANES * f->register_bytes);
+}
+
 // As by ldmatrix: rows of 16 bytes, of up to four blocks at a time, each named by a lane of its own.
-static void load_by_rows(Warp *w, const Instr *i, const Placement *p, Tile *tile)
+static void load_by_rows(Warp *w, const Instr *i, const Placement *p)
 {
     const MatrixOperation *m = i->matrix;
     const int together = m->d.bytes == 2 ? 4 : 2;
+    const bool as_it_is = m->along && m->d.bytes == 2;
+    Tile tile;
     for (int first = 0; first < m->d.pieces; first += together) {
         const int left = m->d.pieces - first, blocks = left < together ? left : together;
         Piece row = {.mask = lanes_of_rows(blocks), .elements = ROW_BYTES / m->d.bytes};
         for (int l = 0; l < LANES; l++) {
-            row.from[l] = corner_of(&m->d, first + l / STRIP % blocks);
+            row.from[l] = sim_corner_of(&m->d, first + l / STRIP % blocks);
             *(m->along ? &row.from[l].line : &row.from[l].position) += l % STRIP;
         }
-        move_piece(w, i, p, &row, tile, ACCESS_READ);
+        if (as_it_is) {
+            const Access access = find_piece(w, i, p, &row, ACCESS_READ);
+            load_rows_of_halves(w, &m->d, first, &row, &access);
+        } else {
+            move_piece(w, i, p, &row, &tile, ACCESS_READ);
+        }
+    }
+    if (as_it_is)
+        repeat_registers(w, &m->d);
+    else
+        scatter(w, &m->d, &tile);
+}
+
+// Each lane's piece of this number, which lies side by side in memory, to or from the lane's registers.
+static void move_whole_piece(Warp *w, const Fragment *f, int number, const Access *access)
+{
+    const int each = sim_registers_of_piece(f), bytes = f->register_bytes;
+    for (int k = 0; k < each; k++) {
+        uint8_t *registers = w->lanes + f->place[number * each + k];
+        for (int l = 0; l < LANES; l++) {
+            uint8_t *memory = access->pointer[l] + k * bytes, *held = registers + l * bytes;
+            if (access->kind == ACCESS_READ)
+                sim_write_bytes(held, sim_read_bytes(memory, bytes), bytes);
+            else
+                sim_write_bytes(memory, sim_read_bytes(held, bytes), bytes);
+        }
     }
 }
 
@@ -495,32 +540,44 @@ static void move_by_pieces(Warp *w, const Instr *i, const Placement *p, Tile *ti
     for (int number = 0; number < m->d.pieces; number++)
         for (int k = 0; k < steps; k++) {
             Piece piece = {.mask = ALL_LANES, .elements = m->d.run / steps};
-            const Corner corner = corner_of(&m->d, number);
+            const Corner corner = sim_corner_of(&m->d, number);
             for (int l = 0; l < LANES; l++) {
                 const int across = l % 4 * m->d.run, line = transposed ? across : l / 4;
                 const int position = transposed ? l / 4 : across;
                 piece.from[l] = (Corner){corner.line + line, corner.position + position + k};
             }
-            move_piece(w, i, p, &piece, tile, kind);
+            if (m->along) {
+                const Access access = find_piece(w, i, p, &piece, kind);
+                move_whole_piece(w, &m->d, number, &access);
+            } else {
+                move_piece(w, i, p, &piece, tile, kind);
+            }
         }
 }
 
 static void load_wmma(Warp *w, const Instr *i)
 {
-    Tile tile;
+    const MatrixOperation *m = i->matrix;
     const Placement p = placement_of(w, i);
-    if (i->matrix->by_rows)
-        load_by_rows(w, i, &p, &tile);
+    Tile tile;
+    if (m->by_rows) {
+        load_by_rows(w, i, &p);
+        return;
+    }
+    move_by_pieces(w, i, &p, &tile, ACCESS_READ);
+    if (m->along)
+        repeat_registers(w, &m->d);
     else
-        move_by_pieces(w, i, &p, &tile, ACCESS_READ);
-    scatter(w, &i->matrix->d, &tile);
+        scatter(w, &m->d, &tile);
 }
 
 static void store_wmma(Warp *w, const Instr *i)
 {
-    Tile tile;
+    const MatrixOperation *m = i->matrix;
     const Placement p = placement_of(w, i);
-    gather(w, &i->matrix->d, &tile);
+    Tile tile;
+    if (!m->along)
+        gather(w, &m->d, &tile);
     move_by_pieces(w, i, &p, &tile, ACCESS_WRITE);
 }
 

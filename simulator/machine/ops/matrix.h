@@ -1,4 +1,4 @@
-// matrix.h: what matrix.c, which runs the tensor cores' instructions, and matrix_decode.c share.
+// matrix.h: what matrix.c, which runs the tensor cores' instructions, and matrix_decode.c and matrix_whole.c share.
 #ifndef MATRIX_H
 #define MATRIX_H
 
@@ -36,6 +36,23 @@ static inline int sim_registers_of_piece(const Fragment *f)
     return f->run * f->bytes / f->register_bytes;
 }
 
+typedef struct Corner {
+    int line, position;
+} Corner;
+
+// Where the block begins that the lanes' pieces of this number make.
+static inline Corner sim_corner_of(const Fragment *f, int piece)
+{
+    const int width = 4 * f->run, across = f->positions / width;
+    if (!f->tall || f->lines < 2 * STRIP)
+        return (Corner){STRIP * (piece / across), width * (piece % across)};
+    const int pair = 2 * across, in_pair = piece % pair; // 16 lines, from edge to edge
+    return (Corner){2 * STRIP * (piece / pair) + STRIP * (in_pair % 2), width * (in_pair / 2)};
+}
+
 Handler sim_multiply_matrices, sim_transpose_matrix;
+
+// matrix_whole.c: the product of matrices of small whole numbers; false, and nothing is done, where they are others.
+bool sim_multiply_whole_numbers(Warp *w, const MatrixOperation *m);
 
 #endif

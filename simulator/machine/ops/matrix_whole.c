@@ -1,0 +1,149 @@
+// matrix_whole.c: products of matrices of small whole numbers, as in programs that want to know their sum: no digit is lost then,
+// however a tensor core adds, so that single precision gives the same result, much sooner than matrix.c.
+#include "machine/ops/matrix.h"
+
+#include <string.h>
+
+typedef float Floats __attribute__((vector_size(4 * STRIP)));
+typedef uint32_t Words __attribute__((vector_size(4 * STRIP)));
+typedef int32_t Ints __attribute__((vector_size(4 * STRIP)));
+typedef uint16_t Halves __attribute__((vector_size(2 * STRIP)));
+
+typedef struct Matrix { // line by line, in rows of STRIP numbers
+    Floats rows[MOST_LINES][MOST_POSITIONS / STRIP];
+} Matrix;
+
+// ---- From registers, and back. What four lanes hold of a line of a block lies side by side.
+
+// Halves that are not small whole numbers become no numbers.
+static inline Floats floats_of_halves(const uint16_t *from)
+{
+    Halves halves;
+    memcpy(&halves, from, sizeof halves);
+    const Words bits = __builtin_convertvector(halves, Words), sign = (bits & 0x8000) << 16, size = bits & 0x7fff,
+                strange = (Words)(size < 0x400) | (Words)(size >= 0x7c00), zero = (Words)(size == 0),
+                usual = (size << 13) + (112u << 23);
+    return (Floats)(sign | (usual & ~strange) | (strange & ~zero & 0x7fc00000));
+}
+
+static inline void halves_of_floats(Floats floats, uint16_t *to) // of whole numbers that a half can be
+{
+    const Words bits = (Words)floats, sign = bits >> 16 & 0x8000, size = bits & 0x7fffffff;
+    const Halves halves = __builtin_convertvector(sign | (((size - (112u << 23)) >> 13) & (Words)(size != 0)), Halves);
+    memcpy(to, &halves, sizeof halves);
+}
+
+static inline Floats floats_of_short_floats(const uint16_t *from)
+{
+    Halves halves;
+    memcpy(&halves, from, sizeof halves);
+    return (Floats)(__builtin_convertvector(halves, Words) << 16);
+}
+
+static inline Floats floats_of_pairs(const float *first, const float *second)
+{
+    return (Floats){first[0], second[0], first[1], second[1], first[2], second[2], first[3], second[3]};
+}
+
+static inline void pairs_of_floats(Floats floats, float *first, float *second)
+{
+    for (int k = 0; k < STRIP / 2; k++) {
+        first[k] = floats[2 * k];
+        second[k] = floats[2 * k + 1];
+    }
+}
+
+static inline float *registers_of(const Warp *w, const Fragment *f, int piece, int number)
+{
+    return (float *)(w->lanes + f->place[piece * sim_registers_of_piece(f) + number]);
+}
+
+// A block from the registers of a piece: its lines follow each other there.
+static void take_block(const Warp *w, const Fragment *f, int piece, Matrix *to)
+{
+    const Corner at = sim_corner_of(f, piece);
+    const float *first = registers_of(w, f, piece, 0), *second = registers_of(w, f, piece, sim_registers_of_piece(f) - 1);
+    for (int line = 0; line < STRIP; line++, first += 4, second += 4) {
+        Floats *row = &to->rows[at.line + line][at.position / STRIP];
+        if (f->type == F16)
+            *row = floats_of_halves((const uint16_t *)first);
+        else if (f->type == BF16)
+            *row = floats_of_short_floats((const uint16_t *)first);
+        else if (f->type == F32)
+            *row = floats_of_pairs(first, second);
+        else // of TF32 half a row
+            for (int k = 0; k < STRIP / 2; k++)
+                ((uint32_t *)row)[at.position % STRIP + k] = ((const uint32_t *)first)[k] & ~0x1fffu;
+    }
+}
+
+static void put_block(Warp *w, const Fragment *f, int piece, const Matrix *from)
+{
+    const Corner at = sim_corner_of(f, piece);
+    float *first = registers_of(w, f, piece, 0), *second = registers_of(w, f, piece, sim_registers_of_piece(f) - 1);
+    for (int line = 0; line < STRIP; line++, first += 4, second += 4) {
+        const Floats row = from->rows[at.line + line][at.position / STRIP];
+        if (f->type == F16)
+            halves_of_floats(row, (uint16_t *)first);
+        else
+            pairs_of_floats(row, first, second);
+    }
+}
+
+// ---- Whole numbers
+
+// The largest number of a matrix, without its sign; infinity where they are not all whole and small.
+static float largest(const Fragment *f, const Matrix *of)
+{
+    enum { COUNTED = 24 }; // up to 2 to this a float tells whole numbers apart
+    Ints most = {0}, broken = {0};
+    for (int line = 0; line < f->lines; line++)
+        for (int n = 0; n < (f->positions + STRIP - 1) / STRIP; n++) {
+            const Ints size = (Ints)of->rows[line][n] & 0x7fffffff, small = size < (127 + COUNTED) << 23, larger = size > most;
+            const Floats kept = (Floats)(size & small);
+            broken |= ~small | (kept != __builtin_convertvector(__builtin_convertvector(kept, Ints), Floats));
+            most = (size & larger) | (most & ~larger);
+        }
+    float all = 0;
+    for (int l = 0; l < STRIP; l++) {
+        const float one = broken[l] ? __builtin_inff() : ((Floats)most)[l];
+        all = one > all ? one : all;
+    }
+    return all;
+}
+
+static float gather(const Warp *w, const Fragment *f, Matrix *to)
+{
+    if (f->positions % STRIP) // half a row
+        memset(to, 0, sizeof *to);
+    for (int piece = 0; piece < f->pieces; piece++)
+        take_block(w, f, piece, to);
+    return largest(f, to);
+}
+
+static void turn(const Fragment *f, const Matrix *from, Matrix *to)
+{
+    for (int line = 0; line < f->lines; line++)
+        for (int k = 0; k < f->positions; k++)
+            ((float *)to->rows[k])[line] = ((const float *)from->rows[line])[k];
+}
+
+bool sim_multiply_whole_numbers(Warp *w, const MatrixOperation *m)
+{
+    Matrix a, b, columns, sums;
+    const float most_a = gather(w, &m->a, &a), most_b = gather(w, &m->b, &b), most_c = gather(w, &m->c, &sums),
+                exact = m->d.type == F16 ? 0x1p11f : 0x1p24f;
+    if (!(most_c + (float)m->a.positions * most_a * most_b <= exact))
+        return false;
+    turn(&m->b, &b, &columns);
+    for (int r = 0; r < m->d.lines; r++)
+        for (int n = 0; n < m->d.positions / STRIP; n++) {
+            Floats sum = sums.rows[r][n];
+            for (int k = 0; k < m->a.positions; k++)
+                sum += ((const float *)a.rows[r])[k] * columns.rows[k][n];
+            sums.rows[r][n] = sum + 0; // no sum is -0
+        }
+    for (int piece = 0; piece < m->d.pieces; piece++)
+        put_block(w, &m->d, piece, &sums);
+    return true;
+}
