@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PLACES = 2, MOST_FINDINGS = 200 }; // more findings are counted, and not kept
+enum { MOST_PLACES = 2 };
 
 typedef struct Finding {
     FindingKind kind;
@@ -180,12 +180,26 @@ int sim_count_findings(void)
     return finding_count + (left_out > 0);
 }
 
-uint64_t sim_times_found(void)
+TimesFound sim_times_found(void)
 {
-    uint64_t times = left_out;
+    TimesFound t = {.count = finding_count, .left_out = left_out};
     for (int n = 0; n < finding_count; n++)
-        times += findings[n].count;
-    return times;
+        t.times[n] = findings[n].count;
+    return t;
+}
+
+bool sim_found_more_often(const TimesFound *before, const TimesFound *behind, TimesFound *more)
+{
+    *more = (TimesFound){.count = behind->count};
+    for (int n = 0; n < before->count; n++)
+        more->times[n] = behind->times[n] - before->times[n];
+    return before->count == behind->count && before->left_out == behind->left_out;
+}
+
+void sim_find_again(const TimesFound *more)
+{
+    for (int n = 0; n < more->count; n++)
+        findings[n].count += more->times[n];
 }
 
 // ---- Telling

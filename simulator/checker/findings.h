@@ -35,9 +35,17 @@ void sim_add_finding(FindingKind kind, const char *title, const Place *places, i
 void sim_add_fault(const Launch *launch);
 // Says on stderr what has been found since it was last asked: at the end of each launch, and of the program.
 void sim_say_findings(void);
-// How many there are; and how often they were found in all.
 int sim_count_findings(void);
-uint64_t sim_times_found(void);
+
+enum { MOST_FINDINGS = 200 }; // more are counted, and not kept
+typedef struct TimesFound { // how often each of them was found, in the order in which they were first
+    int count;
+    uint64_t left_out, times[MOST_FINDINGS];
+} TimesFound;
+TimesFound sim_times_found(void);
+// How often each was found between two moments; false: something new was.
+bool sim_found_more_often(const TimesFound *before, const TimesFound *behind, TimesFound *more);
+void sim_find_again(const TimesFound *more); // each so often, without another example
 // Ends the program now, in the midst of an access that cannot be made. Does not return, as there is a finding.
 void sim_end_with_findings(void);
 

@@ -9,11 +9,10 @@
 // the second time and before the next ones. So it does not matter who changed what in between, nor how: what is not the same
 // runs. Textures and surfaces stay what they are until one is destroyed. Kernels that depend on more (a clock, the launch's
 // number), or do more than write memory (print, allocate, launch, tell the host), always run; and so does a launch in which
-// something was found.
+// something was found for the first time.
 //
 // What a launch leaves that does not run: what it changes, a row among the counters, a launch more for all who count them,
-// and, for the checker, that its operation used the same bytes.
-#include "checker/findings.h"
+// and, for the checker, that its operation used the same bytes, and that what was found in it was found once more.
 #include "checker/uses_again.h"
 #include "runtime/work/repeats.h"
 
@@ -27,7 +26,7 @@ enum {
     BYTES_AN_ALLOCATION = 4096,  // more: to come to it takes time, too
     MOST_PATIENCE = 64
 };
-static const size_t MOST_CHANGES = 512u << 20; // bytes, of all launches
+enum { PART_OF_MEMORY = 8 }; // of the host's, that the changes of all launches may take
 
 // Of each key the last launch. Under the lock of lock.c.
 typedef struct Former {
@@ -36,6 +35,7 @@ typedef struct Former {
     State *found;
     Changes changes; // what it left otherwise than it was found
     Ran ran;
+    TimesFound *found_again; // what was found in it; NULL: nothing
     uint64_t looked; // when it was last looked at: see `looks`
     unsigned patience, waits; // launches that run without being looked at: each time twice as many, if that is in vain
 } Former;
@@ -94,8 +94,10 @@ static void forget_results(Former *f)
     sim_free_changes(&f->changes);
     free(f->found);
     free(f->uses);
+    free(f->found_again);
     f->found = NULL;
     f->uses = NULL;
+    f->found_again = NULL;
 }
 
 static void forget(Former *f)
@@ -130,6 +132,8 @@ static void leave_out(const KernelLaunch *l, Former *f)
     const Module *module = sim_module_of(l->kernel->binary);
     f->patience = 1;
     sim_change_again(&f->changes);
+    if (f->found_again)
+        sim_find_again(f->found_again);
     say(l, sim_count_again(module, l->function, l->grid, l->block, &f->ran.counters), f->ran.number);
 }
 
@@ -167,10 +171,15 @@ Look sim_look_before(const KernelLaunch *l, size_t stack)
     return at;
 }
 
+static size_t most_changes(void)
+{
+    return sim_host_bytes() / PART_OF_MEMORY;
+}
+
 // There is room for what a launch changed: those that were looked at longest ago change nothing by themselves any more.
 static void make_room(const Former *but)
 {
-    while (changes_bytes > MOST_CHANGES) {
+    while (changes_bytes > most_changes()) {
         Former *oldest = NULL;
         for (Former *f = formers; f < formers + FORMER; f++)
             if (f != but && f->changes.bytes && (!oldest || f->looked < oldest->looked))
@@ -179,10 +188,26 @@ static void make_room(const Former *but)
     }
 }
 
-// Keeps what the launch, which has run, used and changed; false: that cannot be kept.
-static bool remember(Former *f)
+// Keeps what has been found in the launch, which has run; false: something for the first time.
+static bool remember_findings(Former *f, const TimesFound *before)
 {
-    if (!sim_changes_since(f->found, MOST_CHANGES, &f->changes))
+    const TimesFound behind = sim_times_found();
+    TimesFound more;
+    if (!sim_found_more_often(before, &behind, &more))
+        return false;
+    bool any = false;
+    for (int n = 0; n < more.count; n++)
+        any |= more.times[n] > 0;
+    f->found_again = any ? malloc(sizeof more) : NULL;
+    if (f->found_again)
+        *f->found_again = more;
+    return !any || f->found_again;
+}
+
+// Keeps what the launch used and changed; false: that cannot be kept.
+static bool remember(Former *f, const TimesFound *found_before)
+{
+    if (!remember_findings(f, found_before) || !sim_changes_since(f->found, most_changes(), &f->changes))
         return false;
     changes_bytes += f->changes.bytes;
     make_room(f);
@@ -203,7 +228,7 @@ void sim_look_behind(const Look *look, cudaError_t error)
         f->key = (Digest){{0}};
     if (!look->found)
         return;
-    if (error == cudaSuccess && !look->in_vain && sim_times_found() == look->times_found && remember(f))
+    if (error == cudaSuccess && !look->in_vain && remember(f, &look->times_found))
         return;
     forget_results(f);
     f->waits = f->patience;

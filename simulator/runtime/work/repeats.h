@@ -2,6 +2,7 @@
 #ifndef REPEATS_H
 #define REPEATS_H
 
+#include "checker/findings.h"
 #include "runtime/work/state.h"
 
 typedef struct Look { // at a launch, before it runs
@@ -9,7 +10,7 @@ typedef struct Look { // at a launch, before it runs
     bool again;            // it would do what that did: all that it leaves is done, and it need not run
     bool in_vain;          // what that did is known, but this one finds something else
     State *found;          // all that kernels may touch; NULL: that is not looked at
-    uint64_t times_found;  // what the checker has found by now
+    TimesFound times_found; // what the checker has found by now
 } Look;
 
 // The current operation is this launch, of which a thread has so many bytes for calls. The lock of lock.c is held, until

@@ -45,17 +45,35 @@ static Digest digest_of(Piece p)
     return digest;
 }
 
+typedef struct Inventory { // of all that kernels may touch
+    const Piece *pieces;
+    Digest *digests;
+} Inventory;
+
+static void take_digest(size_t number, void *with)
+{
+    const Inventory *all = with;
+    all->digests[number] = digest_of(all->pieces[number]);
+}
+
 State *sim_state_now(void)
 {
+    enum { A_THREAD = 64 }; // pieces that are worth one
     size_t count = 0;
     for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
         count += 1 + (a->bytes + PIECE_BYTES - 1) / PIECE_BYTES;
     State *now = malloc(sizeof *now + count * sizeof *now->pieces);
-    if (!now)
+    Piece *pieces = malloc((count + 1) * sizeof *pieces);
+    if (!now || !pieces) {
+        free(now);
+        free(pieces);
         return NULL;
+    }
     now->count = 0;
     for (Piece p = first_piece(); p.allocation; p = next_piece(p))
-        now->pieces[now->count++] = digest_of(p);
+        pieces[now->count++] = p;
+    sim_share_work(count, A_THREAD, take_digest, &(Inventory){pieces, now->pieces});
+    free(pieces);
     return now;
 }
 
@@ -91,20 +109,17 @@ static bool is_kernels_own(const Allocation *a)
 
 bool sim_changes_since(const State *before, size_t most, Changes *changes)
 {
-    Piece p = first_piece();
+    State *now = sim_state_now();
     size_t k = 0;
+    bool kept = now && now->count == before->count;
     *changes = (Changes){.bytes = 0};
-    for (; p.allocation; p = next_piece(p), k++) {
-        const Digest now = digest_of(p);
-        if (k < before->count && sim_same_digest(&now, &before->pieces[k]))
-            continue;
-        if (k >= before->count || p.bytes == 0 || !is_kernels_own(p.allocation) || !keep(p, most, changes))
-            break;
-    }
-    if (k == before->count && !p.allocation)
-        return true;
-    sim_free_changes(changes);
-    return false;
+    for (Piece p = first_piece(); p.allocation && kept; p = next_piece(p), k++)
+        if (!sim_same_digest(&now->pieces[k], &before->pieces[k]))
+            kept = p.bytes > 0 && is_kernels_own(p.allocation) && keep(p, most, changes);
+    free(now);
+    if (!kept)
+        sim_free_changes(changes);
+    return kept;
 }
 
 void sim_change_again(const Changes *changes)
