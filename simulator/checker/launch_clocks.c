@@ -1,5 +1,6 @@
 // launch_clocks.c: what the checker keeps of a launch and of a block: made, begun and ended.
 #include "checker/clocks.h"
+#include "checker/lines.h"
 #include "machine/grid.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ const Object *sim_object_at(const Launch *launch, uint64_t address)
 
 LaunchClocks *sim_start_launch_clocks(const Launch *launch)
 {
-    static atomic_uint runs;
+    static atomic_uint runs = SETTLED;
     if (!sim_checks())
         return NULL;
     LaunchClocks *clocks = calloc(1, sizeof *clocks);

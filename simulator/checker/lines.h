@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SETTLED = 1 }; // of Allocation.settled; a run's number is greater
 enum { WORDS = LINE_BYTES / 4, IN_CELL = 2, MOST_IN_CELL = 40 };
 
 // ---- Of a line. Who has taken the line (`take`, below) has these, too, for himself; of a block's shared memory that is the
@@ -47,6 +48,7 @@ typedef struct AccessCheck { // of one access of a warp, while it lasts
     Memory memory;
     Allocation *a; // or NULL: shared memory
     bool shared, restricted, rows, asked; // restricted: to one host thread; rows: a row can tell of it; asked: as a flag
+    bool only_read; // the launch reads the allocation, and writes nothing there
     bool by_barriers, by_all_lanes; // only barriers order, those of warps for all lanes: see Readers
     uint32_t floor, barrier; // the last one of the block, and of it or the warp
     uint32_t shared_words; // of a row that is read, those that other rows have
@@ -60,8 +62,23 @@ typedef struct AccessCheck { // of one access of a warp, while it lasts
 // A part of an access that lies in one line: sets the lane's bytes that nobody wrote, or marks them as written.
 void sim_check_written(Access *access, Line *line, int lane, unsigned first, unsigned count, unsigned done,
                        bool writing);
-Line *sim_lines_of(Allocation *a);
-bool sim_is_fresh(const Allocation *a);
+// Sets the bytes of the lanes' that nobody wrote, if there are any.
+void sim_find_unwritten_of(Access *access, uint32_t mask, const Memory *memory);
+Line *sim_make_lines_of(Allocation *a);
+// What somebody wrote of a line has changed: see Allocation.settled.
+void sim_settle_as_written(const Allocation *a, size_t line);
+
+static inline Line *sim_lines_of(Allocation *a)
+{
+    Line *known = __atomic_load_n(&a->lines, __ATOMIC_ACQUIRE);
+    return known ? known : sim_make_lines_of(a);
+}
+
+// Whether nobody has written the allocation when it is new.
+static inline bool sim_is_fresh(const Allocation *a)
+{
+    return a->kind == DEVICE_MEMORY || a->kind == HEAP_MEMORY || a->kind == GRAPH_MEMORY;
+}
 
 // ---- cells.c
 
@@ -118,6 +135,20 @@ static inline Row *row_at(Line *line, int k)
 static inline Row *row_by_age(Line *line, int k) // the oldest first
 {
     return row_at(line, k + 1 < line->count ? k + 1 : 0);
+}
+
+// Whether one row, which says this, is all that is known of a line in this run. The line is not taken: no other thread makes a row
+// with this epoch, and who comes later finds it.
+static inline bool sim_is_only_row(const Line *line, uint32_t run, const Row *r)
+{
+    const uint32_t *is = (const uint32_t *)&line->first.epoch, *wanted = (const uint32_t *)&r->epoch;
+    bool same = __atomic_load_n(&line->run, __ATOMIC_ACQUIRE) == run && __atomic_load_n(&line->count, __ATOMIC_RELAXED) == 1 &&
+                !(r->words & ~__atomic_load_n(&line->first.words, __ATOMIC_RELAXED)) &&
+                __atomic_load_n(&line->first.origin, __ATOMIC_RELAXED) == r->origin &&
+                __atomic_load_n(&line->first.shape, __ATOMIC_RELAXED) == r->shape;
+    for (size_t k = 0; k < sizeof r->epoch / sizeof *is && same; k++)
+        same = __atomic_load_n(&is[k], __ATOMIC_RELAXED) == wanted[k];
+    return same;
 }
 
 static inline bool same_shape(const Row *a, const Row *r)
@@ -215,13 +246,16 @@ static inline bool tell_nothing(uint32_t run, const Line *line, uint32_t words, 
 }
 
 // Others than readers come.
-static inline void forget_readers(Line *line, uint32_t words)
+static inline void forget_readers(const AccessCheck *check, Line *line, uint32_t words)
 {
     __atomic_store_n(&line->common, line->common & ~words, __ATOMIC_RELAXED);
     if (line->more) {
         line->more->warps.words &= ~words;
         line->more->lanes.words &= ~words;
     }
+    if (check->a && check->by_barriers)
+        __atomic_store_n(&check->a->settled[line - check->memory.lines],
+                         all_written(line, ALL_LANES) ? SETTLED : 0, __ATOMIC_RELAXED);
 }
 
 // The row's words of which one more reader says something new. The line is taken.

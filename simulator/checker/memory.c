@@ -4,6 +4,7 @@
 // from each other, or in pieces of which this is true, as in a tile with gaps: of these rows a line keeps the last ones
 // as they are (rows.c). Where that will not do, it gets cells, one for each word (cells.c).
 #include "checker/lines.h"
+#include "checker/memory_uses.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -321,31 +322,73 @@ static void check_lines(AccessCheck *check, uint32_t mask)
     }
 }
 
-// Whether whole words, from a place to another one, tell nothing new.
-static inline bool piece_tells_nothing(const Memory *memory, uint64_t offset, uint64_t end)
+// Whether only barriers order what the launch's threads do.
+static bool is_ordered_by_barriers(const Launch *launch)
+{
+    return !launch->kernel->program->does.hands_over && launch->cluster_blocks == 1 && !launch->family_grid;
+}
+
+// Some words of a line, whose reading tells nothing new: where the launch only reads the allocation, all that somebody wrote.
+static inline bool tells_nothing(const AccessCheck *check, const Line *line, uint32_t words)
+{
+    if (!check->only_read)
+        return tell_nothing(check->memory.run, line, words, check->memory.values);
+    return !check->memory.values || all_written(line, words);
+}
+
+// The same of whole words, from a place to another one.
+static inline bool piece_tells_nothing(const AccessCheck *check, uint64_t offset, uint64_t end)
 {
     uint64_t line = offset / LINE_BYTES;
     unsigned first = (unsigned)(offset % LINE_BYTES / 4);
     for (; line < (end - 1) / LINE_BYTES; line++, first = 0)
-        if (!tell_nothing(memory->run, &memory->lines[line], ALL_LANES << first, memory->values))
+        if (!tells_nothing(check, &check->memory.lines[line], ALL_LANES << first))
             return false;
     const uint32_t words = bits_between(first, (unsigned)((end - 1) % LINE_BYTES / 4) + 1);
-    return tell_nothing(memory->run, &memory->lines[line], words, memory->values);
+    return tells_nothing(check, &check->memory.lines[line], words);
 }
 
 // Whether all that these lanes read tells nothing new: piece by piece, of whole words, of which none is in two lines.
-static bool is_all_common(const Access *access, const Memory *memory, uint32_t mask)
+static bool all_tell_nothing(const AccessCheck *check, const Access *access, uint32_t mask)
 {
     if (access->bytes % 4 != 0 || access->bytes > access->alignment)
         return false;
     const uint32_t following = sim_following_lanes(access, mask);
     for (uint32_t begins = sim_first_lanes(access, mask, following); begins; begins &= begins - 1) {
         const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
-        if (!piece_tells_nothing(memory, (uint64_t)(access->pointer[first] - memory->base),
-                                 (uint64_t)(access->pointer[last] - memory->base) + access->bytes))
+        if (!piece_tells_nothing(check, (uint64_t)(access->pointer[first] - check->memory.base),
+                                 (uint64_t)(access->pointer[last] - check->memory.base) + access->bytes))
             return false;
     }
     return true;
+}
+
+// All that these lanes read tells nothing new: so does what will be read of these lines, where that is so of a whole one.
+static void settle(const AccessCheck *check, const Access *access, uint32_t *settled, uint32_t mask)
+{
+    const uint32_t following = sim_following_lanes(access, mask), run = check->only_read ? SETTLED : check->memory.run;
+    for (uint32_t begins = sim_first_lanes(access, mask, following); begins; begins &= begins - 1) {
+        const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
+        const uint64_t end = (uint64_t)(access->pointer[last] - check->memory.base) + access->bytes - 1;
+        uint64_t line = (uint64_t)(access->pointer[first] - check->memory.base) / LINE_BYTES;
+        for (; line <= end / LINE_BYTES; line++)
+            if (tells_nothing(check, &check->memory.lines[line], ALL_LANES))
+                __atomic_store_n(&settled[line], run, __ATOMIC_RELAXED);
+    }
+}
+
+// Loads tell nothing new, as most do; of what the launch only reads they tell at most what nobody wrote.
+static bool is_nothing_new(AccessCheck *check, const Launch *launch, Access *access, uint32_t mask, Allocation *a, EpochKind kind)
+{
+    check->only_read = a && kind == PLAIN_READ && sim_only_reads(launch, a) && !a->row_bytes;
+    if (kind != PLAIN_READ || !(check->only_read || is_ordered_by_barriers(launch)))
+        return false;
+    const bool nothing = all_tell_nothing(check, access, mask);
+    if (nothing && access->layout && a)
+        settle(check, access, a->settled, mask);
+    if (!nothing && check->only_read)
+        sim_find_unwritten_of(access, mask, &check->memory);
+    return nothing || check->only_read;
 }
 
 // Whether lanes access the part of shared memory that CUDA reserves for cooperative groups. What lies there when a block
@@ -400,12 +443,6 @@ static Memory memory_of(const Launch *launch, Block *owner, Allocation *a, bool 
     if (owner)
         return (Memory){owner->lines, owner->shared, sim_block_run(owner), !reserved};
     return (Memory){sim_lines_of(a), a->memory, sim_launch_run(launch), sim_is_fresh(a)};
-}
-
-// Whether only barriers order what the launch's threads do.
-static bool is_ordered_by_barriers(const Launch *launch)
-{
-    return !launch->kernel->program->does.hands_over && launch->cluster_blocks == 1 && !launch->family_grid;
 }
 
 // What check->memory does not say already.
@@ -476,7 +513,7 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     check.memory = memory_of(launch, owner, a, reserved);
     if (owner)
         check_in_block(w, i, access, mask, owner, kind);
-    if (kind == PLAIN_READ && is_ordered_by_barriers(launch) && is_all_common(access, &check.memory, mask))
+    if (is_nothing_new(&check, launch, access, mask, a, kind))
         return;
     begin_check(&check, w, i, access, mask, owner, a);
     if (owner == w->block && owner->engine && kind == PLAIN_WRITE)
@@ -487,6 +524,37 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     report_race(&check, reserved);
     if (may_hand_over(i) && !check.by_barriers)
         order_by_access(w, i, access, mask, owner != NULL, kind);
+}
+
+bool sim_expect_accesses(const Warp *w, const Instr *i, Allocation *a, Usual *usual)
+{
+    const Launch *launch = w->block->launch;
+    const bool only_read = sim_only_reads(launch, a);
+    if (a->row_bytes)
+        return false;
+    sim_expect_uses(launch, a, i->kind == STORE, usual);
+    if (i->kind == STORE)
+        return true;
+    usual->settled = only_read && !sim_is_fresh(a) ? NULL : a->settled;
+    usual->run = only_read ? 0 : sim_launch_run(launch);
+    return only_read || (is_ordered_by_barriers(launch) && !(i->loop & GUESSES));
+}
+
+bool sim_stores_again(const Warp *w, const Instr *i, const Allocation *a, uint64_t first, size_t bytes)
+{
+    const uint64_t end = first + bytes;
+    Row r = {.epoch = {.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
+                       .warp = (unsigned)w->number & 31, .kind = PLAIN_WRITE, .bytes = 15},
+             .stride = i->bytes, .size = 4, .whole = 1};
+    for (uint64_t line = first / LINE_BYTES, begin; (begin = line * LINE_BYTES) < end; line++) {
+        const uint64_t low = first > begin ? first : begin, high = end < begin + LINE_BYTES ? end : begin + LINE_BYTES;
+        r.epoch.lanes = bits_between((unsigned)((low - first) / i->bytes), (unsigned)((high - first) / i->bytes));
+        r.words = bits_between((unsigned)(low - begin) / 4, (unsigned)(high - begin) / 4);
+        r.origin = (int32_t)(first - begin);
+        if (!sim_is_only_row(&a->lines[line], sim_launch_run(w->block->launch), &r))
+            return false;
+    }
+    return true;
 }
 
 void sim_find_strange_owner(Warp *w, const Instr *i, int lane, Space space, uint64_t owner)

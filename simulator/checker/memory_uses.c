@@ -513,6 +513,13 @@ static bool is_noted(const Uses *u, uint64_t address, size_t bytes, UseKind how)
                         how & ATOMICALLY ? is_of_others : is_of_others_or_atomic);
 }
 
+// Whole lines that the current operation has used so need not be noted again.
+void sim_expect_uses(const Launch *launch, const Allocation *a, bool writes, Usual *usual)
+{
+    usual->users = !a->uses || !launch->noted ? NULL : writes ? a->uses->written.lines : a->uses->read.lines;
+    usual->user = sim_current_op();
+}
+
 // Who uses memory is noted where other streams or the host may use it, too.
 void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {

@@ -20,6 +20,9 @@ void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseK
 // Lanes of a warp use memory of the allocation that is near to it.
 void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask);
 
+// What the machine is to know of loads or stores in the allocation, to leave out those whose bytes are noted already.
+void sim_expect_uses(const Launch *launch, const Allocation *a, bool writes, Usual *usual);
+
 // The current operation allocates memory, or frees it, in the order of its stream.
 void sim_note_made(Allocation *a);
 void sim_check_free(const Allocation *a);

@@ -47,6 +47,7 @@ static void end_allocation(Allocation *a)
         sim_end_uses(a);
     sim_end_shadow(a);
     sim_free_lines(a->lines, a->lines_grew ? a->bytes : 0);
+    free(a->settled);
 }
 
 static bool see_host_access(uint64_t address, bool writes, const void *instruction, bool last)
@@ -99,6 +100,8 @@ void sim_observe_machine(void)
         .begin_bulk = sim_check_engine,
         .update_unwritten = sim_report_unwritten,
         .take_from_strangers = sim_note_strangers,
+        .expect = sim_expect_accesses,
+        .stores_again = sim_stores_again,
         .share = sim_note_shared_use,
         .use_in_family = sim_note_family_use,
         .load = sim_note_loaded,

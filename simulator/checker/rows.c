@@ -413,7 +413,7 @@ static __attribute__((noinline)) void check_in_taken_line(AccessCheck *check, Li
     r->epoch.lanes = lanes;
     r->words = words;
     if (!reads)
-        forget_readers(line, words);
+        forget_readers(check, line, words);
     else if (told && !line->apart && line->count > 1 && r->whole && check->shared_words)
         sim_note_readers(check, line, r);
 }
@@ -463,9 +463,9 @@ static inline bool check_quickly(const AccessCheck *check, Line *line, const Row
     if (reads)
         return true;
     line->others = true;
-    forget_readers(line, r->words);
     if (values)
         mark_words(line, r->words);
+    forget_readers(check, line, r->words);
     return true;
 }
 

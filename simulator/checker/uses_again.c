@@ -2,6 +2,7 @@
 #include "checker/uses_again.h"
 #include "checker/kernel_checks.h"
 #include "checker/order.h"
+#include "checker/lines.h"
 #include "checker/uses.h"
 
 #include <stdlib.h>
@@ -35,11 +36,12 @@ static size_t lines_of(size_t bytes)
 
 void sim_digest_written(Digest *digest, const Allocation *a, size_t first, size_t bytes)
 {
-    const Line *line = a->lines ? &a->lines[first / LINE_BYTES] : NULL;
-    for (size_t k = 0; line && k < lines_of(bytes); k++, line++)
+    const bool noted = a->lines && sim_is_fresh(a);
+    for (size_t k = first / LINE_BYTES; noted && k < (first + bytes + LINE_BYTES - 1) / LINE_BYTES; k++)
         for (size_t half = 0; half < 2; half++) {
+            const uint64_t written = a->settled[k] ? ~0ull : a->lines[k].written[half];
             uint64_t *lane = &digest->lanes[(2 * k + half) % DIGEST_LANES];
-            *lane = sim_mixed(*lane, line->written[half]);
+            *lane = sim_mixed(*lane, written);
         }
 }
 
@@ -56,8 +58,10 @@ void sim_get_written(const Allocation *a, size_t first, size_t bytes, uint64_t (
 
 void sim_set_written(Allocation *a, size_t first, size_t bytes, const uint64_t (*written)[2])
 {
-    for (size_t k = 0; a->lines && k < lines_of(bytes); k++)
+    for (size_t k = 0; a->lines && k < lines_of(bytes); k++) {
         memcpy(a->lines[first / LINE_BYTES + k].written, written[k], sizeof written[k]);
+        sim_settle_as_written(a, first / LINE_BYTES + k);
+    }
 }
 
 // ---- What an operation used

@@ -33,28 +33,73 @@ void sim_check_written(Access *access, Line *line, int lane, unsigned first, uns
             access->unwritten[lane] |= 1u << ((done + k) & 31);
 }
 
-Line *sim_lines_of(Allocation *a)
+// Elements that lie in one half of a line each.
+static void find_unwritten_elements(Access *access, uint32_t mask, const Memory *memory)
 {
-    Line *known = __atomic_load_n(&a->lines, __ATOMIC_ACQUIRE);
-    if (known)
-        return known;
-    Line *lines = sim_new_lines(a->bytes);
-    sim_prefer_large_pages(lines, a->bytes / LINE_BYTES * sizeof *lines);
-    if (__atomic_compare_exchange_n(&a->lines, &known, lines, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return lines;
-    sim_free_lines(lines, 0);
+    const uint32_t all = access->bytes == 32 ? ~0u : (1u << access->bytes) - 1;
+    uint32_t any = 0;
+    memset(access->unwritten, 0, sizeof access->unwritten);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const size_t first = (size_t)(access->pointer[l] - memory->base);
+        const uint64_t written = written_in(&memory->lines[first / LINE_BYTES], (int)(first / (LINE_BYTES / 2) % 2));
+        access->unwritten[l] = ~(uint32_t)(written >> first % (LINE_BYTES / 2)) & all;
+        any |= access->unwritten[l];
+    }
+    access->has_unwritten |= any != 0;
+}
+
+void sim_find_unwritten_of(Access *access, uint32_t mask, const Memory *memory)
+{
+    const bool elements = access->bytes == access->alignment && access->bytes <= 32;
+    if (memory->values && elements && !access->has_unwritten) {
+        find_unwritten_elements(access, mask, memory);
+        return;
+    }
+    for (uint32_t rest = memory->values ? mask : 0; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const size_t first = (size_t)(access->pointer[l] - memory->base);
+        for (size_t done = 0, count; done < access->bytes; done += count) {
+            const unsigned in_line = (unsigned)((first + done) % LINE_BYTES);
+            count = access->bytes - done < LINE_BYTES - in_line ? access->bytes - done : LINE_BYTES - in_line;
+            sim_check_written(access, &memory->lines[(first + done) / LINE_BYTES], l, in_line, (unsigned)count, (unsigned)done, false);
+        }
+    }
+}
+
+static uint32_t *settled_of(Allocation *a)
+{
+    uint32_t *known = NULL, *settled = calloc(a->bytes / LINE_BYTES + 1, sizeof *settled);
+    if (!settled)
+        sim_die("out of memory for the checker's lines of memory");
+    if (__atomic_compare_exchange_n(&a->settled, &known, settled, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return settled;
+    free(settled);
     return known; // another host thread was first
 }
 
-bool sim_is_fresh(const Allocation *a)
+Line *sim_make_lines_of(Allocation *a)
 {
-    return a->kind == DEVICE_MEMORY || a->kind == HEAP_MEMORY || a->kind == GRAPH_MEMORY;
+    Line *known = NULL, *lines = sim_new_lines(a->bytes);
+    sim_prefer_large_pages(lines, a->bytes / LINE_BYTES * sizeof *lines);
+    settled_of(a);
+    if (__atomic_compare_exchange_n(&a->lines, &known, lines, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return lines;
+    sim_free_lines(lines, 0);
+    return known; // the same
 }
 
 bool sim_starts_unwritten(uint64_t address)
 {
     const Allocation *a = sim_allocation_at(address);
     return a && sim_is_fresh(a) && address - a->address < a->bytes;
+}
+
+void sim_settle_as_written(const Allocation *a, size_t line)
+{
+    const bool all = all_written(&a->lines[line], ALL_LANES);
+    if (!all || a->settled[line] == 0)
+        __atomic_store_n(&a->settled[line], all ? SETTLED : 0, __ATOMIC_RELAXED);
 }
 
 void sim_mark_written(uint64_t address, size_t bytes)
@@ -69,6 +114,7 @@ void sim_mark_written(uint64_t address, size_t bytes)
         const unsigned in_line = (unsigned)(first % LINE_BYTES);
         const unsigned count = end - first < LINE_BYTES - in_line ? (unsigned)(end - first) : LINE_BYTES - in_line;
         sim_check_written(NULL, &lines[first / LINE_BYTES], 0, in_line, count, 0, true);
+        sim_settle_as_written(a, first / LINE_BYTES);
         first += count;
     }
 }
@@ -152,5 +198,7 @@ void sim_unmark_written(Warp *w, int lane, Space space, uint64_t address, size_t
     for (size_t k = 0; k < bytes && (a || !sim_names_block(address)); k++) {
         const unsigned at = (unsigned)((first + k) % LINE_BYTES);
         __atomic_and_fetch(&lines[(first + k) / LINE_BYTES].written[at / 64], ~(1ull << at % 64), __ATOMIC_RELAXED);
+        if (a)
+            __atomic_store_n(&a->settled[(first + k) / LINE_BYTES], 0, __ATOMIC_RELAXED);
     }
 }

@@ -88,5 +88,7 @@ void sim_analyse(Arena *module, const Function *function, Program *program)
     sim_find_loops(&arena, program, &flow);
     sim_find_guesses(&arena, function, program, &flow);
     sim_find_live(&arena, module, function, program, &flow);
+    if (function->entry)
+        sim_find_stores(&arena, module, function, program);
     sim_free_arena(&arena);
 }

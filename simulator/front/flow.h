@@ -1,5 +1,5 @@
 // flow.h: the ways through a function. Included by the files that look at a program between its decoding and
-// its first run: flow.c, reconverge.c, loops.c, guesses.c, liveness.c.
+// its first run: flow.c, reconverge.c, loops.c, guesses.c, liveness.c, stores.c.
 #ifndef FLOW_H
 #define FLOW_H
 
@@ -28,5 +28,7 @@ void sim_find_loops(Arena *arena, Program *program, const Flow *flow);
 void sim_find_guesses(Arena *arena, const Function *function, Program *program, const Flow *flow);
 // liveness.c: the registers that may be read before they are written. The list lies in the module's arena.
 void sim_find_live(Arena *arena, Arena *module, const Function *function, Program *program, const Flow *flow);
+// stores.c: into what the function may write, if it is a kernel. The list lies in the module's arena.
+void sim_find_stores(Arena *arena, Arena *module, const Function *function, Program *program);
 
 #endif

@@ -98,7 +98,8 @@ enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };            // of vote
 enum { REDUCE_ADD, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR, REDUCE_XOR }; // of redux
 enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, RELU = 8, SIGNED_VALUE = 16, COMBINE = 32,
        COMBINE_NEGATED = 64, ASKS_OTHERS = 128, // the latter: of a strong access to memory of others
-       DROPS = 256, WITHIN_CLUSTER = 512, READ_ONLY = 1024 }; // Instr.flags
+       DROPS = 256, WITHIN_CLUSTER = 512, READ_ONLY = 1024,
+       USUAL_ACCESS = 2048 }; // it loads or stores one element, as wide as its register, in device memory, weakly. Instr.flags
 
 // Instr.loop: the branch turns a loop that changes nothing in memory; that also asks there what others did; some lanes
 // may leave a loop by it that loads or stores; what is loaded decides whether a loop goes on;
@@ -150,6 +151,17 @@ typedef struct Does { // some instructions, and those of functions that they cal
     bool varies;      // depends on what is neither memory nor an argument
 } Does;
 
+typedef struct Root { // where an address comes from: a variable in device memory or, without one, the kernel's parameter at this byte
+    const Variable *variable;
+    uint64_t offset;
+} Root;
+
+typedef struct Stores { // into what a kernel may write, as far as that is known before it runs
+    bool known; // else anywhere
+    int count;
+    Root *into;
+} Stores;
+
 typedef struct Program { // an executable function; in its module's arena, and constant like its instructions once it is ready
     Instr *code; // `count` instructions and an end, which returns
     uint32_t count;
@@ -160,6 +172,7 @@ typedef struct Program { // an executable function; in its module's arena, and c
     int range_count;
     Order order;
     Does does;
+    Stores stores;
     bool calls;
 } Program;
 

@@ -82,11 +82,12 @@ void sim_start_block(Block *b, uint64_t place)
 
 Block *sim_new_block(Launch *launch)
 {
-    Block *b = calloc(1, sizeof *b);
+    Block *b = aligned_alloc(_Alignof(Block), sizeof *b);
     const size_t threads = (size_t)launch->block.x * launch->block.y * launch->block.z;
     const size_t warps = (threads + LANES - 1) / LANES;
     if (!b)
         return NULL;
+    memset(b, 0, sizeof *b);
     b->launch = launch;
     b->threads = (uint32_t)threads;
     b->warp_count = (int)warps;

@@ -55,7 +55,7 @@ typedef struct Launch {
     uint8_t *params;
     uint8_t *workspace; // of a cooperative launch: where its blocks wait for each other; NULL: it is none
     size_t local_bytes; // of a thread
-    uint64_t blocks;
+    uint64_t blocks, busy; // busy: so many of them run, the first ones; the others have nothing to do
     Counters counters;
     Order order;
     bool together;      // blocks take turns
@@ -67,6 +67,7 @@ typedef struct Launch {
     Watch watch;
     bool traced;        // blocks of it: trace.c
     bool noted;         // what it uses of memory that it shares with the host: checker/memory_uses.c
+    bool knows_changes; // which allocations it may write to is known: Allocation.changes_in
     uint64_t *shuffled; // the blocks in the order in which they begin; NULL: in that of their numbers
     // Places in that order: of the first that nobody runs yet, of the first that went wrong.
     uint64_t next_block, fault_block;
@@ -105,6 +106,7 @@ typedef struct Block {
     uint32_t threads, live;
     bool traced; // what its warps do is written to a file
     uint8_t *shared, *local;
+    Layout layouts[LAYOUTS]; // of accesses, by their instructions
     struct Origins *origins;  // of values that nobody wrote: checker/values.c
     uint8_t *local_written;   // for the checker: a byte for each of local memory
     struct Line *lines;       // of shared memory,
@@ -135,6 +137,19 @@ typedef struct Block {
     Fault fault;
     char message[1024];
 } Block;
+
+// Where the layout of the instruction's addresses is kept, if it is, or is to be.
+static inline Layout *sim_layout_place(Block *b, const Instr *i)
+{
+    return &b->layouts[(uintptr_t)i / sizeof *i % LAYOUTS];
+}
+
+// Whether the launch reads the allocation and never writes to it, as far as its kernel tells: so no read there races.
+static inline bool sim_only_reads(const Launch *launch, const Allocation *a)
+{
+    return launch->knows_changes && a->kind != HEAP_MEMORY &&
+           __atomic_load_n(&a->changes_in, __ATOMIC_RELAXED) != launch->number;
+}
 
 // The next number of a series that looks random and begins anew with each seed (SplitMix64).
 uint64_t sim_next_random(uint64_t *state);

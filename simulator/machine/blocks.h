@@ -58,6 +58,11 @@ void sim_record_fault(Launch *launch, const Block *b);
 // There was no memory for a block.
 void sim_report_memory(Launch *launch);
 
+// ---- idle.c
+
+// Counts the blocks at the end of the grid that would do nothing but count, and leaves them out of those that run.
+void sim_leave_out_idle_blocks(Launch *launch);
+
 // ---- together.c
 
 // Runs as many whole clusters at once as the device holds, in turns. The first block that goes wrong ends the launch.

@@ -122,6 +122,21 @@ static bool place_arguments(Launch *launch, void **arguments, bool cooperative)
     return true;
 }
 
+// Finds out which allocations the launch may write to: those into which the kernel's arguments and variables point.
+static void find_changes(Launch *launch)
+{
+    const Stores *stores = &launch->kernel->program->stores;
+    launch->knows_changes = stores->known && !launch->family_grid; // a family's other kernels run meanwhile
+    for (const Root *o = stores->into; o < stores->into + stores->count; o++) {
+        uint64_t address = o->variable ? o->variable->address : 0;
+        if (!o->variable && o->offset + sizeof address <= launch->kernel->kernel_param_bytes)
+            memcpy(&address, launch->params + o->offset, sizeof address);
+        Allocation *a = sim_allocation_at(address);
+        if (a && address - a->address <= a->bytes)
+            a->changes_in = launch->number;
+    }
+}
+
 static double seconds(void)
 {
     struct timespec now;
@@ -132,7 +147,11 @@ static double seconds(void)
 static void run(Launch *launch)
 {
     sim_forget_writers();
+    find_changes(launch);
     launch->traced = sim_trace_launch(launch);
+    launch->busy = launch->blocks;
+    if (!launch->traced && !launch->shuffled && !launch->together)
+        sim_leave_out_idle_blocks(launch);
     launch->on_one_thread = launch->together || sim_worker_count(launch) == 1;
     launch->clocks = sim_observer.begin_launch ? sim_observer.begin_launch(launch) : NULL;
     launch->noted = !launch->kernel->program->does.tells_host;

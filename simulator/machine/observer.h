@@ -60,6 +60,13 @@ typedef struct Observer {
     // Lanes of a shuffle get values of lanes that take no part in it.
     void (*take_from_strangers)(Warp *w, const Instr *i, uint32_t mask);
 
+    // What to know of loads or stores by this instruction, all of whose lanes lie in the allocation, so that `access` need not be
+    // called for those that tell nothing new: see Usual. False: it has to be.
+    bool (*expect)(const Warp *w, const Instr *i, Allocation *a, Usual *usual);
+    // Whether the last that was done to these bytes of the allocation, side by side, was that all lanes of the warp stored them by this
+    // instruction, so that once more tells nothing new.
+    bool (*stores_again)(const Warp *w, const Instr *i, const Allocation *a, uint64_t first, size_t bytes);
+
     // ---- Where its condition holds
     // An access of the allocation that is near to the warp, which has `uses`; the same in a launch that is `watched`.
     void (*share)(Warp *w, const Instr *i, const Access *access, uint32_t mask);

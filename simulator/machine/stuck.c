@@ -121,7 +121,7 @@ static _Noreturn void report_endless(Block *b, const char *what)
 bool sim_may_wait_for_later(const Block *b)
 {
     const Launch *launch = b->launch;
-    return !launch->together && launch->order != FREE && b->place + 1 < launch->blocks;
+    return !launch->together && launch->order != FREE && b->place + 1 < launch->busy;
 }
 
 void sim_go_on_together(Block *b, const char *why)

@@ -37,7 +37,7 @@ static bool have_turn(Block *b)
     }
     if (!has_cluster_ended(b))
         return true;
-    if (launch->next_block == launch->blocks)
+    if (launch->next_block == launch->busy)
         return false;
     start_cluster(launch, b->cluster);
     return true;
@@ -81,7 +81,7 @@ static uint64_t count_at_once(const Launch *launch)
     const int threads = (int)(launch->block.x * launch->block.y * launch->block.z);
     const uint64_t per_sm = (uint64_t)sim_blocks_per_sm(launch->kernel, threads, launch->dynamic_bytes);
     const uint64_t size = launch->cluster_blocks, most = per_sm * (uint64_t)sim_device()->sm_count / size * size;
-    const uint64_t left = launch->blocks - (launch->held ? launch->held->place : 0);
+    const uint64_t left = launch->busy - (launch->held ? launch->held->place : 0);
     return most < left ? most : left;
 }
 

@@ -31,7 +31,7 @@ static bool take_block(Launch *launch, Block *b, uint64_t *place)
 {
     sim_lock(&launch_lock);
     *place = launch->next_block;
-    const bool taken = *place < launch->blocks && *place < launch->fault_block;
+    const bool taken = *place < launch->busy && *place < launch->fault_block;
     if (taken)
         launch->next_block++;
     b->ahead = launch->order == IN_TURN && *place > launch->ended;
@@ -197,7 +197,7 @@ int sim_worker_count(const Launch *launch)
 {
     const uint64_t wanted = sim_settings()->threads, cores = wanted ? wanted : (uint64_t)sim_core_count();
     const bool alone = launch->order == ONE_BY_ONE || launch->watched || (launch->traced && sim_traces_all());
-    const uint64_t most = alone ? 1 : launch->blocks;
+    const uint64_t most = alone ? 1 : launch->busy;
     const uint64_t workers = cores > MAX_WORKERS ? MAX_WORKERS : cores;
     return (int)(workers < most ? workers : most);
 }
@@ -212,6 +212,6 @@ void sim_run_blocks(Launch *launch)
     work(launch);
     for (int k = 0; k < others.started; k++)
         sim_join_thread(others.threads[k]);
-    if (launch->error == cudaSuccess && !launch->held && launch->next_block < launch->blocks)
+    if (launch->error == cudaSuccess && !launch->held && launch->next_block < launch->busy)
         sim_report_memory(launch); // one host thread that had memory would have done
 }

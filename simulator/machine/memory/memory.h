@@ -44,12 +44,15 @@ typedef struct Allocation {
     MemoryKind kind;
     Granule *granules; // of RESERVED_MEMORY; else NULL
     int number; // of those that are no kernel's arguments, in the order in which they were made
+    uint64_t changes_in; // the last launch that may write here, or has by going astray
     uint64_t writer; // of an IN_TURN launch: 1 + the place of the last block that wrote here
     unsigned flags;  // that the program asked for it with
     cudaMemPool_t pool; // that it came from, or NULL
     int device;         // that was current when it was made
     uint32_t open_to;   // the devices whose kernels may touch it, a bit each
     struct Line *lines; // what kernels did to it, for the checker; NULL: nothing as yet
+    uint32_t *settled; // of the checker's lines: 0, or somebody has written all of it, and it is SETTLED, or the run in which
+                       // who reads it tells nothing new; made with `lines`
     atomic_bool lines_grew; // some of these lines have memory of their own
     atomic_uint written_in; // the run (clocks.h) of the last kernel that wrote to it
     size_t row_bytes, row_pitch; // of rows whose pitch CUDA chose; else 0
@@ -118,6 +121,49 @@ typedef enum AccessKind { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC, ACCESS_ASYNC
 
 typedef enum Pattern { SCATTERED, CONSECUTIVE, ALL_SAME } Pattern; // the last two: with all lanes on
 
+enum { LAYOUTS = 256, REMAINDERS = 32, UNKNOWN_COST = 0xff };
+
+// Where an instruction's loads or stores need no more than to be done: those of an allocation whose first address lies from
+// `first` to `last`, and from which an observer learns nothing. Of loads that is so where all their lines are settled, see
+// Allocation.settled; of stores it is asked.
+typedef struct Usual {
+    struct Allocation *of;   // NULL: nobody has asked yet
+    uint64_t first, last;    // first > last: they need more
+    const uint32_t *settled; // NULL: it would learn nothing of loads in any case
+    uint32_t run;            // in which they have to be settled; 0: in any
+    const atomic_uint *users; // of such lines, too: the operation that has used them last; NULL: nobody asks
+    uint32_t user;            // that has to be this one
+} Usual;
+
+enum { QUARTERS = 4, IN_QUARTER = LANES / QUARTERS };
+
+// How the addresses of a warp, all lanes of which are on, lie to the first lane's. An instruction's mostly lie as they did
+// the last time: so a block keeps what has been found out about them. Of the host thread that runs the block.
+typedef struct Layout {
+    const Instr *of; // whose; NULL: nobody's yet
+    size_t bytes;    // of each lane
+    Pattern pattern;
+    uint32_t alike, beside;  // these and `twice` as in an Access
+    bool twice;
+    uint32_t following, begins; // the lanes that go on in a piece, and the first ones of pieces: see sim_following_lanes
+    uint8_t quarters[QUARTERS]; // a Pattern of each: SCATTERED, if it is no other one
+    uint64_t below, above;   // how far the least and the greatest address are from the first lane's
+    uint64_t bits;           // that are set in any distance
+    uint8_t sectors[REMAINDERS], conflicts[REMAINDERS]; // that such an access costs, by where the first address is in a
+                                                        // sector, or a row of banks: ops/memory.c
+    Usual usual;
+    _Alignas(64) uint64_t apart[LANES]; // distances from the first lane's
+} Layout;
+
+// Whether addresses lie so.
+static inline bool sim_lies_so(const Layout *layout, const uint64_t *address)
+{
+    uint64_t different = 0;
+    for (int l = 0; l < LANES; l++)
+        different |= (address[l] - address[0]) ^ layout->apart[l];
+    return different == 0;
+}
+
 typedef struct Access { // by some lanes of a warp, to one address space
     AccessKind kind;
     Space space;  // not GENERIC
@@ -130,6 +176,7 @@ typedef struct Access { // by some lanes of a warp, to one address space
     uint32_t alike, beside;  // SCATTERED: the lanes with the address of the lane before, and those right behind its
                              // bytes; of lanes that are off, too. None where nobody asks: see spaces.c
     bool twice;              // lanes 16 to 31 have the addresses of lanes 0 to 15
+    Layout *layout;            // that these addresses have, if all lanes are on; else NULL
     _Alignas(64) uint8_t *pointer[LANES];
     bool has_unwritten;        // of what it reads nobody wrote these bytes, a bit each
     uint32_t unwritten[LANES];

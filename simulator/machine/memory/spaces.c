@@ -42,16 +42,21 @@ static _Noreturn void misplaced(Warp *w, const Instr *i, const Access *access, i
               access->bytes == 1 ? "" : "s", (unsigned long long)address, what);
 }
 
-// Whoever writes where others may read does so in its turn; who runs ahead notes what it reads.
+static bool writes_memory(AccessKind kind)
+{
+    return kind != ACCESS_READ && kind != ACCESS_ASYNC_READ;
+}
+
+// Whoever writes where others may read does so in its turn; who runs ahead notes what it reads, and others may write.
 static void note_use(Warp *w, AccessKind kind)
 {
     Block *b = w->block;
-    if (kind != ACCESS_READ && kind != ACCESS_ASYNC_READ) {
+    if (writes_memory(kind)) {
         sim_await_turn(b);
         w->near->writer = b->place + 1;
         return;
     }
-    if (!b->ahead)
+    if (!b->ahead || sim_only_reads(b->launch, w->near))
         return;
     int k = 0;
     while (k < b->read_count && b->read[k] != w->near)
@@ -62,7 +67,7 @@ static void note_use(Warp *w, AccessKind kind)
         b->read[b->read_count++] = w->near;
 }
 
-// Which lanes lie in one place with the lane before, or right behind it. Who asks for pieces needs it; banks do not.
+// Which lanes lie in one place with the lane before, or right behind it.
 static void find_neighbours(Access *access)
 {
     const uint64_t *address = access->address;
@@ -93,42 +98,87 @@ static uint64_t find_reach(Access *access)
     return bits;
 }
 
-// The same of whole warps, and how the lanes' addresses lie to each other.
-static uint64_t survey_lanes(Access *access)
+// ---- Layouts: see memory.h
+
+// Whether all lanes' addresses lie as they did the last time, and none wraps around.
+static inline bool has_layout(const Layout *s, const Instr *i, const Access *access)
+{
+    const uint64_t first = access->address[0];
+    return s->of == i && s->bytes == access->bytes && first >= s->below && first + s->above >= first &&
+           sim_lies_so(s, access->address);
+}
+
+static Pattern pattern_of_quarter(const uint64_t *apart, size_t bytes)
+{
+    uint64_t beside = 0, alike = 0;
+    for (int l = 0; l < IN_QUARTER; l++) {
+        beside |= apart[l] - apart[0] - (uint64_t)l * bytes;
+        alike |= apart[l] - apart[0];
+    }
+    return beside == 0 ? CONSECUTIVE : alike == 0 ? ALL_SAME : SCATTERED;
+}
+
+static void find_layout(Layout *s, const Instr *i, Access *access)
 {
     const uint64_t *address = access->address, first = address[0];
-    if (access->mask != ALL_LANES)
-        return find_reach(access);
     uint64_t apart = 0, different = 0; // from where consecutive lanes would be, from the first
+    s->of = i;
+    s->bytes = access->bytes;
     for (int l = 0; l < LANES; l++) {
-        apart |= address[l] - first - (uint64_t)l * access->bytes;
-        different |= address[l] ^ first;
+        s->apart[l] = address[l] - first;
+        apart |= s->apart[l] - (uint64_t)l * access->bytes;
+        different |= s->apart[l];
     }
-    access->least = first;
-    access->most = address[LANES - 1];
-    if (apart == 0 && first <= UINT64_MAX - LANES * access->bytes && (access->bytes & (access->alignment - 1)) == 0)
+    s->bits = different;
+    find_reach(access);
+    s->below = first - access->least;
+    s->above = access->most - first;
+    if (apart == 0 && access->least == first && (access->bytes & (access->alignment - 1)) == 0)
         access->pattern = CONSECUTIVE;
     else if (different == 0)
         access->pattern = ALL_SAME;
     else
-        return find_reach(access);
-    return first;
+        find_neighbours(access);
+    s->pattern = access->pattern;
+    s->alike = access->alike;
+    s->beside = access->beside;
+    s->twice = access->twice;
+    s->following = sim_following_lanes(access, ALL_LANES);
+    s->begins = sim_first_lanes(access, ALL_LANES, s->following);
+    for (int q = 0; q < QUARTERS; q++)
+        s->quarters[q] = pattern_of_quarter(s->apart + q * IN_QUARTER, access->bytes);
+    memset(s->sectors, UNKNOWN_COST, sizeof s->sectors);
+    memset(s->conflicts, UNKNOWN_COST, sizeof s->conflicts);
+    s->usual.of = NULL;
 }
 
-// Finds out how the lanes' addresses lie to each other; returns the bits that are set in any of them. A program of one thread
-// comes here at each access: a single lane is not searched for.
-static inline uint64_t survey(Access *access)
+// Finds out how the lanes' addresses lie to each other; returns the bits that are set in any of them, as far as an alignment
+// needs them. A program of one thread comes here at each access: a single lane is not searched for. Who asks for pieces wants to
+// know neighbours.
+static inline uint64_t survey(const Warp *w, const Instr *i, Access *access, bool neighbours)
 {
     access->pattern = SCATTERED;
     access->alike = access->beside = access->twice = 0;
-    if (__builtin_popcount(access->mask) != 1)
-        return survey_lanes(access);
-    return access->least = access->most = access->address[__builtin_ctz(access->mask)];
-}
-
-static bool writes_memory(AccessKind kind)
-{
-    return kind != ACCESS_READ && kind != ACCESS_ASYNC_READ;
+    access->layout = NULL;
+    if (__builtin_popcount(access->mask) == 1)
+        return access->least = access->most = access->address[__builtin_ctz(access->mask)];
+    if (access->mask != ALL_LANES) {
+        if (neighbours)
+            find_neighbours(access);
+        return find_reach(access);
+    }
+    Layout *s = sim_layout_place(w->block, i);
+    if (!has_layout(s, i, access))
+        find_layout(s, i, access);
+    const uint64_t first = access->address[0];
+    access->layout = s;
+    access->pattern = s->pattern;
+    access->alike = s->alike;
+    access->beside = s->beside;
+    access->twice = s->twice;
+    access->least = first - s->below;
+    access->most = first + s->above;
+    return first | s->bits;
 }
 
 // Whether the allocation has what is asked for from `least` to `most`, and all of it is mapped.
@@ -168,9 +218,7 @@ static void find_shared(Warp *w, const Instr *i, Access *access)
 // Shared or local memory, of `size` bytes for each lane.
 static void find_in_block(Warp *w, const Instr *i, Access *access, size_t size, uint8_t *memory, size_t lane_bytes)
 {
-    const uint64_t bits = survey(access);
-    if (w->block->clocks && access->space == SHARED && access->pattern == SCATTERED)
-        find_neighbours(access);
+    const uint64_t bits = survey(w, i, access, w->block->clocks && access->space == SHARED);
     if (access->space == SHARED && sim_names_block(access->most)) {
         find_shared(w, i, access);
         return;
@@ -182,8 +230,11 @@ static void find_in_block(Warp *w, const Instr *i, Access *access, size_t size, 
                 access->address[l] > size - access->bytes)
                 misplaced(w, i, access, l);
         }
-    if (lane_bytes) // a pattern is one of places, not of numbers
+    if (lane_bytes) { // a pattern is one of places, not of numbers
         access->pattern = SCATTERED;
+        access->alike = access->beside = access->twice = 0;
+        access->layout = NULL;
+    }
     set_pointers(access, (uint64_t)(uintptr_t)memory, lane_bytes);
     if (w->block->clocks && access->space == LOCAL)
         sim_observer.access_local(w, access);
@@ -201,6 +252,8 @@ static Allocation *open_allocation_at(const Warp *w, uint64_t address)
 static inline void note_uses(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {
     const Launch *launch = w->block->launch;
+    if (writes_memory(access->kind) && sim_only_reads(launch, w->near)) // its address has left the allocation that it came from
+        __atomic_store_n(&w->near->changes_in, launch->number, __ATOMIC_RELAXED);
     if (launch->order == IN_TURN)
         note_use(w, access->kind);
     if (w->near->uses && launch->noted)
@@ -211,9 +264,7 @@ static inline void note_uses(Warp *w, const Instr *i, const Access *access, uint
 
 static void find_in_device_memory(Warp *w, const Instr *i, Access *access)
 {
-    const uint64_t bits = survey(access);
-    if (access->pattern == SCATTERED)
-        find_neighbours(access);
+    const uint64_t bits = survey(w, i, access, true);
     if ((bits & (access->alignment - 1)) == 0) {
         if (!holds(w->near, w, access, access->least, access->most))
             w->near = open_allocation_at(w, access->least);

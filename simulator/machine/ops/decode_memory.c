@@ -71,6 +71,13 @@ static bool decode_parameter(const Decoder *d, const Variable *v, bool load, Ins
     return load || !kernels;
 }
 
+static bool is_usual(const Instr *i)
+{
+    return i->semantics == WEAK && i->count == 1 && i->list[0] != NOWHERE && i->bytes == i->register_bytes &&
+           (i->bytes == 4 || i->bytes == 8) && (i->at.space == GLOBAL || i->at.space == GENERIC) &&
+           i->at.base != NOWHERE && i->at.base_bytes == 8;
+}
+
 static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const bool load = i->kind == LOAD;
@@ -95,6 +102,7 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
         i->effects |= load ? ASKS : 0;
         sim_ask_for(d, IN_TURN);
     }
+    i->flags |= is_usual(i) ? USUAL_ACCESS : 0;
     return i->at.space != PARAM || address->kind == IS_REGISTER;
 }
 

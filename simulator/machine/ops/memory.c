@@ -8,10 +8,23 @@
 
 enum { BANKS = 32 }; // of shared memory: words of 4 bytes lie in them in turn
 
-// Sectors, pieces of 32 bytes of device memory, that a warp's access touches.
-static unsigned sectors(const Access *access)
+enum { SECTOR = REMAINDERS, ROUND_BYTES = 128 }; // of device memory, and of shared memory: what it gives at once
+
+// What an access costs is kept with its layout, by the place of its first address in so many bytes.
+static inline unsigned cost_of(const Access *access, uint8_t *known, unsigned bytes, unsigned (*reckon)(const Access *access))
 {
-    enum { SECTOR = 32 };
+    const uint64_t place = access->address[0] % bytes;
+    if (place % (bytes / REMAINDERS))
+        return reckon(access);
+    uint8_t *cost = &known[place / (bytes / REMAINDERS)];
+    if (*cost == UNKNOWN_COST)
+        *cost = (uint8_t)reckon(access);
+    return *cost;
+}
+
+// Sectors that a warp's access touches.
+static unsigned count_sectors(const Access *access)
+{
     if (access->pattern == CONSECUTIVE)
         return (unsigned)((access->address[0] % SECTOR + LANES * access->bytes + SECTOR - 1) / SECTOR);
     if (access->pattern == ALL_SAME || (access->mask & (access->mask - 1)) == 0) // a lane's never crosses a sector's edge
@@ -142,13 +155,17 @@ static unsigned bank_rounds(const Access *access, uint32_t lanes, int words)
     return most;
 }
 
+static unsigned sectors(const Access *access)
+{
+    return access->layout ? cost_of(access, access->layout->sectors, SECTOR, count_sectors) : count_sectors(access);
+}
+
 // How many rounds more than needed. Elements of 4 bytes are served for the whole warp at a time, of
 // 8 for half a warp, of 16 for a quarter. Needed is what the lanes that are on want in all, 128 bytes
 // a round; this is reckoned for half warps where elements have 16 bytes, else for the whole warp.
 // (Found by measuring; tests/counters holds what an H200 counts.)
-static unsigned bank_conflicts(const Access *access)
+static unsigned count_conflicts(const Access *access)
 {
-    enum { ROUND_BYTES = 128 };
     if (access->pattern != SCATTERED)
         return 0;
     const int words = access->bytes > 4 ? (int)access->bytes / 4 : 1, together = LANES / words;
@@ -168,7 +185,8 @@ static unsigned bank_conflicts(const Access *access)
 
 void sim_count_conflicts(Warp *w, const Access *access)
 {
-    w->block->counters.bank_conflicts += bank_conflicts(access);
+    w->block->counters.bank_conflicts +=
+        access->layout ? cost_of(access, access->layout->conflicts, ROUND_BYTES, count_conflicts) : count_conflicts(access);
 }
 
 void sim_count_access(Warp *w, const Access *access)
@@ -351,9 +369,135 @@ static void move_element(Warp *w, const Instr *i, const Access *access, int k)
     }
 }
 
+// ---- Loads and stores that need no more than to be done: see Usual
+
+// The lanes, which lie so, have accessed the allocation that is near to the warp.
+static void expect(const Warp *w, const Instr *i, Layout *layout)
+{
+    const Launch *launch = w->block->launch;
+    Allocation *a = w->near;
+    Usual *usual = &layout->usual;
+    if (usual->of == a)
+        return;
+    *usual = (Usual){.of = a, .first = 1};
+    const bool in_turn = launch->order == IN_TURN && !sim_only_reads(launch, a);
+    if (in_turn || launch->watched || a->granules || layout->below + layout->above + i->bytes > a->bytes ||
+        (i->kind == STORE && layout->pattern != CONSECUTIVE) ||
+        (launch->clocks && !sim_observer.expect(w, i, a, usual)))
+        return;
+    usual->first = a->address + layout->below;
+    usual->last = a->address + a->bytes - i->bytes - layout->above;
+}
+
+// The layout that the lanes' addresses have, if they are as usual; `first` is then where the first lane is in the allocation.
+static inline Layout *usual_layout(const Warp *w, const Instr *i, uint64_t *first)
+{
+    const uint64_t *base = (const uint64_t *)(w->lanes + i->at.base);
+    Layout *layout = sim_layout_place(w->block, i);
+    const Usual *usual = &layout->usual;
+    const uint64_t address = base[0] + (uint64_t)i->at.offset;
+    if (layout->of != i || !usual->of || address < usual->first || address > usual->last ||
+        (address | layout->bits) & (i->bytes - 1) || w->undefined || !sim_lies_so(layout, base))
+        return NULL;
+    *first = address - usual->of->address;
+    return layout;
+}
+
+static inline bool is_settled_line(const Usual *usual, uint64_t line)
+{
+    if (usual->users && atomic_load_explicit(&usual->users[line], memory_order_relaxed) != usual->user)
+        return false;
+    const uint32_t run = usual->settled ? __atomic_load_n(&usual->settled[line], __ATOMIC_RELAXED) : 1;
+    return usual->run ? run == usual->run : run != 0;
+}
+
+// Whether all lines that the lanes lie in are settled.
+static inline bool is_settled(const Layout *layout, uint64_t first)
+{
+    const Usual *usual = &layout->usual;
+    if (!usual->settled && !usual->users)
+        return true;
+    for (uint32_t rest = layout->begins; rest; rest &= rest - 1) {
+        const int begin = __builtin_ctz(rest), end = sim_end_of_piece(layout->following, begin);
+        const uint64_t last = (first + layout->apart[end] + layout->bytes - 1) / LINE_BYTES;
+        for (uint64_t line = (first + layout->apart[begin]) / LINE_BYTES; line <= last; line++)
+            if (!is_settled_line(usual, line))
+                return false;
+    }
+    return true;
+}
+
+// Some lanes at a time, which mostly lie side by side or in one place. Each is written whole: who reads them in one piece must
+// not wait for parts of it.
+#define LOAD_QUARTERS(name, T)                                                                                         \
+    typedef T name##_row __attribute__((vector_size(IN_QUARTER * sizeof(T)), aligned(sizeof(T)), may_alias));          \
+    __attribute__((no_sanitize("thread"))) static void name(uint8_t *lanes, const uint8_t *first, const Layout *layout) \
+    {                                                                                                                  \
+        name##_row *to = (name##_row *)lanes;                                                                          \
+        for (int q = 0; q < QUARTERS; q++, to++) {                                                                     \
+            const uint64_t *apart = layout->apart + q * IN_QUARTER;                                                    \
+            const uint8_t *from = first + apart[0];                                                                    \
+            name##_row row;                                                                                            \
+            if (layout->quarters[q] == CONSECUTIVE)                                                                    \
+                row = *(const name##_row *)from;                                                                       \
+            else if (layout->quarters[q] == ALL_SAME)                                                                  \
+                row = (name##_row){0} + *(const T *)from;                                                              \
+            else                                                                                                       \
+                for (int l = 0; l < IN_QUARTER; l++)                                                                   \
+                    row[l] = *(const T *)(first + apart[l]);                                                           \
+            *to = row;                                                                                                 \
+        }                                                                                                              \
+    }
+LOAD_QUARTERS(load_quarters_4, uint32_t)
+LOAD_QUARTERS(load_quarters_8, uint64_t)
+
+// False, and nothing is done, where the loads need more.
+static bool load_as_usual(Warp *w, const Instr *i)
+{
+    uint64_t first = 0;
+    const Layout *layout = usual_layout(w, i, &first);
+    const uint8_t sectors = layout ? layout->sectors[(first + layout->usual.of->address) % SECTOR] : UNKNOWN_COST;
+    if (sectors == UNKNOWN_COST || !is_settled(layout, first))
+        return false;
+    const Usual *usual = &layout->usual;
+    if (i->flags & READ_ONLY && usual->run &&
+        atomic_load_explicit(&usual->of->written_in, memory_order_relaxed) == usual->run)
+        return false;
+    w->block->counters.global_load_requests++;
+    w->block->counters.global_load_sectors += sectors;
+    if (i->bytes == 4)
+        load_quarters_4(w->lanes + i->list[0], usual->of->memory + first, layout);
+    else
+        load_quarters_8(w->lanes + i->list[0], usual->of->memory + first, layout);
+    return true;
+}
+
+// The same of stores.
+static bool store_as_usual(Warp *w, const Instr *i)
+{
+    uint64_t first = 0;
+    const Layout *layout = usual_layout(w, i, &first);
+    const uint8_t sectors = layout ? layout->sectors[(first + layout->usual.of->address) % SECTOR] : UNKNOWN_COST;
+    if (sectors == UNKNOWN_COST)
+        return false;
+    const Usual *usual = &layout->usual;
+    const size_t bytes = (size_t)LANES * i->bytes;
+    for (uint64_t line = first / LINE_BYTES; usual->users && line <= (first + bytes - 1) / LINE_BYTES; line++)
+        if (atomic_load_explicit(&usual->users[line], memory_order_relaxed) != usual->user)
+            return false;
+    if (w->block->clocks && !sim_observer.stores_again(w, i, usual->of, first, bytes))
+        return false;
+    w->block->counters.global_store_requests++;
+    w->block->counters.global_store_sectors += sectors;
+    move_row(w->lanes + i->list[0], i, usual->of->memory + first, false);
+    return true;
+}
+
 static void load_or_store(Warp *w, const Instr *i, Access *access)
 {
     sim_access(w, i, access);
+    if (i->flags & USUAL_ACCESS && access->layout && access->space == GLOBAL && w->near)
+        expect(w, i, access->layout);
     sim_count_access(w, access);
     for (int k = 0; k < i->count; k++)
         if (i->list[k] != NOWHERE)
@@ -386,11 +530,15 @@ static void access_memory(Warp *w, const Instr *i, uint32_t mask, AccessKind kin
 
 void sim_load(Warp *w, const Instr *i, uint32_t mask)
 {
+    if (mask == ALL_LANES && i->flags & USUAL_ACCESS && load_as_usual(w, i))
+        return;
     access_memory(w, i, mask, ACCESS_READ);
 }
 
 void sim_store(Warp *w, const Instr *i, uint32_t mask)
 {
+    if (mask == ALL_LANES && i->flags & USUAL_ACCESS && store_as_usual(w, i))
+        return;
     access_memory(w, i, mask, ACCESS_WRITE);
 }
 

@@ -1,0 +1,153 @@
+// stores.c: through which of its parameters, and into which variables, a kernel may write. What a launch only reads needs no
+// look for races.
+//
+// Each register has the origins that its value may have: a bit each for parameters and variables. A value that is computed
+// has those of all that it is computed from, whatever the order: so a pointer keeps its origin through all its arithmetic.
+#include "front/flow.h"
+
+#include <string.h>
+
+enum { MOST_ORIGINS = 62 };
+static const uint64_t OWN = 1ull << 62;     // an address in shared or local memory
+static const uint64_t UNKNOWN_ORIGIN = 1ull << 63; // may be any pointer
+
+typedef struct Search {
+    const Function *function;
+    Program *program;
+    uint64_t *origins_of; // of the register at a place in the frame, by 4 bytes
+    Root found[MOST_ORIGINS];
+    int count;
+    bool changed;
+} Search;
+
+static uint64_t origin(Search *s, const Variable *variable, uint64_t offset)
+{
+    int k = 0;
+    while (k < s->count && (s->found[k].variable != variable || s->found[k].offset != offset))
+        k++;
+    if (k == MOST_ORIGINS)
+        return UNKNOWN_ORIGIN;
+    if (k == s->count)
+        s->found[s->count++] = (Root){variable, offset};
+    return 1ull << k;
+}
+
+static uint64_t origins_of_variable(Search *s, const Variable *v)
+{
+    if (v->space == GLOBAL)
+        return origin(s, v->definition ? v->definition : v, 0);
+    return v->space == SHARED || v->space == LOCAL ? OWN : 0;
+}
+
+static uint64_t origins_of(Search *s, const Operand *o)
+{
+    uint64_t origins = o->reg ? s->origins_of[o->reg->slot / 4] : o->variable ? origins_of_variable(s, o->variable) : 0;
+    for (int k = 0; k < o->count; k++)
+        origins |= origins_of(s, &o->elements[k]);
+    return origins;
+}
+
+static void set_origins(Search *s, const Operand *o, uint64_t origins)
+{
+    const Register *const registers[] = {o->reg, o->second};
+    for (int k = 0; k < 2; k++) {
+        uint64_t *known = registers[k] ? &s->origins_of[registers[k]->slot / 4] : NULL;
+        s->changed |= known && origins & ~*known;
+        if (known)
+            *known |= origins;
+    }
+    for (int k = 0; k < o->count; k++)
+        set_origins(s, &o->elements[k], origins);
+}
+
+static bool begins_with(const Statement *s, const char *begin)
+{
+    return s->opcode.length >= strlen(begin) && memcmp(s->opcode.text, begin, strlen(begin)) == 0;
+}
+
+static bool ends_with(const Statement *s, const char *end)
+{
+    const size_t length = strlen(end);
+    return s->opcode.length >= length && memcmp(s->opcode.text + s->opcode.length - length, end, length) == 0;
+}
+
+static bool is_kernels_parameter(const Search *s, const Operand *o)
+{
+    return o->variable && o->variable->space == PARAM && s->function->entry && !o->reg &&
+           o->variable->address < s->function->kernel_param_bytes;
+}
+
+// Of what a load brings, element by element: whole numbers of 64 bits may be pointers.
+static void note_load(Search *s, const Statement *t)
+{
+    const Operand *to = &t->operands[0], *from = &t->operands[1];
+    if (!(ends_with(t, "64") || ends_with(t, "128")) || ends_with(t, "f64"))
+        return;
+    if (!is_kernels_parameter(s, from)) {
+        set_origins(s, to, UNKNOWN_ORIGIN);
+        return;
+    }
+    const uint64_t offset = from->variable->address + (uint64_t)from->integer;
+    set_origins(s, to, to->count ? 0 : origin(s, NULL, offset));
+    for (int k = 0; k < to->count; k++)
+        set_origins(s, &to->elements[k], origin(s, NULL, offset + 8 * (uint64_t)k));
+}
+
+// What an instruction computes has the origins of all that it reads. What is added to a pointer is none.
+static void note_computed(Search *s, const Instr *i)
+{
+    const Statement *t = i->statement;
+    uint64_t origins = 0;
+    for (int k = 1; k < t->count; k++)
+        origins |= origins_of(s, &t->operands[k]);
+    const bool adds = begins_with(t, "add") || begins_with(t, "sub") || begins_with(t, "mad");
+    if (adds && origins & ~UNKNOWN_ORIGIN)
+        origins &= ~UNKNOWN_ORIGIN;
+    set_origins(s, &t->operands[0], origins);
+}
+
+static void note_instruction(Search *s, const Instr *i)
+{
+    const Statement *t = i->statement;
+    if (!t || t->count == 0 || t->operands[0].address || i->control == CALL)
+        return;
+    if (begins_with(t, "ld") || i->kind == ATOMIC)
+        note_load(s, t);
+    else
+        note_computed(s, i);
+}
+
+// The origins of where an instruction may write in device memory.
+static uint64_t written_by(Search *s, const Instr *i)
+{
+    const Statement *t = i->statement;
+    if (i->control == CALL)
+        return i->call->callee && !i->call->callee->program->does.writes ? 0 : UNKNOWN_ORIGIN;
+    if (i->effects & LAUNCHES)
+        return UNKNOWN_ORIGIN;
+    if (i->at.space == SHARED || i->at.space == LOCAL || !(i->kind == ATOMIC || i->effects & TELLS))
+        return 0;
+    if (!(i->effects & ACCESSES)) // a barrier, a printed line, or what writes in ways that no address shows
+        return i->effects & UNCOUNTED ? UNKNOWN_ORIGIN : 0;
+    const uint64_t origins = origins_of(s, &t->operands[t->operands[0].address ? 0 : 1]);
+    return origins ? origins : UNKNOWN_ORIGIN;
+}
+
+void sim_find_stores(Arena *arena, Arena *module, const Function *function, Program *p)
+{
+    Search s = {.function = function, .program = p};
+    s.origins_of = sim_allocate(arena, ((size_t)p->register_bytes / 4 + 1) * sizeof *s.origins_of);
+    do {
+        s.changed = false;
+        for (uint32_t k = 0; k < p->count; k++)
+            note_instruction(&s, &p->code[k]);
+    } while (s.changed);
+    uint64_t written = 0;
+    for (uint32_t k = 0; k < p->count; k++)
+        written |= written_by(&s, &p->code[k]);
+    p->stores.known = !(written & UNKNOWN_ORIGIN);
+    p->stores.into = sim_allocate(module, (size_t)s.count * sizeof *p->stores.into);
+    for (int k = 0; k < s.count; k++)
+        if (written >> k & 1)
+            p->stores.into[p->stores.count++] = s.found[k];
+}

@@ -1,0 +1,264 @@
+// idle.c: blocks at the end of a grid that have nothing to do, as where a program asks for more of them than its data fills: each
+// thread finds that its number is too large, and returns. Such blocks are counted, and do not run.
+//
+// That they are so shows in ranges: of what the kernel's first instructions compute, the least and the greatest number that any
+// thread of these blocks can have. Where each branch goes the same way for the whole range, all threads take that way.
+#include "machine/blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_STEPS = 64, LEAST_BLOCKS = 64 }; // instructions of a thread; with fewer blocks it is not worth while
+
+typedef struct Range { // all zeros: nothing is known
+    int64_t low, high;
+    bool known;
+} Range;
+
+typedef struct Tail { // the blocks of a grid from one number on, in its last dimension, and the way that their threads take
+    const Launch *launch;
+    uint32_t first[3];
+    Range *values;      // of registers, constants and predicates (0 or 1), by their places in the frame, by 4 bytes
+    uint64_t count, on; // instructions of a warp; those of them for which its lanes are on
+} Tail;
+
+static Range exactly(int64_t value)
+{
+    return (Range){value, value, true};
+}
+
+static bool is_exactly(Range r, int64_t value)
+{
+    return r.known && r.low == value && r.high == value;
+}
+
+static Range *value_at(const Tail *t, uint32_t place)
+{
+    return place < t->launch->kernel->program->frame_bytes ? &t->values[place / 4] : NULL;
+}
+
+static Range operand(const Tail *t, uint32_t place)
+{
+    const Range *r = value_at(t, place);
+    return r ? *r : (Range){0};
+}
+
+// ---- What a frame holds when a thread begins
+
+static Range range_of_special(const Tail *t, int special)
+{
+    const Launch *l = t->launch;
+    const uint32_t threads[] = {l->block.x, l->block.y, l->block.z}, blocks[] = {l->grid.x, l->grid.y, l->grid.z};
+    if (special >= TID_X && special <= TID_Z)
+        return (Range){0, (int64_t)threads[special - TID_X] - 1, true};
+    if (special >= NTID_X && special <= NTID_Z)
+        return exactly(threads[special - NTID_X]);
+    if (special >= CTAID_X && special <= CTAID_Z)
+        return (Range){t->first[special - CTAID_X], (int64_t)blocks[special - CTAID_X] - 1, true};
+    if (special >= NCTAID_X && special <= NCTAID_Z)
+        return exactly(blocks[special - NCTAID_X]);
+    return (Range){0};
+}
+
+static void fill_frame(Tail *t)
+{
+    const Program *p = t->launch->kernel->program;
+    memset(t->values, 0, (p->frame_bytes / 4 + 1) * sizeof *t->values);
+    for (const Slot *s = p->slots; s < p->slots + p->slot_count; s++)
+        t->values[s->offset / 4] = s->special >= 0 ? range_of_special(t, s->special)
+                                   : s->bytes == 8 ? exactly((int64_t)s->value)
+                                                   : exactly((int32_t)s->value);
+}
+
+// ---- What an instruction computes
+
+static bool begins_with(const Statement *s, const char *begin)
+{
+    return s->opcode.length >= strlen(begin) && memcmp(s->opcode.text, begin, strlen(begin)) == 0;
+}
+
+static bool ends_with(const Statement *s, const char *end)
+{
+    const size_t length = strlen(end);
+    return s->opcode.length >= length && memcmp(s->opcode.text + s->opcode.length - length, end, length) == 0;
+}
+
+// The range, if all of it can be told in as many bits as the opcode's type has; else nothing is known. nvcc multiplies and adds
+// numbers without a sign by instructions for those with one, so it says nothing of the sign.
+static Range in_bits(const Statement *s, Range r)
+{
+    const bool small = ends_with(s, "32");
+    return r.known && r.low >= (small ? INT32_MIN : INT64_MIN) && r.high <= (small ? UINT32_MAX : INT64_MAX) ? r : (Range){0};
+}
+
+// The same if they are numbers of that type.
+static Range fitting(const Statement *s, Range r)
+{
+    const bool small = ends_with(s, "32"), is_signed = ends_with(s, "s32") || ends_with(s, "s64");
+    const int64_t least = !is_signed ? 0 : small ? INT32_MIN : INT64_MIN,
+                  most = !small ? INT64_MAX : is_signed ? INT32_MAX : UINT32_MAX;
+    return r.known && r.low >= least && r.high <= most ? r : (Range){0};
+}
+
+static Range sum(Range a, Range b)
+{
+    Range r = {.known = a.known && b.known};
+    const bool low = __builtin_add_overflow(a.low, b.low, &r.low), high = __builtin_add_overflow(a.high, b.high, &r.high);
+    return r.known && !low && !high ? r : (Range){0};
+}
+
+static Range product(Range a, Range b) // of numbers that are not negative
+{
+    Range r = {.known = a.known && b.known && a.low >= 0 && b.low >= 0};
+    const bool low = __builtin_mul_overflow(a.low, b.low, &r.low), high = __builtin_mul_overflow(a.high, b.high, &r.high);
+    return r.known && !low && !high ? r : (Range){0};
+}
+
+// Whether a is less than b, or, with `equal`, no greater: 0, 1, or unknown.
+static Range is_less(Range a, Range b, bool equal)
+{
+    const int64_t more = equal ? 0 : 1;
+    if (!a.known || !b.known)
+        return (Range){0};
+    if (a.high <= b.low - more)
+        return exactly(1);
+    return a.low > b.high - more ? exactly(0) : (Range){0};
+}
+
+static Range comparison(const Statement *s, Range a, Range b)
+{
+    if (begins_with(s, "setp.lt."))
+        return is_less(a, b, false);
+    if (begins_with(s, "setp.le."))
+        return is_less(a, b, true);
+    if (begins_with(s, "setp.gt."))
+        return is_less(b, a, false);
+    return begins_with(s, "setp.ge.") ? is_less(b, a, true) : (Range){0};
+}
+
+static Range both_or_one(Range a, Range b, int64_t decides) // of two predicates, one of which may decide alone
+{
+    if (is_exactly(a, decides) || is_exactly(b, decides))
+        return exactly(decides);
+    return is_exactly(a, !decides) && is_exactly(b, !decides) ? exactly(!decides) : (Range){0};
+}
+
+static Range argument(const Tail *t, const Instr *i)
+{
+    const Function *kernel = t->launch->kernel;
+    const bool fits = i->count == 1 && i->at.offset >= 0 && (size_t)i->at.offset + i->bytes <= kernel->kernel_param_bytes;
+    int64_t value = 0;
+    if (!fits || (i->bytes != 4 && i->bytes != 8))
+        return (Range){0};
+    memcpy(&value, t->launch->params + i->at.offset, i->bytes);
+    return exactly(i->bytes == 8 ? value : (int32_t)value);
+}
+
+static Range computed(const Tail *t, const Instr *i)
+{
+    const Statement *s = i->statement;
+    const Range a = operand(t, i->a), b = operand(t, i->b), c = operand(t, i->c);
+    if (begins_with(s, "mov."))
+        return a;
+    if (begins_with(s, "and.pred") || begins_with(s, "or.pred"))
+        return both_or_one(a, b, begins_with(s, "or.") ? 1 : 0);
+    if (begins_with(s, "cvt.s64.s32") || begins_with(s, "cvt.u64.u32"))
+        return fitting(s, a);
+    if (begins_with(s, "mul.wide."))
+        return product(fitting(s, a), fitting(s, b));
+    if (begins_with(s, "mul.lo."))
+        return in_bits(s, product(a, b));
+    if (begins_with(s, "mad.lo."))
+        return in_bits(s, sum(product(a, b), c));
+    if (begins_with(s, "add.s") || begins_with(s, "add.u"))
+        return in_bits(s, sum(a, b));
+    if (i->kind == COMPARE && i->second == NOWHERE && !(i->flags & COMBINE) && (ends_with(s, "32") || ends_with(s, "64")) &&
+        !ends_with(s, "f32") && !ends_with(s, "f64"))
+        return comparison(s, fitting(s, a), fitting(s, b));
+    return (Range){0};
+}
+
+static void forget(Tail *t, const Operand *o)
+{
+    const Register *const registers[] = {o->reg, o->second};
+    for (int k = 0; k < 2; k++)
+        if (registers[k])
+            t->values[registers[k]->slot / 4] = (Range){0};
+    for (int k = 0; k < o->count; k++)
+        forget(t, &o->elements[k]);
+}
+
+static void compute(Tail *t, const Instr *i)
+{
+    const Statement *s = i->statement;
+    const bool loads = begins_with(s, "ld.param.") && !ends_with(s, "f32") && !ends_with(s, "f64");
+    const Range r = loads ? argument(t, i) : begins_with(s, "ld.") ? (Range){0} : computed(t, i);
+    if (s->count > 0 && !s->operands[0].address)
+        forget(t, &s->operands[0]);
+    Range *to = r.known ? value_at(t, loads ? i->list[0] : i->d) : NULL;
+    if (to)
+        *to = r;
+}
+
+// ---- The blocks' way
+
+// Whether all threads of the blocks return soon, and do nothing else.
+static bool is_idle(Tail *t)
+{
+    const Program *p = t->launch->kernel->program;
+    uint32_t pc = 0;
+    fill_frame(t);
+    for (t->count = 1, t->on = 0; t->count <= MOST_STEPS && pc < p->count; t->count++) {
+        const Instr *i = &p->code[pc];
+        const Range guard = i->guard == NOWHERE ? exactly(1) : operand(t, i->guard);
+        const bool on = is_exactly(guard, i->guard != NOWHERE && i->guard_negated ? 0 : 1);
+        if (!on && !is_exactly(guard, i->guard_negated ? 1 : 0))
+            return false;
+        t->on += on;
+        if (on && i->control == RETURN)
+            return true;
+        if (on && (i->control == BRANCH ? i->target <= pc : i->control != PLAIN || !i->statement || i->effects & ~SETS_FIRST))
+            return false;
+        if (on && i->control == PLAIN)
+            compute(t, i);
+        pc = on && i->control == BRANCH ? i->target : pc + 1;
+    }
+    return false;
+}
+
+// The last dimension in which the grid has more than one block.
+static int last_dimension(const Launch *launch)
+{
+    return launch->grid.z > 1 ? 2 : launch->grid.y > 1 ? 1 : 0;
+}
+
+static void count_idle(Launch *launch, const Tail *t, uint64_t blocks)
+{
+    const uint64_t threads = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
+    launch->busy -= blocks;
+    launch->counters.warp_instructions += blocks * ((threads + LANES - 1) / LANES) * t->count;
+    launch->counters.lanes_on += blocks * threads * t->on;
+}
+
+void sim_leave_out_idle_blocks(Launch *launch)
+{
+    const int dimension = last_dimension(launch);
+    const uint32_t size = dimension == 2 ? launch->grid.z : dimension == 1 ? launch->grid.y : launch->grid.x;
+    Tail t = {.launch = launch};
+    t.first[dimension] = size - 1;
+    t.values = malloc((launch->kernel->program->frame_bytes / 4 + 1) * sizeof *t.values);
+    if (launch->blocks >= LEAST_BLOCKS && t.values && is_idle(&t)) {
+        uint32_t busy = 0, idle = size - 1; // where the tail may begin, and where it does at the latest
+        while (busy < idle) {
+            t.first[dimension] = busy + (idle - busy) / 2;
+            if (is_idle(&t))
+                idle = t.first[dimension];
+            else
+                busy = t.first[dimension] + 1;
+        }
+        t.first[dimension] = idle;
+        is_idle(&t);
+        count_idle(launch, &t, (size - idle) * (launch->blocks / size));
+    }
+    free(t.values);
+}
