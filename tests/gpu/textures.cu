@@ -153,7 +153,7 @@ static std::string name_of(const Sampler &s)
 
 // ---- Sampling
 
-enum How { D1, D2, D3, L1, L2, G0, G1, G2, G3, LEVEL1, LEVEL2, LEVEL3, GRAD1, GRAD2, GRAD3, FETCH };
+enum How { D1, D2, D3, L1, L2, CUBE, CUBES, LEVEL_CUBE, GRAD_CUBE, G0, G1, G2, G3, LEVEL1, LEVEL2, LEVEL3, GRAD1, GRAD2, GRAD3, FETCH };
 
 template <typename R> __device__ R sample(How how, cudaTextureObject_t t, float4 c)
 {
@@ -164,6 +164,10 @@ template <typename R> __device__ R sample(How how, cudaTextureObject_t t, float4
     case D3: return tex3D<R>(t, c.x, c.y, c.z);
     case L1: return tex1DLayered<R>(t, c.x, layer);
     case L2: return tex2DLayered<R>(t, c.x, c.y, layer);
+    case CUBE: return texCubemap<R>(t, c.x, c.y, c.z);
+    case CUBES: return texCubemapLayered<R>(t, c.x, c.y, c.z, layer);
+    case LEVEL_CUBE: return texCubemapLod<R>(t, c.x, c.y, c.z, 0.5f);
+    case GRAD_CUBE: return texCubemapGrad<R>(t, c.x, c.y, c.z, make_float4(1, 0, 0, 0), make_float4(0, 1, 0, 0));
     case G0: return tex2Dgather<R>(t, c.x, c.y, 0);
     case G1: return tex2Dgather<R>(t, c.x, c.y, 1);
     case G2: return tex2Dgather<R>(t, c.x, c.y, 2);
@@ -557,6 +561,48 @@ static void layers()
     }
 }
 
+// Directions: anywhere, along the axes, through texels, edges and corners of a cube of so many texels a side.
+static std::vector<float4> directions(int size)
+{
+    std::vector<float4> all;
+    state = 77;
+    for (int k = 0; k < 64; k++) {
+        float c[3];
+        for (float &x : c)
+            x = ((int)(hash() >> 8) - (1 << 23)) * (1.0f / (1 << 20));
+        all.push_back({c[0], c[1], c[2], 0});
+    }
+    for (int k = 0; k < 27; k++)
+        all.push_back({k / 9 - 1.0f, k / 3 % 3 - 1.0f, k % 3 - 1.0f, 0});
+    for (int face = 0; face < 6; face++)
+        for (int k = 0; k < size * size; k++) {
+            const float u = (k % size + 0.5f) / size * 2 - 1, v = (k / size + 0.5f) / size * 2 - 1, to = face % 2 ? -1 : 1;
+            all.push_back(face < 2 ? float4{to, u, v, 0} : face < 4 ? float4{u, to, v, 0} : float4{u, v, to, 0});
+        }
+    return all;
+}
+
+static void cubes()
+{
+    enum { SIDE = 5, LAYERS = 3 };
+    for (Sampler s : all_samplers()) {
+        if (!s.normalized)
+            continue;
+        std::vector<float4> at = directions(SIDE);
+        Texture x, y;
+        make(x, FLOAT, 1, SIDE, SIDE, 6, cudaArrayCubemap, random_texels(FLOAT, 1, SIDE * SIDE * 6, 21), s);
+        show<CUBE>("cube" + name_of(s), x.object, at, 1);
+        show<LEVEL_CUBE>("level cube" + name_of(s), x.object, at, 1);
+        show<GRAD_CUBE>("grad cube" + name_of(s), x.object, at, 1);
+        int k = 0;
+        for (float4 &c : at)
+            c.w = layer_bits(k++ % 7 - 2);
+        make(y, FLOAT, 1, SIDE, SIDE, 6 * LAYERS, cudaArrayCubemap | cudaArrayLayered,
+             random_texels(FLOAT, 1, SIDE * SIDE * 6 * LAYERS, 22), s);
+        show<CUBES>("layered cube" + name_of(s), y.object, at, 1);
+    }
+}
+
 static void levels()
 {
     Sampler s;
@@ -835,4 +881,5 @@ int main()
     pitched();
     missing_channels();
     surfaces();
+    cubes();
 }

@@ -579,12 +579,17 @@ int main(int argc, char **argv)
     cudaMalloc(&memory, 4096);
     const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
     cudaArray_t array, plain;
-    if (is("cubemap"))
-        printf("%s\n", cudaGetErrorName(cudaMalloc3DArray(&array, &format, make_cudaExtent(4, 4, 6), cudaArrayCubemap)));
+    cudaResourceDesc faces = {};
+    cudaMalloc3DArray(&faces.res.array.array, &format, make_cudaExtent(4, 4, 6), cudaArrayCubemap);
+    cudaTextureDesc seamless = {};
+    cudaTextureObject_t cube;
+    seamless.seamlessCubemap = 1;
+    if (is("seamless"))
+        printf("%s\n", cudaGetErrorName(cudaCreateTextureObject(&cube, &faces, &seamless, nullptr)));
     cudaMipmappedArray_t levels;
     if (is("mipmaps"))
         printf("%s\n", cudaGetErrorName(cudaMallocMipmappedArray(&levels, &format, make_cudaExtent(4, 4, 0), 2)));
-    if (is("cubemap") || is("mipmaps"))
+    if (is("seamless") || is("mipmaps"))
         return 0;
     cudaMallocArray(&array, &format, 8, 4, cudaArraySurfaceLoadStore);
     cudaMallocArray(&plain, &format, 8);
@@ -600,6 +605,7 @@ int main(int argc, char **argv)
     cudaCreateTextureObject(&of_row, &row, &sampling, nullptr);
     cudaCreateTextureObject(&of_line, &line, &sampling, nullptr);
     cudaCreateSurfaceObject(&surface, &resource);
+    cudaCreateTextureObject(&cube, &faces, &sampling, nullptr);
     sample<<<1, 1>>>(texture, out);
     fetch<<<1, 1>>>(of_line, out);
     write<<<1, 1>>>(surface, 28);
@@ -618,7 +624,7 @@ int main(int argc, char **argv)
     else if (is("beside the surface") || is("misaligned"))
         write<<<1, 1>>>(surface, is("misaligned") ? 2 : 32);
     else
-        sample<<<1, 1>>>(is("wild") ? 123456 : is("surface") ? surface : is("row") ? of_row : is("line") ? of_line : texture, out);
+        sample<<<1, 1>>>(is("wild") ? 123456 : is("surface") ? surface : is("row") ? of_row : is("line") ? of_line : is("cube") ? cube : texture, out);
     printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
 }
 """
@@ -636,7 +642,8 @@ int main(int argc, char **argv)
     ("gather", "cudaErrorIllegalAddress", "an array made without cudaArrayTextureGather"),
     ("beside the surface", "cudaErrorLaunchFailure", "byte 32, row 1, slice 0, layer 0 of a surface of 32 bytes x 4 rows"),
     ("misaligned", "cudaErrorMisalignedAddress", "no multiple of 4"),
-    ("cubemap", "cudaErrorNotSupported", "cubemaps are not supported"),
+    ("cube", "cudaErrorIllegalAddress", "an access to 2-D texels, but the object has a cube's 2-D ones"),
+    ("seamless", "cudaErrorNotSupported", "cubemaps that are filtered across their edges are not supported"),
     ("mipmaps", "cudaErrorNotSupported", "mipmapped arrays are not supported")])
 def test_a_wrong_use_of_a_texture_is_named(fault, error, said, wrong):
     """Broken: a kernel reads a texture that is no longer there, or as if it were another, and gets anything."""

@@ -52,8 +52,8 @@ struct cudaArray {
 typedef struct Texels { // what a texture or surface object shows
     uint64_t first; // the address; 0: the array has been freed
     int dimensions; // of a layer
-    bool layered, linear, gathers; // linear: memory without a pitch; gathers: made for tld4
-    int64_t size[3], layers;       // at least 1
+    bool layered, cube, linear, gathers; // cube: a layer has six faces; linear: memory without a pitch; gathers: made for tld4
+    int64_t size[3], layers;             // at least 1
     size_t row_bytes, slice_bytes; // slice: or layer
     int channels, channel_bytes;
     enum cudaChannelFormatKind kind;

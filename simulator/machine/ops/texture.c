@@ -46,9 +46,10 @@ static void check_shape(Warp *w, const Instr *i, int lane, const Texels *t)
     const TextureShape *shape = &sim_texture_shapes[i->type];
     if (t->linear)
         sim_fault(w, i, lane, cudaErrorIllegalAddress, "memory without a pitch is read with tex1Dfetch only");
-    if (shape->dimensions != t->dimensions || shape->layered != t->layered)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "an access to %s%d-D texels, but the object has %s%d-D ones",
-                  shape->layered ? "layered " : "", shape->dimensions, t->layered ? "layered " : "", t->dimensions);
+    if (shape->dimensions != t->dimensions || shape->layered != t->layered || shape->cube != t->cube)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "an access to %s%s%d-D texels, but the object has %s%s%d-D ones",
+                  shape->layered ? "layered " : "", shape->cube ? "a cube's " : "", shape->dimensions,
+                  t->layered ? "layered " : "", t->cube ? "a cube's " : "", t->dimensions);
 }
 
 // ---- Texels
@@ -58,7 +59,8 @@ typedef struct TexelReaders { // lanes of a warp that read one texture
     const Instr *i;
     uint32_t mask;
     const TextureObject *object;
-    int64_t layer[LANES];
+    int64_t layer[LANES]; // of a cube's face, too
+    float on_face[LANES][2]; // of a cube: the coordinates there
 } TexelReaders;
 
 typedef int64_t TexelNumbers[3]; // a texel's numbers in its row, slice and cube; OUTSIDE: the border
@@ -187,14 +189,20 @@ static Taps taps_of(const TextureObject *o, int dimension, float coordinate, boo
     return taps;
 }
 
+// A lane's coordinate as the instruction gives it, without the layer.
+static float coordinate_at(const Warp *w, const Instr *i, int lane, int k)
+{
+    const bool layered = sim_texture_shapes[i->type].layered;
+    return ((const float *)(w->lanes + i->list[CHANNELS + layered + k]))[lane];
+}
+
 static void find_taps(const TexelReaders *readers, int lane, bool linear, Taps *taps)
 {
     const TextureShape *shape = &sim_texture_shapes[readers->i->type];
-    const uint32_t *place = readers->i->list + CHANNELS + shape->layered;
-    for (int k = 0; k < 3; k++)
-        taps[k] = k < shape->dimensions
-                      ? taps_of(readers->object, k, ((const float *)(readers->w->lanes + place[k]))[lane], linear)
-                      : (Taps){{0, 0}, 0};
+    memset(taps, 0, 3 * sizeof *taps);
+    for (int k = 0; k < shape->dimensions; k++)
+        taps[k] = taps_of(readers->object, k,
+                          shape->cube ? readers->on_face[lane][k & 1] : coordinate_at(readers->w, readers->i, lane, k), linear);
     // One dimension is the edge of two: where the second has a border, half of that is mixed in.
     if (linear && shape->dimensions == 1 && !shape->layered && address_mode(readers->object, 1) == cudaAddressModeBorder)
         taps[1] = (Taps){{OUTSIDE, 0}, ONE / 2};
@@ -257,6 +265,20 @@ static int64_t layer_of(const Warp *w, const Instr *i, int lane, const Texels *t
     return layer > last ? last : layer;
 }
 
+// Which face of a cube a direction meets, and where (Programming Guide, "Cubemap Textures"): the coordinate that is largest says
+// which, and divides the others.
+static int64_t find_face(float x, float y, float z, float on_face[2])
+{
+    const float size[] = {fabsf(x), fabsf(y), fabsf(z)};
+    const int along = size[2] >= size[0] && size[2] >= size[1] ? 2 : size[1] >= size[0] ? 1 : 0;
+    const bool behind = (along == 0 ? x : along == 1 ? y : z) < 0;
+    const float across = along == 0 ? (behind ? z : -z) : along == 2 && behind ? -x : x,
+                down = along == 1 ? (behind ? -z : z) : -y;
+    on_face[0] = (across / size[along] + 1) / 2;
+    on_face[1] = (down / size[along] + 1) / 2;
+    return 2 * along + behind;
+}
+
 // Of the lanes of a mask those that read the same texture as the first.
 static TexelReaders readers_with_first(Warp *w, const Instr *i, uint32_t mask)
 {
@@ -280,6 +302,9 @@ static TexelReaders readers_at_coordinates(Warp *w, const Instr *i, uint32_t mas
     for (uint32_t rest = readers.mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         readers.layer[l] = layer_of(w, i, l, t);
+        if (t->cube)
+            readers.layer[l] = FACES * readers.layer[l] + find_face(coordinate_at(w, i, l, 0), coordinate_at(w, i, l, 1),
+                                                                    coordinate_at(w, i, l, 2), readers.on_face[l]);
     }
     return readers;
 }

@@ -4,13 +4,13 @@
 
 #include "machine/ops/ops.h"
 
-enum { CHANNELS = 4, TEXTURE_SHAPES = 5 };
+enum { CHANNELS = 4, TEXTURE_SHAPES = 7, FACES = 6 };
 enum { FRACTION_BITS = 8, ONE = 1 << FRACTION_BITS }; // of the weight of a texel
 
 typedef struct TextureShape {
     const char *name;
-    int dimensions;
-    bool layered;
+    int dimensions; // of a layer, or a face
+    bool layered, cube;
     const char *coordinates; // letters, as of sim_source; a layer comes first, the last of four is not used
 } TextureShape;
 

@@ -7,7 +7,9 @@
 enum { MOST_COORDINATES = 4, MOST_BYTES = 16 };
 
 const TextureShape sim_texture_shapes[TEXTURE_SHAPES] = {
-    {"1d", 1, false, "f"}, {"2d", 2, false, "ff"}, {"3d", 3, false, "ffff"}, {"a1d", 1, true, "if"}, {"a2d", 2, true, "ifff"}};
+    {"1d", 1, false, false, "f"},   {"2d", 2, false, false, "ff"},     {"3d", 3, false, false, "ffff"},
+    {"a1d", 1, true, false, "if"},  {"a2d", 2, true, false, "ifff"},   {"cube", 2, false, true, "ffff"},
+    {"acube", 2, true, true, "ifff"}};
 
 #define COUNT_OF(list) ((int)(sizeof(list) / sizeof *(list)))
 
@@ -90,7 +92,7 @@ static bool decode_sample(Decoder *d, const Statement *s, Slice rest, Instr *i)
     const bool whole = i->type == 0 && take(&rest, "s32"); // the number of a texel in a row
     if ((!whole && !take(&rest, "f32")) || rest.length)
         return false;
-    const int more = level ? 1 : gradient ? 2 : 0, each = level ? 1 : shape->dimensions == 3 ? 4 : shape->dimensions;
+    const int more = level ? 1 : gradient ? 2 : 0, each = level ? 1 : shape->dimensions == 3 || shape->cube ? 4 : shape->dimensions;
     uint32_t unused[MOST_COORDINATES];
     if (s->count != 2 + more)
         return false;
@@ -107,7 +109,7 @@ static bool decode_gather(Decoder *d, const Statement *s, Slice rest, Instr *i)
 {
     const int channel = take_one_of(&rest, CHANNEL_NAMES, CHANNELS);
     const TextureShape *shape = channel < 0 ? NULL : take_shape(&rest, i);
-    if (!shape || shape->dimensions != 2 || shape->layered || !take(&rest, "v4") ||
+    if (!shape || shape->dimensions != 2 || shape->layered || shape->cube || !take(&rest, "v4") ||
         take_one_of(&rest, RESULT_TYPES, COUNT_OF(RESULT_TYPES)) < 0 || !sim_slice_is(rest, "f32") || s->count != 2)
         return false;
     i->op = (uint8_t)channel;
@@ -119,7 +121,8 @@ static bool decode_gather(Decoder *d, const Statement *s, Slice rest, Instr *i)
 static bool decode_surface(Decoder *d, const Statement *s, Slice rest, bool load, Instr *i)
 {
     static const char *const LETTERS[] = {[1] = "hhhh", [2] = "hhhh", [4] = "ffff", [8] = "llll"}; // no register has 8 bits
-    if (!take(&rest, "b") || !take_shape(&rest, i))
+    const TextureShape *shape = take(&rest, "b") ? take_shape(&rest, i) : NULL;
+    if (!shape || shape->cube)
         return false;
     take_one_of(&rest, CACHES, COUNT_OF(CACHES));
     i->count = take(&rest, "v2") ? 2 : take(&rest, "v4") ? 4 : 1;
@@ -130,7 +133,7 @@ static bool decode_surface(Decoder *d, const Statement *s, Slice rest, bool load
         return false;
     i->op = (uint8_t)boundary;
     i->run = load ? sim_load_surface : sim_store_surface;
-    const size_t coordinates = strlen(sim_texture_shapes[i->type].coordinates);
+    const size_t coordinates = strlen(shape->coordinates);
     return places(d, &s->operands[load ? 0 : 1], LETTERS[i->bytes], i->count, load, i->list) &&
            decode_place(d, &s->operands[load ? 1 : 0], &"iiii"[MOST_COORDINATES - coordinates], i);
 }
@@ -166,7 +169,7 @@ static bool decode_texture(Decoder *d, const Statement *s, const Opcode *o, Inst
 }
 
 static const Instruction ROWS[] = {
-    {"tex {level|grad} 1d|2d|3d|a1d|a2d v4 f32|u32|s32 f32", .decode = decode_texture},
+    {"tex {level|grad} 1d|2d|3d|a1d|a2d|cube|acube v4 f32|u32|s32 f32", .decode = decode_texture},
     {"tex {level|grad} 1d v4 f32|u32|s32 s32", .decode = decode_texture},
     {"tld4 r|g|b|a 2d v4 f32|u32|s32 f32", .decode = decode_texture},
     {"suld b 1d|2d|3d|a1d|a2d {ca|cg|cs|cv} {v2|v4} zero|clamp|trap b8|b16|b32|b64", .decode = decode_texture},

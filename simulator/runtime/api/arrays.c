@@ -24,8 +24,11 @@ static bool fits(size_t value, size_t most)
 // Whether a GPU of this kind can have an array of this shape.
 static bool is_possible(struct cudaExtent e, unsigned flags)
 {
-    const bool surface = flags & cudaArraySurfaceLoadStore;
-    if (flags & cudaArrayLayered)
+    const bool surface = flags & cudaArraySurfaceLoadStore, layered = flags & cudaArrayLayered;
+    if (flags & cudaArrayCubemap)
+        return fits(e.width, 32768) && e.height == e.width && e.depth % 6 == 0 && fits(e.depth, layered ? 2046 : 6) &&
+               !(flags & cudaArrayTextureGather);
+    if (layered)
         return fits(e.width, 32768) && e.height <= 32768 && fits(e.depth, 2048) && !(flags & cudaArrayTextureGather);
     if (flags & cudaArrayTextureGather)
         return fits(e.width, 32768) && fits(e.height, 32768) && e.depth == 0;
@@ -39,8 +42,6 @@ API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFo
                                   struct cudaExtent extent, unsigned flags)
 {
     BEGIN_CALL();
-    if (flags & cudaArrayCubemap)
-        return sim_done(refuse("cubemaps"));
     if (flags & (cudaArraySparse | cudaArrayDeferredMapping | cudaArrayColorAttachment))
         return sim_done(refuse("arrays without memory of their own"));
     if (format && !sim_is_texel_format(format))

@@ -41,15 +41,17 @@ static cudaError_t texels_of_array(struct cudaArray *a, Texels *t)
 {
     if (!sim_is_array(a))
         return cudaErrorInvalidValue;
-    const bool layered = a->flags & cudaArrayLayered;
+    const bool layered = a->flags & cudaArrayLayered, cube = a->flags & cudaArrayCubemap, deep = !layered && !cube;
+    const size_t faces = cube ? 6 : 1;
     *t = (Texels){.first = (uint64_t)(uintptr_t)a->texels,
                   .layered = layered,
+                  .cube = cube,
                   .gathers = a->flags & cudaArrayTextureGather,
                   .dimensions = a->extent.height == 0             ? 1
-                                : a->extent.depth == 0 || layered ? 2
+                                : a->extent.depth == 0 || !deep   ? 2
                                                                   : 3,
-                  .size = {(int64_t)a->extent.width, (int64_t)a->rows, layered ? 1 : (int64_t)a->slices},
-                  .layers = layered ? (int64_t)a->slices : 1,
+                  .size = {(int64_t)a->extent.width, (int64_t)a->rows, deep ? (int64_t)a->slices : 1},
+                  .layers = layered ? (int64_t)(a->slices / faces) : 1,
                   .row_bytes = a->row_bytes,
                   .slice_bytes = a->rows * a->row_bytes};
     set_format(t, &a->format);
@@ -141,6 +143,10 @@ API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *number, const struc
     }
     TextureObject o = {.device = sim_current_device, .resource = *resource, .sampling = *sampling};
     cudaError_t error = texels_of(resource, &o.texels);
+    if (!error && o.texels.cube && sampling->seamlessCubemap) {
+        fprintf(stderr, "simulator: cubemaps that are filtered across their edges are not supported\n");
+        return sim_done(cudaErrorNotSupported);
+    }
     if (!error)
         error = check_sampling(&o);
     if (!error)
@@ -207,6 +213,11 @@ API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *number, const struc
     }
     TextureObject o = {.surface = true, .device = sim_current_device, .resource = *resource};
     cudaError_t error = texels_of(resource, &o.texels);
+    if (o.texels.cube) { // its faces are layers
+        o.texels.layers = (int64_t)resource->res.array.array->slices;
+        o.texels.layered = true;
+        o.texels.cube = false;
+    }
     if (!error)
         error = add_object(&o, number);
     return sim_done(error);
