@@ -226,9 +226,9 @@ void sim_find_strange_owner(Warp *w, const Instr *i, int lane, Space space, uint
 // access->unwritten.
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a);
 // What the machine is to know of loads or stores by an instruction, to leave out checks that would tell nothing new; false: it may
-// not. And whether a warp stores once more what it has stored last.
+// not. And a store of a whole warp, side by side: false where a short look at it does not do.
 bool sim_expect_accesses(const Warp *w, const Instr *i, Allocation *a, Usual *usual);
-bool sim_stores_again(const Warp *w, const Instr *i, const Allocation *a, uint64_t first, size_t bytes);
+bool sim_note_store(const Warp *w, const Instr *i, Allocation *a, uint64_t first, size_t bytes);
 // How the checker calls an access.
 EpochKind sim_epoch_kind(const Instr *i, const Access *access);
 // Whether nobody has written the memory there when it is new.

@@ -97,6 +97,9 @@ void sim_check_word(AccessCheck *check, Cell *c, uint32_t lanes, unsigned bytes)
 // The part of an access that lies in a line; without `row` it must not be kept as one. Its words are changed meanwhile.
 void sim_check_in_line(AccessCheck *check, Line *line, Row *r, bool row);
 void sim_check_read_only(AccessCheck *check, uint32_t mask); // loads for memory that is only read
+// A row that is stored, where nothing is known of the line in this run, or just that. False: nothing is noted. Of the check it
+// needs the memory, who shares it, and the size of an element.
+bool sim_note_row(const AccessCheck *check, Line *line, const Row *r);
 
 // ---- readers.c
 
@@ -135,20 +138,6 @@ static inline Row *row_at(Line *line, int k)
 static inline Row *row_by_age(Line *line, int k) // the oldest first
 {
     return row_at(line, k + 1 < line->count ? k + 1 : 0);
-}
-
-// Whether one row, which says this, is all that is known of a line in this run. The line is not taken: no other thread makes a row
-// with this epoch, and who comes later finds it.
-static inline bool sim_is_only_row(const Line *line, uint32_t run, const Row *r)
-{
-    const uint32_t *is = (const uint32_t *)&line->first.epoch, *wanted = (const uint32_t *)&r->epoch;
-    bool same = __atomic_load_n(&line->run, __ATOMIC_ACQUIRE) == run && __atomic_load_n(&line->count, __ATOMIC_RELAXED) == 1 &&
-                !(r->words & ~__atomic_load_n(&line->first.words, __ATOMIC_RELAXED)) &&
-                __atomic_load_n(&line->first.origin, __ATOMIC_RELAXED) == r->origin &&
-                __atomic_load_n(&line->first.shape, __ATOMIC_RELAXED) == r->shape;
-    for (size_t k = 0; k < sizeof r->epoch / sizeof *is && same; k++)
-        same = __atomic_load_n(&is[k], __ATOMIC_RELAXED) == wanted[k];
-    return same;
 }
 
 static inline bool same_shape(const Row *a, const Row *r)

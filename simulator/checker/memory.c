@@ -540,9 +540,13 @@ bool sim_expect_accesses(const Warp *w, const Instr *i, Allocation *a, Usual *us
     return only_read || (is_ordered_by_barriers(launch) && !(i->loop & GUESSES));
 }
 
-bool sim_stores_again(const Warp *w, const Instr *i, const Allocation *a, uint64_t first, size_t bytes)
+bool sim_note_store(const Warp *w, const Instr *i, Allocation *a, uint64_t first, size_t bytes)
 {
+    const Launch *launch = w->block->launch;
     const uint64_t end = first + bytes;
+    Access access = {.bytes = i->bytes};
+    const AccessCheck check = {.access = &access, .memory = {a->lines, a->memory, sim_launch_run(launch), sim_is_fresh(a)}, .a = a,
+                               .restricted = launch->on_one_thread, .by_barriers = is_ordered_by_barriers(launch)};
     Row r = {.epoch = {.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
                        .warp = (unsigned)w->number & 31, .kind = PLAIN_WRITE, .bytes = 15},
              .stride = i->bytes, .size = 4, .whole = 1};
@@ -551,7 +555,7 @@ bool sim_stores_again(const Warp *w, const Instr *i, const Allocation *a, uint64
         r.epoch.lanes = bits_between((unsigned)((low - first) / i->bytes), (unsigned)((high - first) / i->bytes));
         r.words = bits_between((unsigned)(low - begin) / 4, (unsigned)(high - begin) / 4);
         r.origin = (int32_t)(first - begin);
-        if (!sim_is_only_row(&a->lines[line], sim_launch_run(w->block->launch), &r))
+        if (!sim_note_row(&check, &a->lines[line], &r))
             return false;
     }
     return true;

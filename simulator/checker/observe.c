@@ -101,7 +101,7 @@ void sim_observe_machine(void)
         .update_unwritten = sim_report_unwritten,
         .take_from_strangers = sim_note_strangers,
         .expect = sim_expect_accesses,
-        .stores_again = sim_stores_again,
+        .store = sim_note_store,
         .share = sim_note_shared_use,
         .use_in_family = sim_note_family_use,
         .load = sim_note_loaded,

@@ -481,6 +481,30 @@ void sim_check_in_line(AccessCheck *check, Line *line, Row *r, bool row)
     leave(check, line);
 }
 
+// Whether one row, which says this, is all that is known of a line in this run. The line is not taken: no other thread makes a row
+// with this epoch, and who comes later finds it.
+static inline bool is_only_row(const Line *line, uint32_t run, const Row *r)
+{
+    const uint32_t *is = (const uint32_t *)&line->first.epoch, *wanted = (const uint32_t *)&r->epoch;
+    bool same = __atomic_load_n(&line->run, __ATOMIC_ACQUIRE) == run && __atomic_load_n(&line->count, __ATOMIC_RELAXED) == 1 &&
+                !(r->words & ~__atomic_load_n(&line->first.words, __ATOMIC_RELAXED)) &&
+                __atomic_load_n(&line->first.origin, __ATOMIC_RELAXED) == r->origin &&
+                __atomic_load_n(&line->first.shape, __ATOMIC_RELAXED) == r->shape;
+    for (size_t k = 0; k < sizeof r->epoch / sizeof *is && same; k++)
+        same = __atomic_load_n(&is[k], __ATOMIC_RELAXED) == wanted[k];
+    return same;
+}
+
+bool sim_note_row(const AccessCheck *check, Line *line, const Row *r)
+{
+    if (is_only_row(line, check->memory.run, r))
+        return true;
+    take(check, line);
+    const bool noted = line->count == 0 && check_quickly(check, line, r);
+    leave(check, line);
+    return noted;
+}
+
 // ---- Loads for memory that is only read
 
 // Who wrote these bytes of a line, which is taken, in this run.

@@ -63,9 +63,9 @@ typedef struct Observer {
     // What to know of loads or stores by this instruction, all of whose lanes lie in the allocation, so that `access` need not be
     // called for those that tell nothing new: see Usual. False: it has to be.
     bool (*expect)(const Warp *w, const Instr *i, Allocation *a, Usual *usual);
-    // Whether the last that was done to these bytes of the allocation, side by side, was that all lanes of the warp stored them by this
-    // instruction, so that once more tells nothing new.
-    bool (*stores_again)(const Warp *w, const Instr *i, const Allocation *a, uint64_t first, size_t bytes);
+    // All lanes of the warp store to these bytes of the allocation, side by side, by this instruction, which `expect` was asked about.
+    // False: more has to be known, and `access` is called.
+    bool (*store)(const Warp *w, const Instr *i, Allocation *a, uint64_t first, size_t bytes);
 
     // ---- Where its condition holds
     // An access of the allocation that is near to the warp, which has `uses`; the same in a launch that is `watched`.

@@ -485,7 +485,7 @@ static bool store_as_usual(Warp *w, const Instr *i)
     for (uint64_t line = first / LINE_BYTES; usual->users && line <= (first + bytes - 1) / LINE_BYTES; line++)
         if (atomic_load_explicit(&usual->users[line], memory_order_relaxed) != usual->user)
             return false;
-    if (w->block->clocks && !sim_observer.stores_again(w, i, usual->of, first, bytes))
+    if (w->block->clocks && !sim_observer.store(w, i, usual->of, first, bytes))
         return false;
     w->block->counters.global_store_requests++;
     w->block->counters.global_store_sectors += sectors;
