@@ -52,7 +52,7 @@ bool sim_has_fenced(const Warp *w, const Epoch *e)
     const Block *b = w->block;
     if (e->block != (uint32_t)b->number)
         return e->time <= b->launch->clocks->fenced[e->block % BUCKETS];
-    const ThreadClock *t = &b->clocks->threads[e->warp][__builtin_ctz(e->lanes)];
+    const ThreadClock *t = clock_in(b->clocks, (int)e->warp, __builtin_ctz(e->lanes));
     return e->time <= t->fence || e->time <= t->block_fence;
 }
 
@@ -205,7 +205,7 @@ bool sim_block_knows(const Block *b, const Epoch *e)
     Seen seen[MOST_LOGS];
     Search s = {.epoch = e, .lanes = e->lanes, .seen = seen, .itself = true};
     for (uint32_t thread = 0; thread < b->threads && s.lanes; thread++) {
-        const ThreadClock *t = &b->clocks->threads[thread / LANES][thread % LANES];
+        const ThreadClock *t = clock_in(b->clocks, (int)(thread / LANES), (int)(thread % LANES));
         const Known *const all[] = {t->known, t->pending, t->unasked};
         for (int n = t->known == asked ? 1 : 0; n < 3 && s.lanes; n++)
             sim_search_known(&s, all[n], (uint32_t)b->number);
@@ -275,45 +275,62 @@ static void add_known(const Block *b, ThreadClock *all, const ThreadClock *t)
         all->wide = alike ? all->known : sim_joined(b, all->wide, t->wide, false);
 }
 
-void sim_order_block(Block *b)
+void sim_begin_talk(Block *b)
+{
+    BlockClocks *clocks = b->clocks;
+    for (int n = 0; n < b->warp_count && !clocks->talks; n++)
+        for (int l = 0; l < LANES; l++)
+            clocks->threads[n][l] = clocks->all;
+    clocks->talks = true;
+}
+
+// Threads that have talked come to a barrier of the block: each knows what any of them knew.
+static void join_threads(Block *b)
 {
     BlockClocks *clocks = b->clocks;
     ThreadClock all = {.known = NULL};
-    for (int n = 0; n < b->warp_count && clocks->talks; n++)
+    for (int n = 0; n < b->warp_count; n++)
         for (int l = 0; l < LANES; l++) {
             ThreadClock *t = &clocks->threads[n][l];
             take(b, t, t->pending, false);
             t->pending = NULL;
             add_known(b, &all, t);
         }
-    for (int n = 0; n < b->warp_count; n++) {
+    for (int n = 0; n < b->warp_count; n++)
         for (int l = 0; l < LANES; l++) {
             clocks->threads[n][l].floor = clocks->time;
             clocks->threads[n][l].known = all.known;
             clocks->threads[n][l].wide = all.wide;
         }
+}
+
+void sim_order_block(Block *b)
+{
+    BlockClocks *clocks = b->clocks;
+    if (clocks->talks)
+        join_threads(b);
+    clocks->all.floor = clocks->time;
+    for (int n = 0; n < b->warp_count; n++)
         clocks->least_floor[n] = clocks->time;
-    }
     clocks->time++;
     clocks->run += b->launch->cluster_blocks == 1;
 }
 
-void sim_order_lanes(Warp *w, uint32_t mask)
+// Lanes of a warp that have talked come to its barrier.
+static void join_lanes(Warp *w, uint32_t mask)
 {
     Block *b = w->block;
     BlockClocks *clocks = b->clocks;
     ThreadClock *threads = clocks->threads[w->number];
-    uint32_t(*rows)[LANES] = clocks->rows[w->number], floor = 0;
     ThreadClock all = {.known = NULL};
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const ThreadClock *t = &threads[__builtin_ctz(rest)];
-        floor = t->floor > floor ? t->floor : floor;
-        if (clocks->talks)
-            add_known(b, &all, t);
+        all.floor = t->floor > all.floor ? t->floor : all.floor;
+        add_known(b, &all, t);
     }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = &threads[__builtin_ctz(rest)];
-        t->floor = floor;
+        t->floor = all.floor;
         t->known = all.known;
         t->wide = all.wide;
     }
@@ -321,6 +338,14 @@ void sim_order_lanes(Warp *w, uint32_t mask)
     for (int l = 0; l < LANES; l++)
         if (w->live >> l & 1 && threads[l].floor < clocks->least_floor[w->number])
             clocks->least_floor[w->number] = threads[l].floor;
+}
+
+void sim_order_lanes(Warp *w, uint32_t mask)
+{
+    BlockClocks *clocks = w->block->clocks;
+    uint32_t(*rows)[LANES] = clocks->rows[w->number];
+    if (clocks->talks)
+        join_lanes(w, mask);
     if (mask == w->live) {
         clocks->together[w->number] = clocks->time++;
         return;
@@ -338,6 +363,12 @@ void sim_order_lanes(Warp *w, uint32_t mask)
 }
 
 // ---- Logs
+
+// Of a thread of a block that talks.
+static ThreadClock *own_clock(const Warp *w, int lane)
+{
+    return &w->block->clocks->threads[w->number][lane];
+}
 
 // What the lanes know; of what they did themselves, until `until`, and for other blocks the first of them until
 // `wide_until`.
@@ -381,7 +412,7 @@ static Log *log_of_block(const Warp *w, uint64_t key, bool make)
 void sim_arrive_at_log(Warp *w, uint32_t mask, uint64_t key)
 {
     BlockClocks *clocks = w->block->clocks;
-    clocks->talks = true;
+    sim_begin_talk(w->block);
     sim_append_entry(w->block, log_of_block(w, key, true), entry_of(w, mask, clocks->time, clocks->time));
     clocks->time++;
 }
@@ -394,7 +425,7 @@ void sim_order_copy(Warp *w, int lane, uint64_t key)
     *e = (Entry){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .now = clocks->time,
                  .lane = (uint8_t)lane, .copy = true};
     e->times[lane] = e->wide_time = clocks->time++; // of a cluster other blocks may ask, too
-    clocks->talks = true;
+    sim_begin_talk(w->block);
     sim_append_entry(w->block, log_of_block(w, key, true), e);
 }
 
@@ -420,10 +451,10 @@ static void learn(const Block *b, const Known **known, const Log *log)
 void sim_acquire_log(Warp *w, uint32_t mask, uint64_t key)
 {
     const Log *log = log_of_block(w, key, false);
-    w->block->clocks->talks = true;
+    sim_begin_talk(w->block);
     ThreadClock before = {.known = NULL}, after = {.known = NULL}; // of the lane before: most know the same
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        ThreadClock *t = clock_of(w, __builtin_ctz(rest));
+        ThreadClock *t = own_clock(w, __builtin_ctz(rest));
         if (!after.known || t->known != before.known || t->wide != before.wide) {
             before = after = *t;
             take(w->block, &after, all_of(w->block, log, t->wide, false), false);
@@ -438,11 +469,11 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
 {
     Block *b = w->block;
     const bool narrow = i->scope == BLOCK_SCOPE;
-    b->clocks->talks = true;
+    sim_begin_talk(b);
     if (b->launch->family_grid && !narrow)
         b->launch->family_grid->fences = true;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        ThreadClock *t = clock_of(w, __builtin_ctz(rest));
+        ThreadClock *t = own_clock(w, __builtin_ctz(rest));
         *(narrow ? &t->block_fence : &t->fence) = b->clocks->time;
         if (!narrow)
             sim_raise_to(&b->launch->clocks->fenced[b->number % BUCKETS], b->clocks->time);
@@ -505,10 +536,11 @@ void sim_order_by_reads(Warp *w, const Instr *i, uint32_t mask, bool shared, uin
 {
     Block *b = w->block;
     const Log *log = shared ? log_of_block(w, key, false) : sim_find_log(b, key, true, false);
-    b->clocks->talks |= log != NULL;
+    if (log)
+        sim_begin_talk(b);
     ThreadClock before, *after = NULL; // of the lane before: most know the same
     for (uint32_t rest = log ? mask : 0; rest; rest &= rest - 1) {
-        ThreadClock *t = clock_of(w, __builtin_ctz(rest));
+        ThreadClock *t = own_clock(w, __builtin_ctz(rest));
         if (after && t->known == before.known && t->wide == before.wide && t->pending == before.pending) {
             t->known = after->known;
             t->wide = after->wide;
@@ -524,15 +556,15 @@ void sim_order_by_reads(Warp *w, const Instr *i, uint32_t mask, bool shared, uin
 void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_t key, EpochKind kind)
 {
     Block *b = w->block;
-    ThreadClock *t = clock_of(w, lane);
+    const ThreadClock *t = clock_of(w, lane);
     const bool releases = i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE;
     const bool tells = releases || t->fence || t->block_fence;
     Log *log = shared ? log_of_block(w, key, tells) : sim_find_log(b, key, true, tells);
     if (!log)
         return;
-    b->clocks->talks = true;
+    sim_begin_talk(b);
     if (kind != STRONG_WRITE)
-        learn_by_access(b, i, t, log);
+        learn_by_access(b, i, own_clock(w, lane), log);
     if (kind == STRONG_WRITE && !(tells && carries_on(w, i, lane, log))) { // who reads it learns of nobody before
         sim_retire_log(log);
         log = tells ? shared ? log_of_block(w, key, true) : sim_find_log(b, key, true, true) : NULL;

@@ -80,7 +80,8 @@ typedef struct ThreadClock {
 struct BlockClocks { // of a block: what each of its threads knows
     uint32_t time, run, first_run;
     uint32_t together[MAX_WARPS];
-    ThreadClock threads[MAX_WARPS][LANES];
+    ThreadClock all;     // as long as the block does not talk, all threads know the same: this;
+    ThreadClock threads[MAX_WARPS][LANES]; // then these
     uint32_t least_floor[MAX_WARPS];
     uint32_t (*rows)[LANES][LANES];
     const Entry *(*heard)[2]; // by each thread of each warp: what told it lately of this warp, and of copies that this
@@ -89,15 +90,23 @@ struct BlockClocks { // of a block: what each of its threads knows
                            // again
     struct { uint32_t block, time, lanes, warp; } writers[INDEX]; // that have told the block, and when they did last
     bool hears_writers;
-    bool talks;          // some thread has a fence behind it, or knows of logs
+    bool talks;          // some thread has a fence behind it, or knows of logs: sim_begin_talk
     bool hears;          // heard holds something
     Logs logs;           // of shared memory and barriers
 };
 
-static inline ThreadClock *clock_of(const Warp *w, int lane)
+static inline const ThreadClock *clock_in(const BlockClocks *clocks, int warp, int lane)
 {
-    return &w->block->clocks->threads[w->number][lane];
+    return clocks->talks ? &clocks->threads[warp][lane] : &clocks->all;
 }
+
+static inline const ThreadClock *clock_of(const Warp *w, int lane)
+{
+    return clock_in(w->block->clocks, w->number, lane);
+}
+
+// A thread tells others something, or learns it from them: from now on each has a clock of its own.
+void sim_begin_talk(Block *b);
 
 // ---- logs.c: what is known through logs
 

@@ -102,11 +102,9 @@ void sim_start_block_clocks(Block *b)
         memset(clocks->writers, 0, sizeof clocks->writers);
     clocks->talks = clocks->hears = clocks->hears_writers = false;
     clocks->logs = (Logs){.count = 0};
-    for (int n = 0; n < b->warp_count; n++) {
-        for (int l = 0; l < LANES; l++)
-            clocks->threads[n][l] = (ThreadClock){.floor = clocks->time};
+    clocks->all = (ThreadClock){.floor = clocks->time};
+    for (int n = 0; n < b->warp_count; n++)
         clocks->least_floor[n] = clocks->together[n] = clocks->time;
-    }
     clocks->time++;
     sim_start_engine_writers(b);
     sim_start_visits(b);
