@@ -1,5 +1,5 @@
-// matrix_whole.c: products of matrices of small whole numbers, as in programs that want to know their sum: no digit is lost then,
-// however a tensor core adds, so that single precision gives the same result, much sooner than matrix.c.
+// matrix_whole.c: products of matrices of small whole numbers, as in programs that want to know their sum: no digit of them is lost,
+// however a tensor core adds, so that single precision gives the same sums, much sooner than matrix.c.
 #include "machine/ops/matrix.h"
 
 #include <string.h>
@@ -8,6 +8,8 @@ typedef float Floats __attribute__((vector_size(4 * STRIP)));
 typedef uint32_t Words __attribute__((vector_size(4 * STRIP)));
 typedef int32_t Ints __attribute__((vector_size(4 * STRIP)));
 typedef uint16_t Halves __attribute__((vector_size(2 * STRIP)));
+typedef double Doubles __attribute__((vector_size(8 * STRIP)));
+typedef int64_t Longs __attribute__((vector_size(8 * STRIP)));
 
 typedef struct Matrix { // line by line, in rows of STRIP numbers
     Floats rows[MOST_LINES][MOST_POSITIONS / STRIP];
@@ -128,21 +130,109 @@ static void turn(const Fragment *f, const Matrix *from, Matrix *to)
             ((float *)to->rows[k])[line] = ((const float *)from->rows[line])[k];
 }
 
+// Whole numbers are added to whole numbers: in any order, as no sum has more digits than a float keeps.
+static void add_to_whole(const MatrixOperation *m, const Matrix *a, const Matrix *columns, Matrix *sums)
+{
+    for (int r = 0; r < m->d.lines; r++)
+        for (int n = 0; n < m->d.positions / STRIP; n++) {
+            Floats sum = sums->rows[r][n];
+            for (int k = 0; k < m->a.positions; k++)
+                sum += ((const float *)a->rows[r])[k] * columns->rows[k][n];
+            sums->rows[r][n] = sum + 0; // no sum is -0
+        }
+}
+
+// ---- Sums of other numbers, to which whole ones are added
+
+enum { ZERO_EXPONENT = -1000, KEPT = 25 }; // as in matrix.c: so many bits behind the largest exponent are kept of each term
+
+static inline Ints larger(Ints a, Ints b)
+{
+    const Ints is_larger = a > b;
+    return (a & is_larger) | (b & ~is_larger);
+}
+
+static inline Ints exponents_of(Floats floats)
+{
+    const Ints size = (Ints)floats & 0x7fffffff, zero = size == 0;
+    return ((larger(size >> 23, zero * 0 + 1) - 127) & ~zero) | (zero & ZERO_EXPONENT);
+}
+
+static inline Doubles power_of_two(Ints exponents)
+{
+    return (Doubles)(__builtin_convertvector(exponents + 1023, Longs) << 52);
+}
+
+static inline Doubles cut_to_whole(Doubles value) // of less than 2^31
+{
+    return __builtin_convertvector(__builtin_convertvector(value, Longs), Doubles);
+}
+
+// The float next to it towards zero.
+static inline Floats cut_to_floats(Doubles value)
+{
+    const Longs plus = (Longs){0} + INT64_MAX;
+    const Floats nearest = __builtin_convertvector(value, Floats);
+    const Longs beyond = ((Longs)__builtin_convertvector(nearest, Doubles) & plus) > ((Longs)value & plus);
+    return (Floats)((Ints)nearest + __builtin_convertvector(beyond, Ints));
+}
+
+// Some products of line r, from k to end, are added to a row of sums. Only what was there may lose digits: see fused_sums.
+static inline Floats add_some(const Matrix *a, const Matrix *columns, const Ints (*exponents)[MOST_POSITIONS / STRIP], int r, int n, int k,
+                              int end, Floats sums)
+{
+    Floats products = {0};
+    Ints most = exponents_of(sums);
+    for (; k < end; k++) {
+        const float factor = ((const float *)a->rows[r])[k];
+        const int exponent = exponents_of((Floats){factor})[0];
+        products += factor * columns->rows[k][n];
+        most = larger(exponent + exponents[k][n], most);
+    }
+    most = larger(most, most * 0 - 126);
+    const Doubles kept = cut_to_whole(__builtin_convertvector(sums, Doubles) * power_of_two(KEPT - most)) * power_of_two(most - KEPT);
+    return cut_to_floats(kept + __builtin_convertvector(products, Doubles));
+}
+
+static void add_to_others(const MatrixOperation *m, const Matrix *a, const Matrix *columns, Matrix *sums)
+{
+    Ints exponents[MOST_POSITIONS][MOST_POSITIONS / STRIP];
+    for (int k = 0; k < m->a.positions; k++)
+        for (int n = 0; n < m->d.positions / STRIP; n++)
+            exponents[k][n] = exponents_of(columns->rows[k][n]);
+    for (int r = 0; r < m->d.lines; r++)
+        for (int n = 0; n < m->d.positions / STRIP; n++)
+            for (int k = 0; k < m->a.positions; k += m->at_once)
+                sums->rows[r][n] = add_some(a, columns, exponents, r, n, k, k + m->at_once, sums->rows[r][n]);
+}
+
+// The greatest of some numbers, without its sign; infinity where one is none.
+static float greatest(const Fragment *f, const Matrix *of)
+{
+    Ints most = {0};
+    float all = 0;
+    for (int line = 0; line < f->lines; line++)
+        for (int n = 0; n < f->positions / STRIP; n++)
+            most = larger((Ints)of->rows[line][n] & 0x7fffffff, most);
+    for (int l = 0; l < STRIP; l++)
+        all = most[l] > 0x7f800000 ? __builtin_inff() : ((Floats)most)[l] > all ? ((Floats)most)[l] : all;
+    return all;
+}
+
+// ---- The operation, where it is one of whole numbers
+
 bool sim_multiply_whole_numbers(Warp *w, const MatrixOperation *m)
 {
     Matrix a, b, columns, sums;
-    const float most_a = gather(w, &m->a, &a), most_b = gather(w, &m->b, &b), most_c = gather(w, &m->c, &sums),
-                exact = m->d.type == F16 ? 0x1p11f : 0x1p24f;
-    if (!(most_c + (float)m->a.positions * most_a * most_b <= exact))
+    const float most_a = gather(w, &m->a, &a), most_b = gather(w, &m->b, &b), products = (float)m->a.positions * most_a * most_b;
+    if (!(products <= 0x1p24f))
+        return false;
+    const float most_c = gather(w, &m->c, &sums), exact = m->d.type == F16 ? 0x1p11f : 0x1p24f;
+    const bool whole = most_c + products <= exact;
+    if (!whole && (m->c.type != F32 || m->d.type != F32 || greatest(&m->c, &sums) >= 0x1p24f))
         return false;
     turn(&m->b, &b, &columns);
-    for (int r = 0; r < m->d.lines; r++)
-        for (int n = 0; n < m->d.positions / STRIP; n++) {
-            Floats sum = sums.rows[r][n];
-            for (int k = 0; k < m->a.positions; k++)
-                sum += ((const float *)a.rows[r])[k] * columns.rows[k][n];
-            sums.rows[r][n] = sum + 0; // no sum is -0
-        }
+    (whole ? add_to_whole : add_to_others)(m, &a, &columns, &sums);
     for (int piece = 0; piece < m->d.pieces; piece++)
         put_block(w, &m->d, piece, &sums);
     return true;
