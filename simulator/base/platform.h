@@ -54,6 +54,7 @@ bool sim_map_fill(void *pages, size_t bytes, int file, size_t offset);
 int sim_make_shared(size_t bytes);
 // The same with memory that is the file from `offset` on, wherever else it is mapped.
 bool sim_map_shared(void *pages, size_t bytes, int file, size_t offset);
+void sim_close_file(int file);
 // Whole pages become what they were when they were mapped.
 void sim_reset_pages(void *pages, size_t bytes);
 // Whoever does more is a fault. False where the system cannot keep so many pieces apart; plain: does nothing.

@@ -190,6 +190,11 @@ bool sim_map_shared(void *pages, size_t bytes, int file, size_t offset)
     return mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, (off_t)offset) != MAP_FAILED;
 }
 
+void sim_close_file(int file)
+{
+    close(file);
+}
+
 bool sim_in_each_child(void (*call)(void))
 {
     return pthread_atfork(NULL, NULL, call) == 0;

@@ -179,6 +179,11 @@ bool sim_map_shared(void *pages, size_t bytes, int file, size_t offset)
     return sim_map_fill(pages, bytes, file, offset);
 }
 
+void sim_close_file(int file)
+{
+    (void)file;
+}
+
 bool sim_in_each_child(void (*call)(void))
 {
     (void)call;

@@ -74,10 +74,10 @@ static inline Line *sim_lines_of(Allocation *a)
     return known ? known : sim_make_lines_of(a);
 }
 
-// Whether nobody has written the allocation when it is new.
+// Whether nobody has written the allocation when it is new. What other processes do to it is not known.
 static inline bool sim_is_fresh(const Allocation *a)
 {
-    return a->kind == DEVICE_MEMORY || a->kind == HEAP_MEMORY || a->kind == GRAPH_MEMORY;
+    return (a->kind == DEVICE_MEMORY && a->file < 0) || a->kind == HEAP_MEMORY || a->kind == GRAPH_MEMORY;
 }
 
 // ---- cells.c

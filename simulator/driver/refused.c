@@ -1,43 +1,6 @@
 // refused.c: calls of the driver that are there so that a program which may do without them can be linked, or find them
-// in libcuda.so.1. Some lead to the runtime's of runtime/api/refused.c.
+// in libcuda.so.1, whatever their arguments are.
 #include "driver/driver.h"
-
-_Static_assert(sizeof(CUipcMemHandle) == sizeof(cudaIpcMemHandle_t), "a handle is the same to both");
-_Static_assert(sizeof(CUipcEventHandle) == sizeof(cudaIpcEventHandle_t), "a handle is the same to both");
-
-API CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
-{
-    NEED_CONTEXT();
-    return CALL(cudaIpcGetMemHandle((cudaIpcMemHandle_t *)handle, pointer_at(address)));
-}
-
-API CUresult cuIpcOpenMemHandle(CUdeviceptr *address, CUipcMemHandle handle, unsigned flags)
-{
-    UNUSED(handle);
-    NEED_CONTEXT();
-    return CALL(cudaIpcOpenMemHandle((void **)address, (cudaIpcMemHandle_t){0}, flags));
-}
-
-API CUresult cuIpcCloseMemHandle(CUdeviceptr address)
-{
-    NEED_CONTEXT();
-    return CALL(cudaIpcCloseMemHandle(pointer_at(address)));
-}
-
-API CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event)
-{
-    NEED_CONTEXT();
-    return CALL(cudaIpcGetEventHandle((cudaIpcEventHandle_t *)handle, event));
-}
-
-API CUresult cuIpcOpenEventHandle(CUevent *event, CUipcEventHandle handle)
-{
-    UNUSED(handle);
-    NEED_CONTEXT();
-    return CALL(cudaIpcOpenEventHandle(event, (cudaIpcEventHandle_t){0}));
-}
-
-// ---- What the simulator has not, whatever its arguments are
 
 #define REFUSED(name)                                               \
     API CUresult refused_##name(void) __asm__(#name);               \

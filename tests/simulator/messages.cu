@@ -46,20 +46,6 @@ static void ask_for_time()
     printf("%f\n", ms);
 }
 
-static void ask_for_other_processes()
-{
-    int *numbers;
-    cudaEvent_t event;
-    cudaIpcMemHandle_t memory;
-    cudaIpcEventHandle_t of_event;
-    cudaMalloc(&numbers, sizeof *numbers);
-    cudaEventCreateWithFlags(&event, cudaEventInterprocess | cudaEventDisableTiming);
-    end(cudaIpcGetMemHandle(&memory, numbers));
-    end(cudaIpcGetEventHandle(&of_event, event));
-    end(cudaGetLastError());
-    end(cudaIpcGetMemHandle(NULL, numbers));
-}
-
 // A launch with too many threads; who asks why, or does not.
 static cudaError_t launch_widely(const char *how)
 {
@@ -84,8 +70,6 @@ int main(int, char **arguments)
         refuse_launches();
     else if (strcmp(arguments[1], "time") == 0)
         ask_for_time();
-    else if (strcmp(arguments[1], "processes") == 0)
-        ask_for_other_processes();
     else
         end(launch_widely(arguments[1]));
 }

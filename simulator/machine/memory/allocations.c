@@ -138,7 +138,7 @@ static void insert(uint64_t address, uint8_t *memory, size_t bytes, MemoryKind k
     if (!a)
         sim_die("out of memory for an allocation");
     static int number;
-    *a = (Allocation){.address = address, .memory = memory, .bytes = bytes, .kind = kind};
+    *a = (Allocation){.address = address, .memory = memory, .bytes = bytes, .kind = kind, .file = -1};
     a->number = kind == PARAMETER_MEMORY ? -1 : number++;
     a->device = sim_current_device;
     const bool one_device = kind == DEVICE_MEMORY || kind == HEAP_MEMORY || kind == MODULE_MEMORY;
@@ -197,8 +197,10 @@ static void take_out(uint64_t address, bool ours)
     c->count--;
     if (c->count == 0)
         remove_chunk(number);
-    if (a->granules)
+    if (a->granules || a->file >= 0)
         sim_make_fresh(a->memory, a->bytes);
+    if (a->file >= 0)
+        sim_close_file(a->file);
     if (ours)
         sim_return_memory(a->address, a->memory, a->bytes);
     free(a->granules);
@@ -292,6 +294,19 @@ cudaError_t sim_new_allocation(size_t bytes, MemoryKind kind, void **pointer)
     insert(address, memory, bytes, kind);
     *pointer = (void *)(uintptr_t)address;
     return cudaSuccess;
+}
+
+bool sim_share_allocation(Allocation *a)
+{
+    if (a->file < 0)
+        a->file = sim_share_pages(a);
+    return a->file >= 0;
+}
+
+bool sim_show_file(Allocation *a, int file)
+{
+    a->file = file;
+    return sim_map_shared(a->memory, a->bytes, file, 0);
 }
 
 uint64_t sim_reserve_addresses(size_t bytes, size_t alignment)

@@ -43,6 +43,7 @@ typedef struct Allocation {
     size_t bytes;
     MemoryKind kind;
     Granule *granules; // of RESERVED_MEMORY; else NULL
+    int file;          // whose pages it shows, as other processes may; else negative
     int number; // of those that are no kernel's arguments, in the order in which they were made
     uint64_t changes_in; // the last launch that may write here, or has by going astray
     uint64_t writer; // of an IN_TURN launch: 1 + the place of the last block that wrote here
@@ -75,6 +76,9 @@ uint64_t sim_reserve_addresses(size_t bytes, size_t alignment); // 0 where there
 // Where the first of these bytes of an allocation lies that no memory is mapped for, or that the device may not use so;
 // their end, if there is none.
 uint64_t sim_first_closed(const Allocation *a, int device, uint64_t address, size_t bytes, bool writes);
+// From now on its pages are a file's, with what they hold, that other processes may show, too. False where that cannot be.
+bool sim_share_allocation(Allocation *a);
+bool sim_show_file(Allocation *a, int file); // another process's, which is closed with it; false: it cannot be shown
 bool sim_has_memory(int device, size_t bytes);         // so many bytes that nobody has
 void sim_count_memory(int device, int64_t difference); // of what is allocated
 void sim_end_all_allocations(void); // of the current device, all but modules'
@@ -99,6 +103,7 @@ bool sim_set_heap_limit(size_t bytes); // false: a kernel has called malloc alre
 // Finds an address for so many bytes, and the memory that belongs to it, which may lie elsewhere in this process. NULL
 // without memory.
 uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_t *address);
+int sim_share_pages(const Allocation *a); // a file in their place, with what they hold; negative where that cannot be
 bool sim_make_fresh(uint8_t *memory, size_t bytes); // of the device, as if nobody had written it; false where that fails
 void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes); // of an allocation that is off the list
 bool sim_in_device_range(const void *pointer); // where the host must not read or write

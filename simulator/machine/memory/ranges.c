@@ -129,7 +129,7 @@ static uint64_t take_gap(Range *range, uint64_t from, size_t bytes, size_t align
     const uint64_t address = find_gap(range, from, bytes, alignment);
     if (address == 0 || (reserved && !map(range, address - range->begin + bytes)))
         return 0;
-    range->next = address + bytes;
+    range->next = bytes < sim_page_bytes() ? address + bytes : round_up(address + bytes, sim_page_bytes());
     return address;
 }
 
@@ -157,7 +157,8 @@ uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_
     if (!can_reserve())
         return take_apart(bytes, alignment, on_device, address);
     Range *range = on_device ? &device_range : &shared_range;
-    if (!on_device && alignment < sim_page_bytes()) // pages that are closed to the host are one allocation's
+    // Pages that are closed to the host are one allocation's, and so are those that other processes may share.
+    if ((!on_device || bytes >= sim_page_bytes()) && alignment < sim_page_bytes())
         alignment = sim_page_bytes();
     *address = take_addresses(range, bytes, alignment);
     if (*address == 0)
@@ -165,6 +166,25 @@ uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_
     if (!on_device)
         sim_allow((void *)(uintptr_t)*address, bytes, ALL_ACCESS);
     return range->memory + (*address - range->begin);
+}
+
+int sim_share_pages(const Allocation *a)
+{
+    const size_t bytes = round_up(a->bytes, sim_page_bytes());
+    const Allocation *above = sim_allocation_above(a->address);
+    const bool alone = a->address % sim_page_bytes() == 0 && !(above && above->address < a->address + bytes);
+    uint8_t *kept = reserved && alone ? sim_new_zeros(bytes) : NULL;
+    if (!kept)
+        return -1;
+    memcpy(kept, a->memory, a->bytes);
+    const int file = sim_make_shared(bytes);
+    const bool mapped = file >= 0 && sim_map_shared(a->memory, bytes, file, 0);
+    if (mapped)
+        memcpy(a->memory, kept, a->bytes);
+    else if (file >= 0)
+        sim_close_file(file);
+    sim_free_zeros(kept, bytes);
+    return mapped ? file : -1;
 }
 
 // The poison's file again, which shows in whole pieces.

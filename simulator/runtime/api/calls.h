@@ -96,6 +96,7 @@ Stream *sim_stream_of(cudaStream_t stream);
 // Ends a call for what is no stream.
 #define REQUIRE_STREAM(stream) REQUIRE(sim_stream_of(stream), cudaErrorInvalidResourceHandle)
 void sim_end_all_streams(void); // and events
+bool sim_is_shared_event(cudaEvent_t event); // that was made for several processes
 
 // Work of a stream, from its begin to the end of the block of statements. No other begins before it has ended: a call
 // has its work done by runtime/work, and calls no other call that does work.

@@ -2,11 +2,16 @@
 //
 // A stream's work is over when the call returns, so memory comes and goes at once: a pool keeps nothing that
 // nobody uses, whatever its release threshold says. What it holds is counted.
-#include "runtime/api/calls.h"
+#include "runtime/api/processes.h"
+
 #include "checker/memory_uses.h"
+
+#include <unistd.h>
 
 struct Pool {
     int device;
+    int process, number; // that made it, and which of its pools it is: its name in all processes
+    int types;           // of handles for other processes, a bit each
     uint32_t open_to; // the devices whose kernels may touch what comes from it, a bit each
     uint64_t used, used_high, reserved_high, release_threshold;
     int reuse[cudaMemPoolReuseAllowInternalDependencies + 1]; // three settings, by their attributes' numbers
@@ -25,7 +30,10 @@ static cudaMemPool_t new_pool(int device)
     struct Pool *object = calloc(1, sizeof *object);
     if (!object)
         return NULL;
+    static int number = SIM_NO_POOL;
     object->device = device;
+    object->process = getpid();
+    object->number = ++number;
     object->open_to = 1u << device;
     for (int k = cudaMemPoolReuseFollowEventDependencies; k <= cudaMemPoolReuseAllowInternalDependencies; k++)
         object->reuse[k] = 1;
@@ -50,6 +58,16 @@ static cudaMemPool_t current_pool_of(int device)
 
 // ---- Allocations
 
+static void join_pool(Allocation *a, cudaMemPool_t pool)
+{
+    struct Pool *p = pool_of(pool);
+    a->pool = pool;
+    a->open_to = p->open_to;
+    p->used += a->bytes;
+    p->used_high = p->used > p->used_high ? p->used : p->used_high;
+    p->reserved_high = p->used > p->reserved_high ? p->used : p->reserved_high;
+}
+
 static cudaError_t allocate(void **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream, const char *call,
                             const void *from)
 {
@@ -69,12 +87,8 @@ static cudaError_t allocate(void **pointer, size_t bytes, cudaMemPool_t pool, cu
     if (error || !*pointer)
         return sim_done(error);
     Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)*pointer);
-    a->pool = pool;
-    a->open_to = p->open_to;
     sim_note_made(a);
-    p->used += a->bytes;
-    p->used_high = p->used > p->used_high ? p->used : p->used_high;
-    p->reserved_high = p->used > p->reserved_high ? p->used : p->reserved_high;
+    join_pool(a, pool);
     return cudaSuccess;
 }
 
@@ -117,15 +131,21 @@ API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 
 // ---- Pools
 
+static bool is_known_type(enum cudaMemAllocationHandleType type) // of handles for other processes
+{
+    return type == cudaMemHandleTypeNone || type == cudaMemHandleTypePosixFileDescriptor;
+}
+
 API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *properties)
 {
     BEGIN_CALL();
     REQUIRE(pool && properties && properties->allocType == cudaMemAllocationTypePinned, cudaErrorInvalidValue);
     REQUIRE(properties->location.type == cudaMemLocationTypeDevice, cudaErrorNotSupported);
     REQUIRE(sim_is_device(properties->location.id), cudaErrorInvalidDevice);
-    REQUIRE(properties->handleTypes == cudaMemHandleTypeNone, cudaErrorNotSupported); // to share with another process
+    REQUIRE(is_known_type(properties->handleTypes), cudaErrorNotSupported);
     *pool = new_pool(properties->location.id);
     REQUIRE(*pool, cudaErrorMemoryAllocation);
+    pool_of(*pool)->types = (int)properties->handleTypes;
     return cudaSuccess;
 }
 
@@ -266,6 +286,62 @@ API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool
     REQUIRE(flags && pool_of(pool) && location, cudaErrorInvalidValue);
     REQUIRE(location->type == cudaMemLocationTypeDevice && sim_is_device(location->id), cudaErrorInvalidDevice);
     *flags = pool_of(pool)->open_to >> location->id & 1 ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+    return cudaSuccess;
+}
+
+// ---- In other processes. A pool goes there as a file, in which its name lies.
+
+API cudaError_t cudaMemPoolExportToShareableHandle(void *handle, cudaMemPool_t pool,
+                                                   enum cudaMemAllocationHandleType type, unsigned flags)
+{
+    BEGIN_CALL();
+    const struct Pool *p = pool_of(pool);
+    REQUIRE(p && handle && flags == 0 && type == cudaMemHandleTypePosixFileDescriptor && p->types & type, cudaErrorInvalidValue);
+    const int file = sim_make_shared(sizeof *p);
+    if (file < 0 || pwrite(file, p, sizeof *p, 0) != (ssize_t)sizeof *p)
+        return sim_done(cudaErrorOperatingSystem);
+    *(int *)handle = file;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t *pool, void *handle,
+                                                     enum cudaMemAllocationHandleType type, unsigned flags)
+{
+    struct Pool theirs;
+    BEGIN_CALL();
+    REQUIRE(pool && flags == 0 && type == cudaMemHandleTypePosixFileDescriptor, cudaErrorInvalidValue);
+    REQUIRE(pread((int)(intptr_t)handle, &theirs, sizeof theirs, 0) == (ssize_t)sizeof theirs && sim_is_device(theirs.device),
+            cudaErrorInvalidValue);
+    *pool = new_pool(theirs.device);
+    REQUIRE(*pool, cudaErrorMemoryAllocation);
+    pool_of(*pool)->process = theirs.process;
+    pool_of(*pool)->number = theirs.number;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemPoolExportPointer(struct cudaMemPoolPtrExportData *data, void *pointer)
+{
+    SharedMemory shared;
+    BEGIN_CALL();
+    const Allocation *a = sim_allocation_with(pointer);
+    const struct Pool *p = a ? pool_of(a->pool) : NULL;
+    REQUIRE(data && p && p->types, cudaErrorInvalidValue);
+    STOP_IF(sim_share_memory(pointer, p->number, &shared));
+    memset(data, 0, sizeof *data);
+    memcpy(data, &shared, sizeof shared);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemPoolImportPointer(void **pointer, cudaMemPool_t pool, struct cudaMemPoolPtrExportData *data)
+{
+    SharedMemory shared;
+    BEGIN_CALL();
+    const struct Pool *p = pool_of(pool);
+    REQUIRE(pointer && p && data, cudaErrorInvalidValue);
+    memcpy(&shared, data, sizeof shared);
+    REQUIRE(shared.process == p->process && shared.pool == p->number, cudaErrorInvalidValue);
+    STOP_IF(sim_open_shared_memory(__func__, &shared, pointer));
+    join_pool(sim_allocation_at((uint64_t)(uintptr_t)*pointer), pool);
     return cudaSuccess;
 }
 

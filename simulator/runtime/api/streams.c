@@ -244,7 +244,7 @@ API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t 
 // Of its handle, with which it ends; under the lock. What it says of operations is in the units of order.h.
 struct CUevent_st {
     int device;
-    bool recorded, without_time;
+    bool recorded, without_time, shared; // the last: other processes may have it
     Clocks before; // what has ended when it has happened
 };
 
@@ -272,12 +272,18 @@ API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
     REQUIRE(*event, cudaErrorMemoryAllocation);
     object->device = sim_current_device;
     object->without_time = flags & cudaEventDisableTiming;
+    object->shared = flags & cudaEventInterprocess;
     return cudaSuccess;
 }
 
 API cudaError_t cudaEventCreate(cudaEvent_t *event)
 {
     return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+bool sim_is_shared_event(cudaEvent_t event)
+{
+    return event_of(event) && event_of(event)->shared;
 }
 
 API cudaError_t cudaEventDestroy(cudaEvent_t event)

@@ -51,6 +51,8 @@ int sim_device_attribute(enum cudaDeviceAttr attribute)
         {cudaDevAttrConcurrentKernels, 1},
         {cudaDevAttrStreamPrioritiesSupported, 1},
         {cudaDevAttrMemoryPoolsSupported, 1},
+        {cudaDevAttrMemoryPoolSupportedHandleTypes, cudaMemHandleTypePosixFileDescriptor},
+        {cudaDevAttrIpcEventSupport, 1},
         {cudaDevAttrHostRegisterSupported, 1},
         {cudaDevAttrCanUseHostPointerForRegisteredMem, 1},
         {cudaDevAttrTextureAlignment, 512},

@@ -74,7 +74,7 @@ static bool is_worth_it(const Former *f)
         return false;
     for (const Allocation *a = sim_allocation_above(0); a && bytes <= most; a = sim_allocation_above(a->address)) {
         bytes += a->bytes + BYTES_AN_ALLOCATION;
-        if (a->kind == RESERVED_MEMORY) // shows what lies elsewhere
+        if (a->kind == RESERVED_MEMORY || a->file >= 0) // shows what lies elsewhere
             return false;
     }
     return bytes <= most;

@@ -1,0 +1,156 @@
+// processes.c: memory and events that several processes of a machine share.
+//
+// Each process has a simulated GPU of its own. Memory that one hands over lies in a file from then on, which the others map:
+// what one writes, all read. A stream's work is over when the call returns, so that an event of another process has always
+// happened. What two processes do to the same memory without waiting for each other is not seen, and neither is whether
+// anybody has written it.
+#include "runtime/api/processes.h"
+
+#include "checker/host_checks.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+static const char MEMORY[8] = "memory", EVENT[8] = "event";
+
+_Static_assert(sizeof(SharedMemory) <= sizeof(cudaIpcMemHandle_t), "a handle says all of it");
+_Static_assert(sizeof(SharedMemory) <= sizeof(struct cudaMemPoolPtrExportData), "a handle says all of it");
+
+static cudaError_t refuse(void)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&said))
+        fprintf(stderr, "simulator: only cudaMalloc's memory of at least a page (%zu bytes) can be shared with other processes\n",
+                sim_page_bytes());
+    return cudaErrorNotSupported;
+}
+
+cudaError_t sim_share_memory(const void *pointer, int pool, SharedMemory *shared)
+{
+    Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
+    if (!a || (uint64_t)(uintptr_t)pointer - a->address >= a->bytes || a->kind != DEVICE_MEMORY)
+        return cudaErrorInvalidValue;
+    if (!sim_share_allocation(a))
+        return refuse();
+    *shared = (SharedMemory){.process = getpid(), .file = a->file, .device = a->device, .pool = pool, .bytes = a->bytes};
+    memcpy(shared->what, MEMORY, sizeof MEMORY);
+    return cudaSuccess;
+}
+
+static int open_of_process(int process, int file)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", process, file);
+    return open(path, O_RDWR | O_CLOEXEC);
+}
+
+cudaError_t sim_open_shared_memory(const char *call, const SharedMemory *shared, void **pointer)
+{
+    const int current = sim_current_device;
+    if (memcmp(shared->what, MEMORY, sizeof MEMORY) != 0 || !sim_is_device(shared->device))
+        return cudaErrorInvalidValue;
+    if (shared->process == getpid())
+        return cudaErrorDeviceUninitialized; // what the driver says of it: "invalid device context"
+    const int file = open_of_process(shared->process, shared->file);
+    if (file < 0)
+        return cudaErrorMapBufferObjectFailed;
+    sim_current_device = shared->device;
+    const cudaError_t error = sim_allocate_memory(call, pointer, shared->bytes, DEVICE_MEMORY, 0);
+    sim_current_device = current;
+    if (error) {
+        close(file);
+        return error;
+    }
+    Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)*pointer);
+    a->open_to |= 1u << current;
+    if (sim_show_file(a, file))
+        return cudaSuccess;
+    sim_free_device_memory(*pointer);
+    return cudaErrorMapBufferObjectFailed;
+}
+
+// ---- Memory
+
+// What is open, so that a handle is opened once. Under the lock; never freed.
+typedef struct Opened {
+    struct Opened *next;
+    SharedMemory shared;
+    void *pointer;
+    int times; // how often; 0: it is closed
+} Opened;
+
+static Opened *opened;
+
+static Opened *opened_as(const SharedMemory *shared)
+{
+    Opened *o = opened;
+    while (o && (o->times == 0 || memcmp(&o->shared, shared, sizeof *shared) != 0))
+        o = o->next;
+    return o;
+}
+
+API cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *pointer)
+{
+    SharedMemory shared;
+    BEGIN_CALL();
+    REQUIRE(handle && pointer, cudaErrorInvalidValue);
+    const Allocation *a = sim_allocation_with(pointer);
+    REQUIRE(a && !a->pool, cudaErrorInvalidValue);
+    STOP_IF(sim_share_memory(pointer, SIM_NO_POOL, &shared));
+    memset(handle, 0, sizeof *handle);
+    memcpy(handle, &shared, sizeof shared);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaIpcOpenMemHandle(void **pointer, cudaIpcMemHandle_t handle, unsigned flags)
+{
+    SharedMemory shared;
+    BEGIN_CALL();
+    REQUIRE(pointer && flags == cudaIpcMemLazyEnablePeerAccess, cudaErrorInvalidValue);
+    memcpy(&shared, &handle, sizeof shared);
+    Opened *o = opened_as(&shared);
+    if (!o) {
+        o = malloc(sizeof *o);
+        REQUIRE(o, cudaErrorMemoryAllocation);
+        *o = (Opened){.next = opened, .shared = shared};
+        const cudaError_t error = sim_open_shared_memory(__func__, &shared, &o->pointer);
+        if (error)
+            free(o);
+        STOP_IF(error);
+        opened = o;
+    }
+    o->times++;
+    *pointer = o->pointer;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaIpcCloseMemHandle(void *pointer)
+{
+    BEGIN_CALL();
+    Opened *o = opened;
+    while (o && (o->times == 0 || o->pointer != pointer))
+        o = o->next;
+    REQUIRE(o, cudaErrorInvalidValue);
+    if (--o->times > 0)
+        return cudaSuccess;
+    sim_host_awaits_device(sim_current_device);
+    return sim_done(sim_free_device_memory(pointer));
+}
+
+// ---- Events. The handle says only that it is one.
+
+API cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event)
+{
+    BEGIN_CALL();
+    REQUIRE(handle && sim_is_shared_event(event), cudaErrorInvalidResourceHandle);
+    memset(handle, 0, sizeof *handle);
+    memcpy(handle, EVENT, sizeof EVENT);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle)
+{
+    HOLD_MEMORY();
+    REQUIRE(event && memcmp(&handle, EVENT, sizeof EVENT) == 0, cudaErrorInvalidValue);
+    return cudaEventCreateWithFlags(event, cudaEventInterprocess | cudaEventDisableTiming);
+}
