@@ -112,7 +112,8 @@ static Finding *find(FindingKind kind, const char *title, const Place *places, i
     return NULL;
 }
 
-void sim_add_finding(FindingKind kind, const char *title, const Place *places, int count, const char *hint)
+// Its number; negative where it is counted only.
+static int add(FindingKind kind, const char *title, const Place *places, int count, const char *hint)
 {
     static const Place nowhere;
     Place sides[MOST_PLACES] = {count > 0 ? places[0] : nowhere, count > 1 ? places[1] : nowhere};
@@ -122,7 +123,6 @@ void sim_add_finding(FindingKind kind, const char *title, const Place *places, i
         sides[0] = sides[1];
         sides[1] = first;
     }
-    sim_lock(&lock);
     Finding *f = find(kind, title, sides, count);
     if (!f && finding_count == MOST_FINDINGS) {
         left_out++;
@@ -140,7 +140,60 @@ void sim_add_finding(FindingKind kind, const char *title, const Place *places, i
         snprintf(f->title, sizeof f->title, "%s", title);
         snprintf(f->hint, sizeof f->hint, "%s", hint);
     }
+    return f ? (int)(f - findings) : -1;
+}
+
+void sim_add_finding(FindingKind kind, const char *title, const Place *places, int count, const char *hint)
+{
+    sim_lock(&lock);
+    add(kind, title, places, count, hint);
     sim_unlock(&lock);
+}
+
+// ---- Found once more: most findings are, by very many threads
+
+enum { MOST_CAUSES = 16 };
+static struct {
+    Cause cause;
+    int finding;
+} causes[MOST_CAUSES]; // the last ones, of a launch that runs
+static unsigned cause_count; // of all that there were
+
+static int finding_of(const Cause *c)
+{
+    for (int k = 0; k < MOST_CAUSES; k++) {
+        const Cause *known = &causes[k].cause;
+        if (known->launch == c->launch && known->first == c->first && known->second == c->second && known->what == c->what)
+            return causes[k].finding;
+    }
+    return -1;
+}
+
+void sim_add_finding_of(const Cause *cause, FindingKind kind, const char *title, const Place *places, int count, const char *hint)
+{
+    sim_lock(&lock);
+    const int finding = add(kind, title, places, count, hint);
+    const bool told_by_words = places[0].line == 0 || places[count - 1].line == 0;
+    if (finding >= 0 && !told_by_words && finding_of(cause) < 0) {
+        causes[cause_count % MOST_CAUSES].cause = *cause;
+        causes[cause_count++ % MOST_CAUSES].finding = finding;
+    }
+    sim_unlock(&lock);
+}
+
+bool sim_find_once_more(const Cause *cause, const Example *threads, int count)
+{
+    sim_lock(&lock);
+    const int known = finding_of(cause);
+    bool found = known >= 0;
+    for (int k = 0; k < count && found; k++) {
+        const Place here = {.block_number = threads[k].block_number, .thread = index_of(threads[k].thread, cause->launch->block)};
+        found = !is_before(&here, &findings[known].places[0]);
+    }
+    if (found)
+        findings[known].count++;
+    sim_unlock(&lock);
+    return found;
 }
 
 static FindingKind kind_of_fault(const Launch *launch)
@@ -359,6 +412,7 @@ static void drop_explained(void)
         if (findings[n].said || findings[n].kind != UNINITIALISED || !is_explained(&findings[n]))
             findings[kept++] = findings[n];
     finding_count = kept;
+    memset(causes, 0, sizeof causes); // their launch has ended, and findings have other numbers
 }
 
 void sim_say_findings(void)

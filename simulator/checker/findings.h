@@ -31,6 +31,24 @@ void sim_find_line_before(const void *return_address, Place *p);
 // Adds a finding. Of those of one kind at the same places there is one, and a count; the example is the one in the
 // first block. Title and hint are sentences; the hint may be empty. May be called by any host thread.
 void sim_add_finding(FindingKind kind, const char *title, const Place *places, int count, const char *hint);
+
+// What tells a finding of a launch from its others without their words: the instructions that it is about, and what is wrong.
+typedef struct Cause {
+    const Launch *launch;
+    const Instr *first, *second; // the second may be NULL
+    int what;
+} Cause;
+
+typedef struct Example { // who did it
+    uint64_t block_number;
+    uint32_t thread; // of the block
+} Example;
+
+// The same for a finding with a cause. Its words are needed only where sim_find_once_more says so.
+void sim_add_finding_of(const Cause *cause, FindingKind kind, const char *title, const Place *places, int count, const char *hint);
+// Counts a finding that has been added with this cause, in the launch that runs. False: it has not, or one of these threads
+// may be an earlier example.
+bool sim_find_once_more(const Cause *cause, const Example *threads, int count);
 // Adds what ended a launch.
 void sim_add_fault(const Launch *launch);
 // Says on stderr what has been found since it was last asked: at the end of each launch, and of the program.

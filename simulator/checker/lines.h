@@ -101,12 +101,6 @@ void sim_check_read_only(AccessCheck *check, uint32_t mask); // loads for memory
 // needs the memory, who shares it, and the size of an element.
 bool sim_note_row(const AccessCheck *check, Line *line, const Row *r);
 
-// ---- readers.c
-
-// A row that has been read is in the line now, which is taken: notes which of its words have two readers.
-void sim_note_readers(const AccessCheck *check, Line *line, const Row *r);
-void sim_note_readers_of_cells(const AccessCheck *check, Line *line, const Row *r); // of a line with cells
-
 // ---- gaps.c, race_message.c
 
 // Each of these lanes must access one array of shared memory, which begins at `base`; where one does not, the launch ends.
@@ -185,14 +179,6 @@ static inline uint32_t bit_of_warp(const Epoch *e) // in More.by_warps
     return 1u << ((e->warp + 9 * e->block) & 31); // of neighbours, who share lines, they differ
 }
 
-// Whether each of these words has been read by two threads, so that one more says nothing new. The line need not be
-// taken: who writes it afterwards finds the two.
-static inline bool is_common(uint32_t run, const Line *line, uint32_t words)
-{
-    return __atomic_load_n(&line->run, __ATOMIC_ACQUIRE) == run &&
-           !(words & ~__atomic_load_n(&line->common, __ATOMIC_RELAXED));
-}
-
 // Of the lowest 16 words, a bit each, all bytes.
 static inline uint64_t bytes_of_words(uint32_t words)
 {
@@ -226,43 +212,6 @@ static inline bool all_written(const Line *line, uint32_t words)
     if (!(words & (words - 1)))
         return ((first < 16 ? low : high) >> first % 16 * 4 & 15) == 15;
     return !(bytes_of_words(words) & ~low) && !(bytes_of_words(words >> 16) & ~high);
-}
-
-// Whether some words of a line, which a warp reads, tell nothing new in this run, and somebody wrote them.
-static inline bool tell_nothing(uint32_t run, const Line *line, uint32_t words, bool values)
-{
-    return is_common(run, line, words) && (!values || all_written(line, words));
-}
-
-// Others than readers come.
-static inline void forget_readers(const AccessCheck *check, Line *line, uint32_t words)
-{
-    __atomic_store_n(&line->common, line->common & ~words, __ATOMIC_RELAXED);
-    if (line->more) {
-        line->more->warps.words &= ~words;
-        line->more->lanes.words &= ~words;
-    }
-    if (check->a && check->by_barriers)
-        __atomic_store_n(&check->a->settled[line - check->memory.lines],
-                         all_written(line, ALL_LANES) ? SETTLED : 0, __ATOMIC_RELAXED);
-}
-
-// The row's words of which one more reader says something new. The line is taken.
-static inline uint32_t words_to_note(const AccessCheck *check, const Line *line, const Row *r)
-{
-    const struct More *more = line->more;
-    const Row *a = &line->first;
-    uint32_t words = r->words & ~line->common;
-    if (line->count == 1 && check->by_all_lanes && a->epoch.kind == PLAIN_READ && a->stride == ONE_PLACE &&
-        a->epoch.block == r->epoch.block && a->epoch.warp == r->epoch.warp &&
-        a->epoch.time > check->barrier && a->epoch.lanes & (a->epoch.lanes - 1) && a->size == 4)
-        words &= ~a->words;
-    if (more && more->warps.run == check->memory.run && more->warps.block == r->epoch.block && more->warps.since == check->floor)
-        words &= ~more->warps.words;
-    if (more && more->lanes.run == check->memory.run && more->lanes.block == r->epoch.block && more->lanes.warp == r->epoch.warp &&
-        more->lanes.since == check->barrier)
-        words &= ~more->lanes.words;
-    return words;
 }
 
 static inline uint32_t bits_between(unsigned first, unsigned end) // at most 32

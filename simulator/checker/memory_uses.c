@@ -274,15 +274,18 @@ void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseK
 {
     const Uses *u = a->uses;
     const uint64_t first = address - u->address;
-    bool used = false;
+    uint32_t last = 0; // the same one again, at higher addresses
+    bool last_wrote = false;
     for (uint64_t at = first; at < first + bytes; at += alike_from(u, at)) {
-        bool writes;
-        const uint32_t earlier = use_before(u, at, how, &writes);
-        if (earlier)
-            add_conflict((Conflict){earlier, writes ? WROTE_IT : READ_IT, how & WRITES, u->address + at});
-        used |= earlier != 0;
+        bool wrote;
+        const uint32_t earlier = use_before(u, at, how, &wrote);
+        if (!earlier || (earlier == last && wrote == last_wrote))
+            continue;
+        add_conflict((Conflict){earlier, wrote ? WROTE_IT : READ_IT, how & WRITES, u->address + at});
+        last = earlier;
+        last_wrote = wrote;
     }
-    if (!used && !is_ordered(u->made_by, READS))
+    if (!last && !is_ordered(u->made_by, READS))
         add_conflict((Conflict){u->made_by, MADE_IT, false, address});
 }
 

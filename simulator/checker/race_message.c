@@ -132,28 +132,37 @@ static void hint_of(const Race *race, const Program *program, const Instr *i, co
                  shared ? "; in a cluster, its barrier" : "; a common sum wants atomicAdd");
 }
 
+// The first of the lanes that did one side of it; of two sides of a warp another lane.
+static Example example_of(const Race *race, int side)
+{
+    const Epoch *e = side == 0 ? &race->earlier : &race->later;
+    const bool same_warp = race->earlier.block == race->later.block && race->earlier.warp == race->later.warp;
+    const uint32_t lanes = side == 0 && same_warp ? race->earlier.lanes & ~race->later.lanes : e->lanes;
+    return (Example){e->block, (uint32_t)e->warp * LANES + (uint32_t)__builtin_ctz(lanes ? lanes : e->lanes)};
+}
+
 void sim_report_race(const AccessCheck *check)
 {
     Warp *w = check->w;
     const Race *race = &check->race;
     const size_t bytes = check->access->bytes; // a bulk copy's say nothing of another access
     const Launch *launch = w->block->launch;
+    const Example examples[] = {example_of(race, 0), example_of(race, 1)};
+    const Instr *instrs[] = {sim_instruction_at(race->earlier.site), sim_instruction_at(race->later.site)};
+    const Cause cause = {launch, instrs[0], instrs[1], check->shared};
     char access[2][200], title[300], hint[400];
     Place places[2];
+    if (sim_find_once_more(&cause, examples, 2))
+        return;
     const Epoch *epochs[] = {&race->earlier, &race->later};
     for (int k = 0; k < 2; k++) {
-        const Instr *i = sim_instruction_at(epochs[k]->site);
+        const Instr *i = instrs[k];
         const bool same_size = i == check->i || (i->kind != BULK_COPY && check->i->kind != BULK_COPY);
         snprintf(access[k], sizeof access[k], "%s ", verb_of(i, epochs[k]));
         if (same_size)
             snprintf(access[k] + strlen(access[k]), 60, "%zu byte%s of ", bytes, bytes == 1 ? "" : "s");
         strcat(access[k], check->shared ? "shared memory" : "global memory");
-        const bool same_warp = race->earlier.block == race->later.block && race->earlier.warp == race->later.warp;
-        const uint32_t lanes =
-            k == 0 && same_warp ? race->earlier.lanes & ~race->later.lanes : epochs[k]->lanes; // another lane
-        const uint32_t thread =
-            (uint32_t)epochs[k]->warp * LANES + (uint32_t)__builtin_ctz(lanes ? lanes : epochs[k]->lanes);
-        places[k] = sim_place_of(launch, epochs[k]->block, thread, i, access[k]);
+        places[k] = sim_place_of(launch, examples[k].block_number, examples[k].thread, i, access[k]);
     }
     const bool same_block = race->earlier.block == race->later.block;
     if (is_of_one_thread(race))
@@ -163,13 +172,12 @@ void sim_report_race(const AccessCheck *check)
     else
         snprintf(title, sizeof title, "two threads%s use the same bytes, one of them writes, and nothing orders them",
                  !same_block ? " of different blocks" : race->earlier.warp == race->later.warp ? " of a warp" : "");
-    hint_of(race, launch->kernel->program, sim_instruction_at(race->earlier.site),
-            sim_instruction_at(race->later.site), check->shared, sim_has_fenced(w, &race->earlier), hint, sizeof hint);
+    hint_of(race, launch->kernel->program, instrs[0], instrs[1], check->shared, sim_has_fenced(w, &race->earlier), hint, sizeof hint);
     if (race->stale) {
         snprintf(title, sizeof title, "a load for memory that is only read need not see what its own kernel has written");
         snprintf(hint, sizeof hint,
                  "__ldg, and what is read through a pointer that is const and __restrict__ (ld.global.nc): "
                  "while the kernel runs nobody may write it");
     }
-    sim_add_finding(check->shared ? RACE_SHARED : RACE_GLOBAL, title, places, 2, hint);
+    sim_add_finding_of(&cause, check->shared ? RACE_SHARED : RACE_GLOBAL, title, places, 2, hint);
 }

@@ -1,5 +1,5 @@
 // readers.c: which words of a line need no further reader, as two of them have been noted: see Readers.
-#include "checker/lines.h"
+#include "checker/readers.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 // rows.c: what a line of memory tells of its last accesses, row by row, or cell by cell where that will not do.
 #include "checker/conflicts.h"
+#include "checker/readers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -254,9 +254,13 @@ static Report report_of(Warp *w, const Value *v, const Instr *i, int lane, const
 
 static void report(Warp *w, const Value *v, const Instr *i, int lane, const char *use)
 {
+    const Cause cause = {w->block->launch, v->read, i, v->what};
+    const Example here = {w->block->number, (uint32_t)(w->number * LANES + lane)};
     sim_await_turn(w->block); // a block that runs ahead may read too early
+    if (sim_find_once_more(&cause, &here, 1))
+        return;
     const Report r = report_of(w, v, i, lane, use);
-    sim_add_finding(r.kind, r.title, r.places, r.count, r.hint);
+    sim_add_finding_of(&cause, r.kind, r.title, r.places, r.count, r.hint);
 }
 
 // What was stored in global memory, by one instruction with values from one other.

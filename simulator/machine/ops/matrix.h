@@ -1,4 +1,4 @@
-// matrix.h: what matrix.c, which runs the tensor cores' instructions, and matrix_decode.c and matrix_whole.c share.
+// matrix.h: what the matrix*.c share, which decode and run the tensor cores' instructions.
 #ifndef MATRIX_H
 #define MATRIX_H
 
@@ -49,6 +49,14 @@ static inline Corner sim_corner_of(const Fragment *f, int piece)
     const int pair = 2 * across, in_pair = piece % pair; // 16 lines, from edge to edge
     return (Corner){2 * STRIP * (piece / pair) + STRIP * (in_pair % 2), width * (in_pair / 2)};
 }
+
+typedef struct Tile { // the elements of a matrix
+    uint64_t bits[MOST_LINES][MOST_POSITIONS];
+} Tile;
+
+void sim_gather_tile(const Warp *w, const Fragment *f, Tile *tile);  // the lanes' registers to a tile
+void sim_scatter_tile(Warp *w, const Fragment *f, Tile *tile); // a tile to the lanes' registers
+void sim_need_all_lanes(Warp *w, const Instr *i, uint32_t mask); // ends the launch where some are not in the mask
 
 Handler sim_multiply_matrices, sim_transpose_matrix;
 

@@ -22,7 +22,7 @@ typedef struct Counters {
         shuffles, block_barriers, warp_barriers, uneven_loops;
 } Counters;
 
-// Counts a load or a store, after sim_access.
+// ---- access_cost.c: adds to these counters. Counts a load or a store, after sim_access.
 void sim_count_access(Warp *w, const Access *access);
 // Counts only its bank conflicts.
 void sim_count_conflicts(Warp *w, const Access *access);

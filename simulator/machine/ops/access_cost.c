@@ -1,0 +1,201 @@
+// access_cost.c: what an access of a warp costs: sectors of global memory, rounds of the banks of shared memory.
+#include "machine/observer.h"
+#include "machine/ops/lanes.h"
+
+enum { BANKS = 32 }; // of shared memory: words of 4 bytes lie in them in turn
+enum { ROUND_BYTES = 128 }; // what shared memory gives at once
+
+// What an access costs is kept with its layout, by the place of its first address in so many bytes.
+static inline unsigned cost_of(const Access *access, uint8_t *known, unsigned bytes, unsigned (*reckon)(const Access *access))
+{
+    const uint64_t place = access->address[0] % bytes;
+    if (place % (bytes / REMAINDERS))
+        return reckon(access);
+    uint8_t *cost = &known[place / (bytes / REMAINDERS)];
+    if (*cost == UNKNOWN_COST)
+        *cost = (uint8_t)reckon(access);
+    return *cost;
+}
+
+// Sectors that a warp's access touches.
+static unsigned count_sectors(const Access *access)
+{
+    if (access->pattern == CONSECUTIVE)
+        return (unsigned)((access->address[0] % SECTOR + LANES * access->bytes + SECTOR - 1) / SECTOR);
+    if (access->pattern == ALL_SAME || (access->mask & (access->mask - 1)) == 0) // a lane's never crosses a sector's edge
+        return 1;
+    const uint32_t following = sim_following_lanes(access, access->mask);
+    uint64_t seen[LANES], most = 0;
+    unsigned count = 0;
+    for (uint32_t begins = sim_first_lanes(access, access->mask, following); begins; begins &= begins - 1) {
+        const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
+        const uint64_t end = (access->address[last] + access->bytes - 1) / SECTOR;
+        for (uint64_t sector = access->address[first] / SECTOR; sector <= end; sector++) {
+            unsigned k = count > 0 && sector > most ? 0 : count; // beyond all others it is new
+            while (k > 0 && seen[k - 1] != sector)
+                k--;
+            if (k == 0)
+                seen[count++] = sector;
+            most = sector > most ? sector : most;
+        }
+    }
+    return count;
+}
+
+// Whether all words that these lanes want lie in different banks.
+static bool in_different_banks(const Access *access, uint32_t lanes, int words)
+{
+    const uint32_t word_bits = (1u << words) - 1;
+    uint32_t used = 0, twice = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const uint32_t wanted = word_bits
+                                << (access->address[__builtin_ctz(rest)] / 4 % BANKS); // never beyond the last
+        twice |= used & wanted;
+        used |= wanted;
+    }
+    return twice == 0;
+}
+
+// Whether all words that are wanted lie within one row of the banks: then no two of them share a bank.
+static bool is_in_one_row(const Access *access, int words)
+{
+    return access->most / 4 - access->least / 4 + (uint64_t)words <= BANKS;
+}
+
+// The rounds where the lanes' words lie upwards or downwards, as mostly: then only neighbours can want the same one. 0
+// where they do not.
+static unsigned rounds_in_order(const Access *access, uint32_t lanes, int words)
+{
+    uint8_t count[BANKS] = {0}, most = 0;
+    bool up = false, down = false;
+    uint64_t last = UINT64_MAX; // no lane's
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const uint64_t word = access->address[__builtin_ctz(rest)] / 4;
+        if (word == last)
+            continue;
+        up |= rest != lanes && word > last;
+        down |= rest != lanes && word < last;
+        for (int k = 0; k < words; k++) {
+            const uint8_t rounds = ++count[(word + (uint64_t)k) % BANKS];
+            most = rounds > most ? rounds : most;
+        }
+        last = word;
+    }
+    return up && down ? 0 : most;
+}
+
+// Rounds that shared memory takes for lanes in pieces, each behind the one before; else 0. Each piece has a word of a bank at most once, so the
+// banks' rounds are counted side by side: bit k of bank b's number is bit b of digits[k].
+static unsigned rounds_in_pieces(const Access *access, uint32_t lanes, int words)
+{
+    uint32_t digits[6] = {0}; // of numbers up to 32
+    const uint32_t following = (access->alike | access->beside) & lanes & lanes << 1;
+    uint64_t behind = 0;
+    if (!following)
+        return 0;
+    for (uint32_t begins = lanes & ~following; begins; begins &= begins - 1) {
+        const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
+        const uint64_t word = access->address[first] / 4, end = access->address[last] / 4 + (uint64_t)words;
+        if (word < behind || end - word > BANKS)
+            return 0;
+        const uint64_t twice = ((1ull << (end - word)) - 1) << word % BANKS;
+        uint32_t carry = (uint32_t)(twice | twice >> BANKS);
+        for (int k = 0; carry; k++) {
+            const uint32_t both = digits[k] & carry;
+            digits[k] ^= carry;
+            carry = both;
+        }
+        behind = end;
+    }
+    unsigned most = 0;
+    uint32_t banks = ~0u; // with the largest number, as far as its digits are known
+    for (int k = 5; k >= 0; k--)
+        if (banks & digits[k]) {
+            banks &= digits[k];
+            most |= 1u << k;
+        }
+    return most;
+}
+
+// Rounds that shared memory takes for these lanes: a bank gives one word a round, to any number of lanes.
+static unsigned bank_rounds(const Access *access, uint32_t lanes, int words)
+{
+    if (lanes == 0 || is_in_one_row(access, words))
+        return lanes != 0;
+    unsigned rounds = rounds_in_pieces(access, lanes, words);
+    if (!rounds && in_different_banks(access, lanes, words))
+        return 1;
+    if (!rounds)
+        rounds = rounds_in_order(access, lanes, words);
+    if (rounds)
+        return rounds;
+    uint64_t in_bank[BANKS][LANES];
+    uint8_t count[BANKS] = {0}, most = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        for (int k = 0; k < words; k++) {
+            const uint64_t word = access->address[__builtin_ctz(rest)] / 4 + (uint64_t)k;
+            const unsigned bank = word % BANKS;
+            int n = 0;
+            while (n < count[bank] && in_bank[bank][n] != word)
+                n++;
+            if (n == count[bank])
+                in_bank[bank][count[bank]++] = word;
+            most = count[bank] > most ? count[bank] : most;
+        }
+    return most;
+}
+
+static unsigned sectors(const Access *access)
+{
+    return access->layout ? cost_of(access, access->layout->sectors, SECTOR, count_sectors) : count_sectors(access);
+}
+
+// How many rounds more than needed. Elements of 4 bytes are served for the whole warp at a time, of
+// 8 for half a warp, of 16 for a quarter. Needed is what the lanes that are on want in all, 128 bytes
+// a round; this is reckoned for half warps where elements have 16 bytes, else for the whole warp.
+// (Found by measuring; tests/counters holds what an H200 counts.)
+static unsigned count_conflicts(const Access *access)
+{
+    if (access->pattern != SCATTERED)
+        return 0;
+    const int words = access->bytes > 4 ? (int)access->bytes / 4 : 1, together = LANES / words;
+    const int reckoned = words == 4 ? LANES / 2 : LANES;
+    unsigned conflicts = 0;
+    for (int first = 0; first < LANES; first += reckoned) {
+        const uint32_t lanes = access->mask & sim_lanes_from(first, reckoned);
+        const unsigned wanted = (unsigned)__builtin_popcount(lanes) * (unsigned)words * 4;
+        unsigned rounds = 0;
+        for (int piece = first; piece < first + reckoned; piece += together)
+            rounds += bank_rounds(access, lanes & sim_lanes_from(piece, together), words);
+        const unsigned needed = (wanted + ROUND_BYTES - 1) / ROUND_BYTES;
+        conflicts += rounds > needed ? rounds - needed : 0;
+    }
+    return conflicts;
+}
+
+void sim_count_conflicts(Warp *w, const Access *access)
+{
+    w->block->counters.bank_conflicts +=
+        access->layout ? cost_of(access, access->layout->conflicts, ROUND_BYTES, count_conflicts) : count_conflicts(access);
+}
+
+void sim_count_access(Warp *w, const Access *access)
+{
+    Counters *c = &w->block->counters;
+    const bool load = access->kind == ACCESS_READ;
+    if (access->space == SHARED && sim_names_block(access->address[__builtin_ctz(access->mask)]))
+        return; // a GPU counts what goes through the cluster's window among neither
+    if (access->space == SHARED) {
+        *(load ? &c->shared_loads : &c->shared_stores) += 1;
+        sim_count_conflicts(w, access);
+    } else if (access->space == GLOBAL) {
+        *(load ? &c->global_load_requests : &c->global_store_requests) += 1;
+        *(load ? &c->global_load_sectors : &c->global_store_sectors) += sectors(access);
+    }
+}
+
+void sim_count_async_load(Warp *w, const Access *access)
+{
+    w->block->counters.global_load_requests++;
+    w->block->counters.global_load_sectors += sectors(access);
+}

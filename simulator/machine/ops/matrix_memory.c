@@ -1,0 +1,276 @@
+// matrix_memory.c: what brings matrices into the lanes' registers, and to memory.
+#include "machine/ops/matrix.h"
+
+#include <string.h>
+
+// ---- wmma.load and wmma.store, which ptxas turns into several accesses of all lanes
+
+typedef struct Placement { // of a matrix in memory
+    Space space;
+    uint64_t address, stride;
+} Placement;
+
+typedef struct Piece { // what some lanes move at once: each a few elements side by side in memory, from these on
+    uint32_t mask;
+    int elements;
+    Corner from[LANES];
+} Piece;
+
+static Space space_at(uint64_t *generic)
+{
+    const Space space = sim_space_at(*generic);
+    *generic = sim_offset_of_generic(*generic);
+    return space;
+}
+
+static Placement placement_of(Warp *w, const Instr *i)
+{
+    enum { STRIDE_BYTES = 16 }; // it has to be a multiple of; otherwise a GPU takes another one
+    const MatrixOperation *m = i->matrix;
+    const Fragment *f = &m->d;
+    Placement p = {.space = (Space)m->address.space, .address = sim_operand_address(w, &m->address, 0)};
+    const uint32_t *strides = m->stride == NOWHERE ? NULL : (const uint32_t *)(w->lanes + m->stride);
+    for (int l = 1; l < LANES; l++)
+        if (sim_operand_address(w, &m->address, l) != p.address || (strides && strides[l] != strides[0]))
+            sim_fault(w, i, l, cudaErrorIllegalInstruction, "lanes that name different matrices");
+    p.stride = strides ? strides[0] : m->along ? f->positions : f->lines;
+    if (p.stride * f->bytes % STRIDE_BYTES)
+        sim_fault(w, i, 0, cudaErrorMisalignedAddress,
+                  "a matrix whose lines begin every %llu bytes, no multiple of %d",
+                  (unsigned long long)(p.stride * f->bytes), STRIDE_BYTES);
+    if (p.space == GENERIC)
+        p.space = space_at(&p.address);
+    return p;
+}
+
+static uint32_t lanes_of_rows(int blocks) // that name the rows of so many blocks
+{
+    return ALL_LANES >> (LANES - STRIP * blocks);
+}
+
+// One load or store of an instruction that may make several: finds, checks and counts what the lanes access. By
+// rows (ldmatrix, stmatrix) it is none of those that Nsight Compute counts in shared memory, but has conflicts.
+static void access_lanes(Warp *w, const Instr *i, Access *access, bool by_rows)
+{
+    access->alignment = access->bytes;
+    sim_access(w, i, access);
+    (by_rows ? sim_count_conflicts : sim_count_access)(w, access);
+}
+
+// Where the lanes' bytes of a piece lie, when the access has been found and counted.
+static Access find_piece(Warp *w, const Instr *i, const Placement *p, const Piece *piece, AccessKind kind)
+{
+    const MatrixOperation *m = i->matrix;
+    Access access = {.kind = kind, .space = p->space, .mask = piece->mask};
+    access.bytes = (size_t)(piece->elements * m->d.bytes);
+    for (int l = 0; l < LANES; l++) {
+        const uint64_t line = (uint64_t)piece->from[l].line, position = (uint64_t)piece->from[l].position;
+        const uint64_t element = m->along ? line * p->stride + position : position * p->stride + line;
+        access.address[l] = p->address + element * m->d.bytes;
+    }
+    access_lanes(w, i, &access, m->by_rows);
+    return access;
+}
+
+static void move_piece(Warp *w, const Instr *i, const Placement *p, const Piece *piece, Tile *tile,
+                       AccessKind kind)
+{
+    const MatrixOperation *m = i->matrix;
+    const int bytes = m->d.bytes, lines = m->along ? 0 : 1, positions = 1 - lines; // from element to element
+    const Access access = find_piece(w, i, p, piece, kind);
+    for (uint32_t rest = piece->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const Corner from = piece->from[l];
+        for (int k = 0; k < piece->elements; k++) {
+            uint64_t *bits = &tile->bits[from.line + k * lines][from.position + k * positions];
+            if (kind == ACCESS_READ)
+                *bits = sim_read_bytes(access.pointer[l] + k * bytes, bytes);
+            else
+                sim_write_bytes(access.pointer[l] + k * bytes, *bits, bytes);
+        }
+    }
+}
+
+// Of 16-bit numbers a row, which four lanes hold together, goes to their registers as it is.
+static void load_rows_of_halves(Warp *w, const Fragment *f, int first, const Piece *row, const Access *access)
+{
+    for (uint32_t rest = row->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        memcpy(w->lanes + f->place[first + l / STRIP] + l % STRIP * ROW_BYTES, access->pointer[l], ROW_BYTES);
+    }
+}
+
+// Registers beyond those of the pieces hold the same again.
+static void repeat_registers(Warp *w, const Fragment *f)
+{
+    const int once = f->pieces * sim_registers_of_piece(f);
+    for (int number = once; number < f->registers; number++)
+        memcpy(w->lanes + f->place[number], w->lanes + f->place[number % once], LANES * f->register_bytes);
+}
+
+// As by ldmatrix: rows of 16 bytes, of up to four blocks at a time, each named by a lane of its own.
+static void load_by_rows(Warp *w, const Instr *i, const Placement *p)
+{
+    const MatrixOperation *m = i->matrix;
+    const int together = m->d.bytes == 2 ? 4 : 2;
+    const bool as_it_is = m->along && m->d.bytes == 2;
+    Tile tile;
+    for (int first = 0; first < m->d.pieces; first += together) {
+        const int left = m->d.pieces - first, blocks = left < together ? left : together;
+        Piece row = {.mask = lanes_of_rows(blocks), .elements = ROW_BYTES / m->d.bytes};
+        for (int l = 0; l < LANES; l++) {
+            row.from[l] = sim_corner_of(&m->d, first + l / STRIP % blocks);
+            *(m->along ? &row.from[l].line : &row.from[l].position) += l % STRIP;
+        }
+        if (as_it_is) {
+            const Access access = find_piece(w, i, p, &row, ACCESS_READ);
+            load_rows_of_halves(w, &m->d, first, &row, &access);
+        } else {
+            move_piece(w, i, p, &row, &tile, ACCESS_READ);
+        }
+    }
+    if (as_it_is)
+        repeat_registers(w, &m->d);
+    else
+        sim_scatter_tile(w, &m->d, &tile);
+}
+
+// Each lane's piece of this number, which lies side by side in memory, to or from the lane's registers.
+static void move_whole_piece(Warp *w, const Fragment *f, int number, const Access *access)
+{
+    const int each = sim_registers_of_piece(f), bytes = f->register_bytes;
+    for (int k = 0; k < each; k++) {
+        uint8_t *registers = w->lanes + f->place[number * each + k];
+        for (int l = 0; l < LANES; l++) {
+            uint8_t *memory = access->pointer[l] + k * bytes, *held = registers + l * bytes;
+            if (access->kind == ACCESS_READ)
+                sim_write_bytes(held, sim_read_bytes(memory, bytes), bytes);
+            else
+                sim_write_bytes(memory, sim_read_bytes(held, bytes), bytes);
+        }
+    }
+}
+
+// Each lane's piece at once where it lies side by side in memory. If not: of 16-bit numbers, the piece that the
+// lane would have of the transposed block (movmatrix then brings it to its place); of others, element by element.
+static void move_by_pieces(Warp *w, const Instr *i, const Placement *p, Tile *tile, AccessKind kind)
+{
+    const MatrixOperation *m = i->matrix;
+    const bool transposed = !m->along && m->d.bytes == 2;
+    const int steps = m->along || transposed ? 1 : m->d.run;
+    for (int number = 0; number < m->d.pieces; number++)
+        for (int k = 0; k < steps; k++) {
+            Piece piece = {.mask = ALL_LANES, .elements = m->d.run / steps};
+            const Corner corner = sim_corner_of(&m->d, number);
+            for (int l = 0; l < LANES; l++) {
+                const int across = l % 4 * m->d.run, line = transposed ? across : l / 4;
+                const int position = transposed ? l / 4 : across;
+                piece.from[l] = (Corner){corner.line + line, corner.position + position + k};
+            }
+            if (m->along) {
+                const Access access = find_piece(w, i, p, &piece, kind);
+                move_whole_piece(w, &m->d, number, &access);
+            } else {
+                move_piece(w, i, p, &piece, tile, kind);
+            }
+        }
+}
+
+static void load_wmma(Warp *w, const Instr *i)
+{
+    const MatrixOperation *m = i->matrix;
+    const Placement p = placement_of(w, i);
+    Tile tile;
+    if (m->by_rows) {
+        load_by_rows(w, i, &p);
+        return;
+    }
+    move_by_pieces(w, i, &p, &tile, ACCESS_READ);
+    if (m->along)
+        repeat_registers(w, &m->d);
+    else
+        sim_scatter_tile(w, &m->d, &tile);
+}
+
+static void store_wmma(Warp *w, const Instr *i)
+{
+    const MatrixOperation *m = i->matrix;
+    const Placement p = placement_of(w, i);
+    Tile tile;
+    if (!m->along)
+        sim_gather_tile(w, &m->d, &tile);
+    move_by_pieces(w, i, &p, &tile, ACCESS_WRITE);
+}
+
+// ---- ldmatrix, stmatrix, movmatrix: matrices of 8 rows of 8 numbers of 16 bits
+
+typedef uint16_t Rows[LANES][STRIP]; // of up to four matrices
+
+// The row of matrix k that lane 8 k + row names.
+static Access access_rows(Warp *w, const Instr *i, AccessKind kind)
+{
+    const MatrixOperation *m = i->matrix;
+    Access rows = {.kind = kind, .space = SHARED, .mask = lanes_of_rows(m->d.registers), .bytes = ROW_BYTES};
+    for (int l = 0; l < LANES; l++) {
+        rows.address[l] = sim_operand_address(w, &m->address, l);
+        if (m->address.space == GENERIC && space_at(&rows.address[l]) != SHARED && rows.mask >> l & 1)
+            sim_fault(w, i, l, cudaErrorIllegalAddress, "a row outside shared memory");
+    }
+    access_lanes(w, i, &rows, true);
+    return rows;
+}
+
+// Moves between the lanes' registers and rows: lane l has numbers 2 (l % 4) and the next of row l / 4;
+// transposed, of column l / 4.
+static void move_rows(Warp *w, const Fragment *f, bool transposed, Rows rows, bool to_registers)
+{
+    for (int k = 0; k < f->registers; k++)
+        for (int l = 0; l < LANES; l++) {
+            uint16_t *held = (uint16_t *)(w->lanes + f->place[k]) + 2 * l;
+            for (int half = 0; half < 2; half++) {
+                const int across = l % 4 * 2 + half, row = STRIP * k + (transposed ? across : l / 4);
+                uint16_t *number = &rows[row][transposed ? l / 4 : across];
+                *(to_registers ? &held[half] : number) = *(to_registers ? number : &held[half]);
+            }
+        }
+}
+
+static void load_rows(Warp *w, const Instr *i)
+{
+    Rows rows;
+    const Access access = access_rows(w, i, ACCESS_READ);
+    for (int l = 0; l < STRIP * i->matrix->d.registers; l++)
+        for (int k = 0; k < STRIP; k++)
+            rows[l][k] = (uint16_t)sim_read_bytes(access.pointer[l] + 2 * k, 2);
+    move_rows(w, &i->matrix->d, i->matrix->transposed, rows, true);
+}
+
+static void store_rows(Warp *w, const Instr *i)
+{
+    Rows rows;
+    const Access access = access_rows(w, i, ACCESS_WRITE);
+    move_rows(w, &i->matrix->d, i->matrix->transposed, rows, false);
+    for (int l = 0; l < STRIP * i->matrix->d.registers; l++)
+        for (int k = 0; k < STRIP; k++)
+            sim_write_bytes(access.pointer[l] + 2 * k, rows[l][k], 2);
+}
+
+void sim_transpose_matrix(Warp *w, const Instr *i, uint32_t mask)
+{
+    Rows rows;
+    sim_need_all_lanes(w, i, mask);
+    move_rows(w, &i->matrix->a, false, rows, false);
+    move_rows(w, &i->matrix->d, true, rows, true);
+}
+
+void sim_load_matrix(Warp *w, const Instr *i, uint32_t mask)
+{
+    sim_need_all_lanes(w, i, mask);
+    (i->matrix->d.lines ? load_wmma : load_rows)(w, i);
+}
+
+void sim_store_matrix(Warp *w, const Instr *i, uint32_t mask)
+{
+    sim_need_all_lanes(w, i, mask);
+    (i->matrix->d.lines ? store_wmma : store_rows)(w, i);
+}
