@@ -5,7 +5,7 @@ import subprocess
 from tests.support import ROOT, build, longer
 
 
-# Of all 90,531 words these two differ, in the last digit: why the sum of eight products is rounded so there is not known.
+# Of all 98,243 words these two differ, in the last digit: why the sum of eight products is rounded so there is not known.
 DIFFERS = {  # a case, its number on the simulator, and on the H200
     "3d float2 linear element address 2": ("05aa1b14", "28e7ad49"),             # word 20 is becd6ed6, not becd6ed7
     "3d float2 linear element address 2 normalized": ("ce0ed866", "531ecd5f"),  # word 33 is bd125ddf, not bd125de0

@@ -266,7 +266,7 @@ static int64_t layer_of(const Warp *w, const Instr *i, int lane, const Texels *t
 }
 
 // Which face of a cube a direction meets, and where (Programming Guide, "Cubemap Textures"): the coordinate that is largest says
-// which, and divides the others.
+// which, and divides the others. Where all are zero an H200 reads the middle of a face.
 static int64_t find_face(float x, float y, float z, float on_face[2])
 {
     const float size[] = {fabsf(x), fabsf(y), fabsf(z)};
@@ -274,8 +274,8 @@ static int64_t find_face(float x, float y, float z, float on_face[2])
     const bool behind = (along == 0 ? x : along == 1 ? y : z) < 0;
     const float across = along == 0 ? (behind ? z : -z) : along == 2 && behind ? -x : x,
                 down = along == 1 ? (behind ? -z : z) : -y;
-    on_face[0] = (across / size[along] + 1) / 2;
-    on_face[1] = (down / size[along] + 1) / 2;
+    on_face[0] = size[along] ? (across / size[along] + 1) / 2 : 0.5f;
+    on_face[1] = size[along] ? (down / size[along] + 1) / 2 : 0.5f;
     return 2 * along + behind;
 }
 
