@@ -156,8 +156,15 @@ int main(int argc, char **argv)
         return gone[1];
     if (word == "elsewhere") // no memory of the device: as if there were no simulator
         return *(volatile int *)16;
-    if (word == "use after free")
+    if (word == "use after free") {
+        int *next;
+        for (int k = 0; k < 3; k++) { // as much, each freed before the next: as in a loop
+            cudaMalloc(&next, 4096);
+            cudaFree(next);
+        }
+        cudaMalloc(&next, 4096);
         printf("%d\n", value_on_device(gone));
+    }
     if (word == "fresh")
         fresh_memory();
     if (word == "pieces")

@@ -173,6 +173,18 @@ static void launch_often()
     }
 }
 
+// Each launch's results are freed, and the next ones get memory anew.
+static void allocate_anew()
+{
+    cudaFree(out);
+    for (int time = 0; time < 3 * TIMES; time++) {
+        cudaMalloc(&out, N * sizeof(int));
+        apart<<<N / BLOCK, BLOCK>>>(in, out);
+        say();
+        cudaFree(out);
+    }
+}
+
 // The host reads and writes memory that is the device's, too.
 static void share_with_host()
 {
@@ -340,6 +352,8 @@ int main(int, char **arguments)
         copy_unwritten();
     else if (is("unwritten in rounds"))
         copy_unwritten_in_rounds();
+    else if (is("memory anew"))
+        allocate_anew();
     else if (is("many"))
         launch_beside_many();
     else

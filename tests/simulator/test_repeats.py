@@ -10,7 +10,7 @@ LEFT_OUT = ["nothing", "by a copy of the same", "a graph", "two streams", "the s
             "two in turns", "unwritten in rounds"]
 RUN = ["by a copy", "by a fill", "by a kernel", "of a variable", "of a constant", "by the host", "in place", "atomics", "printf",
        "its number", "a clock", "a graph that copies", "results that are the host's, too"]
-SOME = ["of signs", "mapped", "two in turns, changed", "unwritten", "a texture", "a texture that ends", "a race"]  # of which the first ones are alike
+SOME = ["of signs", "mapped", "memory anew", "two in turns, changed", "unwritten", "a texture", "a texture that ends", "a race"]  # of which the first ones are alike
 
 
 @pytest.fixture(scope="module")

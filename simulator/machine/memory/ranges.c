@@ -24,7 +24,7 @@ typedef struct Range {
     uint64_t begin, end;
     uint8_t *memory; // of the address `begin`
     size_t mapped;   // so many bytes of it can be used
-    uint64_t next;   // where the last allocation ended: a freed address is not given again at once
+    uint64_t next;   // where the last allocation ended
     int fresh;       // what its fresh bytes hold
 } Range;
 
@@ -133,9 +133,57 @@ static uint64_t take_gap(Range *range, uint64_t from, size_t bytes, size_t align
     return address;
 }
 
-// An address that nothing has, in the range; 0 if there is none. Where no more memory is to be had, some that was freed will do.
+// What was freed rests, for who still uses it to be told. Then it is given again where as much is wanted: a program that
+// allocates and frees in a loop finds few addresses, and so launches the same, see repeats.c.
+enum { RESTING = 4, MOST_FREED = 64 };
+static struct Gap {
+    uint64_t address;
+    size_t bytes;
+} freed[MOST_FREED]; // the oldest first; under the lock of lock.c
+static int freed_count;
+
+static void forget_freed(int number)
+{
+    memmove(&freed[number], &freed[number + 1], (size_t)(--freed_count - number) * sizeof *freed);
+}
+
+static void note_freed(uint64_t address, size_t bytes)
+{
+    if (freed_count == MOST_FREED)
+        forget_freed(0);
+    freed[freed_count].address = address;
+    freed[freed_count++].bytes = bytes;
+}
+
+static bool suits(const Range *range, int number, size_t bytes, size_t alignment)
+{
+    const uint64_t address = freed[number].address;
+    return freed[number].bytes == bytes && address - range->begin < range->end - range->begin &&
+           find_gap(range, address, bytes, alignment) == address;
+}
+
+// The one that has rested longest, where more than RESTING would do; 0 if there is none.
+static uint64_t take_freed(const Range *range, size_t bytes, size_t alignment)
+{
+    int oldest = 0, count = 0;
+    for (int k = freed_count; k-- > 0;)
+        if (suits(range, k, bytes, alignment)) {
+            oldest = k;
+            count++;
+        }
+    if (count <= RESTING)
+        return 0;
+    const uint64_t address = freed[oldest].address;
+    forget_freed(oldest);
+    return address;
+}
+
+// An address that nothing has, in the range; 0 if there is none. Where no more memory is to be had, any that was freed will do.
 static uint64_t take_addresses(Range *range, size_t bytes, size_t alignment)
 {
+    const uint64_t rested = take_freed(range, bytes, alignment);
+    if (rested)
+        return rested;
     const uint64_t address = take_gap(range, range->next, bytes, alignment);
     return address ? address : take_gap(range, range->begin, bytes, alignment);
 }
@@ -213,6 +261,7 @@ void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes)
         free(memory);
         return;
     }
+    note_freed(address, bytes);
     const int fresh = sim_in_shared_range((const void *)(uintptr_t)address) ? shared_range.fresh : device_range.fresh;
     const uint64_t page = sim_page_bytes(), end = address + bytes;
     const Allocation *below = sim_allocation_at(address), *above = sim_allocation_above(address);

@@ -33,7 +33,7 @@ static Piece next_piece(Piece p)
 static Digest digest_of(Piece p)
 {
     const Allocation *a = p.allocation;
-    const uint64_t about[] = {a->address, a->bytes, a->kind, (uint64_t)a->number, (uint64_t)a->device, a->open_to};
+    const uint64_t about[] = {a->address, a->bytes, a->kind, (uint64_t)a->device, a->open_to};
     Digest digest = {{0}};
     if (p.bytes == 0) {
         sim_digest(&digest, about, sizeof about);
