@@ -228,9 +228,12 @@ void sim_look_behind(const Look *look, cudaError_t error)
         f->key = (Digest){{0}};
     if (!look->found)
         return;
-    if (error == cudaSuccess && !look->in_vain && remember(f, &look->times_found))
-        return;
-    forget_results(f);
-    f->waits = f->patience;
-    f->patience = f->patience < MOST_PATIENCE ? 2 * f->patience : MOST_PATIENCE;
+    const bool worth_another = !look->in_vain || f->patience == 1; // what was found otherwise once may stay so
+    const bool kept = error == cudaSuccess && worth_another && remember(f, &look->times_found);
+    if (!kept) {
+        forget_results(f);
+        f->waits = f->patience;
+    }
+    if (!kept || look->in_vain)
+        f->patience = f->patience < MOST_PATIENCE ? 2 * f->patience : MOST_PATIENCE;
 }
