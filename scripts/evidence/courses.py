@@ -5,7 +5,8 @@ courses.py DIR   DIR holds the repositories of tests/suites/course_repositories.
 
 A row of the table is one program: sources, options (nvcc's), arguments, the folder to run in, libraries that it needs and that are not here, what a shell
 does before (with $NVCC), and settings of the environment. Files are named from the repository, other than in the shell, which is in the folder.
-A program's result is written when it is known; one that the results hold already is not run again, so that a run may be stopped at any moment."""
+A program's result is written when it is known; one that the results hold already is not run again, so that a run may be stopped at any moment.
+The result says how many threads the simulator had, $SIM_THREADS, or one for each processor."""
 
 import argparse
 import concurrent.futures
@@ -30,7 +31,7 @@ from scripts.evidence.one_run import NO_END, run
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests/suites/course_programs.csv"
 LOGS = ROOT / "build/courses"
-COLUMNS = ["repository", "program", "outcome", "detail", "seconds"]
+COLUMNS = ["repository", "program", "outcome", "detail", "seconds", "threads"]
 OUTCOMES = ("pass", "finding", "refused", "timeout", "failed")  # of a program that can be built; any other is left out
 LEFT_OUT = "left out"
 TIME_LIMIT_S = 60
@@ -143,13 +144,14 @@ def written(path, rows):
 def run_all(rows, done, options):
     """Runs the programs that are not done, several at once, and adds each result to the table and to done as soon as it is known."""
     left, begun, lock = [row for row in rows if key(row) not in done], time.monotonic(), threading.Lock()
+    threads = os.environ.get("SIM_THREADS", os.cpu_count())
     print(f"{len(rows)} programs, {len(left)} to run, {options.jobs} at once", flush=True)
     written(options.output, done.values())
     with open(options.output, "a", newline="", encoding="utf-8") as file, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         def one(row):
             came, detail, seconds = result(row, options)
             with lock:
-                done[key(row)] = {"repository": row["repository"], "program": row["program"], "outcome": came, "detail": detail, "seconds": f"{seconds:.1f}"}
+                done[key(row)] = dict(zip(COLUMNS, (*key(row), came, detail, f"{seconds:.1f}", "" if came == LEFT_OUT else threads), strict=True))
                 csv.DictWriter(file, COLUMNS, lineterminator="\n").writerow(done[key(row)])
                 file.flush()
                 print(f"{time.monotonic() - begun:4.0f} s  {came:8}  {row['repository']}/{row['program']}  {detail}", flush=True)
@@ -172,7 +174,7 @@ def main():
     parser.add_argument("--libraries", required=True, help="what programs are linked with")
     parser.add_argument("--output", type=Path, required=True, help="the table of results")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many programs at once")
-    parser.add_argument("--again", action="store_true", help="run those, too, that the table of results holds")
+    parser.add_argument("--again", choices=("1", *OUTCOMES), help="run those, too, that the table of results holds: all (1), or of one outcome")
     parser.add_argument("--only", default="*", help="the programs, REPOSITORY/PROGRAM, that match, as in a shell")
     options = parser.parse_args()
     options.folder = options.folder.resolve()
@@ -183,8 +185,8 @@ def main():
             fail(f"DIR={options.folder}: {name} is missing; tests/suites/course_repositories.csv says from where (docs/suites.md)")
     rows = [row for row in rows if fnmatch.fnmatchcase("/".join(key(row)), options.only)]
     done = done_in(options.output)
-    if options.again:
-        done = {name: row for name, row in done.items() if name not in {key(row) for row in rows}}
+    chosen = {key(row) for row in rows}
+    done = {name: row for name, row in done.items() if name not in chosen or options.again not in ("1", row["outcome"])}
     run_all(rows, done, options)
     order = {key(row): number for number, row in enumerate(read(PROGRAMS))}
     written(options.output, sorted((row for row in done.values() if key(row) in order), key=lambda row: order[key(row)]))

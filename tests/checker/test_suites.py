@@ -132,12 +132,14 @@ def test_what_programs_of_courses_come_to(run_courses):
 
 
 def test_a_count_that_was_stopped_goes_on(run_courses, tmp_path):
-    """Broken: a program whose result is there runs again, the row that a kill tore counts, or AGAIN=1 runs nothing."""
+    """Broken: a program whose result is there runs again, the row that a kill tore counts, or AGAIN=1 or AGAIN=timeout runs the wrong ones."""
     (tmp_path / "courses.csv").write_text("repository,program,outcome,detail,seconds\ncourse,right,timeout,,60.0\ncourse,crash,pa")
     rows, said = run_courses()
     outcomes = {row["program"]: row["outcome"] for row in rows}
     assert outcomes == {name: came for name, (came, _) in OUTCOMES.items()} | {"right": "timeout"} and "12 programs, 11 to run" in said
-    rows, said = run_courses("--again", "--only", "course/r*")
+    rows, said = run_courses("--again", "timeout", "--only", "course/r*")
+    assert "2 programs, 1 to run" in said
+    rows, said = run_courses("--again", "1", "--only", "course/r*")
     assert [row["outcome"] for row in rows] == [came for came, _ in OUTCOMES.values()] and "2 programs, 2 to run" in said
 
 
