@@ -7,11 +7,13 @@
 #include "runtime/api/library.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 struct curandGenerator_st {
+    struct curandGenerator_st *next_made;
     uint64_t seed, next; // next: how many numbers were given; of quasirandom ones, of each dimension
     int dimensions;      // of quasirandom numbers; 0: they are pseudorandom
     cudaStream_t stream;
@@ -26,6 +28,33 @@ struct curandGenerator_st {
     } while (0)
 
 // ---- Generators
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static curandGenerator_t made; // all that are not destroyed; under the lock
+
+static void add(curandGenerator_t generator)
+{
+    pthread_mutex_lock(&lock);
+    generator->next_made = made;
+    made = generator;
+    pthread_mutex_unlock(&lock);
+}
+
+// Whether it was made, and is not destroyed. If not, that is told. From now on it is destroyed, where `take` says so.
+static bool find(curandGenerator_t generator, const char *call, bool take)
+{
+    pthread_mutex_lock(&lock);
+    curandGenerator_t *at = &made;
+    while (*at && *at != generator)
+        at = &(*at)->next_made;
+    const bool found = *at != NULL;
+    if (found && take)
+        *at = generator->next_made;
+    pthread_mutex_unlock(&lock);
+    if (!found)
+        sim_find_wrong_handle(call, "a generator that curandCreateGenerator made, and that is not destroyed");
+    return found;
+}
 
 static curandStatus_t create(curandGenerator_t *generator, curandRngType_t type, bool on_host)
 {
@@ -43,6 +72,7 @@ static curandStatus_t create(curandGenerator_t *generator, curandRngType_t type,
     NEED(*generator, CURAND_STATUS_ALLOCATION_FAILED);
     (*generator)->on_host = on_host;
     (*generator)->dimensions = quasi ? 1 : 0;
+    add(*generator);
     return CURAND_STATUS_SUCCESS;
 }
 
@@ -58,7 +88,7 @@ API curandStatus_t curandCreateGeneratorHost(curandGenerator_t *generator, curan
 
 API curandStatus_t curandDestroyGenerator(curandGenerator_t generator)
 {
-    NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
+    NEED(find(generator, __func__, true), CURAND_STATUS_NOT_INITIALIZED);
     free(generator);
     return CURAND_STATUS_SUCCESS;
 }
@@ -72,14 +102,14 @@ API curandStatus_t curandGetVersion(int *version)
 
 API curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream)
 {
-    NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
+    NEED(find(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
     generator->stream = stream;
     return CURAND_STATUS_SUCCESS;
 }
 
 API curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, unsigned long long seed)
 {
-    NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
+    NEED(find(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
     generator->seed = seed;
     generator->next = 0;
     return CURAND_STATUS_SUCCESS;
@@ -87,7 +117,7 @@ API curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generato
 
 API curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator, unsigned dimensions)
 {
-    NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
+    NEED(find(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
     NEED(generator->dimensions, CURAND_STATUS_TYPE_ERROR);
     if (dimensions > SOBOL_DIMENSIONS)
         fprintf(stderr, "simulator: quasirandom numbers of at most %d dimensions are supported\n", SOBOL_DIMENSIONS);
@@ -112,7 +142,7 @@ API curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t *vecto
 
 API curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset)
 {
-    NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
+    NEED(find(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
     generator->next = offset;
     return CURAND_STATUS_SUCCESS;
 }
@@ -120,13 +150,13 @@ API curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigne
 API curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t order)
 {
     (void)order; // there is one
-    NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
+    NEED(find(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
     return CURAND_STATUS_SUCCESS;
 }
 
 API curandStatus_t curandGenerateSeeds(curandGenerator_t generator)
 {
-    NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
+    NEED(find(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
     return CURAND_STATUS_SUCCESS;
 }
 
@@ -211,7 +241,7 @@ static void write_log_normal(const void *task)
 static curandStatus_t generate(curandGenerator_t g, const char *name, const void *from, void (*work)(const void *task),
                                Task t)
 {
-    NEED(g, CURAND_STATUS_NOT_INITIALIZED);
+    NEED(find(g, name, false), CURAND_STATUS_NOT_INITIALIZED);
     const bool normal = work == write_normal || work == write_log_normal;
     NEED(!normal || t.count % 2 == 0, CURAND_STATUS_LENGTH_NOT_MULTIPLE);
     NEED(!g->dimensions || t.count % (size_t)g->dimensions == 0, CURAND_STATUS_LENGTH_NOT_MULTIPLE);

@@ -259,6 +259,13 @@ void sim_find_padding(const char *call, const char *does, const void *pointer, s
         "the width is that of the rows, in bytes; how much padding a pitch has differs between devices");
 }
 
+void sim_find_wrong_handle(const char *call, const char *wanted)
+{
+    char title[400];
+    snprintf(title, sizeof title, "%s gets something else than %s", call, wanted);
+    add(UNINITIALISED, call, title, "a local variable holds nothing when its function is called again; static keeps it");
+}
+
 void sim_find_wrong_free(const char *call, const void *pointer)
 {
     char title[400], what[300];

@@ -20,6 +20,8 @@ FindingKind sim_describe_address(uint64_t address, char *text, size_t space);
 // A call was given bytes that it cannot read or write. `does`: what it would do there, "reads" or "writes"; `side`:
 // where its arguments say that they lie: "the host's memory", "device memory", "any memory".
 void sim_find_wrong_range(const char *call, const char *does, const void *pointer, size_t bytes, const char *side);
+// A handle that nobody made, or that was destroyed; `wanted`: what it should be.
+void sim_find_wrong_handle(const char *call, const char *wanted);
 // Rows of so many bytes are copied, `pitch` bytes apart: is a part of the padding behind the allocation's rows among
 // them? Whole rows with all their padding may be copied.
 void sim_find_padding(const char *call, const char *does, const void *pointer, size_t pitch, size_t width,

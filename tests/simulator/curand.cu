@@ -1,4 +1,4 @@
-// cuRAND's host calls as the simulator has them: distributions, seeds, offsets, memory. With an argument: too little memory.
+// cuRAND's host calls as the simulator has them: distributions, seeds, offsets, memory. With 1: too little memory; with 2: no generator.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -68,7 +68,7 @@ static void expect_sobol(float *x)
     OK(curandDestroyGenerator(quasi));
 }
 
-int main(int argc, char **)
+int main(int argc, char **arguments)
 {
     curandGenerator_t generator, other, host;
     float *x;
@@ -77,6 +77,10 @@ int main(int argc, char **)
     OK(cudaMalloc(&y, COUNT * sizeof *y));
     OK(curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_DEFAULT));
     OK(curandSetPseudoRandomGeneratorSeed(generator, 1234));
+    if (argc > 1 && arguments[1][0] == '2') {
+        OK(curandDestroyGenerator(generator));
+        return curandGenerateUniform(generator, x, COUNT) != CURAND_STATUS_NOT_INITIALIZED;
+    }
     if (argc > 1)
         return curandGenerateUniform(generator, x, COUNT + 1) != CURAND_STATUS_LAUNCH_FAILURE;
     OK(curandGenerateUniform(generator, x, COUNT));

@@ -76,7 +76,8 @@ STRAY = {"cublas": (("1", "cublasSgemm reads 64 bytes from byte 0 of the 1st cud
                     ("3", "cublasScopy in stream 2 reads byte 0 of the 27th cudaMalloc's 4096 bytes, which kernel fill in stream 1 may not have written yet"),
                     ("4", "cublasSgemmBatched reads 8 bytes of device memory, and was given memory of the host"),
                     ("5", "cublasSgetrfBatched reads 8 bytes of device memory, and was given memory of the host")),
-         "curand": (("1", "curandGenerateUniform writes 262148 bytes from byte 0 of the 1st cudaMalloc's 262144 bytes on: 4 too many"),)}
+         "curand": (("1", "curandGenerateUniform writes 262148 bytes from byte 0 of the 1st cudaMalloc's 262144 bytes on: 4 too many"),
+                    ("2", "curandGenerateUniform gets something else than a generator that curandCreateGenerator made, and that is not destroyed"))}
 
 SAID_LINES = {"cublas": 1, "curand": 4}  # that the simulator says: what it is, and of quasirandom numbers what there is not
 

@@ -135,7 +135,7 @@ static uint64_t take_gap(Range *range, uint64_t from, size_t bytes, size_t align
 
 // What was freed rests, for who still uses it to be told. Then it is given again where as much is wanted: a program that
 // allocates and frees in a loop finds few addresses, and so launches the same, see repeats.c.
-enum { RESTING = 4, MOST_FREED = 64 };
+enum { RESTING = 2, MOST_FREED = 64 };
 static struct Gap {
     uint64_t address;
     size_t bytes;

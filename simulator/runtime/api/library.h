@@ -28,6 +28,8 @@ typedef struct LibraryCall {
 
 // Looks at the memory as at a copy's, does the work, and notes what it has used; in a captured stream later.
 cudaError_t sim_call_library(const LibraryCall *call);
+// The host gives a call a handle that is none; `wanted`: what it should be.
+void sim_find_wrong_handle(const char *call, const char *wanted);
 // Where what has this address lies in the process, for the work.
 void *sim_memory_at(const void *pointer);
 
