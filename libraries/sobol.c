@@ -4,6 +4,7 @@
 #define _GNU_SOURCE // MAP_ANONYMOUS
 #include "sobol.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -40,10 +41,16 @@ static void fill_dimension(int d)
     }
 }
 
+static void fill_all(void)
+{
+    for (int d = 0; d < SOBOL_DIMENSIONS; d++)
+        fill_dimension(d);
+}
+
 static void fill(void)
 {
-    for (int d = 0; d < SOBOL_DIMENSIONS && directions[SOBOL_DIMENSIONS - 1][0] == 0; d++)
-        fill_dimension(d);
+    static pthread_once_t filled = PTHREAD_ONCE_INIT;
+    pthread_once(&filled, fill_all);
 }
 
 uint64_t sobol_number(int dimension, uint64_t n)

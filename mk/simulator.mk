@@ -183,7 +183,7 @@ suite: | $(NEEDS_NVCC) ## a suite of right and wrong programs, of which DIR/case
 	@python3 -m scripts.evidence.suite --nvcc '$(NVCC)' --options '$(SIM_NVCCFLAGS)' --libraries '$(SIM_LIBRARIES)' $(if $(ONLY),--only "$$ONLY") "$$DIR"
 
 # JOBS: how many programs at once.
-courses: | $(NEEDS_NVCC) ## programs of public courses, whose repositories are in DIR: how many run (docs/suites.md); goes on where it stopped, AGAIN=1 starts anew, AGAIN=timeout those that ran out of time
+courses: | $(NEEDS_NVCC) ## programs of public courses, whose repositories are in DIR: how many run; goes on where it stopped, AGAIN=1 or timeout runs all, or those, anew (docs/suites.md)
 	$(COMPILE) build/sim/libsimulator.a build/sim/libcuda.so.1 build/sim/libcublas.a build/sim/libcurand.a
 	@python3 -m scripts.evidence.courses --nvcc '$(NVCC)' --options '$(SIM_ONLY)' --libraries '$(SIM_LIBRARIES)' --output "$$RESULTS/courses.csv" \
 	    $(if $(JOBS),--jobs '$(JOBS)') $(if $(filter-out 0,$(AGAIN)),--again '$(AGAIN)') $(if $(ONLY),--only "$$ONLY") "$$DIR"

@@ -235,9 +235,11 @@ int sim_count_findings(void)
 
 TimesFound sim_times_found(void)
 {
+    sim_lock(&lock);
     TimesFound t = {.count = finding_count, .left_out = left_out};
     for (int n = 0; n < finding_count; n++)
         t.times[n] = findings[n].count;
+    sim_unlock(&lock);
     return t;
 }
 
@@ -251,8 +253,10 @@ bool sim_found_more_often(const TimesFound *before, const TimesFound *behind, Ti
 
 void sim_find_again(const TimesFound *more)
 {
+    sim_lock(&lock);
     for (int n = 0; n < more->count; n++)
         findings[n].count += more->times[n];
+    sim_unlock(&lock);
 }
 
 // ---- Telling

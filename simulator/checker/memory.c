@@ -530,7 +530,7 @@ bool sim_expect_accesses(const Warp *w, const Instr *i, Allocation *a, Usual *us
 {
     const Launch *launch = w->block->launch;
     const bool only_read = sim_only_reads(launch, a);
-    if (a->row_bytes)
+    if (a->row_bytes || a->kind == HEAP_MEMORY) // that one may end, and another one begin, while the launch runs
         return false;
     sim_expect_uses(launch, a, i->kind == STORE, usual);
     if (i->kind == STORE)

@@ -157,7 +157,8 @@ typedef struct Root { // where an address comes from: a variable in device memor
 } Root;
 
 typedef struct Stores { // into what a kernel may write, as far as that is known before it runs
-    bool known; // else anywhere
+    bool known;   // else anywhere
+    bool assumed; // of an unknown number and these, which were added, it was not the former that pointed
     int count;
     Root *into;
 } Stores;

@@ -13,11 +13,10 @@ static const uint64_t UNKNOWN_ORIGIN = 1ull << 63; // may be any pointer
 
 typedef struct Search {
     const Function *function;
-    Program *program;
     uint64_t *origins_of; // of the register at a place in the frame, by 4 bytes
     Root found[MOST_ORIGINS];
     int count;
-    bool changed;
+    bool changed, assumed; // the second: see Stores
 } Search;
 
 static uint64_t origin(Search *s, const Variable *variable, uint64_t offset)
@@ -93,7 +92,8 @@ static void note_load(Search *s, const Statement *t)
         set_origins(s, &to->elements[k], origin(s, NULL, offset + 8 * (uint64_t)k));
 }
 
-// What an instruction computes has the origins of all that it reads. What is added to a pointer is none.
+// What an instruction computes has the origins of all that it reads. What is added to a pointer is none: that the parameter is
+// the pointer, and no number that is added to another one, shows when the kernel is launched.
 static void note_computed(Search *s, const Instr *i)
 {
     const Statement *t = i->statement;
@@ -101,8 +101,10 @@ static void note_computed(Search *s, const Instr *i)
     for (int k = 1; k < t->count; k++)
         origins |= origins_of(s, &t->operands[k]);
     const bool adds = begins_with(t, "add") || begins_with(t, "sub") || begins_with(t, "mad");
-    if (adds && origins & ~UNKNOWN_ORIGIN)
+    if (adds && origins & UNKNOWN_ORIGIN && origins != UNKNOWN_ORIGIN) {
         origins &= ~UNKNOWN_ORIGIN;
+        s->assumed = true;
+    }
     set_origins(s, &t->operands[0], origins);
 }
 
@@ -135,7 +137,7 @@ static uint64_t written_by(Search *s, const Instr *i)
 
 void sim_find_stores(Arena *arena, Arena *module, const Function *function, Program *p)
 {
-    Search s = {.function = function, .program = p};
+    Search s = {.function = function};
     s.origins_of = sim_allocate(arena, ((size_t)p->register_bytes / 4 + 1) * sizeof *s.origins_of);
     do {
         s.changed = false;
@@ -146,6 +148,7 @@ void sim_find_stores(Arena *arena, Arena *module, const Function *function, Prog
     for (uint32_t k = 0; k < p->count; k++)
         written |= written_by(&s, &p->code[k]);
     p->stores.known = !(written & UNKNOWN_ORIGIN);
+    p->stores.assumed = s.assumed;
     p->stores.into = sim_allocate(module, (size_t)s.count * sizeof *p->stores.into);
     for (int k = 0; k < s.count; k++)
         if (written >> k & 1)

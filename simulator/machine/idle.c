@@ -164,13 +164,15 @@ static Range computed(const Tail *t, const Instr *i)
         return both_or_one(a, b, begins_with(s, "or.") ? 1 : 0);
     if (begins_with(s, "cvt.s64.s32") || begins_with(s, "cvt.u64.u32"))
         return fitting(s, a);
+    if (!ends_with(s, "32") && !ends_with(s, "64"))
+        return (Range){0};
     if (begins_with(s, "mul.wide."))
         return product(fitting(s, a), fitting(s, b));
     if (begins_with(s, "mul.lo."))
         return in_bits(s, product(a, b));
     if (begins_with(s, "mad.lo."))
         return in_bits(s, sum(product(a, b), c));
-    if (begins_with(s, "add.s") || begins_with(s, "add.u"))
+    if (begins_with(s, "add.s32") || begins_with(s, "add.s64") || begins_with(s, "add.u32") || begins_with(s, "add.u64"))
         return in_bits(s, sum(a, b));
     if (i->kind == COMPARE && i->second == NOWHERE && !(i->flags & COMBINE) && (ends_with(s, "32") || ends_with(s, "64")) &&
         !ends_with(s, "f32") && !ends_with(s, "f64"))

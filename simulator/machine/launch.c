@@ -134,6 +134,8 @@ static void find_changes(Launch *launch)
         Allocation *a = sim_allocation_at(address);
         if (a && address - a->address <= a->bytes)
             a->changes_in = launch->number;
+        else if (stores->assumed) // it is a number, and what it was added to may be a pointer
+            launch->knows_changes = false;
     }
 }
 

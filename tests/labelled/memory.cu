@@ -568,7 +568,53 @@ template <bool same> static void run_restrict()
     finish_and_free(values, other);
 }
 
+// A block's array from the kernel's heap, in turn with other blocks'.
+template <bool hurried> __global__ void heap_array(int *out)
+{
+    __shared__ int *part;
+    if (threadIdx.x == 0)
+        part = (int *)malloc(THREADS * sizeof(int));
+    __syncthreads();
+    part[threadIdx.x] = threadIdx.x;
+    if (!hurried)
+        __syncthreads();
+    out[blockIdx.x * THREADS + threadIdx.x] = part[THREADS - 1 - threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 0)
+        free(part);
+}
+
+template <bool hurried> static void run_heap_array()
+{
+    enum { BLOCKS = 16 };
+    int *out = zeros<int>(BLOCKS * THREADS);
+    heap_array<hurried><<<BLOCKS, THREADS>>>(out);
+    finish_and_free(out);
+}
+
+// Through a pointer that lies in memory; to what is read of it a number is added, an argument as large as a pointer.
+template <int further> __global__ void through_rows(int **rows, size_t begin)
+{
+    const size_t i = blockIdx.x * THREADS + threadIdx.x, to = (blockIdx.x + further) % gridDim.x * THREADS + threadIdx.x;
+    const int value = rows[0][begin + i];
+    rows[0][begin + to] = value + 1;
+}
+
+template <int further> static void run_through_rows()
+{
+    enum { BLOCKS = 4, BEGIN = 5 };
+    int *row = zeros<int>(BLOCKS * THREADS + BEGIN), **rows = zeros<int *>(1);
+    CUDA(cudaMemcpy(rows, &row, sizeof row, cudaMemcpyHostToDevice));
+    through_rows<further><<<BLOCKS, THREADS>>>(rows, BEGIN);
+    CUDA(cudaFree(rows));
+    finish_and_free(row);
+}
+
 static const Case CASES[] = {
+    {"heap-array", run_heap_array<false>},
+    {"heap-array-without-barrier", run_heap_array<true>},
+    {"through-rows", run_through_rows<0>},
+    {"through-rows-of-others", run_through_rows<1>},
     {"guard-read", run_guarded<LESS, false>},
     {"guard-write", run_guarded<LESS, true>},
     {"guard-off-by-one-read", run_guarded<LESS_OR_EQUAL, false>},

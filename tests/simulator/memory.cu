@@ -158,7 +158,7 @@ int main(int argc, char **argv)
         return *(volatile int *)16;
     if (word == "use after free") {
         int *next;
-        for (int k = 0; k < 1; k++) { // as much, each freed before the next: as in a loop
+        for (int k = 0; k < 4; k++) { // as much, each freed before the next: as in a loop
             cudaMalloc(&next, 4096);
             cudaFree(next);
         }

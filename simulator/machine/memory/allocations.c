@@ -202,7 +202,7 @@ static void take_out(uint64_t address, bool ours)
     if (a->file >= 0)
         sim_close_file(a->file);
     if (ours)
-        sim_return_memory(a->address, a->memory, a->bytes);
+        sim_return_memory(a->address, a->memory, a->bytes, a->kind != HEAP_MEMORY);
     free(a->granules);
     free(a);
 }

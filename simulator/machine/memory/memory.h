@@ -106,7 +106,8 @@ bool sim_set_heap_limit(size_t bytes); // false: a kernel has called malloc alre
 uint8_t *sim_take_memory(size_t bytes, size_t alignment, bool on_device, uint64_t *address);
 int sim_share_pages(const Allocation *a); // a file in their place, with what they hold; negative where that cannot be
 bool sim_make_fresh(uint8_t *memory, size_t bytes); // of the device, as if nobody had written it; false where that fails
-void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes); // of an allocation that is off the list
+// Of an allocation that is off the list. Its address may be given again soon, to as many bytes, where that is said.
+void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes, bool may_come_again);
 bool sim_in_device_range(const void *pointer); // where the host must not read or write
 bool sim_in_shared_range(const void *pointer); // that both may touch
 void *sim_memory_at(const void *pointer);      // where the bytes lie that the program knows under this pointer

@@ -133,12 +133,13 @@ static uint64_t take_gap(Range *range, uint64_t from, size_t bytes, size_t align
     return address;
 }
 
-// What was freed rests, for who still uses it to be told. Then it is given again where as much is wanted: a program that
-// allocates and frees in a loop finds few addresses, and so launches the same, see repeats.c.
-enum { RESTING = 2, MOST_FREED = 64 };
+// What was freed is not given again at once, for who still uses it to be told. But a program that allocates and frees as much
+// again and again, as in a loop, is to find few addresses, and so to launch the same: see repeats.c.
+enum { OFTEN = 6, RESTING = 2, MOST_FREED = 64 };
 static struct Gap {
     uint64_t address;
     size_t bytes;
+    int times; // that so many bytes have been freed by then
 } freed[MOST_FREED]; // the oldest first; under the lock of lock.c
 static int freed_count;
 
@@ -149,10 +150,14 @@ static void forget_freed(int number)
 
 static void note_freed(uint64_t address, size_t bytes)
 {
-    if (freed_count == MOST_FREED)
-        forget_freed(0);
-    freed[freed_count].address = address;
-    freed[freed_count++].bytes = bytes;
+    int times = 1;
+    for (int k = 0; k < freed_count; k++)
+        if (freed[k].bytes == bytes)
+            times = freed[k].times + 1;
+    for (int k = freed_count; k-- > 0;)
+        if (freed[k].address == address || freed_count == MOST_FREED)
+            forget_freed(freed[k].address == address ? k : 0);
+    freed[freed_count++] = (struct Gap){address, bytes, times};
 }
 
 static bool suits(const Range *range, int number, size_t bytes, size_t alignment)
@@ -162,16 +167,17 @@ static bool suits(const Range *range, int number, size_t bytes, size_t alignment
            find_gap(range, address, bytes, alignment) == address;
 }
 
-// The one that has rested longest, where more than RESTING would do; 0 if there is none.
+// The one that has rested longest, where as much was freed OFTEN and more than RESTING would do; 0 if there is none.
 static uint64_t take_freed(const Range *range, size_t bytes, size_t alignment)
 {
-    int oldest = 0, count = 0;
+    int oldest = 0, count = 0, times = 0;
     for (int k = freed_count; k-- > 0;)
         if (suits(range, k, bytes, alignment)) {
             oldest = k;
             count++;
+            times = times > freed[k].times ? times : freed[k].times;
         }
-    if (count <= RESTING)
+    if (count <= RESTING || times < OFTEN)
         return 0;
     const uint64_t address = freed[oldest].address;
     forget_freed(oldest);
@@ -220,7 +226,7 @@ int sim_share_pages(const Allocation *a)
 {
     const size_t bytes = round_up(a->bytes, sim_page_bytes());
     const Allocation *above = sim_allocation_above(a->address);
-    const bool alone = a->address % sim_page_bytes() == 0 && !(above && above->address < a->address + bytes);
+    const bool alone = a->bytes >= sim_page_bytes() && a->address % sim_page_bytes() == 0 && !(above && above->address < a->address + bytes);
     uint8_t *kept = reserved && alone ? sim_new_zeros(bytes) : NULL;
     if (!kept)
         return -1;
@@ -255,13 +261,14 @@ static void close_pages(uint64_t address, size_t bytes)
 }
 
 // Pages in which nothing else lies go back to the system, and are fresh when they are used again.
-void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes)
+void sim_return_memory(uint64_t address, uint8_t *memory, size_t bytes, bool may_come_again)
 {
     if (!reserved) {
         free(memory);
         return;
     }
-    note_freed(address, bytes);
+    if (may_come_again)
+        note_freed(address, bytes);
     const int fresh = sim_in_shared_range((const void *)(uintptr_t)address) ? shared_range.fresh : device_range.fresh;
     const uint64_t page = sim_page_bytes(), end = address + bytes;
     const Allocation *below = sim_allocation_at(address), *above = sim_allocation_above(address);

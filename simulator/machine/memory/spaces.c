@@ -98,7 +98,7 @@ static uint64_t find_reach(Access *access)
     return bits;
 }
 
-// ---- Layouts: see memory.h
+// ---- Layouts: see layout.h
 
 // Whether all lanes' addresses lie as they did the last time, and none wraps around.
 static inline bool has_layout(const Layout *s, const Instr *i, const Access *access)
