@@ -569,16 +569,19 @@ template <bool same> static void run_restrict()
 }
 
 // A block's array from the kernel's heap, in turn with other blocks'.
+enum { PARTS = 4 };
 template <bool hurried> __global__ void heap_array(int *out)
 {
     __shared__ int *part;
     if (threadIdx.x == 0)
-        part = (int *)malloc(THREADS * sizeof(int));
+        part = (int *)malloc(PARTS * blockDim.x * sizeof(int));
     __syncthreads();
-    part[threadIdx.x] = threadIdx.x;
+    for (int n = 0; n < PARTS; n++)
+        part[n * blockDim.x + threadIdx.x] = n;
     if (!hurried)
         __syncthreads();
-    out[blockIdx.x * THREADS + threadIdx.x] = part[THREADS - 1 - threadIdx.x];
+    for (int n = 0; n < PARTS; n++)
+        out[blockIdx.x * THREADS + threadIdx.x] += part[n * blockDim.x + blockDim.x - 1 - threadIdx.x];
     __syncthreads();
     if (threadIdx.x == 0)
         free(part);
@@ -595,19 +598,18 @@ template <bool hurried> static void run_heap_array()
 // Through a pointer that lies in memory; to what is read of it a number is added, an argument as large as a pointer.
 template <int further> __global__ void through_rows(int **rows, size_t begin)
 {
-    const size_t i = blockIdx.x * THREADS + threadIdx.x, to = (blockIdx.x + further) % gridDim.x * THREADS + threadIdx.x;
-    const int value = rows[0][begin + i];
-    rows[0][begin + to] = value + 1;
+    const int i = threadIdx.x;
+    const int value = rows[0][begin + i + THREADS * blockIdx.x];
+    rows[0][begin + i + THREADS * ((blockIdx.x + further) % gridDim.x)] = value + 1;
 }
 
 template <int further> static void run_through_rows()
 {
     enum { BLOCKS = 4, BEGIN = 5 };
-    int *row = zeros<int>(BLOCKS * THREADS + BEGIN), **rows = zeros<int *>(1);
+    int *row = zeros<int>(2 * BLOCKS * THREADS), **rows = zeros<int *>(1);
     CUDA(cudaMemcpy(rows, &row, sizeof row, cudaMemcpyHostToDevice));
     through_rows<further><<<BLOCKS, THREADS>>>(rows, BEGIN);
-    CUDA(cudaFree(rows));
-    finish_and_free(row);
+    finish_and_free(row, rows);
 }
 
 static const Case CASES[] = {
