@@ -101,6 +101,16 @@ void sim_check_read_only(AccessCheck *check, uint32_t mask); // loads for memory
 // needs the memory, who shares it, and the size of an element.
 bool sim_note_row(const AccessCheck *check, Line *line, const Row *r);
 
+// ---- memory.c, late_reads.c
+
+// These lanes' words against their lines.
+void sim_check_lines(AccessCheck *check, uint32_t mask);
+// Puts off what a launch that only barriers order reads in shared memory. False: it is to be checked now, and all that has
+// been put off before it.
+bool sim_put_off(const AccessCheck *check, uint32_t mask);
+// Checks what the block has put off since its last barrier. Until the next one nothing more is put off.
+void sim_catch_up(const AccessCheck *check);
+
 // ---- gaps.c, race_message.c
 
 // Each of these lanes must access one array of shared memory, which begins at `base`; where one does not, the launch ends.

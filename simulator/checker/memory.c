@@ -292,7 +292,7 @@ static bool has_rows(const AccessCheck *check)
 }
 
 // Chooses by how the lanes lie to each other.
-static void check_lines(AccessCheck *check, uint32_t mask)
+void sim_check_lines(AccessCheck *check, uint32_t mask)
 {
     const Access *access = check->access;
     const EpochKind kind = check->epoch.kind;
@@ -518,7 +518,12 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     begin_check(&check, w, i, access, mask, owner, a);
     if (owner == w->block && owner->engine && kind == PLAIN_WRITE)
         sim_note_writes(w, i, access, mask);
-    check_lines(&check, mask);
+    if (owner && check.by_barriers && !reserved) {
+        if (sim_put_off(&check, mask))
+            return;
+        sim_catch_up(&check);
+    }
+    sim_check_lines(&check, mask);
     if (a)
         check_in_allocation(&check, mask, a);
     report_race(&check, reserved);

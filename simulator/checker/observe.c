@@ -31,6 +31,7 @@ static void free_block(Block *b)
     sim_free_block_clocks(b);
     free(b->engine);
     free(b->visits);
+    free(b->late);
     sim_free_lines(b->lines, b->launch->shared_bytes + 1);
     free(b->local_written);
 }

@@ -179,6 +179,45 @@ static void run_behind_a_block_that_waits()
     finish_and_free(lines, last_wrote, out);
 }
 
+// ---- Of a tile in shared memory that several warps only read, until one writes to it. The simulator runs the warp that comes to
+// a barrier last first, and then the others in turn: so this one writes when all have read.
+
+enum { ROW = 32, TILE = ROW * (ROW + 1), WRITER = 2, ROUNDS = 12 };
+enum Reads { NEXT_WORD, COLUMNS, MANY_WORDS, AFTER_ROUNDS };
+
+template <Reads reads, bool barrier> __global__ void tile_read_then_written(int *out)
+{
+    __shared__ int tile[TILE];
+    const int t = threadIdx.x, warp = t / ROW, lane = t % ROW;
+    for (int k = t; k < TILE; k += THREADS)
+        tile[k] = k;
+    __syncthreads();
+    for (int round = 0; reads == AFTER_ROUNDS && round < ROUNDS; round++) {
+        tile[t] += round;
+        __syncthreads();
+    }
+    int sum = 0;
+    if (reads == COLUMNS)
+        sum = tile[lane * (ROW + 1) + warp];
+    else if (reads == MANY_WORDS)
+        for (int k = 0; k < TILE; k++)
+            sum += tile[k];
+    else
+        sum = tile[t + 1];
+    if (barrier)
+        __syncthreads();
+    if (warp == WRITER) // racy without the barrier: another warp may not have read yet
+        tile[(reads == COLUMNS ? ROW + 1 : reads == MANY_WORDS ? TILE - ROW : WRITER * ROW) + lane] = sum;
+    out[t] = sum;
+}
+
+template <Reads reads, bool barrier> static void run_tile()
+{
+    int *out = zeros<int>(THREADS);
+    tile_read_then_written<reads, barrier><<<1, THREADS>>>(out);
+    finish_and_free(out);
+}
+
 static const Case CASES[] = {
     {"table-of-another", run_table<THREADS * 4 - 1, 4>},
     {"table-of-a-first-reader", run_table<0, 4>},
@@ -207,6 +246,12 @@ static const Case CASES[] = {
     {"halves-next-pixel", run_pixels<short, NEXT_PIXEL>},
     {"shared-of-the-block-before", run_add_then_set},
     {"behind-a-block-that-waits", run_behind_a_block_that_waits},
+    {"tile-next-word", run_tile<NEXT_WORD, true>},
+    {"tile-next-word-no-barrier", run_tile<NEXT_WORD, false>},
+    {"tile-columns", run_tile<COLUMNS, true>},
+    {"tile-columns-no-barrier", run_tile<COLUMNS, false>},
+    {"tile-many-words-no-barrier", run_tile<MANY_WORDS, false>},
+    {"tile-after-rounds-no-barrier", run_tile<AFTER_ROUNDS, false>},
 };
 
 int main(int argc, char **argv)

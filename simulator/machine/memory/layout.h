@@ -19,6 +19,7 @@ typedef struct Usual {
     uint32_t run;            // in which they have to be settled; 0: in any
     const atomic_uint *users; // of such lines, too: the operation that has used them last; NULL: nobody asks
     uint32_t user;            // that has to be this one
+    uint64_t found;           // the first lane's line and 1, when all were settled: see Block.settled; 0: they never were
 } Usual;
 
 enum { QUARTERS = 4, IN_QUARTER = LANES / QUARTERS };

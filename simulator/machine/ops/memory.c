@@ -206,18 +206,33 @@ static inline bool is_settled_line(const Usual *usual, uint64_t line)
 }
 
 // Whether all lines that the lanes lie in are settled.
-static inline bool is_settled(const Layout *layout, uint64_t first)
+static bool all_settled(const Layout *layout, uint64_t first)
 {
-    const Usual *usual = &layout->usual;
-    if (!usual->settled && !usual->users)
-        return true;
     for (uint32_t rest = layout->begins; rest; rest &= rest - 1) {
         const int begin = __builtin_ctz(rest), end = sim_end_of_piece(layout->following, begin);
         const uint64_t last = (first + layout->apart[end] + layout->bytes - 1) / LINE_BYTES;
         for (uint64_t line = (first + layout->apart[begin]) / LINE_BYTES; line <= last; line++)
-            if (!is_settled_line(usual, line))
+            if (!is_settled_line(&layout->usual, line))
                 return false;
     }
+    return true;
+}
+
+// The same, quickly where each lane goes through a row of a matrix: instructions that lie alike find what has just been found.
+static inline bool is_settled(Block *b, Layout *layout, uint64_t first)
+{
+    Usual *usual = &layout->usual;
+    const Layout *last = b->settled;
+    if (!usual->settled && !usual->users)
+        return true;
+    if (usual->run != 0 || layout->bits % LINE_BYTES != 0)
+        return all_settled(layout, first);
+    const bool found = last && last->usual.of == usual->of && last->usual.found == first / LINE_BYTES + 1 &&
+                       (last == layout || memcmp(last->apart, layout->apart, sizeof last->apart) == 0);
+    if (!found && !all_settled(layout, first))
+        return false;
+    usual->found = first / LINE_BYTES + 1;
+    b->settled = layout;
     return true;
 }
 
@@ -249,9 +264,9 @@ LOAD_QUARTERS(load_quarters_8, uint64_t)
 static bool load_as_usual(Warp *w, const Instr *i)
 {
     uint64_t first = 0;
-    const Layout *layout = usual_layout(w, i, &first);
+    Layout *layout = usual_layout(w, i, &first);
     const uint8_t sectors = layout ? layout->sectors[(first + layout->usual.of->address) % SECTOR] : UNKNOWN_COST;
-    if (sectors == UNKNOWN_COST || !is_settled(layout, first))
+    if (sectors == UNKNOWN_COST || !is_settled(w->block, layout, first))
         return false;
     const Usual *usual = &layout->usual;
     if (i->flags & READ_ONLY && usual->run &&

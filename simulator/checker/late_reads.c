@@ -1,0 +1,123 @@
+// late_reads.c: reads of shared memory that are checked later, or never.
+//
+// Most kernels read a tile between two barriers at which nobody writes to shared memory. Such reads race with nothing, and
+// the second barrier orders them before all that comes: they need not be noted in their lines at all. So a block whose
+// threads only barriers order puts its reads off, in a list. At the barrier it forgets them. If somebody does anything else
+// in shared memory before, the list is checked first, in its order, as if it had been at once.
+#include "checker/lines.h"
+
+enum { MOST_LATE = 1024, REST = 7 };
+
+typedef struct LateRead { // by lanes of a warp, of words that somebody wrote
+    Warp *w;
+    const Instr *i;
+    Epoch epoch;
+    uint32_t mask, alike, beside; // the last two as in the Access
+    uint32_t floor, barrier;      // as in the AccessCheck
+    uint8_t bytes, pattern;
+    bool twice;
+    uint16_t word[LANES]; // of the block's shared memory, the lane's first one
+} LateRead;
+
+struct LateReads { // of a block, and its host thread's
+    uint32_t run;  // that they are of: a barrier ends them
+    uint32_t rest; // runs in which none is put off, as it was in vain
+    bool at_once;  // in this run
+    uint32_t count;
+    LateRead reads[MOST_LATE];
+};
+
+static struct LateReads *reads_of(Block *b)
+{
+    if (!b->late)
+        b->late = calloc(1, sizeof *b->late); // calloc: of pages that nobody needs there are none
+    if (!b->late)
+        sim_die("out of memory for what a block reads");
+    return b->late;
+}
+
+static void begin_run(struct LateReads *late, uint32_t run)
+{
+    late->run = run;
+    late->count = 0;
+    late->at_once = late->rest > 0;
+    late->rest -= late->at_once;
+}
+
+// Whether somebody wrote these words of a line of shared memory in this block, and no copy goes on there.
+static inline bool is_at_rest(const AccessCheck *check, const Line *line, uint32_t words)
+{
+    return line->run >= check->first_run && !line->copies && all_written(line, words);
+}
+
+// The same of whole words, from a place to another one.
+static inline bool piece_is_at_rest(const AccessCheck *check, uint64_t offset, uint64_t end)
+{
+    uint64_t line = offset / LINE_BYTES;
+    unsigned first = (unsigned)(offset % LINE_BYTES / 4);
+    for (; line < (end - 1) / LINE_BYTES; line++, first = 0)
+        if (!is_at_rest(check, &check->memory.lines[line], ALL_LANES << first))
+            return false;
+    return is_at_rest(check, &check->memory.lines[line], bits_between(first, (unsigned)((end - 1) % LINE_BYTES / 4) + 1));
+}
+
+static bool all_at_rest(const AccessCheck *check, uint32_t mask)
+{
+    const Access *access = check->access;
+    const uint32_t following = sim_following_lanes(access, mask);
+    for (uint32_t begins = sim_first_lanes(access, mask, following); begins; begins &= begins - 1) {
+        const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
+        if (!piece_is_at_rest(check, (uint64_t)(access->pointer[first] - check->memory.base),
+                              (uint64_t)(access->pointer[last] - check->memory.base) + access->bytes))
+            return false;
+    }
+    return true;
+}
+
+bool sim_put_off(const AccessCheck *check, uint32_t mask)
+{
+    const Access *access = check->access;
+    if (check->epoch.kind != PLAIN_READ || access->bytes % 4 != 0 || access->bytes > access->alignment)
+        return false;
+    struct LateReads *late = reads_of(check->w->block);
+    if (late->run != check->memory.run)
+        begin_run(late, check->memory.run);
+    if (late->at_once || late->count == MOST_LATE || !all_at_rest(check, mask))
+        return false;
+    LateRead *r = &late->reads[late->count++];
+    *r = (LateRead){.w = check->w, .i = check->i, .epoch = check->epoch, .mask = mask, .alike = access->alike,
+                    .beside = access->beside, .floor = check->floor, .barrier = check->barrier,
+                    .bytes = (uint8_t)access->bytes, .pattern = access->pattern, .twice = access->twice};
+    for (int l = 0; l < LANES; l++) // of lanes that are off: anything
+        r->word[l] = (uint16_t)((uint64_t)(access->pointer[l] - check->memory.base) / 4);
+    return true;
+}
+
+static void check_late(const AccessCheck *now, const LateRead *r)
+{
+    Access access = {.kind = ACCESS_READ, .space = SHARED, .mask = r->mask, .bytes = r->bytes, .alignment = r->bytes,
+                     .pattern = r->pattern, .alike = r->alike, .beside = r->beside, .twice = r->twice};
+    AccessCheck check = *now;
+    for (int l = 0; l < LANES; l++)
+        access.pointer[l] = (uint8_t *)now->memory.base + 4 * (size_t)r->word[l];
+    check.w = r->w;
+    check.i = r->i;
+    check.access = &access;
+    check.epoch = r->epoch;
+    check.floor = r->floor;
+    check.barrier = r->barrier;
+    check.asked = false;
+    sim_check_lines(&check, r->mask);
+}
+
+void sim_catch_up(const AccessCheck *check)
+{
+    struct LateReads *late = reads_of(check->w->block);
+    if (late->run != check->memory.run)
+        begin_run(late, check->memory.run);
+    for (uint32_t k = 0; k < late->count; k++)
+        check_late(check, &late->reads[k]);
+    late->rest = late->count > 0 ? REST : late->rest;
+    late->count = 0;
+    late->at_once = true;
+}
