@@ -1,5 +1,6 @@
 // Launches of a kernel again and again, with the same arguments. The word says what is done between two of them, and so
-// whether the next one may be left out: test_repeats.py.
+// whether the next one may be left out: test_repeats.py. With "late" behind it results are copied to the host at the end, not
+// after each launch: a copy is an operation, too, and comes between two launches.
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -92,6 +93,7 @@ __global__ void reread(const int *in, int *out)
 }
 
 static const char *word;
+static bool late;
 static int *in, *out;
 static std::vector<int> host(N);
 
@@ -100,13 +102,19 @@ static bool is(const char *other)
     return strcmp(word, other) == 0;
 }
 
-static void say()
+static void say_now()
 {
     unsigned sum = 0;
     cudaMemcpy(host.data(), out, N * sizeof(int), cudaMemcpyDeviceToHost);
     for (int k = 0; k < N; k++)
         sum = sum * 31 + (unsigned)host[k];
     printf("%08x\n", sum);
+}
+
+static void say()
+{
+    if (!late)
+        say_now();
 }
 
 static void change(int time)
@@ -182,6 +190,23 @@ static void allocate_anew()
         apart<<<N / BLOCK, BLOCK>>>(in, out);
         say();
         cudaFree(out);
+    }
+    out = NULL;
+}
+
+// The same of what the launches read: nobody writes the last one. (Freed addresses come again by turns, those below `out`, too:
+// so many rounds, and the last two lie above.)
+static void allocate_anew_unset()
+{
+    enum { ROUNDS = 35 };
+    cudaFree(in);
+    for (int time = 0; time < ROUNDS; time++) {
+        cudaMalloc(&in, N * sizeof(int));
+        if (time < ROUNDS - 1)
+            cudaMemset(in, 0, N * sizeof(int));
+        apart<<<N / BLOCK, BLOCK>>>(in, out);
+        say();
+        cudaFree(in);
     }
 }
 
@@ -329,9 +354,10 @@ static void launch_beside_many()
     printf("%f\n", (double)(clock() - begin) / CLOCKS_PER_SEC);
 }
 
-int main(int, char **arguments)
+int main(int count, char **arguments)
 {
     word = arguments[1];
+    late = count > 2;
     cudaMalloc(&in, N * sizeof(int));
     cudaMalloc(&out, N * sizeof(int));
     cudaMemset(in, 0, N * sizeof(int));
@@ -354,9 +380,13 @@ int main(int, char **arguments)
         copy_unwritten_in_rounds();
     else if (is("memory anew"))
         allocate_anew();
+    else if (is("memory anew, unset"))
+        allocate_anew_unset();
     else if (is("many"))
         launch_beside_many();
     else
         launch_often();
+    if (late && out)
+        say_now();
     return cudaDeviceSynchronize() != cudaSuccess;
 }

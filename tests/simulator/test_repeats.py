@@ -10,7 +10,7 @@ LEFT_OUT = ["nothing", "by a copy of the same", "a graph", "two streams", "the s
             "two in turns", "unwritten in rounds"]
 RUN = ["by a copy", "by a fill", "by a kernel", "of a variable", "of a constant", "by the host", "in place", "atomics", "printf",
        "its number", "a clock", "a graph that copies", "results that are the host's, too"]
-SOME = ["of signs", "mapped", "memory anew", "two in turns, changed", "unwritten", "a texture", "a texture that ends", "a race"]  # of which the first ones are alike
+SOME = ["of signs", "mapped", "memory anew", "memory anew, unset", "two in turns, changed", "unwritten", "a texture", "a texture that ends", "a race"]  # of which the first ones are alike
 
 
 @pytest.fixture(scope="module")
@@ -18,22 +18,22 @@ def repeats(tmp_path_factory):
     return build(ROOT / "tests/simulator/repeats.cu", tmp_path_factory.mktemp("repeats") / "repeats", "-lineinfo")
 
 
-@pytest.mark.parametrize("check", ["1", "0"])
+@pytest.mark.parametrize("check, late", [("1", []), ("0", []), ("1", ["late"])])
 @pytest.mark.parametrize("word", LEFT_OUT + SOME + RUN)
-def test_what_is_left_out_changes_nothing(repeats, tmp_path, word, check):
+def test_what_is_left_out_changes_nothing(repeats, tmp_path, word, check, late):
     """Broken: a launch is left out that would have done something else, or its counters, or what the checker has to know of it; or none is ever left out."""
     seen = []
     for repeat in "01":
         counters = tmp_path / f"counters{repeat}.csv"
         settings = {"SIM_REPEAT": repeat, "SIM_COUNTERS": str(counters)}
-        result, found = findings(repeats, tmp_path, word, **settings) if check == "1" else (run(repeats, word, SIM_CHECK="0", **settings), [])
+        result, found = findings(repeats, tmp_path, word, *late, **settings) if check == "1" else (run(repeats, word, SIM_CHECK="0", **settings), [])
         said = result.stderr.count("it is counted, gets the same results, and does not run")
         left = [line for line in result.stderr.splitlines() if "gets the same results" not in line]
         seen.append((result.returncode, result.stdout, found, left, counters.read_text()))
         assert said == (repeat == "0" and word in LEFT_OUT + SOME), result.stderr
     assert seen[0] == seen[1]
     assert bool(seen[0][2]) == (check == "1" and word in ("a race", "two streams", "the same in two streams", "unwritten",
-                                                                "unwritten in rounds", "a texture that ends"))
+                                                                "unwritten in rounds", "a texture that ends", "memory anew, unset"))
 
 
 def test_a_recording_holds_all_launches(repeats, tmp_path):

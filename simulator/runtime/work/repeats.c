@@ -139,7 +139,7 @@ static void leave_out(const KernelLaunch *l, Former *f)
 
 static void look(Look *look, Former *f)
 {
-    look->found = sim_state_now();
+    look->found = sim_state_before_op();
     look->times_found = sim_times_found();
     look->in_vain = look->found && f->uses && !sim_same_state(look->found, f->found);
     look->again = look->found && f->uses && !look->in_vain && sim_use_again(f->uses);

@@ -1,5 +1,6 @@
 // state.c: all that kernels may touch, as it was at a moment, and what has changed of it since.
 #include "runtime/work/state.h"
+#include "checker/order.h"
 #include "checker/uses_again.h"
 
 #include <stdlib.h>
@@ -11,6 +12,13 @@ struct State {
     size_t count;
     Digest pieces[]; // of each allocation first what it is, then what it holds
 };
+
+// What is known of the present one, so that of memory that nothing can have changed since no digest is made again.
+static struct {
+    State *state; // NULL: nothing is known
+    Digest made;  // which allocations there were
+    uint32_t op;  // behind which operation
+} known;
 
 typedef struct Piece { // NULL: there is none
     Allocation *allocation;
@@ -45,18 +53,54 @@ static Digest digest_of(Piece p)
     return digest;
 }
 
+// Which allocations there are: each time when memory is allocated it is another one.
+static Digest allocations_made(void)
+{
+    Digest made = {{0}};
+    for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
+        const uint64_t which[] = {a->address, a->bytes, (uint64_t)a->number};
+        sim_digest(&made, which, sizeof which);
+    }
+    return made;
+}
+
+// Where the host may write while a kernel runs, and between two operations, nobody knows whose change it is.
+static bool is_kernels_own(const Allocation *a)
+{
+    return !sim_in_shared_range((const void *)(uintptr_t)a->address) && a->kind != PINNED_MEMORY &&
+           a->kind != MANAGED_MEMORY && a->kind != HOST_MEMORY;
+}
+
 typedef struct Inventory { // of all that kernels may touch
     const Piece *pieces;
     Digest *digests;
+    const Digest *known; // or NULL
 } Inventory;
 
 static void take_digest(size_t number, void *with)
 {
     const Inventory *all = with;
-    all->digests[number] = digest_of(all->pieces[number]);
+    const Piece p = all->pieces[number];
+    const bool is_known = all->known && p.bytes > 0 && is_kernels_own(p.allocation) && p.allocation->kind != PARAMETER_MEMORY;
+    all->digests[number] = is_known ? all->known[number] : digest_of(p);
 }
 
-State *sim_state_now(void)
+// It is known now behind which operation that is how memory is.
+static void know(const State *now, const Digest *made, uint32_t op)
+{
+    const size_t bytes = sizeof *now + now->count * sizeof *now->pieces;
+    State *state = realloc(known.state, bytes);
+    if (!state)
+        free(known.state);
+    else
+        memcpy(state, now, bytes);
+    known.state = state;
+    known.made = *made;
+    known.op = op;
+}
+
+// As it is behind an operation.
+static State *state_behind(uint32_t op)
 {
     enum { A_THREAD = 64 }; // pieces that are worth one
     size_t count = 0;
@@ -72,9 +116,17 @@ State *sim_state_now(void)
     now->count = 0;
     for (Piece p = first_piece(); p.allocation; p = next_piece(p))
         pieces[now->count++] = p;
-    sim_share_work(count, A_THREAD, take_digest, &(Inventory){pieces, now->pieces});
+    const Digest made = allocations_made();
+    const bool is_known = known.state && known.op == op && sim_same_digest(&known.made, &made);
+    sim_share_work(count, A_THREAD, take_digest, &(Inventory){pieces, now->pieces, is_known ? known.state->pieces : NULL});
     free(pieces);
+    know(now, &made, op);
     return now;
+}
+
+State *sim_state_before_op(void)
+{
+    return state_behind(sim_current_op() - 1);
 }
 
 bool sim_same_state(const State *a, const State *b)
@@ -84,14 +136,15 @@ bool sim_same_state(const State *a, const State *b)
 
 // ---- What has changed
 
-static bool keep(Piece p, size_t most, Changes *changes)
+static bool keep(Piece p, size_t number, const Digest *digest, size_t most, Changes *changes)
 {
     const size_t written = sim_bytes_of_written(p.allocation, p.bytes), aligned = sim_aligned(p.bytes, sizeof(uint64_t)),
                  bytes = sizeof(Change) + aligned + written;
     Change *c = bytes <= most - changes->bytes ? malloc(bytes) : NULL;
     if (!c)
         return false;
-    *c = (Change){.next = changes->first, .address = p.allocation->address + p.first, .bytes = p.bytes};
+    *c = (Change){.next = changes->first, .address = p.allocation->address + p.first, .bytes = p.bytes, .piece = number,
+                  .digest = *digest};
     memcpy(c->memory, p.allocation->memory + p.first, p.bytes);
     c->written = written ? (void *)(c->memory + aligned) : NULL;
     sim_get_written(p.allocation, p.first, p.bytes, c->written);
@@ -100,22 +153,15 @@ static bool keep(Piece p, size_t most, Changes *changes)
     return true;
 }
 
-// Where the host may write while a kernel runs, nobody knows whose change it is.
-static bool is_kernels_own(const Allocation *a)
-{
-    return !sim_in_shared_range((const void *)(uintptr_t)a->address) && a->kind != PINNED_MEMORY &&
-           a->kind != MANAGED_MEMORY && a->kind != HOST_MEMORY;
-}
-
 bool sim_changes_since(const State *before, size_t most, Changes *changes)
 {
-    State *now = sim_state_now();
+    State *now = state_behind(sim_current_op());
     size_t k = 0;
     bool kept = now && now->count == before->count;
     *changes = (Changes){.bytes = 0};
     for (Piece p = first_piece(); p.allocation && kept; p = next_piece(p), k++)
         if (!sim_same_digest(&now->pieces[k], &before->pieces[k]))
-            kept = p.bytes > 0 && is_kernels_own(p.allocation) && keep(p, most, changes);
+            kept = p.bytes > 0 && is_kernels_own(p.allocation) && keep(p, k, &now->pieces[k], most, changes);
     free(now);
     if (!kept)
         sim_free_changes(changes);
@@ -124,12 +170,18 @@ bool sim_changes_since(const State *before, size_t most, Changes *changes)
 
 void sim_change_again(const Changes *changes)
 {
+    const bool is_known = known.state && known.op == sim_current_op() - 1;
     for (const Change *c = changes->first; c; c = c->next) {
+        if (is_known && sim_same_digest(&known.state->pieces[c->piece], &c->digest))
+            continue;
         Allocation *a = sim_allocation_at(c->address);
         const uint64_t first = c->address - a->address;
         memcpy(a->memory + first, c->memory, c->bytes);
         sim_set_written(a, first, c->bytes, (const void *)c->written);
+        if (is_known)
+            known.state->pieces[c->piece] = c->digest;
     }
+    known.op += is_known;
 }
 
 void sim_free_changes(Changes *changes)
