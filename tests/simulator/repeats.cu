@@ -26,6 +26,14 @@ __global__ void apart(const int *in, int *out)
     out[i] = worked(in[i]) * (factor + 1) + added + managed_part;
 }
 
+// Long, for the memory that there is: all blocks in a column do the work, and one writes it.
+__global__ void first_of_many(const int *in, int *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, value = worked(in[i]);
+    if (blockIdx.y == 0 || value == 1)
+        out[i] = value;
+}
+
 __global__ void in_place(int *numbers)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -125,6 +133,8 @@ static void change(int time)
         cudaMemset(in + 77, 0, sizeof time);
     if (is("by a fill"))
         cudaMemset(in + N - 1, time, 1);
+    if (is("of results"))
+        cudaMemset(out + N - 1, time, 1);
     if (is("by a kernel"))
         in_place<<<1, 32>>>(in);
     if (is("of a variable"))
@@ -168,6 +178,8 @@ static void launch_often()
             numbered<<<N / BLOCK, BLOCK>>>(in, out);
         else if (is("a clock"))
             timed<<<N / BLOCK, BLOCK>>>(in, out);
+        else if (is("long"))
+            first_of_many<<<dim3(N / BLOCK, 16), BLOCK>>>(in, out);
         else if (is("a race"))
             racing<<<N / BLOCK, BLOCK>>>(in, out);
         else if (is("atomics from zero"))

@@ -47,6 +47,7 @@ typedef struct Allocation {
     int file;          // whose pages it shows, as other processes may; else negative
     int number; // of those that are no kernel's arguments, in the order in which they were made
     uint64_t changes_in; // the last launch that may write here, or has by going astray
+    uint64_t read_in;    // the last launch that read here
     uint64_t writer; // of an IN_TURN launch: 1 + the place of the last block that wrote here
     unsigned flags;  // that the program asked for it with
     cudaMemPool_t pool; // that it came from, or NULL

@@ -42,6 +42,11 @@ static _Noreturn void misplaced(Warp *w, const Instr *i, const Access *access, i
               access->bytes == 1 ? "" : "s", (unsigned long long)address, what);
 }
 
+static bool reads_memory(AccessKind kind)
+{
+    return kind != ACCESS_WRITE && kind != ACCESS_ASYNC_WRITE;
+}
+
 static bool writes_memory(AccessKind kind)
 {
     return kind != ACCESS_READ && kind != ACCESS_ASYNC_READ;
@@ -254,6 +259,8 @@ static inline void note_uses(Warp *w, const Instr *i, const Access *access, uint
     const Launch *launch = w->block->launch;
     if (writes_memory(access->kind) && sim_only_reads(launch, w->near)) // its address has left the allocation that it came from
         __atomic_store_n(&w->near->changes_in, launch->number, __ATOMIC_RELAXED);
+    if (reads_memory(access->kind) && __atomic_load_n(&w->near->read_in, __ATOMIC_RELAXED) != launch->number)
+        __atomic_store_n(&w->near->read_in, launch->number, __ATOMIC_RELAXED);
     if (launch->order == IN_TURN)
         note_use(w, access->kind);
     if (w->near->uses && launch->noted)

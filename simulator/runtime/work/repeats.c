@@ -5,9 +5,9 @@
 // copied, if it has any: often it writes what lies there already.
 //
 // What a launch may find: its kernel, its shape and arguments, and the memory that kernels may touch: where it lies, what
-// it holds, and for the checker which bytes of it somebody wrote. Of these there are digests, before a launch that comes for
-// the second time and before the next ones. So it does not matter who changed what in between, nor how: what is not the same
-// runs. Textures and surfaces stay what they are until one is destroyed. Kernels that depend on more (a clock, the launch's
+// it holds, and for the checker which bytes of it somebody wrote. Of these there are digests, before a launch that comes again,
+// and before the first one if it is long. So it does not matter who changed what in between, nor how: what is not the same
+// runs. But what the launch did not read may be as it left it: it would write the same there once more. Textures and surfaces stay what they are until one is destroyed. Kernels that depend on more (a clock, the launch's
 // number), or do more than write memory (print, allocate, launch, tell the host), always run; and so does a launch in which
 // something was found for the first time.
 //
@@ -22,7 +22,8 @@
 enum {
     FORMER = 1024,               // launches that are known: a power of two
     LEAST_INSTRUCTIONS = 10000,  // of warps: what takes no time may run
-    BYTES_A_INSTRUCTION = 40,    // of memory, at most: a digest takes far less time than the launch
+    BYTES_A_INSTRUCTION = 40,    // of memory, at most: a digest takes far less time than the launch,
+    BYTES_AT_FIRST = 4,          // and next to none where it may be the only one
     BYTES_AN_ALLOCATION = 4096,  // more: to come to it takes time, too
     MOST_PATIENCE = 64
 };
@@ -65,10 +66,11 @@ static bool depends_on_memory_only(const KernelLaunch *l)
            !sim_module_of(l->kernel->binary)->launches_kernels;
 }
 
-// Whether it is so little that looking at it costs less than the launch did. To find that out must not cost more, either.
-static bool is_worth_it(const Former *f)
+// Whether there is so little memory that looking at it costs less than a launch of so many warp instructions. To find that out
+// must not cost more, either.
+static bool is_worth_it(uint64_t instructions, uint64_t bytes_an_instruction)
 {
-    const uint64_t instructions = f->ran.counters.warp_instructions, most = instructions * BYTES_A_INSTRUCTION;
+    const uint64_t most = instructions * bytes_an_instruction;
     uint64_t bytes = 0;
     if (instructions < LEAST_INSTRUCTIONS)
         return false;
@@ -78,6 +80,13 @@ static bool is_worth_it(const Former *f)
             return false;
     }
     return bytes <= most;
+}
+
+// About how many warp instructions a launch takes of which that is not known: in each warp all of the kernel's once.
+static uint64_t guess_instructions(const KernelLaunch *l)
+{
+    const uint64_t blocks = (uint64_t)l->grid.x * l->grid.y * l->grid.z, threads = (uint64_t)l->block.x * l->block.y * l->block.z;
+    return blocks * ((threads + LANES - 1) / LANES) * l->function->program->count;
 }
 
 static Former *former_of(const Digest *key)
@@ -141,7 +150,7 @@ static void look(Look *look, Former *f)
 {
     look->found = sim_state_before_op();
     look->times_found = sim_times_found();
-    look->in_vain = look->found && f->uses && !sim_same_state(look->found, f->found);
+    look->in_vain = look->found && f->uses && !sim_changes_alike(look->found, f->found, &f->changes);
     look->again = look->found && f->uses && !look->in_vain && sim_use_again(f->uses);
     f->looked = ++looks;
 }
@@ -159,9 +168,11 @@ Look sim_look_before(const KernelLaunch *l, size_t stack)
     if (!sim_same_digest(&f->key, &key)) {
         forget(f);
         f->key = key;
+        if (is_worth_it(guess_instructions(l), BYTES_AT_FIRST))
+            look(&at, f);
     } else if (f->waits > 0) {
         f->waits--;
-    } else if (is_worth_it(f)) {
+    } else if (is_worth_it(f->ran.counters.warp_instructions, BYTES_A_INSTRUCTION)) {
         look(&at, f);
     }
     if (at.again) {
@@ -207,7 +218,7 @@ static bool remember_findings(Former *f, const TimesFound *before)
 // Keeps what the launch used and changed; false: that cannot be kept.
 static bool remember(Former *f, const TimesFound *found_before)
 {
-    if (!remember_findings(f, found_before) || !sim_changes_since(f->found, most_changes(), &f->changes))
+    if (!remember_findings(f, found_before) || !sim_changes_since(f->found, f->ran.number, most_changes(), &f->changes))
         return false;
     changes_bytes += f->changes.bytes;
     make_room(f);

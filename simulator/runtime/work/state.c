@@ -129,14 +129,9 @@ State *sim_state_before_op(void)
     return state_behind(sim_current_op() - 1);
 }
 
-bool sim_same_state(const State *a, const State *b)
-{
-    return a->count == b->count && memcmp(a->pieces, b->pieces, a->count * sizeof *a->pieces) == 0;
-}
-
 // ---- What has changed
 
-static bool keep(Piece p, size_t number, const Digest *digest, size_t most, Changes *changes)
+static bool keep(Piece p, size_t number, const Digest *digest, uint64_t launch, size_t most, Changes *changes)
 {
     const size_t written = sim_bytes_of_written(p.allocation, p.bytes), aligned = sim_aligned(p.bytes, sizeof(uint64_t)),
                  bytes = sizeof(Change) + aligned + written;
@@ -144,7 +139,7 @@ static bool keep(Piece p, size_t number, const Digest *digest, size_t most, Chan
     if (!c)
         return false;
     *c = (Change){.next = changes->first, .address = p.allocation->address + p.first, .bytes = p.bytes, .piece = number,
-                  .digest = *digest};
+                  .digest = *digest, .unread = p.allocation->read_in != launch};
     memcpy(c->memory, p.allocation->memory + p.first, p.bytes);
     c->written = written ? (void *)(c->memory + aligned) : NULL;
     sim_get_written(p.allocation, p.first, p.bytes, c->written);
@@ -153,7 +148,7 @@ static bool keep(Piece p, size_t number, const Digest *digest, size_t most, Chan
     return true;
 }
 
-bool sim_changes_since(const State *before, size_t most, Changes *changes)
+bool sim_changes_since(const State *before, uint64_t launch, size_t most, Changes *changes)
 {
     State *now = state_behind(sim_current_op());
     size_t k = 0;
@@ -161,11 +156,23 @@ bool sim_changes_since(const State *before, size_t most, Changes *changes)
     *changes = (Changes){.bytes = 0};
     for (Piece p = first_piece(); p.allocation && kept; p = next_piece(p), k++)
         if (!sim_same_digest(&now->pieces[k], &before->pieces[k]))
-            kept = p.bytes > 0 && is_kernels_own(p.allocation) && keep(p, k, &now->pieces[k], most, changes);
+            kept = p.bytes > 0 && is_kernels_own(p.allocation) && keep(p, k, &now->pieces[k], launch, most, changes);
     free(now);
     if (!kept)
         sim_free_changes(changes);
     return kept;
+}
+
+bool sim_changes_alike(const State *other, const State *before, const Changes *changes)
+{
+    size_t different = 0, changed = 0;
+    if (other->count != before->count)
+        return false;
+    for (size_t k = 0; k < other->count; k++)
+        different += !sim_same_digest(&other->pieces[k], &before->pieces[k]);
+    for (const Change *c = changes->first; c; c = c->next)
+        changed += c->unread && sim_same_digest(&other->pieces[c->piece], &c->digest);
+    return different == changed;
 }
 
 void sim_change_again(const Changes *changes)

@@ -9,13 +9,12 @@ typedef struct State State;
 // As it is before the current operation does anything; NULL: there is no memory for that. Whoever keeps it frees it, by free(). The lock
 // of lock.c is held, as in all of these.
 State *sim_state_before_op(void);
-bool sim_same_state(const State *a, const State *b);
-
 typedef struct Change { // a piece that another state has otherwise, as it is there
     struct Change *next;
     uint64_t address;
     size_t bytes, piece; // its number among all pieces
     Digest digest;       // of it
+    bool unread;         // nobody has read its allocation meanwhile
     uint64_t (*written)[2]; // of each of its lines the bytes that somebody wrote; NULL: the checker knows nothing of it
     uint8_t memory[];
 } Change;
@@ -25,9 +24,12 @@ typedef struct Changes {
     size_t bytes; // that they take in this process
 } Changes;
 
-// What is now, behind the current operation, otherwise than in a state. False, and there is none: it takes more than `most` bytes, more has changed than bytes,
-// or some lies where the host may have changed it.
-bool sim_changes_since(const State *before, size_t most, Changes *changes);
+// What is now, behind the current operation, which is this launch, otherwise than in a state before it. False, and there is none:
+// it takes more than `most` bytes, more has changed than bytes, or some lies where the host may have changed it.
+bool sim_changes_since(const State *before, uint64_t launch, size_t most, Changes *changes);
+// Whether who changed that state so does the same in another one, and leaves the same: all that differs is what it did not read, and
+// what was changed already as it changes it.
+bool sim_changes_alike(const State *other, const State *before, const Changes *changes);
 // Memory, which is in the state in which it was before the changes, is as it was behind them.
 void sim_change_again(const Changes *changes);
 void sim_free_changes(Changes *changes);       // there is none any more
