@@ -16,7 +16,7 @@ typedef struct LateRead { // by lanes of a warp, of words that somebody wrote
     uint32_t floor, barrier;      // as in the AccessCheck
     uint8_t bytes, pattern;
     bool twice;
-    uint16_t word[LANES]; // of the block's shared memory, the lane's first one
+    uint32_t offset[LANES]; // in the block's shared memory; of lanes that are off: 0
 } LateRead;
 
 struct LateReads { // of a block, and its host thread's
@@ -88,8 +88,8 @@ bool sim_put_off(const AccessCheck *check, uint32_t mask)
     *r = (LateRead){.w = check->w, .i = check->i, .epoch = check->epoch, .mask = mask, .alike = access->alike,
                     .beside = access->beside, .floor = check->floor, .barrier = check->barrier,
                     .bytes = (uint8_t)access->bytes, .pattern = access->pattern, .twice = access->twice};
-    for (int l = 0; l < LANES; l++) // of lanes that are off: anything
-        r->word[l] = (uint16_t)((uint64_t)(access->pointer[l] - check->memory.base) / 4);
+    for (int l = 0; l < LANES; l++)
+        r->offset[l] = mask >> l & 1 ? (uint32_t)(access->pointer[l] - check->memory.base) : 0;
     return true;
 }
 
@@ -99,7 +99,7 @@ static void check_late(const AccessCheck *now, const LateRead *r)
                      .pattern = r->pattern, .alike = r->alike, .beside = r->beside, .twice = r->twice};
     AccessCheck check = *now;
     for (int l = 0; l < LANES; l++)
-        access.pointer[l] = (uint8_t *)now->memory.base + 4 * (size_t)r->word[l];
+        access.pointer[l] = (uint8_t *)now->memory.base + r->offset[l];
     check.w = r->w;
     check.i = r->i;
     check.access = &access;

@@ -218,6 +218,47 @@ template <Reads reads, bool barrier> static void run_tile()
     finish_and_free(out);
 }
 
+// ---- The same in more shared memory than 16 bits number the words of.
+
+enum { MOST_DYNAMIC = 178 * 1024, ARRAYS = 24, OF_ARRAY = 512 };
+
+// So many arrays, each with a gap behind it where the checker looks.
+template <int arrays> __device__ int sum_of_arrays(int t)
+{
+    __shared__ int array[OF_ARRAY];
+    for (int k = t; k < OF_ARRAY; k += THREADS)
+        array[k] = k;
+    return array[t] + sum_of_arrays<arrays - 1>(t);
+}
+
+template <> __device__ int sum_of_arrays<0>(int)
+{
+    return 0;
+}
+
+__global__ void end_of_much_shared_memory(int *out)
+{
+    extern __shared__ int much[];
+    const int t = threadIdx.x, sum = sum_of_arrays<ARRAYS>(t);
+    for (int k = t; k < MOST_DYNAMIC / 4; k += THREADS)
+        much[k] = k;
+    __syncthreads();
+    int *const row = much + MOST_DYNAMIC / 4 - THREADS;
+    const int next = row[(t + 1) % THREADS];
+    if (t / ROW == WRITER) // racy: a thread of another warp may not have read yet
+        row[t] = next;
+    __syncthreads();
+    out[t] = sum + row[t];
+}
+
+static void run_end_of_much_shared_memory()
+{
+    int *out = zeros<int>(THREADS);
+    CUDA(cudaFuncSetAttribute(end_of_much_shared_memory, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_DYNAMIC));
+    end_of_much_shared_memory<<<1, THREADS, MOST_DYNAMIC>>>(out);
+    finish_and_free(out);
+}
+
 static const Case CASES[] = {
     {"table-of-another", run_table<THREADS * 4 - 1, 4>},
     {"table-of-a-first-reader", run_table<0, 4>},
@@ -252,6 +293,7 @@ static const Case CASES[] = {
     {"tile-columns-no-barrier", run_tile<COLUMNS, false>},
     {"tile-many-words-no-barrier", run_tile<MANY_WORDS, false>},
     {"tile-after-rounds-no-barrier", run_tile<AFTER_ROUNDS, false>},
+    {"end-of-much-shared-memory-no-barrier", run_end_of_much_shared_memory},
 };
 
 int main(int argc, char **argv)

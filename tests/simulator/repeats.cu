@@ -1,6 +1,7 @@
 // Launches of a kernel again and again, with the same arguments. The word says what is done between two of them, and so
 // whether the next one may be left out: test_repeats.py. With "late" behind it results are copied to the host at the end, not
 // after each launch: a copy is an operation, too, and comes between two launches.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -32,6 +33,17 @@ __global__ void first_of_many(const int *in, int *out)
     const int i = blockIdx.x * blockDim.x + threadIdx.x, value = worked(in[i]);
     if (blockIdx.y == 0 || value == 1)
         out[i] = value;
+}
+
+// The same of variables of the program's own.
+enum { FEW = 1024 };
+__device__ int read_here[FEW], written_here[FEW];
+
+__global__ void first_of_many_own()
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, value = worked(read_here[i]);
+    if (blockIdx.y == 0 || value == 1)
+        written_here[i] = value;
 }
 
 __global__ void in_place(int *numbers)
@@ -267,6 +279,30 @@ static void launch_graph(bool copies)
     }
 }
 
+// Variables are set anew, where they lie, when the device is reset: there is no other memory.
+static void reset_between()
+{
+    cudaFree(in);
+    cudaFree(out);
+    std::fill(host.begin(), host.end(), 5);
+    for (int time = 0; time < TIMES; time++) {
+        cudaMemcpyToSymbol(read_here, host.data(), sizeof read_here);
+        for (int k = 0; k < 3; k++) {
+            first_of_many_own<<<dim3(FEW / BLOCK, 256), BLOCK>>>();
+            if (k == 0)
+                cudaDeviceReset();
+            if (k == 1)
+                cudaMemcpyToSymbol(read_here, host.data(), sizeof read_here);
+        }
+        int results[FEW], sum = 0;
+        cudaMemcpyFromSymbol(results, written_here, sizeof results);
+        for (const int result : results)
+            sum = sum * 31 + result;
+        printf("%08x\n", sum);
+    }
+    out = NULL;
+}
+
 // Another stream writes what the last launches read, and waits for none but the second one.
 static void race_with_stream()
 {
@@ -386,6 +422,8 @@ int main(int count, char **arguments)
         race_with_the_same();
     else if (is("a texture") || is("a texture that ends"))
         fetch_texture();
+    else if (is("a reset"))
+        reset_between();
     else if (is("unwritten"))
         copy_unwritten();
     else if (is("unwritten in rounds"))

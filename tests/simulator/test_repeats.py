@@ -10,7 +10,7 @@ LEFT_OUT = ["nothing", "long", "by a copy of the same", "a graph", "two streams"
             "two in turns", "unwritten in rounds"]
 RUN = ["by a copy", "by a fill", "of results", "by a kernel", "of a variable", "of a constant", "by the host", "in place", "atomics", "printf",
        "its number", "a clock", "a graph that copies", "results that are the host's, too"]
-SOME = ["of signs", "mapped", "memory anew", "memory anew, unset", "two in turns, changed", "unwritten", "a texture", "a texture that ends", "a race"]  # of which the first ones are alike
+SOME = ["of signs", "a reset", "mapped", "memory anew", "memory anew, unset", "two in turns, changed", "unwritten", "a texture", "a texture that ends", "a race"]  # of which the first ones are alike
 
 
 @pytest.fixture(scope="module")

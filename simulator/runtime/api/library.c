@@ -3,6 +3,7 @@
 #include "checker/host_checks.h"
 #include "runtime/api/graphs.h"
 #include "runtime/api/library.h"
+#include "runtime/work/state.h"
 
 static const void *piece_of(const UsedMemory *u, size_t number)
 {
@@ -44,6 +45,7 @@ static void run_captured(void *call)
 {
     HOLD_MEMORY();
     DURING(sim_go_on());
+    sim_forget_state(); // another thread's operation may have begun behind the node's
     run(call);
 }
 

@@ -81,6 +81,7 @@ static bool store_initials(Module *m)
 
 void sim_set_variables(Module *m)
 {
+    sim_forget_state(); // where they lie already, no operation sets them
     if (m->error[0])
         return;
     for (Variable *v = m->variables; v; v = v->next)

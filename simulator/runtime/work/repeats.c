@@ -7,9 +7,10 @@
 // What a launch may find: its kernel, its shape and arguments, and the memory that kernels may touch: where it lies, what
 // it holds, and for the checker which bytes of it somebody wrote. Of these there are digests, before a launch that comes again,
 // and before the first one if it is long. So it does not matter who changed what in between, nor how: what is not the same
-// runs. But what the launch did not read may be as it left it: it would write the same there once more. Textures and surfaces stay what they are until one is destroyed. Kernels that depend on more (a clock, the launch's
-// number), or do more than write memory (print, allocate, launch, tell the host), always run; and so does a launch in which
-// something was found for the first time.
+// runs. But what the launch did not read may be as it left it: it would write the same there once more. Textures and surfaces
+// stay what they are until one is destroyed. Kernels that depend on more (a clock, the launch's number), or do more than write
+// memory (print, allocate, launch, tell the host), always run; and so does a launch in which something was found for the first
+// time.
 //
 // What a launch leaves that does not run: what it changes, a row among the counters, a launch more for all who count them,
 // and, for the checker, that its operation used the same bytes, and that what was found in it was found once more.
@@ -22,8 +23,9 @@
 enum {
     FORMER = 1024,               // launches that are known: a power of two
     LEAST_INSTRUCTIONS = 10000,  // of warps: what takes no time may run
-    BYTES_A_INSTRUCTION = 40,    // of memory, at most: a digest takes far less time than the launch,
-    BYTES_AT_FIRST = 4,          // and next to none where it may be the only one
+    BYTES_A_INSTRUCTION = 40,    // of memory, at most: a digest takes far less time than the launch
+    BYTES_AT_FIRST = 4,          // the same of a launch that may not come again
+    MOST_AT_FIRST = 8,           // of these that are looked at one after the other while none comes again
     BYTES_AN_ALLOCATION = 4096,  // more: to come to it takes time, too
     MOST_PATIENCE = 64
 };
@@ -42,6 +44,7 @@ typedef struct Former {
 } Former;
 
 static Former *formers;
+static unsigned at_first; // launches that were looked at the first time since one was left out
 static uint64_t looks;
 static size_t changes_bytes; // of all of them
 
@@ -140,6 +143,7 @@ static void leave_out(const KernelLaunch *l, Former *f)
 {
     const Module *module = sim_module_of(l->kernel->binary);
     f->patience = 1;
+    at_first = 0;
     sim_change_again(&f->changes);
     if (f->found_again)
         sim_find_again(f->found_again);
@@ -168,8 +172,10 @@ Look sim_look_before(const KernelLaunch *l, size_t stack)
     if (!sim_same_digest(&f->key, &key)) {
         forget(f);
         f->key = key;
-        if (is_worth_it(guess_instructions(l), BYTES_AT_FIRST))
+        if (at_first < MOST_AT_FIRST && is_worth_it(guess_instructions(l), BYTES_AT_FIRST)) {
+            at_first++;
             look(&at, f);
+        }
     } else if (f->waits > 0) {
         f->waits--;
     } else if (is_worth_it(f->ran.counters.warp_instructions, BYTES_A_INSTRUCTION)) {

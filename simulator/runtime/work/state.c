@@ -13,11 +13,12 @@ struct State {
     Digest pieces[]; // of each allocation first what it is, then what it holds
 };
 
-// What is known of the present one, so that of memory that nothing can have changed since no digest is made again.
+// How memory was behind an operation. Only operations change what is the kernels' own, so of that no digest is made again before
+// the next one. Who changes it without an operation forgets this.
 static struct {
-    State *state; // NULL: nothing is known
-    Digest made;  // which allocations there were
-    uint32_t op;  // behind which operation
+    State *state;       // NULL: nothing is known
+    Digest allocations; // that there were
+    uint32_t op;
 } known;
 
 typedef struct Piece { // NULL: there is none
@@ -53,15 +54,15 @@ static Digest digest_of(Piece p)
     return digest;
 }
 
-// Which allocations there are: each time when memory is allocated it is another one.
-static Digest allocations_made(void)
+// Of which allocations there are: each time when memory is allocated it is another one.
+static Digest digest_of_allocations(void)
 {
-    Digest made = {{0}};
+    Digest digest = {{0}};
     for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
         const uint64_t which[] = {a->address, a->bytes, (uint64_t)a->number};
-        sim_digest(&made, which, sizeof which);
+        sim_digest(&digest, which, sizeof which);
     }
-    return made;
+    return digest;
 }
 
 // Where the host may write while a kernel runs, and between two operations, nobody knows whose change it is.
@@ -85,8 +86,7 @@ static void take_digest(size_t number, void *with)
     all->digests[number] = is_known ? all->known[number] : digest_of(p);
 }
 
-// It is known now behind which operation that is how memory is.
-static void know(const State *now, const Digest *made, uint32_t op)
+static void know(const State *now, const Digest *allocations, uint32_t op)
 {
     const size_t bytes = sizeof *now + now->count * sizeof *now->pieces;
     State *state = realloc(known.state, bytes);
@@ -95,8 +95,14 @@ static void know(const State *now, const Digest *made, uint32_t op)
     else
         memcpy(state, now, bytes);
     known.state = state;
-    known.made = *made;
+    known.allocations = *allocations;
     known.op = op;
+}
+
+void sim_forget_state(void)
+{
+    free(known.state);
+    known.state = NULL;
 }
 
 // As it is behind an operation.
@@ -116,11 +122,11 @@ static State *state_behind(uint32_t op)
     now->count = 0;
     for (Piece p = first_piece(); p.allocation; p = next_piece(p))
         pieces[now->count++] = p;
-    const Digest made = allocations_made();
-    const bool is_known = known.state && known.op == op && sim_same_digest(&known.made, &made);
+    const Digest allocations = digest_of_allocations();
+    const bool is_known = known.state && known.op == op && sim_same_digest(&known.allocations, &allocations);
     sim_share_work(count, A_THREAD, take_digest, &(Inventory){pieces, now->pieces, is_known ? known.state->pieces : NULL});
     free(pieces);
-    know(now, &made, op);
+    know(now, &allocations, op);
     return now;
 }
 

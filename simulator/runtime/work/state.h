@@ -6,9 +6,11 @@
 
 // Where memory lies, what it holds, and for the checker which bytes of it somebody wrote: digests of pieces.
 typedef struct State State;
-// As it is before the current operation does anything; NULL: there is no memory for that. Whoever keeps it frees it, by free(). The lock
-// of lock.c is held, as in all of these.
+// As it is before the current operation does anything; NULL: there is no memory for that. Whoever keeps it frees it, by free().
+// The lock of lock.c is held, as in all of these.
 State *sim_state_before_op(void);
+// Memory that is the kernels' own changes, and no operation changes it: what is known of it is forgotten.
+void sim_forget_state(void);
 typedef struct Change { // a piece that another state has otherwise, as it is there
     struct Change *next;
     uint64_t address;
@@ -27,10 +29,10 @@ typedef struct Changes {
 // What is now, behind the current operation, which is this launch, otherwise than in a state before it. False, and there is none:
 // it takes more than `most` bytes, more has changed than bytes, or some lies where the host may have changed it.
 bool sim_changes_since(const State *before, uint64_t launch, size_t most, Changes *changes);
-// Whether who changed that state so does the same in another one, and leaves the same: all that differs is what it did not read, and
-// what was changed already as it changes it.
+// Whether who changed the state `before` so would do the same in another one, and leave the same. So it is where all that differs is
+// unread, and is as it left it.
 bool sim_changes_alike(const State *other, const State *before, const Changes *changes);
-// Memory, which is in the state in which it was before the changes, is as it was behind them.
+// Memory is as it was behind the changes. It was as sim_changes_alike wants it, which sim_state_before_op has just found.
 void sim_change_again(const Changes *changes);
 void sim_free_changes(Changes *changes);       // there is none any more
 
