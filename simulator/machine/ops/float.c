@@ -39,6 +39,8 @@ BINARY(sub_f32, uint32_t, float, float, bits_of(a - b))
 BINARY(mul_f32, uint32_t, float, float, bits_of(a * b))
 BINARY(div_f32, uint32_t, float, float, bits_of(a / b))
 TERNARY(fma_f32, uint32_t, float, float, float, bits_of(__builtin_fmaf(a, b, c)))
+UNARY(sqrt_f32, uint32_t, float, bits_of(sqrtf(a)))
+UNARY(rcp_f32, uint32_t, float, bits_of(1 / a))
 BINARY(add_f64, double, double, double, a + b)
 BINARY(sub_f64, double, double, double, a - b)
 BINARY(mul_f64, double, double, double, a * b)
@@ -243,8 +245,9 @@ static uint16_t half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)
     return flush && half_value(result, brain, true) == 0 ? result & 0x8000 : result;
 }
 
-// Single precision with modifiers. Operations of one or two operands read others and do not use them.
-#define MODIFIED(name, operation)                                            \
+// Single precision with modifiers. An operand that there is not may not be looked at: what lies in its place may be a number to which
+// some processors take a hundred cycles (a denormal one).
+#define MODIFIED(name, operation, operands)                                  \
     static void name##_modified(Warp *w, const Instr *i, uint32_t mask)      \
     {                                                                        \
         uint32_t *d = OPERAND(uint32_t, d);                                  \
@@ -252,28 +255,28 @@ static uint16_t half(const Instr *i, uint16_t a, uint16_t b, uint16_t c)
         const Modifiers m = modifiers(i->flags & FLUSH, i->flags & SATURATE); \
         const bool nan_wins = i->flags & NAN_WINS;                           \
         FOR_EACH_LANE(                                                       \
-            const float a = operand(m, as[l]); const float b = operand(m, bs[l]);           \
-            const float c = operand(m, cs[l]);                               \
+            const float a = operand(m, as[l]); const float b = operands > 1 ? operand(m, bs[l]) : 0; \
+            const float c = operands > 2 ? operand(m, cs[l]) : 0;            \
             const float value = single(operation, a, b, c);                  \
             d[l] = result_bits(m, nan_wins & ((a != a) | (b != b)) ? NAN : value)) \
     }
-MODIFIED(add, ADD)
-MODIFIED(sub, SUB)
-MODIFIED(mul, MUL)
-MODIFIED(fma, FMA)
-MODIFIED(div, DIV)
-MODIFIED(sqrt, SQRT)
-MODIFIED(rcp, RCP)
-MODIFIED(rsqrt, RSQRT)
-MODIFIED(min, MIN)
-MODIFIED(max, MAX)
-MODIFIED(sin, SIN)
-MODIFIED(cos, COS)
-MODIFIED(ex2, EX2)
-MODIFIED(lg2, LG2)
-MODIFIED(tanh, TANH)
-MODIFIED(abs, ABS)
-MODIFIED(neg, NEG)
+MODIFIED(add, ADD, 2)
+MODIFIED(sub, SUB, 2)
+MODIFIED(mul, MUL, 2)
+MODIFIED(fma, FMA, 3)
+MODIFIED(div, DIV, 2)
+MODIFIED(sqrt, SQRT, 1)
+MODIFIED(rcp, RCP, 1)
+MODIFIED(rsqrt, RSQRT, 1)
+MODIFIED(min, MIN, 2)
+MODIFIED(max, MAX, 2)
+MODIFIED(sin, SIN, 1)
+MODIFIED(cos, COS, 1)
+MODIFIED(ex2, EX2, 1)
+MODIFIED(lg2, LG2, 1)
+MODIFIED(tanh, TANH, 1)
+MODIFIED(abs, ABS, 1)
+MODIFIED(neg, NEG, 1)
 
 static Handler *const WITH_MODIFIERS[] = {
     [ADD] = add_modified, [SUB] = sub_modified, [MUL] = mul_modified, [FMA] = fma_modified, [DIV] = div_modified,
@@ -394,7 +397,8 @@ static Handler *half_handler(const Instr *i)
 static Handler *common_handler(const Instr *i)
 {
     static Handler *const SINGLE[NEG + 1] = {[ADD] = add_f32, [SUB] = sub_f32, [MUL] = mul_f32,
-                                             [FMA] = fma_f32, [DIV] = div_f32, [ABS] = abs_f32, [NEG] = neg_f32};
+                                             [FMA] = fma_f32, [DIV] = div_f32, [SQRT] = sqrt_f32, [RCP] = rcp_f32,
+                                             [ABS] = abs_f32, [NEG] = neg_f32};
     static Handler *const DOUBLE[NEG + 1] = {[ADD] = add_f64, [SUB] = sub_f64, [MUL] = mul_f64, [FMA] = fma_f64, [DIV] = div_f64,
                                              [SQRT] = sqrt_f64, [RCP] = rcp_f64, [ABS] = abs_f64, [NEG] = neg_f64};
     if (i->type != F32 && i->type != F64)
