@@ -38,7 +38,7 @@ typedef struct Fault { // where a launch went wrong, for the checker
 
 // On the stack of sim_launch_grid, whose thread holds the lock of lock.c all the while. It is filled in before its
 // blocks begin, and host threads that run these read it without a lock, but for what they share: counters, held,
-// next_block, fault_block, ended, error, fault and message are written under the lock of workers.c; `watch` is for
+// fault_block, error, fault and message are written under the lock of workers.c; `watch` is for
 // blocks that take turns in one thread.
 typedef struct Launch {
     uint64_t number; // of the program's launches, from 1 on
@@ -69,13 +69,15 @@ typedef struct Launch {
     bool noted;         // what it uses of memory that it shares with the host: checker/memory_uses.c
     bool knows_changes; // which allocations it may write to is known: Allocation.changes_in
     uint64_t *shuffled; // the blocks in the order in which they begin; NULL: in that of their numbers
-    // Places in that order: of the first that nobody runs yet, of the first that went wrong.
-    uint64_t next_block, fault_block;
-    _Atomic uint64_t ended;           // of an IN_TURN launch: so many blocks, the first ones
-    atomic_uint restarts;
     struct LaunchClocks *clocks; // NULL: nothing is checked
     struct Grid *family_grid;  // where kernels launch kernels, else NULL
     bool watched;              // the checker looks for its races with its parent and its children: checker/family.c
+    uint8_t apart[64]; // from what all host threads read all the time: behind it they write what others wait for
+    // Places in that order: of the first that nobody runs yet, of the first that went wrong.
+    _Atomic uint64_t next_block, fault_block;
+    _Atomic uint64_t ended; // of an IN_TURN launch: so many blocks, the first ones
+    atomic_uint sleepers;   // blocks that sleep until their turn comes
+    atomic_uint restarts;
     cudaError_t error;
     Fault fault;
     char message[1024];
@@ -192,6 +194,7 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
 typedef struct Ran {
     uint64_t number; // of the program's launches, from 1 on
     Counters counters;
+    bool knows_changes; // as in the Launch
 } Ran;
 Ran sim_last_ran(void);
 

@@ -1,7 +1,7 @@
 // blocks.h: what the files that run a launch's blocks use of each other.
 //
 // A block is its host thread's own, from when it was made until it is freed: no lock is held. What the blocks of a launch
-// share (which one begins next, which one went wrong, how many have ended) is under workers.c's lock.
+// share is atomic (which one begins next, how many have ended), or under workers.c's lock (which one went wrong).
 #ifndef BLOCKS_H
 #define BLOCKS_H
 

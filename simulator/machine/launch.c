@@ -237,7 +237,7 @@ cudaError_t sim_launch_grid(const Module *module, const Function *kernel, dim3 g
     fflush(stdout);
     end_launch(&launch);
     if (launch.error == cudaSuccess) {
-        last_ran = (Ran){launch.number, launch.counters};
+        last_ran = (Ran){launch.number, launch.counters, launch.knows_changes};
         sim_add_to_speed(&launch, end - begin);
         sim_count_launch(&launch);
     }

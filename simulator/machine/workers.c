@@ -10,6 +10,7 @@
 #include "machine/blocks.h"
 #include "base/platform.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum { MAX_WORKERS = 64 };
@@ -24,42 +25,56 @@ typedef struct Workers {
 } Workers;
 
 static Lock launch_lock;
-static Waiters block_ended;
+static Waiters turns[MAX_WORKERS]; // of the blocks that wait for theirs, by their places: no more run at once
 
 // The next block that nobody runs yet; false where none is left.
 static bool take_block(Launch *launch, Block *b, uint64_t *place)
 {
-    sim_lock(&launch_lock);
     *place = launch->next_block;
-    const bool taken = *place < launch->busy && *place < launch->fault_block;
-    if (taken)
-        launch->next_block++;
-    b->ahead = launch->order == IN_TURN && *place > launch->ended;
+    do
+        if (*place >= launch->busy || *place >= launch->fault_block)
+            return false;
+    while (!atomic_compare_exchange_weak(&launch->next_block, place, *place + 1));
     b->seen = launch->ended;
+    b->ahead = launch->order == IN_TURN && *place > b->seen;
     b->read_count = 0;
-    sim_unlock(&launch_lock);
-    return taken;
+    return true;
 }
 
+// Only the block whose turn it is ends it, without the lock: the others' turns wait for this.
 static void end_turn(Launch *launch)
 {
     if (launch->order != IN_TURN)
         return;
+    const uint64_t next = ++launch->ended;
+    if (launch->sleepers == 0)
+        return;
     sim_lock(&launch_lock);
-    launch->ended++;
-    sim_wake_all(&block_ended);
+    sim_wake_all(&turns[next % MAX_WORKERS]);
+    sim_wake_all(&turns[(next + 1) % MAX_WORKERS]); // it is awake when its turn comes
     sim_unlock(&launch_lock);
 }
 
-// Takes the lock when all blocks before this one have ended. They mostly do soon: to sleep and be woken takes longer than many
-// a block.
-static void lock_in_turn(Launch *launch, const Block *b)
+static bool has_turn(const Launch *launch, const Block *b)
 {
-    for (int k = 0; k < GLANCES && launch->ended < b->place; k++)
-        sim_let_others_run();
-    sim_lock(&launch_lock);
-    while (launch->ended < b->place)
-        sim_wait(&block_ended, &launch_lock);
+    return launch->ended >= b->place;
+}
+
+// Until all blocks before this one have ended. They mostly do soon: to sleep and be woken takes longer than many a block.
+static void await_turn(Launch *launch, const Block *b)
+{
+    for (;;) {
+        for (int k = 0; k < GLANCES && !has_turn(launch, b); k++)
+            sim_let_others_run();
+        if (has_turn(launch, b))
+            return;
+        sim_lock(&launch_lock);
+        launch->sleepers++; // before the look: who ends a turn looks for sleepers after it
+        if (!has_turn(launch, b))
+            sim_wait(&turns[b->place % MAX_WORKERS], &launch_lock);
+        launch->sleepers--;
+        sim_unlock(&launch_lock);
+    }
 }
 
 void sim_await_turn(Block *b)
@@ -67,11 +82,9 @@ void sim_await_turn(Block *b)
     Launch *launch = b->launch;
     if (!b->ahead)
         return;
-    lock_in_turn(launch, b);
-    const bool abandoned = launch->fault_block < b->place;
-    sim_unlock(&launch_lock);
+    await_turn(launch, b);
     b->ahead = false;
-    if (abandoned)
+    if (launch->fault_block < b->place) // only blocks before this one can have gone wrong
         longjmp(b->on_fault, ABANDONED);
     for (int k = 0; k < b->read_count; k++)
         if (b->read[k]->writer > b->seen)

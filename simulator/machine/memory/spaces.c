@@ -58,7 +58,8 @@ static void note_use(Warp *w, AccessKind kind)
     Block *b = w->block;
     if (writes_memory(kind)) {
         sim_await_turn(b);
-        w->near->writer = b->place + 1;
+        if (w->near->writer != b->place + 1) // others read beside it
+            w->near->writer = b->place + 1;
         return;
     }
     if (!b->ahead || sim_only_reads(b->launch, w->near))
