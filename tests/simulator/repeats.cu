@@ -88,6 +88,28 @@ __global__ void fetched(cudaTextureObject_t texture, int *out)
     out[i] = worked(tex1Dfetch<int>(texture, i));
 }
 
+// Kernels that write where no argument points to.
+__global__ void poke(int *const *where, int value)
+{
+    **where = value;
+}
+
+__global__ void poke_beyond(int *numbers, long long far, int value)
+{
+    numbers[far] = value;
+}
+
+__global__ void to_surface(cudaSurfaceObject_t surface, int value)
+{
+    surf2Dwrite(value, surface, 0, 0);
+}
+
+__global__ void from_surface(cudaSurfaceObject_t surface, int *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = worked(surf2Dread<int>(surface, 0, 0));
+}
+
 __global__ void copied(const int *in, int *out)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -114,7 +136,7 @@ __global__ void reread(const int *in, int *out)
 
 static const char *word;
 static bool late;
-static int *in, *out;
+static int *in, *out, **where;
 static std::vector<int> host(N);
 
 static bool is(const char *other)
@@ -149,6 +171,10 @@ static void change(int time)
         cudaMemset(out + N - 1, time, 1);
     if (is("by a kernel"))
         in_place<<<1, 32>>>(in);
+    if (is("by a pointer"))
+        poke<<<1, 1>>>(where, time);
+    if (is("by going astray"))
+        poke_beyond<<<1, 1>>>(out, in + 77 - out, time);
     if (is("of a variable"))
         cudaMemcpyToSymbol(added, &time, sizeof time);
     if (is("of a constant"))
@@ -361,6 +387,24 @@ static void fetch_texture()
     }
 }
 
+// A kernel changes what the next one reads from a surface.
+static void read_surface()
+{
+    cudaArray_t array;
+    cudaSurfaceObject_t surface;
+    const cudaChannelFormatDesc ints = cudaCreateChannelDesc<int>();
+    cudaMallocArray(&array, &ints, 32, 32, cudaArraySurfaceLoadStore);
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    cudaCreateSurfaceObject(&surface, &resource);
+    for (int time = 0; time < TIMES; time++) {
+        to_surface<<<1, 1>>>(surface, time / 3); // the first ones are alike
+        from_surface<<<N / BLOCK, BLOCK>>>(surface, out);
+        say();
+    }
+}
+
 // What the kernel reads becomes what nobody wrote, with the very bytes that were there.
 static void copy_unwritten()
 {
@@ -410,8 +454,15 @@ int main(int count, char **arguments)
     cudaMalloc(&out, N * sizeof(int));
     cudaMemset(in, 0, N * sizeof(int));
     cudaMemset(out, 0, N * sizeof(int));
+    if (is("by a pointer")) {
+        const int *const place = in + 77;
+        cudaMalloc(&where, sizeof *where);
+        cudaMemcpy(where, &place, sizeof place, cudaMemcpyHostToDevice);
+    }
     if (is("mapped"))
         share_with_host();
+    else if (is("a surface"))
+        read_surface();
     else if (is("results that are the host's, too"))
         leave_results_with_host();
     else if (is("a graph") || is("a graph that copies"))

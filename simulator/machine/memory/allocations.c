@@ -204,6 +204,7 @@ static void take_out(uint64_t address, bool ours)
     if (ours)
         sim_return_memory(a->address, a->memory, a->bytes, a->kind != HEAP_MEMORY);
     free(a->granules);
+    free(a->known);
     free(a);
 }
 

@@ -63,6 +63,7 @@ typedef struct Allocation {
     int call_number;    // and how many of these there were by then
     struct Uses *uses;  // of checker/memory_uses.c, of what host and device share; or NULL
     struct Shadow *shadow; // of checker/family.c, or NULL
+    struct KnownPiece *known; // of runtime/work/state.c, by free(); or NULL
 } Allocation;
 
 typedef struct Freed { // what an allocation was

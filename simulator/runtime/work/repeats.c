@@ -9,8 +9,8 @@
 // and before the first one if it is long. So it does not matter who changed what in between, nor how: what is not the same
 // runs. But what the launch did not read may be as it left it: it would write the same there once more. Textures and surfaces
 // stay what they are until one is destroyed. Kernels that depend on more (a clock, the launch's number), or do more than write
-// memory (print, allocate, launch, tell the host), always run; and so does a launch in which something was found for the first
-// time.
+// memory (print, allocate, launch; tell the host, where they share memory with it), always run; and so does a launch in which
+// something was found for the first time.
 //
 // What a launch leaves that does not run: what it changes, a row among the counters, a launch more for all who count them,
 // and, for the checker, that its operation used the same bytes, and that what was found in it was found once more.
@@ -65,21 +65,21 @@ static Digest key_of(const KernelLaunch *l, size_t stack)
 static bool depends_on_memory_only(const KernelLaunch *l)
 {
     const Program *p = l->function->program;
-    return !p->does.varies && !p->does.tells_host && !p->does.launches && p->order != ONE_BY_ONE &&
-           !sim_module_of(l->kernel->binary)->launches_kernels;
+    return !p->does.varies && !p->does.launches && p->order != ONE_BY_ONE && !sim_module_of(l->kernel->binary)->launches_kernels;
 }
 
-// Whether there is so little memory that looking at it costs less than a launch of so many warp instructions. To find that out
-// must not cost more, either.
-static bool is_worth_it(uint64_t instructions, uint64_t bytes_an_instruction)
+// Whether there is so little memory that looking at it costs less than a launch of so many warp instructions, and nobody changes it
+// while the kernel runs. To find that out must not cost more, either.
+static bool is_worth_it(const KernelLaunch *l, uint64_t instructions, uint64_t bytes_an_instruction)
 {
+    const bool tells_host = l->function->program->does.tells_host; // which may answer
     const uint64_t most = instructions * bytes_an_instruction;
     uint64_t bytes = 0;
     if (instructions < LEAST_INSTRUCTIONS)
         return false;
     for (const Allocation *a = sim_allocation_above(0); a && bytes <= most; a = sim_allocation_above(a->address)) {
         bytes += a->bytes + BYTES_AN_ALLOCATION;
-        if (a->kind == RESERVED_MEMORY || a->file >= 0) // shows what lies elsewhere
+        if (a->kind == RESERVED_MEMORY || a->file >= 0 || (tells_host && !sim_is_kernels_own(a))) // the first two show what lies elsewhere
             return false;
     }
     return bytes <= most;
@@ -172,13 +172,13 @@ Look sim_look_before(const KernelLaunch *l, size_t stack)
     if (!sim_same_digest(&f->key, &key)) {
         forget(f);
         f->key = key;
-        if (at_first < MOST_AT_FIRST && is_worth_it(guess_instructions(l), BYTES_AT_FIRST)) {
+        if (at_first < MOST_AT_FIRST && is_worth_it(l, guess_instructions(l), BYTES_AT_FIRST)) {
             at_first++;
             look(&at, f);
         }
     } else if (f->waits > 0) {
         f->waits--;
-    } else if (is_worth_it(f->ran.counters.warp_instructions, BYTES_A_INSTRUCTION)) {
+    } else if (is_worth_it(l, f->ran.counters.warp_instructions, BYTES_A_INSTRUCTION)) {
         look(&at, f);
     }
     if (at.again) {

@@ -13,13 +13,17 @@ struct State {
     Digest pieces[]; // of each allocation first what it is, then what it holds
 };
 
-// How memory was behind an operation. Only operations change what is the kernels' own, so of that no digest is made again before
-// the next one. Who changes it without an operation forgets this.
+// What is known of memory that is the kernels' own: digests of pieces, with their allocations. Only operations change such
+// memory. So they are right as long as each operation tells what it changes; one that does not lets all be forgotten.
+typedef struct KnownPiece {
+    Digest digest;
+    uint64_t when; // known.when, or the digest is not right any more
+} KnownPiece;
+
 static struct {
-    State *state;       // NULL: nothing is known
-    Digest allocations; // that there were
-    uint32_t op;
-} known;
+    uint64_t when; // it was forgotten last
+    uint32_t op;   // behind which memory is known
+} known = {.when = 1};
 
 typedef struct Piece { // NULL: there is none
     Allocation *allocation;
@@ -54,55 +58,46 @@ static Digest digest_of(Piece p)
     return digest;
 }
 
-// Of which allocations there are: each time when memory is allocated it is another one.
-static Digest digest_of_allocations(void)
-{
-    Digest digest = {{0}};
-    for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
-        const uint64_t which[] = {a->address, a->bytes, (uint64_t)a->number};
-        sim_digest(&digest, which, sizeof which);
-    }
-    return digest;
-}
-
-// Where the host may write while a kernel runs, and between two operations, nobody knows whose change it is.
-static bool is_kernels_own(const Allocation *a)
+bool sim_is_kernels_own(const Allocation *a)
 {
     return !sim_in_shared_range((const void *)(uintptr_t)a->address) && a->kind != PINNED_MEMORY &&
            a->kind != MANAGED_MEMORY && a->kind != HOST_MEMORY;
 }
 
+static KnownPiece *known_of(Piece p)
+{
+    return p.allocation->known && p.bytes > 0 ? &p.allocation->known[p.first / PIECE_BYTES] : NULL;
+}
+
+static size_t piece_count(const Allocation *a)
+{
+    return (a->bytes + PIECE_BYTES - 1) / PIECE_BYTES;
+}
+
+static void make_known(Allocation *a)
+{
+    if (!a->known && sim_is_kernels_own(a) && a->kind != PARAMETER_MEMORY)
+        a->known = calloc(piece_count(a), sizeof *a->known);
+}
+
 typedef struct Inventory { // of all that kernels may touch
     const Piece *pieces;
     Digest *digests;
-    const Digest *known; // or NULL
 } Inventory;
 
 static void take_digest(size_t number, void *with)
 {
     const Inventory *all = with;
     const Piece p = all->pieces[number];
-    const bool is_known = all->known && p.bytes > 0 && is_kernels_own(p.allocation) && p.allocation->kind != PARAMETER_MEMORY;
-    all->digests[number] = is_known ? all->known[number] : digest_of(p);
-}
-
-static void know(const State *now, const Digest *allocations, uint32_t op)
-{
-    const size_t bytes = sizeof *now + now->count * sizeof *now->pieces;
-    State *state = realloc(known.state, bytes);
-    if (!state)
-        free(known.state);
-    else
-        memcpy(state, now, bytes);
-    known.state = state;
-    known.allocations = *allocations;
-    known.op = op;
+    KnownPiece *k = known_of(p);
+    all->digests[number] = k && k->when == known.when ? k->digest : digest_of(p);
+    if (k)
+        *k = (KnownPiece){all->digests[number], known.when};
 }
 
 void sim_forget_state(void)
 {
-    free(known.state);
-    known.state = NULL;
+    known.when++;
 }
 
 // As it is behind an operation.
@@ -110,8 +105,10 @@ static State *state_behind(uint32_t op)
 {
     enum { A_THREAD = 64 }; // pieces that are worth one
     size_t count = 0;
-    for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
-        count += 1 + (a->bytes + PIECE_BYTES - 1) / PIECE_BYTES;
+    for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
+        make_known(a);
+        count += 1 + piece_count(a);
+    }
     State *now = malloc(sizeof *now + count * sizeof *now->pieces);
     Piece *pieces = malloc((count + 1) * sizeof *pieces);
     if (!now || !pieces) {
@@ -119,20 +116,59 @@ static State *state_behind(uint32_t op)
         free(pieces);
         return NULL;
     }
+    if (known.op != op)
+        sim_forget_state();
+    known.op = op;
     now->count = 0;
     for (Piece p = first_piece(); p.allocation; p = next_piece(p))
         pieces[now->count++] = p;
-    const Digest allocations = digest_of_allocations();
-    const bool is_known = known.state && known.op == op && sim_same_digest(&known.allocations, &allocations);
-    sim_share_work(count, A_THREAD, take_digest, &(Inventory){pieces, now->pieces, is_known ? known.state->pieces : NULL});
+    sim_share_work(count, A_THREAD, take_digest, &(Inventory){pieces, now->pieces});
     free(pieces);
-    know(now, &allocations, op);
     return now;
 }
 
 State *sim_state_before_op(void)
 {
     return state_behind(sim_current_op() - 1);
+}
+
+// ---- What the current operation changes
+
+// Whether memory is known before it, or behind what it has told so far; then it is, behind what it tells now.
+static bool goes_on(void)
+{
+    const uint32_t now = sim_current_op();
+    const bool on = known.op == now || known.op + 1 == now;
+    if (on)
+        known.op = now;
+    return on;
+}
+
+static void forget_pieces(Allocation *a, size_t first, size_t behind)
+{
+    for (size_t k = first; a->known && k < behind; k++)
+        a->known[k].when = 0;
+}
+
+void sim_op_changes(const void *pointer, size_t bytes)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)pointer;
+    Allocation *a = sim_allocation_at(address);
+    if (!goes_on() || !a || address - a->address >= a->bytes)
+        return;
+    const size_t first = address - a->address, rest = a->bytes - first;
+    forget_pieces(a, first / PIECE_BYTES, (first + (bytes < rest ? bytes : rest) + PIECE_BYTES - 1) / PIECE_BYTES);
+}
+
+void sim_op_ran(const Ran *ran)
+{
+    if (!goes_on())
+        return;
+    if (!ran->knows_changes)
+        sim_forget_state();
+    for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
+        if (a->changes_in == ran->number)
+            forget_pieces(a, 0, piece_count(a));
 }
 
 // ---- What has changed
@@ -162,7 +198,7 @@ bool sim_changes_since(const State *before, uint64_t launch, size_t most, Change
     *changes = (Changes){.bytes = 0};
     for (Piece p = first_piece(); p.allocation && kept; p = next_piece(p), k++)
         if (!sim_same_digest(&now->pieces[k], &before->pieces[k]))
-            kept = p.bytes > 0 && is_kernels_own(p.allocation) && keep(p, k, &now->pieces[k], launch, most, changes);
+            kept = p.bytes > 0 && sim_is_kernels_own(p.allocation) && keep(p, k, &now->pieces[k], launch, most, changes);
     free(now);
     if (!kept)
         sim_free_changes(changes);
@@ -183,18 +219,18 @@ bool sim_changes_alike(const State *other, const State *before, const Changes *c
 
 void sim_change_again(const Changes *changes)
 {
-    const bool is_known = known.state && known.op == sim_current_op() - 1;
+    goes_on();
     for (const Change *c = changes->first; c; c = c->next) {
-        if (is_known && sim_same_digest(&known.state->pieces[c->piece], &c->digest))
-            continue;
         Allocation *a = sim_allocation_at(c->address);
         const uint64_t first = c->address - a->address;
+        KnownPiece *k = known_of((Piece){a, first, c->bytes});
+        if (k && sim_same_digest(&k->digest, &c->digest))
+            continue;
         memcpy(a->memory + first, c->memory, c->bytes);
         sim_set_written(a, first, c->bytes, (const void *)c->written);
-        if (is_known)
-            known.state->pieces[c->piece] = c->digest;
+        if (k)
+            k->digest = c->digest;
     }
-    known.op += is_known;
 }
 
 void sim_free_changes(Changes *changes)

@@ -9,8 +9,16 @@ typedef struct State State;
 // As it is before the current operation does anything; NULL: there is no memory for that. Whoever keeps it frees it, by free().
 // The lock of lock.c is held, as in all of these.
 State *sim_state_before_op(void);
-// Memory that is the kernels' own changes, and no operation changes it: what is known of it is forgotten.
+
+// Whether only operations change it. Elsewhere the host may write while a kernel runs, and between two operations: nobody knows
+// whose change it is.
+bool sim_is_kernels_own(const Allocation *a);
+// What is known of memory that is the kernels' own stays known if each operation tells by these all that it changes.
+void sim_op_changes(const void *pointer, size_t bytes); // wherever they lie, and nothing but what is told
+void sim_op_ran(const Ran *ran);                        // what the launch changed, which the operation is
+// Memory that is the kernels' own changes, and no operation changes it.
 void sim_forget_state(void);
+
 typedef struct Change { // a piece that another state has otherwise, as it is there
     struct Change *next;
     uint64_t address;
