@@ -50,39 +50,21 @@ static inline bool is_at_rest(const AccessCheck *check, const Line *line, uint32
     return line->run >= check->first_run && !line->copies && all_written(line, words);
 }
 
-// The same of whole words, from a place to another one.
-static inline bool piece_is_at_rest(const AccessCheck *check, uint64_t offset, uint64_t end)
+// Whether it may as well be checked later: a volatile read, too, if no branch depends on what it finds.
+static bool is_read_of_data(const AccessCheck *check)
 {
-    uint64_t line = offset / LINE_BYTES;
-    unsigned first = (unsigned)(offset % LINE_BYTES / 4);
-    for (; line < (end - 1) / LINE_BYTES; line++, first = 0)
-        if (!is_at_rest(check, &check->memory.lines[line], ALL_LANES << first))
-            return false;
-    return is_at_rest(check, &check->memory.lines[line], bits_between(first, (unsigned)((end - 1) % LINE_BYTES / 4) + 1));
-}
-
-static bool all_at_rest(const AccessCheck *check, uint32_t mask)
-{
-    const Access *access = check->access;
-    const uint32_t following = sim_following_lanes(access, mask);
-    for (uint32_t begins = sim_first_lanes(access, mask, following); begins; begins &= begins - 1) {
-        const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
-        if (!piece_is_at_rest(check, (uint64_t)(access->pointer[first] - check->memory.base),
-                              (uint64_t)(access->pointer[last] - check->memory.base) + access->bytes))
-            return false;
-    }
-    return true;
+    return check->epoch.kind == PLAIN_READ || (check->epoch.kind == STRONG_READ && check->i->semantics == VOLATILE && !check->asked);
 }
 
 bool sim_put_off(const AccessCheck *check, uint32_t mask)
 {
     const Access *access = check->access;
-    if (check->epoch.kind != PLAIN_READ || access->bytes % 4 != 0 || access->bytes > access->alignment)
+    if (!is_read_of_data(check) || !are_whole_words(access))
         return false;
     struct LateReads *late = reads_of(check->w->block);
     if (late->run != check->memory.run)
         begin_run(late, check->memory.run);
-    if (late->at_once || late->count == MOST_LATE || !all_at_rest(check, mask))
+    if (late->at_once || late->count == MOST_LATE || !all_words(check, access, mask, is_at_rest))
         return false;
     LateRead *r = &late->reads[late->count++];
     *r = (LateRead){.w = check->w, .i = check->i, .epoch = check->epoch, .mask = mask, .alike = access->alike,

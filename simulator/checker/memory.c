@@ -336,31 +336,10 @@ static inline bool tells_nothing(const AccessCheck *check, const Line *line, uin
     return !check->memory.values || all_written(line, words);
 }
 
-// The same of whole words, from a place to another one.
-static inline bool piece_tells_nothing(const AccessCheck *check, uint64_t offset, uint64_t end)
-{
-    uint64_t line = offset / LINE_BYTES;
-    unsigned first = (unsigned)(offset % LINE_BYTES / 4);
-    for (; line < (end - 1) / LINE_BYTES; line++, first = 0)
-        if (!tells_nothing(check, &check->memory.lines[line], ALL_LANES << first))
-            return false;
-    const uint32_t words = bits_between(first, (unsigned)((end - 1) % LINE_BYTES / 4) + 1);
-    return tells_nothing(check, &check->memory.lines[line], words);
-}
-
-// Whether all that these lanes read tells nothing new: piece by piece, of whole words, of which none is in two lines.
+// Whether all that these lanes read tells nothing new.
 static bool all_tell_nothing(const AccessCheck *check, const Access *access, uint32_t mask)
 {
-    if (access->bytes % 4 != 0 || access->bytes > access->alignment)
-        return false;
-    const uint32_t following = sim_following_lanes(access, mask);
-    for (uint32_t begins = sim_first_lanes(access, mask, following); begins; begins &= begins - 1) {
-        const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
-        if (!piece_tells_nothing(check, (uint64_t)(access->pointer[first] - check->memory.base),
-                                 (uint64_t)(access->pointer[last] - check->memory.base) + access->bytes))
-            return false;
-    }
-    return true;
+    return are_whole_words(access) && all_words(check, access, mask, tells_nothing);
 }
 
 // All that these lanes read tells nothing new: so does what will be read of these lines, where that is so of a whole one.

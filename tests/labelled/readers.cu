@@ -185,15 +185,15 @@ static void run_behind_a_block_that_waits()
 enum { ROW = 32, TILE = ROW * (ROW + 1), WRITER = 2, ROUNDS = 12 };
 enum Reads { NEXT_WORD, COLUMNS, MANY_WORDS, AFTER_ROUNDS };
 
-template <Reads reads, bool barrier> __global__ void tile_read_then_written(int *out)
+template <Reads reads, bool barrier, typename Element> __global__ void tile_read_then_written(int *out)
 {
-    __shared__ int tile[TILE];
+    __shared__ Element tile[TILE];
     const int t = threadIdx.x, warp = t / ROW, lane = t % ROW;
     for (int k = t; k < TILE; k += THREADS)
         tile[k] = k;
     __syncthreads();
     for (int round = 0; reads == AFTER_ROUNDS && round < ROUNDS; round++) {
-        tile[t] += round;
+        tile[t] = tile[t] + round;
         __syncthreads();
     }
     int sum = 0;
@@ -211,10 +211,10 @@ template <Reads reads, bool barrier> __global__ void tile_read_then_written(int 
     out[t] = sum;
 }
 
-template <Reads reads, bool barrier> static void run_tile()
+template <Reads reads, bool barrier, typename Element = int> static void run_tile()
 {
     int *out = zeros<int>(THREADS);
-    tile_read_then_written<reads, barrier><<<1, THREADS>>>(out);
+    tile_read_then_written<reads, barrier, Element><<<1, THREADS>>>(out);
     finish_and_free(out);
 }
 
@@ -293,6 +293,8 @@ static const Case CASES[] = {
     {"tile-columns-no-barrier", run_tile<COLUMNS, false>},
     {"tile-many-words-no-barrier", run_tile<MANY_WORDS, false>},
     {"tile-after-rounds-no-barrier", run_tile<AFTER_ROUNDS, false>},
+    {"volatile-tile-next-word", run_tile<NEXT_WORD, true, volatile int>},
+    {"volatile-tile-next-word-no-barrier", run_tile<NEXT_WORD, false, volatile int>},
     {"end-of-much-shared-memory-no-barrier", run_end_of_much_shared_memory},
 };
 
