@@ -50,7 +50,7 @@ static inline bool is_at_rest(const AccessCheck *check, const Line *line, uint32
     return line->run >= check->first_run && !line->copies && all_written(line, words);
 }
 
-// Whether it may as well be checked later: a volatile read, too, if no branch depends on what it finds.
+// Whether it may as well be checked later: a volatile read, too, but for one of a flag, which may be one of thousands in a loop.
 static bool is_read_of_data(const AccessCheck *check)
 {
     return check->epoch.kind == PLAIN_READ || (check->epoch.kind == STRONG_READ && check->i->semantics == VOLATILE && !check->asked);

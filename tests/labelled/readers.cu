@@ -218,6 +218,31 @@ template <Reads reads, bool barrier, typename Element = int> static void run_til
     finish_and_free(out);
 }
 
+// All look for a number, and stop when one of them has found it.
+__global__ void search_until_found(const int *numbers, int wanted, int *out)
+{
+    __shared__ volatile int found;
+    if (threadIdx.x == 0)
+        found = -1;
+    __syncthreads();
+    for (int k = threadIdx.x; k < TILE && found < 0; k += THREADS)
+        if (numbers[k] == wanted)
+            found = k;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *out = found;
+}
+
+static void run_search()
+{
+    int numbers[TILE];
+    for (int k = 0; k < TILE; k++)
+        numbers[k] = k;
+    int *in = copied(numbers), *out = zeros<int>(1);
+    search_until_found<<<1, THREADS>>>(in, 3 * THREADS + 1, out);
+    finish_and_free(in, out);
+}
+
 // ---- The same in more shared memory than 16 bits number the words of.
 
 enum { MOST_DYNAMIC = 178 * 1024, ARRAYS = 24, OF_ARRAY = 512 };
@@ -295,6 +320,7 @@ static const Case CASES[] = {
     {"tile-after-rounds-no-barrier", run_tile<AFTER_ROUNDS, false>},
     {"volatile-tile-next-word", run_tile<NEXT_WORD, true, volatile int>},
     {"volatile-tile-next-word-no-barrier", run_tile<NEXT_WORD, false, volatile int>},
+    {"volatile-word-that-ends-a-search", run_search},
     {"end-of-much-shared-memory-no-barrier", run_end_of_much_shared_memory},
 };
 
