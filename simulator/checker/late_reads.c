@@ -4,7 +4,7 @@
 // the second barrier orders them before all that comes: they need not be noted in their lines at all. So a block whose
 // threads only barriers order puts its reads off, in a list. At the barrier it forgets them. If somebody does anything else
 // in shared memory before, the list is checked first, in its order, as if it had been at once.
-#include "checker/lines.h"
+#include "checker/pieces.h"
 
 enum { MOST_LATE = 1024, REST = 7 };
 

@@ -4,6 +4,7 @@
 // from each other, or in pieces of which this is true, as in a tile with gaps: of these rows a line keeps the last ones
 // as they are (rows.c). Where that will not do, it gets cells, one for each word (cells.c).
 #include "checker/readers.h"
+#include "checker/pieces.h"
 #include "checker/memory_uses.h"
 
 #include <stdlib.h>
