@@ -27,15 +27,16 @@ typedef struct Workers {
 static Lock launch_lock;
 static Waiters turns[MAX_WORKERS]; // of the blocks that wait for theirs, by their places: no more run at once
 
-// The next block that nobody runs yet; false where none is left.
+// The next block that nobody runs yet; false where none is left. Whose turn has come looks at no fault any more: so the turns are
+// read before the faults, which come first.
 static bool take_block(Launch *launch, Block *b, uint64_t *place)
 {
+    b->seen = launch->ended;
     *place = launch->next_block;
     do
         if (*place >= launch->busy || *place >= launch->fault_block)
             return false;
     while (!atomic_compare_exchange_weak(&launch->next_block, place, *place + 1));
-    b->seen = launch->ended;
     b->ahead = launch->order == IN_TURN && *place > b->seen;
     b->read_count = 0;
     return true;

@@ -405,6 +405,37 @@ static void read_surface()
     }
 }
 
+// A kernel strays to memory that another one has allocated, by an offset that it finds in memory.
+__device__ int *heap;
+
+__global__ void allocate_heap()
+{
+    heap = (int *)malloc(N * sizeof(int));
+    for (int k = 0; k < N; k++)
+        heap[k] = 0;
+}
+
+__global__ void stray(int *base, const long long *offset, int value)
+{
+    base[*offset + blockIdx.x * blockDim.x + threadIdx.x] = value;
+}
+
+static void stray_to_heap()
+{
+    int *where;
+    long long *offset;
+    allocate_heap<<<1, 1>>>();
+    cudaMemcpyFromSymbol(&where, heap, sizeof where);
+    const long long far = where - in;
+    cudaMalloc(&offset, sizeof far);
+    cudaMemcpy(offset, &far, sizeof far, cudaMemcpyHostToDevice);
+    for (int time = 0; time < TIMES; time++) {
+        stray<<<N / BLOCK, BLOCK>>>(in, offset, time / 3); // the first ones are alike
+        apart<<<N / BLOCK, BLOCK>>>(where, out);
+        say();
+    }
+}
+
 // What the kernel reads becomes what nobody wrote, with the very bytes that were there.
 static void copy_unwritten()
 {
@@ -461,6 +492,8 @@ int main(int count, char **arguments)
     }
     if (is("mapped"))
         share_with_host();
+    else if (is("by going astray to the heap"))
+        stray_to_heap();
     else if (is("a surface"))
         read_surface();
     else if (is("results that are the host's, too"))

@@ -1,6 +1,8 @@
 """Launches that find all as an earlier one found it do not run. All that they leave is as if they had."""
 
+import os
 import re
+import subprocess
 
 import pytest
 
@@ -10,7 +12,7 @@ LEFT_OUT = ["nothing", "long", "by a copy of the same", "a graph", "two streams"
             "two in turns", "unwritten in rounds"]
 RUN = ["by a copy", "by a fill", "of results", "by a kernel", "by a pointer", "by going astray", "of a variable", "of a constant", "by the host", "in place", "atomics", "printf",
        "its number", "a clock", "a graph that copies", "results that are the host's, too"]
-SOME = ["of signs", "a reset", "mapped", "memory anew", "memory anew, unset", "two in turns, changed", "unwritten", "a texture", "a texture that ends", "a surface", "a race"]  # of which the first ones are alike
+SOME = ["of signs", "a reset", "mapped", "memory anew", "memory anew, unset", "two in turns, changed", "unwritten", "a texture", "a texture that ends", "a surface", "by going astray to the heap", "a race"]  # of which the first ones are alike
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +36,13 @@ def test_what_is_left_out_changes_nothing(repeats, tmp_path, word, check, late):
     assert seen[0] == seen[1]
     assert bool(seen[0][2]) == (check == "1" and word in ("a race", "two streams", "the same in two streams", "unwritten",
                                                                 "unwritten in rounds", "a texture that ends", "memory anew, unset"))
+
+
+def test_without_addresses_to_reserve(repeats):
+    """Broken: a launch is left out though the host has changed a managed variable, which then lies where other variables do."""
+    little = ["bash", "-c", 'ulimit -v 4000000 && exec "$0" "$1"', repeats, "by the host"]
+    seen = [subprocess.run(little, capture_output=True, text=True, check=True, env=os.environ | {"SIM_REPEAT": repeat}).stdout for repeat in "01"]
+    assert seen[0] == seen[1]
 
 
 def test_the_second_one_is_left_out(repeats):

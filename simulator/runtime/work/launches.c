@@ -22,10 +22,10 @@ cudaError_t sim_run_kernel(const KernelLaunch *l, const void *from)
         sim_launch_grouped(sim_module_of(l->kernel->binary), l->function, l->grid, l->block, l->dynamic_bytes, stack,
                            l->arguments, (Grouping){l->cooperative, l->cluster});
     sim_record_end_of_launch();
-    if (error == cudaSuccess) {
-        const Ran ran = sim_last_ran();
-        sim_op_ran(&ran);
-    }
+    if (error == cudaSuccess)
+        sim_op_ran();
+    else
+        sim_forget_state();
     sim_look_behind(&look, error);
     return error;
 }

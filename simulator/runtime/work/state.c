@@ -60,7 +60,8 @@ static Digest digest_of(Piece p)
 
 bool sim_is_kernels_own(const Allocation *a)
 {
-    return !sim_in_shared_range((const void *)(uintptr_t)a->address) && a->kind != PINNED_MEMORY &&
+    const void *pointer = (const void *)(uintptr_t)a->address;
+    return !sim_in_shared_range(pointer) && !sim_in_managed_variable(pointer) && a->kind != PINNED_MEMORY &&
            a->kind != MANAGED_MEMORY && a->kind != HOST_MEMORY;
 }
 
@@ -74,9 +75,10 @@ static size_t piece_count(const Allocation *a)
     return (a->bytes + PIECE_BYTES - 1) / PIECE_BYTES;
 }
 
+// Memory of a kernel's malloc is none: who strays there does not tell.
 static void make_known(Allocation *a)
 {
-    if (!a->known && sim_is_kernels_own(a) && a->kind != PARAMETER_MEMORY)
+    if (!a->known && sim_is_kernels_own(a) && a->kind != PARAMETER_MEMORY && a->kind != HEAP_MEMORY)
         a->known = calloc(piece_count(a), sizeof *a->known);
 }
 
@@ -160,14 +162,15 @@ void sim_op_changes(const void *pointer, size_t bytes)
     forget_pieces(a, first / PIECE_BYTES, (first + (bytes < rest ? bytes : rest) + PIECE_BYTES - 1) / PIECE_BYTES);
 }
 
-void sim_op_ran(const Ran *ran)
+void sim_op_ran(void)
 {
+    const Ran ran = sim_last_ran();
     if (!goes_on())
         return;
-    if (!ran->knows_changes)
+    if (!ran.knows_changes)
         sim_forget_state();
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
-        if (a->changes_in == ran->number)
+        if (a->changes_in == ran.number)
             forget_pieces(a, 0, piece_count(a));
 }
 

@@ -15,7 +15,7 @@ State *sim_state_before_op(void);
 bool sim_is_kernels_own(const Allocation *a);
 // What is known of memory that is the kernels' own stays known if each operation tells by these all that it changes.
 void sim_op_changes(const void *pointer, size_t bytes); // wherever they lie, and nothing but what is told
-void sim_op_ran(const Ran *ran);                        // what the launch changed, which the operation is
+void sim_op_ran(void); // what the last launch changed, which the operation is
 // Memory that is the kernels' own changes, and no operation changes it.
 void sim_forget_state(void);
 
