@@ -54,10 +54,11 @@ typedef struct Digest { // of all bytes that it was given, from all zeros on: ot
 
 void sim_digest(Digest *d, const void *bytes, size_t count);
 // What a lane becomes with one more word. The step can be undone where the word is known, so two rows of words that differ in
-// one give different results; the rotation takes differences of the highest bits, such as signs, down again.
+// one give different results. A difference of the highest bit, such as a sign, would go through one multiplication as it is; the
+// shift takes it down, so that the second one scatters it, and no difference becomes a certain other one.
 static inline uint64_t sim_mixed(uint64_t lane, uint64_t word)
 {
-    const uint64_t mixed = (lane ^ word) * 0x9e3779b97f4a7c15;
+    const uint64_t once = (lane ^ word) * 0x9e3779b97f4a7c15, mixed = (once ^ once >> 32) * 0xd6e8feb86659fd93;
     return mixed << 29 | mixed >> 35;
 }
 bool sim_same_digest(const Digest *a, const Digest *b);

@@ -181,6 +181,10 @@ static void change(int time)
         cudaMemcpyToSymbol(factor, &time, sizeof time);
     if (is("by the host"))
         managed_part = time;
+    if (is("of a sign and a bit")) { // of words that lie 64 bytes apart
+        const int both[17] = {0, time < 3 ? 0 : 1 << 31, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, time < 3 ? 0 : 1 << 28};
+        cudaMemcpy(in, both, sizeof both, cudaMemcpyHostToDevice);
+    }
     if (is("two in turns, changed") && time == 4)
         cudaMemset(in + N / 2, 1, sizeof time);
     if (is("of signs")) {
@@ -387,19 +391,38 @@ static void fetch_texture()
     }
 }
 
+static cudaSurfaceObject_t surface_of_new(cudaArray_t *array)
+{
+    cudaSurfaceObject_t surface;
+    cudaResourceDesc resource = {};
+    const cudaChannelFormatDesc ints = cudaCreateChannelDesc<int>();
+    cudaMallocArray(array, &ints, 32, 32, cudaArraySurfaceLoadStore);
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = *array;
+    cudaCreateSurfaceObject(&surface, &resource);
+    return surface;
+}
+
 // A kernel changes what the next one reads from a surface.
 static void read_surface()
 {
     cudaArray_t array;
-    cudaSurfaceObject_t surface;
-    const cudaChannelFormatDesc ints = cudaCreateChannelDesc<int>();
-    cudaMallocArray(&array, &ints, 32, 32, cudaArraySurfaceLoadStore);
-    cudaResourceDesc resource = {};
-    resource.resType = cudaResourceTypeArray;
-    resource.res.array.array = array;
-    cudaCreateSurfaceObject(&surface, &resource);
+    const cudaSurfaceObject_t surface = surface_of_new(&array);
     for (int time = 0; time < TIMES; time++) {
         to_surface<<<1, 1>>>(surface, time / 3); // the first ones are alike
+        from_surface<<<N / BLOCK, BLOCK>>>(surface, out);
+        say();
+    }
+}
+
+// A copy changes what the kernel reads from a surface.
+static void copy_to_array()
+{
+    cudaArray_t array;
+    const cudaSurfaceObject_t surface = surface_of_new(&array);
+    for (int time = 0; time < TIMES; time++) {
+        const int value = time / 3; // the first ones are alike
+        cudaMemcpyToArray(array, 0, 0, &value, sizeof value, cudaMemcpyHostToDevice);
         from_surface<<<N / BLOCK, BLOCK>>>(surface, out);
         say();
     }
@@ -494,6 +517,8 @@ int main(int count, char **arguments)
         share_with_host();
     else if (is("by going astray to the heap"))
         stray_to_heap();
+    else if (is("a surface, by a copy"))
+        copy_to_array();
     else if (is("a surface"))
         read_surface();
     else if (is("results that are the host's, too"))

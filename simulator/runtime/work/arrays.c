@@ -171,7 +171,7 @@ typedef struct Run {
     size_t x, y;
 } Run;
 
-// Where its bytes lie; NULL where it does not fit. Rows lie side by side.
+// Its address, as the program's addresses are; NULL where it does not fit. Rows lie side by side.
 static uint8_t *run_in_array(const Run *run, size_t bytes)
 {
     const size_t row = run->array->row_bytes, all = row * run->array->rows;
@@ -179,7 +179,7 @@ static uint8_t *run_in_array(const Run *run, size_t bytes)
     if (run->x >= row || run->y >= run->array->rows || run->x % texel || bytes % texel ||
         bytes > all - run->y * row - run->x)
         return NULL;
-    return sim_memory_at(run->array->texels + run->y * row + run->x);
+    return run->array->texels + run->y * row + run->x;
 }
 
 cudaError_t sim_copy_run_to_array(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,

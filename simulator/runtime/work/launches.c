@@ -26,6 +26,6 @@ cudaError_t sim_run_kernel(const KernelLaunch *l, const void *from)
         sim_op_ran();
     else
         sim_forget_state();
-    sim_look_behind(&look, error);
+    sim_look_behind(l, &look, error);
     return error;
 }

@@ -9,7 +9,7 @@
 // and before the first one if it is long. So it does not matter who changed what in between, nor how: what is not the same
 // runs. But what the launch did not read may be as it left it: it would write the same there once more. Textures and surfaces
 // stay what they are until one is destroyed. Kernels that depend on more (a clock, the launch's number), or do more than write
-// memory (print, allocate, launch; tell the host, where they share memory with it), always run; and so does a launch in which
+// memory (print, allocate, launch; talk with the host through memory that both share), always run; and so does a launch in which
 // something was found for the first time.
 //
 // What a launch leaves that does not run: what it changes, a row among the counters, a launch more for all who count them,
@@ -68,18 +68,17 @@ static bool depends_on_memory_only(const KernelLaunch *l)
     return !p->does.varies && !p->does.launches && p->order != ONE_BY_ONE && !sim_module_of(l->kernel->binary)->launches_kernels;
 }
 
-// Whether there is so little memory that looking at it costs less than a launch of so many warp instructions, and nobody changes it
-// while the kernel runs. To find that out must not cost more, either.
-static bool is_worth_it(const KernelLaunch *l, uint64_t instructions, uint64_t bytes_an_instruction)
+// Whether there is so little memory that looking at it costs less than a launch of so many warp instructions. To find that out
+// must not cost more, either.
+static bool is_worth_it(uint64_t instructions, uint64_t bytes_an_instruction)
 {
-    const bool tells_host = l->function->program->does.tells_host; // which may answer
     const uint64_t most = instructions * bytes_an_instruction;
     uint64_t bytes = 0;
     if (instructions < LEAST_INSTRUCTIONS)
         return false;
     for (const Allocation *a = sim_allocation_above(0); a && bytes <= most; a = sim_allocation_above(a->address)) {
         bytes += a->bytes + BYTES_AN_ALLOCATION;
-        if (a->kind == RESERVED_MEMORY || a->file >= 0 || (tells_host && !sim_is_kernels_own(a))) // the first two show what lies elsewhere
+        if (a->kind == RESERVED_MEMORY || a->file >= 0) // shows what lies elsewhere
             return false;
     }
     return bytes <= most;
@@ -172,13 +171,13 @@ Look sim_look_before(const KernelLaunch *l, size_t stack)
     if (!sim_same_digest(&f->key, &key)) {
         forget(f);
         f->key = key;
-        if (at_first < MOST_AT_FIRST && is_worth_it(l, guess_instructions(l), BYTES_AT_FIRST)) {
+        if (at_first < MOST_AT_FIRST && is_worth_it(guess_instructions(l), BYTES_AT_FIRST)) {
             at_first++;
             look(&at, f);
         }
     } else if (f->waits > 0) {
         f->waits--;
-    } else if (is_worth_it(l, f->ran.counters.warp_instructions, BYTES_A_INSTRUCTION)) {
+    } else if (is_worth_it(f->ran.counters.warp_instructions, BYTES_A_INSTRUCTION)) {
         look(&at, f);
     }
     if (at.again) {
@@ -221,10 +220,17 @@ static bool remember_findings(Former *f, const TimesFound *before)
     return !any || f->found_again;
 }
 
-// Keeps what the launch used and changed; false: that cannot be kept.
-static bool remember(Former *f, const TimesFound *found_before)
+// Whether the launch may have asked the host something, which need not give the same answer again.
+static bool may_have_asked_host(const KernelLaunch *l, uint64_t number)
 {
-    if (!remember_findings(f, found_before) || !sim_changes_since(f->found, f->ran.number, most_changes(), &f->changes))
+    const Does *does = &l->function->program->does;
+    return (does->tells_host || does->asks) && sim_read_shared(number);
+}
+
+// Keeps what the launch used and changed; false: that cannot be kept.
+static bool remember(const KernelLaunch *l, Former *f, const TimesFound *found_before)
+{
+    if (may_have_asked_host(l, f->ran.number) || !remember_findings(f, found_before) || !sim_changes_since(f->found, f->ran.number, most_changes(), &f->changes))
         return false;
     changes_bytes += f->changes.bytes;
     make_room(f);
@@ -232,7 +238,7 @@ static bool remember(Former *f, const TimesFound *found_before)
     return f->uses != NULL;
 }
 
-void sim_look_behind(const Look *look, cudaError_t error)
+void sim_look_behind(const KernelLaunch *l, const Look *look, cudaError_t error)
 {
     Former *f = look->former;
     if (!f)
@@ -246,7 +252,7 @@ void sim_look_behind(const Look *look, cudaError_t error)
     if (!look->found)
         return;
     const bool worth_another = !look->in_vain || f->patience == 1; // what was found otherwise once may stay so
-    const bool kept = error == cudaSuccess && worth_another && remember(f, &look->times_found);
+    const bool kept = error == cudaSuccess && worth_another && remember(l, f, &look->times_found);
     if (!kept) {
         forget_results(f);
         f->waits = f->patience;

@@ -16,7 +16,7 @@ typedef struct Look { // at a launch, before it runs
 // The current operation is this launch, of which a thread has so many bytes for calls. The lock of lock.c is held, until
 // sim_look_behind has been told how the launch ended, if it ran.
 Look sim_look_before(const KernelLaunch *launch, size_t stack);
-void sim_look_behind(const Look *look, cudaError_t error);
+void sim_look_behind(const KernelLaunch *l, const Look *look, cudaError_t error);
 // A function is gone, and another one may take its place; or a texture, or surface, is.
 void sim_forget_launches(void);
 

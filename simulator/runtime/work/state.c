@@ -58,11 +58,21 @@ static Digest digest_of(Piece p)
     return digest;
 }
 
-bool sim_is_kernels_own(const Allocation *a)
+// Only operations change it. Elsewhere the host may write while a kernel runs, and between two operations: nobody knows whose change
+// it is.
+static bool is_kernels_own(const Allocation *a)
 {
     const void *pointer = (const void *)(uintptr_t)a->address;
     return !sim_in_shared_range(pointer) && !sim_in_managed_variable(pointer) && a->kind != PINNED_MEMORY &&
            a->kind != MANAGED_MEMORY && a->kind != HOST_MEMORY;
+}
+
+bool sim_read_shared(uint64_t launch)
+{
+    for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
+        if (a->read_in == launch && !is_kernels_own(a))
+            return true;
+    return false;
 }
 
 static KnownPiece *known_of(Piece p)
@@ -78,7 +88,7 @@ static size_t piece_count(const Allocation *a)
 // Memory of a kernel's malloc is none: who strays there does not tell.
 static void make_known(Allocation *a)
 {
-    if (!a->known && sim_is_kernels_own(a) && a->kind != PARAMETER_MEMORY && a->kind != HEAP_MEMORY)
+    if (!a->known && is_kernels_own(a) && a->kind != PARAMETER_MEMORY && a->kind != HEAP_MEMORY)
         a->known = calloc(piece_count(a), sizeof *a->known);
 }
 
@@ -201,7 +211,7 @@ bool sim_changes_since(const State *before, uint64_t launch, size_t most, Change
     *changes = (Changes){.bytes = 0};
     for (Piece p = first_piece(); p.allocation && kept; p = next_piece(p), k++)
         if (!sim_same_digest(&now->pieces[k], &before->pieces[k]))
-            kept = p.bytes > 0 && sim_is_kernels_own(p.allocation) && keep(p, k, &now->pieces[k], launch, most, changes);
+            kept = p.bytes > 0 && is_kernels_own(p.allocation) && keep(p, k, &now->pieces[k], launch, most, changes);
     free(now);
     if (!kept)
         sim_free_changes(changes);

@@ -1,0 +1,48 @@
+// Launches of a kernel that may talk with the host, again and again. With a second argument it reads memory by which the host might
+// answer: test_repeats.py.
+#include <cstdio>
+#include <cstring>
+
+enum { N = 1 << 15, BLOCK = 256, TIMES = 6 };
+
+// The work makes it worth leaving out.
+__device__ int worked(int value)
+{
+    for (int k = 0; k < 32; k++)
+        value = value * 5 + k;
+    return value;
+}
+
+__global__ void fenced(const int *in, int *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = worked(in[i]);
+    __threadfence_system();
+}
+
+__global__ void exchanged(const int *in, int *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (atomicExch(&out[i], worked(in[i])) == 1)
+        out[i] = 1;
+}
+
+int main(int count, char **arguments)
+{
+    int *in, *out, last;
+    if (count > 2)
+        cudaHostAlloc(&in, N * sizeof(int), cudaHostAllocMapped);
+    else
+        cudaMalloc(&in, N * sizeof(int));
+    cudaMalloc(&out, N * sizeof(int));
+    cudaMemset(in, 0, N * sizeof(int));
+    cudaMemset(out, 0, N * sizeof(int));
+    for (int time = 0; time < TIMES; time++)
+        if (strcmp(arguments[1], "fence") == 0)
+            fenced<<<N / BLOCK, BLOCK>>>(in, out);
+        else
+            exchanged<<<N / BLOCK, BLOCK>>>(in, out);
+    cudaMemcpy(&last, out + N - 1, sizeof last, cudaMemcpyDeviceToHost);
+    printf("%d\n", last);
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
