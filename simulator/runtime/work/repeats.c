@@ -220,17 +220,17 @@ static bool remember_findings(Former *f, const TimesFound *before)
     return !any || f->found_again;
 }
 
-// Whether the launch may have asked the host something, which need not give the same answer again.
-static bool may_have_asked_host(const KernelLaunch *l, uint64_t number)
+// Whether the launch may have told the host something, or asked it, which need not give the same answer again.
+static bool may_have_talked(const KernelLaunch *l, uint64_t number)
 {
     const Does *does = &l->function->program->does;
-    return (does->tells_host || does->asks) && sim_read_shared(number);
+    return (does->tells_host || does->asks) && sim_used_shared(number);
 }
 
 // Keeps what the launch used and changed; false: that cannot be kept.
 static bool remember(const KernelLaunch *l, Former *f, const TimesFound *found_before)
 {
-    if (may_have_asked_host(l, f->ran.number) || !remember_findings(f, found_before) || !sim_changes_since(f->found, f->ran.number, most_changes(), &f->changes))
+    if (may_have_talked(l, f->ran.number) || !remember_findings(f, found_before) || !sim_changes_since(f->found, f->ran.number, most_changes(), &f->changes))
         return false;
     changes_bytes += f->changes.bytes;
     make_room(f);

@@ -67,10 +67,10 @@ static bool is_kernels_own(const Allocation *a)
            a->kind != MANAGED_MEMORY && a->kind != HOST_MEMORY;
 }
 
-bool sim_read_shared(uint64_t launch)
+bool sim_used_shared(uint64_t launch)
 {
     for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
-        if (a->read_in == launch && !is_kernels_own(a))
+        if ((a->read_in == launch || a->changes_in == launch) && !is_kernels_own(a))
             return true;
     return false;
 }

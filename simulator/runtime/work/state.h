@@ -10,8 +10,8 @@ typedef struct State State;
 // The lock of lock.c is held, as in all of these.
 State *sim_state_before_op(void);
 
-// Whether the launch that ran last, which has this number, has read memory that the host may have changed meanwhile.
-bool sim_read_shared(uint64_t launch);
+// Whether the launch that ran last, which has this number, has used memory that the host may have looked at, or changed, meanwhile.
+bool sim_used_shared(uint64_t launch);
 // What is known of memory that is the kernels' own stays known if each operation tells by these all that it changes.
 void sim_op_changes(const void *pointer, size_t bytes); // wherever they lie, and nothing but what is told
 void sim_op_ran(void); // what the last launch changed, which the operation is
