@@ -21,14 +21,17 @@ Stage.choice = function (label, choices, chosen, choose) {
     return element("label", {}, element("span", {}, label), list);
 };
 
-// A labelled number from 0 to `most`. choose(value, wanted): the nearest that there is, and what was asked for.
+// A labelled number, said to be from 0 to `most`; choose(wanted) is told any whole number.
 Stage.number = function (label, most, chosen, note, choose) {
     const field = element("input", {type: "number", "aria-label": label, min: 0, max: most, value: chosen, onchange: () => {
-        const wanted = Math.floor(+field.value) || 0;
-        choose(Math.max(0, Math.min(most, wanted)), wanted);
+        field.defaultValue = field.value; // chosen, no longer being typed
+        choose(Math.floor(+field.value) || 0);
     }});
     return element("label", {}, element("span", {}, label), field, element("span", {role: "status"}, note || `of 0–${grouped(most)}`));
 };
+
+// Whether a number in the box is being typed and not chosen yet.
+Stage.isTyping = (box) => [...box.querySelectorAll("input[type=number]")].some((field) => field.value !== field.defaultValue);
 
 // ---- Time
 

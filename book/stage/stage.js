@@ -90,14 +90,16 @@ function lastMoment(stage) {
     return Math.max(model.length, isDouble(stage) && beside ? beside.model.length : 0) - 1;
 }
 
-// Runs what is on the stage and shows it, then what stands beside it.
+// Runs what is on the stage and shows it, then what stands beside it. Who chooses something else meanwhile begins the
+// next turn, and an earlier one says nothing more: neither what it came to nor that the stage is ready. True where it
+// was shown.
 async function rerun(stage) {
-    const one = stage.sides[stage.side];
+    const one = stage.sides[stage.side], turn = ++stage.turn, isOver = () => turn !== stage.turn;
     stage.figure.setAttribute("aria-busy", "true");
     stage.error = "";
     try {
-        if (!(await runSide(stage, one)))
-            return;
+        if (!(await runSide(stage, one)) || isOver())
+            return false;
         if (!one.model.length && stage.block > 0) { // there are not so many blocks
             stage.block = 0;
             return await rerun(stage);
@@ -105,14 +107,20 @@ async function rerun(stage) {
         stage.beside = null;
         show(stage);
         reveal(stage.figure);
-        stage.beside = await runBeside(stage);
+        const beside = await runBeside(stage);
+        if (isOver())
+            return false;
+        stage.beside = beside;
     } catch (error) {
+        if (isOver())
+            return false;
         stage.error = error.message;
     }
     stage.figure.setAttribute("aria-busy", "false");
     show(stage);
     if (!stage.error)
         lookBack(stage, one);
+    return !stage.error;
 }
 
 const mayLookBack = (program) => /look_?back|wait_for/i.test(program.source.text);
@@ -155,7 +163,8 @@ async function goTo(stage, place) {
     stopPlaying(stage);
     if (place.kernel && place.block[0] !== stage.block) {
         stage.block = place.block[0];
-        await rerun(stage);
+        if (!(await rerun(stage)))
+            return;
     }
     const {places, rows} = stage.accused;
     const row = rows[places.indexOf(place)] || Stage.meeting(stage.sides[stage.side].model, stage.block, [place]).rows[0];
@@ -274,8 +283,12 @@ function showVerdict(stage, one) {
     return verdict;
 }
 
+// What is being typed stays as it is: the bar is made anew when it is chosen.
 function showBar(stage) {
-    const {bar} = stage.boxes, fields = () => [...bar.querySelectorAll("button, select, input")];
+    const {bar} = stage.boxes;
+    if (Stage.isTyping(bar))
+        return;
+    const fields = () => [...bar.querySelectorAll("button, select, input")];
     const focused = fields().indexOf(document.activeElement);
     bar.replaceChildren(...[programChoice(stage), doubleButton(stage), sizeChoice(stage), blockField(stage), orderChoice(stage), tryChoice(stage)].filter(Boolean));
     if (focused >= 0) // the parts are new ones: who used the keyboard goes on where they were
@@ -305,10 +318,15 @@ function sizeChoice(stage) {
     return sizes.length > 1 && Stage.choice("n", sizes, stage.n, changeOf(stage, "n"));
 }
 
-// Also of one block: nothing moves at another n.
+function lastBlock(stage) {
+    const {model} = stage.sides[stage.side];
+    return model && model.launches.length ? Math.max(...model.launches.map(({grid}) => grid)) - 1 : 0;
+}
+
+// Also of one block: nothing moves at another n. Typed while a run goes on, a number is held against what that came to.
 function blockField(stage) {
-    const {model} = stage.sides[stage.side], last = model && model.launches.length ? Math.max(...model.launches.map(({grid}) => grid)) - 1 : 0;
-    return Stage.number("block", last, stage.block, stage.noBlock, (value, wanted) => {
+    return Stage.number("block", lastBlock(stage), stage.block, stage.noBlock, (wanted) => {
+        const last = lastBlock(stage), value = Math.max(0, Math.min(last, wanted));
         changeOf(stage, "block")(value);
         stage.noBlock = value === wanted ? "" : `no block ${wanted}: 0–${last}`;
     });
@@ -393,14 +411,14 @@ async function attempt(stage, number, n = stage.n) {
     one.cuts.clear();
     const sizes = sizesOf(one);
     stage.n = [n, stage.n, sizes[0]].find((size) => sizes.includes(size));
-    await rerun(stage);
-    await showFinding(stage);
+    if (await rerun(stage))
+        await showFinding(stage);
 }
 
 function resize(stage, n) {
     stage.n = n;
     stage.boxes.source.focus({preventScroll: true}); // the button that was pressed goes
-    return rerun(stage).then(() => showFinding(stage));
+    return rerun(stage).then((isShown) => isShown && showFinding(stage));
 }
 
 // Leaves a line's barrier out, or puts it back; a finding is shown where it happened.
@@ -408,8 +426,8 @@ async function cut(stage, line, what) {
     const {cuts} = stage.sides[stage.side];
     if (!cuts.delete(line))
         cuts.set(line, what);
-    await rerun(stage);
-    await showFinding(stage);
+    if (await rerun(stage))
+        await showFinding(stage);
 }
 
 async function showFinding(stage) {
@@ -533,7 +551,7 @@ async function begin(figure) {
     const programs = [await Stage.program(program), second].filter(Boolean);
     const own = makePane(""), other = makePane(" of what stands beside"), boxes = {...skeleton(), ...own.boxes};
     const stage = {figure, boxes, own, other, source: own.source, sides: programs.map(side), side: 0, n: sizeToBegin(figure, programs[0]), block: 0, order: null,
-        moment: null, thread: null, playing: null, speed: 8, accused: NOBODY, beside: null, wantsDouble: false, error: "", noBlock: ""};
+        moment: null, thread: null, playing: null, speed: 8, accused: NOBODY, beside: null, wantsDouble: false, error: "", noBlock: "", turn: 0};
     [own, other].forEach((pane) => chooseLanes(stage, pane.boxes.warps));
     boxes.columns.append(own.text, own.machine);
     stage.time = Stage.timeLine((name, number) => act(stage, name, number));

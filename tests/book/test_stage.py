@@ -345,6 +345,55 @@ def test_every_choice_runs(opened):
     assert page.locator(".st-gone").count() > 0, "the Try's diff"
 
 
+# Holds every run of the simulator until the page is told `letOne()` or `letAll()`; `held` is how many wait (one at a time).
+HOLD_RUNS = """() => {
+    const {run} = Simulator, doors = [];
+    let isOpen = false;
+    held = 0;
+    letOne = () => doors.shift()();
+    letAll = () => { isOpen = true; doors.forEach((open) => open()); };
+    Simulator.run = async (...all) => {
+        if (!isOpen) {
+            held++;
+            await new Promise((open) => doors.push(open));
+            held--;
+        }
+        return run(...all);
+    };
+}"""
+
+
+def test_an_earlier_run_that_ends_does_not_say_that_the_later_one_has(opened):
+    """Another block is chosen while the step before still runs for the size: what is shown when the stage is ready is that block."""
+    page = opened()
+    page.evaluate(HOLD_RUNS)
+    page.get_by_label("n", exact=True).select_option("65536")
+    page.wait_for_function("held === 1")
+    page.evaluate("letOne()")  # the step itself; the step before waits now
+    page.wait_for_function("held === 1")
+    page.get_by_label("block", exact=True).fill("1")
+    page.keyboard.press("Enter")
+    page.evaluate("letOne()")
+    page.wait_for_function("held === 1")  # the new block's run
+    assert page.locator("figure.stage").get_attribute("aria-busy") == "true"
+    page.evaluate("letAll()")
+    page.wait_for_selector(READY)
+    assert page.locator(".st-heading").first.inner_text().startswith("Warps of block 1")
+
+
+def test_what_is_being_typed_is_not_lost_when_a_run_ends(opened):
+    page = opened()
+    page.evaluate(HOLD_RUNS)
+    page.get_by_label("n", exact=True).select_option("65536")
+    page.wait_for_function("held === 1")
+    page.get_by_label("block", exact=True).fill("7")
+    page.evaluate("letAll()")
+    page.wait_for_selector(READY)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(READY)
+    assert page.locator(".st-heading").first.inner_text().startswith("Warps of block 7")
+
+
 @pytest.mark.parametrize("width", [1200, 380])
 def test_nothing_moves_while_runs_come_and_go(opened, width):
     """Who reads loses the line when what stands above it grows: at the first run, at another size, and where a launch needs more room."""
