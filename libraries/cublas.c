@@ -385,7 +385,6 @@ static void gemm_of_any(const void *data)
 
 static cublasStatus_t gemm_ex(cublasHandle_t handle, Task t, LibraryCall call, const void *from)
 {
-    NEED_HANDLE(handle);
     for (int k = 0; k < 3; k++)
         if (!size_of(t.types[k]))
             return CUBLAS_STATUS_NOT_SUPPORTED;
@@ -399,6 +398,51 @@ static cublasStatus_t gemm_ex(cublasHandle_t handle, Task t, LibraryCall call, c
     return perform(&call, &t, handle, from, t.scalars_are_half ? 2 : t.scalars_are_double ? 8 : 4);
 }
 
+typedef struct Batch {
+    int count;
+    long long a, b, c; // elements from one product's matrices to the next one's
+} Batch;
+
+static const void *beside(const void *first, cudaDataType type, long long elements)
+{
+    return (const char *)first + elements * (long long)size_of(type);
+}
+
+// The products of a batch, each an operation of its own.
+static cublasStatus_t gemms_ex(cublasHandle_t handle, Task t, Batch batch, LibraryCall call, const void *from)
+{
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    NEED_HANDLE(handle);
+    NEED(batch.count >= 0);
+    for (int k = 0; k < batch.count && !status; k++) {
+        Task one = t;
+        one.a = beside(t.a, t.types[0], k * batch.a);
+        one.b = beside(t.b, t.types[1], k * batch.b);
+        one.c = (void *)beside(t.c, t.types[2], k * batch.c);
+        status = gemm_ex(handle, one, call, from);
+    }
+    return status;
+}
+
+// What the parameters of the functions below ask for, which have the same names in each.
+#define PRODUCT(...)                                                                                                   \
+    (Task){.m = m, .n = n, .k = k, .a = a, .lda = lda, .b = b, .ldb = ldb, .c = c, .ldc = ldc, .alpha = alpha,         \
+           .beta = beta, .transa = transa, .transb = transb, __VA_ARGS__}
+
+API cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,
+                                              int m, int n, int k, const void *alpha, const void *a,
+                                              cudaDataType type_a, int lda, long long stridea, const void *b,
+                                              cudaDataType type_b, int ldb, long long strideb, const void *beta, void *c,
+                                              cudaDataType type_c, int ldc, long long stridec, int batch,
+                                              cublasComputeType_t compute, cublasGemmAlgo_t algorithm)
+{
+    (void)algorithm;
+    CALL_OF(gemm_of_any);
+    return gemms_ex(handle, PRODUCT(.types = {type_a, type_b, type_c}, .scalars_are_half = compute == CUBLAS_COMPUTE_16F,
+                                    .scalars_are_double = compute == CUBLAS_COMPUTE_64F),
+                    (Batch){batch, stridea, strideb, stridec}, call, __builtin_return_address(0));
+}
+
 API cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,
                                 int k, const void *alpha, const void *a, cudaDataType type_a, int lda, const void *b,
                                 cudaDataType type_b, int ldb, const void *beta, void *c, cudaDataType type_c, int ldc,
@@ -406,11 +450,9 @@ API cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa,
 {
     (void)algorithm;
     CALL_OF(gemm_of_any);
-    return gemm_ex(handle, (Task){.m = m, .n = n, .k = k, .a = a, .lda = lda, .b = b, .ldb = ldb, .c = c, .ldc = ldc,
-                                  .alpha = alpha, .beta = beta, .transa = transa, .transb = transb,
-                                  .types = {type_a, type_b, type_c}, .scalars_are_half = compute == CUBLAS_COMPUTE_16F,
-                                  .scalars_are_double = compute == CUBLAS_COMPUTE_64F},
-                   call, __builtin_return_address(0));
+    return gemms_ex(handle, PRODUCT(.types = {type_a, type_b, type_c}, .scalars_are_half = compute == CUBLAS_COMPUTE_16F,
+                                    .scalars_are_double = compute == CUBLAS_COMPUTE_64F),
+                    (Batch){.count = 1}, call, __builtin_return_address(0));
 }
 
 API cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,
@@ -418,8 +460,24 @@ API cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t transa, 
                                const void *beta, void *c, int ldc)
 {
     CALL_OF(gemm_of_any);
-    return gemm_ex(handle, (Task){.m = m, .n = n, .k = k, .a = a, .lda = lda, .b = b, .ldb = ldb, .c = c, .ldc = ldc,
-                                  .alpha = alpha, .beta = beta, .transa = transa, .transb = transb,
-                                  .types = {CUDA_R_16F, CUDA_R_16F, CUDA_R_16F}, .scalars_are_half = true},
-                   call, __builtin_return_address(0));
+    return gemms_ex(handle, PRODUCT(.types = {CUDA_R_16F, CUDA_R_16F, CUDA_R_16F}, .scalars_are_half = true),
+                    (Batch){.count = 1}, call, __builtin_return_address(0));
+}
+
+// ---- cuBLASLt: its handle, which programs make that may never use it; its products are not here, and linking names them
+
+typedef struct cublasLtContext *cublasLtHandle_t;
+
+API cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
+{
+    NEED(handle);
+    *handle = malloc(1);
+    return *handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
+}
+
+API cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)
+{
+    NEED_HANDLE(handle);
+    free(handle);
+    return CUBLAS_STATUS_SUCCESS;
 }

@@ -100,6 +100,12 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cub
                             int k, const void *alpha, const void *a, cudaDataType type_a, int lda, const void *b,
                             cudaDataType type_b, int ldb, const void *beta, void *c, cudaDataType type_c, int ldc,
                             cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,
+                                          int m, int n, int k, const void *alpha, const void *a, cudaDataType type_a,
+                                          int lda, long long stridea, const void *b, cudaDataType type_b, int ldb,
+                                          long long strideb, const void *beta, void *c, cudaDataType type_c, int ldc,
+                                          long long stridec, int batch, cublasComputeType_t compute,
+                                          cublasGemmAlgo_t algorithm);
 #ifdef __CUDA_FP16_H__
 cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,
                            int k, const __half *alpha, const __half *a, int lda, const __half *b, int ldb,

@@ -8,6 +8,9 @@
 
 #include <cublas_v2.h>
 #include <cuda_fp16.h>
+#if __has_include(<cublasLt.h>)
+#include <cublasLt.h>
+#endif
 
 #define OK(call)                                                            \
     do {                                                                    \
@@ -155,6 +158,10 @@ static void matrices(cublasHandle_t handle)
     OK(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_T, 1, 1, 2, &one, h, CUDA_R_16F, 1, h, CUDA_R_16F, 1, &zero, c,
                     CUDA_R_32F, 1, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
     NEAR(back(c, 1)[0], 6.25);
+    OK(cublasGemmStridedBatchedEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, h, CUDA_R_16F, 1, 1, h, CUDA_R_16F,
+                                  1, 0, &zero, c, CUDA_R_32F, 1, 2, 2, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+    NEAR(back(c, 3)[0], 2.25);
+    NEAR(back(c, 3)[2], 3);
 }
 
 static void in_streams(cublasHandle_t handle, bool waits)
@@ -212,5 +219,10 @@ int main(int argc, char **argv)
     matrices(handle);
     in_streams(handle, mistake != 3);
     OK(cublasDestroy(handle));
+#if __has_include(<cublasLt.h>)
+    cublasLtHandle_t light;
+    OK(cublasLtCreate(&light));
+    OK(cublasLtDestroy(light));
+#endif
     puts("PASS");
 }
