@@ -424,6 +424,17 @@ static cublasStatus_t gemms_ex(cublasHandle_t handle, Task t, Batch batch, Libra
     return status;
 }
 
+// What the scalars are.
+static bool is_half(cublasComputeType_t compute)
+{
+    return compute == CUBLAS_COMPUTE_16F || compute == CUBLAS_COMPUTE_16F_PEDANTIC;
+}
+
+static bool is_double(cublasComputeType_t compute)
+{
+    return compute == CUBLAS_COMPUTE_64F || compute == CUBLAS_COMPUTE_64F_PEDANTIC;
+}
+
 // What the parameters of the functions below ask for, which have the same names in each.
 #define PRODUCT(...)                                                                                                   \
     (Task){.m = m, .n = n, .k = k, .a = a, .lda = lda, .b = b, .ldb = ldb, .c = c, .ldc = ldc, .alpha = alpha,         \
@@ -438,8 +449,8 @@ API cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOpera
 {
     (void)algorithm;
     CALL_OF(gemm_of_any);
-    return gemms_ex(handle, PRODUCT(.types = {type_a, type_b, type_c}, .scalars_are_half = compute == CUBLAS_COMPUTE_16F,
-                                    .scalars_are_double = compute == CUBLAS_COMPUTE_64F),
+    return gemms_ex(handle, PRODUCT(.types = {type_a, type_b, type_c}, .scalars_are_half = is_half(compute),
+                                    .scalars_are_double = is_double(compute)),
                     (Batch){batch, stridea, strideb, stridec}, call, __builtin_return_address(0));
 }
 
@@ -450,8 +461,8 @@ API cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa,
 {
     (void)algorithm;
     CALL_OF(gemm_of_any);
-    return gemms_ex(handle, PRODUCT(.types = {type_a, type_b, type_c}, .scalars_are_half = compute == CUBLAS_COMPUTE_16F,
-                                    .scalars_are_double = compute == CUBLAS_COMPUTE_64F),
+    return gemms_ex(handle, PRODUCT(.types = {type_a, type_b, type_c}, .scalars_are_half = is_half(compute),
+                                    .scalars_are_double = is_double(compute)),
                     (Batch){.count = 1}, call, __builtin_return_address(0));
 }
 
@@ -464,7 +475,7 @@ API cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t transa, 
                     (Batch){.count = 1}, call, __builtin_return_address(0));
 }
 
-// ---- cuBLASLt: its handle, which programs make that may never use it; its products are not here, and linking names them
+// ---- cuBLASLt: its handle, which programs make that may never use it. Its products are not here; who calls them is told so.
 
 typedef struct cublasLtContext *cublasLtHandle_t;
 

@@ -21,17 +21,48 @@ Stage.choice = function (label, choices, chosen, choose) {
     return element("label", {}, element("span", {}, label), list);
 };
 
-// A labelled number, said to be from 0 to `most`; choose(wanted) is told any whole number.
+// A labelled number, said to be from 0 to `most`; choose(wanted) is told any whole number, once the reader is done with it.
 Stage.number = function (label, most, chosen, note, choose) {
-    const field = element("input", {type: "number", "aria-label": label, min: 0, max: most, value: chosen, onchange: () => {
-        field.defaultValue = field.value; // chosen, no longer being typed
+    const done = () => {
+        if (!isTyped(field))
+            return;
+        field.defaultValue = field.value;
         choose(Math.floor(+field.value) || 0);
-    }});
+    };
+    const field = element("input", {type: "number", "aria-label": label, min: 0, max: most, value: chosen, onchange: done, onblur: done,
+        onkeydown: ({key}) => key === "Enter" && done()});
     return element("label", {}, element("span", {}, label), field, element("span", {role: "status"}, note || `of 0–${grouped(most)}`));
 };
 
-// Whether a number in the box is being typed and not chosen yet.
-Stage.isTyping = (box) => [...box.querySelectorAll("input[type=number]")].some((field) => field.value !== field.defaultValue);
+// Whether a number is being typed and not chosen yet: the default value is what is chosen.
+const isTyped = (field) => field.value !== field.defaultValue;
+
+// Puts parts into a box, {name: part or nothing}, each in the place of the one of that name. One that is what it was stays,
+// so that a button can be pressed and a number typed while runs come and go; who used the keyboard goes on where they were.
+Stage.renew = function (box, parts) {
+    const fields = () => [...box.querySelectorAll("button, select, input")];
+    const focused = fields().indexOf(document.activeElement);
+    const old = new Map([...box.children].map((part) => [part.dataset.name, part])), wanted = [];
+    for (const [name, made] of Object.entries(parts).filter(([, part]) => part)) {
+        made.dataset.name = name;
+        wanted.push(kept(old.get(name), made) || made);
+    }
+    [...box.children].filter((part) => !wanted.includes(part)).forEach((part) => part.remove());
+    wanted.forEach((part, k) => part !== box.children[k] && box.insertBefore(part, box.children[k] || null));
+    if (focused >= 0 && !box.contains(document.activeElement))
+        (fields()[focused] || box.querySelector("button")).focus();
+};
+
+// The old part where it may stay: it looks like the new one and shows the same value, or a number is being typed in it.
+function kept(old, made) {
+    const [was, is] = [old, made].map((part) => part && part.querySelector("input, select"));
+    if (was && was.type === "number" && isTyped(was)) {
+        Object.assign(was, {max: is.max, defaultValue: is.defaultValue});
+        old.lastChild.replaceWith(made.lastChild);
+        return old;
+    }
+    return old && old.isEqualNode(made) && (!was || was.value === is.value) ? old : null;
+}
 
 // ---- Time
 

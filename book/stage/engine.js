@@ -27,18 +27,22 @@ Stage.program = async function (name) {
 };
 
 // Runs a program; `who` is told apart only by identity. A run that the same `who` no longer wants is stopped or left
-// out: its result is null. Results are kept, for a reader goes to and fro.
+// out, and its result is null. Results are kept, for a reader goes to and fro.
 Stage.run = async function (who, program, request) {
     const key = JSON.stringify([program.name, request]);
     who.wanted = key;
-    if (kept.has(key))
-        return kept.get(key);
     if (running && running.who === who)
         window.Simulator.stop();
-    const result = last.then(() => (who.wanted === key ? runNow(who, program, request) : null));
-    last = result.catch(() => null);
-    return keep(key, await result);
+    const result = kept.get(key) || keep(key, await inTurn(() => (who.wanted === key ? runNow(who, program, request) : null)));
+    return who.wanted === key ? result : null;
 };
+
+// One at a time, whatever becomes of those before.
+function inTurn(run) {
+    const result = last.then(run);
+    last = result.catch(() => null);
+    return result;
+}
 
 async function runNow(who, program, request) {
     if (!window.Simulator)

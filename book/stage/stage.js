@@ -90,22 +90,35 @@ function lastMoment(stage) {
     return Math.max(model.length, isDouble(stage) && beside ? beside.model.length : 0) - 1;
 }
 
+// Runs a side; where there is no such block, the last one that there is. False where it is no longer wanted.
+async function runNearest(stage, one, isOver) {
+    if (!(await runSide(stage, one)) || isOver())
+        return false;
+    if (one.model.length || stage.block === 0)
+        return true;
+    const wanted = stage.block;
+    stage.block = 0; // it tells how many there are
+    if (!(await runSide(stage, one)) || isOver())
+        return false;
+    stage.block = lastBlock(one);
+    stage.noBlock = `no block ${wanted}: 0–${stage.block}`;
+    return stage.block === 0 || ((await runSide(stage, one)) && !isOver());
+}
+
 // Runs what is on the stage and shows it, then what stands beside it. Who chooses something else meanwhile begins the
-// next turn, and an earlier one says nothing more: neither what it came to nor that the stage is ready. True where it
-// was shown.
+// next turn, and an earlier one says nothing more: neither what it came to nor that the stage is ready. True where what
+// was run is shown.
 async function rerun(stage) {
     const one = stage.sides[stage.side], turn = ++stage.turn, isOver = () => turn !== stage.turn;
+    let isShown = false;
     stage.figure.setAttribute("aria-busy", "true");
     stage.error = "";
     try {
-        if (!(await runSide(stage, one)) || isOver())
+        if (!(await runNearest(stage, one, isOver)))
             return false;
-        if (!one.model.length && stage.block > 0) { // there are not so many blocks
-            stage.block = 0;
-            return await rerun(stage);
-        }
         stage.beside = null;
         show(stage);
+        isShown = true;
         reveal(stage.figure);
         const beside = await runBeside(stage);
         if (isOver())
@@ -120,7 +133,7 @@ async function rerun(stage) {
     show(stage);
     if (!stage.error)
         lookBack(stage, one);
-    return !stage.error;
+    return isShown;
 }
 
 const mayLookBack = (program) => /look_?back|wait_for/i.test(program.source.text);
@@ -138,12 +151,15 @@ async function lookBack(stage, {program}) {
     const request = {...requestOf(stage, side(program)), n, block: "all", together: true, check: false};
     try {
         const result = await Stage.run(look, program, request);
+        if (stage.looked !== program)
+            return;
         const found = result && Stage.looksBack(Stage.rows(result.trace));
         look.hidden = !found;
         if (found)
             Stage.showLookBack(look, found, n);
     } catch (error) {
-        look.replaceChildren(failed("The tiles", error));
+        if (stage.looked === program)
+            look.replaceChildren(failed("The tiles", error));
     }
 }
 
@@ -283,16 +299,9 @@ function showVerdict(stage, one) {
     return verdict;
 }
 
-// What is being typed stays as it is: the bar is made anew when it is chosen.
 function showBar(stage) {
-    const {bar} = stage.boxes;
-    if (Stage.isTyping(bar))
-        return;
-    const fields = () => [...bar.querySelectorAll("button, select, input")];
-    const focused = fields().indexOf(document.activeElement);
-    bar.replaceChildren(...[programChoice(stage), doubleButton(stage), sizeChoice(stage), blockField(stage), orderChoice(stage), tryChoice(stage)].filter(Boolean));
-    if (focused >= 0) // the parts are new ones: who used the keyboard goes on where they were
-        (fields()[focused] || bar.querySelector("button")).focus();
+    Stage.renew(stage.boxes.bar, {program: programChoice(stage), double: doubleButton(stage), size: sizeChoice(stage),
+        block: blockField(stage), order: orderChoice(stage), attempt: tryChoice(stage)});
 }
 
 // What a list or a field does when another value is chosen in it; "" stands for none.
@@ -318,18 +327,12 @@ function sizeChoice(stage) {
     return sizes.length > 1 && Stage.choice("n", sizes, stage.n, changeOf(stage, "n"));
 }
 
-function lastBlock(stage) {
-    const {model} = stage.sides[stage.side];
-    return model && model.launches.length ? Math.max(...model.launches.map(({grid}) => grid)) - 1 : 0;
-}
+const lastBlock = ({model}) => (model && model.launches.length ? Math.max(...model.launches.map(({grid}) => grid)) - 1 : 0);
 
-// Also of one block: nothing moves at another n. Typed while a run goes on, a number is held against what that came to.
+// Also of one block: nothing moves at another n.
 function blockField(stage) {
-    return Stage.number("block", lastBlock(stage), stage.block, stage.noBlock, (wanted) => {
-        const last = lastBlock(stage), value = Math.max(0, Math.min(last, wanted));
-        changeOf(stage, "block")(value);
-        stage.noBlock = value === wanted ? "" : `no block ${wanted}: 0–${last}`;
-    });
+    const last = lastBlock(stage.sides[stage.side]), choose = changeOf(stage, "block");
+    return Stage.number("block", last, stage.block, stage.noBlock, (wanted) => choose(Math.max(0, wanted)));
 }
 
 function orderChoice(stage) {
@@ -447,7 +450,10 @@ const STEPS = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -Stage.LANES, ArrowDown: S
 // A lane is chosen by pointing at it, or by arrow keys in the warps; side by side, the same in both panes.
 function chooseLanes(stage, warps) {
     const choose = (thread) => {
-        const {model} = stage.sides[stage.side], most = model.launchAt(stage.moment).warps.length * Stage.LANES;
+        const {model} = stage.sides[stage.side];
+        if (!model || !model.length)
+            return;
+        const most = model.launchAt(stage.moment).warps.length * Stage.LANES;
         stage.thread = Math.max(0, Math.min(most - 1, thread));
         drawMoment(stage);
     };

@@ -345,11 +345,12 @@ def test_every_choice_runs(opened):
     assert page.locator(".st-gone").count() > 0, "the Try's diff"
 
 
-# Holds every run of the simulator until the page is told `letOne()` or `letAll()`; `held` is how many wait (one at a time).
+# Holds every run of the simulator until the page is told `letOne()` or `letAll()`; `held` is how many wait (one at a time),
+# `ended` how many there were.
 HOLD_RUNS = """() => {
     const {run} = Simulator, doors = [];
     let isOpen = false;
-    held = 0;
+    held = ended = 0;
     letOne = () => doors.shift()();
     letAll = () => { isOpen = true; doors.forEach((open) => open()); };
     Simulator.run = async (...all) => {
@@ -358,7 +359,7 @@ HOLD_RUNS = """() => {
             await new Promise((open) => doors.push(open));
             held--;
         }
-        return run(...all);
+        return run(...all).finally(() => ended++);
     };
 }"""
 
@@ -381,17 +382,65 @@ def test_an_earlier_run_that_ends_does_not_say_that_the_later_one_has(opened):
     assert page.locator(".st-heading").first.inner_text().startswith("Warps of block 1")
 
 
-def test_what_is_being_typed_is_not_lost_when_a_run_ends(opened):
+def test_a_run_that_ends_when_another_is_on_the_stage_changes_nothing(opened):
+    """The size that was there before, whose run is kept, is chosen again while another size runs."""
+    page = opened()
+    size, time = page.get_by_label("n", exact=True), page.locator(".st-track")
+    before, length = size.input_value(), time.get_attribute("aria-valuemax")
+    page.evaluate(HOLD_RUNS)
+    size.select_option("65536")
+    page.wait_for_function("held === 1")
+    size.select_option(before)
+    page.wait_for_selector(READY)
+    page.evaluate("letAll()")
+    page.wait_for_function("ended === 1")
+    time.press("End")
+    assert moment(page) == int(length)
+
+
+@pytest.mark.parametrize("chosen_at", ["during the run", "after it"])
+def test_a_number_may_be_typed_while_a_run_goes_on(opened, chosen_at):
+    """And a block that only the run's size has may be chosen."""
     page = opened()
     page.evaluate(HOLD_RUNS)
     page.get_by_label("n", exact=True).select_option("65536")
     page.wait_for_function("held === 1")
     page.get_by_label("block", exact=True).fill("7")
+    if chosen_at == "during the run":
+        page.keyboard.press("Enter")
     page.evaluate("letAll()")
     page.wait_for_selector(READY)
+    assert "of 0–255" in page.locator(".st-choices").inner_text(), "what there is, also while a number is being typed"
     page.keyboard.press("Enter")
     page.wait_for_selector(READY)
     assert page.locator(".st-heading").first.inner_text().startswith("Warps of block 7")
+
+
+def test_a_click_that_ends_the_typing_of_a_number_is_not_lost(opened):
+    """The number is chosen when the mouse goes down on a button; that is still there when it comes up, though the block's run has ended."""
+    page = opened()
+    page.get_by_label("n", exact=True).select_option("65536")
+    page.wait_for_selector(READY)
+    page.get_by_label("block", exact=True).fill("7")
+    page.get_by_role("button", name="Try 3").hover()
+    page.mouse.down()
+    page.wait_for_selector("text=Warps of block 7")
+    page.wait_for_selector(READY)
+    page.mouse.up()
+    page.wait_for_selector(".st-gone")
+
+
+def test_tiles_of_another_program_do_not_come_late(opened):
+    """The look-back of scan 07 ends when scan 06, which has none, is on the stage again."""
+    page = opened(program="scan06", before="scan07")
+    page.evaluate(HOLD_RUNS)
+    page.get_by_role("button", name="scan 07").click()
+    page.wait_for_function("held === 1")  # all its tiles; its block's run is kept from when it stood beside
+    page.get_by_role("button", name="scan 06").click()
+    page.wait_for_selector(READY)
+    page.evaluate("letAll()")
+    page.wait_for_function("ended === 1")
+    assert not page.locator(".st-look").is_visible()
 
 
 @pytest.mark.parametrize("width", [1200, 380])

@@ -159,9 +159,14 @@ static void matrices(cublasHandle_t handle)
                     CUDA_R_32F, 1, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
     NEAR(back(c, 1)[0], 6.25);
     OK(cublasGemmStridedBatchedEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, h, CUDA_R_16F, 1, 1, h, CUDA_R_16F,
-                                  1, 0, &zero, c, CUDA_R_32F, 1, 2, 2, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+                                  1, 1, &zero, c, CUDA_R_32F, 1, 2, 2, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
     NEAR(back(c, 3)[0], 2.25);
-    NEAR(back(c, 3)[2], 3);
+    NEAR(back(c, 3)[2], 4);
+
+    const __half half_one = __float2half(1), half_zero = __float2half(0);
+    OK(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &half_one, h, CUDA_R_16F, 1, h, CUDA_R_16F, 1, &half_zero,
+                    h, CUDA_R_16F, 1, CUBLAS_COMPUTE_16F_PEDANTIC, CUBLAS_GEMM_DEFAULT));
+    NEAR(__half2float(back(h, 1)[0]), 2.25);
 }
 
 static void in_streams(cublasHandle_t handle, bool waits)
