@@ -40,8 +40,9 @@ const isTyped = (field) => field.value !== field.defaultValue;
 // Puts parts into a box, {name: part or nothing}, each in the place of the one of that name. One that is what it was stays,
 // so that a button can be pressed and a number typed while runs come and go; who used the keyboard goes on where they were.
 Stage.renew = function (box, parts) {
-    const fields = () => [...box.querySelectorAll("button, select, input")];
-    const focused = fields().indexOf(document.activeElement);
+    const fields = (part) => [part, ...part.querySelectorAll("*")].filter((one) => one.matches("button, select, input"));
+    const focused = [...box.children].find((part) => part.contains(document.activeElement));
+    const index = focused ? fields(focused).indexOf(document.activeElement) : 0;
     const old = new Map([...box.children].map((part) => [part.dataset.name, part])), wanted = [];
     for (const [name, made] of Object.entries(parts).filter(([, part]) => part)) {
         made.dataset.name = name;
@@ -49,14 +50,17 @@ Stage.renew = function (box, parts) {
     }
     [...box.children].filter((part) => !wanted.includes(part)).forEach((part) => part.remove());
     wanted.forEach((part, k) => part !== box.children[k] && box.insertBefore(part, box.children[k] || null));
-    if (focused >= 0 && !box.contains(document.activeElement))
-        (fields()[focused] || box.querySelector("button")).focus();
+    if (focused && !wanted.includes(focused)) {
+        const now = wanted.find((part) => part.dataset.name === focused.dataset.name) || box;
+        (fields(now)[index] || fields(now)[0]).focus({preventScroll: true});
+    }
 };
 
-// The old part where it may stay: it looks like the new one and shows the same value, or a number is being typed in it.
+// The old part where it may stay: it looks like the new one and shows the same value, or a number is, or is going to be,
+// typed in it.
 function kept(old, made) {
     const [was, is] = [old, made].map((part) => part && part.querySelector("input, select"));
-    if (was && was.type === "number" && isTyped(was)) {
+    if (was && was.type === "number" && (isTyped(was) || (was === document.activeElement && was.value === is.value))) {
         Object.assign(was, {max: is.max, defaultValue: is.defaultValue});
         old.lastChild.replaceWith(made.lastChild);
         return old;
@@ -226,7 +230,7 @@ function difference(result, program) {
 
 // Why a run ended early. What is left out may stand in a kernel that is not launched at this n.
 function reason({output}) {
-    const absent = /'\D?(\d+)' names no line/.exec(output);
+    const absent = /'\D?(\d+)[^']*' names no line/.exec(output);
     return absent ? `line ${absent[1]} is not run at this n; choose another n` : "the run ended early: " + (output || "").trim().split("\n").pop();
 }
 

@@ -33,7 +33,7 @@ Stage.run = async function (who, program, request) {
     who.wanted = key;
     if (running && running.who === who)
         window.Simulator.stop();
-    const result = kept.get(key) || keep(key, await inTurn(() => (who.wanted === key ? runNow(who, program, request) : null)));
+    const result = kept.get(key) || keep(key, await inTurn(() => (who.wanted === key ? kept.get(key) || runNow(who, program, request) : null)));
     return who.wanted === key ? result : null;
 };
 

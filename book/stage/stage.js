@@ -84,6 +84,12 @@ async function runBeside(stage) {
 // Whether both panes are to be seen: also while what stands beside is still being run.
 const isDouble = (stage) => stage.wantsDouble && besideOf(stage) !== null;
 
+// Whether there is anything to see: a side may not have run yet, or its run ended before the kernel began.
+function hasMoments(stage) {
+    const {model} = stage.sides[stage.side];
+    return model !== null && model.length > 0;
+}
+
 // The last moment that the time line reaches: side by side that of the longer run.
 function lastMoment(stage) {
     const {model} = stage.sides[stage.side], {beside} = stage;
@@ -100,6 +106,10 @@ async function runNearest(stage, one, isOver) {
     stage.block = 0; // it tells how many there are
     if (!(await runSide(stage, one)) || isOver())
         return false;
+    if (!one.model.length) { // such a run has no moments, of whatever block
+        stage.block = wanted;
+        return true;
+    }
     stage.block = lastBlock(one);
     stage.noBlock = `no block ${wanted}: 0–${stage.block}`;
     return stage.block === 0 || ((await runSide(stage, one)) && !isOver());
@@ -112,7 +122,7 @@ async function rerun(stage) {
     const one = stage.sides[stage.side], turn = ++stage.turn, isOver = () => turn !== stage.turn;
     let isShown = false;
     stage.figure.setAttribute("aria-busy", "true");
-    stage.error = "";
+    stage.error = stage.noBlock = "";
     try {
         if (!(await runNearest(stage, one, isOver)))
             return false;
@@ -204,10 +214,14 @@ function show(stage) {
     showBeside(stage, one, isBoth);
     const {findings} = one;
     stage.source.accuse(findings.length ? findings[0].places.map(({line}) => line) : []);
-    Stage.findings(stage.boxes.findings, findings, (place) => goTo(stage, place));
+    Stage.findings(stage.boxes.findings, findings, (place) => {
+        toSource(stage);
+        goTo(stage, place);
+    });
     const {isRight} = showVerdict(stage, one);
-    if (!one.model || !one.model.length)
-        return;
+    stage.accused = NOBODY;
+    if (!hasMoments(stage))
+        return stopPlaying(stage);
     stage.tick = Stage.counters(stage.boxes.counters, one.model, stage.beside, isRight, isBoth && nameOf(one));
     stage.accused = accusedOf(stage);
     drawTime(stage);
@@ -307,7 +321,6 @@ function showBar(stage) {
 // What a list or a field does when another value is chosen in it; "" stands for none.
 const changeOf = (stage, name) => (value) => {
     stage[name] = value === "" ? null : +value;
-    stage.noBlock = "";
     rerun(stage);
 };
 
@@ -385,6 +398,8 @@ function drawMoment(stage, isOther = false) {
 }
 
 function seek(stage, moment) {
+    if (!hasMoments(stage))
+        return;
     const before = stage.moment;
     stage.moment = Math.max(0, Math.min(lastMoment(stage), Math.round(moment)));
     drawMoment(stage, stage.moment !== before);
@@ -418,9 +433,12 @@ async function attempt(stage, number, n = stage.n) {
         await showFinding(stage);
 }
 
+// Who pressed a button that goes with the run is put where its lines are.
+const toSource = (stage) => stage.boxes.source.focus({preventScroll: true});
+
 function resize(stage, n) {
     stage.n = n;
-    stage.boxes.source.focus({preventScroll: true}); // the button that was pressed goes
+    toSource(stage);
     return rerun(stage).then((isShown) => isShown && showFinding(stage));
 }
 
@@ -442,6 +460,7 @@ async function showFinding(stage) {
 
 function mend(stage) {
     stage.sides[stage.side].cuts.clear();
+    toSource(stage);
     rerun(stage);
 }
 
@@ -450,10 +469,9 @@ const STEPS = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -Stage.LANES, ArrowDown: S
 // A lane is chosen by pointing at it, or by arrow keys in the warps; side by side, the same in both panes.
 function chooseLanes(stage, warps) {
     const choose = (thread) => {
-        const {model} = stage.sides[stage.side];
-        if (!model || !model.length)
+        if (!hasMoments(stage))
             return;
-        const most = model.launchAt(stage.moment).warps.length * Stage.LANES;
+        const most = stage.sides[stage.side].model.launchAt(stage.moment).warps.length * Stage.LANES;
         stage.thread = Math.max(0, Math.min(most - 1, thread));
         drawMoment(stage);
     };
@@ -482,7 +500,7 @@ function play(stage) {
     if (stage.moment >= lastMoment(stage))
         stage.moment = 0;
     stage.playing = setInterval(() => {
-        if (stage.moment + 1 >= lastMoment(stage))
+        if (!hasMoments(stage) || stage.moment + 1 >= lastMoment(stage))
             stopPlaying(stage);
         seek(stage, stage.moment + 1);
     }, 1000 / stage.speed);
@@ -496,8 +514,7 @@ function stopsOf(stage) {
 
 // What the time line asks for.
 function act(stage, name, number) {
-    const {model} = stage.sides[stage.side];
-    if (!model || !model.length)
+    if (!hasMoments(stage))
         return;
     if (name === "speed")
         changeSpeed(stage, number);

@@ -430,6 +430,34 @@ def test_a_click_that_ends_the_typing_of_a_number_is_not_lost(opened):
     page.wait_for_selector(".st-gone")
 
 
+def test_a_run_without_a_moment_is_told_and_nothing_breaks(opened):
+    """Step 14's kernel for one block, in which a barrier is left out, with a finding; then one of a kernel that does not run at this n. Played meanwhile."""
+    page = opened(program="step14", before="")
+    page.get_by_label("n", exact=True).select_option("256")
+    page.wait_for_selector(READY)
+    leave_out_first_barrier(page, 110)
+    page.get_by_role("button", name="play (space)").click()
+    page.locator('button.st-cut[data-line="172"]').press("Enter")
+    page.wait_for_selector("text=line 172 is not run at this n")
+    page.wait_for_selector(READY)
+    assert page.locator(".st-finding").count() == 0 and "no block" not in page.locator(".st-choices").inner_text()
+
+
+def test_the_keyboard_stays_where_it_was(opened):
+    """A part that comes or goes in the bar moves nobody to another button; and who mends all is put where the lines are."""
+    page = opened(program="step00", before="")
+    page.get_by_role("button", name="Try 1").press("Enter")
+    page.wait_for_selector(".st-gone")
+    page.wait_for_selector(READY)
+    assert page.evaluate("document.activeElement.textContent") == "Try 1"
+    page.close()
+    page = opened()
+    leave_out_first_barrier(page)
+    page.get_by_role("button", name="mend").press("Enter")
+    page.wait_for_selector(READY)
+    assert page.evaluate("document.activeElement.className") == "st-source"
+
+
 def test_tiles_of_another_program_do_not_come_late(opened):
     """The look-back of scan 07 ends when scan 06, which has none, is on the stage again."""
     page = opened(program="scan06", before="scan07")
