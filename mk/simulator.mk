@@ -165,12 +165,12 @@ fuzz: ## 200 000 damaged PTX files and fat binaries for the simulator's parser, 
 	$(COMPILE) build/sim/fuzz-sanitized
 	@set -o pipefail; SIM_CHECK=0 SIM_MAX_INSTRUCTIONS=50000 build/sim/fuzz-sanitized tests/corpus 200000 1 2>&1 | grep -v '^simulator: kernel'
 
-mutants: ## programs with one error each, made of all steps, and what finds it: tests/mutants/mutants.csv; takes half an hour
+mutants: ## programs with one error each, made of all steps, and what finds it: tests/mutants/mutants.csv; takes an hour on two processors
 	$(COMPILE) build/sim/libsimulator.a
 	@$(MUTANTS) sim build/mutants tests/mutants/mutants.csv
 	@python3 -m scripts.evidence.mutants table
 
-no-alarms: ## programs without a mistake, with -O0 to -O3 and -G, under the checker, which may find nothing: tests/alarms/alarms.csv; takes an hour
+no-alarms: ## programs without a mistake, with -O0 to -O3 and -G, under the checker, which may find nothing: tests/alarms/alarms.csv; takes half an hour on two
 	$(COMPILE) build/sim/libsimulator.a
 	@NVCC='$(NVCC)' python3 -m scripts.evidence.no_alarms build/alarms
 

@@ -32,11 +32,11 @@ SIZES = ("1", "33", "258", "1000", "40003", "100003")
 FIRST_RUNS = [(size, {"BLOCKS": "3"}) for size in SIZES] + [("40003", {"BLOCKS": "16"})]
 RUNS = FIRST_RUNS + [(SIZES[-1], {"BLOCKS": "3", "SIM_BLOCK_ORDER": order}) for order in "123"] + [("5000003", {"BLOCKS": "600", "SIM_MAX_INSTRUCTIONS": "100000000"})]
 # And those that nobody has found by then, where blocks tell each other something: an array for which a block is alone and a thread has several loads; one of whole tiles; blocks that take turns, so that several have a part in what else the first would do
-# alone, few and many of them; and blocks that begin in another order, of which few run at once, so that some come late.
+# alone, few and many of them; and blocks that begin in another order, of which few run at once, so that some come late; and an array of one whole tile.
 TOGETHER = {"SIM_TOGETHER": "1", "SIM_MAX_INSTRUCTIONS": "100000000"}
 LAST_RUNS = [("4003", {"BLOCKS": "3"}), ("40960", {"BLOCKS": "3"}), (SIZES[-1], {"BLOCKS": "3"} | TOGETHER),
              ("400003", {"BLOCKS": "400", "SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"} | TOGETHER), ("1100003", {"BLOCKS": "300"} | TOGETHER),
-             ("1100003", {"BLOCKS": "300", "SIM_BLOCK_ORDER": "7"} | TOGETHER), ("5000003", {"BLOCKS": "600"} | TOGETHER)]
+             ("1100003", {"BLOCKS": "300", "SIM_BLOCK_ORDER": "7"} | TOGETHER), ("5000003", {"BLOCKS": "600"} | TOGETHER), ("4096", {"BLOCKS": "3"})]
 COLUMNS = ["mutant", "step", "operator", "line", "before", "after", "own_check", "findings", "size"]
 
 # By tool: what compute-sanitizer is told. Initcheck looks at shared memory from compute-sanitizer 2025.4 on.
