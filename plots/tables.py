@@ -776,7 +776,7 @@ def figures(_):
     return table(["", "how many", "more"], [
         ["races found in Indigo, a public suite of graph programs", f"{indigo['race', 'told']} of {programs['race']}; of {programs['clean']} right programs {programs['clean'] - indigo['clean', 'silent']} accused",
          "[suites](docs/suites.md)"],
-        ["small mistakes planted in our kernels that their check or the simulator finds", f"{len(changes) - verdicts['equivalent'] - verdicts['missed']} of {len(changes)}; {verdicts['equivalent']} change nothing, {verdicts['missed']} are missed; "
+        ["small mistakes planted in our kernels that their check or the simulator finds", f"{len(changes) - verdicts['equivalent'] - verdicts['missed']} of {len(changes)}; {verdicts['equivalent']} change nothing, missed: {verdicts['missed']}; "
          f"compute-sanitizer reports {sanitizer}", "[the checker](simulator/checker.md)"],
         ["counts equal to those of NVIDIA's profiler on an H200", f"{sum(same)} of {len(same)}", "[why not all](simulator/counters.md)"],
         ["the last step of the sum against CUB", faster_than_cub(sums), "[sizes](docs/sizes.md)"],

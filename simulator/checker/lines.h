@@ -206,9 +206,12 @@ static inline uint64_t written_in(const Line *line, int half)
     return __atomic_load_n(&line->written[half], __ATOMIC_RELAXED);
 }
 
+// All of a half are set without a look at them: the first read of a fresh page would be a fault of its own.
 static inline void mark_bytes(Line *line, int half, uint64_t bytes)
 {
-    if (bytes & ~written_in(line, half))
+    if (bytes == ~0ull)
+        __atomic_store_n(&line->written[half], bytes, __ATOMIC_RELAXED);
+    else if (bytes & ~written_in(line, half))
         __atomic_fetch_or(&line->written[half], bytes, __ATOMIC_RELAXED);
 }
 
