@@ -96,8 +96,12 @@ function lastMoment(stage) {
     return Math.max(model.length, isDouble(stage) && beside ? beside.model.length : 0) - 1;
 }
 
-// Runs a side; where there is no such block, the last one that there is. False where it is no longer wanted.
+// Runs a side; where there is no such block, the first or the last one that there is. False where it is no longer wanted.
 async function runNearest(stage, one, isOver) {
+    if (stage.block < 0) {
+        stage.noBlock = `no block ${stage.block}: they begin at 0`;
+        stage.block = 0;
+    }
     if (!(await runSide(stage, one)) || isOver())
         return false;
     if (one.model.length || stage.block === 0)
@@ -344,8 +348,7 @@ const lastBlock = ({model}) => (model && model.launches.length ? Math.max(...mod
 
 // Also of one block: nothing moves at another n.
 function blockField(stage) {
-    const last = lastBlock(stage.sides[stage.side]), choose = changeOf(stage, "block");
-    return Stage.number("block", last, stage.block, stage.noBlock, (wanted) => choose(Math.max(0, wanted)));
+    return Stage.number("block", lastBlock(stage.sides[stage.side]), stage.block, stage.noBlock, changeOf(stage, "block"));
 }
 
 function orderChoice(stage) {
