@@ -170,7 +170,7 @@ mutants: ## programs with one error each, made of all steps, and what finds it: 
 	@$(MUTANTS) sim build/mutants tests/mutants/mutants.csv
 	@python3 -m scripts.evidence.mutants table
 
-no-alarms: ## programs without a mistake, with -O0 to -O3 and -G, under the checker, which may find nothing: tests/alarms/alarms.csv; takes half an hour on two
+no-alarms: ## programs without a mistake, with -O0 to -O3 and -G, under the checker, which may find nothing: tests/alarms/alarms.csv; takes half an hour on two processors
 	$(COMPILE) build/sim/libsimulator.a
 	@NVCC='$(NVCC)' python3 -m scripts.evidence.no_alarms build/alarms
 

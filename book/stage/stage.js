@@ -127,6 +127,7 @@ async function rerun(stage) {
     let isShown = false;
     stage.figure.setAttribute("aria-busy", "true");
     stage.error = stage.noBlock = "";
+    showBar(stage); // what is chosen shows at once: nothing in the bar is replaced later, under somebody's finger
     try {
         if (!(await runNearest(stage, one, isOver)))
             return false;

@@ -433,6 +433,21 @@ def test_a_click_that_ends_the_typing_of_a_number_is_not_lost(opened):
     page.wait_for_selector(".st-gone")
 
 
+def test_a_click_while_another_run_ends_is_not_lost(opened):
+    """The mouse goes down on a Try while another's run goes on, and comes up behind it."""
+    page = opened()
+    page.evaluate(HOLD_RUNS)
+    page.get_by_role("button", name="Try 1").click()
+    page.wait_for_function("held === 1")
+    page.get_by_role("button", name="Try 2").hover()
+    page.mouse.down()
+    page.evaluate("letAll()")
+    page.wait_for_selector(READY)
+    page.mouse.up()
+    page.wait_for_selector(READY)
+    assert page.get_by_role("button", name="Try 2").get_attribute("aria-pressed") == "true"
+
+
 def test_a_run_without_a_moment_is_told_and_nothing_breaks(opened):
     """Step 14's kernel for one block, in which a barrier is left out, with a finding; then one of a kernel that does not run at this n. Played meanwhile."""
     page = opened(program="step14", before="")
