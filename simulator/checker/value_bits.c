@@ -31,25 +31,40 @@ static uint64_t bits_of_type(Type type, uint64_t bits)
     return bits == ALL_BITS || width == 64 ? bits : bits & ((1ull << width) - 1);
 }
 
+static bool is_zero(const Instr *i, Bits a)
+{
+    return bits_of_type((Type)i->type, ~a.zeros) == 0;
+}
+
+static uint64_t bits_of_product(const Instr *i, Bits a, Bits b)
+{
+    const Operand *by = &i->statement->operands[2];
+    const uint64_t number = (uint64_t)by->integer;
+    if (is_zero(i, a) || is_zero(i, b))
+        return 0;
+    const bool shifts = by->kind == IS_INTEGER && number && !(number & (number - 1)) && !has_sign(i, a.unwritten);
+    return shifts ? bits_shifted(a.unwritten, __builtin_ctzll(number)) : ALL_BITS;
+}
+
 // Before they are cut to the result's type.
-static uint64_t bits_of_result(const Instr *i, uint64_t a, uint64_t b, bool local)
+static uint64_t bits_of_result(const Instr *i, Bits a, Bits b, bool local)
 {
     const Operand *o = i->statement->operands;
     const bool constant = o[2].kind == IS_INTEGER;
-    const uint64_t number = (uint64_t)o[2].integer;
+    const uint64_t either = a.unwritten | b.unwritten;
     switch (i->kind) {
-    case LOGICAL_AND: return constant ? a & number : a | b;
-    case LOGICAL_OR: return constant && (local || a != ALL_BITS) ? a & ~number : a | b;
-    case MOVE: return a;
-    case SHIFT_LEFT: return constant ? bits_shifted(a, o[2].integer) : ALL_BITS;
-    case PRODUCT: return constant && number && !(number & (number - 1)) && !has_sign(i, a) ? bits_shifted(a, __builtin_ctzll(number)) : ALL_BITS;
-    case SELECT: return constant && o[1].kind == IS_INTEGER ? (uint64_t)o[1].integer ^ number : ALL_BITS;
-    case INSERT: return bits_inserted(a, b, &o[3], &o[4]);
+    case LOGICAL_AND: return either & ~a.zeros & ~b.zeros;
+    case LOGICAL_OR: return constant && !local && either == ALL_BITS ? either : either & ~a.ones & ~b.ones;
+    case MOVE: return a.unwritten;
+    case SHIFT_LEFT: return constant ? bits_shifted(a.unwritten, o[2].integer) : ALL_BITS;
+    case PRODUCT: return bits_of_product(i, a, b);
+    case SELECT: return constant && o[1].kind == IS_INTEGER ? (uint64_t)(o[1].integer ^ o[2].integer) : ALL_BITS;
+    case INSERT: return bits_inserted(a.unwritten, b.unwritten, &o[3], &o[4]);
     default: return ALL_BITS;
     }
 }
 
-uint64_t sim_bits_of_result(const Instr *i, uint64_t a, uint64_t b, bool local)
+uint64_t sim_bits_of_result(const Instr *i, Bits a, Bits b, bool local)
 {
     return bits_of_type(i->statement->operands[0].reg->type, bits_of_result(i, a, b, local));
 }

@@ -6,8 +6,12 @@
 
 static const uint64_t ALL_BITS = UINT64_MAX; // of a register of any width
 
-// Of the result of an operation, a register, those bits that nobody wrote, where a and b are those of its first two operands;
+typedef struct Bits { // of an operand; what is in none of them may be any of it
+    uint64_t unwritten, zeros, ones; // those that nobody wrote, and those that are known to be 0, or 1
+} Bits;
+
+// Of the result of an operation, a register, those bits that nobody wrote, where a and b are its first two operands;
 // `local`: they come from a thread's own variable, in which a bit may be set without others having been cleared.
-uint64_t sim_bits_of_result(const Instr *i, uint64_t a, uint64_t b, bool local);
+uint64_t sim_bits_of_result(const Instr *i, Bits a, Bits b, bool local);
 
 #endif

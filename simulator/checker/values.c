@@ -1,12 +1,14 @@
 // values.c: values that nobody wrote, from where they are read to where they matter.
 //
 // Reading such a value is no error yet: what is copied may have gaps, and what is read too early may never be used.
-// So it is followed through the registers, and through shared and local memory, until it decides a branch, is an
-// address, takes part in an atomic operation or goes to global memory. (A flag that is stored there with atomic or
-// volatile accesses may tell all that a thread has, also what nobody uses: then it matters when the host gets it.)
+// So it is followed through registers and memory, until it decides a branch, is an address, takes part in an atomic
+// operation, or something is computed from it and goes to global memory. What is only copied there matters when the host
+// gets it; but not where a whole structure is copied, which may have parts that nobody sets. (A flag that is stored with
+// atomic or volatile accesses may tell all that a thread has, also what nobody uses: that is as what is copied, too.)
 // Only while a warp holds such a value is there anything to do.
 #include "checker/kernel_checks.h"
 #include "checker/value_bits.h"
+#include "checker/value_copies.h"
 #include "base/platform.h"
 #include "machine/ops/lanes.h"
 
@@ -17,7 +19,9 @@ enum { MOST_STORED = 64, FIRST_BITS = 8, MOST_ORIGIN_BITS = 16, PLACES = 4 };
 typedef struct Value { // lanes of a register that hold what nobody wrote
     const uint8_t *lanes;
     const Instr *read; // where it came from memory,
-    uint8_t what;      // and which memory that was: a Space; or STRANGER: from a lane that takes no part in a shuffle
+    const Instr *load; // and from where it came last
+    uint8_t what;      // which memory that was where it was read: a Space; or STRANGER: from a lane that takes no part in a shuffle
+    bool computed;     // from such a value
     uint32_t mask;     // 0: none any more
     uint32_t partial;  // of these lanes those of which somebody has set some bits since,
     uint64_t *bits;    // and which of each lane nobody has, in a register of any width; NULL: there were none as yet
@@ -42,6 +46,7 @@ struct Origins {
         uint64_t place; // 0: it is free
         const Instr *read;
         uint8_t what;
+        bool computed;
     } *at;
 };
 
@@ -88,7 +93,7 @@ static void keep_origin(Warp *w, int lane, Space space, uint64_t address, const 
     const uint64_t place = place_of(w, lane, space, address);
     struct Origin *origin = origin_at(origins, place);
     origins->count += origin->place == 0;
-    *origin = (struct Origin){place, v->read, v->what};
+    *origin = (struct Origin){place, v->read, v->what, v->computed};
 }
 
 static void find_origin(const Warp *w, const Access *access, uint32_t mask, Value *v)
@@ -103,6 +108,7 @@ static void find_origin(const Warp *w, const Access *access, uint32_t mask, Valu
         return;
     v->read = origin->read;
     v->what = origin->what;
+    v->computed = origin->computed;
 }
 
 static uint32_t room_of(const struct Undefined *u)
@@ -173,7 +179,9 @@ static void set(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, 
         v->bits[__builtin_ctz(rest)] = origin->bits[__builtin_ctz(rest)];
     if (mask) {
         v->read = origin->read;
+        v->load = origin->load;
         v->what = origin->what;
+        v->computed = origin->computed;
     }
     w->values->held += (v->mask != 0) - (before != 0);
     w->undefined = w->values->held;
@@ -194,7 +202,7 @@ static const char *name_of(uint8_t space)
 
 static Value value_read(const Instr *i, uint8_t what)
 {
-    return (Value){.read = i, .what = what};
+    return (Value){.read = i, .load = i, .what = what};
 }
 
 void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
@@ -379,6 +387,37 @@ static uint32_t lanes_that_set_field(const Value *v, const Instr *store)
     return v->partial && same_place && !is_set_between(load, store, to->base) ? v->partial : 0;
 }
 
+// Whether a lane copies it as a part of a structure, of which another part is set, or all of whose parts a loop copies.
+static bool is_part_of_copy(const Warp *w, const Value *v, const Instr *store, int lane)
+{
+    const Frame *frame = w->path->frame;
+    if (v->computed || v->what == STRANGER)
+        return false;
+    const Copy copy = sim_copy_of(frame->function->program, v->load, store);
+    bool is_part = copy.in_turns;
+    for (uint32_t n = 0; n < copy.count; n++)
+        for (int k = 0; k < copy.beside[n]->count; k++) {
+            const Value *beside = copy.beside[n]->list[k] != NOWHERE ? find(w, frame->lanes + copy.beside[n]->list[k]) : NULL;
+            is_part |= !beside || !(beside->mask >> lane & 1);
+        }
+    return is_part;
+}
+
+// It goes to global memory, where it is looked for again when the host copies it. What is told at once: what was computed from
+// it, or comes from memory of the block, where it can be no array that is not full; and all where written bytes are not known.
+static bool store_in_global(Warp *w, const Value *v, const Instr *i, int lane, uint64_t at)
+{
+    const bool known = sim_starts_unwritten(at), copied = v->what == GLOBAL && !v->computed;
+    if (is_part_of_copy(w, v, i, lane))
+        return known;
+    if (!known || (i->semantics == WEAK && !copied)) {
+        report(w, v, i, lane, "is stored in global memory");
+        return false;
+    }
+    note_stored(w, v, i, lane, at, (size_t)i->bytes * i->count);
+    return true;
+}
+
 // What nobody wrote goes to memory, whose bytes then count as not written again; not where a part of a vector was written.
 static void store(Warp *w, const Instr *i, uint32_t mask)
 {
@@ -399,14 +438,10 @@ static void store(Warp *w, const Instr *i, uint32_t mask)
         const size_t bytes = (size_t)i->bytes * i->count;
         if (space != SHARED && space != LOCAL && is_argument(at))
             continue;
-        if (space != SHARED && space != LOCAL && (i->semantics == WEAK || !sim_starts_unwritten(at))) {
-            report(w, v, i, l, "is stored in global memory");
-            return;
-        }
-        if (space != SHARED && space != LOCAL)
-            note_stored(w, v, i, l, at, bytes);
         if (space == SHARED || space == LOCAL)
             keep_origin(w, l, space, at, v);
+        else if (!store_in_global(w, v, i, l, at))
+            continue;
         if (whole >> l & 1)
             sim_unmark_written(w, l, space, at, bytes);
     }
@@ -479,24 +514,43 @@ static uint32_t decided_lanes(const Warp *w, const Instr *i)
 
 // ---- Bits
 
-static uint64_t bits_in_lane(const Value *v, int lane)
+static uint64_t unwritten_in_lane(const Value *v, int lane)
 {
     if (!v || !(v->mask >> lane & 1))
         return 0;
     return v->partial >> lane & 1 ? v->bits[lane] : ALL_BITS;
 }
 
+static uint64_t register_in_lane(const Warp *w, const Register *reg, int lane)
+{
+    uint64_t value = 0;
+    const size_t bytes = (size_t)sim_type_bytes(reg->type);
+    memcpy(&value, w->path->frame->lanes + reg->slot + (size_t)lane * bytes, bytes);
+    return value;
+}
+
+// What an operation found in an operand. Of a register that is its result, too, the value is gone.
+static Bits bits_in_lane(const Warp *w, const Operand *o, const Register *result, int lane)
+{
+    const bool readable = o->reg && o->reg != result && o->reg->type != PRED && sim_type_bytes(o->reg->type) <= 8;
+    const uint64_t unwritten = o->reg ? unwritten_in_lane(find(w, w->path->frame->lanes + o->reg->slot), lane) : 0;
+    if (o->kind != IS_INTEGER && !readable)
+        return (Bits){.unwritten = unwritten};
+    const uint64_t value = readable ? register_in_lane(w, o->reg, lane) : (uint64_t)o->integer;
+    return (Bits){unwritten, ~value & ~unwritten, value & ~unwritten};
+}
+
 // Sets the bits of the result where they are not all, and says in which of these lanes there are any.
 static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, Value *result)
 {
     const Operand *o = i->statement->operands;
-    const Value *a = value_of(w, o[1].reg, lanes), *b = value_of(w, o[2].reg, lanes);
     result->partial = 0;
     if (!o[0].reg || o[1].count || i->kind == OTHER_KIND)
         return lanes;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const uint64_t bits = sim_bits_of_result(i, bits_in_lane(a, l), bits_in_lane(b, l), result->what == LOCAL);
+        const Bits a = bits_in_lane(w, &o[1], o[0].reg, l), b = bits_in_lane(w, &o[2], o[0].reg, l);
+        const uint64_t bits = sim_bits_of_result(i, a, b, result->what == LOCAL);
         if (bits == 0)
             lanes &= ~(1u << l);
         else if (bits != ALL_BITS)
@@ -522,12 +576,13 @@ void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
     const Value *found = NULL;
     for (int k = 1; k < s->count; k++) {
         const Value *v = s->operands[k].address ? NULL : value_in(w, &s->operands[k], mask, &lanes);
-        found = found ? found : v;
+        found = found && (found->computed || !v) ? found : v ? v : found;
     }
     if (lanes)
         lanes &= ~decided_lanes(w, i);
     Value result = found ? *found : (Value){.mask = 0};
     result.bits = bits;
+    result.computed |= !sim_moves_bits(i);
     if (lanes)
         lanes = find_bits(w, i, lanes, &result);
     set_operand(w, &s->operands[0], mask, lanes, &result);

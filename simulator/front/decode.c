@@ -267,6 +267,27 @@ static void place_registers(Decoder *d, const Function *f)
     d->program->register_bytes = d->program->frame_bytes;
 }
 
+static void note_maker(const Operand *o, uint32_t k)
+{
+    Register *const registers[] = {o->reg, o->second};
+    for (int n = 0; n < 2; n++)
+        if (registers[n])
+            registers[n]->maker = registers[n]->maker == NOWHERE ? k : MANY;
+    for (int n = 0; n < o->count; n++)
+        note_maker(&o->elements[n], k);
+}
+
+static void find_makers(const Function *f)
+{
+    for (uint32_t k = 0; k < f->register_count; k++)
+        f->registers[k]->maker = NOWHERE;
+    for (uint32_t k = 0; k < f->count; k++) {
+        const Statement *s = &f->statements[k];
+        if (s->count > 0 && !s->operands[0].address)
+            note_maker(&s->operands[0], k);
+    }
+}
+
 void sim_decode(const Module *m, const Function *f)
 {
     Decoder d = *m->decoder;
@@ -277,6 +298,7 @@ void sim_decode(const Module *m, const Function *f)
     place_registers(&d, f);
     for (uint32_t k = 0; k < f->count; k++)
         decode_statement(&d, &f->statements[k], &program->code[k]);
+    find_makers(f);
     program->code[f->count] = blank(NULL);
     program->code[f->count].control = RETURN;
     for (uint32_t k = f->count; k-- > 0;) {

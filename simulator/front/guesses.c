@@ -11,13 +11,6 @@
 #include <string.h>
 
 enum { MOST_PLACES = 1024, MOST_DEPTH = 16, MOST_OF_WRAPPER = 24 };
-static const uint32_t MANY = NOWHERE - 1;
-
-typedef struct Code { // a function, and where each register is written: NOWHERE, MANY, or by this instruction only
-    const Function *function;
-    const Program *program;
-    uint32_t *written;
-} Code;
 
 typedef struct Place { // a value as it is computed: a register or a variable, and what is added
     const Register *reg;
@@ -46,38 +39,12 @@ static bool computes(const Instr *i)
            (i->kind == OTHER_KIND || i->kind >= LOGICAL_AND) && (!stores || is_parameter(&i->statement->operands[0]));
 }
 
-static void note_written(const Code *c, const Operand *o, uint32_t k)
-{
-    const Register *const registers[] = {o->reg, o->second};
-    for (int n = 0; n < 2; n++)
-        if (registers[n]) {
-            uint32_t *written = &c->written[registers[n]->slot / 4];
-            *written = *written == NOWHERE ? k : MANY;
-        }
-    for (int n = 0; n < o->count; n++)
-        note_written(c, &o->elements[n], k);
-}
-
-static Code code_of(Arena *arena, const Function *f)
-{
-    const Program *p = f->program;
-    const size_t count = p->register_bytes / 4 + 1;
-    const Code c = {f, p, sim_allocate(arena, count * sizeof *c.written)};
-    memset(c.written, 0xff, count * sizeof *c.written);
-    for (uint32_t k = 0; k < p->count; k++) {
-        const Statement *s = p->code[k].statement;
-        if (s && s->count > 0 && !s->operands[0].address)
-            note_written(&c, &s->operands[0], k);
-    }
-    return c;
-}
-
 // The one instruction that computes a register, or NULL.
-static const Instr *maker_of(const Code *c, const Register *reg)
+static const Instr *maker_of(const Function *in, const Register *reg)
 {
-    const uint32_t k = reg ? c->written[reg->slot / 4] : NOWHERE;
-    return k < c->program->count && computes(&c->program->code[k]) && !c->program->code[k].statement->guard
-               ? &c->program->code[k]
+    const uint32_t k = reg ? reg->maker : NOWHERE;
+    return k < in->program->count && computes(&in->program->code[k]) && !in->program->code[k].statement->guard
+               ? &in->program->code[k]
                : NULL;
 }
 
@@ -87,47 +54,47 @@ static bool is_opcode(const Statement *s, const char *begin)
 }
 
 // Follows copies, conversions of addresses, and constants that are added.
-static Place place_of(const Code *c, const Operand *o)
+static Place place_of(const Function *in, const Operand *o)
 {
     Place at = {o->reg, o->variable, o->integer};
     for (int n = 0; n < MOST_DEPTH; n++) {
-        const Instr *i = maker_of(c, at.reg);
+        const Instr *i = maker_of(in, at.reg);
         const Statement *s = i ? i->statement : NULL;
         if (!s || s->operands[0].kind != IS_REGISTER || is_parameter(&s->operands[1]))
             break;
         const bool copies = s->count == 2 && (is_opcode(s, "mov.") || is_opcode(s, "cvta.")),
                    adds = s->count == 3 && is_opcode(s, "add.") && s->operands[2].kind == IS_INTEGER;
         const Operand *from = &s->operands[1];
-        if (!(copies || adds) || !(from->variable || (from->reg && c->written[from->reg->slot / 4] != MANY)))
+        if (!(copies || adds) || !(from->variable || (from->reg && from->reg->maker != MANY)))
             break;
         at = (Place){from->reg, from->variable, at.offset + (copies ? from->integer : s->operands[2].integer)};
     }
     return at;
 }
 
-static bool same_place(const Code *c, Place a, Place b, int depth);
+static bool same_place(const Function *in, Place a, Place b, int depth);
 
-static bool same_operand(const Code *c, const Operand *a, const Operand *b, int depth)
+static bool same_operand(const Function *in, const Operand *a, const Operand *b, int depth)
 {
     if (a->kind != b->kind || a->negated != b->negated || a->count || b->count)
         return false;
     if (a->reg || a->variable)
-        return same_place(c, place_of(c, a), place_of(c, b), depth);
+        return same_place(in, place_of(in, a), place_of(in, b), depth);
     return a->integer == b->integer && a->real == b->real && sim_same_slice(a->name, b->name);
 }
 
 // Whether they are one register, or computed alike of what is the same.
-static bool same_place(const Code *c, Place a, Place b, int depth)
+static bool same_place(const Function *in, Place a, Place b, int depth)
 {
     if (a.offset != b.offset || a.variable != b.variable || depth > MOST_DEPTH)
         return false;
     if (a.reg == b.reg)
         return true;
-    const Instr *i = maker_of(c, a.reg), *j = maker_of(c, b.reg);
+    const Instr *i = maker_of(in, a.reg), *j = maker_of(in, b.reg);
     bool same = i && j && sim_same_slice(i->statement->opcode, j->statement->opcode) &&
                 i->statement->count == j->statement->count;
     for (int k = 1; same && k < i->statement->count; k++)
-        same = same_operand(c, &i->statement->operands[k], &j->statement->operands[k], depth + 1);
+        same = same_operand(in, &i->statement->operands[k], &j->statement->operands[k], depth + 1);
     return same;
 }
 
@@ -139,22 +106,22 @@ static const Operand *arguments_of(const Statement *s)
 }
 
 // What is handed to a call as a parameter: stored shortly before it.
-static const Operand *handed(const Code *c, uint32_t call, const Operand *parameter)
+static const Operand *handed(const Function *in, uint32_t call, const Operand *parameter)
 {
-    for (uint32_t k = call; k-- > 0 && c->program->code[k].control == PLAIN;) {
-        const Statement *s = c->program->code[k].statement;
+    for (uint32_t k = call; k-- > 0 && in->program->code[k].control == PLAIN;) {
+        const Statement *s = in->program->code[k].statement;
         if (s && s->count == 2 && s->operands[0].address && s->operands[0].variable == parameter->variable)
             return &s->operands[1];
     }
     return NULL;
 }
 
-static bool finds_swap(Arena *arena, const Code *c, uint32_t k, Swap *swap, int depth);
+static bool finds_swap(Arena *arena, const Function *in, uint32_t k, Swap *swap, int depth);
 
 // Whether the place is what the function gets as a parameter.
-static bool is_formal(const Code *c, Place at, const Variable *formal)
+static bool is_formal(const Function *in, Place at, const Variable *formal)
 {
-    const Instr *i = maker_of(c, at.reg);
+    const Instr *i = maker_of(in, at.reg);
     return at.offset == 0 && i && i->statement->operands[1].variable == formal;
 }
 
@@ -164,13 +131,12 @@ static bool only_swaps(Arena *arena, const Function *f, int depth)
     const Variable *at = f->params, *compared = at ? at->next : NULL, *last = compared ? compared->next : NULL;
     if (!last || last->next || !f->program || f->program->count > MOST_OF_WRAPPER || depth > 3)
         return false;
-    const Code c = code_of(arena, f);
     int swaps = 0;
     for (uint32_t k = 0; k < f->program->count; k++) {
         Swap swap;
-        if (finds_swap(arena, &c, k, &swap, depth)) {
-            const Operand *value = is_parameter(swap.compared) ? handed(&c, k, swap.compared) : swap.compared;
-            swaps += value && is_formal(&c, swap.at, at) && is_formal(&c, place_of(&c, value), compared) ? 1 : 2;
+        if (finds_swap(arena, f, k, &swap, depth)) {
+            const Operand *value = is_parameter(swap.compared) ? handed(f, k, swap.compared) : swap.compared;
+            swaps += value && is_formal(f, swap.at, at) && is_formal(f, place_of(f, value), compared) ? 1 : 2;
         } else if (!computes(&f->program->code[k]) && f->program->code[k].control != RETURN) {
             return false;
         }
@@ -179,19 +145,19 @@ static bool only_swaps(Arena *arena, const Function *f, int depth)
 }
 
 // Whether an instruction compares and swaps, by itself or by a call.
-static bool finds_swap(Arena *arena, const Code *c, uint32_t k, Swap *swap, int depth)
+static bool finds_swap(Arena *arena, const Function *in, uint32_t k, Swap *swap, int depth)
 {
-    const Instr *i = &c->program->code[k];
+    const Instr *i = &in->program->code[k];
     const Statement *s = i->statement;
     if (s && i->kind == ATOMIC && i->op == ATOMIC_CAS) {
-        *swap = (Swap){place_of(c, &s->operands[1]), &s->operands[2], i->bytes};
+        *swap = (Swap){place_of(in, &s->operands[1]), &s->operands[2], i->bytes};
         return true;
     }
     const Operand *arguments = s && i->control == CALL ? arguments_of(s) : NULL;
-    const Operand *at = arguments && arguments->count == 3 ? handed(c, k, &arguments->elements[0]) : NULL;
+    const Operand *at = arguments && arguments->count == 3 ? handed(in, k, &arguments->elements[0]) : NULL;
     if (!at || !i->call->callee || !only_swaps(arena, i->call->callee, depth + 1))
         return false;
-    *swap = (Swap){place_of(c, at), &arguments->elements[1], arguments->elements[1].variable->bytes};
+    *swap = (Swap){place_of(in, at), &arguments->elements[1], arguments->elements[1].variable->bytes};
     return true;
 }
 
@@ -204,7 +170,7 @@ typedef struct Value { // what a register, or else a call's parameter, holds whe
 } Value;
 
 typedef struct Search {
-    const Code *code;
+    const Function *function;
     const Flow *flow;
     const Swap *swaps; // by instruction; without an operand to compare: it is none
     Place guessed;
@@ -267,7 +233,7 @@ static void pass_on(Search *s, const Instr *i, uint32_t next)
     const Function *callee = i->control == CALL ? i->call->callee : NULL;
     const bool pure = callee && arguments_of(i->statement) && callee->program && !callee->program->does.accesses &&
                       !callee->program->does.writes;
-    if ((pure || computes(i) || i->kind == VOTE) && !(is_parameter(to) && to->variable == s->code->function->returned))
+    if ((pure || computes(i) || i->kind == VOTE) && !(is_parameter(to) && to->variable == s->function->returned))
         add_operand(s, to, next);
     else
         s->leaks |= i->control != BRANCH && i->control != BRANCH_INDEXED;
@@ -279,11 +245,11 @@ static void follow(Search *s, const Value v)
     const Flow *f = s->flow;
     const uint32_t block = f->block_of[v.at];
     for (uint32_t k = v.at; k < f->first[block + 1]; k++) {
-        const Instr *i = &s->code->program->code[k];
+        const Instr *i = &s->function->program->code[k];
         const Swap *swap = &s->swaps[k];
         if (!i->statement)
             continue;
-        if (swap->compared && swap->bytes == s->bytes && same_place(s->code, swap->at, s->guessed, 0)) {
+        if (swap->compared && swap->bytes == s->bytes && same_place(s->function, swap->at, s->guessed, 0)) {
             s->tested |= has(swap->compared, &v);
             return;
         }
@@ -298,9 +264,9 @@ static void follow(Search *s, const Value v)
 
 static bool is_guess(Search *s, uint32_t load)
 {
-    const Operand *operands = s->code->program->code[load].statement->operands;
-    s->guessed = place_of(s->code, &operands[1]);
-    s->bytes = s->code->program->code[load].bytes;
+    const Operand *operands = s->function->program->code[load].statement->operands;
+    s->guessed = place_of(s->function, &operands[1]);
+    s->bytes = s->function->program->code[load].bytes;
     s->count = 0;
     s->tested = s->leaks = false;
     add_operand(s, &operands[0], load + 1);
@@ -314,22 +280,21 @@ static void mark_guesses(Search *s, Program *p, const Swap *swap)
     for (uint32_t k = 0; k < p->count; k++) {
         Instr *i = &p->code[k];
         if (i->kind == LOAD && i->semantics == WEAK && i->statement && i->bytes == swap->bytes && !(i->loop & GUESSES) &&
-            same_place(s->code, place_of(s->code, &i->statement->operands[1]), swap->at, 0) && is_guess(s, k))
+            same_place(s->function, place_of(s->function, &i->statement->operands[1]), swap->at, 0) && is_guess(s, k))
             i->loop |= GUESSES;
     }
 }
 
 void sim_find_guesses(Arena *arena, const Function *function, Program *p, const Flow *f)
 {
-    const Code code = code_of(arena, function);
     Swap *swaps = sim_allocate(arena, ((size_t)p->count + 1) * sizeof *swaps);
     bool any = false;
     for (uint32_t k = 0; k < p->count; k++)
-        any |= finds_swap(arena, &code, k, &swaps[k], 0);
+        any |= finds_swap(arena, function, k, &swaps[k], 0);
     if (!any)
         return;
     Search *search = sim_allocate(arena, sizeof *search);
-    *search = (Search){.code = &code, .flow = f, .swaps = swaps};
+    *search = (Search){.function = function, .flow = f, .swaps = swaps};
     for (uint32_t k = 0; k < p->count; k++)
         if (swaps[k].compared)
             mark_guesses(search, p, &swaps[k]);

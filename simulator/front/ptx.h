@@ -31,6 +31,7 @@ typedef struct Register {
     Slice name;
     Type type;
     uint32_t slot; // where its lanes lie in a frame, in bytes
+    uint32_t maker; // the one instruction that writes it; NOWHERE: there is none; MANY: there are more (decode.c)
 } Register;
 
 typedef struct Initial { // one value of a variable's initialiser

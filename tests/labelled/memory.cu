@@ -371,7 +371,7 @@ __global__ void fill(int *values, int count)
 
 template <Written written> static void run_written()
 {
-    int *in, *out = zeros<int>(THREADS);
+    int *in, *out = zeros<int>(THREADS), host[THREADS];
     CUDA(cudaMalloc(&in, THREADS * sizeof(int)));
     if (written == SET)
         CUDA(cudaMemset(in, 0, THREADS * sizeof(int)));
@@ -380,6 +380,7 @@ template <Written written> static void run_written()
     if (written == BY_KERNEL)
         fill<<<1, THREADS>>>(in, THREADS);
     copy<<<1, written == ONLY_SET_PART_READ ? THREADS / 2 : THREADS>>>(in, out);
+    CUDA(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));
     finish_and_free(in, out);
 }
 
@@ -482,8 +483,9 @@ template <bool set> __global__ void heap(int *out)
 
 template <bool set> static void run_heap()
 {
-    int *out = zeros<int>(THREADS);
+    int *out = zeros<int>(THREADS), host[THREADS];
     heap<set><<<1, THREADS>>>(out);
+    CUDA(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));
     finish_and_free(out);
 }
 

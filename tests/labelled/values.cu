@@ -1,0 +1,354 @@
+// Values that nobody wrote, which are copied and never asked for: structures with padding, unions, arrays that are not full,
+// conditions that are decided without them. And the same, where they are asked for.
+#include "cases.h"
+
+#include <curand_kernel.h>
+
+enum { COUNT = 64, WARP = 32 };
+
+// ---- Structures with padding
+
+struct Particle {
+    float3 at;
+    bool alive;
+};
+struct Mixed {
+    int number;
+    short small;
+};
+struct Wide {
+    double value;
+    char kind;
+};
+struct Counted { // of `some` no more than `count` are set
+    int count;
+    int some[6];
+};
+struct Long { // longer than what nvcc copies without a loop
+    int count;
+    int some[90];
+};
+struct Tagged {
+    int tag;
+    union {
+        int whole;
+        double real;
+    };
+};
+
+__device__ void set(Particle &p, int i) { p.at = make_float3(i, 1, 2), p.alive = i % 3 == 0; }
+__device__ void set(Mixed &m, int i) { m.number = i, m.small = (short)i; }
+__device__ void set(Wide &w, int i) { w.value = i, w.kind = (char)i; }
+__device__ void set(Tagged &t, int i)
+{
+    t.tag = i & 1;
+    if (t.tag)
+        t.real = i;
+    else
+        t.whole = i;
+}
+template <class T> __device__ void set_some(T &counted, int i)
+{
+    counted.count = i % 6;
+    for (int k = 0; k < counted.count; k++)
+        counted.some[k] = k;
+}
+__device__ void set(Counted &c, int i) { set_some(c, i); }
+__device__ void set(Long &l, int i) { set_some(l, i); }
+
+__device__ bool takes_part(const Particle &p) { return p.alive; }
+__device__ bool takes_part(const Mixed &m) { return m.small > 3; }
+__device__ bool takes_part(const Wide &w) { return w.kind > 3; }
+__device__ bool takes_part(const Tagged &t) { return t.tag ? t.real > 9 : t.whole > 9; }
+template <class T> __device__ bool has_some(const T &counted)
+{
+    int sum = 0;
+    for (int k = 0; k < counted.count; k++)
+        sum += counted.some[k];
+    return sum > 3;
+}
+__device__ bool takes_part(const Counted &c) { return has_some(c); }
+__device__ bool takes_part(const Long &l) { return has_some(l); }
+
+template <class T> __global__ void set_all(T *all)
+{
+    set(all[threadIdx.x], threadIdx.x);
+}
+
+template <class T> __global__ void keep_some(const T *all, T *kept, int *count)
+{
+    if (takes_part(all[threadIdx.x]))
+        kept[atomicAdd(count, 1)] = all[threadIdx.x];
+}
+
+template <class T> __global__ void reverse(T *all, T *reversed)
+{
+    __shared__ T tile[COUNT];
+    const int i = threadIdx.x;
+    tile[i] = all[i];
+    __syncthreads();
+    const T mine = tile[COUNT - 1 - i];
+    reversed[i] = mine;
+}
+
+// Through memory of the thread's own, by an index that is not known.
+template <class T> __global__ void choose(const T *all, T *chosen, int which)
+{
+    T two[2] = {all[threadIdx.x], all[COUNT - 1 - threadIdx.x]};
+    chosen[threadIdx.x] = two[which];
+}
+
+template <class T> __global__ void make(T *made)
+{
+    T mine;
+    set(mine, threadIdx.x);
+    made[threadIdx.x] = mine;
+}
+
+template <class T> __global__ void count_those(const T *all, int *count)
+{
+    if (takes_part(all[threadIdx.x]))
+        atomicAdd(count, 1);
+}
+
+template <class T> static T *allocated()
+{
+    T *memory;
+    CUDA(cudaMalloc(&memory, COUNT * sizeof(T)));
+    return memory;
+}
+
+template <class T> static void run_structures()
+{
+    T *first = allocated<T>(), *second = allocated<T>(), host[COUNT];
+    int *count = zeros<int>(1);
+    set_all<<<1, COUNT>>>(first);
+    keep_some<<<1, COUNT>>>(first, second, count);
+    reverse<<<1, COUNT>>>(first, second);
+    choose<<<1, COUNT>>>(second, first, 1);
+    count_those<<<1, COUNT>>>(first, count);
+    make<<<1, COUNT>>>(second);
+    count_those<<<1, COUNT>>>(second, count);
+    CUDA(cudaMemcpy(host, second, sizeof host, cudaMemcpyDeviceToHost));
+    finish_and_free(first, second, count);
+}
+
+// ---- The largest of a thread's values, which fill their array up one by one
+
+enum { LARGEST = 4 };
+struct Largest {
+    int count;
+    float values[LARGEST];
+};
+
+__global__ void find_largest(const int *numbers, Largest *found)
+{
+    Largest mine;
+    mine.count = 0;
+    for (int k = 0; k < (int)(threadIdx.x % 7); k++) {
+        const float value = numbers[(threadIdx.x * 5 + k * 7) % COUNT];
+        int place = mine.count < LARGEST ? mine.count++ : LARGEST - 1;
+        for (; place > 0 && mine.values[place - 1] < value; place--)
+            mine.values[place] = mine.values[place - 1];
+        mine.values[place] = value;
+    }
+    found[threadIdx.x] = mine;
+}
+
+__global__ void add_largest(const Largest *found, float *sums)
+{
+    float sum = 0;
+    for (int k = 0; k < found[threadIdx.x].count; k++)
+        sum += found[threadIdx.x].values[k];
+    sums[threadIdx.x] = sum;
+}
+
+static void run_largest()
+{
+    int *in = numbers(COUNT);
+    Largest *found = allocated<Largest>();
+    float *sums = zeros<float>(COUNT);
+    find_largest<<<1, COUNT>>>(in, found);
+    add_largest<<<1, COUNT>>>(found, sums);
+    finish_and_free(in, found, sums);
+}
+
+// ---- A ray's hit, of which nothing but `hit` is set where there is none
+
+struct Hit {
+    bool hit;
+    float distance;
+    float3 normal;
+};
+
+__device__ __noinline__ Hit trace(int i)
+{
+    Hit h;
+    h.hit = false;
+    if (i % 3 == 0) {
+        h.hit = true;
+        h.distance = i;
+        h.normal = make_float3(0, 1, 0);
+    }
+    return h;
+}
+
+__global__ void trace_all(Hit *hits)
+{
+    const Hit mine = trace(threadIdx.x);
+    hits[threadIdx.x] = mine;
+}
+
+__global__ void shade(const Hit *hits, float *image)
+{
+    const Hit h = hits[threadIdx.x];
+    image[threadIdx.x] = h.hit ? h.distance * h.normal.y : 0;
+}
+
+static void run_hits()
+{
+    Hit *hits = allocated<Hit>();
+    float *image = zeros<float>(COUNT);
+    trace_all<<<1, COUNT>>>(hits);
+    shade<<<1, COUNT>>>(hits, image);
+    finish_and_free(hits, image);
+}
+
+// ---- A generator's state, of which curand_init leaves some unset
+
+__global__ void seed(curandState *states)
+{
+    curand_init(1, threadIdx.x, 0, &states[threadIdx.x]);
+}
+
+__global__ void draw(curandState *states, float *out)
+{
+    curandState mine = states[threadIdx.x];
+    out[threadIdx.x] = curand_uniform(&mine) + curand_normal(&mine);
+    states[threadIdx.x] = mine;
+}
+
+static void run_states()
+{
+    curandState *states = allocated<curandState>();
+    float *out = zeros<float>(COUNT);
+    seed<<<1, COUNT>>>(states);
+    draw<<<1, COUNT>>>(states, out);
+    draw<<<1, COUNT>>>(states, out);
+    finish_and_free(states, out);
+}
+
+// ---- Decided by what is known
+
+__global__ void decide(const int *half, int *out, int known)
+{
+    const int i = threadIdx.x, value = half[i];
+    int taken = (i < known) & (value > 3);
+    taken += (i < known) * value;
+    taken += value & -(i < known);
+    if ((i >= known) | (value > 3))
+        taken++;
+    if (taken > 5)
+        out[i] = taken;
+}
+
+static void run_decided(int known)
+{
+    int *half = allocated<int>(), *out = zeros<int>(COUNT);
+    CUDA(cudaMemset(half, 1, COUNT / 2 * sizeof(int)));
+    decide<<<1, COUNT>>>(half, out, known);
+    finish_and_free(half, out);
+}
+
+static void run_decided_by_half() { run_decided(COUNT / 2); }
+static void run_decided_by_more() { run_decided(COUNT / 2 + 1); }
+
+// ---- The same, where it is asked for
+
+__global__ void set_most(Particle *all)
+{
+    all[threadIdx.x].at = make_float3(threadIdx.x, 1, 2);
+    if (threadIdx.x != 40)
+        all[threadIdx.x].alive = threadIdx.x % 3 == 0;
+}
+
+static void run_member_forgotten()
+{
+    Particle *first = allocated<Particle>(), *second = allocated<Particle>();
+    int *count = zeros<int>(1);
+    set_most<<<1, COUNT>>>(first);
+    reverse<<<1, COUNT>>>(first, second);
+    count_those<<<1, COUNT>>>(second, count);
+    finish_and_free(first, second, count);
+}
+
+__global__ void add_one_more(const Counted *all, int *sums)
+{
+    int sum = 0;
+    for (int k = 0; k <= all[threadIdx.x].count; k++)
+        sum += all[threadIdx.x].some[k];
+    sums[threadIdx.x] = sum;
+}
+
+static void run_one_more()
+{
+    Counted *first = allocated<Counted>(), *second = allocated<Counted>();
+    int *sums = zeros<int>(COUNT);
+    make<<<1, COUNT>>>(first);
+    reverse<<<1, COUNT>>>(first, second);
+    add_one_more<<<1, COUNT>>>(second, sums);
+    finish_and_free(first, second, sums);
+}
+
+// The host gets what nobody wrote, among other numbers.
+__global__ void copy_numbers(const int *half, int *out)
+{
+    out[threadIdx.x] = half[COUNT - 1 - threadIdx.x];
+}
+
+static void run_numbers()
+{
+    int *half = allocated<int>(), *out = allocated<int>(), host[COUNT];
+    CUDA(cudaMemset(half, 1, COUNT / 2 * sizeof(int)));
+    copy_numbers<<<1, COUNT>>>(half, out);
+    CUDA(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));
+    finish_and_free(half, out);
+}
+
+__global__ void copy_tile(int *out)
+{
+    __shared__ int tile[COUNT];
+    if (threadIdx.x < COUNT - 3)
+        tile[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x] = tile[COUNT - 1 - threadIdx.x];
+}
+
+static void run_tile()
+{
+    int *out = allocated<int>();
+    copy_tile<<<1, COUNT>>>(out);
+    finish_and_free(out);
+}
+
+int main(int argc, char **argv)
+{
+    static const Case cases[] = {
+        {"padding", run_structures<Particle>},
+        {"padding-behind-half-a-word", run_structures<Mixed>},
+        {"padding-behind-a-byte", run_structures<Wide>},
+        {"array-not-full", run_structures<Counted>},
+        {"array-not-full-long", run_structures<Long>},
+        {"union", run_structures<Tagged>},
+        {"largest", run_largest},
+        {"hits", run_hits},
+        {"generator", run_states},
+        {"decided", run_decided_by_half},
+        {"decided-not", run_decided_by_more},
+        {"member-forgotten", run_member_forgotten},
+        {"array-one-more", run_one_more},
+        {"numbers", run_numbers},
+        {"tile", run_tile},
+    };
+    return run_case(argc, argv, cases);
+}
