@@ -2,7 +2,7 @@
 """Runs programs without a mistake under the simulator's checker, which may find nothing in them: tests/alarms/alarms.csv.
 
 These are all steps of both ladders, the labs' CUDA programs, the programs of tests/programs, the right ones of
-tests/labelled/idioms.cu, and tests/alarms/cub.cu and thrust.cu. Each is compiled with all of FLAGS, and runs at all sizes of its group, the idioms in
+tests/labelled/idioms.cu and values.cu, and tests/alarms/cub.cu and thrust.cu. Each is compiled with all of FLAGS, and runs at all sizes of its group, the idioms in
 all of ORDERS. What is found and right, or no mistake, has a reason in tests/alarms/explained.csv.
 
 no_alarms.py DIRECTORY [PROGRAM...]    the programs built into DIRECTORY, which keeps them; of a program, rows as they were stay where it is not named
@@ -52,9 +52,9 @@ def lab_runs(source):
     return [(size, {}) for size in ("1", "33", labs.small_size(lab))]
 
 
-def idiom_runs():
-    right = [row for row in labelled.labels() if row["program"] == "idioms" and not row["finds"]]
-    return [(row["case"], labelled.settings_of(row) | order) for row in right for order in ORDERS]
+def labelled_runs(program, orders):
+    right = [row for row in labelled.labels() if row["program"] == program and not row["finds"]]
+    return [(row["case"], labelled.settings_of(row) | order) for row in right for order in orders]
 
 
 def programs():
@@ -70,7 +70,8 @@ def programs():
     for source in sorted(ROOT.glob("tests/programs/*.cu")):
         if source.stem not in LEFT_OUT:
             found[source] = "programs", [("", {})]
-    found[ROOT / "tests/labelled/idioms.cu"] = "idioms", idiom_runs()
+    found[ROOT / "tests/labelled/idioms.cu"] = "idioms", labelled_runs("idioms", ORDERS)
+    found[ROOT / "tests/labelled/values.cu"] = "values", labelled_runs("values", ORDERS[:1])
     for library, name in (("cub", "CUB"), ("thrust", "Thrust")):
         found[ROOT / f"tests/alarms/{library}.cu"] = name, LIBRARY_RUNS
     return found

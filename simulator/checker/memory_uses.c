@@ -6,7 +6,7 @@
 //
 // Some races are missed: of all that read a byte only the last is known. None is invented. Kernels with stores, atomic
 // operations or fences at the scope of the system, or volatile ones, may tell others themselves how far they are: what
-// they use is not noted.
+// they use is not noted. Those that tell each other with less count as ordered from then on.
 //
 // What the host does with memory that it shares with the device is seen in host_pages.c.
 #include "checker/memory_uses.h"
@@ -523,6 +523,17 @@ void sim_expect_uses(const Launch *launch, const Allocation *a, bool writes, Usu
     usual->user = sim_current_op();
 }
 
+// An atomic or volatile read of what another operation has stored so: it may tell how far that is.
+static void hear_of_writer(const Warp *w, uint64_t address)
+{
+    const Uses *u = w->near->uses;
+    const uint32_t entry = sim_last_use(&u->written, address - u->address);
+    if (!(entry & ATOMIC_USE) || sim_op_ordered(entry & NUMBER, sim_current_op()))
+        return;
+    sim_await_turn(w->block);
+    sim_hear_of(entry & NUMBER);
+}
+
 // Who uses memory is noted where other streams or the host may use it, too.
 void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {
@@ -532,6 +543,8 @@ void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t
     while (mask) {
         const uint64_t address = access->address[__builtin_ctz(mask)];
         const size_t bytes = take_neighbours(access, &mask);
+        if (atomically && (!writes || access->kind == ACCESS_ATOMIC))
+            hear_of_writer(w, address);
         if (is_noted(w->near->uses, address, bytes, how))
             continue;
         if (sim_is_in_the_way(w->near, address, bytes, how)) {

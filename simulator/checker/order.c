@@ -9,7 +9,8 @@
 // The host is a timeline, too, one for all its threads: how these wait for each other cannot be seen, so what one of
 // them has waited for counts for all. The default stream of -default-stream per-thread counts as the one of all
 // threads. A stream that takes the place of a destroyed one goes on with its numbers. All this orders more than a GPU
-// does, so that a race may be missed, and none is invented.
+// does, so that a race may be missed, and none is invented. Kernels that run side by side may also tell each other how far
+// they are: who has heard of another one counts as behind all that its stream was given to do (sim_hear_of).
 #include "checker/order.h"
 #include "checker/memory_uses.h"
 
@@ -31,6 +32,7 @@ typedef struct Op {
     unsigned long long stream;
     const char *call, *kernel;
     const void *from;
+    bool hands_over;
 } Op;
 
 static Timeline *timelines;
@@ -66,7 +68,7 @@ static void take_over(Clocks *clocks, const Clocks *from)
     make_room(clocks, from->count);
     for (size_t k = 0; k < from->count; k++)
         if (from->ended[k] > clocks->ended[k])
-            clocks->ended[k] = from->ended[k];
+            __atomic_store_n(&clocks->ended[k], from->ended[k], __ATOMIC_RELAXED); // threads of a kernel may be reading it
 }
 
 static void copy_clocks(Clocks *to, const Clocks *from)
@@ -79,7 +81,7 @@ static void copy_clocks(Clocks *to, const Clocks *from)
 static bool includes(const Clocks *clocks, uint32_t op)
 {
     const Op *o = &ops[op];
-    return o->timeline < clocks->count && o->number <= clocks->ended[o->timeline];
+    return o->timeline < clocks->count && o->number <= __atomic_load_n(&clocks->ended[o->timeline], __ATOMIC_RELAXED);
 }
 
 void sim_free_clocks(Clocks *clocks)
@@ -142,13 +144,14 @@ uint32_t sim_begin_op(uint32_t timeline, const char *call, const void *from)
     Timeline *t = &timelines[timeline];
     wait_for_others(t);
     copy_clocks(&before_current, &t->known);
+    make_room(&before_current, timeline_count); // it stays where it is while the operation runs
     make_room(&t->known, timeline_count);
     t->known.ended[timeline] = ++t->begun;
     if (op_count >= op_space) {
         op_space = op_space ? 2 * op_space : 256;
         ops = resized(ops, op_space, sizeof *ops);
     }
-    ops[op_count] = (Op){timeline, t->begun, t->stream, call, NULL, from};
+    ops[op_count] = (Op){.timeline = timeline, .number = t->begun, .stream = t->stream, .call = call, .from = from};
     return (uint32_t)op_count++;
 }
 
@@ -167,16 +170,26 @@ uint32_t sim_current_timeline(void)
     return sim_timeline_of(sim_current_op());
 }
 
-void sim_name_op(const char *kernel, const void *from)
+void sim_name_op(const char *kernel, bool hands_over, const void *from)
 {
     Op *o = &ops[sim_current_op()];
     o->kernel = kernel;
+    o->hands_over = hands_over;
     o->from = from ? from : o->from;
 }
 
 bool sim_op_ordered(uint32_t a, uint32_t b)
 {
     return a == 0 || a >= b || b != sim_current_op() || includes(&before_current, a);
+}
+
+void sim_hear_of(uint32_t op)
+{
+    const Op *heard = &ops[op];
+    if (!heard->hands_over || !ops[sim_current_op()].hands_over)
+        return;
+    take_over(&before_current, &timelines[heard->timeline].known);
+    take_over(&timelines[sim_current_timeline()].known, &before_current);
 }
 
 bool sim_host_has_awaited(uint32_t op)

@@ -234,6 +234,7 @@ void sim_find_loops(Arena *arena, Program *p, const Flow *f)
         mark_looks_again(&p->code[turn->target], turn);
         turn->loop |= does.asks || does.asks_block ? ASKS_IN_LOOP : 0;
         turn->loop |= does.writes ? 0 : does.asks ? QUIET_LOOP | ASKING_LOOP : QUIET_LOOP;
+        turn->loop |= turn->loop & QUIET_LOOP && !does.asks && !does.asks_block && does.varies ? WAITS_FOR_CLOCK : 0;
         for (uint32_t k = 0; k < count; k++)
             inside[list[k]] = false;
     }

@@ -65,7 +65,7 @@ struct Instr {
     uint8_t register_bytes; // of the registers that hold such a value, or a conversion's result
     uint8_t source_bytes;   // of the register that holds what is converted
     uint32_t target, join;  // where a branch goes, and where its lanes meet again; NOWHERE: where others do
-    uint8_t loop;           // of a branch, or a load: QUIET_LOOP and so on
+    uint16_t loop;          // of a branch, or a load: QUIET_LOOP and so on
     uint32_t target_count;  // of an indexed branch
     uint32_t groups;        // of copies that cp.async.wait_group does not wait for
     Address at;             // of a load, a store or an atomic operation,
@@ -104,9 +104,10 @@ enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, RELU = 8, SIGNED_VALUE = 16, COMBI
 
 // Instr.loop: the branch turns a loop that changes nothing in memory; that also asks there what others did; some lanes
 // may leave a loop by it that loads or stores; what is loaded decides whether a loop goes on;
-// is looked at again in the loop, behind a fence; is plain, and a compare-and-swap of the same word tests it
+// is looked at again in the loop, behind a fence; is plain, and a compare-and-swap of the same word tests it; the branch
+// turns a loop that changes nothing, asks nobody, and looks at a clock
 enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4, AWAITED = 8, DECIDES = 16, LOOKS_AGAIN = 32, ASKS_IN_LOOP = 64,
-       GUESSES = 128 };
+       GUESSES = 128, WAITS_FOR_CLOCK = 256 };
 
 typedef struct CallSite {
     Function *callee; // NULL: the address is in a register

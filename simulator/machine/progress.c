@@ -30,6 +30,15 @@ static bool in_same_nest(const Path *p, const Instr *turn)
     return around || is_in_loop(p);
 }
 
+// A loop that waits for a clock may turn for seconds. The longer it has turned, the faster the clock goes: so no delay takes
+// more than some ten thousand turns, and none is shorter than was asked for.
+static void move_clock(Warp *w, const Path *p)
+{
+    enum { MOST = 40 };
+    const uint32_t looks = p->turns / SIM_TURNS_TO_LOOK;
+    w->slept += (uint64_t)SIM_TURNS_TO_LOOK << (looks < MOST ? looks : MOST);
+}
+
 void sim_count_turn(Warp *w, Path *p, const Instr *turn)
 {
     const bool same = p->loop == turn && p->loop_frame == p->frame;
@@ -50,6 +59,8 @@ void sim_count_turn(Warp *w, Path *p, const Instr *turn)
     p->inner = 0;
     if (++p->turns % SIM_TURNS_TO_LOOK)
         return;
+    if (turn->loop & WAITS_FOR_CLOCK)
+        move_clock(w, p);
     const uint64_t state = sim_state_of(p->frame), stirs = w->block->watch->stirs;
     p->same = state == p->state && stirs == p->stirs;
     p->state = state;

@@ -811,6 +811,91 @@ static void run_histogram()
     finish_and_free(bins);
 }
 
+// ---- Two streams: a kernel leaves its blocks' parts, and another one takes each when it has come.
+
+enum Count { BY_FENCE, BY_REF }; // how the parts that have come are counted
+
+template <Count count, Twin twin> __global__ void leave(int *parts, int *come)
+{
+    parts[blockIdx.x * THREADS + threadIdx.x] = blockIdx.x;
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
+    if (count == BY_REF) {
+        cuda::atomic_ref<int, cuda::thread_scope_device>(*come).fetch_add(1, cuda::memory_order_release);
+    } else {
+        release_fence<twin>();
+        atomicAdd(come, 1);
+    }
+}
+
+template <Count count, Rest kind, Twin twin> __global__ void take(const int *parts, int *come, int *out)
+{
+    if (threadIdx.x == 0) {
+        if (count == BY_REF)
+            while (cuda::atomic_ref<int, cuda::thread_scope_device>(*come).load(cuda::memory_order_acquire) < BLOCKS)
+                rest<kind>();
+        else
+            while (atomicAdd(come, 0) < BLOCKS)
+                rest<kind>();
+        if (count == BY_FENCE)
+            acquire_fence<twin>();
+    }
+    __syncthreads();
+    out[blockIdx.x * THREADS + threadIdx.x] = parts[blockIdx.x * THREADS + threadIdx.x];
+}
+
+template <Count count, Rest kind, Twin twin> static void run_two_streams()
+{
+    int *parts = zeros<int>(BLOCKS * THREADS), *come = zeros<int>(1), *out = zeros<int>(BLOCKS * THREADS);
+    cudaStream_t one, other;
+    CUDA(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
+    CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    CUDA(cudaDeviceSynchronize());
+    leave<count, twin><<<BLOCKS, THREADS, 0, one>>>(parts, come);
+    take<count, kind, twin><<<BLOCKS, THREADS, 0, other>>>(parts, come, out);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaStreamDestroy(one));
+    CUDA(cudaStreamDestroy(other));
+    finish_and_free(parts, come, out);
+}
+
+// ---- A kernel that only lets time go by.
+
+enum Clock { CYCLES, CYCLES_OF_32_BITS, NANOSECONDS };
+
+__device__ unsigned long long nanoseconds()
+{
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+
+template <Clock kind, bool sleeps> __global__ void delay(long long for_so_long, int *out)
+{
+    if (kind == CYCLES) {
+        for (const long long begin = clock64(); clock64() - begin < for_so_long;)
+            if (sleeps)
+                __nanosleep(1000);
+    } else if (kind == CYCLES_OF_32_BITS) {
+        const clock_t begin = clock();
+        while (clock() - begin < for_so_long)
+            continue;
+    } else {
+        for (const unsigned long long begin = nanoseconds(); nanoseconds() < begin + for_so_long;)
+            if (sleeps)
+                __nanosleep(100000);
+    }
+    out[blockIdx.x * THREADS + threadIdx.x] = 1;
+}
+
+template <Clock kind, bool sleeps> static void run_delay()
+{
+    int *out = zeros<int>(BLOCKS * THREADS);
+    delay<kind, sleeps><<<BLOCKS, THREADS>>>(200000000, out);
+    finish_and_free(out);
+}
+
 static const Case CASES[] = {
     {"flag", run_flag<WHILE, NO_REST, RIGHT>},
     {"flag-sleep", run_flag<WHILE, SLEEP, RIGHT>},
@@ -938,6 +1023,17 @@ static const Case CASES[] = {
     {"through-device-barrier-no-wait", run_device_barrier<false>},
     {"through-latch", run_through_latch<true>},
     {"through-latch-no-wait", run_through_latch<false>},
+    {"two-streams", run_two_streams<BY_FENCE, NO_REST, RIGHT>},
+    {"two-streams-sleep", run_two_streams<BY_FENCE, SLEEP, RIGHT>},
+    {"two-streams-ref", run_two_streams<BY_REF, NO_REST, RIGHT>},
+    {"two-streams-ref-sleep", run_two_streams<BY_REF, SLEEP, RIGHT>},
+    {"two-streams-no-release", run_two_streams<BY_FENCE, SLEEP, NO_RELEASE>},
+    {"two-streams-no-acquire", run_two_streams<BY_FENCE, SLEEP, NO_ACQUIRE>},
+    {"delay", run_delay<CYCLES, false>},
+    {"delay-sleep", run_delay<CYCLES, true>},
+    {"delay-short-clock", run_delay<CYCLES_OF_32_BITS, false>},
+    {"delay-timer", run_delay<NANOSECONDS, false>},
+    {"delay-timer-sleep", run_delay<NANOSECONDS, true>},
     {"guess-largest", run_largest_float<TESTED>},
     {"guess-early-exit", run_largest_float<EARLY_EXIT>},
     {"guess-sum", run_sum_doubles},

@@ -56,8 +56,9 @@ static bool decode_trap(Decoder *d, const Statement *s, const Opcode *o, Instr *
 
 static bool decode_hint(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    (void)o, (void)i;
-    return s->count == 1 && sim_source(d, &s->operands[0], 'i') != NOWHERE;
+    (void)o;
+    i->a = s->count == 1 ? sim_source(d, &s->operands[0], 'i') : NOWHERE;
+    return i->a != NOWHERE;
 }
 
 // ---- Calls
@@ -251,7 +252,7 @@ static const Instruction ROWS[] = {
     {"exit", .decode = decode_end},
     {"trap", .decode = decode_trap, .run = sim_trap, .effects = FAILS | UNCOUNTED},
     {"brkpt", .operands = ""},
-    {"nanosleep u32", .decode = decode_hint},
+    {"nanosleep u32", .decode = decode_hint, .run = sim_sleep},
     {"pmevent {mask}", .decode = decode_hint},
     {"bar {cta} sync|arrive", .decode = decode_barrier, .effects = TELLS},
     {"bar {cta} red popc u32", .decode = decode_barrier_reduction, .effects = TELLS},
