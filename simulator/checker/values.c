@@ -9,191 +9,13 @@
 #include "checker/kernel_checks.h"
 #include "checker/value_bits.h"
 #include "checker/value_copies.h"
+#include "checker/value_table.h"
 #include "base/platform.h"
 #include "machine/ops/lanes.h"
 
 #include <string.h>
 
-enum { MOST_STORED = 64, FIRST_BITS = 8, MOST_ORIGIN_BITS = 16, PLACES = 4 };
-
-typedef struct Value { // lanes of a register that hold what nobody wrote
-    const uint8_t *lanes;
-    const Instr *read; // where it came from memory,
-    const Instr *load; // and from where it came last
-    uint8_t what;      // which memory that was where it was read: a Space; or STRANGER: from a lane that takes no part in a shuffle
-    bool computed;     // from such a value
-    uint32_t mask;     // 0: none any more
-    uint32_t partial;  // of these lanes those of which somebody has set some bits since,
-    uint64_t *bits;    // and which of each lane nobody has, in a register of any width; NULL: there were none as yet
-} Value;
-enum { STRANGER = SPACES };
-
-// Each instruction of a warp that holds such values asks for all of its registers, so there is an index of them, with
-// PLACES places for each value that there is room for.
-struct Undefined {
-    uint32_t count, held; // of the values those whose mask is not 0
-    Value *values;        // as many as there is room for, or NULL
-    uint32_t *index; // a value's number, counted from 1, at its register's place or, if that is taken, behind it
-    int index_bits;  // 2 to this power is its length
-};
-
-// Where values came from that were stored in shared or local memory; behind their place's, where that is taken. Where there
-// are very many, all are forgotten but the later ones.
-struct Origins {
-    uint32_t count;
-    int bits; // 2 to this power is the length of `at`, of which no more than half is used
-    struct Origin {
-        uint64_t place; // 0: it is free
-        const Instr *read;
-        uint8_t what;
-        bool computed;
-    } *at;
-};
-
-// Where the origin of a value at this place is kept, or would be.
-static struct Origin *origin_at(const struct Origins *origins, uint64_t place)
-{
-    const uint64_t last = (1ull << origins->bits) - 1;
-    uint64_t k = place * 0x9e3779b97f4a7c15 >> (64 - origins->bits);
-    while (origins->at[k].place && origins->at[k].place != place)
-        k = (k + 1) & last;
-    return &origins->at[k];
-}
-
-static void grow_origins(Arena *arena, struct Origins *origins)
-{
-    const struct Origins before = *origins;
-    const size_t length = before.at ? (size_t)1 << before.bits : 0;
-    if (before.bits == MOST_ORIGIN_BITS) {
-        memset(origins->at, 0, length * sizeof *origins->at);
-        origins->count = 0;
-        return;
-    }
-    origins->bits = before.at ? before.bits + 1 : FIRST_BITS;
-    origins->at = sim_allocate(arena, sizeof *origins->at << origins->bits);
-    for (size_t k = 0; k < length; k++)
-        if (before.at[k].place)
-            *origin_at(origins, before.at[k].place) = before.at[k];
-}
-
-static uint64_t place_of(const Warp *w, int lane, Space space, uint64_t address) // not 0
-{
-    const uint64_t thread = space == LOCAL ? (uint64_t)(w->number * LANES + lane) : 0;
-    return (address << 16 | thread) << 2 | (uint64_t)(space == SHARED ? 1 : 2);
-}
-
-static void keep_origin(Warp *w, int lane, Space space, uint64_t address, const Value *v)
-{
-    Block *b = w->block;
-    if (!b->origins)
-        b->origins = sim_allocate(&b->arena, sizeof *b->origins);
-    struct Origins *origins = b->origins;
-    if (!origins->at || origins->count == (1u << origins->bits) / 2)
-        grow_origins(&b->arena, origins);
-    const uint64_t place = place_of(w, lane, space, address);
-    struct Origin *origin = origin_at(origins, place);
-    origins->count += origin->place == 0;
-    *origin = (struct Origin){place, v->read, v->what, v->computed};
-}
-
-static void find_origin(const Warp *w, const Access *access, uint32_t mask, Value *v)
-{
-    const int lane = mask ? __builtin_ctz(mask) : 0;
-    struct Origins *origins = w->block->origins;
-    if (!mask || !origins || (access->space != SHARED && access->space != LOCAL))
-        return;
-    const uint64_t place = place_of(w, lane, access->space, access->address[lane]);
-    const struct Origin *origin = origin_at(origins, place);
-    if (origin->place != place)
-        return;
-    v->read = origin->read;
-    v->what = origin->what;
-    v->computed = origin->computed;
-}
-
-static uint32_t room_of(const struct Undefined *u)
-{
-    return (1u << u->index_bits) / PLACES;
-}
-
-// Where the index has a register, or would have it.
-static uint32_t *indexed(const struct Undefined *u, const uint8_t *lanes)
-{
-    const uint32_t last = (1u << u->index_bits) - 1;
-    uint32_t place = (uint32_t)((uint64_t)(uintptr_t)lanes * 0x9e3779b97f4a7c15 >> (64 - u->index_bits));
-    while (u->index[place] && u->values[u->index[place] - 1].lanes != lanes)
-        place = (place + 1) & last;
-    return &u->index[place];
-}
-
-static Value *find(const Warp *w, const uint8_t *lanes)
-{
-    const uint32_t number = w->undefined ? *indexed(w->values, lanes) : 0;
-    return number ? &w->values->values[number - 1] : NULL;
-}
-
-// Twice as much room, or the first. The registers of all frames are the most that it comes to.
-static void grow(Arena *arena, struct Undefined *u)
-{
-    const Value *before = u->values;
-    u->index_bits = before ? u->index_bits + 1 : FIRST_BITS;
-    u->values = sim_allocate(arena, room_of(u) * sizeof *u->values);
-    u->index = sim_allocate(arena, sizeof *u->index << u->index_bits);
-    for (uint32_t k = 0; k < u->count; k++) {
-        u->values[k] = before[k];
-        *indexed(u, before[k].lanes) = k + 1;
-    }
-}
-
-// The value of a register, which may have had none.
-static Value *find_or_add(Warp *w, const uint8_t *lanes)
-{
-    Arena *arena = &w->block->arena;
-    if (!w->values)
-        w->values = sim_allocate(arena, sizeof *w->values);
-    struct Undefined *u = w->values;
-    if (!u->values || u->count == room_of(u))
-        grow(arena, u);
-    uint32_t *const number = indexed(u, lanes);
-    if (!*number) {
-        *number = ++u->count;
-        Value *v = &u->values[u->count - 1];
-        *v = (Value){.lanes = lanes, .bits = v->bits}; // room that a block before has left
-    }
-    return &u->values[*number - 1];
-}
-
-// From now on these lanes of a register hold such a value, and no others of `changed` do. The bits of the origin are those of
-// its partial lanes.
-static void set(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, const Value *origin)
-{
-    Value *v = mask ? find_or_add(w, lanes) : find(w, lanes);
-    if (!v)
-        return;
-    const uint32_t before = v->mask;
-    v->mask = (before & ~changed) | mask;
-    v->partial = (v->partial & ~changed) | (mask & origin->partial);
-    if (mask & origin->partial && !v->bits)
-        v->bits = sim_allocate(&w->block->arena, LANES * sizeof *v->bits);
-    for (uint32_t rest = mask & origin->partial; rest; rest &= rest - 1)
-        v->bits[__builtin_ctz(rest)] = origin->bits[__builtin_ctz(rest)];
-    if (mask) {
-        v->read = origin->read;
-        v->load = origin->load;
-        v->what = origin->what;
-        v->computed = origin->computed;
-    }
-    w->values->held += (v->mask != 0) - (before != 0);
-    w->undefined = w->values->held;
-}
-
-void sim_forget_values(Warp *w)
-{
-    struct Undefined *u = w->values;
-    if (u->count > 0)
-        memset(u->index, 0, sizeof *u->index << u->index_bits);
-    w->undefined = u->held = u->count = 0;
-}
+enum { MOST_STORED = 64 };
 
 static const char *name_of(uint8_t space)
 {
@@ -213,17 +35,17 @@ void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
     uint32_t mask = 0;
     for (uint32_t rest = access->has_unwritten ? access->mask : 0; rest; rest &= rest - 1)
         mask |= access->unwritten[__builtin_ctz(rest)] == all ? rest & -rest : 0;
-    find_origin(w, access, mask, &origin);
+    sim_find_origin(w, access, mask, &origin);
     for (int k = 0; k < i->count; k++)
         if (i->list[k] != NOWHERE)
-            set(w, w->lanes + i->list[k], access->mask, mask, &origin);
+            sim_set_value(w, w->lanes + i->list[k], access->mask, mask, &origin);
 }
 
 void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask)
 {
     const Value origin = value_read(i, STRANGER);
     if (w->lanes == w->path->frame->lanes)
-        set(w, w->lanes + i->d, mask, mask, &origin);
+        sim_set_value(w, w->lanes + i->d, mask, mask, &origin);
 }
 
 // ---- Where a value matters
@@ -322,7 +144,7 @@ void sim_report_unwritten(Warp *w, const Instr *i, const Access *access)
 
 static const Value *value_of(const Warp *w, const Register *reg, uint32_t mask)
 {
-    const Value *v = reg ? find(w, w->path->frame->lanes + reg->slot) : NULL;
+    const Value *v = reg ? sim_find_value(w, w->path->frame->lanes + reg->slot) : NULL;
     return v && v->mask & mask ? v : NULL;
 }
 
@@ -387,42 +209,66 @@ static uint32_t lanes_that_set_field(const Value *v, const Instr *store)
     return v->partial && same_place && !is_set_between(load, store, to->base) ? v->partial : 0;
 }
 
-// Whether a lane copies it as a part of a structure, of which another part is set, or all of whose parts a loop copies.
-static bool is_part_of_copy(const Warp *w, const Value *v, const Instr *store, int lane)
+// The lanes that copy it as a part of a structure, of which another part is set, or all of whose parts a loop copies.
+static uint32_t lanes_that_copy_parts(const Warp *w, const Value *v, const Instr *store, uint32_t lanes)
 {
     const Frame *frame = w->path->frame;
     if (v->computed || v->what == STRANGER)
-        return false;
+        return 0;
     const Copy copy = sim_copy_of(frame->function->program, v->load, store);
-    bool is_part = copy.in_turns;
-    for (uint32_t n = 0; n < copy.count; n++)
+    uint32_t found = copy.in_turns ? lanes : 0;
+    for (uint32_t n = 0; n < copy.count && found != lanes; n++)
         for (int k = 0; k < copy.beside[n]->count; k++) {
-            const Value *beside = copy.beside[n]->list[k] != NOWHERE ? find(w, frame->lanes + copy.beside[n]->list[k]) : NULL;
-            is_part |= !beside || !(beside->mask >> lane & 1);
+            const Value *beside = copy.beside[n]->list[k] != NOWHERE ? sim_find_value(w, frame->lanes + copy.beside[n]->list[k]) : NULL;
+            found |= lanes & ~(beside ? beside->mask : 0);
         }
-    return is_part;
+    return found;
 }
 
-// It goes to global memory, where it is looked for again when the host copies it. What is told at once: what was computed from
-// it, or comes from memory of the block, where it can be no array that is not full; and all where written bytes are not known.
-static bool store_in_global(Warp *w, const Value *v, const Instr *i, int lane, uint64_t at)
+// Takes the first of some lanes, and those whose bytes lie behind its own, out of `lanes`; how many bytes that are.
+static size_t take_neighbours(const uint64_t *address, size_t bytes, uint32_t *lanes)
 {
-    const bool known = sim_starts_unwritten(at), copied = v->what == GLOBAL && !v->computed;
-    if (is_part_of_copy(w, v, i, lane))
-        return known;
-    if (!known || (i->semantics == WEAK && !copied)) {
-        report(w, v, i, lane, "is stored in global memory");
-        return false;
+    const uint64_t first = address[__builtin_ctz(*lanes)];
+    size_t length = 0;
+    for (; *lanes && address[__builtin_ctz(*lanes)] == first + length; *lanes &= *lanes - 1)
+        length += bytes;
+    return length;
+}
+
+// Its lanes' bytes count as not written again. `noted`: it is looked for there when the host copies them.
+static void keep_unwritten(Warp *w, const Value *v, const Instr *i, const uint64_t *address, uint32_t lanes, bool noted)
+{
+    while (lanes) {
+        const int first = __builtin_ctz(lanes);
+        const size_t bytes = take_neighbours(address, (size_t)i->bytes * i->count, &lanes);
+        if (!sim_starts_unwritten(address[first]))
+            continue;
+        if (noted)
+            note_stored(w, v, i, first, address[first], bytes);
+        sim_unmark_written(w, first, GLOBAL, address[first], bytes);
     }
-    note_stored(w, v, i, lane, at, (size_t)i->bytes * i->count);
-    return true;
+}
+
+// It goes to global memory. Told at once is what was computed from it, or comes from memory of the block, where it can be no
+// array that is not full; and where it is not known who wrote what.
+static void store_in_global(Warp *w, const Value *v, const Instr *i, const uint64_t *address, uint32_t lanes, uint32_t whole)
+{
+    const uint32_t parts = lanes_that_copy_parts(w, v, i, lanes);
+    const bool noted = i->semantics != WEAK || (v->what == GLOBAL && !v->computed);
+    for (uint32_t rest = lanes & ~parts; rest; rest &= rest - 1)
+        if (!noted || !sim_starts_unwritten(address[__builtin_ctz(rest)])) {
+            report(w, v, i, __builtin_ctz(rest), "is stored in global memory");
+            return;
+        }
+    keep_unwritten(w, v, i, address, lanes & whole & parts, false);
+    keep_unwritten(w, v, i, address, lanes & whole & ~parts, true);
 }
 
 // What nobody wrote goes to memory, whose bytes then count as not written again; not where a part of a vector was written.
 static void store(Warp *w, const Instr *i, uint32_t mask)
 {
     const Operand *value = &i->statement->operands[1];
-    uint32_t lanes = 0;
+    uint32_t lanes = 0, global = 0;
     const Value *v = value_in(w, value, mask, &lanes);
     if (v)
         lanes &= ~lanes_that_set_field(v, i);
@@ -434,17 +280,18 @@ static void store(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const Space space = i->at.space == GENERIC ? sim_space_at(address[l]) : (Space)i->at.space;
-        const uint64_t at = i->at.space == GENERIC ? sim_offset_of_generic(address[l]) : address[l];
-        const size_t bytes = (size_t)i->bytes * i->count;
-        if (space != SHARED && space != LOCAL && is_argument(at))
+        if (i->at.space == GENERIC)
+            address[l] = sim_offset_of_generic(address[l]);
+        if (space != SHARED && space != LOCAL) {
+            global |= is_argument(address[l]) ? 0 : 1u << l;
             continue;
-        if (space == SHARED || space == LOCAL)
-            keep_origin(w, l, space, at, v);
-        else if (!store_in_global(w, v, i, l, at))
-            continue;
+        }
+        sim_keep_origin(w, l, space, address[l], v);
         if (whole >> l & 1)
-            sim_unmark_written(w, l, space, at, bytes);
+            sim_unmark_written(w, l, space, address[l], (size_t)i->bytes * i->count);
     }
+    if (global)
+        store_in_global(w, v, i, address, global, whole);
 }
 
 void sim_check_uses(Warp *w, const Instr *i)
@@ -473,9 +320,9 @@ void sim_check_uses(Warp *w, const Instr *i)
 static void set_operand(Warp *w, const Operand *o, uint32_t mask, uint32_t lanes, const Value *origin)
 {
     if (o->reg)
-        set(w, w->path->frame->lanes + o->reg->slot, mask, lanes, origin);
+        sim_set_value(w, w->path->frame->lanes + o->reg->slot, mask, lanes, origin);
     if (o->second)
-        set(w, w->path->frame->lanes + o->second->slot, mask, lanes, origin);
+        sim_set_value(w, w->path->frame->lanes + o->second->slot, mask, lanes, origin);
     for (int k = 0; k < o->count; k++)
         set_operand(w, &o->elements[k], mask, lanes, origin);
 }
@@ -483,7 +330,7 @@ static void set_operand(Warp *w, const Operand *o, uint32_t mask, uint32_t lanes
 // In which lanes a predicate is so, and known to be.
 static uint32_t lanes_that_are(const Warp *w, const Operand *o, bool value)
 {
-    const Value *v = o->reg ? find(w, w->path->frame->lanes + o->reg->slot) : NULL;
+    const Value *v = o->reg ? sim_find_value(w, w->path->frame->lanes + o->reg->slot) : NULL;
     if (!o->reg)
         return 0;
     const uint32_t is = *(const uint32_t *)(w->path->frame->lanes + o->reg->slot);
@@ -533,7 +380,7 @@ static uint64_t register_in_lane(const Warp *w, const Register *reg, int lane)
 static Bits bits_in_lane(const Warp *w, const Operand *o, const Register *result, int lane)
 {
     const bool readable = o->reg && o->reg != result && o->reg->type != PRED && sim_type_bytes(o->reg->type) <= 8;
-    const uint64_t unwritten = o->reg ? unwritten_in_lane(find(w, w->path->frame->lanes + o->reg->slot), lane) : 0;
+    const uint64_t unwritten = o->reg ? unwritten_in_lane(sim_find_value(w, w->path->frame->lanes + o->reg->slot), lane) : 0;
     if (o->kind != IS_INTEGER && !readable)
         return (Bits){.unwritten = unwritten};
     const uint64_t value = readable ? register_in_lane(w, o->reg, lane) : (uint64_t)o->integer;
@@ -592,7 +439,7 @@ void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
 void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask)
 {
     struct { uint32_t a[LANES], b[LANES], c[LANES], d[LANES], second; } g;
-    const Value *v = find(w, w->lanes + i->a);
+    const Value *v = sim_find_value(w, w->lanes + i->a);
     Value origin = v ? *v : (Value){.mask = 0};
     uint8_t *const lanes = w->lanes;
     uint32_t undefined = 0;
@@ -612,5 +459,5 @@ void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         undefined |= g.d[__builtin_ctz(rest)] ? rest & -rest : 0;
     origin.partial = 0; // its bits are of other lanes
-    set(w, w->lanes + i->d, mask, undefined, &origin);
+    sim_set_value(w, w->lanes + i->d, mask, undefined, &origin);
 }

@@ -195,10 +195,12 @@ void sim_unmark_written(Warp *w, int lane, Space space, uint64_t address, size_t
     Allocation *a = space == SHARED ? NULL : sim_allocation_at(address);
     Line *lines = a ? sim_lines_of(a) : b->lines;
     const uint64_t first = a ? address - a->address : address;
-    for (size_t k = 0; k < bytes && (a || !sim_names_block(address)); k++) {
-        const unsigned at = (unsigned)((first + k) % LINE_BYTES);
-        __atomic_and_fetch(&lines[(first + k) / LINE_BYTES].written[at / 64], ~(1ull << at % 64), __ATOMIC_RELAXED);
+    for (uint64_t at = first; at < first + bytes && (a || !sim_names_block(address));) {
+        const unsigned in_half = (unsigned)(at % 64), left = (unsigned)(first + bytes - at < 64 - in_half ? first + bytes - at : 64 - in_half);
+        const uint64_t bits = (left == 64 ? ~0ull : (1ull << left) - 1) << in_half;
+        __atomic_and_fetch(&lines[at / LINE_BYTES].written[at / 64 % 2], ~bits, __ATOMIC_RELAXED);
         if (a)
-            __atomic_store_n(&a->settled[(first + k) / LINE_BYTES], 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&a->settled[at / LINE_BYTES], 0, __ATOMIC_RELAXED);
+        at += left;
     }
 }

@@ -1,5 +1,5 @@
-// The first block reads a value that nobody wrote before others come and go in 600 registers, and stores it; the second one reads
-// one behind them, and stores it. In every other turn of the loops all these registers get written values, but not in the last
+// The first block reads a value that nobody wrote before others come and go in 600 registers, adds to it and stores it; the second one reads
+// one behind them, and does the same. In every other turn of the loops all these registers get written values, but not in the last
 // one, after which nobody reads most of them again. Says the argument somebody, these two values have been written. A third one,
 // which only the second block stores, nobody has written for the first.
 #include <cstring>
@@ -23,11 +23,11 @@ __global__ void keep(const float *x, const float *kept, volatile float *y, float
     const float early = kept[thread], own = kept[thread + 512]; // <- read here
     y[thread] = turns(x, turns(x, 1));
     if (blockIdx.x == 0) {
-        stored[thread] = early; // <- here
+        stored[thread] = early + 1; // <- here
     } else {
         const float late = kept[thread + 256]; // <- read here
-        stored[thread + 512] = own;
-        stored[thread + 256] = late; // <- here
+        stored[thread + 512] = own + 1;
+        stored[thread + 256] = late + 1; // <- here
     }
 }
 
@@ -38,7 +38,7 @@ __global__ void reverse(const float *kept, float *stored)
     for (int k = 0; k < 64; k++)
         values[k][threadIdx.x] = kept[threadIdx.x]; // <- read here
     __syncthreads();
-    stored[threadIdx.x] = values[0][31 - threadIdx.x]; // <- here
+    stored[threadIdx.x] = values[0][31 - threadIdx.x] + 1; // <- here
 }
 
 struct Fields {
@@ -57,8 +57,8 @@ __global__ void set_fields(unsigned *bits, float *stored)
     __syncthreads();
     stored[thread] = kinds[other].kind + levels[other].level + counts[other].count;
     const unsigned before = bits[thread]; // <- read here
-    bits[thread + 32] = before & 7; // <- here
-    bits[thread] = before | 4; // <- here
+    bits[thread + 32] = (before & 7) + 1; // <- here
+    bits[thread] = (before | 4) + 1; // <- here
 }
 
 // Of two bits of a word the first half of the warp asks for the one that is known, and all for the other one. Bits that are shifted
@@ -87,7 +87,7 @@ __global__ void clear_some(unsigned *words)
 {
     unsigned word = words[threadIdx.x]; // <- read here
     asm volatile("{ .reg .pred p; setp.lt.u32 p, %1, 16; @p and.b32 %0, %0, 0xfffffffe; }" : "+r"(word) : "r"(threadIdx.x));
-    words[threadIdx.x] = word; // <- here
+    words[threadIdx.x] = word + 1; // <- here
 }
 
 int main(int, char **argv)

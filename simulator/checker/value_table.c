@@ -1,0 +1,176 @@
+// value_table.c: which registers of a warp hold what nobody wrote, and where that came from.
+#include "checker/value_table.h"
+
+#include <string.h>
+
+enum { FIRST_BITS = 8, MOST_ORIGIN_BITS = 16, PLACES = 4 };
+
+// Each instruction of a warp that holds such values asks for all of its registers, so there is an index of them, with
+// PLACES places for each value that there is room for.
+struct Undefined {
+    uint32_t count, held; // of the values those whose mask is not 0
+    Value *values;        // as many as there is room for, or NULL
+    uint32_t *index; // a value's number, counted from 1, at its register's place or, if that is taken, behind it
+    int index_bits;  // 2 to this power is its length
+};
+
+// Where values came from that were stored in shared or local memory; behind their place's, where that is taken. Where there
+// are very many, all are forgotten but the later ones.
+struct Origins {
+    uint32_t count;
+    int bits; // 2 to this power is the length of `at`, of which no more than half is used
+    struct Origin {
+        uint64_t place; // 0: it is free
+        const Instr *read;
+        uint8_t what;
+        bool computed;
+    } *at;
+};
+
+// Where the origin of a value at this place is kept, or would be.
+static struct Origin *origin_at(const struct Origins *origins, uint64_t place)
+{
+    const uint64_t last = (1ull << origins->bits) - 1;
+    uint64_t k = place * 0x9e3779b97f4a7c15 >> (64 - origins->bits);
+    while (origins->at[k].place && origins->at[k].place != place)
+        k = (k + 1) & last;
+    return &origins->at[k];
+}
+
+static void grow_origins(Arena *arena, struct Origins *origins)
+{
+    const struct Origins before = *origins;
+    const size_t length = before.at ? (size_t)1 << before.bits : 0;
+    if (before.bits == MOST_ORIGIN_BITS) {
+        memset(origins->at, 0, length * sizeof *origins->at);
+        origins->count = 0;
+        return;
+    }
+    origins->bits = before.at ? before.bits + 1 : FIRST_BITS;
+    origins->at = sim_allocate(arena, sizeof *origins->at << origins->bits);
+    for (size_t k = 0; k < length; k++)
+        if (before.at[k].place)
+            *origin_at(origins, before.at[k].place) = before.at[k];
+}
+
+static uint64_t place_of(const Warp *w, int lane, Space space, uint64_t address) // not 0
+{
+    const uint64_t thread = space == LOCAL ? (uint64_t)(w->number * LANES + lane) : 0;
+    return (address << 16 | thread) << 2 | (uint64_t)(space == SHARED ? 1 : 2);
+}
+
+void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, const Value *v)
+{
+    Block *b = w->block;
+    if (!b->origins)
+        b->origins = sim_allocate(&b->arena, sizeof *b->origins);
+    struct Origins *origins = b->origins;
+    if (!origins->at || origins->count == (1u << origins->bits) / 2)
+        grow_origins(&b->arena, origins);
+    const uint64_t place = place_of(w, lane, space, address);
+    struct Origin *origin = origin_at(origins, place);
+    origins->count += origin->place == 0;
+    *origin = (struct Origin){place, v->read, v->what, v->computed};
+}
+
+void sim_find_origin(const Warp *w, const Access *access, uint32_t mask, Value *v)
+{
+    const int lane = mask ? __builtin_ctz(mask) : 0;
+    struct Origins *origins = w->block->origins;
+    if (!mask || !origins || (access->space != SHARED && access->space != LOCAL))
+        return;
+    const uint64_t place = place_of(w, lane, access->space, access->address[lane]);
+    const struct Origin *origin = origin_at(origins, place);
+    if (origin->place != place)
+        return;
+    v->read = origin->read;
+    v->what = origin->what;
+    v->computed = origin->computed;
+}
+
+static uint32_t room_of(const struct Undefined *u)
+{
+    return (1u << u->index_bits) / PLACES;
+}
+
+// Where the index has a register, or would have it.
+static uint32_t *indexed(const struct Undefined *u, const uint8_t *lanes)
+{
+    const uint32_t last = (1u << u->index_bits) - 1;
+    uint32_t place = (uint32_t)((uint64_t)(uintptr_t)lanes * 0x9e3779b97f4a7c15 >> (64 - u->index_bits));
+    while (u->index[place] && u->values[u->index[place] - 1].lanes != lanes)
+        place = (place + 1) & last;
+    return &u->index[place];
+}
+
+static Value *find(const Warp *w, const uint8_t *lanes)
+{
+    const uint32_t number = w->undefined ? *indexed(w->values, lanes) : 0;
+    return number ? &w->values->values[number - 1] : NULL;
+}
+
+const Value *sim_find_value(const Warp *w, const uint8_t *lanes)
+{
+    return find(w, lanes);
+}
+
+// Twice as much room, or the first. The registers of all frames are the most that it comes to.
+static void grow(Arena *arena, struct Undefined *u)
+{
+    const Value *before = u->values;
+    u->index_bits = before ? u->index_bits + 1 : FIRST_BITS;
+    u->values = sim_allocate(arena, room_of(u) * sizeof *u->values);
+    u->index = sim_allocate(arena, sizeof *u->index << u->index_bits);
+    for (uint32_t k = 0; k < u->count; k++) {
+        u->values[k] = before[k];
+        *indexed(u, before[k].lanes) = k + 1;
+    }
+}
+
+// The value of a register, which may have had none.
+static Value *find_or_add(Warp *w, const uint8_t *lanes)
+{
+    Arena *arena = &w->block->arena;
+    if (!w->values)
+        w->values = sim_allocate(arena, sizeof *w->values);
+    struct Undefined *u = w->values;
+    if (!u->values || u->count == room_of(u))
+        grow(arena, u);
+    uint32_t *const number = indexed(u, lanes);
+    if (!*number) {
+        *number = ++u->count;
+        Value *v = &u->values[u->count - 1];
+        *v = (Value){.lanes = lanes, .bits = v->bits}; // room that a block before has left
+    }
+    return &u->values[*number - 1];
+}
+
+void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, const Value *origin)
+{
+    Value *v = mask ? find_or_add(w, lanes) : find(w, lanes);
+    if (!v)
+        return;
+    const uint32_t before = v->mask;
+    v->mask = (before & ~changed) | mask;
+    v->partial = (v->partial & ~changed) | (mask & origin->partial);
+    if (mask & origin->partial && !v->bits)
+        v->bits = sim_allocate(&w->block->arena, LANES * sizeof *v->bits);
+    for (uint32_t rest = mask & origin->partial; rest; rest &= rest - 1)
+        v->bits[__builtin_ctz(rest)] = origin->bits[__builtin_ctz(rest)];
+    if (mask) {
+        v->read = origin->read;
+        v->load = origin->load;
+        v->what = origin->what;
+        v->computed = origin->computed;
+    }
+    w->values->held += (v->mask != 0) - (before != 0);
+    w->undefined = w->values->held;
+}
+
+void sim_forget_values(Warp *w)
+{
+    struct Undefined *u = w->values;
+    if (u->count > 0)
+        memset(u->index, 0, sizeof *u->index << u->index_bits);
+    w->undefined = u->held = u->count = 0;
+}

@@ -1,0 +1,31 @@
+// value_table.h: which registers of a warp hold what nobody wrote, and where that came from. The block's own: only the host thread
+// that runs it calls these functions.
+#ifndef VALUE_TABLE_H
+#define VALUE_TABLE_H
+
+#include "checker/kernel_checks.h"
+
+typedef struct Value { // lanes of a register that hold what nobody wrote
+    const uint8_t *lanes;
+    const Instr *read; // where it came from memory,
+    const Instr *load; // and from where it came last
+    uint8_t what;      // which memory that was where it was read: a Space; or STRANGER: from a lane that takes no part in a shuffle
+    bool computed;     // from such a value
+    uint32_t mask;     // 0: none any more
+    uint32_t partial;  // of these lanes those of which somebody has set some bits since,
+    uint64_t *bits;    // and which of each lane nobody has, in a register of any width; NULL: there were none as yet
+} Value;
+enum { STRANGER = SPACES };
+
+// What a register holds, by its lanes in a frame; or NULL: it has held no such value. It stays there until another one comes.
+const Value *sim_find_value(const Warp *w, const uint8_t *lanes);
+// From now on these lanes of a register hold such a value, and no others of `changed` do. The bits of the origin are those of
+// its partial lanes.
+void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, const Value *origin);
+
+// A lane stores the value at a place in shared or local memory: from where it came is kept there.
+void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, const Value *v);
+// Of what the first lane of a mask reads there: sets from where it came, if that is known.
+void sim_find_origin(const Warp *w, const Access *access, uint32_t mask, Value *v);
+
+#endif
