@@ -53,11 +53,22 @@ static void find_part(Parser *p, Operand *o)
         o->selector = (Slice){dot + 1, o->name.length - length - 1};
 }
 
+// q of %r|q and of _|q.
+static void parse_second(Parser *p, Operand *o)
+{
+    const Slice second = sim_expect_word(p, "a register");
+    o->second = sim_find_register(p, second);
+    if (!o->second && !sim_slice_is(second, "_"))
+        sim_fail(p, "unknown register '%.*s'", (int)second.length, second.text);
+}
+
 static void parse_name(Parser *p, Operand *o)
 {
     o->name = sim_expect_word(p, "an operand");
     if (sim_slice_is(o->name, "_")) {
         o->kind = IS_SINK;
+        if (sim_accept(p, "|"))
+            parse_second(p, o);
         return;
     }
     o->reg = sim_find_register(p, o->name);
@@ -65,20 +76,12 @@ static void parse_name(Parser *p, Operand *o)
         find_part(p, o);
     if (o->reg) {
         o->kind = IS_REGISTER;
-        if (sim_accept(p, "|")) {
-            const Slice second = sim_expect_word(p, "a register");
-            o->second = sim_find_register(p, second);
-            if (!o->second && !sim_slice_is(second, "_"))
-                sim_fail(p, "unknown register '%.*s'", (int)second.length, second.text);
-        }
+        if (sim_accept(p, "|"))
+            parse_second(p, o);
         return;
     }
     o->variable = sim_variable_in_scope(p, o->name);
     o->kind = IS_SYMBOL; // a label, if the end of the scope finds one of this name
-    if (o->name.text[0] == '_' && sim_accept(p, "|")) { // _|%p
-        o->kind = IS_SINK;
-        o->second = sim_find_register(p, sim_expect_word(p, "a register"));
-    }
 }
 
 void sim_parse_operand(Parser *p, Operand *o)

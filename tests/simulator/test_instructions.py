@@ -835,6 +835,8 @@ def warp_cases():
            "W: vote.sync.ballot.b32 %t, 1, 0xffffffff;}",
            lambda rows, lane: bits(row[2] == 1 for row in rows) * (rows[lane][2] == 1))
     yield ("elect", members + "elect.sync %t|%p, %n; @%p add.u32 %t, %t, 100; E: bar.warp.sync 0xffffffff;}", elected)
+    yield ("elect, and nobody asks whom", members + "elect.sync _|%p, %n; @%p add.u32 %t, %t, 100; E: bar.warp.sync 0xffffffff;}",
+           lambda rows, lane: elected(rows, lane) // 100 * 100)
     for mode, width in itertools.product(("up", "down", "bfly", "idx"), (32, 8)):
         clamp = 32 - width << 8 | (0 if mode == "up" else 31)
         for by in (0, 1, 5, 9, 31):
