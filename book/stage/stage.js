@@ -40,7 +40,7 @@ function legend() {
     return element("p", {class: "st-legend"}, entries.map(([name, text]) => element("span", {}, element("i", {class: "st-" + name}), text)));
 }
 
-const side = (program) => ({program, attempt: 0, cuts: new Map(), result: null, findings: [], model: null});
+const side = (program) => ({program, attempt: 0, cuts: new Map(), result: null, findings: [], model: null, block: 0});
 const variant = (one) => (one.attempt ? one.program.tries.find((found) => found.number === one.attempt) : one.program);
 const sizesOf = (one) => variant(one).sizes || one.program.sizes;
 const textOf = (one) => (one.attempt ? variant(one).source : one.program.source.text);
@@ -49,16 +49,17 @@ const shortName = (program) => (program.isOwn ? "this run" : program.name.replac
 
 // ---- Running
 
-function requestOf(stage, {attempt, cuts}) {
+function requestOf(stage, {attempt, cuts}, block) {
     const without = [...cuts].map(([line, what]) => (what === "test" ? {line, what} : line)).sort();
-    return {n: stage.n, try: attempt, block: stage.block, order: stage.order, together: false, values: true, rows: Stage.MOST_ROWS, without};
+    return {n: stage.n, try: attempt, block, order: stage.order, together: false, values: true, rows: Stage.MOST_ROWS, without};
 }
 
-// Runs a side; false where it is no longer wanted.
-async function runSide(stage, one) {
-    const result = await Stage.run(one, one.program, requestOf(stage, one));
+// Runs a side, and records this block; false where it is no longer wanted. Of what a stage wants only the last is.
+async function runSide(stage, one, block) {
+    const result = await Stage.run(stage, one.program, requestOf(stage, one, block));
     if (!result)
         return false;
+    one.block = block;
     one.result = result;
     one.findings = Stage.tellingFirst(result.findings || []);
     one.model = Stage.model(result.trace || "", result.counters || "", one.program.source.file);
@@ -76,7 +77,7 @@ function besideOf(stage) {
 
 async function runBeside(stage) {
     const found = besideOf(stage);
-    if (!found || !(await runSide(stage, found.one)) || !found.one.model.length)
+    if (!found || !(await runSide(stage, found.one, stage.block)) || !found.one.model.length)
         return null;
     return {...found, model: found.one.model, whole: found.one.model.whole};
 }
@@ -96,27 +97,25 @@ function lastMoment(stage) {
     return Math.max(model.length, isDouble(stage) && beside ? beside.model.length : 0) - 1;
 }
 
-// Runs a side; where there is no such block, the first or the last one that there is. False where it is no longer wanted.
+// Runs a side; where there is no such block, the first or the last one that there is, which is the stage's then. False where it
+// is no longer wanted.
 async function runNearest(stage, one, isOver) {
-    if (stage.block < 0) {
-        stage.noBlock = `no block ${stage.block}: they begin at 0`;
-        stage.block = 0;
-    }
-    if (!(await runSide(stage, one)) || isOver())
+    const wanted = stage.block, isWanted = async (block) => (await runSide(stage, one, block)) && !isOver();
+    let block = Math.max(0, wanted), noBlock = wanted < 0 ? `no block ${wanted}: they begin at 0` : "";
+    if (!(await isWanted(block)))
         return false;
-    if (one.model.length || stage.block === 0)
-        return true;
-    const wanted = stage.block;
-    stage.block = 0; // it tells how many there are
-    if (!(await runSide(stage, one)) || isOver())
-        return false;
-    if (!one.model.length) { // such a run has no moments, of whatever block
-        stage.block = wanted;
-        return true;
+    if (!one.model.length && block > 0) {
+        if (!(await isWanted(0))) // it tells how many there are
+            return false;
+        if (one.model.length) { // else such a run has no moments, of whatever block
+            block = lastBlock(one);
+            noBlock = `no block ${wanted}: 0–${block}`;
+            if (block > 0 && !(await isWanted(block)))
+                return false;
+        }
     }
-    stage.block = lastBlock(one);
-    stage.noBlock = `no block ${wanted}: 0–${stage.block}`;
-    return stage.block === 0 || ((await runSide(stage, one)) && !isOver());
+    Object.assign(stage, {block, noBlock});
+    return true;
 }
 
 // Runs what is on the stage and shows it, then what stands beside it. Who chooses something else meanwhile begins the
@@ -163,7 +162,7 @@ async function lookBack(stage, {program}) {
     look.hidden = !mayLookBack(program);
     if (look.hidden)
         return;
-    const request = {...requestOf(stage, side(program)), n, block: "all", together: true, check: false};
+    const request = {...requestOf(stage, side(program), "all"), n, together: true, check: false};
     try {
         const result = await Stage.run(look, program, request);
         if (stage.looked !== program)
@@ -184,8 +183,8 @@ const NOBODY = {places: [], rows: [], met: null, threads: new Set()};
 
 // What the picture marks of the first finding: its threads, where they met, and a row for each place.
 function accusedOf(stage) {
-    const {findings, model} = stage.sides[stage.side], places = findings.length ? findings[0].places : [];
-    const {rows, met} = Stage.meeting(model, stage.block, places);
+    const {findings, model, block} = stage.sides[stage.side], places = findings.length ? findings[0].places : [];
+    const {rows, met} = Stage.meeting(model, block, places);
     return {places, rows, met, threads: new Set(places.filter((_, k) => rows[k]).map(({thread}) => thread[0]))};
 }
 
@@ -226,7 +225,7 @@ function show(stage) {
     const {isRight} = showVerdict(stage, one);
     stage.accused = NOBODY;
     if (!hasMoments(stage))
-        return stopPlaying(stage);
+        return endTime(stage);
     stage.tick = Stage.counters(stage.boxes.counters, one.model, stage.beside, isRight, isBoth && nameOf(one));
     stage.accused = accusedOf(stage);
     drawTime(stage);
@@ -372,13 +371,13 @@ function drawTime(stage) {
         stage.length, lastMoment(stage));
 }
 
-// Draws a pane's moment; returns it in words. follows: its source is scrolled to the lines that are lit.
-function drawPane(stage, {boxes, machine, source, picture}, model, accused, follows) {
+// Draws a side's moment in a pane; returns it in words. follows: its source is scrolled to the lines that are lit.
+function drawPane(stage, {boxes, machine, source, picture}, {model, block}, accused, follows) {
     const {launch, lit, words, about} = picture(model, stage.moment, accused, stage.thread);
     boxes.about.setAttribute("aria-live", stage.playing ? "off" : "polite"); // nobody wants each moment read out
     boxes.about.textContent = about || "Point at a lane to see what it holds.";
     const isMany = model.launches.length > 1, number = 1 + model.launches.indexOf(launch);
-    boxes.title.textContent = (isDouble(stage) ? `${boxes.name.textContent}: warps` : "Warps") + ` of block ${stage.block}` + (isMany ? `, launch ${number} of ${model.launches.length}` : "");
+    boxes.title.textContent = (isDouble(stage) ? `${boxes.name.textContent}: warps` : "Warps") + ` of block ${block}` + (isMany ? `, launch ${number} of ${model.launches.length}` : "");
     source.light(lit, follows);
     keepHeight(machine);
     return words;
@@ -391,10 +390,10 @@ function keepHeight(box) {
 
 // isOther: it was another moment before.
 function drawMoment(stage, isOther = false) {
-    const {model} = stage.sides[stage.side], {beside} = stage;
-    const words = drawPane(stage, stage.own, model, stage.accused, isOther);
+    const one = stage.sides[stage.side], {model} = one, {beside} = stage;
+    const words = drawPane(stage, stage.own, one, stage.accused, isOther);
     if (isDouble(stage) && beside)
-        drawPane(stage, stage.other, beside.model, NOBODY, true);
+        drawPane(stage, stage.other, beside.one, NOBODY, true);
     stage.tick(stage.moment);
     const opened = model.barriers.filter((barrier) => barrier <= stage.moment).length;
     stage.time.show(stage.moment, stage.length, `moment ${stage.moment + 1} of ${model.isCut ? "the first " : ""}${lastMoment(stage) + 1}`
@@ -413,6 +412,7 @@ function seek(stage, moment) {
 
 function choose(stage, number) {
     stage.side = number;
+    stage.beside = null; // that is what stood beside the other one
     rerun(stage);
 }
 
@@ -494,6 +494,12 @@ function chooseLanes(stage, warps) {
 function stopPlaying(stage) {
     clearInterval(stage.playing);
     stage.playing = null;
+}
+
+// Nothing moves in a run without moments.
+function endTime(stage) {
+    stopPlaying(stage);
+    stage.time.show(0, 1, "no moments", "", false);
 }
 
 function play(stage) {

@@ -401,6 +401,34 @@ def test_a_run_that_ends_when_another_is_on_the_stage_changes_nothing(opened):
     assert moment(page) == int(length)
 
 
+def test_a_block_that_is_awaited_is_neither_named_nor_forgotten(opened):
+    """Broken: the picture of one block has another one's number; or who goes back to a size while another block is looked for there loses his block."""
+    page = opened()
+    heading, size, block = page.locator(".st-heading").first, page.get_by_label("n", exact=True), page.get_by_label("block", exact=True)
+    size.select_option("65536")
+    page.get_by_label("order", exact=True).select_option("7")
+    block.fill("200")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(READY)
+    page.evaluate(HOLD_RUNS)
+    block.fill("1")
+    page.keyboard.press("Enter")
+    page.wait_for_function("held === 1")
+    page.locator(".st-track").press("End")
+    assert heading.inner_text().startswith("Warps of block 200")
+    block.fill("200")
+    page.keyboard.press("Enter")
+    size.select_option("256")
+    page.evaluate("letOne()")
+    page.wait_for_function("held === 1")  # block 200's run, which there is none of
+    page.evaluate("letOne()")
+    page.wait_for_function("ended === 2 && held === 1")  # that of block 0, which is to tell how many there are
+    size.select_option("65536")
+    page.wait_for_selector(READY)
+    assert heading.inner_text().startswith("Warps of block 200")
+    page.evaluate("letAll()")
+
+
 @pytest.mark.parametrize("chosen_at", ["during the run", "after it"])
 def test_a_number_may_be_typed_while_a_run_goes_on(opened, chosen_at):
     """And a block that only the run's size has may be chosen."""
@@ -459,6 +487,7 @@ def test_a_run_without_a_moment_is_told_and_nothing_breaks(opened):
     page.wait_for_selector("text=line 172 is not run at this n")
     page.wait_for_selector(READY)
     assert page.locator(".st-finding").count() == 0 and "no block" not in page.locator(".st-choices").inner_text()
+    assert page.get_by_role("button", name="play (space)").is_visible(), "nothing is played any more"
 
 
 def test_the_keyboard_stays_where_it_was(opened):
