@@ -7,10 +7,10 @@
 
 enum { MOST_TERMS = 4, MOST_STEPS = 8 };
 
-typedef struct Form { // a sum: a number and multiples of registers
+typedef struct Form { // a sum: a number and multiples of registers, and of variables' addresses
     int64_t number;
     uint32_t count;
-    struct { const Register *reg; int64_t times; } terms[MOST_TERMS];
+    struct { const void *of; int64_t times; } terms[MOST_TERMS];
     bool known; // it is a sum, and has no more terms than there is room for
 } Form;
 
@@ -32,17 +32,20 @@ static const Instr *maker_of(const Program *p, const Register *reg)
 
 static void add_operand(const Program *p, Form *f, const Operand *o, int64_t times, int steps);
 
-static void add_term(Form *f, const Register *reg, int64_t times)
+static void add_term(Form *f, const void *of, int64_t times)
 {
     uint32_t k = 0;
-    while (k < f->count && f->terms[k].reg != reg)
+    while (k < f->count && f->terms[k].of != of)
         k++;
     if (k == MOST_TERMS) {
         f->known = false;
         return;
     }
-    if (k == f->count)
-        f->terms[f->count++].reg = reg, f->terms[k].times = 0;
+    if (k == f->count) {
+        f->terms[k].of = of;
+        f->terms[k].times = 0;
+        f->count++;
+    }
     f->terms[k].times += times;
 }
 
@@ -51,7 +54,8 @@ static bool add_result(const Program *p, Form *f, const Instr *i, int64_t times,
 {
     const Operand *o = i->statement->operands;
     const bool constant = o[2].kind == IS_INTEGER, same = i->kind == MOVE || (i->kind == PART && i->statement->count == 2);
-    if (o[1].kind != IS_REGISTER || (i->kind != SUM && !same && !constant))
+    const bool known = o[1].kind == IS_REGISTER || (o[1].kind == IS_SYMBOL && o[1].variable);
+    if (!known || (i->kind != SUM && !same && !constant))
         return false;
     if (i->kind == SUM) {
         add_operand(p, f, &o[1], times, steps);
@@ -69,25 +73,22 @@ static bool add_result(const Program *p, Form *f, const Instr *i, int64_t times,
 
 static void add_operand(const Program *p, Form *f, const Operand *o, int64_t times, int steps)
 {
-    if (o->kind == IS_INTEGER) {
+    const Instr *i = o->kind == IS_REGISTER && steps > 0 ? maker_of(p, o->reg) : NULL;
+    if (o->kind == IS_INTEGER || o->kind == IS_SYMBOL)
         f->number += times * o->integer;
-        return;
-    }
-    if (o->kind != IS_REGISTER) {
-        f->known = false;
-        return;
-    }
-    const Instr *i = steps > 0 ? maker_of(p, o->reg) : NULL;
-    if (!i || !add_result(p, f, i, times, steps - 1))
+    if (o->kind == IS_SYMBOL && o->variable)
+        add_term(f, o->variable, times);
+    else if (o->kind == IS_REGISTER && !(i && add_result(p, f, i, times, steps - 1)))
         add_term(f, o->reg, times);
+    else if (o->kind != IS_INTEGER && o->kind != IS_REGISTER)
+        f->known = false;
 }
 
 static Form address_of(const Program *p, const Instr *i)
 {
     const Operand *o = &i->statement->operands[i->kind == LOAD];
-    Form f = {.number = o->integer, .known = true};
-    const Operand base = {.kind = o->kind, .reg = o->reg};
-    add_operand(p, &f, &base, 1, MOST_STEPS);
+    Form f = {.number = o->kind == IS_REGISTER ? o->integer : 0, .known = true};
+    add_operand(p, &f, o, 1, MOST_STEPS);
     return f;
 }
 
@@ -97,45 +98,49 @@ static bool is_beside(const Form *f, const Form *other)
     bool same = f->known && other->known && f->count == other->count && f->number != other->number;
     for (uint32_t k = 0; k < f->count && same; k++) {
         uint32_t n = 0;
-        while (n < other->count && other->terms[n].reg != f->terms[k].reg)
+        while (n < other->count && other->terms[n].of != f->terms[k].of)
             n++;
         same = n < other->count && other->terms[n].times == f->terms[k].times;
     }
     return same;
 }
 
-static bool is_part(const Program *p, const Instr *i, const Instr *other, const Form *there, int64_t *distance)
+// Whether another instruction does the same as this one, which does it `here`, at a place whose distance is known.
+static bool finds_distance(const Program *p, const Instr *i, const Form *here, const Instr *other, int64_t *distance)
 {
     if (other->kind != i->kind || other->at.space != i->at.space)
         return false;
-    const Form here = address_of(p, other);
-    *distance = here.number - there->number;
-    return is_beside(&here, there);
+    const Form there = address_of(p, other);
+    *distance = there.number - here->number;
+    return is_beside(here, &there);
 }
 
-static void find_beside(const Program *p, Copy *copy)
+// Whether something else is stored as far from the store as it was loaded from the load.
+static bool copies_beside(const Program *p, const Instr *load, const Instr *store)
 {
-    int64_t stored[MOST_BESIDE], distance;
+    enum { MOST = 128 }; // longer structures are copied by a loop
+    int64_t stored[MOST], distance;
     uint32_t count = 0;
-    const Form to = address_of(p, copy->store), from = address_of(p, copy->load);
-    for (const Instr *i = p->code; i < p->code + p->count && count < MOST_BESIDE; i++)
-        if (is_part(p, copy->store, i, &to, &distance))
+    const Form to = address_of(p, store), from = address_of(p, load);
+    for (const Instr *i = p->code; i < p->code + p->count && count < MOST; i++)
+        if (finds_distance(p, store, &to, i, &distance))
             stored[count++] = distance;
-    for (const Instr *i = p->code; i < p->code + p->count && copy->count < count; i++) {
-        bool both = false;
-        for (uint32_t k = 0; k < count && is_part(p, copy->load, i, &from, &distance); k++)
-            both |= stored[k] == distance;
-        if (both)
-            copy->beside[copy->count++] = i;
-    }
+    for (const Instr *i = p->code; i < p->code + p->count && count > 0; i++)
+        if (finds_distance(p, load, &from, i, &distance))
+            for (uint32_t k = 0; k < count; k++)
+                if (stored[k] == distance)
+                    return true;
+    return false;
 }
 
-// By how much a register that is written more than once goes on in a loop, as far as one number says it; or 0.
-static int64_t step_of(const Program *p, const Register *reg)
+// By how much one of a sum's registers goes on in a loop, as far as one number says it; or 0.
+static int64_t step_of(const Program *p, const void *of)
 {
-    for (const Instr *i = p->code; i < p->code + p->count && reg->maker == MANY; i++) {
-        Form f = {.known = i->statement && !i->statement->operands[0].address && i->statement->operands[0].reg == reg};
-        if (f.known && add_result(p, &f, i, 1, MOST_STEPS) && f.known && f.count == 1 && f.terms[0].reg == reg && f.terms[0].times == 1)
+    for (const Instr *i = p->code; i < p->code + p->count; i++) {
+        const Operand *to = i->statement ? &i->statement->operands[0] : NULL;
+        Form f = {.known = true};
+        if (to && !to->address && to->reg == of && add_result(p, &f, i, 1, MOST_STEPS) && f.known && f.count == 1 && f.terms[0].of == of &&
+            f.terms[0].times == 1)
             return f.number;
     }
     return 0;
@@ -145,17 +150,15 @@ static bool goes_on(const Program *p, const Instr *i)
 {
     const Form f = address_of(p, i);
     for (uint32_t k = 0; k < f.count && f.known; k++)
-        if (f.terms[k].times * step_of(p, f.terms[k].reg) == (int64_t)i->bytes * i->count)
+        if (f.terms[k].times * step_of(p, f.terms[k].of) == (int64_t)i->bytes * i->count)
             return true;
     return false;
 }
 
-Copy sim_copy_of(const Program *p, const Instr *load, const Instr *store)
+bool sim_copies_structure(const Program *p, const Instr *load, const Instr *store)
 {
-    Copy copy = {.load = load, .store = store};
     if (load->kind != LOAD || load < p->code || load >= p->code + p->count)
-        return copy;
-    copy.in_turns = load->bytes * load->count == store->bytes * store->count && goes_on(p, load) && goes_on(p, store);
-    find_beside(p, &copy);
-    return copy;
+        return false;
+    const bool in_turns = load->bytes * load->count == store->bytes * store->count && goes_on(p, load) && goes_on(p, store);
+    return in_turns || copies_beside(p, load, store);
 }

@@ -1,9 +1,15 @@
 // value_table.c: which registers of a warp hold what nobody wrote, and where that came from.
 #include "checker/value_table.h"
+#include "checker/value_copies.h"
 
 #include <string.h>
 
-enum { FIRST_BITS = 8, MOST_ORIGIN_BITS = 16, PLACES = 4 };
+enum { FIRST_BITS = 8, MOST_ORIGIN_BITS = 16, PLACES = 4, COPIES = 64 };
+
+typedef struct Copy { // by a load and a store, whose answer is kept
+    const Instr *load, *store;
+    bool of_structure;
+} Copy;
 
 // Each instruction of a warp that holds such values asks for all of its registers, so there is an index of them, with
 // PLACES places for each value that there is room for.
@@ -12,6 +18,7 @@ struct Undefined {
     Value *values;        // as many as there is room for, or NULL
     uint32_t *index; // a value's number, counted from 1, at its register's place or, if that is taken, behind it
     int index_bits;  // 2 to this power is its length
+    Copy copies[COPIES]; // each at its store's place
 };
 
 // Where values came from that were stored in shared or local memory; behind their place's, where that is taken. Where there
@@ -173,4 +180,12 @@ void sim_forget_values(Warp *w)
     if (u->count > 0)
         memset(u->index, 0, sizeof *u->index << u->index_bits);
     w->undefined = u->held = u->count = 0;
+}
+
+bool sim_is_structures(const Warp *w, const Value *v, const Instr *store)
+{
+    Copy *copy = &w->values->copies[(uintptr_t)store / sizeof *store % COPIES];
+    if (copy->load != v->load || copy->store != store)
+        *copy = (Copy){v->load, store, sim_copies_structure(w->path->frame->function->program, v->load, store)};
+    return copy->of_structure;
 }

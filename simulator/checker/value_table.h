@@ -22,6 +22,8 @@ const Value *sim_find_value(const Warp *w, const uint8_t *lanes);
 // From now on these lanes of a register hold such a value, and no others of `changed` do. The bits of the origin are those of
 // its partial lanes.
 void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, const Value *origin);
+// Whether a store copies it as a part of a structure, as sim_copies_structure has it.
+bool sim_is_structures(const Warp *w, const Value *v, const Instr *store);
 
 // A lane stores the value at a place in shared or local memory: from where it came is kept there.
 void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, const Value *v);

@@ -97,6 +97,7 @@ static void report(Warp *w, const Value *v, const Instr *i, int lane, const char
 static struct Stored {
     const Instr *read, *store;
     uint64_t low, high; // addresses
+    size_t gap;         // so many bytes in a row matter
     Report report;
 } stored[MOST_STORED];
 static int stored_count;
@@ -111,7 +112,8 @@ static void note_stored(Warp *w, const Value *v, const Instr *i, int lane, uint6
            (s->read != v->read || s->store != i || address > s->high + 4096 || address + bytes + 4096 < s->low))
         s++;
     if (s == stored + stored_count && stored_count < MOST_STORED) {
-        *s = (struct Stored){v->read, i, address, address + bytes,
+        const size_t gap = i->semantics == WEAK ? LINE_BYTES : 1; // threads may copy structures together, word by word
+        *s = (struct Stored){v->read, i, address, address + bytes, gap,
                              report_of(w, v, i, lane, "is stored in global memory, and copied to the host")};
         stored_count++;
     } else if (s < stored + stored_count) {
@@ -121,13 +123,24 @@ static void note_stored(Warp *w, const Value *v, const Instr *i, int lane, uint6
     sim_unlock(&stored_lock);
 }
 
+// Whether so many bytes in a row are not written.
+static bool has_gap(uint64_t low, uint64_t high, size_t least)
+{
+    size_t gap = 0;
+    for (uint64_t at = low; at < high && gap < least; at += gap) {
+        at += sim_find_unwritten(at, high - at);
+        gap = at < high ? sim_find_written(at, high - at) : 0;
+    }
+    return gap >= least;
+}
+
 void sim_check_result(uint64_t address, size_t bytes)
 {
     for (int k = 0; k < stored_count; k++) {
         const struct Stored *s = &stored[k];
         const uint64_t low = s->low > address ? s->low : address, end = address + bytes,
                        high = s->high < end ? s->high : end;
-        if (low < high && sim_find_unwritten(low, high - low) < high - low)
+        if (low < high && has_gap(low, high, s->gap))
             sim_add_finding(s->report.kind, s->report.title, s->report.places, s->report.count, s->report.hint);
     }
 }
@@ -209,22 +222,6 @@ static uint32_t lanes_that_set_field(const Value *v, const Instr *store)
     return v->partial && same_place && !is_set_between(load, store, to->base) ? v->partial : 0;
 }
 
-// The lanes that copy it as a part of a structure, of which another part is set, or all of whose parts a loop copies.
-static uint32_t lanes_that_copy_parts(const Warp *w, const Value *v, const Instr *store, uint32_t lanes)
-{
-    const Frame *frame = w->path->frame;
-    if (v->computed || v->what == STRANGER)
-        return 0;
-    const Copy copy = sim_copy_of(frame->function->program, v->load, store);
-    uint32_t found = copy.in_turns ? lanes : 0;
-    for (uint32_t n = 0; n < copy.count && found != lanes; n++)
-        for (int k = 0; k < copy.beside[n]->count; k++) {
-            const Value *beside = copy.beside[n]->list[k] != NOWHERE ? sim_find_value(w, frame->lanes + copy.beside[n]->list[k]) : NULL;
-            found |= lanes & ~(beside ? beside->mask : 0);
-        }
-    return found;
-}
-
 // Takes the first of some lanes, and those whose bytes lie behind its own, out of `lanes`; how many bytes that are.
 static size_t take_neighbours(const uint64_t *address, size_t bytes, uint32_t *lanes)
 {
@@ -253,15 +250,14 @@ static void keep_unwritten(Warp *w, const Value *v, const Instr *i, const uint64
 // array that is not full; and where it is not known who wrote what.
 static void store_in_global(Warp *w, const Value *v, const Instr *i, const uint64_t *address, uint32_t lanes, uint32_t whole)
 {
-    const uint32_t parts = lanes_that_copy_parts(w, v, i, lanes);
-    const bool noted = i->semantics != WEAK || (v->what == GLOBAL && !v->computed);
-    for (uint32_t rest = lanes & ~parts; rest; rest &= rest - 1)
+    const bool copied = !v->computed && v->what != STRANGER, noted = i->semantics != WEAK || (copied && v->what == GLOBAL);
+    const bool is_part = copied && sim_is_structures(w, v, i);
+    for (uint32_t rest = is_part ? 0 : lanes; rest; rest &= rest - 1)
         if (!noted || !sim_starts_unwritten(address[__builtin_ctz(rest)])) {
             report(w, v, i, __builtin_ctz(rest), "is stored in global memory");
             return;
         }
-    keep_unwritten(w, v, i, address, lanes & whole & parts, false);
-    keep_unwritten(w, v, i, address, lanes & whole & ~parts, true);
+    keep_unwritten(w, v, i, address, lanes & whole, !is_part);
 }
 
 // What nobody wrote goes to memory, whose bytes then count as not written again; not where a part of a vector was written.

@@ -105,6 +105,18 @@ template <class T> __global__ void make(T *made)
     made[threadIdx.x] = mine;
 }
 
+// By all threads together, word by word.
+template <class T> __global__ void copy_words(const T *all, T *copies)
+{
+    enum { WORDS = COUNT * sizeof(T) / sizeof(int) };
+    __shared__ int words[WORDS];
+    for (int k = threadIdx.x; k < WORDS; k += COUNT)
+        words[k] = ((const int *)all)[k];
+    __syncthreads();
+    for (int k = threadIdx.x; k < WORDS; k += COUNT)
+        ((int *)copies)[k] = words[k];
+}
+
 template <class T> __global__ void count_those(const T *all, int *count)
 {
     if (takes_part(all[threadIdx.x]))
@@ -116,6 +128,17 @@ template <class T> static T *allocated()
     T *memory;
     CUDA(cudaMalloc(&memory, COUNT * sizeof(T)));
     return memory;
+}
+
+template <class T> static void run_words()
+{
+    T *first = allocated<T>(), *second = allocated<T>(), host[COUNT];
+    int *count = zeros<int>(1);
+    set_all<<<1, COUNT>>>(first);
+    copy_words<<<1, COUNT>>>(first, second);
+    count_those<<<1, COUNT>>>(second, count);
+    CUDA(cudaMemcpy(host, second, sizeof host, cudaMemcpyDeviceToHost));
+    finish_and_free(first, second, count);
 }
 
 template <class T> static void run_structures()
@@ -171,6 +194,55 @@ static void run_largest()
     find_largest<<<1, COUNT>>>(in, found);
     add_largest<<<1, COUNT>>>(found, sums);
     finish_and_free(in, found, sums);
+}
+
+// ---- Arrays of which all is set, or some, or nothing
+
+struct Few {
+    float values[4];
+};
+
+__global__ void keep_few(Few *all, float *sums)
+{
+    const int i = threadIdx.x, count = i % 5;
+    Few mine;
+    for (int k = 0; k < count; k++)
+        mine.values[k] = k;
+    all[i] = mine;
+    float sum = 0;
+    for (int k = 0; k < count; k++)
+        sum += all[i].values[k];
+    sums[i] = sum;
+}
+
+static void run_few()
+{
+    Few *all = allocated<Few>();
+    float *sums = zeros<float>(COUNT);
+    keep_few<<<1, COUNT>>>(all, sums);
+    finish_and_free(all, sums);
+}
+
+// ---- The larger one of two structures with padding, which lie in variables of the block
+
+__global__ void choose_winner(const int *numbers, Mixed *winner)
+{
+    __shared__ Mixed of_warps[COUNT / WARP];
+    const int i = threadIdx.x;
+    if (i % WARP == 0)
+        set(of_warps[i / WARP], numbers[i]);
+    __syncthreads();
+    if (i == 0)
+        *winner = of_warps[0].number > of_warps[1].number ? of_warps[0] : of_warps[1];
+}
+
+static void run_winner()
+{
+    int *in = numbers(COUNT);
+    Mixed *winner = allocated<Mixed>(), host;
+    choose_winner<<<1, COUNT>>>(in, winner);
+    CUDA(cudaMemcpy(&host, winner, sizeof host, cudaMemcpyDeviceToHost));
+    finish_and_free(in, winner);
 }
 
 // ---- A ray's hit, of which nothing but `hit` is set where there is none
@@ -340,6 +412,10 @@ int main(int argc, char **argv)
         {"array-not-full", run_structures<Counted>},
         {"array-not-full-long", run_structures<Long>},
         {"union", run_structures<Tagged>},
+        {"array-empty", run_few},
+        {"winner", run_winner},
+        {"words", run_words<Counted>},
+        {"words-with-padding", run_words<Wide>},
         {"largest", run_largest},
         {"hits", run_hits},
         {"generator", run_states},
