@@ -112,9 +112,11 @@ void sim_elect(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// There is no clock: the instructions of the warp stand for it, and what it has slept.
+// There is no clock: the instructions of the warp stand for it, and what it has slept. Of two looks the later one sees more, also
+// where the instructions between them have not been counted yet.
 void sim_read_clock(Warp *w, const Instr *i, uint32_t mask)
 {
+    w->slept++;
     const uint64_t value = (w->instructions + w->slept) >> (i->op ? 32 : 0); // op: the upper half
     if (i->bytes == 8) {
         FOR_EACH_LANE(OPERAND(uint64_t, d)[l] = value)
