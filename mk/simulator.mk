@@ -178,7 +178,7 @@ findings: | $(NEEDS_NVCC) ## what the simulator says of the mistakes in docs/fin
 	$(COMPILE) build/sim/libsimulator.a
 	@python3 -m scripts.evidence.messages '$(NVCC)' '$(SIM_NVCCFLAGS) $(SIM_LIBRARIES)'
 
-suite: | $(NEEDS_NVCC) ## a suite of right and wrong programs, of which DIR/cases.csv is a table, under the checker: tests/suites/*.csv (docs/suites.md)
+suite: | $(NEEDS_NVCC) ## a suite of right and wrong programs, which lies in DIR, under the checker: tests/suites/*.csv (docs/suites.md)
 	$(COMPILE) build/sim/libsimulator.a
 	@python3 -m scripts.evidence.suite --nvcc '$(NVCC)' --options '$(SIM_NVCCFLAGS)' --libraries '$(SIM_LIBRARIES)' $(if $(ONLY),--only "$$ONLY") "$$DIR"
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs a suite of right and wrong programs on the simulator, and says what the checker reports of each: DIR is a folder with a table of them.
 
-suite.py DIR   DIR/cases.csv lists the programs; into tests/suites/NAME.csv, where NAME is the folder's name
+suite.py DIR   DIR/cases.csv lists the programs, and is written where DIR is a suite that suite_cases.py knows; into tests/suites/NAME.csv, where
+               NAME is the folder's name
 
 A row of the table is one run: program (a name), source, options (nvcc's), label (race, memory, which is a wrong access, or clean), input (a name)
 and arguments. Files are named from DIR. Each program is built with -O3 and runs three times with each input: as it is, with blocks that take turns,
@@ -22,12 +23,13 @@ from pathlib import Path
 
 from scripts import files
 from scripts.build import program as build_program
+from scripts.evidence import suite_cases
 from scripts.evidence.one_run import run
+from scripts.evidence.suite_cases import CASE_COLUMNS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLES = ROOT / "tests/suites"
 ADJUDICATED = TABLES / "adjudicated.csv"
-CASE_COLUMNS = ["program", "source", "options", "label", "input", "arguments"]
 COLUMNS = ["program", "inputs", "label", "kinds", "kinds_debug", "status"]
 LABELS = ("race", "memory", "clean")
 WAYS = ({}, {"SIM_TOGETHER": "1"}, {"SIM_BLOCK_ORDER": "7"})
@@ -169,6 +171,8 @@ def main():
     if not options.folder.is_dir():
         fail(f"DIR='{options.folder}' is no folder; name one with the table of a suite, cases.csv (docs/suites.md)")
     options.folder = options.folder.resolve()
+    if not (options.folder / "cases.csv").exists():
+        suite_cases.write(options.folder)
     suite = options.folder.name
     cases = [case for case in cases_of(options.folder) if fnmatch.fnmatchcase(case.name, options.only)]
     folder, started, rows = ROOT / "build/suite" / suite, time.monotonic(), []

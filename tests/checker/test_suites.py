@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import tables
-from scripts.evidence import courses, suite
+from scripts.evidence import courses, suite, suite_cases
 
 from tests.support import ROOT
 
@@ -44,6 +44,41 @@ def run_suite(tmp_path, monkeypatch, capsys):
     suite.main()
     with open(tmp_path / "tables/graphs.csv", newline="") as file:
         return list(csv.DictReader(file)), capsys.readouterr().out
+
+
+BARRACUDA = """from cudaTestProgram import *
+tests = [
+    CudaRaceTestProgram("racey/base.cu", macros={'THREADS':'33','RW':None}, testCases=[CudaTestCase([CudaError.GLB_WAR,CudaError.GLB_WAW])]),
+    CudaTestProgram("temporal/read.cu", testCases=[CudaTestCase(CudaError.NO_ERR, "8"), CudaTestCase(CudaError.OOM, "9")]),
+]
+"""
+OF_INDIGO = "indigo_sources/pull/pull"
+SUITES = [
+    ({f"{OF_INDIGO}.cu": "", f"{OF_INDIGO}_boundsBug.cu": "", f"{OF_INDIGO}_boundsBug_syncBug.cu": "", "input/a.egr": "", "input/b.egr": ""},
+     [("pull", f"{OF_INDIGO}.cu", "-Iindigo_include", "clean", "a", "input/a.egr 256 1024"), ("pull", f"{OF_INDIGO}.cu", "-Iindigo_include", "clean", "b", "input/b.egr 256 1024"),
+      ("pull_boundsBug", f"{OF_INDIGO}_boundsBug.cu", "-Iindigo_include", "memory", "a", "input/a.egr 256 1024"),
+      ("pull_boundsBug", f"{OF_INDIGO}_boundsBug.cu", "-Iindigo_include", "memory", "b", "input/b.egr 256 1024"),
+      ("pull_boundsBug_syncBug", f"{OF_INDIGO}_boundsBug_syncBug.cu", "-Iindigo_include", "race", "a", "input/a.egr 256 1024"),
+      ("pull_boundsBug_syncBug", f"{OF_INDIGO}_boundsBug_syncBug.cu", "-Iindigo_include", "race", "b", "input/b.egr 256 1024")]),
+    ({"microbenchmarks/src/norace_a.cu": "", "microbenchmarks/src/race_a.cu": ""},
+     [("norace_a", "microbenchmarks/src/norace_a.cu", "", "clean", "", ""), ("race_a", "microbenchmarks/src/race_a.cu", "", "race", "", "")]),
+    (dict.fromkeys(suite_cases.LISTS, "") | {"racey.py": BARRACUDA},
+     [("racey/base.cu RW THREADS=33", "racey/base.cu", "-DRW -DTHREADS=33 -DcudaThreadSetLimit=cudaDeviceSetLimit", "race", "", ""),
+      ("temporal/read.cu 8", "temporal/read.cu", "-DcudaThreadSetLimit=cudaDeviceSetLimit", "clean", "", "8"),
+      ("temporal/read.cu 9", "temporal/read.cu", "-DcudaThreadSetLimit=cudaDeviceSetLimit", "memory", "", "9")]),
+]
+
+
+@pytest.mark.parametrize("names, wanted", SUITES, ids=["indigo", "scor", "barracuda"])
+def test_a_suites_own_names_and_lists_are_its_table(tmp_path, names, wanted):
+    """Broken: a label is not what the suite says, or a program is left out."""
+    for name, text in names.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert suite_cases.write(tmp_path)
+    with open(tmp_path / "cases.csv", newline="", encoding="utf-8") as file:
+        assert [tuple(row.values()) for row in csv.DictReader(file)] == wanted
+    assert not suite_cases.write(tmp_path / "input")
 
 
 def test_what_is_told_missed_and_accused(run_suite):
