@@ -8,9 +8,10 @@ static const uint64_t ALL_BITS = UINT64_MAX; // of a register of any width
 
 typedef struct Bits { // of an operand; what is in none of them may be any of it
     uint64_t unwritten, zeros, ones; // those that nobody wrote, and those that are known to be 0, or 1
+    bool whole;                      // nobody has set one of them since it was read
 } Bits;
 
-// Of the result of an operation, a register, those bits that nobody wrote, where a and b are its first two operands;
+// Of the result of an operation, a register or a vector of such, those bits that nobody wrote, where a and b are its first two operands;
 // `local`: they come from a thread's own variable, in which a bit may be set without others having been cleared.
 uint64_t sim_bits_of_result(const Instr *i, Bits a, Bits b, bool local);
 

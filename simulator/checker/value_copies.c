@@ -18,7 +18,7 @@ bool sim_moves_bits(const Instr *i)
 {
     switch (i->kind) {
     case LOGICAL_AND: case LOGICAL_OR: return i->type != PRED;
-    case MOVE: case SELECT: case INSERT: case SHIFT_LEFT: case PART: return true;
+    case MOVE: case SELECT: case INSERT: case EXTRACT: case PERMUTE: case WIDEN: case SHIFT_LEFT: case SHIFT_RIGHT: return true;
     default: return false;
     }
 }
@@ -53,7 +53,7 @@ static void add_term(Form *f, const void *of, int64_t times)
 static bool add_result(const Program *p, Form *f, const Instr *i, int64_t times, int steps)
 {
     const Operand *o = i->statement->operands;
-    const bool constant = o[2].kind == IS_INTEGER, same = i->kind == MOVE || (i->kind == PART && i->statement->count == 2);
+    const bool constant = o[2].kind == IS_INTEGER, same = i->kind == MOVE || i->kind == WIDEN;
     const bool known = o[1].kind == IS_REGISTER || (o[1].kind == IS_SYMBOL && o[1].variable);
     if (!known || (i->kind != SUM && !same && !constant))
         return false;

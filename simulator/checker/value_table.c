@@ -29,6 +29,7 @@ struct Origins {
     struct Origin {
         uint64_t place; // 0: it is free
         const Instr *read;
+        uint64_t bits; // that nobody wrote, as in Value.bits; 0: all
         uint8_t what;
         bool computed;
     } *at;
@@ -77,22 +78,29 @@ void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, const Val
     const uint64_t place = place_of(w, lane, space, address);
     struct Origin *origin = origin_at(origins, place);
     origins->count += origin->place == 0;
-    *origin = (struct Origin){place, v->read, v->what, v->computed};
+    *origin = (struct Origin){place, v->read, v->partial >> lane & 1 ? v->bits[lane] : 0, v->what, v->computed};
 }
 
-void sim_find_origin(const Warp *w, const Access *access, uint32_t mask, Value *v)
+void sim_find_origins(const Warp *w, const Access *access, uint32_t mask, Value *v)
 {
-    const int lane = mask ? __builtin_ctz(mask) : 0;
     struct Origins *origins = w->block->origins;
-    if (!mask || !origins || (access->space != SHARED && access->space != LOCAL))
-        return;
-    const uint64_t place = place_of(w, lane, access->space, access->address[lane]);
-    const struct Origin *origin = origin_at(origins, place);
-    if (origin->place != place)
-        return;
-    v->read = origin->read;
-    v->what = origin->what;
-    v->computed = origin->computed;
+    const bool kept = origins && (access->space == SHARED || access->space == LOCAL);
+    for (uint32_t rest = kept ? mask : 0; rest; rest &= rest - 1) {
+        const int lane = __builtin_ctz(rest);
+        const uint64_t place = place_of(w, lane, access->space, access->address[lane]);
+        const struct Origin *origin = origin_at(origins, place);
+        if (origin->place != place)
+            continue;
+        if (rest == mask) {
+            v->read = origin->read;
+            v->what = origin->what;
+            v->computed = origin->computed;
+        }
+        if (v->bits && origin->bits) {
+            v->partial |= 1u << lane;
+            v->bits[lane] = origin->bits;
+        }
+    }
 }
 
 static uint32_t room_of(const struct Undefined *u)

@@ -25,9 +25,10 @@ void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mas
 // Whether a store copies it as a part of a structure, as sim_copies_structure has it.
 bool sim_is_structures(const Warp *w, const Value *v, const Instr *store);
 
-// A lane stores the value at a place in shared or local memory: from where it came is kept there.
+// A lane stores the value at a place in shared or local memory: from where it came is kept there, and which of its bits nobody wrote.
 void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, const Value *v);
-// Of what the first lane of a mask reads there: sets from where it came, if that is known.
-void sim_find_origin(const Warp *w, const Access *access, uint32_t mask, Value *v);
+// Of what some lanes read there: sets from where it came to the first one, if that is known, and, where there is room for them,
+// the bits of each lane of which somebody has set some.
+void sim_find_origins(const Warp *w, const Access *access, uint32_t mask, Value *v);
 
 #endif

@@ -29,13 +29,15 @@ static Value value_read(const Instr *i, uint8_t what)
 
 void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
 {
+    uint64_t bits[LANES];
     Value origin = value_read(i, (uint8_t)access->space);
     const uint32_t all =
         access->bytes >= 32 ? ALL_LANES : (1u << access->bytes) - 1; // where a part was written, the rest is a gap
     uint32_t mask = 0;
     for (uint32_t rest = access->has_unwritten ? access->mask : 0; rest; rest &= rest - 1)
         mask |= access->unwritten[__builtin_ctz(rest)] == all ? rest & -rest : 0;
-    sim_find_origin(w, access, mask, &origin);
+    origin.bits = i->count == 1 ? bits : NULL;
+    sim_find_origins(w, access, mask, &origin);
     for (int k = 0; k < i->count; k++)
         if (i->list[k] != NOWHERE)
             sim_set_value(w, w->lanes + i->list[k], access->mask, mask, &origin);
@@ -246,6 +248,17 @@ static void keep_unwritten(Warp *w, const Value *v, const Instr *i, const uint64
     }
 }
 
+// The same of those bytes of lanes' of which nobody has set a bit.
+static void keep_unwritten_bytes(Warp *w, const Value *v, const Instr *i, const uint64_t *address, uint32_t lanes)
+{
+    for (uint32_t rest = i->count == 1 ? lanes : 0; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        for (unsigned k = 0; k < i->bytes && sim_starts_unwritten(address[l]); k++)
+            if ((v->bits[l] >> 8 * k & 255) == 255)
+                sim_unmark_written(w, l, GLOBAL, address[l] + k, 1);
+    }
+}
+
 // It goes to global memory. Told at once is what was computed from it, or comes from memory of the block, where it can be no
 // array that is not full; and where it is not known who wrote what.
 static void store_in_global(Warp *w, const Value *v, const Instr *i, const uint64_t *address, uint32_t lanes, uint32_t whole)
@@ -257,7 +270,23 @@ static void store_in_global(Warp *w, const Value *v, const Instr *i, const uint6
             report(w, v, i, __builtin_ctz(rest), "is stored in global memory");
             return;
         }
-    keep_unwritten(w, v, i, address, lanes & whole, !is_part);
+    keep_unwritten(w, v, i, address, lanes & whole & ~v->partial, !is_part);
+    keep_unwritten_bytes(w, v, i, address, lanes & whole & v->partial);
+}
+
+// Sets the bits of those that a store takes from a register, where they are not all; returns the lanes in which there are any.
+static uint32_t find_bits_stored(const Instr *i, const Value *held, Value *stored)
+{
+    const uint64_t all = i->bytes >= 8 ? ALL_BITS : (1ull << 8 * i->bytes) - 1;
+    uint32_t any = ALL_LANES;
+    stored->partial = 0;
+    for (uint32_t rest = held && i->count == 1 ? held->partial & held->mask : 0; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const uint64_t bits = stored->bits[l] = held->bits[l] & all;
+        any &= bits == 0 ? ~(1u << l) : ALL_LANES;
+        stored->partial |= bits != 0 && bits != all ? 1u << l : 0;
+    }
+    return any;
 }
 
 // What nobody wrote goes to memory, whose bytes then count as not written again; not where a part of a vector was written.
@@ -265,9 +294,13 @@ static void store(Warp *w, const Instr *i, uint32_t mask)
 {
     const Operand *value = &i->statement->operands[1];
     uint32_t lanes = 0, global = 0;
-    const Value *v = value_in(w, value, mask, &lanes);
-    if (v)
-        lanes &= ~lanes_that_set_field(v, i);
+    uint64_t bits[LANES];
+    const Value *held = value_in(w, value, mask, &lanes);
+    if (held)
+        lanes &= ~lanes_that_set_field(held, i);
+    Value stored = held ? *held : (Value){.mask = 0}, *const v = &stored;
+    v->bits = bits;
+    lanes &= find_bits_stored(i, held, v);
     if (!lanes)
         return;
     const uint32_t whole = lanes_without(w, value, mask);
@@ -364,6 +397,15 @@ static uint64_t unwritten_in_lane(const Value *v, int lane)
     return v->partial >> lane & 1 ? v->bits[lane] : ALL_BITS;
 }
 
+// What a load has put into a register wider than what it brought: the bits above are zeros, unless it has a sign.
+static uint64_t within_load(const Warp *w, const Value *v, const Register *reg, uint64_t unwritten)
+{
+    const Instr *load = v ? v->load : NULL;
+    const bool narrow = load && load->kind == LOAD && load->count == 1 && load->bytes < load->register_bytes &&
+                        !(load->flags & SIGNED_VALUE) && v->lanes == w->path->frame->lanes + load->list[0] && reg->slot == load->list[0];
+    return narrow ? unwritten & ((1ull << 8 * load->bytes) - 1) : unwritten;
+}
+
 static uint64_t register_in_lane(const Warp *w, const Register *reg, int lane)
 {
     uint64_t value = 0;
@@ -376,23 +418,39 @@ static uint64_t register_in_lane(const Warp *w, const Register *reg, int lane)
 static Bits bits_in_lane(const Warp *w, const Operand *o, const Register *result, int lane)
 {
     const bool readable = o->reg && o->reg != result && o->reg->type != PRED && sim_type_bytes(o->reg->type) <= 8;
-    const uint64_t unwritten = o->reg ? unwritten_in_lane(sim_find_value(w, w->path->frame->lanes + o->reg->slot), lane) : 0;
+    const Value *v = o->reg ? sim_find_value(w, w->path->frame->lanes + o->reg->slot) : NULL;
+    const uint64_t held = unwritten_in_lane(v, lane), unwritten = within_load(w, v, o->reg, held);
     if (o->kind != IS_INTEGER && !readable)
-        return (Bits){.unwritten = unwritten};
+        return (Bits){.unwritten = unwritten, .whole = held == ALL_BITS};
     const uint64_t value = readable ? register_in_lane(w, o->reg, lane) : (uint64_t)o->integer;
-    return (Bits){unwritten, ~value & ~unwritten, value & ~unwritten};
+    return (Bits){unwritten, ~value & ~unwritten, value & ~unwritten, held == ALL_BITS};
+}
+
+// Of several registers that one is made of, the first of which are its lowest bits.
+static Bits bits_of_parts(const Warp *w, const Operand *o, const Register *result, int lane)
+{
+    const int width = 8 * sim_type_bytes(result->type) / o->count;
+    Bits all = {.whole = true};
+    for (int k = 0; k < o->count && width * o->count <= 64; k++) {
+        const Bits part = bits_in_lane(w, &o->elements[k], result, lane);
+        all.unwritten |= (part.unwritten & ALL_BITS >> (64 - width)) << width * k;
+        all.whole &= part.whole;
+    }
+    return all.whole ? (Bits){.unwritten = ALL_BITS, .whole = true} : all;
 }
 
 // Sets the bits of the result where they are not all, and says in which of these lanes there are any.
 static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, Value *result)
 {
     const Operand *o = i->statement->operands;
+    const bool joins = i->kind == MOVE && o[1].count > 0;
     result->partial = 0;
-    if (!o[0].reg || o[1].count || i->kind == OTHER_KIND)
+    if (!o[0].reg || (o[1].count && !joins) || i->kind == OTHER_KIND)
         return lanes;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const Bits a = bits_in_lane(w, &o[1], o[0].reg, l), b = bits_in_lane(w, &o[2], o[0].reg, l);
+        const Bits a = joins ? bits_of_parts(w, &o[1], o[0].reg, l) : bits_in_lane(w, &o[1], o[0].reg, l),
+                   b = bits_in_lane(w, &o[2], o[0].reg, l);
         const uint64_t bits = sim_bits_of_result(i, a, b, result->what == LOCAL);
         if (bits == 0)
             lanes &= ~(1u << l);
@@ -401,6 +459,27 @@ static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, Value *
         result->bits[l] = bits;
     }
     return lanes;
+}
+
+// One register is taken apart: each part gets its bits.
+static void take_apart(Warp *w, const Instr *i, uint32_t mask, uint32_t lanes, const Value *from)
+{
+    const Operand *to = &i->statement->operands[0];
+    const int width = 8 * sim_type_bytes(i->statement->operands[1].reg->type) / to->count;
+    const uint64_t all = ALL_BITS >> (64 - width);
+    for (int k = 0; k < to->count; k++) {
+        uint64_t bits[LANES];
+        uint32_t any = lanes;
+        Value part = *from;
+        part.bits = bits;
+        for (uint32_t rest = lanes & from->partial; rest; rest &= rest - 1) {
+            const int l = __builtin_ctz(rest);
+            bits[l] = from->bits[l] >> width * k & all;
+            any &= bits[l] == 0 ? ~(1u << l) : ALL_LANES;
+            part.partial &= bits[l] == all ? ~(1u << l) : ALL_LANES;
+        }
+        set_operand(w, &to->elements[k], mask, any, &part);
+    }
 }
 
 void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
@@ -426,6 +505,10 @@ void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
     Value result = found ? *found : (Value){.mask = 0};
     result.bits = bits;
     result.computed |= !sim_moves_bits(i);
+    if (i->kind == MOVE && s->operands[0].count && s->operands[1].reg && lanes) {
+        take_apart(w, i, mask, lanes, found);
+        return;
+    }
     if (lanes)
         lanes = find_bits(w, i, lanes, &result);
     set_operand(w, &s->operands[0], mask, lanes, &result);

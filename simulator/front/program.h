@@ -20,8 +20,8 @@ typedef enum Control { // what the warp's loop itself has to do
 typedef enum Kind {
     OTHER_KIND, LOAD, STORE, ATOMIC, ASYNC_COPY, ASYNC_STORE, ARRIVE_AFTER_COPIES, BULK_COPY, AWAIT_BULK, MBARRIER, FENCE, SHUFFLE,
     VOTE, MATCH, ELECT, LOGICAL_AND, LOGICAL_OR, COMPARE, SELECT, INSERT,
-    MOVE, SHIFT_LEFT, PRODUCT, SUM,
-    PART // bits of its operands, at other places or in a wider register
+    MOVE, SHIFT_LEFT, PRODUCT, SUM, SHIFT_RIGHT, EXTRACT, PERMUTE,
+    WIDEN // a whole number becomes one of another width
 } Kind;
 
 typedef enum Effect {

@@ -458,7 +458,7 @@ static bool decode_convert(Decoder *d, const Statement *s, const Opcode *o, Inst
     i->d = sim_destination(to, sim_letter_of_bytes(i->register_bytes));
     i->a = sim_source(d, from, constant ? sim_letter_of_type(o->type) : sim_letter_of_bytes(i->source_bytes));
     i->run = handler_of(i);
-    i->kind = !is_float_type((Type)i->type) && !is_float_type((Type)i->from) ? PART : OTHER_KIND;
+    i->kind = !is_float_type((Type)i->type) && !is_float_type((Type)i->from) ? WIDEN : OTHER_KIND;
     return i->d != NOWHERE && i->a != NOWHERE && i->source_bytes >= sim_type_bytes(o->type) && i->register_bytes <= 8 &&
            i->register_bytes >= sim_type_bytes((Type)i->type);
 }
