@@ -170,7 +170,10 @@ void sim_note_loaded(Warp *w, const Instr *i, const Access *access);
 void sim_check_uses(Warp *w, const Instr *i);
 void sim_follow_values(Warp *w, const Instr *i, uint32_t mask);
 void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask);
-void sim_forget_values(Warp *w);
+void sim_forget_values(Warp *w); // value_table.c
+
+// ---- unwritten_copies.c
+
 // The host gets these bytes: are there any that a kernel stored, but that stand for what nobody wrote?
 void sim_check_result(uint64_t address, size_t bytes);
 // Lanes of a shuffle got the values of lanes that take no part in it: no more than what nobody wrote.

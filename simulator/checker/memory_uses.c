@@ -6,7 +6,7 @@
 //
 // Some races are missed: of all that read a byte only the last is known. None is invented. Kernels with stores, atomic
 // operations or fences at the scope of the system, or volatile ones, may tell others themselves how far they are: what
-// they use is not noted. Those that tell each other with less count as ordered from then on.
+// they use is not noted. Those that tell each other at the scope of the device count as ordered from then on.
 //
 // What the host does with memory that it shares with the device is seen in host_pages.c.
 #include "checker/memory_uses.h"
@@ -523,12 +523,32 @@ void sim_expect_uses(const Launch *launch, const Allocation *a, bool writes, Usu
     usual->user = sim_current_op();
 }
 
+static bool reads(const Operand *o, const Register *reg)
+{
+    bool found = o->reg == reg;
+    for (int k = 0; k < o->count; k++)
+        found |= reads(&o->elements[k], reg);
+    return found;
+}
+
+// Whether its function asks for what an atomic operation or a load has found. Who only counts along does not.
+static bool is_asked_for(const Warp *w, const Instr *i)
+{
+    const Program *p = w->path->frame->function->program;
+    const Operand *to = &i->statement->operands[0];
+    bool asked = i->statement->count > 0 && (to->address || !to->reg) && i->kind == LOAD;
+    for (const Instr *j = p->code; j < p->code + p->count && !to->address && to->reg && !asked; j++)
+        for (int k = 0; j->statement && k < j->statement->count; k++)
+            asked |= (k > 0 || j->statement->operands[0].address || j->control == BRANCH_INDEXED) && reads(&j->statement->operands[k], to->reg);
+    return asked;
+}
+
 // An atomic or volatile read of what another operation has stored so: it may tell how far that is.
-static void hear_of_writer(const Warp *w, uint64_t address)
+static void hear_of_writer(const Warp *w, const Instr *i, uint64_t address)
 {
     const Uses *u = w->near->uses;
     const uint32_t entry = sim_last_use(&u->written, address - u->address);
-    if (!(entry & ATOMIC_USE) || sim_op_ordered(entry & NUMBER, sim_current_op()))
+    if (!(entry & ATOMIC_USE) || sim_op_ordered(entry & NUMBER, sim_current_op()) || !is_asked_for(w, i))
         return;
     sim_await_turn(w->block);
     sim_hear_of(entry & NUMBER);
@@ -544,7 +564,7 @@ void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t
         const uint64_t address = access->address[__builtin_ctz(mask)];
         const size_t bytes = take_neighbours(access, &mask);
         if (atomically && (!writes || access->kind == ACCESS_ATOMIC))
-            hear_of_writer(w, address);
+            hear_of_writer(w, i, address);
         if (is_noted(w->near->uses, address, bytes, how))
             continue;
         if (sim_is_in_the_way(w->near, address, bytes, how)) {

@@ -2,6 +2,7 @@
 #include "checker/observe.h"
 
 #include "checker/kernel_checks.h"
+#include "checker/unwritten_copies.h"
 #include "checker/family_checks.h"
 #include "checker/host_checks.h"
 #include "checker/memory_uses.h"
@@ -49,6 +50,7 @@ static void end_allocation(Allocation *a)
     sim_end_shadow(a);
     sim_free_lines(a->lines, a->lines_grew ? a->bytes : 0);
     free(a->settled);
+    sim_end_unwritten_copies(a);
 }
 
 static bool see_host_access(uint64_t address, bool writes, const void *instruction, bool last)

@@ -32,7 +32,7 @@ typedef struct Op {
     unsigned long long stream;
     const char *call, *kernel;
     const void *from;
-    bool hands_over;
+    bool fences;
 } Op;
 
 static Timeline *timelines;
@@ -42,7 +42,9 @@ static Clocks host; // what the host has waited for
 
 static Op *ops; // by their numbers; the first place is empty
 static size_t op_count = 1, op_space;
-static Clocks before_current; // what had ended when the current operation began
+// What had ended when the current operation began, or of which it has heard since. Threads of the kernel may read it while the block
+// whose turn it is adds to it; it has room for all timelines, so that it stays where it is.
+static Clocks before_current;
 
 // ---- Clocks
 
@@ -68,7 +70,7 @@ static void take_over(Clocks *clocks, const Clocks *from)
     make_room(clocks, from->count);
     for (size_t k = 0; k < from->count; k++)
         if (from->ended[k] > clocks->ended[k])
-            __atomic_store_n(&clocks->ended[k], from->ended[k], __ATOMIC_RELAXED); // threads of a kernel may be reading it
+            __atomic_store_n(&clocks->ended[k], from->ended[k], __ATOMIC_RELAXED); // see before_current
 }
 
 static void copy_clocks(Clocks *to, const Clocks *from)
@@ -144,7 +146,7 @@ uint32_t sim_begin_op(uint32_t timeline, const char *call, const void *from)
     Timeline *t = &timelines[timeline];
     wait_for_others(t);
     copy_clocks(&before_current, &t->known);
-    make_room(&before_current, timeline_count); // it stays where it is while the operation runs
+    make_room(&before_current, timeline_count);
     make_room(&t->known, timeline_count);
     t->known.ended[timeline] = ++t->begun;
     if (op_count >= op_space) {
@@ -170,11 +172,11 @@ uint32_t sim_current_timeline(void)
     return sim_timeline_of(sim_current_op());
 }
 
-void sim_name_op(const char *kernel, bool hands_over, const void *from)
+void sim_name_op(const char *kernel, bool fences, const void *from)
 {
     Op *o = &ops[sim_current_op()];
     o->kernel = kernel;
-    o->hands_over = hands_over;
+    o->fences = fences;
     o->from = from ? from : o->from;
 }
 
@@ -186,7 +188,7 @@ bool sim_op_ordered(uint32_t a, uint32_t b)
 void sim_hear_of(uint32_t op)
 {
     const Op *heard = &ops[op];
-    if (!heard->hands_over || !ops[sim_current_op()].hands_over)
+    if (!heard->fences || !ops[sim_current_op()].fences)
         return;
     take_over(&before_current, &timelines[heard->timeline].known);
     take_over(&timelines[sim_current_timeline()].known, &before_current);

@@ -1,6 +1,7 @@
 // order.h: which operations of streams are sure to have ended when another one begins. order.c tells how.
 //
-// The lock of calls.h is held by whoever calls these functions; a kernel's threads may call sim_op_ordered.
+// The lock of calls.h is held by whoever calls these functions; a kernel's threads may call sim_op_ordered, at any time, and
+// sim_hear_of.
 #ifndef ORDER_H
 #define ORDER_H
 
@@ -35,16 +36,16 @@ uint32_t sim_begin_op(uint32_t timeline, const char *call, const void *from);
 uint32_t sim_current_op(void); // that began last; 0 before the first one
 uint32_t sim_current_timeline(void); // of this one, which there is
 uint32_t sim_timeline_of(uint32_t op);
-// What it launches: a name that stays where it is; whether its threads have fences or the like, by which kernels that run at
-// the same time may tell each other how far they are; and where the host goes on, if that is known better.
-void sim_name_op(const char *kernel, bool hands_over, const void *from);
+// What it launches: a name that stays where it is; whether it has fences at the scope of the device (Does.fences), by which kernels
+// that run at the same time may tell each other how far they are; and where the host goes on, if that is known better.
+void sim_name_op(const char *kernel, bool fences, const void *from);
 
 // Whether operation a was sure to have ended when b began, which is the current one: the program has ordered them.
 // Also true where nothing is known about them.
 bool sim_op_ordered(uint32_t a, uint32_t b);
 // A thread of the current operation, a kernel, has read what another one has stored to tell how far it is, both with atomic or
-// volatile accesses. Where both have fences, it counts as ordered behind all of the other one from now on, and its stream, too:
-// no race between them is told any more. Only the block whose turn it is (sim_await_turn) may do this.
+// volatile accesses. Where both have fences, it counts as ordered behind all that the other one's stream was given to do from now on,
+// and its own stream, too: no race between them is told any more. Only the block whose turn it is (sim_await_turn) may do this.
 void sim_hear_of(uint32_t op);
 // Whether the host has waited until the operation had ended.
 bool sim_host_has_awaited(uint32_t op);

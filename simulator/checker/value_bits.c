@@ -88,6 +88,11 @@ static bool is_zero(const Instr *i, Bits a)
     return bits_of_type((Type)i->type, ~a.zeros) == 0;
 }
 
+bool sim_adds_nothing(const Instr *i, Bits a, Bits b)
+{
+    return i->kind == SUM && (is_zero(i, a) || is_zero(i, b));
+}
+
 static uint64_t bits_of_product(const Instr *i, Bits a, Bits b)
 {
     const Operand *by = &i->statement->operands[2];
@@ -98,6 +103,13 @@ static uint64_t bits_of_product(const Instr *i, Bits a, Bits b)
     return shifts ? bits_shifted(a.unwritten, __builtin_ctzll(number)) : ALL_BITS;
 }
 
+// Where bits that are computed decide some bits of a register that nobody wrote, and not all, as of a map of bits that was never
+// cleared, it is still one that nobody wrote.
+static uint64_t bits_of_logical(Bits a, Bits b, uint64_t bits, bool constant)
+{
+    return bits && !constant && (a.unwritten == ALL_BITS || b.unwritten == ALL_BITS) ? ALL_BITS : bits;
+}
+
 // Before they are cut to the result's type.
 static uint64_t bits_of_result(const Instr *i, Bits a, Bits b, bool local)
 {
@@ -105,8 +117,8 @@ static uint64_t bits_of_result(const Instr *i, Bits a, Bits b, bool local)
     const bool constant = o[2].kind == IS_INTEGER;
     const uint64_t either = a.unwritten | b.unwritten;
     switch (i->kind) {
-    case LOGICAL_AND: return either & ~a.zeros & ~b.zeros;
-    case LOGICAL_OR: return constant && !local && a.whole ? ALL_BITS : either & ~a.ones & ~b.ones;
+    case LOGICAL_AND: return bits_of_logical(a, b, either & ~a.zeros & ~b.zeros, constant);
+    case LOGICAL_OR: return constant && !local && a.whole ? ALL_BITS : bits_of_logical(a, b, either & ~a.ones & ~b.ones, constant);
     case MOVE: return a.unwritten;
     case SHIFT_LEFT: return constant ? bits_shifted(bits_within((Type)i->type, a.unwritten), o[2].integer) : ALL_BITS;
     case SHIFT_RIGHT: return bits_shifted_right(i, a.unwritten, &o[2]);
@@ -114,6 +126,7 @@ static uint64_t bits_of_result(const Instr *i, Bits a, Bits b, bool local)
     case PERMUTE: return bits_permuted(a.unwritten, b.unwritten, &o[3]);
     case WIDEN: return bits_widened(i, a.unwritten);
     case PRODUCT: return bits_of_product(i, a, b);
+    case SUM: return sim_adds_nothing(i, a, b) ? either : ALL_BITS;
     case SELECT: return constant && o[1].kind == IS_INTEGER ? (uint64_t)(o[1].integer ^ o[2].integer) : ALL_BITS;
     case INSERT: return bits_inserted(a.unwritten, b.unwritten, &o[3], &o[4]);
     default: return ALL_BITS;

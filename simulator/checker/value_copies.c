@@ -5,7 +5,7 @@
 // addresses lie beside each other where they are the same but for a number, however they were computed.
 #include "checker/value_copies.h"
 
-enum { MOST_TERMS = 4, MOST_STEPS = 8 };
+enum { MOST_TERMS = 4, MOST_STEPS = 8, MOST_BETWEEN = 128 }; // bytes between the begins of two members that lie side by side
 
 typedef struct Form { // a sum: a number and multiples of registers, and of variables' addresses
     int64_t number;
@@ -62,7 +62,7 @@ static bool add_result(const Program *p, Form *f, const Instr *i, int64_t times,
         add_operand(p, f, &o[2], times, steps);
     } else if (same)
         add_operand(p, f, &o[1], times, steps);
-    else if (i->kind == SHIFT_LEFT && o[2].integer < 16)
+    else if (i->kind == SHIFT_LEFT && o[2].integer >= 0 && o[2].integer < 16)
         add_operand(p, f, &o[1], times << o[2].integer, steps);
     else if (i->kind == PRODUCT)
         add_operand(p, f, &o[1], times * o[2].integer, steps);
@@ -73,7 +73,7 @@ static bool add_result(const Program *p, Form *f, const Instr *i, int64_t times,
 
 static void add_operand(const Program *p, Form *f, const Operand *o, int64_t times, int steps)
 {
-    const Instr *i = o->kind == IS_REGISTER && steps > 0 ? maker_of(p, o->reg) : NULL;
+    const Instr *i = o->kind == IS_REGISTER && steps > 0 && f->known ? maker_of(p, o->reg) : NULL;
     if (o->kind == IS_INTEGER || o->kind == IS_SYMBOL)
         f->number += times * o->integer;
     if (o->kind == IS_SYMBOL && o->variable)
@@ -112,13 +112,13 @@ static bool finds_distance(const Program *p, const Instr *i, const Form *here, c
         return false;
     const Form there = address_of(p, other);
     *distance = there.number - here->number;
-    return is_beside(here, &there);
+    return *distance > -MOST_BETWEEN && *distance < MOST_BETWEEN && is_beside(here, &there);
 }
 
 // Whether something else is stored as far from the store as it was loaded from the load.
 static bool copies_beside(const Program *p, const Instr *load, const Instr *store)
 {
-    enum { MOST = 128 }; // longer structures are copied by a loop
+    enum { MOST = 128 };
     int64_t stored[MOST], distance;
     uint32_t count = 0;
     const Form to = address_of(p, store), from = address_of(p, load);

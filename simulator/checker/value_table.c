@@ -1,10 +1,10 @@
-// value_table.c: which registers of a warp hold what nobody wrote, and where that came from.
+// value_table.c: which registers of a warp, and which places of its block, hold what nobody wrote, and where that came from.
 #include "checker/value_table.h"
 #include "checker/value_copies.h"
 
 #include <string.h>
 
-enum { FIRST_BITS = 8, MOST_ORIGIN_BITS = 16, PLACES = 4, COPIES = 64 };
+enum { FIRST_BITS = 8, MOST_ORIGIN_BITS = 16, PLACES = 4, COPIES = 256 };
 
 typedef struct Copy { // by a load and a store, whose answer is kept
     const Instr *load, *store;
@@ -78,7 +78,7 @@ void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, const Val
     const uint64_t place = place_of(w, lane, space, address);
     struct Origin *origin = origin_at(origins, place);
     origins->count += origin->place == 0;
-    *origin = (struct Origin){place, v->read, v->partial >> lane & 1 ? v->bits[lane] : 0, v->what, v->computed};
+    *origin = (struct Origin){place, v->read, v->partial >> lane & 1 ? v->bits[lane] : 0, v->what, v->computed >> lane & 1};
 }
 
 void sim_find_origins(const Warp *w, const Access *access, uint32_t mask, Value *v)
@@ -94,8 +94,8 @@ void sim_find_origins(const Warp *w, const Access *access, uint32_t mask, Value 
         if (rest == mask) {
             v->read = origin->read;
             v->what = origin->what;
-            v->computed = origin->computed;
         }
+        v->computed |= (uint32_t)origin->computed << lane;
         if (v->bits && origin->bits) {
             v->partial |= 1u << lane;
             v->bits[lane] = origin->bits;
@@ -168,6 +168,7 @@ void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mas
     const uint32_t before = v->mask;
     v->mask = (before & ~changed) | mask;
     v->partial = (v->partial & ~changed) | (mask & origin->partial);
+    v->computed = (v->computed & ~changed) | (mask & origin->computed);
     if (mask & origin->partial && !v->bits)
         v->bits = sim_allocate(&w->block->arena, LANES * sizeof *v->bits);
     for (uint32_t rest = mask & origin->partial; rest; rest &= rest - 1)
@@ -176,7 +177,6 @@ void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mas
         v->read = origin->read;
         v->load = origin->load;
         v->what = origin->what;
-        v->computed = origin->computed;
     }
     w->values->held += (v->mask != 0) - (before != 0);
     w->undefined = w->values->held;

@@ -1,5 +1,5 @@
-// value_table.h: which registers of a warp hold what nobody wrote, and where that came from. The block's own: only the host thread
-// that runs it calls these functions.
+// value_table.h: which registers of a warp hold what nobody wrote, and where that came from; the same of values that a block has
+// stored in its shared memory and its threads' local memory. The block's own: only the host thread that runs it calls these functions.
 #ifndef VALUE_TABLE_H
 #define VALUE_TABLE_H
 
@@ -10,8 +10,8 @@ typedef struct Value { // lanes of a register that hold what nobody wrote
     const Instr *read; // where it came from memory,
     const Instr *load; // and from where it came last
     uint8_t what;      // which memory that was where it was read: a Space; or STRANGER: from a lane that takes no part in a shuffle
-    bool computed;     // from such a value
     uint32_t mask;     // 0: none any more
+    uint32_t computed; // of these lanes those in which it was computed from such a value
     uint32_t partial;  // of these lanes those of which somebody has set some bits since,
     uint64_t *bits;    // and which of each lane nobody has, in a register of any width; NULL: there were none as yet
 } Value;

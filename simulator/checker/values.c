@@ -6,16 +6,13 @@
 // gets it; but not where a whole structure is copied, which may have parts that nobody sets. (A flag that is stored with
 // atomic or volatile accesses may tell all that a thread has, also what nobody uses: that is as what is copied, too.)
 // Only while a warp holds such a value is there anything to do.
-#include "checker/kernel_checks.h"
+#include "checker/unwritten_copies.h"
 #include "checker/value_bits.h"
 #include "checker/value_copies.h"
 #include "checker/value_table.h"
-#include "base/platform.h"
 #include "machine/ops/lanes.h"
 
 #include <string.h>
-
-enum { MOST_STORED = 64 };
 
 static const char *name_of(uint8_t space)
 {
@@ -52,14 +49,6 @@ void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask)
 
 // ---- Where a value matters
 
-typedef struct Report {
-    FindingKind kind;
-    char title[200];
-    Place places[2];
-    int count;
-    const char *hint;
-} Report;
-
 static Report report_of(Warp *w, const Value *v, const Instr *i, int lane, const char *use)
 {
     const Launch *launch = w->block->launch;
@@ -95,56 +84,14 @@ static void report(Warp *w, const Value *v, const Instr *i, int lane, const char
     sim_add_finding_of(&cause, r.kind, r.title, r.places, r.count, r.hint);
 }
 
-// What was stored in global memory, by one instruction with values from one other.
-static struct Stored {
-    const Instr *read, *store;
-    uint64_t low, high; // addresses
-    size_t gap;         // so many bytes in a row matter
-    Report report;
-} stored[MOST_STORED];
-static int stored_count;
-static Lock stored_lock;
-
 static void note_stored(Warp *w, const Value *v, const Instr *i, int lane, uint64_t address, size_t bytes)
 {
     sim_await_turn(w->block);
-    sim_lock(&stored_lock);
-    struct Stored *s = stored;
-    while (s < stored + stored_count &&
-           (s->read != v->read || s->store != i || address > s->high + 4096 || address + bytes + 4096 < s->low))
-        s++;
-    if (s == stored + stored_count && stored_count < MOST_STORED) {
-        const size_t gap = i->semantics == WEAK ? LINE_BYTES : 1; // threads may copy structures together, word by word
-        *s = (struct Stored){v->read, i, address, address + bytes, gap,
-                             report_of(w, v, i, lane, "is stored in global memory, and copied to the host")};
-        stored_count++;
-    } else if (s < stored + stored_count) {
-        s->low = address < s->low ? address : s->low;
-        s->high = address + bytes > s->high ? address + bytes : s->high;
-    }
-    sim_unlock(&stored_lock);
-}
-
-// Whether so many bytes in a row are not written.
-static bool has_gap(uint64_t low, uint64_t high, size_t least)
-{
-    size_t gap = 0;
-    for (uint64_t at = low; at < high && gap < least; at += gap) {
-        at += sim_find_unwritten(at, high - at);
-        gap = at < high ? sim_find_written(at, high - at) : 0;
-    }
-    return gap >= least;
-}
-
-void sim_check_result(uint64_t address, size_t bytes)
-{
-    for (int k = 0; k < stored_count; k++) {
-        const struct Stored *s = &stored[k];
-        const uint64_t low = s->low > address ? s->low : address, end = address + bytes,
-                       high = s->high < end ? s->high : end;
-        if (low < high && has_gap(low, high, s->gap))
-            sim_add_finding(s->report.kind, s->report.title, s->report.places, s->report.count, s->report.hint);
-    }
+    if (sim_note_unwritten_copy(v->read, i, address, bytes))
+        return;
+    const Report r = report_of(w, v, i, lane, "is stored in global memory, and copied to the host");
+    sim_tell_of_unwritten_copies(v->read, i, address, &r);
+    sim_note_unwritten_copy(v->read, i, address, bytes);
 }
 
 void sim_report_unwritten(Warp *w, const Instr *i, const Access *access)
@@ -259,18 +206,22 @@ static void keep_unwritten_bytes(Warp *w, const Value *v, const Instr *i, const 
     }
 }
 
-// It goes to global memory. Told at once is what was computed from it, or comes from memory of the block, where it can be no
-// array that is not full; and where it is not known who wrote what.
+// It goes to global memory. Told at once is what was computed from it, or comes from a thread's own memory and is no part of a
+// structure; and all that goes where it is not known who wrote what.
 static void store_in_global(Warp *w, const Value *v, const Instr *i, const uint64_t *address, uint32_t lanes, uint32_t whole)
 {
-    const bool copied = !v->computed && v->what != STRANGER, noted = i->semantics != WEAK || (copied && v->what == GLOBAL);
-    const bool is_part = copied && sim_is_structures(w, v, i);
-    for (uint32_t rest = is_part ? 0 : lanes; rest; rest &= rest - 1)
-        if (!noted || !sim_starts_unwritten(address[__builtin_ctz(rest)])) {
-            report(w, v, i, __builtin_ctz(rest), "is stored in global memory");
+    const uint32_t copied = v->what == STRANGER ? 0 : lanes & ~v->computed;
+    const uint32_t parts = copied && sim_is_structures(w, v, i) ? copied : 0;
+    const uint32_t later = i->semantics != WEAK ? lanes : v->what != LOCAL ? copied : 0;
+    for (uint32_t rest = lanes & ~parts; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        if (!(later >> l & 1) || !sim_starts_unwritten(address[l])) {
+            report(w, v, i, l, "is stored in global memory");
             return;
         }
-    keep_unwritten(w, v, i, address, lanes & whole & ~v->partial, !is_part);
+    }
+    keep_unwritten(w, v, i, address, lanes & whole & parts & ~v->partial, false);
+    keep_unwritten(w, v, i, address, lanes & whole & ~parts & ~v->partial, true);
     keep_unwritten_bytes(w, v, i, address, lanes & whole & v->partial);
 }
 
@@ -439,11 +390,35 @@ static Bits bits_of_parts(const Warp *w, const Operand *o, const Register *resul
     return all.whole ? (Bits){.unwritten = ALL_BITS, .whole = true} : all;
 }
 
+// The lanes in which what an operand holds was computed.
+static uint32_t lanes_computed(const Warp *w, const Operand *o, uint32_t mask)
+{
+    const Value *v = value_of(w, o->reg, mask);
+    uint32_t lanes = v ? v->computed & v->mask : 0;
+    for (int k = 0; k < o->count; k++)
+        lanes |= lanes_computed(w, &o->elements[k], mask);
+    return lanes;
+}
+
+// Those in which the result is computed, and not an operand as it was: of a choice, those whose operand was.
+static uint32_t lanes_computed_by(const Warp *w, const Instr *i, uint32_t mask)
+{
+    const Operand *o = i->statement->operands;
+    const uint32_t first = lanes_computed(w, &o[1], mask), second = lanes_computed(w, &o[2], mask);
+    if (!sim_moves_bits(i))
+        return ALL_LANES;
+    if (i->kind != SELECT)
+        return first | second;
+    const uint32_t chosen = lanes_that_are(w, &o[3], true), other = lanes_that_are(w, &o[3], false);
+    return (first & chosen) | (second & other) | ~(chosen | other);
+}
+
 // Sets the bits of the result where they are not all, and says in which of these lanes there are any.
 static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, Value *result)
 {
     const Operand *o = i->statement->operands;
     const bool joins = i->kind == MOVE && o[1].count > 0;
+    const uint32_t operands_computed = lanes_computed(w, &o[1], lanes) | lanes_computed(w, &o[2], lanes);
     result->partial = 0;
     if (!o[0].reg || (o[1].count && !joins) || i->kind == OTHER_KIND)
         return lanes;
@@ -457,6 +432,8 @@ static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, Value *
         else if (bits != ALL_BITS)
             result->partial |= 1u << l;
         result->bits[l] = bits;
+        if (sim_adds_nothing(i, a, b))
+            result->computed &= operands_computed | ~(1u << l);
     }
     return lanes;
 }
@@ -498,13 +475,13 @@ void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
     const Value *found = NULL;
     for (int k = 1; k < s->count; k++) {
         const Value *v = s->operands[k].address ? NULL : value_in(w, &s->operands[k], mask, &lanes);
-        found = found && (found->computed || !v) ? found : v ? v : found;
+        found = found ? found : v;
     }
     if (lanes)
         lanes &= ~decided_lanes(w, i);
     Value result = found ? *found : (Value){.mask = 0};
     result.bits = bits;
-    result.computed |= !sim_moves_bits(i);
+    result.computed = lanes_computed_by(w, i, mask);
     if (i->kind == MOVE && s->operands[0].count && s->operands[1].reg && lanes) {
         take_apart(w, i, mask, lanes, found);
         return;
@@ -538,5 +515,6 @@ void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         undefined |= g.d[__builtin_ctz(rest)] ? rest & -rest : 0;
     origin.partial = 0; // its bits are of other lanes
+    origin.computed = origin.mask & ~origin.computed ? 0 : ALL_LANES;
     sim_set_value(w, w->lanes + i->d, mask, undefined, &origin);
 }

@@ -195,6 +195,7 @@ void sim_unmark_written(Warp *w, int lane, Space space, uint64_t address, size_t
     Allocation *a = space == SHARED ? NULL : sim_allocation_at(address);
     Line *lines = a ? sim_lines_of(a) : b->lines;
     const uint64_t first = a ? address - a->address : address;
+    bytes = a && bytes > a->bytes - first ? a->bytes - first : bytes;
     for (uint64_t at = first; at < first + bytes && (a || !sim_names_block(address));) {
         const unsigned in_half = (unsigned)(at % 64), left = (unsigned)(first + bytes - at < 64 - in_half ? first + bytes - at : 64 - in_half);
         const uint64_t bits = (left == 64 ? ~0ull : (1ull << left) - 1) << in_half;

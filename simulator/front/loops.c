@@ -12,6 +12,12 @@ static bool hands_over(const Instr *i)
     return i->effects & HANDS_OVER || i->semantics >= ACQUIRE || (i->control == BLOCK_BARRIER && i->b != NOWHERE);
 }
 
+// Whether it is one half of what hands over to another kernel that runs at the same time.
+static bool fences_for_device(const Instr *i)
+{
+    return (i->kind == FENCE || i->semantics >= ACQUIRE) && i->scope >= DEVICE_SCOPE;
+}
+
 // bar.warp.sync -1
 static bool is_for_all_lanes(const Instr *i)
 {
@@ -28,13 +34,14 @@ static void note(Does *does, const Instr *i)
     does->writes |= i->effects & TELLS;
     does->tells_host |= (i->scope == SYSTEM_SCOPE && i->at.space != SHARED) || i->effects & TELLS_HOST;
     does->hands_over |= hands_over(i);
+    does->fences |= fences_for_device(i);
     does->some_lanes |= i->control == WARP_BARRIER && !is_for_all_lanes(i);
     does->launches |= i->effects & LAUNCHES;
     does->looks |= i->kind == LOAD && i->semantics == VOLATILE;
     does->varies |= i->effects & VARIES;
     if (i->control != CALL)
         return;
-    const Does any = {true, true, true, true, true, true, true, true, true, true, true},
+    const Does any = {true, true, true, true, true, true, true, true, true, true, true, true},
                called = i->call->callee ? i->call->callee->program->does : any;
     does->accesses |= called.accesses;
     does->asks |= called.asks;
@@ -42,6 +49,7 @@ static void note(Does *does, const Instr *i)
     does->writes |= called.writes;
     does->tells_host |= called.tells_host;
     does->hands_over |= called.hands_over;
+    does->fences |= called.fences;
     does->some_lanes |= called.some_lanes;
     does->launches |= called.launches;
     does->looks |= called.looks;

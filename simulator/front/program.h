@@ -146,6 +146,7 @@ typedef struct Does { // some instructions, and those of functions that they cal
     bool asks_block; // or those of its block, in shared memory
     bool tells_host; // how far it is, perhaps: it uses the scope of the system, or calls what is not known
     bool hands_over;  // may order what threads do by more than barriers of the whole block, and of warps
+    bool fences;      // at the scope of the device, or has accesses that acquire or release at it
     bool some_lanes;  // may have barriers for some lanes of a warp
     bool launches;    // kernels
     bool looks;       // at memory, by volatile loads

@@ -55,7 +55,7 @@ static void start_warps(Block *b)
 {
     for (int n = 0; n < b->warp_count; n++) {
         const uint32_t rest = b->threads - (uint32_t)n * LANES;
-        b->warps[n].instructions = b->warps[n].slept = b->warps[n].unfair = 0;
+        b->warps[n].instructions = b->warps[n].waited = b->warps[n].unfair = 0;
         b->warps[n].awaited.expected = 0;
         sim_start_warp(&b->warps[n], rest >= LANES ? ALL_LANES : (1u << rest) - 1);
     }

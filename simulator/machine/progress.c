@@ -30,13 +30,13 @@ static bool in_same_nest(const Path *p, const Instr *turn)
     return around || is_in_loop(p);
 }
 
-// A loop that waits for a clock may turn for seconds. The longer it has turned, the faster the clock goes: so no delay takes
-// more than some ten thousand turns, and none is shorter than was asked for.
+// A loop that waits for a clock, and for nothing else, may turn for seconds. The longer it has turned, the faster the clock goes, up
+// to a quarter of a second at a time: a clock of 32 bits must not come round unseen. No delay is shorter than was asked for.
 static void move_clock(Warp *w, const Path *p)
 {
-    enum { MOST = 40 };
+    enum { MOST = 19 };
     const uint32_t looks = p->turns / SIM_TURNS_TO_LOOK;
-    w->slept += (uint64_t)SIM_TURNS_TO_LOOK << (looks < MOST ? looks : MOST);
+    w->waited += (uint64_t)SIM_TURNS_TO_LOOK << (looks < MOST ? looks : MOST);
 }
 
 void sim_count_turn(Warp *w, Path *p, const Instr *turn)

@@ -62,7 +62,7 @@ struct Warp {
     } awaited; // at the mbarrier that it asked
     int number;
     uint64_t instructions;
-    uint64_t slept; // by the clock, beside its instructions
+    uint64_t waited; // by its clock, beside its instructions
     uint64_t unfair; // instructions since it was looked at last whether lanes are overlooked
     uint32_t undefined; // registers that hold what nobody wrote: these,
     struct Undefined *values;

@@ -860,6 +860,32 @@ template <Count count, Rest kind, Twin twin> static void run_two_streams()
     finish_and_free(parts, come, out);
 }
 
+// Both count, and nobody looks at the number: that hands over nothing.
+__global__ void count_along(int *data, int *come, int *out, bool writes)
+{
+    if (writes)
+        data[threadIdx.x] = 1;
+    else
+        out[threadIdx.x] = data[threadIdx.x];
+    __threadfence();
+    atomicAdd(come, 1);
+}
+
+static void run_two_counters()
+{
+    int *data = zeros<int>(THREADS), *come = zeros<int>(1), *out = zeros<int>(THREADS);
+    cudaStream_t one, other;
+    CUDA(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
+    CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    CUDA(cudaDeviceSynchronize());
+    count_along<<<1, THREADS, 0, one>>>(data, come, out, true);
+    count_along<<<1, THREADS, 0, other>>>(data, come, out, false);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaStreamDestroy(one));
+    CUDA(cudaStreamDestroy(other));
+    finish_and_free(data, come, out);
+}
+
 // ---- A kernel that only lets time go by.
 
 enum Clock { CYCLES, CYCLES_OF_32_BITS, NANOSECONDS };
@@ -887,6 +913,30 @@ template <Clock kind, bool sleeps> __global__ void delay(long long for_so_long, 
                 __nanosleep(100000);
     }
     out[blockIdx.x * THREADS + threadIdx.x] = 1;
+}
+
+// A thread that waits, and gives up after two seconds.
+__global__ void wait_so_long(volatile int *flag, int *come_so_far, int *out)
+{
+    if (come(come_so_far) == 1) {
+        *flag = 1;
+        return;
+    }
+    unsigned sleep = 8;
+    for (const unsigned long long begin = nanoseconds(); !*flag;) {
+        __nanosleep(sleep);
+        sleep = sleep < 1000000 ? 2 * sleep : sleep;
+        if (nanoseconds() - begin > 2000000000)
+            __trap();
+    }
+    out[threadIdx.x] = 1;
+}
+
+static void run_watchdog()
+{
+    int *flag = zeros<int>(1), *come_so_far = zeros<int>(1), *out = zeros<int>(THREADS);
+    wait_so_long<<<2, THREADS>>>(flag, come_so_far, out);
+    finish_and_free(flag, come_so_far, out);
 }
 
 template <Clock kind, bool sleeps> static void run_delay()
@@ -1029,6 +1079,8 @@ static const Case CASES[] = {
     {"two-streams-ref-sleep", run_two_streams<BY_REF, SLEEP, RIGHT>},
     {"two-streams-no-release", run_two_streams<BY_FENCE, SLEEP, NO_RELEASE>},
     {"two-streams-no-acquire", run_two_streams<BY_FENCE, SLEEP, NO_ACQUIRE>},
+    {"two-streams-counter", run_two_counters},
+    {"watchdog", run_watchdog},
     {"delay", run_delay<CYCLES, false>},
     {"delay-sleep", run_delay<CYCLES, true>},
     {"delay-short-clock", run_delay<CYCLES_OF_32_BITS, false>},

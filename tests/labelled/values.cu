@@ -245,6 +245,104 @@ static void run_winner()
     finish_and_free(in, winner);
 }
 
+// ---- A block's queue, which goes to global memory whole, and how many of it are set
+
+__global__ void keep_queue(int *queues, int *counts)
+{
+    __shared__ int queue[COUNT], count;
+    if (threadIdx.x == 0)
+        count = 0;
+    __syncthreads();
+    if (threadIdx.x % 3 == 0)
+        queue[atomicAdd(&count, 1)] = threadIdx.x;
+    __syncthreads();
+    queues[blockIdx.x * COUNT + threadIdx.x] = queue[threadIdx.x];
+    if (threadIdx.x == 0)
+        counts[blockIdx.x] = count;
+}
+
+__global__ void add_queues(const int *queues, const int *counts, int *sum)
+{
+    if ((int)threadIdx.x < counts[blockIdx.x])
+        atomicAdd(sum, queues[blockIdx.x * COUNT + threadIdx.x]);
+}
+
+static void run_queue()
+{
+    int *queues = allocated<int>(), *counts = zeros<int>(1), *sum = zeros<int>(1);
+    keep_queue<<<1, COUNT>>>(queues, counts);
+    add_queues<<<1, COUNT>>>(queues, counts, sum);
+    finish_and_free(queues, counts, sum);
+}
+
+// ---- A member that is not set where another one says so, changed where it is
+
+struct Some {
+    float value;
+    int is_set;
+    int times;
+};
+
+__global__ void set_somes(Some *all)
+{
+    Some &mine = all[threadIdx.x];
+    mine.is_set = threadIdx.x % 2;
+    if (mine.is_set)
+        mine.value = mine.times = 1;
+}
+
+__global__ void change(const Some *all, Some *changed, int known)
+{
+    Some mine = all[threadIdx.x];
+    if (mine.is_set)
+        mine.value = -mine.value;
+    mine.value = mine.is_set ? mine.value * 2 : mine.value;
+    if ((int)threadIdx.x < known)
+        mine.times = mine.times + 1;
+    changed[threadIdx.x] = mine;
+}
+
+static void run_changed()
+{
+    Some *all = allocated<Some>(), *changed = allocated<Some>(), host[COUNT];
+    set_somes<<<1, COUNT>>>(all);
+    change<<<1, COUNT>>>(all, changed, 0);
+    CUDA(cudaMemcpy(host, changed, sizeof host, cudaMemcpyDeviceToHost));
+    finish_and_free(all, changed);
+}
+
+// ---- Bytes and words that become one, some of them not set; only the others are asked for
+
+__global__ void set_colours(uchar4 *colours)
+{
+    colours[threadIdx.x].x = threadIdx.x;
+}
+
+__global__ void pack(const unsigned char *bytes, unsigned *words, unsigned long long *pairs)
+{
+    const int i = threadIdx.x, other = COUNT - 1 - i;
+    words[i] = bytes[4 * i] | bytes[4 * other + 3] << 24;
+    pairs[i] = (unsigned long long)bytes[4 * other + 3] << 32 | bytes[4 * i];
+}
+
+__global__ void ask_packed(const unsigned char *bytes, const unsigned long long *pairs, int *count)
+{
+    if (bytes[4 * threadIdx.x] > 3 && (unsigned)pairs[threadIdx.x] > 3)
+        atomicAdd(count, 1);
+}
+
+static void run_packed()
+{
+    uchar4 *colours = allocated<uchar4>();
+    unsigned *words = allocated<unsigned>();
+    unsigned long long *pairs = allocated<unsigned long long>();
+    int *count = zeros<int>(1);
+    set_colours<<<1, COUNT>>>(colours);
+    pack<<<1, COUNT>>>((const unsigned char *)colours, words, pairs);
+    ask_packed<<<1, COUNT>>>((const unsigned char *)words, pairs, count);
+    finish_and_free(colours, words, pairs, count);
+}
+
 // ---- A ray's hit, of which nothing but `hit` is set where there is none
 
 struct Hit {
@@ -390,7 +488,7 @@ static void run_numbers()
 __global__ void copy_tile(int *out)
 {
     __shared__ int tile[COUNT];
-    if (threadIdx.x < COUNT - 3)
+    if (threadIdx.x < COUNT / 2)
         tile[threadIdx.x] = threadIdx.x;
     __syncthreads();
     out[threadIdx.x] = tile[COUNT - 1 - threadIdx.x];
@@ -398,9 +496,46 @@ __global__ void copy_tile(int *out)
 
 static void run_tile()
 {
-    int *out = allocated<int>();
+    int *out = allocated<int>(), host[COUNT];
     copy_tile<<<1, COUNT>>>(out);
+    CUDA(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));
     finish_and_free(out);
+}
+
+// A map of bits that nobody has cleared.
+__global__ void mark_bits(unsigned *map, const int *which, int *count)
+{
+    const unsigned before = map[threadIdx.x];
+    map[threadIdx.x] = before | 1u << which[threadIdx.x] % 32;
+    if (map[threadIdx.x] & 4)
+        atomicAdd(count, 1);
+}
+
+static void run_map()
+{
+    unsigned *map = allocated<unsigned>();
+    int *which = numbers(COUNT), *count = zeros<int>(1);
+    mark_bits<<<1, COUNT>>>(map, which, count);
+    finish_and_free(map, which, count);
+}
+
+// Memory that comes back is another array.
+__global__ void fill_half(int *out)
+{
+    if (threadIdx.x < COUNT / 2)
+        out[threadIdx.x] = threadIdx.x;
+}
+
+static void run_again()
+{
+    int *half = allocated<int>(), *first = allocated<int>(), host[COUNT];
+    copy_numbers<<<1, COUNT>>>(half, first);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaFree(first));
+    int *second = allocated<int>();
+    fill_half<<<1, COUNT>>>(second);
+    CUDA(cudaMemcpy(host, second, sizeof host, cudaMemcpyDeviceToHost));
+    finish_and_free(half, second);
 }
 
 int main(int argc, char **argv)
@@ -414,6 +549,10 @@ int main(int argc, char **argv)
         {"union", run_structures<Tagged>},
         {"array-empty", run_few},
         {"winner", run_winner},
+        {"memory-again", run_again},
+        {"queue", run_queue},
+        {"changed", run_changed},
+        {"packed", run_packed},
         {"words", run_words<Counted>},
         {"words-with-padding", run_words<Wide>},
         {"largest", run_largest},
@@ -425,6 +564,7 @@ int main(int argc, char **argv)
         {"array-one-more", run_one_more},
         {"numbers", run_numbers},
         {"tile", run_tile},
+        {"map-of-bits", run_map},
     };
     return run_case(argc, argv, cases);
 }

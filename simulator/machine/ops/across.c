@@ -112,25 +112,17 @@ void sim_elect(Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-// There is no clock: the instructions of the warp stand for it, and what it has slept. Of two looks the later one sees more, also
-// where the instructions between them have not been counted yet.
+// There is no clock: the instructions of the warp stand for it, and what loops have waited for it. Of two looks the later one sees
+// more, also where the instructions between them have not been counted yet.
 void sim_read_clock(Warp *w, const Instr *i, uint32_t mask)
 {
-    w->slept++;
-    const uint64_t value = (w->instructions + w->slept) >> (i->op ? 32 : 0); // op: the upper half
+    w->waited++;
+    const uint64_t value = (w->instructions + w->waited) >> (i->op ? 32 : 0); // op: the upper half
     if (i->bytes == 8) {
         FOR_EACH_LANE(OPERAND(uint64_t, d)[l] = value)
     } else {
         FOR_EACH_LANE(OPERAND(uint32_t, d)[l] = (uint32_t)value)
     }
-}
-
-void sim_sleep(Warp *w, const Instr *i, uint32_t mask)
-{
-    const uint32_t *nanoseconds = OPERAND(uint32_t, a);
-    uint32_t longest = 0;
-    FOR_EACH_LANE(longest = nanoseconds[l] > longest ? nanoseconds[l] : longest)
-    w->slept += longest;
 }
 
 void sim_trap(Warp *w, const Instr *i, uint32_t mask)

@@ -56,9 +56,8 @@ static bool decode_trap(Decoder *d, const Statement *s, const Opcode *o, Instr *
 
 static bool decode_hint(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    (void)o;
-    i->a = s->count == 1 ? sim_source(d, &s->operands[0], 'i') : NOWHERE;
-    return i->a != NOWHERE;
+    (void)o, (void)i;
+    return s->count == 1 && sim_source(d, &s->operands[0], 'i') != NOWHERE;
 }
 
 // ---- Calls
@@ -252,7 +251,7 @@ static const Instruction ROWS[] = {
     {"exit", .decode = decode_end},
     {"trap", .decode = decode_trap, .run = sim_trap, .effects = FAILS | UNCOUNTED},
     {"brkpt", .operands = ""},
-    {"nanosleep u32", .decode = decode_hint, .run = sim_sleep},
+    {"nanosleep u32", .decode = decode_hint},
     {"pmevent {mask}", .decode = decode_hint},
     {"bar {cta} sync|arrive", .decode = decode_barrier, .effects = TELLS},
     {"bar {cta} red popc u32", .decode = decode_barrier_reduction, .effects = TELLS},

@@ -95,6 +95,6 @@ void sim_call_argument(const Warp *w, const Instr *i, int lane, int index, void 
 void sim_return_value(const Warp *w, const Instr *i, int lane, const void *value, size_t bytes);
 
 Handler sim_shuffle, sim_vote, sim_match, sim_reduce_warp, sim_activemask, sim_elect, sim_print,
-    sim_fail_assertion, sim_malloc, sim_free, sim_trap, sim_read_clock, sim_sleep;
+    sim_fail_assertion, sim_malloc, sim_free, sim_trap, sim_read_clock;
 
 #endif

@@ -1,0 +1,22 @@
+// unwritten_copies.h: what nobody wrote and kernels have copied to global memory, until the host gets it.
+#ifndef UNWRITTEN_COPIES_H
+#define UNWRITTEN_COPIES_H
+
+#include "checker/kernel_checks.h"
+
+typedef struct Report { // of a finding, before it is one
+    FindingKind kind;
+    char title[200];
+    Place places[2];
+    int count;
+    const char *hint;
+} Report;
+
+// A store has put into these bytes of an allocation what nobody wrote, as an instruction had read it. False: it is the first time, and
+// who asks has to say what is to be told of it (below). The block's turn has come (sim_await_turn).
+bool sim_note_unwritten_copy(const Instr *read, const Instr *store, uint64_t address, size_t bytes);
+void sim_tell_of_unwritten_copies(const Instr *read, const Instr *store, uint64_t address, const Report *report);
+// The allocation ends, and what was noted of it.
+void sim_end_unwritten_copies(Allocation *a);
+
+#endif
