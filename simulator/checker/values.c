@@ -3,8 +3,8 @@
 // Reading such a value is no error yet: what is copied may have gaps, and what is read too early may never be used.
 // So it is followed through registers and memory, until it decides a branch, is an address, takes part in an atomic
 // operation, or something is computed from it and goes to global memory. What is only copied there matters when the host
-// gets it; but not where a whole structure is copied, which may have parts that nobody sets. (A flag that is stored with
-// atomic or volatile accesses may tell all that a thread has, also what nobody uses: that is as what is copied, too.)
+// gets it (unwritten_copies.c); but not where a whole structure is copied, which may have parts that nobody sets. (So does
+// what atomic and volatile accesses store, computed or not: a flag may tell all that a thread has, also what nobody uses.)
 // Only while a warp holds such a value is there anything to do.
 #include "checker/unwritten_copies.h"
 #include "checker/value_bits.h"
