@@ -206,13 +206,13 @@ static void keep_unwritten_bytes(Warp *w, const Value *v, const Instr *i, const 
     }
 }
 
-// It goes to global memory. Told at once is what was computed from it, or comes from a thread's own memory and is no part of a
-// structure; and all that goes where it is not known who wrote what.
+// It goes to global memory. Told at once is what was computed from it, or comes from shared or local memory and is no part of a
+// structure: where it was read says more then than where it is used. And all that goes where it is not known who wrote what.
 static void store_in_global(Warp *w, const Value *v, const Instr *i, const uint64_t *address, uint32_t lanes, uint32_t whole)
 {
     const uint32_t copied = v->what == STRANGER ? 0 : lanes & ~v->computed;
     const uint32_t parts = copied && sim_is_structures(w, v, i) ? copied : 0;
-    const uint32_t later = i->semantics != WEAK ? lanes : v->what != LOCAL ? copied : 0;
+    const uint32_t later = i->semantics != WEAK ? lanes : v->what == GLOBAL ? copied : 0;
     for (uint32_t rest = lanes & ~parts; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         if (!(later >> l & 1) || !sim_starts_unwritten(address[l])) {

@@ -245,36 +245,6 @@ static void run_winner()
     finish_and_free(in, winner);
 }
 
-// ---- A block's queue, which goes to global memory whole, and how many of it are set
-
-__global__ void keep_queue(int *queues, int *counts)
-{
-    __shared__ int queue[COUNT], count;
-    if (threadIdx.x == 0)
-        count = 0;
-    __syncthreads();
-    if (threadIdx.x % 3 == 0)
-        queue[atomicAdd(&count, 1)] = threadIdx.x;
-    __syncthreads();
-    queues[blockIdx.x * COUNT + threadIdx.x] = queue[threadIdx.x];
-    if (threadIdx.x == 0)
-        counts[blockIdx.x] = count;
-}
-
-__global__ void add_queues(const int *queues, const int *counts, int *sum)
-{
-    if ((int)threadIdx.x < counts[blockIdx.x])
-        atomicAdd(sum, queues[blockIdx.x * COUNT + threadIdx.x]);
-}
-
-static void run_queue()
-{
-    int *queues = allocated<int>(), *counts = zeros<int>(1), *sum = zeros<int>(1);
-    keep_queue<<<1, COUNT>>>(queues, counts);
-    add_queues<<<1, COUNT>>>(queues, counts, sum);
-    finish_and_free(queues, counts, sum);
-}
-
 // ---- A member that is not set where another one says so, changed where it is
 
 struct Some {
@@ -550,7 +520,6 @@ int main(int argc, char **argv)
         {"array-empty", run_few},
         {"winner", run_winner},
         {"memory-again", run_again},
-        {"queue", run_queue},
         {"changed", run_changed},
         {"packed", run_packed},
         {"words", run_words<Counted>},
