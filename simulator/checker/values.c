@@ -220,9 +220,10 @@ static void store_in_global(Warp *w, const Value *v, const Instr *i, const uint6
             return;
         }
     }
-    keep_unwritten(w, v, i, address, lanes & whole & parts & ~v->partial, false);
-    keep_unwritten(w, v, i, address, lanes & whole & ~parts & ~v->partial, true);
-    keep_unwritten_bytes(w, v, i, address, lanes & whole & v->partial);
+    const uint32_t by_bytes = i->semantics == WEAK ? v->partial : 0; // what others wait for is asked for as a whole
+    keep_unwritten(w, v, i, address, lanes & whole & parts & ~by_bytes, false);
+    keep_unwritten(w, v, i, address, lanes & whole & ~parts & ~by_bytes, true);
+    keep_unwritten_bytes(w, v, i, address, lanes & whole & by_bytes);
 }
 
 // Sets the bits of those that a store takes from a register, where they are not all; returns the lanes in which there are any.
