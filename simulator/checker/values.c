@@ -414,6 +414,15 @@ static uint32_t lanes_computed_by(const Warp *w, const Instr *i, uint32_t mask)
     return (first & chosen) | (second & other) | ~(chosen | other);
 }
 
+// Of a choice, those of what is chosen, where that is known.
+static uint64_t bits_chosen(const Warp *w, const Instr *i, int lane, Bits a, Bits b, uint64_t otherwise)
+{
+    const Operand *by = &i->statement->operands[3];
+    if (lanes_that_are(w, by, true) >> lane & 1)
+        return a.unwritten;
+    return lanes_that_are(w, by, false) >> lane & 1 ? b.unwritten : otherwise;
+}
+
 // Sets the bits of the result where they are not all, and says in which of these lanes there are any.
 static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, Value *result)
 {
@@ -427,7 +436,8 @@ static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, Value *
         const int l = __builtin_ctz(rest);
         const Bits a = joins ? bits_of_parts(w, &o[1], o[0].reg, l) : bits_in_lane(w, &o[1], o[0].reg, l),
                    b = bits_in_lane(w, &o[2], o[0].reg, l);
-        const uint64_t bits = sim_bits_of_result(i, a, b, result->what == LOCAL);
+        const uint64_t known = sim_bits_of_result(i, a, b, result->what == LOCAL),
+                       bits = i->kind == SELECT ? bits_chosen(w, i, l, a, b, known) : known;
         if (bits == 0)
             lanes &= ~(1u << l);
         else if (bits != ALL_BITS)

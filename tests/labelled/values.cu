@@ -313,6 +313,31 @@ static void run_packed()
     finish_and_free(colours, words, pairs, count);
 }
 
+// ---- Bit fields of one word, of which one is set in some threads only: nvcc chooses between two words
+
+struct Fields {
+    unsigned kind : 3, level : 5, count : 8;
+};
+
+__global__ void choose_fields(int *sums)
+{
+    __shared__ Fields fields[COUNT];
+    const int i = threadIdx.x;
+    fields[i].kind = i;
+    fields[i].count = i;
+    if (i & 1)
+        fields[i].level = 3;
+    __syncthreads();
+    sums[i] = fields[COUNT - 1 - i].kind + fields[COUNT - 1 - i].count;
+}
+
+static void run_fields()
+{
+    int *sums = zeros<int>(COUNT);
+    choose_fields<<<1, COUNT>>>(sums);
+    finish_and_free(sums);
+}
+
 // ---- A ray's hit, of which nothing but `hit` is set where there is none
 
 struct Hit {
@@ -522,6 +547,7 @@ int main(int argc, char **argv)
         {"memory-again", run_again},
         {"changed", run_changed},
         {"packed", run_packed},
+        {"fields", run_fields},
         {"words", run_words<Counted>},
         {"words-with-padding", run_words<Wide>},
         {"largest", run_largest},
