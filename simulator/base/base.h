@@ -14,7 +14,6 @@
 enum { LANES = 32, MAX_WARPS = 32, BARRIERS = 16, MAX_VECTOR = 8, MAX_READ = 16 };
 #define ALL_LANES 0xffffffffu
 #define NOWHERE UINT32_MAX // no program counter, no register
-#define MANY (UINT32_MAX - 1) // more than one
 
 // ---- die.c
 // Ends the process at once with status 70 and one line on stderr: nothing runs any more, neither destructors nor what

@@ -531,15 +531,25 @@ static bool reads(const Operand *o, const Register *reg)
     return found;
 }
 
-// Whether its function asks for what an atomic operation or a load has found. Who only counts along does not.
+// Whether a register is among an instruction's operands, but for the one that it sets.
+static bool takes(const Instr *i, const Register *reg)
+{
+    const Statement *s = i->statement;
+    const bool sets_none = s && (s->operands[0].address || i->control == BRANCH_INDEXED);
+    bool found = false;
+    for (int k = sets_none ? 0 : 1; s && k < s->count; k++)
+        found |= reads(&s->operands[k], reg);
+    return found;
+}
+
+// Whether its function asks for what an atomic operation or a load has found. Who only counts along does not. (Of a vector all is.)
 static bool is_asked_for(const Warp *w, const Instr *i)
 {
     const Program *p = w->path->frame->function->program;
     const Operand *to = &i->statement->operands[0];
-    bool asked = i->statement->count > 0 && (to->address || !to->reg) && i->kind == LOAD;
+    bool asked = i->kind == LOAD && !to->reg;
     for (const Instr *j = p->code; j < p->code + p->count && !to->address && to->reg && !asked; j++)
-        for (int k = 0; j->statement && k < j->statement->count; k++)
-            asked |= (k > 0 || j->statement->operands[0].address || j->control == BRANCH_INDEXED) && reads(&j->statement->operands[k], to->reg);
+        asked = takes(j, to->reg);
     return asked;
 }
 

@@ -24,7 +24,7 @@ bool sim_moves_bits(const Instr *i)
 }
 
 // The instruction that always computes a register, if it is but one.
-static const Instr *maker_of(const Program *p, const Register *reg)
+static const Instr *definition_of(const Program *p, const Register *reg)
 {
     const Instr *i = reg->maker < p->count ? &p->code[reg->maker] : NULL;
     return i && i->guard == NOWHERE ? i : NULL;
@@ -73,7 +73,7 @@ static bool add_result(const Program *p, Form *f, const Instr *i, int64_t times,
 
 static void add_operand(const Program *p, Form *f, const Operand *o, int64_t times, int steps)
 {
-    const Instr *i = o->kind == IS_REGISTER && steps > 0 && f->known ? maker_of(p, o->reg) : NULL;
+    const Instr *i = o->kind == IS_REGISTER && steps > 0 && f->known ? definition_of(p, o->reg) : NULL;
     if (o->kind == IS_INTEGER || o->kind == IS_SYMBOL)
         f->number += times * o->integer;
     if (o->kind == IS_SYMBOL && o->variable)

@@ -172,7 +172,7 @@ static uint32_t lanes_that_set_field(const Value *v, const Instr *store)
 }
 
 // Takes the first of some lanes, and those whose bytes lie behind its own, out of `lanes`; how many bytes that are.
-static size_t take_neighbours(const uint64_t *address, size_t bytes, uint32_t *lanes)
+static size_t take_run(const uint64_t *address, size_t bytes, uint32_t *lanes)
 {
     const uint64_t first = address[__builtin_ctz(*lanes)];
     size_t length = 0;
@@ -186,7 +186,7 @@ static void keep_unwritten(Warp *w, const Value *v, const Instr *i, const uint64
 {
     while (lanes) {
         const int first = __builtin_ctz(lanes);
-        const size_t bytes = take_neighbours(address, (size_t)i->bytes * i->count, &lanes);
+        const size_t bytes = take_run(address, (size_t)i->bytes * i->count, &lanes);
         if (!sim_starts_unwritten(address[first]))
             continue;
         if (noted)

@@ -31,8 +31,9 @@ typedef struct Register {
     Slice name;
     Type type;
     uint32_t slot; // where its lanes lie in a frame, in bytes
-    uint32_t maker; // the one instruction that writes it; NOWHERE: there is none; MANY: there are more (decode.c)
+    uint32_t maker; // the one instruction whose first operand it is; NOWHERE: there is none; MANY: there are more (decode.c)
 } Register;
+#define MANY (UINT32_MAX - 1)
 
 typedef struct Initial { // one value of a variable's initialiser
     size_t offset;

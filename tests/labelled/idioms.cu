@@ -813,6 +813,22 @@ static void run_histogram()
 
 // ---- Two streams: a kernel leaves its blocks' parts, and another one takes each when it has come.
 
+struct TwoStreams {
+    cudaStream_t one, other;
+    TwoStreams()
+    {
+        CUDA(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
+        CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+        CUDA(cudaDeviceSynchronize());
+    }
+    void finish()
+    {
+        CUDA(cudaDeviceSynchronize());
+        CUDA(cudaStreamDestroy(one));
+        CUDA(cudaStreamDestroy(other));
+    }
+};
+
 enum Count { BY_FENCE, BY_REF }; // how the parts that have come are counted
 
 template <Count count, Twin twin> __global__ void leave(int *parts, int *come)
@@ -848,15 +864,10 @@ template <Count count, Rest kind, Twin twin> __global__ void take(const int *par
 template <Count count, Rest kind, Twin twin> static void run_two_streams()
 {
     int *parts = zeros<int>(BLOCKS * THREADS), *come = zeros<int>(1), *out = zeros<int>(BLOCKS * THREADS);
-    cudaStream_t one, other;
-    CUDA(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
-    CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
-    CUDA(cudaDeviceSynchronize());
-    leave<count, twin><<<BLOCKS, THREADS, 0, one>>>(parts, come);
-    take<count, kind, twin><<<BLOCKS, THREADS, 0, other>>>(parts, come, out);
-    CUDA(cudaDeviceSynchronize());
-    CUDA(cudaStreamDestroy(one));
-    CUDA(cudaStreamDestroy(other));
+    TwoStreams streams;
+    leave<count, twin><<<BLOCKS, THREADS, 0, streams.one>>>(parts, come);
+    take<count, kind, twin><<<BLOCKS, THREADS, 0, streams.other>>>(parts, come, out);
+    streams.finish();
     finish_and_free(parts, come, out);
 }
 
@@ -874,15 +885,10 @@ __global__ void count_along(int *data, int *come, int *out, bool writes)
 static void run_two_counters()
 {
     int *data = zeros<int>(THREADS), *come = zeros<int>(1), *out = zeros<int>(THREADS);
-    cudaStream_t one, other;
-    CUDA(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
-    CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
-    CUDA(cudaDeviceSynchronize());
-    count_along<<<1, THREADS, 0, one>>>(data, come, out, true);
-    count_along<<<1, THREADS, 0, other>>>(data, come, out, false);
-    CUDA(cudaDeviceSynchronize());
-    CUDA(cudaStreamDestroy(one));
-    CUDA(cudaStreamDestroy(other));
+    TwoStreams streams;
+    count_along<<<1, THREADS, 0, streams.one>>>(data, come, out, true);
+    count_along<<<1, THREADS, 0, streams.other>>>(data, come, out, false);
+    streams.finish();
     finish_and_free(data, come, out);
 }
 
