@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs programs without a mistake under the simulator's checker, which may find nothing in them: tests/alarms/alarms.csv.
 
-These are all steps of both ladders, the labs' CUDA programs, the programs of tests/programs, the right ones of
-tests/labelled/idioms.cu and values.cu, and tests/alarms/cub.cu and thrust.cu. Each is compiled with all of FLAGS, and runs at all sizes of its group, the idioms in
-all of ORDERS. What is found and right, or no mistake, has a reason in tests/alarms/explained.csv.
+These are all steps of both ladders, the labs' CUDA programs, the programs of tests/programs, the right ones of tests/labelled/idioms.cu,
+values.cu and bits.cu, and tests/alarms/cub.cu and thrust.cu. Each is compiled with all of FLAGS, and runs at all sizes of its group, the
+idioms in all of ORDERS. What is found and right, or no mistake, has a reason in tests/alarms/explained.csv.
 
 no_alarms.py DIRECTORY [PROGRAM...]    the programs built into DIRECTORY, which keeps them; of a program, rows as they were stay where it is not named
 
@@ -71,7 +71,8 @@ def programs():
         if source.stem not in LEFT_OUT:
             found[source] = "programs", [("", {})]
     found[ROOT / "tests/labelled/idioms.cu"] = "idioms", labelled_runs("idioms", ORDERS)
-    found[ROOT / "tests/labelled/values.cu"] = "values", labelled_runs("values", ORDERS[:1])
+    for name in ("values", "bits"):
+        found[ROOT / f"tests/labelled/{name}.cu"] = name, labelled_runs(name, ORDERS[:1])
     for library, name in (("cub", "CUB"), ("thrust", "Thrust")):
         found[ROOT / f"tests/alarms/{library}.cu"] = name, LIBRARY_RUNS
     return found

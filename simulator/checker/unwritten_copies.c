@@ -68,6 +68,21 @@ void sim_tell_of_unwritten_copies(const Instr *read, const Instr *store, uint64_
     sim_unlock(&lock);
 }
 
+bool sim_find_unwritten_copy(uint64_t address, Report *report)
+{
+    const Allocation *a = sim_allocation_at(address);
+    const size_t word = a ? (address - a->address) / WORD : 0;
+    bool found = false;
+    sim_lock(&lock);
+    if (a && a->copied_unwritten && a->copied_unwritten[word / 8] >> word % 8 & 1)
+        for (const Copied *c = copies; c < copies + count && !found; c++) {
+            found = c->allocation == a->address && address >= c->low && address < c->high;
+            *report = found ? c->report : *report;
+        }
+    sim_unlock(&lock);
+    return found;
+}
+
 void sim_end_unwritten_copies(Allocation *a)
 {
     sim_lock(&lock);

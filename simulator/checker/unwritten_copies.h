@@ -10,12 +10,15 @@ typedef struct Report { // of a finding, before it is one
     Place places[2];
     int count;
     const char *hint;
+    uint8_t what; // which memory the value came from: a Space
 } Report;
 
 // A store has put into these bytes of an allocation what nobody wrote, as an instruction had read it. False: it is the first time, and
 // who asks has to say what is to be told of it (below). The block's turn has come (sim_await_turn).
 bool sim_note_unwritten_copy(const Instr *read, const Instr *store, uint64_t address, size_t bytes);
 void sim_tell_of_unwritten_copies(const Instr *read, const Instr *store, uint64_t address, const Report *report);
+// Whether such a copy has gone to this address, and what is to be told of it then.
+bool sim_find_unwritten_copy(uint64_t address, Report *report);
 // The allocation ends, and what was noted of it.
 void sim_end_unwritten_copies(Allocation *a);
 

@@ -1,26 +1,12 @@
 // value_bits.c: of an operation's result the bits that nobody wrote, from those of its operands.
 //
-// Where comparisons become bits of one word, or bit fields share one, each may be asked for by itself.
+// Where comparisons become bits of one word, or bit fields share one, each may be asked for by itself. An operand is a number that
+// is known, or one of those between the least and the largest that its unwritten bits make of it.
 #include "checker/value_bits.h"
 
-// The bits of a field; 0 where its place and length are not known.
-static uint64_t field_at(const Operand *place, const Operand *length)
+static bool is_number(Bits b)
 {
-    const int64_t first = place->integer, count = length->integer;
-    const bool known = place->kind == IS_INTEGER && length->kind == IS_INTEGER && first >= 0 && count > 0 && first + count <= 64;
-    return known ? ALL_BITS >> (64 - count) << first : 0;
-}
-
-static uint64_t bits_shifted(uint64_t bits, int64_t by)
-{
-    return bits == ALL_BITS || by < 0 || by > 63 ? ALL_BITS : bits << by;
-}
-
-// Those that a number of this type has, also where all of a register are meant.
-static uint64_t bits_within(Type type, uint64_t bits)
-{
-    const int width = 8 * sim_type_bytes(type);
-    return width >= 64 ? bits : bits & ((1ull << width) - 1);
+    return (b.zeros | b.ones) == ALL_BITS;
 }
 
 static bool is_signed(Type type)
@@ -28,79 +14,85 @@ static bool is_signed(Type type)
     return type == S8 || type == S16 || type == S32 || type == S64;
 }
 
-// Whether the number's sign is one of these bits: then all above it may be, where it is shifted, widened, or multiplied into
-// a wider one.
-static bool has_sign(Type type, uint64_t bits)
+static bool is_float(Type type)
 {
-    return is_signed(type) && bits >> (8 * sim_type_bytes(type) - 1) & 1;
+    return type == F16 || type == BF16 || type == F32 || type == F64;
 }
 
-static uint64_t bits_shifted_right(const Instr *i, uint64_t bits, const Operand *by)
+static uint64_t ones_of_width(int width)
+{
+    return width >= 64 ? ALL_BITS : (1ull << width) - 1;
+}
+
+// Of a number of this type, in a register that may be longer; of one with a sign all bits above it are what the sign is.
+static uint64_t extended(Type type, uint64_t bits)
+{
+    const int width = 8 * sim_type_bytes(type);
+    const uint64_t own = ones_of_width(width);
+    return is_signed(type) && bits >> (width - 1) & 1 ? bits | ~own : bits & own;
+}
+
+static Bits as_number(Type type, Bits b)
+{
+    const uint64_t above = is_signed(type) ? 0 : ~ones_of_width(8 * sim_type_bytes(type));
+    return (Bits){extended(type, b.unwritten), extended(type, b.zeros) | above, extended(type, b.ones), b.whole};
+}
+
+static uint64_t shifted_right(Type type, uint64_t bits, uint64_t by)
+{
+    if (is_signed(type))
+        return (uint64_t)((int64_t)bits >> (by < 63 ? by : 63));
+    return by < 64 ? bits >> by : 0;
+}
+
+static uint64_t bits_shifted(const Instr *i, Bits a, Bits by)
+{
+    const uint64_t bits = as_number((Type)i->type, a).unwritten;
+    if (!is_number(by))
+        return ALL_BITS;
+    if (i->kind == SHIFT_RIGHT)
+        return shifted_right((Type)i->type, bits, by.ones);
+    return by.ones < 64 ? bits << by.ones : 0;
+}
+
+// Two words are one, of which a part is the result.
+static uint64_t bits_funnelled(const Instr *i, Bits low, Bits high, Bits by)
+{
+    const uint64_t both = high.unwritten << 32 | (low.unwritten & UINT32_MAX);
+    if (!is_number(by) || by.ones > 31)
+        return ALL_BITS;
+    return i->kind == FUNNEL_LEFT ? both << by.ones >> 32 : both >> by.ones;
+}
+
+static uint64_t bits_extracted(const Instr *i, Bits a, Bits place, Bits length)
 {
     const Type type = (Type)i->type;
-    if (by->kind != IS_INTEGER || by->integer < 0 || by->integer > 63 || has_sign(type, bits))
+    if (!is_number(place) || !is_number(length) || length.ones == 0 || length.ones > 64)
         return ALL_BITS;
-    return bits_within(type, bits) >> by->integer;
-}
-
-// A field of a number without a sign.
-static uint64_t bits_extracted(const Instr *i, uint64_t bits, const Operand *place, const Operand *length)
-{
-    const uint64_t field = is_signed((Type)i->type) ? 0 : field_at(place, length);
-    return field ? (bits_within((Type)i->type, bits) & field) >> place->integer : ALL_BITS;
-}
-
-// Four bytes of two words, as prmt's table in the PTX ISA has it; or copies of their signs.
-static uint64_t bits_permuted(uint64_t a, uint64_t b, const Operand *places)
-{
-    const uint64_t from = bits_within(B32, b) << 32 | bits_within(B32, a);
-    uint64_t bits = 0;
-    for (int k = 0; k < 4; k++) {
-        const int place = (int)(places->integer >> 4 * k & 15);
-        const uint64_t byte = from >> 8 * (place & 7) & 255;
-        bits |= (place & 8 ? byte >> 7 ? 255ull : 0 : byte) << 8 * k;
-    }
-    return places->kind == IS_INTEGER ? bits : ALL_BITS;
-}
-
-static uint64_t bits_widened(const Instr *i, uint64_t bits)
-{
-    const Type to = (Type)i->type, from = (Type)i->from;
-    return sim_type_bytes(to) <= sim_type_bytes(from) || has_sign(from, bits) ? bits : bits_within(from, bits);
+    const uint64_t field = ones_of_width((int)length.ones), bits = shifted_right(type, as_number(type, a).unwritten, place.ones);
+    return is_signed(type) && bits >> (length.ones - 1) & 1 ? bits | ~field : bits & field;
 }
 
 // With a field of `into` replaced.
-static uint64_t bits_inserted(uint64_t field, uint64_t into, const Operand *place, const Operand *length)
+static uint64_t bits_inserted(Bits field, Bits into, Bits place, Bits length)
 {
-    const uint64_t replaced = field_at(place, length);
-    return replaced ? (field << place->integer & replaced) | (into & ~replaced) : ALL_BITS;
+    if (!is_number(place) || !is_number(length) || place.ones > 63 || length.ones > 64)
+        return ALL_BITS;
+    const uint64_t replaced = ones_of_width((int)length.ones) << place.ones;
+    return (field.unwritten << place.ones & replaced) | (into.unwritten & ~replaced);
 }
 
-// Those that a register of this type has; what is shifted out is gone.
-static uint64_t bits_of_type(Type type, uint64_t bits)
+// Four bytes of two words, as prmt's table in the PTX ISA has it; or copies of their signs.
+static uint64_t bits_permuted(Bits a, Bits b, Bits places)
 {
-    const int width = 8 * sim_type_bytes(type);
-    return bits == ALL_BITS || width == 64 ? bits : bits & ((1ull << width) - 1);
-}
-
-static bool is_zero(const Instr *i, Bits a)
-{
-    return bits_of_type((Type)i->type, ~a.zeros) == 0;
-}
-
-bool sim_adds_nothing(const Instr *i, Bits a, Bits b)
-{
-    return i->kind == SUM && (is_zero(i, a) || is_zero(i, b));
-}
-
-static uint64_t bits_of_product(const Instr *i, Bits a, Bits b)
-{
-    const Operand *by = &i->statement->operands[2];
-    const uint64_t number = (uint64_t)by->integer;
-    if (is_zero(i, a) || is_zero(i, b))
-        return 0;
-    const bool shifts = by->kind == IS_INTEGER && number && !(number & (number - 1)) && !has_sign((Type)i->type, a.unwritten);
-    return shifts ? bits_shifted(a.unwritten, __builtin_ctzll(number)) : ALL_BITS;
+    const uint64_t from = b.unwritten << 32 | (a.unwritten & UINT32_MAX);
+    uint64_t bits = 0;
+    for (int k = 0; k < 4; k++) {
+        const int place = (int)(places.ones >> 4 * k & 15);
+        const uint64_t byte = from >> 8 * (place & 7) & 255;
+        bits |= (place & 8 ? byte >> 7 ? 255ull : 0 : byte) << 8 * k;
+    }
+    return is_number(places) ? bits : ALL_BITS;
 }
 
 // Where bits that are computed decide some bits of a register that nobody wrote, and not all, as of a map of bits that was never
@@ -110,30 +102,144 @@ static uint64_t bits_of_logical(Bits a, Bits b, uint64_t bits, bool constant)
     return bits && !constant && (a.unwritten == ALL_BITS || b.unwritten == ALL_BITS) ? ALL_BITS : bits;
 }
 
-// Before they are cut to the result's type.
-static uint64_t bits_of_result(const Instr *i, Bits a, Bits b, bool local)
+// Of any operation on three words that takes them bit by bit: `table` has its result for each bit of the first, second and third.
+static uint64_t bits_of_table(Bits a, Bits b, Bits c, Bits table)
 {
-    const Operand *o = i->statement->operands;
-    const bool constant = o[2].kind == IS_INTEGER;
+    uint64_t may_be_one = 0, may_be_zero = 0;
+    for (int k = 0; k < 8; k++) {
+        const uint64_t may_be = (k & 4 ? ~a.zeros : ~a.ones) & (k & 2 ? ~b.zeros : ~b.ones) & (k & 1 ? ~c.zeros : ~c.ones);
+        *(table.ones >> k & 1 ? &may_be_one : &may_be_zero) |= may_be;
+    }
+    return may_be_one & may_be_zero & (a.unwritten | b.unwritten | c.unwritten);
+}
+
+// What a sum's bits are if the operands are as small as they may be, and as large: where the two differ, it depends on them.
+static uint64_t bits_of_sum(Bits a, Bits b)
+{
+    if (a.zeros == ALL_BITS || b.zeros == ALL_BITS || !(a.unwritten | b.unwritten))
+        return a.unwritten | b.unwritten;
+    return a.unwritten | b.unwritten | ((a.ones + b.ones) ^ (~a.zeros + ~b.zeros));
+}
+
+static uint64_t bits_of_difference(Bits a, Bits b)
+{
+    return a.unwritten | b.unwritten | ((a.ones - ~b.zeros) ^ (~a.zeros - b.ones));
+}
+
+static int low_zeros(uint64_t bits)
+{
+    return bits ? __builtin_ctzll(bits) : 64;
+}
+
+// Those of a product that depend on what nobody wrote: none below the lowest such bit of an operand, moved up by the zeros at the
+// other one's end; of a number times a power of two those of the number.
+static uint64_t bits_of_product(Bits a, Bits b)
+{
+    const int from_a = low_zeros(a.unwritten) + low_zeros(~b.zeros), from_b = low_zeros(b.unwritten) + low_zeros(~a.zeros);
+    const int lowest = from_a < from_b ? from_a : from_b;
+    if (is_number(b) && !(b.ones & (b.ones - 1)))
+        return b.ones ? a.unwritten << low_zeros(b.ones) : 0;
+    if (is_number(a) && !(a.ones & (a.ones - 1)))
+        return a.ones ? b.unwritten << low_zeros(a.ones) : 0;
+    return lowest < 64 ? ALL_BITS << lowest : 0;
+}
+
+static Bits product(const Instr *i, Bits a, Bits b)
+{
+    const Bits x = as_number((Type)i->type, a), y = as_number((Type)i->type, b);
+    const uint64_t unwritten = bits_of_product(x, y), value = x.ones * y.ones;
+    const bool known = (x.zeros | x.ones | x.unwritten) == ALL_BITS && (y.zeros | y.ones | y.unwritten) == ALL_BITS;
+    return known ? (Bits){unwritten, ~value & ~unwritten, value & ~unwritten, false} : (Bits){.unwritten = unwritten};
+}
+
+// Four products of bytes are added: what has a 0 for its factor does not matter.
+static uint64_t bits_of_dot(Bits a, Bits b, Bits c)
+{
+    uint64_t bits = c.unwritten;
+    for (int k = 0; k < 4; k++) {
+        const uint64_t byte = 255ull << 8 * k;
+        bits |= (a.unwritten & byte && ~b.zeros & byte) || (b.unwritten & byte && ~a.zeros & byte) ? ALL_BITS : 0;
+    }
+    return bits ? ALL_BITS : 0;
+}
+
+// Two halves are computed side by side.
+static uint64_t bits_of_halves(const Instr *i, const Bits o[MOST_BITS])
+{
+    const Type type = (Type)i->type;
+    const uint64_t bits = o[1].unwritten | o[2].unwritten | o[3].unwritten;
+    if (type != F16X2 && type != BF16X2 && type != S16X2 && type != U16X2)
+        return ALL_BITS;
+    return (bits & 0xffff0000 ? 0xffff0000 : 0) | (bits & 0xffff ? 0xffff : 0);
+}
+
+static bool is_zero(const Instr *i, Bits b)
+{
+    return (~b.zeros & ones_of_width(8 * sim_type_bytes((Type)i->type))) == 0;
+}
+
+bool sim_adds_nothing(const Instr *i, const Bits o[MOST_BITS])
+{
+    if (i->kind == PRODUCT_AND_SUM)
+        return is_zero(i, o[1]) || is_zero(i, o[2]);
+    return i->kind == SUM && (is_zero(i, o[1]) || is_zero(i, o[2]));
+}
+
+// Before they are cut to the result's type.
+static uint64_t bits_of_operation(const Instr *i, const Bits o[MOST_BITS], bool local)
+{
+    const Operand *by = &i->statement->operands[2];
+    const bool constant = by->kind == IS_INTEGER;
+    const Bits a = o[1], b = o[2], c = o[3];
     const uint64_t either = a.unwritten | b.unwritten;
     switch (i->kind) {
     case LOGICAL_AND: return bits_of_logical(a, b, either & ~a.zeros & ~b.zeros, constant);
     case LOGICAL_OR: return constant && !local && a.whole ? ALL_BITS : bits_of_logical(a, b, either & ~a.ones & ~b.ones, constant);
-    case MOVE: return a.unwritten;
-    case SHIFT_LEFT: return constant ? bits_shifted(bits_within((Type)i->type, a.unwritten), o[2].integer) : ALL_BITS;
-    case SHIFT_RIGHT: return bits_shifted_right(i, a.unwritten, &o[2]);
-    case EXTRACT: return bits_extracted(i, a.unwritten, &o[2], &o[3]);
-    case PERMUTE: return bits_permuted(a.unwritten, b.unwritten, &o[3]);
-    case WIDEN: return bits_widened(i, a.unwritten);
-    case PRODUCT: return bits_of_product(i, a, b);
-    case SUM: return sim_adds_nothing(i, a, b) ? either : ALL_BITS;
-    case SELECT: return constant && o[1].kind == IS_INTEGER ? (uint64_t)(o[1].integer ^ o[2].integer) : ALL_BITS;
-    case INSERT: return bits_inserted(a.unwritten, b.unwritten, &o[3], &o[4]);
+    case LOGICAL_XOR: return either;
+    case LOGICAL_TABLE: return bits_of_table(a, b, c, o[4]);
+    case MOVE: case COMPLEMENT: return a.unwritten;
+    case SHIFT_LEFT: case SHIFT_RIGHT: return bits_shifted(i, a, b);
+    case FUNNEL_LEFT: case FUNNEL_RIGHT: return bits_funnelled(i, a, b, c);
+    case EXTRACT: return bits_extracted(i, a, b, c);
+    case INSERT: return bits_inserted(a, b, c, o[4]);
+    case PERMUTE: return bits_permuted(a, b, c);
+    case WIDEN: return i->flags & SATURATE ? ALL_BITS : extended((Type)i->type, extended((Type)i->from, a.unwritten));
+    case SUM: return i->type == S16X2 || i->type == U16X2 ? bits_of_halves(i, o) : bits_of_sum(a, b);
+    case DIFFERENCE: return bits_of_difference(a, b);
+    case NEGATIVE: return bits_of_difference((Bits){.zeros = ALL_BITS}, a);
+    case PRODUCT: return product(i, a, b).unwritten;
+    case PRODUCT_AND_SUM: return bits_of_sum(product(i, a, b), c);
+    case DOT_OF_BYTES: return bits_of_dot(a, b, c);
+    case BY_HALVES: return bits_of_halves(i, o);
+    case SELECT: return constant && i->statement->operands[1].kind == IS_INTEGER ? a.ones ^ b.ones : ALL_BITS;
     default: return ALL_BITS;
     }
 }
 
-uint64_t sim_bits_of_result(const Instr *i, Bits a, Bits b, bool local)
+uint64_t sim_bits_of_result(const Instr *i, const Bits o[MOST_BITS], bool local)
 {
-    return bits_of_type(i->statement->operands[0].reg->type, bits_of_result(i, a, b, local));
+    const uint64_t all = ones_of_width(8 * sim_type_bytes(i->statement->operands[0].reg->type)),
+                   bits = bits_of_operation(i, o, local) & all;
+    return bits == all ? ALL_BITS : bits;
+}
+
+// Numbers with a sign are in the order of those without, if their signs are turned.
+static Bits in_order(const Instr *i, Bits b)
+{
+    const Bits n = as_number((Type)i->type, b);
+    const uint64_t sign = is_signed((Type)i->type) ? 1ull << 63 : 0;
+    return (Bits){.zeros = (n.zeros & ~sign) | (n.ones & sign), .ones = (n.ones & ~sign) | (n.zeros & sign)};
+}
+
+bool sim_is_decided(const Instr *i, Bits a, Bits b)
+{
+    const Bits x = in_order(i, a), y = in_order(i, b);
+    const uint64_t x_least = x.ones, x_most = ~x.zeros, y_least = y.ones, y_most = ~y.zeros;
+    if (is_float((Type)i->type))
+        return false;
+    if (i->op == COMPARES_EQUAL)
+        return ((x.ones & y.zeros) | (x.zeros & y.ones)) != 0;
+    if (i->op == COMPARES_LESS)
+        return x_most < y_least || x_least >= y_most;
+    return x_least > y_most || x_most <= y_least;
 }

@@ -18,7 +18,8 @@ bool sim_moves_bits(const Instr *i)
 {
     switch (i->kind) {
     case LOGICAL_AND: case LOGICAL_OR: return i->type != PRED;
-    case MOVE: case SELECT: case INSERT: case EXTRACT: case PERMUTE: case WIDEN: case SHIFT_LEFT: case SHIFT_RIGHT: return true;
+    case MOVE: case SELECT: case INSERT: case EXTRACT: case PERMUTE: case WIDEN: case SHIFT_LEFT: case SHIFT_RIGHT: case FUNNEL_LEFT:
+    case FUNNEL_RIGHT: return true;
     default: return false;
     }
 }

@@ -176,6 +176,7 @@ void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mas
     if (mask) {
         v->read = origin->read;
         v->load = origin->load;
+        v->from = origin->from;
         v->what = origin->what;
     }
     w->values->held += (v->mask != 0) - (before != 0);

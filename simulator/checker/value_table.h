@@ -9,6 +9,7 @@ typedef struct Value { // lanes of a register that hold what nobody wrote
     const uint8_t *lanes;
     const Instr *read; // where it came from memory,
     const Instr *load; // and from where it came last
+    uint64_t from;     // that place in global memory, of one of these lanes; 0: it was another memory
     uint8_t what;      // which memory that was where it was read: a Space; or STRANGER: from a lane that takes no part in a shuffle
     uint32_t mask;     // 0: none any more
     uint32_t computed; // of these lanes those in which it was computed from such a value

@@ -24,15 +24,22 @@ static Value value_read(const Instr *i, uint8_t what)
     return (Value){.read = i, .load = i, .what = what};
 }
 
+// The lanes of whose bytes nobody has written one: where a part was written, the rest is a gap.
+static uint32_t lanes_never_written(const Access *access)
+{
+    const uint32_t all = access->bytes >= 32 ? ALL_LANES : (1u << access->bytes) - 1;
+    uint32_t lanes = 0;
+    for (uint32_t rest = access->has_unwritten ? access->mask : 0; rest; rest &= rest - 1)
+        lanes |= access->unwritten[__builtin_ctz(rest)] == all ? rest & -rest : 0;
+    return lanes;
+}
+
 void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
 {
     uint64_t bits[LANES];
     Value origin = value_read(i, (uint8_t)access->space);
-    const uint32_t all =
-        access->bytes >= 32 ? ALL_LANES : (1u << access->bytes) - 1; // where a part was written, the rest is a gap
-    uint32_t mask = 0;
-    for (uint32_t rest = access->has_unwritten ? access->mask : 0; rest; rest &= rest - 1)
-        mask |= access->unwritten[__builtin_ctz(rest)] == all ? rest & -rest : 0;
+    const uint32_t mask = lanes_never_written(access);
+    origin.from = mask && access->space == GLOBAL ? access->address[__builtin_ctz(mask)] : 0;
     origin.bits = i->count == 1 ? bits : NULL;
     sim_find_origins(w, access, mask, &origin);
     for (int k = 0; k < i->count; k++)
@@ -55,19 +62,22 @@ static Report report_of(Warp *w, const Value *v, const Instr *i, int lane, const
     const uint32_t thread = (uint32_t)(w->number * LANES + lane);
     char access[120];
     const bool stranger = v->what == STRANGER;
+    Report before;
+    const bool copied = v->from && sim_find_unwritten_copy(v->from, &before); // told is where it was read first
+    const uint8_t what = copied ? before.what : v->what;
     if (stranger)
         snprintf(access, sizeof access, "gets the value of a lane that takes no part in the shuffle");
     else
-        snprintf(access, sizeof access, "reads %s that nobody wrote", name_of(v->what));
-    Report r = {.kind = stranger ? LANES_MISUSE : UNINITIALISED, .count = v->read == i ? 1 : 2};
-    r.places[0] = sim_place_of(launch, w->block->number, thread, v->read, access);
+        snprintf(access, sizeof access, "reads %s that nobody wrote", name_of(what));
+    Report r = {.kind = stranger ? LANES_MISUSE : UNINITIALISED, .count = v->read == i && !copied ? 1 : 2, .what = what};
+    r.places[0] = copied ? before.places[0] : sim_place_of(launch, w->block->number, thread, v->read, access);
     r.places[1] = sim_place_of(launch, w->block->number, thread, i, "uses it");
     if (stranger)
         snprintf(r.title, sizeof r.title, "the value of a lane that takes no part in a shuffle %s", use);
     else
-        snprintf(r.title, sizeof r.title, "a value from %s that nobody wrote %s", name_of(v->what), use);
+        snprintf(r.title, sizeof r.title, "a value from %s that nobody wrote %s", name_of(what), use);
     r.hint = stranger ? "a lane may read only lanes that execute the same shuffle, and that its mask names"
-             : v->what != SHARED && v->what != LOCAL
+             : what != SHARED && what != LOCAL
                  ? "nothing has written these bytes before: a cudaMemcpy, a cudaMemset or a kernel's store is missing"
                  : "no thread has written these bytes before: a store is missing, or it comes too late";
     return r;
@@ -96,12 +106,12 @@ static void note_stored(Warp *w, const Value *v, const Instr *i, int lane, uint6
 
 void sim_report_unwritten(Warp *w, const Instr *i, const Access *access)
 {
-    const Value v = value_read(i, (uint8_t)access->space);
-    for (uint32_t rest = access->mask; rest; rest &= rest - 1)
-        if (access->unwritten[__builtin_ctz(rest)]) {
-            report(w, &v, i, __builtin_ctz(rest), "takes part in an atomic operation");
-            return;
-        }
+    Value v = value_read(i, (uint8_t)access->space);
+    const uint32_t lanes = lanes_never_written(access);
+    if (!lanes)
+        return;
+    v.from = access->space == GLOBAL ? access->address[__builtin_ctz(lanes)] : 0;
+    report(w, &v, i, __builtin_ctz(lanes), "takes part in an atomic operation");
 }
 
 static const Value *value_of(const Warp *w, const Register *reg, uint32_t mask)
@@ -122,13 +132,13 @@ static const Value *value_in(const Warp *w, const Operand *o, uint32_t mask, uin
     return found;
 }
 
-// The lanes in which all that an operand holds is such a value.
-static uint32_t lanes_without(const Warp *w, const Operand *o, uint32_t mask)
+// The lanes in which all that an operand holds is such a value, of which nobody has set a bit.
+static uint32_t lanes_unset(const Warp *w, const Operand *o, uint32_t mask)
 {
     const Value *v = value_of(w, o->reg, mask);
-    uint32_t lanes = o->count ? mask : v ? v->mask & mask : 0;
+    uint32_t lanes = o->count ? mask : v ? v->mask & mask & ~v->partial : 0;
     for (int k = 0; k < o->count; k++)
-        lanes &= lanes_without(w, &o->elements[k], mask);
+        lanes &= lanes_unset(w, &o->elements[k], mask);
     return lanes;
 }
 
@@ -206,13 +216,13 @@ static void keep_unwritten_bytes(Warp *w, const Value *v, const Instr *i, const 
     }
 }
 
-// It goes to global memory. Told at once is what was computed from it, or comes from shared or local memory and is no part of a
-// structure: where it was read says more then than where it is used. And all that goes where it is not known who wrote what.
-static void store_in_global(Warp *w, const Value *v, const Instr *i, const uint64_t *address, uint32_t lanes, uint32_t whole)
+// It goes to global memory. Told at once is what is no part of a structure and was computed from it, or comes from a variable of the
+// thread; and all that goes where it is not known who wrote what.
+static void store_in_global(Warp *w, const Value *v, const Instr *i, const uint64_t *address, uint32_t lanes, uint32_t unset)
 {
     const uint32_t copied = v->what == STRANGER ? 0 : lanes & ~v->computed;
-    const uint32_t parts = copied && sim_is_structures(w, v, i) ? copied : 0;
-    const uint32_t later = i->semantics != WEAK ? lanes : v->what == GLOBAL ? copied : 0;
+    const uint32_t parts = v->what != STRANGER && sim_is_structures(w, v, i) ? lanes : 0;
+    const uint32_t later = i->semantics != WEAK ? lanes : v->what != LOCAL ? copied : 0;
     for (uint32_t rest = lanes & ~parts; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         if (!(later >> l & 1) || !sim_starts_unwritten(address[l])) {
@@ -221,9 +231,9 @@ static void store_in_global(Warp *w, const Value *v, const Instr *i, const uint6
         }
     }
     const uint32_t by_bytes = i->semantics == WEAK ? v->partial : 0; // what others wait for is asked for as a whole
-    keep_unwritten(w, v, i, address, lanes & whole & parts & ~by_bytes, false);
-    keep_unwritten(w, v, i, address, lanes & whole & ~parts & ~by_bytes, true);
-    keep_unwritten_bytes(w, v, i, address, lanes & whole & by_bytes);
+    keep_unwritten(w, v, i, address, unset & parts & copied & ~by_bytes, false);
+    keep_unwritten(w, v, i, address, unset & ~(parts & copied) & ~by_bytes, true);
+    keep_unwritten_bytes(w, v, i, address, unset & by_bytes);
 }
 
 // Sets the bits of those that a store takes from a register, where they are not all; returns the lanes in which there are any.
@@ -241,7 +251,7 @@ static uint32_t find_bits_stored(const Instr *i, const Value *held, Value *store
     return any;
 }
 
-// What nobody wrote goes to memory, whose bytes then count as not written again; not where a part of a vector was written.
+// What nobody wrote goes to memory, whose bytes then count as not written again; not where a part of a vector was set.
 static void store(Warp *w, const Instr *i, uint32_t mask)
 {
     const Operand *value = &i->statement->operands[1];
@@ -255,7 +265,7 @@ static void store(Warp *w, const Instr *i, uint32_t mask)
     lanes &= find_bits_stored(i, held, v);
     if (!lanes)
         return;
-    const uint32_t whole = lanes_without(w, value, mask);
+    const uint32_t unset = i->count == 1 ? lanes : lanes & lanes_unset(w, value, mask);
     uint64_t address[LANES];
     sim_find_addresses(w, i, address);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
@@ -268,11 +278,11 @@ static void store(Warp *w, const Instr *i, uint32_t mask)
             continue;
         }
         sim_keep_origin(w, l, space, address[l], v);
-        if (whole >> l & 1)
+        if (unset >> l & 1)
             sim_unmark_written(w, l, space, address[l], (size_t)i->bytes * i->count);
     }
     if (global)
-        store_in_global(w, v, i, address, global, whole);
+        store_in_global(w, v, i, address, global, global & unset);
 }
 
 void sim_check_uses(Warp *w, const Instr *i)
@@ -290,10 +300,13 @@ void sim_check_uses(Warp *w, const Instr *i)
     for (int k = 0; k < s->count && mask; k++)
         if (s->operands[k].address)
             matters(w, &s->operands[k], i, mask, "is an address");
+    const bool moves_bits = i->kind == ATOMIC && i->op >= ATOMIC_AND; // then some may be nobody's
     if (i->kind == ATOMIC && mask)
-        for (int k = 0; k < s->count; k++)
-            if (!s->operands[k].address && !(k == 0 && s->operands[1].address))
-                matters(w, &s->operands[k], i, mask, "takes part in an atomic operation");
+        for (int k = 0; k < s->count; k++) {
+            const Operand *o = &s->operands[k];
+            if (!o->address && !(k == 0 && s->operands[1].address))
+                matters(w, o, i, moves_bits ? lanes_unset(w, o, mask) : mask, "takes part in an atomic operation");
+        }
 }
 
 // ---- From register to register
@@ -306,38 +319,6 @@ static void set_operand(Warp *w, const Operand *o, uint32_t mask, uint32_t lanes
         sim_set_value(w, w->path->frame->lanes + o->second->slot, mask, lanes, origin);
     for (int k = 0; k < o->count; k++)
         set_operand(w, &o->elements[k], mask, lanes, origin);
-}
-
-// In which lanes a predicate is so, and known to be.
-static uint32_t lanes_that_are(const Warp *w, const Operand *o, bool value)
-{
-    const Value *v = o->reg ? sim_find_value(w, w->path->frame->lanes + o->reg->slot) : NULL;
-    if (!o->reg)
-        return 0;
-    const uint32_t is = *(const uint32_t *)(w->path->frame->lanes + o->reg->slot);
-    return (is ^ (o->negated == value ? ALL_LANES : 0)) & ~(v ? v->mask : 0);
-}
-
-// In which lanes the result is what it is whatever the undefined values are: false && x, and what a selp does not take.
-static uint32_t decided_lanes(const Warp *w, const Instr *i)
-{
-    const Statement *s = i->statement;
-    const Operand *o = s->operands;
-    uint32_t first = 0, second = 0;
-    for (int k = 1; k < s->count; k++)
-        if (o[k].reg && (o[k].reg == o[0].reg || o[k].reg == o[0].second))
-            return 0; // it has been overwritten
-    if ((i->kind == LOGICAL_AND || i->kind == LOGICAL_OR) && i->type == PRED) {
-        const bool deciding = i->kind == LOGICAL_OR;
-        return lanes_that_are(w, &o[1], deciding) | lanes_that_are(w, &o[2], deciding);
-    }
-    if (i->kind == COMPARE && i->flags & COMBINE && i->combine != COMBINE_XOR)
-        return lanes_that_are(w, &o[3], i->combine == COMBINE_OR);
-    if (i->kind != SELECT)
-        return 0;
-    value_in(w, &o[1], ALL_LANES, &first);
-    value_in(w, &o[2], ALL_LANES, &second);
-    return (lanes_that_are(w, &o[3], true) & ~first) | (lanes_that_are(w, &o[3], false) & ~second);
 }
 
 // ---- Bits
@@ -391,6 +372,55 @@ static Bits bits_of_parts(const Warp *w, const Operand *o, const Register *resul
     return all.whole ? (Bits){.unwritten = ALL_BITS, .whole = true} : all;
 }
 
+// In which lanes a predicate is so, and known to be.
+static uint32_t lanes_that_are(const Warp *w, const Operand *o, bool value)
+{
+    const Value *v = o->reg ? sim_find_value(w, w->path->frame->lanes + o->reg->slot) : NULL;
+    if (!o->reg)
+        return 0;
+    const uint32_t is = *(const uint32_t *)(w->path->frame->lanes + o->reg->slot);
+    return (is ^ (o->negated == value ? ALL_LANES : 0)) & ~(v ? v->mask : 0);
+}
+
+// In which of these lanes a comparison comes out the same whatever the undefined bits are.
+static uint32_t lanes_compared(const Warp *w, const Instr *i, uint32_t lanes)
+{
+    const Operand *o = i->statement->operands;
+    uint32_t decided = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        if (sim_is_decided(i, bits_in_lane(w, &o[1], NULL, l), bits_in_lane(w, &o[2], NULL, l)))
+            decided |= 1u << l;
+    }
+    return decided;
+}
+
+// In which of these lanes the result is what it is whatever the undefined values are: false && x, and what a selp does not take.
+static uint32_t decided_lanes(const Warp *w, const Instr *i, uint32_t lanes)
+{
+    const Statement *s = i->statement;
+    const Operand *o = s->operands;
+    uint32_t first = 0, second = 0;
+    for (int k = 1; k < s->count; k++)
+        if (o[k].reg && (o[k].reg == o[0].reg || o[k].reg == o[0].second))
+            return 0; // it has been overwritten
+    if ((i->kind == LOGICAL_AND || i->kind == LOGICAL_OR) && i->type == PRED) {
+        const bool deciding = i->kind == LOGICAL_OR;
+        return lanes_that_are(w, &o[1], deciding) | lanes_that_are(w, &o[2], deciding);
+    }
+    if (i->kind == COMPARE) {
+        const bool combines = i->flags & COMBINE;
+        const uint32_t with = combines ? lanes_that_are(w, &o[3], true) | lanes_that_are(w, &o[3], false) : ALL_LANES,
+                       by_other = combines && i->combine != COMBINE_XOR ? lanes_that_are(w, &o[3], i->combine == COMBINE_OR) : 0;
+        return by_other | lanes_compared(w, i, lanes & with & ~by_other);
+    }
+    if (i->kind != SELECT)
+        return 0;
+    value_in(w, &o[1], ALL_LANES, &first);
+    value_in(w, &o[2], ALL_LANES, &second);
+    return (lanes_that_are(w, &o[3], true) & ~first) | (lanes_that_are(w, &o[3], false) & ~second);
+}
+
 // The lanes in which what an operand holds was computed.
 static uint32_t lanes_computed(const Warp *w, const Operand *o, uint32_t mask)
 {
@@ -415,35 +445,46 @@ static uint32_t lanes_computed_by(const Warp *w, const Instr *i, uint32_t mask)
 }
 
 // Of a choice, those of what is chosen, where that is known.
-static uint64_t bits_chosen(const Warp *w, const Instr *i, int lane, Bits a, Bits b, uint64_t otherwise)
+static uint64_t bits_chosen(const Warp *w, const Instr *i, int lane, const Bits o[MOST_BITS], uint64_t otherwise)
 {
     const Operand *by = &i->statement->operands[3];
     if (lanes_that_are(w, by, true) >> lane & 1)
-        return a.unwritten;
-    return lanes_that_are(w, by, false) >> lane & 1 ? b.unwritten : otherwise;
+        return o[1].unwritten;
+    return lanes_that_are(w, by, false) >> lane & 1 ? o[2].unwritten : otherwise;
+}
+
+static void find_operands_bits(const Warp *w, const Instr *i, int lane, Bits o[MOST_BITS])
+{
+    const Statement *s = i->statement;
+    for (int k = 1; k < MOST_BITS; k++)
+        if (k >= s->count)
+            o[k] = (Bits){0};
+        else if (s->operands[k].count)
+            o[k] = bits_of_parts(w, &s->operands[k], s->operands[0].reg, lane);
+        else
+            o[k] = bits_in_lane(w, &s->operands[k], s->operands[0].reg, lane);
 }
 
 // Sets the bits of the result where they are not all, and says in which of these lanes there are any.
 static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, Value *result)
 {
     const Operand *o = i->statement->operands;
-    const bool joins = i->kind == MOVE && o[1].count > 0;
-    const uint32_t operands_computed = lanes_computed(w, &o[1], lanes) | lanes_computed(w, &o[2], lanes);
+    const uint32_t operands_computed = lanes_computed(w, &o[1], lanes) | lanes_computed(w, &o[2], lanes) | lanes_computed(w, &o[3], lanes);
     result->partial = 0;
-    if (!o[0].reg || (o[1].count && !joins) || i->kind == OTHER_KIND)
+    if (!o[0].reg || (o[1].count && i->kind != MOVE) || i->kind == OTHER_KIND)
         return lanes;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const Bits a = joins ? bits_of_parts(w, &o[1], o[0].reg, l) : bits_in_lane(w, &o[1], o[0].reg, l),
-                   b = bits_in_lane(w, &o[2], o[0].reg, l);
-        const uint64_t known = sim_bits_of_result(i, a, b, result->what == LOCAL),
-                       bits = i->kind == SELECT ? bits_chosen(w, i, l, a, b, known) : known;
+        Bits operands[MOST_BITS];
+        find_operands_bits(w, i, l, operands);
+        const uint64_t known = sim_bits_of_result(i, operands, result->what == LOCAL),
+                       bits = i->kind == SELECT ? bits_chosen(w, i, l, operands, known) : known;
         if (bits == 0)
             lanes &= ~(1u << l);
         else if (bits != ALL_BITS)
             result->partial |= 1u << l;
         result->bits[l] = bits;
-        if (sim_adds_nothing(i, a, b))
+        if (sim_adds_nothing(i, operands))
             result->computed &= operands_computed | ~(1u << l);
     }
     return lanes;
@@ -489,7 +530,7 @@ void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
         found = found ? found : v;
     }
     if (lanes)
-        lanes &= ~decided_lanes(w, i);
+        lanes &= ~decided_lanes(w, i, lanes);
     Value result = found ? *found : (Value){.mask = 0};
     result.bits = bits;
     result.computed = lanes_computed_by(w, i, mask);
@@ -502,16 +543,18 @@ void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
     set_operand(w, &s->operands[0], mask, lanes, &result);
 }
 
-// A shuffle: lanes get what others hold. It is done once more, with ones for values that nobody wrote.
+// A shuffle: lanes get what others hold. It is done once more, with the lanes' numbers, counted from 1, for values that nobody wrote.
 void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask)
 {
     struct { uint32_t a[LANES], b[LANES], c[LANES], d[LANES], second; } g;
     const Value *v = sim_find_value(w, w->lanes + i->a);
-    Value origin = v ? *v : (Value){.mask = 0};
+    const Value from = v ? *v : (Value){.mask = 0};
     uint8_t *const lanes = w->lanes;
+    uint64_t bits[LANES];
+    Value result = from;
     uint32_t undefined = 0;
-    for (int l = 0; l < LANES; l++)
-        g.a[l] = origin.mask >> l & 1;
+    for (uint32_t l = 0; l < LANES; l++)
+        g.a[l] = from.mask >> l & 1 ? l + 1 : 0;
     memcpy(g.b, lanes + i->b, sizeof g.b);
     memcpy(g.c, lanes + i->c, sizeof g.c);
     Instr one = *i;
@@ -523,9 +566,17 @@ void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask)
     w->lanes = (uint8_t *)&g;
     i->run(w, &one, mask);
     w->lanes = lanes;
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        undefined |= g.d[__builtin_ctz(rest)] ? rest & -rest : 0;
-    origin.partial = 0; // its bits are of other lanes
-    origin.computed = origin.mask & ~origin.computed ? 0 : ALL_LANES;
-    sim_set_value(w, w->lanes + i->d, mask, undefined, &origin);
+    result.partial = result.computed = 0;
+    result.bits = bits;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        const uint32_t other = g.d[l] - 1;
+        if (g.d[l] == 0)
+            continue;
+        undefined |= 1u << l;
+        result.computed |= (from.computed >> other & 1) << l;
+        result.partial |= (from.partial >> other & 1) << l;
+        bits[l] = from.bits ? from.bits[other] : 0;
+    }
+    sim_set_value(w, w->lanes + i->d, mask, undefined, &result);
 }

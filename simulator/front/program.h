@@ -21,7 +21,10 @@ typedef enum Kind {
     OTHER_KIND, LOAD, STORE, ATOMIC, ASYNC_COPY, ASYNC_STORE, ARRIVE_AFTER_COPIES, BULK_COPY, AWAIT_BULK, MBARRIER, FENCE, SHUFFLE,
     VOTE, MATCH, ELECT, LOGICAL_AND, LOGICAL_OR, COMPARE, SELECT, INSERT,
     MOVE, SHIFT_LEFT, PRODUCT, SUM, SHIFT_RIGHT, EXTRACT, PERMUTE,
-    WIDEN // a whole number becomes one of another width
+    LOGICAL_XOR, COMPLEMENT, DIFFERENCE, NEGATIVE, PRODUCT_AND_SUM, FUNNEL_LEFT, FUNNEL_RIGHT, DOT_OF_BYTES,
+    LOGICAL_TABLE, // of three words, bit by bit
+    BY_HALVES,     // of a register that has two numbers, if its type says so
+    WIDEN          // a whole number becomes one of another width
 } Kind;
 
 typedef enum Effect {
@@ -92,6 +95,7 @@ enum { NO_SCOPE, BLOCK_SCOPE, CLUSTER_SCOPE, DEVICE_SCOPE, SYSTEM_SCOPE };      
 enum { ATOMIC_ADD, ATOMIC_MIN, ATOMIC_MAX, ATOMIC_INC, ATOMIC_DEC, ATOMIC_AND, ATOMIC_OR, ATOMIC_XOR, ATOMIC_EXCH,
        ATOMIC_CAS };                               // Instr.op of atom and red
 enum { COMBINE_AND, COMBINE_OR, COMBINE_XOR }; // Instr.combine
+enum { COMPARES_EQUAL, COMPARES_LESS, COMPARES_MORE }; // or the opposite: Instr.op of a COMPARE
 enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR }; // of bar
 enum { CLUSTER_ARRIVE, CLUSTER_WAIT };                    // of barrier.cluster
 enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR, SHUFFLE_INDEX }; // of shfl

@@ -30,6 +30,14 @@ template <class T> static T *zeros(size_t count)
     return memory;
 }
 
+// count elements of device memory that nobody has written.
+template <class T> static T *unwritten(size_t count)
+{
+    T *memory;
+    CUDA(cudaMalloc(&memory, count * sizeof(T)));
+    return memory;
+}
+
 // Device memory with 0, 1, 2 ... in it.
 static inline int *numbers(int count)
 {

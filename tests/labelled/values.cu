@@ -125,9 +125,7 @@ template <class T> __global__ void count_those(const T *all, int *count)
 
 template <class T> static T *allocated()
 {
-    T *memory;
-    CUDA(cudaMalloc(&memory, COUNT * sizeof(T)));
-    return memory;
+    return unwritten<T>(COUNT);
 }
 
 template <class T> static void run_words()
@@ -281,62 +279,81 @@ static void run_changed()
     finish_and_free(all, changed);
 }
 
-// ---- Bytes and words that become one, some of them not set; only the others are asked for
+// ---- Vectors whose fourth number nobody sets; all are computed with
 
-__global__ void set_colours(uchar4 *colours)
-{
-    colours[threadIdx.x].x = threadIdx.x;
-}
-
-__global__ void pack(const unsigned char *bytes, unsigned *words, unsigned long long *pairs)
-{
-    const int i = threadIdx.x, other = COUNT - 1 - i;
-    words[i] = bytes[4 * i] | bytes[4 * other + 3] << 24;
-    pairs[i] = (unsigned long long)bytes[4 * other + 3] << 32 | bytes[4 * i];
-}
-
-__global__ void ask_packed(const unsigned char *bytes, const unsigned long long *pairs, int *count)
-{
-    if (bytes[4 * threadIdx.x] > 3 && (unsigned)pairs[threadIdx.x] > 3)
-        atomicAdd(count, 1);
-}
-
-static void run_packed()
-{
-    uchar4 *colours = allocated<uchar4>();
-    unsigned *words = allocated<unsigned>();
-    unsigned long long *pairs = allocated<unsigned long long>();
-    int *count = zeros<int>(1);
-    set_colours<<<1, COUNT>>>(colours);
-    pack<<<1, COUNT>>>((const unsigned char *)colours, words, pairs);
-    ask_packed<<<1, COUNT>>>((const unsigned char *)words, pairs, count);
-    finish_and_free(colours, words, pairs, count);
-}
-
-// ---- Bit fields of one word, of which one is set in some threads only: nvcc chooses between two words
-
-struct Fields {
-    unsigned kind : 3, level : 5, count : 8;
+struct Vector {
+    float x, y, z, w;
 };
 
-__global__ void choose_fields(int *sums)
+__device__ Vector operator+(Vector a, Vector b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }
+__device__ Vector operator*(Vector a, float by) { return {a.x * by, a.y * by, a.z * by, a.w * by}; }
+
+__global__ void set_vectors(Vector *all)
 {
-    __shared__ Fields fields[COUNT];
-    const int i = threadIdx.x;
-    fields[i].kind = i;
-    fields[i].count = i;
-    if (i & 1)
-        fields[i].level = 3;
-    __syncthreads();
-    sums[i] = fields[COUNT - 1 - i].kind + fields[COUNT - 1 - i].count;
+    all[threadIdx.x].x = all[threadIdx.x].y = threadIdx.x;
+    all[threadIdx.x].z = 1;
 }
 
-static void run_fields()
+__global__ void move_vectors(Vector *places, const Vector *speeds, float time)
 {
-    int *sums = zeros<int>(COUNT);
-    choose_fields<<<1, COUNT>>>(sums);
-    finish_and_free(sums);
+    places[threadIdx.x] = places[threadIdx.x] + speeds[threadIdx.x] * time;
 }
+
+__global__ void find_heights(const Vector *places, int *heights, bool of_all)
+{
+    heights[threadIdx.x] = (of_all ? places[threadIdx.x].w : places[threadIdx.x].z) > 3;
+}
+
+static void run_vectors(bool of_all)
+{
+    Vector *places = allocated<Vector>(), *speeds = allocated<Vector>(), host[COUNT];
+    int *heights = zeros<int>(COUNT);
+    set_vectors<<<1, COUNT>>>(places);
+    set_vectors<<<1, COUNT>>>(speeds);
+    move_vectors<<<1, COUNT>>>(places, speeds, 2);
+    move_vectors<<<1, COUNT>>>(places, speeds, 2);
+    find_heights<<<1, COUNT>>>(places, heights, of_all);
+    CUDA(cudaMemcpy(host, places, sizeof host, cudaMemcpyDeviceToHost));
+    finish_and_free(places, speeds, heights);
+}
+
+static void run_vectors_of_three() { run_vectors(false); }
+static void run_vectors_of_four() { run_vectors(true); }
+
+// ---- Structures in shared memory, written out word by word, and member by member into arrays
+
+__global__ void make_in_block(Counted *out, int *counts, int *firsts)
+{
+    __shared__ Counted all[COUNT];
+    enum { WORDS = sizeof all / sizeof(int) };
+    set(all[threadIdx.x], threadIdx.x);
+    __syncthreads();
+    for (int k = threadIdx.x; k < WORDS; k += COUNT)
+        ((int *)out)[k] = ((const int *)all)[k];
+    counts[threadIdx.x] = all[COUNT - 1 - threadIdx.x].count;
+    firsts[threadIdx.x] = all[COUNT - 1 - threadIdx.x].some[0];
+}
+
+__global__ void add_firsts(const Counted *all, const int *counts, const int *firsts, int *sums, int least)
+{
+    const int i = threadIdx.x;
+    if (counts[i] >= least)
+        sums[i] = firsts[i] + all[i].count;
+}
+
+static void run_block_of_structures(int least)
+{
+    Counted *all = allocated<Counted>(), host[COUNT];
+    int *counts = allocated<int>(), *firsts = allocated<int>(), *sums = zeros<int>(COUNT), host_firsts[COUNT];
+    make_in_block<<<1, COUNT>>>(all, counts, firsts);
+    add_firsts<<<1, COUNT>>>(all, counts, firsts, sums, least);
+    CUDA(cudaMemcpy(host, all, sizeof host, cudaMemcpyDeviceToHost));
+    CUDA(cudaMemcpy(host_firsts, firsts, sizeof host_firsts, cudaMemcpyDeviceToHost));
+    finish_and_free(all, counts, firsts, sums);
+}
+
+static void run_from_block() { run_block_of_structures(1); }
+static void run_from_block_asked() { run_block_of_structures(0); }
 
 // ---- A ray's hit, of which nothing but `hit` is set where there is none
 
@@ -497,23 +514,6 @@ static void run_tile()
     finish_and_free(out);
 }
 
-// A map of bits that nobody has cleared.
-__global__ void mark_bits(unsigned *map, const int *which, int *count)
-{
-    const unsigned before = map[threadIdx.x];
-    map[threadIdx.x] = before | 1u << which[threadIdx.x] % 32;
-    if (map[threadIdx.x] & 4)
-        atomicAdd(count, 1);
-}
-
-static void run_map()
-{
-    unsigned *map = allocated<unsigned>();
-    int *which = numbers(COUNT), *count = zeros<int>(1);
-    mark_bits<<<1, COUNT>>>(map, which, count);
-    finish_and_free(map, which, count);
-}
-
 // Memory that comes back is another array.
 __global__ void fill_half(int *out)
 {
@@ -546,12 +546,14 @@ int main(int argc, char **argv)
         {"winner", run_winner},
         {"memory-again", run_again},
         {"changed", run_changed},
-        {"packed", run_packed},
-        {"fields", run_fields},
         {"words", run_words<Counted>},
         {"words-with-padding", run_words<Wide>},
         {"largest", run_largest},
         {"hits", run_hits},
+        {"vectors", run_vectors_of_three},
+        {"vectors-of-four", run_vectors_of_four},
+        {"from-block", run_from_block},
+        {"from-block-asked", run_from_block_asked},
         {"generator", run_states},
         {"decided", run_decided_by_half},
         {"decided-not", run_decided_by_more},
@@ -559,7 +561,6 @@ int main(int argc, char **argv)
         {"array-one-more", run_one_more},
         {"numbers", run_numbers},
         {"tile", run_tile},
-        {"map-of-bits", run_map},
     };
     return run_case(argc, argv, cases);
 }

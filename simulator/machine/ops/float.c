@@ -463,7 +463,7 @@ static bool decode_class_test(Decoder *d, const Statement *s, const Opcode *o, I
 }
 
 #define COMPARISON "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"
-#define ARITHMETIC(syntax, operation) {syntax, .decode = decode_arithmetic, .op = operation, .effects = SETS_FIRST}
+#define ARITHMETIC(syntax, operation) {syntax, .decode = decode_arithmetic, .kind = BY_HALVES, .op = operation, .effects = SETS_FIRST}
 #define HALVES(name, operation)                                              \
     ARITHMETIC(name " {rn} {ftz} {sat} f16|f16x2", operation), ARITHMETIC(name " {rn} bf16|bf16x2", operation)
 #define SIGN(name, operation)                                                \
