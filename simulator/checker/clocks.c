@@ -151,7 +151,7 @@ bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e)
     if (!thread->known)
         return false;
     Seen seen[MOST_LOGS];
-    Search s = {.epoch = e, .lanes = lanes, .seen = seen};
+    Search s = {.epoch = e, .lanes = lanes, .seen = seen, .reads = e->kind == PLAIN_READ || e->kind == STRONG_READ};
     const uint32_t reader = (uint32_t)w->block->number;
     // Of two volatile writes one is lost, unless the second's thread knows that the first was seen.
     s.itself = e->kind == STRONG_WRITE && i->kind == STORE && i->semantics == VOLATILE;
@@ -327,12 +327,14 @@ static void join_lanes(Warp *w, uint32_t mask)
         const ThreadClock *t = &threads[__builtin_ctz(rest)];
         all.floor = t->floor > all.floor ? t->floor : all.floor;
         add_known(b, &all, t);
+        all.pending = sim_joined(b, all.pending, t->pending, false);
     }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = &threads[__builtin_ctz(rest)];
         t->floor = all.floor;
         t->known = all.known;
         t->wide = all.wide;
+        t->pending = all.pending; // who has a fence behind the barrier knows what another one has read before it
     }
     clocks->least_floor[w->number] = UINT32_MAX;
     for (int l = 0; l < LANES; l++)
@@ -487,6 +489,18 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
     b->clocks->time++;
 }
 
+// A relaxed store with no fence before it. What its block has read before a barrier it has got by then, and so have those of whose
+// stores its thread has heard, so that nobody who hears of this one can overwrite it too early. CUB's algorithms that work in
+// place rely on that.
+static void tell_of_reads(Warp *w, const Instr *i, int lane, Log *log)
+{
+    Entry *e = entry_of(w, 1u << lane, 0, 0);
+    e->site = i->site;
+    e->weak = true;
+    e->wide = e->known = sim_joined(w->block, e->known, clock_of(w, lane)->pending, false);
+    sim_append_entry(w->block, log, e);
+}
+
 static void tell(Warp *w, const Instr *i, int lane, Log *log)
 {
     BlockClocks *clocks = w->block->clocks;
@@ -559,7 +573,8 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
     const ThreadClock *t = clock_of(w, lane);
     const bool releases = i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE;
     const bool tells = releases || t->fence || t->block_fence;
-    Log *log = shared ? log_of_block(w, key, tells) : sim_find_log(b, key, true, tells);
+    const bool tells_of_reads = !tells && !shared && i->kind == STORE && w->block->launch->kernel->program->does.asks;
+    Log *log = shared ? log_of_block(w, key, tells) : sim_find_log(b, key, true, tells || tells_of_reads);
     if (!log)
         return;
     sim_begin_talk(b);
@@ -567,10 +582,12 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
         learn_by_access(b, i, own_clock(w, lane), log);
     if (kind == STRONG_WRITE && !(tells && carries_on(w, i, lane, log))) { // who reads it learns of nobody before
         sim_retire_log(log);
-        log = tells ? shared ? log_of_block(w, key, true) : sim_find_log(b, key, true, true) : NULL;
+        log = !tells && !tells_of_reads ? NULL : shared ? log_of_block(w, key, true) : sim_find_log(b, key, true, true);
     }
     if (tells)
         tell(w, i, lane, log);
+    else if (tells_of_reads)
+        tell_of_reads(w, i, lane, log);
     if (tells && kind == STRONG_WRITE)
         log->stored = log->count;
 }

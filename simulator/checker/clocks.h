@@ -21,6 +21,7 @@ typedef struct Entry { // what lanes of a warp tell
     uint32_t site; // of the access that tells; 0: another operation does
     uint8_t lane;
     bool narrow; // for the block only
+    bool weak;   // no fence stands before it: it tells only that what was read before the block's last barrier has been read
     bool copy;   // only that a copy has come which a lane began then
 } Entry;
 
@@ -120,6 +121,7 @@ typedef struct Seen {
 typedef struct Search {
     const Epoch *epoch;
     uint32_t lanes; // of it, that have not been found
+    bool reads;     // it is a read: that it is over is told without a fence, too
     bool itself;    // it is the strong write that tells what its lane did
     int steps, logs;
     const Entry *told;   // the last entry that told of some

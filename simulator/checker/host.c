@@ -324,7 +324,8 @@ void sim_note_result(uint64_t address, size_t bytes)
     if (result.bytes == 0)
         result.first = address;
     result.bytes += bytes;
-    result.any_written |= sim_find_written(address, bytes) < bytes;
+    const bool told = sim_check_result(address, bytes);
+    result.any_written |= told || sim_find_written(address, bytes) < bytes;
 }
 
 void sim_end_results(void)

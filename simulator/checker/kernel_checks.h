@@ -162,7 +162,7 @@ void sim_advance_time(Block *block);
 uint32_t sim_block_run(const Block *block);
 uint32_t sim_first_run(const Block *block);
 
-// ---- values.c
+// ---- values.c, value_results.c
 
 // A load has brought bytes that nobody wrote, or a warp holds such values from earlier: notes which registers do now.
 void sim_note_loaded(Warp *w, const Instr *i, const Access *access);
@@ -174,8 +174,10 @@ void sim_forget_values(Warp *w); // value_table.c
 
 // ---- unwritten_copies.c
 
-// The host gets these bytes: are there any that a kernel stored, but that stand for what nobody wrote?
-void sim_check_result(uint64_t address, size_t bytes);
+// The host gets these bytes: tells of those that a kernel stored, but that stand for what nobody wrote; whether there are any.
+bool sim_check_result(uint64_t address, size_t bytes);
+// The device has copied these bytes.
+void sim_move_unwritten_copies(uint64_t to, uint64_t from, size_t bytes);
 // Lanes of a shuffle got the values of lanes that take no part in it: no more than what nobody wrote.
 void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask);
 // An atomic operation reads what nobody wrote.

@@ -227,6 +227,20 @@ static inline bool all_written(const Line *line, uint32_t words)
     return !(bytes_of_words(words) & ~low) && !(bytes_of_words(words >> 16) & ~high);
 }
 
+// Whether all of an allocation's line is written, for those who ask no more than that. Another host thread may say meanwhile that
+// some of it is not (sim_unmark_written), and then that the line is not settled: so look once more.
+static inline void settle_line(const Allocation *a, size_t line)
+{
+    uint32_t *settled = &a->settled[line];
+    if (!all_written(&a->lines[line], ALL_LANES)) {
+        __atomic_store_n(settled, 0, __ATOMIC_RELAXED);
+        return;
+    }
+    __atomic_store_n(settled, SETTLED, __ATOMIC_SEQ_CST);
+    if (!all_written(&a->lines[line], ALL_LANES))
+        __atomic_store_n(settled, 0, __ATOMIC_RELAXED);
+}
+
 static inline uint32_t bits_between(unsigned first, unsigned end) // at most 32
 {
     return (end >= 32 ? ALL_LANES : (1u << end) - 1) & ~((1u << first) - 1);

@@ -215,7 +215,7 @@ static uint32_t lanes_told(const Entry *e, const Search *s, uint32_t reader)
 // What an entry tells a thread of this block.
 void sim_hear_entry(Search *s, const Entry *e, uint32_t reader)
 {
-    const uint32_t told = lanes_told(e, s, reader);
+    const uint32_t told = s->reads || !e->weak ? lanes_told(e, s, reader) : 0;
     s->lanes &= ~told;
     s->told = told ? e : s->told;
 }
@@ -243,7 +243,7 @@ void sim_search_known(Search *s, const Known *known, uint32_t reader)
             const Known *told = e->block == reader ? e->known : e->wide;
             if (++s->steps > SEARCH)
                 s->lanes = 0;
-            else if (reaches(e, ref, reader) && (told != known || e->block != reader))
+            else if (reaches(e, ref, reader) && (s->reads || !e->weak) && (told != known || e->block != reader))
                 sim_search_known(s, told, e->block);
         }
     }

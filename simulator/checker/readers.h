@@ -35,8 +35,7 @@ static inline void forget_readers(const AccessCheck *check, Line *line, uint32_t
         line->more->lanes.words &= ~words;
     }
     if (check->a && check->by_barriers)
-        __atomic_store_n(&check->a->settled[line - check->memory.lines],
-                         all_written(line, ALL_LANES) ? SETTLED : 0, __ATOMIC_RELAXED);
+        settle_line(check->a, (size_t)(line - check->memory.lines));
 }
 
 // The row's words of which one more reader says something new. The line is taken.

@@ -152,6 +152,22 @@ static Bits product(const Instr *i, Bits a, Bits b)
     return known ? (Bits){unwritten, ~value & ~unwritten, value & ~unwritten, false} : (Bits){.unwritten = unwritten};
 }
 
+static uint64_t bits_reversed(Type type, uint64_t bits)
+{
+    const int width = 8 * sim_type_bytes(type);
+    uint64_t reversed = 0;
+    for (int k = 0; k < width; k++)
+        reversed |= (bits >> k & 1) << (width - 1 - k);
+    return reversed;
+}
+
+// The place of the highest 1 depends on no bit below it.
+static uint64_t bits_of_place(const Instr *i, Bits a)
+{
+    const Bits number = as_number((Type)i->type, a);
+    return is_signed((Type)i->type) || number.unwritten >= number.ones ? ALL_BITS : 0;
+}
+
 // Four products of bytes are added: what has a 0 for its factor does not matter.
 static uint64_t bits_of_dot(Bits a, Bits b, Bits c)
 {
@@ -196,6 +212,8 @@ static uint64_t bits_of_operation(const Instr *i, const Bits o[MOST_BITS], bool 
     case LOGICAL_AND: return bits_of_logical(a, b, either & ~a.zeros & ~b.zeros, constant);
     case LOGICAL_OR: return constant && !local && a.whole ? ALL_BITS : bits_of_logical(a, b, either & ~a.ones & ~b.ones, constant);
     case LOGICAL_XOR: return either;
+    case BIT_REVERSAL: return bits_reversed((Type)i->type, a.unwritten);
+    case HIGHEST_BIT: return bits_of_place(i, a);
     case LOGICAL_TABLE: return bits_of_table(a, b, c, o[4]);
     case MOVE: case COMPLEMENT: return a.unwritten;
     case SHIFT_LEFT: case SHIFT_RIGHT: return bits_shifted(i, a, b);

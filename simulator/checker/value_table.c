@@ -198,3 +198,40 @@ bool sim_is_structures(const Warp *w, const Value *v, const Instr *store)
         *copy = (Copy){v->load, store, sim_copies_structure(w->path->frame->function->program, v->load, store)};
     return copy->of_structure;
 }
+
+// ---- Of an operand
+
+const Value *sim_value_of(const Warp *w, const Register *reg, uint32_t mask)
+{
+    const Value *v = reg ? sim_find_value(w, w->path->frame->lanes + reg->slot) : NULL;
+    return v && v->mask & mask ? v : NULL;
+}
+
+const Value *sim_value_in(const Warp *w, const Operand *o, uint32_t mask, uint32_t *lanes)
+{
+    const Value *found = sim_value_of(w, o->reg, mask);
+    *lanes |= found ? found->mask & mask : 0;
+    for (int k = 0; k < o->count; k++) {
+        const Value *v = sim_value_in(w, &o->elements[k], mask, lanes);
+        found = found ? found : v;
+    }
+    return found;
+}
+
+uint32_t sim_lanes_unset(const Warp *w, const Operand *o, uint32_t mask)
+{
+    const Value *v = sim_value_of(w, o->reg, mask);
+    uint32_t lanes = o->count ? mask : v ? v->mask & mask & ~v->partial : 0;
+    for (int k = 0; k < o->count; k++)
+        lanes &= sim_lanes_unset(w, &o->elements[k], mask);
+    return lanes;
+}
+
+uint32_t sim_lanes_computed(const Warp *w, const Operand *o, uint32_t mask)
+{
+    const Value *v = sim_value_of(w, o->reg, mask);
+    uint32_t lanes = v ? v->computed & v->mask : 0;
+    for (int k = 0; k < o->count; k++)
+        lanes |= sim_lanes_computed(w, &o->elements[k], mask);
+    return lanes;
+}

@@ -26,6 +26,17 @@ void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mas
 // Whether a store copies it as a part of a structure, as sim_copies_structure has it.
 bool sim_is_structures(const Warp *w, const Value *v, const Instr *store);
 
+// What a register holds in some lanes of mask, or NULL.
+const Value *sim_value_of(const Warp *w, const Register *reg, uint32_t mask);
+// The value that an operand holds in some lanes of mask, and in which.
+const Value *sim_value_in(const Warp *w, const Operand *o, uint32_t mask, uint32_t *lanes);
+// The lanes in which all that an operand holds is such a value, of which nobody has set a bit; those in which it was computed from one.
+uint32_t sim_lanes_unset(const Warp *w, const Operand *o, uint32_t mask);
+uint32_t sim_lanes_computed(const Warp *w, const Operand *o, uint32_t mask);
+
+// After a store: such a value is in memory now (values.c).
+void sim_follow_store(Warp *w, const Instr *i, uint32_t mask);
+
 // A lane stores the value at a place in shared or local memory: from where it came is kept there, and which of its bits nobody wrote.
 void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, const Value *v);
 // Of what some lanes read there: sets from where it came to the first one, if that is known, and, where there is room for them,

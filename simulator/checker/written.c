@@ -97,9 +97,8 @@ bool sim_starts_unwritten(uint64_t address)
 
 void sim_settle_as_written(const Allocation *a, size_t line)
 {
-    const bool all = all_written(&a->lines[line], ALL_LANES);
-    if (!all || a->settled[line] == 0)
-        __atomic_store_n(&a->settled[line], all ? SETTLED : 0, __ATOMIC_RELAXED);
+    if (a->settled[line] == 0 || !all_written(&a->lines[line], ALL_LANES))
+        settle_line(a, line);
 }
 
 void sim_mark_written(uint64_t address, size_t bytes)
@@ -199,9 +198,9 @@ void sim_unmark_written(Warp *w, int lane, Space space, uint64_t address, size_t
     for (uint64_t at = first; at < first + bytes && (a || !sim_names_block(address));) {
         const unsigned in_half = (unsigned)(at % 64), left = (unsigned)(first + bytes - at < 64 - in_half ? first + bytes - at : 64 - in_half);
         const uint64_t bits = (left == 64 ? ~0ull : (1ull << left) - 1) << in_half;
-        __atomic_and_fetch(&lines[at / LINE_BYTES].written[at / 64 % 2], ~bits, __ATOMIC_RELAXED);
+        __atomic_and_fetch(&lines[at / LINE_BYTES].written[at / 64 % 2], ~bits, __ATOMIC_SEQ_CST);
         if (a)
-            __atomic_store_n(&a->settled[at / LINE_BYTES], 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&a->settled[at / LINE_BYTES], 0, __ATOMIC_SEQ_CST);
         at += left;
     }
 }

@@ -18,6 +18,12 @@ static bool fences_for_device(const Instr *i)
     return (i->kind == FENCE || i->semantics >= ACQUIRE) && i->scope >= DEVICE_SCOPE;
 }
 
+// Whether it may store, or load, a flag in memory that blocks share.
+static bool is_flags(const Instr *i, Kind kind)
+{
+    return i->kind == kind && i->semantics != WEAK && i->at.space != SHARED && i->at.space != LOCAL;
+}
+
 // bar.warp.sync -1
 static bool is_for_all_lanes(const Instr *i)
 {
@@ -39,9 +45,11 @@ static void note(Does *does, const Instr *i)
     does->launches |= i->effects & LAUNCHES;
     does->looks |= i->kind == LOAD && i->semantics == VOLATILE;
     does->varies |= i->effects & VARIES;
+    does->raises |= is_flags(i, STORE);
+    does->awaits |= is_flags(i, LOAD);
     if (i->control != CALL)
         return;
-    const Does any = {true, true, true, true, true, true, true, true, true, true, true, true},
+    const Does any = {true, true, true, true, true, true, true, true, true, true, true, true, true, true},
                called = i->call->callee ? i->call->callee->program->does : any;
     does->accesses |= called.accesses;
     does->asks |= called.asks;
@@ -55,6 +63,8 @@ static void note(Does *does, const Instr *i)
     does->looks |= called.looks;
     does->reserved |= called.reserved;
     does->varies |= called.varies;
+    does->raises |= called.raises;
+    does->awaits |= called.awaits;
 }
 
 static bool asks_for(const Program *p, Special special)
@@ -73,6 +83,7 @@ bool sim_sum_up(const Function *f)
     does->varies |= asks_for(f->program, GRIDID);
     for (uint32_t k = 0; k < f->program->count; k++)
         note(does, &f->program->code[k]);
+    does->hands_over |= does->raises && does->awaits;
     return memcmp(&before, does, sizeof before) != 0;
 }
 

@@ -22,6 +22,7 @@ typedef enum Kind {
     VOTE, MATCH, ELECT, LOGICAL_AND, LOGICAL_OR, COMPARE, SELECT, INSERT,
     MOVE, SHIFT_LEFT, PRODUCT, SUM, SHIFT_RIGHT, EXTRACT, PERMUTE,
     LOGICAL_XOR, COMPLEMENT, DIFFERENCE, NEGATIVE, PRODUCT_AND_SUM, FUNNEL_LEFT, FUNNEL_RIGHT, DOT_OF_BYTES,
+    BIT_REVERSAL, HIGHEST_BIT,
     LOGICAL_TABLE, // of three words, bit by bit
     BY_HALVES,     // of a register that has two numbers, if its type says so
     WIDEN          // a whole number becomes one of another width
@@ -156,6 +157,7 @@ typedef struct Does { // some instructions, and those of functions that they cal
     bool looks;       // at memory, by volatile loads
     bool reserved;    // asks where the shared memory lies that CUDA reserves for cooperative groups
     bool varies;      // depends on what is neither memory nor an argument
+    bool raises, awaits; // flags in memory that blocks share, perhaps: has volatile or relaxed stores there; loads
 } Does;
 
 typedef struct Root { // where an address comes from: a variable in device memory or, without one, the kernel's parameter at this byte

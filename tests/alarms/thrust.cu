@@ -3,6 +3,7 @@
 #include <thrust/device_vector.h>
 #include <thrust/host_vector.h>
 #include <thrust/reduce.h>
+#include <thrust/remove.h>
 #include <thrust/scan.h>
 #include <thrust/sort.h>
 #include <thrust/unique.h>
@@ -79,13 +80,37 @@ static void stable_sort_by_key(int n)
     CHECK(on_host(keys_there) == order);
 }
 
-static void copy_if_and_unique(int n)
+static void reduce_by_key(int n)
+{
+    const Values keys = some(n, 5), values = some(n);
+    const OnDevice in_keys = keys, in_values = values;
+    OnDevice out_keys(n), sums(n);
+    const auto ends = thrust::reduce_by_key(in_keys.begin(), in_keys.end(), in_values.begin(), out_keys.begin(), sums.begin());
+    out_keys.resize(ends.first - out_keys.begin());
+    sums.resize(ends.second - sums.begin());
+    Values expected_keys, expected;
+    for (int i = 0; i < n; i++) {
+        if (i == 0 || keys[i] != keys[i - 1]) {
+            expected_keys.push_back(keys[i]);
+            expected.push_back(0);
+        }
+        expected.back() += values[i];
+    }
+    CHECK(on_host(out_keys) == expected_keys && on_host(sums) == expected);
+}
+
+static void select(int n)
 {
     Values values = some(n, 5), expected;
     OnDevice there = values, odd(n);
     odd.resize(thrust::copy_if(there.begin(), there.end(), odd.begin(), IsOdd()) - odd.begin());
     std::copy_if(values.begin(), values.end(), std::back_inserter(expected), IsOdd());
     CHECK(on_host(odd) == expected);
+    OnDevice even = values;
+    even.resize(thrust::remove_if(even.begin(), even.end(), IsOdd()) - even.begin());
+    expected = values;
+    expected.resize(std::remove_if(expected.begin(), expected.end(), IsOdd()) - expected.begin());
+    CHECK(on_host(even) == expected);
     there.resize(thrust::unique(there.begin(), there.end()) - there.begin());
     values.resize(std::unique(values.begin(), values.end()) - values.begin());
     CHECK(on_host(there) == values);
@@ -98,6 +123,7 @@ int main(int argc, char **argv)
     reduce_and_scan(n);
     sort(n);
     stable_sort_by_key(n);
-    copy_if_and_unique(n);
+    reduce_by_key(n);
+    select(n);
     printf("PASS\n");
 }

@@ -102,12 +102,20 @@ int main(int, char **argv)
     cudaMemset(kept + 2 * n + n / 2, 0, n / 2 * sizeof *kept);
     if (!strcmp(argv[1], "somebody"))
         cudaMemset(kept, 0, 2 * n * sizeof *kept);
+    static float host[3 * n];
+    const auto fetch = [&] { // all that the kernel has stored
+        cudaMemcpy(host, stored, sizeof host, cudaMemcpyDeviceToHost);
+        cudaMemcpy(host, kept, sizeof host, cudaMemcpyDeviceToHost);
+    };
     keep<<<2, n / 2>>>(x, kept, y, stored);
+    fetch();
     reverse<<<1, 32>>>(kept, stored);
+    fetch();
     set_fields<<<1, 32>>>((unsigned *)kept, stored);
+    fetch();
     ask_bits<<<1, 32>>>((unsigned *)(kept + 2 * n + n / 2), (unsigned *)(kept + n), stored);
     clear_some<<<1, 32>>>((unsigned *)(kept + n + n / 2));
-    cudaDeviceSynchronize();
+    fetch();
     for (float *each : {x, kept, y, stored})
         cudaFree(each);
 }

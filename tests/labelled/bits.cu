@@ -130,10 +130,10 @@ template <int operation(unsigned, int)> __global__ void ask(const unsigned char 
 template <int operation(unsigned, int), int count> static void run_on_bytes()
 {
     unsigned char *bytes = unwritten<unsigned char>(4 * COUNT);
-    int *out = zeros<int>(COUNT), host[COUNT];
+    int *out = zeros<int>(COUNT);
     set_bytes<<<1, COUNT>>>(bytes);
     ask<operation><<<1, COUNT>>>(bytes, out, count);
-    CUDA(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));
+    fetch(out, COUNT);
     finish_and_free(bytes, out);
 }
 
@@ -211,6 +211,7 @@ static void run_halves(int asked)
     __half *in = zeros<__half>(HALVES);
     float *out = zeros<float>(HALVES + 1);
     double_halves<<<1, COUNT>>>(in, out, HALVES, asked);
+    fetch(out, HALVES + 1);
     finish_and_free(in, out);
 }
 

@@ -56,6 +56,14 @@ template <class T, size_t count> static T *copied(const T (&values)[count])
     return memory;
 }
 
+// The host gets count elements of device memory.
+template <class T> static void fetch(const T *memory, size_t count)
+{
+    T *host = (T *)malloc(count * sizeof(T));
+    CUDA(cudaMemcpy(host, memory, count * sizeof(T), cudaMemcpyDeviceToHost));
+    free(host);
+}
+
 static inline void finish()
 {
     CUDA(cudaGetLastError());

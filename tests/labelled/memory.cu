@@ -435,6 +435,7 @@ template <bool set> static void run_through_vectors()
     CUDA(cudaMemset(one, 0, sizeof(int)));
     int4 *out = zeros<int4>(THREADS);
     through_vectors<set><<<1, THREADS>>>(one, out);
+    fetch(out, THREADS);
     finish_and_free(one, out);
 }
 
@@ -462,13 +463,14 @@ template <int written> __global__ void local_part(const int *in, int *out)
     int own[8];
     for (int k = 0; k < written; k++)
         own[in[k]] = threadIdx.x;
-    out[threadIdx.x] = own[in[threadIdx.x % 8]];
+    out[threadIdx.x] = own[in[threadIdx.x % 8]] + 1;
 }
 
 template <int written> static void run_local_part()
 {
     int *in = numbers(8), *out = zeros<int>(THREADS);
     local_part<written><<<1, THREADS>>>(in, out);
+    fetch(out, THREADS);
     finish_and_free(in, out);
 }
 

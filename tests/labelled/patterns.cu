@@ -497,6 +497,69 @@ template <bool atomic> static void run_by_element()
     finish_and_free(row, value, sums);
 }
 
+// ---- An array is made shorter in its place: each block's numbers begin where those before it end, which it waits for. What a block
+// has read before a barrier it has got, so that later blocks may write there once they know where it ends; that needs no fence. What
+// they read of it would need one.
+
+enum Shortening { BEHIND_BARRIER, BEFORE_BARRIER, READS_TOO };
+
+template <Shortening kind> __global__ void shorten(int *numbers, const int *kept, volatile int *ends)
+{
+    __shared__ int begin;
+    const int own = numbers[blockIdx.x * THREADS + threadIdx.x], count = kept[blockIdx.x];
+    if (kind != BEFORE_BARRIER)
+        __syncthreads();
+    if (threadIdx.x == 0) {
+        begin = 0;
+        while (blockIdx.x > 0 && begin == 0)
+            begin = ends[blockIdx.x - 1];
+        ends[blockIdx.x] = begin + count;
+    }
+    __syncthreads();
+    const int least = kind == READS_TOO && begin > 0 ? numbers[begin - 1] : 0;
+    if ((int)threadIdx.x < count)
+        numbers[begin + threadIdx.x] = own > least ? own : least;
+}
+
+template <Shortening kind> static void run_shorten()
+{
+    int *values = numbers(ALL), *kept = zeros<int>(BLOCKS), *ends = zeros<int>(BLOCKS);
+    const int half = THREADS / 2;
+    for (int b = 0; b < BLOCKS; b++)
+        CUDA(cudaMemcpy(kept + b, &half, sizeof half, cudaMemcpyHostToDevice));
+    shorten<kind><<<BLOCKS, THREADS>>>(values, kept, ends);
+    finish_and_free(values, kept, ends);
+}
+
+// ---- A warp's leader waits for another block, and all lanes fence behind the warp's barrier.
+
+template <bool fences> __global__ void wait_by_leader(int *data, int *flag, int *out)
+{
+    const int lane = threadIdx.x;
+    if (blockIdx.x == 0) {
+        data[lane] = lane;
+        __threadfence();
+        __syncwarp();
+        if (lane == 0)
+            atomicExch(flag, 1);
+        return;
+    }
+    if (lane == 0)
+        while (atomicAdd(flag, 0) == 0)
+            continue;
+    __syncwarp();
+    if (fences)
+        __threadfence();
+    out[lane] = data[31 - lane];
+}
+
+template <bool fences> static void run_leader()
+{
+    int *data = zeros<int>(32), *flag = zeros<int>(1), *out = zeros<int>(32);
+    wait_by_leader<fences><<<2, 32>>>(data, flag, out);
+    finish_and_free(data, flag, out);
+}
+
 static const Case CASES[] = {
     {"bitonic", run_sort<BITONIC>},
     {"bitonic-no-barrier", run_sort<BITONIC_NO_BARRIER>},
@@ -538,6 +601,11 @@ static const Case CASES[] = {
     {"life-one-board", run_life<false>},
     {"by-element", run_by_element<true>},
     {"by-element-plain", run_by_element<false>},
+    {"shorten", run_shorten<BEHIND_BARRIER>},
+    {"shorten-before-barrier", run_shorten<BEFORE_BARRIER>},
+    {"shorten-and-read", run_shorten<READS_TOO>},
+    {"leader-waits", run_leader<true>},
+    {"leader-waits-no-fence", run_leader<false>},
 };
 
 int main(int argc, char **argv)

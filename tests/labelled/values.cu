@@ -130,18 +130,18 @@ template <class T> static T *allocated()
 
 template <class T> static void run_words()
 {
-    T *first = allocated<T>(), *second = allocated<T>(), host[COUNT];
+    T *first = allocated<T>(), *second = allocated<T>();
     int *count = zeros<int>(1);
     set_all<<<1, COUNT>>>(first);
     copy_words<<<1, COUNT>>>(first, second);
     count_those<<<1, COUNT>>>(second, count);
-    CUDA(cudaMemcpy(host, second, sizeof host, cudaMemcpyDeviceToHost));
+    fetch(second, COUNT);
     finish_and_free(first, second, count);
 }
 
 template <class T> static void run_structures()
 {
-    T *first = allocated<T>(), *second = allocated<T>(), host[COUNT];
+    T *first = allocated<T>(), *second = allocated<T>();
     int *count = zeros<int>(1);
     set_all<<<1, COUNT>>>(first);
     keep_some<<<1, COUNT>>>(first, second, count);
@@ -150,7 +150,7 @@ template <class T> static void run_structures()
     count_those<<<1, COUNT>>>(first, count);
     make<<<1, COUNT>>>(second);
     count_those<<<1, COUNT>>>(second, count);
-    CUDA(cudaMemcpy(host, second, sizeof host, cudaMemcpyDeviceToHost));
+    fetch(second, COUNT);
     finish_and_free(first, second, count);
 }
 
@@ -306,14 +306,15 @@ __global__ void find_heights(const Vector *places, int *heights, bool of_all)
 
 static void run_vectors(bool of_all)
 {
-    Vector *places = allocated<Vector>(), *speeds = allocated<Vector>(), host[COUNT];
+    Vector *places = allocated<Vector>(), *speeds = allocated<Vector>();
     int *heights = zeros<int>(COUNT);
     set_vectors<<<1, COUNT>>>(places);
     set_vectors<<<1, COUNT>>>(speeds);
     move_vectors<<<1, COUNT>>>(places, speeds, 2);
     move_vectors<<<1, COUNT>>>(places, speeds, 2);
     find_heights<<<1, COUNT>>>(places, heights, of_all);
-    CUDA(cudaMemcpy(host, places, sizeof host, cudaMemcpyDeviceToHost));
+    fetch(places, COUNT);
+    fetch(heights, COUNT);
     finish_and_free(places, speeds, heights);
 }
 
@@ -343,12 +344,13 @@ __global__ void add_firsts(const Counted *all, const int *counts, const int *fir
 
 static void run_block_of_structures(int least)
 {
-    Counted *all = allocated<Counted>(), host[COUNT];
-    int *counts = allocated<int>(), *firsts = allocated<int>(), *sums = zeros<int>(COUNT), host_firsts[COUNT];
+    Counted *all = allocated<Counted>();
+    int *counts = allocated<int>(), *firsts = allocated<int>(), *sums = zeros<int>(COUNT);
     make_in_block<<<1, COUNT>>>(all, counts, firsts);
     add_firsts<<<1, COUNT>>>(all, counts, firsts, sums, least);
-    CUDA(cudaMemcpy(host, all, sizeof host, cudaMemcpyDeviceToHost));
-    CUDA(cudaMemcpy(host_firsts, firsts, sizeof host_firsts, cudaMemcpyDeviceToHost));
+    fetch(all, COUNT);
+    fetch(firsts, COUNT);
+    fetch(sums, COUNT);
     finish_and_free(all, counts, firsts, sums);
 }
 
@@ -479,6 +481,7 @@ static void run_one_more()
     make<<<1, COUNT>>>(first);
     reverse<<<1, COUNT>>>(first, second);
     add_one_more<<<1, COUNT>>>(second, sums);
+    fetch(sums, COUNT);
     finish_and_free(first, second, sums);
 }
 
@@ -523,13 +526,13 @@ __global__ void fill_half(int *out)
 
 static void run_again()
 {
-    int *half = allocated<int>(), *first = allocated<int>(), host[COUNT];
+    int *half = allocated<int>(), *first = allocated<int>();
     copy_numbers<<<1, COUNT>>>(half, first);
     CUDA(cudaDeviceSynchronize());
     CUDA(cudaFree(first));
     int *second = allocated<int>();
     fill_half<<<1, COUNT>>>(second);
-    CUDA(cudaMemcpy(host, second, sizeof host, cudaMemcpyDeviceToHost));
+    fetch(second, COUNT);
     finish_and_free(half, second);
 }
 
