@@ -27,10 +27,11 @@
 //                    blocks (.cluster counts as .gpu, as .sys does).
 //   heard, told      no part of the order: what was found lately, so that most questions need no search.
 //
-// This is the causality order of PTX's memory model, with three simplifications, all of them towards fewer findings:
-// a barrier of the block counts as a fence for those who have read a flag with a relaxed access; a fence releases
-// what barriers, and reads that acquire for the device, tell its thread until it writes the flag; a search through
-// very many entries is given up, as ordered.
+// This is the causality order of PTX's memory model, with five simplifications, all of them towards fewer findings:
+// a barrier of the block counts as a fence for those who have read a flag with a relaxed access, and a warp's lanes may
+// have their fence behind a barrier in place of the lane that has read it; a fence releases what barriers, and reads that
+// acquire for the device, tell its thread until it writes the flag; a relaxed store behind a barrier tells that what was
+// read before it has been read (tell_of_reads); a search through very many entries is given up, as ordered.
 #include "checker/clocks.h"
 #include "machine/grid.h"
 

@@ -7,14 +7,14 @@
 
 #include <string.h>
 
-static void set_operand(Warp *w, const Operand *o, uint32_t mask, uint32_t lanes, const Value *origin)
+void sim_set_operand(Warp *w, const Operand *o, uint32_t mask, uint32_t lanes, const Value *origin)
 {
     if (o->reg)
         sim_set_value(w, w->path->frame->lanes + o->reg->slot, mask, lanes, origin);
     if (o->second)
         sim_set_value(w, w->path->frame->lanes + o->second->slot, mask, lanes, origin);
     for (int k = 0; k < o->count; k++)
-        set_operand(w, &o->elements[k], mask, lanes, origin);
+        sim_set_operand(w, &o->elements[k], mask, lanes, origin);
 }
 
 // ---- Bits
@@ -193,7 +193,7 @@ static void take_apart(Warp *w, const Instr *i, uint32_t mask, uint32_t lanes, c
             any &= bits[l] == 0 ? ~(1u << l) : ALL_LANES;
             part.partial &= bits[l] == all ? ~(1u << l) : ALL_LANES;
         }
-        set_operand(w, &to->elements[k], mask, any, &part);
+        sim_set_operand(w, &to->elements[k], mask, any, &part);
     }
 }
 
@@ -226,7 +226,7 @@ void sim_follow_values(Warp *w, const Instr *i, uint32_t mask)
     }
     if (lanes)
         lanes = find_bits(w, i, lanes, &result);
-    set_operand(w, &s->operands[0], mask, lanes, &result);
+    sim_set_operand(w, &s->operands[0], mask, lanes, &result);
 }
 
 // A shuffle: lanes get what others hold. It is done once more, with the lanes' numbers, counted from 1, for values that nobody wrote.

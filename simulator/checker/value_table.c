@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { FIRST_BITS = 8, MOST_ORIGIN_BITS = 16, PLACES = 4, COPIES = 256 };
+enum { FIRST_BITS = 8, MOST_ORIGIN_BITS = 16, PLACES = 4, COPIES = 256, BRANCHES = 8 };
 
 typedef struct Copy { // by a load and a store, whose answer is kept
     const Instr *load, *store;
@@ -15,6 +15,7 @@ typedef struct Copy { // by a load and a store, whose answer is kept
 // PLACES places for each value that there is room for.
 struct Undefined {
     uint32_t count, held; // of the values those whose mask is not 0
+    Undecided branches[BRANCHES];
     Value *values;        // as many as there is room for, or NULL
     uint32_t *index; // a value's number, counted from 1, at its register's place or, if that is taken, behind it
     int index_bits;  // 2 to this power is its length
@@ -160,6 +161,13 @@ static Value *find_or_add(Warp *w, const uint8_t *lanes)
     return &u->values[*number - 1];
 }
 
+void sim_count_undefined(Warp *w)
+{
+    w->undefined = w->values->held;
+    for (int k = 0; k < BRANCHES; k++)
+        w->undefined += w->values->branches[k].lanes != 0;
+}
+
 void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mask, const Value *origin)
 {
     Value *v = mask ? find_or_add(w, lanes) : find(w, lanes);
@@ -180,7 +188,20 @@ void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mas
         v->what = origin->what;
     }
     w->values->held += (v->mask != 0) - (before != 0);
-    w->undefined = w->values->held;
+    sim_count_undefined(w);
+}
+
+Undecided *sim_new_undecided(Warp *w)
+{
+    for (int k = 0; k < BRANCHES; k++)
+        if (w->values->branches[k].lanes == 0)
+            return &w->values->branches[k];
+    return NULL;
+}
+
+Undecided *sim_undecided(const Warp *w, int k)
+{
+    return k < BRANCHES ? &w->values->branches[k] : NULL;
 }
 
 void sim_forget_values(Warp *w)
@@ -189,6 +210,7 @@ void sim_forget_values(Warp *w)
     if (u->count > 0)
         memset(u->index, 0, sizeof *u->index << u->index_bits);
     w->undefined = u->held = u->count = 0;
+    memset(u->branches, 0, sizeof u->branches);
 }
 
 bool sim_is_structures(const Warp *w, const Value *v, const Instr *store)

@@ -26,6 +26,36 @@ void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mas
 // Whether a store copies it as a part of a structure, as sim_copies_structure has it.
 bool sim_is_structures(const Warp *w, const Value *v, const Instr *store);
 
+enum { MOST_STRETCHES = 24 };
+typedef struct Ways { // of a branch, until they meet again: stretches of instructions, wherever the compiler has put them
+    int count;
+    struct { const Instr *first, *end; } stretches[MOST_STRETCHES];
+} Ways;
+
+typedef struct Undecided { // lanes of a warp about which a branch of theirs has decided by such a value
+    const Frame *frame;
+    Ways ways;
+    uint32_t lanes; // that have not left them; 0: none any more
+    Value by;
+} Undecided;
+
+// Room for another one, or NULL; the k-th of a warp, or NULL: there are no more.
+Undecided *sim_new_undecided(Warp *w);
+Undecided *sim_undecided(const Warp *w, int k);
+// A warp that has some counts as one that holds values: some have ended.
+void sim_count_undefined(Warp *w);
+
+// ---- value_branches.c
+
+// A branch is about to be decided by a value, for these lanes. False: more than registers depends on it.
+bool sim_begin_undecided(Warp *w, const Instr *branch, uint32_t lanes, const Value *by);
+// Before an instruction: lanes that have come to the end of a branch's ways hold what nobody wrote where these write.
+void sim_end_undecided(Warp *w, const Instr *i);
+
+// ---- Of an operand
+
+// In the lanes of mask a result holds such a value where `lanes` says so, and none in the others (value_results.c).
+void sim_set_operand(Warp *w, const Operand *o, uint32_t mask, uint32_t lanes, const Value *origin);
 // What a register holds in some lanes of mask, or NULL.
 const Value *sim_value_of(const Warp *w, const Register *reg, uint32_t mask);
 // The value that an operand holds in some lanes of mask, and in which.

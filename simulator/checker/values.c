@@ -1,11 +1,10 @@
 // values.c: values that nobody wrote, from where they are read to where they matter.
 //
-// Reading such a value is no error yet: what is copied may have gaps, and what is read too early may never be used.
-// So it is followed through registers and memory, until it decides a branch, is an address, takes part in an atomic
-// operation, or something is computed from it and goes to global memory. What is only copied there matters when the host
-// gets it (unwritten_copies.c); but not where a whole structure is copied, which may have parts that nobody sets. (So does
-// what atomic and volatile accesses store, computed or not: a flag may tell all that a thread has, also what nobody uses.)
-// Only while a warp holds such a value is there anything to do.
+// Reading such a value is no error yet: what is copied may have gaps, and what is read too early, or computed for an element that
+// is none, may never be used. So it is followed through registers (value_results.c, value_bits.c) and memory, until it decides a
+// branch on which more than registers depends (value_branches.c), is an address, or takes part in an atomic operation; or until the
+// host gets it (unwritten_copies.c). What is copied as a part of a structure, which may have parts that nobody sets, is no finding
+// there. Only while a warp holds such a value is there anything to do.
 #include "checker/unwritten_copies.h"
 #include "checker/value_bits.h"
 #include "checker/value_table.h"
@@ -282,8 +281,9 @@ void sim_check_uses(Warp *w, const Instr *i)
     uint32_t mask = w->path->mask;
     if (!s)
         return;
+    sim_end_undecided(w, i);
     const Value *guard = sim_value_of(w, s->guard, mask);
-    if (guard)
+    if (guard && !sim_begin_undecided(w, i, guard->mask & mask, guard))
         report(w, guard, i, __builtin_ctz(guard->mask & mask),
                i->control == BRANCH ? "decides a branch" : "decides what runs");
     if (s->guard)

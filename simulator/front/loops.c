@@ -24,6 +24,15 @@ static bool is_flags(const Instr *i, Kind kind)
     return i->kind == kind && i->semantics != WEAK && i->at.space != SHARED && i->at.space != LOCAL;
 }
 
+bool sim_affects(const Instr *i)
+{
+    const bool own = i->kind == STORE && (i->at.space == LOCAL || i->at.space == PARAM);
+    if (i->control == CALL)
+        return !i->call->callee || i->call->callee->program->does.affects;
+    return (i->control != PLAIN && i->control != BRANCH) ||
+           (!own && i->effects & (TELLS | ASKS | TELLS_HOST | HANDS_OVER | LAUNCHES | FAILS | UNCOUNTED));
+}
+
 // bar.warp.sync -1
 static bool is_for_all_lanes(const Instr *i)
 {
@@ -45,11 +54,12 @@ static void note(Does *does, const Instr *i)
     does->launches |= i->effects & LAUNCHES;
     does->looks |= i->kind == LOAD && i->semantics == VOLATILE;
     does->varies |= i->effects & VARIES;
+    does->affects |= i->control != RETURN && sim_affects(i);
     does->raises |= is_flags(i, STORE);
     does->awaits |= is_flags(i, LOAD);
     if (i->control != CALL)
         return;
-    const Does any = {true, true, true, true, true, true, true, true, true, true, true, true, true, true},
+    const Does any = {true, true, true, true, true, true, true, true, true, true, true, true, true, true, true},
                called = i->call->callee ? i->call->callee->program->does : any;
     does->accesses |= called.accesses;
     does->asks |= called.asks;

@@ -157,6 +157,7 @@ typedef struct Does { // some instructions, and those of functions that they cal
     bool looks;       // at memory, by volatile loads
     bool reserved;    // asks where the shared memory lies that CUDA reserves for cooperative groups
     bool varies;      // depends on what is neither memory nor an argument
+    bool affects;     // more than registers of its own lanes, and local memory
     bool raises, awaits; // flags in memory that blocks share, perhaps: has volatile or relaxed stores there; loads
 } Does;
 
@@ -188,6 +189,9 @@ typedef struct Program { // an executable function; in its module's arena, and c
 
 // Finds out what a function does, as far as is known of those that it calls; whether that is new: loops.c.
 bool sim_sum_up(const Function *function);
+// Whether an instruction does more than to set registers and local memory of its own lanes, and to go on among them; or a function
+// that it calls does, of which all is known (sim_sum_up).
+bool sim_affects(const Instr *i);
 // Gives each instruction its number, by which an observer knows it; and the instruction that has one: sites.c.
 void sim_number_sites(Instr *code, uint32_t count);
 const Instr *sim_instruction_at(uint32_t site);

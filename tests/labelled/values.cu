@@ -447,6 +447,57 @@ static void run_decided(int known)
 static void run_decided_by_half() { run_decided(COUNT / 2); }
 static void run_decided_by_more() { run_decided(COUNT / 2 + 1); }
 
+// ---- What is computed for elements that are none, and thrown away: with branches, by functions of the library, in vectors over padding
+
+__global__ void compute_all(const float *in, float *roots, float *logs, int *some, int count, int asked)
+{
+    const int i = threadIdx.x;
+    const float value = in[i], root = value > 1 ? sqrtf(value) : -value, log = powf(logf(value + 1), value);
+    if (i < asked)
+        roots[i] = root;
+    logs[i] = log;
+    if (i < count && value > 1)
+        some[i] = 1;
+}
+
+__global__ void double_vectors(float4 *all)
+{
+    float4 one = all[threadIdx.x];
+    one.x *= 2, one.y *= 2, one.z *= 2, one.w *= 2;
+    all[threadIdx.x] = one;
+}
+
+static void run_thrown_away(int asked)
+{
+    enum { SET = COUNT - 24 };
+    float *in = unwritten<float>(COUNT), *roots = zeros<float>(COUNT), *logs = zeros<float>(COUNT);
+    int *some = zeros<int>(COUNT);
+    CUDA(cudaMemset(in, 1, SET * sizeof(float)));
+    double_vectors<<<1, COUNT / 4>>>((float4 *)in);
+    compute_all<<<1, COUNT>>>(in, roots, logs, some, SET, asked);
+    fetch(in, SET);
+    fetch(roots, COUNT);
+    fetch(logs, SET);
+    finish_and_free(in, roots, logs, some);
+}
+
+static void run_all_thrown_away() { run_thrown_away(COUNT - 24); }
+static void run_one_not_thrown_away() { run_thrown_away(COUNT - 23); }
+
+__global__ void mark_large(const int *half, int *marks)
+{
+    if (half[threadIdx.x] > 3)
+        marks[threadIdx.x] = 1;
+}
+
+static void run_marked()
+{
+    int *half = unwritten<int>(COUNT), *marks = zeros<int>(COUNT);
+    CUDA(cudaMemset(half, 1, COUNT / 2 * sizeof(int)));
+    mark_large<<<1, COUNT>>>(half, marks);
+    finish_and_free(half, marks);
+}
+
 // ---- The same, where it is asked for
 
 __global__ void set_most(Particle *all)
@@ -498,6 +549,17 @@ static void run_numbers()
     copy_numbers<<<1, COUNT>>>(half, out);
     CUDA(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));
     finish_and_free(half, out);
+}
+
+// The same, copied on the device in between.
+static void run_copied_twice()
+{
+    int *half = unwritten<int>(COUNT), *first = unwritten<int>(COUNT), *second = unwritten<int>(COUNT);
+    CUDA(cudaMemset(half, 1, COUNT / 2 * sizeof(int)));
+    copy_numbers<<<1, COUNT>>>(half, first);
+    CUDA(cudaMemcpy(second, first, COUNT * sizeof(int), cudaMemcpyDeviceToDevice));
+    fetch(second, COUNT);
+    finish_and_free(half, first, second);
 }
 
 __global__ void copy_tile(int *out)
@@ -558,6 +620,10 @@ int main(int argc, char **argv)
         {"from-block", run_from_block},
         {"from-block-asked", run_from_block_asked},
         {"generator", run_states},
+        {"thrown-away", run_all_thrown_away},
+        {"not-thrown-away", run_one_not_thrown_away},
+        {"marked", run_marked},
+        {"numbers-copied-twice", run_copied_twice},
         {"decided", run_decided_by_half},
         {"decided-not", run_decided_by_more},
         {"member-forgotten", run_member_forgotten},
