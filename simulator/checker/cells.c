@@ -6,17 +6,12 @@
 
 // ---- Which accesses conflict
 
-static bool is_real(uint8_t type)
-{
-    return type == F16 || type == BF16 || type == F32 || type == F64;
-}
-
 // Volatile accesses are strong in PTX, so that a race of them is none of its data races. But where lanes of a warp,
 // or numbers in shared memory, rely on `volatile` alone, the order in which they run decides: that is what `volatile`
 // hides. A flag that somebody waits for is none of these.
 static bool relies_on_volatile(const Instr *i, const Epoch *a, const Epoch *b)
 {
-    return i->semantics == VOLATILE && ((a->block == b->block && a->warp == b->warp) || is_real(i->type));
+    return i->semantics == VOLATILE && ((a->block == b->block && a->warp == b->warp) || sim_is_float((Type)i->type));
 }
 
 // A volatile read, but none on which a branch depends, as one does on a flag, of what a volatile write left there with
@@ -141,7 +136,7 @@ static bool is_harmless(const AccessCheck *check, Cell *c, int k, const Epoch *e
         return false;
     if (sim_stores_same(check, lane) || (i == j && stores_constant(kernel, j)))
         return true;
-    return !is_real(j->type) && may_be_asked(kernel, j) && !has_read(check, c, -1, e, true) &&
+    return !sim_is_float((Type)j->type) && may_be_asked(kernel, j) && !has_read(check, c, -1, e, true) &&
            (has_read(check, c, k, e, false) || !sim_lacks_fence(check->w, lane, a));
 }
 

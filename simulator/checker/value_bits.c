@@ -9,16 +9,6 @@ static bool is_number(Bits b)
     return (b.zeros | b.ones) == ALL_BITS;
 }
 
-static bool is_signed(Type type)
-{
-    return type == S8 || type == S16 || type == S32 || type == S64;
-}
-
-static bool is_float(Type type)
-{
-    return type == F16 || type == BF16 || type == F32 || type == F64;
-}
-
 static uint64_t ones_of_width(int width)
 {
     return width >= 64 ? ALL_BITS : (1ull << width) - 1;
@@ -29,18 +19,18 @@ static uint64_t extended(Type type, uint64_t bits)
 {
     const int width = 8 * sim_type_bytes(type);
     const uint64_t own = ones_of_width(width);
-    return is_signed(type) && bits >> (width - 1) & 1 ? bits | ~own : bits & own;
+    return sim_is_signed(type) && bits >> (width - 1) & 1 ? bits | ~own : bits & own;
 }
 
 static Bits as_number(Type type, Bits b)
 {
-    const uint64_t above = is_signed(type) ? 0 : ~ones_of_width(8 * sim_type_bytes(type));
+    const uint64_t above = sim_is_signed(type) ? 0 : ~ones_of_width(8 * sim_type_bytes(type));
     return (Bits){extended(type, b.unwritten), extended(type, b.zeros) | above, extended(type, b.ones), b.whole};
 }
 
 static uint64_t shifted_right(Type type, uint64_t bits, uint64_t by)
 {
-    if (is_signed(type))
+    if (sim_is_signed(type))
         return (uint64_t)((int64_t)bits >> (by < 63 ? by : 63));
     return by < 64 ? bits >> by : 0;
 }
@@ -70,7 +60,7 @@ static uint64_t bits_extracted(const Instr *i, Bits a, Bits place, Bits length)
     if (!is_number(place) || !is_number(length) || length.ones == 0 || length.ones > 64)
         return ALL_BITS;
     const uint64_t field = ones_of_width((int)length.ones), bits = shifted_right(type, as_number(type, a).unwritten, place.ones);
-    return is_signed(type) && bits >> (length.ones - 1) & 1 ? bits | ~field : bits & field;
+    return sim_is_signed(type) && bits >> (length.ones - 1) & 1 ? bits | ~field : bits & field;
 }
 
 // With a field of `into` replaced.
@@ -165,7 +155,7 @@ static uint64_t bits_reversed(Type type, uint64_t bits)
 static uint64_t bits_of_place(const Instr *i, Bits a)
 {
     const Bits number = as_number((Type)i->type, a);
-    return is_signed((Type)i->type) || number.unwritten >= number.ones ? ALL_BITS : 0;
+    return sim_is_signed((Type)i->type) || number.unwritten >= number.ones ? ALL_BITS : 0;
 }
 
 // Four products of bytes are added: what has a 0 for its factor does not matter.
@@ -245,7 +235,7 @@ uint64_t sim_bits_of_result(const Instr *i, const Bits o[MOST_BITS], bool local)
 static Bits in_order(const Instr *i, Bits b)
 {
     const Bits n = as_number((Type)i->type, b);
-    const uint64_t sign = is_signed((Type)i->type) ? 1ull << 63 : 0;
+    const uint64_t sign = sim_is_signed((Type)i->type) ? 1ull << 63 : 0;
     return (Bits){.zeros = (n.zeros & ~sign) | (n.ones & sign), .ones = (n.ones & ~sign) | (n.zeros & sign)};
 }
 
@@ -253,7 +243,7 @@ bool sim_is_decided(const Instr *i, Bits a, Bits b)
 {
     const Bits x = in_order(i, a), y = in_order(i, b);
     const uint64_t x_least = x.ones, x_most = ~x.zeros, y_least = y.ones, y_most = ~y.zeros;
-    if (is_float((Type)i->type))
+    if (sim_is_float((Type)i->type))
         return false;
     if (i->op == COMPARES_EQUAL)
         return ((x.ones & y.zeros) | (x.zeros & y.ones)) != 0;

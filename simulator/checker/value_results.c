@@ -78,14 +78,25 @@ static uint32_t lanes_that_are(const Warp *w, const Operand *o, bool value)
     return (is ^ (o->negated == value ? ALL_LANES : 0)) & ~(v ? v->mask : 0);
 }
 
+// In which lanes two operands are one and the same that was loaded from global memory: the begin of a range and its end, where the
+// range is empty.
+static uint32_t lanes_of_one(const Warp *w, const Operand *a, const Operand *b)
+{
+    const Value *v = sim_value_of(w, a->reg, ALL_LANES), *u = sim_value_of(w, b->reg, ALL_LANES);
+    const bool one = v && u && v->from && v->from == u->from && v->read == u->read;
+    return one ? v->mask & u->mask & ~(v->computed | u->computed | v->partial | u->partial) : 0;
+}
+
 // In which of these lanes a comparison comes out the same whatever the undefined bits are.
 static uint32_t lanes_compared(const Warp *w, const Instr *i, uint32_t lanes)
 {
     const Operand *o = i->statement->operands;
+    const uint32_t one = sim_is_float((Type)i->type) ? 0 : lanes_of_one(w, &o[1], &o[2]); // not a number is not even itself
     uint32_t decided = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        if (sim_is_decided(i, bits_in_lane(w, &o[1], NULL, l), bits_in_lane(w, &o[2], NULL, l)))
+        if ((one >> l & 1 && register_in_lane(w, o[1].reg, l) == register_in_lane(w, o[2].reg, l)) ||
+            sim_is_decided(i, bits_in_lane(w, &o[1], NULL, l), bits_in_lane(w, &o[2], NULL, l)))
             decided |= 1u << l;
     }
     return decided;

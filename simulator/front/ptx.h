@@ -166,6 +166,8 @@ Function *sim_find_function(const Module *module, Slice name);
 Variable *sim_find_variable(Variable *list, Slice name);
 // types.c
 int sim_type_bytes(Type type);
+bool sim_is_float(Type type);  // of one number, not of two halves
+bool sim_is_signed(Type type); // a whole number
 const char *sim_type_name(Type type);
 Type sim_type_named(Slice name); // "f32"; NO_TYPE if there is none
 

@@ -20,6 +20,16 @@ int sim_type_bytes(Type type)
     return TYPE_NAMES[type].bytes;
 }
 
+bool sim_is_float(Type type)
+{
+    return type == F16 || type == BF16 || type == F32 || type == F64;
+}
+
+bool sim_is_signed(Type type)
+{
+    return type == S8 || type == S16 || type == S32 || type == S64;
+}
+
 const char *sim_type_name(Type type)
 {
     return TYPE_NAMES[type].name;

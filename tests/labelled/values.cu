@@ -498,6 +498,33 @@ static void run_marked()
     finish_and_free(half, marks);
 }
 
+// ---- Ranges, of which the empty ones have no begin
+
+__global__ void set_ranges(int *begins, int *counts)
+{
+    counts[threadIdx.x] = threadIdx.x % 3;
+    if (counts[threadIdx.x] > 0)
+        begins[threadIdx.x] = threadIdx.x;
+}
+
+__global__ void add_ranges(const int *begins, const int *counts, int *sums, int more)
+{
+    const int begin = begins[threadIdx.x], end = begin + counts[threadIdx.x] + more;
+    int sum = 0;
+    for (int k = begin; k < end; k++)
+        sum += k;
+    sums[threadIdx.x] = sum;
+}
+
+template <int more> static void run_ranges()
+{
+    int *begins = allocated<int>(), *counts = allocated<int>(), *sums = allocated<int>();
+    set_ranges<<<1, COUNT>>>(begins, counts);
+    add_ranges<<<1, COUNT>>>(begins, counts, sums, more);
+    fetch(sums, COUNT);
+    finish_and_free(begins, counts, sums);
+}
+
 // ---- The same, where it is asked for
 
 __global__ void set_most(Particle *all)
@@ -620,6 +647,8 @@ int main(int argc, char **argv)
         {"from-block", run_from_block},
         {"from-block-asked", run_from_block_asked},
         {"generator", run_states},
+        {"ranges", run_ranges<0>},
+        {"ranges-one-more", run_ranges<1>},
         {"thrown-away", run_all_thrown_away},
         {"not-thrown-away", run_one_not_thrown_away},
         {"marked", run_marked},

@@ -85,16 +85,6 @@ typedef struct Number { // of whole numbers the value, of others the value too
     double real;
 } Number;
 
-static bool is_float_type(Type type)
-{
-    return type == F16 || type == BF16 || type == F32 || type == F64;
-}
-
-static bool is_signed_type(Type type)
-{
-    return type == S8 || type == S16 || type == S32 || type == S64;
-}
-
 static uint64_t sign_extended(uint64_t value, int bytes)
 {
     const int unused = 64 - 8 * bytes;
@@ -103,7 +93,7 @@ static uint64_t sign_extended(uint64_t value, int bytes)
 
 static Number read_number(const uint8_t *lane, Type type, bool flush)
 {
-    Number n = {.is_float = is_float_type(type), .is_signed = is_signed_type(type)};
+    Number n = {.is_float = sim_is_float(type), .is_signed = sim_is_signed(type)};
     const int bytes = sim_type_bytes(type);
     memcpy(&n.integer, lane, (size_t)bytes);
     if (n.is_signed)
@@ -127,7 +117,7 @@ static uint64_t integer_from_real(double value, Type from, Type type, int roundi
     if (value != value)
         return bits == 64 || from == F64 ? 1ull << (bits - 1) : 0;
     const double number = copysign(whole(fabs(value), rounding, value < 0), value);
-    if (is_signed_type(type)) {
+    if (sim_is_signed(type)) {
         const double limit = ldexp(1, bits - 1);
         return number >= limit   ? (1ull << (bits - 1)) - 1
                : number < -limit ? 0 - (1ull << (bits - 1))
@@ -142,7 +132,7 @@ static uint64_t integer_from_integer(Number n, Type type, bool saturate)
         return n.integer;
     const int bits = 8 * sim_type_bytes(type);
     const bool negative = n.is_signed && (int64_t)n.integer < 0;
-    if (!is_signed_type(type))
+    if (!sim_is_signed(type))
         return negative ? 0 : n.integer > UINT64_MAX >> (64 - bits) ? UINT64_MAX >> (64 - bits) : n.integer;
     const uint64_t largest = (1ull << (bits - 1)) - 1;
     if (negative)
@@ -230,12 +220,12 @@ static void convert(Warp *w, const Instr *i, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const Number n = read_number(as + (size_t)l * i->source_bytes, (Type)i->from, i->flags & FLUSH);
-        uint64_t bits = is_float_type(type) ? real_bits(n, i)
+        uint64_t bits = sim_is_float(type) ? real_bits(n, i)
                         : n.is_float        ? integer_from_real(n.real, (Type)i->from, type, i->rounding)
                                             : integer_from_integer(n, type, i->flags & SATURATE);
-        if (!is_float_type(type)) {
+        if (!sim_is_float(type)) {
             const int unused = 64 - 8 * sim_type_bytes(type);
-            bits = is_signed_type(type) ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits << unused >> unused;
+            bits = sim_is_signed(type) ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits << unused >> unused;
         }
         memcpy(ds + (size_t)l * i->register_bytes, &bits, i->register_bytes);
     }
@@ -350,7 +340,7 @@ static uint64_t type_bits(Type type)
 
 static uint64_t sign_bit(Type type)
 {
-    return is_signed_type(type) ? 1ull << (8 * sim_type_bytes(type) - 1) : 0;
+    return sim_is_signed(type) ? 1ull << (8 * sim_type_bytes(type) - 1) : 0;
 }
 
 WHOLE(whole_2_2, uint16_t, uint16_t)
@@ -423,7 +413,7 @@ static Handler *handler_of(const Instr *i)
         found = i->op == TO_INTEGER ? whole_from_single(i) : i->rounding == ROUND_NEAREST ? f32_modified : NULL;
     else if (from == F32 && own_size && own_source && (type == S32 || type == U32))
         found = whole_from_single(i);
-    if (!found && plain && !is_float_type(type) && !is_float_type(from))
+    if (!found && plain && !sim_is_float(type) && !sim_is_float(from))
         found = whole_from_whole(i);
     return found ? found : convert;
 }
@@ -458,7 +448,7 @@ static bool decode_convert(Decoder *d, const Statement *s, const Opcode *o, Inst
     i->d = sim_destination(to, sim_letter_of_bytes(i->register_bytes));
     i->a = sim_source(d, from, constant ? sim_letter_of_type(o->type) : sim_letter_of_bytes(i->source_bytes));
     i->run = handler_of(i);
-    i->kind = !is_float_type((Type)i->type) && !is_float_type((Type)i->from) ? WIDEN : OTHER_KIND;
+    i->kind = !sim_is_float((Type)i->type) && !sim_is_float((Type)i->from) ? WIDEN : OTHER_KIND;
     return i->d != NOWHERE && i->a != NOWHERE && i->source_bytes >= sim_type_bytes(o->type) && i->register_bytes <= 8 &&
            i->register_bytes >= sim_type_bytes((Type)i->type);
 }
