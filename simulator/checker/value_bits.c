@@ -57,8 +57,10 @@ static uint64_t bits_funnelled(const Instr *i, Bits low, Bits high, Bits by)
 static uint64_t bits_extracted(const Instr *i, Bits a, Bits place, Bits length)
 {
     const Type type = (Type)i->type;
-    if (!is_number(place) || !is_number(length) || length.ones == 0 || length.ones > 64)
+    if (!is_number(place) || !is_number(length) || place.ones > 255 || length.ones > 64)
         return ALL_BITS;
+    if (length.ones == 0)
+        return 0;
     const uint64_t field = ones_of_width((int)length.ones), bits = shifted_right(type, as_number(type, a).unwritten, place.ones);
     return sim_is_signed(type) && bits >> (length.ones - 1) & 1 ? bits | ~field : bits & field;
 }
