@@ -264,6 +264,7 @@ void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask)
     i->run(w, &one, mask);
     w->lanes = lanes;
     result.partial = result.computed = 0;
+    result.from = 0; // it is another lane's
     result.bits = bits;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);

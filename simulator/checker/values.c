@@ -40,9 +40,11 @@ void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
     origin.from = mask && access->space == GLOBAL ? access->address[__builtin_ctz(mask)] : 0;
     origin.bits = i->count == 1 ? bits : NULL;
     sim_find_origins(w, access, mask, &origin);
-    for (int k = 0; k < i->count; k++)
+    for (int k = 0; k < i->count; k++) {
         if (i->list[k] != NOWHERE)
             sim_set_value(w, w->lanes + i->list[k], access->mask, mask, &origin);
+        origin.from += origin.from ? i->bytes : 0;
+    }
 }
 
 void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask)
