@@ -496,6 +496,9 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
 static void tell_of_reads(Warp *w, const Instr *i, int lane, Log *log)
 {
     Entry *e = entry_of(w, 1u << lane, 0, 0);
+    w->block->launch->clocks->weak++;
+    memset(e->times, 0, sizeof e->times); // a warp's barrier is not enough
+    e->wide_time = 0;
     e->site = i->site;
     e->weak = true;
     e->wide = e->known = sim_joined(w->block, e->known, clock_of(w, lane)->pending, false);
@@ -511,7 +514,7 @@ static void tell(Warp *w, const Instr *i, int lane, Log *log)
     const uint32_t fence = t->fence > t->block_fence ? t->fence : t->block_fence;
     const uint32_t until = releases ? clocks->time : fence, wide_until = releases ? clocks->time : t->fence;
     const Entry *last = log->count ? log->entries[log->count - 1] : NULL;
-    if (last && last->now == clocks->time && last->block == (uint32_t)w->block->number &&
+    if (last && !last->weak && last->now == clocks->time && last->block == (uint32_t)w->block->number &&
         last->warp == (uint32_t)w->number && last->site == i->site && last->times[lane] >= until && last->narrow <= narrow &&
         (last->lane != lane || last->wide_time >= wide_until) && last->known == t->known && last->wide == t->wide)
         return; // it has told as much
@@ -574,7 +577,8 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
     const ThreadClock *t = clock_of(w, lane);
     const bool releases = i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE;
     const bool tells = releases || t->fence || t->block_fence;
-    const bool tells_of_reads = !tells && !shared && i->kind == STORE && w->block->launch->kernel->program->does.asks;
+    const bool tells_of_reads = !tells && !shared && i->kind == STORE && b->launch->kernel->program->does.awaits &&
+                                b->launch->clocks->weak < MOST_WEAK;
     Log *log = shared ? log_of_block(w, key, tells) : sim_find_log(b, key, true, tells || tells_of_reads);
     if (!log)
         return;

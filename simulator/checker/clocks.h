@@ -9,7 +9,7 @@
 #include "checker/kernel_checks.h"
 #include "base/platform.h"
 
-enum { SEARCH = 200000, INDEX = 64, NO_ENTRY = -1, FEW_BITS = 6 };
+enum { SEARCH = 200000, MOST_WEAK = 1 << 16, INDEX = 64, NO_ENTRY = -1, FEW_BITS = 6 };
 
 #define RETIRED UINT64_MAX // the key of a log that nobody finds any more
 
@@ -21,7 +21,7 @@ typedef struct Entry { // what lanes of a warp tell
     uint32_t site; // of the access that tells; 0: another operation does
     uint8_t lane;
     bool narrow; // for the block only
-    bool weak;   // no fence stands before it: it tells only that what was read before the block's last barrier has been read
+    bool weak;   // no fence stands before it: it tells only that what its block has read before its last barrier has been read
     bool copy;   // only that a copy has come which a lane began then
 } Entry;
 
@@ -63,6 +63,7 @@ struct LaunchClocks { // of a launch: what its blocks tell each other
     Lock lock;
     Object *objects; // in shared memory: what lies in each of its lines, at most one
     Logs logs;
+    uint32_t weak; // entries that tell of reads only, at most MOST_WEAK: volatile data may be stored as flags are
     struct Overrun *overruns; // of padding.c
     _Atomic uint32_t latest; // time of any block's clocks that are no more
     _Atomic uint32_t told[BUCKETS];   // of the blocks that fall there: the latest time at which one told something,

@@ -166,6 +166,10 @@ uint32_t sim_first_run(const Block *block);
 
 // A load has brought bytes that nobody wrote, or a warp holds such values from earlier: notes which registers do now.
 void sim_note_loaded(Warp *w, const Instr *i, const Access *access);
+// Lanes of a shuffle got the values of lanes that take no part in it: no more than what nobody wrote.
+void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask);
+// An atomic operation reads what nobody wrote.
+void sim_report_unwritten(Warp *w, const Instr *i, const Access *access);
 // A warp that holds such values: before it runs an instruction, and after it has run a plain one, or a shuffle.
 void sim_check_uses(Warp *w, const Instr *i);
 void sim_follow_values(Warp *w, const Instr *i, uint32_t mask);
@@ -178,11 +182,6 @@ void sim_forget_values(Warp *w); // value_table.c
 bool sim_check_result(uint64_t address, size_t bytes);
 // The device has copied these bytes.
 void sim_move_unwritten_copies(uint64_t to, uint64_t from, size_t bytes);
-// Lanes of a shuffle got the values of lanes that take no part in it: no more than what nobody wrote.
-void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask);
-// An atomic operation reads what nobody wrote.
-void sim_report_unwritten(Warp *w, const Instr *i, const Access *access);
-
 // ---- barriers.c
 
 // Lanes end behind the path's last instruction.

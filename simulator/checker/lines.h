@@ -236,7 +236,8 @@ static inline void settle_line(const Allocation *a, size_t line)
         __atomic_store_n(settled, 0, __ATOMIC_RELAXED);
         return;
     }
-    __atomic_store_n(settled, SETTLED, __ATOMIC_SEQ_CST);
+    __atomic_store_n(settled, SETTLED, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!all_written(&a->lines[line], ALL_LANES))
         __atomic_store_n(settled, 0, __ATOMIC_RELAXED);
 }

@@ -228,10 +228,12 @@ void sim_search_known(Search *s, const Known *known, uint32_t reader)
         const Ref *ref = &known->list->refs[k];
         for (int n = last_of(ref->log, s->epoch->block); n != NO_ENTRY && s->lanes; n = ref->log->entries[n]->before) {
             const Entry *e = ref->log->entries[n];
-            if (++s->steps > SEARCH)
-                s->lanes = 0;
             if (e->block == s->epoch->block && e->now < s->epoch->time)
                 break; // it and those before it were written too early
+            if (e->weak && !s->reads)
+                continue;
+            if (++s->steps > SEARCH)
+                s->lanes = 0;
             if (n >= ref->begin && n < ref->end && reaches(e, ref, reader))
                 sim_hear_entry(s, e, reader);
         }
@@ -241,9 +243,11 @@ void sim_search_known(Search *s, const Known *known, uint32_t reader)
         for (int n = is_new(s, ref, reader) ? ref->end : 0; n-- > ref->begin && s->lanes;) {
             const Entry *e = ref->log->entries[n];
             const Known *told = e->block == reader ? e->known : e->wide;
+            if (e->weak && !s->reads)
+                continue;
             if (++s->steps > SEARCH)
                 s->lanes = 0;
-            else if (reaches(e, ref, reader) && (s->reads || !e->weak) && (told != known || e->block != reader))
+            else if (reaches(e, ref, reader) && (told != known || e->block != reader))
                 sim_search_known(s, told, e->block);
         }
     }

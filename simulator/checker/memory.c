@@ -353,7 +353,8 @@ static void settle(const AccessCheck *check, const Access *access, uint32_t *set
         uint64_t line = (uint64_t)(access->pointer[first] - check->memory.base) / LINE_BYTES;
         for (; line <= end / LINE_BYTES; line++)
             if (tells_nothing(check, &check->memory.lines[line], ALL_LANES)) {
-                __atomic_store_n(&settled[line], run, __ATOMIC_SEQ_CST); // and once more, as settle_line does
+                __atomic_store_n(&settled[line], run, __ATOMIC_RELAXED);
+                __atomic_thread_fence(__ATOMIC_SEQ_CST); // and once more, as settle_line does
                 if (!tells_nothing(check, &check->memory.lines[line], ALL_LANES))
                     __atomic_store_n(&settled[line], 0, __ATOMIC_RELAXED);
             }

@@ -35,8 +35,16 @@ static bool has_word(const Allocation *a, size_t word, Matters matters)
     return words && words[word / 8] >> word % 8 & 1;
 }
 
+static void forget_word(Allocation *a, size_t word)
+{
+    for (int k = IN_ROWS; k <= SINGLY; k++)
+        if (a->unwritten_words[k])
+            a->unwritten_words[k][word / 8] &= (uint8_t) ~(1u << word % 8);
+}
+
 static void note_word(Allocation *a, size_t word, Matters matters)
 {
+    forget_word(a, word); // what was stored there before
     uint8_t **words = &a->unwritten_words[matters];
     if (!*words)
         *words = calloc(a->bytes / WORD / 8 + 1, 1);
@@ -61,6 +69,16 @@ static Copied *add(const Copied *one)
     }
     copies[count] = *one;
     return &copies[count++];
+}
+
+void sim_forget_unwritten_copy(uint64_t address, size_t bytes)
+{
+    Allocation *a = sim_allocation_at(address);
+    const size_t first = address - a->address, end = bytes < a->bytes - first ? first + bytes : a->bytes;
+    sim_lock(&lock);
+    for (size_t word = first / WORD; word * WORD < end; word++)
+        forget_word(a, word);
+    sim_unlock(&lock);
 }
 
 bool sim_note_unwritten_copy(const Instr *read, const Instr *store, uint64_t address, size_t bytes, Matters matters)
@@ -98,33 +116,37 @@ bool sim_find_unwritten_copy(uint64_t address, Report *report)
     return found;
 }
 
-// What is to be told of one allocation's bytes is to be told of those of another one, to which they have been copied.
-static void move_one(size_t k, Allocation *a, uint64_t to, uint64_t low, uint64_t high)
+// What is to be told of some bytes of one allocation, as `k` says, is to be told of those of `a`, to which they have been copied. The
+// words are read before any is noted: the two may overlap.
+static void move_one(size_t k, Allocation *a, uint64_t to, const Allocation *source, uint64_t low, uint64_t high)
 {
     Copied one = copies[k];
+    bool *const there = malloc(high - low);
+    if (!there)
+        sim_die("out of memory for what nobody wrote");
+    for (uint64_t at = low; at < high; at += WORD)
+        there[at - low] = has_word(source, (at - source->address) / WORD, one.matters);
+    for (uint64_t at = low; at < high; at += WORD)
+        if (there[at - low])
+            note_word(a, (to + (at - low) - a->address) / WORD, one.matters);
+    free(there);
     Copied *c = find(one.read, one.store, a, one.matters);
     one.allocation = a->address;
     one.low = one.high = to;
-    c = c ? c : add(&one);
-    widen(c, to, high - low);
+    widen(c ? c : add(&one), to, high - low);
 }
 
 void sim_move_unwritten_copies(uint64_t to, uint64_t from, size_t bytes)
 {
-    const Allocation *source = count ? sim_allocation_at(from) : NULL;
+    const Allocation *source = sim_allocation_at(from);
     Allocation *a = source && sim_starts_unwritten(to) ? sim_allocation_at(to) : NULL;
-    if (!a || a == source)
+    if (!a)
         return;
     sim_lock(&lock);
     for (size_t k = 0, before = count; k < before; k++) {
-        const Matters matters = copies[k].matters;
         const uint64_t low = copies[k].low > from ? copies[k].low : from, high = copies[k].high < from + bytes ? copies[k].high : from + bytes;
-        if (copies[k].allocation != source->address || low >= high)
-            continue;
-        move_one(k, a, to + (low - from), low, high);
-        for (uint64_t at = low; at < high; at += WORD)
-            if (has_word(source, (at - source->address) / WORD, matters))
-                note_word(a, (to + (at - from) - a->address) / WORD, matters);
+        if (copies[k].allocation == source->address && low < high)
+            move_one(k, a, to + (low - from), source, low, high);
     }
     sim_unlock(&lock);
 }
@@ -165,17 +187,27 @@ static bool reach_host(const Allocation *a, uint64_t low, uint64_t high, Matters
     return false;
 }
 
+// The next one from the k-th on that is to be told of bytes that the host gets; k: behind it then.
+static bool find_told(uint64_t address, size_t bytes, size_t *k, Report *report)
+{
+    const Allocation *a = sim_allocation_at(address);
+    bool told = false;
+    sim_lock(&lock);
+    for (; a && *k < count && !told; ++*k) {
+        const Copied *c = &copies[*k];
+        const uint64_t low = c->low > address ? c->low : address, end = address + bytes, high = c->high < end ? c->high : end;
+        told = c->allocation == a->address && low < high && reach_host(a, low, high, c->matters);
+        *report = told ? c->report : *report;
+    }
+    sim_unlock(&lock);
+    return told;
+}
+
 bool sim_check_result(uint64_t address, size_t bytes)
 {
-    const Allocation *a = count ? sim_allocation_at(address) : NULL;
+    Report report;
     bool told = false;
-    for (size_t k = 0; k < count && a; k++) {
-        const Copied *c = &copies[k];
-        const uint64_t low = c->low > address ? c->low : address, end = address + bytes, high = c->high < end ? c->high : end;
-        if (c->allocation != a->address || low >= high || !reach_host(a, low, high, c->matters))
-            continue;
-        sim_add_finding(c->report.kind, c->report.title, c->report.places, c->report.count, c->report.hint);
-        told = true;
-    }
+    for (size_t k = 0; find_told(address, bytes, &k, &report); told = true)
+        sim_add_finding(report.kind, report.title, report.places, report.count, report.hint);
     return told;
 }

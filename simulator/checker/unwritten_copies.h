@@ -23,6 +23,8 @@ typedef enum Matters { // how much of it, where the host gets it
 // False: it is the first time, and who asks has to say what is to be told of it (below). The block's turn has come (sim_await_turn).
 bool sim_note_unwritten_copy(const Instr *read, const Instr *store, uint64_t address, size_t bytes, Matters matters);
 void sim_tell_of_unwritten_copies(const Instr *read, const Instr *store, uint64_t address, Matters matters, const Report *report);
+// What was noted of these bytes is no more: something else has been stored there that is to be told of nobody.
+void sim_forget_unwritten_copy(uint64_t address, size_t bytes);
 // Whether such a store has gone to this address, and what is to be told of it then.
 bool sim_find_unwritten_copy(uint64_t address, Report *report);
 // The allocation ends, and what was noted of it.

@@ -49,9 +49,10 @@ static uint64_t bits_shifted(const Instr *i, Bits a, Bits by)
 static uint64_t bits_funnelled(const Instr *i, Bits low, Bits high, Bits by)
 {
     const uint64_t both = high.unwritten << 32 | (low.unwritten & UINT32_MAX);
-    if (!is_number(by) || by.ones > 31)
+    const uint64_t places = i->op == FUNNEL_WRAPS ? by.ones & 31 : by.ones < 32 ? by.ones : 32;
+    if (!is_number(by))
         return ALL_BITS;
-    return i->kind == FUNNEL_LEFT ? both << by.ones >> 32 : both >> by.ones;
+    return i->kind == FUNNEL_LEFT ? both << places >> 32 : both >> places;
 }
 
 static uint64_t bits_extracted(const Instr *i, Bits a, Bits place, Bits length)
@@ -105,9 +106,28 @@ static uint64_t bits_of_table(Bits a, Bits b, Bits c, Bits table)
     return may_be_one & may_be_zero & (a.unwritten | b.unwritten | c.unwritten);
 }
 
+static int low_zeros(uint64_t bits)
+{
+    return bits ? __builtin_ctzll(bits) : 64;
+}
+
+// Each of its bits is nobody's, 0 or 1: an operand that the operation has overwritten has none of them any more.
+static bool is_readable(Bits b)
+{
+    return (b.zeros | b.ones | b.unwritten) == ALL_BITS;
+}
+
+// All bits to which one of these may carry.
+static uint64_t from_lowest(uint64_t unwritten)
+{
+    return unwritten ? ALL_BITS << low_zeros(unwritten) : 0;
+}
+
 // What a sum's bits are if the operands are as small as they may be, and as large: where the two differ, it depends on them.
 static uint64_t bits_of_sum(Bits a, Bits b)
 {
+    if (!is_readable(a) || !is_readable(b))
+        return from_lowest(a.unwritten | b.unwritten);
     if (a.zeros == ALL_BITS || b.zeros == ALL_BITS || !(a.unwritten | b.unwritten))
         return a.unwritten | b.unwritten;
     return a.unwritten | b.unwritten | ((a.ones + b.ones) ^ (~a.zeros + ~b.zeros));
@@ -115,12 +135,9 @@ static uint64_t bits_of_sum(Bits a, Bits b)
 
 static uint64_t bits_of_difference(Bits a, Bits b)
 {
+    if (!is_readable(a) || !is_readable(b))
+        return from_lowest(a.unwritten | b.unwritten);
     return a.unwritten | b.unwritten | ((a.ones - ~b.zeros) ^ (~a.zeros - b.ones));
-}
-
-static int low_zeros(uint64_t bits)
-{
-    return bits ? __builtin_ctzll(bits) : 64;
 }
 
 // Those of a product that depend on what nobody wrote: none below the lowest such bit of an operand, moved up by the zeros at the
@@ -140,8 +157,7 @@ static Bits product(const Instr *i, Bits a, Bits b)
 {
     const Bits x = as_number((Type)i->type, a), y = as_number((Type)i->type, b);
     const uint64_t unwritten = bits_of_product(x, y), value = x.ones * y.ones;
-    const bool known = (x.zeros | x.ones | x.unwritten) == ALL_BITS && (y.zeros | y.ones | y.unwritten) == ALL_BITS;
-    return known ? (Bits){unwritten, ~value & ~unwritten, value & ~unwritten, false} : (Bits){.unwritten = unwritten};
+    return is_readable(x) && is_readable(y) ? (Bits){unwritten, ~value & ~unwritten, value & ~unwritten, false} : (Bits){.unwritten = unwritten};
 }
 
 static uint64_t bits_reversed(Type type, uint64_t bits)

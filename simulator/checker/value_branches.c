@@ -2,7 +2,8 @@
 //
 // A thread that computes for an element that is none, and throws the result away, may well branch on it: in logf, in `a > 0 ?
 // sqrtf(a) : -a`. Such a branch is no more than an operation: what its two ways compute is nobody's, for the lanes that it
-// decided about. From where the ways meet again, that is what their registers hold.
+// decided about. From where the ways meet again, that is what their registers hold; what they have stored in local memory, as
+// sinf does with the digits of a large number, is not followed.
 #include "checker/value_table.h"
 
 static bool lies_on(const Instr *i, const Ways *ways)

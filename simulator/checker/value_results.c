@@ -83,7 +83,7 @@ static uint32_t lanes_that_are(const Warp *w, const Operand *o, bool value)
 static uint32_t lanes_of_one(const Warp *w, const Operand *a, const Operand *b)
 {
     const Value *v = sim_value_of(w, a->reg, ALL_LANES), *u = sim_value_of(w, b->reg, ALL_LANES);
-    const bool one = v && u && v->from && v->from == u->from && v->read == u->read;
+    const bool one = v && u && v->from && v->from == u->from && v->read == u->read && !v->exchanged && !u->exchanged;
     return one ? v->mask & u->mask & ~(v->computed | u->computed | v->partial | u->partial) : 0;
 }
 
@@ -264,7 +264,7 @@ void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask)
     i->run(w, &one, mask);
     w->lanes = lanes;
     result.partial = result.computed = 0;
-    result.from = 0; // it is another lane's
+    result.exchanged = true;
     result.bits = bits;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);

@@ -82,15 +82,50 @@ void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, const Val
     *origin = (struct Origin){place, v->read, v->partial >> lane & 1 ? v->bits[lane] : 0, v->what, v->computed >> lane & 1};
 }
 
+// Where what a lane reads came from; or, of a part of a word, where the word did. NULL: that is not known. `below`: so many of the
+// word's bits are below it.
+static const struct Origin *find_origin(const Warp *w, const Access *access, int lane, unsigned *below)
+{
+    const struct Origins *origins = w->block->origins;
+    const bool kept = origins && (access->space == SHARED || access->space == LOCAL);
+    for (uint64_t word = 1; kept && word <= 8; word *= 2) {
+        const uint64_t address = access->address[lane] & ~(word - 1), place = place_of(w, lane, access->space, address);
+        const struct Origin *origin = origin_at(origins, place);
+        *below = (unsigned)(8 * (access->address[lane] - address));
+        if (origin->place == place && (*below == 0 || origin->bits))
+            return origin;
+    }
+    return NULL;
+}
+
+// Of the bits that nobody had set when they were stored those whose bytes nobody has written since.
+static uint64_t bits_left(const Access *access, int lane, const struct Origin *origin, unsigned below)
+{
+    uint64_t bytes = 0;
+    for (unsigned k = 0; k < 8 && k < access->bytes; k++)
+        bytes |= access->unwritten[lane] >> k & 1 ? 255ull << 8 * k : 0;
+    return origin->bits >> below & bytes;
+}
+
+uint32_t sim_lanes_with_bits(const Warp *w, const Access *access)
+{
+    uint32_t lanes = 0;
+    unsigned below;
+    for (uint32_t rest = access->has_unwritten && w->block->origins ? access->mask : 0; rest; rest &= rest - 1) {
+        const int lane = __builtin_ctz(rest);
+        const struct Origin *origin = access->unwritten[lane] ? find_origin(w, access, lane, &below) : NULL;
+        lanes |= origin && bits_left(access, lane, origin, below) ? rest & -rest : 0;
+    }
+    return lanes;
+}
+
 void sim_find_origins(const Warp *w, const Access *access, uint32_t mask, Value *v)
 {
-    struct Origins *origins = w->block->origins;
-    const bool kept = origins && (access->space == SHARED || access->space == LOCAL);
-    for (uint32_t rest = kept ? mask : 0; rest; rest &= rest - 1) {
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
-        const uint64_t place = place_of(w, lane, access->space, access->address[lane]);
-        const struct Origin *origin = origin_at(origins, place);
-        if (origin->place != place)
+        unsigned below;
+        const struct Origin *origin = find_origin(w, access, lane, &below);
+        if (!origin)
             continue;
         if (rest == mask) {
             v->read = origin->read;
@@ -99,7 +134,7 @@ void sim_find_origins(const Warp *w, const Access *access, uint32_t mask, Value 
         v->computed |= (uint32_t)origin->computed << lane;
         if (v->bits && origin->bits) {
             v->partial |= 1u << lane;
-            v->bits[lane] = origin->bits;
+            v->bits[lane] = bits_left(access, lane, origin, below);
         }
     }
 }
@@ -185,6 +220,7 @@ void sim_set_value(Warp *w, const uint8_t *lanes, uint32_t changed, uint32_t mas
         v->read = origin->read;
         v->load = origin->load;
         v->from = origin->from;
+        v->exchanged = origin->exchanged;
         v->what = origin->what;
     }
     w->values->held += (v->mask != 0) - (before != 0);

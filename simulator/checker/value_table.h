@@ -10,6 +10,7 @@ typedef struct Value { // lanes of a register that hold what nobody wrote
     const Instr *read; // where it came from memory,
     const Instr *load; // and from where it came last
     uint64_t from;     // that place in global memory, of one of these lanes; 0: it was another memory
+    bool exchanged;    // it was another lane's
     uint8_t what;      // which memory that was where it was read: a Space; or STRANGER: from a lane that takes no part in a shuffle
     uint32_t mask;     // 0: none any more
     uint32_t computed; // of these lanes those in which it was computed from such a value
@@ -69,6 +70,8 @@ void sim_follow_store(Warp *w, const Instr *i, uint32_t mask);
 
 // A lane stores the value at a place in shared or local memory: from where it came is kept there, and which of its bits nobody wrote.
 void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, const Value *v);
+// Of what is read there: the lanes that get bits that nobody has set, perhaps beside others.
+uint32_t sim_lanes_with_bits(const Warp *w, const Access *access);
 // Of what some lanes read there: sets from where it came to the first one, if that is known, and, where there is room for them,
 // the bits of each lane of which somebody has set some.
 void sim_find_origins(const Warp *w, const Access *access, uint32_t mask, Value *v);

@@ -36,7 +36,7 @@ void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
 {
     uint64_t bits[LANES];
     Value origin = value_read(i, (uint8_t)access->space);
-    const uint32_t mask = lanes_never_written(access);
+    const uint32_t mask = lanes_never_written(access) | (i->count == 1 ? sim_lanes_with_bits(w, access) : 0);
     origin.from = mask && access->space == GLOBAL ? access->address[__builtin_ctz(mask)] : 0;
     origin.bits = i->count == 1 ? bits : NULL;
     sim_find_origins(w, access, mask, &origin);
@@ -144,9 +144,11 @@ static bool is_set_between(const Instr *first, const Instr *second, uint32_t pla
 
 // In which lanes the store sets a bit field: the other bits go back to where they were read. Their bytes count as written then,
 // as those of gaps do.
-static uint32_t lanes_that_set_field(const Value *v, const Instr *store)
+static uint32_t lanes_that_set_field(const Program *p, const Value *v, const Instr *store)
 {
     const Instr *load = v->read;
+    if (load < p->code || load >= p->code + p->count) // another function's
+        return 0;
     const Address *from = &load->at, *to = &store->at;
     const bool same_place = load->kind == LOAD && load->count == 1 && store->count == 1 && load->bytes == store->bytes &&
                             from->base == to->base && from->offset == to->offset && from->space == to->space;
@@ -171,6 +173,8 @@ static void keep_unwritten(Warp *w, const Value *v, const Instr *i, const uint64
         const size_t length = take_run(address, bytes, &lanes);
         if (matters != NOWHERE_ELSE)
             note_stored(w, v, i, first, address[first], length, matters);
+        else
+            sim_forget_unwritten_copy(address[first], length);
         sim_unmark_written(w, first, GLOBAL, address[first], length);
     }
 }
@@ -251,7 +255,7 @@ void sim_follow_store(Warp *w, const Instr *i, uint32_t mask)
     uint64_t bits[LANES];
     const Value *held = sim_value_in(w, value, mask, &lanes);
     if (held)
-        lanes &= ~lanes_that_set_field(held, i);
+        lanes &= ~lanes_that_set_field(w->path->frame->function->program, held, i);
     Value stored = held ? *held : (Value){.mask = 0}, *const v = &stored;
     v->bits = bits;
     lanes &= find_bits_stored(i, held, v);
@@ -270,7 +274,10 @@ void sim_follow_store(Warp *w, const Instr *i, uint32_t mask)
             continue;
         }
         sim_keep_origin(w, l, space, address[l], v);
-        if (unset >> l & 1)
+        for (unsigned k = 0; v->partial >> l & 1 && k < i->bytes; k++)
+            if (v->bits[l] >> 8 * k & 255)
+                sim_unmark_written(w, l, space, address[l] + k, 1);
+        if (unset & ~v->partial & 1u << l)
             sim_unmark_written(w, l, space, address[l], (size_t)i->bytes * i->count);
     }
     if (global)

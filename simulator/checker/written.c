@@ -198,9 +198,10 @@ void sim_unmark_written(Warp *w, int lane, Space space, uint64_t address, size_t
     for (uint64_t at = first; at < first + bytes && (a || !sim_names_block(address));) {
         const unsigned in_half = (unsigned)(at % 64), left = (unsigned)(first + bytes - at < 64 - in_half ? first + bytes - at : 64 - in_half);
         const uint64_t bits = (left == 64 ? ~0ull : (1ull << left) - 1) << in_half;
-        __atomic_and_fetch(&lines[at / LINE_BYTES].written[at / 64 % 2], ~bits, __ATOMIC_SEQ_CST);
+        __atomic_and_fetch(&lines[at / LINE_BYTES].written[at / 64 % 2], ~bits, __ATOMIC_RELAXED);
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); // see settle_line
         if (a)
-            __atomic_store_n(&a->settled[at / LINE_BYTES], 0, __ATOMIC_SEQ_CST);
+            __atomic_store_n(&a->settled[at / LINE_BYTES], 0, __ATOMIC_RELAXED);
         at += left;
     }
 }

@@ -33,6 +33,13 @@ bool sim_affects(const Instr *i)
            (!own && i->effects & (TELLS | ASKS | TELLS_HOST | HANDS_OVER | LAUNCHES | FAILS | UNCOUNTED));
 }
 
+// Whether a load may be of a flag that somebody waits for, and not of data: where a branch depends on it, or may, as one of its
+// function's caller, or, in code for a debugger, through memory.
+static bool may_await(const Function *f, const Instr *i, bool for_debugger)
+{
+    return is_flags(i, LOAD) && (i->semantics != VOLATILE || i->loop & (AWAITED | DECIDES) || !f->entry || for_debugger);
+}
+
 // bar.warp.sync -1
 static bool is_for_all_lanes(const Instr *i)
 {
@@ -56,7 +63,6 @@ static void note(Does *does, const Instr *i)
     does->varies |= i->effects & VARIES;
     does->affects |= i->control != RETURN && sim_affects(i);
     does->raises |= is_flags(i, STORE);
-    does->awaits |= is_flags(i, LOAD);
     if (i->control != CALL)
         return;
     const Does any = {true, true, true, true, true, true, true, true, true, true, true, true, true, true, true},
@@ -85,14 +91,17 @@ static bool asks_for(const Program *p, Special special)
     return false;
 }
 
-bool sim_sum_up(const Function *f)
+bool sim_sum_up(const Function *f, bool for_debugger)
 {
     Does *does = &f->program->does;
     const Does before = *does;
     does->reserved |= asks_for(f->program, RESERVED_SHARED);
     does->varies |= asks_for(f->program, GRIDID);
-    for (uint32_t k = 0; k < f->program->count; k++)
-        note(does, &f->program->code[k]);
+    for (uint32_t k = 0; k < f->program->count; k++) {
+        const Instr *i = &f->program->code[k];
+        note(does, i);
+        does->awaits |= may_await(f, i, for_debugger);
+    }
     does->hands_over |= does->raises && does->awaits;
     return memcmp(&before, does, sizeof before) != 0;
 }

@@ -96,6 +96,7 @@ enum { NO_SCOPE, BLOCK_SCOPE, CLUSTER_SCOPE, DEVICE_SCOPE, SYSTEM_SCOPE };      
 enum { ATOMIC_ADD, ATOMIC_MIN, ATOMIC_MAX, ATOMIC_INC, ATOMIC_DEC, ATOMIC_AND, ATOMIC_OR, ATOMIC_XOR, ATOMIC_EXCH,
        ATOMIC_CAS };                               // Instr.op of atom and red
 enum { COMBINE_AND, COMBINE_OR, COMBINE_XOR }; // Instr.combine
+enum { FUNNEL_CLAMPS, FUNNEL_WRAPS }; // Instr.op of a FUNNEL_LEFT or FUNNEL_RIGHT
 enum { COMPARES_EQUAL, COMPARES_LESS, COMPARES_MORE }; // or the opposite: Instr.op of a COMPARE
 enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR }; // of bar
 enum { CLUSTER_ARRIVE, CLUSTER_WAIT };                    // of barrier.cluster
@@ -188,7 +189,7 @@ typedef struct Program { // an executable function; in its module's arena, and c
 } Program;
 
 // Finds out what a function does, as far as is known of those that it calls; whether that is new: loops.c.
-bool sim_sum_up(const Function *function);
+bool sim_sum_up(const Function *function, bool for_debugger);
 // Whether an instruction does more than to set registers and local memory of its own lanes, and to go on among them; or a function
 // that it calls does, of which all is known (sim_sum_up).
 bool sim_affects(const Instr *i);

@@ -46,12 +46,12 @@ static bool ask_callees(Function *f)
 }
 
 // What they do, as far as those whom they call decide it: they may call each other in turn.
-static void sum_up(const Batch *b)
+static void sum_up(const Batch *b, const Module *m)
 {
     for (bool changed = true; changed;) {
         changed = false;
         for (Function *f = b->first; f; f = f->next_ready)
-            changed |= ask_callees(f) | sim_sum_up(f);
+            changed |= ask_callees(f) | sim_sum_up(f, m->for_debugger);
     }
 }
 
@@ -66,10 +66,11 @@ void sim_make_ready(Module *m, Function *function)
         sim_decode(m, f);
         add_callees(&batch, m, f->program);
     }
-    sum_up(&batch);
+    sum_up(&batch, m);
     for (Function *f = batch.first; f; f = f->next_ready) {
         sim_analyse(&m->arena, f, f->program);
         sim_number_sites(f->program->code, f->program->count);
     }
+    sum_up(&batch, m); // once more: which loads decide something is known now
     sim_unlock(&lock);
 }

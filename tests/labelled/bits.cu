@@ -111,6 +111,28 @@ __device__ int turn_by_twos(unsigned word, int count)
     return (int)(lowest(pair.x, count) + lowest(pair.y, count));
 }
 
+__device__ int add_up(unsigned word, int count)
+{
+    unsigned sum = word & 1;
+#pragma unroll 1
+    for (int k = 0; k < 2 + (word & 3); k++)
+        sum += word; // one and the same register
+    return (int)lowest(sum, count);
+}
+
+__device__ int turn_bytes(unsigned word, int count)
+{
+    __shared__ unsigned words[COUNT];
+    words[threadIdx.x] = word;
+    __syncthreads();
+    const unsigned char *other = (const unsigned char *)&words[COUNT - 1 - threadIdx.x];
+    int sum = 0;
+#pragma unroll 1 // or nvcc loads four at a time
+    for (int k = 0; k < count; k++)
+        sum += other[k];
+    return sum;
+}
+
 __global__ void set_bytes(unsigned char *bytes)
 {
     for (int k = 0; k < SET; k++)
@@ -318,6 +340,10 @@ int main(int argc, char **argv)
         {"exchanged", run_on_bytes<exchange, SET>},
         {"exchanged-all", run_on_bytes<exchange, ALL>},
         {"by-twos", run_on_bytes<turn_by_twos, SET>},
+        {"added-up", run_on_bytes<add_up, SET>},
+        {"added-up-all", run_on_bytes<add_up, ALL>},
+        {"by-bytes", run_on_bytes<turn_bytes, SET>},
+        {"by-bytes-all", run_on_bytes<turn_bytes, ALL>},
     };
     return run_case(argc, argv, cases);
 }

@@ -531,6 +531,58 @@ template <Shortening kind> static void run_shorten()
     finish_and_free(values, kept, ends);
 }
 
+// The same flag, of which all lanes tell, but one alone has written something and has a fence.
+__global__ void raise_by_all(int *data, volatile int *flag, int *out)
+{
+    if (blockIdx.x == 0) {
+        if (threadIdx.x == 31) {
+            data[0] = 7;
+            __threadfence();
+        }
+        __syncwarp();
+        *flag = 1;
+        return;
+    }
+    while (*flag == 0)
+        continue;
+    __threadfence();
+    if (threadIdx.x == 0)
+        out[0] = data[0];
+}
+
+static void run_raised_by_all()
+{
+    int *data = zeros<int>(1), *flag = zeros<int>(1), *out = zeros<int>(1);
+    raise_by_all<<<2, 32>>>(data, flag, out);
+    finish_and_free(data, flag, out);
+}
+
+// Volatile data are no flags.
+__global__ void read_after_many(volatile float *many, int *one, float *out, int count)
+{
+    float sum = 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        *one = 7;
+    __syncthreads();
+    for (int i = threadIdx.x; i < count; i += THREADS)
+        if (blockIdx.x == 0)
+            many[i] = i;
+        else
+            sum += many[i];
+    __syncthreads();
+    if (blockIdx.x == 1 && threadIdx.x == 0)
+        *out = sum + *one;
+}
+
+static void run_many()
+{
+    const int count = 120000;
+    float *many = zeros<float>(count), *out = zeros<float>(1);
+    int *one = zeros<int>(1);
+    read_after_many<<<2, THREADS>>>(many, one, out, count);
+    finish_and_free(many, one, out);
+}
+
 // ---- A warp's leader waits for another block, and all lanes fence behind the warp's barrier.
 
 template <bool fences> __global__ void wait_by_leader(int *data, int *flag, int *out)
@@ -604,6 +656,8 @@ static const Case CASES[] = {
     {"shorten", run_shorten<BEHIND_BARRIER>},
     {"shorten-before-barrier", run_shorten<BEFORE_BARRIER>},
     {"shorten-and-read", run_shorten<READS_TOO>},
+    {"raised-by-all", run_raised_by_all},
+    {"many-volatile", run_many},
     {"leader-waits", run_leader<true>},
     {"leader-waits-no-fence", run_leader<false>},
 };
