@@ -186,6 +186,12 @@ bool sim_lanes_know(Warp *w, const Instr *i, uint32_t mask, const Epoch *e)
     return true;
 }
 
+bool sim_may_have_told(const Block *b, const Epoch *e)
+{
+    const bool reads = e->kind == PLAIN_READ || e->kind == STRONG_READ;
+    return reads && e->block != (uint32_t)b->number && b->launch->clocks->weak == MOST_WEAK;
+}
+
 bool sim_lacks_fence(const Warp *w, int lane, const Epoch *e)
 {
     const ThreadClock *t = clock_of(w, lane);
@@ -495,13 +501,12 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
 // place rely on that.
 static void tell_of_reads(Warp *w, const Instr *i, int lane, Log *log)
 {
-    Entry *e = entry_of(w, 1u << lane, 0, 0);
+    const ThreadClock *t = clock_of(w, lane);
+    const Known *known = sim_joined(w->block, t->known, t->pending, false);
+    Entry *e = sim_allocate_for_clocks(w->block, sizeof *e);
+    *e = (Entry){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .now = w->block->clocks->time, .floor = t->floor,
+                 .known = known, .wide = known, .site = i->site, .lane = (uint8_t)lane, .weak = true};
     w->block->launch->clocks->weak++;
-    memset(e->times, 0, sizeof e->times); // a warp's barrier is not enough
-    e->wide_time = 0;
-    e->site = i->site;
-    e->weak = true;
-    e->wide = e->known = sim_joined(w->block, e->known, clock_of(w, lane)->pending, false);
     sim_append_entry(w->block, log, e);
 }
 
@@ -528,16 +533,16 @@ static void tell(Warp *w, const Instr *i, int lane, Log *log)
         clocks->time++;
 }
 
-// Whether a plain store leaves to those who read it what stands in the log already: its thread knows that, or stored
-// there last, or another lane did in the same execution. An atomic update does in any case.
-static bool carries_on(const Warp *w, const Instr *i, int lane, const Log *log)
+// Whether a plain store leaves to those who read it what stands in the log already: another lane has told in the same execution; or
+// it tells itself (`tells`), and its thread stored there last, or knows what stands there. An atomic update does in any case.
+static bool carries_on(const Warp *w, const Instr *i, int lane, const Log *log, bool tells)
 {
     const int until = log->stored ? log->stored : 1;
     const Entry *last = log->count ? log->entries[until - 1] : NULL;
     const bool own_warp = last && last->block == (uint32_t)w->block->number && last->warp == (uint32_t)w->number;
-    const bool together = own_warp && last->site == i->site && last->now == w->block->clocks->time;
-    return !last || together || (own_warp && last->lane == lane) ||
-           sim_refers(clock_of(w, lane)->known, &(Ref){log, 0, until, true});
+    if (own_warp && last->site == i->site && last->now == w->block->clocks->time)
+        return true;
+    return tells && (!last || (own_warp && last->lane == lane) || sim_refers(clock_of(w, lane)->known, &(Ref){log, 0, until, true}));
 }
 
 // A thread's operation has read a place: it knows what stands in the log, at once or when a fence has followed.
@@ -585,7 +590,7 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
     sim_begin_talk(b);
     if (kind != STRONG_WRITE)
         learn_by_access(b, i, own_clock(w, lane), log);
-    if (kind == STRONG_WRITE && !(tells && carries_on(w, i, lane, log))) { // who reads it learns of nobody before
+    if (kind == STRONG_WRITE && !carries_on(w, i, lane, log, tells)) { // who reads it learns of nobody before
         sim_retire_log(log);
         log = !tells && !tells_of_reads ? NULL : shared ? log_of_block(w, key, true) : sim_find_log(b, key, true, true);
     }

@@ -475,7 +475,8 @@ static void report_race(const AccessCheck *check, bool reserved)
     }
     sim_note_race(check->w->block, check->race.earlier.site, check->race.later.site);
     sim_await_turn(check->w->block); // a block that runs ahead in vain has no race
-    sim_report_race(check);
+    if (!sim_may_have_told(check->w->block, &check->race.earlier))
+        sim_report_race(check);
 }
 
 // An access of shared memory, before all else: one beyond its array ends the launch.

@@ -34,9 +34,11 @@ bool sim_affects(const Instr *i)
 }
 
 // Whether a load may be of a flag that somebody waits for, and not of data: where a branch depends on it, or may, as one of its
-// function's caller, or, in code for a debugger, through memory.
+// function's caller, or, in code for a debugger, through memory. An atomic operation that returns something may be, too.
 static bool may_await(const Function *f, const Instr *i, bool for_debugger)
 {
+    if (is_flags(i, ATOMIC))
+        return i->statement && !i->statement->operands[0].address;
     return is_flags(i, LOAD) && (i->semantics != VOLATILE || i->loop & (AWAITED | DECIDES) || !f->entry || for_debugger);
 }
 
@@ -164,11 +166,17 @@ static bool is_parameter(const Operand *o)
     return o->variable && o->variable->space == PARAM;
 }
 
+// Code that is not optimised leaves it to the machine to find out that an address is one of shared memory.
+static bool may_be_shared(const Instr *i)
+{
+    return i->at.space == SHARED || i->at.space == GENERIC;
+}
+
 // `parameters`: marked values may lie in those of a call; `shared`: in shared memory.
 static bool uses_marked(const Instr *i, const bool *marked, bool parameters, bool shared)
 {
     const Statement *s = i->statement;
-    if (shared && i->kind == LOAD && i->at.space == SHARED)
+    if (shared && i->kind == LOAD && may_be_shared(i))
         return true;
     bool uses = s->guard && marked[s->guard->slot / 4];
     for (int k = i->control == BRANCH_INDEXED ? 0 : 1; k < s->count; k++)
@@ -197,7 +205,7 @@ static bool decides(const Instr *load, const Program *p, const Flow *f, const ui
                 } else if (s->count > 0 && is_parameter(&s->operands[0])) {
                     more |= !parameters;
                     parameters = true;
-                } else if (i->kind == STORE && i->at.space == SHARED) {
+                } else if (i->kind == STORE && may_be_shared(i)) {
                     more |= !shared;
                     shared = true;
                 }

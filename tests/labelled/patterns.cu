@@ -501,18 +501,22 @@ template <bool atomic> static void run_by_element()
 // has read before a barrier it has got, so that later blocks may write there once they know where it ends; that needs no fence. What
 // they read of it would need one.
 
-enum Shortening { BEHIND_BARRIER, BEFORE_BARRIER, READS_TOO };
+enum Shortening { BEHIND_BARRIER, BEFORE_BARRIER, READS_TOO, ASKS_BY_ATOMIC, AMONG_DATA };
 
-template <Shortening kind> __global__ void shorten(int *numbers, const int *kept, volatile int *ends)
+const int MANY = 120000;
+
+template <Shortening kind> __global__ void shorten(int *numbers, const int *kept, volatile int *ends, volatile int *data)
 {
     __shared__ int begin;
     const int own = numbers[blockIdx.x * THREADS + threadIdx.x], count = kept[blockIdx.x];
+    for (int i = kind == AMONG_DATA && blockIdx.x == 0 ? threadIdx.x : MANY; i < MANY; i += THREADS)
+        data[i] = i;
     if (kind != BEFORE_BARRIER)
         __syncthreads();
     if (threadIdx.x == 0) {
         begin = 0;
         while (blockIdx.x > 0 && begin == 0)
-            begin = ends[blockIdx.x - 1];
+            begin = kind == ASKS_BY_ATOMIC ? atomicAdd((int *)&ends[blockIdx.x - 1], 0) : ends[blockIdx.x - 1];
         ends[blockIdx.x] = begin + count;
     }
     __syncthreads();
@@ -523,20 +527,20 @@ template <Shortening kind> __global__ void shorten(int *numbers, const int *kept
 
 template <Shortening kind> static void run_shorten()
 {
-    int *values = numbers(ALL), *kept = zeros<int>(BLOCKS), *ends = zeros<int>(BLOCKS);
+    int *values = numbers(ALL), *kept = zeros<int>(BLOCKS), *ends = zeros<int>(BLOCKS), *data = zeros<int>(MANY);
     const int half = THREADS / 2;
     for (int b = 0; b < BLOCKS; b++)
         CUDA(cudaMemcpy(kept + b, &half, sizeof half, cudaMemcpyHostToDevice));
-    shorten<kind><<<BLOCKS, THREADS>>>(values, kept, ends);
-    finish_and_free(values, kept, ends);
+    shorten<kind><<<BLOCKS, THREADS>>>(values, kept, ends, data);
+    finish_and_free(values, kept, ends, data);
 }
 
 // The same flag, of which all lanes tell, but one alone has written something and has a fence.
-__global__ void raise_by_all(int *data, volatile int *flag, int *out)
+template <int first, int last> __global__ void raise_by_all(int *data, volatile int *flag, int *out)
 {
     if (blockIdx.x == 0) {
-        if (threadIdx.x == 31) {
-            data[0] = 7;
+        if (threadIdx.x == first || threadIdx.x == last) {
+            data[threadIdx.x == last] = 7;
             __threadfence();
         }
         __syncwarp();
@@ -547,24 +551,24 @@ __global__ void raise_by_all(int *data, volatile int *flag, int *out)
         continue;
     __threadfence();
     if (threadIdx.x == 0)
-        out[0] = data[0];
+        out[0] = data[0] + data[1];
 }
 
-static void run_raised_by_all()
+template <int first, int last> static void run_raised_by_all()
 {
-    int *data = zeros<int>(1), *flag = zeros<int>(1), *out = zeros<int>(1);
-    raise_by_all<<<2, 32>>>(data, flag, out);
+    int *data = zeros<int>(2), *flag = zeros<int>(1), *out = zeros<int>(1);
+    raise_by_all<first, last><<<2, 32>>>(data, flag, out);
     finish_and_free(data, flag, out);
 }
 
 // Volatile data are no flags.
-__global__ void read_after_many(volatile float *many, int *one, float *out, int count)
+__global__ void read_after_many(volatile float *many, int *one, float *out)
 {
     float sum = 0;
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *one = 7;
     __syncthreads();
-    for (int i = threadIdx.x; i < count; i += THREADS)
+    for (int i = threadIdx.x; i < MANY; i += THREADS)
         if (blockIdx.x == 0)
             many[i] = i;
         else
@@ -576,10 +580,9 @@ __global__ void read_after_many(volatile float *many, int *one, float *out, int 
 
 static void run_many()
 {
-    const int count = 120000;
-    float *many = zeros<float>(count), *out = zeros<float>(1);
+    float *many = zeros<float>(MANY), *out = zeros<float>(1);
     int *one = zeros<int>(1);
-    read_after_many<<<2, THREADS>>>(many, one, out, count);
+    read_after_many<<<2, THREADS>>>(many, one, out);
     finish_and_free(many, one, out);
 }
 
@@ -656,7 +659,11 @@ static const Case CASES[] = {
     {"shorten", run_shorten<BEHIND_BARRIER>},
     {"shorten-before-barrier", run_shorten<BEFORE_BARRIER>},
     {"shorten-and-read", run_shorten<READS_TOO>},
-    {"raised-by-all", run_raised_by_all},
+    {"shorten-by-atomic", run_shorten<ASKS_BY_ATOMIC>},
+    {"shorten-among-volatile", run_shorten<AMONG_DATA>},
+    {"raised-by-all", run_raised_by_all<31, 31>},
+    {"raised-by-all-first", run_raised_by_all<0, 0>},
+    {"raised-by-all-two", run_raised_by_all<3, 20>},
     {"many-volatile", run_many},
     {"leader-waits", run_leader<true>},
     {"leader-waits-no-fence", run_leader<false>},
