@@ -221,46 +221,6 @@ bool sim_block_knows(const Block *b, const Epoch *e)
     return s.lanes == 0;
 }
 
-// ---- What a thread knows when it launches a kernel
-
-struct Knower {
-    uint32_t block, warp, lane, time, floor, together, row[LANES];
-    const Known *known, *pending, *unasked;
-};
-
-const Knower *sim_remember(Arena *arena, Warp *w, int lane)
-{
-    BlockClocks *clocks = w->block->clocks;
-    const ThreadClock *t = clock_of(w, lane);
-    Knower *k = sim_allocate(arena, sizeof *k);
-    *k = (Knower){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .lane = (uint32_t)lane,
-                  .time = clocks->time++, .floor = t->floor, .together = clocks->together[w->number],
-                  .known = t->known, .pending = t->pending, .unasked = t->unasked};
-    memcpy(k->row, clocks->rows[w->number][lane], sizeof k->row);
-    return k;
-}
-
-bool sim_remembers(const Knower *k, const Epoch *e)
-{
-    uint32_t lanes = e->lanes;
-    if (e->block == k->block && e->time <= k->floor)
-        return true;
-    if (e->block == k->block && e->warp == k->warp) {
-        lanes &= e->time <= k->together ? 0 : e->time <= k->time ? ~(1u << k->lane) : ALL_LANES;
-        for (uint32_t rest = lanes; rest; rest &= rest - 1)
-            if (e->time <= k->row[__builtin_ctz(rest)])
-                lanes &= ~(rest & -rest);
-    }
-    const Known *const all[] = {k->known, k->pending, k->unasked};
-    Seen seen[MOST_LOGS];
-    for (int n = 0; n < 3 && lanes; n++) {
-        Search s = {.epoch = e, .lanes = lanes, .seen = seen};
-        sim_search_known(&s, all[n], k->block);
-        lanes = s.lanes;
-    }
-    return lanes == 0;
-}
-
 // ---- Barriers
 
 // The thread knows more; narrow: of its block only, and for its block only.

@@ -63,8 +63,8 @@ struct LaunchClocks { // of a launch: what its blocks tell each other
     Lock lock;
     Object *objects; // in shared memory: what lies in each of its lines, at most one
     Logs logs;
-    uint32_t weak; // entries that tell of reads only, at most MOST_WEAK, for volatile data may be stored as flags are: with so many
-                   // it is no longer known who has told of his reads (sim_may_have_told)
+    uint32_t weak; // entries that tell of reads only, at most MOST_WEAK: volatile data may be stored as flags are. With so many it is
+                   // not known any more who has told of his reads, and nobody is accused of writing too early (sim_may_have_told)
     struct Overrun *overruns; // of padding.c
     _Atomic uint32_t latest; // time of any block's clocks that are no more
     _Atomic uint32_t told[BUCKETS];   // of the blocks that fall there: the latest time at which one told something,

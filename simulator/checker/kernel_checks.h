@@ -136,8 +136,7 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
 // Whether all that an epoch tells of happened before what the lane does now.
 bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e);
 bool sim_lanes_know(Warp *w, const Instr *i, uint32_t mask, const Epoch *e); // the same for each of the lanes
-// Whether an epoch is a read of another block's, in a launch with so many volatile stores that perhaps it was told of.
-bool sim_may_have_told(const Block *b, const Epoch *e);
+bool sim_may_have_told(const Block *b, const Epoch *e); // another block's read, of which perhaps it was told: see MOST_WEAK
 // Whether it would have, were there a fence behind what the lane has read.
 bool sim_lacks_fence(const Warp *w, int lane, const Epoch *e);
 // Whether some thread of the block, perhaps an ended one, knows of what lanes of another block did.

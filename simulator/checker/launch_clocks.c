@@ -1,4 +1,5 @@
-// launch_clocks.c: what the checker keeps of a launch and of a block: made, begun and ended.
+// launch_clocks.c: what the checker keeps of a launch and of a block: made, begun and ended; and what a thread knows that launches
+// a kernel.
 #include "checker/clocks.h"
 #include "checker/lines.h"
 #include "machine/grid.h"
@@ -139,4 +140,44 @@ uint32_t sim_block_run(const Block *b)
 uint32_t sim_first_run(const Block *b)
 {
     return b->clocks->first_run;
+}
+
+// ---- What a thread knows when it launches a kernel
+
+struct Knower {
+    uint32_t block, warp, lane, time, floor, together, row[LANES];
+    const Known *known, *pending, *unasked;
+};
+
+const Knower *sim_remember(Arena *arena, Warp *w, int lane)
+{
+    BlockClocks *clocks = w->block->clocks;
+    const ThreadClock *t = clock_of(w, lane);
+    Knower *k = sim_allocate(arena, sizeof *k);
+    *k = (Knower){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .lane = (uint32_t)lane,
+                  .time = clocks->time++, .floor = t->floor, .together = clocks->together[w->number],
+                  .known = t->known, .pending = t->pending, .unasked = t->unasked};
+    memcpy(k->row, clocks->rows[w->number][lane], sizeof k->row);
+    return k;
+}
+
+bool sim_remembers(const Knower *k, const Epoch *e)
+{
+    uint32_t lanes = e->lanes;
+    if (e->block == k->block && e->time <= k->floor)
+        return true;
+    if (e->block == k->block && e->warp == k->warp) {
+        lanes &= e->time <= k->together ? 0 : e->time <= k->time ? ~(1u << k->lane) : ALL_LANES;
+        for (uint32_t rest = lanes; rest; rest &= rest - 1)
+            if (e->time <= k->row[__builtin_ctz(rest)])
+                lanes &= ~(rest & -rest);
+    }
+    const Known *const all[] = {k->known, k->pending, k->unasked};
+    Seen seen[MOST_LOGS];
+    for (int n = 0; n < 3 && lanes; n++) {
+        Search s = {.epoch = e, .lanes = lanes, .seen = seen};
+        sim_search_known(&s, all[n], k->block);
+        lanes = s.lanes;
+    }
+    return lanes == 0;
 }

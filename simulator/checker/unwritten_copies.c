@@ -1,14 +1,12 @@
 // unwritten_copies.c: what nobody wrote and kernels have put into global memory, until the host gets it.
 //
-// Of each allocation it is known to which of its words such a store has gone; those that somebody has written since are left out when
+// Of each allocation it is known to which of its bytes such a store has gone; those that somebody has written since are left out when
 // the host asks.
 #include "checker/unwritten_copies.h"
 #include "base/platform.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { WORD = 4 };
 
 typedef struct Copied { // to an allocation, by one instruction, of what one other has read
     const Instr *read, *store;
@@ -17,7 +15,7 @@ typedef struct Copied { // to an allocation, by one instruction, of what one oth
     Report report;
 } Copied;
 
-static Copied *copies; // under the lock, as are the words of all allocations
+static Copied *copies; // under the lock, as are the bytes of all allocations
 static size_t count, space;
 static Lock lock;
 
@@ -29,29 +27,55 @@ static Copied *find(const Instr *read, const Instr *store, const Allocation *a, 
     return NULL;
 }
 
-static bool has_word(const Allocation *a, size_t word, Matters matters)
+// ---- A bit for each byte of an allocation
+
+static void *allocate(size_t bytes)
 {
-    const uint8_t *words = a->unwritten_words[matters];
-    return words && words[word / 8] >> word % 8 & 1;
+    void *memory = calloc(bytes, 1);
+    if (!memory)
+        sim_die("out of memory for what nobody wrote");
+    return memory;
 }
 
-static void forget_word(Allocation *a, size_t word)
+static bool has_bit(const uint8_t *bits, size_t at)
+{
+    return bits && bits[at / 8] >> at % 8 & 1;
+}
+
+static void set_bits(uint8_t *bits, size_t first, size_t end, bool value)
+{
+    for (size_t at = first, count; at < end; at += count) {
+        count = 8 - at % 8 < end - at ? 8 - at % 8 : end - at;
+        if (count == 8 && end - at > 8) {
+            count = (end - at) / 8 * 8;
+            memset(&bits[at / 8], value ? 255 : 0, count / 8);
+            continue;
+        }
+        const uint8_t some = (uint8_t)(((1u << count) - 1) << at % 8);
+        bits[at / 8] = (uint8_t)(value ? bits[at / 8] | some : bits[at / 8] & ~some);
+    }
+}
+
+static void forget(Allocation *a, size_t first, size_t end)
 {
     for (int k = IN_ROWS; k <= SINGLY; k++)
-        if (a->unwritten_words[k])
-            a->unwritten_words[k][word / 8] &= (uint8_t) ~(1u << word % 8);
+        if (a->unwritten_bytes[k])
+            set_bits(a->unwritten_bytes[k], first, end, false);
 }
 
-static void note_word(Allocation *a, size_t word, Matters matters)
+static uint8_t *bits_of(Allocation *a, Matters matters)
 {
-    forget_word(a, word); // what was stored there before
-    uint8_t **words = &a->unwritten_words[matters];
-    if (!*words)
-        *words = calloc(a->bytes / WORD / 8 + 1, 1);
-    if (!*words)
-        sim_die("out of memory for what nobody wrote");
-    (*words)[word / 8] |= (uint8_t)(1u << word % 8);
+    if (!a->unwritten_bytes[matters])
+        a->unwritten_bytes[matters] = allocate(a->bytes / 8 + 1);
+    return a->unwritten_bytes[matters];
 }
+
+static size_t end_in(const Allocation *a, size_t first, size_t bytes)
+{
+    return bytes < a->bytes - first ? first + bytes : a->bytes;
+}
+
+// ---- Stores and copies
 
 static void widen(Copied *c, uint64_t address, size_t bytes)
 {
@@ -74,20 +98,19 @@ static Copied *add(const Copied *one)
 void sim_forget_unwritten_copy(uint64_t address, size_t bytes)
 {
     Allocation *a = sim_allocation_at(address);
-    const size_t first = address - a->address, end = bytes < a->bytes - first ? first + bytes : a->bytes;
+    const size_t first = address - a->address;
     sim_lock(&lock);
-    for (size_t word = first / WORD; word * WORD < end; word++)
-        forget_word(a, word);
+    forget(a, first, end_in(a, first, bytes));
     sim_unlock(&lock);
 }
 
 bool sim_note_unwritten_copy(const Instr *read, const Instr *store, uint64_t address, size_t bytes, Matters matters)
 {
     Allocation *a = sim_allocation_at(address);
-    const size_t first = address - a->address, end = bytes < a->bytes - first ? first + bytes : a->bytes;
+    const size_t first = address - a->address, end = end_in(a, first, bytes);
     sim_lock(&lock);
-    for (size_t word = first / WORD; word * WORD < end; word++)
-        note_word(a, word, matters);
+    forget(a, first, end); // what was stored there before
+    set_bits(bits_of(a, matters), first, end, true);
     Copied *c = find(read, store, a, matters);
     if (c)
         widen(c, address, bytes);
@@ -109,44 +132,62 @@ bool sim_find_unwritten_copy(uint64_t address, Report *report)
     sim_lock(&lock);
     for (const Copied *c = copies; c < copies + count && a && !found; c++) {
         const bool within = c->allocation == a->address && address >= c->low && address < c->high;
-        found = within && has_word(a, (address - a->address) / WORD, c->matters);
+        found = within && has_bit(a->unwritten_bytes[c->matters], address - a->address);
         *report = found ? c->report : *report;
     }
     sim_unlock(&lock);
     return found;
 }
 
-// What is to be told of some bytes of one allocation, as `k` says, is to be told of those of `a`, to which they have been copied. The
-// words are read before any is noted: the two may overlap.
-static void move_one(size_t k, Allocation *a, uint64_t to, const Allocation *source, uint64_t low, uint64_t high)
+// Bits of one allocation come to another one, or to other bytes of it, all of whose bits are 0.
+static void add_bits(uint8_t *to, size_t to_first, const uint8_t *bits, size_t first, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at++) {
+        if (bits[(first + at) / 8] == 0)
+            at += 7 - (first + at) % 8;
+        else if (has_bit(bits, first + at))
+            set_bits(to, to_first + at, to_first + at + 1, true);
+    }
+}
+
+// The bits of such bytes, as they are before any is changed: source and destination may overlap. NULL: there are none.
+static uint8_t *bits_before(const Allocation *source, size_t first, size_t bytes, Matters matters)
+{
+    if (!source->unwritten_bytes[matters])
+        return NULL;
+    const size_t begin = first / 8, length = (first + bytes - 1) / 8 - begin + 1;
+    return memcpy(allocate(length), source->unwritten_bytes[matters] + begin, length);
+}
+
+// What is to be told of some bytes of one allocation, as `k` says, is to be told of those of `a`, to which they have been copied.
+static void tell_of_copy(size_t k, const Allocation *a, uint64_t to, size_t bytes)
 {
     Copied one = copies[k];
-    bool *const there = malloc(high - low);
-    if (!there)
-        sim_die("out of memory for what nobody wrote");
-    for (uint64_t at = low; at < high; at += WORD)
-        there[at - low] = has_word(source, (at - source->address) / WORD, one.matters);
-    for (uint64_t at = low; at < high; at += WORD)
-        if (there[at - low])
-            note_word(a, (to + (at - low) - a->address) / WORD, one.matters);
-    free(there);
     Copied *c = find(one.read, one.store, a, one.matters);
     one.allocation = a->address;
     one.low = one.high = to;
-    widen(c ? c : add(&one), to, high - low);
+    widen(c ? c : add(&one), to, bytes);
 }
 
 void sim_move_unwritten_copies(uint64_t to, uint64_t from, size_t bytes)
 {
-    const Allocation *source = sim_allocation_at(from);
+    const Allocation *source = sim_starts_unwritten(from) ? sim_allocation_at(from) : NULL;
     Allocation *a = source && sim_starts_unwritten(to) ? sim_allocation_at(to) : NULL;
     if (!a)
         return;
+    const size_t to_first = to - a->address, first = from - source->address;
     sim_lock(&lock);
-    for (size_t k = 0, before = count; k < before; k++) {
+    uint8_t *before[] = {bits_before(source, first, bytes, IN_ROWS), bits_before(source, first, bytes, SINGLY)};
+    forget(a, to_first, to_first + bytes);
+    for (int k = IN_ROWS; k <= SINGLY; k++) {
+        if (before[k])
+            add_bits(bits_of(a, (Matters)k), to_first, before[k], first % 8, bytes);
+        free(before[k]);
+    }
+    for (size_t k = 0, known = count; k < known; k++) {
         const uint64_t low = copies[k].low > from ? copies[k].low : from, high = copies[k].high < from + bytes ? copies[k].high : from + bytes;
         if (copies[k].allocation == source->address && low < high)
-            move_one(k, a, to + (low - from), source, low, high);
+            tell_of_copy(k, a, to + (low - from), high - low);
     }
     sim_unlock(&lock);
 }
@@ -155,8 +196,8 @@ void sim_end_unwritten_copies(Allocation *a)
 {
     sim_lock(&lock);
     for (int k = IN_ROWS; k <= SINGLY; k++) {
-        free(a->unwritten_words[k]);
-        a->unwritten_words[k] = NULL;
+        free(a->unwritten_bytes[k]);
+        a->unwritten_bytes[k] = NULL;
     }
     for (size_t k = 0; k < count;)
         if (copies[k].allocation == a->address)
@@ -169,10 +210,13 @@ void sim_end_unwritten_copies(Allocation *a)
 // Whether such a store has gone to so many of these bytes in a row. Nobody has written any of them since.
 static bool has_run(const Allocation *a, uint64_t low, uint64_t high, Matters matters)
 {
-    const size_t least = matters == SINGLY ? 1 : LINE_BYTES;
+    const uint8_t *bits = a->unwritten_bytes[matters];
+    const size_t least = matters == SINGLY ? 1 : LINE_BYTES, end = high - a->address;
     size_t run = 0;
-    for (size_t at = low - a->address; at < high - a->address && run < least; at += WORD - at % WORD)
-        run = has_word(a, at / WORD, matters) ? run + WORD - at % WORD : 0;
+    for (size_t at = low - a->address; bits && at < end && run < least; at++) {
+        run = has_bit(bits, at) ? run + 1 : 0;
+        at += bits[at / 8] == 0 ? 7 - at % 8 : 0;
+    }
     return run >= least;
 }
 

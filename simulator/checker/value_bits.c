@@ -160,6 +160,16 @@ static Bits product(const Instr *i, Bits a, Bits b)
     return is_readable(x) && is_readable(y) ? (Bits){unwritten, ~value & ~unwritten, value & ~unwritten, false} : (Bits){.unwritten = unwritten};
 }
 
+// Those of a number that has no sign, divided by a power of two, and of what remains.
+static uint64_t bits_of_division(const Instr *i, Bits a, Bits b)
+{
+    const Bits x = as_number((Type)i->type, a), y = as_number((Type)i->type, b);
+    const bool positive = !sim_is_signed((Type)i->type) || x.zeros >> 63;
+    if (!positive || !is_number(y) || y.ones == 0 || y.ones & (y.ones - 1))
+        return ALL_BITS;
+    return i->kind == QUOTIENT ? x.unwritten >> low_zeros(y.ones) : x.unwritten & (y.ones - 1);
+}
+
 static uint64_t bits_reversed(Type type, uint64_t bits)
 {
     const int width = 8 * sim_type_bytes(type);
@@ -234,6 +244,7 @@ static uint64_t bits_of_operation(const Instr *i, const Bits o[MOST_BITS], bool 
     case DIFFERENCE: return bits_of_difference(a, b);
     case NEGATIVE: return bits_of_difference((Bits){.zeros = ALL_BITS}, a);
     case PRODUCT: return product(i, a, b).unwritten;
+    case QUOTIENT: case REMAINDER: return bits_of_division(i, a, b);
     case PRODUCT_AND_SUM: return bits_of_sum(product(i, a, b), c);
     case DOT_OF_BYTES: return bits_of_dot(a, b, c);
     case BY_HALVES: return bits_of_halves(i, o);

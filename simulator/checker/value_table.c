@@ -1,5 +1,6 @@
 // value_table.c: which registers of a warp, and which places of its block, hold what nobody wrote, and where that came from.
 #include "checker/value_table.h"
+#include "checker/value_bits.h"
 #include "checker/value_copies.h"
 
 #include <string.h>
@@ -22,7 +23,9 @@ struct Undefined {
     Copy copies[COPIES]; // each at its store's place
 };
 
-// Where values came from that were stored in shared or local memory; behind their place's, where that is taken. Where there
+enum { WORD = 4, WORD_BITS = 32 };
+
+// Where values came from that were stored in shared or local memory, by words; behind their place's, where that is taken. Where there
 // are very many, all are forgotten but the later ones.
 struct Origins {
     uint32_t count;
@@ -30,9 +33,8 @@ struct Origins {
     struct Origin {
         uint64_t place; // 0: it is free
         const Instr *read;
-        uint64_t bits; // that nobody wrote, as in Value.bits; 0: all
-        uint8_t what;
-        bool computed;
+        uint32_t set; // bits that somebody has set, of bytes that count as not written
+        uint8_t what, computed; // a bit for each byte
     } *at;
 };
 
@@ -68,7 +70,7 @@ static uint64_t place_of(const Warp *w, int lane, Space space, uint64_t address)
     return (address << 16 | thread) << 2 | (uint64_t)(space == SHARED ? 1 : 2);
 }
 
-void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, const Value *v)
+static struct Origin *origin_of_word(Warp *w, uint64_t place)
 {
     Block *b = w->block;
     if (!b->origins)
@@ -76,67 +78,71 @@ void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, const Val
     struct Origins *origins = b->origins;
     if (!origins->at || origins->count == (1u << origins->bits) / 2)
         grow_origins(&b->arena, origins);
-    const uint64_t place = place_of(w, lane, space, address);
     struct Origin *origin = origin_at(origins, place);
     origins->count += origin->place == 0;
-    *origin = (struct Origin){place, v->read, v->partial >> lane & 1 ? v->bits[lane] : 0, v->what, v->computed >> lane & 1};
+    origin->place = place;
+    return origin;
 }
 
-// Where what a lane reads came from; or, of a part of a word, where the word did. NULL: that is not known. `below`: so many of the
-// word's bits are below it.
-static const struct Origin *find_origin(const Warp *w, const Access *access, int lane, unsigned *below)
+void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, size_t bytes, const Value *v)
 {
-    const struct Origins *origins = w->block->origins;
-    const bool kept = origins && (access->space == SHARED || access->space == LOCAL);
-    for (uint64_t word = 1; kept && word <= 8; word *= 2) {
-        const uint64_t address = access->address[lane] & ~(word - 1), place = place_of(w, lane, access->space, address);
-        const struct Origin *origin = origin_at(origins, place);
-        *below = (unsigned)(8 * (access->address[lane] - address));
-        if (origin->place == place && (*below == 0 || origin->bits))
-            return origin;
+    const uint64_t set = v->partial >> lane & 1 ? ~v->bits[lane] : 0;
+    for (size_t k = 0, count; k < bytes; k += count) {
+        const unsigned first = (unsigned)((address + k) % WORD);
+        count = WORD - first < bytes - k ? WORD - first : bytes - k;
+        struct Origin *origin = origin_of_word(w, place_of(w, lane, space, address + k - first));
+        const uint32_t some = (1u << count) - 1, all = (uint32_t)((1ull << 8 * count) - 1);
+        const uint32_t stored = k < sizeof set ? (uint32_t)(set >> 8 * k) & all : 0;
+        origin->set = (origin->set & ~(all << 8 * first)) | stored << 8 * first;
+        origin->computed = (uint8_t)((origin->computed & ~(some << first)) | (v->computed >> lane & 1 ? some << first : 0));
+        origin->read = v->read;
+        origin->what = v->what;
     }
-    return NULL;
 }
 
-// Of the bits that nobody had set when they were stored those whose bytes nobody has written since.
-static uint64_t bits_left(const Access *access, int lane, const struct Origin *origin, unsigned below)
+// Of bytes that a lane reads: which of their bits nobody has set; sets the first one's origin, if it is known, and whether one was
+// computed.
+static uint64_t find_bits(const Warp *w, const Access *access, int lane, unsigned first, unsigned bytes, const struct Origin **origin,
+                          bool *computed)
 {
-    uint64_t bytes = 0;
-    for (unsigned k = 0; k < 8 && k < access->bytes; k++)
-        bytes |= access->unwritten[lane] >> k & 1 ? 255ull << 8 * k : 0;
-    return origin->bits >> below & bytes;
+    uint64_t bits = 0;
+    for (unsigned k = 0; k < bytes && k < sizeof bits; k++) {
+        if (!(access->unwritten[lane] >> (first + k) & 1))
+            continue;
+        const uint64_t address = access->address[lane] + first + k, place = place_of(w, lane, access->space, address / WORD * WORD);
+        const struct Origin *o = origin_at(w->block->origins, place);
+        const unsigned in_word = (unsigned)(address % WORD);
+        bits |= (o->place ? ~o->set >> 8 * in_word & 255ull : 255ull) << 8 * k;
+        *computed |= o->place && o->computed >> in_word & 1;
+        *origin = *origin || !o->place ? *origin : o;
+    }
+    return bits;
 }
 
-uint32_t sim_lanes_with_bits(const Warp *w, const Access *access)
+uint32_t sim_find_origins(const Warp *w, const Access *access, unsigned first, unsigned bytes, Value *v)
 {
+    const bool kept = w->block->origins && (access->space == SHARED || access->space == LOCAL);
+    const uint64_t all = bytes >= 8 ? ALL_BITS : (1ull << 8 * bytes) - 1;
+    const struct Origin *told = NULL;
     uint32_t lanes = 0;
-    unsigned below;
-    for (uint32_t rest = access->has_unwritten && w->block->origins ? access->mask : 0; rest; rest &= rest - 1) {
+    for (uint32_t rest = kept && access->has_unwritten ? access->mask : 0; rest; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
-        const struct Origin *origin = access->unwritten[lane] ? find_origin(w, access, lane, &below) : NULL;
-        lanes |= origin && bits_left(access, lane, origin, below) ? rest & -rest : 0;
+        const struct Origin *origin = NULL;
+        bool computed = false;
+        const uint64_t unset = find_bits(w, access, lane, first, bytes, &origin, &computed);
+        if (!origin || !unset)
+            continue;
+        told = told ? told : origin;
+        lanes |= 1u << lane;
+        v->computed |= (uint32_t)computed << lane;
+        v->partial |= unset != all ? 1u << lane : 0;
+        v->bits[lane] = unset;
+    }
+    if (told) {
+        v->read = told->read;
+        v->what = told->what;
     }
     return lanes;
-}
-
-void sim_find_origins(const Warp *w, const Access *access, uint32_t mask, Value *v)
-{
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        const int lane = __builtin_ctz(rest);
-        unsigned below;
-        const struct Origin *origin = find_origin(w, access, lane, &below);
-        if (!origin)
-            continue;
-        if (rest == mask) {
-            v->read = origin->read;
-            v->what = origin->what;
-        }
-        v->computed |= (uint32_t)origin->computed << lane;
-        if (v->bits && origin->bits) {
-            v->partial |= 1u << lane;
-            v->bits[lane] = bits_left(access, lane, origin, below);
-        }
-    }
 }
 
 static uint32_t room_of(const struct Undefined *u)

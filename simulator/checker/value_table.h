@@ -68,12 +68,10 @@ uint32_t sim_lanes_computed(const Warp *w, const Operand *o, uint32_t mask);
 // After a store: such a value is in memory now (values.c).
 void sim_follow_store(Warp *w, const Instr *i, uint32_t mask);
 
-// A lane stores the value at a place in shared or local memory: from where it came is kept there, and which of its bits nobody wrote.
-void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, const Value *v);
-// Of what is read there: the lanes that get bits that nobody has set, perhaps beside others.
-uint32_t sim_lanes_with_bits(const Warp *w, const Access *access);
-// Of what some lanes read there: sets from where it came to the first one, if that is known, and, where there is room for them,
-// the bits of each lane of which somebody has set some.
-void sim_find_origins(const Warp *w, const Access *access, uint32_t mask, Value *v);
+// A lane stores the value in some bytes of shared or local memory: from where it came is kept there, and which of its bits nobody wrote.
+void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, size_t bytes, const Value *v);
+// Of some bytes that each lane reads there, from the `first` one on: the lanes that get what a store has brought and nobody wrote. Sets
+// from where it came to the first of them and, of each, whether it was computed and which bits nobody has set, if somebody has set some.
+uint32_t sim_find_origins(const Warp *w, const Access *access, unsigned first, unsigned bytes, Value *v);
 
 #endif

@@ -35,15 +35,15 @@ static uint32_t lanes_never_written(const Access *access)
 void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
 {
     uint64_t bits[LANES];
-    Value origin = value_read(i, (uint8_t)access->space);
-    const uint32_t mask = lanes_never_written(access) | (i->count == 1 ? sim_lanes_with_bits(w, access) : 0);
-    origin.from = mask && access->space == GLOBAL ? access->address[__builtin_ctz(mask)] : 0;
-    origin.bits = i->count == 1 ? bits : NULL;
-    sim_find_origins(w, access, mask, &origin);
+    const uint32_t never = lanes_never_written(access);
     for (int k = 0; k < i->count; k++) {
+        const unsigned first = (unsigned)(k * i->bytes);
+        Value v = value_read(i, (uint8_t)access->space);
+        v.bits = bits;
+        const uint32_t mask = never | sim_find_origins(w, access, first, i->bytes, &v);
+        v.from = mask && access->space == GLOBAL ? access->address[__builtin_ctz(mask)] + first : 0;
         if (i->list[k] != NOWHERE)
-            sim_set_value(w, w->lanes + i->list[k], access->mask, mask, &origin);
-        origin.from += origin.from ? i->bytes : 0;
+            sim_set_value(w, w->lanes + i->list[k], access->mask, mask, &v);
     }
 }
 
@@ -273,7 +273,7 @@ void sim_follow_store(Warp *w, const Instr *i, uint32_t mask)
             global |= is_argument(address[l]) ? 0 : 1u << l;
             continue;
         }
-        sim_keep_origin(w, l, space, address[l], v);
+        sim_keep_origin(w, l, space, address[l], (size_t)i->bytes * i->count, v);
         for (unsigned k = 0; v->partial >> l & 1 && k < i->bytes; k++)
             if (v->bits[l] >> 8 * k & 255)
                 sim_unmark_written(w, l, space, address[l] + k, 1);

@@ -21,6 +21,18 @@ __device__ int shift(unsigned word, int count)
     return sum;
 }
 
+__device__ int divide(unsigned word, int count)
+{
+    int sum = 0;
+    for (int k = 0; k < count; k++) {
+        unsigned quotient, remainder; // nvcc shifts and masks where it optimises
+        asm("div.u32 %0, %1, %2;" : "=r"(quotient) : "r"(word), "r"(1u << 8 * k));
+        asm("rem.u32 %0, %1, 256;" : "=r"(remainder) : "r"(quotient));
+        sum += remainder;
+    }
+    return sum;
+}
+
 __device__ int extract(unsigned word, int count)
 {
     unsigned field;
@@ -186,6 +198,34 @@ static void run_packed()
     finish_and_free(bytes, words, pairs, count);
 }
 
+// ---- Bytes whose upper halves nobody sets, stored in shared memory in one width and read in another
+
+__device__ unsigned last_byte(unsigned word) { return word >> 24; }
+__device__ unsigned last_byte(uchar4 bytes) { return bytes.w; }
+__device__ unsigned last_byte(uint2 words) { return words.y >> 24; }
+
+template <class Stored, class Read> __global__ void ask_in_width(const unsigned *numbers, unsigned mask, int *count)
+{
+    __shared__ __align__(8) unsigned char bytes[4 * COUNT];
+    const unsigned word = (numbers[threadIdx.x] & 0xf0f0f0f0) | 0x05050505;
+    for (int k = 0; k < 4; k += sizeof(Stored))
+        *(volatile Stored *)&bytes[4 * threadIdx.x + k] = (Stored)(k == 0 ? word : word >> 8 * k);
+    __syncthreads();
+    const Read read = ((const Read *)bytes)[(COUNT - 1 - threadIdx.x) * 4 / sizeof(Read)];
+    if (last_byte(read) & mask)
+        atomicAdd(count, 1);
+}
+
+enum { LOWER_HALF = 15, UPPER_HALF = 240 };
+
+template <class Stored, class Read, int mask> static void run_in_width()
+{
+    unsigned *numbers = unwritten<unsigned>(COUNT);
+    int *count = zeros<int>(1);
+    ask_in_width<Stored, Read><<<1, COUNT>>>(numbers, mask, count);
+    finish_and_free(numbers, count);
+}
+
 // ---- Bit fields of one word, of which one is set in some threads only: nvcc chooses between two words
 
 struct Fields {
@@ -307,6 +347,14 @@ int main(int argc, char **argv)
     static const Case cases[] = {
         {"packed", run_packed},
         {"fields", run_fields},
+        {"bytes-as-word", run_in_width<unsigned char, unsigned, LOWER_HALF>},
+        {"bytes-as-word-all", run_in_width<unsigned char, unsigned, UPPER_HALF>},
+        {"word-as-bytes", run_in_width<unsigned, uchar4, LOWER_HALF>},
+        {"word-as-bytes-all", run_in_width<unsigned, uchar4, UPPER_HALF>},
+        {"words-as-pair", run_in_width<unsigned, uint2, LOWER_HALF>},
+        {"words-as-pair-all", run_in_width<unsigned, uint2, UPPER_HALF>},
+        {"divided", run_on_bytes<divide, SET>},
+        {"divided-all", run_on_bytes<divide, ALL>},
         {"halves-odd", run_odd_halves},
         {"halves-even", run_even_halves},
         {"counters", run_counters},

@@ -625,6 +625,42 @@ static void run_again()
     finish_and_free(half, second);
 }
 
+// What was computed in vain is copied over.
+__global__ void compute(const int *in, int *out)
+{
+    out[threadIdx.x] = 3 * in[threadIdx.x] + 1;
+}
+
+static void run_copied_over()
+{
+    int *in = allocated<int>(), *out = unwritten<int>(COUNT * sizeof(Wide));
+    Wide *wide = allocated<Wide>();
+    compute<<<1, COUNT>>>(in, out);
+    set_all<<<1, COUNT>>>(wide);
+    CUDA(cudaMemcpy(out, wide, COUNT * sizeof(Wide), cudaMemcpyDeviceToDevice));
+    fetch((Wide *)out, COUNT);
+    finish_and_free(in, out, wide);
+}
+
+// One byte of each word was computed from what nobody wrote, the one behind it is a copy of it.
+__global__ void store_bytes(const char *in, char *words, bool computed)
+{
+    const int i = 4 * threadIdx.x;
+    if (computed)
+        words[i + 1] = 3 * in[i] + 1;
+    else
+        words[i] = 1, words[i + 2] = in[i];
+}
+
+static void run_beside()
+{
+    char *in = unwritten<char>(4 * COUNT), *words = unwritten<char>(4 * COUNT);
+    store_bytes<<<1, COUNT>>>(in, words, true);
+    store_bytes<<<1, COUNT>>>(in, words, false);
+    fetch(words, 4 * COUNT);
+    finish_and_free(in, words);
+}
+
 int main(int argc, char **argv)
 {
     static const Case cases[] = {
@@ -637,6 +673,8 @@ int main(int argc, char **argv)
         {"array-empty", run_few},
         {"winner", run_winner},
         {"memory-again", run_again},
+        {"copied-over", run_copied_over},
+        {"byte-beside-byte", run_beside},
         {"changed", run_changed},
         {"words", run_words<Counted>},
         {"words-with-padding", run_words<Wide>},
