@@ -14,6 +14,16 @@ static bool relies_on_volatile(const Instr *i, const Epoch *a, const Epoch *b)
     return i->semantics == VOLATILE && ((a->block == b->block && a->warp == b->warp) || sim_is_float((Type)i->type));
 }
 
+// A volatile look at a word before an atomic update of it, which finds out itself what the word holds then; so that whoever has looked
+// relies on no order. In a function that is called the two may be anywhere.
+static bool looks_before_update(const AccessCheck *check, const Instr *i, const Instr *j)
+{
+    const Instr *look = i->kind == ATOMIC ? j : i, *update = i->kind == ATOMIC ? i : j;
+    const Program *p = check->w->block->launch->kernel->program;
+    const bool behind = update >= p->code && update < look && look < p->code + p->count;
+    return look->kind == LOAD && update->kind == ATOMIC && !behind;
+}
+
 // A volatile read, but none on which a branch depends, as one does on a flag, of what a volatile write left there with
 // no fence since, by who has told the block something else since: it relies on the order of the two. Who looks again
 // behind a fence may throw away what was read.
@@ -31,7 +41,7 @@ bool sim_strong_conflict(const AccessCheck *check, const Epoch *a, const Epoch *
     const bool lost_update = i->semantics == VOLATILE && j->semantics == VOLATILE && writes(a) && writes(b);
     const bool awaited = (i->loop | j->loop) & AWAITED;
     return !reaches(i, a, b) || !reaches(j, a, b) || other_width || lost_update || reads_unfenced(check, i, j, a) ||
-           (check->shared && !awaited && (relies_on_volatile(i, a, b) || relies_on_volatile(j, a, b)));
+           (check->shared && !awaited && !looks_before_update(check, i, j) && (relies_on_volatile(i, a, b) || relies_on_volatile(j, a, b)));
 }
 
 // ---- Cells

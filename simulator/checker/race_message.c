@@ -106,6 +106,8 @@ static void hint_of(const Race *race, const Program *program, const Instr *i, co
         snprintf(hint, space, "the copy begins while others may still use these bytes: a barrier is missing before it");
     else if (both_strong && (!reaches(i, a, b) || !reaches(j, a, b)))
         snprintf(hint, space, "an atomic operation of block scope (_block) is none for the threads of another block");
+    else if (both_strong && i->kind == ATOMIC && j->kind == ATOMIC && i->bytes != j->bytes)
+        snprintf(hint, space, "atomic operations of different sizes are none for each other: let all of them use the whole word");
     else if (both_strong && same_block)
         snprintf(hint, space, "volatile orders nothing: no __syncwarp() or __syncthreads() %s", between);
     else if (both_strong)
@@ -145,7 +147,6 @@ void sim_report_race(const AccessCheck *check)
 {
     Warp *w = check->w;
     const Race *race = &check->race;
-    const size_t bytes = check->access->bytes; // a bulk copy's say nothing of another access
     const Launch *launch = w->block->launch;
     const Example examples[] = {example_of(race, 0), example_of(race, 1)};
     const Instr *instrs[] = {sim_instruction_at(race->earlier.site), sim_instruction_at(race->later.site)};
@@ -157,7 +158,8 @@ void sim_report_race(const AccessCheck *check)
     const Epoch *epochs[] = {&race->earlier, &race->later};
     for (int k = 0; k < 2; k++) {
         const Instr *i = instrs[k];
-        const bool same_size = i == check->i || (i->kind != BULK_COPY && check->i->kind != BULK_COPY);
+        const size_t bytes = i->kind == ATOMIC && check->i->kind == ATOMIC ? i->bytes : check->access->bytes;
+        const bool same_size = i == check->i || (i->kind != BULK_COPY && check->i->kind != BULK_COPY); // whose say nothing of another one
         snprintf(access[k], sizeof access[k], "%s ", verb_of(i, epochs[k]));
         if (same_size)
             snprintf(access[k] + strlen(access[k]), 60, "%zu byte%s of ", bytes, bytes == 1 ? "" : "s");

@@ -249,6 +249,35 @@ template <bool barrier> static void run_two_levels()
     finish_and_free(in, sum);
 }
 
+// Lanes of a warp look at a word of shared memory by a volatile load: before they update it, as a guess that the update tests or to save
+// updates in vain; or behind that, to get what all have made of it.
+enum Look { TO_GUESS, TO_SAVE, TO_GET };
+
+template <Look look> __global__ void largest_of_warp(const int *in, int *out)
+{
+    __shared__ int largest;
+    volatile int *now = &largest;
+    const int value = in[threadIdx.x];
+    if (threadIdx.x == 0)
+        largest = 0;
+    __syncwarp();
+    if (look == TO_GUESS)
+        for (int guess = *now, seen; guess < value && (seen = atomicCAS(&largest, guess, value)) != guess; guess = seen)
+            continue;
+    else if (look == TO_GET || *now < value)
+        atomicMax(&largest, value);
+    if (look != TO_GET)
+        __syncwarp();
+    out[threadIdx.x] = *now;
+}
+
+template <Look look> static void run_largest_of_warp()
+{
+    int *in = numbers(32), *out = zeros<int>(32);
+    largest_of_warp<look><<<1, 32>>>(in, out);
+    finish_and_free(in, out);
+}
+
 static const Case CASES[] = {
     {"sum-atomic", run_global_sum<DEVICE>},
     {"sum-block-scope", run_global_sum<BLOCK>},
@@ -272,6 +301,9 @@ static const Case CASES[] = {
     {"largest-read-beside", run_largest<READ_BESIDE>},
     {"largest-by-hand", run_largest<BY_HAND>},
     {"largest-test-plain", run_largest<ONLY_IF_LESS>},
+    {"largest-of-warp-guessed", run_largest_of_warp<TO_GUESS>},
+    {"largest-of-warp-saved", run_largest_of_warp<TO_SAVE>},
+    {"largest-of-warp-read-early", run_largest_of_warp<TO_GET>},
     {"bits-atomic", run_bit_set<true>},
     {"bits-plain", run_bit_set<false>},
     {"pairs-own", run_pairs<true>},
