@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { FIRST_BITS = 8, MOST_ORIGIN_BITS = 16, PLACES = 4, COPIES = 256, BRANCHES = 8 };
+enum { FIRST_BITS = 8, MOST_ORIGIN_BITS = 16, WORD = 4, PLACES = 4, COPIES = 256, BRANCHES = 8 };
 
 typedef struct Copy { // by a load and a store, whose answer is kept
     const Instr *load, *store;
@@ -22,8 +22,6 @@ struct Undefined {
     int index_bits;  // 2 to this power is its length
     Copy copies[COPIES]; // each at its store's place
 };
-
-enum { WORD = 4, WORD_BITS = 32 };
 
 // Where values came from that were stored in shared or local memory, by words; behind their place's, where that is taken. Where there
 // are very many, all are forgotten but the later ones.
