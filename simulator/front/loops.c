@@ -34,12 +34,12 @@ bool sim_affects(const Instr *i)
 }
 
 // Whether a load may be of a flag that somebody waits for, and not of data: where a branch depends on it, or may, as one of its
-// function's caller, or, in code for a debugger, through memory. An atomic operation that returns something may be, too.
-static bool may_await(const Function *f, const Instr *i, bool for_debugger)
+// function's caller or, in code that is not optimised, through memory. An atomic operation that returns something may be, too.
+static bool may_await(const Function *f, const Instr *i, bool through_memory)
 {
     if (is_flags(i, ATOMIC))
         return i->statement && !i->statement->operands[0].address;
-    return is_flags(i, LOAD) && (i->semantics != VOLATILE || i->loop & (AWAITED | DECIDES) || !f->entry || for_debugger);
+    return is_flags(i, LOAD) && (i->semantics != VOLATILE || i->loop & (AWAITED | DECIDES) || !f->entry || through_memory);
 }
 
 // bar.warp.sync -1
@@ -93,16 +93,26 @@ static bool asks_for(const Program *p, Special special)
     return false;
 }
 
+// Whether it leaves it to the machine to find out which memory a store goes to, as code does that is not optimised.
+static bool stores_anywhere(const Program *p)
+{
+    for (uint32_t k = 0; k < p->count; k++)
+        if (p->code[k].kind == STORE && p->code[k].at.space == GENERIC)
+            return true;
+    return false;
+}
+
 bool sim_sum_up(const Function *f, bool for_debugger)
 {
     Does *does = &f->program->does;
     const Does before = *does;
     does->reserved |= asks_for(f->program, RESERVED_SHARED);
     does->varies |= asks_for(f->program, GRIDID);
+    const bool through_memory = for_debugger || stores_anywhere(f->program);
     for (uint32_t k = 0; k < f->program->count; k++) {
         const Instr *i = &f->program->code[k];
         note(does, i);
-        does->awaits |= may_await(f, i, for_debugger);
+        does->awaits |= may_await(f, i, through_memory);
     }
     does->hands_over |= does->raises && does->awaits;
     return memcmp(&before, does, sizeof before) != 0;
@@ -166,17 +176,11 @@ static bool is_parameter(const Operand *o)
     return o->variable && o->variable->space == PARAM;
 }
 
-// Code that is not optimised leaves it to the machine to find out that an address is one of shared memory.
-static bool may_be_shared(const Instr *i)
-{
-    return i->at.space == SHARED || i->at.space == GENERIC;
-}
-
 // `parameters`: marked values may lie in those of a call; `shared`: in shared memory.
 static bool uses_marked(const Instr *i, const bool *marked, bool parameters, bool shared)
 {
     const Statement *s = i->statement;
-    if (shared && i->kind == LOAD && may_be_shared(i))
+    if (shared && i->kind == LOAD && i->at.space == SHARED)
         return true;
     bool uses = s->guard && marked[s->guard->slot / 4];
     for (int k = i->control == BRANCH_INDEXED ? 0 : 1; k < s->count; k++)
@@ -205,7 +209,7 @@ static bool decides(const Instr *load, const Program *p, const Flow *f, const ui
                 } else if (s->count > 0 && is_parameter(&s->operands[0])) {
                     more |= !parameters;
                     parameters = true;
-                } else if (i->kind == STORE && may_be_shared(i)) {
+                } else if (i->kind == STORE && i->at.space == SHARED) {
                     more |= !shared;
                     shared = true;
                 }
