@@ -158,7 +158,8 @@ void sim_report_race(const AccessCheck *check)
     const Epoch *epochs[] = {&race->earlier, &race->later};
     for (int k = 0; k < 2; k++) {
         const Instr *i = instrs[k];
-        const size_t bytes = i->kind == ATOMIC && check->i->kind == ATOMIC ? i->bytes : check->access->bytes;
+        const bool other_width = i->kind == ATOMIC && check->i->kind == ATOMIC && i->bytes != check->i->bytes;
+        const size_t bytes = other_width ? i->bytes : check->access->bytes;
         const bool same_size = i == check->i || (i->kind != BULK_COPY && check->i->kind != BULK_COPY); // whose say nothing of another one
         snprintf(access[k], sizeof access[k], "%s ", verb_of(i, epochs[k]));
         if (same_size)

@@ -1,6 +1,7 @@
 """The labelled programs on the simulator: of each small kernel it is known what is wrong with it, if anything."""
 
 import os
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -23,3 +24,12 @@ def test_what_is_labelled_is_reported(program):
         reported = list(pool.map(lambda row: labelled.reported(FOLDER, row), rows))
     wrong = [(row["case"], row["finds"] or "clean", kinds) for row, kinds in zip(rows, reported) if not labelled.is_right(row, kinds)]
     assert not wrong, "case, its label, what was reported"
+
+
+@pytest.mark.skipif(FOLDER / "atomics" in LEFT_OUT, reason="it was not built")
+def test_atomic_operations_of_two_sizes_are_named_as_that():
+    """Broken: who mixes them reads of `volatile` and of barriers, and of one size for both."""
+    run = subprocess.run([FOLDER / "atomics", "two-widths"], env=os.environ | {"SIM_CHECK": "1"}, capture_output=True, text=True, check=False)
+    assert run.returncode == 88
+    for part in ("updates atomically 8 bytes", "updates atomically 4 bytes", "atomic operations of different sizes are none for each other"):
+        assert part in run.stderr
