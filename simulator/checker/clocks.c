@@ -399,7 +399,7 @@ void sim_order_copy(Warp *w, int lane, uint64_t key)
 }
 
 // All that stands in a log by now, or what it tells the block; NULL if that is known.
-static const Known *all_of(const Block *b, const Log *log, const Known *known, bool narrow)
+static const Known *all_of(const Block *b, Log *log, const Known *known, bool narrow)
 {
     const Ref all = {log, 0, log ? log->count : 0, narrow};
     if (all.end == 0 || sim_refers(known, &all))
@@ -412,14 +412,14 @@ static const Known *all_of(const Block *b, const Log *log, const Known *known, b
     return one;
 }
 
-static void learn(const Block *b, const Known **known, const Log *log)
+static void learn(const Block *b, const Known **known, Log *log)
 {
     *known = sim_joined(b, *known, all_of(b, log, *known, false), false);
 }
 
 void sim_acquire_log(Warp *w, uint32_t mask, uint64_t key)
 {
-    const Log *log = log_of_block(w, key, false);
+    Log *log = log_of_block(w, key, false);
     sim_begin_talk(w->block);
     ThreadClock before = {.known = NULL}, after = {.known = NULL}; // of the lane before: most know the same
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -495,7 +495,7 @@ static void tell(Warp *w, const Instr *i, int lane, Log *log)
 
 // Whether a plain store leaves to those who read it what stands in the log already: another lane has told in the same execution; or
 // it tells itself (`tells`), and its thread stored there last, or knows what stands there. An atomic update does in any case.
-static bool carries_on(const Warp *w, const Instr *i, int lane, const Log *log, bool tells)
+static bool carries_on(const Warp *w, const Instr *i, int lane, Log *log, bool tells)
 {
     const int until = log->stored ? log->stored : 1;
     const Entry *last = log->count ? log->entries[until - 1] : NULL;
@@ -506,7 +506,7 @@ static bool carries_on(const Warp *w, const Instr *i, int lane, const Log *log, 
 }
 
 // A thread's operation has read a place: it knows what stands in the log, at once or when a fence has followed.
-static void learn_by_access(const Block *b, const Instr *i, ThreadClock *t, const Log *log)
+static void learn_by_access(const Block *b, const Instr *i, ThreadClock *t, Log *log)
 {
     const bool acquires = i->semantics == ACQUIRE || i->semantics == ACQUIRE_RELEASE, narrow = i->scope == BLOCK_SCOPE;
     if (acquires)
@@ -518,7 +518,7 @@ static void learn_by_access(const Block *b, const Instr *i, ThreadClock *t, cons
 void sim_order_by_reads(Warp *w, const Instr *i, uint32_t mask, bool shared, uint64_t key)
 {
     Block *b = w->block;
-    const Log *log = shared ? log_of_block(w, key, false) : sim_find_log(b, key, true, false);
+    Log *log = shared ? log_of_block(w, key, false) : sim_find_log(b, key, true, false);
     if (log)
         sim_begin_talk(b);
     ThreadClock before, *after = NULL; // of the lane before: most know the same
@@ -551,7 +551,7 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
     if (kind != STRONG_WRITE)
         learn_by_access(b, i, own_clock(w, lane), log);
     if (kind == STRONG_WRITE && !carries_on(w, i, lane, log, tells)) { // who reads it learns of nobody before
-        sim_retire_log(log);
+        sim_retire_log(shared ? b->cluster[0] : b, log, !shared);
         log = !tells && !tells_of_reads ? NULL : shared ? log_of_block(w, key, true) : sim_find_log(b, key, true, true);
     }
     if (tells)

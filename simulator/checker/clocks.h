@@ -11,8 +11,6 @@
 
 enum { SEARCH = 200000, MOST_WEAK = 1 << 16, INDEX = 64, NO_ENTRY = -1, FEW_BITS = 6 };
 
-#define RETIRED UINT64_MAX // the key of a log that nobody finds any more
-
 typedef struct Entry { // what lanes of a warp tell
     uint32_t block, warp, now; // now: the time when it was written
     uint32_t floor, times[LANES], wide_time; // wide_time: what other blocks are told in place of times[lane]
@@ -30,6 +28,7 @@ typedef struct Log {
     Entry **entries;
     int count, space;
     int stored; // entries until the last plain store's, which carries on what was told before
+    int found; // where in what somebody knows it was found last: a guess
     int *index; // of the blocks that fell there: the last entry; made for a second one
     struct Log *next;
 } Log;
@@ -40,7 +39,7 @@ typedef struct Logs { // by their keys
 } Logs;
 
 typedef struct Ref { // a part of a log
-    const Log *log;
+    Log *log;
     int begin, end;
     bool narrow;
 } Ref;
@@ -135,8 +134,8 @@ void *sim_allocate_for_clocks(const Block *b, size_t bytes);
 // tells is for the block only. One who learns more goes on in the list of what he knew, if he is the first to.
 const Known *sim_joined(const Block *b, const Known *one, const Known *two, bool narrow);
 Log *sim_find_log(const Block *b, uint64_t key, bool global, bool make);
-// Who asks for the key from now on finds another one.
-void sim_retire_log(Log *log);
+// Who asks for the log's key from now on finds another one; who knows of this one still does.
+void sim_retire_log(const Block *b, Log *log, bool global);
 // Blocks that run side by side may fall to the same place.
 void sim_raise_to(_Atomic uint32_t *most, uint32_t value);
 void sim_append_entry(Block *b, Log *log, Entry *e);

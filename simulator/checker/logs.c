@@ -14,20 +14,23 @@ void *sim_allocate_for_clocks(const Block *b, size_t bytes)
     return memory;
 }
 
-bool sim_refers(const Known *known, const Ref *ref)
+// Whether one part of a log tells all that another one of it does.
+static bool covers(const Ref *ref, const Ref *other)
 {
-    for (int k = known ? known->count : 0; k-- > 0;) { // who asks again knew it last
-        const Ref *r = &known->list->refs[k];
-        if (r->log == ref->log && r->begin <= ref->begin && r->end >= ref->end && r->narrow <= ref->narrow)
-            return true;
-    }
-    return false;
+    return ref->log == other->log && ref->begin <= other->begin && ref->end >= other->end && ref->narrow <= other->narrow;
 }
 
-static bool subsumes(const Ref *ref, const Ref *earlier)
+bool sim_refers(const Known *known, const Ref *ref)
 {
-    return ref->log == earlier->log && ref->begin <= earlier->begin && ref->end >= earlier->end &&
-           ref->narrow <= earlier->narrow;
+    const int count = known ? known->count : 0, guess = ref->log->found;
+    if (guess < count && covers(&known->list->refs[guess], ref)) // who asks for many flags in turn knows each at the same place
+        return true;
+    for (int k = count; k-- > 0;) // who asks again knew it last
+        if (covers(&known->list->refs[k], ref)) {
+            ref->log->found = k;
+            return true;
+        }
+    return false;
 }
 
 // Whether a part that is known is covered by one that is to be added: who knows as much already adds nothing.
@@ -36,7 +39,7 @@ static bool is_covered(const Known *one, const Known *two, bool narrow, const Re
     for (int n = 0; n < two->count; n++) {
         Ref fresh = two->list->refs[n];
         fresh.narrow |= narrow;
-        if (subsumes(&fresh, ref) && !sim_refers(one, &fresh))
+        if (covers(&fresh, ref) && !sim_refers(one, &fresh))
             return true;
     }
     return false;
@@ -53,7 +56,7 @@ static Refs *copy_refs(const Block *b, const Known *one, const Known *two, bool 
         const Ref *ref = &one->list->refs[k];
         bool covered = is_covered(one, two, narrow, ref);
         for (int n = k + 1; n < old && !covered; n++)
-            covered = subsumes(&one->list->refs[n], ref);
+            covered = covers(&one->list->refs[n], ref);
         if (!covered)
             copy->refs[copy->used++] = *ref;
     }
@@ -101,7 +104,7 @@ static void link_log(Logs *logs, Log *log)
     logs->count++;
 }
 
-// Twice as many as there were, with the logs that somebody may still find.
+// Twice as many as there were.
 static void make_buckets(const Block *b, Logs *logs)
 {
     const Logs old = *logs;
@@ -110,14 +113,18 @@ static void make_buckets(const Block *b, Logs *logs)
     for (uint32_t k = 0; old.buckets && k < 1u << old.bits; k++)
         for (Log *log = old.buckets[k], *next; log; log = next) {
             next = log->next;
-            if (log->key != RETIRED)
-                link_log(logs, log);
+            link_log(logs, log);
         }
+}
+
+static Logs *logs_of(const Block *b, bool global)
+{
+    return global ? &b->launch->clocks->logs : &b->clocks->logs;
 }
 
 Log *sim_find_log(const Block *b, uint64_t key, bool global, bool make)
 {
-    Logs *logs = global ? &b->launch->clocks->logs : &b->clocks->logs;
+    Logs *logs = logs_of(b, global);
     for (Log *log = logs->count ? *bucket_of(logs, key) : NULL; log; log = log->next)
         if (log->key == key)
             return log;
@@ -131,10 +138,14 @@ Log *sim_find_log(const Block *b, uint64_t key, bool global, bool make)
     return log;
 }
 
-// Who asks for the key from now on finds another one.
-void sim_retire_log(Log *log)
+void sim_retire_log(const Block *b, Log *log, bool global)
 {
-    log->key = RETIRED;
+    Logs *logs = logs_of(b, global);
+    Log **link = bucket_of(logs, log->key);
+    while (*link != log)
+        link = &(*link)->next;
+    *link = log->next;
+    logs->count--;
 }
 
 // The last entry of a block, or one of a block that fell to the same place of the index.
