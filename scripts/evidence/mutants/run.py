@@ -22,7 +22,7 @@ FOR_SIMULATOR = "-gencode arch=compute_90,code=compute_90 -cudart none --no-comp
 FOR_DEBUGGER = [*FOR_SIMULATOR, "-G"]
 LIBRARIES = [make.ROOT / "build/sim/libsimulator.a", "-lpthread", "-lm"]
 TIME_LIMIT_S = 60  # on the simulator a program takes a tenth of a second, some seconds with the most elements, and more on a busy machine
-CHECKED_LIMIT_S = 120
+CHECKED_LIMIT_S = 300  # hundreds of blocks that wait in vain for 100 million instructions take 30 s to 90 s, and twice that where all processors are busy
 # Endless loops end early, so that what was found is told: by warp instructions of a block, of which step 00's one thread needs more for millions of elements.
 # On one host thread: what comes of a race between blocks is the same in every run.
 ALWAYS = {"SIM_MAX_INSTRUCTIONS": "10000000", "SIM_THREADS": "1"}
