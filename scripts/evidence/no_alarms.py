@@ -2,7 +2,7 @@
 """Runs programs without a mistake under the simulator's checker, which may find nothing in them: tests/alarms/alarms.csv.
 
 These are all steps of both ladders, the labs' CUDA programs, the programs of tests/programs, the right ones of tests/labelled/idioms.cu,
-values.cu and bits.cu, and tests/alarms/cub.cu and thrust.cu. Each is compiled with all of FLAGS, and runs at all sizes of its group, the
+values.cu, bits.cu and guesses.cu, and tests/alarms/cub.cu and thrust.cu. Each is compiled with all of FLAGS, and runs at all sizes of its group, the
 idioms in all of ORDERS. What is found and right, or no mistake, has a reason in tests/alarms/explained.csv.
 
 no_alarms.py DIRECTORY [PROGRAM...]    the programs built into DIRECTORY, which keeps them; of a program, rows as they were stay where it is not named
@@ -71,7 +71,7 @@ def programs():
         if source.stem not in LEFT_OUT:
             found[source] = "programs", [("", {})]
     found[ROOT / "tests/labelled/idioms.cu"] = "idioms", labelled_runs("idioms", ORDERS)
-    for name in ("values", "bits"):
+    for name in ("values", "bits", "guesses"):
         found[ROOT / f"tests/labelled/{name}.cu"] = name, labelled_runs(name, ORDERS[:1])
     for library, name in (("cub", "CUB"), ("thrust", "Thrust")):
         found[ROOT / f"tests/alarms/{library}.cu"] = name, LIBRARY_RUNS

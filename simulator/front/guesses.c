@@ -1,16 +1,17 @@
 // guesses.c: which plain loads are guesses that a compare-and-swap of the same word tests, as the CUDA guide's own loop
 // has one in front: an old value costs a turn and does no harm. What is loaded may decide which way a thread takes, and
-// may become the new value; it may not be stored, be an address, or leave the function before the swap has tested it.
+// may become the new value; it may not be stored where others see it, nor be an address, before the swap has tested it.
 // Behind the swap it is not followed: the swap's result tells the thread whether the guess was right.
 //
-// Code for a debugger calls atomicCAS and conversions as functions and computes an address anew for each use. So a call of
-// a function that only hands its parameters on to a compare-and-swap is one, too, and addresses are compared by how
-// they are computed.
+// Code that is not optimised calls atomicCAS and conversions as functions, keeps values in local memory, and computes or
+// loads an address anew for each use. So a call of a function that has a compare-and-swap, and gets both the place and the
+// guess, counts as one; local memory is followed; addresses are compared by how they are come by; and a function may
+// return a guess, for what its caller does with it is not known.
 #include "front/flow.h"
 
 #include <string.h>
 
-enum { MOST_PLACES = 1024, MOST_DEPTH = 16, MOST_OF_WRAPPER = 24 };
+enum { MOST_VALUES = 1024, MOST_DEPTH = 16, MOST_CALLS = 4 };
 
 typedef struct Place { // a value as it is computed: a register or a variable, and what is added
     const Register *reg;
@@ -18,10 +19,10 @@ typedef struct Place { // a value as it is computed: a register or a variable, a
     int64_t offset;
 } Place;
 
-typedef struct Swap {
-    Place at;
-    const Operand *compared; // a register, or a call's parameter
-    size_t bytes;
+typedef struct Swap { // an instruction that compares and swaps, itself or by a call
+    const Operand *at;     // the address, or all that a call is given; NULL: it is none
+    const Operand *tested; // what is compared, or all that may be
+    size_t bytes;          // 0 of a call: it is not known
 } Swap;
 
 // ---- How a value is computed
@@ -39,18 +40,38 @@ static bool computes(const Instr *i)
            (i->kind == OTHER_KIND || i->kind >= LOGICAL_AND) && (!stores || is_parameter(&i->statement->operands[0]));
 }
 
+// The one instruction that sets a register, or NULL.
+static const Instr *setter_of(const Function *in, const Register *reg)
+{
+    const uint32_t k = reg ? reg->maker : NOWHERE;
+    return k < in->program->count && in->program->code[k].statement && !in->program->code[k].statement->guard
+               ? &in->program->code[k]
+               : NULL;
+}
+
 // The one instruction that computes a register, or NULL.
 static const Instr *maker_of(const Function *in, const Register *reg)
 {
-    const uint32_t k = reg ? reg->maker : NOWHERE;
-    return k < in->program->count && computes(&in->program->code[k]) && !in->program->code[k].statement->guard
-               ? &in->program->code[k]
-               : NULL;
+    const Instr *i = setter_of(in, reg);
+    return i && computes(i) ? i : NULL;
+}
+
+// Or else loads it.
+static const Instr *source_of(const Function *in, const Register *reg)
+{
+    const Instr *i = setter_of(in, reg);
+    return i && (computes(i) || (i->kind == LOAD && i->semantics == WEAK)) ? i : NULL;
 }
 
 static bool is_opcode(const Statement *s, const char *begin)
 {
     return s->opcode.length >= strlen(begin) && memcmp(s->opcode.text, begin, strlen(begin)) == 0;
+}
+
+// Of an address, or a part of it: in shared memory it has 32 bits or 64.
+static bool converts_address(const Statement *s)
+{
+    return is_opcode(s, "cvta.") || is_opcode(s, "cvt.u64.u32") || is_opcode(s, "cvt.s64.s32") || is_opcode(s, "cvt.u32.u64");
 }
 
 // Follows copies, conversions of addresses, and constants that are added.
@@ -62,7 +83,7 @@ static Place place_of(const Function *in, const Operand *o)
         const Statement *s = i ? i->statement : NULL;
         if (!s || s->operands[0].kind != IS_REGISTER || is_parameter(&s->operands[1]))
             break;
-        const bool copies = s->count == 2 && (is_opcode(s, "mov.") || is_opcode(s, "cvta.")),
+        const bool copies = s->count == 2 && (is_opcode(s, "mov.") || converts_address(s)),
                    adds = s->count == 3 && is_opcode(s, "add.") && s->operands[2].kind == IS_INTEGER;
         const Operand *from = &s->operands[1];
         if (!(copies || adds) || !(from->variable || (from->reg && from->reg->maker != MANY)))
@@ -70,6 +91,14 @@ static Place place_of(const Function *in, const Operand *o)
         at = (Place){from->reg, from->variable, at.offset + (copies ? from->integer : s->operands[2].integer)};
     }
     return at;
+}
+
+// Whatever the width.
+static bool same_operation(const Statement *a, const Statement *b)
+{
+    const char *end = memchr(a->opcode.text, '.', a->opcode.length);
+    const size_t length = end ? (size_t)(end - a->opcode.text) + 1 : a->opcode.length;
+    return a->count == b->count && b->opcode.length >= length && memcmp(a->opcode.text, b->opcode.text, length) == 0;
 }
 
 static bool same_place(const Function *in, Place a, Place b, int depth);
@@ -83,16 +112,15 @@ static bool same_operand(const Function *in, const Operand *a, const Operand *b,
     return a->integer == b->integer && a->real == b->real && sim_same_slice(a->name, b->name);
 }
 
-// Whether they are one register, or computed alike of what is the same.
+// Whether they are one register, or computed alike of what is the same, or loaded from one place.
 static bool same_place(const Function *in, Place a, Place b, int depth)
 {
     if (a.offset != b.offset || a.variable != b.variable || depth > MOST_DEPTH)
         return false;
     if (a.reg == b.reg)
         return true;
-    const Instr *i = maker_of(in, a.reg), *j = maker_of(in, b.reg);
-    bool same = i && j && sim_same_slice(i->statement->opcode, j->statement->opcode) &&
-                i->statement->count == j->statement->count;
+    const Instr *i = source_of(in, a.reg), *j = source_of(in, b.reg);
+    bool same = i && j && same_operation(i->statement, j->statement);
     for (int k = 1; same && k < i->statement->count; k++)
         same = same_operand(in, &i->statement->operands[k], &j->statement->operands[k], depth + 1);
     return same;
@@ -116,66 +144,58 @@ static const Operand *handed(const Function *in, uint32_t call, const Operand *p
     return NULL;
 }
 
-static bool finds_swap(Arena *arena, const Function *in, uint32_t k, Swap *swap, int depth);
-
-// Whether the place is what the function gets as a parameter.
-static bool is_formal(const Function *in, Place at, const Variable *formal)
+// Whether a function has a compare-and-swap, or one that it calls has.
+static bool has_swap(const Function *f, int depth)
 {
-    const Instr *i = maker_of(in, at.reg);
-    return at.offset == 0 && i && i->statement->operands[1].variable == formal;
-}
-
-// Whether a function does nothing but a compare-and-swap with its three parameters.
-static bool only_swaps(Arena *arena, const Function *f, int depth)
-{
-    const Variable *at = f->params, *compared = at ? at->next : NULL, *last = compared ? compared->next : NULL;
-    if (!last || last->next || !f->program || f->program->count > MOST_OF_WRAPPER || depth > 3)
-        return false;
-    int swaps = 0;
-    for (uint32_t k = 0; k < f->program->count; k++) {
-        Swap swap;
-        if (finds_swap(arena, f, k, &swap, depth)) {
-            const Operand *value = is_parameter(swap.compared) ? handed(f, k, swap.compared) : swap.compared;
-            swaps += value && is_formal(f, swap.at, at) && is_formal(f, place_of(f, value), compared) ? 1 : 2;
-        } else if (!computes(&f->program->code[k]) && f->program->code[k].control != RETURN) {
-            return false;
-        }
+    for (uint32_t k = 0; f && f->program && k < f->program->count && depth < MOST_CALLS; k++) {
+        const Instr *i = &f->program->code[k];
+        if ((i->kind == ATOMIC && i->op == ATOMIC_CAS) || (i->control == CALL && has_swap(i->call->callee, depth + 1)))
+            return true;
     }
-    return swaps == 1;
+    return false;
 }
 
-// Whether an instruction compares and swaps, by itself or by a call.
-static bool finds_swap(Arena *arena, const Function *in, uint32_t k, Swap *swap, int depth)
+// Of a call with three arguments, as atomicCAS has them, it is the second that is compared.
+static Swap swap_of(const Instr *i)
 {
-    const Instr *i = &in->program->code[k];
     const Statement *s = i->statement;
-    if (s && i->kind == ATOMIC && i->op == ATOMIC_CAS) {
-        *swap = (Swap){place_of(in, &s->operands[1]), &s->operands[2], i->bytes};
-        return true;
-    }
+    if (s && i->kind == ATOMIC && i->op == ATOMIC_CAS)
+        return (Swap){&s->operands[1], &s->operands[2], i->bytes};
     const Operand *arguments = s && i->control == CALL ? arguments_of(s) : NULL;
-    const Operand *at = arguments && arguments->count == 3 ? handed(in, k, &arguments->elements[0]) : NULL;
-    if (!at || !i->call->callee || !only_swaps(arena, i->call->callee, depth + 1))
-        return false;
-    *swap = (Swap){place_of(in, at), &arguments->elements[1], arguments->elements[1].variable->bytes};
-    return true;
+    if (!arguments || !has_swap(i->call->callee, 0))
+        return (Swap){NULL};
+    return (Swap){arguments, arguments->count == 3 ? &arguments->elements[1] : arguments, 0};
+}
+
+// Whether the instruction at k, a swap, works on the place.
+static bool swaps_at(const Function *in, uint32_t k, const Swap *swap, Place place, size_t bytes)
+{
+    if (in->program->code[k].control != CALL)
+        return swap->bytes == bytes && same_place(in, place_of(in, swap->at), place, 0);
+    for (int n = 0; n < swap->at->count; n++) {
+        const Operand *given = handed(in, k, &swap->at->elements[n]);
+        if (given && same_place(in, place_of(in, given), place, 0))
+            return true;
+    }
+    return false;
 }
 
 // ---- Where a guess goes
 
-typedef struct Value { // what a register, or else a call's parameter, holds when a thread comes to an instruction
+typedef struct Value { // what a register, or else a call's parameter or local memory, holds when a thread comes to an instruction
     const Register *reg;
     const Variable *variable;
+    int64_t offset, bytes; // of a part of local memory
     uint32_t at;
 } Value;
 
 typedef struct Search {
     const Function *function;
     const Flow *flow;
-    const Swap *swaps; // by instruction; without an operand to compare: it is none
+    const Swap *swaps; // by instruction
     Place guessed;
     size_t bytes;
-    Value values[MOST_PLACES];
+    Value values[MOST_VALUES];
     uint32_t count;
     bool tested, leaks; // by a swap; to where no swap tests it
 } Search;
@@ -183,9 +203,10 @@ typedef struct Search {
 static void add(Search *s, Value v)
 {
     for (uint32_t k = 0; k < s->count; k++)
-        if (s->values[k].reg == v.reg && s->values[k].variable == v.variable && s->values[k].at == v.at)
+        if (s->values[k].reg == v.reg && s->values[k].variable == v.variable && s->values[k].at == v.at &&
+            s->values[k].offset == v.offset && s->values[k].bytes == v.bytes)
             return;
-    if (s->count < MOST_PLACES)
+    if (s->count < MOST_VALUES)
         s->values[s->count++] = v;
     else
         s->leaks = true; // for all that is known
@@ -194,53 +215,110 @@ static void add(Search *s, Value v)
 static void add_operand(Search *s, const Operand *o, uint32_t at)
 {
     if (is_parameter(o))
-        add(s, (Value){NULL, o->variable, at});
+        add(s, (Value){.variable = o->variable, .at = at});
     if (o->reg)
-        add(s, (Value){o->reg, NULL, at});
+        add(s, (Value){.reg = o->reg, .at = at});
     if (o->second)
-        add(s, (Value){o->second, NULL, at});
+        add(s, (Value){.reg = o->second, .at = at});
     for (int k = 0; k < o->count; k++)
         add_operand(s, &o->elements[k], at);
 }
 
+// The part of its thread's local memory that an instruction loads or stores; without a variable: it does not.
+static Value local_part(const Function *in, const Instr *i)
+{
+    if (!i->statement || (i->kind != LOAD && i->kind != STORE) || i->semantics != WEAK)
+        return (Value){NULL};
+    const Place at = place_of(in, &i->statement->operands[i->kind == LOAD]);
+    if (at.reg || !at.variable || at.variable->space != LOCAL)
+        return (Value){NULL};
+    return (Value){.variable = at.variable, .offset = at.offset, .bytes = (int64_t)i->bytes * i->count};
+}
+
+static bool overlap(const Value *a, const Value *b)
+{
+    return a->variable == b->variable && a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+}
+
 static bool has(const Operand *o, const Value *v)
 {
-    bool any = v->reg ? o->reg == v->reg || o->second == v->reg : o->variable == v->variable;
+    bool any = v->reg ? o->reg == v->reg || o->second == v->reg : v->bytes == 0 && o->variable == v->variable;
     for (int k = 0; k < o->count; k++)
         any |= has(&o->elements[k], v);
     return any;
 }
 
-static bool reads(const Statement *s, const Value *v)
+static bool reads(const Search *s, const Instr *i, const Value *v)
 {
-    bool any = s->count > 0 && s->operands[0].address && v->reg && has(&s->operands[0], v);
-    for (int k = 1; k < s->count; k++)
-        any |= has(&s->operands[k], v);
+    if (v->bytes > 0) {
+        const Value part = local_part(s->function, i);
+        return i->kind == LOAD && overlap(&part, v);
+    }
+    const Statement *statement = i->statement;
+    bool any = statement->count > 0 && statement->operands[0].address && v->reg && has(&statement->operands[0], v);
+    for (int k = 1; k < statement->count; k++)
+        any |= has(&statement->operands[k], v);
     return any;
 }
 
-static bool writes(const Instr *i, const Value *v)
+static bool writes(const Search *s, const Instr *i, const Value *v)
 {
-    const Statement *s = i->statement;
-    return s->count > 0 && !s->guard && has(&s->operands[0], v) &&
-           (i->control == CALL || (s->operands[0].address ? !v->reg : (i->effects & SETS_FIRST) != 0));
+    const Statement *statement = i->statement;
+    if (statement->count == 0 || statement->guard)
+        return false;
+    if (v->bytes > 0) {
+        const Value part = local_part(s->function, i);
+        return i->kind == STORE && part.variable == v->variable && part.offset <= v->offset &&
+               part.offset + part.bytes >= v->offset + v->bytes;
+    }
+    return has(&statement->operands[0], v) &&
+           (i->control == CALL || (statement->operands[0].address ? !v->reg : (i->effects & SETS_FIRST) != 0));
+}
+
+// Whether an access is at a place that the function has been given: of an object that a member function is called for.
+static bool is_given(const Function *in, const Instr *i)
+{
+    if (i->kind != LOAD && i->kind != STORE)
+        return false;
+    const Instr *from = maker_of(in, place_of(in, &i->statement->operands[i->kind == LOAD]).reg);
+    return from && is_parameter(&from->statement->operands[1]);
+}
+
+// Whether a function only computes: it uses no memory but its own, and what it has been given.
+static bool is_pure(const Function *f, int depth)
+{
+    if (!f || !f->program || depth == MOST_CALLS)
+        return false;
+    for (uint32_t k = 0; k < f->program->count; k++) {
+        const Instr *i = &f->program->code[k];
+        const bool goes = i->control == RETURN || i->control == BRANCH || (i->control == CALL && is_pure(i->call->callee, depth + 1));
+        if (i->statement && !goes && !computes(i) && !local_part(f, i).variable && !is_given(f, i))
+            return false;
+    }
+    return true;
 }
 
 // What an instruction that reads the value makes of it.
-static void pass_on(Search *s, const Instr *i, uint32_t next)
+static void pass_on(Search *s, const Instr *i, const Value *v, uint32_t next)
 {
     const Operand *to = &i->statement->operands[0];
-    const Function *callee = i->control == CALL ? i->call->callee : NULL;
-    const bool pure = callee && arguments_of(i->statement) && callee->program && !callee->program->does.accesses &&
-                      !callee->program->does.writes;
-    if ((pure || computes(i) || i->kind == VOTE) && !(is_parameter(to) && to->variable == s->function->returned))
-        add_operand(s, to, next);
-    else
+    Value part = local_part(s->function, i);
+    part.at = next;
+    if (part.variable && !(v->reg && has(&i->statement->operands[i->kind == LOAD], v))) { // it is no address
+        if (i->kind == LOAD)
+            add_operand(s, to, next);
+        else
+            add(s, part);
+    } else if (computes(i) || i->kind == VOTE || (i->control == CALL && arguments_of(i->statement) && is_pure(i->call->callee, 0))) {
+        if (!(is_parameter(to) && to->variable == s->function->returned))
+            add_operand(s, to, next);
+    } else {
         s->leaks |= i->control != BRANCH && i->control != BRANCH_INDEXED;
+    }
 }
 
 // Follows a value to where a swap tests it, or it is written anew, or its block ends, and then from there.
-static void follow(Search *s, const Value v)
+static void follow(Search *s, Value v)
 {
     const Flow *f = s->flow;
     const uint32_t block = f->block_of[v.at];
@@ -249,17 +327,19 @@ static void follow(Search *s, const Value v)
         const Swap *swap = &s->swaps[k];
         if (!i->statement)
             continue;
-        if (swap->compared && swap->bytes == s->bytes && same_place(s->function, swap->at, s->guessed, 0)) {
-            s->tested |= has(swap->compared, &v);
+        if (swap->at && swaps_at(s->function, k, swap, s->guessed, s->bytes)) {
+            s->tested |= has(swap->tested, &v);
             return;
         }
-        if (reads(i->statement, &v))
-            pass_on(s, i, k + 1);
-        if (writes(i, &v))
+        if (reads(s, i, &v))
+            pass_on(s, i, &v, k + 1);
+        if (writes(s, i, &v))
             return;
     }
-    for (uint32_t k = 0; block + 1 < f->count && k < f->successor_count[block]; k++)
-        add(s, (Value){v.reg, v.variable, f->first[f->successors[block][k]]});
+    for (uint32_t k = 0; block + 1 < f->count && k < f->successor_count[block]; k++) {
+        v.at = f->first[f->successors[block][k]];
+        add(s, v);
+    }
 }
 
 static bool is_guess(Search *s, uint32_t load)
@@ -275,27 +355,31 @@ static bool is_guess(Search *s, uint32_t load)
     return s->tested && !s->leaks;
 }
 
-static void mark_guesses(Search *s, Program *p, const Swap *swap)
+// Whether any of the swaps works on the place.
+static bool is_swapped(const Search *s, Place place, size_t bytes)
 {
-    for (uint32_t k = 0; k < p->count; k++) {
-        Instr *i = &p->code[k];
-        if (i->kind == LOAD && i->semantics == WEAK && i->statement && i->bytes == swap->bytes && !(i->loop & GUESSES) &&
-            same_place(s->function, place_of(s->function, &i->statement->operands[1]), swap->at, 0) && is_guess(s, k))
-            i->loop |= GUESSES;
-    }
+    for (uint32_t k = 0; k < s->function->program->count; k++)
+        if (s->swaps[k].at && swaps_at(s->function, k, &s->swaps[k], place, bytes))
+            return true;
+    return false;
 }
 
 void sim_find_guesses(Arena *arena, const Function *function, Program *p, const Flow *f)
 {
     Swap *swaps = sim_allocate(arena, ((size_t)p->count + 1) * sizeof *swaps);
     bool any = false;
-    for (uint32_t k = 0; k < p->count; k++)
-        any |= finds_swap(arena, function, k, &swaps[k], 0);
+    for (uint32_t k = 0; k < p->count; k++) {
+        swaps[k] = swap_of(&p->code[k]);
+        any |= swaps[k].at != NULL;
+    }
     if (!any)
         return;
     Search *search = sim_allocate(arena, sizeof *search);
     *search = (Search){.function = function, .flow = f, .swaps = swaps};
-    for (uint32_t k = 0; k < p->count; k++)
-        if (swaps[k].compared)
-            mark_guesses(search, p, &swaps[k]);
+    for (uint32_t k = 0; k < p->count; k++) {
+        Instr *i = &p->code[k];
+        if (i->kind == LOAD && i->semantics == WEAK && i->statement &&
+            is_swapped(search, place_of(function, &i->statement->operands[1]), i->bytes) && is_guess(search, k))
+            i->loop |= GUESSES;
+    }
 }

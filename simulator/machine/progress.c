@@ -87,13 +87,24 @@ bool sim_is_stuck(const Warp *w)
     return !p || leads_nowhere(w, p);
 }
 
-const Instr *sim_loop_around(const Path *p)
+// The branch that turns the loop which an instruction is in; NULL: it is in none.
+static const Instr *loop_around(const Program *program, uint32_t at)
 {
-    const Program *program = p->frame->function->program;
-    for (uint32_t k = p->pc; k < program->count; k++) // the next branch back over it is the innermost loop's
-        if (program->code[k].control == BRANCH && program->code[k].target <= p->pc)
+    for (uint32_t k = at; k < program->count; k++) // the next branch back over it is the innermost loop's
+        if (program->code[k].control == BRANCH && program->code[k].target <= at)
             return &program->code[k];
     return NULL;
+}
+
+const Instr *sim_loop_around(const Path *p)
+{
+    return loop_around(p->frame->function->program, p->pc);
+}
+
+// Where in the code of its caller a function was called.
+static uint32_t call_of(const Frame *f)
+{
+    return (uint32_t)(f->call - f->caller->function->program->code);
 }
 
 bool sim_give_way(Warp *w)
@@ -116,7 +127,7 @@ bool sim_asks_in_loop(const Path *p)
         for (uint32_t k = at; k < program->count; k++)
             if (program->code[k].control == BRANCH && program->code[k].target <= at && program->code[k].loop & ASKS_IN_LOOP)
                 return true;
-        at = f->caller ? (uint32_t)(f->call - f->caller->function->program->code) : 0;
+        at = f->caller ? call_of(f) : 0;
     }
     return false;
 }
@@ -137,19 +148,37 @@ static bool is_open_to_host(const Allocation *a)
     return shared && !sim_in_device_range((const void *)(uintptr_t)a->address);
 }
 
-static bool looks_in_loop(const Path *p)
+// Whether what a lane loads lies there. Its address is still that of the last turn.
+static bool loads_from_host(const Frame *f, int lane, const Instr *i)
 {
-    const Instr *code = p->frame->function->program->code, *turn = sim_loop_around(p);
-    for (const Instr *i = turn ? &code[turn->target] : NULL; i && i < turn; i++)
-        if (looks_for_host(i))
-            return true;
-    return p->frame->caller && sim_asks_in_loop(p); // it is in a function that was called there
+    if (i->kind != LOAD || (i->at.base != NOWHERE && i->at.base_bytes != 8))
+        return false;
+    const uint64_t base = i->at.base == NOWHERE ? 0 : ((const uint64_t *)(f->lanes + i->at.base))[lane],
+                   address = base + (uint64_t)i->at.offset;
+    const Allocation *a = sim_allocation_at(address);
+    return a && address - a->address < a->bytes && is_open_to_host(a);
+}
+
+// Whether the loop that a path is in, or that its function was called in, looks for what the host has done; near: the
+// warp's last access was of memory that is open to it.
+static bool looks_in_loop(const Path *p, bool near)
+{
+    const int lane = __builtin_ctz(p->mask);
+    uint32_t at = p->pc;
+    for (const Frame *f = p->frame; f; f = f->caller) {
+        const Instr *code = f->function->program->code, *turn = loop_around(f->function->program, at);
+        for (const Instr *i = turn ? &code[turn->target] : NULL; i && i < turn; i++)
+            if (looks_for_host(i) && (near || loads_from_host(f, lane, i)))
+                return true;
+        at = f->caller ? call_of(f) : 0;
+    }
+    return near && p->frame->caller && sim_asks_in_loop(p);
 }
 
 bool sim_awaits_host(const Warp *w)
 {
     const Path *p = sim_next_path(w);
-    return p && w->near && is_open_to_host(w->near) && looks_in_loop(p);
+    return p && looks_in_loop(p, w->near && is_open_to_host(w->near));
 }
 
 static bool waits_for(const Path *p, const Path *child)

@@ -8,7 +8,7 @@ import pytest
 
 from scripts.evidence import labelled
 
-from tests.support import ROOT, SIM
+from tests.support import ROOT, SIM, build
 
 LABELS = labelled.labels()
 FOLDER = SIM / "labelled"
@@ -33,3 +33,13 @@ def test_atomic_operations_of_two_sizes_are_named_as_that():
     assert run.returncode == 88
     for part in ("updates atomically 8 bytes", "updates atomically 4 bytes", "atomic operations of different sizes are none for each other"):
         assert part in run.stderr
+
+
+@pytest.mark.parametrize("flags", ["-G", "-Xcicc -O1"])
+def test_a_guess_is_known_in_code_that_is_not_optimised(flags, tmp_path):
+    """Broken: whoever compiles for a debugger is accused of the first read of a compare-and-swap loop, which is a call there; or is not where
+    it is kept or nobody compares it."""
+    program = build(ROOT / "tests/labelled/guesses.cu", tmp_path / "guesses", *flags.split())
+    rows = [row for row in LABELS if row["program"] == "guesses"]
+    wrong = [(row["case"], kinds) for row in rows if not labelled.is_right(row, kinds := labelled.reported(tmp_path, row))]
+    assert not wrong, "case, what was reported"

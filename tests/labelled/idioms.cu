@@ -734,83 +734,6 @@ template <bool waits> static void run_through_latch()
     run_blocks(through_latch<waits>, 1);
 }
 
-// ---- A plain read as the first guess of a compare-and-swap, as in the CUDA guide: an old value costs a turn.
-
-enum Guess { TESTED, EARLY_EXIT, KEPT, AS_PLACE, OTHER_WORD, NOT_COMPARED };
-
-// The largest of all threads' values. (constexpr: code for a debugger keeps what no thread can reach.)
-template <Guess guess> __global__ void largest_float(float *most, float *out)
-{
-    const float value = float((blockIdx.x * THREADS + threadIdx.x) * 37 % 101);
-    int *word = (int *)most, *tested = word + (guess == OTHER_WORD), old = *word;
-    if constexpr (guess == EARLY_EXIT)
-        if (__int_as_float(old) >= value)
-            return;
-    if constexpr (guess == KEPT) // and nobody tests it
-        out[blockIdx.x * THREADS + threadIdx.x] = __int_as_float(old);
-    if constexpr (guess == AS_PLACE)
-        out[old & 15] = 1;
-    if constexpr (guess == NOT_COMPARED) {
-        atomicCAS(word, 0, old + 1);
-        return;
-    }
-    int assumed;
-    do {
-        assumed = old;
-        old = atomicCAS(tested, assumed, __float_as_int(fmaxf(value, __int_as_float(assumed))));
-    } while (assumed != old);
-    if constexpr (guess == OTHER_WORD)
-        atomicAdd(word, 1);
-}
-
-template <Guess guess> static void run_largest_float()
-{
-    float *most = zeros<float>(2), *out = zeros<float>(BLOCKS * THREADS);
-    largest_float<guess><<<BLOCKS, THREADS>>>(most, out);
-    finish_and_free(most, out);
-}
-
-// CUDA's guide has this sum of doubles for GPUs that had none; the place is computed twice.
-__device__ double add_double(double *address, double value)
-{
-    unsigned long long *word = (unsigned long long *)address, old = *word, assumed;
-    do {
-        assumed = old;
-        old = atomicCAS(word, assumed, __double_as_longlong(value + __longlong_as_double(assumed)));
-    } while (assumed != old);
-    return __longlong_as_double(old);
-}
-
-__global__ void sum_doubles(double *sums, double *before)
-{
-    const int i = blockIdx.x * THREADS + threadIdx.x;
-    before[i] = add_double(&sums[i % 2], i);
-}
-
-static void run_sum_doubles()
-{
-    double *sums = zeros<double>(2), *before = zeros<double>(BLOCKS * THREADS);
-    sum_doubles<<<BLOCKS, THREADS>>>(sums, before);
-    finish_and_free(sums, before);
-}
-
-__global__ void histogram(unsigned *bins)
-{
-    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
-    unsigned old = bins[i % 8], assumed;
-    do {
-        assumed = old;
-        old = atomicCAS(&bins[i % 8], assumed, assumed + i);
-    } while (assumed != old);
-}
-
-static void run_histogram()
-{
-    unsigned *bins = zeros<unsigned>(8);
-    histogram<<<BLOCKS, THREADS>>>(bins);
-    finish_and_free(bins);
-}
-
 // ---- Two streams: a kernel leaves its blocks' parts, and another one takes each when it has come.
 
 struct TwoStreams {
@@ -1092,14 +1015,6 @@ static const Case CASES[] = {
     {"delay-short-clock", run_delay<CYCLES_OF_32_BITS, false>},
     {"delay-timer", run_delay<NANOSECONDS, false>},
     {"delay-timer-sleep", run_delay<NANOSECONDS, true>},
-    {"guess-largest", run_largest_float<TESTED>},
-    {"guess-early-exit", run_largest_float<EARLY_EXIT>},
-    {"guess-sum", run_sum_doubles},
-    {"guess-histogram", run_histogram},
-    {"guess-kept", run_largest_float<KEPT>},
-    {"guess-as-place", run_largest_float<AS_PLACE>},
-    {"guess-of-another-word", run_largest_float<OTHER_WORD>},
-    {"guess-not-compared", run_largest_float<NOT_COMPARED>},
 };
 
 int main(int argc, char **argv)

@@ -41,6 +41,8 @@ def test_who_waits_for_the_host_is_not_accused(tmp_path):
             result = run(program, flag, **environment)
             assert (result.returncode, result.stdout) == (77, ""), result.stderr
             assert re.fullmatch(r"simulator: .*waits_for_host.cu:9\): this loop asks memory that the host may write, .*\n", result.stderr), result.stderr
+    result = run(program, "counts", SIM_MAX_INSTRUCTIONS="100000")
+    assert result.returncode == 77 and "this loop asks memory that the host may write" in result.stderr, result.stderr
     result = run(program, "device", SIM_CHECK="1")
     assert result.returncode == 88 and "an endless loop turns here" in result.stderr, result.stderr
 

@@ -11,6 +11,13 @@ __global__ void waits(volatile int *flag, int *out)
     *out = *flag + 1;
 }
 
+// Meanwhile it counts its turns, in memory of the device.
+__global__ void counts(volatile int *flag, int *turns)
+{
+    while (*flag == 0)
+        atomicAdd(turns, 1);
+}
+
 int main(int argc, char **argv)
 {
     int *flag = &variable, *out;
@@ -23,7 +30,10 @@ int main(int argc, char **argv)
     cudaMalloc(&device, 2 * sizeof *device);
     cudaMemset(device, 0, 2 * sizeof *device);
     out = device + 1;
-    waits<<<2, 33>>>(argc > 1 && !strcmp(argv[1], "device") ? device : flag, out);
+    if (argc > 1 && !strcmp(argv[1], "counts"))
+        counts<<<2, 33>>>(flag, out);
+    else
+        waits<<<2, 33>>>(argc > 1 && !strcmp(argv[1], "device") ? device : flag, out);
     *(volatile int *)flag = 41;
     puts(cudaGetErrorName(cudaDeviceSynchronize()));
 }
