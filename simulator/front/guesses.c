@@ -163,7 +163,7 @@ static Swap swap_of(const Instr *i)
         return (Swap){&s->operands[1], &s->operands[2], i->bytes};
     const Operand *arguments = s && i->control == CALL ? arguments_of(s) : NULL;
     if (!arguments || !has_swap(i->call->callee, 0))
-        return (Swap){NULL};
+        return (Swap){.at = NULL};
     return (Swap){arguments, arguments->count == 3 ? &arguments->elements[1] : arguments, 0};
 }
 
@@ -228,10 +228,10 @@ static void add_operand(Search *s, const Operand *o, uint32_t at)
 static Value local_part(const Function *in, const Instr *i)
 {
     if (!i->statement || (i->kind != LOAD && i->kind != STORE) || i->semantics != WEAK)
-        return (Value){NULL};
+        return (Value){.variable = NULL};
     const Place at = place_of(in, &i->statement->operands[i->kind == LOAD]);
     if (at.reg || !at.variable || at.variable->space != LOCAL)
-        return (Value){NULL};
+        return (Value){.variable = NULL};
     return (Value){.variable = at.variable, .offset = at.offset, .bytes = (int64_t)i->bytes * i->count};
 }
 
