@@ -89,8 +89,8 @@ static bool is_loaded(const Program *program, const Instr *store)
     return false;
 }
 
-// `fenced`: the earlier one's thread has executed a fence since.
-static void hint_of(const Race *race, const Program *program, const Instr *i, const Instr *j, bool shared, bool fenced,
+// `fenced`: the earlier one's thread has executed a fence since; `told`: the later one's has read what that one wrote then.
+static void hint_of(const Race *race, const Program *program, const Instr *i, const Instr *j, bool shared, bool fenced, bool told,
                     char *hint, size_t space)
 {
     const Epoch *a = &race->earlier, *b = &race->later;
@@ -114,6 +114,10 @@ static void hint_of(const Race *race, const Program *program, const Instr *i, co
         snprintf(hint, space, "volatile orders nothing: no __threadfence() %s",
                  fenced ? "before the second of the two, behind what its thread has read"
                         : "behind the write, before others are told");
+    else if (told)
+        snprintf(hint, space,
+                 "the second thread has been told that the first is through, but a fence is missing behind the access by which it "
+                 "was told: %s", same_block ? "__threadfence_block()" : "__threadfence()");
     else if (is_strong(a) != is_strong(b))
         snprintf(hint, space, "one of them is atomic or volatile, the other is not; and nothing orders them %s",
                  between);
@@ -175,7 +179,8 @@ void sim_report_race(const AccessCheck *check)
     else
         snprintf(title, sizeof title, "two threads%s use the same bytes, one of them writes, and nothing orders them",
                  !same_block ? " of different blocks" : race->earlier.warp == race->later.warp ? " of a warp" : "");
-    hint_of(race, launch->kernel->program, instrs[0], instrs[1], check->shared, sim_has_fenced(w, &race->earlier), hint, sizeof hint);
+    hint_of(race, launch->kernel->program, instrs[0], instrs[1], check->shared, sim_has_fenced(w, &race->earlier),
+            sim_lacks_fence(w, __builtin_ctz(race->later.lanes), &race->earlier), hint, sizeof hint);
     if (race->stale) {
         snprintf(title, sizeof title, "a load for memory that is only read need not see what its own kernel has written");
         snprintf(hint, sizeof hint,

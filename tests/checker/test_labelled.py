@@ -35,6 +35,14 @@ def test_atomic_operations_of_two_sizes_are_named_as_that():
         assert part in run.stderr
 
 
+@pytest.mark.skipif(FOLDER / "fences" in LEFT_OUT, reason="it was not built")
+def test_who_has_been_told_and_lacks_a_fence_reads_that():
+    """Broken: whoever has atomic operations and a fence, but none behind the one that tells him, reads that he wants atomic operations with fences."""
+    run = subprocess.run([FOLDER / "fences", "lock-of-two-warps-first-without-fence"], env=os.environ | {"SIM_CHECK": "1", "SIM_BLOCK_ORDER": "5"},
+                         capture_output=True, text=True, check=False)
+    assert run.returncode == 88 and "a fence is missing behind the access by which it was told" in run.stderr, run.stderr
+
+
 @pytest.mark.parametrize("flags", ["-G", "-Xcicc -O1"])
 def test_a_guess_is_known_in_code_that_is_not_optimised(flags, tmp_path):
     """Broken: whoever compiles for a debugger is accused of the first read of a compare-and-swap loop, which is a call there; or is not where
