@@ -57,7 +57,7 @@ void sim_end_launch_clocks(Launch *launch)
         g->clocks = clocks;
     else
         sim_free_launch_clocks(clocks);
-    if (launch->error != cudaSuccess && !launch->fault.awaits_host)
+    if (launch->error != cudaSuccess && !launch->fault.cannot_run)
         sim_add_fault(launch);
     sim_say_findings();
 }

@@ -33,7 +33,7 @@ typedef struct Fault { // where a launch went wrong, for the checker
     int thread;    // of the block, or -1
     uint64_t block;
     size_t text;   // where in the message it says what happened
-    bool awaits_host; // what the program does is right, but cannot be run here
+    bool cannot_run; // what the program does may be right, but cannot be done here
 } Fault;
 
 // On the stack of sim_launch_grid, whose thread holds the lock of lock.c all the while. It is filled in before its

@@ -495,12 +495,12 @@ def test_float_to_smaller_float(to, source, tmp_path):
                 assert value == int(expected.view(VIEWS[to][1])), hex(bits)
 
 
-def refusal(tmp_path, text, name="k"):
-    """What the simulator says of kernel `name` in a PTX text, which it must not run to its end."""
+def refusal(tmp_path, text, name="k", status=77):
+    """What the simulator says of kernel `name` in a PTX text, which it must not run to its end; status 77: it cannot, and 1: the kernel is wrong."""
     (tmp_path / "k.ptx").write_text(text)
     (tmp_path / "in").write_bytes(bytes(24 * 64))
     result = subprocess.run([RUN, tmp_path / "k.ptx", name, "64", tmp_path / "in", tmp_path / "out"], capture_output=True, text=True)
-    assert result.returncode == 1
+    assert result.returncode == status
     return result.stderr
 
 
@@ -574,7 +574,7 @@ def test_a_fault_in_the_text_concerns_who_comes_to_it(tmp_path):
     strange = kernel("mov.u32 %t, ?; mov.u32 %t, 5;", "u32", ["u32"]).replace("entry k", "entry s")
     both = good + "".join(text[text.index(".visible"):] for text in (texture, strange))
     assert set(run(tmp_path, both, [(1,)])) == {0xFFFFFFFE}
-    assert "tex.3d" in refusal(tmp_path, both, "t")
+    assert "tex.3d" in refusal(tmp_path, both, "t", 1)
     assert "expected an operand, found '?'" in refusal(tmp_path, both, "s")
     skipped = kernel("@!%p0 mov.u32 %t, ?; ", "u32", ["u32"]).replace(".reg .u16 %q;", ".reg .u16 %q; .reg .pred %p0; setp.eq.u32 %p0, 1, 1;")
     assert set(run(tmp_path, skipped, [(1,)])) == {0}
@@ -627,7 +627,7 @@ def test_the_calls_are_those_that_the_page_shows():
 def test_a_warp_comes_to_one_barrier(tmp_path):
     """Broken: lanes of one warp that name different barriers all wait at the first lane's."""
     text = kernel("mov.u32 %n, %tid.x; and.b32 %n, %n, 1; barrier.sync %n, 32; mov.u32 %t, 1;", "u32", ["u32"])
-    assert "thread (1,0,0)" in refusal(tmp_path, text) and "comes to barrier 0" in refusal(tmp_path, text)
+    assert "thread (1,0,0)" in refusal(tmp_path, text, status=1) and "comes to barrier 0" in refusal(tmp_path, text, status=1)
 
 
 def test_nothing_to_do(tmp_path):
@@ -742,6 +742,19 @@ def test_registers_of_128_bits_hold_no_less(tmp_path):
         assert load.split()[0] in refusal(tmp_path, kernel(f"{{.reg .b128 %wide; {load} mov.u32 %t, 0;}}", "u32", [])), load
 
 
+@pytest.mark.parametrize("policy", ["createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %p, 0.5;", "createpolicy.fractional.L2::evict_first.b64 %p;",
+                                    "createpolicy.range.global.L2::evict_last.L2::evict_first.b64 %p, [%in], 64, 128;", "createpolicy.cvt.L2.b64 %p, 5;"])
+def test_hints_for_the_cache_change_nothing(policy, tmp_path):
+    """Broken: what cuda::annotated_ptr and cache policies become is not known, or the policy is taken for a value."""
+    text = (f"{{.reg .b64 %p; .reg .b32 %a; .shared .align 4 .b32 box[64]; {policy}"
+            "ld.global.L1::evict_last.L2::cache_hint.L2::128B.u32 %a, [%in], %p; add.u32 %a, %a, 1;"
+            "st.global.L2::cache_hint.u32 [%in], %a, %p; red.global.add.L2::cache_hint.u32 [%in], 10, %p;"
+            "atom.global.add.L2::cache_hint.u32 %a, [%in], 100, %p; atom.global.cas.L2::cache_hint.b32 %a, [%in], 111, 1000, %p;"
+            "mov.u32 %n, %tid.x; mov.u32 %j, box; mad.lo.u32 %n, %n, 4, %j; cp.async.ca.shared.global.L2::cache_hint.L2::128B [%n], [%in], 4, %p; cp.async.wait_all; ld.shared.u32 %t, [%n];}")
+    assert run(tmp_path, kernel(text, "u32", []), [(0,)] + [(7,)] * 63)[:2] == (1000, 118)
+    assert "ld.global" in refusal(tmp_path, kernel("{ld.global.L2::cache_hint.u32 %t, [%in];}", "u32", []))
+
+
 # Which word each lane of a warp loads: in two rows, in two places, in pieces of both kinds, a whole that begins late.
 PIECES = [lambda l: l % 16, lambda l: 16 * (l // 16), lambda l: 100 * (l // 16) + l, lambda l: 90 - 30 * (l // 8) + l % 8,
           lambda l: l if l < 5 else 5, lambda l: 7 if l < 9 else l, lambda l: max(l - 1, 0), lambda l: 31 - l, lambda l: l // 2,
@@ -771,7 +784,7 @@ def test_an_unknown_directive_is_named(tmp_path):
     """Broken: what a kernel asks of its launch is passed over."""
     (tmp_path / "k.ptx").write_text(kernel("not.b32", "b32", ["b32"]).replace("output)\n", "output)\n.maxntid 64\n.strange 3\n"))
     result = subprocess.run([RUN, tmp_path / "k.ptx", "k", "64", "/dev/null", tmp_path / "out"], capture_output=True, text=True)
-    assert result.returncode == 1 and "unknown directive '.strange'" in result.stderr
+    assert result.returncode == 77 and "unknown directive '.strange'" in result.stderr
 
 
 @pytest.mark.parametrize("text, named", [
@@ -790,7 +803,7 @@ def test_a_texture_instruction_that_is_not_known_is_named(text, named, tmp_path)
     (tmp_path / "k.ptx").write_text(ptx)
     (tmp_path / "in").write_bytes(bytes(24 * 64))
     result = subprocess.run([RUN, tmp_path / "k.ptx", "k", "64", tmp_path / "in", tmp_path / "out"], capture_output=True, text=True)
-    assert result.returncode == 1 and named in result.stderr, result.stderr
+    assert result.returncode in (1, 77) and named in result.stderr, result.stderr
 
 
 # ---- Instructions in which the lanes of a warp, or the threads of a block, take part together

@@ -69,11 +69,11 @@ static bool decode_test(Decoder *d, const Statement *s, const Opcode *o, Instr *
 
 // ---- Copies
 
-// cp.async.ca.shared.global [to], [from], bytes{, bytes that are read}
+// cp.async.ca.shared.global [to], [from], bytes{, bytes that are read}{, policy}
 static bool decode_async_copy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    (void)o;
-    if (s->count < 3 || s->count > 4 || s->operands[2].kind != IS_INTEGER)
+    const int policy = sim_has_part(o, "L2::cache_hint"), count = s->count - policy;
+    if (count < 3 || count > 4 || s->operands[2].kind != IS_INTEGER || (policy && sim_source(d, &s->operands[count], 'l') == NOWHERE))
         return false;
     const int64_t bytes = s->operands[2].integer;
     if (bytes != 4 && bytes != 8 && bytes != 16)
@@ -82,7 +82,7 @@ static bool decode_async_copy(Decoder *d, const Statement *s, const Opcode *o, I
     i->addresses = addresses;
     i->bytes = (uint8_t)bytes;
     i->count = 1;
-    i->c = s->count == 4 ? sim_source(d, &s->operands[3], 'i') : sim_constant(d, 4, (uint64_t)bytes);
+    i->c = count == 4 ? sim_source(d, &s->operands[3], 'i') : sim_constant(d, 4, (uint64_t)bytes);
     return i->c != NOWHERE && sim_decode_address(d, &s->operands[0], SHARED, &addresses[0]) &&
            sim_decode_address(d, &s->operands[1], GLOBAL, &addresses[1]);
 }
@@ -155,7 +155,7 @@ static const Instruction ROWS[] = {
      .kind = MBARRIER, .effects = TELLS | HANDS_OVER},
     {"mbarrier test_wait|try_wait {parity} {acquire|relaxed} {cta|cluster} {SHARED} b64", .decode = decode_test,
      .run = sim_mbarrier_test, .kind = MBARRIER, .effects = ASKS | HANDS_OVER},
-    {"cp async ca|cg {SHARED} global {EVICT} {PREFETCH}", .decode = decode_async_copy, .run = sim_copy_async,
+    {"cp async ca|cg {SHARED} global {EVICT} {HINT} {PREFETCH}", .decode = decode_async_copy, .run = sim_copy_async,
      .kind = ASYNC_COPY, .effects = TELLS},
     {"st async {weak} {shared::cluster} mbarrier::complete_tx::bytes b32|b64|u32|u64|s32|s64|f32|f64",
      .decode = decode_async_store, .run = sim_store_async, .kind = ASYNC_STORE, .effects = TELLS | HANDS_OVER | UNCOUNTED},

@@ -30,6 +30,15 @@ static void decode_semantics(const Opcode *o, Instr *i, Semantics usual)
     i->scope = i->semantics == WEAK ? NO_SCOPE : scopes[sim_part_among(o, SCOPES, 4)];
 }
 
+// How many operands an instruction has without the cache policy that may be the last; -1: that is none. There are no caches
+// here that could follow it.
+static int operands_without_policy(Decoder *d, const Statement *s, const Opcode *o)
+{
+    if (!sim_has_part(o, "L2::cache_hint"))
+        return s->count;
+    return s->count > 0 && sim_source(d, &s->operands[s->count - 1], 'l') != NOWHERE ? s->count - 1 : -1;
+}
+
 // ---- Loads and stores
 
 static int elements_of(const Opcode *o)
@@ -81,7 +90,7 @@ static bool is_usual(const Instr *i)
 static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     const bool load = i->kind == LOAD;
-    if (s->count != 2)
+    if (operands_without_policy(d, s, o) != 2)
         return false;
     const Operand *address = &s->operands[load ? 1 : 0], *value = &s->operands[load ? 0 : 1];
     const Variable *v = address->kind == IS_SYMBOL ? address->variable : NULL;
@@ -143,7 +152,7 @@ static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr
     const bool returns = sim_slice_is(o->parts[0], "atom");
     const Operand *address = &s->operands[returns ? 1 : 0];
     i->op = (uint8_t)sim_part_among(o, OPERATIONS, 10);
-    if (s->count != (returns ? 1 : 0) + (i->op == ATOMIC_CAS ? 3 : 2))
+    if (operands_without_policy(d, s, o) != (returns ? 1 : 0) + (i->op == ATOMIC_CAS ? 3 : 2))
         return false;
     i->bytes = (uint8_t)sim_type_bytes(o->type);
     i->count = (uint8_t)elements_of(o);
@@ -199,25 +208,25 @@ static bool decode_hint(Decoder *d, const Statement *s, const Opcode *o, Instr *
 #define ORDERED_GLOBAL "{relaxed|acquire|release|acq_rel} {SCOPE} {global}"
 #define ATOMIC_OPERATION .run = sim_atomic, .kind = ATOMIC, .effects = ACCESSES | ASKS | SETS_FIRST
 #define ATOMIC_ROWS(name)                                                      \
-    {name " " ORDERED " add s32|u32|u64|s64|f32|f64", .decode = decode_atomic, ATOMIC_OPERATION}, \
-    {name " " ORDERED " add noftz f16|f16x2|bf16|bf16x2", .decode = decode_atomic, ATOMIC_OPERATION}, \
-    {name " " ORDERED " min|max s32|u32|s64|u64", .decode = decode_atomic, ATOMIC_OPERATION}, \
-    {name " " ORDERED " inc|dec u32", .decode = decode_atomic, ATOMIC_OPERATION}, \
-    {name " " ORDERED " LOGIC b32|b64", .decode = decode_atomic, ATOMIC_OPERATION}, \
-    {name " " ORDERED_GLOBAL " add v2|v4 f32", .decode = decode_atomic, ATOMIC_OPERATION}, \
-    {name " " ORDERED_GLOBAL " add|min|max noftz v2|v4|v8 f16|bf16", .decode = decode_atomic, ATOMIC_OPERATION}, \
-    {name " " ORDERED_GLOBAL " add|min|max noftz v2|v4 f16x2|bf16x2", .decode = decode_atomic, ATOMIC_OPERATION}
+    {name " " ORDERED " add {HINT} s32|u32|u64|s64|f32|f64", .decode = decode_atomic, ATOMIC_OPERATION}, \
+    {name " " ORDERED " add noftz {HINT} f16|f16x2|bf16|bf16x2", .decode = decode_atomic, ATOMIC_OPERATION}, \
+    {name " " ORDERED " min|max {HINT} s32|u32|s64|u64", .decode = decode_atomic, ATOMIC_OPERATION}, \
+    {name " " ORDERED " inc|dec {HINT} u32", .decode = decode_atomic, ATOMIC_OPERATION}, \
+    {name " " ORDERED " LOGIC {HINT} b32|b64", .decode = decode_atomic, ATOMIC_OPERATION}, \
+    {name " " ORDERED_GLOBAL " add {HINT} v2|v4 f32", .decode = decode_atomic, ATOMIC_OPERATION}, \
+    {name " " ORDERED_GLOBAL " add|min|max noftz {HINT} v2|v4|v8 f16|bf16", .decode = decode_atomic, ATOMIC_OPERATION}, \
+    {name " " ORDERED_GLOBAL " add|min|max noftz {HINT} v2|v4 f16x2|bf16x2", .decode = decode_atomic, ATOMIC_OPERATION}
 
 static const Instruction ROWS[] = {
-    {"ld {weak|volatile|relaxed|acquire} {SCOPE} {SPACE} {nc} {unified} {CACHE} {EVICT} {PREFETCH} {VECTOR} DATA",
+    {"ld {weak|volatile|relaxed|acquire} {SCOPE} {SPACE} {nc} {unified} {CACHE} {EVICT} {EVICT2} {HINT} {PREFETCH} {VECTOR} DATA",
      .decode = decode_access, .run = sim_load, .kind = LOAD, .effects = ACCESSES | SETS_FIRST},
     {"ldu {global} {VECTOR} DATA", .decode = decode_access, .run = sim_load, .kind = LOAD,
      .effects = ACCESSES | SETS_FIRST},
-    {"st {weak|volatile|relaxed|release} {SCOPE} {SPACE} {CACHE} {EVICT} {VECTOR} DATA",
+    {"st {weak|volatile|relaxed|release} {SCOPE} {SPACE} {CACHE} {EVICT} {EVICT2} {HINT} {VECTOR} DATA",
      .decode = decode_access, .run = sim_store, .kind = STORE, .effects = ACCESSES | TELLS},
     ATOMIC_ROWS("atom"),
-    {"atom " ORDERED " exch|cas b32|b64|b128", .decode = decode_atomic, ATOMIC_OPERATION},
-    {"atom " ORDERED " cas b16", .decode = decode_atomic, ATOMIC_OPERATION},
+    {"atom " ORDERED " exch|cas {HINT} b32|b64|b128", .decode = decode_atomic, ATOMIC_OPERATION},
+    {"atom " ORDERED " cas {HINT} b16", .decode = decode_atomic, ATOMIC_OPERATION},
     ATOMIC_ROWS("red"),
     {"isspacep global|shared|shared::cta|shared::cluster|local|const|param|param::entry", .decode = decode_isspacep,
      .run = sim_is_space, .effects = SETS_FIRST},

@@ -152,12 +152,24 @@ static bool decode_cvta(Decoder *d, const Statement *s, const Opcode *o, Instr *
     return i->d != NOWHERE && i->a != NOWHERE;
 }
 
+// createpolicy makes what tells the cache how long to keep something. No cache of the simulator's asks: any number will do.
+static bool decode_policy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
+{
+    (void)o;
+    i->d = s->count > 0 ? sim_destination(&s->operands[0], 'l') : NOWHERE;
+    i->a = sim_constant(d, 8, 0);
+    return i->d != NOWHERE;
+}
+
 static const Instruction ROWS[] = {
     {"mov TYPE", .decode = decode_mov, .kind = MOVE, .effects = SETS_FIRST, .by_type = {
         [B8] = mov_uint8_t, [B16] = mov_uint16_t, [U16] = mov_uint16_t, [S16] = mov_uint16_t, [F16] = mov_uint16_t,
         [BF16] = mov_uint16_t, [B32] = mov_uint32_t, [U32] = mov_uint32_t, [S32] = mov_uint32_t, [F32] = mov_uint32_t,
         [F16X2] = mov_uint32_t, [BF16X2] = mov_uint32_t, [B64] = mov_uint64_t, [U64] = mov_uint64_t,
         [S64] = mov_uint64_t, [F64] = mov_uint64_t, [B128] = mov_b128, [PRED] = mov_pred}},
+    {"createpolicy fractional POLICY {L2::evict_first|L2::evict_unchanged} b64", .decode = decode_policy, .run = mov_uint64_t, .effects = SETS_FIRST},
+    {"createpolicy range {global} POLICY {L2::evict_first|L2::evict_unchanged} b64", .decode = decode_policy, .run = mov_uint64_t, .effects = SETS_FIRST},
+    {"createpolicy cvt L2 b64", .decode = decode_policy, .run = mov_uint64_t, .effects = SETS_FIRST},
     {"cvta {to} SPACE u64", .decode = decode_cvta, .effects = SETS_FIRST},
 };
 
