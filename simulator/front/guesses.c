@@ -128,9 +128,10 @@ static bool same_place(const Function *in, Place a, Place b, int depth)
 
 // ---- What swaps
 
+// Of a call that returns something: call (result), function, (arguments){, prototype}.
 static const Operand *arguments_of(const Statement *s)
 {
-    return s->count == 3 && s->operands[0].kind == IS_VECTOR && s->operands[2].kind == IS_VECTOR ? &s->operands[2] : NULL;
+    return s->count >= 3 && s->operands[0].kind == IS_VECTOR && s->operands[2].kind == IS_VECTOR ? &s->operands[2] : NULL;
 }
 
 // What is handed to a call as a parameter: stored shortly before it.
@@ -298,6 +299,12 @@ static bool is_pure(const Function *f, int depth)
     return true;
 }
 
+// Whether it calls such a function. What is called by an address in a register is taken for an operation on values.
+static bool calls_pure(const Instr *i)
+{
+    return i->control == CALL && arguments_of(i->statement) && (!i->call->callee || is_pure(i->call->callee, 0));
+}
+
 // What an instruction that reads the value makes of it.
 static void pass_on(Search *s, const Instr *i, const Value *v, uint32_t next)
 {
@@ -309,7 +316,7 @@ static void pass_on(Search *s, const Instr *i, const Value *v, uint32_t next)
             add_operand(s, to, next);
         else
             add(s, part);
-    } else if (computes(i) || i->kind == VOTE || (i->control == CALL && arguments_of(i->statement) && is_pure(i->call->callee, 0))) {
+    } else if (computes(i) || i->kind == VOTE || calls_pure(i)) {
         if (!(is_parameter(to) && to->variable == s->function->returned))
             add_operand(s, to, next);
     } else {

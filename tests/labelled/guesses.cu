@@ -150,6 +150,33 @@ static void run_update_halves()
     finish_and_free(halves);
 }
 
+// The operation is a function, whose address is given.
+__device__ int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+__device__ void update_by(int *word, int value, int (*operation)(int, int))
+{
+    int old = *word, assumed;
+    do {
+        assumed = old;
+        old = atomicCAS(word, assumed, operation(assumed, value));
+    } while (assumed != old);
+}
+
+__global__ void update_by_address(int *word)
+{
+    update_by(word, blockIdx.x * THREADS + threadIdx.x, larger);
+}
+
+static void run_update_by_address()
+{
+    int *word = zeros<int>(1);
+    update_by_address<<<BLOCKS, THREADS>>>(word);
+    finish_and_free(word);
+}
+
 // Whoever is not smaller swaps nothing: what the function returns then is the guess.
 __device__ double smallest(double *address, double value)
 {
@@ -214,6 +241,7 @@ static const Case CASES[] = {
     {"not-compared", run_largest_float<NOT_COMPARED>},
     {"of-16-bits", run_count_in_halves},
     {"through-operation", run_update_halves},
+    {"through-address", run_update_by_address},
     {"returned", run_find_smallest},
     {"at-member", run_find_largest},
 };

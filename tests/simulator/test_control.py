@@ -60,6 +60,16 @@ int main() { arrive<<<1, 1>>>(); cudaDeviceSynchronize(); puts("went on"); }
     assert re.fullmatch(r"simulator: kernel arrive, .*mbarrier\.arrive.*unknown\.cu:2\): the simulator does not know this instruction\n", result.stderr), result.stderr
 
 
+def test_a_driver_function_that_is_missing_is_named(tmp_path):
+    """Broken: a program that gets NULL for cuTensorMapEncodeTiled, and calls it, ends with SIGSEGV and without a word."""
+    source = tmp_path / "asks.cu"
+    source.write_text("""#include <cstdio>
+int main() { void *f = &f; printf("%d ", cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 12000, cudaEnableDefault)); puts(f ? "?" : "NULL"); }
+""")
+    result = run(build(source, tmp_path / "asks"))
+    assert result.stdout == "0 NULL\n" and "the simulator has no cuTensorMapEncodeTiled: " in result.stderr, result.stderr
+
+
 def test_who_waits_at_an_mbarrier_in_vain_is_told_for_what(program):
     """Broken: where fewer threads arrive at an mbarrier than it awaits, a student learns of an endless loop only."""
     result = run(program, "miscounts", SIM_MAX_INSTRUCTIONS="100000")
