@@ -440,16 +440,23 @@ void sim_say_findings(void)
 
 // ---- The program's end
 
+static atomic_bool refused;
+
+void sim_note_lack(void)
+{
+    refused = true;
+}
+
 static void end(int status)
 {
     sim_say_findings();
     const bool written = write_findings(true);
     const int count = sim_count_findings();
-    if (count == 0 && (written || status != 0))
+    if (count == 0 && !refused && (written || status != 0))
         return;
     if (count == 0) {
         fflush(NULL);
-        _Exit(EXIT_FAILURE);
+        _Exit(refused ? CANNOT_RUN : EXIT_FAILURE);
     }
     fprintf(stderr, "%d finding%s%s\n", count, count == 1 ? "" : "s", left_out ? ", and more that are not listed" : "");
     fflush(NULL);

@@ -51,6 +51,8 @@ void sim_add_finding_of(const Cause *cause, FindingKind kind, const char *title,
 bool sim_find_once_more(const Cause *cause, const Example *threads, int count);
 // Adds what ended a launch.
 void sim_add_fault(const Launch *launch);
+// A kernel needs what the simulator has not: without findings the program ends with CANNOT_RUN, for its result is worth nothing.
+void sim_note_lack(void);
 // Says on stderr what has been found since it was last asked: at the end of each launch, and of the program.
 void sim_say_findings(void);
 int sim_count_findings(void);

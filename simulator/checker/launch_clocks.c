@@ -57,7 +57,9 @@ void sim_end_launch_clocks(Launch *launch)
         g->clocks = clocks;
     else
         sim_free_launch_clocks(clocks);
-    if (launch->error != cudaSuccess && !launch->fault.cannot_run)
+    if (launch->error == cudaErrorNotSupported)
+        sim_note_lack();
+    else if (launch->error != cudaSuccess)
         sim_add_fault(launch);
     sim_say_findings();
 }

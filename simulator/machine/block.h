@@ -27,13 +27,15 @@ typedef struct Barrier {
     uint32_t count, true_count;  // lanes that have come; of these, with a true predicate
 } Barrier;
 
+enum { CANNOT_RUN = 77 }; // the program's exit status, where a kernel needs what the simulator has not
+
 typedef struct Fault { // where a launch went wrong, for the checker
     int kind;      // of a finding, if the one that the error stands for will not do; else -1
     const Instr *instr;
     int thread;    // of the block, or -1
     uint64_t block;
     size_t text;   // where in the message it says what happened
-    bool cannot_run; // what the program does may be right, but cannot be done here
+    bool awaits_host; // what the program does is right, but cannot be run here
 } Fault;
 
 // On the stack of sim_launch_grid, whose thread holds the lock of lock.c all the while. It is filled in before its

@@ -56,7 +56,7 @@ static void note_fault(Warp *w, const Instr *i, int lane, cudaError_t error, con
     b->error = error;
     say_where(b, b->message, sizeof b->message, i, w, lane);
     const size_t used = strlen(b->message);
-    b->fault = (Fault){b->fault.kind, i, lane < 0 ? -1 : w->number * LANES + lane, b->number, used, error == cudaErrorNotSupported};
+    b->fault = (Fault){b->fault.kind, i, lane < 0 ? -1 : w->number * LANES + lane, b->number, used, false};
     vsnprintf(b->message + used, sizeof b->message - used, format, arguments);
 }
 

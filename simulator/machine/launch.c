@@ -6,7 +6,6 @@
 #include <time.h>
 
 enum { RESERVED_BYTES = 1024, WORKSPACE_BYTES = 16 };
-enum { CANNOT_RUN = 77 }; // the program's exit status, where a kernel needs what the simulator has not
 
 // The numbers of the blocks as $SIM_BLOCK_ORDER shuffles them; NULL if it is not set.
 static uint64_t *shuffled_blocks(uint64_t count)
@@ -174,14 +173,15 @@ static void free_places(Launch *launch)
     free(launch->shuffled);
 }
 
-// Says what went wrong, if the observer does not; ends the program where what it does may be right, but cannot be done here.
+// Says what went wrong, if the observer does not: it takes what cannot be done here for no mistake. Ends the program where it
+// waits for what cannot come.
 static void end_launch(Launch *launch)
 {
-    if (launch->error != cudaSuccess && (!launch->clocks || launch->fault.cannot_run))
+    if (launch->error != cudaSuccess && (!launch->clocks || launch->error == cudaErrorNotSupported))
         fprintf(stderr, "%s\n", launch->message);
     if (sim_observer.end_launch)
         sim_observer.end_launch(launch);
-    if (launch->fault.cannot_run)
+    if (launch->fault.awaits_host)
         exit(CANNOT_RUN);
 }
 

@@ -97,6 +97,7 @@ static void refuse_waiting_for_host(Block *b)
         sim_note_fault(w, sim_loop_around(p), __builtin_ctz(p->mask), cudaErrorNotSupported,
                        "this loop asks memory that the host may write, and does not end: a kernel that waits for the host "
                        "while it runs cannot be run here, where each ends before the host goes on");
+        b->fault.awaits_host = true;
         longjmp(b->on_fault, FAULT);
     }
 }

@@ -509,6 +509,8 @@ FAULTS = {  # kernel, launch, CUDA's error, what the message must name
     "use after free": ("__shared__ int *s; if (threadIdx.x == 0) s = (int *)malloc(4); __syncthreads(); *(volatile int *)s = 1;"
                        "__syncthreads(); if (threadIdx.x == 0) free(s); __syncthreads(); if (threadIdx.x == 63) *(volatile int *)s = 2;",
                        "1, 64", "cudaErrorIllegalAddress", ["thread (63,0,0)"]),
+    "unknown instruction": ("asm volatile(\"mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];\" :: \"r\"(0));", "1, 1", "cudaErrorNotSupported",
+                            ["mbarrier.arrive", "does not know"]),
     "bulk copy of odd size": (bulk_copy("to", "out", 24), "1, 1", "cudaErrorMisalignedAddress",
                               ["24 bytes, no multiple of 16"]),
     "bulk copy from a misaligned address": (bulk_copy("to", "out + 2", 16), "1, 1", "cudaErrorMisalignedAddress",
