@@ -4,20 +4,15 @@
 // Behind the swap it is not followed: the swap's result tells the thread whether the guess was right.
 //
 // Code that is not optimised calls atomicCAS and conversions as functions, keeps values in local memory, and computes or
-// loads an address anew for each use. So a call of a function that has a compare-and-swap, and gets both the place and the
-// guess, counts as one; local memory is followed; addresses are compared by how they are come by; and a function may
+// loads an address anew for each use. So a call of a function that has a compare-and-swap at a place that it is given, and
+// gets the guess, too, counts as one; local memory is followed; addresses are compared by how they are come by; and a function may
 // return a guess, for what its caller does with it is not known.
 #include "front/flow.h"
+#include "front/addresses.h"
 
 #include <string.h>
 
-enum { MOST_VALUES = 1024, MOST_DEPTH = 16, MOST_CALLS = 4 };
-
-typedef struct Place { // a value as it is computed: a register or a variable, and what is added
-    const Register *reg;
-    const Variable *variable;
-    int64_t offset;
-} Place;
+enum { MOST_VALUES = 1 << 14, BUCKETS = 2 * MOST_VALUES };
 
 typedef struct Swap { // an instruction that compares and swaps, itself or by a call
     const Operand *at;     // the address, or all that a call is given; NULL: it is none
@@ -25,136 +20,7 @@ typedef struct Swap { // an instruction that compares and swaps, itself or by a 
     size_t bytes;          // 0 of a call: it is not known
 } Swap;
 
-// ---- How a value is computed
-
-static bool is_parameter(const Operand *o)
-{
-    return o->variable && o->variable->space == PARAM;
-}
-
-// Computes, and does nothing else; also to and from a function's parameters.
-static bool computes(const Instr *i)
-{
-    const bool stores = i->statement && i->statement->count > 0 && i->statement->operands[0].address;
-    return i->statement && i->statement->count > 1 && i->control == PLAIN && !(i->effects & ~SETS_FIRST) &&
-           (i->kind == OTHER_KIND || i->kind >= LOGICAL_AND) && (!stores || is_parameter(&i->statement->operands[0]));
-}
-
-// The one instruction that sets a register, or NULL.
-static const Instr *setter_of(const Function *in, const Register *reg)
-{
-    const uint32_t k = reg ? reg->maker : NOWHERE;
-    return k < in->program->count && in->program->code[k].statement && !in->program->code[k].statement->guard
-               ? &in->program->code[k]
-               : NULL;
-}
-
-// The one instruction that computes a register, or NULL.
-static const Instr *maker_of(const Function *in, const Register *reg)
-{
-    const Instr *i = setter_of(in, reg);
-    return i && computes(i) ? i : NULL;
-}
-
-// Or else loads it.
-static const Instr *source_of(const Function *in, const Register *reg)
-{
-    const Instr *i = setter_of(in, reg);
-    return i && (computes(i) || (i->kind == LOAD && i->semantics == WEAK)) ? i : NULL;
-}
-
-static bool is_opcode(const Statement *s, const char *begin)
-{
-    return s->opcode.length >= strlen(begin) && memcmp(s->opcode.text, begin, strlen(begin)) == 0;
-}
-
-// Of an address, or a part of it: in shared memory it has 32 bits or 64.
-static bool converts_address(const Statement *s)
-{
-    return is_opcode(s, "cvta.") || is_opcode(s, "cvt.u64.u32") || is_opcode(s, "cvt.s64.s32") || is_opcode(s, "cvt.u32.u64");
-}
-
-// Follows copies, conversions of addresses, and constants that are added.
-static Place place_of(const Function *in, const Operand *o)
-{
-    Place at = {o->reg, o->variable, o->integer};
-    for (int n = 0; n < MOST_DEPTH; n++) {
-        const Instr *i = maker_of(in, at.reg);
-        const Statement *s = i ? i->statement : NULL;
-        if (!s || s->operands[0].kind != IS_REGISTER || is_parameter(&s->operands[1]))
-            break;
-        const bool copies = s->count == 2 && (is_opcode(s, "mov.") || converts_address(s)),
-                   adds = s->count == 3 && is_opcode(s, "add.") && s->operands[2].kind == IS_INTEGER;
-        const Operand *from = &s->operands[1];
-        if (!(copies || adds) || !(from->variable || (from->reg && from->reg->maker != MANY)))
-            break;
-        at = (Place){from->reg, from->variable, at.offset + (copies ? from->integer : s->operands[2].integer)};
-    }
-    return at;
-}
-
-// Whatever the width.
-static bool same_operation(const Statement *a, const Statement *b)
-{
-    const char *end = memchr(a->opcode.text, '.', a->opcode.length);
-    const size_t length = end ? (size_t)(end - a->opcode.text) + 1 : a->opcode.length;
-    return a->count == b->count && b->opcode.length >= length && memcmp(a->opcode.text, b->opcode.text, length) == 0;
-}
-
-static bool same_place(const Function *in, Place a, Place b, int depth);
-
-static bool same_operand(const Function *in, const Operand *a, const Operand *b, int depth)
-{
-    if (a->kind != b->kind || a->negated != b->negated || a->count || b->count)
-        return false;
-    if (a->reg || a->variable)
-        return same_place(in, place_of(in, a), place_of(in, b), depth);
-    return a->integer == b->integer && a->real == b->real && sim_same_slice(a->name, b->name);
-}
-
-// Whether they are one register, or computed alike of what is the same, or loaded from one place.
-static bool same_place(const Function *in, Place a, Place b, int depth)
-{
-    if (a.offset != b.offset || a.variable != b.variable || depth > MOST_DEPTH)
-        return false;
-    if (a.reg == b.reg)
-        return true;
-    const Instr *i = source_of(in, a.reg), *j = source_of(in, b.reg);
-    bool same = i && j && same_operation(i->statement, j->statement);
-    for (int k = 1; same && k < i->statement->count; k++)
-        same = same_operand(in, &i->statement->operands[k], &j->statement->operands[k], depth + 1);
-    return same;
-}
-
 // ---- What swaps
-
-// Of a call that returns something: call (result), function, (arguments){, prototype}.
-static const Operand *arguments_of(const Statement *s)
-{
-    return s->count >= 3 && s->operands[0].kind == IS_VECTOR && s->operands[2].kind == IS_VECTOR ? &s->operands[2] : NULL;
-}
-
-// What is handed to a call as a parameter: stored shortly before it.
-static const Operand *handed(const Function *in, uint32_t call, const Operand *parameter)
-{
-    for (uint32_t k = call; k-- > 0 && in->program->code[k].control == PLAIN;) {
-        const Statement *s = in->program->code[k].statement;
-        if (s && s->count == 2 && s->operands[0].address && s->operands[0].variable == parameter->variable)
-            return &s->operands[1];
-    }
-    return NULL;
-}
-
-// Whether a function has a compare-and-swap, or one that it calls has.
-static bool has_swap(const Function *f, int depth)
-{
-    for (uint32_t k = 0; f && f->program && k < f->program->count && depth < MOST_CALLS; k++) {
-        const Instr *i = &f->program->code[k];
-        if ((i->kind == ATOMIC && i->op == ATOMIC_CAS) || (i->control == CALL && has_swap(i->call->callee, depth + 1)))
-            return true;
-    }
-    return false;
-}
 
 // Of a call with three arguments, as atomicCAS has them, it is the second that is compared.
 static Swap swap_of(const Instr *i)
@@ -162,20 +28,22 @@ static Swap swap_of(const Instr *i)
     const Statement *s = i->statement;
     if (s && i->kind == ATOMIC && i->op == ATOMIC_CAS)
         return (Swap){&s->operands[1], &s->operands[2], i->bytes};
-    const Operand *arguments = s && i->control == CALL ? arguments_of(s) : NULL;
-    if (!arguments || !has_swap(i->call->callee, 0))
+    const Operand *arguments = s && i->control == CALL && i->call->callee ? sim_arguments_of(s) : NULL;
+    const Does *does = arguments ? &i->call->callee->program->does : NULL;
+    if (!does || !does->swaps || does->uses || does->fills)
         return (Swap){.at = NULL};
     return (Swap){arguments, arguments->count == 3 ? &arguments->elements[1] : arguments, 0};
 }
 
 // Whether the instruction at k, a swap, works on the place.
-static bool swaps_at(const Function *in, uint32_t k, const Swap *swap, Place place, size_t bytes)
+static bool swaps_at(const Function *in, uint32_t k, const Swap *swap, Pointer place, size_t bytes)
 {
-    if (in->program->code[k].control != CALL)
-        return swap->bytes == bytes && same_place(in, place_of(in, swap->at), place, 0);
-    for (int n = 0; n < swap->at->count; n++) {
-        const Operand *given = handed(in, k, &swap->at->elements[n]);
-        if (given && same_place(in, place_of(in, given), place, 0))
+    const Instr *i = &in->program->code[k];
+    if (i->control != CALL)
+        return swap->bytes == bytes && sim_same_pointer(in, sim_pointer_of(in, swap->at), place);
+    for (int n = 0; n < swap->at->count && n < MOST_SWAPPED; n++) {
+        const Operand *given = i->call->callee->program->does.swaps >> n & 1 ? sim_handed(in, k, &swap->at->elements[n]) : NULL;
+        if (given && sim_same_pointer(in, sim_pointer_of(in, given), place))
             return true;
     }
     return false;
@@ -194,28 +62,36 @@ typedef struct Search {
     const Function *function;
     const Flow *flow;
     const Swap *swaps; // by instruction
-    Place guessed;
+    Pointer guessed;
     size_t bytes;
     Value values[MOST_VALUES];
-    uint32_t count;
+    uint32_t count, buckets[BUCKETS]; // 1 + the number of a value, by what it is; or 0
     bool tested, leaks; // by a swap; to where no swap tests it
 } Search;
 
+static bool same_value(const Value *a, const Value *b)
+{
+    return a->reg == b->reg && a->variable == b->variable && a->offset == b->offset && a->bytes == b->bytes && a->at == b->at;
+}
+
 static void add(Search *s, Value v)
 {
-    for (uint32_t k = 0; k < s->count; k++)
-        if (s->values[k].reg == v.reg && s->values[k].variable == v.variable && s->values[k].at == v.at &&
-            s->values[k].offset == v.offset && s->values[k].bytes == v.bytes)
+    const uint64_t key = ((uintptr_t)v.reg ^ (uintptr_t)v.variable) / 16 + (uint64_t)v.offset * 31 + (uint64_t)v.at * 0x9e3779b97f4a7c15;
+    uint32_t n = (uint32_t)(key % BUCKETS);
+    for (; s->buckets[n]; n = (n + 1) % BUCKETS)
+        if (same_value(&s->values[s->buckets[n] - 1], &v))
             return;
-    if (s->count < MOST_VALUES)
-        s->values[s->count++] = v;
-    else
+    if (s->count == MOST_VALUES) {
         s->leaks = true; // for all that is known
+        return;
+    }
+    s->values[s->count++] = v;
+    s->buckets[n] = s->count;
 }
 
 static void add_operand(Search *s, const Operand *o, uint32_t at)
 {
-    if (is_parameter(o))
+    if (sim_is_parameter(o))
         add(s, (Value){.variable = o->variable, .at = at});
     if (o->reg)
         add(s, (Value){.reg = o->reg, .at = at});
@@ -230,8 +106,8 @@ static Value local_part(const Function *in, const Instr *i)
 {
     if (!i->statement || (i->kind != LOAD && i->kind != STORE) || i->semantics != WEAK)
         return (Value){.variable = NULL};
-    const Place at = place_of(in, &i->statement->operands[i->kind == LOAD]);
-    if (at.reg || !at.variable || at.variable->space != LOCAL)
+    const Pointer at = sim_pointer_of(in, &i->statement->operands[i->kind == LOAD]);
+    if (!sim_is_local(at))
         return (Value){.variable = NULL};
     return (Value){.variable = at.variable, .offset = at.offset, .bytes = (int64_t)i->bytes * i->count};
 }
@@ -276,49 +152,40 @@ static bool writes(const Search *s, const Instr *i, const Value *v)
            (i->control == CALL || (statement->operands[0].address ? !v->reg : (i->effects & SETS_FIRST) != 0));
 }
 
-// Whether an access is at a place that the function has been given: of an object that a member function is called for.
-static bool is_given(const Function *in, const Instr *i)
+// Whether a call returns what its function computes of its arguments, and nothing else comes of it. What is called by an
+// address in a register is taken for an operation on values, if it gets no address.
+static bool calls_pure(const Function *in, uint32_t k)
 {
-    if (i->kind != LOAD && i->kind != STORE)
+    const Instr *i = &in->program->code[k];
+    if (i->control != CALL || !sim_arguments_of(i->statement))
         return false;
-    const Instr *from = maker_of(in, place_of(in, &i->statement->operands[i->kind == LOAD]).reg);
-    return from && is_parameter(&from->statement->operands[1]);
+    if (!i->call->callee)
+        return !sim_gives_address(in, k);
+    const Does *does = &i->call->callee->program->does;
+    return (!does->accesses && !does->writes) || (!does->uses && (!does->fills || !sim_gives_address(in, k)));
 }
 
-// Whether a function only computes: it uses no memory but its own, and what it has been given.
-static bool is_pure(const Function *f, int depth)
+// Whether a load is of what no kernel changes, or nobody else does: that it is made at a guessed address tells nobody.
+static bool is_of_constants(const Instr *i)
 {
-    if (!f || !f->program || depth == MOST_CALLS)
-        return false;
-    for (uint32_t k = 0; k < f->program->count; k++) {
-        const Instr *i = &f->program->code[k];
-        const bool goes = i->control == RETURN || i->control == BRANCH || (i->control == CALL && is_pure(i->call->callee, depth + 1));
-        if (i->statement && !goes && !computes(i) && !local_part(f, i).variable && !is_given(f, i))
-            return false;
-    }
-    return true;
+    return i->kind == LOAD && (i->flags & READ_ONLY || i->at.space == CONST || i->at.space == LOCAL);
 }
 
-// Whether it calls such a function. What is called by an address in a register is taken for an operation on values.
-static bool calls_pure(const Instr *i)
+// What the instruction at k, which reads the value, makes of it. Only in code that is not optimised the thread's local memory
+// is written as any other: there it holds variables.
+static void pass_on(Search *s, uint32_t k, const Value *v)
 {
-    return i->control == CALL && arguments_of(i->statement) && (!i->call->callee || is_pure(i->call->callee, 0));
-}
-
-// What an instruction that reads the value makes of it.
-static void pass_on(Search *s, const Instr *i, const Value *v, uint32_t next)
-{
+    const Instr *i = &s->function->program->code[k];
     const Operand *to = &i->statement->operands[0];
     Value part = local_part(s->function, i);
-    part.at = next;
-    if (part.variable && !(v->reg && has(&i->statement->operands[i->kind == LOAD], v))) { // it is no address
-        if (i->kind == LOAD)
-            add_operand(s, to, next);
-        else
-            add(s, part);
-    } else if (computes(i) || i->kind == VOTE || calls_pure(i)) {
-        if (!(is_parameter(to) && to->variable == s->function->returned))
-            add_operand(s, to, next);
+    part.at = k + 1;
+    const bool at_it = v->reg && (i->kind == LOAD || i->kind == STORE) && has(&i->statement->operands[i->kind == LOAD], v);
+    if (i->kind == STORE && part.variable && i->at.space == GENERIC && !at_it) {
+        add(s, part);
+    } else if ((i->kind == LOAD && part.variable && !at_it) || is_of_constants(i) || sim_computes(i) || i->kind == VOTE ||
+               calls_pure(s->function, k)) {
+        if (!(sim_is_parameter(to) && to->variable == s->function->returned))
+            add_operand(s, to, k + 1);
     } else {
         s->leaks |= i->control != BRANCH && i->control != BRANCH_INDEXED;
     }
@@ -339,7 +206,7 @@ static void follow(Search *s, Value v)
             return;
         }
         if (reads(s, i, &v))
-            pass_on(s, i, &v, k + 1);
+            pass_on(s, k, &v);
         if (writes(s, i, &v))
             return;
     }
@@ -352,9 +219,10 @@ static void follow(Search *s, Value v)
 static bool is_guess(Search *s, uint32_t load)
 {
     const Operand *operands = s->function->program->code[load].statement->operands;
-    s->guessed = place_of(s->function, &operands[1]);
+    s->guessed = sim_pointer_of(s->function, &operands[1]);
     s->bytes = s->function->program->code[load].bytes;
     s->count = 0;
+    memset(s->buckets, 0, sizeof s->buckets);
     s->tested = s->leaks = false;
     add_operand(s, &operands[0], load + 1);
     for (uint32_t k = 0; k < s->count && !s->leaks; k++)
@@ -363,7 +231,7 @@ static bool is_guess(Search *s, uint32_t load)
 }
 
 // Whether any of the swaps works on the place.
-static bool is_swapped(const Search *s, Place place, size_t bytes)
+static bool is_swapped(const Search *s, Pointer place, size_t bytes)
 {
     for (uint32_t k = 0; k < s->function->program->count; k++)
         if (s->swaps[k].at && swaps_at(s->function, k, &s->swaps[k], place, bytes))
@@ -386,7 +254,7 @@ void sim_find_guesses(Arena *arena, const Function *function, Program *p, const 
     for (uint32_t k = 0; k < p->count; k++) {
         Instr *i = &p->code[k];
         if (i->kind == LOAD && i->semantics == WEAK && i->statement &&
-            is_swapped(search, place_of(function, &i->statement->operands[1]), i->bytes) && is_guess(search, k))
+            is_swapped(search, sim_pointer_of(function, &i->statement->operands[1]), i->bytes) && is_guess(search, k))
             i->loop |= GUESSES;
     }
 }

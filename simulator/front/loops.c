@@ -3,6 +3,7 @@
 // branch depends on it. A loop that changes nothing in memory and comes back with the same registers waits for others,
 // or for ever; where lanes leave a loop at different turns, a GPU may count more than is counted here.
 #include "front/flow.h"
+#include "front/addresses.h"
 
 #include <string.h>
 
@@ -65,9 +66,10 @@ static void note(Does *does, const Instr *i)
     does->varies |= i->effects & VARIES;
     does->affects |= i->control != RETURN && sim_affects(i);
     does->raises |= is_flags(i, STORE);
+    does->waits |= i->kind == FENCE || i->control == BLOCK_BARRIER || i->control == WARP_BARRIER;
     if (i->control != CALL)
         return;
-    const Does any = {true, true, true, true, true, true, true, true, true, true, true, true, true, true, true},
+    const Does any = {true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, 0},
                called = i->call->callee ? i->call->callee->program->does : any;
     does->accesses |= called.accesses;
     does->asks |= called.asks;
@@ -83,6 +85,7 @@ static void note(Does *does, const Instr *i)
     does->varies |= called.varies;
     does->raises |= called.raises;
     does->awaits |= called.awaits;
+    does->waits |= called.waits;
 }
 
 static bool asks_for(const Program *p, Special special)
@@ -104,6 +107,7 @@ static bool stores_anywhere(const Program *p)
 
 bool sim_sum_up(const Function *f, bool for_debugger)
 {
+    _Static_assert(sizeof(Does) == 18 * sizeof(bool) + sizeof(uint16_t), "it is compared byte by byte: nothing lies between its members");
     Does *does = &f->program->does;
     const Does before = *does;
     does->reserved |= asks_for(f->program, RESERVED_SHARED);
@@ -115,6 +119,7 @@ bool sim_sum_up(const Function *f, bool for_debugger)
         does->awaits |= may_await(f, i, through_memory);
     }
     does->hands_over |= does->raises && does->awaits;
+    sim_sum_up_addresses(f, does);
     return memcmp(&before, does, sizeof before) != 0;
 }
 

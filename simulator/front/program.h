@@ -145,6 +145,8 @@ typedef struct FramePart { // of a frame
     uint32_t offset, bytes;
 } FramePart;
 
+enum { MOST_SWAPPED = 16 }; // parameters of a function
+
 typedef struct Does { // some instructions, and those of functions that they call
     bool accesses; // memory that is not the thread's own
     bool writes;   // to memory, or lets others know in another way
@@ -160,6 +162,10 @@ typedef struct Does { // some instructions, and those of functions that they cal
     bool varies;      // depends on what is neither memory nor an argument
     bool affects;     // more than registers of its own lanes, and local memory
     bool raises, awaits; // flags in memory that blocks share, perhaps: has volatile or relaxed stores there; loads
+    bool waits;     // for others: has barriers or fences
+    bool uses;      // memory that is neither its thread's own nor constant, but for compare-and-swaps and loads at its parameters
+    bool fills;     // stores at its parameters
+    uint16_t swaps; // compares and swaps there: a bit for each parameter
 } Does;
 
 typedef struct Root { // where an address comes from: a variable in device memory or, without one, the kernel's parameter at this byte

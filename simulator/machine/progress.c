@@ -159,8 +159,8 @@ static bool loads_from_host(const Frame *f, int lane, const Instr *i)
     return a && address - a->address < a->bytes && is_open_to_host(a);
 }
 
-// Whether the loop that a path is in, or that its function was called in, looks for what the host has done; near: the
-// warp's last access was of memory that is open to it.
+// Whether the innermost loop that a path is in, perhaps in a function that called its own, looks for what the host has
+// done; near: the warp's last access was of memory that is open to it.
 static bool looks_in_loop(const Path *p, bool near)
 {
     const int lane = __builtin_ctz(p->mask);
@@ -170,6 +170,8 @@ static bool looks_in_loop(const Path *p, bool near)
         for (const Instr *i = turn ? &code[turn->target] : NULL; i && i < turn; i++)
             if (looks_for_host(i) && (near || loads_from_host(f, lane, i)))
                 return true;
+        if (turn)
+            break;
         at = f->caller ? call_of(f) : 0;
     }
     return near && p->frame->caller && sim_asks_in_loop(p);

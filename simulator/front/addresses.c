@@ -1,0 +1,217 @@
+// addresses.c: how the code computes an address, and which of the places that it is given a function uses. Code that is not
+// optimised computes an address anew for each use, or loads it, and hands it to functions that optimised code has inlined.
+#include "front/addresses.h"
+
+#include <string.h>
+
+enum { MOST_DEPTH = 16 };
+
+bool sim_is_parameter(const Operand *o)
+{
+    return o->variable && o->variable->space == PARAM;
+}
+
+bool sim_computes(const Instr *i)
+{
+    const bool stores = i->statement && i->statement->count > 0 && i->statement->operands[0].address;
+    return i->statement && i->statement->count > 1 && i->control == PLAIN && !(i->effects & ~SETS_FIRST) &&
+           (i->kind == OTHER_KIND || i->kind >= LOGICAL_AND) && (!stores || sim_is_parameter(&i->statement->operands[0]));
+}
+
+// The one instruction that sets a register, or NULL.
+static const Instr *setter_of(const Function *in, const Register *reg)
+{
+    const uint32_t k = reg ? reg->maker : NOWHERE;
+    return k < in->program->count && in->program->code[k].statement && !in->program->code[k].statement->guard
+               ? &in->program->code[k]
+               : NULL;
+}
+
+// The one instruction that computes a register, or NULL.
+static const Instr *maker_of(const Function *in, const Register *reg)
+{
+    const Instr *i = setter_of(in, reg);
+    return i && sim_computes(i) ? i : NULL;
+}
+
+// Or else loads it, where what lies there may be taken for the same later: nobody waits for others between.
+static const Instr *source_of(const Function *in, const Register *reg)
+{
+    const Instr *i = setter_of(in, reg);
+    const bool loads = i && i->kind == LOAD && i->semantics == WEAK && !in->program->does.waits;
+    return i && (loads || sim_computes(i)) ? i : NULL;
+}
+
+static bool is_opcode(const Statement *s, const char *begin)
+{
+    return s->opcode.length >= strlen(begin) && memcmp(s->opcode.text, begin, strlen(begin)) == 0;
+}
+
+// Of an address, or a part of it: in shared memory it has 32 bits or 64.
+static bool converts_address(const Statement *s)
+{
+    return is_opcode(s, "cvta.") || is_opcode(s, "cvt.u64.u32") || is_opcode(s, "cvt.s64.s32") || is_opcode(s, "cvt.u32.u64");
+}
+
+Pointer sim_pointer_of(const Function *in, const Operand *o)
+{
+    Pointer at = {o->reg, o->variable, o->integer};
+    for (int n = 0; n < MOST_DEPTH; n++) {
+        const Instr *i = maker_of(in, at.reg);
+        const Statement *s = i ? i->statement : NULL;
+        if (!s || s->operands[0].kind != IS_REGISTER || sim_is_parameter(&s->operands[1]))
+            break;
+        const bool copies = s->count == 2 && (is_opcode(s, "mov.") || converts_address(s)),
+                   adds = s->count == 3 && is_opcode(s, "add.") && s->operands[2].kind == IS_INTEGER;
+        const Operand *from = &s->operands[1];
+        if (!(copies || adds) || !(from->variable || (from->reg && from->reg->maker != MANY)))
+            break;
+        at = (Pointer){from->reg, from->variable, at.offset + (copies ? from->integer : s->operands[2].integer)};
+    }
+    return at;
+}
+
+// Whatever the type of the numbers; loads of one width.
+static bool same_operation(const Instr *i, const Instr *j)
+{
+    const Slice one = i->statement->opcode, two = j->statement->opcode;
+    size_t length = one.length;
+    while (length > 0 && one.text[length - 1] != '.')
+        length--;
+    return i->statement->count == j->statement->count && (i->kind != LOAD || i->bytes == j->bytes) &&
+           two.length >= length && memcmp(one.text, two.text, length) == 0 && !memchr(two.text + length, '.', two.length - length);
+}
+
+static bool same_pointer(const Function *in, Pointer a, Pointer b, int depth);
+
+static bool same_operand(const Function *in, const Operand *a, const Operand *b, int depth)
+{
+    if (a->kind != b->kind || a->negated != b->negated || a->count || b->count)
+        return false;
+    if (a->reg || a->variable)
+        return same_pointer(in, sim_pointer_of(in, a), sim_pointer_of(in, b), depth);
+    return a->integer == b->integer && a->real == b->real && sim_same_slice(a->name, b->name);
+}
+
+// Whether they are one register, or computed alike of what is the same, or loaded from one place.
+static bool same_pointer(const Function *in, Pointer a, Pointer b, int depth)
+{
+    if (a.offset != b.offset || a.variable != b.variable || depth > MOST_DEPTH)
+        return false;
+    if (a.reg == b.reg)
+        return true;
+    const Instr *i = source_of(in, a.reg), *j = source_of(in, b.reg);
+    bool same = i && j && same_operation(i, j);
+    for (int k = 1; same && k < i->statement->count; k++)
+        same = same_operand(in, &i->statement->operands[k], &j->statement->operands[k], depth + 1);
+    return same;
+}
+
+bool sim_same_pointer(const Function *in, Pointer a, Pointer b)
+{
+    return same_pointer(in, a, b, 0);
+}
+
+// ---- Functions
+
+bool sim_is_local(Pointer at)
+{
+    return !at.reg && at.variable && at.variable->space == LOCAL;
+}
+
+const Operand *sim_arguments_of(const Statement *s)
+{
+    return s->count >= 3 && s->operands[0].kind == IS_VECTOR && s->operands[2].kind == IS_VECTOR ? &s->operands[2] : NULL;
+}
+
+const Operand *sim_handed(const Function *in, uint32_t call, const Operand *parameter)
+{
+    for (uint32_t k = call; k-- > 0 && in->program->code[k].control == PLAIN;) {
+        const Statement *s = in->program->code[k].statement;
+        if (s && s->count == 2 && s->operands[0].address && s->operands[0].variable == parameter->variable)
+            return &s->operands[1];
+    }
+    return NULL;
+}
+
+// The function's own parameter that an address is, or is computed from by adding a constant; or NULL.
+static const Variable *formal_of(const Function *in, Pointer at)
+{
+    const Instr *from = maker_of(in, at.reg);
+    return from && sim_is_parameter(&from->statement->operands[1]) ? from->statement->operands[1].variable : NULL;
+}
+
+// A bit for a parameter, by its number; 0 without one.
+static uint16_t bit_of(const Function *f, const Variable *formal)
+{
+    uint16_t bit = 1;
+    for (const Variable *v = f->params; v && formal; v = v->next, bit = (uint16_t)(bit << 1))
+        if (v == formal)
+            return bit;
+    return 0;
+}
+
+// All arguments, as a vector that may be empty.
+static const Operand *all_arguments(const Statement *s)
+{
+    const int last = sim_arguments_of(s) ? 2 : 1;
+    return s->count > last && s->operands[last].kind == IS_VECTOR ? &s->operands[last] : NULL;
+}
+
+bool sim_gives_address(const Function *in, uint32_t call)
+{
+    const Operand *all = all_arguments(in->program->code[call].statement);
+    for (int n = 0; all && n < all->count; n++) {
+        const Operand *given = sim_handed(in, call, &all->elements[n]);
+        if (all->elements[n].variable && all->elements[n].variable->bytes == 8 &&
+            !(given && given->reg && given->reg->type == F64) && !(given && sim_is_local(sim_pointer_of(in, given))))
+            return true;
+    }
+    return false;
+}
+
+// What a call does to places: swaps at those that it hands on; if it fills some, they are the caller's own, or its
+// parameters', or it cannot be told.
+static void note_call(const Function *f, uint32_t k, Does *does)
+{
+    const Instr *i = &f->program->code[k];
+    const Function *callee = i->call->callee;
+    const Operand *all = all_arguments(i->statement);
+    does->uses |= !callee || callee->program->does.uses;
+    for (int n = 0; callee && all && n < all->count && n < MOST_SWAPPED; n++) {
+        const Operand *given = sim_handed(f, k, &all->elements[n]);
+        if (given && callee->program->does.swaps >> n & 1)
+            does->swaps |= bit_of(f, formal_of(f, sim_pointer_of(f, given)));
+    }
+    does->fills |= callee && callee->program->does.fills && sim_gives_address(f, k);
+}
+
+static void note_access(const Function *f, const Instr *i, Does *does)
+{
+    const Pointer at = sim_pointer_of(f, &i->statement->operands[i->kind == STORE || !(i->effects & SETS_FIRST) ? 0 : 1]);
+    const bool own = i->at.space == LOCAL || i->at.space == PARAM || i->at.space == CONST || sim_is_local(at),
+               given = formal_of(f, at) != NULL;
+    if (i->kind == ATOMIC && i->op == ATOMIC_CAS)
+        does->swaps |= at.offset == 0 ? bit_of(f, formal_of(f, at)) : 0;
+    else if (i->kind == ATOMIC)
+        does->uses = true;
+    else if (i->kind == LOAD)
+        does->uses |= !own && !given && !(i->flags & READ_ONLY);
+    else if (given)
+        does->fills |= !own;
+    else
+        does->uses |= !own;
+}
+
+void sim_sum_up_addresses(const Function *f, Does *does)
+{
+    for (uint32_t k = 0; k < f->program->count; k++) {
+        const Instr *i = &f->program->code[k];
+        if (i->control == CALL)
+            note_call(f, k, does);
+        else if (i->statement && (i->kind == LOAD || i->kind == STORE || i->kind == ATOMIC))
+            note_access(f, i, does);
+        else
+            does->uses |= (i->effects & (ACCESSES | TELLS | TELLS_HOST | LAUNCHES)) != 0;
+    }
+}
