@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST_DEPTH = 16 };
+enum { MOST_DEPTH = 16, MOST_SUMS = 4 };
 
 bool sim_is_parameter(const Operand *o)
 {
@@ -186,11 +186,24 @@ static void note_call(const Function *f, uint32_t k, Does *does)
     does->fills |= callee && callee->program->does.fills && sim_gives_address(f, k);
 }
 
+// The variable that an address lies in, wherever in it; or NULL.
+static const Variable *array_of(const Function *in, const Operand *o, int depth)
+{
+    const Pointer at = sim_pointer_of(in, o);
+    const Instr *i = at.variable ? NULL : maker_of(in, at.reg);
+    if (!i || depth == MOST_SUMS || !is_opcode(i->statement, "add."))
+        return at.variable;
+    const Variable *first = array_of(in, &i->statement->operands[1], depth + 1);
+    return first ? first : array_of(in, &i->statement->operands[2], depth + 1);
+}
+
 static void note_access(const Function *f, const Instr *i, Does *does)
 {
-    const Pointer at = sim_pointer_of(f, &i->statement->operands[i->kind == STORE || !(i->effects & SETS_FIRST) ? 0 : 1]);
-    const bool own = i->at.space == LOCAL || i->at.space == PARAM || i->at.space == CONST || sim_is_local(at),
-               given = formal_of(f, at) != NULL;
+    const Operand *address = &i->statement->operands[i->kind == STORE || !(i->effects & SETS_FIRST) ? 0 : 1];
+    const Variable *array = array_of(f, address, 0);
+    const int space = i->at.space == GENERIC && array ? (int)array->space : i->at.space;
+    const Pointer at = sim_pointer_of(f, address);
+    const bool own = space == LOCAL || space == PARAM || space == CONST, given = formal_of(f, at) != NULL;
     if (i->kind == ATOMIC && i->op == ATOMIC_CAS)
         does->swaps |= at.offset == 0 ? bit_of(f, formal_of(f, at)) : 0;
     else if (i->kind == ATOMIC)

@@ -66,7 +66,8 @@ static void note(Does *does, const Instr *i)
     does->varies |= i->effects & VARIES;
     does->affects |= i->control != RETURN && sim_affects(i);
     does->raises |= is_flags(i, STORE);
-    does->waits |= i->kind == FENCE || i->control == BLOCK_BARRIER || i->control == WARP_BARRIER;
+    does->waits |= i->kind == FENCE || i->control == BLOCK_BARRIER || i->control == CLUSTER_BARRIER ||
+                   i->control == WARP_BARRIER || i->control == PHASE_TEST;
     if (i->control != CALL)
         return;
     const Does any = {true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, 0},

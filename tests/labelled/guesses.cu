@@ -2,6 +2,8 @@
 // compiled in ways in which the swap is a call, and the guess lies in memory.
 #include "cases.h"
 
+#include <cassert>
+
 enum { THREADS = 64, BLOCKS = 4 };
 
 enum Guess { TESTED, EARLY_EXIT, KEPT, AS_PLACE, OTHER_WORD, NOT_COMPARED };
@@ -177,6 +179,42 @@ static void run_update_by_address()
     finish_and_free(word);
 }
 
+// What the operation does beside computing: it asserts something, reads a table of constants, calls itself; or it leaves the
+// guess, which nobody has tested, where others see it.
+enum Beside { NOTHING, ASSERTS, LOOKS_UP, CALLS_ITSELF, STORES };
+
+__constant__ int STEPS[4];
+
+template <Beside beside> __device__ __noinline__ int step(int from, int by, int *log)
+{
+    if constexpr (beside == ASSERTS)
+        assert(by >= 0);
+    if constexpr (beside == LOOKS_UP)
+        return from + STEPS[by % 4] + 1;
+    if constexpr (beside == CALLS_ITSELF)
+        return by == 0 ? from + 1 : step<beside>(from, by / 2, log);
+    if constexpr (beside == STORES)
+        *log = from;
+    return from + 1;
+}
+
+template <Beside beside> __global__ void take_steps(int *word, int *logs)
+{
+    const int i = blockIdx.x * THREADS + threadIdx.x;
+    int old = *word, assumed;
+    do {
+        assumed = old;
+        old = atomicCAS(word, assumed, step<beside>(assumed, i, logs + i));
+    } while (assumed != old);
+}
+
+template <Beside beside> static void run_take_steps()
+{
+    int *word = zeros<int>(1), *logs = zeros<int>(BLOCKS * THREADS);
+    take_steps<beside><<<BLOCKS, THREADS>>>(word, logs);
+    finish_and_free(word, logs);
+}
+
 // Whoever is not smaller swaps nothing: what the function returns then is the guess.
 __device__ double smallest(double *address, double value)
 {
@@ -242,6 +280,11 @@ static const Case CASES[] = {
     {"of-16-bits", run_count_in_halves},
     {"through-operation", run_update_halves},
     {"through-address", run_update_by_address},
+    {"beside-nothing", run_take_steps<NOTHING>},
+    {"beside-assertion", run_take_steps<ASSERTS>},
+    {"beside-table", run_take_steps<LOOKS_UP>},
+    {"beside-recursion", run_take_steps<CALLS_ITSELF>},
+    {"beside-store", run_take_steps<STORES>},
     {"returned", run_find_smallest},
     {"at-member", run_find_largest},
 };

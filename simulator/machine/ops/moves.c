@@ -152,11 +152,15 @@ static bool decode_cvta(Decoder *d, const Statement *s, const Opcode *o, Instr *
     return i->d != NOWHERE && i->a != NOWHERE;
 }
 
-// createpolicy makes what tells the cache how long to keep something. No cache of the simulator's asks: any number will do.
+// createpolicy.fractional policy{, fraction}, createpolicy.range policy, [address], bytes, all bytes and createpolicy.cvt policy,
+// property make what tells the cache how long to keep something. No cache of the simulator's asks: any number will do.
 static bool decode_policy(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
-    (void)o;
-    i->d = s->count > 0 ? sim_destination(&s->operands[0], 'l') : NOWHERE;
+    const int least = sim_has_part(o, "range") ? 4 : sim_has_part(o, "cvt") ? 2 : 1,
+              most = sim_has_part(o, "fractional") ? 2 : least;
+    if (s->count < least || s->count > most)
+        return false;
+    i->d = sim_destination(&s->operands[0], 'l');
     i->a = sim_constant(d, 8, 0);
     return i->d != NOWHERE;
 }
