@@ -14,15 +14,15 @@ SITE = Path(__file__).resolve().parents[1] / "site"
 PAGES = ["index.html", "step03_sequential/README.html", "scan/step08_lookback/README.html"]
 SIZES = [4096, 65536]
 ROUNDS = 5
-READY = "figure.st-is-live[aria-busy=false]"
+READY = "figure.pl-is-live[aria-busy=false]"
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 RAN = f"""new Promise((done) => {{
     const look = () => document.querySelector("{READY}") ? done(performance.now()) : requestAnimationFrame(look);
     look();
 }})"""
 RUN = """async (n) => {
-    const figure = document.querySelector("figure.stage"), began = performance.now();
-    await Stage.choose(figure, {try: 0, n});
+    const figure = document.querySelector("figure.player"), began = performance.now();
+    await Player.choose(figure, {try: 0, n});
     return performance.now() - began;
 }"""
 
@@ -31,7 +31,7 @@ def opened(browser, page):
     """A page in a browser that knows nothing yet; it has been scrolled to its figure. What was waited for, in ms."""
     tab = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     tab.goto(f"{SITE.as_uri()}/{page}", wait_until="commit")
-    tab.locator("figure.stage").scroll_into_view_if_needed()
+    tab.locator("figure.player").scroll_into_view_if_needed()
     shown = tab.evaluate(RAN)
     return tab, [tab.evaluate(PAINTED), shown]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MARK = "// ==== Harness"
 FIRST = "index"
-# Tries that go wrong in a later run than the first one, which is all that the stage shows, or with more elements than it runs: a program's recording, and the Try.
+# Tries that go wrong in a later run than the first one, which is all that the player shows, or with more elements than it runs: a program's recording, and the Try.
 LATER = {("step09", "1"), ("step10", "3"), ("step14", "1"), ("step14", "2"), ("scan14", "4")}
 
 

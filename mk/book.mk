@@ -10,7 +10,7 @@ $(BOOK)/venv/ready: book/requirements.txt
 	@touch $@
 
 # Sphinx does not see when its own tools, or the figures that there are, have changed.
-$(BOOK)/tools: $(wildcard book/*.py book/extensions/*.py book/templates/* book/contents.toml book/stage/*.js book/stage/programs/*.js)
+$(BOOK)/tools: $(wildcard book/*.py book/extensions/*.py book/templates/* book/contents.toml book/player/*.js book/player/programs/*.js)
 	$(Q)rm -rf $(BOOK)/doctrees $(BOOK)/html && mkdir -p $(BOOK) && touch $@
 
 # The site is put in its place when it is whole.

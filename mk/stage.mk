@@ -32,11 +32,11 @@ build/stage/simulator.js: build/stage/simulator.wasm simulator/page/simulator.js
 	$(Q)python3 -m scripts.build.stage $< $@
 
 # What is committed has no rule of its own: who makes the book has no need of emscripten.
-stage: ## builds the simulator for a page, as one script with its machine code: book/stage/simulator.js
+stage: ## builds the simulator for a page, as one script with its machine code: book/player/simulator.js
 	$(COMPILE) build/stage/simulator.js
-	$(Q)cp build/stage/simulator.js book/stage/simulator.js
+	$(Q)cp build/stage/simulator.js book/player/simulator.js
 
-recordings: ## records the steps and their Tries, to be replayed in a page: book/stage/programs/*.js
+recordings: ## records the steps and their Tries, to be replayed in a page: book/player/programs/*.js
 	$(COMPILE) build/sim/libsimulator.a build/sim/replay
 	@python3 -m scripts.ladder.recordings --compiler '$(NVCC) $(patsubst -O3,-O0,$(SIM_NVCCFLAGS))' --libraries '$(strip $(SIM_LIBRARIES))' \
 	    $(foreach ladder,$(LADDERS),$(call steps_of,$(ladder)))

@@ -1,4 +1,4 @@
-"""Charts and pictures stand in the page itself, so that they take its colours; a lesson has its stage before its Tries."""
+"""Charts and pictures stand in the page itself, so that they take its colours; a lesson has its player before its Tries."""
 
 import html
 import re
@@ -15,7 +15,7 @@ try:
 except ImportError:  # not every machine has it (book/requirements.txt): scripts then stay as long as they are
     minify = None
 
-STAGE = ROOT / "book/stage"
+PLAYER = ROOT / "book/player"
 NAMED = re.compile(r'\bid="|url\(#|href="#')
 WATCH = "Delete a barrier, choose a size, or press a Try: the program runs again in this page."
 DARK = "@media (prefers-color-scheme: dark)"
@@ -50,15 +50,15 @@ def narrowed(rules, within):
     return "".join(", ".join(f"{within} {each.strip()}" for each in selectors.split(",")) + f" {{{body}}}\n" for selectors, body in rules)
 
 
-def has_stage(program):
-    return all((STAGE / name).exists() for name in ("stage.js", "simulator.js", f"programs/{program}.js"))
+def has_player(program):
+    return all((PLAYER / name).exists() for name in ("player.js", "simulator.js", f"programs/{program}.js"))
 
 
-def stage(program, picture, before="", elements="", title=""):
+def player(program, picture, before="", elements="", title=""):
     """A lesson's figure: what plays the program where scripts run; a picture in it is shown where none do."""
-    given = {"program": program, "before": before, "n": elements, "title": title} if has_stage(program) else {}
+    given = {"program": program, "before": before, "n": elements, "title": title} if has_player(program) else {}
     data = "".join(f' data-{key}="{html.escape(value)}"' for key, value in given.items() if value)
-    return f'<figure class="{"stage" if given else "drawn"}"{data}>{picture}</figure>\n'
+    return f'<figure class="{"player" if given else "drawn"}"{data}>{picture}</figure>\n'
 
 
 def recording(page):
@@ -78,14 +78,14 @@ def place_figures(app, doctree):
         alone = image.parent.astext() == "" and len(list(image.parent.findall(nodes.image))) == 1
         drawn = f'<figure class="drawn">{picture}</figure>\n'
         (image.parent if alone else image).replace_self(nodes.raw("", drawn, format="html"))
-    if has_stage(recording(page)):
-        place_stage(page, doctree)
+    if has_player(recording(page)):
+        place_player(page, doctree)
 
 
-def place_stage(page, doctree):
-    """A lesson has its stage before its Tries, behind the questions: it shows what a reader is to predict."""
+def place_player(page, doctree):
+    """A lesson has its player before its Tries, behind the questions: it shows what a reader is to predict."""
     title = next(doctree.findall(nodes.title)).astext()
-    figure = stage(recording(page), "", recording(step_before(page)) or "", title=title)
+    figure = player(recording(page), "", recording(step_before(page)) or "", title=title)
     for section in list(doctree.findall(nodes.section)):
         if "try" in section["ids"]:
             watch = nodes.section("", nodes.title("", "Watch it run"), nodes.paragraph("", WATCH),
@@ -93,8 +93,8 @@ def place_stage(page, doctree):
             section.parent.insert(section.parent.index(section), watch)
 
 
-class Stage(SphinxDirective):
-    """`stage PAGE N`: the figure of a step's page, on another page; and what to do with it, where it can be played."""
+class Player(SphinxDirective):
+    """`player PAGE N`: the figure of a step's page, on another page; and what to do with it, where it can be played."""
 
     required_arguments = 2
     has_content = True
@@ -102,7 +102,7 @@ class Stage(SphinxDirective):
     def run(self):
         words = nodes.container("", *self.parse_content_to_nodes(), classes=["needs-scripts"])
         figure = nodes.raw("", self.figure(*self.arguments), format="html")
-        return [words, figure] if has_stage(recording(self.arguments[0])) else [figure]
+        return [words, figure] if has_player(recording(self.arguments[0])) else [figure]
 
     def figure(self, page, elements):
         text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
@@ -110,36 +110,36 @@ class Stage(SphinxDirective):
         svg = (program_of(page).parent / uri).read_text(encoding="utf-8")
         title = re.search(r"^# (.*)$", text, re.M)[1]
         picture = inline(svg, "figure-first", words)
-        return stage(recording(page), picture, recording(step_before(page)) or "", elements, title)
+        return player(recording(page), picture, recording(step_before(page)) or "", elements, title)
 
 
-def stage_files():
-    """The stage's own scripts in the order in which they load, those that are there."""
-    names = ("model", "source", "view", "controls", "engine", "lookback", "stage")
-    return [f"stage/{name}.js" for name in names if (STAGE / f"{name}.js").exists()] if (STAGE / "stage.js").exists() else []
+def player_files():
+    """The player's own scripts in the order in which they load, those that are there."""
+    names = ("model", "source", "view", "controls", "engine", "lookback", "player")
+    return [f"player/{name}.js" for name in names if (PLAYER / f"{name}.js").exists()] if (PLAYER / "player.js").exists() else []
 
 
 def make_room(app, page, template, context, doctree):
-    """Beside a stage there is no list of the page's headings: it is wider than the text."""
-    if doctree and 'class="stage"' in context["body"]:
+    """Beside a player there is no list of the page's headings: it is wider than the text."""
+    if doctree and 'class="player"' in context["body"]:
         context["furo_hide_toc"] = True
 
 
-def copy_stage(app):
-    """The stage's files, its own scripts without what only their authors need; they load the recordings beside them."""
-    if not stage_files():
+def copy_player(app):
+    """The player's files, its own scripts without what only their authors need; they load the recordings beside them."""
+    if not player_files():
         return
     static = Path(app.outdir, "_static")
-    shutil.copytree(STAGE, static / "stage", dirs_exist_ok=True)
-    for name in stage_files():
+    shutil.copytree(PLAYER, static / "player", dirs_exist_ok=True)
+    for name in player_files():
         script = static / name
         if minify:
             script.write_text(minify.string("application/javascript", script.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def setup(app):
-    app.connect("builder-inited", copy_stage)
+    app.connect("builder-inited", copy_player)
     app.connect("html-page-context", make_room, priority=900)  # behind furo
-    app.add_directive("stage", Stage)
+    app.add_directive("player", Player)
     app.connect("doctree-read", place_figures, priority=400)  # before Sphinx collects images
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -5,9 +5,9 @@ import re
 from docutils import nodes
 
 from book.contents import LATER, lesson_of, needed, program_of
-from book.extensions.figures import STAGE, has_stage, recording
+from book.extensions.figures import PLAYER, has_player, recording
 
-FIRST_ONLY = "The stage shows a program's first run only, and of few elements: this goes wrong later, or with more."
+FIRST_ONLY = "The player runs only a program's first run, with few elements; this Try fails in a later run or with more elements."
 WORDS_A_MINUTE = 200
 LINES_A_MINUTE = 20
 LONG_MINUTES = 12  # a page of a program that takes so long is read in two sittings
@@ -35,15 +35,15 @@ def box_tries(app, doctree):
 
 def tries_of(program):
     """What stands above each Try that a program's recording holds, by the Try's number."""
-    if not has_stage(program):
+    if not has_player(program):
         return {}
-    text = (STAGE / f"programs/{program}.js").read_text(encoding="utf-8")
+    text = (PLAYER / f"programs/{program}.js").read_text(encoding="utf-8")
     numbers = re.findall(r'"number": (\d+)', text[text.rindex('"tries": ['):])
-    return {number: nodes.paragraph("", FIRST_ONLY, classes=["not-on-stage"]) if (program, number) in LATER else run_button(number) for number in numbers}
+    return {number: nodes.paragraph("", FIRST_ONLY, classes=["not-in-player"]) if (program, number) in LATER else run_button(number) for number in numbers}
 
 
 def run_button(number):
-    return nodes.raw("", f'<button type="button" class="run-try" data-try="{number}" hidden>Run it on the stage</button>', format="html")
+    return nodes.raw("", f'<button type="button" class="run-try" data-try="{number}" hidden>Run it in the player</button>', format="html")
 
 
 def boxed(section, above):

@@ -3,7 +3,7 @@
 
 // What is wider than the page can be scrolled with the keyboard, too.
 function reachScrollers() {
-    for (const box of document.querySelectorAll(".table-wrapper, .highlight pre, figure.drawn, .st-still")) {
+    for (const box of document.querySelectorAll(".table-wrapper, .highlight pre, figure.drawn, .pl-still")) {
         if (box.scrollWidth > box.clientWidth)
             box.tabIndex = 0;
         else
@@ -42,15 +42,15 @@ function namePlaces() {
         document.querySelector("[role=main]")?.append(up);
 }
 
-// A Try that the stage can run has a button for it.
+// A Try that the player can run has a button for it.
 function offerTries() {
-    const figure = document.querySelector("figure.stage");
-    if (!figure || !window.Stage || !Stage.choose)
+    const figure = document.querySelector("figure.player");
+    if (!figure || !window.Player || !Player.choose)
         return;
     for (const button of document.querySelectorAll("button.run-try")) {
         button.hidden = false;
-        button.setAttribute("aria-label", `Run Try ${button.dataset.try} on the stage`);
-        button.addEventListener("click", () => Stage.choose(figure, {try: Number(button.dataset.try)}));
+        button.setAttribute("aria-label", `Run Try ${button.dataset.try} in the player`);
+        button.addEventListener("click", () => Player.choose(figure, {try: Number(button.dataset.try)}));
     }
 }
 

@@ -11,9 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-STAGE = Path(__file__).resolve().parents[2] / "book/stage"
-SCRIPTS = ("model", "source", "view", "controls", "engine", "lookback", "stage")
-READY = "figure.st-is-live[aria-busy=false]"
+PLAYER = Path(__file__).resolve().parents[2] / "book/player"
+SCRIPTS = ("model", "source", "view", "controls", "engine", "lookback", "player")
+READY = "figure.pl-is-live[aria-busy=false]"
 BARRIER = 20  # its line in step 03
 MEND = "button:has-text('mend all')"
 FIRST, LAST, STRIDE = 10, 76, 3  # moments that are played
@@ -24,12 +24,12 @@ POINTER = """<svg id="pointer" width="26" height="26" viewBox="0 0 24 24" style=
 
 
 def lesson_page(page, program, before):
-    """Writes a page with one stage, as the book's pages have it, and returns its address."""
-    scripts = "".join(f'<script defer src="{(STAGE / name).as_uri()}.js"></script>' for name in SCRIPTS)
+    """Writes a page with one player, as the book's pages have it, and returns its address."""
+    scripts = "".join(f'<script defer src="{(PLAYER / name).as_uri()}.js"></script>' for name in SCRIPTS)
     page.write_text(f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A lesson</title>
         <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-        <link rel="stylesheet" href="{(STAGE / "stage.css").as_uri()}">{scripts}</head>
-        <body><main><h1>A lesson</h1><figure class="stage" data-program="{program}" data-before="{before}"></figure></main></body></html>""")
+        <link rel="stylesheet" href="{(PLAYER / "player.css").as_uri()}">{scripts}</head>
+        <body><main><h1>A lesson</h1><figure class="player" data-program="{program}" data-before="{before}"></figure></main></body></html>""")
     return page.as_uri()
 
 
@@ -38,12 +38,12 @@ class Film:
 
     def __init__(self, page):
         self.page, self.pictures, self.durations = page, [], []
-        figure, track = (page.locator(place).bounding_box() for place in ("figure.stage", ".st-track"))
+        figure, track = (page.locator(place).bounding_box() for place in ("figure.player", ".pl-track"))
         self.height = round(track["y"] + track["height"] - figure["y"]) + 8
         self.pointer = WIDTH * 0.7, self.height * 0.75
 
     def take(self, milliseconds):
-        box = self.page.locator("figure.stage").bounding_box()
+        box = self.page.locator("figure.player").bounding_box()
         self.pictures.append(self.page.screenshot(clip={"x": box["x"], "y": box["y"], "width": WIDTH, "height": self.height}))
         self.durations.append(milliseconds)
 
@@ -60,7 +60,7 @@ class Film:
 
 def play(page, film):
     """The run as it is, from the loads to the third round of the tree."""
-    page.locator(".st-track").focus()
+    page.locator(".pl-track").focus()
     page.keyboard.press("Home")
     for moment in range(1, LAST + 1):
         page.keyboard.press("ArrowRight")
@@ -69,20 +69,20 @@ def play(page, film):
 
 
 def record(page):
-    film, barrier = Film(page), f'button.st-cut[data-line="{BARRIER}"]'
+    film, barrier = Film(page), f'button.pl-cut[data-line="{BARRIER}"]'
     page.evaluate("shape => document.body.insertAdjacentHTML('beforeend', shape)", POINTER)
-    page.evaluate("scrollTo(0, document.querySelector('figure.stage').offsetTop)")
-    film.point(".st-track", steps=1)
+    page.evaluate("scrollTo(0, document.querySelector('figure.player').offsetTop)")
+    film.point(".pl-track", steps=1)
     play(page, film)
     film.point(barrier)
     film.take(LOOK_MS)
     page.locator(barrier).click()
-    page.wait_for_selector(".st-finding")
+    page.wait_for_selector(".pl-finding")
     page.wait_for_selector(READY)
     film.take(READ_MS)
     film.point(MEND)
     page.locator(MEND).click()
-    page.wait_for_selector(".st-finding", state="detached")
+    page.wait_for_selector(".pl-finding", state="detached")
     page.wait_for_selector(READY)
     film.take(LOOK_MS)
     return film

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes one HTML file in which a program runs on the simulator, with its source, its findings and what its warps do: the stage of the book.
+"""Writes one HTML file in which a program runs on the simulator, with its source, its findings and what its warps do: the player of the book.
 
 make page builds the program for the simulator and calls this; FILE and ARGS come from the environment. The program is run once, and what it asks of
 the device is recorded: the page replays that, also without one barrier or another, and needs nothing beside itself."""
@@ -19,8 +19,8 @@ from scripts.build import program
 from scripts.ladder import recordings
 
 ROOT = Path(__file__).resolve().parents[2]
-STAGE = ROOT / "book/stage"
-SCRIPTS = ("simulator", "model", "source", "view", "controls", "engine", "lookback", "stage")
+PLAYER = ROOT / "book/player"
+SCRIPTS = ("simulator", "model", "source", "view", "controls", "engine", "lookback", "player")
 MOST_BYTES = 16 << 20
 TIME_LIMIT_S = 300
 
@@ -56,7 +56,7 @@ def record(built, arguments, folder):
 
 
 def page_program(data, source, arguments, folder):
-    """The recording as the stage wants it; isOwn: nobody knows its right result."""
+    """The recording as the player wants it; isOwn: nobody knows its right result."""
     calls, texts, blobs = recordings.split(data)
     if not any(call.startswith("launch") for call in calls):
         fail(f"{source} launches no kernel with these arguments, so there is nothing to show")
@@ -68,7 +68,7 @@ def page_program(data, source, arguments, folder):
 
 
 def to_play(name, file, text, n, recording, folder):
-    """What the stage wants of a program that was run at one n. recording: its calls, PTX texts and bytes; what is read has to be what it reads there."""
+    """What the player wants of a program that was run at one n. recording: its calls, PTX texts and bytes; what is read has to be what it reads there."""
     calls, texts, blobs = recording
     return {"name": name, "folder": "", "title": name, "harness": [], "source": {"file": file, "text": text}, "sizes": [n],
             "runs": {n: "".join(call + "\n" for call in calls)}, "ptx": [recordings.without_unused(ptx, calls) for ptx in texts],
@@ -81,21 +81,21 @@ def script(text):
 
 
 def figure_of(made):
-    return f'<figure class="stage" data-program="page" data-n="{made["sizes"][0]}"><pre>{html.escape(made["source"]["text"])}</pre></figure>'
+    return f'<figure class="player" data-program="page" data-n="{made["sizes"][0]}"><pre>{html.escape(made["source"]["text"])}</pre></figure>'
 
 
 def scripts_of(made):
     """The program, and all that plays it."""
-    missing = [name for name in SCRIPTS if not (STAGE / f"{name}.js").exists()]
+    missing = [name for name in SCRIPTS if not (PLAYER / f"{name}.js").exists()]
     if missing:
-        fail(f"book/stage/{missing[0]}.js is missing; make stage writes simulator.js")
-    parts = [script(f"window.stagePrograms = {json.dumps({'page': made}, ensure_ascii=False)};")]
-    return "".join(parts + [script((STAGE / f"{name}.js").read_text(encoding="utf-8")) for name in SCRIPTS])
+        fail(f"book/player/{missing[0]}.js is missing; make stage writes simulator.js")
+    parts = [script(f"window.playerPrograms = {json.dumps({'page': made}, ensure_ascii=False)};")]
+    return "".join(parts + [script((PLAYER / f"{name}.js").read_text(encoding="utf-8")) for name in SCRIPTS])
 
 
 def whole(title, body, scripts):
-    """A page of these parts, in HTML, with the stage's look."""
-    return PAGE.format(title=title, style=(STAGE / "stage.css").read_text(encoding="utf-8"), body=body, scripts=scripts)
+    """A page of these parts, in HTML, with the player's look."""
+    return PAGE.format(title=title, style=(PLAYER / "player.css").read_text(encoding="utf-8"), body=body, scripts=scripts)
 
 
 def page_of(made):

@@ -22,13 +22,13 @@ look() {
 # and the page that explains findings.
 fill() {
     local built=build/sim name
-    mkdir -p "$1/$built/lib" "$1/book/stage" "$1/docs" "$1/libraries"
+    mkdir -p "$1/$built/lib" "$1/book/player" "$1/docs" "$1/libraries"
     install -m 644 $built/options "$1/$built/options"
     install -m 755 $built/replay "$1/$built/replay"
     install -m 644 $built/libsimulator.a "$1/$built/lib/libcudart_static.a"
     for name in cudart cuda; do ln -s libcudart_static.a "$1/$built/lib/lib$name.a"; done
     install -m 644 $built/libcudadevrt.a $built/libcurand.a "$1/$built/lib"
-    install -m 644 book/stage/*.js book/stage/stage.css "$1/book/stage"
+    install -m 644 book/player/*.js book/player/player.css "$1/book/player"
     install -m 644 docs/findings.md "$1/docs/findings.md"
     cp -R libraries/include "$1/libraries/include"
     for name in scripts/{files,findings}.py scripts/build/{page,program,missing_calls,counters_table}.py scripts/ladder/{recordings,tries,labs,execute}.py scripts/drywarp/{__init__,cli,compiler,sarif}.py; do

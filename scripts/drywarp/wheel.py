@@ -19,7 +19,7 @@ from scripts.drywarp import VERSION
 from scripts.drywarp import compiler
 
 ROOT = compiler.ROOT
-COPIED = ("Makefile", "LICENSE", "mk", "scripts", "simulator", "libraries", "book/stage", "docs/findings.md")  # what make install reads
+COPIED = ("Makefile", "LICENSE", "mk", "scripts", "simulator", "libraries", "book/player", "docs/findings.md")  # what make install reads
 NAME = f"drywarp-{VERSION}"
 METADATA = f"""Metadata-Version: 2.1
 Name: drywarp

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records what the steps of both ladders, and their Tries, ask of the device, for the simulator in a page (simulator/page/simulator.js).
 
-Of each step one script, book/stage/programs/stepNN.js or scanNN.js: its lesson, its PTX, and for each n the calls up to the first result. The harness's
+Of each step one script, book/player/programs/stepNN.js or scanNN.js: its lesson, its PTX, and for each n the calls up to the first result. The harness's
 own kernels stay out, as far as the result does not need them. Programs that are compiled once stay in build/recordings."""
 
 import argparse
@@ -21,7 +21,7 @@ from scripts.ladder import tries
 
 ROOT = tries.ROOT
 BUILT = ROOT / "build/recordings"
-PROGRAMS = ROOT / "book/stage/programs"
+PROGRAMS = ROOT / "book/player/programs"
 REPLAY = ROOT / "build/sim/replay"
 SIZES = [1, 31, 32, 33, 256, 1000, 4096, 65536]
 HARNESS = ["prepare", "fill", "compare"]  # kernels; the first does nothing here, the others go round a loop over the elements
@@ -242,7 +242,7 @@ def write_step(step, build):
     program = {"name": step_name(step), "folder": step, "title": re.match(r"// ([^.\n]*)", lesson["source"])[1], "harness": HARNESS,
                **lesson, "source": {"file": source.name, "text": lesson["source"]}, "tries": made,
                "bytes": in_base64({name: content for name, content in kept.items() if len(content) <= LARGE})}
-    write_script(PROGRAMS / f"{step_name(step)}.js", "stagePrograms", step_name(step), program)
+    write_script(PROGRAMS / f"{step_name(step)}.js", "playerPrograms", step_name(step), program)
     print(f"{step_name(step)}: {(PROGRAMS / (step_name(step) + '.js')).stat().st_size} bytes, "
           f"{len(made)} Tries, n = {', '.join(map(str, lesson['sizes']))}", flush=True)
 

@@ -272,17 +272,17 @@ class Screen:
 
     def __init__(self, learner, tools, opens=False):
         self.learner, self.tools, self.opens = learner, tools, opens
-        self.said, self.is_shown, self.stage = [], False, self.nothing
+        self.said, self.is_shown, self.player = [], False, self.nothing
 
     @staticmethod
     def nothing():
-        """A stage with nothing on it."""
+        """An empty player."""
         return "", ""
 
     def begin(self, task):
         """Introduces a task, on a new page. What was said just before, of one that is solved, stays, and its run."""
         if self.is_shown:
-            self.stage = self.nothing
+            self.player = self.nothing
         self.say([])
         print(*introduced(task, self.learner), sep="\n", flush=True)
 
@@ -301,13 +301,13 @@ class Screen:
             self.say(solved(task, outcome.row, self.tools))
             self.say(closed(task, self.learner))
         source = task.text("task.cu") if task.kind == "predict" else content.decode(errors="replace")
-        self.stage = (lambda: page.stage_of(task, source, outcome.verdict, self.tools)) if outcome.verdict else self.nothing
+        self.player = (lambda: page.player_of(task, source, outcome.verdict, self.tools)) if outcome.verdict else self.nothing
         return bool(outcome.row)
 
     def show(self, task):
         """Writes the page, where something new was said: behind the terminal, which does not wait for it."""
         if not self.is_shown:
-            page.write(self.learner.folder, task, shown(self.learner.file(task)), self.said, self.stage())
+            page.write(self.learner.folder, task, shown(self.learner.file(task)), self.said, self.player())
             self.is_shown = True
             if self.opens:
                 open_in_browser(self.learner.page)

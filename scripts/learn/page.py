@@ -1,4 +1,4 @@
-"""The page beside make learn: what it says of a learner's kernel, and a run of the kernel on the book's stage. An open one reloads by itself.
+"""The page beside make learn: what it says of a learner's kernel, and a run of the kernel on the book's player. An open one reloads by itself.
 
 The page holds all that it needs. A second file beside it says which version it is: from the disk a page may load scripts, and nothing else."""
 
@@ -19,8 +19,8 @@ BODY = """<h1>{title}</h1>
 <p>{task}</p>
 <p>Your file: <code>{file}</code>. Save it, and this page changes.</p>
 <pre style="white-space: pre-wrap">{said}</pre>
-{stage}"""
-STAGE = """<h2>Your kernel of {title}, at n = {n:,}</h2>
+{player}"""
+PLAYER = """<h2>Your kernel of {title}, at n = {n:,}</h2>
 {figure}"""
 RELOADING = """
 window.learnPage = (version) => version === "{version}" || location.reload();
@@ -33,7 +33,7 @@ setInterval(() => {{
 """
 
 
-# ---- A run for the stage
+# ---- A run for the player
 
 def sizes_to_show(task, verdict):
     """Where the result is wrong; else all that are small, the largest first, for a finding may need a certain one."""
@@ -65,7 +65,7 @@ def as_it_should_be(calls, blobs, data):
 
 
 def played(task, source, verdict, tools):
-    """What the stage wants of a kernel, and the n; None where there is nothing to play."""
+    """What the player wants of a kernel, and the n; None where there is nothing to play."""
     n, data, recording = run_to_show(task, verdict, tools)
     calls, texts, blobs = recordings.split(recording)
     if not any(call.startswith("launch") for call in calls):
@@ -77,10 +77,10 @@ def played(task, source, verdict, tools):
 
 # ---- The page
 
-def write(folder, task, file, said, stage):
-    """Writes the page of a task: what is said, and the stage, as HTML and scripts; then its version, so that an open page finds the new one."""
-    shown, scripts = stage
-    body = BODY.format(title=html.escape(f"{task.number} {task.title}"), task=html.escape(task.task), file=html.escape(str(file)), said=html.escape("\n".join(said)), stage=shown)
+def write(folder, task, file, said, player):
+    """Writes the page of a task: what is said, and the player, as HTML and scripts; then its version, so that an open page finds the new one."""
+    shown, scripts = player
+    body = BODY.format(title=html.escape(f"{task.number} {task.title}"), task=html.escape(task.task), file=html.escape(str(file)), said=html.escape("\n".join(said)), player=shown)
     version = hashlib.sha256((body + scripts).encode()).hexdigest()[:16]
     reloading = page.script(RELOADING.format(version=version, name=VERSION_NAME))
     for name, text in ((NAME, page.whole(html.escape(task.title), body, scripts + reloading)), (VERSION_NAME, f'learnPage("{version}");\n')):
@@ -88,9 +88,9 @@ def write(folder, task, file, said, stage):
             out.write(text)
 
 
-def stage_of(task, source, verdict, tools):
-    """The stage with a kernel that was judged: HTML and scripts."""
+def player_of(task, source, verdict, tools):
+    """The player with a kernel that was judged: HTML and scripts."""
     made = verdict.ptx and played(task, source, verdict, tools)
     if not made:
         return "", ""
-    return STAGE.format(title=html.escape(f"{task.number} {task.title}"), n=made["sizes"][0], figure=page.figure_of(made)), page.scripts_of(made)
+    return PLAYER.format(title=html.escape(f"{task.number} {task.title}"), n=made["sizes"][0], figure=page.figure_of(made)), page.scripts_of(made)

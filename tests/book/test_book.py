@@ -102,9 +102,9 @@ def test_the_site_can_be_sent(tmp_path):
 @pytest.mark.skipif(not find_spec("minify"), reason="what makes scripts shorter is not there for this machine")
 def test_our_own_scripts_are_small():
     """Broken: a reader waits for our own JavaScript, which is to stay below 60 kB; the simulator and its programs come when they are wanted."""
-    scripts = {*(SITE / "_static/stage").glob("*.js"), *(SITE / "_static" / script.name for script in (ROOT / "book/static").glob("*.js"))}
+    scripts = {*(SITE / "_static/player").glob("*.js"), *(SITE / "_static" / script.name for script in (ROOT / "book/static").glob("*.js"))}
     sizes = {script.name: script.stat().st_size for script in scripts if script.name != "simulator.js"}
-    assert "stage.js" in sizes and sum(sizes.values()) < 60e3, sizes
+    assert "player.js" in sizes and sum(sizes.values()) < 60e3, sizes
 
 
 def opened(browser, page, **options):
@@ -115,9 +115,9 @@ def opened(browser, page, **options):
     tab.on("request", lambda request: tab.asked.append(request.url))
     tab.on("pageerror", lambda error: tab.errors.append(str(error)))
     tab.goto(f"{SITE.as_uri()}/{page}")
-    if tab.locator("figure.stage").count():
-        tab.locator("figure.stage").first.scroll_into_view_if_needed()
-        tab.wait_for_selector("figure.st-is-live[aria-busy=false]")
+    if tab.locator("figure.player").count():
+        tab.locator("figure.player").first.scroll_into_view_if_needed()
+        tab.wait_for_selector("figure.pl-is-live[aria-busy=false]")
     return tab
 
 
@@ -150,12 +150,12 @@ def test_words_are_linked_where_they_first_stand(browser):
 
 
 @built
-@pytest.mark.skipif(not (ROOT / "book/stage/simulator.js").exists(), reason="the page's simulator was not built: make stage")
+@pytest.mark.skipif(not (ROOT / "book/player/simulator.js").exists(), reason="the page's simulator was not built: make stage")
 def test_a_barrier_is_deleted_on_the_first_page(browser):
     """Broken: who opens the book cannot delete a barrier and see the race."""
     tab = opened(browser, "index.html")
-    tab.locator("button.st-cut", has_text="__syncthreads").first.click()
-    assert "race in shared memory" in tab.locator(".st-finding").first.inner_text()
+    tab.locator("button.pl-cut", has_text="__syncthreads").first.click()
+    assert "race in shared memory" in tab.locator(".pl-finding").first.inner_text()
 
 
 @built
@@ -205,7 +205,7 @@ def test_pages_can_be_read_by_everybody(browser, page):
 @built
 @pytest.mark.parametrize("page", ["index.html", "step03_sequential/README.html"])
 def test_a_stage_fits_windows(browser, page):
-    """Broken: a page with a stage scrolls sideways in a window of a usual width."""
+    """Broken: a page with a player scrolls sideways in a window of a usual width."""
     tab = opened(browser, page)
     for width in (1024, 1100, 1200, 1280, 1336, 1366, 1440):
         tab.set_viewport_size({"width": width, "height": 900})
@@ -213,12 +213,12 @@ def test_a_stage_fits_windows(browser, page):
 
 
 @built
-@pytest.mark.skipif(not (ROOT / "book/stage/simulator.js").exists(), reason="the page's simulator was not built: make stage")
+@pytest.mark.skipif(not (ROOT / "book/player/simulator.js").exists(), reason="the page's simulator was not built: make stage")
 @pytest.mark.parametrize("page", ["step03_sequential/README", "scan/step08_lookback/README"])
 def test_a_lesson_asks_before_its_stage_answers(page):
-    """Broken: the counters stand above the questions, or within a fold, where the stage never begins."""
+    """Broken: the counters stand above the questions, or within a fold, where the player never begins."""
     text = (SITE / f"{page}.html").read_text(encoding="utf-8")
-    places = [text.index(mark) for mark in ('id="predict-before-you-run"', "</details>", '<figure class="stage"', 'id="try"')]
+    places = [text.index(mark) for mark in ('id="predict-before-you-run"', "</details>", '<figure class="player"', 'id="try"')]
     assert places == sorted(places)
 
 
@@ -252,13 +252,13 @@ def test_sliders_move_a_ring_on_the_curve(browser):
 
 
 @built
-@pytest.mark.skipif(not (ROOT / "book/stage/simulator.js").exists(), reason="the page's simulator was not built: make stage")
+@pytest.mark.skipif(not (ROOT / "book/player/simulator.js").exists(), reason="the page's simulator was not built: make stage")
 def test_time_stays_at_hand_on_a_phone(browser):
     """Broken: side by side the pictures are above each other, and who looks at them can neither move time nor see what the run came to."""
     tab = opened(browser, "step03_sequential/README.html", viewport=PHONE)
     tab.get_by_role("button", name="side by side").click()
-    tab.evaluate("document.querySelector('.st-columns').scrollIntoView()")
-    for seen in (".st-time", ".st-state"):
+    tab.evaluate("document.querySelector('.pl-columns').scrollIntoView()")
+    for seen in (".pl-time", ".pl-state"):
         box = tab.locator(seen).bounding_box()
         assert 0 <= box["y"] and box["y"] + box["height"] <= PHONE["height"], seen
 

@@ -11,8 +11,8 @@ pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="make test-book has th
 def test_a_barrier_is_deleted_in_firefox(firefox):
     """Broken: the first page needs what only Chromium has."""
     firefox.command("WebDriver:Navigate", url=PAGE.as_uri())
-    firefox.wait_for("!!document.querySelector('figure.st-is-live[aria-busy=false]')")
-    firefox.value("[...document.querySelectorAll('button.st-cut')].find((cut) => cut.textContent.includes('__syncthreads')).click()")
-    found = firefox.wait_for("(document.querySelector('.st-finding') || {}).textContent")
+    firefox.wait_for("!!document.querySelector('figure.pl-is-live[aria-busy=false]')")
+    firefox.value("[...document.querySelectorAll('button.pl-cut')].find((cut) => cut.textContent.includes('__syncthreads')).click()")
+    found = firefox.wait_for("(document.querySelector('.pl-finding') || {}).textContent")
     assert "race in shared memory" in found
     assert firefox.value("performance.getEntriesByType('resource').map((one) => one.name).filter((name) => !name.startsWith('file:'))") == []

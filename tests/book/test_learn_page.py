@@ -68,15 +68,15 @@ def test_a_save_changes_the_open_page(browser, learner):
     page.goto((learner / "page.html").as_uri())
     assert page.locator("h1").inner_text().endswith(TASK.title) and not page.locator("figure").count()
     save(learner, WRONG)
-    page.wait_for_selector(".st-finding", timeout=1000 * PATIENCE_S)
-    assert "wrong at n = " in page.locator("pre").first.inner_text() and "race in global memory" in page.locator(".st-finding").inner_text()
-    assert page.locator(".st-verdict").inner_text().startswith("✗ wrong: a value that nobody wrote, expected ")
+    page.wait_for_selector(".pl-finding", timeout=1000 * PATIENCE_S)
+    assert "wrong at n = " in page.locator("pre").first.inner_text() and "race in global memory" in page.locator(".pl-finding").inner_text()
+    assert page.locator(".pl-verdict").inner_text().startswith("✗ wrong: a value that nobody wrote, expected ")
     page.evaluate("scrollTo(0, 200); window.isOld = true")
     page.wait_for_timeout(2500)
     assert page.evaluate("window.isOld")
     save(learner, RIGHT)
     page.wait_for_selector("text=01 done", timeout=1000 * PATIENCE_S)
-    page.wait_for_selector("figure.st-is-live[aria-busy=false]")
+    page.wait_for_selector("figure.pl-is-live[aria-busy=false]")
     assert page.evaluate("[window.isOld, scrollY]") == [None, 200] and page.locator("h1").inner_text().startswith("02 ") and not broken
     page.close()
 
@@ -85,4 +85,4 @@ def test_a_save_changes_the_page_in_firefox(firefox, learner):
     """Broken: it reloads itself in a way that only Chromium knows."""
     firefox.command("WebDriver:Navigate", url=(learner / "page.html").as_uri())
     save(learner, WRONG)
-    assert "race in global memory" in firefox.wait_for("(document.querySelector('.st-finding') || {}).textContent")
+    assert "race in global memory" in firefox.wait_for("(document.querySelector('.pl-finding') || {}).textContent")

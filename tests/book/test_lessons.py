@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="make test-book has th
 RUN_ALL = """async ([names, sizes]) => {
     const results = {};
     for (const name of names) {
-        const program = await Stage.program(name);
+        const program = await Player.program(name);
         results[name] = [];
         for (let attempt = 0; attempt <= program.tries.length; attempt++) {
             const runs = await Promise.all(sizes.map((n) => Simulator.run(program, {n, try: attempt, trace: false})));
@@ -39,7 +39,7 @@ def results(browser):
     tab, asked = browser.new_page(), []
     tab.on("request", lambda request: asked.append(request.url))
     tab.goto(PAGE.as_uri())
-    tab.wait_for_selector("figure.st-is-live[aria-busy=false]")
+    tab.wait_for_selector("figure.pl-is-live[aria-busy=false]")
     yield tab.evaluate(RUN_ALL, [list(NAMES), SIZES])
     assert not [url for url in asked if not url.startswith(("file:", "data:", "blob:"))], "a run asks for something"
     tab.close()
@@ -63,7 +63,7 @@ def test_a_lesson_is_right_in_the_page(results, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_try_comes_out_as_its_page_says(results, name):
-    """Broken: a page says that a Try goes wrong, or what is found, and the stage beside it shows something else."""
+    """Broken: a page says that a Try goes wrong, or what is found, and the player beside it shows something else."""
     said, outcomes = marked("said", NAMES[name]), marked("try", NAMES[name])
     for number, runs in enumerate(results[name][1:], 1):
         finding, outcome = said.get(str(number)), outcomes.get(str(number), "")

@@ -1,4 +1,4 @@
-"""Recordings (SIM_RECORD) and what replays them: build/sim/replay here, book/stage/simulator.js in a page."""
+"""Recordings (SIM_RECORD) and what replays them: build/sim/replay here, book/player/simulator.js in a page."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ from scripts.ladder import recordings, tries
 from tests.simulator.ptx import RUN, kernel
 from tests.support import ROOT
 
-REPLAY, ENGINE = ROOT / "build/sim/replay", ROOT / "book/stage/simulator.js"
+REPLAY, ENGINE = ROOT / "build/sim/replay", ROOT / "book/player/simulator.js"
 STEP = ROOT / "build/sim/step03_sequential/reduce"
 LOAD, FIRST_BARRIER, ADDITION = 19, 20, 24  # lines of step 03
 
@@ -238,7 +238,7 @@ def test_what_is_not_recorded_ends_the_program(tmp_path, what, said):
 
 # ---- In a page
 
-needs_engine = pytest.mark.skipif(not ENGINE.exists() or not shutil.which("node"), reason="needs node, and book/stage/simulator.js, which `make stage` builds")
+needs_engine = pytest.mark.skipif(not ENGINE.exists() or not shutil.which("node"), reason="needs node, and book/player/simulator.js, which `make stage` builds")
 
 # Replays a recording as it is, and without the barrier of a line: what comes of each, as JSON.
 IN_NODE = """
@@ -267,7 +267,7 @@ def test_the_pages_simulator_does_the_same(recording):
     assert ("race-shared", [LOAD, ADDITION]) in [(found["kind"], [place["line"] for place in found["places"]]) for found in wrong["findings"]]
 
 
-@pytest.mark.skipif(not ENGINE.exists(), reason="book/stage/simulator.js is not there: `make stage` builds it")
+@pytest.mark.skipif(not ENGINE.exists(), reason="book/player/simulator.js is not there: `make stage` builds it")
 def test_the_pages_simulator_is_of_these_sources():
     built = re.search(r'^const SOURCES = "(\w+)"', ENGINE.read_text(encoding="utf-8"), re.M)[1]
     assert built == stage.sources(), "the simulator has changed since: make stage"
@@ -275,9 +275,9 @@ def test_the_pages_simulator_is_of_these_sources():
 
 # ---- The recordings of the steps
 
-PROGRAMS = ROOT / "book/stage/programs"
+PROGRAMS = ROOT / "book/player/programs"
 LESSONS = [str(path.relative_to(ROOT)) for path in sorted([*ROOT.glob("step[0-9][0-9]_*"), *ROOT.glob("scan/step[0-9][0-9]_*")])]
-needs_recordings = pytest.mark.skipif(not PROGRAMS.exists(), reason="book/stage/programs is not there: `make recordings` writes it")
+needs_recordings = pytest.mark.skipif(not PROGRAMS.exists(), reason="book/player/programs is not there: `make recordings` writes it")
 
 
 @needs_recordings
@@ -299,7 +299,7 @@ Simulator.load = async (file) => (0, eval)(fs.readFileSync(`${folder}/${file}`, 
     const results = {};
     for (const [name, n] of JSON.parse(fs.readFileSync(0, "utf8"))) {
         await Simulator.load(`${name}.js`);
-        results[name] = await Simulator.run(stagePrograms[name], {n, trace: false, check: n < 65536});
+        results[name] = await Simulator.run(playerPrograms[name], {n, trace: false, check: n < 65536});
     }
     console.log(JSON.stringify(results));
 })();

@@ -115,7 +115,7 @@ def test_students_get_no_answers(tmp_path):
     assert not [name for name in files if re.search(r"answer\.cu|right\.cu|tries.*\.csv|teaching\.md|h200/", name)]
     assert {"Makefile", "step03_sequential/reduce.cu", "exercises/07_tree/task.cu", "scripts/judge/check.py", "tests/counters/simulator/steps.csv"} <= files.keys()
     compile(files["exercises/07_tree/exercise.py"], "exercise.py", "exec")
-    assert {"book/stage/simulator.js", "book/stage/stage.css"} <= files.keys() and not [name for name in files if name.startswith("book/stage/programs")]
+    assert {"book/player/simulator.js", "book/player/player.css"} <= files.keys() and not [name for name in files if name.startswith("book/player/programs")]
     for target in ("test", "test-learn", "test-class", "test-wheel"):
         told = subprocess.run(["make", target], cwd=tmp_path / "students", capture_output=True, text=True)
         assert told.returncode and not told.stdout and "with your teacher" in told.stderr.splitlines()[0], target

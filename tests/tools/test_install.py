@@ -68,7 +68,7 @@ def test_a_source_is_counted(drywarp, tmp_path):
 def test_a_page_is_written(drywarp, tmp_path):
     """Broken: something that pages are made of is not installed."""
     result = drywarp("page", "-o", "played.html", "race.cu")
-    assert result.returncode == 0 and "stagePrograms" in (tmp_path / "played.html").read_text(), result.stderr
+    assert result.returncode == 0 and "playerPrograms" in (tmp_path / "played.html").read_text(), result.stderr
 
 
 def test_what_cannot_be_done_is_said_in_one_line(drywarp, tmp_path):

@@ -1,0 +1,351 @@
+// model.js: from the rows of a trace (simulator/counters.md) to steps that can be drawn.
+//
+// The simulator runs one warp until it waits, then the next. On a GPU they run side by side. So a step is one
+// instruction of each warp, and behind a barrier of the block all warps that met there go on in the same step.
+// What stands between two barriers has no order but this one, which is made up: that is what a race is.
+(function () {
+"use strict";
+const Player = (window.Player = window.Player || {});
+const MOST_ROWS = 50000; // of a trace: who spins or goes round a loop of one thread makes millions; the simulator is asked for no more
+const LANES = 32, WORD = 4, SECTOR = 32, LINE = 128;
+const COUNTED = ["warp_instructions", "shared_loads", "shared_stores", "bank_conflicts", "global_load_requests",
+    "global_load_sectors", "global_store_requests", "global_store_sectors", "atomics", "shuffles", "block_barriers",
+    "warp_barriers"]; // as the columns of the simulator's counters are called
+
+// ---- Reading
+
+function readRow(text) {
+    const field = text.split(",");
+    return {
+        launch: +field[0], kernel: field[1], grid: +field[2], block: +field[3], warp: +field[4], event: field[6],
+        opcode: field[7], file: field[9], line: +field[10], mask: parseInt(field[11], 16) >>> 0,
+        memory: field[12] || "", bytes: +field[13], addresses: field[14] || "", values: field[15] || "",
+    };
+}
+
+// A CSV with a header as a list of objects; no field of ours holds a comma.
+function readTable(text) {
+    const [header, ...lines] = text.trim().split("\n").map((line) => line.split(","));
+    return lines.map((fields) => Object.fromEntries(fields.map((field, k) => [header[k], field])));
+}
+
+const isOn = (mask, lane) => (mask >>> lane) & 1;
+
+function lanesOf(mask) {
+    const lanes = [];
+    for (let rest = mask; rest; rest &= rest - 1)
+        lanes.push(31 - Math.clz32(rest & -rest));
+    return lanes;
+}
+
+// [{lane, address}] of the lanes that are on; offsets in the row's memory.
+function accesses(row) {
+    if (!row.found) {
+        const list = row.addresses ? row.addresses.split(";") : [], lanes = lanesOf(row.mask);
+        row.found = list.map((text, k) => ({lane: lanes[k], address: +text.slice(text.indexOf("+") + 1)}));
+    }
+    return row.found;
+}
+
+// What a lane that is on loaded, stored or worked out, as text; "" where the trace does not say.
+function valueOf(row, lane) {
+    const bits = row.values ? row.values.split(";")[lanesOf(row.mask).indexOf(lane)] : "";
+    return bits ? bits.split(" ").map((one) => asNumber(one, row.opcode)).join(", ") : "";
+}
+
+// The bits of a register as a number of the instruction's type: its last part, as in ld.shared.f32; of cvt the one before.
+function asNumber(bits, opcode) {
+    const type = opcode.split(".").slice(opcode.startsWith("cvt") ? -2 : -1)[0], view = new DataView(new ArrayBuffer(8));
+    view.setBigUint64(0, BigInt("0x" + bits));
+    return String(type === "f32" ? view.getFloat32(4) : type === "f64" ? view.getFloat64(0) : type === "s32" ? view.getInt32(4)
+        : view.getBigUint64(0));
+}
+
+const isLoad = (row) => /^(ld|cp)\b/.test(row.opcode);
+const isAtomic = (row) => /^(atom|red)\b/.test(row.opcode);
+const isBarrier = (row) => row.memory.startsWith("barrier");
+const isDevice = (row) => row.memory.startsWith("device");
+
+// What an instruction is about: its colour in the picture.
+function kind(row) {
+    return row.memory === "shared" ? "shared" : isDevice(row) ? "device" : isBarrier(row) ? "barrier"
+        : /^shfl|^redux|^vote|^match/.test(row.opcode) ? "shuffle" : "plain";
+}
+
+// The pieces of so many bytes that a row touches, each once.
+function pieces(row, size) {
+    const found = new Set();
+    for (const {address} of accesses(row))
+        for (let byte = address; byte < address + Math.max(row.bytes, 1); byte += Math.min(size, WORD))
+            found.add(Math.floor(byte / size));
+    return found;
+}
+
+// ---- Banks: the rule that the simulator found by measuring (machine/ops/memory.c)
+
+// The words of each bank that these accesses want.
+function wordsOfBanks(row, some) {
+    const banks = Array.from({length: LANES}, () => new Set());
+    for (const {address} of some)
+        for (let byte = 0; byte < Math.max(row.bytes, WORD); byte += WORD) {
+            const word = Math.floor((address + byte) / WORD);
+            banks[word % LANES].add(word);
+        }
+    return banks;
+}
+
+const rounds = (row, some) => Math.max(0, ...wordsOfBanks(row, some).map((words) => words.size));
+
+// Rounds beyond what as many bytes need; 8 bytes a lane are served for half a warp at a time, 16 for a quarter.
+function bankConflicts(row) {
+    const words = Math.max(1, row.bytes / WORD), together = LANES / words;
+    const reckoned = words === 4 ? LANES / 2 : LANES;
+    const between = (from, to) => accesses(row).filter(({lane}) => lane >= from && lane < to);
+    let conflicts = 0;
+    for (let first = 0; first < LANES; first += reckoned) {
+        const needed = Math.ceil((between(first, first + reckoned).length * words * WORD) / LINE);
+        let taken = 0;
+        for (let piece = first; piece < first + reckoned; piece += together)
+            taken += rounds(row, between(piece, piece + together));
+        conflicts += Math.max(0, taken - needed);
+    }
+    return conflicts;
+}
+
+// The words that share a bank with another word that this row wants at the same time.
+function conflictingWords(row) {
+    if (row.memory !== "shared" || bankConflicts(row) === 0)
+        return [];
+    return wordsOfBanks(row, accesses(row)).flatMap((words) => (words.size > 1 ? [...words] : []));
+}
+
+// ---- Counting
+
+// Calls add(name, number) for what a row counts. What the copy engine and mbarriers do is no warp's access.
+function count(row, add) {
+    add("warp_instructions", 1);
+    if (!row.mask || /^(cp\.async\.bulk|mbarrier)/.test(row.opcode))
+        return;
+    if (isAtomic(row))
+        add("atomics", 1);
+    else if (row.memory === "shared") {
+        add(isLoad(row) ? "shared_loads" : "shared_stores", 1);
+        add("bank_conflicts", bankConflicts(row));
+    } else if (isDevice(row)) {
+        const name = isLoad(row) ? "global_load" : "global_store";
+        add(name + "_requests", 1);
+        add(name + "_sectors", pieces(row, SECTOR).size);
+    } else if (isBarrier(row))
+        add("block_barriers", 1);
+    else if (row.opcode.startsWith("bar.warp"))
+        add("warp_barriers", 1);
+    else if (row.opcode.startsWith("shfl"))
+        add("shuffles", 1);
+}
+
+// For each counter a list: how much of it there is before each step, and at the end.
+function countAll(rows, length) {
+    const sums = Object.fromEntries(COUNTED.map((name) => [name, new Float64Array(length + 1)]));
+    for (const row of rows)
+        if (row.event === "run")
+            count(row, (name, number) => (sums[name][row.step + 1] += number));
+    for (const list of Object.values(sums))
+        for (let step = 0; step < length; step++)
+            list[step + 1] += list[step];
+    return sums;
+}
+
+// The simulator's own counters of all blocks and launches, added up.
+function countersOf(csv) {
+    const table = readTable(csv);
+    return Object.fromEntries(COUNTED.map((name) => [name, table.reduce((sum, row) => sum + (+row[name] || 0), 0)]));
+}
+
+// ---- Steps
+
+// Lines of other files, such as CUDA's headers, become the line of `file` that the warp came from.
+function stayIn(file, rows) {
+    const last = [];
+    for (const row of rows)
+        if (row.file === file)
+            last[row.warp] = row.line;
+        else
+            row.line = last[row.warp] || 0;
+}
+
+// Gives each row its step, from `begin` on; returns the steps at which barriers open, and the end.
+function schedule(rows, begin) {
+    const clock = [], arrived = {}, open = {}, opened = new Set();
+    for (const row of rows) {
+        const now = clock[row.warp] || begin;
+        if (row.event === "release") { // all that wait there have come: the last of them decides
+            clock[row.warp] = Math.max(now, arrived[row.memory] + 1);
+            opened.add(clock[row.warp]);
+            open[row.memory] = true;
+            continue;
+        }
+        row.step = row.event === "run" ? now : now - 1; // "target": what the copy just before writes
+        if (row.event === "run")
+            clock[row.warp] = now + 1;
+        if (isBarrier(row)) {
+            arrived[row.memory] = open[row.memory] ? now : Math.max(arrived[row.memory] || 0, now);
+            open[row.memory] = false;
+        }
+    }
+    return {opened: [...opened], end: Math.max(begin, ...clock.filter(Boolean))};
+}
+
+// One warp of a launch: its rows by step, and when each lane ran for the last time.
+function warpOf(rows, begin, threads) {
+    const last = Array(LANES).fill(-1), at = new Map();
+    for (const row of rows) {
+        at.set(row.step, row);
+        for (const lane of lanesOf(row.mask))
+            last[lane] = row.step;
+    }
+    const end = rows.length ? rows[rows.length - 1].step : begin - 1;
+    return {rows, at, last, end, lanes: Math.max(0, Math.min(LANES, threads))};
+}
+
+// When each piece of a memory was first touched by these rows: {memory: Map(piece, step)}.
+function firstTouches(rows, size, wanted) {
+    const first = {};
+    for (const row of rows.filter(wanted)) {
+        const known = (first[row.memory] = first[row.memory] || new Map());
+        for (const piece of pieces(row, size))
+            known.set(piece, Math.min(row.step, known.get(piece) ?? row.step)); // rows come warp by warp
+    }
+    return first;
+}
+
+function launchOf(rows, begin, threads) {
+    const {opened, end} = schedule(rows, begin);
+    const runs = rows.filter((row) => row.event !== "release");
+    const warps = [];
+    const most = runs.reduce((warp, row) => Math.max(warp, row.warp), Math.ceil(threads / LANES) - 1);
+    for (let k = 0; k <= most; k++)
+        warps.push(warpOf(runs.filter((row) => row.event === "run" && row.warp === k), begin, threads - k * LANES));
+    return {
+        kernel: rows[0].kernel, grid: rows[0].grid, number: rows[0].launch, threads, begin, end, opened, warps, rows: runs,
+        words: firstTouches(runs, WORD, (row) => row.memory === "shared").shared || new Map(),
+        sectors: firstTouches(runs, SECTOR, isDevice),
+    };
+}
+
+// The rows of each launch, in the order of the launches.
+function byLaunch(rows) {
+    const groups = new Map();
+    for (const row of rows) {
+        if (!groups.has(row.launch))
+            groups.set(row.launch, []);
+        groups.get(row.launch).push(row);
+    }
+    return [...groups.values()];
+}
+
+// A run's trace and counters (CSV), of a program in `file`, as: its launches, one after the other in time; the counts of
+// this block before each step; those of all blocks; when barriers open, and where else one may want to stop: where a
+// launch begins; whether there was more than is shown.
+Player.model = function (trace, counters, file) {
+    const rows = Player.rows(trace);
+    const threads = new Map(readTable(counters).map((row) => [+row.launch, +row.block]));
+    const launches = [];
+    for (const group of byLaunch(rows)) {
+        stayIn(file, group);
+        launches.push(launchOf(group, launches.length ? launches[launches.length - 1].end : 0,
+            threads.get(group[0].launch) || LANES));
+    }
+    const length = launches.length ? launches[launches.length - 1].end : 0;
+    return {
+        launches, length, whole: countersOf(counters), isCut: rows.length === MOST_ROWS,
+        counts: countAll(launches.flatMap((launch) => launch.rows), length),
+        stops: [...new Set(launches.flatMap((launch) => [launch.begin, ...launch.opened]))].sort((a, b) => a - b),
+        barriers: launches.flatMap((launch) => launch.opened),
+        launchAt: (step) => launches.find((launch) => step < launch.end) || launches[launches.length - 1],
+    };
+};
+
+// The rows of a trace, in the order in which they ran; not more than there is time for.
+Player.rows = (trace) => trace.trim().split("\n", 1 + MOST_ROWS).slice(1).map(readRow);
+
+// ---- Findings
+
+// How much a finding teaches: a race more than anything else, and one between warps or blocks more than one within a warp,
+// which GPUs of today may hide. (Of blocks with rows of threads, each row is taken for a warp.)
+function weight({kind, places}) {
+    const warps = new Set(places.map(({block, thread: [x, y, z]}) => [block, Math.floor(x / LANES), y, z].join()));
+    return kind.startsWith("race") ? Math.min(2, warps.size) : 0;
+}
+
+// Findings with those that teach most first: the first is shown in the picture.
+Player.tellingFirst = (findings) => [...findings].sort((one, other) => weight(other) - weight(one));
+
+// A finding's kernel is named with its template's arguments, a trace's without.
+const isOf = (launch, kernel) => launch.kernel.replace(/<.*/, "") === kernel.replace(/<.*/, "");
+
+// The rows in which a thread of this block ran a finding's line; those that touch memory as it says, if any do.
+function rowsOf(model, block, place) {
+    if (!place || !place.kernel || place.block[0] !== block)
+        return [];
+    const thread = place.thread[0], warp = Math.floor(thread / LANES);
+    const rows = model.launches.filter((launch) => isOf(launch, place.kernel) && launch.warps[warp])
+        .flatMap((launch) => launch.warps[warp].rows).filter((row) => row.line === place.line && isOn(row.mask, thread % LANES));
+    const touching = rows.filter((row) => row.addresses && place.access.startsWith("writes") !== isLoad(row));
+    return touching.length ? touching : rows;
+}
+
+// The launch's memory and the address that a finding's thread touches in a row: "" if none.
+function whereOf(row, place) {
+    const found = accesses(row).find(({lane}) => lane === place.thread[0] % LANES);
+    return found ? `${row.launch} ${row.memory} ${found.address}` : "";
+}
+
+// Where the two threads of a race met: a row of each place, and {memory, address}; where that cannot be told, the first
+// row of each, and null.
+Player.meeting = function (model, block, [first, second]) {
+    const mine = rowsOf(model, block, first), theirs = rowsOf(model, block, second);
+    const known = new Map([...mine].reverse().map((row) => [whereOf(row, first), row]));
+    const other = theirs.find((row) => whereOf(row, second) && known.has(whereOf(row, second)));
+    if (!other)
+        return {rows: [mine[0], theirs[0]], met: null};
+    const [, memory, address] = whereOf(other, second).split(" ");
+    return {rows: [known.get(whereOf(other, second)), other], met: {memory, address: +address}};
+};
+
+// What a warp does at a step: {state: "runs" | "waits" | "done", row: what it runs, or what it ran last}.
+Player.warpAt = function (warp, step) {
+    const row = warp.at.get(step);
+    if (row)
+        return {state: "runs", row};
+    if (step > warp.end)
+        return {state: "done", row: null};
+    let before = step;
+    while (before >= 0 && !warp.at.has(before))
+        before--;
+    return {state: "waits", row: warp.at.get(before) || null};
+};
+
+// The last float that a lane loaded, stored or worked out up to a step: {value, row} or null.
+Player.floatOf = function (warp, lane, step) {
+    for (let k = warp.rows.length - 1; k >= 0; k--) {
+        const row = warp.rows[k];
+        if (row.step <= step && isOn(row.mask, lane) && row.values && row.opcode.endsWith("f32"))
+            return {value: valueOf(row, lane), row};
+    }
+    return null;
+};
+
+// What a lane is at a step: a kind of instruction, "off", "waits", "done" or "none", for a lane that is not there.
+Player.laneAt = function (warp, {state, row}, lane, step) {
+    if (lane >= warp.lanes)
+        return "none";
+    if (state === "done" || step > warp.last[lane])
+        return "done";
+    if (state === "waits")
+        return row && isOn(row.mask, lane) ? "waits" : "off";
+    return isOn(row.mask, lane) ? kind(row) : "off";
+};
+
+Object.assign(Player, {MOST_ROWS, LANES, WORD, SECTOR, LINE, COUNTED, accesses, pieces, kind, isLoad, isAtomic, isDevice, conflictingWords, valueOf,
+    readTable, isOn});
+})();

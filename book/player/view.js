@@ -1,0 +1,238 @@
+// view.js: what the machine does at one step: warps and lanes, shared memory by banks, device memory by lines; and
+// the whole run in small, along the time line.
+(function () {
+"use strict";
+const Player = (window.Player = window.Player || {});
+const {LANES, WORD, SECTOR, LINE, element} = Player;
+const SECTORS = LINE / SECTOR, MOST_ROWS = 12, MOST_LINES = 48;
+
+// Sets a class where it changed: most cells stay as they are from one step to the next.
+function paint(cell, name) {
+    if (cell.className !== name)
+        cell.className = name;
+}
+
+const cells = (number) => Array.from({length: number}, () => element("i"));
+
+// ---- Warps
+
+const short = (opcode) => opcode.split(".").filter((part) => !/^(to|rn|relaxed|aligned|[subf]\d+|[bp]red)$/.test(part)).join(".");
+
+function statusText({state, row}) {
+    if (state === "done")
+        return "done";
+    return `${row && row.line ? row.line : ""} ${state === "waits" ? "waits" : short(row.opcode)}`;
+}
+
+function warpRow(number) {
+    const lanes = cells(LANES), status = element("span", {class: "pl-status"});
+    const row = element("div", {class: "pl-warp"}, element("span", {class: "pl-name"}, `warp ${number}`),
+        element("span", {class: "pl-lanes"}, lanes), status);
+    return {row, lanes, status};
+}
+
+// The warps' rows: show(launch, step, accused, chosen): threads of a finding, and the one that the reader asks about.
+function warpsView(box) {
+    let rows = [];
+    return function (launch, step, accused, chosen) {
+        if (rows.length !== launch.warps.length) {
+            rows = launch.warps.map((_, k) => warpRow(k));
+            box.replaceChildren(...rows.map(({row}) => row));
+            box.classList.toggle("pl-many", rows.length > 8);
+        }
+        launch.warps.forEach((warp, k) => {
+            const now = Player.warpAt(warp, step), {row, lanes, status} = rows[k];
+            lanes.forEach((cell, lane) => paint(cell, "pl-" + Player.laneAt(warp, now, lane, step)
+                + (accused.has(k * LANES + lane) ? " pl-bad" : "") + (chosen === k * LANES + lane ? " pl-mine" : "")));
+            status.textContent = statusText(now);
+            paint(row, "pl-warp pl-is-" + now.state);
+        });
+    };
+}
+
+// ---- Memory
+
+// What rows of a step do with each piece: Map(piece, "read" | "written").
+function touchedNow(rows, size) {
+    const found = new Map();
+    for (const row of rows)
+        for (const piece of Player.pieces(row, size))
+            found.set(piece, Player.isLoad(row) && row.event === "run" ? found.get(piece) || "read" : "written");
+    return found;
+}
+
+const known = (first, piece, step) => first.has(piece) && first.get(piece) < step;
+
+// Of many lines those that there is room for: from `begin` on if all that are touched now are among these, else from
+// the first touched one on. Returns where the window begins.
+function windowOf(lines, touched, most, begin) {
+    const places = touched.map((line) => lines.indexOf(line)).filter((place) => place >= 0);
+    const first = places.reduce((least, place) => Math.min(least, place), lines.length);
+    const last = places.reduce((most, place) => Math.max(most, place), -1);
+    const isIn = first >= begin && last < begin + most;
+    return lines.length <= most ? 0 : isIn || last < 0 ? begin : Math.min(first, lines.length - most);
+}
+
+const linesOf = (pieces, size) => [...new Set([...pieces].map((piece) => Math.floor(piece / size)))].sort((a, b) => a - b);
+
+// Lines of cells, of which a window is shown. make(line, cells) returns the element of a line; what is behind the
+// window is told by a count. show(pieces, touched, colour): colour(piece) is the class of each cell.
+function linesView(box, {size, most, what, make}) {
+    let begin = 0, key = "", placed = new Map();
+    const layOut = (lines) => {
+        placed = new Map();
+        const parts = lines.slice(begin, begin + most).map((line) => {
+            const made = cells(size);
+            made.forEach((cell, k) => placed.set(line * size + k, cell));
+            return make(line, made);
+        });
+        const left = lines.length - parts.length;
+        return [...parts, left > 0 && element("span", {class: "pl-more"}, `and ${left} ${what} more`)].filter(Boolean);
+    };
+    return function (pieces, touched, colour) {
+        const lines = linesOf(pieces, size);
+        begin = windowOf(lines, linesOf(touched, size), most, begin);
+        if (key !== begin + ":" + lines.join()) {
+            key = begin + ":" + lines.join();
+            box.replaceChildren(...layOut(lines));
+        }
+        for (const [piece, cell] of placed)
+            paint(cell, colour(piece));
+    };
+}
+
+// What a cell shows: what is done with the piece now, or that it was touched before; and its marks.
+function cellClass(now, isKnown, marks) {
+    return (now ? "pl-" + now : isKnown ? "pl-known" : "") + marks;
+}
+
+// The classes of a piece of memory that is marked: marks are [{memory, address, name}].
+const markOf = (marks, memory, piece, size) => marks.filter((mark) => mark.memory === memory && Math.floor(mark.address / size) === piece)
+    .map(({name}) => " " + name).join("");
+
+const nothing = () => element("p", {class: "pl-more"}, "not used");
+
+// Shared memory: a row for 32 words.
+function banksView(box) {
+    const make = (line, row) => element("div", {class: "pl-words"}, element("span", {class: "pl-name"},
+        element("span", {class: "pl-wide"}, "word "), String(line * LANES)), element("span", {class: "pl-lanes"}, row));
+    const rowsBox = element("div"), show = linesView(rowsBox, {size: LANES, most: MOST_ROWS, what: "rows of 32 words", make});
+    return function (launch, step, rows, marks) {
+        if (!launch.words.size)
+            return box.replaceChildren(nothing());
+        if (rowsBox.parentNode !== box)
+            box.replaceChildren(rowsBox);
+        const mine = rows.filter((row) => row.memory === "shared"), now = touchedNow(mine, WORD);
+        const conflicting = new Set(mine.flatMap(Player.conflictingWords));
+        show(launch.words.keys(), now.keys(), (word) => cellClass(conflicting.has(word) ? "conflict" : now.get(word),
+            known(launch.words, word, step), markOf(marks, "shared", word, WORD)));
+    };
+}
+
+// How an allocation is used by the block: what its heading says.
+function useOf(launch, memory) {
+    const mine = launch.rows.filter((row) => row.memory === memory), reads = (row) => Player.isLoad(row) && row.event === "run";
+    const atomic = mine.some(Player.isAtomic), read = mine.some(reads);
+    const written = mine.some((row) => !reads(row) && !Player.isAtomic(row));
+    return atomic ? "atomics" : read && written ? "read and written" : read ? "read" : "written";
+}
+
+function allocationView(launch, memory) {
+    const sectors = element("span", {class: "pl-sectors"});
+    const make = (line, row) => element("b", {title: `bytes ${line * LINE} to ${line * LINE + LINE - 1}`}, row);
+    const show = linesView(sectors, {size: SECTORS, most: MOST_LINES, what: "lines", make});
+    const box = element("div", {class: "pl-allocation"}, element("span", {class: "pl-name"}, useOf(launch, memory)), sectors);
+    return {box, memory, show};
+}
+
+// Device memory: each allocation that the block touches, a box for 128 bytes.
+function devicesView(box) {
+    let shown = null, parts = [];
+    return function (launch, step, rows, marks) {
+        if (shown !== launch) {
+            shown = launch;
+            parts = Object.keys(launch.sectors).map((memory) => allocationView(launch, memory));
+            box.replaceChildren(...(parts.length ? parts.map((part) => part.box) : [nothing()]));
+        }
+        for (const {memory, show} of parts) {
+            const first = launch.sectors[memory], now = touchedNow(rows.filter((row) => row.memory === memory), SECTOR);
+            show(first.keys(), now.keys(), (sector) => cellClass(now.get(sector), known(first, sector, step),
+                markOf(marks, memory, sector, SECTOR)));
+        }
+    };
+}
+
+// ---- In words, for who does not see the picture
+
+function inWords(launch, step, states) {
+    const by = new Map();
+    states.forEach((now, k) => {
+        const what = now.state === "done" ? "done" : now.state === "waits" ? `waiting at line ${now.row ? now.row.line : "?"}`
+            : `in line ${now.row.line}`;
+        by.set(what, [...(by.get(what) || []), k]);
+    });
+    return [...by].map(([what, warps]) => `${warps.length === 1 ? "warp" : "warps"} ${Player.ranges(warps)} ${what}`).join("; ");
+}
+
+// What the reader asks of a thread, in words: what it does, and the last float that it had.
+function aboutThread(launch, thread, step) {
+    const warp = launch.warps[Math.floor(thread / LANES)], lane = thread % LANES, {state, row} = Player.warpAt(warp, step);
+    const isRunning = state === "runs" && Player.isOn(row.mask, lane), last = Player.floatOf(warp, lane, step);
+    const access = isRunning && Player.accesses(row).find((one) => one.lane === lane);
+    const place = access ? ` ${row.memory === "shared" ? "word " + access.address / WORD : "byte " + access.address}` : "";
+    const doing = isRunning ? `${row.opcode}${place}${Player.valueOf(row, lane) ? ": " + Player.valueOf(row, lane) : ""}`
+        : state === "runs" ? "off" : state;
+    return {mark: access && {memory: row.memory, address: access.address, name: "pl-mine"},
+        text: `thread ${thread}: ${doing}` + (last && last.row !== row ? ` · its last float: ${last.value}, line ${last.row.line}` : "")};
+}
+
+// The picture of a step. A finding's threads are marked, and where in memory they met; a chosen thread, and what it
+// touches. Returns the lines that are lit, by warps, and words about the step and about the chosen thread.
+Player.picture = function (boxes) {
+    const warps = warpsView(boxes.warps);
+    const banks = banksView(boxes.banks), lines = devicesView(boxes.lines);
+    return function (model, step, {threads, met}, chosen) {
+        const launch = model.launchAt(step);
+        const about = chosen !== null && chosen < launch.warps.length * LANES ? aboutThread(launch, chosen, step) : {text: ""};
+        const marks = [met && {...met, name: "pl-met"}, about.mark].filter(Boolean);
+        warps(launch, step, threads, chosen);
+        const rows = launch.rows.filter((row) => row.step === step);
+        banks(launch, step, rows, marks);
+        lines(launch, step, rows, marks);
+        const states = launch.warps.map((warp) => Player.warpAt(warp, step)), lit = new Map();
+        states.forEach(({state, row}, k) => state !== "done" && row && lit.set(row.line, [...(lit.get(row.line) || []), k]));
+        return {launch, lit, words: inWords(launch, step, states), about: about.text};
+    };
+};
+
+// ---- The whole run in small
+
+const COLOURS = ["plain", "shared", "device", "shuffle", "barrier", "waits"];
+
+function colours(canvas) {
+    const style = getComputedStyle(canvas);
+    return Object.fromEntries(COLOURS.map((name) => [name, style.getPropertyValue("--pl-" + name).trim()]));
+}
+
+// Draws all warps' rows, a step as wide as `length` of them fill the canvas.
+Player.drawSmall = function (canvas, model, length) {
+    const most = Math.max(1, ...model.launches.map((launch) => launch.warps.length));
+    const wide = canvas.clientWidth, high = Math.max(2, Math.min(16, Math.floor(60 / most))), scale = window.devicePixelRatio || 1;
+    canvas.style.height = `${most * high + 2}px`;
+    canvas.width = wide * scale;
+    canvas.height = (most * high + 2) * scale;
+    const pen = canvas.getContext("2d"), colour = colours(canvas), unit = wide / length;
+    pen.scale(scale, scale);
+    for (const launch of model.launches)
+        launch.warps.forEach((warp, k) => {
+            pen.fillStyle = colour.waits;
+            pen.fillRect(launch.begin * unit, 1 + k * high + high / 2 - 0.5, Math.max(0, warp.end + 1 - launch.begin) * unit, 1);
+            for (const row of warp.rows) {
+                pen.fillStyle = colour[Player.kind(row)];
+                pen.globalAlpha = row.mask ? 1 : 0.4;
+                pen.fillRect(row.step * unit, 1 + k * high, Math.max(unit, 0.6), Math.max(1, high - 1));
+            }
+            pen.globalAlpha = 1;
+        });
+};
+})();
