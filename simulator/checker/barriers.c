@@ -100,7 +100,7 @@ void sim_note_end(Warp *w, const Path *p, uint32_t mask)
         w->last[__builtin_ctz(rest)] = last;
         w->jumped[__builtin_ctz(rest)] = p->frame->caller ? last : jumped;
     }
-    sim_check_visits(w, &p->frame->function->program->code[end], mask);
+    sim_check_cluster_exit(w, &p->frame->function->program->code[end], mask);
 }
 
 // How many threads have ended that went past the barrier at which the path has waited.

@@ -9,7 +9,7 @@
 // Volatile accesses are strong in PTX, so that a race of them is none of its data races. But where lanes of a warp,
 // or numbers in shared memory, rely on `volatile` alone, the order in which they run decides: that is what `volatile`
 // hides. A flag that somebody waits for is none of these.
-static bool relies_on_volatile(const Instr *i, const Epoch *a, const Epoch *b)
+static bool relies_on_volatile(const Instr *i, const AccessRecord *a, const AccessRecord *b)
 {
     return i->semantics == VOLATILE && ((a->block == b->block && a->warp == b->warp) || sim_is_float((Type)i->type));
 }
@@ -27,14 +27,14 @@ static bool looks_before_update(const AccessCheck *check, const Instr *i, const 
 // A volatile read, but none on which a branch depends, as one does on a flag, of what a volatile write left there with
 // no fence since, by who has told the block something else since: it relies on the order of the two. Who looks again
 // behind a fence may throw away what was read.
-static bool reads_unfenced(const AccessCheck *check, const Instr *i, const Instr *j, const Epoch *a)
+static bool reads_unfenced(const AccessCheck *check, const Instr *i, const Instr *j, const AccessRecord *a)
 {
     return i->semantics == VOLATILE && j->semantics == VOLATILE && a->kind == STRONG_WRITE &&
-           check->epoch.kind == STRONG_READ && !sim_has_fenced(check->w, a) && !sim_is_asked(check->w, j) &&
-           !(j->loop & LOOKS_AGAIN) && sim_has_heard_since(check->w, a);
+           check->epoch.kind == STRONG_READ && !sim_has_fenced(check->w, a) && !sim_feeds_branch(check->w, j) &&
+           !(j->loop & LOOKS_AGAIN) && sim_acquired_since(check->w, a);
 }
 
-bool sim_strong_conflict(const AccessCheck *check, const Epoch *a, const Epoch *b)
+bool sim_strong_conflict(const AccessCheck *check, const AccessRecord *a, const AccessRecord *b)
 {
     const Instr *i = sim_instruction_at(a->site), *j = sim_instruction_at(b->site);
     const bool other_width = i->kind == ATOMIC && j->kind == ATOMIC && i->bytes != j->bytes;
@@ -46,7 +46,7 @@ bool sim_strong_conflict(const AccessCheck *check, const Epoch *a, const Epoch *
 
 // ---- Cells
 
-void sim_insert_epoch(Cell *c, const Epoch *e)
+void sim_insert_record(ShadowCell *c, const AccessRecord *e)
 {
     if (c->count == MOST_IN_CELL) { // forget the second: the first is often the write
         memmove(&c->many[1], &c->many[2], (MOST_IN_CELL - 2) * sizeof *c->many);
@@ -54,7 +54,7 @@ void sim_insert_epoch(Cell *c, const Epoch *e)
     }
     if (c->count == (c->space ? c->space : IN_CELL)) {
         const uint8_t space = c->space ? MOST_IN_CELL : 3 * IN_CELL;
-        Epoch *many = realloc(c->many, space * sizeof *many);
+        AccessRecord *many = realloc(c->many, space * sizeof *many);
         if (!many)
             sim_die("out of memory for the readers of a word");
         if (!c->space)
@@ -122,12 +122,12 @@ static bool may_be_asked(const Program *kernel, const Instr *store)
 
 // Whether the lane has read the word: since the cell's epoch k, or at all, to compute what it stores rather than to
 // decide where it goes.
-static bool has_read(const AccessCheck *check, Cell *c, int k, const Epoch *e, bool computes)
+static bool has_read(const AccessCheck *check, ShadowCell *c, int k, const AccessRecord *e, bool computes)
 {
     while (++k < c->count) {
-        const Epoch *a = &epochs_of(c)[k];
+        const AccessRecord *a = &epochs_of(c)[k];
         if (a->kind == STRONG_READ && is_same_warp(a, e) && a->lanes & e->lanes &&
-            !(computes && sim_is_asked(check->w, sim_instruction_at(a->site))))
+            !(computes && sim_feeds_branch(check->w, sim_instruction_at(a->site))))
             return true;
     }
     return false;
@@ -137,9 +137,9 @@ static bool has_read(const AccessCheck *check, Cell *c, int k, const Epoch *e, b
 // set a flag. Of two values one is lost, and that is meant where branches depend on it, as on whose turn it is in
 // Peterson's lock; but not of a value that was computed of one that the word had before, nor where the lane relies on
 // having been told of the other store, with no fence behind that.
-static bool is_harmless(const AccessCheck *check, Cell *c, int k, const Epoch *e, int lane)
+static bool is_harmless(const AccessCheck *check, ShadowCell *c, int k, const AccessRecord *e, int lane)
 {
-    const Epoch *a = &epochs_of(c)[k];
+    const AccessRecord *a = &epochs_of(c)[k];
     const Instr *i = sim_instruction_at(a->site), *j = check->i;
     const Program *kernel = check->w->block->launch->kernel->program;
     if (i->kind != STORE || j->kind != STORE || i->semantics != VOLATILE || j->semantics != VOLATILE)
@@ -152,7 +152,7 @@ static bool is_harmless(const AccessCheck *check, Cell *c, int k, const Epoch *e
 
 // Whether other lanes, in the same execution of the instruction, wrote the same value there: one of them is written
 // then, and it is the same.
-static bool same_value(const AccessCheck *check, int lane, const Epoch *a)
+static bool same_value(const AccessCheck *check, int lane, const AccessRecord *a)
 {
     const Access *access = check->access;
     if (a->site != check->epoch.site || a->time != check->epoch.time || a->block != check->epoch.block ||
@@ -169,43 +169,43 @@ static bool same_value(const AccessCheck *check, int lane, const Epoch *a)
 // Whether the lane has updated the word itself since another one wrote it atomically, or has waited for what it wrote
 // before it writes in turn, or read that before it reads again: all agree in which order these were. What a full cell has
 // forgotten counts as waited for.
-static bool has_taken(const AccessCheck *check, Cell *c, int k, const Epoch *e)
+static bool has_taken(const AccessCheck *check, ShadowCell *c, int k, const AccessRecord *e)
 {
-    const Epoch *all = epochs_of(c);
+    const AccessRecord *all = epochs_of(c);
     const bool both_write = all[k].kind == STRONG_WRITE && e->kind == STRONG_WRITE,
                reads = all[k].kind == STRONG_WRITE && e->kind == STRONG_READ;
     if (all[k].kind != ATOMIC_UPDATE && all[k].kind != STRONG_WRITE)
         return false;
     for (int later = k + 1; later < c->count; later++) {
-        const Epoch *a = &all[later];
+        const AccessRecord *a = &all[later];
         const bool own = is_same_warp(a, e) && a->lanes & e->lanes;
         if (own && (a->kind == ATOMIC_UPDATE || (reads && a->kind == STRONG_READ) ||
-                    (both_write && a->kind == STRONG_READ && sim_has_awaited(check->w, a))))
+                    (both_write && a->kind == STRONG_READ && sim_is_spin_read(check->w, a))))
             return true;
     }
     return both_write && c->count == MOST_IN_CELL;
 }
 
 // Whether a lane of an access races with what a cell tells of.
-static bool races(const AccessCheck *check, Cell *c, int k, Epoch e, int lane)
+static bool races(const AccessCheck *check, ShadowCell *c, int k, AccessRecord e, int lane)
 {
-    const Epoch *a = &epochs_of(c)[k];
+    const AccessRecord *a = &epochs_of(c)[k];
     e.lanes = 1u << lane;
     const bool own_copy = a->lanes == e.lanes && is_own_copy(check, a, &e);
-    return !own_copy && !has_taken(check, c, k, &e) && !sim_happened_before(check->w, check->i, lane, a) &&
+    return !own_copy && !has_taken(check, c, k, &e) && !sim_happens_before(check->w, check->i, lane, a) &&
            !same_value(check, lane, a) && !is_harmless(check, c, k, &e, lane);
 }
 
 // Whether lanes' access may race with an earlier one: quickly.
-static bool may_race(const AccessCheck *check, const Epoch *a, const Epoch *e)
+static bool may_race(const AccessCheck *check, const AccessRecord *a, const AccessRecord *e)
 {
-    return conflict(check, a, e) && !sim_lanes_know(check->w, check->i, e->lanes, a);
+    return conflict(check, a, e) && !sim_hb_all_lanes(check->w, check->i, e->lanes, a);
 }
 
 // Looks for a race of lanes' access with what the cell tells of.
-static void check_epochs(AccessCheck *check, Cell *c, const Epoch *e)
+static void check_epochs(AccessCheck *check, ShadowCell *c, const AccessRecord *e)
 {
-    const Epoch *all = epochs_of(c);
+    const AccessRecord *all = epochs_of(c);
     for (int k = 0; k < c->count && !check->race.found; k++)
         for (uint32_t rest = may_race(check, &all[k], e) ? e->lanes : 0; rest && !check->race.found; rest &= rest - 1)
             if (races(check, c, k, *e, __builtin_ctz(rest))) {
@@ -215,23 +215,23 @@ static void check_epochs(AccessCheck *check, Cell *c, const Epoch *e)
 }
 
 // A word may say how far others are, where lanes update it or ask it as a flag: of those who wrote it last, until when.
-static void hear_of_writers(const AccessCheck *check, Cell *c)
+static void hear_of_writers(const AccessCheck *check, ShadowCell *c)
 {
     enum { LATEST = 8 };
     if (check->epoch.kind != ATOMIC_UPDATE && !check->asked)
         return;
     for (int k = c->count > LATEST ? c->count - LATEST : 0; k < c->count; k++)
         if (epochs_of(c)[k].kind == ATOMIC_UPDATE || epochs_of(c)[k].kind == STRONG_WRITE)
-            sim_note_heard(check->w, &epochs_of(c)[k]);
+            sim_note_acquired_from(check->w, &epochs_of(c)[k]);
 }
 
 // Whether lanes ask the word once more, as in a loop that waits, and nobody has written it since: their first look was
 // checked. (A volatile read on which no branch depends counts as one of data, and others may have been heard since.)
-static bool ask_again(const AccessCheck *check, Cell *c, const Epoch *e)
+static bool ask_again(const AccessCheck *check, ShadowCell *c, const AccessRecord *e)
 {
     if (e->kind != STRONG_READ || (check->i->semantics == VOLATILE && !check->asked))
         return false;
-    const Epoch *all = epochs_of(c);
+    const AccessRecord *all = epochs_of(c);
     for (int k = c->count; k-- > 0 && all[k].kind == STRONG_READ;)
         if (all[k].time == e->time && all[k].block == e->block && all[k].warp == e->warp && all[k].site == e->site &&
             all[k].bytes == e->bytes && !(e->lanes & ~all[k].lanes))
@@ -239,9 +239,9 @@ static bool ask_again(const AccessCheck *check, Cell *c, const Epoch *e)
     return false;
 }
 
-void sim_check_word(AccessCheck *check, Cell *c, uint32_t lanes, unsigned bytes)
+void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned bytes)
 {
-    Epoch e = check->epoch, *all = epochs_of(c);
+    AccessRecord e = check->epoch, *all = epochs_of(c);
     e.lanes = lanes;
     e.bytes = bytes & 15;
     if (ask_again(check, c, &e)) {
@@ -253,7 +253,7 @@ void sim_check_word(AccessCheck *check, Cell *c, uint32_t lanes, unsigned bytes)
     bool merged = false;
     int kept = 0;
     for (int k = 0; k < c->count; k++) {
-        Epoch *a = &all[k];
+        AccessRecord *a = &all[k];
         const bool same_warp = a->block == e.block && a->warp == e.warp;
         const bool alike = same_warp && a->kind == e.kind && a->bytes == e.bytes && a->time == e.time;
         if (alike && is_strong(&e)) { // it becomes the last: has_taken asks who came behind a write
@@ -272,5 +272,5 @@ void sim_check_word(AccessCheck *check, Cell *c, uint32_t lanes, unsigned bytes)
     }
     c->count = (uint8_t)kept;
     if (!merged)
-        sim_insert_epoch(c, &e);
+        sim_insert_record(c, &e);
 }

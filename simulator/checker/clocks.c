@@ -21,7 +21,7 @@
 //                    logs' first entries, for a vector with an element for each thread of a grid would be too large. A
 //                    thread knows an epoch if one of them holds its lanes at its time, or later.
 //   release          an entry that is told: a copy of that clock, kept beside the place that is written.
-//   acquire          the entries that are found join what is known (sim_joined): at a barrier at once; those of a flag
+//   acquire          the entries that are found join what is known (sim_history_join): at a barrier at once; those of a flag
 //                    are `pending`, or `unasked` where the operation only releases, until there is a fence behind it.
 //   scope            .cta is narrow, for the block only; `wide` is what an entry or a thread tells those of other
 //                    blocks (.cluster counts as .gpu, as .sys does).
@@ -40,21 +40,21 @@
 
 // ---- Questions
 
-bool sim_warp_knows(const Warp *w, const Epoch *e)
+bool sim_hb_warp_fast(const Warp *w, const AccessRecord *e)
 {
     const BlockClocks *clocks = w->block->clocks;
     return e->block == (uint32_t)w->block->number && !is_under_way(e) &&
-           (e->time <= clocks->least_floor[w->number] ||
-            (e->warp == (unsigned)w->number && e->time <= clocks->together[w->number]));
+           (e->time <= clocks->min_block_epoch[w->number] ||
+            (e->warp == (unsigned)w->number && e->time <= clocks->warp_epoch[w->number]));
 }
 
-bool sim_has_fenced(const Warp *w, const Epoch *e)
+bool sim_has_fenced(const Warp *w, const AccessRecord *e)
 {
     const Block *b = w->block;
     if (e->block != (uint32_t)b->number)
-        return e->time <= b->launch->clocks->fenced[e->block % BUCKETS];
+        return e->time <= b->launch->clocks->fenced[e->block % BLOCK_BUCKETS];
     const ThreadClock *t = clock_in(b->clocks, (int)e->warp, __builtin_ctz(e->lanes));
-    return e->time <= t->fence || e->time <= t->block_fence;
+    return e->time <= t->gpu_fence || e->time <= t->cta_fence;
 }
 
 // Whether a function's code tells how what an instruction loads is used. Its caller may decide by it; in code for a
@@ -65,42 +65,42 @@ static bool shows_use(const Warp *w, const Instr *i)
     return i >= kernel->code && i < kernel->code + kernel->count && !w->block->launch->module->for_debugger;
 }
 
-bool sim_is_asked(const Warp *w, const Instr *i)
+bool sim_feeds_branch(const Warp *w, const Instr *i)
 {
     return i->loop & DECIDES || !shows_use(w, i);
 }
 
-void sim_note_heard(const Warp *w, const Epoch *e)
+void sim_note_acquired_from(const Warp *w, const AccessRecord *e)
 {
     BlockClocks *clocks = w->block->clocks;
-    const uint32_t n = (e->block * 31 + e->warp) % INDEX;
+    const uint32_t n = (e->block * 31 + e->warp) % INDEX_SLOTS;
     const bool known = clocks->writers[n].block == e->block && clocks->writers[n].warp == e->warp;
     const uint32_t lanes = known ? clocks->writers[n].lanes : 0, time = lanes ? clocks->writers[n].time : 0;
     clocks->writers[n].block = e->block;
     clocks->writers[n].warp = e->warp;
     clocks->writers[n].lanes = lanes | e->lanes;
     clocks->writers[n].time = e->time > time ? e->time : time;
-    clocks->hears_writers = true;
+    clocks->has_writers = true;
 }
 
-bool sim_has_heard_since(const Warp *w, const Epoch *e)
+bool sim_acquired_since(const Warp *w, const AccessRecord *e)
 {
     const BlockClocks *clocks = w->block->clocks;
-    const uint32_t n = (e->block * 31 + e->warp) % INDEX;
+    const uint32_t n = (e->block * 31 + e->warp) % INDEX_SLOTS;
     return clocks->writers[n].block == e->block && clocks->writers[n].warp == e->warp &&
            clocks->writers[n].lanes & e->lanes && clocks->writers[n].time >= e->time;
 }
 
-bool sim_has_awaited(const Warp *w, const Epoch *e)
+bool sim_is_spin_read(const Warp *w, const AccessRecord *e)
 {
     const Instr *i = sim_instruction_at(e->site);
     return i->loop & AWAITED || !shows_use(w, i) || (i->loop & DECIDES && sim_has_fenced(w, e));
 }
 
 // Whether one of the block's threads may have told what it knew at the epoch's time, or later.
-static bool was_told(const Launch *launch, const Epoch *e)
+static bool was_told(const Launch *launch, const AccessRecord *e)
 {
-    return e->time <= launch->clocks->told[e->block % BUCKETS];
+    return e->time <= launch->clocks->told[e->block % BLOCK_BUCKETS];
 }
 
 // A number for two instructions, in whatever order; not 0.
@@ -113,22 +113,22 @@ static uint64_t pair_of(uint32_t site, uint32_t other)
 void sim_note_race(Block *b, uint32_t site, uint32_t other)
 {
     const uint64_t pair = pair_of(site, other);
-    b->clocks->raced[pair % (INDEX - 1)] = pair; // modulo an odd number, both halves count
+    b->clocks->raced[pair % (INDEX_SLOTS - 1)] = pair; // modulo an odd number, both halves count
 }
 
 static bool has_raced(const Block *b, uint32_t site, uint32_t other)
 {
     const uint64_t pair = pair_of(site, other);
-    return b->clocks->raced[pair % (INDEX - 1)] == pair;
+    return b->clocks->raced[pair % (INDEX_SLOTS - 1)] == pair;
 }
 
-static const Entry **heard_by(const Warp *w, int lane, const Epoch *e)
+static const ReleaseRecord **heard_by(const Warp *w, int lane, const AccessRecord *e)
 {
     const size_t thread = (size_t)(w->number * LANES + lane);
-    return &w->block->clocks->heard[thread * (size_t)w->block->warp_count + e->warp][e->kind == COPY_UNDER_WAY];
+    return &w->block->clocks->recent[thread * (size_t)w->block->warp_count + e->warp][e->kind == COPY_UNDER_WAY];
 }
 
-bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e)
+bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *e)
 {
     const BlockClocks *clocks = w->block->clocks;
     const ThreadClock *thread = clock_of(w, lane);
@@ -136,87 +136,87 @@ bool sim_happened_before(Warp *w, const Instr *i, int lane, const Epoch *e)
     if (e->kind == SOURCE_UNDER_WAY)
         return false;
     if (e->kind != COPY_UNDER_WAY && e->block == (uint32_t)w->block->number) {
-        if (e->time <= thread->floor)
+        if (e->time <= thread->block_epoch)
             return true;
         if (e->warp == (unsigned)w->number) {
             lanes &= ~(1u << lane);
-            if (lanes == 0 || e->time <= clocks->together[w->number])
+            if (lanes == 0 || e->time <= clocks->warp_epoch[w->number])
                 return true;
             for (uint32_t rest = lanes; rest; rest &= rest - 1)
-                if (e->time <= clocks->rows[w->number][lane][__builtin_ctz(rest)])
+                if (e->time <= clocks->lane_clocks[w->number][lane][__builtin_ctz(rest)])
                     lanes &= ~(rest & -rest);
             if (lanes == 0)
                 return true;
         }
     }
-    if (!thread->known)
+    if (!thread->history)
         return false;
-    Seen seen[MOST_LOGS];
-    Search s = {.epoch = e, .lanes = lanes, .seen = seen, .reads = e->kind == PLAIN_READ || e->kind == STRONG_READ};
+    VisitedRange seen[MAX_VISITED];
+    HistorySearch s = {.epoch = e, .lanes = lanes, .seen = seen, .reads = e->kind == PLAIN_READ || e->kind == STRONG_READ};
     const uint32_t reader = (uint32_t)w->block->number;
     // Of two volatile writes one is lost, unless the second's thread knows that the first was seen.
     s.itself = e->kind == STRONG_WRITE && i->kind == STORE && i->semantics == VOLATILE;
     // What has told of a thread's own block once, tells of it again.
-    const Entry **heard = e->block == reader && !s.itself ? heard_by(w, lane, e) : NULL;
-    if (heard && *heard)
-        sim_hear_entry(&s, *heard, reader);
+    const ReleaseRecord **recent = e->block == reader && !s.itself ? heard_by(w, lane, e) : NULL;
+    if (recent && *recent)
+        sim_apply_release(&s, *recent, reader);
     if (s.lanes && was_told(w->block->launch, e) && !has_raced(w->block, e->site, i->site)) {
-        sim_search_known(&s, thread->known, reader);
-        if (heard && s.told) {
-            *heard = s.told;
-            w->block->clocks->hears = true;
+        sim_search_history(&s, thread->history, reader);
+        if (recent && s.told) {
+            *recent = s.told;
+            w->block->clocks->has_recent = true;
         }
     }
     return s.lanes == 0;
 }
 
-bool sim_lanes_know(Warp *w, const Instr *i, uint32_t mask, const Epoch *e)
+bool sim_hb_all_lanes(Warp *w, const Instr *i, uint32_t mask, const AccessRecord *e)
 {
     const bool other_warp = e->block != (uint32_t)w->block->number || e->warp != (unsigned)w->number;
     const ThreadClock *asked = NULL; // the lane before: most know the same, but of their own warp, lane by lane
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const ThreadClock *t = clock_of(w, l);
-        if (asked && other_warp && t->known == asked->known && t->floor == asked->floor)
+        if (asked && other_warp && t->history == asked->history && t->block_epoch == asked->block_epoch)
             continue;
-        if (!sim_happened_before(w, i, l, e))
+        if (!sim_happens_before(w, i, l, e))
             return false;
         asked = t;
     }
     return true;
 }
 
-bool sim_may_have_told(const Block *b, const Epoch *e)
+bool sim_may_have_released(const Block *b, const AccessRecord *e)
 {
     const bool reads = e->kind == PLAIN_READ || e->kind == STRONG_READ;
-    return reads && e->block != (uint32_t)b->number && b->launch->clocks->weak == MOST_WEAK;
+    return reads && e->block != (uint32_t)b->number && b->launch->clocks->reads_only == MAX_READS_ONLY;
 }
 
-bool sim_lacks_fence(const Warp *w, int lane, const Epoch *e)
+bool sim_lacks_fence(const Warp *w, int lane, const AccessRecord *e)
 {
     const ThreadClock *t = clock_of(w, lane);
-    const Known *const all[] = {t->pending, t->unasked};
-    Seen seen[MOST_LOGS];
+    const CausalHistory *const all[] = {t->pending_acquire, t->pending_fence};
+    VisitedRange seen[MAX_VISITED];
     for (int n = 0; n < 2; n++) {
-        Search s = {.epoch = e, .lanes = e->lanes, .seen = seen};
-        sim_search_known(&s, all[n], (uint32_t)w->block->number);
+        HistorySearch s = {.epoch = e, .lanes = e->lanes, .seen = seen};
+        sim_search_history(&s, all[n], (uint32_t)w->block->number);
         if (s.lanes == 0)
             return true;
     }
     return false;
 }
 
-bool sim_block_knows(const Block *b, const Epoch *e)
+bool sim_block_acquired(const Block *b, const AccessRecord *e)
 {
-    const Known *asked = NULL;
-    Seen seen[MOST_LOGS];
-    Search s = {.epoch = e, .lanes = e->lanes, .seen = seen, .itself = true};
+    const CausalHistory *asked = NULL;
+    VisitedRange seen[MAX_VISITED];
+    HistorySearch s = {.epoch = e, .lanes = e->lanes, .seen = seen, .itself = true};
     for (uint32_t thread = 0; thread < b->threads && s.lanes; thread++) {
         const ThreadClock *t = clock_in(b->clocks, (int)(thread / LANES), (int)(thread % LANES));
-        const Known *const all[] = {t->known, t->pending, t->unasked};
-        for (int n = t->known == asked ? 1 : 0; n < 3 && s.lanes; n++)
-            sim_search_known(&s, all[n], (uint32_t)b->number);
-        asked = t->known;
+        const CausalHistory *const all[] = {t->history, t->pending_acquire, t->pending_fence};
+        for (int n = t->history == asked ? 1 : 0; n < 3 && s.lanes; n++)
+            sim_search_history(&s, all[n], (uint32_t)b->number);
+        asked = t->history;
     }
     return s.lanes == 0;
 }
@@ -224,61 +224,61 @@ bool sim_block_knows(const Block *b, const Epoch *e)
 // ---- Barriers
 
 // The thread knows more; narrow: of its block only, and for its block only.
-static void take(const Block *b, ThreadClock *t, const Known *more, bool narrow)
+static void take(const Block *b, ThreadClock *t, const CausalHistory *more, bool cta_scope)
 {
-    const bool alike = t->wide == t->known;
-    t->known = sim_joined(b, t->known, more, narrow);
-    if (!narrow)
-        t->wide = alike ? t->known : sim_joined(b, t->wide, more, false);
+    const bool alike = t->gpu_history == t->history;
+    t->history = sim_history_join(b, t->history, more, cta_scope);
+    if (!cta_scope)
+        t->gpu_history = alike ? t->history : sim_history_join(b, t->gpu_history, more, false);
 }
 
 // At a barrier one thread tells another what it knows.
 static void add_known(const Block *b, ThreadClock *all, const ThreadClock *t)
 {
-    const bool alike = t->wide == t->known && all->wide == all->known;
-    if (t->known != all->known)
-        all->known = sim_joined(b, all->known, t->known, false);
-    if (t->wide != all->wide)
-        all->wide = alike ? all->known : sim_joined(b, all->wide, t->wide, false);
+    const bool alike = t->gpu_history == t->history && all->gpu_history == all->history;
+    if (t->history != all->history)
+        all->history = sim_history_join(b, all->history, t->history, false);
+    if (t->gpu_history != all->gpu_history)
+        all->gpu_history = alike ? all->history : sim_history_join(b, all->gpu_history, t->gpu_history, false);
 }
 
-void sim_begin_talk(Block *b)
+void sim_make_thread_clocks(Block *b)
 {
     BlockClocks *clocks = b->clocks;
-    for (int n = 0; n < b->warp_count && !clocks->talks; n++)
+    for (int n = 0; n < b->warp_count && !clocks->has_thread_clocks; n++)
         for (int l = 0; l < LANES; l++)
             clocks->threads[n][l] = clocks->all;
-    clocks->talks = true;
+    clocks->has_thread_clocks = true;
 }
 
 // Threads that have talked come to a barrier of the block: each knows what any of them knew.
 static void join_threads(Block *b)
 {
     BlockClocks *clocks = b->clocks;
-    ThreadClock all = {.known = NULL};
+    ThreadClock all = {.history = NULL};
     for (int n = 0; n < b->warp_count; n++)
         for (int l = 0; l < LANES; l++) {
             ThreadClock *t = &clocks->threads[n][l];
-            take(b, t, t->pending, false);
-            t->pending = NULL;
+            take(b, t, t->pending_acquire, false);
+            t->pending_acquire = NULL;
             add_known(b, &all, t);
         }
     for (int n = 0; n < b->warp_count; n++)
         for (int l = 0; l < LANES; l++) {
-            clocks->threads[n][l].floor = clocks->time;
-            clocks->threads[n][l].known = all.known;
-            clocks->threads[n][l].wide = all.wide;
+            clocks->threads[n][l].block_epoch = clocks->time;
+            clocks->threads[n][l].history = all.history;
+            clocks->threads[n][l].gpu_history = all.gpu_history;
         }
 }
 
 void sim_order_block(Block *b)
 {
     BlockClocks *clocks = b->clocks;
-    if (clocks->talks)
+    if (clocks->has_thread_clocks)
         join_threads(b);
-    clocks->all.floor = clocks->time;
+    clocks->all.block_epoch = clocks->time;
     for (int n = 0; n < b->warp_count; n++)
-        clocks->least_floor[n] = clocks->time;
+        clocks->min_block_epoch[n] = clocks->time;
     clocks->time++;
     clocks->run += b->launch->cluster_blocks == 1;
 }
@@ -289,45 +289,45 @@ static void join_lanes(Warp *w, uint32_t mask)
     Block *b = w->block;
     BlockClocks *clocks = b->clocks;
     ThreadClock *threads = clocks->threads[w->number];
-    ThreadClock all = {.known = NULL};
+    ThreadClock all = {.history = NULL};
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const ThreadClock *t = &threads[__builtin_ctz(rest)];
-        all.floor = t->floor > all.floor ? t->floor : all.floor;
+        all.block_epoch = t->block_epoch > all.block_epoch ? t->block_epoch : all.block_epoch;
         add_known(b, &all, t);
-        all.pending = sim_joined(b, all.pending, t->pending, false);
+        all.pending_acquire = sim_history_join(b, all.pending_acquire, t->pending_acquire, false);
     }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = &threads[__builtin_ctz(rest)];
-        t->floor = all.floor;
-        t->known = all.known;
-        t->wide = all.wide;
-        t->pending = all.pending; // who has a fence behind the barrier knows what another one has read before it
+        t->block_epoch = all.block_epoch;
+        t->history = all.history;
+        t->gpu_history = all.gpu_history;
+        t->pending_acquire = all.pending_acquire; // who has a fence behind the barrier knows what another one has read before it
     }
-    clocks->least_floor[w->number] = UINT32_MAX;
+    clocks->min_block_epoch[w->number] = UINT32_MAX;
     for (int l = 0; l < LANES; l++)
-        if (w->live >> l & 1 && threads[l].floor < clocks->least_floor[w->number])
-            clocks->least_floor[w->number] = threads[l].floor;
+        if (w->live >> l & 1 && threads[l].block_epoch < clocks->min_block_epoch[w->number])
+            clocks->min_block_epoch[w->number] = threads[l].block_epoch;
 }
 
 void sim_order_lanes(Warp *w, uint32_t mask)
 {
     BlockClocks *clocks = w->block->clocks;
-    uint32_t(*rows)[LANES] = clocks->rows[w->number];
-    if (clocks->talks)
+    uint32_t(*lane_clocks)[LANES] = clocks->lane_clocks[w->number];
+    if (clocks->has_thread_clocks)
         join_lanes(w, mask);
     if (mask == w->live) {
-        clocks->together[w->number] = clocks->time++;
+        clocks->warp_epoch[w->number] = clocks->time++;
         return;
     }
     uint32_t most[LANES];
     memset(most, 0, sizeof most);
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         for (int m = 0; m < LANES; m++)
-            most[m] = rows[__builtin_ctz(rest)][m] > most[m] ? rows[__builtin_ctz(rest)][m] : most[m];
+            most[m] = lane_clocks[__builtin_ctz(rest)][m] > most[m] ? lane_clocks[__builtin_ctz(rest)][m] : most[m];
     for (int m = 0; m < LANES; m++)
         most[m] = mask >> m & 1 ? clocks->time : most[m];
     for (uint32_t rest = mask; rest; rest &= rest - 1)
-        memcpy(rows[__builtin_ctz(rest)], most, sizeof most);
+        memcpy(lane_clocks[__builtin_ctz(rest)], most, sizeof most);
     clocks->time++;
 }
 
@@ -341,48 +341,48 @@ static ThreadClock *own_clock(const Warp *w, int lane)
 
 // What the lanes know; of what they did themselves, until `until`, and for other blocks the first of them until
 // `wide_until`.
-static Entry *entry_of(Warp *w, uint32_t mask, uint32_t until, uint32_t wide_until)
+static ReleaseRecord *entry_of(Warp *w, uint32_t mask, uint32_t until, uint32_t wide_until)
 {
     Block *b = w->block;
     const BlockClocks *clocks = b->clocks;
-    uint32_t times[LANES];
+    uint32_t lane_epochs[LANES];
     for (int m = 0; m < LANES; m++)
-        times[m] = clocks->together[w->number];
-    ThreadClock all = {.known = NULL};
-    Entry *e = sim_allocate_for_clocks(b, sizeof *e);
+        lane_epochs[m] = clocks->warp_epoch[w->number];
+    ThreadClock all = {.history = NULL};
+    ReleaseRecord *e = sim_allocate_for_clocks(b, sizeof *e);
     e->block = (uint32_t)b->number;
     e->warp = (uint32_t)w->number;
     e->now = clocks->time;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const ThreadClock *t = clock_of(w, l);
-        const uint32_t *row = clocks->rows[w->number][l];
-        e->floor = t->floor > e->floor ? t->floor : e->floor;
+        const uint32_t *row = clocks->lane_clocks[w->number][l];
+        e->block_epoch = t->block_epoch > e->block_epoch ? t->block_epoch : e->block_epoch;
         add_known(b, &all, t);
         for (int m = 0; m < LANES; m++)
-            times[m] = row[m] > times[m] ? row[m] : times[m];
+            lane_epochs[m] = row[m] > lane_epochs[m] ? row[m] : lane_epochs[m];
     }
     for (int m = 0; m < LANES; m++)
-        e->times[m] = mask >> m & 1 && until > times[m] ? until : times[m];
+        e->lane_epochs[m] = mask >> m & 1 && until > lane_epochs[m] ? until : lane_epochs[m];
     e->lane = (uint8_t)__builtin_ctz(mask);
-    e->wide_time = wide_until > times[e->lane] ? wide_until : times[e->lane];
-    e->known = all.known;
-    e->wide = all.wide;
+    e->gpu_epoch = wide_until > lane_epochs[e->lane] ? wide_until : lane_epochs[e->lane];
+    e->history = all.history;
+    e->gpu_history = all.gpu_history;
     return e;
 }
 
 // A barrier of the block that counts, or a place in shared memory. Of a cluster the first block has the logs.
-static Log *log_of_block(const Warp *w, uint64_t key, bool make)
+static SyncVar *log_of_block(const Warp *w, uint64_t key, bool make)
 {
     const bool own = key > CLUSTER_KEY && key <= CLUSTER_KEY + BARRIERS;
-    return sim_find_log(own ? w->block : w->block->cluster[0], key, false, make);
+    return sim_find_sync_var(own ? w->block : w->block->cluster[0], key, false, make);
 }
 
-void sim_arrive_at_log(Warp *w, uint32_t mask, uint64_t key)
+void sim_sync_release(Warp *w, uint32_t mask, uint64_t key)
 {
     BlockClocks *clocks = w->block->clocks;
-    sim_begin_talk(w->block);
-    sim_append_entry(w->block, log_of_block(w, key, true), entry_of(w, mask, clocks->time, clocks->time));
+    sim_make_thread_clocks(w->block);
+    sim_append_release(w->block, log_of_block(w, key, true), entry_of(w, mask, clocks->time, clocks->time));
     clocks->time++;
 }
 
@@ -390,46 +390,46 @@ void sim_arrive_at_log(Warp *w, uint32_t mask, uint64_t key)
 void sim_order_copy(Warp *w, int lane, uint64_t key)
 {
     BlockClocks *clocks = w->block->clocks;
-    Entry *e = sim_allocate_for_clocks(w->block, sizeof *e);
-    *e = (Entry){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .now = clocks->time,
+    ReleaseRecord *e = sim_allocate_for_clocks(w->block, sizeof *e);
+    *e = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .now = clocks->time,
                  .lane = (uint8_t)lane, .copy = true};
-    e->times[lane] = e->wide_time = clocks->time++; // of a cluster other blocks may ask, too
-    sim_begin_talk(w->block);
-    sim_append_entry(w->block, log_of_block(w, key, true), e);
+    e->lane_epochs[lane] = e->gpu_epoch = clocks->time++; // of a cluster other blocks may ask, too
+    sim_make_thread_clocks(w->block);
+    sim_append_release(w->block, log_of_block(w, key, true), e);
 }
 
 // All that stands in a log by now, or what it tells the block; NULL if that is known.
-static const Known *all_of(const Block *b, Log *log, const Known *known, bool narrow)
+static const CausalHistory *all_of(const Block *b, SyncVar *var, const CausalHistory *history, bool cta_scope)
 {
-    const Ref all = {log, 0, log ? log->count : 0, narrow};
-    if (all.end == 0 || sim_refers(known, &all))
+    const ReleaseRange all = {var, 0, var ? var->count : 0, cta_scope};
+    if (all.end == 0 || sim_history_covers(history, &all))
         return NULL;
-    Refs *list = sim_allocate_for_clocks(b, sizeof *list + sizeof all);
+    RangeList *list = sim_allocate_for_clocks(b, sizeof *list + sizeof all);
     list->refs[list->used++] = all;
     list->space = 1;
-    Known *one = sim_allocate_for_clocks(b, sizeof *one);
-    *one = (Known){1, list};
+    CausalHistory *one = sim_allocate_for_clocks(b, sizeof *one);
+    *one = (CausalHistory){1, list};
     return one;
 }
 
-static void learn(const Block *b, const Known **known, Log *log)
+static void learn(const Block *b, const CausalHistory **history, SyncVar *var)
 {
-    *known = sim_joined(b, *known, all_of(b, log, *known, false), false);
+    *history = sim_history_join(b, *history, all_of(b, var, *history, false), false);
 }
 
-void sim_acquire_log(Warp *w, uint32_t mask, uint64_t key)
+void sim_sync_acquire(Warp *w, uint32_t mask, uint64_t key)
 {
-    Log *log = log_of_block(w, key, false);
-    sim_begin_talk(w->block);
-    ThreadClock before = {.known = NULL}, after = {.known = NULL}; // of the lane before: most know the same
+    SyncVar *var = log_of_block(w, key, false);
+    sim_make_thread_clocks(w->block);
+    ThreadClock before = {.history = NULL}, after = {.history = NULL}; // of the lane before: most know the same
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
-        if (!after.known || t->known != before.known || t->wide != before.wide) {
+        if (!after.history || t->history != before.history || t->gpu_history != before.gpu_history) {
             before = after = *t;
-            take(w->block, &after, all_of(w->block, log, t->wide, false), false);
+            take(w->block, &after, all_of(w->block, var, t->gpu_history, false), false);
         }
-        t->known = after.known;
-        t->wide = after.wide;
+        t->history = after.history;
+        t->gpu_history = after.gpu_history;
     }
 }
 
@@ -437,20 +437,20 @@ void sim_acquire_log(Warp *w, uint32_t mask, uint64_t key)
 void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
 {
     Block *b = w->block;
-    const bool narrow = i->scope == BLOCK_SCOPE;
-    sim_begin_talk(b);
-    if (b->launch->family_grid && !narrow)
+    const bool cta_scope = i->scope == BLOCK_SCOPE;
+    sim_make_thread_clocks(b);
+    if (b->launch->family_grid && !cta_scope)
         b->launch->family_grid->fences = true;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
-        *(narrow ? &t->block_fence : &t->fence) = b->clocks->time;
-        if (!narrow)
-            sim_raise_to(&b->launch->clocks->fenced[b->number % BUCKETS], b->clocks->time);
-        take(b, t, t->pending, narrow);
-        take(b, t, t->unasked, narrow);
-        if (!narrow) {
-            t->wide = t->known;
-            t->pending = t->unasked = NULL;
+        *(cta_scope ? &t->cta_fence : &t->gpu_fence) = b->clocks->time;
+        if (!cta_scope)
+            sim_atomic_max(&b->launch->clocks->fenced[b->number % BLOCK_BUCKETS], b->clocks->time);
+        take(b, t, t->pending_acquire, cta_scope);
+        take(b, t, t->pending_fence, cta_scope);
+        if (!cta_scope) {
+            t->gpu_history = t->history;
+            t->pending_acquire = t->pending_fence = NULL;
         }
     }
     b->clocks->time++;
@@ -459,105 +459,105 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
 // A relaxed store with no fence before it. What its block has read before a barrier it has got by then, and so have those of whose
 // stores its thread has heard, so that nobody who hears of this one can overwrite it too early. CUB's algorithms that work in
 // place rely on that.
-static void tell_of_reads(Warp *w, const Instr *i, int lane, Log *log)
+static void tell_of_reads(Warp *w, const Instr *i, int lane, SyncVar *var)
 {
     const ThreadClock *t = clock_of(w, lane);
-    const Known *known = sim_joined(w->block, t->known, t->pending, false);
-    Entry *e = sim_allocate_for_clocks(w->block, sizeof *e);
-    *e = (Entry){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .now = w->block->clocks->time, .floor = t->floor,
-                 .known = known, .wide = known, .site = i->site, .lane = (uint8_t)lane, .weak = true};
-    w->block->launch->clocks->weak++;
-    sim_append_entry(w->block, log, e);
+    const CausalHistory *history = sim_history_join(w->block, t->history, t->pending_acquire, false);
+    ReleaseRecord *e = sim_allocate_for_clocks(w->block, sizeof *e);
+    *e = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .now = w->block->clocks->time, .block_epoch = t->block_epoch,
+                 .history = history, .gpu_history = history, .site = i->site, .lane = (uint8_t)lane, .reads_only = true};
+    w->block->launch->clocks->reads_only++;
+    sim_append_release(w->block, var, e);
 }
 
-static void tell(Warp *w, const Instr *i, int lane, Log *log)
+static void tell(Warp *w, const Instr *i, int lane, SyncVar *var)
 {
     BlockClocks *clocks = w->block->clocks;
     const ThreadClock *t = clock_of(w, lane);
     const bool releases = i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE;
-    const bool narrow = releases ? i->scope == BLOCK_SCOPE : t->fence == 0;
-    const uint32_t fence = t->fence > t->block_fence ? t->fence : t->block_fence;
-    const uint32_t until = releases ? clocks->time : fence, wide_until = releases ? clocks->time : t->fence;
-    const Entry *last = log->count ? log->entries[log->count - 1] : NULL;
-    if (last && !last->weak && last->now == clocks->time && last->block == (uint32_t)w->block->number &&
-        last->warp == (uint32_t)w->number && last->site == i->site && last->times[lane] >= until && last->narrow <= narrow &&
-        (last->lane != lane || last->wide_time >= wide_until) && last->known == t->known && last->wide == t->wide)
+    const bool cta_scope = releases ? i->scope == BLOCK_SCOPE : t->gpu_fence == 0;
+    const uint32_t gpu_fence = t->gpu_fence > t->cta_fence ? t->gpu_fence : t->cta_fence;
+    const uint32_t until = releases ? clocks->time : gpu_fence, wide_until = releases ? clocks->time : t->gpu_fence;
+    const ReleaseRecord *last = var->count ? var->records[var->count - 1] : NULL;
+    if (last && !last->reads_only && last->now == clocks->time && last->block == (uint32_t)w->block->number &&
+        last->warp == (uint32_t)w->number && last->site == i->site && last->lane_epochs[lane] >= until && last->cta_scope <= cta_scope &&
+        (last->lane != lane || last->gpu_epoch >= wide_until) && last->history == t->history && last->gpu_history == t->gpu_history)
         return; // it has told as much
-    Entry *e = entry_of(w, 1u << lane, until, wide_until);
+    ReleaseRecord *e = entry_of(w, 1u << lane, until, wide_until);
     e->site = i->site;
-    e->narrow = narrow;
+    e->cta_scope = cta_scope;
     if (releases)
-        e->wide = e->known;
-    sim_append_entry(w->block, log, e);
+        e->gpu_history = e->history;
+    sim_append_release(w->block, var, e);
     if (releases)
         clocks->time++;
 }
 
 // Whether a plain store leaves to those who read it what stands in the log already: another lane has told in the same execution; or
 // it tells itself (`tells`), and its thread stored there last, or knows what stands there. An atomic update does in any case.
-static bool carries_on(const Warp *w, const Instr *i, int lane, Log *log, bool tells)
+static bool carries_on(const Warp *w, const Instr *i, int lane, SyncVar *var, bool tells)
 {
-    const int until = log->stored ? log->stored : 1;
-    const Entry *last = log->count ? log->entries[until - 1] : NULL;
+    const int until = var->stored ? var->stored : 1;
+    const ReleaseRecord *last = var->count ? var->records[until - 1] : NULL;
     const bool own_warp = last && last->block == (uint32_t)w->block->number && last->warp == (uint32_t)w->number;
     if (own_warp && last->site == i->site && last->now == w->block->clocks->time)
         return true;
-    return tells && (!last || (own_warp && last->lane == lane) || sim_refers(clock_of(w, lane)->known, &(Ref){log, 0, until, true}));
+    return tells && (!last || (own_warp && last->lane == lane) || sim_history_covers(clock_of(w, lane)->history, &(ReleaseRange){var, 0, until, true}));
 }
 
 // A thread's operation has read a place: it knows what stands in the log, at once or when a fence has followed.
-static void learn_by_access(const Block *b, const Instr *i, ThreadClock *t, Log *log)
+static void learn_by_access(const Block *b, const Instr *i, ThreadClock *t, SyncVar *var)
 {
-    const bool acquires = i->semantics == ACQUIRE || i->semantics == ACQUIRE_RELEASE, narrow = i->scope == BLOCK_SCOPE;
+    const bool acquires = i->semantics == ACQUIRE || i->semantics == ACQUIRE_RELEASE, cta_scope = i->scope == BLOCK_SCOPE;
     if (acquires)
-        take(b, t, all_of(b, log, narrow ? t->known : t->wide, narrow), narrow);
+        take(b, t, all_of(b, var, cta_scope ? t->history : t->gpu_history, cta_scope), cta_scope);
     else
-        learn(b, i->semantics == RELEASE ? &t->unasked : &t->pending, log);
+        learn(b, i->semantics == RELEASE ? &t->pending_fence : &t->pending_acquire, var);
 }
 
 void sim_order_by_reads(Warp *w, const Instr *i, uint32_t mask, bool shared, uint64_t key)
 {
     Block *b = w->block;
-    Log *log = shared ? log_of_block(w, key, false) : sim_find_log(b, key, true, false);
-    if (log)
-        sim_begin_talk(b);
+    SyncVar *var = shared ? log_of_block(w, key, false) : sim_find_sync_var(b, key, true, false);
+    if (var)
+        sim_make_thread_clocks(b);
     ThreadClock before, *after = NULL; // of the lane before: most know the same
-    for (uint32_t rest = log ? mask : 0; rest; rest &= rest - 1) {
+    for (uint32_t rest = var ? mask : 0; rest; rest &= rest - 1) {
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
-        if (after && t->known == before.known && t->wide == before.wide && t->pending == before.pending) {
-            t->known = after->known;
-            t->wide = after->wide;
-            t->pending = after->pending;
+        if (after && t->history == before.history && t->gpu_history == before.gpu_history && t->pending_acquire == before.pending_acquire) {
+            t->history = after->history;
+            t->gpu_history = after->gpu_history;
+            t->pending_acquire = after->pending_acquire;
         } else {
             before = *t;
-            learn_by_access(b, i, t, log);
+            learn_by_access(b, i, t, var);
             after = t;
         }
     }
 }
 
-void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_t key, EpochKind kind)
+void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_t key, RecordKind kind)
 {
     Block *b = w->block;
     const ThreadClock *t = clock_of(w, lane);
     const bool releases = i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE;
-    const bool tells = releases || t->fence || t->block_fence;
+    const bool tells = releases || t->gpu_fence || t->cta_fence;
     const bool tells_of_reads = !tells && !shared && i->kind == STORE && b->launch->kernel->program->does.awaits &&
-                                b->launch->clocks->weak < MOST_WEAK;
-    Log *log = shared ? log_of_block(w, key, tells) : sim_find_log(b, key, true, tells || tells_of_reads);
-    if (!log)
+                                b->launch->clocks->reads_only < MAX_READS_ONLY;
+    SyncVar *var = shared ? log_of_block(w, key, tells) : sim_find_sync_var(b, key, true, tells || tells_of_reads);
+    if (!var)
         return;
-    sim_begin_talk(b);
+    sim_make_thread_clocks(b);
     if (kind != STRONG_WRITE)
-        learn_by_access(b, i, own_clock(w, lane), log);
-    if (kind == STRONG_WRITE && !carries_on(w, i, lane, log, tells)) { // who reads it learns of nobody before
-        sim_retire_log(shared ? b->cluster[0] : b, log, !shared);
-        log = !tells && !tells_of_reads ? NULL : shared ? log_of_block(w, key, true) : sim_find_log(b, key, true, true);
+        learn_by_access(b, i, own_clock(w, lane), var);
+    if (kind == STRONG_WRITE && !carries_on(w, i, lane, var, tells)) { // who reads it learns of nobody before
+        sim_retire_sync_var(shared ? b->cluster[0] : b, var, !shared);
+        var = !tells && !tells_of_reads ? NULL : shared ? log_of_block(w, key, true) : sim_find_sync_var(b, key, true, true);
     }
     if (tells)
-        tell(w, i, lane, log);
+        tell(w, i, lane, var);
     else if (tells_of_reads)
-        tell_of_reads(w, i, lane, log);
+        tell_of_reads(w, i, lane, var);
     if (tells && kind == STRONG_WRITE)
-        log->stored = log->count;
+        var->stored = var->count;
 }

@@ -17,7 +17,7 @@ typedef struct Visit { // the last one of a thread of another block; no time: th
     uint32_t meeting; // of the cluster's barrier, behind which the access has been made
 } Visit;
 
-struct Visits {
+struct ClusterAccesses {
     uint32_t met; // the last meeting that a thread of the owner has waited for
     bool some;
     uint8_t *looked;  // at words, by the owner's threads, with strong or atomic accesses: a bit each
@@ -34,7 +34,7 @@ static size_t looked_bytes(const Block *b)
     return b->launch->shared_bytes / WORD / 8 + 1;
 }
 
-void sim_start_visits(Block *b)
+void sim_start_cluster_accesses(Block *b)
 {
     if (b->launch->cluster_blocks == 1)
         return;
@@ -56,7 +56,7 @@ static void note_look(Block *b, const Access *access, uint32_t mask)
     }
 }
 
-void sim_note_visit(Warp *w, const Instr *i, const Access *access, uint32_t mask, Block *owner, EpochKind kind)
+void sim_note_cluster_access(Warp *w, const Instr *i, const Access *access, uint32_t mask, Block *owner, RecordKind kind)
 {
     const bool plain = kind == PLAIN_READ || kind == PLAIN_WRITE;
     if (i->kind != LOAD && i->kind != STORE && i->kind != ATOMIC)
@@ -81,7 +81,7 @@ void sim_acquire_at_barrier(Warp *w, uint32_t mask, uint64_t key)
 {
     if (key == CLUSTER_KEY && w->block->visits)
         w->block->visits->met = w->block->cluster[0]->meetings;
-    sim_acquire_log(w, mask, key);
+    sim_sync_acquire(w, mask, key);
 }
 
 static void report(Warp *w, const Instr *end, uint32_t mask, uint64_t number, uint32_t thread, const Visit *visit)
@@ -99,17 +99,17 @@ static void report(Warp *w, const Instr *end, uint32_t mask, uint64_t number, ui
 // Whether one of the owner's threads keeps the block until the visit has been made.
 static bool is_kept(Block *owner, uint64_t number, unsigned warp, int lane, const Visit *v, bool plain)
 {
-    const struct Visits *all = owner->visits;
-    const Epoch e = {.block = (uint32_t)number, .time = v->time, .lanes = 1u << lane, .site = v->site & 0xfffff,
+    const struct ClusterAccesses *all = owner->visits;
+    const AccessRecord e = {.block = (uint32_t)number, .time = v->time, .lanes = 1u << lane, .site = v->site & 0xfffff,
                      .warp = warp & 31, .kind = plain ? PLAIN_READ : ATOMIC_UPDATE, .bytes = 15};
     return v->time == 0 || v->meeting <= all->met || (!plain && all->looked[v->word / 8] >> v->word % 8 & 1) ||
-           sim_block_knows(owner, &e);
+           sim_block_acquired(owner, &e);
 }
 
-void sim_check_visits(Warp *w, const Instr *end, uint32_t mask)
+void sim_check_cluster_exit(Warp *w, const Instr *end, uint32_t mask)
 {
     Block *owner = w->block;
-    struct Visits *all = owner->visits;
+    struct ClusterAccesses *all = owner->visits;
     if (!all || !all->some || owner->live > (uint32_t)__builtin_popcount(mask))
         return;
     all->some = false;

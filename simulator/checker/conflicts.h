@@ -4,12 +4,12 @@
 
 #include "checker/lines.h"
 
-static inline bool reaches(const Instr *i, const Epoch *a, const Epoch *b)
+static inline bool reaches(const Instr *i, const AccessRecord *a, const AccessRecord *b)
 {
     return i->scope != BLOCK_SCOPE || a->block == b->block;
 }
 
-static inline bool conflict(const AccessCheck *check, const Epoch *a, const Epoch *b)
+static inline bool conflict(const AccessCheck *check, const AccessRecord *a, const AccessRecord *b)
 {
     if (!(a->bytes & b->bytes) || !(writes(a) || writes(b)))
         return false;
@@ -20,14 +20,14 @@ static inline bool conflict(const AccessCheck *check, const Epoch *a, const Epoc
 }
 
 // Whether what conflicts with a conflicts with b, too.
-static inline bool covers(const Epoch *b, const Epoch *a)
+static inline bool covers(const AccessRecord *b, const AccessRecord *a)
 {
     return (a->bytes & ~b->bytes) == 0 &&
            (b->kind == PLAIN_WRITE || b->kind == a->kind || (b->kind == ATOMIC_UPDATE && is_strong(a)));
 }
 
 // Whether a copy of the warp has come by this; which of its lanes had begun it, the caller asks.
-static inline bool is_own_copy(const AccessCheck *check, const Epoch *a, const Epoch *e)
+static inline bool is_own_copy(const AccessCheck *check, const AccessRecord *a, const AccessRecord *e)
 {
     return a->kind == COPY_UNDER_WAY && (e->kind == PLAIN_WRITE || e->kind == COPY_UNDER_WAY) &&
            check->i->kind != STORE && check->i->kind != ASYNC_COPY && check->i->kind != ASYNC_STORE && check->i->kind != BULK_COPY &&
@@ -35,7 +35,7 @@ static inline bool is_own_copy(const AccessCheck *check, const Epoch *a, const E
 }
 
 // Whether the lane has waited by this until its copy had read all of its source.
-static inline bool ends_copy(const AccessCheck *check, const Epoch *a, const Epoch *e)
+static inline bool ends_copy(const AccessCheck *check, const AccessRecord *a, const AccessRecord *e)
 {
     return a->kind == SOURCE_UNDER_WAY && check->i->kind == AWAIT_BULK && a->block == e->block &&
            a->warp == e->warp && a->lanes & e->lanes;

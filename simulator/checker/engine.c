@@ -15,12 +15,12 @@ typedef struct Writer { // who wrote a unit last
     uint32_t time, site : 20, thread : 12;
 } Writer;
 
-typedef struct EngineWriters { // of a block's shared memory
+typedef struct AsyncWriters { // of a block's shared memory
     uint32_t fenced, inits_fenced; // the time of the last such fence, of any thread of the block
     Writer writers[];
-} EngineWriters;
+} AsyncWriters;
 
-void sim_start_engine_writers(Block *b)
+void sim_start_async_writers(Block *b)
 {
     if (!b->launch->module->uses_copy_engine)
         return;
@@ -102,10 +102,10 @@ static void say_librarys(void)
                         "init, on which PTX insists: the library's affair, no finding\n");
 }
 
-void sim_check_engine(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool out)
+void sim_check_bulk_copy(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool out)
 {
     const Block *b = w->block;
-    const EngineWriters *e = b->engine;
+    const AsyncWriters *e = b->engine;
     const uint32_t fenced = out || e->fenced > e->inits_fenced ? e->fenced : e->inits_fenced;
     for (size_t unit = address / UNIT; bytes > 0 && !sim_names_block(address) && unit <= (address + bytes - 1) / UNIT;
          unit++)

@@ -19,7 +19,7 @@ enum { WORD = 4, LANE_BITS = 5, MOST_USES = 1 << 23, RECENT = 64, MOST_HOPS = 8 
 
 typedef struct Use { // by lanes of a warp of a grid, at one time
     const Grid *grid;
-    Epoch epoch;
+    AccessRecord epoch;
 } Use;
 
 struct FamilyUses { // of global memory, by a kernel and all that it launches
@@ -96,7 +96,7 @@ static uint32_t number_of(FamilyUses *family, const Use *use)
 {
     uint32_t *recent = &family->recent[(use->epoch.site * 8 + use->epoch.warp + use->epoch.kind) % RECENT];
     const Use *last = &family->uses[*recent];
-    const Epoch *e = &use->epoch;
+    const AccessRecord *e = &use->epoch;
     if (*recent && last->grid == use->grid && last->epoch.block == e->block && last->epoch.time == e->time &&
         last->epoch.site == e->site && last->epoch.warp == e->warp && last->epoch.kind == e->kind)
         return *recent;
@@ -152,7 +152,7 @@ static bool is_ordered(const Use *use, const Grid *grid, int hops)
     const Branches b = branches_of(use->grid, grid);
     if (!b.two)
         return true;
-    if (b.one ? ends_before(b.one, b.two) : b.two->tail || sim_remembers(b.two->knower, &use->epoch))
+    if (b.one ? ends_before(b.one, b.two) : b.two->tail || sim_snapshot_covers(b.two->knower, &use->epoch))
         return true;
     for (const Grid *g = grid; g && hops < MOST_HOPS; g = g->parent)
         for (const Heard *h = g->heard; h; h = h->next)
@@ -185,7 +185,7 @@ static void describe(const Use *use, bool writes, size_t bytes, Place *place) //
 static void report(const Use *earlier, bool earlier_writes, const Use *use, bool writes, size_t bytes)
 {
     const Branches b = branches_of(earlier->grid, use->grid);
-    const Epoch *e = &earlier->epoch;
+    const AccessRecord *e = &earlier->epoch;
     const uint32_t thread = e->warp * LANES + (uint32_t)__builtin_ctz(e->lanes);
     const size_t told = earlier->grid->kind == KERNEL_GRID && use->grid->kind == KERNEL_GRID ? bytes : 0;
     const int line = sim_place_of(&b.both->launch, b.two->block, b.two->thread, b.two->from, "").line;
@@ -285,7 +285,7 @@ void sim_note_family_use(Warp *w, const Instr *i, const Access *access, uint32_t
         return;
     grid->fences |= writes && (i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE);
     Use use = {grid, {.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
-                      .warp = (unsigned)w->number & 31, .kind = (unsigned)sim_epoch_kind(i, access) & 7, .bytes = 15}};
+                      .warp = (unsigned)w->number & 31, .kind = (unsigned)sim_record_kind(i, access) & 7, .bytes = 15}};
     for (bool race = false; mask && !race; mask &= mask - 1) {
         use.epoch.lanes = mask & -mask;
         race = use_words(grid->family_uses, grid, a, access->address[__builtin_ctz(mask)], access->bytes, &use,

@@ -11,7 +11,7 @@ enum { MOST_LATE = 1024, REST = 7 };
 typedef struct LateRead { // by lanes of a warp, of words that somebody wrote
     Warp *w;
     const Instr *i;
-    Epoch epoch;
+    AccessRecord epoch;
     uint32_t mask, alike, beside; // the last two as in the Access
     uint32_t floor, barrier;      // as in the AccessCheck
     uint8_t bytes, pattern;
@@ -19,7 +19,7 @@ typedef struct LateRead { // by lanes of a warp, of words that somebody wrote
     uint32_t offset[LANES]; // in the block's shared memory; of lanes that are off: 0
 } LateRead;
 
-struct LateReads { // of a block, and its host thread's
+struct DeferredReads { // of a block, and its host thread's
     uint32_t run;  // that they are of: a barrier ends them
     uint32_t rest; // runs in which none is put off, as it was in vain
     bool at_once;  // in this run
@@ -27,7 +27,7 @@ struct LateReads { // of a block, and its host thread's
     LateRead reads[MOST_LATE];
 };
 
-static struct LateReads *reads_of(Block *b)
+static struct DeferredReads *reads_of(Block *b)
 {
     if (!b->late)
         b->late = calloc(1, sizeof *b->late); // calloc: of pages that nobody needs there are none
@@ -36,7 +36,7 @@ static struct LateReads *reads_of(Block *b)
     return b->late;
 }
 
-static void begin_run(struct LateReads *late, uint32_t run)
+static void begin_run(struct DeferredReads *late, uint32_t run)
 {
     late->run = run;
     late->count = 0;
@@ -45,7 +45,7 @@ static void begin_run(struct LateReads *late, uint32_t run)
 }
 
 // Whether somebody wrote these words of a line of shared memory in this block, and no copy goes on there.
-static inline bool is_at_rest(const AccessCheck *check, const Line *line, uint32_t words)
+static inline bool is_at_rest(const AccessCheck *check, const ShadowLine *line, uint32_t words)
 {
     return line->run >= check->first_run && !line->copies && all_written(line, words);
 }
@@ -56,12 +56,12 @@ static bool is_read_of_data(const AccessCheck *check)
     return check->epoch.kind == PLAIN_READ || (check->epoch.kind == STRONG_READ && check->i->semantics == VOLATILE && !check->asked);
 }
 
-bool sim_put_off(const AccessCheck *check, uint32_t mask)
+bool sim_defer_read(const AccessCheck *check, uint32_t mask)
 {
     const Access *access = check->access;
     if (!is_read_of_data(check) || !are_whole_words(access))
         return false;
-    struct LateReads *late = reads_of(check->w->block);
+    struct DeferredReads *late = reads_of(check->w->block);
     if (late->run != check->memory.run)
         begin_run(late, check->memory.run);
     if (late->at_once || late->count == MOST_LATE || !all_words(check, access, mask, is_at_rest))
@@ -92,9 +92,9 @@ static void check_late(const AccessCheck *now, const LateRead *r)
     sim_check_lines(&check, r->mask);
 }
 
-void sim_catch_up(const AccessCheck *check)
+void sim_flush_deferred(const AccessCheck *check)
 {
-    struct LateReads *late = reads_of(check->w->block);
+    struct DeferredReads *late = reads_of(check->w->block);
     if (late->run != check->memory.run)
         begin_run(late, check->memory.run);
     for (uint32_t k = 0; k < late->count; k++)

@@ -20,7 +20,7 @@ const Object *sim_object_at(const Launch *launch, uint64_t address)
 
 LaunchClocks *sim_start_launch_clocks(const Launch *launch)
 {
-    static atomic_uint runs = SETTLED;
+    static atomic_uint runs = FULLY_WRITTEN;
     if (!sim_checks())
         return NULL;
     LaunchClocks *clocks = calloc(1, sizeof *clocks);
@@ -75,10 +75,10 @@ BlockClocks *sim_new_block_clocks(const Launch *launch, int warps)
         return NULL;
     BlockClocks *clocks = calloc(1, sizeof *clocks);
     if (clocks)
-        clocks->rows = calloc((size_t)warps, sizeof *clocks->rows);
+        clocks->lane_clocks = calloc((size_t)warps, sizeof *clocks->lane_clocks);
     if (clocks)
-        clocks->heard = calloc((size_t)warps * LANES * (size_t)warps, sizeof *clocks->heard);
-    if (!clocks || !clocks->rows || !clocks->heard)
+        clocks->recent = calloc((size_t)warps * LANES * (size_t)warps, sizeof *clocks->recent);
+    if (!clocks || !clocks->lane_clocks || !clocks->recent)
         sim_die("out of memory for the checker's state of a block");
     clocks->time = launch->clocks->latest;
     return clocks;
@@ -88,9 +88,9 @@ void sim_free_block_clocks(Block *b)
 {
     BlockClocks *clocks = b->clocks;
     if (clocks) {
-        sim_raise_to(&b->launch->clocks->latest, clocks->time);
-        free(clocks->rows);
-        free(clocks->heard);
+        sim_atomic_max(&b->launch->clocks->latest, clocks->time);
+        free(clocks->lane_clocks);
+        free(clocks->recent);
     }
     free(clocks);
 }
@@ -99,29 +99,29 @@ void sim_start_block_clocks(Block *b)
 {
     BlockClocks *clocks = b->clocks;
     clocks->first_run = ++clocks->run;
-    if (clocks->hears)
-        memset(clocks->heard, 0, (size_t)(b->warp_count * LANES * b->warp_count) * sizeof *clocks->heard);
-    if (clocks->hears_writers)
+    if (clocks->has_recent)
+        memset(clocks->recent, 0, (size_t)(b->warp_count * LANES * b->warp_count) * sizeof *clocks->recent);
+    if (clocks->has_writers)
         memset(clocks->writers, 0, sizeof clocks->writers);
-    clocks->talks = clocks->hears = clocks->hears_writers = false;
-    clocks->logs = (Logs){.count = 0};
-    clocks->all = (ThreadClock){.floor = clocks->time};
+    clocks->has_thread_clocks = clocks->has_recent = clocks->has_writers = false;
+    clocks->sync_vars = (SyncVarTable){.count = 0};
+    clocks->all = (ThreadClock){.block_epoch = clocks->time};
     for (int n = 0; n < b->warp_count; n++)
-        clocks->least_floor[n] = clocks->together[n] = clocks->time;
+        clocks->min_block_epoch[n] = clocks->warp_epoch[n] = clocks->time;
     clocks->time++;
-    sim_start_engine_writers(b);
-    sim_start_visits(b);
+    sim_start_async_writers(b);
+    sim_start_cluster_accesses(b);
 }
 
 uint32_t sim_block_barrier(const Warp *w)
 {
-    return w->block->clocks->least_floor[w->number];
+    return w->block->clocks->min_block_epoch[w->number];
 }
 
 uint32_t sim_warp_barrier(const Warp *w)
 {
-    const uint32_t floor = sim_block_barrier(w), together = w->block->clocks->together[w->number];
-    return together > floor ? together : floor;
+    const uint32_t block_epoch = sim_block_barrier(w), warp_epoch = w->block->clocks->warp_epoch[w->number];
+    return warp_epoch > block_epoch ? warp_epoch : block_epoch;
 }
 
 uint32_t sim_time(const Block *b)
@@ -146,39 +146,39 @@ uint32_t sim_first_run(const Block *b)
 
 // ---- What a thread knows when it launches a kernel
 
-struct Knower {
-    uint32_t block, warp, lane, time, floor, together, row[LANES];
-    const Known *known, *pending, *unasked;
+struct ClockSnapshot {
+    uint32_t block, warp, lane, time, block_epoch, warp_epoch, row[LANES];
+    const CausalHistory *history, *pending_acquire, *pending_fence;
 };
 
-const Knower *sim_remember(Arena *arena, Warp *w, int lane)
+const ClockSnapshot *sim_take_snapshot(Arena *arena, Warp *w, int lane)
 {
     BlockClocks *clocks = w->block->clocks;
     const ThreadClock *t = clock_of(w, lane);
-    Knower *k = sim_allocate(arena, sizeof *k);
-    *k = (Knower){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .lane = (uint32_t)lane,
-                  .time = clocks->time++, .floor = t->floor, .together = clocks->together[w->number],
-                  .known = t->known, .pending = t->pending, .unasked = t->unasked};
-    memcpy(k->row, clocks->rows[w->number][lane], sizeof k->row);
+    ClockSnapshot *k = sim_allocate(arena, sizeof *k);
+    *k = (ClockSnapshot){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .lane = (uint32_t)lane,
+                  .time = clocks->time++, .block_epoch = t->block_epoch, .warp_epoch = clocks->warp_epoch[w->number],
+                  .history = t->history, .pending_acquire = t->pending_acquire, .pending_fence = t->pending_fence};
+    memcpy(k->row, clocks->lane_clocks[w->number][lane], sizeof k->row);
     return k;
 }
 
-bool sim_remembers(const Knower *k, const Epoch *e)
+bool sim_snapshot_covers(const ClockSnapshot *k, const AccessRecord *e)
 {
     uint32_t lanes = e->lanes;
-    if (e->block == k->block && e->time <= k->floor)
+    if (e->block == k->block && e->time <= k->block_epoch)
         return true;
     if (e->block == k->block && e->warp == k->warp) {
-        lanes &= e->time <= k->together ? 0 : e->time <= k->time ? ~(1u << k->lane) : ALL_LANES;
+        lanes &= e->time <= k->warp_epoch ? 0 : e->time <= k->time ? ~(1u << k->lane) : ALL_LANES;
         for (uint32_t rest = lanes; rest; rest &= rest - 1)
             if (e->time <= k->row[__builtin_ctz(rest)])
                 lanes &= ~(rest & -rest);
     }
-    const Known *const all[] = {k->known, k->pending, k->unasked};
-    Seen seen[MOST_LOGS];
+    const CausalHistory *const all[] = {k->history, k->pending_acquire, k->pending_fence};
+    VisitedRange seen[MAX_VISITED];
     for (int n = 0; n < 3 && lanes; n++) {
-        Search s = {.epoch = e, .lanes = lanes, .seen = seen};
-        sim_search_known(&s, all[n], k->block);
+        HistorySearch s = {.epoch = e, .lanes = lanes, .seen = seen};
+        sim_search_history(&s, all[n], k->block);
         lanes = s.lanes;
     }
     return lanes == 0;

@@ -7,35 +7,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SETTLED = 1 }; // of Allocation.settled; a run's number is greater
+enum { FULLY_WRITTEN = 1 }; // of Allocation.settled; a run's number is greater
 enum { WORDS = LINE_BYTES / 4, IN_CELL = 2, MOST_IN_CELL = 40 };
 
 // ---- Of a line. Who has taken the line (`take`, below) has these, too, for himself; of a block's shared memory that is the
 // host thread that runs the block. The line frees them when its memory ends (sim_free_lines).
 
-typedef struct Cell { // of a word: who used it last, from the oldest on
-    Epoch few[IN_CELL], *many; // many: in place of the few, once it has `space`
+typedef struct ShadowCell { // of a word: who used it last, from the oldest on
+    AccessRecord few[IN_CELL], *many; // many: in place of the few, once it has `space`
     uint8_t count, space; // of many
-} Cell;
+} ShadowCell;
 
-struct More { // of a line, where one row will not do
-    Cell *cells; // of each word, in place of rows: Line.apart
+struct ShadowOverflow { // of a line, where one row will not do
+    ShadowCell *cells; // of each word, in place of rows: ShadowLine.apart
     Readers warps, lanes;
     uint32_t words, by_warps; // of these rows, perhaps with some that none of them has any more; and whose: bit_of_warp
-    Row rows[];     // behind the first one, from the oldest on
+    StridedAccess rows[];     // behind the first one, from the oldest on
 };
 
 // ---- Of an access. On the stack of the host thread that runs the warp, which has it for itself.
 
 typedef struct Race {
-    Epoch earlier, later;
+    AccessRecord earlier, later;
     bool found;
     bool same;  // what is stored lies there already
     bool stale; // the read need not see the write, whatever orders the two
 } Race;
 
 typedef struct Memory { // an allocation, or a block's shared memory
-    Line *lines;
+    ShadowLine *lines;
     const uint8_t *base; // where it begins, in this process
     uint32_t run;        // the present one, as in a Line
     bool values;         // who reads there what nobody wrote makes a mistake
@@ -53,24 +53,24 @@ typedef struct AccessCheck { // of one access of a warp, while it lasts
     uint32_t floor, barrier; // the last one of the block, and of it or the warp
     uint32_t shared_words; // of a row that is read, those that other rows have
     uint32_t first_run; // as memory.run; what is older says nothing of what is written in shared memory either
-    Epoch epoch;
+    AccessRecord epoch;
     Race race;
 } AccessCheck;
 
 // ---- written.c
 
 // A part of an access that lies in one line: sets the lane's bytes that nobody wrote, or marks them as written.
-void sim_check_written(Access *access, Line *line, int lane, unsigned first, unsigned count, unsigned done,
+void sim_check_written(Access *access, ShadowLine *line, int lane, unsigned first, unsigned count, unsigned done,
                        bool writing);
 // Sets the bytes of the lanes' that nobody wrote, if there are any.
 void sim_find_unwritten_of(Access *access, uint32_t mask, const Memory *memory);
-Line *sim_make_lines_of(Allocation *a);
+ShadowLine *sim_make_lines_of(Allocation *a);
 // What somebody wrote of a line has changed: see Allocation.settled.
-void sim_settle_as_written(const Allocation *a, size_t line);
+void sim_update_fully_written(const Allocation *a, size_t line);
 
-static inline Line *sim_lines_of(Allocation *a)
+static inline ShadowLine *sim_lines_of(Allocation *a)
 {
-    Line *known = __atomic_load_n(&a->lines, __ATOMIC_ACQUIRE);
+    ShadowLine *known = __atomic_load_n(&a->lines, __ATOMIC_ACQUIRE);
     return known ? known : sim_make_lines_of(a);
 }
 
@@ -83,23 +83,23 @@ static inline bool sim_is_fresh(const Allocation *a)
 // ---- cells.c
 
 // Atomic operations of different widths are none for each other; of two volatile writes one may be lost.
-bool sim_strong_conflict(const AccessCheck *check, const Epoch *a, const Epoch *b);
-void sim_insert_epoch(Cell *c, const Epoch *e);
+bool sim_strong_conflict(const AccessCheck *check, const AccessRecord *a, const AccessRecord *b);
+void sim_insert_record(ShadowCell *c, const AccessRecord *e);
 // Whether two lanes store the same value: by their registers, in the execution that is under way.
 bool sim_store_same_value(const AccessCheck *check, int lane, int other);
 // Whether a lane stores what lies there already. The line is taken.
 bool sim_stores_same(const AccessCheck *check, int lane);
 // Some lanes' access of one word, or of these bytes of it.
-void sim_check_word(AccessCheck *check, Cell *c, uint32_t lanes, unsigned bytes);
+void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned bytes);
 
 // ---- rows.c
 
 // The part of an access that lies in a line; without `row` it must not be kept as one. Its words are changed meanwhile.
-void sim_check_in_line(AccessCheck *check, Line *line, Row *r, bool row);
+void sim_check_in_line(AccessCheck *check, ShadowLine *line, StridedAccess *r, bool row);
 void sim_check_read_only(AccessCheck *check, uint32_t mask); // loads for memory that is only read
 // A row that is stored, where nothing is known of the line in this run, or just that. False: nothing is noted. Of the check it
 // needs the memory, who shares it, and the size of an element.
-bool sim_note_row(const AccessCheck *check, Line *line, const Row *r);
+bool sim_note_row(const AccessCheck *check, ShadowLine *line, const StridedAccess *r);
 
 // ---- memory.c, late_reads.c
 
@@ -107,9 +107,9 @@ bool sim_note_row(const AccessCheck *check, Line *line, const Row *r);
 void sim_check_lines(AccessCheck *check, uint32_t mask);
 // Puts off what a launch that only barriers order reads in shared memory. False: it is to be checked now, and all that has
 // been put off before it.
-bool sim_put_off(const AccessCheck *check, uint32_t mask);
+bool sim_defer_read(const AccessCheck *check, uint32_t mask);
 // Checks what the block has put off since its last barrier. Until the next one nothing more is put off.
-void sim_catch_up(const AccessCheck *check);
+void sim_flush_deferred(const AccessCheck *check);
 
 // ---- gaps.c, race_message.c
 
@@ -119,44 +119,44 @@ void sim_report_race(const AccessCheck *check);
 
 // ---- What all of them ask, at each access
 
-static inline Epoch *epochs_of(Cell *c)
+static inline AccessRecord *epochs_of(ShadowCell *c)
 {
     return c->space ? c->many : c->few;
 }
 
-static inline bool writes(const Epoch *e)
+static inline bool writes(const AccessRecord *e)
 {
     return e->kind != PLAIN_READ && e->kind != STRONG_READ && e->kind != SOURCE_UNDER_WAY;
 }
 
-static inline bool is_strong(const Epoch *e)
+static inline bool is_strong(const AccessRecord *e)
 {
     return e->kind == ATOMIC_UPDATE || e->kind == STRONG_READ || e->kind == STRONG_WRITE;
 }
 
-static inline Row *row_at(Line *line, int k)
+static inline StridedAccess *row_at(ShadowLine *line, int k)
 {
     return k == 0 ? &line->first : &line->more->rows[k - 1];
 }
 
-static inline Row *row_by_age(Line *line, int k) // the oldest first
+static inline StridedAccess *row_by_age(ShadowLine *line, int k) // the oldest first
 {
     return row_at(line, k + 1 < line->count ? k + 1 : 0);
 }
 
-static inline bool same_shape(const Row *a, const Row *r)
+static inline bool same_shape(const StridedAccess *a, const StridedAccess *r)
 {
     return a->origin == r->origin && a->stride == r->stride && a->size == r->size;
 }
 
-static inline uint32_t lanes_at(const Row *r, int word) // who is at a word of the line, if whole ones are accessed
+static inline uint32_t lanes_at(const StridedAccess *r, int word) // who is at a word of the line, if whole ones are accessed
 {
     return r->stride == ONE_PLACE ? r->epoch.lanes : 1u << ((uint32_t)(4 * word - r->origin) / r->stride & 31);
 }
 
 // Waits until no other host thread uses the line, and forgets what it tells of earlier runs: in shared memory all of
 // the block know by now that this came before, but for copies, which may still be under way.
-static inline void take(const AccessCheck *check, Line *line)
+static inline void lock_line(const AccessCheck *check, ShadowLine *line)
 {
     while (!check->restricted && atomic_exchange_explicit(&line->busy, 1, memory_order_acquire))
         ;
@@ -173,18 +173,18 @@ static inline void take(const AccessCheck *check, Line *line)
         line->written[0] = line->written[1] = 0;
 }
 
-static inline void leave(const AccessCheck *check, Line *line)
+static inline void unlock_line(const AccessCheck *check, ShadowLine *line)
 {
     if (!check->restricted)
         atomic_store_explicit(&line->busy, 0, memory_order_release);
 }
 
-static inline bool is_same_warp(const Epoch *a, const Epoch *b)
+static inline bool is_same_warp(const AccessRecord *a, const AccessRecord *b)
 {
     return a->warp == b->warp && a->block == b->block;
 }
 
-static inline uint32_t bit_of_warp(const Epoch *e) // in More.by_warps
+static inline uint32_t bit_of_warp(const AccessRecord *e) // in ShadowOverflow.by_warps
 {
     return 1u << ((e->warp + 9 * e->block) & 31); // of neighbours, who share lines, they differ
 }
@@ -201,13 +201,13 @@ static inline uint64_t bytes_of_words(uint32_t words)
 }
 
 // The bytes of half a line that somebody wrote. Who has not taken the line asks for them, too, and unmarks some.
-static inline uint64_t written_in(const Line *line, int half)
+static inline uint64_t written_in(const ShadowLine *line, int half)
 {
     return __atomic_load_n(&line->written[half], __ATOMIC_RELAXED);
 }
 
 // All of a half are set without a look at them: the first read of a fresh page would be a fault of its own.
-static inline void mark_bytes(Line *line, int half, uint64_t bytes)
+static inline void mark_bytes(ShadowLine *line, int half, uint64_t bytes)
 {
     if (bytes == ~0ull)
         __atomic_store_n(&line->written[half], bytes, __ATOMIC_RELAXED);
@@ -216,7 +216,7 @@ static inline void mark_bytes(Line *line, int half, uint64_t bytes)
 }
 
 // Whether somebody wrote these words, each of four bytes.
-static inline bool all_written(const Line *line, uint32_t words)
+static inline bool all_written(const ShadowLine *line, uint32_t words)
 {
     const uint64_t low = written_in(line, 0), high = written_in(line, 1);
     if ((low & high) == ~0ull)
@@ -228,18 +228,18 @@ static inline bool all_written(const Line *line, uint32_t words)
 }
 
 // Whether all of an allocation's line is written, for those who ask no more than that. Another host thread may say meanwhile that
-// some of it is not (sim_unmark_written), and then that the line is not settled: so look once more.
-static inline void settle_line(const Allocation *a, size_t line)
+// some of it is not (sim_mark_unwritten), and then that the line is not settled: so look once more.
+static inline void update_fully_written(const Allocation *a, size_t line)
 {
-    uint32_t *settled = &a->settled[line];
+    uint32_t *fully_written = &a->fully_written[line];
     if (!all_written(&a->lines[line], ALL_LANES)) {
-        __atomic_store_n(settled, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(fully_written, 0, __ATOMIC_RELAXED);
         return;
     }
-    __atomic_store_n(settled, SETTLED, __ATOMIC_RELAXED);
+    __atomic_store_n(fully_written, FULLY_WRITTEN, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!all_written(&a->lines[line], ALL_LANES))
-        __atomic_store_n(settled, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(fully_written, 0, __ATOMIC_RELAXED);
 }
 
 static inline uint32_t bits_between(unsigned first, unsigned end) // at most 32

@@ -54,7 +54,7 @@ static int64_t find_stride(const Access *access, uint32_t mask)
 
 // Sets the row of an access by these lanes, of these words of a line. In its place, and each part at once: parts of a copy
 // that were written apart make the processor wait when they are read together.
-static inline void set_row(Row *r, const AccessCheck *check, uint32_t lanes, uint32_t words, int64_t origin,
+static inline void set_row(StridedAccess *r, const AccessCheck *check, uint32_t lanes, uint32_t words, int64_t origin,
                            int64_t stride)
 {
     const size_t bytes = check->access->bytes;
@@ -82,7 +82,7 @@ static void check_place(AccessCheck *check, uint32_t mask, uint64_t offset, bool
                                                          ? offset + access->bytes
                                                          : (line + 1) * LINE_BYTES;
         const unsigned first = (unsigned)(at % LINE_BYTES / 4), count = (unsigned)((end - at + 3) / 4);
-        Row r;
+        StridedAccess r;
         set_row(&r, check, mask, (count == WORDS ? ALL_LANES : (1u << count) - 1) << first,
                 (int64_t)offset - (int64_t)(line * LINE_BYTES), ONE_PLACE);
         sim_check_in_line(check, &check->memory.lines[line], &r, row);
@@ -92,7 +92,7 @@ static void check_place(AccessCheck *check, uint32_t mask, uint64_t offset, bool
 // The same in one line, of an access that has rows.
 static void check_one_place(AccessCheck *check, uint32_t mask, int64_t offset)
 {
-    Row r;
+    StridedAccess r;
     set_row(&r, check, mask, words_at((uint64_t)offset, check->access->bytes), offset % LINE_BYTES, ONE_PLACE);
     sim_check_in_line(check, &check->memory.lines[offset / LINE_BYTES], &r, true);
 }
@@ -101,7 +101,7 @@ static void check_one_place(AccessCheck *check, uint32_t mask, int64_t offset)
 static uint32_t lanes_beside_first(const AccessCheck *check, uint32_t mask)
 {
     const Access *access = check->access;
-    const EpochKind kind = check->epoch.kind;
+    const RecordKind kind = check->epoch.kind;
     const bool store = check->i->kind == STORE;
     const bool together = store || kind == ATOMIC_UPDATE || kind == PLAIN_READ || kind == STRONG_READ;
     const int first = __builtin_ctz(mask);
@@ -118,10 +118,10 @@ static uint32_t lanes_beside_first(const AccessCheck *check, uint32_t mask)
 // So many lanes from the first one on, side by side: a row for each line.
 static void check_dense_rows(AccessCheck *check, int first_lane, unsigned count, int64_t offset)
 {
-    Line *lines = check->memory.lines;
+    ShadowLine *lines = check->memory.lines;
     const unsigned shift = (unsigned)__builtin_ctzll(check->access->bytes);
     const int64_t end = offset + ((int64_t)count << shift), base = offset - ((int64_t)first_lane << shift);
-    Row r;
+    StridedAccess r;
     set_row(&r, check, 0, 0, 0, 1 << shift);
     for (int64_t line = offset / LINE_BYTES; line * LINE_BYTES < end; line++)
         __builtin_prefetch(&lines[line], 1);
@@ -143,7 +143,7 @@ static void check_dense_rows(AccessCheck *check, int first_lane, unsigned count,
 static void check_rows(AccessCheck *check, uint32_t mask, int64_t base, int64_t stride)
 {
     uint32_t lanes = 0, words = 0;
-    Row r;
+    StridedAccess r;
     set_row(&r, check, 0, 0, 0, stride);
     for (uint32_t rest = mask; rest;) {
         const int l = __builtin_ctz(rest);
@@ -164,10 +164,10 @@ static void check_rows(AccessCheck *check, uint32_t mask, int64_t base, int64_t 
 // The same where each lane is in a line of its own.
 static void check_column(AccessCheck *check, uint32_t mask, int64_t base, int64_t stride)
 {
-    Line *lines = check->memory.lines;
+    ShadowLine *lines = check->memory.lines;
     const uint32_t first_words = words_at(0, check->access->bytes);
     int64_t offset = base;
-    Row r;
+    StridedAccess r;
     set_row(&r, check, 0, 0, 0, stride);
     for (uint32_t rest = check->shared ? 0 : mask; rest; rest &= rest - 1)
         __builtin_prefetch(&lines[(uint64_t)(base + __builtin_ctz(rest) * stride) / LINE_BYTES], 1);
@@ -213,7 +213,7 @@ static uint32_t check_piece(AccessCheck *check, uint32_t mask, int64_t offset)
         words |= words_at((uint64_t)(offset + apart), access->bytes);
     }
     const bool alone = lanes == (mask & -mask);
-    Row r;
+    StridedAccess r;
     set_row(&r, check, lanes, words, offset - line * LINE_BYTES - (alone ? 0 : first * stride),
             alone ? ONE_PLACE : stride);
     sim_check_in_line(check, &check->memory.lines[line], &r, true);
@@ -242,7 +242,7 @@ static void check_pieces(AccessCheck *check, uint32_t mask)
 
 // ---- An access
 
-EpochKind sim_epoch_kind(const Instr *i, const Access *access)
+RecordKind sim_record_kind(const Instr *i, const Access *access)
 {
     const bool strong = i->semantics != WEAK || (i->kind == LOAD && i->loop & GUESSES);
     switch (access->kind) {
@@ -266,7 +266,7 @@ static void tell_stores_apart(AccessCheck *check)
 // Whether lanes load or store words by strong accesses, none of them what another one does.
 static bool is_apart(const AccessCheck *check, uint32_t mask)
 {
-    const EpochKind kind = check->epoch.kind;
+    const RecordKind kind = check->epoch.kind;
     return (kind == STRONG_READ || kind == STRONG_WRITE) && check->access->bytes % 4 == 0 && is_rising(check->access, mask);
 }
 
@@ -296,7 +296,7 @@ static bool has_rows(const AccessCheck *check)
 void sim_check_lines(AccessCheck *check, uint32_t mask)
 {
     const Access *access = check->access;
-    const EpochKind kind = check->epoch.kind;
+    const RecordKind kind = check->epoch.kind;
     const bool row = check->rows = has_rows(check);
     const int first = __builtin_ctz(mask);
     const bool alone = (mask & (mask - 1)) == 0, fits = access->bytes <= LINE_BYTES / 4;
@@ -330,7 +330,7 @@ static bool is_ordered_by_barriers(const Launch *launch)
 }
 
 // Some words of a line, whose reading tells nothing new: where the launch only reads the allocation, all that somebody wrote.
-static inline bool tells_nothing(const AccessCheck *check, const Line *line, uint32_t words)
+static inline bool tells_nothing(const AccessCheck *check, const ShadowLine *line, uint32_t words)
 {
     if (!check->only_read)
         return tell_nothing(check->memory.run, line, words, check->memory.values);
@@ -344,32 +344,32 @@ static bool all_tell_nothing(const AccessCheck *check, const Access *access, uin
 }
 
 // All that these lanes read tells nothing new: so does what will be read of these lines, where that is so of a whole one.
-static void settle(const AccessCheck *check, const Access *access, uint32_t *settled, uint32_t mask)
+static void settle(const AccessCheck *check, const Access *access, uint32_t *fully_written, uint32_t mask)
 {
-    const uint32_t following = sim_following_lanes(access, mask), run = check->only_read ? SETTLED : check->memory.run;
+    const uint32_t following = sim_following_lanes(access, mask), run = check->only_read ? FULLY_WRITTEN : check->memory.run;
     for (uint32_t begins = sim_first_lanes(access, mask, following); begins; begins &= begins - 1) {
         const int first = __builtin_ctz(begins), last = sim_end_of_piece(following, first);
         const uint64_t end = (uint64_t)(access->pointer[last] - check->memory.base) + access->bytes - 1;
         uint64_t line = (uint64_t)(access->pointer[first] - check->memory.base) / LINE_BYTES;
         for (; line <= end / LINE_BYTES; line++)
             if (tells_nothing(check, &check->memory.lines[line], ALL_LANES)) {
-                __atomic_store_n(&settled[line], run, __ATOMIC_RELAXED);
-                __atomic_thread_fence(__ATOMIC_SEQ_CST); // and once more, as settle_line does
+                __atomic_store_n(&fully_written[line], run, __ATOMIC_RELAXED);
+                __atomic_thread_fence(__ATOMIC_SEQ_CST); // and once more, as update_fully_written does
                 if (!tells_nothing(check, &check->memory.lines[line], ALL_LANES))
-                    __atomic_store_n(&settled[line], 0, __ATOMIC_RELAXED);
+                    __atomic_store_n(&fully_written[line], 0, __ATOMIC_RELAXED);
             }
     }
 }
 
 // Loads tell nothing new, as most do; of what the launch only reads they tell at most what nobody wrote.
-static bool is_nothing_new(AccessCheck *check, const Launch *launch, Access *access, uint32_t mask, Allocation *a, EpochKind kind)
+static bool is_nothing_new(AccessCheck *check, const Launch *launch, Access *access, uint32_t mask, Allocation *a, RecordKind kind)
 {
     check->only_read = a && kind == PLAIN_READ && sim_only_reads(launch, a) && !a->row_bytes;
     if (kind != PLAIN_READ || !(check->only_read || is_ordered_by_barriers(launch)))
         return false;
     const bool nothing = all_tell_nothing(check, access, mask);
     if (nothing && access->layout && a)
-        settle(check, access, a->settled, mask);
+        settle(check, access, a->fully_written, mask);
     if (!nothing && check->only_read)
         sim_find_unwritten_of(access, mask, &check->memory);
     return nothing || check->only_read;
@@ -399,7 +399,7 @@ static bool has_first_lane(uint32_t some, uint32_t all)
 }
 
 // Lanes' strong accesses, in their order; reads of one place together.
-static void order_by_access(Warp *w, const Instr *i, const Access *access, uint32_t mask, bool shared, EpochKind kind)
+static void order_by_access(Warp *w, const Instr *i, const Access *access, uint32_t mask, bool shared, RecordKind kind)
 {
     for (uint32_t rest = mask; rest;) {
         const int first = __builtin_ctz(rest);
@@ -446,9 +446,9 @@ static void begin_check(AccessCheck *check, Warp *w, const Instr *i, Access *acc
     check->floor = sim_block_barrier(w);
     check->barrier = sim_warp_barrier(w);
     check->first_run = owner ? sim_first_run(owner) : 0;
-    check->epoch = (Epoch){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
-                           .warp = (unsigned)w->number & 31, .kind = sim_epoch_kind(i, access) & 7, .bytes = 15};
-    check->asked = check->epoch.kind == STRONG_READ && i->semantics == VOLATILE && sim_is_asked(w, i);
+    check->epoch = (AccessRecord){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
+                           .warp = (unsigned)w->number & 31, .kind = sim_record_kind(i, access) & 7, .bytes = 15};
+    check->asked = check->epoch.kind == STRONG_READ && i->semantics == VOLATILE && sim_feeds_branch(w, i);
     check->race.found = check->race.stale = false;
 }
 
@@ -475,15 +475,15 @@ static void report_race(const AccessCheck *check, bool reserved)
     }
     sim_note_race(check->w->block, check->race.earlier.site, check->race.later.site);
     sim_await_turn(check->w->block); // a block that runs ahead in vain has no race
-    if (!sim_may_have_told(check->w->block, &check->race.earlier))
+    if (!sim_may_have_released(check->w->block, &check->race.earlier))
         sim_report_race(check);
 }
 
 // An access of shared memory, before all else: one beyond its array ends the launch.
-static void check_in_block(Warp *w, const Instr *i, const Access *access, uint32_t mask, Block *owner, EpochKind kind)
+static void check_in_block(Warp *w, const Instr *i, const Access *access, uint32_t mask, Block *owner, RecordKind kind)
 {
     if (owner->visits)
-        sim_note_visit(w, i, access, mask, owner, kind);
+        sim_note_cluster_access(w, i, access, mask, owner, kind);
     sim_check_objects(w, i, access, mask, owner->shared);
 }
 
@@ -492,7 +492,7 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     if (access->bytes == 0) // a bulk copy of nothing
         return;
     const Launch *launch = w->block->launch;
-    const EpochKind kind = sim_epoch_kind(i, access);
+    const RecordKind kind = sim_record_kind(i, access);
     const bool reserved = is_reserved(launch, owner, access, mask);
     AccessCheck check;
     check.memory = memory_of(launch, owner, a, reserved);
@@ -504,9 +504,9 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     if (owner == w->block && owner->engine && kind == PLAIN_WRITE)
         sim_note_writes(w, i, access, mask);
     if (owner && check.by_barriers && !reserved) {
-        if (sim_put_off(&check, mask))
+        if (sim_defer_read(&check, mask))
             return;
-        sim_catch_up(&check);
+        sim_flush_deferred(&check);
     }
     sim_check_lines(&check, mask);
     if (a)
@@ -525,7 +525,7 @@ bool sim_expect_accesses(const Warp *w, const Instr *i, Allocation *a, Usual *us
     sim_expect_uses(launch, a, i->kind == STORE, usual);
     if (i->kind == STORE)
         return true;
-    usual->settled = only_read && !sim_is_fresh(a) ? NULL : a->settled;
+    usual->fully_written = only_read && !sim_is_fresh(a) ? NULL : a->fully_written;
     usual->run = only_read ? 0 : sim_launch_run(launch);
     return only_read || (is_ordered_by_barriers(launch) && !(i->loop & GUESSES));
 }
@@ -537,7 +537,7 @@ bool sim_note_store(const Warp *w, const Instr *i, Allocation *a, uint64_t first
     Access access = {.bytes = i->bytes};
     const AccessCheck check = {.access = &access, .memory = {a->lines, a->memory, sim_launch_run(launch), sim_is_fresh(a)}, .a = a,
                                .restricted = launch->on_one_thread, .by_barriers = is_ordered_by_barriers(launch)};
-    Row r = {.epoch = {.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
+    StridedAccess r = {.epoch = {.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
                        .warp = (unsigned)w->number & 31, .kind = PLAIN_WRITE, .bytes = 15},
              .stride = i->bytes, .size = 4, .whole = 1};
     for (uint64_t line = first / LINE_BYTES, begin; (begin = line * LINE_BYTES) < end; line++) {
@@ -551,7 +551,7 @@ bool sim_note_store(const Warp *w, const Instr *i, Allocation *a, uint64_t first
     return true;
 }
 
-void sim_find_strange_owner(Warp *w, const Instr *i, int lane, Space space, uint64_t owner)
+void sim_find_foreign_owner(Warp *w, const Instr *i, int lane, Space space, uint64_t owner)
 {
     const Launch *launch = w->block->launch;
     const uint32_t thread = (uint32_t)(w->number * LANES + lane);

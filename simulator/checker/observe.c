@@ -49,7 +49,7 @@ static void end_allocation(Allocation *a)
         sim_end_uses(a);
     sim_end_shadow(a);
     sim_free_lines(a->lines, a->lines_grew ? a->bytes : 0);
-    free(a->settled);
+    free(a->fully_written);
     sim_end_unwritten_copies(a);
 }
 
@@ -91,7 +91,7 @@ void sim_observe_machine(void)
         .free_block = free_block,
         .begin_block = sim_start_block_clocks,
         .open_barrier = open_barrier,
-        .arrive = sim_arrive_at_log,
+        .arrive = sim_sync_release,
         .acquire = sim_acquire_at_barrier,
         .await_copy = sim_order_copy,
         .meet = sim_order_lanes,
@@ -99,10 +99,10 @@ void sim_observe_machine(void)
         .end_lanes = sim_note_end,
         .access = sim_check_access,
         .access_local = sim_check_local,
-        .use_strange = sim_find_strange_owner,
-        .begin_bulk = sim_check_engine,
-        .update_unwritten = sim_report_unwritten,
-        .take_from_strangers = sim_note_strangers,
+        .use_strange = sim_find_foreign_owner,
+        .begin_bulk = sim_check_bulk_copy,
+        .update_unwritten = sim_report_uninitialised,
+        .take_from_strangers = sim_note_inactive_sources,
         .expect = sim_expect_accesses,
         .store = sim_note_store,
         .share = sim_note_shared_use,

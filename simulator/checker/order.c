@@ -18,14 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Timeline {
+typedef struct StreamClock {
     TimelineKind kind;
     int device;
     bool in_use;
     unsigned long long stream;
     uint32_t begun; // operations
     Clocks known;   // what has ended before its next operation begins: its own ones, and what it waits for
-} Timeline;
+} StreamClock;
 
 typedef struct Op {
     uint32_t timeline, number;
@@ -35,7 +35,7 @@ typedef struct Op {
     bool fences;
 } Op;
 
-static Timeline *timelines;
+static StreamClock *timelines;
 static bool has_streams;
 static size_t timeline_count;
 static Clocks host; // what the host has waited for
@@ -102,7 +102,7 @@ uint32_t sim_new_timeline(TimelineKind kind, int device, unsigned long long stre
         place++;
     if (place == timeline_count) {
         timelines = resized(timelines, ++timeline_count, sizeof *timelines);
-        timelines[place] = (Timeline){.kind = kind, .device = device};
+        timelines[place] = (StreamClock){.kind = kind, .device = device};
     }
     has_streams |= kind != LEGACY_TIMELINE;
     timelines[place].in_use = true;
@@ -127,11 +127,11 @@ void sim_end_timeline(uint32_t timeline)
 
 // What an operation that is given to the timeline now waits for, beside those before it: what the host has waited for
 // already, and what the default stream and the blocking ones of its device have to do.
-static void wait_for_others(Timeline *t)
+static void wait_for_others(StreamClock *t)
 {
     take_over(&t->known, &host);
     for (size_t k = 0; k < timeline_count && t->kind != LONELY_TIMELINE; k++) {
-        const Timeline *other = &timelines[k];
+        const StreamClock *other = &timelines[k];
         const bool waits =
             t->kind == LEGACY_TIMELINE ? other->kind == BLOCKING_TIMELINE : other->kind == LEGACY_TIMELINE;
         if (waits && other->device == t->device)
@@ -143,7 +143,7 @@ static void wait_for_others(Timeline *t)
 
 uint32_t sim_begin_op(uint32_t timeline, const char *call, const void *from)
 {
-    Timeline *t = &timelines[timeline];
+    StreamClock *t = &timelines[timeline];
     wait_for_others(t);
     copy_clocks(&before_current, &t->known);
     make_room(&before_current, timeline_count);

@@ -10,7 +10,7 @@ static inline bool are_whole_words(const Access *access)
     return access->bytes % 4 == 0 && access->bytes <= access->alignment;
 }
 
-typedef bool AskWords(const AccessCheck *check, const Line *line, uint32_t words);
+typedef bool AskWords(const AccessCheck *check, const ShadowLine *line, uint32_t words);
 
 static inline __attribute__((always_inline)) bool all_words_between(const AccessCheck *check, uint64_t offset, uint64_t end, AskWords *ask)
 {

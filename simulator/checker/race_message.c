@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char *verb_of(const Instr *i, const Epoch *e)
+static const char *verb_of(const Instr *i, const AccessRecord *e)
 {
     static const char *const VERBS[] = {[PLAIN_READ] = "reads",
                                         [PLAIN_WRITE] = "writes",
@@ -47,7 +47,7 @@ static bool races_in_next_turn(const Program *program, const Instr *i, const Ins
 // Whether one thread does both: copies that it has begun go on while it does.
 static bool is_of_one_thread(const Race *race)
 {
-    const Epoch *a = &race->earlier, *b = &race->later;
+    const AccessRecord *a = &race->earlier, *b = &race->later;
     return (is_under_way(a) || is_under_way(b)) && a->block == b->block && a->warp == b->warp && a->lanes == b->lanes &&
            !(a->lanes & (a->lanes - 1));
 }
@@ -93,7 +93,7 @@ static bool is_loaded(const Program *program, const Instr *store)
 static void hint_of(const Race *race, const Program *program, const Instr *i, const Instr *j, bool shared, bool fenced, bool told,
                     char *hint, size_t space)
 {
-    const Epoch *a = &race->earlier, *b = &race->later;
+    const AccessRecord *a = &race->earlier, *b = &race->later;
     const bool same_block = a->block == b->block, same_warp = same_block && a->warp == b->warp;
     const bool both_strong = is_strong(a) && is_strong(b);
     char between[120];
@@ -141,7 +141,7 @@ static void hint_of(const Race *race, const Program *program, const Instr *i, co
 // The first of the lanes that did one side of it; of two sides of a warp another lane.
 static Example example_of(const Race *race, int side)
 {
-    const Epoch *e = side == 0 ? &race->earlier : &race->later;
+    const AccessRecord *e = side == 0 ? &race->earlier : &race->later;
     const bool same_warp = race->earlier.block == race->later.block && race->earlier.warp == race->later.warp;
     const uint32_t lanes = side == 0 && same_warp ? race->earlier.lanes & ~race->later.lanes : e->lanes;
     return (Example){e->block, (uint32_t)e->warp * LANES + (uint32_t)__builtin_ctz(lanes ? lanes : e->lanes)};
@@ -159,7 +159,7 @@ void sim_report_race(const AccessCheck *check)
     Place places[2];
     if (sim_find_once_more(&cause, examples, 2))
         return;
-    const Epoch *epochs[] = {&race->earlier, &race->later};
+    const AccessRecord *epochs[] = {&race->earlier, &race->later};
     for (int k = 0; k < 2; k++) {
         const Instr *i = instrs[k];
         const bool other_width = i->kind == ATOMIC && check->i->kind == ATOMIC && i->bytes != check->i->bytes;

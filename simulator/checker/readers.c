@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 // The words of both rows, of one warp, that have two lanes for readers.
-static uint32_t words_of_two(const Row *a, const Row *r)
+static uint32_t words_of_two(const StridedAccess *a, const StridedAccess *r)
 {
     const uint32_t both = a->words & r->words;
     uint32_t two = 0;
@@ -29,17 +29,17 @@ static void add_readers(Readers *readers, const Readers *more)
         *readers = *more;
 }
 
-static void add_common(Line *line, uint32_t words)
+static void add_common(ShadowLine *line, uint32_t words)
 {
     __atomic_store_n(&line->common, line->common | words, __ATOMIC_RELAXED);
 }
 
-void sim_note_readers(const AccessCheck *check, Line *line, const Row *r)
+void sim_note_readers(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
 {
     uint32_t blocks = 0, warps = 0, lanes = 0, written = 0, by_others = 0; // by_others: not known to all of the block
     for (int k = 0; k < line->count; k++) {
-        const Row *a = row_at(line, k);
-        const Epoch *e = &a->epoch;
+        const StridedAccess *a = row_at(line, k);
+        const AccessRecord *e = &a->epoch;
         const bool own_block = e->block == r->epoch.block, known = own_block && e->time <= check->floor;
         if (e->kind != PLAIN_READ) {
             written |= a->words;
@@ -62,15 +62,15 @@ void sim_note_readers(const AccessCheck *check, Line *line, const Row *r)
         add_readers(&line->more->lanes, &(Readers){lanes, run, block, r->epoch.warp, check->barrier});
 }
 
-void sim_note_readers_of_cells(const AccessCheck *check, Line *line, const Row *r)
+void sim_note_readers_of_cells(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
 {
     uint32_t lanes = 0; // words with two lanes of the warp
     for (uint32_t rest = r->whole ? r->words & ~line->common : 0; rest; rest &= rest - 1) {
-        Cell *c = &line->more->cells[__builtin_ctz(rest)];
+        ShadowCell *c = &line->more->cells[__builtin_ctz(rest)];
         bool two = false, written = false, by_others = false;
         uint32_t own = 0;
         for (int k = 0; k < c->count; k++) {
-            const Epoch *e = &epochs_of(c)[k];
+            const AccessRecord *e = &epochs_of(c)[k];
             const bool known = e->block == r->epoch.block && e->time <= check->floor;
             written |= e->kind != PLAIN_READ;
             by_others |= e->kind != PLAIN_READ && (!known || is_under_way(e));

@@ -8,9 +8,9 @@
 // ---- Rows
 
 // The line's memory beyond itself, with room for so many more rows.
-static struct More *grow(const AccessCheck *check, Line *line, uint8_t rows)
+static struct ShadowOverflow *grow(const AccessCheck *check, ShadowLine *line, uint8_t rows)
 {
-    struct More *more = line->more;
+    struct ShadowOverflow *more = line->more;
     if (more && line->space >= rows)
         return more;
     line->more = realloc(more, sizeof *more + rows * sizeof *more->rows);
@@ -26,7 +26,7 @@ static struct More *grow(const AccessCheck *check, Line *line, uint8_t rows)
 
 // Whether a word, or byte, of an access and of an earlier row of its warp is the same thread's in both; or has been read, where
 // lanes read one place, by the same ones. Field by field: r has just been made, and the processor would wait for wider parts.
-static inline __attribute__((always_inline)) bool lies_alike(const AccessCheck *check, const Row *a, const Row *r)
+static inline __attribute__((always_inline)) bool lies_alike(const AccessCheck *check, const StridedAccess *a, const StridedAccess *r)
 {
     if (a->stride != r->stride || ((a->size < 4 || r->size < 4) && !same_shape(a, r)))
         return false;
@@ -39,13 +39,13 @@ static inline __attribute__((always_inline)) bool lies_alike(const AccessCheck *
 }
 
 // Whether lanes of the warp that read one place are all among those that read it now.
-static bool read_again(const Row *a, const Row *r)
+static bool read_again(const StridedAccess *a, const StridedAccess *r)
 {
     return a->stride == ONE_PLACE && r->stride == ONE_PLACE && !(a->epoch.lanes & ~r->epoch.lanes) && a->size == 4 &&
            r->size == 4;
 }
 
-static uint32_t lanes_at_byte(const Row *r, int byte)
+static uint32_t lanes_at_byte(const StridedAccess *r, int byte)
 {
     const int further = byte - r->origin;
     if (r->size == 4)
@@ -58,27 +58,27 @@ static uint32_t lanes_at_byte(const Row *r, int byte)
 }
 
 // What a row tells of a word, into the word's cell.
-static void insert_word(Cell *c, const Row *r, int word)
+static void insert_word(ShadowCell *c, const StridedAccess *r, int word)
 {
-    Epoch e = r->epoch;
+    AccessRecord e = r->epoch;
     if (r->size == 4) {
         e.lanes = lanes_at(r, word);
         e.bytes = 15;
-        sim_insert_epoch(c, &e);
+        sim_insert_record(c, &e);
         return;
     }
     for (int k = 0; k < 4; k += (int)r->size) {
         e.lanes = lanes_at_byte(r, 4 * word + k);
         e.bytes = ((1u << r->size) - 1) << k & 15;
         if (e.lanes)
-            sim_insert_epoch(c, &e);
+            sim_insert_record(c, &e);
     }
 }
 
 // Gives the line cells in place of rows.
-static void split(const AccessCheck *check, Line *line)
+static void split(const AccessCheck *check, ShadowLine *line)
 {
-    struct More *more = grow(check, line, line->space);
+    struct ShadowOverflow *more = grow(check, line, line->space);
     more->cells = more->cells ? more->cells : calloc(WORDS, sizeof *more->cells);
     if (!more->cells)
         sim_die("out of memory for the uses of a line of memory");
@@ -93,20 +93,20 @@ static void split(const AccessCheck *check, Line *line)
 }
 
 // As large as a line of the host's cache each, and so they lie. What calloc gave stands before them.
-Line *sim_new_lines(size_t bytes)
+ShadowLine *sim_new_lines(size_t bytes)
 {
-    uint8_t *memory = calloc((bytes + LINE_BYTES - 1) / LINE_BYTES + 1, sizeof(Line));
+    uint8_t *memory = calloc((bytes + LINE_BYTES - 1) / LINE_BYTES + 1, sizeof(ShadowLine));
     if (!memory)
         sim_die("out of memory for the checker's lines of memory");
-    Line *lines = (Line *)(memory + sizeof *lines - (uintptr_t)memory % sizeof *lines);
+    ShadowLine *lines = (ShadowLine *)(memory + sizeof *lines - (uintptr_t)memory % sizeof *lines);
     ((void **)lines)[-1] = memory;
     return lines;
 }
 
-void sim_free_lines(Line *lines, size_t bytes)
+void sim_free_lines(ShadowLine *lines, size_t bytes)
 {
     for (size_t k = 0; lines && k < (bytes + LINE_BYTES - 1) / LINE_BYTES; k++) {
-        Cell *cells = lines[k].more ? lines[k].more->cells : NULL;
+        ShadowCell *cells = lines[k].more ? lines[k].more->cells : NULL;
         for (int n = 0; cells && n < WORDS; n++)
             free(cells[n].many);
         free(cells);
@@ -116,21 +116,21 @@ void sim_free_lines(Line *lines, size_t bytes)
 }
 
 // Looks for a race of lanes with an earlier row of which not all lanes know, in a word or byte of both.
-static void check_lanes_of_rows(AccessCheck *check, const Row *a, const Row *r, uint32_t earlier_lanes, uint32_t lanes)
+static void check_lanes_of_rows(AccessCheck *check, const StridedAccess *a, const StridedAccess *r, uint32_t earlier_lanes, uint32_t lanes)
 {
-    Epoch earlier = a->epoch, later = r->epoch;
+    AccessRecord earlier = a->epoch, later = r->epoch;
     earlier.lanes = earlier_lanes;
     for (uint32_t rest = earlier_lanes ? lanes : 0; rest; rest &= rest - 1) {
         later.lanes = rest & -rest;
         const bool same = a->epoch.block == r->epoch.block && a->epoch.warp == r->epoch.warp &&
                           earlier.lanes == later.lanes &&
                           (!is_under_way(&a->epoch) || is_own_copy(check, &a->epoch, &r->epoch));
-        if (!same && !sim_happened_before(check->w, check->i, __builtin_ctz(rest), &earlier))
+        if (!same && !sim_happens_before(check->w, check->i, __builtin_ctz(rest), &earlier))
             check->race = (Race){earlier, later, .found = true, .same = sim_stores_same(check, __builtin_ctz(rest))};
     }
 }
 
-static void check_words(AccessCheck *check, const Row *a, const Row *r)
+static void check_words(AccessCheck *check, const StridedAccess *a, const StridedAccess *r)
 {
     const int step = a->size == 4 && r->size == 4 ? 4 : 1;
     for (uint32_t words = a->words & r->words; words && !check->race.found; words &= words - 1)
@@ -139,15 +139,15 @@ static void check_words(AccessCheck *check, const Row *a, const Row *r)
 }
 
 // Where both are one instruction's at one time, as of a thread that goes through an array, one row tells of both.
-static inline bool continues(const AccessCheck *check, const Row *a, const Row *r)
+static inline bool continues(const AccessCheck *check, const StridedAccess *a, const StridedAccess *r)
 {
-    const Epoch *e = &a->epoch;
+    const AccessRecord *e = &a->epoch;
     return e->time == r->epoch.time && e->site == r->epoch.site && e->kind == r->epoch.kind && is_same_warp(e, &r->epoch) &&
            !is_under_way(e) && lies_alike(check, a, r);
 }
 
 // Adds the row to one of the line's, where one will do.
-static inline bool merge(const AccessCheck *check, Line *line, Row *a, const Row *r)
+static inline bool merge(const AccessCheck *check, ShadowLine *line, StridedAccess *a, const StridedAccess *r)
 {
     if (!continues(check, a, r))
         return false;
@@ -160,12 +160,12 @@ static inline bool merge(const AccessCheck *check, Line *line, Row *a, const Row
 }
 
 // The newest row is the first one: a warp that goes on finds its own there.
-static void add_row(const AccessCheck *check, Line *line, const Row *r)
+static void add_row(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
 {
     if (line->count > line->space)
         grow(check, line, line->space ? 3 * line->space + 1 : 3); // 3, 10, 31
     if (line->count > 0) {
-        struct More *more = line->more;
+        struct ShadowOverflow *more = line->more;
         more->rows[line->count - 1] = line->first;
         more->words = (line->count > 1 ? more->words : 0) | line->first.words;
         more->by_warps = (line->count > 1 ? more->by_warps : 0) | bit_of_warp(&line->first.epoch);
@@ -175,7 +175,7 @@ static void add_row(const AccessCheck *check, Line *line, const Row *r)
 }
 
 // Whether lanes as far apart in both access other bytes: other members of structures of bytes, say. False where that is not seen.
-static bool has_other_bytes(const Row *a, const Row *r)
+static bool has_other_bytes(const StridedAccess *a, const StridedAccess *r)
 {
     if (a->stride != r->stride || a->stride == ONE_PLACE || a->size == 4 || r->size == 4)
         return false;
@@ -184,23 +184,23 @@ static bool has_other_bytes(const Row *a, const Row *r)
 }
 
 // Whether check_words is worth while. In rows that are alike each word is one thread's.
-static bool rows_may_race(const AccessCheck *check, const Row *a, const Row *r, bool alike)
+static bool rows_may_race(const AccessCheck *check, const StridedAccess *a, const StridedAccess *r, bool alike)
 {
     if (!(a->words & r->words) || !conflict(check, &a->epoch, &r->epoch) || has_other_bytes(a, r))
         return false;
     if (alike && (!is_under_way(&a->epoch) || is_own_copy(check, &a->epoch, &r->epoch)))
         return false;
-    return !sim_warp_knows(check->w, &a->epoch) &&
-           !sim_lanes_know(check->w, check->i, r->epoch.lanes, &a->epoch);
+    return !sim_hb_warp_fast(check->w, &a->epoch) &&
+           !sim_hb_all_lanes(check->w, check->i, r->epoch.lanes, &a->epoch);
 }
 
 // Leaves out what need not be kept of a row that is read: words that threads of two blocks have read, too, or of two
 // warps since. See Readers.
-static void thin_out(Line *line, Row *a)
+static void thin_out(ShadowLine *line, StridedAccess *a)
 {
     uint32_t blocks = 0, block = 0, warps = 0, warp = 0;
     for (int k = 0; k < line->count; k++) {
-        const Row *b = row_at(line, k);
+        const StridedAccess *b = row_at(line, k);
         if (b == a || b->epoch.kind != PLAIN_READ || !b->whole)
             continue;
         *(b->epoch.block == a->epoch.block ? &block : &blocks) |= b->words;
@@ -210,7 +210,7 @@ static void thin_out(Line *line, Row *a)
     a->words &= ~(blocks & block) & ~(warps & warp);
 }
 
-static void drop_empty_rows(Line *line)
+static void drop_empty_rows(ShadowLine *line)
 {
     int kept = 0; // behind the first one
     for (int k = 1; k < line->count; k++)
@@ -221,7 +221,7 @@ static void drop_empty_rows(Line *line)
     line->count = (uint8_t)(kept + (line->first.words != 0));
 }
 
-static bool make_room(const AccessCheck *check, Line *line)
+static bool make_room(const AccessCheck *check, ShadowLine *line)
 {
     for (int k = 0; k < line->count && check->by_barriers; k++)
         if (row_by_age(line, k)->epoch.kind == PLAIN_READ)
@@ -231,14 +231,14 @@ static bool make_room(const AccessCheck *check, Line *line)
 }
 
 // Whether later accesses need not know of an earlier row's words that this row has, too. alike: they are one thread's each.
-static inline bool replaces(const Row *a, const Row *r, bool alike, bool same_lanes)
+static inline bool replaces(const StridedAccess *a, const StridedAccess *r, bool alike, bool same_lanes)
 {
     const bool whole = r->whole || (alike && !(a->epoch.lanes & ~r->epoch.lanes) && !(a->words & ~r->words));
     return whole && covers(&r->epoch, &a->epoch) && (r->epoch.kind == PLAIN_WRITE || same_lanes);
 }
 
 // Looks for races with an earlier row, and takes from it what later ones need not know of it.
-static void check_against(AccessCheck *check, Row *a, const Row *r)
+static void check_against(AccessCheck *check, StridedAccess *a, const StridedAccess *r)
 {
     const bool own = is_same_warp(&a->epoch, &r->epoch), alike = own && lies_alike(check, a, r),
                same_lanes = alike || (own && r->epoch.kind == PLAIN_READ && read_again(a, r));
@@ -249,14 +249,14 @@ static void check_against(AccessCheck *check, Row *a, const Row *r)
 }
 
 // Whether the same threads have read all this since they last came to a barrier: whoever knows of that, knows of this.
-static inline bool has_read(const AccessCheck *check, const Row *a, const Row *r)
+static inline bool has_read(const AccessCheck *check, const StridedAccess *a, const StridedAccess *r)
 {
     return a->epoch.time > check->barrier && check->by_all_lanes && a->whole && !(r->words & ~a->words) &&
            is_same_warp(&a->epoch, &r->epoch) && !(r->epoch.lanes & ~a->epoch.lanes) && lies_alike(check, a, r);
 }
 
 // False is certain.
-static inline bool has_rows_of(const Line *line, const Epoch *e)
+static inline bool has_rows_of(const ShadowLine *line, const AccessRecord *e)
 {
     if (line->count == 0)
         return false; // what the first row holds then is of an earlier run
@@ -266,7 +266,7 @@ static inline bool has_rows_of(const Line *line, const Epoch *e)
 // Where a line of shared memory is only read, by lanes that lie ever anew, cells tell sooner that two have read a word.
 enum { ROWS_READ = 8 };
 
-static bool keep_row(const AccessCheck *check, Line *line, const Row *r)
+static bool keep_row(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
 {
     const bool only_read = check->shared && check->by_barriers && !line->others;
     if (line->count == (only_read ? ROWS_READ : ROWS) && (only_read || !make_room(check, line)))
@@ -277,14 +277,14 @@ static bool keep_row(const AccessCheck *check, Line *line, const Row *r)
 
 // What lanes read of a line that all only read: there are no races, and only the warp's own rows can tell of it already, go
 // on, or be replaced. `plainly`: a row that tells of it will do.
-static bool check_read_row(AccessCheck *check, Line *line, const Row *r, bool plainly)
+static bool check_read_row(AccessCheck *check, ShadowLine *line, const StridedAccess *r, bool plainly)
 {
     const bool own = has_rows_of(line, &r->epoch);
     uint32_t replaced = 0;
-    Row *next = NULL;
+    StridedAccess *next = NULL;
     check->shared_words = 0;
     for (int k = 0; k < line->count; k++) {
-        Row *a = row_at(line, k);
+        StridedAccess *a = row_at(line, k);
         const uint32_t both = a->words & r->words;
         check->shared_words |= both;
         if (!own || !is_same_warp(&a->epoch, &r->epoch))
@@ -307,7 +307,7 @@ static bool check_read_row(AccessCheck *check, Line *line, const Row *r, bool pl
 }
 
 // An access by lanes in a row: looks for races, and keeps it. False if the line has no room for it.
-static bool check_row(AccessCheck *check, Line *line, const Row *r, bool plainly)
+static bool check_row(AccessCheck *check, ShadowLine *line, const StridedAccess *r, bool plainly)
 {
     if (!line->others)
         return check_read_row(check, line, r, plainly);
@@ -316,7 +316,7 @@ static bool check_row(AccessCheck *check, Line *line, const Row *r, bool plainly
     if (line->count == 1 && merge(check, line, &line->first, r))
         return true;
     for (int k = 0; k < line->count; k++) {
-        Row *a = row_by_age(line, k);
+        StridedAccess *a = row_by_age(line, k);
         check_against(check, a, r);
         empty |= !a->words;
     }
@@ -331,7 +331,7 @@ static bool check_row(AccessCheck *check, Line *line, const Row *r, bool plainly
 // ---- An access in a line
 
 // Some lanes' bytes that lie in a line, which is taken: word by word.
-static void check_lanes(AccessCheck *check, Line *line, uint32_t lanes, unsigned first, unsigned count)
+static void check_lanes(AccessCheck *check, ShadowLine *line, uint32_t lanes, unsigned first, unsigned count)
 {
     for (unsigned at = first; at < first + count;) {
         const unsigned part = at % 4, end = first + count - at < 4 - part ? first + count - at : 4 - part;
@@ -340,7 +340,7 @@ static void check_lanes(AccessCheck *check, Line *line, uint32_t lanes, unsigned
     }
 }
 
-static void mark_words(Line *line, uint32_t words)
+static void mark_words(ShadowLine *line, uint32_t words)
 {
     mark_bytes(line, 0, bytes_of_words(words));
     mark_bytes(line, 1, bytes_of_words(words >> 16));
@@ -348,7 +348,7 @@ static void mark_words(Line *line, uint32_t words)
 
 // Each lane's part of a row: against the line's rows, if the row was not kept as one, and its values, where they are asked for.
 // The line is taken.
-static void check_each_lane(AccessCheck *check, Line *line, const Row *r, bool kept, bool values)
+static void check_each_lane(AccessCheck *check, ShadowLine *line, const StridedAccess *r, bool kept, bool values)
 {
     Access *access = check->access;
     const bool writing = writes(&r->epoch), updates = r->epoch.kind == ATOMIC_UPDATE, all_here = r->stride == ONE_PLACE;
@@ -366,7 +366,7 @@ static void check_each_lane(AccessCheck *check, Line *line, const Row *r, bool k
 }
 
 // The lanes of a row, all of whose bytes of whole words lie in this line, or a part of one lane's; the line is taken.
-static void check_taken(AccessCheck *check, Line *line, const Row *r, bool row, bool plainly)
+static void check_taken(AccessCheck *check, ShadowLine *line, const StridedAccess *r, bool row, bool plainly)
 {
     line->copies |= is_under_way(&r->epoch);
     line->others |= r->epoch.kind != PLAIN_READ;
@@ -385,7 +385,7 @@ static void check_taken(AccessCheck *check, Line *line, const Row *r, bool row, 
 }
 
 // The lanes of a row, each with so many bytes, that access some of its words.
-static uint32_t lanes_of_words(const Row *r, size_t bytes)
+static uint32_t lanes_of_words(const StridedAccess *r, size_t bytes)
 {
     uint32_t lanes = 0;
     for (uint32_t rest = r->stride == ONE_PLACE ? 0 : r->epoch.lanes; rest; rest &= rest - 1) {
@@ -397,7 +397,7 @@ static uint32_t lanes_of_words(const Row *r, size_t bytes)
 }
 
 // The line is taken.
-static __attribute__((noinline)) void check_in_taken_line(AccessCheck *check, Line *line, Row *r, bool row)
+static __attribute__((noinline)) void check_in_taken_line(AccessCheck *check, ShadowLine *line, StridedAccess *r, bool row)
 {
     const bool reads = check->by_barriers && r->epoch.kind == PLAIN_READ,
                plainly = reads && (!check->memory.values || all_written(line, r->words));
@@ -420,7 +420,7 @@ static __attribute__((noinline)) void check_in_taken_line(AccessCheck *check, Li
 }
 
 // Whether a row of the line tells of this one, too, or does so from now on, where no other row has any of its words.
-static inline bool goes_on(const AccessCheck *check, Line *line, Row *a, const Row *r, uint32_t words_of_others)
+static inline bool goes_on(const AccessCheck *check, ShadowLine *line, StridedAccess *a, const StridedAccess *r, uint32_t words_of_others)
 {
     const bool only_reads = r->epoch.kind == PLAIN_READ && !line->others;
     if ((line->count == 1 || (only_reads && !(words_of_others & r->words))) && merge(check, line, a, r))
@@ -429,9 +429,9 @@ static inline bool goes_on(const AccessCheck *check, Line *line, Row *a, const R
 }
 
 // The same of the two newest rows.
-static inline bool is_in_newest(const AccessCheck *check, Line *line, const Row *r)
+static inline bool is_in_newest(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
 {
-    struct More *more = line->more;
+    struct ShadowOverflow *more = line->more;
     if (goes_on(check, line, &line->first, r, line->count > 1 ? more->words : 0))
         return true;
     return line->count > 1 && goes_on(check, line, row_at(line, line->count - 1), r, more->words | line->first.words);
@@ -439,7 +439,7 @@ static inline bool is_in_newest(const AccessCheck *check, Line *line, const Row 
 
 // Whether a row has been read of a line in which nobody has done anything but read other words, and none of the warp's rows
 // is there to tell of it.
-static inline bool is_apart(const Line *line, const Row *r)
+static inline bool is_apart(const ShadowLine *line, const StridedAccess *r)
 {
     return r->epoch.kind == PLAIN_READ && !line->others && !has_rows_of(line, &r->epoch) &&
            !(line->first.words & r->words) && !(line->count > 1 && line->more->words & r->words);
@@ -447,7 +447,7 @@ static inline bool is_apart(const Line *line, const Row *r)
 
 // The frequent cases: a line of which nothing is known, one whose newest rows go on, and one that more and more warps
 // read. False if it is another one. The line is taken.
-static inline bool check_quickly(const AccessCheck *check, Line *line, const Row *r)
+static inline bool check_quickly(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
 {
     const bool reads = r->epoch.kind == PLAIN_READ, values = check->memory.values;
     if (line->apart || (!reads && r->epoch.kind != PLAIN_WRITE) || !r->whole)
@@ -470,21 +470,21 @@ static inline bool check_quickly(const AccessCheck *check, Line *line, const Row
     return true;
 }
 
-void sim_check_in_line(AccessCheck *check, Line *line, Row *r, bool row)
+void sim_check_in_line(AccessCheck *check, ShadowLine *line, StridedAccess *r, bool row)
 {
     const Memory *memory = &check->memory;
     if (check->by_barriers && r->epoch.kind == PLAIN_READ && tell_nothing(memory->run, line, r->words, memory->values))
         return;
-    take(check, line);
+    lock_line(check, line);
     row &= check->rows;
     if (!row || !check_quickly(check, line, r))
         check_in_taken_line(check, line, r, row);
-    leave(check, line);
+    unlock_line(check, line);
 }
 
 // Whether one row, which says this, is all that is known of a line in this run. The line is not taken: no other thread makes a row
 // with this epoch, and who comes later finds it.
-static inline bool is_only_row(const Line *line, uint32_t run, const Row *r)
+static inline bool is_only_row(const ShadowLine *line, uint32_t run, const StridedAccess *r)
 {
     const uint32_t *is = (const uint32_t *)&line->first.epoch, *wanted = (const uint32_t *)&r->epoch;
     bool same = __atomic_load_n(&line->run, __ATOMIC_ACQUIRE) == run && __atomic_load_n(&line->count, __ATOMIC_RELAXED) == 1 &&
@@ -496,31 +496,31 @@ static inline bool is_only_row(const Line *line, uint32_t run, const Row *r)
     return same;
 }
 
-bool sim_note_row(const AccessCheck *check, Line *line, const Row *r)
+bool sim_note_row(const AccessCheck *check, ShadowLine *line, const StridedAccess *r)
 {
     if (is_only_row(line, check->memory.run, r))
         return true;
-    take(check, line);
+    lock_line(check, line);
     const bool noted = line->count == 0 && check_quickly(check, line, r);
-    leave(check, line);
+    unlock_line(check, line);
     return noted;
 }
 
 // ---- Loads for memory that is only read
 
 // Who wrote these bytes of a line, which is taken, in this run.
-static const Epoch *find_writer(Line *line, unsigned first, unsigned count, uint32_t *lanes)
+static const AccessRecord *find_writer(ShadowLine *line, unsigned first, unsigned count, uint32_t *lanes)
 {
     for (unsigned at = first; at < first + count; at++) {
         const unsigned n = at / 4;
         for (int k = 0; !line->apart && k < line->count; k++) {
-            const Row *r = row_at(line, k);
+            const StridedAccess *r = row_at(line, k);
             *lanes = lanes_at_byte(r, (int)at);
             if (writes(&r->epoch) && r->words >> n & 1 && *lanes)
                 return &r->epoch;
         }
         for (int k = 0; line->apart && k < line->more->cells[n].count; k++) {
-            const Epoch *e = &epochs_of(&line->more->cells[n])[k];
+            const AccessRecord *e = &epochs_of(&line->more->cells[n])[k];
             *lanes = e->lanes;
             if (writes(e) && e->bytes >> at % 4 & 1)
                 return e;
@@ -534,16 +534,16 @@ void sim_check_read_only(AccessCheck *check, uint32_t mask)
     for (uint32_t rest = mask; rest && !check->race.found; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const uint64_t first = (uint64_t)(check->access->pointer[l] - check->memory.base); // aligned: in one line
-        Line *line = &check->memory.lines[first / LINE_BYTES];
+        ShadowLine *line = &check->memory.lines[first / LINE_BYTES];
         uint32_t lanes;
-        take(check, line);
+        lock_line(check, line);
         const unsigned in_line = (unsigned)(first % LINE_BYTES), bytes = (unsigned)check->access->bytes;
-        const Epoch *writer = find_writer(line, in_line, bytes, &lanes);
+        const AccessRecord *writer = find_writer(line, in_line, bytes, &lanes);
         if (writer) {
             check->race = (Race){*writer, check->epoch, .found = true, .stale = true};
             check->race.earlier.lanes = lanes;
             check->race.later.lanes = 1u << l;
         }
-        leave(check, line);
+        unlock_line(check, line);
     }
 }

@@ -169,7 +169,7 @@ static void tell_of_copy(size_t k, const Allocation *a, uint64_t to, size_t byte
     widen(c ? c : add(&one), to, bytes);
 }
 
-void sim_move_unwritten_copies(uint64_t to, uint64_t from, size_t bytes)
+void sim_move_undefined_copies(uint64_t to, uint64_t from, size_t bytes)
 {
     const Allocation *source = sim_starts_unwritten(from) ? sim_allocation_at(from) : NULL;
     Allocation *a = source && sim_starts_unwritten(to) ? sim_allocation_at(to) : NULL;

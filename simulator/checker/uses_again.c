@@ -39,7 +39,7 @@ void sim_digest_written(Digest *digest, const Allocation *a, size_t first, size_
     const bool noted = sim_checks() && sim_is_fresh(a); // without lines, too: then nobody has written any
     for (size_t k = first / LINE_BYTES; noted && k < (first + bytes + LINE_BYTES - 1) / LINE_BYTES; k++)
         for (size_t half = 0; half < 2; half++) {
-            const uint64_t written = !a->lines ? 0 : a->settled[k] ? ~0ull : a->lines[k].written[half];
+            const uint64_t written = !a->lines ? 0 : a->fully_written[k] ? ~0ull : a->lines[k].written[half];
             uint64_t *lane = &digest->lanes[(2 * k + half) % DIGEST_LANES];
             *lane = sim_mixed(*lane, written);
         }
@@ -58,10 +58,10 @@ void sim_get_written(const Allocation *a, size_t first, size_t bytes, uint64_t (
 
 void sim_set_written(Allocation *a, size_t first, size_t bytes, const uint64_t (*written)[2])
 {
-    const Line *lines = written ? sim_lines_of(a) : NULL;
+    const ShadowLine *lines = written ? sim_lines_of(a) : NULL;
     for (size_t k = 0; lines && k < lines_of(bytes); k++) {
         memcpy(a->lines[first / LINE_BYTES + k].written, written[k], sizeof written[k]);
-        sim_settle_as_written(a, first / LINE_BYTES + k);
+        sim_update_fully_written(a, first / LINE_BYTES + k);
     }
 }
 

@@ -47,7 +47,7 @@ void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
     }
 }
 
-void sim_note_strangers(Warp *w, const Instr *i, uint32_t mask)
+void sim_note_inactive_sources(Warp *w, const Instr *i, uint32_t mask)
 {
     const Value origin = value_read(i, STRANGER);
     if (w->lanes == w->path->frame->lanes)
@@ -104,7 +104,7 @@ static void note_stored(Warp *w, const Value *v, const Instr *i, int lane, uint6
     sim_note_unwritten_copy(v->read, i, address, bytes, matters);
 }
 
-void sim_report_unwritten(Warp *w, const Instr *i, const Access *access)
+void sim_report_uninitialised(Warp *w, const Instr *i, const Access *access)
 {
     Value v = value_read(i, (uint8_t)access->space);
     const uint32_t lanes = lanes_never_written(access);
@@ -175,7 +175,7 @@ static void keep_unwritten(Warp *w, const Value *v, const Instr *i, const uint64
             note_stored(w, v, i, first, address[first], length, matters);
         else
             sim_forget_unwritten_copy(address[first], length);
-        sim_unmark_written(w, first, GLOBAL, address[first], length);
+        sim_mark_unwritten(w, first, GLOBAL, address[first], length);
     }
 }
 
@@ -186,7 +186,7 @@ static void keep_unwritten_bytes(Warp *w, const Value *v, const Instr *i, const 
         const int l = __builtin_ctz(rest);
         for (unsigned k = 0; k < i->bytes; k++)
             if ((v->bits[l] >> 8 * k & 255) == 255)
-                sim_unmark_written(w, l, GLOBAL, address[l] + k, 1);
+                sim_mark_unwritten(w, l, GLOBAL, address[l] + k, 1);
     }
 }
 
@@ -276,9 +276,9 @@ void sim_follow_store(Warp *w, const Instr *i, uint32_t mask)
         sim_keep_origin(w, l, space, address[l], (size_t)i->bytes * i->count, v);
         for (unsigned k = 0; v->partial >> l & 1 && k < i->bytes; k++)
             if (v->bits[l] >> 8 * k & 255)
-                sim_unmark_written(w, l, space, address[l] + k, 1);
+                sim_mark_unwritten(w, l, space, address[l] + k, 1);
         if (unset & ~v->partial & 1u << l)
-            sim_unmark_written(w, l, space, address[l], (size_t)i->bytes * i->count);
+            sim_mark_unwritten(w, l, space, address[l], (size_t)i->bytes * i->count);
     }
     if (global)
         store_in_global(w, v, i, address, global, global & unset);

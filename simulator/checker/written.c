@@ -12,7 +12,7 @@ static void bits_of(uint64_t bits[2], unsigned first, unsigned count)
     bits[1] = (uint64_t)(all >> 64);
 }
 
-void sim_check_written(Access *access, Line *line, int lane, unsigned first, unsigned count, unsigned done,
+void sim_check_written(Access *access, ShadowLine *line, int lane, unsigned first, unsigned count, unsigned done,
                           bool writing)
 {
     uint64_t bits[2];
@@ -69,18 +69,18 @@ void sim_find_unwritten_of(Access *access, uint32_t mask, const Memory *memory)
 
 static uint32_t *settled_of(Allocation *a)
 {
-    uint32_t *known = NULL, *settled = calloc(a->bytes / LINE_BYTES + 1, sizeof *settled);
-    if (!settled)
+    uint32_t *known = NULL, *fully_written = calloc(a->bytes / LINE_BYTES + 1, sizeof *fully_written);
+    if (!fully_written)
         sim_die("out of memory for the checker's lines of memory");
-    if (__atomic_compare_exchange_n(&a->settled, &known, settled, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return settled;
-    free(settled);
+    if (__atomic_compare_exchange_n(&a->fully_written, &known, fully_written, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return fully_written;
+    free(fully_written);
     return known; // another host thread was first
 }
 
-Line *sim_make_lines_of(Allocation *a)
+ShadowLine *sim_make_lines_of(Allocation *a)
 {
-    Line *known = NULL, *lines = sim_new_lines(a->bytes);
+    ShadowLine *known = NULL, *lines = sim_new_lines(a->bytes);
     sim_prefer_large_pages(lines, a->bytes / LINE_BYTES * sizeof *lines);
     settled_of(a);
     if (__atomic_compare_exchange_n(&a->lines, &known, lines, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -95,10 +95,10 @@ bool sim_starts_unwritten(uint64_t address)
     return a && sim_is_fresh(a) && address - a->address < a->bytes;
 }
 
-void sim_settle_as_written(const Allocation *a, size_t line)
+void sim_update_fully_written(const Allocation *a, size_t line)
 {
-    if (a->settled[line] == 0 || !all_written(&a->lines[line], ALL_LANES))
-        settle_line(a, line);
+    if (a->fully_written[line] == 0 || !all_written(&a->lines[line], ALL_LANES))
+        update_fully_written(a, line);
 }
 
 void sim_mark_written(uint64_t address, size_t bytes)
@@ -106,20 +106,20 @@ void sim_mark_written(uint64_t address, size_t bytes)
     Allocation *a = sim_checks() ? sim_allocation_at(address) : NULL;
     if (!a || !sim_is_fresh(a) || address - a->address >= a->bytes)
         return;
-    Line *lines = sim_lines_of(a);
+    ShadowLine *lines = sim_lines_of(a);
     size_t first = address - a->address;
     const size_t end = bytes < a->bytes - first ? first + bytes : a->bytes;
     while (first < end) {
         const unsigned in_line = (unsigned)(first % LINE_BYTES);
         const unsigned count = end - first < LINE_BYTES - in_line ? (unsigned)(end - first) : LINE_BYTES - in_line;
         sim_check_written(NULL, &lines[first / LINE_BYTES], 0, in_line, count, 0, true);
-        sim_settle_as_written(a, first / LINE_BYTES);
+        sim_update_fully_written(a, first / LINE_BYTES);
         first += count;
     }
 }
 
 // The first of a line's bytes, from one on, that somebody wrote, or nobody; LINE_BYTES if there is none.
-static unsigned find_in_line(const Line *line, unsigned from, bool written)
+static unsigned find_in_line(const ShadowLine *line, unsigned from, bool written)
 {
     for (unsigned half = from / 64; half < 2; half++) {
         const uint64_t bits = (written ? line->written[half] : ~line->written[half]) >> from % 64 << from % 64;
@@ -131,7 +131,7 @@ static unsigned find_in_line(const Line *line, unsigned from, bool written)
 }
 
 // The first of these bytes of an allocation that somebody wrote, or nobody; `bytes` if there is none.
-static size_t find_byte(const Line *lines, size_t first, size_t bytes, bool written)
+static size_t find_byte(const ShadowLine *lines, size_t first, size_t bytes, bool written)
 {
     for (size_t at = first; at < first + bytes;) {
         const unsigned found = find_in_line(&lines[at / LINE_BYTES], (unsigned)(at % LINE_BYTES), written);
@@ -184,7 +184,7 @@ void sim_check_local(Warp *w, Access *access)
     }
 }
 
-void sim_unmark_written(Warp *w, int lane, Space space, uint64_t address, size_t bytes)
+void sim_mark_unwritten(Warp *w, int lane, Space space, uint64_t address, size_t bytes)
 {
     Block *b = w->block;
     if (space == LOCAL) {
@@ -192,16 +192,16 @@ void sim_unmark_written(Warp *w, int lane, Space space, uint64_t address, size_t
         return;
     }
     Allocation *a = space == SHARED ? NULL : sim_allocation_at(address);
-    Line *lines = a ? sim_lines_of(a) : b->lines;
+    ShadowLine *lines = a ? sim_lines_of(a) : b->lines;
     const uint64_t first = a ? address - a->address : address;
     bytes = a && bytes > a->bytes - first ? a->bytes - first : bytes;
     for (uint64_t at = first; at < first + bytes && (a || !sim_names_block(address));) {
         const unsigned in_half = (unsigned)(at % 64), left = (unsigned)(first + bytes - at < 64 - in_half ? first + bytes - at : 64 - in_half);
         const uint64_t bits = (left == 64 ? ~0ull : (1ull << left) - 1) << in_half;
         __atomic_and_fetch(&lines[at / LINE_BYTES].written[at / 64 % 2], ~bits, __ATOMIC_RELAXED);
-        __atomic_thread_fence(__ATOMIC_SEQ_CST); // see settle_line
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); // see update_fully_written
         if (a)
-            __atomic_store_n(&a->settled[at / LINE_BYTES], 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&a->fully_written[at / LINE_BYTES], 0, __ATOMIC_RELAXED);
         at += left;
     }
 }

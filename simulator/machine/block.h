@@ -111,10 +111,10 @@ typedef struct Block {
     bool traced; // what its warps do is written to a file
     uint8_t *shared, *local;
     Layout layouts[LAYOUTS]; // of accesses, by their instructions
-    const Layout *settled;    // of them: the last one of loads in whole lines that are settled, and stay so; or NULL
+    const Layout *fully_written;    // of them: the last one of loads in whole lines that are settled, and stay so; or NULL
     struct Origins *origins;  // of values that nobody wrote: checker/values.c
     uint8_t *local_written;   // for the checker: a byte for each of local memory
-    struct Line *lines;       // of shared memory,
+    struct ShadowLine *lines;       // of shared memory,
     struct BlockClocks *clocks; // and what else the checker keeps; NULL: nothing is checked
     Round round;
     uint64_t patience; // instructions of a warp until lanes may count as overlooked
@@ -129,9 +129,9 @@ typedef struct Block {
     Path *free_paths;
     struct AsyncCopy *free_copies;
     struct BulkSource *free_sources;
-    struct EngineWriters *engine; // of checker/engine.c; NULL where the kernel's module does not use the copy engine
-    struct Visits *visits;      // of checker/cluster_ends.c; NULL where there are no clusters
-    struct LateReads *late;     // of checker/late_reads.c; NULL while nothing is put off
+    struct AsyncWriters *engine; // of checker/engine.c; NULL where the kernel's module does not use the copy engine
+    struct ClusterAccesses *visits;      // of checker/cluster_ends.c; NULL where there are no clusters
+    struct DeferredReads *late;     // of checker/late_reads.c; NULL while nothing is put off
     uint32_t meetings;          // of the first block of a cluster: how often the cluster's barrier has opened
     // A block that runs ahead of its turn has seen what `seen` blocks did, and read these allocations.
     bool ahead;

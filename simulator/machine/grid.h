@@ -49,7 +49,7 @@ struct Grid {
     struct ThreadError *errors, *no_error; // the second: NULL
     // For the checker: checker/family.c.
     FamilyUses *family_uses;   // NULL: nothing is checked
-    const struct Knower *knower; // what the thread that launched it knew then
+    const struct ClockSnapshot *knower; // what the thread that launched it knew then
     struct LaunchClocks *clocks;  // where this lies, of the grid's children; kept until they have ended
     struct Heard *heard;
     bool fences;                 // it has executed a fence

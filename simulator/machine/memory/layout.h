@@ -15,7 +15,7 @@ enum { LAYOUTS = 256, REMAINDERS = SECTOR, UNKNOWN_COST = 0xff };
 typedef struct Usual {
     struct Allocation *of;   // NULL: nobody has asked yet
     uint64_t first, last;    // first > last: they need more
-    const uint32_t *settled; // NULL: it would learn nothing of loads in any case
+    const uint32_t *fully_written; // NULL: it would learn nothing of loads in any case
     uint32_t run;            // in which they have to be settled; 0: in any
     const atomic_uint *users; // of such lines, too: the operation that has used them last; NULL: nobody asks
     uint32_t user;            // that has to be this one

@@ -37,7 +37,7 @@ typedef struct Granule { // so many bytes of RESERVED_MEMORY
 
 // In the list of allocations.c, which frees it; the list, and all that is said here of one, is under the lock of
 // lock.c. A launch holds it meanwhile, and the host threads that run its blocks read the list; of what they write here
-// `writer` is the block's whose turn it is, and the checker's lines have a lock each (Line.busy).
+// `writer` is the block's whose turn it is, and the checker's lines have a lock each (ShadowLine.busy).
 typedef struct Allocation {
     uint64_t address;
     uint8_t *memory; // where it lies in this process
@@ -53,8 +53,8 @@ typedef struct Allocation {
     cudaMemPool_t pool; // that it came from, or NULL
     int device;         // that was current when it was made
     uint32_t open_to;   // the devices whose kernels may touch it, a bit each
-    struct Line *lines; // what kernels did to it, for the checker; NULL: nothing as yet
-    uint32_t *settled; // of the checker's lines: 0, or somebody has written all of it, and it is SETTLED, or the run in which
+    struct ShadowLine *lines; // what kernels did to it, for the checker; NULL: nothing as yet
+    uint32_t *fully_written; // of the checker's lines: 0, or somebody has written all of it, and it is SETTLED, or the run in which
                        // who reads it tells nothing new; made with `lines`
     atomic_bool lines_grew; // some of these lines have memory of their own
     atomic_uint written_in; // the run (clocks.h) of the last kernel that wrote to it

@@ -201,7 +201,7 @@ static inline bool is_settled_line(const Usual *usual, uint64_t line)
 {
     if (usual->users && atomic_load_explicit(&usual->users[line], memory_order_relaxed) != usual->user)
         return false;
-    const uint32_t run = usual->settled ? __atomic_load_n(&usual->settled[line], __ATOMIC_RELAXED) : 1;
+    const uint32_t run = usual->fully_written ? __atomic_load_n(&usual->fully_written[line], __ATOMIC_RELAXED) : 1;
     return usual->run ? run == usual->run : run != 0;
 }
 
@@ -222,8 +222,8 @@ static bool all_settled(const Layout *layout, uint64_t first)
 static inline bool is_settled(Block *b, Layout *layout, uint64_t first)
 {
     Usual *usual = &layout->usual;
-    const Layout *last = b->settled;
-    if (!usual->settled && !usual->users)
+    const Layout *last = b->fully_written;
+    if (!usual->fully_written && !usual->users)
         return true;
     if (usual->run != 0 || layout->bits % LINE_BYTES != 0)
         return all_settled(layout, first);
@@ -232,7 +232,7 @@ static inline bool is_settled(Block *b, Layout *layout, uint64_t first)
     if (!found && !all_settled(layout, first))
         return false;
     usual->found = first / LINE_BYTES + 1;
-    b->settled = layout;
+    b->fully_written = layout;
     return true;
 }
 

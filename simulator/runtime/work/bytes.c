@@ -57,7 +57,7 @@ void sim_move_bytes(void *to, const void *from, size_t bytes)
     sim_op_changes(to, bytes);
     memmove(sim_memory_at(to), sim_memory_at(from), bytes);
     copy_written((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, bytes);
-    sim_move_unwritten_copies((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, bytes);
+    sim_move_undefined_copies((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, bytes);
     if (!sim_in_device_range(to))
         sim_note_result((uint64_t)(uintptr_t)from, bytes);
     note_use(from, bytes, READS);
