@@ -11,7 +11,7 @@ from book.contents import ROOT, needed
 PAGE = "docs/words"
 ROW = re.compile(r"^\| (.+?) \| (.+?) \|$", re.M)
 # Words that mean something else, too, in most places where they stand.
-EVERYDAY = {"pass", "place", "request", "cold", "warm"}
+EVERYDAY = {"pass", "request", "cold", "warm", "iteration", "poll"}
 NOT_IN = (nodes.reference, nodes.title, nodes.rubric, nodes.literal, nodes.literal_block, nodes.raw, nodes.caption, nodes.thead)
 
 
