@@ -1,12 +1,12 @@
-# What a GPU is measured with, beyond run-all and sweep.
+# Measurements on a GPU, beyond run-all and sweep.
 
 .PHONY: profile limits methods begins peers rowscale-peers against-cub bytes parts starts loaded finish sass \
     sanitize sanitize-ladder sanitize-all tries mutants-gpu labelled-gpu lab-tries lab-profile coalescing-debug contribute contribute-sweep needs-gpu
 
 needs-gpu:
-	@test '$(DEVICE)' = gpu || { echo 'this needs a GPU; there is none, or DEVICE=sim was asked for' >&2; exit 2; }
+	@test '$(DEVICE)' = gpu || { echo 'this needs a GPU; there is none, or DEVICE=sim is set' >&2; exit 2; }
 
-# A CSV appears when it is whole: $(1) writes it, $(2) is its name.
+# $(1) writes the CSV $(2), which appears only when it is complete.
 whole = @mkdir -p "$$RESULTS/$(dir $(2))" && { $(1) > "$$RESULTS/$(2).$$$$" && mv "$$RESULTS/$(2).$$$$" "$$RESULTS/$(2)" || { rm -f "$$RESULTS/$(2).$$$$"; exit 1; }; }
 parts starts finish sass: | $(NEEDS_NVCC)
 COMPILER = --compiler '$(NVCC) -O3 -std=c++17 -arch=$(ARCH)'
@@ -15,48 +15,48 @@ PROFILE_N ?= 16777216
 profile: needs-gpu build ## Nsight Compute's counters for every step: results/profile.csv
 	@python3 -m scripts.gpu.profile steps --elements '$(PROFILE_N)' --output "$$RESULTS/profile.csv" $(PROGRAMS)
 
-limits: needs-gpu ## what the GPU allows: results/limits.csv
+limits: needs-gpu ## launch overhead, load latency and other limits of the GPU: results/limits.csv
 	$(COMPILE) build/limits
 	$(call whole,build/limits,limits.csv)
 
-loaded: needs-gpu ## how long a load takes while other blocks read: results/loaded.csv
+loaded: needs-gpu ## load latency while other blocks read: results/loaded.csv
 	$(COMPILE) build/loaded
 	$(call whole,build/loaded,loaded.csv)
 
-methods: needs-gpu ## one kernel, timed as here, as NVBench and as do_bench do it: results/methods.csv
+methods: needs-gpu ## one kernel, timed by this course's method, NVBench's and do_bench's: results/methods.csv
 	$(COMPILE) build/methods
 	$(call whole,build/methods,methods.csv)
 
-begins: needs-gpu ## what it costs where an array begins, for CUB and the last two steps: results/begins.csv
+begins: needs-gpu ## the cost of the array's start address, for CUB and the last two steps: results/begins.csv
 	$(COMPILE) build/begins
 	$(call whole,build/begins,begins.csv)
 
 # CCCL=FOLDER: CUB and Thrust from there, not from the toolkit.
-peers: needs-gpu build ## the last steps beside CUB, thrust, cuBLAS, torch, Triton and a copy: results/peers.csv
+peers: needs-gpu build ## the last steps compared with CUB, Thrust, cuBLAS, torch, Triton and a copy: results/peers.csv
 	$(COMPILE) build/peers
 	@python3 -m scripts.gpu.peers --output "$$RESULTS/peers.csv" build/peers \
 	    $(filter-out step00_% step01_% step02_% step03_% step04_% step05_% step06_%,$(GPU_PROGRAMS))
 
 AGAINST_CUB := build/$(WITHIN:%/=%_)against_cub
-against-cub: needs-gpu ## the last steps and CUB in turns in one process: results/against-cub.csv
+against-cub: needs-gpu ## the last steps and CUB, alternating in one process: results/against-cub.csv
 	$(COMPILE) $(AGAINST_CUB)
 	$(call whole,$(AGAINST_CUB),against-cub.csv)
 
-bytes: needs-gpu build ## what the steps of the prefix sum read from memory and write, for each element: LADDER=scan, results/scan/bytes.csv
+bytes: needs-gpu build ## bytes that the steps of the prefix sum read and write per element: LADDER=scan, results/scan/bytes.csv
 	@test '$(LADDER)' = scan || { echo 'make bytes works on the prefix sum only: LADDER=scan' >&2; exit 2; }
 	@python3 -m scripts.gpu.profile bytes --output "$$RESULTS/bytes.csv" $(filter-out scan/step00_%,$(PROGRAMS))
 
-# The programs that against_cub compares with CUB, NAME:FILE, in the order of its columns: the steps from 11 on, and the Tries whose diffs their pages
-# mark with beside_cub=NAME.
+# The programs that against_cub compares with CUB, NAME:FILE, in column order: the steps from 11 on, and the Tries whose diffs
+# are marked with beside_cub=NAME.
 BESIDE := $(filter-out step0% step10_%,$(call steps_of,reduce))
 MARKED_TRIES := $(if $(filter build/against_cub% build/begins%,$(MAKECMDGOALS)),$(shell python3 -m scripts.ladder.tries --beside-cub $(BESIDE)))
 BESIDE_CUB := $(foreach step,$(BESIDE),$(call number,$(step)):$(step)/reduce.cu) $(MARKED_TRIES)
 part = $(word $(1),$(subst :, ,$(2)))
-# Those whose beginnings are moved: the last two steps, and the Tries of the last that are marked so.
+# Programs measured with moved start addresses: the last two steps, and the marked Tries of the last.
 MOVED_STEPS := $(lastword $(filter-out $(lastword $(BESIDE)),$(BESIDE))) $(lastword $(BESIDE))
 MOVED := $(filter $(MOVED_STEPS:%=\%:%/reduce.cu),$(BESIDE_CUB)) $(foreach one,$(MARKED_TRIES),$(if $(findstring build/$(lastword $(BESIDE))-try,$(one)),$(one)))
 hash := \#
-# Programs, NAME:FILE, behind CUB's, each in a namespace of its own.
+# Programs, NAME:FILE, listed after CUB's, each in its own namespace.
 write_programs = { $(foreach one,$(1),printf '%s\n' 'namespace $(call part,1,$(one)) {' '$(hash)include "../$(call part,2,$(one))"' \
 	        '$(hash)include "../scripts/gpu/beside.h"' '}';) \
 	    printf '%s\n' 'static const Program PROGRAMS[] = {' '    {"cub", cub_sum::beside},'; \
@@ -86,13 +86,13 @@ build/limits build/starts build/loaded build/methods build/begins build/peers bu
 	@mkdir -p build
 	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(extra)
 
-rowscale-peers: needs-gpu ## the lab rowscale beside torch: results/labs/rowscale-peers.csv
+rowscale-peers: needs-gpu ## the lab rowscale compared with torch: results/labs/rowscale-peers.csv
 	$(COMPILE) build/labs/rowscale/step05_teams/rowscale
 	@python3 -m labs.rowscale.peers "$$RESULTS/labs/rowscale-peers.csv" build/labs/rowscale/step05_teams/rowscale
 
-# NCCL's own kernels are not ours to look at.
+# NCCL's own kernels are not checked.
 SANITIZED_LABS := $(filter-out build/labs/several_gpus/step02% build/labs/several_gpus/step03%,$(patsubst %.cu,build/%,$(wildcard labs/*/step*/*.cu)))
-# With so many elements a block's places in shared memory are used again and again.
+# With this many elements a block reuses its shared-memory buffers many times.
 PIPELINES := $(filter scan/step1%,$(PROGRAMS))
 sanitize: needs-gpu build $(if $(WITHIN),sanitize-ladder,sanitize-all) ## compute-sanitizer's four tools over every step, of the ladder and of the labs
 sanitize-ladder:
@@ -105,47 +105,47 @@ sanitize-all: sanitize-ladder
 	    scripts/gpu/sanitize.sh -n "33 $$(python3 -m scripts.ladder.labs size $$lab)" build/labs/$$lab/step0*/$$lab || failed=1; done; \
 	scripts/gpu/sanitize.sh -n 33 build/labs/rowscale/softmax/softmax && [ ! "$$failed" ]
 
-tries: needs-gpu build ## what the lessons suggest to try, measured: results/tries.csv
+tries: needs-gpu build ## measures the Tries of the lessons: results/tries.csv
 	@python3 -m scripts.ladder.tries $(COMPILER) --elements "$$N" --output "$$RESULTS/tries.csv" $(STEPS)
 
 MUTANTS = NVCC='$(NVCC)' python3 -m scripts.evidence.mutants
-mutants-gpu: needs-gpu | $(NEEDS_NVCC) ## the same mutants as make mutants under compute-sanitizer's four tools: tests/mutants/gpu.csv; goes on where it stopped
+mutants-gpu: needs-gpu | $(NEEDS_NVCC) ## the same mutants as make mutants under compute-sanitizer's four tools: tests/mutants/gpu.csv; resumes where it stopped
 	@$(MUTANTS) gpu build/mutants-gpu tests/mutants/gpu.csv
 	@python3 -m scripts.evidence.mutants table
 
 labelled-gpu: needs-gpu | $(NEEDS_NVCC) ## the labelled programs under compute-sanitizer's racecheck and synccheck: tests/labelled/gpu.csv
 	@NVCC='$(NVCC)' python3 -m scripts.evidence.labelled gpu --output tests/labelled/gpu.csv
 
-# The simulator's programs are built too: both count the same launches.
+# The simulator's programs are built too: both must count the same launches.
 lab-profile: needs-gpu ## ncu's counters beside the simulator's, of the labs about memory: results/labs/coalescing-profile.csv, ...
 	$(COMPILE) lab-programs
 	$(COMPILE) lab-programs DEVICE=sim
 	@python3 -m scripts.gpu.profile labs "$$RESULTS/labs" coalescing bankconflicts
 
-lab-tries: needs-gpu ## the same of the labs, or of the one that NAME names: results/labs/rowscale-tries.csv, ...
+lab-tries: needs-gpu ## the same for the labs, or for the lab NAME: results/labs/rowscale-tries.csv, ...
 	$(COMPILE) lab-programs
 	@for lab in $$($(call LABS_PY,names)); do \
 	    python3 -m scripts.ladder.tries $(COMPILER) --output "$$RESULTS/labs/$$lab-tries.csv" labs/$$lab/step*/ || exit 1; done
 
-coalescing-debug: needs-gpu ## the lab coalescing as a debugger wants it, compiled with -G: results/labs/coalescing-debug.csv
+coalescing-debug: needs-gpu ## the lab coalescing compiled for a debugger (-G): results/labs/coalescing-debug.csv
 	@mkdir -p build/labs/coalescing
 	@for step in step00_rows step01_columns; do $(NVCC) -G -std=c++17 -arch=$(ARCH) -o build/labs/coalescing/$$step-G labs/coalescing/$$step/coalescing.cu || exit 1; done
 	$(call whole,{ set -o pipefail; build/labs/coalescing/step00_rows-G --csv && build/labs/coalescing/step01_columns-G --csv | tail -n +2; },labs/coalescing-debug.csv)
 
 WITH_TREES = $(filter step01_% step02_% step03_% step04_% step05_% step06_% step07_%,$(STEPS))
-parts: needs-gpu ## steps 01 to 07 without their tree, and without their way to memory: results/parts.csv
+parts: needs-gpu ## steps 01 to 07 without their tree, and without their loads: results/parts.csv
 	@python3 -m scripts.gpu.parts $(COMPILER) --elements "$$N" --output "$$RESULTS/parts.csv" \
 	    $(WITH_TREES)
 
-starts: needs-gpu ## how fast blocks start, and how long those of steps 01 to 07 live: results/starts.csv, results/lives.csv
+starts: needs-gpu ## block launch rate, and block durations of steps 01 to 07: results/starts.csv, results/block-duration.csv
 	$(COMPILE) build/starts
 	$(call whole,build/starts,starts.csv)
-	@python3 -m scripts.gpu.lives $(COMPILER) --output "$$RESULTS/lives.csv" $(WITH_TREES)
+	@python3 -m scripts.gpu.block_duration $(COMPILER) --output "$$RESULTS/block-duration.csv" $(WITH_TREES)
 
-finish: needs-gpu ## when the blocks of the last step end, with tiles dealt and, as its page tries, drawn: results/finish.csv
+finish: needs-gpu ## when the blocks of the last step end, with static and with dynamic tile scheduling: results/finish.csv
 	@python3 -m scripts.gpu.finish $(COMPILER) --output "$$RESULTS/finish.csv" $(lastword $(STEPS))
 
-sass: ## machine code of the loops that lessons show: results/sass/
+sass: ## machine code of the loops shown in lessons: results/sass/
 	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 0 step07-signed
 	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 1 step07-unsigned
 	@for step in step00_baseline step01_divergent step02_bitops; do \
@@ -153,19 +153,19 @@ sass: ## machine code of the loops that lessons show: results/sass/
 	@python3 -m scripts.gpu.sass --all --loads 2 --output "$$RESULTS/sass" step10_singlepass 0 step10-turn
 	@python3 -m scripts.gpu.sass --all --loads 4 --output "$$RESULTS/sass" step11_tiles 0 step11-turn
 
-# What is measured lies in this folder until it is sent: make contribute goes on where it stopped.
+# Results stay in this folder until they are sent: make contribute resumes where it stopped.
 CONTRIBUTION := build/contribution
-contribute: ## measures your GPU, ten minutes or more, checks it, and writes the folder to send: plots/rtx-4090; NAME=... names it; goes on where it stopped (docs/gpus.md)
-	@test '$(DEVICE)' = gpu || { echo 'make contribute measures a GPU, and there is none here: run it where nvidia-smi finds one; the simulator has no times' >&2; exit 2; }
+contribute: ## measures your GPU in ten minutes or more, checks the results, and writes the folder to send: plots/rtx-4090; NAME=... names it; resumes where it stopped (docs/gpus.md)
+	@test '$(DEVICE)' = gpu || { echo 'make contribute measures a GPU, but this machine has none: run it where nvidia-smi finds one; the simulator measures no times' >&2; exit 2; }
 	@mkdir -p $(CONTRIBUTION) && python3 -m scripts.gpu.contribute name $(if $(findstring command,$(origin NAME)),"$$NAME") > $(CONTRIBUTION)/name
 	@$(MEASURE) $(CONTRIBUTION)/first/run-all.csv && $(MEASURE) contribute-sweep && $(MEASURE) $(CONTRIBUTION)/second/run-all.csv
 	@python3 -m scripts.gpu.contribute write plots/"$$(cat $(CONTRIBUTION)/name)" $(CONTRIBUTION)/first $(CONTRIBUTION)/second || \
-	    { echo 'what was measured is in $(CONTRIBUTION); remove that folder to measure anew' >&2; exit 1; }
+	    { echo 'the results are in $(CONTRIBUTION); remove that folder to measure again' >&2; exit 1; }
 	@rm -rf $(CONTRIBUTION)
-# As everybody's: all steps, the usual size, the cache cold.
+# The same conditions for all contributions: all steps, the default size, cold cache.
 MEASURE = $(MAKE) --no-print-directory N=67108864 WARM= STEPS='$(ALL_STEPS)'
 
-# Without charts, for which a machine with a GPU may lack the tools. A step that fails (status 1) does not end it: the page says which.
+# No charts: a machine with a GPU may lack the tools. A failed step (status 1) does not stop the run; the page lists it.
 $(CONTRIBUTION)/first/run-all.csv $(CONTRIBUTION)/second/run-all.csv: $(addsuffix .cu,$(call programs_of,reduce))
 	$(COMPILE) $(PROGRAMS)
 	@rm -f $@; $(RUN_ALL) --output $@ $(PROGRAMS) || [ -e $@ ]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes what was measured, and what the programs say, into the pages, between their markers.
+"""Fills the marked blocks of the pages with measured results and with the programs' output.
 
-A marker is a line like <!-- numbers ms gb: make tables writes this -->; all up to the line <!-- end --> is replaced by
-what the function of that name in this file makes of the words behind it, for the page's own step. What the CSVs in
-plots/h200, and of the prefix sum in scan/h200, do not hold shows as "not measured yet"; the steps that they lack are named on stderr."""
+A marker is a line like <!-- numbers ms gb: make tables writes this -->. The function of that name in this file is called with the
+page's step and the words after the name; its result replaces everything up to the line <!-- end -->. Results that the CSVs in
+plots/h200 and scan/h200 lack appear as "not measured yet"; stderr lists the steps that a CSV lacks."""
 
 import argparse
 import csv
@@ -45,7 +45,7 @@ ROWS = {
     "global_load_requests": "global load requests",
     "global_load_sectors": "global load sectors",
     "barriers": "barriers, counted per warp",
-    "lanes_on": "lanes on per instruction (of 32)",
+    "lanes_on": "active lanes per instruction (of 32)",
     "dram_throughput_percent": "DRAM busy, % of the time",
     "issue_busy_percent": "issue slots busy, % of the time",
     "shared_busy_percent": "shared memory busy, % of the time",
@@ -57,11 +57,11 @@ ROWS = {
 
 
 class Unfillable(Exception):
-    """Why there is nothing to put between two markers."""
+    """A marker cannot be filled; the message is the reason."""
 
 
 def read(name):
-    """The rows of a CSV in plots/h200, or of the CSV at a whole path; none where it is missing."""
+    """The rows of a CSV in plots/h200, or at an absolute path; [] if the file is missing."""
     path = MEASURED / name
     if not path.exists():
         return []
@@ -85,19 +85,19 @@ def before(step):
 
 
 def known(step):
-    """The step, which a page names."""
+    """The step, if it exists."""
     if step not in steps():
         raise Unfillable(f"there is no program {step}")
     return step
 
 
 def unmeasured(step):
-    """The CSVs that should hold a program and do not."""
+    """The CSVs that lack a program but should contain it."""
     return [name for name in OF_EVERY_STEP if step not in by_step(name) and (step, name) != (steps()[0], "2to30/run-all.csv")]
 
 
 def is_new(step):
-    """Whether it is a program that no CSV holds yet."""
+    """Whether no CSV contains the program yet."""
     return step in steps() and not any(step in by_step(name) for name in OF_EVERY_STEP)
 
 
@@ -107,7 +107,7 @@ def pair(step):
 
 
 def table(header, rows, words=1):
-    """A Markdown table; columns after the first ones, which hold words, hold numbers."""
+    """A Markdown table: the first `words` columns are text, the others numbers."""
     if not rows:
         return NOT_MEASURED
     lines = [header, [*["---"] * words, *["---:"] * (len(header) - words)], *rows]
@@ -115,7 +115,7 @@ def table(header, rows, words=1):
 
 
 def power(elements):
-    """2^20 for 1048576, and what is no power of two as it is."""
+    """2^20 for 1048576; other numbers unchanged."""
     n = int(elements)
     return f"2^{n.bit_length() - 1}" if n & (n - 1) == 0 else f"{n:,}"
 
@@ -135,7 +135,7 @@ def share(row):
 
 
 def times(old, new):
-    """How many times faster; "within the spread" where the middle halves of the runs meet."""
+    """The speedup; "within the spread" if the interquartile ranges overlap."""
     ratio = float(old["median_ms"]) / float(new["median_ms"])
     if float(old["q1_ms"]) <= float(new["q3_ms"]) and float(new["q1_ms"]) <= float(old["q3_ms"]):
         return f"{ratio:.2f}× (within the spread)"
@@ -146,10 +146,10 @@ def cell(row, show):
     return show(row) if row else NOT_MEASURED
 
 
-# ---- One function for each kind of marker: the page's step, and the words of the marker.
+# ---- One function for each kind of marker: its arguments are the page's step and the marker's words.
 
 def lab_of(step):
-    """The name of the lab to which a page belongs, or None; step is the page's folder."""
+    """The lab of a page, or None; step is the page's folder."""
     return step.split("/")[1] if step and step.startswith("labs/") else None
 
 
@@ -189,8 +189,8 @@ def cold(name, step):
 
 
 def gains_over_n(old, step, folder):
-    """(gain, n, ms of the old step, ms of the step), cold, at each size at which a step gains over an old one and the runs' middle halves do not meet.
-    Where the sweep and a file of one size have the same n, that file counts: its numbers stand in the tables."""
+    """(gain, n, ms of the old step, ms of the step), cold, for each size at which a step is faster and the interquartile ranges do not overlap.
+    If the sweep and a single-size file share an n, the single-size file counts, because the tables show its numbers."""
     pairs = {}
     for name in ("sweep.csv", "run-all.csv", "2to16.csv", "2to30.csv"):
         olds = cold(folder / name, old)
@@ -200,7 +200,7 @@ def gains_over_n(old, step, folder):
 
 
 def largest_gain(old, step, folder=MEASURED):
-    """At which size a step gains most over an old one."""
+    """The largest gain of a step over an old one, and its size."""
     gains = gains_over_n(old, step, folder)
     if not gains:
         return "–"
@@ -209,13 +209,13 @@ def largest_gain(old, step, folder=MEASURED):
 
 
 def gain_line(largest, at_2to26):
-    """What stands below a lesson's numbers: where the step gains most, and what it gains at 2^26."""
+    """The line below a lesson's numbers: the largest gain, and the gain at 2^26."""
     where = f"Largest gain: **{largest}**; at 2^26:" if "×" in largest and not largest.endswith("2^26") else "Gain at 2^26:"
     return f"\n\n{where} **{at_2to26}**."
 
 
 def ladder(_):
-    """All programs, measured or not: at 2^26 with the gain of each step and of all so far, the size at which it gains most, and at 2^30."""
+    """All programs, measured or not: time at 2^26 with the gain of each step, the largest gain, the total gain, and GB/s at 2^30."""
     rows, large, lines = by_step("run-all.csv"), by_step("2to30/run-all.csv"), []
     first = rows.get(steps()[0])
     for step in steps():
@@ -224,22 +224,22 @@ def ladder(_):
                  times(first, row) if first and row and row != first else "–"]
         lines.append([f"[{step}]({step}/README.md)", idea(step), cell(row, milliseconds), cell(row, bandwidth), cell(row, share), *gains,
                       cell(large.get(step), bandwidth) if step != steps()[0] else "–"])
-    return table(["step", "idea", "ms", "GB/s", "of the peak", "gain", "largest gain", "all gains", "GB/s at 2^30"], lines, words=2)
+    return table(["step", "idea", "ms", "GB/s", "of the peak", "gain", "largest gain", "total gain", "GB/s at 2^30"], lines, words=2)
 
 
 def report(_, step):
-    """The line that a program prints for a person."""
+    """A program's human-readable output line."""
     row = by_step("run-all.csv").get(known(step))
     if not row:
         return NOT_MEASURED
     ms = {name: float(row[f"{name}_ms"]) for name in ("median", "min", "q1", "q3")}
     return (f"```\n{step} on {row['device']}: n {row['elements']}, launches {row['launches']}, ms {ms['median']:.4f} (least {ms['min']:.4f}, "
-            f"middle half {ms['q1']:.4f} to {ms['q3']:.4f}), GB/s {float(row['gb_per_s']):.2f} of {float(row['peak_gb_per_s']):.0f}, PASS\n```")
+            f"interquartile range {ms['q1']:.4f} to {ms['q3']:.4f}), GB/s {float(row['gb_per_s']):.2f} of {float(row['peak_gb_per_s']):.0f}, PASS\n```")
 
 
 def code(step, *names):
-    """Functions, with all their overloads, structs, types, constants and the device's variables of a step's lesson as they stand in its program, each with the comment above it;
-    and where the lesson ends."""
+    """Functions (all overloads), structs, types, constants and device variables of a step's lesson, each with the comment above it,
+    and the lesson's line range."""
     lesson = source_of(step).read_text(encoding="utf-8").split("// ==== Harness")[0]
     found = []
     for name in names:
@@ -262,7 +262,7 @@ def counter(text):
 
 
 def numbers(step, *names):
-    """Some of a step's numbers beside those of the step before, and the gain: at the size where it is largest, and at 2^26."""
+    """Some numbers of a step and of the previous step, with the largest gain and the gain at 2^26."""
     runs, large, profile = by_step("run-all.csv"), by_step("2to30/run-all.csv"), by_step("profile.csv")
     shown = pair(step)
     unknown = [name for name in names if name not in ROWS]
@@ -283,11 +283,11 @@ def numbers(step, *names):
     return table(["", *shown], lines) + gain
 
 
-COUNTED_TWICE = {"lanes_on": "lanes_on_mean"}  # where the simulator's column has another name than the profiler's
+COUNTED_TWICE = {"lanes_on": "lanes_on_mean"}  # profiler column -> simulator column, where the names differ
 
 
 def bothcounts(step, *names):
-    """The same counters by the profiler, of machine code, and by the simulator, of PTX; of the step before and of the step."""
+    """The same counters from the profiler (SASS) and from the simulator (PTX), for the previous step and the step."""
     folder = ROOT / "tests/counters"
     gpu = {row["step"]: row for row in read(folder / "h200/steps.csv") if row["pass"] == "1"}
     simulated = {row["step"]: row for row in read(folder / "simulator/steps.csv") if row["launch"] == "1"}
@@ -298,55 +298,55 @@ def bothcounts(step, *names):
 
 
 def parts(_):
-    """What steps take whole, without their tree, without their way to memory, and without both."""
+    """Times of the steps as they are, without the tree, without the loads, and without both."""
     ms = {(row["step"], row["part"]): float(row["median_ms"]) for row in read("parts.csv")}
     names = ("whole", "loads alone", "adding alone", "neither")
     return table(["ms, n = 2^26", *names], [[name, *(cell(ms.get((name, part)), "{:.4f}".format) for part in names)] for name in dict.fromkeys(name for name, _ in ms)])
 
 
 def starts(_):
-    """How often the GPU starts a block, and how long a place stays empty between two blocks, for blocks of every size."""
-    return table(["threads of a block", "places", "a block starts every, ns", "a place is empty for, µs"],
-                 [[row["threads"], f"{int(row['places']):,}", f"{float(row['ns_per_block']):.2f}", f"{float(row['turnover_us']):.2f}"] for row in read("starts.csv")])
+    """The block launch rate, and the gap between two blocks in one resident-block slot, for each block size."""
+    return table(["threads a block", "resident-block slots", "ns per block launch", "gap in a slot, µs"],
+                 [[row["threads"], f"{int(row['slots']):,}", f"{float(row['ns_per_block']):.2f}", f"{float(row['turnover_us']):.2f}"] for row in read("starts.csv")])
 
 
 def predicted(passes, start, gpu):
-    """Microseconds of a step: what starting the first pass's blocks takes, what their places take, and the whole.
+    """Microseconds of a step: the launch-rate limit and the block-slot limit of the first pass, and the predicted total.
 
-    The larger of the two holds the pass. A further pass is a launch and the life of a block: all its blocks have a place at once."""
+    The larger limit determines the first pass. A further pass costs a launch and one block duration: all its blocks are resident at once."""
     first, *others = passes
-    blocks, places = int(first["blocks"]), int(first["places"])
-    starting = blocks * float(start["ns_per_block"]) / 1e3
-    living = max(1, blocks / places) * (float(first["life_us"]) + float(start["turnover_us"]))
-    further = sum(float(gpu["next_launch_us"]) + float(row["life_us"]) for row in others)
-    return starting, living, float(gpu["first_launch_us"]) + max(starting, living) + further
+    blocks, slots = int(first["blocks"]), int(first["slots"])
+    launch_limit = blocks * float(start["ns_per_block"]) / 1e3
+    slot_limit = max(1, blocks / slots) * (float(first["duration_us"]) + float(start["turnover_us"]))
+    further = sum(float(gpu["next_launch_us"]) + float(row["duration_us"]) for row in others)
+    return launch_limit, slot_limit, float(gpu["first_launch_us"]) + max(launch_limit, slot_limit) + further
 
 
-def lives(step):
-    """The time of steps 01 to 07 worked out from the rate of starts and the life of a block, beside the measured one."""
-    rows, gpu = read("lives.csv"), read("limits.csv")
-    start = next((row for row in read("starts.csv") if row["threads"] == "256"), None)  # as these steps' blocks have
+def blockdurations(step):
+    """The times of steps 01 to 07, predicted from the block launch rate and the block duration, and measured."""
+    rows, gpu = read("block-duration.csv"), read("limits.csv")
+    start = next((row for row in read("starts.csv") if row["threads"] == "256"), None)  # the block size of these steps
     lines = []
     for name in dict.fromkeys(row["step"] for row in rows) if start and gpu else ():
         if step is None or name in pair(step):
             passes = [row for row in rows if row["step"] == name]
             us, measured = predicted(passes, start, gpu[0]), 1e3 * float(passes[0]["median_ms"])
-            lines.append([name, f"{int(passes[0]['blocks']):,}", f"{float(passes[0]['life_us']):.2f}", *(f"{part:.1f}" for part in us),
+            lines.append([name, f"{int(passes[0]['blocks']):,}", f"{float(passes[0]['duration_us']):.2f}", *(f"{part:.1f}" for part in us),
                           f"{measured:.1f}", f"{100 * (us[-1] / measured - 1):+.1f} %"])
-    return table(["n = 2^26", "blocks", "life of a block, µs", "starting them, µs", "their places, µs", "predicted, µs", "measured, µs", "off by"], lines)
+    return table(["n = 2^26", "blocks", "block duration, µs", "launch-rate limit, µs", "block-slot limit, µs", "predicted, µs", "measured, µs", "error"], lines)
 
 
 def loaded(_):
-    """How long a load takes while other blocks read, and the bytes that must be under way then."""
+    """The load latency while other blocks read, and the bytes that have to be in flight then."""
     lines = []
     for row in read("loaded.csv"):
         rate, ns = float(row["gb_per_s"]), float(row["load_ns"])
         lines.append([f"{rate:,.0f}", f"{ns:.0f}", f"{rate * ns / 1e6:.2f}", f"{rate * ns / 1e3 / int(row['sm_count']):.1f}"])
-    return table(["others read, GB/s", "a load takes, ns", "their product, MB", "of each SM, KB"], lines, words=0)
+    return table(["other blocks read, GB/s", "load latency, ns", "product, MB", "product per SM, KB"], lines, words=0)
 
 
 def busy(_):
-    """How much of its time each unit of the GPU worked: the first pass of every program."""
+    """The utilisation of each unit of the GPU in the first pass of every program."""
     columns = ("issue_busy_percent", "shared_busy_percent", "dram_throughput_percent", "load_wait_cycles", "barrier_wait_cycles")
     rows = by_step("profile.csv")
     return table(["step", *(ROWS[name] for name in columns)],
@@ -354,34 +354,34 @@ def busy(_):
 
 
 def little(_):
-    """How many bytes have to be in flight: Little's law, with what `make limits` measured."""
+    """The bytes that have to be in flight by Little's law, from the results of `make limits`."""
     if not read("limits.csv"):
         return NOT_MEASURED
     gpu = read("limits.csv")[0]
     load_ns, peak, sms = float(gpu["load_ns"]), float(gpu["peak_gb_per_s"]), int(gpu["sm_count"])
     in_flight = peak * load_ns  # 1 GB/s is a byte a nanosecond
-    return table(["", ""], [["from asking for a value to having it, memory idle", f"{load_ns:.0f} ns"],
+    return table(["", ""], [["load latency, memory idle", f"{load_ns:.0f} ns"],
                             ["theoretical peak", f"{peak:,.0f} GB/s"],
-                            ["their product: bytes in flight", f"{in_flight / 1e6:.2f} MB"],
-                            [f"of each of {sms} SMs", f"{in_flight / sms / 1e3:.1f} KB"],
-                            [f"of each of the {gpu['threads_per_sm']} threads that an SM can hold",
+                            ["product: bytes in flight", f"{in_flight / 1e6:.2f} MB"],
+                            [f"per SM, of {sms}", f"{in_flight / sms / 1e3:.1f} KB"],
+                            [f"per thread, of the {gpu['threads_per_sm']} that an SM can hold",
                              f"{in_flight / sms / int(gpu['threads_per_sm']):.1f} bytes"]])
 
 
 def limits(_):
-    """What `make limits` measured of starting kernels and of the clock of events."""
+    """Launch overhead, load latency and event resolution, from `make limits`."""
     if not read("limits.csv"):
         return NOT_MEASURED
     gpu = read("limits.csv")[0]
     return table(["", ""], [["nothing, between two events", f"{float(gpu['events_us']):.2f} µs"],
                             ["an empty kernel, between two events", f"{float(gpu['first_launch_us']):.2f} µs"],
-                            ["each further one", f"{float(gpu['next_launch_us']):.2f} µs"],
-                            ["from asking for a value in memory to having it", f"{float(gpu['load_ns']):.0f} ns"],
-                            ["the events' clock ticks every", f"{float(gpu['event_tick_ns']):.0f} ns"]])
+                            ["each further empty kernel", f"{float(gpu['next_launch_us']):.2f} µs"],
+                            ["load latency, memory idle", f"{float(gpu['load_ns']):.0f} ns"],
+                            ["resolution of the events' clock", f"{float(gpu['event_tick_ns']):.0f} ns"]])
 
 
 def sizes(_, *words):
-    """Microseconds of some programs where n is small, cold; at all sizes, or at those that stand behind the names."""
+    """Microseconds of some programs at small n, cold; at all small sizes, or at those given after the names."""
     us = {(row["step"], int(row["elements"])): 1e3 * float(row["median_ms"])
           for row in read("sweep.csv") if row["cache"] == "cold" and row["status"] == "PASS"}
     names, only = [known(word) for word in words if not word.isdecimal()], [int(word) for word in words if word.isdecimal()]
@@ -390,8 +390,8 @@ def sizes(_, *words):
                  [[power(n), *(f"{us[name, n]:.2f}" if (name, n) in us else NOT_MEASURED for name in names)] for n in small])
 
 
-def floors(_):
-    """What no kernel can save: to read its elements, and to be started between two events."""
+def lowerbounds(_):
+    """Lower bounds for every kernel: the time to read its elements, and an empty launch between two events."""
     if not read("limits.csv"):
         return NOT_MEASURED
     gpu = read("limits.csv")[0]
@@ -400,7 +400,7 @@ def floors(_):
 
 
 def net(_):
-    """CUB's time over the last step's where n is small, as measured and without the two events."""
+    """CUB's time over the last step's at small n, as measured and without the two events."""
     rows = sorted((row for row in read("against-cub.csv") if row["cache"] == "cold" and int(row["elements"]) <= 2**20), key=lambda row: int(row["elements"]))
     if not rows or not read("limits.csv"):
         return NOT_MEASURED
@@ -409,11 +409,11 @@ def net(_):
     for row in rows:
         us, cub_us = 1e3 * float(row[ours]), 1e3 * float(row["cub_ms"])
         lines.append([power(row["elements"]), f"{us:.2f}", f"{cub_us:.2f}", f"{cub_us / us:.2f}", f"{(cub_us - events) / (us - events):.2f}"])
-    return table(["n", f"step {ours[4:6]}, µs", "CUB, µs", "CUB / step", "the same without the two events"], lines)
+    return table(["n", f"step {ours[4:6]}, µs", "CUB, µs", "CUB / step", "CUB / step without the two events"], lines)
 
 
 def restarts(_):
-    """How far apart the times of one program lie that was started anew, where n is small: those before its Tries."""
+    """The spread between runs of one program at small n: the times before each of its Tries."""
     us = {}
     for row in read("tries.csv"):
         if row["before_ms"] and int(row["elements"]) <= 2**20:
@@ -426,7 +426,7 @@ def restarts(_):
 
 
 def finish(_, *only):
-    """When the blocks of what make finish looks at end, or of those that are named."""
+    """When the blocks end in the programs of make finish, or in those that are named."""
     columns = ("first_us", "quarter_us", "half_us", "three_quarters_us", "last_us")
     return table(["", "blocks", "first", "a quarter", "half", "three quarters", "last, µs"],
                  [[f"{row['step']}, n = {power(row['elements'])}", row["blocks"], *(f"{float(row[name]):.1f}" for name in columns)]
@@ -440,7 +440,7 @@ def ratios(name):
 
 
 def against(_):
-    """CUB's time over that of the last steps at every size, and the means."""
+    """CUB's time over that of the last steps at every size, with geometric mean and minimum."""
     ratio = ratios("against-cub.csv")
     last = sorted({step for _, _, step in ratio})[-2:]
     shown = [(step, cache) for cache in ("cold", "warm") for step in last]
@@ -454,7 +454,7 @@ def against(_):
 
 
 def ends(step):
-    """The page's step, its Tries that were timed beside CUB, and CUB, up to 2^14: microseconds."""
+    """Microseconds of the page's step, of its Tries timed against CUB, and of CUB, up to 2^14."""
     rows = [row for row in read("against-cub.csv") if int(row["elements"]) in (2**10, 2**12, 2**14)]
     if not rows:
         return NOT_MEASURED
@@ -466,27 +466,27 @@ def ends(step):
 
 
 def peers(_):
-    """GB/s of input beside what others offer. A sum that is wrong has no row."""
+    """GB/s of input, compared with other libraries. A wrong sum has no row."""
     rows = {(row["name"], int(row["elements"]), row["cache"]): row for row in read("peers.csv")}
     columns = sorted({(n, cache) for _, n, cache in rows})
     return table(["", *(f"{power(n)} {cache}" for n, cache in columns)],
                  [[name, *(bandwidth(rows[name, *column]) if (name, *column) in rows else "–" for column in columns)] for name in dict.fromkeys(key[0] for key in rows)])
 
 
-METHODS = {"read": "this course: twice the L2 cache's size is read, and the GPU waits for the host", "read_no_wait": "the same, without waiting",
-           "nvbench": "as NVBench: the L2 cache's size is written, and the GPU waits", "do_bench": "as Triton's `do_bench`: 256 MiB are written",
-           "back_to_back": "nothing: a hundred launches between two events, and a hundredth of that"}
+METHODS = {"read": "this course: reads twice the L2 cache's size, then the GPU waits for the host", "read_no_wait": "the same, without the wait",
+           "nvbench": "as NVBench: writes the L2 cache's size, then the GPU waits", "do_bench": "as Triton's `do_bench`: writes 256 MiB",
+           "back_to_back": "no flush: a hundredth of a hundred launches between two events"}
 
 
 def methods(_):
-    """One kernel, timed in several ways: microseconds."""
+    """Microseconds of one kernel, timed by several methods."""
     us = {(row["method"], int(row["elements"])): row["us"] for row in read("methods.csv")}
     columns = sorted({n for _, n in us})
     return table(["µs", *map(power, columns)], [[words, *(cell(us.get((name, n)), lab_cell) for n in columns)] for name, words in METHODS.items()] if us else [])
 
 
 def in_units(count):
-    """Bytes, for a reader."""
+    """A byte count in the largest unit that divides it."""
     for unit, size in (("MiB", 2**20), ("KiB", 2**10)):
         if count and count % size == 0:
             return f"{count // size} {unit}"
@@ -494,30 +494,30 @@ def in_units(count):
 
 
 def begins(_):
-    """What it costs where an array begins: microseconds, and how many times those of no offset."""
+    """The cost of an offset of the array's start: microseconds, and the ratio to offset 0."""
     us = {(row["step"], int(row["offset_bytes"])): float(row["us"]) for row in read("begins.csv")}
     names = list(dict.fromkeys(step for step, _ in us))
-    return table(["begins so much later", *(f"{name}, µs" for name in names)],
+    return table(["offset of the start", *(f"{name}, µs" for name in names)],
                  [[in_units(place), *(f"{us[name, place]:.1f} ({us[name, place] / us[name, 0]:.3f})" for name in names)] for place in sorted({place for _, place in us})])
 
 
 def printed(path):
-    """What a command printed, as it is."""
+    """A command's output, unchanged."""
     return f"```\n{path.read_text(encoding='utf-8').strip()}\n```" if path.exists() else NOT_MEASURED
 
 
 def sass(_, step, which):
-    """The loop of a kernel in machine code, as `make sass` wrote it."""
+    """The loop of a kernel in SASS, from `make sass`."""
     return printed(MEASURED / "sass" / f"{step}-{which}.txt")
 
 
 def simulator(_, name):
-    """What a command on the simulator printed."""
+    """The output of a command on the simulator."""
     return printed(MEASURED.parent / "simulator" / f"{name}.txt")
 
 
 def settings(_):
-    """The simulator's variables: the rows of its own table, with the comments above them."""
+    """The simulator's environment variables: the rows of its own table, with the comments above them."""
     row = re.compile(r"^    // (.+)\n    \{\"(\w+)\", \w+, [^;]*?\"([^\"]+)\"\},$", re.M)
     text = (ROOT / "simulator/base/settings.c").read_text()
     rows = row.findall(text)
@@ -527,11 +527,11 @@ def settings(_):
 
 
 def coverage(_):
-    """What the simulator knows of PTX: its table of instructions, as `make coverage` wrote it."""
+    """The PTX instructions that the simulator supports, from `make coverage`."""
     rows = read(ROOT / "simulator/coverage.csv")
     lines = []
     for subject in dict.fromkeys(row["subject"] for row in rows if row["subject"] != "refused"):
-        ways = {}  # of each instruction and its modifiers: the types, of all rows
+        ways = {}  # (instruction, modifiers) -> the types of all their rows
         for row in rows:
             if row["subject"] == subject:
                 ways.setdefault((row["instruction"], row["modifiers"]), []).extend(row["types"].split())
@@ -539,42 +539,45 @@ def coverage(_):
         lines += [[f"`{name}`", f"`{modifiers}`" if modifiers else "", " ".join(dict.fromkeys(types))] for (name, modifiers), types in ways.items()]
     refused = ", ".join(f"`{row['instruction']}`" for row in rows if row["subject"] == "refused")
     return (f"<details>\n<summary>All instructions</summary>\n\n{table(['instruction', 'modifiers', 'types'], lines, words=3)}\n\n</details>\n\n"
-            f"Refused: {refused}, and whatever else is not in the table.")
+            f"Rejected: {refused}, and every instruction that is not in the table.")
+
+
+CALL_STATES = {"works": "supported", "refused": "return an error", "absent": "missing"}  # states of calls.csv, for readers
 
 
 def calls(_):
-    """Which of CUDA's calls the simulator has, as `make coverage` wrote it."""
+    """The CUDA API functions that the simulator supports, from `make coverage`."""
     rows = read(ROOT / "simulator/calls.csv")
     lines, lists = [], []
     for interface in ("runtime", "driver"):
-        names = {state: [row["call"] for row in rows if (row["interface"], row["state"]) == (interface, state)] for state in ("works", "refused", "absent")}
-        lines.append([f"the {interface}'s calls", *(str(len(of_state)) for of_state in names.values())])
-        lists += [f"**The {interface}'s calls, {state}:** " + ", ".join(f"`{name}`" for name in of_state) for state, of_state in names.items()]
+        names = {words: [row["call"] for row in rows if (row["interface"], row["state"]) == (interface, state)] for state, words in CALL_STATES.items()}
+        lines.append([f"{interface} API", *(str(len(of_state)) for of_state in names.values())])
+        lists += [f"**{interface.capitalize()} API, {words}:** " + ", ".join(f"`{name}`" for name in of_state) for words, of_state in names.items() if of_state]
     libraries = ", ".join(row["call"] for row in rows if row["interface"] == "library")
-    return (table(["", "works", "refused", "absent"], lines) + "\n\n<details>\n<summary>All calls</summary>\n\n" + "\n\n".join(lists) +
-            f"\n\n</details>\n\nOf NVIDIA's libraries that need a GPU of their own there are [cuBLAS and cuRAND's host calls](#cublas-and-curand) in part; absent are {libraries}. `make sim` names what a program calls of them, and what to use instead.")
+    return (table(["", *CALL_STATES.values()], lines) + "\n\n<details>\n<summary>All calls</summary>\n\n" + "\n\n".join(lists) +
+            f"\n\n</details>\n\nOf NVIDIA's libraries, the simulator supports parts of [cuBLAS and of cuRAND's host API](#cublas-and-curand). It lacks {libraries}; if a program calls one of these, `make sim` names the function and an alternative.")
 
 
-OPERATORS = {"barrier": "a barrier, an arrival or a wait removed; a block's barrier made a warp's", "fence": "a fence removed, an order or a scope too weak",
-             "atomic": "an atomic access made a plain one, or one within the block", "bound": "a check removed, or off by one; more threads than one",
-             "index": "an index one more or one less", "stride": "another stride, or another start", "initialisation": "a store removed", "mask": "half of the warp"}
-VERDICTS = {"check": "the program's own check alone", "check and simulator": "both", "simulator": "the simulator alone", "equivalent": "nobody: equivalent",
-            "missed": "nobody: missed"}
+OPERATORS = {"barrier": "barrier, arrival or wait removed; block barrier weakened to a warp barrier", "fence": "fence removed; memory order or scope too weak",
+             "atomic": "atomic access made plain, or block scope", "bound": "bounds check removed or off by one; one thread's work done by several",
+             "index": "index off by one", "stride": "other stride or start", "initialisation": "store removed", "mask": "mask of half the warp"}
+VERDICTS = {"check": "found by the program's own check only", "check and simulator": "by both", "simulator": "by the simulator only", "equivalent": "equivalent programs",
+            "missed": "missed"}
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
 def mutants(_):
-    """Who finds the mutants of the steps, as `make mutants` wrote it."""
+    """The mutants of the steps by how they are found, from `make mutants`."""
     rows = [row for row in read(ROOT / "tests/mutants/agreement.csv") if row["operator"]]
     lines = []
     for operator, words in [*OPERATORS.items(), ("", "**all**")]:
         verdicts = [row["verdict"] for row in rows if operator in ("", row["operator"])]
         lines.append([words, *(str(count) for count in [len(verdicts), *(verdicts.count(verdict) for verdict in VERDICTS)])])
-    return table(["the change", "mutants", *VERDICTS.values()], lines if rows else [])
+    return table(["change", "mutants", *VERDICTS.values()], lines if rows else [])
 
 
 def sanitized(_):
-    """Which mutants compute-sanitizer's tools find beside the simulator."""
+    """The mutants that compute-sanitizer's tools find, compared with the simulator."""
     rows = [row for row in read(ROOT / "tests/mutants/agreement.csv") if row["operator"] and row["agreement"]]
     lines = []
     for tool in [*SANITIZERS, "any of them"]:
@@ -582,12 +585,12 @@ def sanitized(_):
         both = sum(row["simulator"] != "" for row in found)
         lines.append([tool, *map(str, (len(rows), len(found), both, len(found) - both))])
     alone = Counter(row["simulator"] for row in rows if row["agreement"] == "simulator alone")
-    return (table(["compute-sanitizer's tool", "mutants", "found by it", "of these by the simulator", "not by the simulator"], lines if rows else []) +
-            "\n\n" + table(["found by the simulator alone: kinds", "mutants"], [[kinds, str(count)] for kinds, count in alone.most_common()]))
+    return (table(["compute-sanitizer tool", "mutants", "found by the tool", "of these by the simulator", "of these not by the simulator"], lines if rows else []) +
+            "\n\n" + table(["kinds found by the simulator only", "mutants"], [[kinds, str(count)] for kinds, count in alone.most_common()]))
 
 
 def labelled(_):
-    """What the checker reports of programs of which it is known what is wrong with them, as `make labelled` wrote it."""
+    """The checker's results on programs labelled with their mistakes, from `make labelled`."""
     rows = read(ROOT / "tests/labelled/results.csv")
     lines = []
     for program in [*sorted({row["program"] for row in rows}), ""]:
@@ -596,11 +599,11 @@ def labelled(_):
         wrong = [row for row in those if row["label"] != "clean"]
         lines.append([program or "**all**", *map(str, (len(wrong), sum(row["right"] == "yes" for row in wrong), len(clean),
                                                        sum(row["right"] != "yes" for row in clean)))])
-    return table(["programs", "with a mistake", "of these reported", "without", "of these accused"], lines if rows else [])
+    return table(["programs", "cases with a mistake", "of these reported", "clean cases", "false positives"], lines if rows else [])
 
 
 def labelledgpu(_):
-    """What two of compute-sanitizer's tools find in the same programs on a GPU, as `make labelled-gpu` wrote it."""
+    """The results of two compute-sanitizer tools on the same programs on a GPU, from `make labelled-gpu`."""
     ours = {(row["program"], row["case"]): row for row in read(ROOT / "tests/labelled/results.csv")}
     rows = [row | {"ours": ours[row["program"], row["case"]]} for row in read(ROOT / "tests/labelled/gpu.csv")]
     lines = []
@@ -609,7 +612,7 @@ def labelledgpu(_):
         mistakes = [row for row in found if row["label"] != "clean"]
         ran = sum(row["tool"] == tool for row in rows)
         lines.append([tool, *map(str, (f"{ran} of {len(ours)}", len(mistakes), sum(row["reported"] != "" for row in mistakes), len(found) - len(mistakes)))])
-    return table(["compute-sanitizer's tool", "ran on", "mistakes reported", "of these by the simulator", "accused without a mistake"], lines)
+    return table(["compute-sanitizer tool", "cases run", "mistakes reported", "of these by the simulator", "false positives"], lines)
 
 
 def shown_mistakes():
@@ -618,30 +621,30 @@ def shown_mistakes():
 
 
 def words_of_kinds():
-    """The kinds of findings, and the words with which the message of each begins, as the simulator has them."""
+    """The kinds of findings, and the title that begins each one's message, from the simulator's source."""
     return dict(re.findall(r'\] = {"([\w-]+)", "([^"]+)"}', (ROOT / "simulator/checker/findings.c").read_text(encoding="utf-8")))
 
 
 def sanitizers_on(kind):
-    """What compute-sanitizer's tools found where the simulator reports a kind: of the mutants, and of the labelled programs. Empty where nothing was measured."""
+    """How many mutants and labelled programs of a kind compute-sanitizer's tools find; empty if none were measured."""
     rows = [row for row in read(ROOT / "tests/mutants/agreement.csv") if row["operator"] and row["agreement"] and kind in row["simulator"].split()]
     by_tool = [f"{tool} {sum(bool(re.match(r'[1-9][0-9]*: ', row[tool])) for row in rows)}" for tool in SANITIZERS]
-    said = [f"of {len(rows)} mutants in which the simulator finds this, {', '.join(by_tool)}"] if rows else []
+    said = [f"{', '.join(by_tool)} of the {len(rows)} mutants in which the simulator finds this"] if rows else []
     cases = {(row["program"], row["case"]) for row in read(ROOT / "tests/labelled/results.csv") if kind in row["finds"].split()}
     runs = [row for row in read(ROOT / "tests/labelled/gpu.csv") if (row["program"], row["case"]) in cases]
     by_tool = [f"{tool} {sum(int(row['errors'] or 0) > 0 for row in runs if row['tool'] == tool)}" for tool in dict.fromkeys(row["tool"] for row in runs)]
     count = len({(row["program"], row["case"]) for row in runs})
-    said += [f"of {count} labelled program{'s' * (count > 1)} with this mistake, {', '.join(by_tool)}"] if runs else []
-    return f"Found by compute-sanitizer on an H200: {'; '.join(said)}." if said else ""
+    said += [f"{', '.join(by_tool)} of {count} labelled program{'s' * (count > 1)} with this mistake"] if runs else []
+    return f"compute-sanitizer on an H200 finds: {'; '.join(said)}." if said else ""
 
 
 def kept_message(said):
-    """What the simulator said, without what differs from run to run."""
+    """The simulator's message without addresses, which differ from run to run."""
     return re.sub(r"\b0x[0-9a-f]{9,}\b", "0x…", said)
 
 
 def finding(_, kind, name):
-    """A mistake, what the simulator says of it, and what compute-sanitizer finds of its kind."""
+    """A program with a mistake, the simulator's message, and compute-sanitizer's results for the kind."""
     path = MISTAKES / f"{name}.cu"
     if kind not in words_of_kinds() or not path.exists():
         raise Unfillable(f"there is no kind {kind}, or no program {path.relative_to(ROOT)}")
@@ -652,20 +655,20 @@ def finding(_, kind, name):
     message = MESSAGES / f"{name}.txt"
     if not message.exists():
         return NOT_MEASURED
-    told = [text for text in findings.apart(message.read_text(encoding="utf-8"))[0] if text.startswith(f"error: {words_of_kinds()[kind]}:")]
-    if not told:
+    messages = [text for text in findings.apart(message.read_text(encoding="utf-8"))[0] if text.startswith(f"error: {words_of_kinds()[kind]}:")]
+    if not messages:
         raise Unfillable(f"{message.relative_to(ROOT)} has no finding of the kind {kind}: run make findings")
-    shown = re.sub(r" *// <- here$", "", told[0], flags=re.M)
+    shown = re.sub(r" *// <- here$", "", messages[0], flags=re.M)
     said = sanitizers_on(kind)
     return f"[{lines[0].removeprefix('// ')}](../{path.relative_to(ROOT)})\n\n```cuda\n{code}\n```\n\n```\n{shown}\n```" + (f"\n\n{said}" if said else "")
 
 
 SUITES = {"indigo": "Indigo", "scor": "ScoR's microbenchmarks", "barracuda": "Barracuda's tests"}
-LABELS = {"race": "races", "memory": "wrong accesses", "clean": "right"}
+LABELS = {"race": "races", "memory": "memory errors", "clean": "clean"}
 
 
 def suites(_):
-    """What the checker says of three public suites, as `make suite` wrote it: by their labels, and by our reading of them."""
+    """The checker's results on three public suites, from `make suite`: by their labels, and by our corrected labels."""
     read_as, lines = read(ROOT / "tests/suites/adjudicated.csv"), []
     for name, title in SUITES.items():
         tests = suite.tests(read(ROOT / f"tests/suites/{name}.csv"))
@@ -678,11 +681,11 @@ def suites(_):
             ours = [outcome for outcome in (suite.outcome(same, label) for _, reading, same in found if reading == label) if outcome != "not built"]
             good = "silent" if label == "clean" else "told"
             lines.append([title, words, str(len(those)), str(outcomes[good]), str(outcomes["not built"]), str(len(ours)), str(ours.count(good))])
-    return table(["suite", "label", "tests", "as the label says", "not built", "after reading the labels", "as we read them"], lines, words=2)
+    return table(["suite", "label", "tests", "result agrees with the label", "not built", "tests after correction", "result agrees with the corrected label"], lines, words=2)
 
 
 def disputed(_):
-    """Which labels of the suites we read otherwise, and why."""
+    """The labels of the suites that we correct, and why."""
     rows = read(ROOT / "tests/suites/adjudicated.csv")
     lines = []
     for row in rows:
@@ -691,11 +694,11 @@ def disputed(_):
             continue
         count = sum(suite.adjudicated_by(row["suite"], test, same[0]["label"], rows) is row for test, same in tests.items())
         lines.append([SUITES[row["suite"]], f"`{row['program']}`", LABELS[row["label"]], LABELS.get(row["reading"], row["reading"]), row["reason"], str(count)])
-    return table(["suite", "tests", "label", "our reading", "why", "how many"], lines, words=5)
+    return table(["suite", "tests", "label", "corrected label", "why", "number of tests"], lines, words=5)
 
 
 def courses(_):
-    """How many programs of public courses run, as `make courses` wrote it: of each repository, and of all."""
+    """How many programs of public courses run, by repository and in total, from `make courses`."""
     counts = {}
     for row in read(ROOT / "tests/suites/courses.csv"):
         counts.setdefault(row["repository"], Counter())[row["outcome"]] += 1
@@ -707,28 +710,28 @@ def courses(_):
 
 
 def counted(outcomes):
-    """The numbers of programs in a row of that table; and which share of those that can be built pass, or end with a finding."""
+    """The cells of a row of that table; the last is the share of buildable programs that pass or end with a finding."""
     built = sum(outcomes[name] for name in course_programs.OUTCOMES)
     run = outcomes["pass"] + outcomes["finding"]
     return [str(number) for number in (outcomes.total(), outcomes[course_programs.LEFT_OUT], *(outcomes[name] for name in course_programs.OUTCOMES))] + [f"{100 * run / built:.1f} %" if built else "–"]
 
 
 def coursesleft(_):
-    """Which programs of courses can be built and do not run, and why."""
+    """The course programs that build but do not run, and why."""
     titles = {row["repository"]: row["title"] for row in read(ROOT / "tests/suites/course_repositories.csv")}
     rows = read(ROOT / "tests/suites/courses.csv")
     left = [[titles[row["repository"]], f"`{row['program']}`", row["outcome"], row["detail"].replace("|", "\\|")] for row in rows if row["outcome"] in ("refused", "timeout", "failed")]
-    return table(["repository", "program", "outcome", "why"], left, words=4) if left or not rows else "There is none."
+    return table(["repository", "program", "outcome", "reason"], left, words=4) if left or not rows else "None."
 
 
 def mistakes_found(_):
-    """Mistakes in public code that the checker found, read and confirmed."""
-    return table(["program", "place", "what", "kind", "told upstream"],
+    """Mistakes that the checker found in public code, confirmed by reading the code."""
+    return table(["program", "location", "mistake", "kind", "reported upstream"],
                  [[row["program"], f"`{row['place']}`", row["what"], row["kind"], row["told"]] for row in read(ROOT / "tests/suites/found.csv")], words=5)
 
 
 def attacks(_):
-    """What was tried on the judge, and its verdict, as tests/tools/test_attacks.py tries it."""
+    """The attacks on the judge and its verdicts, as in tests/tools/test_attacks.py."""
     rows = read(ROOT / "tests/tools/attacks.csv")
     lines = []
     for kind in dict.fromkeys(row["class"] for row in rows):
@@ -737,13 +740,13 @@ def attacks(_):
     return table(["", "a file that", "verdict"], lines, words=3)
 
 
-# A counter of the simulator, and what Nsight Compute's column is called where it has another name.
+# Simulator counter -> column of Nsight Compute's results.
 COMPARED = {name: name for name in ("shared_loads", "shared_stores", "bank_conflicts", "global_load_requests", "global_load_sectors", "global_store_requests",
                                     "global_store_sectors")} | {"block_barriers": "barriers"}
 
 
 def counters_compared():
-    """Of all counts that Nsight Compute read on an H200, whether the simulator's is the same."""
+    """For each count that Nsight Compute read on an H200, whether the simulator's count is equal."""
     same = []
     for path in sorted((ROOT / "tests/counters/h200").glob("*.csv")):
         ours, theirs = read(ROOT / "tests/counters/simulator" / path.name), read(path)
@@ -754,15 +757,15 @@ def counters_compared():
 
 
 def faster_than_cub(ratio):
-    """CUB's times over ours, in words."""
+    """The ratios of CUB's times to ours, summarised."""
     if not ratio:
         return NOT_MEASURED
     mean = math.exp(sum(map(math.log, ratio)) / len(ratio))
-    return f"faster at {sum(value > 1 for value in ratio)} of {len(ratio)} sizes, {mean:.2f}× in the geometric mean, {min(ratio):.3f}× at least"
+    return f"faster at {sum(value > 1 for value in ratio)} of {len(ratio)} sizes; geometric mean {mean:.2f}×, minimum {min(ratio):.3f}×"
 
 
 def figures(_):
-    """What the first page says of the whole, each row from the files that its page shows."""
+    """The key figures of the first page, each computed from the files that the linked page shows."""
     indigo = Counter((same[0]["label"], suite.outcome(same, same[0]["label"])) for same in suite.tests(read(ROOT / "tests/suites/indigo.csv")).values())
     programs = {label: sum(count for (of_label, _), count in indigo.items() if of_label == label) for label in LABELS}
     changes = [row for row in read(ROOT / "tests/mutants/agreement.csv") if row["operator"]]
@@ -774,36 +777,36 @@ def figures(_):
     sums = [value for (_, cache, step), value in ours.items() if cache == "cold" and step == max((name for _, _, name in ours), default="")]
     scanned = [float(row["cub_us"]) / float(row["scan_us"]) for row in read(SCANS / "against-cub.csv")]
     held = [row["verdict"] != "passed" for row in read(ROOT / "tests/tools/attacks.csv")]
-    return table(["", "how many", "more"], [
-        ["races found in Indigo, a public suite of graph programs", f"{indigo['race', 'told']} of {programs['race']}; of {programs['clean']} right programs {programs['clean'] - indigo['clean', 'silent']} accused",
+    return table(["", "result", "details"], [
+        ["races detected in Indigo, a public suite of graph programs", f"{indigo['race', 'told']} of {programs['race']}; false positives: {programs['clean'] - indigo['clean', 'silent']} of {programs['clean']} clean programs",
          "[suites](docs/suites.md)"],
-        ["small mistakes planted in our kernels that their check or the simulator finds", f"{len(changes) - verdicts['equivalent'] - verdicts['missed']} of {len(changes)}; {verdicts['equivalent']} change nothing, missed: {verdicts['missed']}; "
-         f"compute-sanitizer reports {sanitizer} of the {len(sanitized_too)} that it ran on", "[the checker](simulator/checker.md)"],
-        ["counts equal to those of NVIDIA's profiler on an H200", f"{sum(same)} of {len(same)}", "[why not all](simulator/counters.md)"],
-        ["the last step of the sum against CUB", faster_than_cub(sums), "[sizes](docs/sizes.md)"],
+        ["mutants of our kernels detected by their own check or the simulator", f"{len(changes) - verdicts['equivalent'] - verdicts['missed']} of {len(changes)}; {verdicts['equivalent']} are equivalent, {verdicts['missed']} missed; "
+         f"compute-sanitizer detects {sanitizer} of the {len(sanitized_too)} that it ran on", "[the checker](simulator/checker.md)"],
+        ["simulated counters equal to Nsight Compute's on an H200", f"{sum(same)} of {len(same)}", "[why not all](simulator/counters.md)"],
+        ["the last step of the reduction against CUB", faster_than_cub(sums), "[sizes](docs/sizes.md)"],
         ["the last step of the prefix sum against CUB", faster_than_cub(scanned), "[the prefix sum](scan/README.md)"],
         ["attacks that the judge of student programs withstands", f"{sum(held)} of {len(held)}", "[the judge](docs/judge.md)"]], words=3)
 
 
 def shown_by(name, row, devices):
-    """A GPU's name; where several folders hold results of its kind, with the folder's."""
+    """A GPU's name, with the folder's if several folders have results of that GPU."""
     return f"[{row['device']}{f' ({name})' if devices.count(row['device']) > 1 else ''}](../plots/{name}/run-all.csv)"
 
 
 def share_if_known(row):
-    """The share of the peak; some drivers do not say what the peak is."""
+    """The share of the peak; some drivers do not report the peak."""
     return share(row) if float(row["peak_gb_per_s"]) else "peak unknown"
 
 
 def facts_of(name):
-    """Driver and toolkit of results in plots/, as run-all.txt has them."""
+    """Driver and toolkit of results in plots/, from run-all.txt."""
     path = ROOT / "plots" / name / "run-all.txt"
     said = dict(line.split(": ", 1) for line in path.read_text(encoding="utf-8").splitlines()) if path.exists() else {}
     return f"{said.get('driver', 'unknown')}, {said.get('toolkit', 'unknown')}"
 
 
 def gpus(_):
-    """The share of its own peak that each step reaches, of every GPU whose results lie in plots/."""
+    """Each step's share of the GPU's own peak, for every GPU with results in plots/."""
     runs = {path.parent.name: by_step(path) for path in sorted((ROOT / "plots").glob("*/run-all.csv"))}
     if not runs:
         return NOT_MEASURED
@@ -816,31 +819,31 @@ def gpus(_):
     return table(["share of the GPU's own peak, n = 2^26", *(shown_by(name, row, devices) for name, row in best.items())], lines)
 
 
-GROUPS = {"steps": "the steps, and CUB's reduction", "scan": "the steps of the prefix sum, and CUB's", "labs": "the labs", "programs": "tests/programs", "idioms": "idioms of waiting and handing over",
+GROUPS = {"steps": "the steps, and CUB's reduction", "scan": "the steps of the prefix sum, and CUB's", "labs": "the labs", "programs": "tests/programs", "idioms": "synchronisation idioms",
           "CUB": "CUB: reduce, scan, sort, select, segmented reduce, histogram", "Thrust": "Thrust: reduce, scan, sort, stable sort by key, copy_if, unique"}
 
 
 def alarms(_):
-    """What the checker finds in programs without a mistake, as `make no-alarms` wrote it."""
+    """The checker's findings in correct programs, from `make no-alarms`."""
     rows = read(ROOT / "tests/alarms/alarms.csv")
     lines = []
     for group, words in [*GROUPS.items(), ("", "**all**")]:
         those = [row for row in rows if group in ("", row["group"])]
         sums = [sum(int(row[column]) for row in those) for column in ("runs", "findings", "explained")]
         lines.append([words, str(len({row["program"] for row in those})), str(len(those)), *map(str, sums)])
-    return table(["programs", "how many", "compiled", "runs", "findings", "of these explained"], lines if rows else [])
+    return table(["group", "programs", "builds", "runs", "findings", "of these explained"], lines if rows else [])
 
 
-# Of a lab's columns; of others the name, with spaces.
-HEADINGS = {"median_ms": "ms", "min_ms": "least, ms", "before_ms": "before, ms", "overhead_ms": "overhead, ms", "cost_ms": "cost, ms", "gb_per_s": "GB/s",
-            "peak_gb_per_s": "peak, GB/s", "copy_gb_per_s": "a copy, GB/s", "read_gb_per_s": "reading alone, GB/s", "of_copy": "of a copy's speed",
-            "of_ideal": "of the ideal", "ns_per_block": "ns a block", "to_device_ms": "to the GPU, ms", "kernel_ms": "kernel, ms", "to_host_ms": "to the host, ms",
-            "sm_count": "SMs", "blocks_per_sm": "blocks an SM", "clock_mhz": "SM clock, MHz", "memory_mhz": "memory clock, MHz", "bus_bits": "bus, bits",
-            "occupancy_percent": "occupancy, %", "per_thread": "elements a thread", "wanted_bytes": "bytes wanted", "moved_bytes": "bytes moved"}
+# Headings of lab columns; other columns show their name, with spaces.
+HEADINGS = {"median_ms": "ms", "min_ms": "minimum, ms", "before_ms": "before, ms", "overhead_ms": "overhead, ms", "cost_ms": "cost, ms", "gb_per_s": "GB/s",
+            "peak_gb_per_s": "peak, GB/s", "copy_gb_per_s": "copy, GB/s", "read_gb_per_s": "read only, GB/s", "of_copy": "share of copy bandwidth",
+            "of_ideal": "share of ideal", "ns_per_block": "ns per block", "to_device_ms": "to the GPU, ms", "kernel_ms": "kernel, ms", "to_host_ms": "to the host, ms",
+            "sm_count": "SMs", "blocks_per_sm": "blocks per SM", "clock_mhz": "SM clock, MHz", "memory_mhz": "memory clock, MHz", "bus_bits": "bus, bits",
+            "occupancy_percent": "occupancy, %", "per_thread": "elements per thread", "wanted_bytes": "bytes requested", "moved_bytes": "bytes moved"}
 
 
 def lab_cell(text):
-    """A value of a lab's CSV: numbers with four digits that count."""
+    """A value of a lab's CSV, numbers with four significant digits."""
     try:
         value = float(text)
     except ValueError:
@@ -851,9 +854,9 @@ def lab_cell(text):
 
 
 def lab(step, *words):
-    """Columns of a lab's CSV: on a step's page the step before it and itself, on the lab's page all steps.
+    """Columns of a lab's CSV: the previous step and the step on a step's page, all steps on the lab's page.
 
-    A word like x.csv names another file of plots/h200/labs, of which all rows are shown; column=value,value chooses rows."""
+    A word like x.csv selects another file of plots/h200/labs with all its rows; column=value,value selects rows."""
     if not lab_of(step) and not words[0].endswith(".csv"):
         raise Unfillable("this page belongs to no lab")
     name = words[0] if words[0].endswith(".csv") else f"{lab_of(step)}.csv"
@@ -899,7 +902,7 @@ def microseconds(row):
 
 
 def scannumbers(page):
-    """What was measured of a step of the prefix sum beside the step before, and the gain: at the size where it is largest, and at 2^26."""
+    """Results of a step of the prefix sum and of the previous step, with the largest gain and the gain at 2^26."""
     place = scans().index(known_scan(page))
     shown = scans()[max(0, place - 1):place + 1]
     runs, large, small, through = (by_step(SCANS / f"{name}.csv") for name in ("run-all", "2to30", "2to16", "bytes"))
@@ -907,15 +910,15 @@ def scannumbers(page):
         measured.setdefault(scans()[0], None)  # one thread takes too long for a large array
     rows = {"ms, n = 2^26": (runs, milliseconds), "GB/s, n = 2^26": (runs, bandwidth), "GB/s, n = 2^30": (large, bandwidth),
             "µs, n = 2^16": (small, microseconds),
-            "bytes read, an element": (through, lambda row: f"{float(row['read_bytes_per_element']):.2f}"),
-            "bytes written, an element": (through, lambda row: f"{float(row['written_bytes_per_element']):.2f}")}
+            "bytes read per element": (through, lambda row: f"{float(row['read_bytes_per_element']):.2f}"),
+            "bytes written per element": (through, lambda row: f"{float(row['written_bytes_per_element']):.2f}")}
     gain = ""
     if len(shown) == 2 and all(name in runs for name in shown):
         gain = gain_line(largest_gain(*shown, SCANS), times(runs[shown[0]], runs[shown[1]]))
     lines = [[words, *(cell(measured.get(name), show) if measured.get(name, {}) is not None else "–" for name in shown)] for words, (measured, show) in rows.items()]
     if gain and (gains := gains_over_n(*shown, SCANS)):
         _, elements, *ms = max(gains)
-        if int(elements) not in (2**16, 2**26, 2**30):  # those have their rows
+        if int(elements) not in (2**16, 2**26, 2**30):  # these sizes already have rows
             lines.append([f"µs, n = {power(elements)}, in [the sweep](../h200/sweep.csv)", *(f"{1e3 * value:.2f}" for value in ms)])
     return table(["", *shown], lines) + gain
 
@@ -932,17 +935,17 @@ def scanladder(_):
 
 
 def scanover(_):
-    """The last step of the prefix sum beside CUB and copies at every size. Older files lack the kernel's copy."""
+    """The last step of the prefix sum compared with CUB and with copies, at every size. Older files lack the copy kernel."""
     rows = sorted(read(SCANS / "against-cub.csv"), key=lambda row: int(row["elements"]))
     if not rows:
         return NOT_MEASURED
     ratios = {power(row["elements"]): float(row["cub_us"]) / float(row["scan_us"]) for row in rows}
     least = min(ratios, key=ratios.get)
-    copies = {f"{name}_us": words for name, words in {"copy": "`cudaMemcpy`, µs", "kernel_copy": "a kernel that copies, µs"}.items() if f"{name}_us" in rows[0]}
-    return table(["n", f"{scans()[-2]}, µs", "CUB, µs", *copies.values(), "CUB's time over ours", "share of the faster copy's speed"],
+    copies = {f"{name}_us": words for name, words in {"copy": "`cudaMemcpy`, µs", "kernel_copy": "copy kernel, µs"}.items() if f"{name}_us" in rows[0]}
+    return table(["n", f"{scans()[-2]}, µs", "CUB, µs", *copies.values(), "CUB / step", "share of the faster copy's bandwidth"],
                  [[n, *(lab_cell(row[name]) for name in ("scan_us", "cub_us", *copies)), f"{ratio:.2f}",
                    f"{100 * min(float(row[name]) for name in copies) / float(row['scan_us']):.0f} %"] for row, (n, ratio) in zip(rows, ratios.items())]) + (
-        f"\n\nCUB's time over ours: {math.prod(ratios.values()) ** (1 / len(ratios)):.2f} in the geometric mean, {ratios[least]:.2f} at least (n = {least}).")
+        f"\n\nCUB / step: geometric mean {math.prod(ratios.values()) ** (1 / len(ratios)):.2f}, minimum {ratios[least]:.2f} (n = {least}).")
 
 
 def errors(count, what):
@@ -950,26 +953,26 @@ def errors(count, what):
 
 
 def outcome(step, number):
-    """What `make tries` measured for one diff."""
+    """The result of one Try, from `make tries`."""
     name = f"labs/{lab_of(step)}-tries.csv" if lab_of(step) else SCANS / "tries.csv" if is_scan(step) else "tries.csv"
     found = [row for row in read(name) if (row["step"], row["try"]) == (step, number)]
     if not found:
         return f"{NOT_MEASURED.capitalize()}."
     row, what = found[0], "result" if lab_of(step) or is_scan(step) else "sum"
     size = "" if row["elements"] in ("", "" if lab_of(step) else str(2**26)) else f" at n = {power(row['elements'])}"
-    said = f"Tried{size}: the {what} is right."
+    said = f"Tried{size}: the {what} is correct."
     if row["status"] != "PASS":
         said = f"Measured{size}: the {what} is **wrong**."
     elif row["before_ms"]:
         old, new = float(row["before_ms"]), float(row["after_ms"])
-        said = f"Measured{size}: {old:,.4g} ms before, {new:,.4g} ms after ({old / new:.2f}×); the {what} is right."
+        said = f"Measured{size}: {old:,.4g} ms before, {new:,.4g} ms after ({old / new:.2f}×); the {what} is correct."
     if row["memcheck_errors"]:
         said += f" memcheck: {errors(row['memcheck_errors'], 'errors')}; racecheck: {errors(row['racecheck_errors'], 'hazards')}."
     return said
 
 
 def try_message(step, number):
-    """The file that `make findings` writes of what the simulator says of a Try."""
+    """The file in which `make findings` stores the simulator's message about a Try."""
     return OF_TRIES / f"{step.replace('/', '_')}-{number}.txt"
 
 
@@ -980,25 +983,25 @@ def shown_tries():
 
 
 def said(step, number):
-    """The first finding of the simulator in a step with that Try made, and how many there are."""
+    """The simulator's first finding in a step after that Try, and the number of findings."""
     path = try_message(step, number)
     if not path.exists():
         return NOT_MEASURED
     first_line, message = path.read_text(encoding="utf-8").split("\n", 1)
     if not first_line.endswith(tries.digest(tries.tries(step)[int(number) - 1][0])):
-        raise Unfillable(f"{path.relative_to(ROOT)} is of another diff than Try {number}: run make findings")
+        raise Unfillable(f"{path.relative_to(ROOT)} belongs to another diff than Try {number}: run make findings")
     found, others = findings.apart(message)
     return "\n".join(["```", found[0], findings.how_many(others), "```"])
 
 
-KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, starts, lives, loaded, busy, little, limits, floors, net, restarts, sizes, finish, ends,
+KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
                                                       against, peers, begins, methods, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
 def made(kind, step, words):
-    """What stands between markers of a kind on a step's page."""
+    """The text between markers of a kind on a step's page."""
     if kind not in KINDS:
-        raise Unfillable(f"there is nothing called {kind}; there are {', '.join(KINDS)}")
+        raise Unfillable(f"there is no marker {kind}; there are {', '.join(KINDS)}")
     try:
         inspect.signature(KINDS[kind]).bind(step, *words)
     except TypeError as problem:  # too few words, or too many
@@ -1007,13 +1010,13 @@ def made(kind, step, words):
 
 
 def all_pages():
-    """The pages that may have markers."""
+    """The pages that may contain markers."""
     return [ROOT / "README.md", *(path for pattern in ("[!.]*/README.md", "docs/*.md", "simulator/[!R]*.md", "labs/*/*/README.md", "labs/*/README.md",
                                                        "scan/*/README.md") for path in sorted(ROOT.glob(pattern)))]
 
 
 def filled(path):
-    """The page's text with everything between its markers made anew."""
+    """The page's text with every marked block regenerated."""
     folder = path.parent.relative_to(ROOT).as_posix()
     step = folder if folder.startswith("labs/") or is_scan(folder) or (path.parent / "reduce.cu").exists() else None
     page, text = path.relative_to(ROOT), path.read_text(encoding="utf-8")
@@ -1027,20 +1030,20 @@ def filled(path):
 
     for line in MARKED.sub("", text).splitlines():
         if line.lstrip().startswith("<!--"):
-            sys.exit(f"tables.py: {page}: '{line}' is no marker with an end: there are <!-- WORDS: make tables writes this --> and <!-- end -->")
+            sys.exit(f"tables.py: {page}: '{line}' is not a valid marker, or has no end: expected <!-- WORDS: make tables writes this --> ... <!-- end -->")
     text = MARKED.sub(fill, text)
     return tries.with_patches(step, text) if step else text
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if a page is stale")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a page is out of date")
     options = parser.parse_args()
     pages = {path: filled(path) for path in all_pages()}
     stale = [path for path, text in pages.items() if text != path.read_text(encoding="utf-8")]
     for path in stale:
         if options.check:
-            print(f"tables.py: {path.relative_to(ROOT)} is stale: run make tables", file=sys.stderr)
+            print(f"tables.py: {path.relative_to(ROOT)} is out of date: run make tables", file=sys.stderr)
         else:
             unfinished = path.with_name(f".{path.name}.{os.getpid()}")
             unfinished.write_text(pages[path], encoding="utf-8")

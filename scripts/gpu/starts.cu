@@ -1,4 +1,4 @@
-// starts: how fast this GPU starts blocks, and how long a place stays empty between two blocks, as CSV.
+// starts: the block launch rate of this GPU, and the gap between two blocks in one resident-block slot, as CSV.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -24,15 +24,15 @@ __global__ void nothing()
 {
 }
 
-// A block that stays for so many nanoseconds, and writes how long its first thread has seen it live.
-__global__ void stay(unsigned ns, unsigned *lives)
+// Each block spins for ns nanoseconds and stores its duration as its first thread measures it.
+__global__ void spin(unsigned ns, unsigned *durations_ns)
 {
     const unsigned long long begun = threadIdx.x == 0 ? nanoseconds() : 0;
     while (threadIdx.x == 0 && nanoseconds() - begun < ns)
         continue;
     __syncthreads();
     if (threadIdx.x == 0)
-        lives[blockIdx.x] = nanoseconds() - begun;
+        durations_ns[blockIdx.x] = nanoseconds() - begun;
 }
 
 // The median of many runs of a launch, in microseconds between two events.
@@ -57,40 +57,40 @@ static double median_us(Launch launch)
     return 1e3 * ms[ms.size() / 2];
 }
 
-// Microseconds from the end of a block until the first thread of the next one in its place runs. All places are
-// always taken, so that a place's rounds follow each other; the difference of two lengths leaves out begin and end.
-static double turnover_us(int threads, int places)
+// Microseconds from the end of a block until the first thread of the next block in its slot runs. All slots are always
+// occupied, so the blocks of a slot follow each other; the difference of two grid sizes excludes the grid's start and end.
+static double turnover_us(int threads, int slots)
 {
-    const unsigned stay_ns = 4000;
+    const unsigned spin_ns = 4000;
     const int rounds = 64;
-    const long long most = 2ll * rounds * places;
-    const size_t shared = threads * sizeof(float); // as steps 01 to 07 have it
-    unsigned *lives;
-    CHECK(cudaMallocManaged(&lives, most * sizeof *lives));
-    const double half = median_us([=] { stay<<<most / 2, threads, shared>>>(stay_ns, lives); });
-    const double whole = median_us([=] { stay<<<most, threads, shared>>>(stay_ns, lives); });
-    double life_us = 0;
+    const long long most = 2ll * rounds * slots;
+    const size_t shared = threads * sizeof(float); // as in steps 01 to 07
+    unsigned *durations_ns;
+    CHECK(cudaMallocManaged(&durations_ns, most * sizeof *durations_ns));
+    const double half = median_us([=] { spin<<<most / 2, threads, shared>>>(spin_ns, durations_ns); });
+    const double whole = median_us([=] { spin<<<most, threads, shared>>>(spin_ns, durations_ns); });
+    double duration_us = 0;
     for (long long block = 0; block < most; block++)
-        life_us += lives[block] / 1e3 / most;
-    CHECK(cudaFree(lives));
-    return (whole - half) / rounds - life_us;
+        duration_us += durations_ns[block] / 1e3 / most;
+    CHECK(cudaFree(durations_ns));
+    return (whole - half) / rounds - duration_us;
 }
 
 int main()
 {
     cudaDeviceProp device;
     CHECK(cudaGetDeviceProperties(&device, 0));
-    printf("device,threads,places,ns_per_block,launch_us,turnover_us\n");
+    printf("device,threads,slots,ns_per_block,launch_us,turnover_us\n");
     for (int threads = 32; threads <= 1024; threads *= 2) {
         const size_t shared = threads * sizeof(float);
         const int few = 1 << 18, many = 1 << 20;
         int blocks_per_sm;
-        CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, stay, threads, shared));
-        const int places = device.multiProcessorCount * blocks_per_sm;
+        CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, spin, threads, shared));
+        const int slots = device.multiProcessorCount * blocks_per_sm;
         const double few_us = median_us([=] { nothing<<<few, threads, shared>>>(); });
         const double many_us = median_us([=] { nothing<<<many, threads, shared>>>(); });
         const double us_per_block = (many_us - few_us) / (many - few);
-        printf("%s,%d,%d,%.4f,%.3f,%.4f\n", device.name, threads, places, 1e3 * us_per_block, few_us - few * us_per_block,
-               turnover_us(threads, places));
+        printf("%s,%d,%d,%.4f,%.3f,%.4f\n", device.name, threads, slots, 1e3 * us_per_block, few_us - few * us_per_block,
+               turnover_us(threads, slots));
     }
 }

@@ -12,7 +12,7 @@ from PIL import Image  # matplotlib needs it, too
 
 import tables
 from scripts import drywarp
-from scripts.gpu import finish, lives, parts
+from scripts.gpu import block_duration, finish, parts
 from scripts.ladder import tries
 
 from tests.support import PROGRAMS, ROOT, needs_measuring, nvcc
@@ -138,11 +138,11 @@ def test_a_wrong_sum_of_others_has_no_number(tmp_path, monkeypatch):
 def test_small_times_stand_beside_what_nobody_can_save(tmp_path, monkeypatch):
     """Broken: the floor of another size, or a ratio of times from which the two events were not taken off."""
     monkeypatch.setattr(tables, "MEASURED", tmp_path)
-    assert tables.floors(None) == tables.net(None) == tables.restarts(None) == tables.NOT_MEASURED
+    assert tables.lowerbounds(None) == tables.net(None) == tables.restarts(None) == tables.NOT_MEASURED
     (tmp_path / "limits.csv").write_text("peak_gb_per_s,events_us,first_launch_us\n1000,1.25,3\n")
     (tmp_path / "against-cub.csv").write_text("elements,cache,cub_ms,step12_ms,step13_ms,queue_ms\n16384,cold,0.00725,0.005,0.00425,1\n16384,warm,1,1,1,1\n4194304,cold,1,1,1,1\n")
     (tmp_path / "tries.csv").write_text("step,elements,before_ms\na,4096,0.004\na,4096,\na,65536,0.008\na,65536,0.0084\nb,4096,0.004\nb,4096,0.0041\nb,67108864,1\nb,67108864,2\n")
-    assert "| 2^18 | 1,048,576 | 1.049 | 3.00 |" in tables.floors(None)
+    assert "| 2^18 | 1,048,576 | 1.049 | 3.00 |" in tables.lowerbounds(None)
     assert "a at 2^16, the same program, took 8.40 µs before one of its Tries and 8.00 before another, 5 per cent" in tables.restarts(None)
     assert tables.net(None).splitlines()[2:] == ["| 2^14 | 4.25 | 7.25 | 1.71 | 2.00 |"]
 
@@ -216,7 +216,7 @@ def test_findings_of_a_try_quote_its_program(step, number):
 def test_what_measures_a_changed_step_still_finds_its_places():
     """Broken: a step no longer has the lines at which make starts, make finish or make parts change it, which shows only on a GPU."""
     for step in STEPS[1:8]:
-        assert lives.with_clock(step) and all(parts.part_of(step, change) for change in parts.PARTS.values())
+        assert block_duration.with_clock(step) and all(parts.part_of(step, change) for change in parts.PARTS.values())
     assert all(finish.with_clock(*program) for program in finish.programs(STEPS[-1]))
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""How long do a step's blocks live? Adds a clock to steps 01 to 07 and writes one CSV, a row for each pass of each step:
-the mean life of a block in microseconds, beside the time of the step, without that clock and with it."""
+"""Measures the block duration of steps 01 to 07: adds a clock to each step and writes one CSV, a row per pass of each step.
+
+A row has the mean block duration in microseconds, and the time of the whole step without the clock and with it."""
 
 import argparse
 import csv
@@ -15,11 +16,11 @@ from pathlib import Path
 from scripts import files
 from scripts.ladder import tries
 
-COLUMNS = ["step", "elements", "pass", "blocks", "places", "life_us", "median_ms", "clocked_ms"]
+COLUMNS = ["step", "elements", "pass", "blocks", "slots", "duration_us", "median_ms", "clocked_ms"]
 MAX_BLOCKS = 1 << 18  # step 01's first pass over 2^26 elements
-# A pass leaves its blocks' lives from the place on that is the number of its blocks: a later pass is much smaller.
+# A pass of B blocks writes their durations from index B on. Passes do not overlap there: each is at most half the size of the one before.
 CLOCK = f"""
-__device__ unsigned lives[{2 * MAX_BLOCKS}];
+__device__ unsigned durations_ns[{2 * MAX_BLOCKS}];
 
 __device__ unsigned long long nanoseconds()
 {{
@@ -29,57 +30,57 @@ __device__ unsigned long long nanoseconds()
 }}
 """
 REPORT = f"""
-    static unsigned life[{2 * MAX_BLOCKS}];
-    CHECK(cudaMemcpyFromSymbol(life, lives, sizeof life));
-    const int places = device.multiProcessorCount * (device.maxThreadsPerMultiProcessor / BLOCK_SIZE);
+    static unsigned ns[{2 * MAX_BLOCKS}];
+    CHECK(cudaMemcpyFromSymbol(ns, durations_ns, sizeof ns));
+    const int slots = device.multiProcessorCount * (device.maxThreadsPerMultiProcessor / BLOCK_SIZE);
     printf("%.6f\\n", (ms[(ms.size() - 1) / 2] + ms[ms.size() / 2]) / 2);
     for (long long n = d.n; n > 1; n = partial_count(n)) {{
         const long long blocks = partial_count(n);
         double sum = 0;
         for (long long block = 0; block < blocks; block++)
-            sum += life[blocks + block] / 1e3;
-        printf("%lld,%d,%.4f\\n", blocks, places, sum / blocks);
+            sum += ns[blocks + block] / 1e3;
+        printf("%lld,%d,%.4f\\n", blocks, slots, sum / blocks);
     }}
     return 0;
 """
-# What is added, and the line after which it stands.
+# (pattern of a line, text added after it)
 ADDED = [
     (r"^static const char STEP\[\].*\n", CLOCK),
     (r"^__global__ void reduce\(.*\n(?:.*\n)*?    const unsigned tid = threadIdx.x;\n", "    const unsigned long long begun = tid == 0 ? nanoseconds() : 0;\n"),
-    (r"^    if \(tid == 0\)\n        out\[blockIdx.x\] = sums\[0\];\n", "    if (tid == 0)\n        lives[gridDim.x + blockIdx.x] = nanoseconds() - begun;\n"),
+    (r"^    if \(tid == 0\)\n        out\[blockIdx.x\] = sums\[0\];\n", "    if (tid == 0)\n        durations_ns[gridDim.x + blockIdx.x] = nanoseconds() - begun;\n"),
     (r"^    const std::vector<float> ms = time_runs\(&d\);\n", REPORT),
 ]
 
 
 def with_clock(step):
-    """The step's program, which prints its time and the lives of each pass's blocks."""
+    """The step's program with a clock: it prints its median time and, for each pass, blocks, slots and mean block duration."""
     source = (tries.ROOT / step / "reduce.cu").read_text(encoding="utf-8")
-    for place, text in ADDED:
-        source, count = re.subn(place, lambda found, added=text: found[0] + added, source, flags=re.M)
+    for pattern, text in ADDED:
+        source, count = re.subn(pattern, lambda found, added=text: found[0] + added, source, flags=re.M)
         if count != 1:
-            sys.exit(f"lives.py: {step}: there is not one place like {place}")
+            sys.exit(f"block_duration.py: {step}: expected one match of {pattern}, found {count}")
     return source
 
 
 def passes(step, program, elements):
-    """What the program with a clock prints: its milliseconds, and blocks, places and life of each pass."""
+    """The output of the program with a clock: its milliseconds, and (blocks, slots, duration) of each pass."""
     run = subprocess.run([program, str(elements)], capture_output=True, text=True)
     if run.returncode != 0:
-        sys.exit(f"lives.py: {step}: exit status {run.returncode}: {run.stderr.strip()}")
+        sys.exit(f"block_duration.py: {step}: exit status {run.returncode}: {run.stderr.strip()}")
     clocked_ms, *rows = run.stdout.split()
     return clocked_ms, [row.split(",") for row in rows]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.error = lambda message: sys.exit(f"lives.py: {message}")  # one line, without the usage
+    parser.error = lambda message: sys.exit(f"block_duration.py: {message}")  # one line, without the usage
     parser.add_argument("--elements", type=tries.elements, default=1 << 26)
     parser.add_argument("--compiler", default="nvcc -O3 -arch=native")
-    parser.add_argument("--output", type=Path, default=Path("results/lives.csv"))
+    parser.add_argument("--output", type=Path, default=Path("results/block-duration.csv"))
     parser.add_argument("steps", nargs="+", type=tries.step_name)
     options = parser.parse_args()
     if options.elements > 256 * MAX_BLOCKS:
-        parser.error(f"{options.elements} elements are too many: {256 * MAX_BLOCKS} at most")
+        parser.error(f"{options.elements} elements are too many: the maximum is {256 * MAX_BLOCKS}")
     sources = [(step, name, source) for step in options.steps
                for name, source in (("plain", tries.source_of(step).read_text(encoding="utf-8")), ("clocked", with_clock(step)))]
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(os.cpu_count()) as workers:
@@ -87,8 +88,8 @@ def main():
         rows = []
         for step, plain, clocked in zip(options.steps, built[::2], built[1::2]):
             ms = tries.milliseconds([plain, "--csv", str(options.elements)])
-            clocked_ms, lives = passes(step, clocked, options.elements)
-            rows += [[step, options.elements, number, *life, f"{ms:.6f}", clocked_ms] for number, life in enumerate(lives, 1)]
+            clocked_ms, durations = passes(step, clocked, options.elements)
+            rows += [[step, options.elements, number, *duration, f"{ms:.6f}", clocked_ms] for number, duration in enumerate(durations, 1)]
     with files.whole(options.output) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
