@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const Instr *instruction_before(const Path *p)
+static const Instr *instruction_before(const WarpSplit *p)
 {
     return p->pc ? &p->frame->function->program->code[p->pc - 1] : p->frame->function->program->code;
 }
@@ -92,7 +92,7 @@ static uint32_t place_in_kernel(const Frame *f, uint32_t at)
     return at;
 }
 
-void sim_note_end(Warp *w, const Path *p, uint32_t mask)
+void sim_note_end(Warp *w, const WarpSplit *p, uint32_t mask)
 {
     const uint32_t end = p->pc - 1, before = p->jumped != NOWHERE && p->landed == end ? p->jumped : end ? end - 1 : 0;
     const uint32_t last = place_in_kernel(p->frame, before), jumped = p->jumped == NOWHERE ? last : p->jumped;
@@ -104,7 +104,7 @@ void sim_note_end(Warp *w, const Path *p, uint32_t mask)
 }
 
 // How many threads have ended that went past the barrier at which the path has waited.
-static uint32_t count_passers(Block *b, const Path *waited)
+static uint32_t count_passers(Block *b, const WarpSplit *waited)
 {
     const uint32_t barrier = place_in_kernel(waited->frame, waited->pc ? waited->pc - 1 : 0);
     uint32_t count = 0;
@@ -119,10 +119,10 @@ static uint32_t count_passers(Block *b, const Path *waited)
 
 void sim_check_arrivals(Block *b, const Barrier *barrier)
 {
-    const Path *first = NULL, *other = NULL;
+    const WarpSplit *first = NULL, *other = NULL;
     const Warp *of_first = NULL, *of_other = NULL;
     for (int n = 0; n < b->warp_count; n++)
-        for (const Path *p = b->warps[n].paths; p; p = p->next) {
+        for (const WarpSplit *p = b->warps[n].splits; p; p = p->next) {
             if (!(barrier->arrived[n] & p->mask) || p->waiting != RUNS)
                 continue;
             const Instr *at = instruction_before(p), *there = first ? instruction_before(first) : at;
@@ -138,13 +138,13 @@ void sim_check_arrivals(Block *b, const Barrier *barrier)
     if (!other && passers == 0)
         return;
     const Warp *warps[] = {of_first, of_other};
-    const Path *paths[] = {first, other};
+    const WarpSplit *splits[] = {first, other};
     Place places[2];
     const int count = other ? 2 : 1;
     for (int k = 0; k < count; k++)
         places[k] =
-            sim_place_of(b->launch, b->number, (uint32_t)(warps[k]->number * LANES + __builtin_ctz(paths[k]->mask)),
-                         instruction_before(paths[k]), "waits at the barrier");
+            sim_place_of(b->launch, b->number, (uint32_t)(warps[k]->number * LANES + __builtin_ctz(splits[k]->mask)),
+                         instruction_before(splits[k]), "waits at the barrier");
     char title[160];
     if (other)
         snprintf(title, sizeof title, "threads of a block wait at different barriers, one for the other");

@@ -31,7 +31,7 @@ static bool reads_unfenced(const AccessCheck *check, const Instr *i, const Instr
 {
     return i->semantics == VOLATILE && j->semantics == VOLATILE && a->kind == STRONG_WRITE &&
            check->epoch.kind == STRONG_READ && !sim_has_fenced(check->w, a) && !sim_feeds_branch(check->w, j) &&
-           !(j->loop & LOOKS_AGAIN) && sim_acquired_since(check->w, a);
+           !(j->loop & REREAD) && sim_acquired_since(check->w, a);
 }
 
 bool sim_strong_conflict(const AccessCheck *check, const AccessRecord *a, const AccessRecord *b)
@@ -39,7 +39,7 @@ bool sim_strong_conflict(const AccessCheck *check, const AccessRecord *a, const 
     const Instr *i = sim_instruction_at(a->site), *j = sim_instruction_at(b->site);
     const bool other_width = i->kind == ATOMIC && j->kind == ATOMIC && i->bytes != j->bytes;
     const bool lost_update = i->semantics == VOLATILE && j->semantics == VOLATILE && writes(a) && writes(b);
-    const bool awaited = (i->loop | j->loop) & AWAITED;
+    const bool awaited = (i->loop | j->loop) & IN_SPIN_LOOP;
     return !reaches(i, a, b) || !reaches(j, a, b) || other_width || lost_update || reads_unfenced(check, i, j, a) ||
            (check->shared && !awaited && !looks_before_update(check, i, j) && (relies_on_volatile(i, a, b) || relies_on_volatile(j, a, b)));
 }
@@ -111,9 +111,9 @@ static bool may_be_asked(const Program *kernel, const Instr *store)
 {
     for (uint32_t k = 0; k < kernel->count; k++) {
         const Instr *i = &kernel->code[k];
-        if (i->control == CALL && (!i->call->callee || i->call->callee->program->does.looks))
+        if (i->control == CALL && (!i->call->callee || i->call->callee->program->effects.reads_volatile))
             return true;
-        if (i->kind == LOAD && i->semantics == VOLATILE && i->loop & DECIDES && i->bytes == store->bytes &&
+        if (i->kind == LOAD && i->semantics == VOLATILE && i->loop & FEEDS_BRANCH && i->bytes == store->bytes &&
             (i->at.space == store->at.space || i->at.space == GENERIC || store->at.space == GENERIC))
             return true;
     }

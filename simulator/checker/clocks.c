@@ -67,7 +67,7 @@ static bool shows_use(const Warp *w, const Instr *i)
 
 bool sim_feeds_branch(const Warp *w, const Instr *i)
 {
-    return i->loop & DECIDES || !shows_use(w, i);
+    return i->loop & FEEDS_BRANCH || !shows_use(w, i);
 }
 
 void sim_note_acquired_from(const Warp *w, const AccessRecord *e)
@@ -94,7 +94,7 @@ bool sim_acquired_since(const Warp *w, const AccessRecord *e)
 bool sim_is_spin_read(const Warp *w, const AccessRecord *e)
 {
     const Instr *i = sim_instruction_at(e->site);
-    return i->loop & AWAITED || !shows_use(w, i) || (i->loop & DECIDES && sim_has_fenced(w, e));
+    return i->loop & IN_SPIN_LOOP || !shows_use(w, i) || (i->loop & FEEDS_BRANCH && sim_has_fenced(w, e));
 }
 
 // Whether one of the block's threads may have told what it knew at the epoch's time, or later.
@@ -542,7 +542,7 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
     const ThreadClock *t = clock_of(w, lane);
     const bool releases = i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE;
     const bool tells = releases || t->gpu_fence || t->cta_fence;
-    const bool tells_of_reads = !tells && !shared && i->kind == STORE && b->launch->kernel->program->does.awaits &&
+    const bool tells_of_reads = !tells && !shared && i->kind == STORE && b->launch->kernel->program->effects.loads_flags &&
                                 b->launch->clocks->reads_only < MAX_READS_ONLY;
     SyncVar *var = shared ? log_of_block(w, key, tells) : sim_find_sync_var(b, key, true, tells || tells_of_reads);
     if (!var)

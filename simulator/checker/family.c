@@ -42,7 +42,7 @@ typedef struct Shadow { // of an allocation: for each word, the last use and its
 
 FamilyUses *sim_start_family_uses(const Function *kernel)
 {
-    if (!sim_checks() || !kernel->program->does.launches)
+    if (!sim_checks() || !kernel->program->effects.launches)
         return NULL;
     FamilyUses *family = calloc(1, sizeof *family);
     if (!family)
@@ -169,11 +169,11 @@ static void describe(const Use *use, bool writes, size_t bytes, Place *place) //
     const Grid *g = use->grid;
     const uint32_t thread = use->epoch.warp * LANES + (uint32_t)__builtin_ctz(use->epoch.lanes);
     if (g->kind == KERNEL_GRID) {
-        const char *does = writes ? "writes" : "reads";
+        const char *effects = writes ? "writes" : "reads";
         if (bytes)
-            snprintf(access, sizeof access, "%s %zu bytes of global memory", does, bytes);
+            snprintf(access, sizeof access, "%s %zu bytes of global memory", effects, bytes);
         else
-            snprintf(access, sizeof access, "%s global memory", does);
+            snprintf(access, sizeof access, "%s global memory", effects);
         *place = sim_place_of(&g->launch, use->epoch.block, thread, sim_instruction_at(use->epoch.site), access);
     } else {
         snprintf(access, sizeof access, "starts a %s, which %s it", g->kind == COPY_GRID ? "copy" : "fill",

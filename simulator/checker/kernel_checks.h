@@ -67,7 +67,7 @@ enum { ONE_PLACE = 0 };
 // Many read the same: all lanes of a warp one word, all warps a matrix. Of these reads a word needs no more than two,
 // of two threads that are ordered with any writer as a third one would be: then a write that races with the third
 // races with one of the two. This is so in a launch that no kernel's code orders but by barriers of whole blocks and of
-// warps (Does.hands_over is false):
+// warps (EffectSummary.synchronises is false):
 //   - of threads of two blocks: until the launch ends;
 //   - of threads of two warps of a block: until its next barrier;
 //   - of two lanes of a warp: for this warp, until its next barrier, where all of its barriers are for all its lanes.
@@ -187,7 +187,7 @@ void sim_move_undefined_copies(uint64_t to, uint64_t from, size_t bytes);
 // ---- barriers.c
 
 // Lanes end behind the path's last instruction.
-void sim_note_end(Warp *w, const Path *p, uint32_t mask);
+void sim_note_end(Warp *w, const WarpSplit *p, uint32_t mask);
 // The last threads have come to a barrier of the whole block, and those that waited may go on.
 void sim_check_arrivals(Block *b, const Barrier *barrier);
 
@@ -233,7 +233,7 @@ void sim_find_foreign_owner(Warp *w, const Instr *i, int lane, Space space, uint
 void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a);
 // What the machine is to know of loads or stores by an instruction, to leave out checks that would tell nothing new; false: it may
 // not. And a store of a whole warp, side by side: false where a short look at it does not do.
-bool sim_expect_accesses(const Warp *w, const Instr *i, Allocation *a, Usual *usual);
+bool sim_expect_accesses(const Warp *w, const Instr *i, Allocation *a, FastPath *fast_path);
 bool sim_note_store(const Warp *w, const Instr *i, Allocation *a, uint64_t first, size_t bytes);
 // How the checker calls an access.
 RecordKind sim_record_kind(const Instr *i, const Access *access);

@@ -326,7 +326,7 @@ void sim_check_lines(AccessCheck *check, uint32_t mask)
 // Whether only barriers order what the launch's threads do.
 static bool is_ordered_by_barriers(const Launch *launch)
 {
-    return !launch->kernel->program->does.hands_over && launch->cluster_blocks == 1 && !launch->family_grid;
+    return !launch->kernel->program->effects.synchronises && launch->cluster_blocks == 1 && !launch->family_grid;
 }
 
 // Some words of a line, whose reading tells nothing new: where the launch only reads the allocation, all that somebody wrote.
@@ -442,7 +442,7 @@ static void begin_check(AccessCheck *check, Warp *w, const Instr *i, Access *acc
     check->shared = owner != NULL;
     check->restricted = owner || launch->on_one_thread;
     check->by_barriers = is_ordered_by_barriers(launch);
-    check->by_all_lanes = !launch->kernel->program->does.some_lanes;
+    check->by_all_lanes = !launch->kernel->program->effects.some_lanes;
     check->floor = sim_block_barrier(w);
     check->barrier = sim_warp_barrier(w);
     check->first_run = owner ? sim_first_run(owner) : 0;
@@ -516,17 +516,17 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
         order_by_access(w, i, access, mask, owner != NULL, kind);
 }
 
-bool sim_expect_accesses(const Warp *w, const Instr *i, Allocation *a, Usual *usual)
+bool sim_expect_accesses(const Warp *w, const Instr *i, Allocation *a, FastPath *fast_path)
 {
     const Launch *launch = w->block->launch;
     const bool only_read = sim_only_reads(launch, a);
     if (a->row_bytes || a->kind == HEAP_MEMORY) // that one may end, and another one begin, while the launch runs
         return false;
-    sim_expect_uses(launch, a, i->kind == STORE, usual);
+    sim_expect_uses(launch, a, i->kind == STORE, fast_path);
     if (i->kind == STORE)
         return true;
-    usual->fully_written = only_read && !sim_is_fresh(a) ? NULL : a->fully_written;
-    usual->run = only_read ? 0 : sim_launch_run(launch);
+    fast_path->fully_written = only_read && !sim_is_fresh(a) ? NULL : a->fully_written;
+    fast_path->run = only_read ? 0 : sim_launch_run(launch);
     return only_read || (is_ordered_by_barriers(launch) && !(i->loop & GUESSES));
 }
 

@@ -517,10 +517,10 @@ static bool is_noted(const Uses *u, uint64_t address, size_t bytes, UseKind how)
 }
 
 // Whole lines that the current operation has used so need not be noted again.
-void sim_expect_uses(const Launch *launch, const Allocation *a, bool writes, Usual *usual)
+void sim_expect_uses(const Launch *launch, const Allocation *a, bool writes, FastPath *fast_path)
 {
-    usual->users = !a->uses || !launch->noted ? NULL : writes ? a->uses->written.lines : a->uses->read.lines;
-    usual->user = sim_current_op();
+    fast_path->users = !a->uses || !launch->noted ? NULL : writes ? a->uses->written.lines : a->uses->read.lines;
+    fast_path->user = sim_current_op();
 }
 
 static bool reads(const Operand *o, const Register *reg)

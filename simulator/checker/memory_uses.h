@@ -21,7 +21,7 @@ void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseK
 void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask);
 
 // What the machine is to know of loads or stores in the allocation, to leave out those whose bytes are noted already.
-void sim_expect_uses(const Launch *launch, const Allocation *a, bool writes, Usual *usual);
+void sim_expect_uses(const Launch *launch, const Allocation *a, bool writes, FastPath *fast_path);
 
 // The current operation allocates memory, or frees it, in the order of its stream.
 void sim_note_made(Allocation *a);

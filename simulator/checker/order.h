@@ -36,7 +36,7 @@ uint32_t sim_begin_op(uint32_t timeline, const char *call, const void *from);
 uint32_t sim_current_op(void); // that began last; 0 before the first one
 uint32_t sim_current_timeline(void); // of this one, which there is
 uint32_t sim_timeline_of(uint32_t op);
-// What it launches: a name that stays where it is; whether it has fences at the scope of the device (Does.fences), by which kernels
+// What it launches: a name that stays where it is; whether it has fences at the scope of the device (EffectSummary.fences), by which kernels
 // that run at the same time may tell each other how far they are; and where the host goes on, if that is known better.
 void sim_name_op(const char *kernel, bool fences, const void *from);
 

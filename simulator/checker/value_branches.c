@@ -15,9 +15,9 @@ static bool lies_on(const Instr *i, const Ways *ways)
 }
 
 // False: there are too many stretches.
-static bool add_stretch(Ways *ways, const Instr *first, const Instr *join)
+static bool add_stretch(Ways *ways, const Instr *first, const Instr *reconvergence_pc)
 {
-    if (first == join || lies_on(first, ways))
+    if (first == reconvergence_pc || lies_on(first, ways))
         return true;
     if (ways->count == MOST_STRETCHES)
         return false;
@@ -27,13 +27,13 @@ static bool add_stretch(Ways *ways, const Instr *first, const Instr *join)
 }
 
 // Makes a stretch as long as it is. False where it does more than to compute.
-static bool go_along(const Program *p, Ways *ways, int k, const Instr *join)
+static bool go_along(const Program *p, Ways *ways, int k, const Instr *reconvergence_pc)
 {
-    for (const Instr *i = ways->stretches[k].first; i != join; i++) {
+    for (const Instr *i = ways->stretches[k].first; i != reconvergence_pc; i++) {
         if (sim_affects(i))
             return false;
         ways->stretches[k].end = i + 1;
-        if (i->control == BRANCH && !add_stretch(ways, p->code + i->target, join))
+        if (i->control == BRANCH && !add_stretch(ways, p->code + i->target, reconvergence_pc))
             return false;
         if (i->control == BRANCH && i->guard == NOWHERE)
             return true;
@@ -44,13 +44,13 @@ static bool go_along(const Program *p, Ways *ways, int k, const Instr *join)
 // Finds a branch's ways. False: they do more than to compute, or it is not known where they meet.
 static bool find_ways(const Program *p, const Instr *branch, Ways *ways)
 {
-    if (branch->control != BRANCH || branch->join == NOWHERE)
+    if (branch->control != BRANCH || branch->reconvergence_pc == NOWHERE)
         return false;
-    const Instr *join = p->code + branch->join;
+    const Instr *reconvergence_pc = p->code + branch->reconvergence_pc;
     ways->count = 0;
-    bool compute = add_stretch(ways, p->code + branch->target, join) && add_stretch(ways, branch + 1, join);
+    bool compute = add_stretch(ways, p->code + branch->target, reconvergence_pc) && add_stretch(ways, branch + 1, reconvergence_pc);
     for (int k = 0; k < ways->count && compute; k++)
-        compute = go_along(p, ways, k, join);
+        compute = go_along(p, ways, k, reconvergence_pc);
     return compute;
 }
 

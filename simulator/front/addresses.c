@@ -38,7 +38,7 @@ static const Instr *maker_of(const Function *in, const Register *reg)
 static const Instr *source_of(const Function *in, const Register *reg)
 {
     const Instr *i = setter_of(in, reg);
-    const bool loads = i && i->kind == LOAD && i->semantics == WEAK && !in->program->does.waits;
+    const bool loads = i && i->kind == LOAD && i->semantics == WEAK && !in->program->effects.orders;
     return i && (loads || sim_computes(i)) ? i : NULL;
 }
 
@@ -172,18 +172,18 @@ bool sim_gives_address(const Function *in, uint32_t call)
 
 // What a call does to places: swaps at those that it hands on; if it fills some, they are the caller's own, or its
 // parameters', or it cannot be told.
-static void note_call(const Function *f, uint32_t k, Does *does)
+static void note_call(const Function *f, uint32_t k, EffectSummary *effects)
 {
     const Instr *i = &f->program->code[k];
     const Function *callee = i->call->callee;
     const Operand *all = all_arguments(i->statement);
-    does->uses |= !callee || callee->program->does.uses;
+    effects->uses |= !callee || callee->program->effects.uses;
     for (int n = 0; callee && all && n < all->count && n < MOST_SWAPPED; n++) {
         const Operand *given = sim_handed(f, k, &all->elements[n]);
-        if (given && callee->program->does.swaps >> n & 1)
-            does->swaps |= bit_of(f, formal_of(f, sim_pointer_of(f, given)));
+        if (given && callee->program->effects.cas_params >> n & 1)
+            effects->cas_params |= bit_of(f, formal_of(f, sim_pointer_of(f, given)));
     }
-    does->fills |= callee && callee->program->does.fills && sim_gives_address(f, k);
+    effects->stores_at_params |= callee && callee->program->effects.stores_at_params && sim_gives_address(f, k);
 }
 
 // The variable that an address lies in, wherever in it; or NULL.
@@ -197,7 +197,7 @@ static const Variable *array_of(const Function *in, const Operand *o, int depth)
     return first ? first : array_of(in, &i->statement->operands[2], depth + 1);
 }
 
-static void note_access(const Function *f, const Instr *i, Does *does)
+static void note_access(const Function *f, const Instr *i, EffectSummary *effects)
 {
     const Operand *address = &i->statement->operands[i->kind == STORE || !(i->effects & SETS_FIRST) ? 0 : 1];
     const Variable *array = array_of(f, address, 0);
@@ -205,26 +205,26 @@ static void note_access(const Function *f, const Instr *i, Does *does)
     const Pointer at = sim_pointer_of(f, address);
     const bool own = space == LOCAL || space == PARAM || space == CONST, given = formal_of(f, at) != NULL;
     if (i->kind == ATOMIC && i->op == ATOMIC_CAS)
-        does->swaps |= at.offset == 0 ? bit_of(f, formal_of(f, at)) : 0;
+        effects->cas_params |= at.offset == 0 ? bit_of(f, formal_of(f, at)) : 0;
     else if (i->kind == ATOMIC)
-        does->uses = true;
+        effects->uses = true;
     else if (i->kind == LOAD)
-        does->uses |= !own && !given && !(i->flags & READ_ONLY);
+        effects->uses |= !own && !given && !(i->flags & READ_ONLY);
     else if (given)
-        does->fills |= !own;
+        effects->stores_at_params |= !own;
     else
-        does->uses |= !own;
+        effects->uses |= !own;
 }
 
-void sim_sum_up_addresses(const Function *f, Does *does)
+void sim_sum_up_addresses(const Function *f, EffectSummary *effects)
 {
     for (uint32_t k = 0; k < f->program->count; k++) {
         const Instr *i = &f->program->code[k];
         if (i->control == CALL)
-            note_call(f, k, does);
+            note_call(f, k, effects);
         else if (i->statement && (i->kind == LOAD || i->kind == STORE || i->kind == ATOMIC))
-            note_access(f, i, does);
+            note_access(f, i, effects);
         else
-            does->uses |= (i->effects & (ACCESSES | TELLS | TELLS_HOST | LAUNCHES)) != 0;
+            effects->uses |= (i->effects & (ACCESSES | PUBLISHES | PUBLISHES_TO_HOST | LAUNCHES)) != 0;
     }
 }

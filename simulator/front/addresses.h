@@ -25,6 +25,6 @@ const Operand *sim_handed(const Function *in, uint32_t call, const Operand *para
 // Whether a call's function gets a number that may be an address, and is none of its thread's local memory.
 bool sim_gives_address(const Function *in, uint32_t call);
 // What the function does with places: `uses`, `fills` and `swaps`, as far as those whom it calls are summed up.
-void sim_sum_up_addresses(const Function *f, Does *does);
+void sim_sum_up_addresses(const Function *f, EffectSummary *effects);
 
 #endif

@@ -187,7 +187,7 @@ static void do_nothing(Warp *w, const Instr *i, uint32_t mask)
 static Instr blank(const Statement *s)
 {
     return (Instr){
-        .run = do_nothing, .d = NOWHERE, .second = NOWHERE, .guard = NOWHERE, .join = NOWHERE, .statement = s};
+        .run = do_nothing, .d = NOWHERE, .second = NOWHERE, .guard = NOWHERE, .reconvergence_pc = NOWHERE, .statement = s};
 }
 
 // A number for the opcode, the same for each statement of the module that has it.
@@ -246,7 +246,7 @@ static void decode_statement(Decoder *d, const Statement *s, Instr *i)
         i->reason = refused;
     }
     if (sim_has_part(&given, "sys"))
-        i->effects |= TELLS_HOST;
+        i->effects |= PUBLISHES_TO_HOST;
     if (s->guard) {
         i->guard = s->guard->slot;
         i->guard_negated = s->guard_negated;

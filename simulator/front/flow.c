@@ -84,7 +84,7 @@ void sim_analyse(Arena *module, const Function *function, Program *program)
     find_blocks(&arena, program, &flow);
     find_successors(&arena, program, &flow);
     sim_link_back(&arena, &flow);
-    sim_find_joins(&arena, function, program, &flow);
+    sim_find_reconvergence(&arena, function, program, &flow);
     sim_find_loops(&arena, program, &flow);
     sim_find_guesses(&arena, function, program, &flow);
     sim_find_live(&arena, module, function, program, &flow);

@@ -21,7 +21,7 @@ void sim_link_back(Arena *arena, Flow *flow);
 Instr *sim_last_of(const Program *program, const Flow *flow, uint32_t block);
 
 // reconverge.c: for each branch, where its lanes meet again.
-void sim_find_joins(Arena *arena, const Function *function, Program *program, const Flow *flow);
+void sim_find_reconvergence(Arena *arena, const Function *function, Program *program, const Flow *flow);
 // loops.c: for each branch, what its loop does, and whether it leaves one; which volatile loads loops wait for.
 void sim_find_loops(Arena *arena, Program *program, const Flow *flow);
 // guesses.c: which plain loads are guesses that a compare-and-swap tests.

@@ -29,8 +29,8 @@ static Swap swap_of(const Instr *i)
     if (s && i->kind == ATOMIC && i->op == ATOMIC_CAS)
         return (Swap){&s->operands[1], &s->operands[2], i->bytes};
     const Operand *arguments = s && i->control == CALL && i->call->callee ? sim_arguments_of(s) : NULL;
-    const Does *does = arguments ? &i->call->callee->program->does : NULL;
-    if (!does || !does->swaps || does->uses || does->fills)
+    const EffectSummary *effects = arguments ? &i->call->callee->program->effects : NULL;
+    if (!effects || !effects->cas_params || effects->uses || effects->stores_at_params)
         return (Swap){.at = NULL};
     return (Swap){arguments, arguments->count == 3 ? &arguments->elements[1] : arguments, 0};
 }
@@ -42,7 +42,7 @@ static bool swaps_at(const Function *in, uint32_t k, const Swap *swap, Pointer p
     if (i->control != CALL)
         return swap->bytes == bytes && sim_same_pointer(in, sim_pointer_of(in, swap->at), place);
     for (int n = 0; n < swap->at->count && n < MOST_SWAPPED; n++) {
-        const Operand *given = i->call->callee->program->does.swaps >> n & 1 ? sim_handed(in, k, &swap->at->elements[n]) : NULL;
+        const Operand *given = i->call->callee->program->effects.cas_params >> n & 1 ? sim_handed(in, k, &swap->at->elements[n]) : NULL;
         if (given && sim_same_pointer(in, sim_pointer_of(in, given), place))
             return true;
     }
@@ -161,8 +161,8 @@ static bool calls_pure(const Function *in, uint32_t k)
         return false;
     if (!i->call->callee)
         return !sim_gives_address(in, k);
-    const Does *does = &i->call->callee->program->does;
-    return (!does->accesses && !does->writes) || (!does->uses && (!does->fills || !sim_gives_address(in, k)));
+    const EffectSummary *effects = &i->call->callee->program->effects;
+    return (!effects->accesses && !effects->writes) || (!effects->uses && (!effects->stores_at_params || !sim_gives_address(in, k)));
 }
 
 // Whether a load is of what no kernel changes, or nobody else does: that it is made at a guessed address tells nobody.

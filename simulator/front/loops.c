@@ -10,7 +10,7 @@
 // Whether it can tell other threads, or ask, what has been done before: as a fence, a barrier that counts, an mbarrier.
 static bool hands_over(const Instr *i)
 {
-    return i->effects & HANDS_OVER || i->semantics >= ACQUIRE || (i->control == BLOCK_BARRIER && i->b != NOWHERE);
+    return i->effects & SYNCHRONISES || i->semantics >= ACQUIRE || (i->control == BLOCK_BARRIER && i->b != NOWHERE);
 }
 
 // Whether it is one half of what hands over to another kernel that runs at the same time.
@@ -29,9 +29,9 @@ bool sim_affects(const Instr *i)
 {
     const bool own = i->kind == STORE && (i->at.space == LOCAL || i->at.space == PARAM);
     if (i->control == CALL)
-        return !i->call->callee || i->call->callee->program->does.affects;
+        return !i->call->callee || i->call->callee->program->effects.affects;
     return (i->control != PLAIN && i->control != BRANCH) ||
-           (!own && i->effects & (TELLS | ASKS | TELLS_HOST | HANDS_OVER | LAUNCHES | FAILS | UNCOUNTED));
+           (!own && i->effects & (PUBLISHES | OBSERVES | PUBLISHES_TO_HOST | SYNCHRONISES | LAUNCHES | FAILS | UNCOUNTED));
 }
 
 // Whether a load may be of a flag that somebody waits for, and not of data: where a branch depends on it, or may, as one of its
@@ -40,7 +40,7 @@ static bool may_await(const Function *f, const Instr *i, bool through_memory)
 {
     if (is_flags(i, ATOMIC))
         return i->statement && !i->statement->operands[0].address;
-    return is_flags(i, LOAD) && (i->semantics != VOLATILE || i->loop & (AWAITED | DECIDES) || !f->entry || through_memory);
+    return is_flags(i, LOAD) && (i->semantics != VOLATILE || i->loop & (IN_SPIN_LOOP | FEEDS_BRANCH) || !f->entry || through_memory);
 }
 
 // bar.warp.sync -1
@@ -50,43 +50,43 @@ static bool is_for_all_lanes(const Instr *i)
     return members->kind == IS_INTEGER && (uint32_t)members->integer == ALL_LANES;
 }
 
-static void note(Does *does, const Instr *i)
+static void note(EffectSummary *effects, const Instr *i)
 {
     const bool own = i->at.space == LOCAL || i->at.space == PARAM || i->at.space == CONST; // nobody else's
-    does->accesses |= i->effects & ACCESSES && !own;
-    does->asks |= i->effects & ASKS;
-    does->asks_block |= i->kind == LOAD && i->semantics != WEAK && i->at.space == SHARED;
-    does->writes |= i->effects & TELLS;
-    does->tells_host |= (i->scope == SYSTEM_SCOPE && i->at.space != SHARED) || i->effects & TELLS_HOST;
-    does->hands_over |= hands_over(i);
-    does->fences |= fences_for_device(i);
-    does->some_lanes |= i->control == WARP_BARRIER && !is_for_all_lanes(i);
-    does->launches |= i->effects & LAUNCHES;
-    does->looks |= i->kind == LOAD && i->semantics == VOLATILE;
-    does->varies |= i->effects & VARIES;
-    does->affects |= i->control != RETURN && sim_affects(i);
-    does->raises |= is_flags(i, STORE);
-    does->waits |= i->kind == FENCE || i->control == BLOCK_BARRIER || i->control == CLUSTER_BARRIER ||
+    effects->accesses |= i->effects & ACCESSES && !own;
+    effects->observes |= i->effects & OBSERVES;
+    effects->observes_block |= i->kind == LOAD && i->semantics != WEAK && i->at.space == SHARED;
+    effects->writes |= i->effects & PUBLISHES;
+    effects->publishes_to_host |= (i->scope == SYSTEM_SCOPE && i->at.space != SHARED) || i->effects & PUBLISHES_TO_HOST;
+    effects->synchronises |= hands_over(i);
+    effects->fences |= fences_for_device(i);
+    effects->some_lanes |= i->control == WARP_BARRIER && !is_for_all_lanes(i);
+    effects->launches |= i->effects & LAUNCHES;
+    effects->reads_volatile |= i->kind == LOAD && i->semantics == VOLATILE;
+    effects->varies |= i->effects & VARIES;
+    effects->affects |= i->control != RETURN && sim_affects(i);
+    effects->stores_flags |= is_flags(i, STORE);
+    effects->orders |= i->kind == FENCE || i->control == BLOCK_BARRIER || i->control == CLUSTER_BARRIER ||
                    i->control == WARP_BARRIER || i->control == PHASE_TEST;
     if (i->control != CALL)
         return;
-    const Does any = {true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, 0},
-               called = i->call->callee ? i->call->callee->program->does : any;
-    does->accesses |= called.accesses;
-    does->asks |= called.asks;
-    does->asks_block |= called.asks_block;
-    does->writes |= called.writes;
-    does->tells_host |= called.tells_host;
-    does->hands_over |= called.hands_over;
-    does->fences |= called.fences;
-    does->some_lanes |= called.some_lanes;
-    does->launches |= called.launches;
-    does->looks |= called.looks;
-    does->reserved |= called.reserved;
-    does->varies |= called.varies;
-    does->raises |= called.raises;
-    does->awaits |= called.awaits;
-    does->waits |= called.waits;
+    const EffectSummary any = {true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, 0},
+               called = i->call->callee ? i->call->callee->program->effects : any;
+    effects->accesses |= called.accesses;
+    effects->observes |= called.observes;
+    effects->observes_block |= called.observes_block;
+    effects->writes |= called.writes;
+    effects->publishes_to_host |= called.publishes_to_host;
+    effects->synchronises |= called.synchronises;
+    effects->fences |= called.fences;
+    effects->some_lanes |= called.some_lanes;
+    effects->launches |= called.launches;
+    effects->reads_volatile |= called.reads_volatile;
+    effects->reserved |= called.reserved;
+    effects->varies |= called.varies;
+    effects->stores_flags |= called.stores_flags;
+    effects->loads_flags |= called.loads_flags;
+    effects->orders |= called.orders;
 }
 
 static bool asks_for(const Program *p, Special special)
@@ -108,20 +108,20 @@ static bool stores_anywhere(const Program *p)
 
 bool sim_sum_up(const Function *f, bool for_debugger)
 {
-    _Static_assert(sizeof(Does) == 18 * sizeof(bool) + sizeof(uint16_t), "it is compared byte by byte: nothing lies between its members");
-    Does *does = &f->program->does;
-    const Does before = *does;
-    does->reserved |= asks_for(f->program, RESERVED_SHARED);
-    does->varies |= asks_for(f->program, GRIDID);
+    _Static_assert(sizeof(EffectSummary) == 18 * sizeof(bool) + sizeof(uint16_t), "it is compared byte by byte: nothing lies between its members");
+    EffectSummary *effects = &f->program->effects;
+    const EffectSummary before = *effects;
+    effects->reserved |= asks_for(f->program, RESERVED_SHARED);
+    effects->varies |= asks_for(f->program, GRIDID);
     const bool through_memory = for_debugger || stores_anywhere(f->program);
     for (uint32_t k = 0; k < f->program->count; k++) {
         const Instr *i = &f->program->code[k];
-        note(does, i);
-        does->awaits |= may_await(f, i, through_memory);
+        note(effects, i);
+        effects->loads_flags |= may_await(f, i, through_memory);
     }
-    does->hands_over |= does->raises && does->awaits;
-    sim_sum_up_addresses(f, does);
-    return memcmp(&before, does, sizeof before) != 0;
+    effects->synchronises |= effects->stores_flags && effects->loads_flags;
+    sim_sum_up_addresses(f, effects);
+    return memcmp(&before, effects, sizeof before) != 0;
 }
 
 // Lists the blocks of the loop that `last` turns, back to `head`: those from which ways lead to `last`.
@@ -244,10 +244,10 @@ static void mark_looks_again(const Instr *head, Instr *turn)
 {
     bool looks = false, fences = false;
     for (Instr *i = turn; i-- > head;) {
-        looks |= (i->kind == LOAD && i->semantics != WEAK) || (i->kind == ATOMIC && !(i->effects & TELLS));
+        looks |= (i->kind == LOAD && i->semantics != WEAK) || (i->kind == ATOMIC && !(i->effects & PUBLISHES));
         fences |= looks && i->kind == FENCE;
         if (fences && asks(i))
-            i->loop |= LOOKS_AGAIN;
+            i->loop |= REREAD;
     }
 }
 
@@ -262,10 +262,10 @@ static bool same_address(const Instr *i, const Instr *j)
 static void mark_first_looks(Program *p)
 {
     for (uint32_t k = 0; k < p->count; k++) {
-        const bool first = asks(&p->code[k]) && (p->code[k].loop & (DECIDES | AWAITED)) == DECIDES;
+        const bool first = asks(&p->code[k]) && (p->code[k].loop & (FEEDS_BRANCH | IN_SPIN_LOOP)) == FEEDS_BRANCH;
         for (uint32_t n = 0; first && n < p->count; n++)
-            if (asks(&p->code[n]) && p->code[n].loop & AWAITED && same_address(&p->code[k], &p->code[n]))
-                p->code[k].loop |= AWAITED;
+            if (asks(&p->code[n]) && p->code[n].loop & IN_SPIN_LOOP && same_address(&p->code[k], &p->code[n]))
+                p->code[k].loop |= IN_SPIN_LOOP;
     }
 }
 
@@ -277,25 +277,25 @@ void sim_find_loops(Arena *arena, Program *p, const Flow *f)
         Instr *turn = sim_last_of(p, f, b);
         if (turn->control != BRANCH || f->block_of[turn->target] > b)
             continue;
-        Does does = {0};
+        EffectSummary effects = {0};
         const uint32_t count = find_loop(f, f->block_of[turn->target], b, list, inside);
         for (uint32_t k = 0; k < count; k++)
             for (uint32_t n = f->first[list[k]]; n < f->first[list[k] + 1]; n++)
-                note(&does, &p->code[n]);
-        if (does.accesses)
+                note(&effects, &p->code[n]);
+        if (effects.accesses)
             mark_exits(p, f, list, count, inside);
-        mark_asked(p, f, list, count, marked, AWAITED);
+        mark_asked(p, f, list, count, marked, IN_SPIN_LOOP);
         for (const Instr *i = &p->code[turn->target]; i < turn; i++) // blocks between that leave it, too
-            note(&does, i);
+            note(&effects, i);
         mark_looks_again(&p->code[turn->target], turn);
-        turn->loop |= does.asks || does.asks_block ? ASKS_IN_LOOP : 0;
-        turn->loop |= does.writes ? 0 : does.asks ? QUIET_LOOP | ASKING_LOOP : QUIET_LOOP;
-        turn->loop |= turn->loop & QUIET_LOOP && !does.asks && !does.asks_block && does.varies ? WAITS_FOR_CLOCK : 0;
+        turn->loop |= effects.observes || effects.observes_block ? ASKS_IN_LOOP : 0;
+        turn->loop |= effects.writes ? 0 : effects.observes ? QUIET_LOOP | ASKING_LOOP : QUIET_LOOP;
+        turn->loop |= turn->loop & QUIET_LOOP && !effects.observes && !effects.observes_block && effects.varies ? WAITS_FOR_CLOCK : 0;
         for (uint32_t k = 0; k < count; k++)
             inside[list[k]] = false;
     }
     for (uint32_t b = 0; b + 1 < f->count; b++)
         list[b] = b;
-    mark_asked(p, f, list, f->count - 1, marked, DECIDES);
+    mark_asked(p, f, list, f->count - 1, marked, FEEDS_BRANCH);
     mark_first_looks(p);
 }

@@ -30,10 +30,10 @@ typedef enum Kind {
 
 typedef enum Effect {
     ACCESSES = 1,    // memory; where that is the thread's own, nobody else learns of it
-    TELLS = 2,       // writes to memory, or lets others know in another way: prints, allocates, arrives at a barrier
-    ASKS = 4,        // what others did
-    HANDS_OVER = 8,  // as a fence or an mbarrier: orders what threads did before
-    TELLS_HOST = 16, // how far the kernel is, perhaps: it uses the scope of the system
+    PUBLISHES = 2,       // writes to memory, or lets others know in another way: prints, allocates, arrives at a barrier
+    OBSERVES = 4,        // what others did
+    SYNCHRONISES = 8,  // as a fence or an mbarrier: orders what threads did before
+    PUBLISHES_TO_HOST = 16, // how far the kernel is, perhaps: it uses the scope of the system
     LAUNCHES = 32,   // kernels, or has the device copy or fill
     FAILS = 64,      // ends the launch with an error
     UNCOUNTED = 128, // has an effect that no counter of stores and atomic operations shows
@@ -68,7 +68,7 @@ struct Instr {
     uint8_t bytes, count;   // of a value that is moved or exchanged; values
     uint8_t register_bytes; // of the registers that hold such a value, or a conversion's result
     uint8_t source_bytes;   // of the register that holds what is converted
-    uint32_t target, join;  // where a branch goes, and where its lanes meet again; NOWHERE: where others do
+    uint32_t target, reconvergence_pc;  // where a branch goes, and where its lanes meet again; NOWHERE: where others do
     uint16_t loop;          // of a branch, or a load: QUIET_LOOP and so on
     uint32_t target_count;  // of an indexed branch
     uint32_t groups;        // of copies that cp.async.wait_group does not wait for
@@ -112,7 +112,7 @@ enum { FLUSH = 1, SATURATE = 2, NAN_WINS = 4, RELU = 8, SIGNED_VALUE = 16, COMBI
 // may leave a loop by it that loads or stores; what is loaded decides whether a loop goes on;
 // is looked at again in the loop, behind a fence; is plain, and a compare-and-swap of the same word tests it; the branch
 // turns a loop that changes nothing, asks nobody, and looks at a clock
-enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4, AWAITED = 8, DECIDES = 16, LOOKS_AGAIN = 32, ASKS_IN_LOOP = 64,
+enum { QUIET_LOOP = 1, ASKING_LOOP = 2, LEAVES_LOOP = 4, IN_SPIN_LOOP = 8, FEEDS_BRANCH = 16, REREAD = 32, ASKS_IN_LOOP = 64,
        GUESSES = 128, WAITS_FOR_CLOCK = 256 };
 
 typedef struct CallSite {
@@ -147,37 +147,38 @@ typedef struct FramePart { // of a frame
 
 enum { MOST_SWAPPED = 16 }; // parameters of a function
 
-typedef struct Does { // some instructions, and those of functions that they call
-    bool accesses; // memory that is not the thread's own
-    bool writes;   // to memory, or lets others know in another way
-    bool asks;       // what others did,
-    bool asks_block; // or those of its block, in shared memory
-    bool tells_host; // how far it is, perhaps: it uses the scope of the system, or calls what is not known
-    bool hands_over;  // may order what threads do by more than barriers of the whole block, and of warps
-    bool fences;      // at the scope of the device, or has accesses that acquire or release at it
-    bool some_lanes;  // may have barriers for some lanes of a warp
-    bool launches;    // kernels
-    bool looks;       // at memory, by volatile loads
-    bool reserved;    // asks where the shared memory lies that CUDA reserves for cooperative groups
-    bool varies;      // depends on what is neither memory nor an argument
-    bool affects;     // more than registers of its own lanes, and local memory
-    bool raises, awaits; // flags in memory that blocks share, perhaps: has volatile or relaxed stores there; loads
-    bool waits;     // for others: has barriers or fences
-    bool uses;      // memory that is neither its thread's own nor constant, but for compare-and-swaps and loads at its parameters
-    bool fills;     // stores at its parameters
-    uint16_t swaps; // compares and swaps there: a bit for each parameter
-} Does;
+typedef struct EffectSummary { // of some instructions, and of the functions that they call
+    bool accesses;       // memory that is not the thread's own
+    bool writes;         // such memory, or makes something visible in another way: prints, allocates, arrives
+    bool observes;       // polls what other threads do,
+    bool observes_block; // or those of its block, in shared memory
+    bool publishes_to_host; // uses system scope, or calls an unknown function: the host may see how far it is
+    bool synchronises;   // may order threads by more than barriers of whole blocks and warps
+    bool fences;         // at device scope, or acquires or releases at it
+    bool some_lanes;     // may have barriers for some lanes of a warp
+    bool launches;       // kernels
+    bool reads_volatile; // has volatile loads
+    bool reserved;       // asks for the address of the shared memory that CUDA reserves for cooperative groups
+    bool varies;         // depends on more than memory and arguments
+    bool affects;        // more than registers of its own lanes, and local memory
+    bool stores_flags;   // perhaps: has volatile or relaxed stores to global memory
+    bool loads_flags;    // perhaps: has such loads
+    bool orders;         // has barriers or fences
+    bool uses;           // memory that is neither its thread's own nor constant, but for compare-and-swaps and loads at its parameters
+    bool stores_at_params;
+    uint16_t cas_params; // compares and swaps at these parameters, a bit each
+} EffectSummary;
 
-typedef struct Root { // where an address comes from: a variable in device memory or, without one, the kernel's parameter at this byte
+typedef struct PointerOrigin { // where an address comes from: a variable in device memory or, without one, the kernel's parameter at this byte
     const Variable *variable;
     uint64_t offset;
-} Root;
+} PointerOrigin;
 
 typedef struct Stores { // into what a kernel may write, as far as that is known before it runs
     bool known;   // else anywhere
     bool assumed; // of an unknown number and these, which were added, it was not the former that pointed
     int count;
-    Root *into;
+    PointerOrigin *into;
 } Stores;
 
 typedef struct Program { // an executable function; in its module's arena, and constant like its instructions once it is ready
@@ -189,7 +190,7 @@ typedef struct Program { // an executable function; in its module's arena, and c
     FramePart *ranges; // of the registers that may be read before they are written: they start as zero
     int range_count;
     Order order;
-    Does does;
+    EffectSummary effects;
     Stores stores;
     bool calls;
 } Program;

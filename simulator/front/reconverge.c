@@ -245,18 +245,18 @@ static void find_dominators(Arena *arena, const Flow *f, Tree *t)
 }
 
 // Whether lanes may go from block b round and round without coming to the join, until they end on a way left out.
-static bool may_be_missed(const Flow *all, const Flow *kept, uint32_t b, uint32_t join, Walk *walk)
+static bool may_be_missed(const Flow *all, const Flow *kept, uint32_t b, uint32_t reconvergence_pc, Walk *walk)
 {
     bool out = false;
     forget(walk);
     for (uint32_t n = 0; n < kept->successor_count[b]; n++)
-        if (kept->successors[b][n] != join)
+        if (kept->successors[b][n] != reconvergence_pc)
             reach(walk, kept->successors[b][n]);
     for (uint32_t k = 0; k < walk->count; k++) {
         const uint32_t at = walk->found[k];
         out |= kept->successor_count[at] < all->successor_count[at];
         for (uint32_t n = 0; n < kept->successor_count[at]; n++)
-            if (kept->successors[at][n] != join)
+            if (kept->successors[at][n] != reconvergence_pc)
                 reach(walk, kept->successors[at][n]);
     }
     return out && walk->reached[b];
@@ -275,7 +275,7 @@ static Tree find_tree(Arena *arena, const Function *function, const Program *p, 
     return tree;
 }
 
-void sim_find_joins(Arena *arena, const Function *function, Program *p, const Flow *flow)
+void sim_find_reconvergence(Arena *arena, const Function *function, Program *p, const Flow *flow)
 {
     const Flow all = without_failures(arena, p, flow);
     Flow kept, others_kept;
@@ -283,17 +283,17 @@ void sim_find_joins(Arena *arena, const Function *function, Program *p, const Fl
     Tree others = {.dominator = NULL};
     Walk walk = new_walk(arena, flow->count);
     for (uint32_t b = 0; b + 1 < flow->count; b++) {
-        uint32_t join = tree.dominator[b];
+        uint32_t reconvergence_pc = tree.dominator[b];
         const Flow *ways = &kept;
-        if (flow->successor_count[b] > 1 && join != NOWHERE && may_be_missed(&all, &kept, b, join, &walk)) {
+        if (flow->successor_count[b] > 1 && reconvergence_pc != NOWHERE && may_be_missed(&all, &kept, b, reconvergence_pc, &walk)) {
             if (!others.dominator)
                 others = find_tree(arena, function, p, flow, &all, &others_kept, LEAVE_OUT_LONG);
-            join = others.dominator[b];
+            reconvergence_pc = others.dominator[b];
             ways = &others_kept;
         }
         // Lanes that go on alone, as the others leave, wait for nobody; nor do those that only meet to end, or never.
         const bool alone = ways->successor_count[b] == 1 && flow->successor_count[b] > 1;
-        const bool nobody = alone || join == NOWHERE || is_exit(function, p, flow, join);
-        sim_last_of(p, flow, b)->join = nobody ? NOWHERE : flow->first[join];
+        const bool nobody = alone || reconvergence_pc == NOWHERE || is_exit(function, p, flow, reconvergence_pc);
+        sim_last_of(p, flow, b)->reconvergence_pc = nobody ? NOWHERE : flow->first[reconvergence_pc];
     }
 }

@@ -14,7 +14,7 @@ static const uint64_t UNKNOWN_ORIGIN = 1ull << 63; // may be any pointer
 typedef struct Search {
     const Function *function;
     uint64_t *origins_of; // of the register at a place in the frame, by 4 bytes
-    Root found[MOST_ORIGINS];
+    PointerOrigin found[MOST_ORIGINS];
     int count;
     bool changed, assumed; // the second: see Stores
 } Search;
@@ -27,7 +27,7 @@ static uint64_t origin(Search *s, const Variable *variable, uint64_t offset)
     if (k == MOST_ORIGINS)
         return UNKNOWN_ORIGIN;
     if (k == s->count)
-        s->found[s->count++] = (Root){variable, offset};
+        s->found[s->count++] = (PointerOrigin){variable, offset};
     return 1ull << k;
 }
 
@@ -124,10 +124,10 @@ static uint64_t written_by(Search *s, const Instr *i)
 {
     const Statement *t = i->statement;
     if (i->control == CALL)
-        return i->call->callee && !i->call->callee->program->does.writes ? 0 : UNKNOWN_ORIGIN;
+        return i->call->callee && !i->call->callee->program->effects.writes ? 0 : UNKNOWN_ORIGIN;
     if (i->effects & LAUNCHES)
         return UNKNOWN_ORIGIN;
-    if (i->at.space == SHARED || i->at.space == LOCAL || !(i->kind == ATOMIC || i->effects & TELLS))
+    if (i->at.space == SHARED || i->at.space == LOCAL || !(i->kind == ATOMIC || i->effects & PUBLISHES))
         return 0;
     if (!(i->effects & ACCESSES)) // a barrier, a printed line, or what writes in ways that no address shows
         return i->effects & UNCOUNTED ? UNKNOWN_ORIGIN : 0;

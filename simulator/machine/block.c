@@ -125,7 +125,7 @@ void sim_clear_block(Block *b, const Counters *counters)
     b->counters = *counters;
     sim_free_arena(&b->arena);
     b->free_frames = NULL;
-    b->free_paths = NULL;
+    b->free_splits = NULL;
     b->free_copies = NULL;
     b->free_sources = NULL;
     b->origins = NULL;
@@ -139,7 +139,7 @@ void sim_run_warps(Block *b)
     uint64_t instructions = 0;
     for (int n = 0; n < b->warp_count; n++) {
         Warp *w = &b->warps[b->turns[n]];
-        progress |= w->paths && sim_run_warp(w);
+        progress |= w->splits && sim_run_warp(w);
         instructions += w->instructions;
     }
     if (b->launch->ended >= b->place) // what it has read by now may keep it from ever getting on
@@ -149,7 +149,7 @@ void sim_run_warps(Block *b)
         sim_report_deadlock(b);
     if (progress && b->live > 0 && !b->launch->together && sim_is_block_stuck(b) && !sim_let_other_lanes_run(b))
         sim_report_stuck(b);
-    if (sim_may_wait_for_later(b) && sim_comes_round(b))
+    if (sim_may_wait_for_later(b) && sim_state_repeats(b))
         sim_go_on_together(b, SIM_WAITS_FOR_LATER);
     const uint64_t most = sim_settings()->max_instructions;
     if (b->watch->in_vain > most / 100)

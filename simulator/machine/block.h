@@ -14,7 +14,7 @@ struct Block *sim_block_named(const Warp *w, uint64_t address);
 // Where a lane's bytes lie at such an address; ends the launch where they lie nowhere, or the block has ended.
 uint8_t *sim_find_in_cluster(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes);
 // The path arrives at the cluster's barrier, or waits there.
-void sim_come_to_cluster_barrier(Warp *w, Path *p, const Instr *i);
+void sim_come_to_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i);
 // Lets the threads of the block's cluster go on that wait at its barrier, if the last one has come.
 void sim_check_cluster_barrier(struct Block *block);
 
@@ -90,7 +90,7 @@ typedef struct Passer { // for the checker: threads that ended behind an instruc
     bool known, goes_past;
 } Passer;
 
-typedef struct Round { // the turns of a block's warps, and what was there after one of them: sim_comes_round
+typedef struct Round { // the turns of a block's warps, and what was there after one of them: sim_state_repeats
     uint64_t count, state;
 } Round;
 
@@ -110,8 +110,8 @@ typedef struct Block {
     uint32_t threads, live;
     bool traced; // what its warps do is written to a file
     uint8_t *shared, *local;
-    Layout layouts[LAYOUTS]; // of accesses, by their instructions
-    const Layout *fully_written;    // of them: the last one of loads in whole lines that are settled, and stay so; or NULL
+    AddressPattern layouts[PATTERNS]; // of accesses, by their instructions
+    const AddressPattern *fully_written;    // of them: the last one of loads in whole lines that are settled, and stay so; or NULL
     struct Origins *origins;  // of values that nobody wrote: checker/values.c
     uint8_t *local_written;   // for the checker: a byte for each of local memory
     struct ShadowLine *lines;       // of shared memory,
@@ -126,7 +126,7 @@ typedef struct Block {
     Counters counters;
     Arena arena; // of frames and paths
     Frame *free_frames;
-    Path *free_paths;
+    WarpSplit *free_splits;
     struct AsyncCopy *free_copies;
     struct BulkSource *free_sources;
     struct AsyncWriters *engine; // of checker/engine.c; NULL where the kernel's module does not use the copy engine
@@ -145,9 +145,9 @@ typedef struct Block {
 } Block;
 
 // Where the layout of the instruction's addresses is kept, if it is, or is to be.
-static inline Layout *sim_layout_place(Block *b, const Instr *i)
+static inline AddressPattern *sim_pattern_slot(Block *b, const Instr *i)
 {
-    return &b->layouts[(uintptr_t)i / sizeof *i % LAYOUTS];
+    return &b->layouts[(uintptr_t)i / sizeof *i % PATTERNS];
 }
 
 // Whether the launch reads the allocation and never writes to it, as far as its kernel tells: so no read there races.
@@ -175,7 +175,7 @@ void sim_check_barriers(Block *block);
 
 // After each of the block's warps has had a turn: whether all is as it was a few turns ago, so that the block, alone,
 // does the same for ever. It looks now and then only, and not in the first turns.
-bool sim_comes_round(Block *b);
+bool sim_state_repeats(Block *b);
 
 typedef struct Grid Grid; // of grid.h
 
@@ -228,11 +228,11 @@ bool sim_traces_all(void);
 // Whether the block with this number is to be traced.
 bool sim_is_traced(const Launch *launch, uint64_t number);
 // Adds a row for the instruction that the path is about to run.
-void sim_trace_instruction(const Warp *w, const Path *p);
+void sim_trace_instruction(const Warp *w, const WarpSplit *p);
 // Adds to this row, if there is one, what the instruction, which has run, has in its registers for these lanes.
 void sim_trace_values(const Warp *w, const Instr *i, uint32_t mask);
 // Adds a row for the path that waited at a barrier and may go on.
-void sim_trace_release(const Warp *w, const Path *p);
+void sim_trace_release(const Warp *w, const WarpSplit *p);
 void sim_end_trace_of_launch(void);
 
 #endif

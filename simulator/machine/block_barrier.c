@@ -14,7 +14,7 @@ static uint32_t lanes_unlike(const uint32_t *values, uint32_t value)
     return lanes;
 }
 
-void sim_come_to_barrier(Warp *w, Path *p, const Instr *i)
+void sim_come_to_barrier(Warp *w, WarpSplit *p, const Instr *i)
 {
     const int first = __builtin_ctz(p->mask);
     const uint32_t *numbers = (uint32_t *)(w->lanes + i->a), number = numbers[first];
@@ -70,7 +70,7 @@ static bool complete(const Block *b, const Barrier *barrier)
     return threads >= barrier->expected;
 }
 
-static void give_result(Path *p, const Barrier *barrier)
+static void give_result(WarpSplit *p, const Barrier *barrier)
 {
     const Instr *i = &p->frame->function->program->code[p->pc - 1];
     if (i->op < BAR_POPC)
@@ -91,7 +91,7 @@ void sim_check_barrier(Block *b, int number)
     if (barrier->count == 0 || !complete(b, barrier))
         return;
     for (int n = 0; n < b->warp_count; n++)
-        for (Path *p = b->warps[n].paths; p; p = p->next)
+        for (WarpSplit *p = b->warps[n].splits; p; p = p->next)
             if (p->waiting == WAITS_AT_BARRIER && p->barrier == number) {
                 give_result(p, barrier);
                 p->waiting = RUNS;

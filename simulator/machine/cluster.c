@@ -94,7 +94,7 @@ static void release(Block *b)
 {
     for (int n = 0; n < b->warp_count; n++) {
         Warp *w = &b->warps[n];
-        for (Path *p = w->paths; p; p = p->next)
+        for (WarpSplit *p = w->splits; p; p = p->next)
             if (p->waiting == WAITS_AT_CLUSTER && !(p->mask & ~w->passed)) {
                 w->passed &= ~p->mask;
                 p->waiting = RUNS;
@@ -128,7 +128,7 @@ void sim_check_cluster_barrier(Block *b)
     }
 }
 
-void sim_come_to_cluster_barrier(Warp *w, Path *p, const Instr *i)
+void sim_come_to_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i)
 {
     const uint32_t before = w->arrived | w->passed, wrong = p->mask & (i->op == CLUSTER_ARRIVE ? before : ~before);
     if (wrong)

@@ -158,7 +158,7 @@ static const Function *callee_of(Warp *w, const Instr *i, uint32_t mask, uint32_
               (unsigned long long)target);
 }
 
-static void copy_arguments(Path *p, const Frame *from, const Frame *to, const uint32_t *offsets, int count,
+static void copy_arguments(WarpSplit *p, const Frame *from, const Frame *to, const uint32_t *offsets, int count,
                            const Variable *formal, bool into_callee)
 {
     const size_t from_bytes = from->function->param_bytes, to_bytes = to->function->param_bytes;
@@ -172,12 +172,12 @@ static void copy_arguments(Path *p, const Frame *from, const Frame *to, const ui
         }
 }
 
-void sim_call(Warp *w, Path *p, const Instr *i)
+void sim_call(Warp *w, WarpSplit *p, const Instr *i)
 {
     uint32_t same;
     const Function *callee = callee_of(w, i, p->mask, &same);
     if (same != p->mask) { // lanes that call different functions go one after the other
-        sim_split(w, p, p->pc + 1, same, p->pc, p->pc);
+        sim_diverge(w, p, p->pc + 1, same, p->pc, p->pc);
         return;
     }
     const uint64_t local_base = p->frame->local_base + (p->frame->function->local_bytes + 15) / 16 * 16 + CALL_BYTES;
@@ -199,7 +199,7 @@ void sim_call(Warp *w, Path *p, const Instr *i)
     p->pc = 0;
 }
 
-void sim_return_to_caller(Warp *w, Path *p)
+void sim_return_to_caller(Warp *w, WarpSplit *p)
 {
     Frame *f = p->frame;
     copy_arguments(p, f, f->caller, f->call->call->results, f->call->call->result_count, f->function->returned, false);

@@ -83,7 +83,7 @@ static void place_shared(Launch *launch)
         launch->asked_shared = usual + launch->dynamic_bytes;
     }
     // A function that is called through a pointer may be any.
-    launch->uses_reserved_shared = launch->module->uses_reserved_shared && kernel->program->does.reserved;
+    launch->uses_reserved_shared = launch->module->uses_reserved_shared && kernel->program->effects.reserved;
     if (launch->uses_reserved_shared) {
         const size_t apart = sim_checks() ? LINE_BYTES : 16; // a line of the checker's holds one array
         launch->reserved_shared = (uint32_t)sim_aligned(launch->shared_bytes, apart);
@@ -126,7 +126,7 @@ static void find_changes(Launch *launch)
 {
     const Stores *stores = &launch->kernel->program->stores;
     launch->knows_changes = stores->known && !launch->family_grid; // a family's other kernels run meanwhile
-    for (const Root *o = stores->into; o < stores->into + stores->count; o++) {
+    for (const PointerOrigin *o = stores->into; o < stores->into + stores->count; o++) {
         uint64_t address = o->variable ? o->variable->address : 0;
         if (!o->variable && o->offset + sizeof address <= launch->kernel->kernel_param_bytes)
             memcpy(&address, launch->params + o->offset, sizeof address);
@@ -155,7 +155,7 @@ static void run(Launch *launch)
         sim_leave_out_idle_blocks(launch);
     launch->on_one_thread = launch->together || sim_worker_count(launch) == 1;
     launch->clocks = sim_observer.begin_launch ? sim_observer.begin_launch(launch) : NULL;
-    launch->noted = !launch->kernel->program->does.tells_host;
+    launch->noted = !launch->kernel->program->effects.publishes_to_host;
     if (launch->together)
         sim_run_together(launch);
     else

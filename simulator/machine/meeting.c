@@ -12,7 +12,7 @@ static bool same_operation(const Instr *a, const Instr *b)
 }
 
 // The lanes that a path's lane names as those that take part in the operation at which it waits.
-static uint32_t members_of(const Warp *w, const Path *p, int lane)
+static uint32_t members_of(const Warp *w, const WarpSplit *p, int lane)
 {
     return ((const uint32_t *)(p->frame->lanes + sim_instruction_of(p)->members))[lane] & w->live;
 }
@@ -21,7 +21,7 @@ static uint32_t members_of(const Warp *w, const Path *p, int lane)
 static uint32_t lanes_at(const Warp *w, const Instr *i, uint32_t wanted)
 {
     uint32_t lanes = 0;
-    for (const Path *q = w->paths; q; q = q->next) {
+    for (const WarpSplit *q = w->splits; q; q = q->next) {
         if (q->waiting != WAITS_FOR_LANES || !same_operation(i, sim_instruction_of(q)))
             continue;
         for (uint32_t rest = q->mask & ~q->served; rest; rest &= rest - 1)
@@ -37,7 +37,7 @@ typedef struct Gathered { // operands of lanes that are at different places
 } Gathered;
 
 // Copies a path's lanes of the operands into g, or of the results out of it.
-static void exchange(Gathered *g, const Path *p, uint32_t mask, bool out)
+static void exchange(Gathered *g, const WarpSplit *p, uint32_t mask, bool out)
 {
     const Instr *i = sim_instruction_of(p);
     uint8_t *lanes = p->frame->lanes;
@@ -76,7 +76,7 @@ static void operate_across(Warp *w, const Instr *i, uint32_t mask)
 {
     Gathered g;
     memset(&g, 0, sizeof g);
-    for (const Path *q = w->paths; q; q = q->next)
+    for (const WarpSplit *q = w->splits; q; q = q->next)
         if (q->waiting == WAITS_FOR_LANES && q->mask & mask)
             exchange(&g, q, q->mask & mask, false);
     const bool votes = i->kind == VOTE, ballot = votes && i->op == VOTE_BALLOT;
@@ -89,7 +89,7 @@ static void operate_across(Warp *w, const Instr *i, uint32_t mask)
     one.second = offsetof(Gathered, second);
     w->lanes = (uint8_t *)&g;
     i->run(w, &one, mask);
-    for (const Path *q = w->paths; q; q = q->next)
+    for (const WarpSplit *q = w->splits; q; q = q->next)
         if (q->waiting == WAITS_FOR_LANES && q->mask & mask)
             exchange(&g, q, q->mask & mask, true);
 }
@@ -106,7 +106,7 @@ static void operate(Warp *w, const Instr *i, uint32_t mask)
 
 // Runs the operation at which p waits, once for each set of members that is complete; paths whose lanes
 // have all had it go on.
-void sim_meet(Warp *w, Path *p)
+void sim_converge_execute(Warp *w, WarpSplit *p)
 {
     const Instr *i = sim_instruction_of(p);
     for (uint32_t rest = p->mask & ~p->served; rest;) {
@@ -119,12 +119,12 @@ void sim_meet(Warp *w, Path *p)
             operate_across(w, i, here);
         else
             operate(w, i, here);
-        for (Path *q = w->paths; q; q = q->next)
+        for (WarpSplit *q = w->splits; q; q = q->next)
             if (q->waiting == WAITS_FOR_LANES)
                 q->served |= q->mask & here;
     }
     w->block->counters.shuffles += i->kind == SHUFFLE && p->served == p->mask;
-    for (Path *q = w->paths; q; q = q->next)
+    for (WarpSplit *q = w->splits; q; q = q->next)
         if (q->waiting == WAITS_FOR_LANES && q->served == q->mask) {
             q->waiting = RUNS;
             q->pc++;
@@ -134,14 +134,14 @@ void sim_meet(Warp *w, Path *p)
 uint32_t sim_wanted_lanes(const Warp *w)
 {
     uint32_t wanted = 0;
-    for (const Path *q = w->paths; q; q = q->next)
+    for (const WarpSplit *q = w->splits; q; q = q->next)
         for (uint32_t rest = q->waiting == WAITS_FOR_LANES ? q->mask & ~q->served : 0; rest; rest &= rest - 1)
             wanted |= members_of(w, q, __builtin_ctz(rest));
     return wanted;
 }
 
 // Lanes that wait for each other at a warp's barrier, or at the same operation between lanes.
-void sim_gather(Warp *w, Path *p, const Instr *i)
+void sim_converge_wait(Warp *w, WarpSplit *p, const Instr *i)
 {
     const uint32_t *members = (const uint32_t *)(w->lanes + i->members), first = members[__builtin_ctz(p->mask)];
     uint32_t different = 0, outside = 0;
@@ -162,5 +162,5 @@ void sim_gather(Warp *w, Path *p, const Instr *i)
     p->waiting = WAITS_FOR_LANES;
     p->served = 0;
     p->loop = NULL;
-    sim_meet(w, p);
+    sim_converge_execute(w, p);
 }

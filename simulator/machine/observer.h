@@ -46,7 +46,7 @@ typedef struct Observer {
     void (*await_copy)(Warp *w, int lane, uint64_t key); // the lane's copies will have come for those who ask there
     void (*meet)(Warp *w, uint32_t mask);                // lanes, at a barrier of their warp
     void (*fence)(Warp *w, const Instr *i, uint32_t mask, FenceKind kind);
-    void (*end_lanes)(Warp *w, const Path *p, uint32_t mask); // behind the path's last instruction
+    void (*end_lanes)(Warp *w, const WarpSplit *p, uint32_t mask); // behind the path's last instruction
 
     // An access, when its bytes have been found and before they are read or written. `owner`: the block whose shared
     // memory it is, else NULL; `a`: the allocation, else NULL. Of what nobody wrote access->unwritten is set.
@@ -62,7 +62,7 @@ typedef struct Observer {
 
     // What to know of loads or stores by this instruction, all of whose lanes lie in the allocation, so that `access` need not be
     // called for those that tell nothing new: see Usual. False: it has to be.
-    bool (*expect)(const Warp *w, const Instr *i, Allocation *a, Usual *usual);
+    bool (*expect)(const Warp *w, const Instr *i, Allocation *a, FastPath *fast_path);
     // All lanes of the warp store to these bytes of the allocation, side by side, by this instruction, which `expect` was asked about.
     // False: more has to be known, and `access` is called.
     bool (*store)(const Warp *w, const Instr *i, Allocation *a, uint64_t first, size_t bytes);

@@ -9,35 +9,35 @@
 // is a hint: where all others wait for lanes that wait at a join, these go on without the rest.
 #include "machine/running.h"
 
-Path *sim_new_path(Warp *w, Path *parent, Frame *frame, uint32_t mask, uint32_t pc, uint32_t join)
+WarpSplit *sim_new_split(Warp *w, WarpSplit *parent, Frame *frame, uint32_t mask, uint32_t pc, uint32_t reconvergence_pc)
 {
-    Path *p = w->block->free_paths;
+    WarpSplit *p = w->block->free_splits;
     if (p)
-        w->block->free_paths = p->next;
+        w->block->free_splits = p->next;
     else
         p = sim_allocate(&w->block->arena, sizeof *p);
-    *p = (Path){
-        .mask = mask, .pc = pc, .join = join, .jumped = NOWHERE, .frame = frame, .parent = parent, .next = w->paths};
-    w->paths = p;
+    *p = (WarpSplit){
+        .mask = mask, .pc = pc, .reconvergence_pc = reconvergence_pc, .jumped = NOWHERE, .frame = frame, .parent = parent, .next = w->splits};
+    w->splits = p;
     return p;
 }
 
-void sim_end_path(Warp *w, Path *p)
+void sim_end_split(Warp *w, WarpSplit *p)
 {
-    Path *const parent = p->parent;
-    Path **link = &w->paths;
+    WarpSplit *const parent = p->parent;
+    WarpSplit **link = &w->splits;
     while (*link != p)
         link = &(*link)->next;
     *link = p->next;
     p->loop = NULL;
-    p->next = w->block->free_paths;
-    w->block->free_paths = p;
+    p->next = w->block->free_splits;
+    w->block->free_splits = p;
     if (!parent || --parent->children > 0)
         return;
     parent->mask &= w->live;
     parent->waiting = RUNS;
     if (parent->mask == 0)
-        sim_end_path(w, parent);
+        sim_end_split(w, parent);
 }
 
 // Whether the lanes that do not jump run first: with $SIM_BLOCK_ORDER now and then, as CUDA promises no order.
@@ -49,32 +49,32 @@ static bool others_first(Block *b)
 // Puts the warp's first path behind its second one.
 static void swap_first(Warp *w)
 {
-    Path *const first = w->paths, *const second = first->next;
+    WarpSplit *const first = w->splits, *const second = first->next;
     first->next = second->next;
     second->next = first;
-    w->paths = second;
+    w->splits = second;
 }
 
-void sim_split(Warp *w, Path *p, uint32_t join, uint32_t mask, uint32_t pc, uint32_t other_pc)
+void sim_diverge(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t mask, uint32_t pc, uint32_t other_pc)
 {
     const uint32_t other = p->mask & ~mask, end = sim_end_of(p), from = p->pc;
-    if (join == NOWHERE)
-        join = end;
-    if (pc == join && other_pc == join) {
-        p->pc = join;
+    if (reconvergence_pc == NOWHERE)
+        reconvergence_pc = end;
+    if (pc == reconvergence_pc && other_pc == reconvergence_pc) {
+        p->pc = reconvergence_pc;
         return;
     }
     w->block->counters.divergent_branches++;
     p->loop = NULL;
-    if (join != end) {
-        sim_note_jump(p, from, join); // some may
-        p->pc = join;
-        p->waiting = WAITS_FOR_PATHS;
-        p->children = (pc != join) + (other_pc != join);
-        if (other_pc != join)
-            sim_new_path(w, p, p->frame, other, other_pc, join);
-        if (pc != join)
-            sim_note_jump(sim_new_path(w, p, p->frame, mask, pc, join), from, pc);
+    if (reconvergence_pc != end) {
+        sim_note_jump(p, from, reconvergence_pc); // some may
+        p->pc = reconvergence_pc;
+        p->waiting = WAITS_FOR_SPLITS;
+        p->children = (pc != reconvergence_pc) + (other_pc != reconvergence_pc);
+        if (other_pc != reconvergence_pc)
+            sim_new_split(w, p, p->frame, other, other_pc, reconvergence_pc);
+        if (pc != reconvergence_pc)
+            sim_note_jump(sim_new_split(w, p, p->frame, mask, pc, reconvergence_pc), from, pc);
         if (p->children == 2 && others_first(w->block))
             swap_first(w);
         return;
@@ -82,28 +82,28 @@ void sim_split(Warp *w, Path *p, uint32_t join, uint32_t mask, uint32_t pc, uint
     // Nested branches that meet at the same place share the one who waits there.
     p->mask = other;
     p->pc = other_pc;
-    if (pc != join || !p->parent) {
+    if (pc != reconvergence_pc || !p->parent) {
         if (p->parent)
             p->parent->children++;
-        sim_note_jump(sim_new_path(w, p->parent, p->frame, mask, pc, p->join), from, pc);
-        if (w->paths->next == p && other_pc != join && others_first(w->block))
+        sim_note_jump(sim_new_split(w, p->parent, p->frame, mask, pc, p->reconvergence_pc), from, pc);
+        if (w->splits->next == p && other_pc != reconvergence_pc && others_first(w->block))
             swap_first(w);
     }
 }
 
 // ---- Which path runs
 
-Path *sim_next_path(const Warp *w)
+WarpSplit *sim_next_split(const Warp *w)
 {
-    Path *p = w->paths;
+    WarpSplit *p = w->splits;
     while (p && p->waiting != RUNS)
         p = p->next;
     return p;
 }
 
-void sim_put_last(Warp *w, Path *p)
+void sim_put_last(Warp *w, WarpSplit *p)
 {
-    Path **link = &w->paths;
+    WarpSplit **link = &w->splits;
     while (*link != p)
         link = &(*link)->next;
     *link = p->next;
@@ -115,31 +115,31 @@ void sim_put_last(Warp *w, Path *p)
 
 // ---- Joins that open
 
-uint32_t sim_lanes_at_join(const Warp *w, const Path *p)
+uint32_t sim_lanes_at_reconvergence(const Warp *w, const WarpSplit *p)
 {
-    uint32_t arrived = p->waiting == WAITS_FOR_PATHS ? p->mask & w->live : 0;
-    for (const Path *q = w->paths; q && arrived; q = q->next)
+    uint32_t arrived = p->waiting == WAITS_FOR_SPLITS ? p->mask & w->live : 0;
+    for (const WarpSplit *q = w->splits; q && arrived; q = q->next)
         arrived &= q->parent == p ? ~q->mask : ALL_LANES;
     return arrived;
 }
 
-void sim_open_join_of(Warp *w, Path *p, uint32_t arrived)
+void sim_release_reconverged(Warp *w, WarpSplit *p, uint32_t arrived)
 {
     p->mask &= ~arrived;
     if (p->parent)
         p->parent->children++;
-    Path *opened = sim_new_path(w, p->parent, p->frame, arrived, p->pc, p->join);
+    WarpSplit *opened = sim_new_split(w, p->parent, p->frame, arrived, p->pc, p->reconvergence_pc);
     opened->jumped = p->jumped;
     opened->landed = p->landed;
 }
 
-bool sim_open_join(Warp *w, uint32_t wanted)
+bool sim_open_reconvergence(Warp *w, uint32_t wanted)
 {
-    for (Path *p = w->paths; p; p = p->next) {
-        const uint32_t arrived = sim_lanes_at_join(w, p);
+    for (WarpSplit *p = w->splits; p; p = p->next) {
+        const uint32_t arrived = sim_lanes_at_reconvergence(w, p);
         if (!(arrived & wanted))
             continue;
-        sim_open_join_of(w, p, arrived);
+        sim_release_reconverged(w, p, arrived);
         return true;
     }
     return false;

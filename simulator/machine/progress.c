@@ -13,7 +13,7 @@ uint64_t sim_state_of(const Frame *f)
 }
 
 // Whether the path is in its loop, or in a function that was called there.
-static bool is_in_loop(const Path *p)
+static bool is_in_loop(const WarpSplit *p)
 {
     const Instr *at = sim_instruction_of(p);
     const Frame *f = p->frame;
@@ -23,7 +23,7 @@ static bool is_in_loop(const Path *p)
 }
 
 // Whether a path that comes to the branch has been in one of two loops all along, the other one of which is in it.
-static bool in_same_nest(const Path *p, const Instr *turn)
+static bool in_same_nest(const WarpSplit *p, const Instr *turn)
 {
     const bool around = p->loop_frame == p->frame && turn > p->loop &&
                         p->frame->function->program->code + turn->target <= p->loop;
@@ -32,58 +32,58 @@ static bool in_same_nest(const Path *p, const Instr *turn)
 
 // A loop that waits for a clock, and for nothing else, may turn for seconds. The longer it has turned, the faster the clock goes, up
 // to a quarter of a second at a time: a clock of 32 bits must not come round unseen. No delay is shorter than was asked for.
-static void move_clock(Warp *w, const Path *p)
+static void move_clock(Warp *w, const WarpSplit *p)
 {
     enum { MOST = 19 };
-    const uint32_t looks = p->turns / SIM_TURNS_TO_LOOK;
-    w->waited += (uint64_t)SIM_TURNS_TO_LOOK << (looks < MOST ? looks : MOST);
+    const uint32_t looks = p->iterations / SIM_ITERATIONS_TO_COMPARE;
+    w->waited += (uint64_t)SIM_ITERATIONS_TO_COMPARE << (looks < MOST ? looks : MOST);
 }
 
-void sim_count_turn(Warp *w, Path *p, const Instr *turn)
+void sim_count_iteration(Warp *w, WarpSplit *p, const Instr *turn)
 {
     const bool same = p->loop == turn && p->loop_frame == p->frame;
     if (!(turn->loop & QUIET_LOOP)) {
         p->loop = NULL;
         return;
     }
-    if (p->loop && !same && is_in_loop(p) && ++p->inner < SIM_TURNS_TO_LOOK)
+    if (p->loop && !same && is_in_loop(p) && ++p->inner_iterations < SIM_ITERATIONS_TO_COMPARE)
         return;
     if (!same) {
-        w->block->watch->stirs += !p->loop || !in_same_nest(p, turn); // what it did before may have been more
+        w->block->watch->memory_version += !p->loop || !in_same_nest(p, turn); // what it did before may have been more
         p->loop = turn;
         p->loop_frame = p->frame;
-        p->turns = 0;
+        p->iterations = 0;
         p->same = false;
-        p->stirs = UINT64_MAX;
+        p->memory_version = UINT64_MAX;
     }
-    p->inner = 0;
-    if (++p->turns % SIM_TURNS_TO_LOOK)
+    p->inner_iterations = 0;
+    if (++p->iterations % SIM_ITERATIONS_TO_COMPARE)
         return;
     if (turn->loop & WAITS_FOR_CLOCK)
         move_clock(w, p);
-    const uint64_t state = sim_state_of(p->frame), stirs = w->block->watch->stirs;
-    p->same = state == p->state && stirs == p->stirs;
+    const uint64_t state = sim_state_of(p->frame), memory_version = w->block->watch->memory_version;
+    p->same = state == p->state && memory_version == p->memory_version;
     p->state = state;
-    p->stirs = stirs;
+    p->memory_version = memory_version;
 }
 
-void sim_watch_path(Warp *w, Path *p, uint64_t instructions)
+void sim_watch_split(Warp *w, WarpSplit *p, uint64_t instructions)
 {
     Watch *watch = w->block->watch;
     if (p->loop && !is_in_loop(p))
         p->loop = NULL;
-    watch->stirs += !p->loop;
+    watch->memory_version += !p->loop;
     watch->in_vain = p->loop && p->loop->loop & ASKING_LOOP ? watch->in_vain + instructions : 0;
 }
 
-static bool leads_nowhere(const Warp *w, const Path *p)
+static bool leads_nowhere(const Warp *w, const WarpSplit *p)
 {
-    return p->loop && p->same && p->stirs == w->block->watch->stirs;
+    return p->loop && p->same && p->memory_version == w->block->watch->memory_version;
 }
 
 bool sim_is_stuck(const Warp *w)
 {
-    const Path *p = sim_next_path(w);
+    const WarpSplit *p = sim_next_split(w);
     return !p || leads_nowhere(w, p);
 }
 
@@ -96,7 +96,7 @@ static const Instr *loop_around(const Program *program, uint32_t at)
     return NULL;
 }
 
-const Instr *sim_loop_around(const Path *p)
+const Instr *sim_loop_around(const WarpSplit *p)
 {
     return loop_around(p->frame->function->program, p->pc);
 }
@@ -109,17 +109,17 @@ static uint32_t call_of(const Frame *f)
 
 bool sim_give_way(Warp *w)
 {
-    for (const Path *q = w->paths; q; q = q->next)
+    for (const WarpSplit *q = w->splits; q; q = q->next)
         if (q->waiting == RUNS && !leads_nowhere(w, q)) {
-            sim_put_last(w, sim_next_path(w));
+            sim_put_last(w, sim_next_split(w));
             return true;
         }
-    return sim_open_join(w, ALL_LANES);
+    return sim_open_reconvergence(w, ALL_LANES);
 }
 
 // ---- Fairness
 
-bool sim_asks_in_loop(const Path *p)
+bool sim_polls_in_loop(const WarpSplit *p)
 {
     uint32_t at = p->pc;
     for (const Frame *f = p->frame; f; f = f->caller) {
@@ -137,7 +137,7 @@ bool sim_asks_in_loop(const Path *p)
 static bool looks_for_host(const Instr *i)
 {
     return (i->kind == LOAD && i->flags & ASKS_OTHERS) || (i->kind == ATOMIC && i->scope == SYSTEM_SCOPE) ||
-           (i->control == CALL && (!i->call->callee || i->call->callee->program->does.asks));
+           (i->control == CALL && (!i->call->callee || i->call->callee->program->effects.observes));
 }
 
 // Whether the host may write there while a kernel runs.
@@ -161,7 +161,7 @@ static bool loads_from_host(const Frame *f, int lane, const Instr *i)
 
 // Whether the innermost loop that a path is in, perhaps in a function that called its own, looks for what the host has
 // done; near: the warp's last access was of memory that is open to it.
-static bool looks_in_loop(const Path *p, bool near)
+static bool looks_in_loop(const WarpSplit *p, bool near)
 {
     const int lane = __builtin_ctz(p->mask);
     uint32_t at = p->pc;
@@ -174,40 +174,40 @@ static bool looks_in_loop(const Path *p, bool near)
             break;
         at = f->caller ? call_of(f) : 0;
     }
-    return near && p->frame->caller && sim_asks_in_loop(p);
+    return near && p->frame->caller && sim_polls_in_loop(p);
 }
 
 bool sim_awaits_host(const Warp *w)
 {
-    const Path *p = sim_next_path(w);
+    const WarpSplit *p = sim_next_split(w);
     return p && looks_in_loop(p, w->near && is_open_to_host(w->near));
 }
 
-static bool waits_for(const Path *p, const Path *child)
+static bool waits_for(const WarpSplit *p, const WarpSplit *child)
 {
     while (child && child != p)
         child = child->parent;
     return child == p;
 }
 
-void sim_let_overlooked_go(Warp *w, Path *runs)
+void sim_run_starved(Warp *w, WarpSplit *runs)
 {
-    Path *longest = NULL;
+    WarpSplit *longest = NULL;
     w->unfair = 0;
-    if (!runs->next && w->paths == runs)
+    if (!runs->next && w->splits == runs)
         return;
-    for (Path *q = w->paths; q; q = q->next) {
-        const bool could = q->waiting == RUNS || (waits_for(q, runs) && sim_lanes_at_join(w, q));
-        q->overlooked = q != runs && could ? q->overlooked + 1 : 0;
-        if (q->overlooked > 1 && (!longest || q->overlooked > longest->overlooked))
+    for (WarpSplit *q = w->splits; q; q = q->next) {
+        const bool could = q->waiting == RUNS || (waits_for(q, runs) && sim_lanes_at_reconvergence(w, q));
+        q->starved = q != runs && could ? q->starved + 1 : 0;
+        if (q->starved > 1 && (!longest || q->starved > longest->starved))
             longest = q;
     }
-    if (!longest || runs->waiting != RUNS || !sim_asks_in_loop(runs))
+    if (!longest || runs->waiting != RUNS || !sim_polls_in_loop(runs))
         return;
     Block *b = w->block;
     b->patience = b->patience / 2 > SIM_LEAST_PATIENCE ? b->patience / 2 : SIM_LEAST_PATIENCE;
-    longest->overlooked = 0;
+    longest->starved = 0;
     sim_put_last(w, runs);
-    if (longest->waiting == WAITS_FOR_PATHS)
-        sim_open_join_of(w, longest, sim_lanes_at_join(w, longest));
+    if (longest->waiting == WAITS_FOR_SPLITS)
+        sim_release_reconverged(w, longest, sim_lanes_at_reconvergence(w, longest));
 }

@@ -24,7 +24,7 @@ static uint64_t mix_bytes(uint64_t state, const uint8_t *bytes, size_t count)
     return state;
 }
 
-static uint64_t mix_path(uint64_t state, const Path *p)
+static uint64_t mix_path(uint64_t state, const WarpSplit *p)
 {
     state = mix(state, (uint64_t)p->mask << 32 | p->pc);
     state = mix(state, p->waiting);
@@ -40,7 +40,7 @@ static uint64_t state_of(const Block *b)
 {
     uint64_t state = mix(b->live, b->counters.global_store_requests);
     for (int n = 0; n < b->warp_count; n++)
-        for (const Path *p = b->warps[n].paths; p; p = p->next)
+        for (const WarpSplit *p = b->warps[n].splits; p; p = p->next)
             state = mix_path(mix(state, (uint64_t)n), p);
     state = mix_bytes(state, (const uint8_t *)b->barriers, sizeof b->barriers);
     for (size_t t = 0; b->local_used > 0 && t < b->threads; t++)
@@ -48,7 +48,7 @@ static uint64_t state_of(const Block *b)
     return mix_bytes(state, b->shared, b->launch->shared_bytes);
 }
 
-bool sim_comes_round(Block *b)
+bool sim_state_repeats(Block *b)
 {
     const uint64_t count = ++b->round.count;
     if (count < FIRST_LOOK)

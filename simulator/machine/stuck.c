@@ -5,7 +5,7 @@
 static bool is_at_barrier(const Block *b)
 {
     for (int n = 0; n < b->warp_count; n++)
-        for (const Path *p = b->warps[n].paths; p; p = p->next)
+        for (const WarpSplit *p = b->warps[n].splits; p; p = p->next)
             if (p->waiting == WAITS_AT_BARRIER || p->waiting == WAITS_AT_CLUSTER)
                 return true;
     return false;
@@ -16,14 +16,14 @@ bool sim_open_joins(Block *b)
     const bool any = is_at_barrier(b);
     bool opened = false;
     for (int n = 0; n < b->warp_count; n++)
-        opened |= sim_open_join(&b->warps[n], any ? ALL_LANES : sim_wanted_lanes(&b->warps[n]));
+        opened |= sim_open_reconvergence(&b->warps[n], any ? ALL_LANES : sim_wanted_lanes(&b->warps[n]));
     return opened;
 }
 
 bool sim_waits_for_cluster(const Block *b)
 {
     for (int n = 0; n < b->warp_count; n++)
-        for (const Path *p = b->warps[n].paths; p; p = p->next)
+        for (const WarpSplit *p = b->warps[n].splits; p; p = p->next)
             if (p->waiting == WAITS_AT_CLUSTER)
                 return true;
     return false;
@@ -35,7 +35,7 @@ bool sim_is_block_stuck(const Block *b)
     for (int n = 0; n < b->warp_count; n++) {
         if (!sim_is_stuck(&b->warps[n]))
             return false;
-        turns |= sim_next_path(&b->warps[n]) != NULL;
+        turns |= sim_next_split(&b->warps[n]) != NULL;
     }
     return turns || sim_waits_for_cluster(b);
 }
@@ -49,7 +49,7 @@ bool sim_let_other_lanes_run(Block *b)
 }
 
 // Says what a path waits for, if it waits for others, and ends the block then.
-static void report_waiting(Warp *w, const Path *p)
+static void report_waiting(Warp *w, const WarpSplit *p)
 {
     const Block *b = w->block;
     const Instr *next = &p->frame->function->program->code[p->pc];
@@ -70,7 +70,7 @@ static void report_waiting(Warp *w, const Path *p)
 _Noreturn void sim_report_deadlock(Block *b)
 {
     for (int n = 0; n < b->warp_count; n++)
-        for (const Path *p = b->warps[n].paths; p; p = p->next)
+        for (const WarpSplit *p = b->warps[n].splits; p; p = p->next)
             report_waiting(&b->warps[n], p);
     sim_fault(&b->warps[0], NULL, -1, cudaErrorLaunchTimeout, "no thread can go on");
 }
@@ -80,8 +80,8 @@ static Warp *busiest_warp(Block *b)
 {
     Warp *busiest = &b->warps[0];
     for (int n = 0; n < b->warp_count; n++)
-        if (sim_next_path(&b->warps[n]) &&
-            (!sim_next_path(busiest) || b->warps[n].instructions > busiest->instructions))
+        if (sim_next_split(&b->warps[n]) &&
+            (!sim_next_split(busiest) || b->warps[n].instructions > busiest->instructions))
             busiest = &b->warps[n];
     return busiest;
 }
@@ -91,7 +91,7 @@ static void refuse_waiting_for_host(Block *b)
 {
     for (int n = 0; b->error == cudaSuccess && n < b->warp_count; n++) {
         Warp *w = &b->warps[n];
-        const Path *p = sim_awaits_host(w) ? sim_next_path(w) : NULL;
+        const WarpSplit *p = sim_awaits_host(w) ? sim_next_split(w) : NULL;
         if (!p)
             continue;
         sim_note_fault(w, sim_loop_around(p), __builtin_ctz(p->mask), cudaErrorNotSupported,
@@ -107,7 +107,7 @@ static _Noreturn void report_endless(Block *b, const char *what)
 {
     refuse_waiting_for_host(b);
     Warp *w = busiest_warp(b);
-    const Path *p = sim_next_path(w);
+    const WarpSplit *p = sim_next_split(w);
     char waits[120] = "", bytes[40] = "";
     if (w->awaited.expected && w->awaited.bytes)
         snprintf(bytes, sizeof bytes, ", and %lld bytes", (long long)w->awaited.bytes);
@@ -136,8 +136,8 @@ void sim_go_on_together(Block *b, const char *why)
 bool sim_asks_others(const Block *b)
 {
     for (int n = 0; n < b->warp_count; n++) {
-        const Path *p = sim_next_path(&b->warps[n]);
-        if (p && sim_asks_in_loop(p))
+        const WarpSplit *p = sim_next_split(&b->warps[n]);
+        if (p && sim_polls_in_loop(p))
             return true;
     }
     return false;
@@ -146,7 +146,7 @@ bool sim_asks_others(const Block *b)
 _Noreturn void sim_report_stuck(Block *b)
 {
     sim_go_on_together(b, SIM_WAITS_FOR_LATER);
-    if (!sim_next_path(busiest_warp(b)))
+    if (!sim_next_split(busiest_warp(b)))
         sim_report_deadlock(b);
     report_endless(b, "an endless loop turns here: all that could end it waits, or turns in such a loop as well");
 }

@@ -134,7 +134,7 @@ void sim_go_on_from_held(Launch *launch)
     launch->next_block = b->place + 1;
     b->watch = &launch->watch;
     for (int n = 0; n < b->warp_count; n++)
-        for (Path *p = b->warps[n].paths; p; p = p->next)
+        for (WarpSplit *p = b->warps[n].splits; p; p = p->next)
             p->loop = NULL;
     sim_run_together(launch);
 }

@@ -208,7 +208,7 @@ static void trace_device_memory(const Warp *w, const Instr *i, uint32_t mask)
     }
 }
 
-void sim_trace_instruction(const Warp *w, const Path *p)
+void sim_trace_instruction(const Warp *w, const WarpSplit *p)
 {
     const Instr *i = &p->frame->function->program->code[p->pc];
     uint32_t mask = p->mask;
@@ -233,7 +233,7 @@ void sim_trace_instruction(const Warp *w, const Path *p)
     }
 }
 
-void sim_trace_release(const Warp *w, const Path *p)
+void sim_trace_release(const Warp *w, const WarpSplit *p)
 {
     if (sim_traces_all() || launch_has_its_rows())
         return;

@@ -11,16 +11,16 @@ void sim_start_warp(Warp *w, uint32_t live)
     sim_enter_kernel(w);
     w->live = live;
     w->arrived = w->passed = 0;
-    w->paths = NULL;
+    w->splits = NULL;
     w->near = NULL;
     if (w->values)
         sim_observer.clear_warp(w);
     sim_drop_copies(w);
     sim_drop_sources(w);
-    sim_new_path(w, NULL, w->entry, live, 0, NOWHERE);
+    sim_new_split(w, NULL, w->entry, live, 0, NOWHERE);
 }
 
-static void end_lanes(Warp *w, Path *p, uint32_t mask)
+static void end_lanes(Warp *w, WarpSplit *p, uint32_t mask)
 {
     if (w->block->clocks)
         sim_observer.end_lanes(w, p, mask);
@@ -30,17 +30,17 @@ static void end_lanes(Warp *w, Path *p, uint32_t mask)
     for (Frame *f = p->frame, *caller; (caller = f->caller); f = caller)
         sim_leave_frame(w->block, f, mask);
     if (p->mask == 0)
-        sim_end_path(w, p);
-    for (Path *q = w->paths; q; q = q->next)
+        sim_end_split(w, p);
+    for (WarpSplit *q = w->splits; q; q = q->next)
         if (q->waiting == WAITS_FOR_LANES) // perhaps only for those that have ended
-            sim_meet(w, q);
+            sim_converge_execute(w, q);
     sim_check_barriers(w->block);
     sim_check_cluster_barrier(w->block);
 }
 
 // ---- Running
 
-static void branch_by_index(Warp *w, Path *p, const Instr *i, uint32_t mask)
+static void branch_by_index(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
 {
     p->loop = NULL;
     const uint32_t *index = (const uint32_t *)(w->lanes + i->a);
@@ -56,11 +56,11 @@ static void branch_by_index(Warp *w, Path *p, const Instr *i, uint32_t mask)
         sim_note_jump(p, p->pc, i->targets[index[first]]);
         p->pc = i->targets[index[first]];
     } else if (mask == p->mask) // the others come back to this instruction
-        sim_split(w, p, i->join, same, i->targets[index[first]], p->pc);
+        sim_diverge(w, p, i->reconvergence_pc, same, i->targets[index[first]], p->pc);
     else if (mask == same) // the others do not branch
-        sim_split(w, p, i->join, mask, i->targets[index[first]], p->pc + 1);
+        sim_diverge(w, p, i->reconvergence_pc, mask, i->targets[index[first]], p->pc + 1);
     else // those that do come back
-        sim_split(w, p, i->join, mask, p->pc, p->pc + 1);
+        sim_diverge(w, p, i->reconvergence_pc, mask, p->pc, p->pc + 1);
 }
 
 static _Noreturn void fail_unknown(Warp *w, const Instr *i, uint32_t mask)
@@ -72,20 +72,20 @@ static _Noreturn void fail_unknown(Warp *w, const Instr *i, uint32_t mask)
     sim_fault(w, i, __builtin_ctz(mask), cudaErrorNotSupported, "%s", why);
 }
 
-static void branch(Warp *w, Path *p, const Instr *i, uint32_t mask)
+static void branch(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
 {
     if (mask != p->mask) {
         w->block->counters.uneven_loops += (i->loop & LEAVES_LOOP) != 0;
-        sim_split(w, p, i->join, mask, i->target, p->pc + 1);
+        sim_diverge(w, p, i->reconvergence_pc, mask, i->target, p->pc + 1);
         return;
     }
     if (i->target <= p->pc)
-        sim_count_turn(w, p, i);
+        sim_count_iteration(w, p, i);
     sim_note_jump(p, p->pc, i->target);
     p->pc = i->target;
 }
 
-static void end_function(Warp *w, Path *p, const Instr *i, uint32_t mask)
+static void end_function(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
 {
     const uint32_t end = p->frame->function->program->count;
     if (p->frame->function->entry) {
@@ -96,15 +96,15 @@ static void end_function(Warp *w, Path *p, const Instr *i, uint32_t mask)
     } else if (mask == p->mask) {
         p->pc = end; // where all lanes of the call meet
     } else {
-        sim_split(w, p, i->join, mask, end, p->pc + 1);
+        sim_diverge(w, p, i->reconvergence_pc, mask, end, p->pc + 1);
     }
 }
 
 // What all lanes of a path do at once. Where a guard leaves some out, these go on behind it.
-static void do_together(Warp *w, Path *p, const Instr *i, uint32_t mask)
+static void do_together(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
 {
     if (mask != p->mask)
-        sim_split(w, p, p->pc + 1, mask, p->pc, p->pc + 1);
+        sim_diverge(w, p, p->pc + 1, mask, p->pc, p->pc + 1);
     else if (i->control == CALL)
         sim_call(w, p, i);
     else if (i->control == BLOCK_BARRIER)
@@ -112,10 +112,10 @@ static void do_together(Warp *w, Path *p, const Instr *i, uint32_t mask)
     else if (i->control == CLUSTER_BARRIER)
         sim_come_to_cluster_barrier(w, p, i);
     else
-        sim_gather(w, p, i);
+        sim_converge_wait(w, p, i);
 }
 
-static void control(Warp *w, Path *p, const Instr *i, uint32_t mask)
+static void control(Warp *w, WarpSplit *p, const Instr *i, uint32_t mask)
 {
     switch (i->control) {
     case BRANCH:
@@ -144,15 +144,15 @@ static void control(Warp *w, Path *p, const Instr *i, uint32_t mask)
 }
 
 // Whether all lanes take a branch of which nobody need know more than is noted here: onwards, or round a loop.
-static inline bool is_plain_jump(Path *p, const Instr *i, uint32_t mask, uint32_t pc)
+static inline bool is_plain_jump(WarpSplit *p, const Instr *i, uint32_t mask, uint32_t pc)
 {
     if (i->control != BRANCH || mask != p->mask)
         return false;
     if (i->target > pc)
         return true;
     if (i->loop & QUIET_LOOP)
-        return sim_counts_turn_quickly(p, i);
-    p->loop = NULL; // see sim_count_turn
+        return sim_counts_iteration_fast(p, i);
+    p->loop = NULL; // see sim_count_iteration
     return true;
 }
 
@@ -195,7 +195,7 @@ typedef struct Stretch { // instructions that a path has run one after the other
 } Stretch;
 
 // Runs an instruction that needs a look. False where that is control()'s.
-static inline bool step(Warp *w, Path *p, const Instr *i, uint32_t on, Stretch *s)
+static inline bool step(Warp *w, WarpSplit *p, const Instr *i, uint32_t on, Stretch *s)
 {
     const uint32_t mask = lanes_of(w, i, on);
     s->count++;
@@ -218,14 +218,14 @@ static inline bool step(Warp *w, Path *p, const Instr *i, uint32_t on, Stretch *
 
 // Runs at least one instruction, up to `most`, until the path comes to its join, to one that control() runs, or to a
 // value that nobody wrote.
-static inline Stretch run_stretch(Warp *w, Path *p, uint32_t join, uint32_t most)
+static inline Stretch run_stretch(Warp *w, WarpSplit *p, uint32_t reconvergence_pc, uint32_t most)
 {
     const Instr *code = p->frame->function->program->code;
     const uint32_t on = p->mask, on_count = (uint32_t)__builtin_popcount(on);
     Stretch s = {.pc = p->pc};
     do {
         const Instr *i = &code[s.pc];
-        const uint32_t straight = straight_ahead(i, most - s.count, join - s.pc); // a join behind the path is far ahead
+        const uint32_t straight = straight_ahead(i, most - s.count, reconvergence_pc - s.pc); // a join behind the path is far ahead
         if (straight > 0) {
             const uint32_t ran = run_straight(w, i, straight, on);
             s.lanes_on += (uint64_t)ran * on_count;
@@ -234,12 +234,12 @@ static inline Stretch run_stretch(Warp *w, Path *p, uint32_t join, uint32_t most
         } else if (!step(w, p, i, on, &s)) {
             return s;
         }
-    } while (s.count < most && s.pc != join && !w->undefined);
+    } while (s.count < most && s.pc != reconvergence_pc && !w->undefined);
     return s;
 }
 
 // Runs one instruction that somebody watches: it is traced, or what nobody wrote is followed from register to register.
-static Stretch run_watched(Warp *w, Path *p, uint32_t join)
+static Stretch run_watched(Warp *w, WarpSplit *p, uint32_t reconvergence_pc)
 {
     const Instr *i = sim_instruction_of(p);
     const bool followed = w->undefined;
@@ -248,7 +248,7 @@ static Stretch run_watched(Warp *w, Path *p, uint32_t join)
         sim_trace_instruction(w, p);
     if (followed)
         sim_observer.begin_instruction(w, i);
-    const Stretch s = run_stretch(w, p, join, 1);
+    const Stretch s = run_stretch(w, p, reconvergence_pc, 1);
     if (w->block->traced && !s.stop)
         sim_trace_values(w, i, mask);
     if (followed && mask != 0 && i->control == PLAIN)
@@ -257,15 +257,15 @@ static Stretch run_watched(Warp *w, Path *p, uint32_t join)
 }
 
 // Steps until the path waits, ends, splits or has had its turn; returns the instructions left.
-static int run_path(Warp *w, Path *p, int turn)
+static int run_path(Warp *w, WarpSplit *p, int turn)
 {
     Counters *counters = &w->block->counters;
     while (turn > 0 && w->path == p && p->waiting == RUNS) {
-        const uint32_t join = sim_end_of(p);
+        const uint32_t reconvergence_pc = sim_end_of(p);
         Stretch s = {.pc = p->pc};
         w->lanes = p->frame->lanes;
-        if (p->pc != join)
-            s = w->block->traced || w->undefined ? run_watched(w, p, join) : run_stretch(w, p, join, (uint32_t)turn);
+        if (p->pc != reconvergence_pc)
+            s = w->block->traced || w->undefined ? run_watched(w, p, reconvergence_pc) : run_stretch(w, p, reconvergence_pc, (uint32_t)turn);
         counters->warp_instructions += s.count;
         counters->lanes_on += s.lanes_on;
         w->instructions += s.count;
@@ -275,10 +275,10 @@ static int run_path(Warp *w, Path *p, int turn)
             const uint8_t kind = s.stop->control;
             counters->warp_barriers += kind == WARP_BARRIER;
             control(w, p, s.stop, s.mask);
-            if (w->paths != p || kind >= BLOCK_BARRIER || kind == EXIT || kind == RETURN)
+            if (w->splits != p || kind >= BLOCK_BARRIER || kind == EXIT || kind == RETURN)
                 return turn;
-        } else if (s.pc == join) {
-            sim_end_path(w, p);
+        } else if (s.pc == reconvergence_pc) {
+            sim_end_split(w, p);
             return turn;
         }
     }
@@ -291,20 +291,20 @@ bool sim_run_warp(Warp *w)
     int turn = w->block->launch->together ? SHORT_TURN : TURN;
     w->yields = false;
     while (turn > 0 && !w->yields) {
-        Path *p = sim_next_path(w);
+        WarpSplit *p = sim_next_split(w);
         if (!p)
             break;
         w->path = p;
         progress = true;
         const int before = turn;
-        p->overlooked = 0;
+        p->starved = 0;
         turn = run_path(w, p, turn);
-        sim_watch_path(w, p, (uint64_t)(before - turn));
+        sim_watch_split(w, p, (uint64_t)(before - turn));
         w->unfair += (uint64_t)(before - turn);
         if (w->yields)
             sim_put_last(w, p);
-        if (w->unfair > w->block->patience && (p = sim_next_path(w)))
-            sim_let_overlooked_go(w, p);
+        if (w->unfair > w->block->patience && (p = sim_next_split(w)))
+            sim_run_starved(w, p);
     }
     return progress;
 }

@@ -17,37 +17,37 @@ typedef struct Frame { // of one call of a function by some lanes of a warp
     struct Frame *next_free;
 } Frame;
 
-typedef enum Waiting { RUNS, WAITS_FOR_PATHS, WAITS_AT_BARRIER, WAITS_AT_CLUSTER, WAITS_FOR_LANES } Waiting;
+typedef enum Waiting { RUNS, WAITS_FOR_SPLITS, WAITS_AT_BARRIER, WAITS_AT_CLUSTER, WAITS_FOR_LANES } Waiting;
 
-typedef struct Path { // lanes of a warp that run together
-    uint32_t mask, pc, join;
+typedef struct WarpSplit { // lanes of a warp that run together
+    uint32_t mask, pc, reconvergence_pc;
     Waiting waiting;
-    uint32_t overlooked; // so many times that the warp was looked at, while its lanes could have gone on
+    uint32_t starved; // so many times that the warp was looked at, while its lanes could have gone on
     uint32_t served;   // of lanes that wait for others: those that have had their result
     int barrier, children;
     uint32_t jumped, landed; // where it was before its last jump, or NOWHERE, and where that led
     Frame *frame;
-    struct Path *parent, *next;
-    // Of a path that goes round a loop that changes nothing in memory: see sim_count_turn in progress.c.
+    struct WarpSplit *parent, *next;
+    // Of a path that goes round a loop that changes nothing in memory: see sim_count_iteration in progress.c.
     const Instr *loop;
     const Frame *loop_frame;
-    uint32_t turns, inner; // of loops in it, or in functions called there
+    uint32_t iterations, inner_iterations; // of loops in it, or in functions called there
     bool same;             // it came back with the same registers as when it was looked at last,
-    uint64_t state, stirs; // these, after so many stirs
-} Path;
+    uint64_t state, memory_version; // these, after so many stirs
+} WarpSplit;
 
 // What the warps of a block do, or those of all blocks that take turns: as long as nobody does more than go round loops
 // that change nothing in memory, it stays as it is.
 typedef struct Watch {
-    uint64_t stirs;   // how often a warp has done more than that
+    uint64_t memory_version;   // how often a warp has done more than that
     uint64_t in_vain; // instructions since then, where all of them ask what others did
 } Watch;
 
 // A part of its Block, and so the host thread's that runs this. Masks have a bit for each lane.
 struct Warp {
     uint8_t *lanes; // of the running path's frame
-    Path *path;     // the running one
-    Path *paths;    // all of them, the newest first
+    WarpSplit *path;     // the running one
+    WarpSplit *splits;    // all of them, the newest first
     Frame *entry;   // the kernel's frame, kept from block to block
     struct Block *block;
     Allocation *near; // where the last global access fell
@@ -80,32 +80,32 @@ void sim_start_warp(Warp *w, uint32_t live);
 // Runs a warp until it ends or waits, or for a while. False if it could do nothing.
 bool sim_run_warp(Warp *w);
 // The path that the warp runs next, or NULL.
-Path *sim_next_path(const Warp *w);
+WarpSplit *sim_next_split(const Warp *w);
 // Whether a path that could go on goes round a loop that asks memory which the host may write.
 bool sim_awaits_host(const Warp *w);
 // Whether the path goes round a loop that asks what others did, perhaps in a function that was called there.
-bool sim_asks_in_loop(const Path *p);
+bool sim_polls_in_loop(const WarpSplit *p);
 // The branch that turns the loop in which the path is, or NULL.
-const Instr *sim_loop_around(const Path *p);
+const Instr *sim_loop_around(const WarpSplit *p);
 // Whether nothing that the warp could run leads anywhere, unless another one does something.
 bool sim_is_stuck(const Warp *w);
 // Of a warp that is stuck: lets another of its paths run, or lanes go on that have come to a join. False if there are none.
 bool sim_give_way(Warp *w);
 // Lets the lanes go on that wait at a join while others wait for them: those of a set, or, with all of them, whoever waits.
-bool sim_open_join(Warp *w, uint32_t wanted);
+bool sim_open_reconvergence(Warp *w, uint32_t wanted);
 // The lanes for which others of their warp wait at a barrier or an operation between lanes.
 uint32_t sim_wanted_lanes(const Warp *w);
 
 // ---- meeting.c: lanes that meet at operations between them.
 
 // The instruction at which a path is.
-static inline const Instr *sim_instruction_of(const Path *p)
+static inline const Instr *sim_instruction_of(const WarpSplit *p)
 {
     return &p->frame->function->program->code[p->pc];
 }
 // The path has come to instruction i, for which some lanes wait for each other.
-void sim_gather(Warp *w, Path *p, const Instr *i);
+void sim_converge_wait(Warp *w, WarpSplit *p, const Instr *i);
 // Runs the operation at which p waits, as far as all that take part are there.
-void sim_meet(Warp *w, Path *p);
+void sim_converge_execute(Warp *w, WarpSplit *p);
 
 #endif

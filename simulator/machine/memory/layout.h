@@ -7,12 +7,12 @@
 typedef enum Pattern { SCATTERED, CONSECUTIVE, ALL_SAME } Pattern; // the last two: with all lanes on
 
 enum { SECTOR = 32 }; // bytes that device memory gives at once
-enum { LAYOUTS = 256, REMAINDERS = SECTOR, UNKNOWN_COST = 0xff };
+enum { PATTERNS = 256, REMAINDERS = SECTOR, UNKNOWN_COST = 0xff };
 
 // Where an instruction's loads or stores need no more than to be done: those of an allocation whose first address lies from
 // `first` to `last`, and from which an observer learns nothing. Of loads that is so where all their lines are settled, see
 // Allocation.settled; of stores it is asked.
-typedef struct Usual {
+typedef struct FastPath {
     struct Allocation *of;   // NULL: nobody has asked yet
     uint64_t first, last;    // first > last: they need more
     const uint32_t *fully_written; // NULL: it would learn nothing of loads in any case
@@ -20,13 +20,13 @@ typedef struct Usual {
     const atomic_uint *users; // of such lines, too: the operation that has used them last; NULL: nobody asks
     uint32_t user;            // that has to be this one
     uint64_t found;           // the first lane's line and 1, when all were settled: see Block.settled; 0: they never were
-} Usual;
+} FastPath;
 
 enum { QUARTERS = 4, IN_QUARTER = LANES / QUARTERS };
 
 // How the addresses of a warp, all lanes of which are on, lie to the first lane's. An instruction's mostly lie as they did
 // the last time: so a block keeps what has been found out about them. Of the host thread that runs the block.
-typedef struct Layout {
+typedef struct AddressPattern {
     const Instr *of; // whose; NULL: nobody's yet
     size_t bytes;    // of each lane
     Pattern pattern;
@@ -38,12 +38,12 @@ typedef struct Layout {
     uint64_t bits;           // that are set in any distance
     uint8_t sectors[REMAINDERS], conflicts[REMAINDERS]; // that such an access costs, by where the first address is in a
                                                         // sector, or a row of banks: ops/access_cost.c
-    Usual usual;
+    FastPath fast_path;
     _Alignas(64) uint64_t apart[LANES]; // distances from the first lane's
-} Layout;
+} AddressPattern;
 
 // Whether addresses lie so.
-static inline bool sim_lies_so(const Layout *layout, const uint64_t *address)
+static inline bool sim_matches_pattern(const AddressPattern *layout, const uint64_t *address)
 {
     uint64_t different = 0;
     for (int l = 0; l < LANES; l++)

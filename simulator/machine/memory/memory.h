@@ -141,7 +141,7 @@ typedef struct Access { // by some lanes of a warp, to one address space
     uint32_t alike, beside;  // SCATTERED: the lanes with the address of the lane before, and those right behind its
                              // bytes; of lanes that are off, too. None where nobody asks: see spaces.c
     bool twice;              // lanes 16 to 31 have the addresses of lanes 0 to 15
-    Layout *layout;            // that these addresses have, if all lanes are on; else NULL
+    AddressPattern *layout;            // that these addresses have, if all lanes are on; else NULL
     _Alignas(64) uint8_t *pointer[LANES];
     bool has_unwritten;        // of what it reads nobody wrote these bytes, a bit each
     uint32_t unwritten[LANES];

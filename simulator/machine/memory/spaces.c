@@ -107,11 +107,11 @@ static uint64_t find_reach(Access *access)
 // ---- Layouts: see layout.h
 
 // Whether all lanes' addresses lie as they did the last time, and none wraps around.
-static inline bool has_layout(const Layout *s, const Instr *i, const Access *access)
+static inline bool has_layout(const AddressPattern *s, const Instr *i, const Access *access)
 {
     const uint64_t first = access->address[0];
     return s->of == i && s->bytes == access->bytes && first >= s->below && first + s->above >= first &&
-           sim_lies_so(s, access->address);
+           sim_matches_pattern(s, access->address);
 }
 
 static Pattern pattern_of_quarter(const uint64_t *apart, size_t bytes)
@@ -124,7 +124,7 @@ static Pattern pattern_of_quarter(const uint64_t *apart, size_t bytes)
     return beside == 0 ? CONSECUTIVE : alike == 0 ? ALL_SAME : SCATTERED;
 }
 
-static void find_layout(Layout *s, const Instr *i, Access *access)
+static void find_layout(AddressPattern *s, const Instr *i, Access *access)
 {
     const uint64_t *address = access->address, first = address[0];
     uint64_t apart = 0, different = 0; // from where consecutive lanes would be, from the first
@@ -155,7 +155,7 @@ static void find_layout(Layout *s, const Instr *i, Access *access)
         s->quarters[q] = pattern_of_quarter(s->apart + q * IN_QUARTER, access->bytes);
     memset(s->sectors, UNKNOWN_COST, sizeof s->sectors);
     memset(s->conflicts, UNKNOWN_COST, sizeof s->conflicts);
-    s->usual.of = NULL;
+    s->fast_path.of = NULL;
 }
 
 // Finds out how the lanes' addresses lie to each other; returns the bits that are set in any of them, as far as an alignment
@@ -173,7 +173,7 @@ static inline uint64_t survey(const Warp *w, const Instr *i, Access *access, boo
             find_neighbours(access);
         return find_reach(access);
     }
-    Layout *s = sim_layout_place(w->block, i);
+    AddressPattern *s = sim_pattern_slot(w->block, i);
     if (!has_layout(s, i, access))
         find_layout(s, i, access);
     const uint64_t first = access->address[0];

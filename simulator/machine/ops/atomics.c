@@ -96,7 +96,7 @@ static void update_elements(Warp *w, const Instr *i, int lane, uint8_t *at, bool
         const uint64_t other = sim_read_bytes(w->lanes + i->c + offset, i->bytes);
         const uint64_t old = sim_read_bytes(at, i->bytes), result = atomic_result(i, old, value, other, shared);
         sim_write_bytes(at, result, i->bytes);
-        w->block->watch->stirs += result != old; // who waits in a loop for that may go on
+        w->block->watch->memory_version += result != old; // who waits in a loop for that may go on
         if (i->list[k] != NOWHERE)
             sim_write_bytes(w->lanes + i->list[k] + offset, old, i->bytes);
     }
@@ -111,7 +111,7 @@ static void exchange_wide(Warp *w, const Instr *i, int lane, uint8_t *at)
         old[k] = sim_read_bytes(at + 8 * k, 8);
     const bool exchanges = i->op == ATOMIC_EXCH || memcmp(old, w->lanes + i->values[0] + offset, sizeof old) == 0;
     const uint64_t *next = (const uint64_t *)(w->lanes + i->c + offset);
-    w->block->watch->stirs += exchanges;
+    w->block->watch->memory_version += exchanges;
     for (int k = 0; k < 2 && exchanges; k++)
         sim_write_bytes(at + 8 * k, next[k], 8);
     if (i->list[0] != NOWHERE)

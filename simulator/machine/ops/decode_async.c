@@ -142,25 +142,25 @@ static bool decode_nothing(Decoder *d, const Statement *s, const Opcode *o, Inst
     return s->count == 0;
 }
 
-#define BULK .run = sim_copy_bulk, .kind = BULK_COPY, .effects = TELLS | HANDS_OVER | UNCOUNTED
+#define BULK .run = sim_copy_bulk, .kind = BULK_COPY, .effects = PUBLISHES | SYNCHRONISES | UNCOUNTED
 
 static const Instruction ROWS[] = {
     {"mbarrier init {SHARED} b64", .decode = decode_mbarrier, .run = sim_mbarrier_init, .kind = MBARRIER,
-     .effects = TELLS | HANDS_OVER},
+     .effects = PUBLISHES | SYNCHRONISES},
     {"mbarrier inval {SHARED} b64", .decode = decode_mbarrier, .run = sim_mbarrier_inval, .kind = MBARRIER,
-     .effects = TELLS},
+     .effects = PUBLISHES},
     {"mbarrier arrive|arrive_drop {expect_tx|noComplete} {release|relaxed} {cta|cluster} {SHARED} b64",
-     .decode = decode_arrive, .run = sim_mbarrier_arrive, .kind = MBARRIER, .effects = TELLS | HANDS_OVER},
+     .decode = decode_arrive, .run = sim_mbarrier_arrive, .kind = MBARRIER, .effects = PUBLISHES | SYNCHRONISES},
     {"mbarrier expect_tx {relaxed} {cta|cluster} {SHARED} b64", .decode = decode_arrive, .run = sim_mbarrier_arrive,
-     .kind = MBARRIER, .effects = TELLS | HANDS_OVER},
+     .kind = MBARRIER, .effects = PUBLISHES | SYNCHRONISES},
     {"mbarrier test_wait|try_wait {parity} {acquire|relaxed} {cta|cluster} {SHARED} b64", .decode = decode_test,
-     .run = sim_mbarrier_test, .kind = MBARRIER, .effects = ASKS | HANDS_OVER},
+     .run = sim_mbarrier_test, .kind = MBARRIER, .effects = OBSERVES | SYNCHRONISES},
     {"cp async ca|cg {SHARED} global {EVICT} {HINT} {PREFETCH}", .decode = decode_async_copy, .run = sim_copy_async,
-     .kind = ASYNC_COPY, .effects = TELLS},
+     .kind = ASYNC_COPY, .effects = PUBLISHES},
     {"st async {weak} {shared::cluster} mbarrier::complete_tx::bytes b32|b64|u32|u64|s32|s64|f32|f64",
-     .decode = decode_async_store, .run = sim_store_async, .kind = ASYNC_STORE, .effects = TELLS | HANDS_OVER | UNCOUNTED},
+     .decode = decode_async_store, .run = sim_store_async, .kind = ASYNC_STORE, .effects = PUBLISHES | SYNCHRONISES | UNCOUNTED},
     {"cp async mbarrier arrive {noinc} {SHARED} b64", .decode = decode_arrival_after_copies,
-     .run = sim_arrive_after_copies, .kind = ARRIVE_AFTER_COPIES, .effects = HANDS_OVER},
+     .run = sim_arrive_after_copies, .kind = ARRIVE_AFTER_COPIES, .effects = SYNCHRONISES},
     {"cp async commit_group", .operands = "", .run = sim_commit_copies},
     {"cp async wait_group", .decode = decode_await_copies, .run = sim_await_copies},
     {"cp async wait_all", .operands = "", .run = sim_await_all_copies},

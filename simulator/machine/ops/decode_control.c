@@ -85,10 +85,10 @@ static bool decode_built_in(Decoder *d, Slice name, const CallSite *call, Instr 
         size_t result_bytes;
         Control control;
         int effects;
-    } BUILT_IN[] = {{"vprintf", sim_print, 2, 0, sizeof(int), PLAIN, TELLS},
+    } BUILT_IN[] = {{"vprintf", sim_print, 2, 0, sizeof(int), PLAIN, PUBLISHES},
                     {"__assertfail", sim_fail_assertion, 4, 0, sizeof(int), EXIT, FAILS},
-                    {"malloc", sim_malloc, 1, 1, sizeof(void *), PLAIN, TELLS},
-                    {"free", sim_free, 1, 0, sizeof(int), PLAIN, TELLS}};
+                    {"malloc", sim_malloc, 1, 1, sizeof(void *), PLAIN, PUBLISHES},
+                    {"free", sim_free, 1, 0, sizeof(int), PLAIN, PUBLISHES}};
     i->control = PLAIN;
     sim_ask_for(d, ONE_BY_ONE);
     for (size_t n = 0; n < sizeof BUILT_IN / sizeof *BUILT_IN; n++)
@@ -253,14 +253,14 @@ static const Instruction ROWS[] = {
     {"brkpt", .operands = ""},
     {"nanosleep u32", .decode = decode_hint},
     {"pmevent {mask}", .decode = decode_hint},
-    {"bar {cta} sync|arrive", .decode = decode_barrier, .effects = TELLS},
-    {"bar {cta} red popc u32", .decode = decode_barrier_reduction, .effects = TELLS},
-    {"bar {cta} red and|or pred", .decode = decode_barrier_reduction, .effects = TELLS},
-    {"barrier {cta} sync|arrive {aligned}", .decode = decode_barrier, .effects = TELLS},
-    {"barrier {cta} red popc {aligned} u32", .decode = decode_barrier_reduction, .effects = TELLS},
-    {"barrier {cta} red and|or {aligned} pred", .decode = decode_barrier_reduction, .effects = TELLS},
-    {"barrier cluster arrive {release|relaxed} {aligned}", .decode = decode_cluster_barrier, .effects = TELLS | HANDS_OVER},
-    {"barrier cluster wait {acquire} {aligned}", .decode = decode_cluster_barrier, .effects = TELLS | HANDS_OVER},
+    {"bar {cta} sync|arrive", .decode = decode_barrier, .effects = PUBLISHES},
+    {"bar {cta} red popc u32", .decode = decode_barrier_reduction, .effects = PUBLISHES},
+    {"bar {cta} red and|or pred", .decode = decode_barrier_reduction, .effects = PUBLISHES},
+    {"barrier {cta} sync|arrive {aligned}", .decode = decode_barrier, .effects = PUBLISHES},
+    {"barrier {cta} red popc {aligned} u32", .decode = decode_barrier_reduction, .effects = PUBLISHES},
+    {"barrier {cta} red and|or {aligned} pred", .decode = decode_barrier_reduction, .effects = PUBLISHES},
+    {"barrier cluster arrive {release|relaxed} {aligned}", .decode = decode_cluster_barrier, .effects = PUBLISHES | SYNCHRONISES},
+    {"barrier cluster wait {acquire} {aligned}", .decode = decode_cluster_barrier, .effects = PUBLISHES | SYNCHRONISES},
     {"bar warp sync", .decode = decode_warp_barrier},
     {"shfl sync up|down|bfly|idx b32", .decode = decode_shuffle, .run = sim_shuffle, .kind = SHUFFLE, .effects = SETS_FIRST},
     {"vote sync all|any|uni pred", .decode = decode_vote, .run = sim_vote, .kind = VOTE, .effects = SETS_FIRST},

@@ -108,7 +108,7 @@ static bool decode_access(Decoder *d, const Statement *s, const Opcode *o, Instr
         return decode_parameter(d, v, load, i);
     if ((i->at.space == GLOBAL || i->at.space == GENERIC) && i->semantics != WEAK) {
         i->flags |= ASKS_OTHERS;
-        i->effects |= load ? ASKS : 0;
+        i->effects |= load ? OBSERVES : 0;
         sim_ask_for(d, IN_TURN);
     }
     i->flags |= is_usual(i) ? USUAL_ACCESS : 0;
@@ -162,7 +162,7 @@ static bool decode_atomic(Decoder *d, const Statement *s, const Opcode *o, Instr
     i->list = atomic_elements(d, returns ? &s->operands[0] : NULL, i, true);
     if (!i->values || !i->list || i->count * i->bytes > 16 || !sim_decode_address(d, address, space_of(o), &i->at))
         return false;
-    i->effects |= gives_nothing(i) ? TELLS : 0; // one that gives may have changed nothing
+    i->effects |= gives_nothing(i) ? PUBLISHES : 0; // one that gives may have changed nothing
     i->c = i->op == ATOMIC_CAS ? sim_source(d, address + 2, sim_letter_of_type(o->type)) : i->values[0];
     if (i->at.space != SHARED)
         sim_ask_for(d, IN_TURN);
@@ -206,7 +206,7 @@ static bool decode_hint(Decoder *d, const Statement *s, const Opcode *o, Instr *
 
 #define ORDERED "{relaxed|acquire|release|acq_rel} {SCOPE} {global|shared|shared::cta|shared::cluster}"
 #define ORDERED_GLOBAL "{relaxed|acquire|release|acq_rel} {SCOPE} {global}"
-#define ATOMIC_OPERATION .run = sim_atomic, .kind = ATOMIC, .effects = ACCESSES | ASKS | SETS_FIRST
+#define ATOMIC_OPERATION .run = sim_atomic, .kind = ATOMIC, .effects = ACCESSES | OBSERVES | SETS_FIRST
 #define ATOMIC_ROWS(name)                                                      \
     {name " " ORDERED " add {HINT} s32|u32|u64|s64|f32|f64", .decode = decode_atomic, ATOMIC_OPERATION}, \
     {name " " ORDERED " add noftz {HINT} f16|f16x2|bf16|bf16x2", .decode = decode_atomic, ATOMIC_OPERATION}, \
@@ -223,7 +223,7 @@ static const Instruction ROWS[] = {
     {"ldu {global} {VECTOR} DATA", .decode = decode_access, .run = sim_load, .kind = LOAD,
      .effects = ACCESSES | SETS_FIRST},
     {"st {weak|volatile|relaxed|release} {SCOPE} {SPACE} {CACHE} {EVICT} {EVICT2} {HINT} {VECTOR} DATA",
-     .decode = decode_access, .run = sim_store, .kind = STORE, .effects = ACCESSES | TELLS},
+     .decode = decode_access, .run = sim_store, .kind = STORE, .effects = ACCESSES | PUBLISHES},
     ATOMIC_ROWS("atom"),
     {"atom " ORDERED " exch {HINT} b32|b64|b128", .decode = decode_atomic, ATOMIC_OPERATION},
     {"atom " ORDERED " cas b16|b32|b64|b128", .decode = decode_atomic, ATOMIC_OPERATION},
@@ -233,10 +233,10 @@ static const Instruction ROWS[] = {
     {"mapa {shared::cluster} u32|u64", .decode = decode_cluster_address, .run = sim_map_address},
     {"getctarank {shared::cluster} u32|u64", .decode = decode_cluster_address, .run = sim_rank_of_address},
     {"membar cta|gl|sys", .decode = decode_fence, .run = sim_fence, .kind = FENCE,
-     .effects = HANDS_OVER},
+     .effects = SYNCHRONISES},
     {"fence {sc|acq_rel|acquire|release} SCOPE", .decode = decode_fence, .run = sim_fence, .kind = FENCE,
-     .effects = HANDS_OVER},
-    {"fence mbarrier_init release cluster", .decode = decode_fence, .run = sim_fence_inits, .effects = HANDS_OVER},
+     .effects = SYNCHRONISES},
+    {"fence mbarrier_init release cluster", .decode = decode_fence, .run = sim_fence_inits, .effects = SYNCHRONISES},
     {"fence proxy async {global|shared::cta|shared::cluster}", .decode = decode_fence, .run = sim_fence_proxy},
     {"prefetch {global|local} L1|L2|L2::evict_last|L2::evict_normal", .decode = decode_hint},
     {"prefetchu L1", .decode = decode_hint},

@@ -204,7 +204,7 @@ static bool decode_transposition(Decoder *d, const Statement *s, const Opcode *o
 }
 
 #define WMMA_LOAD .decode = decode_wmma_access, .run = sim_load_matrix, .effects = ACCESSES | SETS_FIRST
-#define WMMA_STORE .decode = decode_wmma_access, .run = sim_store_matrix, .effects = ACCESSES | TELLS | UNCOUNTED
+#define WMMA_STORE .decode = decode_wmma_access, .run = sim_store_matrix, .effects = ACCESSES | PUBLISHES | UNCOUNTED
 #define PRODUCT .decode = decode_product, .run = sim_multiply_matrices, .effects = SETS_FIRST
 
 static const Instruction ROWS[] = {
@@ -230,7 +230,7 @@ static const Instruction ROWS[] = {
     {"ldmatrix sync aligned m8n8 x1|x2|x4 {trans} {shared|shared::cta} b16", .decode = decode_rows,
      .run = sim_load_matrix, .effects = ACCESSES | SETS_FIRST},
     {"stmatrix sync aligned m8n8 x1|x2|x4 {trans} {shared|shared::cta} b16", .decode = decode_rows,
-     .run = sim_store_matrix, .effects = ACCESSES | TELLS | UNCOUNTED},
+     .run = sim_store_matrix, .effects = ACCESSES | PUBLISHES | UNCOUNTED},
     {"movmatrix sync aligned m8n8 trans b16", .decode = decode_transposition, .run = sim_transpose_matrix, .effects = SETS_FIRST},
 };
 

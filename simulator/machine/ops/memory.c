@@ -166,72 +166,72 @@ static void move_element(Warp *w, const Instr *i, const Access *access, int k)
 // ---- Loads and stores that need no more than to be done: see Usual
 
 // The lanes, which lie so, have accessed the allocation that is near to the warp.
-static void expect(const Warp *w, const Instr *i, Layout *layout)
+static void expect(const Warp *w, const Instr *i, AddressPattern *layout)
 {
     const Launch *launch = w->block->launch;
     Allocation *a = w->near;
-    Usual *usual = &layout->usual;
-    if (usual->of == a)
+    FastPath *fast_path = &layout->fast_path;
+    if (fast_path->of == a)
         return;
-    *usual = (Usual){.of = a, .first = 1};
+    *fast_path = (FastPath){.of = a, .first = 1};
     const bool in_turn = launch->order == IN_TURN && !sim_only_reads(launch, a);
     if (in_turn || launch->watched || a->granules || layout->below + layout->above + i->bytes > a->bytes ||
         (i->kind == STORE && layout->pattern != CONSECUTIVE) ||
-        (launch->clocks && !sim_observer.expect(w, i, a, usual)))
+        (launch->clocks && !sim_observer.expect(w, i, a, fast_path)))
         return;
-    usual->first = a->address + layout->below;
-    usual->last = a->address + a->bytes - i->bytes - layout->above;
+    fast_path->first = a->address + layout->below;
+    fast_path->last = a->address + a->bytes - i->bytes - layout->above;
 }
 
 // The layout that the lanes' addresses have, if they are as usual; `first` is then where the first lane is in the allocation.
-static inline Layout *usual_layout(const Warp *w, const Instr *i, uint64_t *first)
+static inline AddressPattern *usual_layout(const Warp *w, const Instr *i, uint64_t *first)
 {
     const uint64_t *base = (const uint64_t *)(w->lanes + i->at.base);
-    Layout *layout = sim_layout_place(w->block, i);
-    const Usual *usual = &layout->usual;
+    AddressPattern *layout = sim_pattern_slot(w->block, i);
+    const FastPath *fast_path = &layout->fast_path;
     const uint64_t address = base[0] + (uint64_t)i->at.offset;
-    if (layout->of != i || !usual->of || address < usual->first || address > usual->last ||
-        (address | layout->bits) & (i->bytes - 1) || w->undefined || !sim_lies_so(layout, base))
+    if (layout->of != i || !fast_path->of || address < fast_path->first || address > fast_path->last ||
+        (address | layout->bits) & (i->bytes - 1) || w->undefined || !sim_matches_pattern(layout, base))
         return NULL;
-    *first = address - usual->of->address;
+    *first = address - fast_path->of->address;
     return layout;
 }
 
-static inline bool is_settled_line(const Usual *usual, uint64_t line)
+static inline bool is_settled_line(const FastPath *fast_path, uint64_t line)
 {
-    if (usual->users && atomic_load_explicit(&usual->users[line], memory_order_relaxed) != usual->user)
+    if (fast_path->users && atomic_load_explicit(&fast_path->users[line], memory_order_relaxed) != fast_path->user)
         return false;
-    const uint32_t run = usual->fully_written ? __atomic_load_n(&usual->fully_written[line], __ATOMIC_RELAXED) : 1;
-    return usual->run ? run == usual->run : run != 0;
+    const uint32_t run = fast_path->fully_written ? __atomic_load_n(&fast_path->fully_written[line], __ATOMIC_RELAXED) : 1;
+    return fast_path->run ? run == fast_path->run : run != 0;
 }
 
 // Whether all lines that the lanes lie in are settled.
-static bool all_settled(const Layout *layout, uint64_t first)
+static bool all_settled(const AddressPattern *layout, uint64_t first)
 {
     for (uint32_t rest = layout->begins; rest; rest &= rest - 1) {
         const int begin = __builtin_ctz(rest), end = sim_end_of_piece(layout->following, begin);
         const uint64_t last = (first + layout->apart[end] + layout->bytes - 1) / LINE_BYTES;
         for (uint64_t line = (first + layout->apart[begin]) / LINE_BYTES; line <= last; line++)
-            if (!is_settled_line(&layout->usual, line))
+            if (!is_settled_line(&layout->fast_path, line))
                 return false;
     }
     return true;
 }
 
 // The same, quickly where each lane goes through a row of a matrix: instructions that lie alike find what has just been found.
-static inline bool is_settled(Block *b, Layout *layout, uint64_t first)
+static inline bool is_settled(Block *b, AddressPattern *layout, uint64_t first)
 {
-    Usual *usual = &layout->usual;
-    const Layout *last = b->fully_written;
-    if (!usual->fully_written && !usual->users)
+    FastPath *fast_path = &layout->fast_path;
+    const AddressPattern *last = b->fully_written;
+    if (!fast_path->fully_written && !fast_path->users)
         return true;
-    if (usual->run != 0 || layout->bits % LINE_BYTES != 0)
+    if (fast_path->run != 0 || layout->bits % LINE_BYTES != 0)
         return all_settled(layout, first);
-    const bool found = last && last->usual.of == usual->of && last->usual.found == first / LINE_BYTES + 1 &&
+    const bool found = last && last->fast_path.of == fast_path->of && last->fast_path.found == first / LINE_BYTES + 1 &&
                        (last == layout || memcmp(last->apart, layout->apart, sizeof last->apart) == 0);
     if (!found && !all_settled(layout, first))
         return false;
-    usual->found = first / LINE_BYTES + 1;
+    fast_path->found = first / LINE_BYTES + 1;
     b->fully_written = layout;
     return true;
 }
@@ -240,7 +240,7 @@ static inline bool is_settled(Block *b, Layout *layout, uint64_t first)
 // not wait for parts of it.
 #define LOAD_QUARTERS(name, T)                                                                                         \
     typedef T name##_row __attribute__((vector_size(IN_QUARTER * sizeof(T)), aligned(sizeof(T)), may_alias));          \
-    __attribute__((no_sanitize("thread"))) static void name(uint8_t *lanes, const uint8_t *first, const Layout *layout) \
+    __attribute__((no_sanitize("thread"))) static void name(uint8_t *lanes, const uint8_t *first, const AddressPattern *layout) \
     {                                                                                                                  \
         name##_row *to = (name##_row *)lanes;                                                                          \
         for (int q = 0; q < QUARTERS; q++, to++) {                                                                     \
@@ -264,20 +264,20 @@ LOAD_QUARTERS(load_quarters_8, uint64_t)
 static bool load_as_usual(Warp *w, const Instr *i)
 {
     uint64_t first = 0;
-    Layout *layout = usual_layout(w, i, &first);
-    const uint8_t sectors = layout ? layout->sectors[(first + layout->usual.of->address) % SECTOR] : UNKNOWN_COST;
+    AddressPattern *layout = usual_layout(w, i, &first);
+    const uint8_t sectors = layout ? layout->sectors[(first + layout->fast_path.of->address) % SECTOR] : UNKNOWN_COST;
     if (sectors == UNKNOWN_COST || !is_settled(w->block, layout, first))
         return false;
-    const Usual *usual = &layout->usual;
-    if (i->flags & READ_ONLY && usual->run &&
-        atomic_load_explicit(&usual->of->written_in, memory_order_relaxed) == usual->run)
+    const FastPath *fast_path = &layout->fast_path;
+    if (i->flags & READ_ONLY && fast_path->run &&
+        atomic_load_explicit(&fast_path->of->written_in, memory_order_relaxed) == fast_path->run)
         return false;
     w->block->counters.global_load_requests++;
     w->block->counters.global_load_sectors += sectors;
     if (i->bytes == 4)
-        load_quarters_4(w->lanes + i->list[0], usual->of->memory + first, layout);
+        load_quarters_4(w->lanes + i->list[0], fast_path->of->memory + first, layout);
     else
-        load_quarters_8(w->lanes + i->list[0], usual->of->memory + first, layout);
+        load_quarters_8(w->lanes + i->list[0], fast_path->of->memory + first, layout);
     return true;
 }
 
@@ -285,20 +285,20 @@ static bool load_as_usual(Warp *w, const Instr *i)
 static bool store_as_usual(Warp *w, const Instr *i)
 {
     uint64_t first = 0;
-    const Layout *layout = usual_layout(w, i, &first);
-    const uint8_t sectors = layout ? layout->sectors[(first + layout->usual.of->address) % SECTOR] : UNKNOWN_COST;
+    const AddressPattern *layout = usual_layout(w, i, &first);
+    const uint8_t sectors = layout ? layout->sectors[(first + layout->fast_path.of->address) % SECTOR] : UNKNOWN_COST;
     if (sectors == UNKNOWN_COST)
         return false;
-    const Usual *usual = &layout->usual;
+    const FastPath *fast_path = &layout->fast_path;
     const size_t bytes = (size_t)LANES * i->bytes;
-    for (uint64_t line = first / LINE_BYTES; usual->users && line <= (first + bytes - 1) / LINE_BYTES; line++)
-        if (atomic_load_explicit(&usual->users[line], memory_order_relaxed) != usual->user)
+    for (uint64_t line = first / LINE_BYTES; fast_path->users && line <= (first + bytes - 1) / LINE_BYTES; line++)
+        if (atomic_load_explicit(&fast_path->users[line], memory_order_relaxed) != fast_path->user)
             return false;
-    if (w->block->clocks && !sim_observer.store(w, i, usual->of, first, bytes))
+    if (w->block->clocks && !sim_observer.store(w, i, fast_path->of, first, bytes))
         return false;
     w->block->counters.global_store_requests++;
     w->block->counters.global_store_sectors += sectors;
-    move_row(w->lanes + i->list[0], i, usual->of->memory + first, false);
+    move_row(w->lanes + i->list[0], i, fast_path->of->memory + first, false);
     return true;
 }
 

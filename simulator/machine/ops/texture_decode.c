@@ -174,7 +174,7 @@ static const Instruction ROWS[] = {
     {"tld4 r|g|b|a 2d v4 f32|u32|s32 f32", .decode = decode_texture},
     {"suld b 1d|2d|3d|a1d|a2d {ca|cg|cs|cv} {v2|v4} zero|clamp|trap b8|b16|b32|b64", .decode = decode_texture},
     {"sust b 1d|2d|3d|a1d|a2d {cg|cs|wb|wt} {v2|v4} zero|clamp|trap b8|b16|b32|b64", .decode = decode_texture,
-     .effects = TELLS | UNCOUNTED},
+     .effects = PUBLISHES | UNCOUNTED},
     {"suq width|height|depth b32", .decode = decode_texture},
 };
 

@@ -300,7 +300,7 @@ bool sim_decode_device_call(Slice name, const CallSite *call, size_t param_bytes
             const size_t bytes = CALLS[n].point ? sizeof(uint64_t) : sizeof(cudaError_t);
             i->run = call_runtime;
             i->op = (uint8_t)n;
-            i->effects = CALLS[n].launches ? TELLS | LAUNCHES : 0;
+            i->effects = CALLS[n].launches ? PUBLISHES | LAUNCHES : 0;
             return call->argument_count >= CALLS[n].arguments && call->result_count == 1 &&
                    call->results[0] + bytes <= param_bytes;
         }

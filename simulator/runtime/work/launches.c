@@ -11,8 +11,8 @@ static const size_t LEAST_STACK = 65536; // of a thread that calls functions, in
 cudaError_t sim_run_kernel(const KernelLaunch *l, const void *from)
 {
     const size_t asked = sim_limit(cudaLimitStackSize), stack = asked > LEAST_STACK ? asked : LEAST_STACK;
-    sim_name_op(l->kernel->name, l->function->program->does.fences, from);
-    if (l->function->program->does.tells_host)
+    sim_name_op(l->kernel->name, l->function->program->effects.fences, from);
+    if (l->function->program->effects.publishes_to_host)
         sim_open_to_host();
     const Look look = sim_look_before(l, stack);
     if (look.again)

@@ -32,7 +32,7 @@ enum {
 enum { PART_OF_MEMORY = 8 }; // of the host's, that the changes of all launches may take
 
 // Of each key the last launch. Under the lock of lock.c.
-typedef struct Former {
+typedef struct MemoizedLaunch {
     Digest key;      // the launch
     UsesOfOp *uses;  // NULL: the rest is not known, or it did more than change memory
     State *found;
@@ -41,9 +41,9 @@ typedef struct Former {
     TimesFound *found_again; // what was found in it; NULL: nothing
     uint64_t looked; // when it was last looked at: see `looks`
     unsigned patience, waits; // launches that run without being looked at: each time twice as many, if that is in vain
-} Former;
+} MemoizedLaunch;
 
-static Former *formers;
+static MemoizedLaunch *formers;
 static unsigned at_first; // launches that were looked at the first time since one was left out
 static uint64_t looks;
 static size_t changes_bytes; // of all of them
@@ -65,7 +65,7 @@ static Digest key_of(const KernelLaunch *l, size_t stack)
 static bool depends_on_memory_only(const KernelLaunch *l)
 {
     const Program *p = l->function->program;
-    return !p->does.varies && !p->does.launches && p->order != ONE_BY_ONE && !sim_module_of(l->kernel->binary)->launches_kernels;
+    return !p->effects.varies && !p->effects.launches && p->order != ONE_BY_ONE && !sim_module_of(l->kernel->binary)->launches_kernels;
 }
 
 // Whether there is so little memory that looking at it costs less than a launch of so many warp instructions. To find that out
@@ -91,7 +91,7 @@ static uint64_t guess_instructions(const KernelLaunch *l)
     return blocks * ((threads + LANES - 1) / LANES) * l->function->program->count;
 }
 
-static Former *former_of(const Digest *key)
+static MemoizedLaunch *former_of(const Digest *key)
 {
     if (!formers)
         formers = calloc(FORMER, sizeof *formers);
@@ -99,7 +99,7 @@ static Former *former_of(const Digest *key)
 }
 
 // What it found, and left.
-static void forget_results(Former *f)
+static void forget_results(MemoizedLaunch *f)
 {
     changes_bytes -= f->changes.bytes;
     sim_free_changes(&f->changes);
@@ -111,15 +111,15 @@ static void forget_results(Former *f)
     f->found_again = NULL;
 }
 
-static void forget(Former *f)
+static void forget(MemoizedLaunch *f)
 {
     forget_results(f);
-    *f = (Former){.patience = 1};
+    *f = (MemoizedLaunch){.patience = 1};
 }
 
 void sim_forget_launches(void)
 {
-    for (Former *f = formers; f && f < formers + FORMER; f++)
+    for (MemoizedLaunch *f = formers; f && f < formers + FORMER; f++)
         forget(f);
 }
 
@@ -138,7 +138,7 @@ static void say(const KernelLaunch *l, uint64_t number, uint64_t former)
 }
 
 // What the launch would leave.
-static void leave_out(const KernelLaunch *l, Former *f)
+static void leave_out(const KernelLaunch *l, MemoizedLaunch *f)
 {
     const Module *module = sim_module_of(l->kernel->binary);
     f->patience = 1;
@@ -149,7 +149,7 @@ static void leave_out(const KernelLaunch *l, Former *f)
     say(l, sim_count_again(module, l->function, l->grid, l->block, &f->ran.counters), f->ran.number);
 }
 
-static void look(Look *look, Former *f)
+static void look(Look *look, MemoizedLaunch *f)
 {
     look->found = sim_state_before_op();
     look->times_found = sim_times_found();
@@ -165,7 +165,7 @@ Look sim_look_before(const KernelLaunch *l, size_t stack)
     if (s->repeats || s->trace || s->record || !depends_on_memory_only(l))
         return at;
     const Digest key = key_of(l, stack);
-    Former *f = at.former = former_of(&key);
+    MemoizedLaunch *f = at.former = former_of(&key);
     if (!f)
         return at;
     if (!sim_same_digest(&f->key, &key)) {
@@ -193,11 +193,11 @@ static size_t most_changes(void)
 }
 
 // There is room for what a launch changed: those that were looked at longest ago change nothing by themselves any more.
-static void make_room(const Former *but)
+static void make_room(const MemoizedLaunch *but)
 {
     while (changes_bytes > most_changes()) {
-        Former *oldest = NULL;
-        for (Former *f = formers; f < formers + FORMER; f++)
+        MemoizedLaunch *oldest = NULL;
+        for (MemoizedLaunch *f = formers; f < formers + FORMER; f++)
             if (f != but && f->changes.bytes && (!oldest || f->looked < oldest->looked))
                 oldest = f;
         forget_results(oldest);
@@ -205,7 +205,7 @@ static void make_room(const Former *but)
 }
 
 // Keeps what has been found in the launch, which has run; false: something for the first time.
-static bool remember_findings(Former *f, const TimesFound *before)
+static bool remember_findings(MemoizedLaunch *f, const TimesFound *before)
 {
     const TimesFound behind = sim_times_found();
     TimesFound more;
@@ -223,12 +223,12 @@ static bool remember_findings(Former *f, const TimesFound *before)
 // Whether the launch may have told the host something, or asked it, which need not give the same answer again.
 static bool may_have_talked(const KernelLaunch *l, uint64_t number)
 {
-    const Does *does = &l->function->program->does;
-    return (does->tells_host || does->asks) && sim_used_shared(number);
+    const EffectSummary *effects = &l->function->program->effects;
+    return (effects->publishes_to_host || effects->observes) && sim_used_shared(number);
 }
 
 // Keeps what the launch used and changed; false: that cannot be kept.
-static bool remember(const KernelLaunch *l, Former *f, const TimesFound *found_before)
+static bool remember(const KernelLaunch *l, MemoizedLaunch *f, const TimesFound *found_before)
 {
     if (may_have_talked(l, f->ran.number) || !remember_findings(f, found_before) || !sim_changes_since(f->found, f->ran.number, most_changes(), &f->changes))
         return false;
@@ -240,7 +240,7 @@ static bool remember(const KernelLaunch *l, Former *f, const TimesFound *found_b
 
 void sim_look_behind(const KernelLaunch *l, const Look *look, cudaError_t error)
 {
-    Former *f = look->former;
+    MemoizedLaunch *f = look->former;
     if (!f)
         return;
     forget_results(f);

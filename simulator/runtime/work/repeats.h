@@ -6,7 +6,7 @@
 #include "runtime/work/state.h"
 
 typedef struct Look { // at a launch, before it runs
-    struct Former *former; // what is known of the last one like it; NULL: none is looked at
+    struct MemoizedLaunch *former; // what is known of the last one like it; NULL: none is looked at
     bool again;            // it would do what that did: all that it leaves is done, and it need not run
     bool in_vain;          // what that did is known, but this one finds something else
     State *found;          // all that kernels may touch; NULL: that is not looked at
