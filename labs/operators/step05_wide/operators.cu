@@ -1,5 +1,5 @@
-// Lab operators, step 05: wide loads. A thread asks for 16 bytes, whatever the type.
-// The change: vectors instead of elements, two of them at a time. bf16 comes in.
+// Lab operators, step 05: wide loads. Each load brings 16 bytes, whatever the type.
+// The change: vectors instead of elements, two of them at a time. bf16 is new.
 // Build and run: nvcc -O3 -arch=native -o operators operators.cu && ./operators
 
 #include <algorithm>
@@ -14,9 +14,9 @@ static const char STEP[] = "step05_wide";
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 256; // threads of a block that is not alone, a multiple of 32
+const unsigned BLOCK_SIZE = 256; // threads a block in the first pass, a multiple of 32
 
-// An operator says how two values are combined, and names the value that changes no other.
+// An operator combines two values, and has an identity: the value that changes no other.
 template <typename T>
 struct Sum {
     typedef T Value;
@@ -58,7 +58,7 @@ struct Min {
     }
 };
 
-// An element and its index. It has no gaps, since the check compares all its bits.
+// An element and its index. Without padding, since the check compares all bits.
 struct Indexed {
     int element, index;
 };
@@ -76,7 +76,7 @@ struct ArgMax {
     }
 };
 
-// The place that a walk ends at. Who stands at an odd place walks backwards.
+// The position at which a walk ends. From an odd position it goes backwards.
 struct Walk {
     typedef int Value;
     static __host__ __device__ int identity()
@@ -90,14 +90,14 @@ struct Walk {
 };
 
 template <typename Op>
-const bool ANY_ORDER = true; // a before b is the same as b before a
+const bool ANY_ORDER = true; // commutative
 template <>
 const bool ANY_ORDER<Walk> = false;
 
 template <typename Op>
-using Value = typename Op::Value; // the type in which it reduces
+using Value = typename Op::Value; // the type of the reduction
 
-// What element i gives to the operator: itself, in the operator's type.
+// The value of element i: the element, converted to the operator's type.
 template <typename Op, typename T>
 __host__ __device__ Value<Op> value_of(T element, long long /* i */)
 {
@@ -110,7 +110,7 @@ __host__ __device__ Indexed value_of<ArgMax, int>(int element, long long i)
     return {element, (int)i};
 }
 
-// What the lane s above holds, of any type: a shuffle moves a word of 32 bits.
+// The value of the lane s above, of any type; one shuffle moves 32 bits.
 template <typename V>
 __device__ V shuffle_down(V value, unsigned s)
 {
@@ -122,7 +122,7 @@ __device__ V shuffle_down(V value, unsigned s)
     return value;
 }
 
-// The value of a warp, in its lane 0: each lane hands its register to the lane s below.
+// The value of a warp, in its lane 0: each lane reads the register of the lane s above.
 template <typename Op>
 __device__ Value<Op> reduce_warp(Value<Op> value)
 {
@@ -151,11 +151,11 @@ __device__ int reduce_warp<Max<int>>(int value)
 }
 #endif
 
-// The value of a block, in its thread 0: one value a warp goes through shared memory.
+// The value of a block, in its thread 0: each warp stores one value in shared memory.
 template <typename Op>
 __device__ Value<Op> reduce_block(Value<Op> value)
 {
-    extern __shared__ double2 shared_memory[]; // as many bytes as the launch says
+    extern __shared__ double2 shared_memory[]; // its size is set by the launch
     Value<Op> *values = (Value<Op> *)shared_memory;
     const unsigned tid = threadIdx.x;
     value = reduce_warp<Op>(value);
@@ -169,7 +169,7 @@ __device__ Value<Op> reduce_block(Value<Op> value)
 }
 
 template <typename T>
-struct alignas(16) Vector { // what one load brings
+struct alignas(16) Vector { // the bytes of one load
     T elements[16 / sizeof(T)];
 };
 
@@ -181,12 +181,12 @@ __global__ void reduce(const T *in, Value<Op> *out, long long n)
     Value<Op> value = Op::identity();
     const Vector<T> *vectors = (const Vector<T> *)in;
     const long long count = 16 / sizeof(T), whole = n / count;
-    const long long run = (whole + threads - 1) / threads; // neighbours, where order counts
+    const long long run = (whole + threads - 1) / threads; // consecutive, if order counts
     const long long begin = ANY_ORDER<Op> ? thread : thread * run;
     const long long end = ANY_ORDER<Op> ? whole : min(whole, begin + run);
     const long long step = ANY_ORDER<Op> ? threads : 1;
     for (long long i = begin; i < end; i += 2 * step) {
-        Vector<T> two[2]; // both on their way before one is needed
+        Vector<T> two[2]; // both in flight before one is used
         for (int k = 0; k < 2; k++)
             two[k] = vectors[min(i + k * step, whole - 1)];
         for (int k = 0; k < 2; k++)
@@ -201,14 +201,14 @@ __global__ void reduce(const T *in, Value<Op> *out, long long n)
         out[blockIdx.x] = value;
 }
 
-// A place for the value of each warp.
+// Dynamic shared memory of a block: one value a warp.
 template <typename Op>
 static size_t shared_bytes(unsigned threads)
 {
     return threads / 32 * sizeof(Value<Op>);
 }
 
-// How many blocks the whole GPU holds at once.
+// The number of blocks that the GPU holds at once.
 template <typename Op, typename T>
 static long long resident_blocks()
 {
@@ -219,11 +219,11 @@ static long long resident_blocks()
     return sm_count * blocks_per_sm;
 }
 
-// How many blocks share n elements, and so how many values they leave.
+// The number of blocks for n elements, which is the number of values they leave.
 template <typename Op, typename T>
 static long long block_count(long long n)
 {
-    static const long long most = resident_blocks<Op, T>(); // asked for only once
+    static const long long most = resident_blocks<Op, T>(); // queried only once
     return std::min((n + 16 * BLOCK_SIZE - 1) / (16 * BLOCK_SIZE), most);
 }
 
@@ -231,7 +231,7 @@ static long long block_count(long long n)
 template <typename Op, typename T>
 static void launch(const T *in, Value<Op> *out, long long n, long long blocks)
 {
-    const unsigned alone = std::min((n + 31) / 32 * 32, 1024ll); // a thread an element
+    const unsigned alone = std::min((n + 31) / 32 * 32, 1024ll); // one thread an element
     const unsigned threads = blocks > 1 ? BLOCK_SIZE : alone;
     reduce<Op><<<blocks, threads, shared_bytes<Op>(threads)>>>(in, out, n);
     CHECK(cudaGetLastError());
@@ -253,7 +253,7 @@ static void run_case(struct Bench *b, const char *op, const char *type,
                      Value<Op> (*host_combine)(Value<Op>, Value<Op>),
                      Value<Op> (*host_value)(T, long long) = value_of<Op, T>);
 
-// Each operator and type, with what the host uses to check it.
+// Each operator and type, with the host function that checks it.
 static void run_cases(Bench *b)
 {
     const auto sum = [](auto a, auto b) { return a + b; };
@@ -285,7 +285,7 @@ enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MOST_RUNS = 51 };
 static const long long MAX_ELEMENTS = (1ll << 31) - 1; // an int holds every index
 static const long long PERIOD = 2 * 500009; // of the data; no stride or tile divides it
 
-// Ends the program, in one line, where a CUDA call failed.
+// Ends the program with a one-line message if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -318,7 +318,7 @@ static void parse_arguments(int argc, char **argv, long long *n, bool *csv)
     *n = *n == 0 ? 1ll << 26 : *n;
 }
 
-struct Bench { // what all cases share
+struct Bench { // shared by all cases
     long long n, flush_count, busy_cycles;
     bool csv;
     cudaDeviceProp device;
@@ -327,12 +327,12 @@ struct Bench { // what all cases share
     std::vector<int> units; // the data, a period: 1 to 16, or -1 to -16
 };
 
-// The array is cut into stretches. Only their first elements change from run to run, so the
-// host has to go through the others only once.
+// The array is divided into stretches. Only their first elements change from run to run,
+// so the host has to combine the others only once.
 template <typename Op>
 struct Stretch {
     long long begin, length;
-    int first;      // units
+int first;      // in units
     Value<Op> rest; // of the other elements
 };
 
@@ -341,14 +341,14 @@ struct Case {
     std::string name;
     Value<Op> (*combine)(Value<Op>, Value<Op>); // the host's
     Value<Op> (*value)(T, long long);           // the host's
-    T *in;                                      // n + 1 elements
-    size_t scratch_bytes;                       // also of host
+T *in;                                      // n + 1 elements
+size_t scratch_bytes;                       // of scratch, and of host
     Value<Op> *scratch, *host;
     std::vector<Stretch<Op>> stretches;
 };
 
-// Units without 0, which could go missing. The second half of a period is the first with
-// the signs changed, so sums stay small: below 2^24 units float addition is exact.
+// Units without 0, since a lost 0 would not show. The second half of a period is the
+// negated first, so sums stay small: below 2^24 units float addition is exact.
 static std::vector<int> make_units()
 {
     std::vector<int> units(PERIOD);
@@ -362,7 +362,7 @@ static std::vector<int> make_units()
     return units;
 }
 
-// A unit is 1 in whole numbers, and a sixteenth in others.
+// A unit is 1 for integers and 1/16 for floating-point types.
 template <typename T>
 static T element_of(int units)
 {
@@ -376,8 +376,8 @@ static void set_element(T *in, long long i, int units)
     CHECK(cudaMemcpy(in + i, &element, sizeof(T), cudaMemcpyHostToDevice));
 }
 
-// Fills in. The stretches begin at every 32nd part, and beside every power of two, counted
-// from both ends of the array.
+// Fills c->in. A stretch begins at each 32nd of the array, and next to each power of two,
+// counted from both ends.
 template <typename Op, typename T>
 static void fill(const Bench &b, Case<Op, T> *c)
 {
@@ -406,7 +406,7 @@ static void fill(const Bench &b, Case<Op, T> *c)
     }
 }
 
-// What the host finds in the array as it is now, from the first element to the last.
+// The host's result for the current array, from the first element to the last.
 template <typename Op, typename T>
 static Value<Op> expected_value(const Case<Op, T> &c)
 {
@@ -419,7 +419,7 @@ static Value<Op> expected_value(const Case<Op, T> &c)
     return value;
 }
 
-// A value as a person reads it: a number, or a struct's words.
+// A value as text: a number, or the words of a struct.
 template <typename V>
 static std::string text_of(const V &value)
 {
@@ -433,9 +433,9 @@ static std::string text_of(const V &value)
     return text + "}";
 }
 
-// Reads the whole buffer: what the L2 cache held of the input is gone, and no line is left
-// in it that would have to be written back later. Takes so many cycles at least, in which
-// the host queues the launches; it would show in short times otherwise.
+// Reads the whole buffer, which evicts the input from the L2 cache and leaves no modified
+// line to be written back later. Takes at least the given cycles, while the host queues
+// the launches; otherwise launching would be part of short times.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         float4 *never)
 {
@@ -444,15 +444,15 @@ __global__ void prepare(const float4 *flush, long long count, long long cycles,
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += gridDim.x * blockDim.x)
         sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
-    if (sum != 0) // it holds zeros, but the compiler cannot know
+    if (sum != 0) // never true, which the compiler cannot know
         never->x = sum;
     while (clock64() - start < cycles)
         continue;
 }
 
-// Reduces in[0 .. n): milliseconds until the host has the result. Ends the program where
-// that is not the expected one, bit by bit. What nobody wrote is NaN or -1, very large, or
-// negative and very large or small, in turns.
+// Reduces in[0 .. n) and returns the milliseconds until the host has the result. Ends the
+// program unless its bits are the expected ones. Uninitialised scratch memory is NaN or
+// -1, very large, or negative and very large or small, depending on the run.
 template <typename Op, typename T>
 static float checked_run(const Bench &b, const Case<Op, T> &c, long long n,
                          Value<Op> expected, long long run, bool timed)
@@ -478,9 +478,9 @@ static float checked_run(const Bench &b, const Case<Op, T> &c, long long n,
     return ms;
 }
 
-// A run in which one element is the largest of all and another the least. They stand at the
-// beginning of another stretch in each run. In a timed run all stretches from one on begin
-// with equal elements, the largest: then the first of them counts.
+// A run with one largest and one smallest element, which begin a different stretch in each
+// run. In a timed run all stretches from one on begin with the largest element, so that
+// the first of equal ones must be found.
 template <typename Op, typename T>
 static float extreme_run(const Bench &b, Case<Op, T> *c, size_t run, bool timed)
 {
@@ -494,7 +494,7 @@ static float extreme_run(const Bench &b, Case<Op, T> *c, size_t run, bool timed)
         if (units != s.first)
             set_element(c->in, s.begin, s.first = units);
     }
-    set_element(c->in, b.n, run % 4 < 2 ? 32 : -32); // after the end: nobody may read it
+    set_element(c->in, b.n, run % 4 < 2 ? 32 : -32); // past the end: must not be read
     return checked_run(b, *c, b.n, expected_value(*c), run, timed);
 }
 
@@ -512,18 +512,18 @@ static void run_case(Bench *b, const char *op, const char *type,
     CHECK(cudaMalloc(&c.in, (b->n + 1) * sizeof(T)));
     CHECK(cudaMalloc(&c.scratch, c.scratch_bytes));
     CHECK(cudaMallocHost(&c.host, c.scratch_bytes));
-    for (int units : {-1, 1}) { // one element alone: here the identity must not show
+    for (int units : {-1, 1}) { // a single element: must not be replaced by the identity
         set_element(c.in, 0, units);
         checked_run(*b, c, 1, c.value(element_of<T>(units), 0), units + 1, false);
     }
     fill(*b, &c);
-    for (size_t run = 0; run < c.stretches.size(); run++) // these warm up, too
+    for (size_t run = 0; run < c.stretches.size(); run++) // also the warm-up
         extreme_run(*b, &c, run, false);
     std::vector<float> ms;
     for (float total_ms = 0;
          ms.size() < 3 || (ms.size() < MOST_RUNS && total_ms < ENOUGH_MS);) {
         ms.push_back(extreme_run(*b, &c, ms.size(), true));
-        total_ms += ms.back(); // without a clock it is NaN, and three runs are enough
+        total_ms += ms.back(); // NaN without a clock: three runs
     }
     std::sort(ms.begin(), ms.end());
     const size_t last = ms.size() - 1;
