@@ -1,5 +1,5 @@
 // Lab accuracy, step 03: grid stride. A thread adds some elements before the tree begins.
-// The change: at most 1024 blocks, whose threads go on by the whole grid, as in step 07.
+// The change: at most 1024 blocks, and a loop with a grid stride, as in step 07.
 // Build and run: nvcc -O3 -arch=native -o accuracy accuracy.cu && ./accuracy
 
 #include <cstdio>
@@ -10,7 +10,7 @@ static const char STEP[] = "step03_gridstride";
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
 const unsigned BLOCK_SIZE = 256;   // threads, a power of two
-const unsigned MOST_BLOCKS = 1024; // the same on every GPU, so that the sum is, too
+const unsigned MOST_BLOCKS = 1024; // on every GPU, so that all GPUs give the same sum
 
 __global__ void reduce(const float *in, float *out, long long n)
 {
@@ -46,7 +46,7 @@ static void launch(const float *in, float *out, long long n)
     CHECK(cudaGetLastError());
 }
 
-// How many roundings an element goes through at most: the check allows what they can do.
+// The most roundings that any element undergoes: the check derives its bound from it.
 static long long roundings(long long n)
 {
     const long long of_a_thread = (n - 1) / (BLOCK_SIZE * partial_count(n));
@@ -64,12 +64,12 @@ static long long roundings(long long n)
 #include <vector>
 
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, MOST_RUNS = 100, ENOUGH_MS = 100 };
-static const long long MAX_ELEMENTS = 1ll << 24; // their sum, in 2^-39, has 63 bits
+static const long long MAX_ELEMENTS = 1ll << 24; // their sum fits 63 bits (unit: 2^-39)
 
 enum Data { WHOLE, UNIFORM, MIXED, SIMILAR };
 static const char *const NAMES[] = {"whole", "uniform", "mixed", "similar"};
 
-// Ends the program, in one line, where a CUDA call failed.
+// If a CUDA call failed, prints one line and exits.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -102,15 +102,15 @@ static void parse_arguments(int argc, char **argv, long long *n, bool *csv)
     *n = *n == 0 ? MAX_ELEMENTS : *n;
 }
 
-// The error is at most this share of the sum of all |x|. One rounding moves a number by at
-// most 2^-24 of it. A double holds this and the exact sum as well as DBL_EPSILON allows.
+// The largest allowed error, as a share of the sum of all |x|. One rounding moves a number
+// by at most 2^-24 of it. DBL_EPSILON covers the rounding of bound and exact sum to double.
 static double bound(long long n)
 {
     return pow(1 + 0x1p-24, roundings(n)) - 1 + DBL_EPSILON;
 }
 
-// The next element of a data set, in units of 2^-39. It has at most 24 bits, so a float
-// holds it; it is not 0, which could go missing, and not beyond 1.
+// The next element of a data set, in units of 2^-39. It has at most 24 bits, so it fits a
+// float. It is not 0 (a missing 0 would go unnoticed), and its absolute value is at most 1.
 static long long element(Data data, unsigned long long *random)
 {
     *random = *random * 6364136223846793005u + 1442695040888963407u; // Knuth, MMIX
@@ -121,7 +121,7 @@ static long long element(Data data, unsigned long long *random)
         return (value + (value >= 0)) * (1ll << 35);
     case UNIFORM: // between -1 and 1
         return (2 * bits + 1 - (1 << 24)) * (1ll << 15);
-    case MIXED: // 2^-16 to 1, each power of two as often as the others
+    case MIXED: // 2^-16 to 1, all binary exponents equally often
         return (bits | 1 << 23) << four_bits;
     default: // 0.1 and up to 0.002 more
         return (13421773 + (bits >> 6)) << 12;
@@ -136,12 +136,12 @@ struct Case {
 
 struct Device {
     float *in;      // the elements, and one more
-    float *scratch; // 2 * partials: the passes take turns
+    float *scratch; // 2 * partials: two buffers, used alternately
     size_t partials;
     cudaEvent_t start, stop;
 };
 
-// Fills the array. Adds up its elements, for each case, as whole numbers: that is exact.
+// Fills the array, and adds up the elements of each case as integers, which is exact.
 static void fill(const Device &d, Data data, std::vector<Case> *cases)
 {
     std::vector<float> values;
@@ -157,14 +157,14 @@ static void fill(const Device &d, Data data, std::vector<Case> *cases)
         c.exact = sum * 0x1p-39;
         c.sizes = sizes * 0x1p-39;
     }
-    values.push_back(element(data, &random) * 0x1p-39); // who reads too far adds this
+    values.push_back(element(data, &random) * 0x1p-39); // added by a read past the end
     CHECK(cudaMemcpy(d.in, &values[0], values.size() * sizeof(float), cudaMemcpyDefault));
 }
 
 // One whole reduction of in[0 .. n), pass after pass until one value is left.
 static float reduce_once(const Device &d, long long n, float *ms)
 {
-    // All bits set is NaN: it shows where a partial sum was never written.
+    // NaN (all bits set) reveals a partial sum that was never written.
     CHECK(cudaMemsetAsync(d.scratch, 0xff, 2 * d.partials * sizeof(float)));
     CHECK(cudaEventRecord(d.start));
     const float *in = d.in;
@@ -182,7 +182,7 @@ static float reduce_once(const Device &d, long long n, float *ms)
     return sum;
 }
 
-// Reduces one case again and again, checks each sum, and prints the largest error.
+// Reduces one case repeatedly, checks each sum, and prints the largest error.
 static void run_case(const Device &d, Data data, const Case &c, const char *device,
                      bool csv)
 {
@@ -191,7 +191,7 @@ static void run_case(const Device &d, Data data, const Case &c, const char *devi
     double error = 0, total_ms = 0;
     float sum = 0;
     int runs = 0;
-    // The simulator's times are NaN, which is not below anything: three runs there.
+    // Times on the simulator are NaN, and NaN < x is false: three runs there.
     while (runs < 3 || (runs < MOST_RUNS && total_ms < ENOUGH_MS)) {
         float ms;
         sum = reduce_once(d, c.n, &ms);
