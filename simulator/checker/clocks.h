@@ -1,4 +1,4 @@
-// clocks.h: what the checker keeps of what happened before what; shared by clocks.c, logs.c and launch_clocks.c.
+// clocks.h: what the checker keeps of what happened before what; shared by clocks.c, sync_vars.c and launch_clocks.c.
 //
 // A launch's part belongs to all of its blocks, which host threads may run side by side: its arena under `lock`, its
 // logs to the block whose turn it is (one that tells or asks others waits for its turn), the arrays of atomics to all.
@@ -110,7 +110,7 @@ static inline const ThreadClock *clock_of(const Warp *w, int lane)
 // A thread tells others something, or learns it from them: from now on each has a clock of its own.
 void sim_make_thread_clocks(Block *b);
 
-// ---- logs.c: what is known through logs
+// ---- sync_vars.c: what is known through logs
 
 enum { MAX_VISITED = 64 };
 

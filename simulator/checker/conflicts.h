@@ -2,7 +2,7 @@
 #ifndef CONFLICTS_H
 #define CONFLICTS_H
 
-#include "checker/lines.h"
+#include "checker/shadow.h"
 
 static inline bool reaches(const Instr *i, const AccessRecord *a, const AccessRecord *b)
 {

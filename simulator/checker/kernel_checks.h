@@ -177,7 +177,7 @@ void sim_follow_values(Warp *w, const Instr *i, uint32_t mask);
 void sim_follow_shuffle(Warp *w, const Instr *i, uint32_t mask);
 void sim_forget_values(Warp *w); // value_table.c
 
-// ---- unwritten_copies.c
+// ---- undefined_copies.c
 
 // The host gets these bytes: tells of those that a kernel stored, but that stand for what nobody wrote; whether there are any.
 bool sim_check_result(uint64_t address, size_t bytes);
@@ -191,7 +191,7 @@ void sim_note_end(Warp *w, const WarpSplit *p, uint32_t mask);
 // The last threads have come to a barrier of the whole block, and those that waited may go on.
 void sim_check_arrivals(Block *b, const Barrier *barrier);
 
-// ---- engine.c: what the copy engine sees of what threads have written in shared memory.
+// ---- bulk_copies.c: what the copy engine sees of what threads have written in shared memory.
 
 void sim_start_async_writers(Block *b); // the block begins, perhaps again
 // fence.mbarrier_init, fence.proxy.async

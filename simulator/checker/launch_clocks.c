@@ -1,7 +1,7 @@
 // launch_clocks.c: what the checker keeps of a launch and of a block: made, begun and ended; and what a thread knows that launches
 // a kernel.
 #include "checker/clocks.h"
-#include "checker/lines.h"
+#include "checker/shadow.h"
 #include "machine/grid.h"
 
 #include <stdlib.h>

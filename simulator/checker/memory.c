@@ -2,7 +2,7 @@
 //
 // Memory is divided into lines of 128 bytes. In most accesses the lanes of a warp lie in a row, at the same distance
 // from each other, or in pieces of which this is true, as in a tile with gaps: of these rows a line keeps the last ones
-// as they are (rows.c). Where that will not do, it gets cells, one for each word (cells.c).
+// as they are (strided.c). Where that will not do, it gets cells, one for each word (cells.c).
 #include "checker/readers.h"
 #include "checker/pieces.h"
 #include "checker/memory_uses.h"

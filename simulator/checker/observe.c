@@ -2,8 +2,8 @@
 #include "checker/observe.h"
 
 #include "checker/kernel_checks.h"
-#include "checker/unwritten_copies.h"
-#include "checker/family_checks.h"
+#include "checker/undefined_copies.h"
+#include "checker/dynamic_parallelism.h"
 #include "checker/host_checks.h"
 #include "checker/memory_uses.h"
 #include "machine/observer.h"

@@ -2,7 +2,7 @@
 #ifndef PIECES_H
 #define PIECES_H
 
-#include "checker/lines.h"
+#include "checker/shadow.h"
 
 // Whether each lane's bytes are whole words.
 static inline bool are_whole_words(const Access *access)

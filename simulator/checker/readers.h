@@ -2,7 +2,7 @@
 #ifndef READERS_H
 #define READERS_H
 
-#include "checker/lines.h"
+#include "checker/shadow.h"
 
 // ---- readers.c
 
@@ -10,7 +10,7 @@
 void sim_note_readers(const AccessCheck *check, ShadowLine *line, const StridedAccess *r);
 void sim_note_readers_of_cells(const AccessCheck *check, ShadowLine *line, const StridedAccess *r); // of a line with cells
 
-// ---- What rows.c and memory.c ask, at each access
+// ---- What strided.c and memory.c ask, at each access
 
 // Whether each of these words has been read by two threads, so that one more says nothing new. The line need not be
 // taken: who writes it afterwards finds the two.

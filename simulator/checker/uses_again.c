@@ -2,7 +2,7 @@
 #include "checker/uses_again.h"
 #include "checker/kernel_checks.h"
 #include "checker/order.h"
-#include "checker/lines.h"
+#include "checker/shadow.h"
 #include "checker/uses.h"
 
 #include <stdlib.h>

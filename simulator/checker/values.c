@@ -3,9 +3,9 @@
 // Reading such a value is no error yet: what is copied may have gaps, and what is read too early, or computed for an element that
 // is none, may never be used. So it is followed through registers (value_results.c, value_bits.c) and memory, until it decides a
 // branch on which more than registers depends (value_branches.c), is an address, or takes part in an atomic operation; or until the
-// host gets it (unwritten_copies.c). What is copied as a part of a structure, which may have parts that nobody sets, is no finding
+// host gets it (undefined_copies.c). What is copied as a part of a structure, which may have parts that nobody sets, is no finding
 // there. Only while a warp holds such a value is there anything to do.
-#include "checker/unwritten_copies.h"
+#include "checker/undefined_copies.h"
 #include "checker/value_bits.h"
 #include "checker/value_table.h"
 #include "machine/ops/lanes.h"

@@ -1,5 +1,5 @@
 // written.c: which bytes of memory somebody has written.
-#include "checker/lines.h"
+#include "checker/shadow.h"
 #include "base/platform.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // flow.h: the ways through a function. Included by the files that look at a program between its decoding and
-// its first run: flow.c, reconverge.c, loops.c, guesses.c, liveness.c, stores.c.
+// its first run: flow.c, reconverge.c, loops.c, cas_guesses.c, liveness.c, stores.c.
 #ifndef FLOW_H
 #define FLOW_H
 
@@ -24,7 +24,7 @@ Instr *sim_last_of(const Program *program, const Flow *flow, uint32_t block);
 void sim_find_reconvergence(Arena *arena, const Function *function, Program *program, const Flow *flow);
 // loops.c: for each branch, what its loop does, and whether it leaves one; which volatile loads loops wait for.
 void sim_find_loops(Arena *arena, Program *program, const Flow *flow);
-// guesses.c: which plain loads are guesses that a compare-and-swap tests.
+// cas_guesses.c: which plain loads are guesses that a compare-and-swap tests.
 void sim_find_guesses(Arena *arena, const Function *function, Program *program, const Flow *flow);
 // liveness.c: the registers that may be read before they are written. The list lies in the module's arena.
 void sim_find_live(Arena *arena, Arena *module, const Function *function, Program *program, const Flow *flow);

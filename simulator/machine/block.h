@@ -73,7 +73,7 @@ typedef struct Launch {
     uint64_t *shuffled; // the blocks in the order in which they begin; NULL: in that of their numbers
     struct LaunchClocks *clocks; // NULL: nothing is checked
     struct Grid *family_grid;  // where kernels launch kernels, else NULL
-    bool watched;              // the checker looks for its races with its parent and its children: checker/family.c
+    bool watched;              // the checker looks for its races with its parent and its children: checker/dynamic_parallelism.c
     uint8_t apart[64]; // from what all host threads read all the time: behind it they write what others wait for
     // Places in that order: of the first that nobody runs yet, of the first that went wrong.
     _Atomic uint64_t next_block, fault_block;
@@ -129,9 +129,9 @@ typedef struct Block {
     WarpSplit *free_splits;
     struct AsyncCopy *free_copies;
     struct BulkSource *free_sources;
-    struct AsyncWriters *engine; // of checker/engine.c; NULL where the kernel's module does not use the copy engine
+    struct AsyncWriters *engine; // of checker/bulk_copies.c; NULL where the kernel's module does not use the copy engine
     struct ClusterAccesses *visits;      // of checker/cluster_ends.c; NULL where there are no clusters
-    struct DeferredReads *late;     // of checker/late_reads.c; NULL while nothing is put off
+    struct DeferredReads *late;     // of checker/deferred_reads.c; NULL while nothing is put off
     uint32_t meetings;          // of the first block of a cluster: how often the cluster's barrier has opened
     // A block that runs ahead of its turn has seen what `seen` blocks did, and read these allocations.
     bool ahead;
@@ -171,7 +171,7 @@ void sim_use_local(Block *block, size_t bytes);
 void sim_check_barrier(Block *block, int number);
 void sim_check_barriers(Block *block);
 
-// ---- rounds.c
+// ---- livelock.c
 
 // After each of the block's warps has had a turn: whether all is as it was a few turns ago, so that the block, alone,
 // does the same for ever. It looks now and then only, and not in the first turns.

@@ -21,7 +21,7 @@ void sim_clear_block(Block *b, const Counters *counters);
 // Each of the block's warps has a turn. Leaves by b->on_fault where none of them gets on any more.
 void sim_run_warps(Block *b);
 
-// ---- stuck.c
+// ---- deadlock.c
 
 bool sim_waits_for_cluster(const Block *b);
 // Lets lanes go on that wait at a join, where those that they wait for wait for them: at a barrier perhaps for any of
@@ -58,7 +58,7 @@ void sim_record_fault(Launch *launch, const Block *b);
 // There was no memory for a block.
 void sim_report_memory(Launch *launch);
 
-// ---- idle.c
+// ---- skipped_blocks.c
 
 // Counts the blocks at the end of the grid that would do nothing but count, and leaves them out of those that run.
 void sim_leave_out_idle_blocks(Launch *launch);

@@ -47,7 +47,7 @@ struct Grid {
     struct DeviceStream *streams;
     struct DeviceEvent *events;
     struct ThreadError *errors, *no_error; // the second: NULL
-    // For the checker: checker/family.c.
+    // For the checker: checker/dynamic_parallelism.c.
     FamilyUses *family_uses;   // NULL: nothing is checked
     const struct ClockSnapshot *knower; // what the thread that launched it knew then
     struct LaunchClocks *clocks;  // where this lies, of the grid's children; kept until they have ended

@@ -18,7 +18,7 @@ void sim_call(Warp *w, WarpSplit *p, const Instr *i);
 // The path has come to the end of its function, which is no kernel.
 void sim_return_to_caller(Warp *w, WarpSplit *p);
 
-// ---- paths.c
+// ---- splits.c
 
 // A path that runs first of the warp's. Its parent, or NULL, waits for it, and counts it among its children already.
 WarpSplit *sim_new_split(Warp *w, WarpSplit *parent, Frame *frame, uint32_t mask, uint32_t pc, uint32_t reconvergence_pc);

@@ -1,4 +1,4 @@
-// warp.c: a warp runs: 32 lanes step by step, some of them switched off; its paths take turns (paths.c).
+// warp.c: a warp runs: 32 lanes step by step, some of them switched off; its paths take turns (splits.c).
 #include "machine/running.h"
 
 enum { TURN = 20000 };    // instructions until the next warp has its turn

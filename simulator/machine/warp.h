@@ -96,7 +96,7 @@ bool sim_open_reconvergence(Warp *w, uint32_t wanted);
 // The lanes for which others of their warp wait at a barrier or an operation between lanes.
 uint32_t sim_wanted_lanes(const Warp *w);
 
-// ---- meeting.c: lanes that meet at operations between them.
+// ---- convergence.c: lanes that meet at operations between them.
 
 // The instruction at which a path is.
 static inline const Instr *sim_instruction_of(const WarpSplit *p)

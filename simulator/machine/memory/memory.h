@@ -4,7 +4,7 @@
 
 #include "front/program.h"
 #include "base/platform.h"
-#include "machine/memory/layout.h"
+#include "machine/memory/address_pattern.h"
 
 // ---- lock.c
 
@@ -61,9 +61,9 @@ typedef struct Allocation {
     size_t row_bytes, row_pitch; // of rows whose pitch CUDA chose; else 0
     const char *call;   // the program's, that made it, or NULL,
     int call_number;    // and how many of these there were by then
-    uint8_t *unwritten_bytes[2]; // of checker/unwritten_copies.c, a bit for each byte; or NULL
+    uint8_t *unwritten_bytes[2]; // of checker/undefined_copies.c, a bit for each byte; or NULL
     struct Uses *uses;  // of checker/memory_uses.c, of what host and device share; or NULL
-    struct Shadow *shadow; // of checker/family.c, or NULL
+    struct Shadow *shadow; // of checker/dynamic_parallelism.c, or NULL
     struct KnownPiece *known; // of runtime/work/state.c, by free(); or NULL
 } Allocation;
 

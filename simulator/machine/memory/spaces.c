@@ -104,7 +104,7 @@ static uint64_t find_reach(Access *access)
     return bits;
 }
 
-// ---- Layouts: see layout.h
+// ---- Layouts: see address_pattern.h
 
 // Whether all lanes' addresses lie as they did the last time, and none wraps around.
 static inline bool has_layout(const AddressPattern *s, const Instr *i, const Access *access)

@@ -1,6 +1,6 @@
 // device_launches.c: what kernels launch, copy and fill: kept until they have ended.
 #include "runtime/work/device_call.h"
-#include "checker/family_checks.h"
+#include "checker/dynamic_parallelism.h"
 #include "checker/host_checks.h"
 #include "runtime/work/limits.h"
 #include "runtime/work/work.h"

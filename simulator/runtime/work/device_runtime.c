@@ -1,6 +1,6 @@
 // device_runtime.c: the functions that kernels call of the device's runtime, and what a thread's last error is there.
 #include "runtime/work/device_call.h"
-#include "checker/family_checks.h"
+#include "checker/dynamic_parallelism.h"
 #include "checker/host_checks.h"
 #include "runtime/work/limits.h"
 #include "runtime/work/properties.h"

@@ -1,4 +1,4 @@
-// device_runtime.h: kernels that launch kernels. family.c tells how.
+// device_runtime.h: kernels that launch kernels. dynamic_parallelism.c tells how.
 //
 // A launch by the host, and all that its kernel and theirs launch, are a family of grids. One thread of the host runs
 // it, and holds the lock of the runtime.

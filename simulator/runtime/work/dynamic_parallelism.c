@@ -1,11 +1,11 @@
-// family.c: a launch by the host, with all that its kernel and theirs launch (CUDA's dynamic parallelism 2).
+// dynamic_parallelism.c: a launch by the host, with all that its kernel and theirs launch (CUDA's dynamic parallelism 2).
 //
 // No kernel can wait for what it has launched, and CUDA promises nowhere that a child runs beside its parent. So a
 // grid that is launched waits until its parent has ended. Then the children run in the order in which they were
 // launched, which is that of their streams and events; each with all of its own before the next; and behind them all
 // those of the tail stream. Blocks of a kernel that launches run one after the other, so this order is always the same.
 #include "runtime/work/device_call.h"
-#include "checker/family_checks.h"
+#include "checker/dynamic_parallelism.h"
 #include "runtime/work/work.h"
 
 // The next of a grid's children that may begin now, as all before it have ended; NULL if there is none left.

@@ -1,4 +1,4 @@
-// late_reads.c: reads of shared memory that are checked later, or never.
+// deferred_reads.c: reads of shared memory that are checked later, or never.
 //
 // Most kernels read a tile between two barriers at which nobody writes to shared memory. Such reads race with nothing, and
 // the second barrier orders them before all that comes: they need not be noted in their lines at all. So a block whose

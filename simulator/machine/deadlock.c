@@ -1,4 +1,4 @@
-// stuck.c: blocks that do not get on: what lets them go on after all, and what is said where nothing does.
+// deadlock.c: blocks that do not get on: what lets them go on after all, and what is said where nothing does.
 #include "machine/blocks.h"
 
 // Whether a path waits at a barrier of the block or of the cluster.

@@ -1,4 +1,4 @@
-// idle.c: blocks at the end of a grid that have nothing to do, as where a program asks for more of them than its data fills: each
+// skipped_blocks.c: blocks at the end of a grid that have nothing to do, as where a program asks for more of them than its data fills: each
 // thread finds that its number is too large, and returns. Such blocks are counted, and do not run.
 //
 // That they are so shows in ranges: of what the kernel's first instructions compute, the least and the greatest number that any

@@ -1,8 +1,8 @@
-// unwritten_copies.c: what nobody wrote and kernels have put into global memory, until the host gets it.
+// undefined_copies.c: what nobody wrote and kernels have put into global memory, until the host gets it.
 //
 // Of each allocation it is known to which of its bytes such a store has gone; those that somebody has written since are left out when
 // the host asks.
-#include "checker/unwritten_copies.h"
+#include "checker/undefined_copies.h"
 #include "base/platform.h"
 
 #include <stdlib.h>

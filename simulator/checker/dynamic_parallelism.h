@@ -1,8 +1,8 @@
-// family_checks.h: races between a kernel and those that it launches, and between these.
+// dynamic_parallelism.h: races between a kernel and those that it launches, and between these.
 //
 // One thread of the host runs all of a family, and calls these.
-#ifndef FAMILY_CHECKS_H
-#define FAMILY_CHECKS_H
+#ifndef DYNAMIC_PARALLELISM_H
+#define DYNAMIC_PARALLELISM_H
 
 #include "checker/kernel_checks.h"
 #include "machine/grid.h"

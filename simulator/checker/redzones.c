@@ -1,5 +1,5 @@
-// gaps.c: arrays in shared memory, and the gaps between them.
-#include "checker/lines.h"
+// redzones.c: arrays in shared memory, and the gaps between them.
+#include "checker/shadow.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// family.c: races between a kernel and those that it launches, and between these.
+// dynamic_parallelism.c: races between a kernel and those that it launches, and between these.
 //
 // A grid knows what the thread that launched it knew when it did: what this thread had done by then, and what barriers
 // and flags had told it. It knows nothing of what its parent does later, and its parent learns nothing of it. Grids of
@@ -10,7 +10,7 @@
 // each other something by atomic operations and fences: one that reads what another has written so counts as ordered
 // behind all of that one. Parts of words are not looked at, nor what comes after very many accesses. So some races are
 // missed; none is invented.
-#include "checker/family_checks.h"
+#include "checker/dynamic_parallelism.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-// lines.h: what the checker keeps of each 128 bytes of memory, and of an access that it checks. Of the checker's own.
-#ifndef LINES_H
-#define LINES_H
+// shadow.h: what the checker keeps of each 128 bytes of memory, and of an access that it checks. Of the checker's own.
+#ifndef SHADOW_H
+#define SHADOW_H
 
 #include "checker/kernel_checks.h"
 
@@ -92,7 +92,7 @@ bool sim_stores_same(const AccessCheck *check, int lane);
 // Some lanes' access of one word, or of these bytes of it.
 void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned bytes);
 
-// ---- rows.c
+// ---- strided.c
 
 // The part of an access that lies in a line; without `row` it must not be kept as one. Its words are changed meanwhile.
 void sim_check_in_line(AccessCheck *check, ShadowLine *line, StridedAccess *r, bool row);
@@ -101,7 +101,7 @@ void sim_check_read_only(AccessCheck *check, uint32_t mask); // loads for memory
 // needs the memory, who shares it, and the size of an element.
 bool sim_note_row(const AccessCheck *check, ShadowLine *line, const StridedAccess *r);
 
-// ---- memory.c, late_reads.c
+// ---- memory.c, deferred_reads.c
 
 // These lanes' words against their lines.
 void sim_check_lines(AccessCheck *check, uint32_t mask);
@@ -111,7 +111,7 @@ bool sim_defer_read(const AccessCheck *check, uint32_t mask);
 // Checks what the block has put off since its last barrier. Until the next one nothing more is put off.
 void sim_flush_deferred(const AccessCheck *check);
 
-// ---- gaps.c, race_message.c
+// ---- redzones.c, race_message.c
 
 // Each of these lanes must access one array of shared memory, which begins at `base`; where one does not, the launch ends.
 void sim_check_objects(Warp *w, const Instr *i, const Access *access, uint32_t mask, const uint8_t *base);

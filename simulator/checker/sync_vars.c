@@ -1,4 +1,4 @@
-// logs.c: what threads tell each other through places in memory and barriers that count: logs of entries, what is known of
+// sync_vars.c: what threads tell each other through places in memory and barriers that count: logs of entries, what is known of
 // them, and the search for an access in what is known.
 #include "checker/clocks.h"
 

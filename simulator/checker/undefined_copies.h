@@ -1,6 +1,6 @@
-// unwritten_copies.h: what nobody wrote and kernels have put into global memory, until the host gets it.
-#ifndef UNWRITTEN_COPIES_H
-#define UNWRITTEN_COPIES_H
+// undefined_copies.h: what nobody wrote and kernels have put into global memory, until the host gets it.
+#ifndef UNDEFINED_COPIES_H
+#define UNDEFINED_COPIES_H
 
 #include "checker/kernel_checks.h"
 

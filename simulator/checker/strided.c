@@ -1,4 +1,4 @@
-// rows.c: what a line of memory tells of its last accesses, row by row, or cell by cell where that will not do.
+// strided.c: what a line of memory tells of its last accesses, row by row, or cell by cell where that will not do.
 #include "checker/conflicts.h"
 #include "checker/readers.h"
 

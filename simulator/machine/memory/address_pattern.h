@@ -1,6 +1,6 @@
-// layout.h: how the addresses of a warp lie to each other, which an instruction's mostly do as they did the last time.
-#ifndef LAYOUT_H
-#define LAYOUT_H
+// address_pattern.h: how the addresses of a warp lie to each other, which an instruction's mostly do as they did the last time.
+#ifndef ADDRESS_PATTERN_H
+#define ADDRESS_PATTERN_H
 
 #include "front/program.h"
 

@@ -1,4 +1,4 @@
-// meeting.c: lanes of a warp that meet at an operation between them, or at a barrier of the warp, wherever they are.
+// convergence.c: lanes of a warp that meet at an operation between them, or at a barrier of the warp, wherever they are.
 #include "machine/observer.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// paths.c: the paths of a warp: how they split, meet, and take turns.
+// splits.c: the paths of a warp: how they split, meet, and take turns.
 //
 // Lanes that run together are a path: a program counter and a mask. Where a branch sends lanes
 // different ways, the path splits; the old path waits at the join, the first instruction that all

@@ -1,4 +1,4 @@
-// rounds.c: whether a block does the same again and again, as one does in which a thread asks a flag of another block and
+// livelock.c: whether a block does the same again and again, as one does in which a thread asks a flag of another block and
 // tells its own block what it found, behind a barrier. Such a loop writes, so that progress.c takes it for work.
 #include "machine/running.h"
 

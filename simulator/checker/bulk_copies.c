@@ -1,4 +1,4 @@
-// engine.c: what the copy engine sees of what threads have written in shared memory.
+// bulk_copies.c: what the copy engine sees of what threads have written in shared memory.
 //
 // The copy engine has a way of its own to memory, the async proxy: what threads write with ordinary stores it need
 // not see, even behind a barrier, unless a fence.proxy.async stands between. The same holds for an mbarrier that it

@@ -1,4 +1,4 @@
-// guesses.c: which plain loads are guesses that a compare-and-swap of the same word tests, as the CUDA guide's own loop
+// cas_guesses.c: which plain loads are guesses that a compare-and-swap of the same word tests, as the CUDA guide's own loop
 // has one in front: an old value costs a turn and does no harm. What is loaded may decide which way a thread takes, and
 // may become the new value; it may not be stored where others see it, nor be an address, before the swap has tested it.
 // Behind the swap it is not followed: the swap's result tells the thread whether the guess was right.
