@@ -1,5 +1,5 @@
-// Lab rowscale, the exercise's answer: softmax. A number becomes e to its power, divided by
-// the sum of these powers over its row.
+// Lab rowscale, the exercise's answer: softmax. Each x of a row becomes e^x divided by the
+// sum of all e^x of the row.
 // Build and run: nvcc -O3 -arch=native -o softmax softmax.cu && ./softmax
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct Sum {
     }
 };
 
-// The result over all threads that have a row, in each of them. Each operator has its own
+// Returns the result over all threads of a row to each of them. Each operator has its own
 // of_warp, so that the second reduction does not overwrite what the first still reads.
 template <class Operator, int team>
 __device__ float reduce_row(float value)
@@ -57,7 +57,7 @@ __device__ float reduce_row(float value)
 }
 
 // The row stays in registers, as in step 05: what was one reduction is now two. The largest
-// number is taken away first, so that no power is too large for a float.
+// number is subtracted first, so that no power is too large for a float.
 template <int team, int rounds>
 __global__ void softmax(const float *in, float *out, long long rows, int columns)
 {
@@ -101,7 +101,7 @@ static void launch(const float *in, float *out, long long rows, int columns)
 
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77 };
 
-// Ends the program, in one line, where a CUDA call failed.
+// Ends the program with a one-line message if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -114,7 +114,7 @@ static void check(cudaError_t error, const char *call, const char *file, int lin
     exit(cannot_run ? CANNOT_RUN : too_large ? BAD_ARGUMENT : EXIT_FAILURE);
 }
 
-// The largest relative error of a result: -1, which no error is, where one is no number.
+// The largest relative error of the results; -1 if a result is NaN.
 static double largest_error(const std::vector<float> &in, const std::vector<float> &out,
                             long long rows, int columns)
 {
@@ -138,7 +138,7 @@ static double largest_error(const std::vector<float> &in, const std::vector<floa
 // A float rounds by at most 2^-24 of its value. A power is wrong by up to 4 roundings, as is
 // each one of the sum, and at most 64 + 12 additions follow one another; the division adds
 // one. The numbers are -1 to 1, so that each power is at least e^-2 / 8192 = 1.6e-5 of its
-// row's sum: one that goes missing shows.
+// row's sum: a missing one exceeds the tolerance.
 static const double TOLERANCE = (4 + 4 + 76 + 1) / 16777216.0; // 5.1e-6
 
 static void run(long long rows, int columns)
@@ -179,6 +179,6 @@ int main(int argc, char **argv)
                 argv[argc - 1], 1 << 20);
         return BAD_ARGUMENT;
     }
-    for (const int columns : {1, 7, 32, 100, 1000, 1023, 8192, 128}) // as many elements
+    for (const int columns : {1, 7, 32, 100, 1000, 1023, 8192, 128}) // the same number of elements
         run(std::max(128 * rows / columns, 1ll), columns);
 }

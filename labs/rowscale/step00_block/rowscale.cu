@@ -10,9 +10,9 @@ static const char STEP[] = "step00_block";
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
 const int BLOCK_SIZE = 128;  // threads
-const int team = BLOCK_SIZE; // threads that have a row
+const int team = BLOCK_SIZE; // threads that share a row
 
-// The largest absolute value; fmaxf passes over NaN.
+// The largest absolute value; fmaxf ignores NaN.
 __device__ float largest_of(float v)
 {
     return fmaxf(0.0f, fabsf(v));
@@ -30,7 +30,7 @@ struct Larger {
     }
 };
 
-// The largest value of all threads that have a row, in each of them.
+// Returns to each thread of a row the largest value of all of them.
 __device__ float largest_of_row(float largest)
 {
     typedef cub::BlockReduce<float, BLOCK_SIZE> BlockReduce;
@@ -43,7 +43,7 @@ __device__ float largest_of_row(float largest)
     return of_block;
 }
 
-// Divides each row by its largest absolute value; count is how many numbers a row has.
+// Divides each row by its largest absolute value; count is the length of a row.
 __global__ void scale_rows(const float *in, float *out, long long rows, int count)
 {
     const long long row = blockIdx.x;
@@ -74,16 +74,16 @@ static void launch(const float *in, float *out, long long rows, int columns)
 
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, RUNS = 51, ENOUGH_MS = 500 };
 enum { UNWRITTEN = 0x7e }; // bytes that make 8.4e37; a result is -1 to 1, or NaN
-// Rows have so many columns, in turn; the last is the case that the lab's source measures.
+// The columns of the timed rows; the last is the case that the lab's page shows.
 static const int COLUMNS[] = {1, 7, 32, 100, 1000, 1023, 8192, 128};
-// And of these the result is only checked, so that no length of a row is left out.
+// Checked but not timed, so that every instance of the kernel template runs.
 static const int CHECKED_COLUMNS[] = {2,    3,    5,    12,   13,   20,  33,
                                       63,   127,  129,  255,  256,  511, 512,
                                       1025, 2047, 2048, 4095, 4097, 8191};
 static const long long MAX_ROWS = (1 << 24) - 1; // keeps every grid below 2^31 blocks
 static const unsigned long long NONE = ~0ull;
 
-// Ends the program, in one line, where a CUDA call failed.
+// Ends the program with a one-line message if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -148,8 +148,8 @@ __global__ void fill(float *in, long long rows, int columns)
     }
 }
 
-// Works each row out by one thread, plainly, and notes the first element that differs.
-// A row of zeros stays as it is, NaN is passed over when the largest is looked for.
+// Recomputes each row in a single thread, and records the first element that differs.
+// A row of zeros stays unchanged; the largest value ignores NaN.
 __global__ void find_wrong(const float *in, const float *out, long long rows, int columns,
                            unsigned long long *wrong)
 {
@@ -168,9 +168,9 @@ __global__ void find_wrong(const float *in, const float *out, long long rows, in
     }
 }
 
-// Reads the whole buffer: nothing is left in the L2 cache of what the timed run reads, and
-// no line that would have to be written back. Takes so many cycles at least, in which the
-// host queues the launch; it would show in short times otherwise.
+// Reads the whole buffer, which evicts the timed run's input from the L2 cache and leaves
+// no modified line to be written back. Takes at least the given cycles, while the host
+// queues the launch; otherwise launching would be part of short times.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         float *never)
 {
@@ -179,13 +179,13 @@ __global__ void prepare(const float4 *flush, long long count, long long cycles,
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += gridDim.x * blockDim.x)
         sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
-    if (sum != 0) // it holds zeros, but the compiler cannot know
+    if (sum != 0) // never true, which the compiler cannot know
         *never = sum;
     while (clock64() - start < cycles)
         continue;
 }
 
-// Milliseconds of a command that is queued after the cache was emptied.
+// Milliseconds of a command, with a cold cache.
 static float timed(const Data &d, long long n, const std::function<void()> &queue)
 {
     CHECK(cudaMemsetAsync(d.out, UNWRITTEN, n * sizeof(float)));
@@ -200,7 +200,7 @@ static float timed(const Data &d, long long n, const std::function<void()> &queu
     return ms;
 }
 
-// Ends the program where an element of the last run is wrong.
+// Ends the program if an element of the last run is wrong.
 static void check_result(const Data &d, long long rows, int columns)
 {
     unsigned long long wrong;
@@ -231,7 +231,7 @@ static double median(std::vector<float> ms)
     return ms[ms.size() / 2];
 }
 
-// Times the scaling and, in turns with it, a copy of as many bytes. All runs are checked.
+// Times the scaling and, alternately, a copy of as many bytes. All runs are checked.
 static void measure(const Data &d, long long rows, int columns, bool csv,
                     const char *device)
 {
@@ -285,6 +285,6 @@ int main(int argc, char **argv)
             "step,device,rows,columns,median_ms,gb_per_s,copy_gb_per_s,of_copy,status\n");
     for (const int columns : CHECKED_COLUMNS)
         check_only(d, std::max(std::min(128 * rows, 65536ll) / columns, 1ll), columns);
-    for (const int columns : COLUMNS) // always as many elements
+    for (const int columns : COLUMNS) // the same number of elements each time
         measure(d, std::max(128 * rows / columns, 1ll), columns, csv, device.name);
 }
