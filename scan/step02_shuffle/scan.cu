@@ -1,4 +1,4 @@
-// Step 02: warps scan in registers, by shuffle; then one warp scans their sums.
+// Step 02: warps scan in registers, by shuffle; then one warp scans the warps' sums.
 // The change: scan_block. No thread waits for other warps between the rounds.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
@@ -10,10 +10,10 @@ static const char STEP[] = "step02_shuffle";
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
 const unsigned BLOCK_SIZE = 512;  // threads, a power of two
-const unsigned TILE = BLOCK_SIZE; // elements that a block scans
+const unsigned TILE = BLOCK_SIZE; // elements per tile
 const unsigned WARPS = BLOCK_SIZE / 32;
 
-// The sum over the lanes of the warp up to this one.
+// Inclusive prefix sum over the lanes of the warp.
 __device__ float scan_warp(float sum)
 {
     for (unsigned distance = 1; distance < 32; distance *= 2) {
@@ -24,10 +24,10 @@ __device__ float scan_warp(float sum)
     return sum;
 }
 
-// The sum over the threads before this one in its block; *total becomes the sum over all.
+// Exclusive prefix sum over the threads of the block; *total becomes the sum of all.
 __device__ float scan_block(float own, float *total)
 {
-    __shared__ float sums[WARPS]; // up to the end of each warp
+    __shared__ float sums[WARPS]; // inclusive, over the warps
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const float sum = scan_warp(own);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
@@ -44,7 +44,7 @@ __device__ float scan_block(float own, float *total)
     return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
 }
 
-// Scans each tile for itself, and leaves its total.
+// Scans each tile separately, and stores its total.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
                            float *totals)
 {
@@ -58,7 +58,7 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
         totals[blockIdx.x] = total;
 }
 
-// Adds to each tile what comes before it.
+// Adds the sum before each tile to its elements.
 __global__ void add_before(float *out, long long n, const float *before)
 {
     const long long i = (long long)blockIdx.x * TILE + threadIdx.x;
@@ -66,7 +66,7 @@ __global__ void add_before(float *out, long long n, const float *before)
         out[i] += before[blockIdx.x];
 }
 
-// How many floats of scratch memory a scan of n elements needs: a total for each tile, then
+// Floats of scratch memory for a scan of n elements: a total for each tile, then
 // one for each tile of totals, and so on.
 static long long scratch_count(long long n)
 {
@@ -74,7 +74,7 @@ static long long scratch_count(long long n)
     return tiles == 1 ? 1 : tiles + scratch_count(tiles);
 }
 
-// out[i] becomes in[0] + ... + in[i], or the sum before in[i] where it is exclusive.
+// out[i] becomes in[0] + ... + in[i], or the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
 static int launch(const float *in, float *out, long long n, bool exclusive, float *totals)
 {
@@ -99,7 +99,7 @@ static int launch(const float *in, float *out, long long n, bool exclusive, floa
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 1000 };
 static const long long MAX_ELEMENTS = 1ll << 37; // keeps every grid below 2^31 blocks
 
-// Ends the program, in one line, where a CUDA call failed.
+// Exits with a message of one line if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -118,7 +118,7 @@ struct Data {
     float *in, *out;     // n elements each
     float *scratch;      // scratch_count(n)
     float4 *flush;       // twice the L2 cache
-    long long *mistakes; // how many elements are wrong, and the first of them
+    long long *mistakes; // number of wrong elements, and index of the first
     int flush_blocks, launches;
     cudaEvent_t start, stop;
 };
@@ -148,11 +148,11 @@ static void parse_arguments(int argc, char **argv, Data *d, bool *csv, bool *war
     d->n = d->n == 0 ? 1ll << 26 : d->n;
 }
 
-// What the elements up to number i add up to, by choice: a whole number from -2^14 to
-// 2^14 - 1, odd for every other i, so that no element is 0, which could go missing. (The
-// mixing is that of SplitMix64.) Elements side by side add up to the difference of two such
-// numbers, below 2^15, so float addition is exact for 512 such sums in any order. (For more
-// it is too unless they happen to have nearly all the same sign.)
+// The chosen sum of elements 0 to i: an integer from -2^14 to 2^14 - 1, hashed from i and
+// run as in SplitMix64. Every other sum is odd, so no element is 0: losing a 0 would pass.
+// Consecutive elements add up to the difference of two sums, which is below 2^15. So adding
+// 512 of these differences in float is exact in any order. (Adding more is, too, unless
+// nearly all of them have the same sign.)
 __device__ float sum_up_to(long long i, unsigned long long run)
 {
     unsigned long long bits = (i + 1) * 0x9e3779b97f4a7c15u + (run << 56);
@@ -168,7 +168,7 @@ __global__ void fill(float *in, long long n, unsigned long long run)
         in[i] = sum_up_to(i, run) - sum_up_to(i - 1, run);
 }
 
-// Compares every element. A NaN is wrong too: what nobody wrote is still one.
+// Compares every element. NaN counts as wrong: an element that was never written is NaN.
 __global__ void compare(const float *out, long long n, bool exclusive,
                         unsigned long long run, long long *mistakes)
 {
@@ -180,9 +180,9 @@ __global__ void compare(const float *out, long long n, bool exclusive,
         }
 }
 
-// Reads the whole buffer: what the L2 cache held of the arrays is gone, and no line is left
-// in it that would have to be written back later. Takes so many cycles at least, in which
-// the host queues the launches; it would show in short times otherwise.
+// Reads the whole buffer, which evicts the arrays from the L2 cache and writes back its
+// dirty lines. Runs for at least so many clock cycles, so that the host has queued the
+// launches before the timing starts.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         long long *never)
 {
@@ -191,21 +191,21 @@ __global__ void prepare(const float4 *flush, long long count, long long cycles,
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += gridDim.x * blockDim.x)
         sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
-    if (sum != 0) // it holds zeros, but the compiler cannot know
+    if (sum != 0) // it is 0, which the compiler cannot know
         *never = 1;
     while (clock64() - start < cycles)
         continue;
 }
 
-// One scan of fresh data. Returns milliseconds; ends the program where an element is wrong.
+// Scans fresh data once. Returns milliseconds; exits if an element is wrong.
 static float timed_run(Data *d, unsigned long long run)
 {
     const long long none[] = {0, d->n};
     CHECK(cudaMemcpy(d->mistakes, none, sizeof none, cudaMemcpyHostToDevice));
     fill<<<8 * d->flush_blocks, 256>>>(d->in, d->n, run);
-    // All bits set is NaN: it shows what was never written.
+    // All bits set is NaN, which marks elements that were never written.
     CHECK(cudaMemsetAsync(d->out, 0xff, d->n * sizeof(float)));
-    if (run % 2 == 0) // else it keeps what the run before left
+    if (run % 2 == 0) // otherwise it keeps the data of the previous run
         CHECK(cudaMemsetAsync(d->scratch, 0xff, scratch_count(d->n) * sizeof(float)));
     prepare<<<d->flush_blocks, 1024>>>(d->flush, d->flush_count, d->busy_cycles,
                                        d->mistakes);
@@ -226,7 +226,7 @@ static float timed_run(Data *d, unsigned long long run)
     return ms;
 }
 
-// Milliseconds of each timed run, sorted.
+// Times in milliseconds of the timed runs, sorted.
 static std::vector<float> time_runs(Data *d)
 {
     const float warm_up_ms = timed_run(d, 0);
@@ -271,8 +271,8 @@ int main(int argc, char **argv)
     const double gb_per_s = 2 * d.n * sizeof(float) / median_ms / 1e6; // read and written
     const double peak = 2.0 * memory_khz * bus_bits / 8 / 1e6; // two transfers a clock
     printf(csv ? "%s,%s,%lld,%d,%.6f,%.6f,%.6f,%.6f,%.3f,%.1f,PASS\n"
-               : "%s on %s: n %lld, launches %d, ms %.4f (least %.4f, middle half %.4f "
-                 "to %.4f), GB/s %.2f of %.0f, PASS\n",
+               : "%s on %s: n %lld, launches %d, ms %.4f (least %.4f, interquartile "
+                 "range %.4f to %.4f), GB/s %.2f of %.0f, PASS\n",
            STEP, device.name, d.n, d.launches, median_ms, ms[0], ms[last / 4],
            ms[last - last / 4], gb_per_s, peak);
 }

@@ -1,5 +1,5 @@
-// Step 07: one launch: a block waits for the one before. 2n floats through memory.
-// The change: no totals in a launch of their own; a block hands the sum on to the next.
+// Step 07: chained scan in one launch: a block waits for the one before. 2n floats.
+// The change: no separate launch for totals; a block passes its prefix to the next.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdio>
@@ -10,13 +10,13 @@ static const char STEP[] = "step07_chained";
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 512;        // threads, a power of two
-const unsigned RUN = 16;                // elements side by side that a thread owns
-const unsigned TILE = BLOCK_SIZE * RUN; // elements that a block scans
+const unsigned BLOCK_SIZE = 512;          // threads, a power of two
+const unsigned ITEMS = 16;                // consecutive elements per thread
+const unsigned TILE = BLOCK_SIZE * ITEMS; // elements per tile
 const unsigned WARPS = BLOCK_SIZE / 32;
-const unsigned VECTORS = RUN / 4; // of four elements, of a thread
+const unsigned VECTORS = ITEMS / 4; // float4 vectors per thread
 
-// The sum over the lanes of the warp up to this one.
+// Inclusive prefix sum over the lanes of the warp.
 __device__ float scan_warp(float sum)
 {
     for (unsigned distance = 1; distance < 32; distance *= 2) {
@@ -27,10 +27,10 @@ __device__ float scan_warp(float sum)
     return sum;
 }
 
-// The sum over the threads before this one in its block; *total becomes the sum over all.
+// Exclusive prefix sum over the threads of the block; *total becomes the sum of all.
 __device__ float scan_block(float own, float *total)
 {
-    __shared__ float sums[WARPS]; // up to the end of each warp
+    __shared__ float sums[WARPS]; // inclusive, over the warps
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const float sum = scan_warp(own);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
@@ -47,8 +47,8 @@ __device__ float scan_block(float own, float *total)
     return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
 }
 
-// The sum of a run.
-__device__ float add_run(const float4 *own)
+// The sum of a thread's elements.
+__device__ float add_items(const float4 *own)
 {
     float sum = 0.0f;
     for (unsigned k = 0; k < VECTORS; k++)
@@ -56,7 +56,7 @@ __device__ float add_run(const float4 *own)
     return sum;
 }
 
-// Scans four elements. The sum before them is known; returns the sum with them.
+// Scans four elements, given the sum before them; returns that sum plus theirs.
 __device__ float scan_vector(float4 *own, float before, bool exclusive)
 {
     const float x = before + own->x, y = x + own->y, z = y + own->z, w = z + own->w;
@@ -64,14 +64,14 @@ __device__ float scan_vector(float4 *own, float before, bool exclusive)
     return w;
 }
 
-// Scans a run. The sum before it is known.
-__device__ void scan_run(float4 *own, float before, bool exclusive)
+// Scans a thread's elements, given the sum before them.
+__device__ void scan_items(float4 *own, float before, bool exclusive)
 {
     for (unsigned k = 0; k < VECTORS; k++)
         before = scan_vector(own + k, before, exclusive);
 }
 
-// Four elements from number i on; those beyond the array are 0.
+// Elements i to i + 3; those past the end of the array are 0.
 __device__ float4 load_vector(const float *in, long long i, long long n)
 {
     if (i + 3 < n)
@@ -94,15 +94,15 @@ __device__ void store_vector(float *out, long long i, long long n, float4 v)
         out[i + 2] = v.z;
 }
 
-// Where a vector lies in shared memory: behind every eight, which fill all banks, a place
-// stays empty. So the runs of neighbouring lanes begin in different banks.
-const unsigned PLACES = TILE / 4 + TILE / 32;
-__device__ unsigned place(unsigned vector)
+// Index of a vector in shared memory: every eight vectors, which span all banks, are
+// followed by an unused one, so the data of neighbouring lanes start in different banks.
+const unsigned PADDED_TILE = TILE / 4 + TILE / 32;
+__device__ unsigned padded(unsigned vector)
 {
     return vector + vector / 8;
 }
 
-// Reads a tile as memory likes it, lane beside lane; then each thread takes its run.
+// Loads a tile striped (coalesced), then transposes it to the blocked arrangement.
 __device__ void load_tile(const float *in, long long start, long long n, float4 *tile,
                           float4 *own)
 {
@@ -110,27 +110,27 @@ __device__ void load_tile(const float *in, long long start, long long n, float4 
     for (unsigned k = 0; k < VECTORS; k++)
         own[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + tid), n);
     for (unsigned k = 0; k < VECTORS; k++)
-        tile[place(k * BLOCK_SIZE + tid)] = own[k];
+        tile[padded(k * BLOCK_SIZE + tid)] = own[k];
     __syncthreads();
     for (unsigned k = 0; k < VECTORS; k++)
-        own[k] = tile[place(tid * VECTORS + k)];
+        own[k] = tile[padded(tid * VECTORS + k)];
 }
 
-// The way back.
+// Transposes a tile back to the striped arrangement, and stores it (coalesced).
 __device__ void store_tile(float *out, long long start, long long n, float4 *tile,
                            const float4 *own)
 {
     const unsigned tid = threadIdx.x;
     for (unsigned k = 0; k < VECTORS; k++)
-        tile[place(tid * VECTORS + k)] = own[k];
+        tile[padded(tid * VECTORS + k)] = own[k];
     __syncthreads();
     for (unsigned k = 0; k < VECTORS; k++)
         store_vector(out, start + 4 * (k * BLOCK_SIZE + tid), n,
-                     tile[place(k * BLOCK_SIZE + tid)]);
+                     tile[padded(k * BLOCK_SIZE + tid)]);
 }
 
-// A tile's word: above, whether it is there; below, the float. Whoever sees the one sees
-// the other, because they come in one piece.
+// A tile's status word: upper half a valid flag, lower half the prefix. One 64-bit access,
+// so a reader never sees one without the other.
 typedef unsigned long long Word;
 
 __device__ void publish(Word *word, float sum)
@@ -140,7 +140,7 @@ __device__ void publish(Word *word, float sum)
         there | __float_as_uint(sum), cuda::memory_order_relaxed);
 }
 
-// What the word holds, once it is there.
+// Polls a word until it is valid; returns its sum.
 __device__ float wait_for(Word *word)
 {
     Word seen;
@@ -151,8 +151,8 @@ __device__ float wait_for(Word *word)
     return __uint_as_float((unsigned)seen);
 }
 
-// The number of the next tile. A block that has drawn one is running, so nobody waits for a
-// tile whose block has not begun, in whichever order blocks begin.
+// The number of the next tile. Only a running block draws tiles, so no block waits for a
+// tile whose block has not started, whatever the order in which blocks start.
 __device__ long long draw_tile(Word *drawn)
 {
     __shared__ long long tile;
@@ -162,34 +162,34 @@ __device__ long long draw_tile(Word *drawn)
     return tile;
 }
 
-// Scans the array. Each block waits for the sum up to the tile before its own.
+// Scans the array. Each block waits for the prefix of the tile before its own.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
                            Word *drawn, Word *words)
 {
-    __shared__ float4 vectors[PLACES];
+    __shared__ float4 vectors[PADDED_TILE];
     __shared__ float before_tile;
     const long long tile = draw_tile(drawn), start = tile * TILE;
     float4 own[VECTORS];
     load_tile(in, start, n, vectors, own);
     float total;
-    const float before = scan_block(add_run(own), &total);
+    const float before = scan_block(add_items(own), &total);
     if (threadIdx.x == 0) {
         before_tile = tile > 0 ? wait_for(words + tile - 1) : 0.0f;
         publish(words + tile, before_tile + total);
     }
     __syncthreads();
-    scan_run(own, before_tile + before, exclusive);
+    scan_items(own, before_tile + before, exclusive);
     store_tile(out, start, n, vectors, own);
 }
 
-// How many floats of scratch memory a scan of n elements needs: the number of tiles drawn,
-// and a word for each tile.
+// Floats of scratch memory for a scan of n elements: the counter of drawn tiles,
+// and a status word for each tile.
 static long long scratch_count(long long n)
 {
     return sizeof(Word) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
 }
 
-// out[i] becomes in[0] + ... + in[i], or the sum before in[i] where it is exclusive.
+// out[i] becomes in[0] + ... + in[i], or the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
 static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
@@ -211,7 +211,7 @@ static int launch(const float *in, float *out, long long n, bool exclusive, floa
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 1000 };
 static const long long MAX_ELEMENTS = 1ll << 37; // keeps every grid below 2^31 blocks
 
-// Ends the program, in one line, where a CUDA call failed.
+// Exits with a message of one line if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -230,7 +230,7 @@ struct Data {
     float *in, *out;     // n elements each
     float *scratch;      // scratch_count(n)
     float4 *flush;       // twice the L2 cache
-    long long *mistakes; // how many elements are wrong, and the first of them
+    long long *mistakes; // number of wrong elements, and index of the first
     int flush_blocks, launches;
     cudaEvent_t start, stop;
 };
@@ -260,11 +260,11 @@ static void parse_arguments(int argc, char **argv, Data *d, bool *csv, bool *war
     d->n = d->n == 0 ? 1ll << 26 : d->n;
 }
 
-// What the elements up to number i add up to, by choice: a whole number from -2^14 to
-// 2^14 - 1, odd for every other i, so that no element is 0, which could go missing. (The
-// mixing is that of SplitMix64.) Elements side by side add up to the difference of two such
-// numbers, below 2^15, so float addition is exact for 512 such sums in any order. (For more
-// it is too unless they happen to have nearly all the same sign.)
+// The chosen sum of elements 0 to i: an integer from -2^14 to 2^14 - 1, hashed from i and
+// run as in SplitMix64. Every other sum is odd, so no element is 0: losing a 0 would pass.
+// Consecutive elements add up to the difference of two sums, which is below 2^15. So adding
+// 512 of these differences in float is exact in any order. (Adding more is, too, unless
+// nearly all of them have the same sign.)
 __device__ float sum_up_to(long long i, unsigned long long run)
 {
     unsigned long long bits = (i + 1) * 0x9e3779b97f4a7c15u + (run << 56);
@@ -280,7 +280,7 @@ __global__ void fill(float *in, long long n, unsigned long long run)
         in[i] = sum_up_to(i, run) - sum_up_to(i - 1, run);
 }
 
-// Compares every element. A NaN is wrong too: what nobody wrote is still one.
+// Compares every element. NaN counts as wrong: an element that was never written is NaN.
 __global__ void compare(const float *out, long long n, bool exclusive,
                         unsigned long long run, long long *mistakes)
 {
@@ -292,9 +292,9 @@ __global__ void compare(const float *out, long long n, bool exclusive,
         }
 }
 
-// Reads the whole buffer: what the L2 cache held of the arrays is gone, and no line is left
-// in it that would have to be written back later. Takes so many cycles at least, in which
-// the host queues the launches; it would show in short times otherwise.
+// Reads the whole buffer, which evicts the arrays from the L2 cache and writes back its
+// dirty lines. Runs for at least so many clock cycles, so that the host has queued the
+// launches before the timing starts.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         long long *never)
 {
@@ -303,21 +303,21 @@ __global__ void prepare(const float4 *flush, long long count, long long cycles,
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += gridDim.x * blockDim.x)
         sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
-    if (sum != 0) // it holds zeros, but the compiler cannot know
+    if (sum != 0) // it is 0, which the compiler cannot know
         *never = 1;
     while (clock64() - start < cycles)
         continue;
 }
 
-// One scan of fresh data. Returns milliseconds; ends the program where an element is wrong.
+// Scans fresh data once. Returns milliseconds; exits if an element is wrong.
 static float timed_run(Data *d, unsigned long long run)
 {
     const long long none[] = {0, d->n};
     CHECK(cudaMemcpy(d->mistakes, none, sizeof none, cudaMemcpyHostToDevice));
     fill<<<8 * d->flush_blocks, 256>>>(d->in, d->n, run);
-    // All bits set is NaN: it shows what was never written.
+    // All bits set is NaN, which marks elements that were never written.
     CHECK(cudaMemsetAsync(d->out, 0xff, d->n * sizeof(float)));
-    if (run % 2 == 0) // else it keeps what the run before left
+    if (run % 2 == 0) // otherwise it keeps the data of the previous run
         CHECK(cudaMemsetAsync(d->scratch, 0xff, scratch_count(d->n) * sizeof(float)));
     prepare<<<d->flush_blocks, 1024>>>(d->flush, d->flush_count, d->busy_cycles,
                                        d->mistakes);
@@ -338,7 +338,7 @@ static float timed_run(Data *d, unsigned long long run)
     return ms;
 }
 
-// Milliseconds of each timed run, sorted.
+// Times in milliseconds of the timed runs, sorted.
 static std::vector<float> time_runs(Data *d)
 {
     const float warm_up_ms = timed_run(d, 0);
@@ -383,8 +383,8 @@ int main(int argc, char **argv)
     const double gb_per_s = 2 * d.n * sizeof(float) / median_ms / 1e6; // read and written
     const double peak = 2.0 * memory_khz * bus_bits / 8 / 1e6; // two transfers a clock
     printf(csv ? "%s,%s,%lld,%d,%.6f,%.6f,%.6f,%.6f,%.3f,%.1f,PASS\n"
-               : "%s on %s: n %lld, launches %d, ms %.4f (least %.4f, middle half %.4f "
-                 "to %.4f), GB/s %.2f of %.0f, PASS\n",
+               : "%s on %s: n %lld, launches %d, ms %.4f (least %.4f, interquartile "
+                 "range %.4f to %.4f), GB/s %.2f of %.0f, PASS\n",
            STEP, device.name, d.n, d.launches, median_ms, ms[0], ms[last / 4],
            ms[last - last / 4], gb_per_s, peak);
 }

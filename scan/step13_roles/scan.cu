@@ -1,5 +1,5 @@
-// Step 13: a warp of its own finds the sum before each tile.
-// The change: threads that scan do not look back any more; one warp does nothing else.
+// Step 13: warp specialisation: a separate warp looks back.
+// The change: the scanning threads no longer look back; one warp does only that.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdint>
@@ -15,19 +15,19 @@ static const char STEP[] = "step13_roles";
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 512;        // threads that scan, a power of two
-const unsigned RUN = 8;                 // elements side by side that a thread owns
-const unsigned TILE = BLOCK_SIZE * RUN; // elements that a block scans
+const unsigned BLOCK_SIZE = 512;          // scanning threads, a power of two
+const unsigned ITEMS = 8;                 // consecutive elements per thread
+const unsigned TILE = BLOCK_SIZE * ITEMS; // elements per tile
 const unsigned WARPS = BLOCK_SIZE / 32;
-// One more warp that looks back, and one of which one thread copies.
+// One more warp that looks back, and a producer warp, of which one thread issues copies.
 const unsigned ALL_THREADS = BLOCK_SIZE + 64;
-const unsigned VECTORS = RUN / 4; // of four elements, of a thread
-const unsigned STAGES = 6;        // tiles that a block has in shared memory
-const unsigned AHEAD = 3;         // so many tiles later a tile is scanned
-const unsigned ASKED = 8;         // words that a lane asks for before it waits
+const unsigned VECTORS = ITEMS / 4; // float4 vectors per thread
+const unsigned STAGES = 6;          // tiles of a block in shared memory
+const unsigned AHEAD = 3;           // tiles between a tile's total and its scan
+const unsigned BATCH = 8;           // words that a lane loads per poll
 static_assert(AHEAD < STAGES);
 
-// The sum over the lanes of the warp up to this one.
+// Inclusive prefix sum over the lanes of the warp.
 __device__ float scan_warp(float sum)
 {
     for (unsigned distance = 1; distance < 32; distance *= 2) {
@@ -38,18 +38,18 @@ __device__ float scan_warp(float sum)
     return sum;
 }
 
-// A barrier for the threads that scan.
+// A named barrier for the scanning threads.
 __device__ void sync_scanners()
 {
     __barrier_sync_count(1, BLOCK_SIZE);
 }
 
-// The sum over the threads before this one in its block; *total becomes the sum over all.
+// Exclusive prefix sum over the threads of the block; *total becomes the sum of all.
 __device__ float scan_block(float own, float *total)
 {
-    __shared__ float sums[WARPS]; // up to the end of each warp
+    __shared__ float sums[WARPS]; // inclusive, over the warps
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    sync_scanners(); // all have read the sums of the scan before
+    sync_scanners(); // all have read the sums of the previous scan
     const float sum = scan_warp(own);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
     if (lane == 31)
@@ -65,8 +65,8 @@ __device__ float scan_block(float own, float *total)
     return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
 }
 
-// The sum of a run.
-__device__ float add_run(const float4 *own)
+// The sum of a thread's elements.
+__device__ float add_items(const float4 *own)
 {
     float sum = 0.0f;
     for (unsigned k = 0; k < VECTORS; k++)
@@ -74,7 +74,7 @@ __device__ float add_run(const float4 *own)
     return sum;
 }
 
-// Scans four elements. The sum before them is known; returns the sum with them.
+// Scans four elements, given the sum before them; returns that sum plus theirs.
 __device__ float scan_vector(float4 *own, float before, bool exclusive)
 {
     const float x = before + own->x, y = x + own->y, z = y + own->z, w = z + own->w;
@@ -82,15 +82,15 @@ __device__ float scan_vector(float4 *own, float before, bool exclusive)
     return w;
 }
 
-// Scans a run. The sum before it is known.
-__device__ void scan_run(float4 *own, float before, bool exclusive)
+// Scans a thread's elements, given the sum before them.
+__device__ void scan_items(float4 *own, float before, bool exclusive)
 {
     for (unsigned k = 0; k < VECTORS; k++)
         before = scan_vector(own + k, before, exclusive);
 }
 
-// A tile's word: above, whether its total is there; below, the total. Whoever sees the one
-// sees the other, because they come in one piece.
+// A tile's status word: upper half a valid flag, lower half the total. One 64-bit access,
+// so a reader never sees one without the other.
 typedef unsigned long long Word;
 const Word THERE = 1ull << 32;
 
@@ -100,29 +100,29 @@ __device__ void publish(Word *word, float total)
         THERE | __float_as_uint(total), cuda::memory_order_relaxed);
 }
 
-__device__ Word look(Word *word)
+__device__ Word poll(Word *word)
 {
     return cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
         cuda::memory_order_relaxed);
 }
 
-// The tiles that a block is busy with, in shared memory. Its tile number i has the place
-// i % STAGES. A barrier tells one group of threads that another is done with a place.
+// The pipeline stages of a block, in shared memory. The block's i-th tile uses stage
+// i % STAGES. An mbarrier signals that one group of threads is done with a stage.
 struct Pipeline {
     float4 vectors[STAGES][TILE / 4];
     long long tile[STAGES]; // its number in the array
     float before_tile[STAGES];
-    uint64_t loaded[STAGES];  // the tile has come
-    uint64_t known[STAGES];   // and the sum before it
-    uint64_t scanned[STAGES]; // it can be written to memory
+    uint64_t loaded[STAGES];  // the tile has arrived
+    uint64_t known[STAGES];   // the sum before it is known
+    uint64_t scanned[STAGES]; // it can be stored
 };
 
 __device__ void init(Pipeline *p)
 {
-    for (unsigned place = 0; place < STAGES; place++) {
-        ptx::mbarrier_init(&p->loaded[place], 1);
-        ptx::mbarrier_init(&p->known[place], 1);
-        ptx::mbarrier_init(&p->scanned[place], (unsigned)BLOCK_SIZE);
+    for (unsigned stage = 0; stage < STAGES; stage++) {
+        ptx::mbarrier_init(&p->loaded[stage], 1);
+        ptx::mbarrier_init(&p->known[stage], 1);
+        ptx::mbarrier_init(&p->scanned[stage], (unsigned)BLOCK_SIZE);
     }
     ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
 }
@@ -133,44 +133,44 @@ __device__ void wait(uint64_t *barrier, unsigned phase)
         continue;
 }
 
-// Draws a tile, and has it copied to its place. A block that has drawn one is running, so
-// nobody waits for a tile whose block has not begun, in whichever order blocks begin.
-// False if there was none left.
+// Draws a tile, and starts its copy. Only a running block draws tiles, so no block waits
+// for a tile whose block has not started, whatever the order in which blocks start.
+// Returns false if no tile was left.
 __device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n,
                           Word *drawn)
 {
-    const unsigned place = i % STAGES;
-    p->tile[place] = atomicAdd(drawn, 1);
-    const long long start = p->tile[place] * TILE;
+    const unsigned stage = i % STAGES;
+    p->tile[stage] = atomicAdd(drawn, 1);
+    const long long start = p->tile[stage] * TILE;
     const unsigned count = max(0ll, min((long long)TILE, n - start)),
                    bytes = count / 4 * sizeof(float4);
-    for (unsigned k = count / 4 * 4; k < count; k++) // the engine copies 16 bytes at a time
-        ((float *)p->vectors[place])[k] = in[start + k];
+    for (unsigned k = count / 4 * 4; k < count; k++) // TMA copies multiples of 16 bytes
+        ((float *)p->vectors[stage])[k] = in[start + k];
     ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
-                                   &p->loaded[place], bytes);
+                                   &p->loaded[stage], bytes);
     if (bytes > 0)
-        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, p->vectors[place],
-                           in + start, bytes, &p->loaded[place]);
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, p->vectors[stage],
+                           in + start, bytes, &p->loaded[stage]);
     return start < n;
 }
 
-// Has a scanned tile copied to memory, and waits until its place is free.
+// Starts the copy of a scanned tile to memory, and waits until its stage can be reused.
 __device__ void store_tile(Pipeline *p, unsigned i, float *out, long long n)
 {
-    const unsigned place = i % STAGES;
-    const long long start = p->tile[place] * TILE;
+    const unsigned stage = i % STAGES;
+    const long long start = p->tile[stage] * TILE;
     const unsigned count = min((long long)TILE, n - start),
                    bytes = count / 4 * sizeof(float4);
     for (unsigned k = count / 4 * 4; k < count; k++)
-        out[start + k] = ((float *)p->vectors[place])[k];
+        out[start + k] = ((float *)p->vectors[stage])[k];
     if (bytes > 0)
         ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, out + start,
-                           p->vectors[place], bytes);
+                           p->vectors[stage], bytes);
     ptx::cp_async_bulk_commit_group();
     ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
 }
 
-// What one thread does: it keeps the copies going.
+// The producer thread: issues the loads and stores of all tiles.
 __device__ void copy_tiles(Pipeline *p, const float *in, float *out, long long n,
                            Word *drawn)
 {
@@ -185,76 +185,76 @@ __device__ void copy_tiles(Pipeline *p, const float *in, float *out, long long n
     }
 }
 
-// The sum of the tiles from first on, before last. The lanes of a warp share them.
+// The sum of tiles first to last - 1, whose words are shared out over a warp's lanes.
 __device__ float add_totals(Word *words, long long first, long long last)
 {
     float sum = 0.0f;
-    for (long long at = first + threadIdx.x % 32; at < last; at += 32 * ASKED) {
-        Word seen[ASKED];
+    for (long long at = first + threadIdx.x % 32; at < last; at += 32 * BATCH) {
+        Word seen[BATCH];
         bool all_there;
         do {
             all_there = true;
-            for (unsigned k = 0; k < ASKED; k++) // all on their way before one is needed
-                seen[k] = at + 32 * k < last ? look(words + at + 32 * k) : THERE;
-            for (unsigned k = 0; k < ASKED; k++)
+            for (unsigned k = 0; k < BATCH; k++) // all loads in flight at once
+                seen[k] = at + 32 * k < last ? poll(words + at + 32 * k) : THERE;
+            for (unsigned k = 0; k < BATCH; k++)
                 all_there = all_there && seen[k] >= THERE;
         } while (!all_there);
-        for (unsigned k = 0; k < ASKED; k++)
+        for (unsigned k = 0; k < BATCH; k++)
             sum += __uint_as_float((unsigned)seen[k]);
     }
     return __shfl_sync(0xffffffff, scan_warp(sum), 31);
 }
 
-// What one warp does: it finds the sum before each tile.
+// The look-back warp: finds the sum before each tile.
 __device__ void look_back(Pipeline *p, long long n, Word *words)
 {
     long long last = 0;
-    float before_tile = 0.0f; // before the last one
+    float before_tile = 0.0f; // sum before the previous tile
     for (unsigned i = 0;; i++) {
-        const unsigned place = i % STAGES;
-        wait(&p->loaded[place], i / STAGES);
-        const long long tile = p->tile[place];
+        const unsigned stage = i % STAGES;
+        wait(&p->loaded[stage], i / STAGES);
+        const long long tile = p->tile[stage];
         if (tile * TILE >= n)
             return;
         before_tile += add_totals(words, last, tile);
         last = tile;
         __syncwarp(); // all lanes have read the tile's number
         if (threadIdx.x % 32 == 0) {
-            p->before_tile[place] = before_tile;
-            ptx::mbarrier_arrive(&p->known[place]);
+            p->before_tile[stage] = before_tile;
+            ptx::mbarrier_arrive(&p->known[stage]);
         }
     }
 }
 
-// What most threads do: they add up each tile, and scan it some tiles later.
-__device__ void scan_places(Pipeline *p, long long n, bool exclusive, Word *words)
+// The consumer warps: add up each tile, and scan it AHEAD tiles later.
+__device__ void scan_stages(Pipeline *p, long long n, bool exclusive, Word *words)
 {
-    float before_run[AHEAD + 1] = {}; // in the tile; that of the newest tile last
+    float before_items[AHEAD + 1] = {}; // sum before it in its tile; newest tile last
     bool more = true;
     for (unsigned i = 0;; i++) {
-        unsigned place = i % STAGES;
+        unsigned stage = i % STAGES;
         if (more)
-            wait(&p->loaded[place], i / STAGES);
+            wait(&p->loaded[stage], i / STAGES);
         for (unsigned k = 0; k < AHEAD; k++)
-            before_run[k] = before_run[k + 1];
-        more = more && p->tile[place] * TILE < n;
+            before_items[k] = before_items[k + 1];
+        more = more && p->tile[stage] * TILE < n;
         if (more) {
             float total;
-            const float4 *own = p->vectors[place] + threadIdx.x * VECTORS;
-            before_run[AHEAD] = scan_block(add_run(own), &total);
+            const float4 *own = p->vectors[stage] + threadIdx.x * VECTORS;
+            before_items[AHEAD] = scan_block(add_items(own), &total);
             if (threadIdx.x == 0)
-                publish(words + p->tile[place], total);
+                publish(words + p->tile[stage], total);
         }
         if (i < AHEAD)
             continue;
-        place = (i - AHEAD) % STAGES;
-        if (p->tile[place] * TILE >= n)
+        stage = (i - AHEAD) % STAGES;
+        if (p->tile[stage] * TILE >= n)
             return;
-        wait(&p->known[place], (i - AHEAD) / STAGES);
-        float4 *own = p->vectors[place] + threadIdx.x * VECTORS;
-        scan_run(own, p->before_tile[place] + before_run[0], exclusive);
-        ptx::fence_proxy_async(ptx::space_shared); // for the copy engine to see
-        ptx::mbarrier_arrive(&p->scanned[place]);
+        wait(&p->known[stage], (i - AHEAD) / STAGES);
+        float4 *own = p->vectors[stage] + threadIdx.x * VECTORS;
+        scan_items(own, p->before_tile[stage] + before_items[0], exclusive);
+        ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to TMA
+        ptx::mbarrier_arrive(&p->scanned[stage]);
     }
 }
 
@@ -262,14 +262,14 @@ __device__ void scan_places(Pipeline *p, long long n, bool exclusive, Word *word
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
                            Word *drawn, Word *words)
 {
-#if __CUDA_ARCH__ >= 900 // older GPUs have no such copy engine
+#if __CUDA_ARCH__ >= 900 // older GPUs have no TMA
     extern __shared__ __align__(128) char shared[];
     Pipeline *p = (Pipeline *)shared;
     if (threadIdx.x == 0)
         init(p);
     __syncthreads();
     if (threadIdx.x < BLOCK_SIZE)
-        scan_places(p, n, exclusive, words);
+        scan_stages(p, n, exclusive, words);
     else if (threadIdx.x < BLOCK_SIZE + 32)
         look_back(p, n, words);
     else if (threadIdx.x == BLOCK_SIZE + 32)
@@ -277,14 +277,14 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
 #endif
 }
 
-// How many floats of scratch memory a scan of n elements needs: the number of tiles drawn,
-// and a word for each tile.
+// Floats of scratch memory for a scan of n elements: the counter of drawn tiles,
+// and a status word for each tile.
 static long long scratch_count(long long n)
 {
     return sizeof(Word) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
 }
 
-// How many blocks the GPU holds at once. Ends the program where it cannot run this kernel.
+// Resident blocks on the whole GPU. Exits if the GPU cannot run this kernel.
 static long long resident_blocks()
 {
     int blocks_per_sm, sm_count;
@@ -302,11 +302,11 @@ static long long resident_blocks()
     return sm_count * blocks_per_sm;
 }
 
-// out[i] becomes in[0] + ... + in[i], or the sum before in[i] where it is exclusive.
+// out[i] becomes in[0] + ... + in[i], or the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
 static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
-    static const long long resident = resident_blocks(); // asked once
+    static const long long resident = resident_blocks(); // cached
     const long long blocks = min((n + TILE - 1) / TILE, resident);
     Word *drawn = (Word *)scratch, *words = drawn + 1;
     CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
@@ -326,7 +326,7 @@ static int launch(const float *in, float *out, long long n, bool exclusive, floa
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 1000 };
 static const long long MAX_ELEMENTS = 1ll << 37; // keeps every grid below 2^31 blocks
 
-// Ends the program, in one line, where a CUDA call failed.
+// Exits with a message of one line if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -345,7 +345,7 @@ struct Data {
     float *in, *out;     // n elements each
     float *scratch;      // scratch_count(n)
     float4 *flush;       // twice the L2 cache
-    long long *mistakes; // how many elements are wrong, and the first of them
+    long long *mistakes; // number of wrong elements, and index of the first
     int flush_blocks, launches;
     cudaEvent_t start, stop;
 };
@@ -375,11 +375,11 @@ static void parse_arguments(int argc, char **argv, Data *d, bool *csv, bool *war
     d->n = d->n == 0 ? 1ll << 26 : d->n;
 }
 
-// What the elements up to number i add up to, by choice: a whole number from -2^14 to
-// 2^14 - 1, odd for every other i, so that no element is 0, which could go missing. (The
-// mixing is that of SplitMix64.) Elements side by side add up to the difference of two such
-// numbers, below 2^15, so float addition is exact for 512 such sums in any order. (For more
-// it is too unless they happen to have nearly all the same sign.)
+// The chosen sum of elements 0 to i: an integer from -2^14 to 2^14 - 1, hashed from i and
+// run as in SplitMix64. Every other sum is odd, so no element is 0: losing a 0 would pass.
+// Consecutive elements add up to the difference of two sums, which is below 2^15. So adding
+// 512 of these differences in float is exact in any order. (Adding more is, too, unless
+// nearly all of them have the same sign.)
 __device__ float sum_up_to(long long i, unsigned long long run)
 {
     unsigned long long bits = (i + 1) * 0x9e3779b97f4a7c15u + (run << 56);
@@ -395,7 +395,7 @@ __global__ void fill(float *in, long long n, unsigned long long run)
         in[i] = sum_up_to(i, run) - sum_up_to(i - 1, run);
 }
 
-// Compares every element. A NaN is wrong too: what nobody wrote is still one.
+// Compares every element. NaN counts as wrong: an element that was never written is NaN.
 __global__ void compare(const float *out, long long n, bool exclusive,
                         unsigned long long run, long long *mistakes)
 {
@@ -407,9 +407,9 @@ __global__ void compare(const float *out, long long n, bool exclusive,
         }
 }
 
-// Reads the whole buffer: what the L2 cache held of the arrays is gone, and no line is left
-// in it that would have to be written back later. Takes so many cycles at least, in which
-// the host queues the launches; it would show in short times otherwise.
+// Reads the whole buffer, which evicts the arrays from the L2 cache and writes back its
+// dirty lines. Runs for at least so many clock cycles, so that the host has queued the
+// launches before the timing starts.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         long long *never)
 {
@@ -418,21 +418,21 @@ __global__ void prepare(const float4 *flush, long long count, long long cycles,
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += gridDim.x * blockDim.x)
         sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
-    if (sum != 0) // it holds zeros, but the compiler cannot know
+    if (sum != 0) // it is 0, which the compiler cannot know
         *never = 1;
     while (clock64() - start < cycles)
         continue;
 }
 
-// One scan of fresh data. Returns milliseconds; ends the program where an element is wrong.
+// Scans fresh data once. Returns milliseconds; exits if an element is wrong.
 static float timed_run(Data *d, unsigned long long run)
 {
     const long long none[] = {0, d->n};
     CHECK(cudaMemcpy(d->mistakes, none, sizeof none, cudaMemcpyHostToDevice));
     fill<<<8 * d->flush_blocks, 256>>>(d->in, d->n, run);
-    // All bits set is NaN: it shows what was never written.
+    // All bits set is NaN, which marks elements that were never written.
     CHECK(cudaMemsetAsync(d->out, 0xff, d->n * sizeof(float)));
-    if (run % 2 == 0) // else it keeps what the run before left
+    if (run % 2 == 0) // otherwise it keeps the data of the previous run
         CHECK(cudaMemsetAsync(d->scratch, 0xff, scratch_count(d->n) * sizeof(float)));
     prepare<<<d->flush_blocks, 1024>>>(d->flush, d->flush_count, d->busy_cycles,
                                        d->mistakes);
@@ -453,7 +453,7 @@ static float timed_run(Data *d, unsigned long long run)
     return ms;
 }
 
-// Milliseconds of each timed run, sorted.
+// Times in milliseconds of the timed runs, sorted.
 static std::vector<float> time_runs(Data *d)
 {
     const float warm_up_ms = timed_run(d, 0);
@@ -498,8 +498,8 @@ int main(int argc, char **argv)
     const double gb_per_s = 2 * d.n * sizeof(float) / median_ms / 1e6; // read and written
     const double peak = 2.0 * memory_khz * bus_bits / 8 / 1e6; // two transfers a clock
     printf(csv ? "%s,%s,%lld,%d,%.6f,%.6f,%.6f,%.6f,%.3f,%.1f,PASS\n"
-               : "%s on %s: n %lld, launches %d, ms %.4f (least %.4f, middle half %.4f "
-                 "to %.4f), GB/s %.2f of %.0f, PASS\n",
+               : "%s on %s: n %lld, launches %d, ms %.4f (least %.4f, interquartile "
+                 "range %.4f to %.4f), GB/s %.2f of %.0f, PASS\n",
            STEP, device.name, d.n, d.launches, median_ms, ms[0], ms[last / 4],
            ms[last - last / 4], gb_per_s, peak);
 }

@@ -99,7 +99,7 @@ MISTAKES = {
     "the flag set before the value": ("step07_chained", "publish(words + tile, before_tile + total);",
                                       "publish(words + tile, 0.0f); for (int k = 0; k < 99; k++) __nanosleep(k); publish(words + tile, before_tile + total);", TURNS),
     "a total published as a prefix": ("step08_lookback", "publish(words + tile, TOTAL, total);", "publish(words + tile, PREFIX, total);", TURNS),
-    "no barrier before the sums are written anew": ("step09_resident", "    __syncthreads(); // all have read the sums of the scan before\n", "", {}),
+    "no barrier before the sums are written anew": ("step09_resident", "    __syncthreads(); // all have read the sums of the previous scan\n", "", {}),
     "a helper adds up the wrong tile": ("step17_shapes", "publish(words + tile, launch, sum);", "publish(words + tile, launch, sum + 1.0f);", {"SIM_BLOCK_ORDER": "1"}),
     "a word not waited for": ("step07_chained", "} while (seen >> 32 == 0);", "} while (false);", TURNS | {"SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"}),
     "words of old launches taken": ("step14_noclear", "all_there && seen[k] >> 32 == launch;", "all_there && seen[k] >> 32 != 0;", {}),
@@ -109,7 +109,7 @@ MISTAKES = {
 # A line of step 13 that is missing, with which the sums happen to be right here: what the simulator's checker says of it.
 UNORDERED = {
     "nobody waits for the copy engine": ("    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());\n", "the copy may still be under way: nobody has waited for it"),
-    "threads and copy engine without a fence": ("        ptx::fence_proxy_async(ptx::space_shared); // for the copy engine to see\n", "no fence.proxy.async between"),
+    "threads and copy engine without a fence": ("        ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to TMA\n", "no fence.proxy.async between"),
     "mbarriers without a fence": ("    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);\n", "no fence.mbarrier_init or fence.proxy.async between"),
     "lanes not met": ("        __syncwarp(); // all lanes have read the tile's number\n", "race in shared memory"),
 }
@@ -231,7 +231,7 @@ def test_tables_hold_what_was_measured(tmp_path, monkeypatch):
     for file, (text, _) in RESULTS.items():
         (tmp_path / f"{file}.csv").write_text(text)
     numbers = tables.scannumbers(page)
-    assert "| GB/s, n = 2^26 | 2,684 | 1,342 |" in numbers and "| bytes read, an element | 4.10 | not measured yet |" in numbers
+    assert "| GB/s, n = 2^26 | 2,684 | 1,342 |" in numbers and "| bytes read per element | 4.10 | not measured yet |" in numbers
     assert "| µs, n = 2^12, in [the sweep](../h200/sweep.csv) | 0.04 | 0.02 |" in numbers
     assert numbers.endswith("Largest gain: **2.00× at 2^12**; at 2^26: **0.17×**.")
     assert f"| [{STEPS[0].name}]({STEPS[0].name}/README.md) | one thread, one loop | 2,684 | not measured yet | – |" in tables.scanladder("scan")
