@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Draws which banks of shared memory a warp wants in each round, from a run of the programs on the simulator: picture.svg in each step's folder.
+"""Draws the shared-memory banks that a warp accesses in each round, from a run of the programs on the simulator: picture.svg in each step's folder.
 
-make lab NAME=bankconflicts DEVICE=sim builds the programs; a program that you have changed is drawn as it now is."""
+Build the programs first: make lab NAME=bankconflicts DEVICE=sim."""
 
 import argparse
 import sys
@@ -11,15 +11,15 @@ from types import SimpleNamespace
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "plots"))
-from drawing import LEFT, Picture, count, save  # noqa: E402  (plots/ has to be on the path first)
+from drawing import LEFT, Picture, count, save  # noqa: E402  (needs plots/ on the path)
 from traced import WORD, first_run, intervals, needed, trace  # noqa: E402
 
 FOLDER = Path(__file__).resolve().parent
-BANKS, ELEMENTS, HIGH = 32, 256, 4  # a block's elements; a word's box is so high
+BANKS, ELEMENTS, HIGH = 32, 256, 4  # ELEMENTS: of a block; HIGH: of a word's box
 
 
 def run(step):
-    """Runs a step with one block, and returns what that block did."""
+    """Runs a step with one block, and returns the block's trace."""
     passes = first_run(trace(ROOT / "build/sim/labs/bankconflicts" / step / "bankconflicts", ELEMENTS))
     number, _, name = step.removeprefix("step").partition("_")
     return SimpleNamespace(step=step, number=number, name=name, elements=ELEMENTS, block=0, rows=passes[0],
@@ -30,13 +30,13 @@ def words(row):
     return {address // WORD for address in row.addresses}
 
 
-def turns(row):
-    """How many turns an access to shared memory takes: the most words that it wants of one bank."""
+def wavefronts(row):
+    """The wavefronts of a shared-memory access: the largest number of its words in one bank."""
     return max(Counter(word % BANKS for word in words(row)).values())
 
 
 def conflicts(rows):
-    return sum(turns(row) - 1 for row in rows)
+    return sum(wavefronts(row) - 1 for row in rows)
 
 
 def rounds(one):
@@ -47,7 +47,7 @@ def rounds(one):
 
 
 def panel(picture, one, x, wide):
-    """The words of shared memory, 32 to a row so that a column is a bank, once for each round; x: where they begin, wide: a word."""
+    """The words of shared memory, 32 to a row so that a column is a bank, once for each round; x: left edge, wide: width of a word."""
     used = {word for row in one.rows if row.memory == "shared" for word in words(row)}
     high = (max(used) // BANKS + 1) * HIGH
     picture.text(x, picture.y, "bank 0", "note")
@@ -62,8 +62,8 @@ def panel(picture, one, x, wide):
         if x == LEFT:
             picture.label(y + high / 2, f"round {number}")
             picture.label(y + high / 2 + 13, count(len(warps), "warp"))
-        most = max(map(turns, first))
-        picture.text(x + BANKS * wide + 6, y + high / 2, count(most, "turn"), "note")
+        most = max(map(wavefronts, first))
+        picture.text(x + BANKS * wide + 6, y + high / 2, count(most, "wavefront"), "note")
         if conflicts(rows):
             picture.text(x + BANKS * wide + 6, y + high / 2 + 13, count(conflicts(rows), "conflict"), "note")
         y += 9 * HIGH + 10
@@ -71,11 +71,11 @@ def panel(picture, one, x, wide):
 
 
 def draw(before, now):
-    """The step, beside the step before it where there is one."""
+    """The figure of a step, with the previous step beside it, if there is one."""
     picture = Picture()
     totals = [conflicts(row for row in one.rows if row.memory == "shared") for one in (before, now) if one]
     compared = "" if not before else f", as in step {before.number}" if totals[0] == totals[1] else f", not {totals[0]}"
-    picture.title(f"Which banks a warp wants: {count(totals[-1], 'bank conflict')} in a block{compared}")
+    picture.title(f"The banks that a warp accesses: {count(totals[-1], 'bank conflict')} in a block{compared}")
     picture.y += 30
     shown = [(now, LEFT, 21)] if not before else [(before, LEFT, 9), (now, 460, 9)]
     for one, x, wide in shown:
@@ -88,7 +88,7 @@ def draw(before, now):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output", type=Path, default=FOLDER, help="the folder in which the steps' folders lie; default: that of the lab")
+    parser.add_argument("--output", type=Path, default=FOLDER, help="the folder that contains the steps' folders; default: the lab's")
     options = parser.parse_args()
     runs = [run(path.name) for path in sorted(FOLDER.glob("step[0-9][0-9]_*"))]
     for before, now in zip([None, *runs], runs):

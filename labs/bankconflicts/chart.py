@@ -1,4 +1,4 @@
-"""Is a reduction faster without the bank conflicts of the strided index, and which of the two cures is the better one?"""
+"""Is a reduction faster without the bank conflicts of the strided index, and which of the two remedies is better?"""
 from plot import REFERENCE_COLOUR, STEP_COLOUR, count, duration, named, plt, sized, write_above
 
 # What the simulator's chart shows: counter (a column of SIM_COUNTERS) -> the panel's title
@@ -7,7 +7,7 @@ BLOCK, LANES, BANKS = 256, 32, 32
 
 
 def accesses(step):
-    """For each access of a warp of one block, in the rounds of the tree: the words of shared memory that its lanes want."""
+    """For each access of a warp of one block, in the rounds of the tree: the words of shared memory that its lanes access."""
     place = (lambda word: word + word // 32) if "padded" in step else (lambda word: word)
     for s in (1, 2, 4, 8, 16, 32, 64, 128):
         left = range(s) if "sequential" in step else range(0, BLOCK, 2 * s)
@@ -17,13 +17,13 @@ def accesses(step):
 
 
 def bank_conflicts(step):
-    """Of one block: an access takes as many turns as it wants words of one bank, and all but the first are conflicts."""
+    """Of one block: an access takes as many wavefronts as it has words in one bank, and all but the first are conflicts."""
     banks = ([word % BANKS for word in words] for words in accesses(step))
     return sum(max(map(wanted.count, wanted)) - 1 for wanted in banks)
 
 
 def finding(steps, times, conflicts):
-    """How much faster the steps without conflicts are than the one with the most."""
+    """The title: the speedup of the steps without conflicts over the one with the most."""
     most = conflicts.index(max(conflicts))
     gains = [f"{named(step)} {times[most] / ms:.2f}×" for step, ms, found in zip(steps, times, conflicts) if found == 0]
     if not gains or conflicts[most] == 0:
@@ -32,7 +32,7 @@ def finding(steps, times, conflicts):
 
 
 def draw(rows):
-    """The figure: the time of each step, and beside it the bank conflicts of a block, worked out from the addresses."""
+    """The figure: the time of each step, and beside it the bank conflicts of a block, computed from the addresses."""
     steps = [row["step"] for row in rows]
     times = [float(row["median_ms"]) for row in rows]
     conflicts = [bank_conflicts(step) for step in steps]

@@ -1,4 +1,4 @@
-// Lab bankconflicts, step 00: a strided index. The threads that add stand side by side.
+// Lab bankconflicts, step 00: a strided index. The threads that add are consecutive.
 // The change: none yet; the later steps are measured against this one.
 // Build and run: nvcc -O3 -arch=native -o bankconflicts bankconflicts.cu && ./bankconflicts
 
@@ -51,11 +51,11 @@ static void launch(const float *in, float *out, long long n)
 #include <vector>
 
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 1000 };
-enum { SHIFT = 32 }; // elements: every other pair of timed runs begins so much later
+enum { SHIFT = 32 }; // elements by which every other pair of timed runs begins later
 static const long long MAX_ELEMENTS = 1ll << 38; // keeps every grid below 2^31 blocks
 static const size_t PERIOD = 2 * 500009; // of the data; no stride or tile divides it
 
-// Ends the program, in one line, where a CUDA call failed.
+// If a CUDA call failed, prints one line and exits.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -92,15 +92,15 @@ struct Data {
     long long n, flush_count, busy_cycles;
     size_t partials;
     float *in;      // n + SHIFT + 1 elements
-    float *scratch; // 2 * partials: the passes take turns
+    float *scratch; // 2 * partials: two buffers, used alternately
     float4 *flush;  // twice the L2 cache
     int flush_blocks, launches;
     cudaEvent_t start, stop;
     std::vector<long long> sums; // of the first 0, 1, ... PERIOD elements, in sixteenths
 };
 
-// Fills in. An element is 1 to 16 sixteenths, or -1 to -16; no 0, which could go missing.
-// The second half of a period is the first with the signs changed, so that sums stay small:
+// Fills d->in with 1 to 16 sixteenths, or -1 to -16; not 0, whose loss goes unnoticed.
+// The second half of a period is the first with opposite signs, so that sums stay small:
 // below 2^24 sixteenths float addition is exact in any order.
 static void fill(Data *d)
 {
@@ -118,21 +118,21 @@ static void fill(Data *d)
     const size_t all = d->n + SHIFT + 1;
     size_t filled = std::min(all, PERIOD);
     CHECK(cudaMemcpy(d->in, &values[0], filled * sizeof(float), cudaMemcpyDefault));
-    for (size_t more; filled < all; filled += more) { // twice as much each time
+    for (size_t more; filled < all; filled += more) { // doubles each time
         more = std::min(all - filled, filled);
         CHECK(cudaMemcpy(d->in + filled, d->in, more * sizeof(float), cudaMemcpyDefault));
     }
 }
 
-// The sum, in sixteenths, of the elements from begin on, before end.
+// The sum of elements [begin, end), in sixteenths.
 static long long sum_between(const Data &d, size_t begin, size_t end)
 {
     return d.sums[end % PERIOD] - d.sums[begin % PERIOD]; // a whole period adds up to 0
 }
 
-// Reads the whole buffer: what the L2 cache held of the input is gone, and no line is left
-// in it that would have to be written back later. Takes so many cycles at least, in which
-// the host queues the launches; it would show in short times otherwise.
+// Evicts the input and all modified lines from the L2 cache by reading the whole buffer.
+// Runs for at least so many cycles, in which the host queues the launches; short runs
+// would otherwise include launch overhead.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         float *never)
 {
@@ -141,17 +141,17 @@ __global__ void prepare(const float4 *flush, long long count, long long cycles,
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += gridDim.x * blockDim.x)
         sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
-    if (sum != 0) // it holds zeros, but the compiler cannot know
+    if (sum != 0) // never: the buffer is zero, but the compiler cannot know
         *never = sum;
     while (clock64() - start < cycles)
         continue;
 }
 
 // One whole reduction of in[0 .. n), pass after pass until one value is left. Returns
-// milliseconds; ends the program where the sum is not as expected, in sixteenths.
+// milliseconds; exits if the sum differs from expected, in sixteenths.
 static float timed_run(Data *d, const float *in, long long expected)
 {
-    // All bits set is NaN: it shows where a partial sum was never written.
+    // NaN (all bits set) reveals a partial sum that was never written.
     CHECK(cudaMemsetAsync(d->scratch, 0xff, 2 * d->partials * sizeof(float)));
     prepare<<<d->flush_blocks, 1024>>>(d->flush, d->flush_count, d->busy_cycles,
                                        d->scratch);
@@ -176,12 +176,12 @@ static float timed_run(Data *d, const float *in, long long expected)
 }
 
 // Milliseconds of each timed run, sorted. All are checked. From run to run an element
-// changes its sign, and after each pair of runs the array begins elsewhere: an old sum,
-// of the whole array or of one block, is wrong then.
+// changes its sign, and after each pair of runs the array begins elsewhere, so that a
+// stale sum, of the whole array or of one block, is wrong.
 static std::vector<float> time_runs(Data *d)
 {
     const float warm_up_ms = timed_run(d, d->in, sum_between(*d, 0, d->n));
-    // Also a checked run on an array that begins at no multiple of 16 bytes.
+    // Also a checked run on an array that is not aligned to 16 bytes.
     timed_run(d, d->in + 1, sum_between(*d, 1, d->n + 1));
     std::vector<float> ms;
     float total_ms = 0;
@@ -228,13 +228,13 @@ int main(int argc, char **argv)
     const size_t last = ms.size() - 1;
     const double median_ms = (ms[last / 2] + ms[(last + 1) / 2]) / 2;
     const double gb_per_s = d.n * sizeof(float) / median_ms / 1e6;
-    const double peak = 2.0 * memory_khz * bus_bits / 8 / 1e6; // two transfers a clock
+    const double peak = 2.0 * memory_khz * bus_bits / 8 / 1e6; // two transfers per clock
     if (csv)
         printf("step,device,elements,launches,median_ms,min_ms,q1_ms,q3_ms,gb_per_s,"
                "peak_gb_per_s,status\n");
     printf(csv ? "%s,%s,%lld,%d,%.6f,%.6f,%.6f,%.6f,%.3f,%.1f,PASS\n"
-               : "%s on %s: n %lld, launches %d, ms %.4f (least %.4f, middle half %.4f "
-                 "to %.4f), GB/s %.2f of %.0f, PASS\n",
+               : "%s on %s: n %lld, launches %d, ms %.4f (least %.4f, interquartile "
+                 "range %.4f to %.4f), GB/s %.2f of %.0f, PASS\n",
            STEP, device.name, d.n, d.launches, median_ms, ms[0], ms[last / 4],
            ms[last - last / 4], gb_per_s, peak);
 }
