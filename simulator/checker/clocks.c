@@ -1,44 +1,45 @@
-// clocks.c: what happens before what in a launch.
+// clocks.c: which accesses of a launch happen before which: the causality order of PTX's memory model.
 //
-// A thread knows, of each thread of its block, until what time it has seen what that one did:
-//   floor     all threads of the block, since a barrier of the whole block;
-//   together  all lanes of the warp, since a barrier of the whole warp; `rows` of single lanes;
-//   known     others, through logs.
-// Each place in memory that lanes write with atomic or other strong operations behind a fence has a log, as has each
-// barrier that is none of the whole block: an entry tells what its writer knew then. Who reads the place, and has a
-// fence or a barrier behind that, knows the entries that were there.
+// As in FastTrack, memory keeps an AccessRecord of an access (which lanes, and the time on their block's clock) and not a
+// vector clock. The block's clock advances at every synchronisation.
 //
-// A fence or a release of block scope tells the threads of the block only, one of device scope all. But what somebody
-// has been told counts as what he did himself, whoever told it, and with whatever scope: the order is transitive, and
-// only each single hand-over needs a scope that holds both sides. So a thread's entry says two things: to its block
-// what it knew at its last fence, to others what it knew at its last fence for the device.
+// A thread's vector clock would have an element for each thread of the grid, so it is compressed:
 //
-// In the field's terms:
+//   block_epoch   the last barrier of the whole block: covers all of the block's threads
+//   warp_epoch    the last barrier of the whole warp: covers its lanes
+//   lane_clocks   single lanes of its warp, after barriers with a mask
+//   history       all other threads: the ranges of ReleaseRecords that it has acquired
 //
-//   happens-before   PTX's causality order. An Epoch is what is known of an access, as in FastTrack: who, and when by
-//                    the clock of the block, which goes on whenever its threads synchronise.
-//   vector clock     what a thread knows: floor, together and rows in numbers, one for many; known as a list of the
-//                    logs' first entries, for a vector with an element for each thread of a grid would be too large. A
-//                    thread knows an epoch if one of them holds its lanes at its time, or later.
-//   release          an entry that is told: a copy of that clock, kept beside the place that is written.
-//   acquire          the entries that are found join what is known (sim_history_join): at a barrier at once; those of a flag
-//                    are `pending`, or `unasked` where the operation only releases, until there is a fence behind it.
-//   scope            .cta is narrow, for the block only; `wide` is what an entry or a thread tells those of other
-//                    blocks (.cluster counts as .gpu, as .sys does).
-//   heard, told      no part of the order: what was found lately, so that most questions need no search.
+// An access happened before a thread's next one if any of these covers the access's lanes at its time, or later.
 //
-// This is the causality order of PTX's memory model, with five simplifications, all of them towards fewer findings:
-// a barrier of the block counts as a fence for those who have read a flag with a relaxed access, and a warp's lanes may
-// have their fence behind a barrier in place of the lane that has read it; a fence releases what barriers, and reads that
-// acquire for the device, tell its thread until it writes the flag; a relaxed store behind a barrier tells that what was
-// read before it has been read (tell_of_reads); a search through very many entries is given up, as ordered.
+//   release       appends a ReleaseRecord, a copy of the thread's clock, to a SyncVar: a word written by a release, or by
+//                 a strong operation after a fence; an mbarrier; a barrier that is not for the whole block.
+//   acquire       joins the SyncVar's records into `history` (sim_history_join). Barriers and acquire operations do so at
+//                 once. A relaxed read holds them in `pending_acquire`, a release-only operation in `pending_fence`, until
+//                 a fence follows.
+//   scope         .cta reaches the block's threads only; .gpu, .cluster and .sys count alike and reach all. A record has
+//                 `history` for its own block, as of the last fence of any scope, and `gpu_history` for other blocks, as
+//                 of the last fence of device scope.
+//   transitivity  a thread releases what it has acquired like its own accesses. Only each single release-acquire pair
+//                 needs scopes that include both threads.
+//
+// `recent` and `last_release` are lookup caches: they save searches and add no order.
+//
+// Five simplifications, each of which can hide a race and none of which can invent one:
+//
+//   1. A barrier of the block is a fence for a relaxed read of a flag before it.
+//   2. After a barrier of the warp, a fence of one lane acquires what another lane has read.
+//   3. A fence also releases what its thread acquires between the fence and the store to the flag, by barriers and by
+//      acquires of device scope.
+//   4. A relaxed store after a barrier releases the reads before that barrier (release_reads).
+//   5. After MAX_SEARCH_STEPS records a search ends, and the access counts as ordered.
 #include "checker/clocks.h"
 #include "machine/grid.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// ---- Questions
+// ---- Queries
 
 bool sim_hb_warp_fast(const Warp *w, const AccessRecord *e)
 {
@@ -52,14 +53,14 @@ bool sim_has_fenced(const Warp *w, const AccessRecord *e)
 {
     const Block *b = w->block;
     if (e->block != (uint32_t)b->number)
-        return e->time <= b->launch->clocks->fenced[e->block % BLOCK_BUCKETS];
+        return e->time <= b->launch->clocks->last_gpu_fence[e->block % BLOCK_BUCKETS];
     const ThreadClock *t = clock_in(b->clocks, (int)e->warp, __builtin_ctz(e->lanes));
     return e->time <= t->gpu_fence || e->time <= t->cta_fence;
 }
 
-// Whether a function's code tells how what an instruction loads is used. Its caller may decide by it; in code for a
-// debugger what was loaded is stored before it decides.
-static bool shows_use(const Warp *w, const Instr *i)
+// True if the loaded value is used in the kernel itself, in optimised code: a function may return the value, and -G stores
+// it before any use.
+static bool is_use_visible(const Warp *w, const Instr *i)
 {
     const Program *kernel = w->block->launch->kernel->program;
     return i >= kernel->code && i < kernel->code + kernel->count && !w->block->launch->module->for_debugger;
@@ -67,7 +68,7 @@ static bool shows_use(const Warp *w, const Instr *i)
 
 bool sim_feeds_branch(const Warp *w, const Instr *i)
 {
-    return i->loop & FEEDS_BRANCH || !shows_use(w, i);
+    return i->loop & FEEDS_BRANCH || !is_use_visible(w, i);
 }
 
 void sim_note_acquired_from(const Warp *w, const AccessRecord *e)
@@ -94,16 +95,16 @@ bool sim_acquired_since(const Warp *w, const AccessRecord *e)
 bool sim_is_spin_read(const Warp *w, const AccessRecord *e)
 {
     const Instr *i = sim_instruction_at(e->site);
-    return i->loop & IN_SPIN_LOOP || !shows_use(w, i) || (i->loop & FEEDS_BRANCH && sim_has_fenced(w, e));
+    return i->loop & IN_SPIN_LOOP || !is_use_visible(w, i) || (i->loop & FEEDS_BRANCH && sim_has_fenced(w, e));
 }
 
-// Whether one of the block's threads may have told what it knew at the epoch's time, or later.
-static bool was_told(const Launch *launch, const AccessRecord *e)
+// False if no thread of the access's block has released anything since.
+static bool may_have_released(const Launch *launch, const AccessRecord *e)
 {
-    return e->time <= launch->clocks->told[e->block % BLOCK_BUCKETS];
+    return e->time <= launch->clocks->last_release[e->block % BLOCK_BUCKETS];
 }
 
-// A number for two instructions, in whatever order; not 0.
+// A nonzero key for an unordered pair of instructions.
 static uint64_t pair_of(uint32_t site, uint32_t other)
 {
     const uint32_t low = site < other ? site : other, high = site < other ? other : site;
@@ -113,7 +114,7 @@ static uint64_t pair_of(uint32_t site, uint32_t other)
 void sim_note_race(Block *b, uint32_t site, uint32_t other)
 {
     const uint64_t pair = pair_of(site, other);
-    b->clocks->raced[pair % (INDEX_SLOTS - 1)] = pair; // modulo an odd number, both halves count
+    b->clocks->raced[pair % (INDEX_SLOTS - 1)] = pair; // odd modulus: both halves of the key count
 }
 
 static bool has_raced(const Block *b, uint32_t site, uint32_t other)
@@ -122,7 +123,7 @@ static bool has_raced(const Block *b, uint32_t site, uint32_t other)
     return b->clocks->raced[pair % (INDEX_SLOTS - 1)] == pair;
 }
 
-static const ReleaseRecord **heard_by(const Warp *w, int lane, const AccessRecord *e)
+static const ReleaseRecord **recent_record_of(const Warp *w, int lane, const AccessRecord *e)
 {
     const size_t thread = (size_t)(w->number * LANES + lane);
     return &w->block->clocks->recent[thread * (size_t)w->block->warp_count + e->warp][e->kind == COPY_UNDER_WAY];
@@ -151,19 +152,19 @@ bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *e
     }
     if (!thread->history)
         return false;
-    VisitedRange seen[MAX_VISITED];
-    HistorySearch s = {.epoch = e, .lanes = lanes, .seen = seen, .reads = e->kind == PLAIN_READ || e->kind == STRONG_READ};
+    VisitedRange visited[MAX_VISITED];
+    HistorySearch s = {.access = e, .lanes = lanes, .visited = visited, .is_read = e->kind == PLAIN_READ || e->kind == STRONG_READ};
     const uint32_t reader = (uint32_t)w->block->number;
-    // Of two volatile writes one is lost, unless the second's thread knows that the first was seen.
-    s.itself = e->kind == STRONG_WRITE && i->kind == STORE && i->semantics == VOLATILE;
-    // What has told of a thread's own block once, tells of it again.
-    const ReleaseRecord **recent = e->block == reader && !s.itself ? heard_by(w, lane, e) : NULL;
+    // A volatile write may overwrite an unread one unless a release orders the two.
+    s.is_strong_write = e->kind == STRONG_WRITE && i->kind == STORE && i->semantics == VOLATILE;
+    // Try the record that ordered this warp's accesses last.
+    const ReleaseRecord **recent = e->block == reader && !s.is_strong_write ? recent_record_of(w, lane, e) : NULL;
     if (recent && *recent)
         sim_apply_release(&s, *recent, reader);
-    if (s.lanes && was_told(w->block->launch, e) && !has_raced(w->block, e->site, i->site)) {
+    if (s.lanes && may_have_released(w->block->launch, e) && !has_raced(w->block, e->site, i->site)) {
         sim_search_history(&s, thread->history, reader);
-        if (recent && s.told) {
-            *recent = s.told;
+        if (recent && s.found) {
+            *recent = s.found;
             w->block->clocks->has_recent = true;
         }
     }
@@ -173,15 +174,15 @@ bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *e
 bool sim_hb_all_lanes(Warp *w, const Instr *i, uint32_t mask, const AccessRecord *e)
 {
     const bool other_warp = e->block != (uint32_t)w->block->number || e->warp != (unsigned)w->number;
-    const ThreadClock *asked = NULL; // the lane before: most know the same, but of their own warp, lane by lane
+    const ThreadClock *previous = NULL; // of the previous lane: most lanes have the same history
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const ThreadClock *t = clock_of(w, l);
-        if (asked && other_warp && t->history == asked->history && t->block_epoch == asked->block_epoch)
+        if (previous && other_warp && t->history == previous->history && t->block_epoch == previous->block_epoch)
             continue;
         if (!sim_happens_before(w, i, l, e))
             return false;
-        asked = t;
+        previous = t;
     }
     return true;
 }
@@ -189,17 +190,17 @@ bool sim_hb_all_lanes(Warp *w, const Instr *i, uint32_t mask, const AccessRecord
 bool sim_may_have_released(const Block *b, const AccessRecord *e)
 {
     const bool reads = e->kind == PLAIN_READ || e->kind == STRONG_READ;
-    return reads && e->block != (uint32_t)b->number && b->launch->clocks->reads_only == MAX_READS_ONLY;
+    return reads && e->block != (uint32_t)b->number && b->launch->clocks->reads_only_count == MAX_READS_ONLY;
 }
 
 bool sim_lacks_fence(const Warp *w, int lane, const AccessRecord *e)
 {
     const ThreadClock *t = clock_of(w, lane);
-    const CausalHistory *const all[] = {t->pending_acquire, t->pending_fence};
-    VisitedRange seen[MAX_VISITED];
+    const CausalHistory *const pending[] = {t->pending_acquire, t->pending_fence};
+    VisitedRange visited[MAX_VISITED];
     for (int n = 0; n < 2; n++) {
-        HistorySearch s = {.epoch = e, .lanes = e->lanes, .seen = seen};
-        sim_search_history(&s, all[n], (uint32_t)w->block->number);
+        HistorySearch s = {.access = e, .lanes = e->lanes, .visited = visited};
+        sim_search_history(&s, pending[n], (uint32_t)w->block->number);
         if (s.lanes == 0)
             return true;
     }
@@ -208,38 +209,38 @@ bool sim_lacks_fence(const Warp *w, int lane, const AccessRecord *e)
 
 bool sim_block_acquired(const Block *b, const AccessRecord *e)
 {
-    const CausalHistory *asked = NULL;
-    VisitedRange seen[MAX_VISITED];
-    HistorySearch s = {.epoch = e, .lanes = e->lanes, .seen = seen, .itself = true};
+    const CausalHistory *previous = NULL;
+    VisitedRange visited[MAX_VISITED];
+    HistorySearch s = {.access = e, .lanes = e->lanes, .visited = visited, .is_strong_write = true};
     for (uint32_t thread = 0; thread < b->threads && s.lanes; thread++) {
         const ThreadClock *t = clock_in(b->clocks, (int)(thread / LANES), (int)(thread % LANES));
-        const CausalHistory *const all[] = {t->history, t->pending_acquire, t->pending_fence};
-        for (int n = t->history == asked ? 1 : 0; n < 3 && s.lanes; n++)
-            sim_search_history(&s, all[n], (uint32_t)b->number);
-        asked = t->history;
+        const CausalHistory *const histories[] = {t->history, t->pending_acquire, t->pending_fence};
+        for (int n = t->history == previous ? 1 : 0; n < 3 && s.lanes; n++)
+            sim_search_history(&s, histories[n], (uint32_t)b->number);
+        previous = t->history;
     }
     return s.lanes == 0;
 }
 
 // ---- Barriers
 
-// The thread knows more; narrow: of its block only, and for its block only.
-static void take(const Block *b, ThreadClock *t, const CausalHistory *more, bool cta_scope)
+// Adds a history to a thread's; cta_scope: acquired with block scope, so not released to other blocks.
+static void acquire(const Block *b, ThreadClock *t, const CausalHistory *more, bool cta_scope)
 {
-    const bool alike = t->gpu_history == t->history;
+    const bool same = t->gpu_history == t->history;
     t->history = sim_history_join(b, t->history, more, cta_scope);
     if (!cta_scope)
-        t->gpu_history = alike ? t->history : sim_history_join(b, t->gpu_history, more, false);
+        t->gpu_history = same ? t->history : sim_history_join(b, t->gpu_history, more, false);
 }
 
-// At a barrier one thread tells another what it knows.
-static void add_known(const Block *b, ThreadClock *all, const ThreadClock *t)
+// Adds a thread's histories to those of a barrier or a release.
+static void merge_clock(const Block *b, ThreadClock *merged, const ThreadClock *t)
 {
-    const bool alike = t->gpu_history == t->history && all->gpu_history == all->history;
-    if (t->history != all->history)
-        all->history = sim_history_join(b, all->history, t->history, false);
-    if (t->gpu_history != all->gpu_history)
-        all->gpu_history = alike ? all->history : sim_history_join(b, all->gpu_history, t->gpu_history, false);
+    const bool same = t->gpu_history == t->history && merged->gpu_history == merged->history;
+    if (t->history != merged->history)
+        merged->history = sim_history_join(b, merged->history, t->history, false);
+    if (t->gpu_history != merged->gpu_history)
+        merged->gpu_history = same ? merged->history : sim_history_join(b, merged->gpu_history, t->gpu_history, false);
 }
 
 void sim_make_thread_clocks(Block *b)
@@ -247,27 +248,27 @@ void sim_make_thread_clocks(Block *b)
     BlockClocks *clocks = b->clocks;
     for (int n = 0; n < b->warp_count && !clocks->has_thread_clocks; n++)
         for (int l = 0; l < LANES; l++)
-            clocks->threads[n][l] = clocks->all;
+            clocks->threads[n][l] = clocks->common;
     clocks->has_thread_clocks = true;
 }
 
-// Threads that have talked come to a barrier of the block: each knows what any of them knew.
+// Joins the clocks of all threads at a barrier of the block.
 static void join_threads(Block *b)
 {
     BlockClocks *clocks = b->clocks;
-    ThreadClock all = {.history = NULL};
+    ThreadClock merged = {.history = NULL};
     for (int n = 0; n < b->warp_count; n++)
         for (int l = 0; l < LANES; l++) {
             ThreadClock *t = &clocks->threads[n][l];
-            take(b, t, t->pending_acquire, false);
+            acquire(b, t, t->pending_acquire, false);
             t->pending_acquire = NULL;
-            add_known(b, &all, t);
+            merge_clock(b, &merged, t);
         }
     for (int n = 0; n < b->warp_count; n++)
         for (int l = 0; l < LANES; l++) {
             clocks->threads[n][l].block_epoch = clocks->time;
-            clocks->threads[n][l].history = all.history;
-            clocks->threads[n][l].gpu_history = all.gpu_history;
+            clocks->threads[n][l].history = merged.history;
+            clocks->threads[n][l].gpu_history = merged.gpu_history;
         }
 }
 
@@ -276,32 +277,32 @@ void sim_order_block(Block *b)
     BlockClocks *clocks = b->clocks;
     if (clocks->has_thread_clocks)
         join_threads(b);
-    clocks->all.block_epoch = clocks->time;
+    clocks->common.block_epoch = clocks->time;
     for (int n = 0; n < b->warp_count; n++)
         clocks->min_block_epoch[n] = clocks->time;
     clocks->time++;
     clocks->run += b->launch->cluster_blocks == 1;
 }
 
-// Lanes of a warp that have talked come to its barrier.
+// Joins the clocks of some lanes at a barrier of their warp.
 static void join_lanes(Warp *w, uint32_t mask)
 {
     Block *b = w->block;
     BlockClocks *clocks = b->clocks;
     ThreadClock *threads = clocks->threads[w->number];
-    ThreadClock all = {.history = NULL};
+    ThreadClock merged = {.history = NULL};
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const ThreadClock *t = &threads[__builtin_ctz(rest)];
-        all.block_epoch = t->block_epoch > all.block_epoch ? t->block_epoch : all.block_epoch;
-        add_known(b, &all, t);
-        all.pending_acquire = sim_history_join(b, all.pending_acquire, t->pending_acquire, false);
+        merged.block_epoch = t->block_epoch > merged.block_epoch ? t->block_epoch : merged.block_epoch;
+        merge_clock(b, &merged, t);
+        merged.pending_acquire = sim_history_join(b, merged.pending_acquire, t->pending_acquire, false);
     }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = &threads[__builtin_ctz(rest)];
-        t->block_epoch = all.block_epoch;
-        t->history = all.history;
-        t->gpu_history = all.gpu_history;
-        t->pending_acquire = all.pending_acquire; // who has a fence behind the barrier knows what another one has read before it
+        t->block_epoch = merged.block_epoch;
+        t->history = merged.history;
+        t->gpu_history = merged.gpu_history;
+        t->pending_acquire = merged.pending_acquire; // simplification 2
     }
     clocks->min_block_epoch[w->number] = UINT32_MAX;
     for (int l = 0; l < LANES; l++)
@@ -331,48 +332,48 @@ void sim_order_lanes(Warp *w, uint32_t mask)
     clocks->time++;
 }
 
-// ---- Logs
+// ---- Releases and acquires
 
-// Of a thread of a block that talks.
+// Requires has_thread_clocks.
 static ThreadClock *own_clock(const Warp *w, int lane)
 {
     return &w->block->clocks->threads[w->number][lane];
 }
 
-// What the lanes know; of what they did themselves, until `until`, and for other blocks the first of them until
-// `wide_until`.
-static ReleaseRecord *entry_of(Warp *w, uint32_t mask, uint32_t until, uint32_t wide_until)
+// A copy of the lanes' clocks. It releases their own accesses up to `until`, and those of the first lane to other blocks
+// up to `gpu_until`.
+static ReleaseRecord *release_record(Warp *w, uint32_t mask, uint32_t until, uint32_t gpu_until)
 {
     Block *b = w->block;
     const BlockClocks *clocks = b->clocks;
     uint32_t lane_epochs[LANES];
     for (int m = 0; m < LANES; m++)
         lane_epochs[m] = clocks->warp_epoch[w->number];
-    ThreadClock all = {.history = NULL};
+    ThreadClock merged = {.history = NULL};
     ReleaseRecord *e = sim_allocate_for_clocks(b, sizeof *e);
     e->block = (uint32_t)b->number;
     e->warp = (uint32_t)w->number;
-    e->now = clocks->time;
+    e->time = clocks->time;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const ThreadClock *t = clock_of(w, l);
-        const uint32_t *row = clocks->lane_clocks[w->number][l];
+        const uint32_t *known_lanes = clocks->lane_clocks[w->number][l];
         e->block_epoch = t->block_epoch > e->block_epoch ? t->block_epoch : e->block_epoch;
-        add_known(b, &all, t);
+        merge_clock(b, &merged, t);
         for (int m = 0; m < LANES; m++)
-            lane_epochs[m] = row[m] > lane_epochs[m] ? row[m] : lane_epochs[m];
+            lane_epochs[m] = known_lanes[m] > lane_epochs[m] ? known_lanes[m] : lane_epochs[m];
     }
     for (int m = 0; m < LANES; m++)
         e->lane_epochs[m] = mask >> m & 1 && until > lane_epochs[m] ? until : lane_epochs[m];
     e->lane = (uint8_t)__builtin_ctz(mask);
-    e->gpu_epoch = wide_until > lane_epochs[e->lane] ? wide_until : lane_epochs[e->lane];
-    e->history = all.history;
-    e->gpu_history = all.gpu_history;
+    e->gpu_epoch = gpu_until > lane_epochs[e->lane] ? gpu_until : lane_epochs[e->lane];
+    e->history = merged.history;
+    e->gpu_history = merged.gpu_history;
     return e;
 }
 
-// A barrier of the block that counts, or a place in shared memory. Of a cluster the first block has the logs.
-static SyncVar *log_of_block(const Warp *w, uint64_t key, bool make)
+// The variable of a counting barrier, or of a word of shared memory; those of a cluster are with its first block.
+static SyncVar *sync_var_of_block(const Warp *w, uint64_t key, bool make)
 {
     const bool own = key > CLUSTER_KEY && key <= CLUSTER_KEY + BARRIERS;
     return sim_find_sync_var(own ? w->block : w->block->cluster[0], key, false, make);
@@ -382,58 +383,57 @@ void sim_sync_release(Warp *w, uint32_t mask, uint64_t key)
 {
     BlockClocks *clocks = w->block->clocks;
     sim_make_thread_clocks(w->block);
-    sim_append_release(w->block, log_of_block(w, key, true), entry_of(w, mask, clocks->time, clocks->time));
+    sim_append_release(w->block, sync_var_of_block(w, key, true), release_record(w, mask, clocks->time, clocks->time));
     clocks->time++;
 }
 
-// A copy that the lane has begun now will have come for those who ask at this mbarrier.
 void sim_order_copy(Warp *w, int lane, uint64_t key)
 {
     BlockClocks *clocks = w->block->clocks;
     ReleaseRecord *e = sim_allocate_for_clocks(w->block, sizeof *e);
-    *e = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .now = clocks->time,
-                 .lane = (uint8_t)lane, .copy = true};
-    e->lane_epochs[lane] = e->gpu_epoch = clocks->time++; // of a cluster other blocks may ask, too
+    *e = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .time = clocks->time,
+                 .lane = (uint8_t)lane, .copy_done = true};
+    e->lane_epochs[lane] = e->gpu_epoch = clocks->time++; // other blocks of a cluster may wait for it, too
     sim_make_thread_clocks(w->block);
-    sim_append_release(w->block, log_of_block(w, key, true), e);
+    sim_append_release(w->block, sync_var_of_block(w, key, true), e);
 }
 
-// All that stands in a log by now, or what it tells the block; NULL if that is known.
-static const CausalHistory *all_of(const Block *b, SyncVar *var, const CausalHistory *history, bool cta_scope)
+// A history of all records of a variable so far; NULL if `history` covers them.
+static const CausalHistory *all_records(const Block *b, SyncVar *var, const CausalHistory *history, bool cta_scope)
 {
-    const ReleaseRange all = {var, 0, var ? var->count : 0, cta_scope};
-    if (all.end == 0 || sim_history_covers(history, &all))
+    const ReleaseRange range = {var, 0, var ? var->count : 0, cta_scope};
+    if (range.end == 0 || sim_history_covers(history, &range))
         return NULL;
-    RangeList *list = sim_allocate_for_clocks(b, sizeof *list + sizeof all);
-    list->refs[list->used++] = all;
-    list->space = 1;
+    RangeList *list = sim_allocate_for_clocks(b, sizeof *list + sizeof range);
+    list->ranges[list->used++] = range;
+    list->capacity = 1;
     CausalHistory *one = sim_allocate_for_clocks(b, sizeof *one);
     *one = (CausalHistory){1, list};
     return one;
 }
 
-static void learn(const Block *b, const CausalHistory **history, SyncVar *var)
+static void acquire_pending(const Block *b, const CausalHistory **history, SyncVar *var)
 {
-    *history = sim_history_join(b, *history, all_of(b, var, *history, false), false);
+    *history = sim_history_join(b, *history, all_records(b, var, *history, false), false);
 }
 
 void sim_sync_acquire(Warp *w, uint32_t mask, uint64_t key)
 {
-    SyncVar *var = log_of_block(w, key, false);
+    SyncVar *var = sync_var_of_block(w, key, false);
     sim_make_thread_clocks(w->block);
-    ThreadClock before = {.history = NULL}, after = {.history = NULL}; // of the lane before: most know the same
+    ThreadClock unacquired = {.history = NULL}, acquired = {.history = NULL}; // of the previous lane: most lanes have the same history
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
-        if (!after.history || t->history != before.history || t->gpu_history != before.gpu_history) {
-            before = after = *t;
-            take(w->block, &after, all_of(w->block, var, t->gpu_history, false), false);
+        if (!acquired.history || t->history != unacquired.history || t->gpu_history != unacquired.gpu_history) {
+            unacquired = acquired = *t;
+            acquire(w->block, &acquired, all_records(w->block, var, t->gpu_history, false), false);
         }
-        t->history = after.history;
-        t->gpu_history = after.gpu_history;
+        t->history = acquired.history;
+        t->gpu_history = acquired.gpu_history;
     }
 }
 
-// membar, fence: what the thread has read is known for certain now; what it did will be told by what it writes.
+// Acquires what relaxed reads before the fence have left pending; later strong writes release what was done before it.
 void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
 {
     Block *b = w->block;
@@ -445,9 +445,9 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
         *(cta_scope ? &t->cta_fence : &t->gpu_fence) = b->clocks->time;
         if (!cta_scope)
-            sim_atomic_max(&b->launch->clocks->fenced[b->number % BLOCK_BUCKETS], b->clocks->time);
-        take(b, t, t->pending_acquire, cta_scope);
-        take(b, t, t->pending_fence, cta_scope);
+            sim_atomic_max(&b->launch->clocks->last_gpu_fence[b->number % BLOCK_BUCKETS], b->clocks->time);
+        acquire(b, t, t->pending_acquire, cta_scope);
+        acquire(b, t, t->pending_fence, cta_scope);
         if (!cta_scope) {
             t->gpu_history = t->history;
             t->pending_acquire = t->pending_fence = NULL;
@@ -456,34 +456,33 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
     b->clocks->time++;
 }
 
-// A relaxed store with no fence before it. What its block has read before a barrier it has got by then, and so have those of whose
-// stores its thread has heard, so that nobody who hears of this one can overwrite it too early. CUB's algorithms that work in
-// place rely on that.
-static void tell_of_reads(Warp *w, const Instr *i, int lane, SyncVar *var)
+// An unfenced relaxed store orders the reads before its block's last barrier, and those of the stores that its thread has
+// read: a later write cannot overtake them. CUB's in-place algorithms rely on that.
+static void release_reads(Warp *w, const Instr *i, int lane, SyncVar *var)
 {
     const ThreadClock *t = clock_of(w, lane);
     const CausalHistory *history = sim_history_join(w->block, t->history, t->pending_acquire, false);
     ReleaseRecord *e = sim_allocate_for_clocks(w->block, sizeof *e);
-    *e = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .now = w->block->clocks->time, .block_epoch = t->block_epoch,
+    *e = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .time = w->block->clocks->time, .block_epoch = t->block_epoch,
                  .history = history, .gpu_history = history, .site = i->site, .lane = (uint8_t)lane, .reads_only = true};
-    w->block->launch->clocks->reads_only++;
+    w->block->launch->clocks->reads_only_count++;
     sim_append_release(w->block, var, e);
 }
 
-static void tell(Warp *w, const Instr *i, int lane, SyncVar *var)
+static void release(Warp *w, const Instr *i, int lane, SyncVar *var)
 {
     BlockClocks *clocks = w->block->clocks;
     const ThreadClock *t = clock_of(w, lane);
     const bool releases = i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE;
     const bool cta_scope = releases ? i->scope == BLOCK_SCOPE : t->gpu_fence == 0;
     const uint32_t gpu_fence = t->gpu_fence > t->cta_fence ? t->gpu_fence : t->cta_fence;
-    const uint32_t until = releases ? clocks->time : gpu_fence, wide_until = releases ? clocks->time : t->gpu_fence;
+    const uint32_t until = releases ? clocks->time : gpu_fence, gpu_until = releases ? clocks->time : t->gpu_fence;
     const ReleaseRecord *last = var->count ? var->records[var->count - 1] : NULL;
-    if (last && !last->reads_only && last->now == clocks->time && last->block == (uint32_t)w->block->number &&
+    if (last && !last->reads_only && last->time == clocks->time && last->block == (uint32_t)w->block->number &&
         last->warp == (uint32_t)w->number && last->site == i->site && last->lane_epochs[lane] >= until && last->cta_scope <= cta_scope &&
-        (last->lane != lane || last->gpu_epoch >= wide_until) && last->history == t->history && last->gpu_history == t->gpu_history)
-        return; // it has told as much
-    ReleaseRecord *e = entry_of(w, 1u << lane, until, wide_until);
+        (last->lane != lane || last->gpu_epoch >= gpu_until) && last->history == t->history && last->gpu_history == t->gpu_history)
+        return; // redundant: the last record releases as much
+    ReleaseRecord *e = release_record(w, 1u << lane, until, gpu_until);
     e->site = i->site;
     e->cta_scope = cta_scope;
     if (releases)
@@ -493,45 +492,45 @@ static void tell(Warp *w, const Instr *i, int lane, SyncVar *var)
         clocks->time++;
 }
 
-// Whether a plain store leaves to those who read it what stands in the log already: another lane has told in the same execution; or
-// it tells itself (`tells`), and its thread stored there last, or knows what stands there. An atomic update does in any case.
-static bool carries_on(const Warp *w, const Instr *i, int lane, SyncVar *var, bool tells)
+// True if a plain strong store keeps the records of earlier releases: another lane of the same execution has released, or the
+// thread publishes and wrote the variable last, or has acquired its records. Read-modify-writes always do.
+static bool continues_release_sequence(const Warp *w, const Instr *i, int lane, SyncVar *var, bool publishes)
 {
     const int until = var->stored ? var->stored : 1;
     const ReleaseRecord *last = var->count ? var->records[until - 1] : NULL;
     const bool own_warp = last && last->block == (uint32_t)w->block->number && last->warp == (uint32_t)w->number;
-    if (own_warp && last->site == i->site && last->now == w->block->clocks->time)
+    if (own_warp && last->site == i->site && last->time == w->block->clocks->time)
         return true;
-    return tells && (!last || (own_warp && last->lane == lane) || sim_history_covers(clock_of(w, lane)->history, &(ReleaseRange){var, 0, until, true}));
+    return publishes && (!last || (own_warp && last->lane == lane) || sim_history_covers(clock_of(w, lane)->history, &(ReleaseRange){var, 0, until, true}));
 }
 
-// A thread's operation has read a place: it knows what stands in the log, at once or when a fence has followed.
-static void learn_by_access(const Block *b, const Instr *i, ThreadClock *t, SyncVar *var)
+// An operation has read the variable: an acquire joins its records now, others when a fence follows.
+static void acquire_by_access(const Block *b, const Instr *i, ThreadClock *t, SyncVar *var)
 {
     const bool acquires = i->semantics == ACQUIRE || i->semantics == ACQUIRE_RELEASE, cta_scope = i->scope == BLOCK_SCOPE;
     if (acquires)
-        take(b, t, all_of(b, var, cta_scope ? t->history : t->gpu_history, cta_scope), cta_scope);
+        acquire(b, t, all_records(b, var, cta_scope ? t->history : t->gpu_history, cta_scope), cta_scope);
     else
-        learn(b, i->semantics == RELEASE ? &t->pending_fence : &t->pending_acquire, var);
+        acquire_pending(b, i->semantics == RELEASE ? &t->pending_fence : &t->pending_acquire, var);
 }
 
 void sim_order_by_reads(Warp *w, const Instr *i, uint32_t mask, bool shared, uint64_t key)
 {
     Block *b = w->block;
-    SyncVar *var = shared ? log_of_block(w, key, false) : sim_find_sync_var(b, key, true, false);
+    SyncVar *var = shared ? sync_var_of_block(w, key, false) : sim_find_sync_var(b, key, true, false);
     if (var)
         sim_make_thread_clocks(b);
-    ThreadClock before, *after = NULL; // of the lane before: most know the same
+    ThreadClock unacquired, *acquired = NULL; // of the previous lane: most lanes have the same history
     for (uint32_t rest = var ? mask : 0; rest; rest &= rest - 1) {
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
-        if (after && t->history == before.history && t->gpu_history == before.gpu_history && t->pending_acquire == before.pending_acquire) {
-            t->history = after->history;
-            t->gpu_history = after->gpu_history;
-            t->pending_acquire = after->pending_acquire;
+        if (acquired && t->history == unacquired.history && t->gpu_history == unacquired.gpu_history && t->pending_acquire == unacquired.pending_acquire) {
+            t->history = acquired->history;
+            t->gpu_history = acquired->gpu_history;
+            t->pending_acquire = acquired->pending_acquire;
         } else {
-            before = *t;
-            learn_by_access(b, i, t, var);
-            after = t;
+            unacquired = *t;
+            acquire_by_access(b, i, t, var);
+            acquired = t;
         }
     }
 }
@@ -541,23 +540,23 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
     Block *b = w->block;
     const ThreadClock *t = clock_of(w, lane);
     const bool releases = i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE;
-    const bool tells = releases || t->gpu_fence || t->cta_fence;
-    const bool tells_of_reads = !tells && !shared && i->kind == STORE && b->launch->kernel->program->effects.loads_flags &&
-                                b->launch->clocks->reads_only < MAX_READS_ONLY;
-    SyncVar *var = shared ? log_of_block(w, key, tells) : sim_find_sync_var(b, key, true, tells || tells_of_reads);
+    const bool publishes = releases || t->gpu_fence || t->cta_fence;
+    const bool releases_reads = !publishes && !shared && i->kind == STORE && b->launch->kernel->program->effects.loads_flags &&
+                                b->launch->clocks->reads_only_count < MAX_READS_ONLY;
+    SyncVar *var = shared ? sync_var_of_block(w, key, publishes) : sim_find_sync_var(b, key, true, publishes || releases_reads);
     if (!var)
         return;
     sim_make_thread_clocks(b);
     if (kind != STRONG_WRITE)
-        learn_by_access(b, i, own_clock(w, lane), var);
-    if (kind == STRONG_WRITE && !carries_on(w, i, lane, var, tells)) { // who reads it learns of nobody before
+        acquire_by_access(b, i, own_clock(w, lane), var);
+    if (kind == STRONG_WRITE && !continues_release_sequence(w, i, lane, var, publishes)) { // the store ends the release sequence
         sim_retire_sync_var(shared ? b->cluster[0] : b, var, !shared);
-        var = !tells && !tells_of_reads ? NULL : shared ? log_of_block(w, key, true) : sim_find_sync_var(b, key, true, true);
+        var = !publishes && !releases_reads ? NULL : shared ? sync_var_of_block(w, key, true) : sim_find_sync_var(b, key, true, true);
     }
-    if (tells)
-        tell(w, i, lane, var);
-    else if (tells_of_reads)
-        tell_of_reads(w, i, lane, var);
-    if (tells && kind == STRONG_WRITE)
+    if (publishes)
+        release(w, i, lane, var);
+    else if (releases_reads)
+        release_reads(w, i, lane, var);
+    if (publishes && kind == STRONG_WRITE)
         var->stored = var->count;
 }

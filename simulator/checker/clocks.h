@@ -1,105 +1,121 @@
-// clocks.h: what the checker keeps of what happened before what; shared by clocks.c, sync_vars.c and launch_clocks.c.
+// clocks.h: the checker's happens-before state; shared by clocks.c, sync_vars.c and launch_clocks.c.
 //
-// A launch's part belongs to all of its blocks, which host threads may run side by side: its arena under `lock`, its
-// logs to the block whose turn it is (one that tells or asks others waits for its turn), the arrays of atomics to all.
-// A block's part belongs to the host thread that runs it.
+// LaunchClocks belongs to all blocks of the launch, which host threads may run concurrently:
+//   arena       guarded by `lock`;
+//   sync_vars   of the block whose turn it is: releases and acquires at global memory wait for their turn;
+//   atomics     any block, any time.
+// BlockClocks belongs to the host thread that runs the block.
 #ifndef CLOCKS_H
 #define CLOCKS_H
 
 #include "checker/kernel_checks.h"
 #include "base/platform.h"
 
-enum { MAX_SEARCH_STEPS = 200000, MAX_READS_ONLY = 1 << 16, INDEX_SLOTS = 64, NO_RECORD = -1, MIN_BUCKET_BITS = 6 };
+enum {
+    MAX_SEARCH_STEPS = 200000,
+    MAX_READS_ONLY = 1 << 16, // reads-only records in a launch
+    INDEX_SLOTS = 64,
+    NO_RECORD = -1,
+    MIN_BUCKET_BITS = 6
+};
 
-typedef struct ReleaseRecord { // what lanes of a warp tell
-    uint32_t block, warp, now; // now: the time when it was written
-    uint32_t block_epoch, lane_epochs[LANES], gpu_epoch; // gpu_epoch: what other blocks are told in place of times[lane]
-    const struct CausalHistory *history, *gpu_history;        // to the block; to other blocks
-    int before; // the entry before it of the same block
-    uint32_t site; // of the access that tells; 0: another operation does
-    uint8_t lane;
-    bool cta_scope; // for the block only
-    bool reads_only;   // no fence stands before it: it tells only that what its block has read before its last barrier has been read
-    bool copy;   // only that a copy has come which a lane began then
+typedef struct ReleaseRecord { // one release: a copy of the releasing lanes' clocks
+    uint32_t block, warp;
+    uint32_t time;                // of the block, at the release
+    uint32_t block_epoch;         // last block barrier that the releasing lanes know of
+    uint32_t lane_epochs[LANES];  // of each lane of the warp: its accesses up to then are released
+    uint32_t gpu_epoch;           // replaces lane_epochs[lane] for readers in other blocks
+    const struct CausalHistory *history;     // what the lanes had acquired, for readers in this block
+    const struct CausalHistory *gpu_history; // the same, for readers in other blocks
+    int prev_same_block;          // index of this block's previous record, or NO_RECORD
+    uint32_t site;                // of the releasing access; 0: a barrier or an mbarrier
+    uint8_t lane;                 // the first of the releasing lanes
+    bool cta_scope;               // orders only threads of this block
+    bool reads_only;              // unfenced relaxed store: orders earlier reads only
+    bool copy_done;               // orders only a copy that `lane` began at `time`
 } ReleaseRecord;
 
-typedef struct SyncVar {
-    uint64_t key;
-    ReleaseRecord **records;
-    int count, space;
-    int stored; // entries until the last plain store's, which carries on what was told before
-    int found; // where in what somebody knows it was found last: a guess
-    int *index; // of the blocks that fell there: the last entry; made for a second one
-    struct SyncVar *next;
+typedef struct SyncVar { // a flag, an mbarrier or a barrier, with all releases to it
+    uint64_t key; // its address in this process
+    ReleaseRecord **records; // oldest first
+    int count, capacity;
+    int stored;         // records up to the last plain store that continues the release sequence
+    int history_hint;   // where a history last held this variable: a guess
+    int *last_by_block; // hash of a block -> its last record; NULL below two records
+    struct SyncVar *next; // in its bucket
 } SyncVar;
 
-typedef struct SyncVarTable { // by their keys
+typedef struct SyncVarTable { // hash table by key
     SyncVar **buckets;
-    uint32_t count, bits; // of them; of how many buckets there are
+    uint32_t count; // variables
+    uint32_t bits;  // log2 of the number of buckets
 } SyncVarTable;
 
-typedef struct ReleaseRange { // a part of a log
+typedef struct ReleaseRange { // records [begin, end) of a variable
     SyncVar *var;
     int begin, end;
-    bool cta_scope;
+    bool cta_scope; // acquired with block scope
 } ReleaseRange;
 
-typedef struct RangeList { // what several know, who have learned one thing after the other: each the first ones of it
-    int used, space;
-    ReleaseRange refs[];
+typedef struct RangeList { // append-only, shared: each history is a prefix of it
+    int used, capacity;
+    ReleaseRange ranges[];
 } RangeList;
 
-typedef struct CausalHistory {
-    int count;
+typedef struct CausalHistory { // the acquired ranges; immutable
+    int count; // length of the prefix
     RangeList *list;
 } CausalHistory;
 
 enum { BLOCK_BUCKETS = 4096 };
 
-struct LaunchClocks { // of a launch: what its blocks tell each other
-    uint32_t run;
-    Arena arena; // of logs, entries and what is known
+struct LaunchClocks {
+    uint32_t run; // number of the launch
+    Arena arena;  // of variables, records and histories
     Lock lock;
-    Object *objects; // in shared memory: what lies in each of its lines, at most one
-    SyncVarTable sync_vars;
-    uint32_t reads_only; // entries that tell of reads only, at most MAX_READS_ONLY: volatile data may be stored as flags are. With so many it is
-                   // not known any more who has told of his reads, and nobody is accused of writing too early (sim_may_have_released)
+    Object *objects;        // of each line of shared memory, the variable in it: at most one
+    SyncVarTable sync_vars; // in global memory
+    uint32_t reads_only_count; // at MAX_READS_ONLY counting stops, and overwriting what another block has read is no
+                               // longer reported (sim_may_have_told): data stored as volatile looks like flags
     struct Overrun *overruns; // of padding.c
-    _Atomic uint32_t latest; // time of any block's clocks that are no more
-    _Atomic uint32_t told[BLOCK_BUCKETS];   // of the blocks that fall there: the latest time at which one told something,
-    _Atomic uint32_t fenced[BLOCK_BUCKETS]; // or executed a fence for the device
+    _Atomic uint32_t latest;  // latest time of any block's clock that was freed
+    _Atomic uint32_t last_release[BLOCK_BUCKETS];   // hash of a block -> time of its last release
+    _Atomic uint32_t last_gpu_fence[BLOCK_BUCKETS]; // hash of a block -> time of its last fence of device scope
 };
 
 typedef struct ThreadClock {
-    uint32_t block_epoch, gpu_fence, cta_fence; // fence: when it last executed one, for the device; for the block
+    uint32_t block_epoch;
+    uint32_t gpu_fence, cta_fence; // times of the last fences of device and of block scope
     const CausalHistory *history;
-    const CausalHistory *gpu_history;    // of this, what it tells other blocks: not what it has learned for its block since its last
-                          // fence for the device
-    const CausalHistory *pending_acquire; // what it has read, with no fence for the device since,
-    const CausalHistory *pending_fence; // and what an operation read that releases only: for this a barrier is no fence
+    const CausalHistory *gpu_history;     // what it may release to other blocks: `history` without block-scope acquires
+                                          // since the last fence of device scope
+    const CausalHistory *pending_acquire; // read by relaxed accesses since the last fence of device scope; a fence or a
+                                          // barrier acquires it
+    const CausalHistory *pending_fence;   // the same for release-only operations; a barrier does not acquire it
 } ThreadClock;
 
-struct BlockClocks { // of a block: what each of its threads knows
-    uint32_t time, run, first_run;
-    uint32_t warp_epoch[MAX_WARPS];
-    ThreadClock all;     // as long as the block does not talk, all threads know the same: this;
-    ThreadClock threads[MAX_WARPS][LANES]; // then these
-    uint32_t min_block_epoch[MAX_WARPS];
-    uint32_t (*lane_clocks)[LANES][LANES];
-    const ReleaseRecord *(*recent)[2]; // by each thread of each warp: what told it lately of this warp, and of copies that this
-                              // warp began
-    uint64_t raced[INDEX_SLOTS]; // pairs of instructions between which there has been a race: no search for order is needed
-                           // again
-    struct { uint32_t block, time, lanes, warp; } writers[INDEX_SLOTS]; // that have told the block, and when they did last
-    bool has_writers;
-    bool has_thread_clocks;          // some thread has a fence behind it, or knows of logs: sim_make_thread_clocks
-    bool has_recent;          // heard holds something
-    SyncVarTable sync_vars;           // of shared memory and barriers
+struct BlockClocks {
+    uint32_t time;           // advances at every synchronisation
+    uint32_t run, first_run; // number of the barrier interval, and of the block's first
+    uint32_t warp_epoch[MAX_WARPS]; // last barrier of the whole warp
+    ThreadClock common;             // of every thread, while has_thread_clocks is false
+    ThreadClock threads[MAX_WARPS][LANES]; // from then on
+    uint32_t min_block_epoch[MAX_WARPS];   // over the live lanes of a warp
+    uint32_t (*lane_clocks)[LANES][LANES]; // of a lane: what it knows of each lane of its warp
+    const ReleaseRecord *(*recent)[2]; // lookup cache, thread x warp: the record that last ordered the warp's accesses,
+                                       // and its copies
+    uint64_t raced[INDEX_SLOTS];       // pairs of instructions that raced: not searched again
+    struct { uint32_t block, time, lanes, warp; } writers[INDEX_SLOTS]; // warps that wrote words which this block
+                                                                          // polled, and their last such write
+    bool has_writers;       // `writers` holds something
+    bool has_thread_clocks; // a thread executed a fence, or acquired something
+    bool has_recent;        // `recent` holds something
+    SyncVarTable sync_vars; // in shared memory, and barriers
 };
 
 static inline const ThreadClock *clock_in(const BlockClocks *clocks, int warp, int lane)
 {
-    return clocks->has_thread_clocks ? &clocks->threads[warp][lane] : &clocks->all;
+    return clocks->has_thread_clocks ? &clocks->threads[warp][lane] : &clocks->common;
 }
 
 static inline const ThreadClock *clock_of(const Warp *w, int lane)
@@ -107,43 +123,40 @@ static inline const ThreadClock *clock_of(const Warp *w, int lane)
     return clock_in(w->block->clocks, w->number, lane);
 }
 
-// A thread tells others something, or learns it from them: from now on each has a clock of its own.
+// Gives each thread a clock of its own; before the first release or acquire.
 void sim_make_thread_clocks(Block *b);
 
-// ---- sync_vars.c: what is known through logs
+// ---- sync_vars.c: synchronisation variables
 
 enum { MAX_VISITED = 64 };
 
 typedef struct VisitedRange {
-    ReleaseRange ref;
+    ReleaseRange range;
     uint32_t reader;
 } VisitedRange;
 
-typedef struct HistorySearch {
-    const AccessRecord *epoch;
-    uint32_t lanes; // of it, that have not been found
-    bool reads;     // it is a read: that it is over is told without a fence, too
-    bool itself;    // it is the strong write that tells what its lane did
-    int steps, sync_vars;
-    const ReleaseRecord *told;   // the last entry that told of some
-    VisitedRange *seen;          // parts of logs that need no second look
+typedef struct HistorySearch { // for accesses that happened before
+    const AccessRecord *access;
+    uint32_t lanes;     // of the access, not yet found
+    bool is_read;       // reads-only records count
+    bool is_strong_write; // the access is a strong write: its own record releases it
+    int steps, visited_count;
+    const ReleaseRecord *found; // the last record that ordered a lane
+    VisitedRange *visited;      // skipped when met again
 } HistorySearch;
 
 void *sim_allocate_for_clocks(const Block *b, size_t bytes);
-// Both together, perhaps one of the two itself: what is known never changes once it is made. narrow: what the second
-// tells is for the block only. One who learns more goes on in the list of what he knew, if he is the first to.
+// The union of two histories, perhaps one of them itself. cta_scope: the second is acquired with block scope.
 const CausalHistory *sim_history_join(const Block *b, const CausalHistory *one, const CausalHistory *two, bool cta_scope);
 SyncVar *sim_find_sync_var(const Block *b, uint64_t key, bool global, bool make);
-// Who asks for the log's key from now on finds another one; who knows of this one still does.
+// Ends a release sequence: later lookups of the key get a new variable, histories keep this one.
 void sim_retire_sync_var(const Block *b, SyncVar *var, bool global);
-// Blocks that run side by side may fall to the same place.
-void sim_atomic_max(_Atomic uint32_t *most, uint32_t value);
+void sim_atomic_max(_Atomic uint32_t *max, uint32_t value);
 void sim_append_release(Block *b, SyncVar *var, ReleaseRecord *e);
-// Looks for the epoch's lanes in what a thread of this block knows. Gives up, as if it had found them, after many
-// steps.
+// Clears the search's lanes that the history orders for a thread of block `reader`; all of them after MAX_SEARCH_STEPS.
 void sim_search_history(HistorySearch *s, const CausalHistory *history, uint32_t reader);
-// What an entry tells a thread of this block.
+// The same for one record.
 void sim_apply_release(HistorySearch *s, const ReleaseRecord *e, uint32_t reader);
-bool sim_history_covers(const CausalHistory *history, const ReleaseRange *ref);
+bool sim_history_covers(const CausalHistory *history, const ReleaseRange *range);
 
 #endif

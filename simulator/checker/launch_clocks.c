@@ -1,5 +1,4 @@
-// launch_clocks.c: what the checker keeps of a launch and of a block: made, begun and ended; and what a thread knows that launches
-// a kernel.
+// launch_clocks.c: the clocks of a launch and of a block, from start to end; and the snapshot of a thread that launches a kernel.
 #include "checker/clocks.h"
 #include "checker/shadow.h"
 #include "machine/grid.h"
@@ -53,7 +52,7 @@ void sim_end_launch_clocks(Launch *launch)
         return;
     if (launch->error == cudaSuccess)
         sim_report_padding(launch);
-    if (g && (g->first || g->first_tail)) // its children ask what was known when they were launched
+    if (g && (g->first || g->first_tail)) // snapshots of its child launches refer to them
         g->clocks = clocks;
     else
         sim_free_launch_clocks(clocks);
@@ -105,7 +104,7 @@ void sim_start_block_clocks(Block *b)
         memset(clocks->writers, 0, sizeof clocks->writers);
     clocks->has_thread_clocks = clocks->has_recent = clocks->has_writers = false;
     clocks->sync_vars = (SyncVarTable){.count = 0};
-    clocks->all = (ThreadClock){.block_epoch = clocks->time};
+    clocks->common = (ThreadClock){.block_epoch = clocks->time};
     for (int n = 0; n < b->warp_count; n++)
         clocks->min_block_epoch[n] = clocks->warp_epoch[n] = clocks->time;
     clocks->time++;
@@ -144,10 +143,10 @@ uint32_t sim_first_run(const Block *b)
     return b->clocks->first_run;
 }
 
-// ---- What a thread knows when it launches a kernel
+// ---- Snapshots: the clock of a thread at the time when it launches a kernel
 
 struct ClockSnapshot {
-    uint32_t block, warp, lane, time, block_epoch, warp_epoch, row[LANES];
+    uint32_t block, warp, lane, time, block_epoch, warp_epoch, lane_clocks[LANES];
     const CausalHistory *history, *pending_acquire, *pending_fence;
 };
 
@@ -159,7 +158,7 @@ const ClockSnapshot *sim_take_snapshot(Arena *arena, Warp *w, int lane)
     *k = (ClockSnapshot){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .lane = (uint32_t)lane,
                   .time = clocks->time++, .block_epoch = t->block_epoch, .warp_epoch = clocks->warp_epoch[w->number],
                   .history = t->history, .pending_acquire = t->pending_acquire, .pending_fence = t->pending_fence};
-    memcpy(k->row, clocks->lane_clocks[w->number][lane], sizeof k->row);
+    memcpy(k->lane_clocks, clocks->lane_clocks[w->number][lane], sizeof k->lane_clocks);
     return k;
 }
 
@@ -171,13 +170,13 @@ bool sim_snapshot_covers(const ClockSnapshot *k, const AccessRecord *e)
     if (e->block == k->block && e->warp == k->warp) {
         lanes &= e->time <= k->warp_epoch ? 0 : e->time <= k->time ? ~(1u << k->lane) : ALL_LANES;
         for (uint32_t rest = lanes; rest; rest &= rest - 1)
-            if (e->time <= k->row[__builtin_ctz(rest)])
+            if (e->time <= k->lane_clocks[__builtin_ctz(rest)])
                 lanes &= ~(rest & -rest);
     }
     const CausalHistory *const all[] = {k->history, k->pending_acquire, k->pending_fence};
-    VisitedRange seen[MAX_VISITED];
+    VisitedRange visited[MAX_VISITED];
     for (int n = 0; n < 3 && lanes; n++) {
-        HistorySearch s = {.epoch = e, .lanes = lanes, .seen = seen};
+        HistorySearch s = {.access = e, .lanes = lanes, .visited = visited};
         sim_search_history(&s, all[n], k->block);
         lanes = s.lanes;
     }

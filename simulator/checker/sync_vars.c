@@ -1,5 +1,5 @@
-// sync_vars.c: what threads tell each other through places in memory and barriers that count: logs of entries, what is known of
-// them, and the search for an access in what is known.
+// sync_vars.c: synchronisation variables (flags, mbarriers, barriers), the releases to them, and the search for an access in
+// what a thread has acquired.
 #include "checker/clocks.h"
 
 #include <stdlib.h>
@@ -14,252 +14,249 @@ void *sim_allocate_for_clocks(const Block *b, size_t bytes)
     return memory;
 }
 
-// Whether one part of a log tells all that another one of it does.
-static bool covers(const ReleaseRange *ref, const ReleaseRange *other)
+// True if acquiring `range` implies acquiring `other`.
+static bool range_covers(const ReleaseRange *range, const ReleaseRange *other)
 {
-    return ref->var == other->var && ref->begin <= other->begin && ref->end >= other->end && ref->cta_scope <= other->cta_scope;
+    return range->var == other->var && range->begin <= other->begin && range->end >= other->end && range->cta_scope <= other->cta_scope;
 }
 
-bool sim_history_covers(const CausalHistory *history, const ReleaseRange *ref)
+bool sim_history_covers(const CausalHistory *history, const ReleaseRange *range)
 {
-    const int count = history ? history->count : 0, guess = ref->var->found;
-    if (guess < count && covers(&history->list->refs[guess], ref)) // who asks for many flags in turn knows each at the same place
+    const int count = history ? history->count : 0, guess = range->var->history_hint;
+    if (guess < count && range_covers(&history->list->ranges[guess], range)) // polling many flags in turn: same index for all
         return true;
-    for (int k = count; k-- > 0;) // who asks again knew it last
-        if (covers(&history->list->refs[k], ref)) {
-            ref->var->found = k;
+    for (int k = count; k-- > 0;) // newest first: repeated polls hit
+        if (range_covers(&history->list->ranges[k], range)) {
+            range->var->history_hint = k;
             return true;
         }
     return false;
 }
 
-// Whether a part that is known is covered by one that is to be added: who knows as much already adds nothing.
-static bool is_covered(const CausalHistory *one, const CausalHistory *two, bool cta_scope, const ReleaseRange *ref)
+// True if joining `two` makes `range` redundant. A range that `one` covers is not added, and so makes nothing redundant.
+static bool is_superseded(const CausalHistory *one, const CausalHistory *two, bool cta_scope, const ReleaseRange *range)
 {
     for (int n = 0; n < two->count; n++) {
-        ReleaseRange fresh = two->list->refs[n];
-        fresh.cta_scope |= cta_scope;
-        if (covers(&fresh, ref) && !sim_history_covers(one, &fresh))
+        ReleaseRange added = two->list->ranges[n];
+        added.cta_scope |= cta_scope;
+        if (range_covers(&added, range) && !sim_history_covers(one, &added))
             return true;
     }
     return false;
 }
 
-// A copy with room for more, and without what newer parts of the same logs cover. The room is for what remains: whoever
-// looks at one flag again and again has a short list.
-static RangeList *copy_refs(const Block *b, const CausalHistory *one, const CausalHistory *two, bool cta_scope, int fresh)
+// Copies a list without superseded ranges, with room for `added` more: the list of a polling thread stays short.
+static RangeList *copy_ranges(const Block *b, const CausalHistory *one, const CausalHistory *two, bool cta_scope, int added)
 {
     enum { SPARE = 4 };
     const int old = one ? one->count : 0;
-    RangeList *copy = sim_allocate_for_clocks(b, sizeof *copy + (size_t)(old + fresh + old / 4 + SPARE) * sizeof *copy->refs);
+    RangeList *copy = sim_allocate_for_clocks(b, sizeof *copy + (size_t)(old + added + old / 4 + SPARE) * sizeof *copy->ranges);
     for (int k = 0; k < old; k++) {
-        const ReleaseRange *ref = &one->list->refs[k];
-        bool covered = is_covered(one, two, cta_scope, ref);
+        const ReleaseRange *range = &one->list->ranges[k];
+        bool covered = is_superseded(one, two, cta_scope, range);
         for (int n = k + 1; n < old && !covered; n++)
-            covered = covers(&one->list->refs[n], ref);
+            covered = range_covers(&one->list->ranges[n], range);
         if (!covered)
-            copy->refs[copy->used++] = *ref;
+            copy->ranges[copy->used++] = *range;
     }
-    copy->space = copy->used + fresh + copy->used / 4 + SPARE;
+    copy->capacity = copy->used + added + copy->used / 4 + SPARE;
     return copy;
 }
 
-// Both together, perhaps one of the two itself: what is known never changes once it is made. narrow: what the second
-// tells is for the block only. One who learns more goes on in the list of what he knew, if he is the first to.
+// Appends to the list of `one` in place if no other history has extended it; otherwise copies it.
 const CausalHistory *sim_history_join(const Block *b, const CausalHistory *one, const CausalHistory *two, bool cta_scope)
 {
-    int fresh = 0;
+    int added = 0;
     if (!cta_scope && (!one || one == two))
         return two;
     for (int k = 0; two && k < two->count; k++) {
-        ReleaseRange ref = two->list->refs[k];
-        ref.cta_scope |= cta_scope;
-        fresh += !sim_history_covers(one, &ref);
+        ReleaseRange range = two->list->ranges[k];
+        range.cta_scope |= cta_scope;
+        added += !sim_history_covers(one, &range);
     }
-    if (fresh == 0)
+    if (added == 0)
         return one;
     RangeList *list = one ? one->list : NULL;
-    if (!list || list->used != one->count || list->used + fresh > list->space)
-        list = copy_refs(b, one, two, cta_scope, fresh);
+    if (!list || list->used != one->count || list->used + added > list->capacity)
+        list = copy_ranges(b, one, two, cta_scope, added);
     for (int k = 0; k < two->count; k++) {
-        ReleaseRange ref = two->list->refs[k];
-        ref.cta_scope |= cta_scope;
-        if (!sim_history_covers(one, &ref))
-            list->refs[list->used++] = ref;
+        ReleaseRange range = two->list->ranges[k];
+        range.cta_scope |= cta_scope;
+        if (!sim_history_covers(one, &range))
+            list->ranges[list->used++] = range;
     }
     CausalHistory *both = sim_allocate_for_clocks(b, sizeof *both);
     *both = (CausalHistory){list->used, list};
     return both;
 }
 
-static SyncVar **bucket_of(const SyncVarTable *sync_vars, uint64_t key)
+static SyncVar **bucket_of(const SyncVarTable *table, uint64_t key)
 {
-    return &sync_vars->buckets[(key * 0x9e3779b97f4a7c15) >> (64 - sync_vars->bits)];
+    return &table->buckets[(key * 0x9e3779b97f4a7c15) >> (64 - table->bits)];
 }
 
-static void link_log(SyncVarTable *sync_vars, SyncVar *var)
+static void link_var(SyncVarTable *table, SyncVar *var)
 {
-    var->next = *bucket_of(sync_vars, var->key);
-    *bucket_of(sync_vars, var->key) = var;
-    sync_vars->count++;
+    var->next = *bucket_of(table, var->key);
+    *bucket_of(table, var->key) = var;
+    table->count++;
 }
 
-// Twice as many as there were.
-static void make_buckets(const Block *b, SyncVarTable *sync_vars)
+// Doubles the number of buckets.
+static void grow_table(const Block *b, SyncVarTable *table)
 {
-    const SyncVarTable old = *sync_vars;
-    *sync_vars = (SyncVarTable){.bits = old.buckets ? old.bits + 1 : MIN_BUCKET_BITS};
-    sync_vars->buckets = sim_allocate_for_clocks(b, sizeof *sync_vars->buckets << sync_vars->bits);
+    const SyncVarTable old = *table;
+    *table = (SyncVarTable){.bits = old.buckets ? old.bits + 1 : MIN_BUCKET_BITS};
+    table->buckets = sim_allocate_for_clocks(b, sizeof *table->buckets << table->bits);
     for (uint32_t k = 0; old.buckets && k < 1u << old.bits; k++)
         for (SyncVar *var = old.buckets[k], *next; var; var = next) {
             next = var->next;
-            link_log(sync_vars, var);
+            link_var(table, var);
         }
 }
 
-static SyncVarTable *logs_of(const Block *b, bool global)
+static SyncVarTable *table_of(const Block *b, bool global)
 {
     return global ? &b->launch->clocks->sync_vars : &b->clocks->sync_vars;
 }
 
 SyncVar *sim_find_sync_var(const Block *b, uint64_t key, bool global, bool make)
 {
-    SyncVarTable *sync_vars = logs_of(b, global);
-    for (SyncVar *var = sync_vars->count ? *bucket_of(sync_vars, key) : NULL; var; var = var->next)
+    SyncVarTable *table = table_of(b, global);
+    for (SyncVar *var = table->count ? *bucket_of(table, key) : NULL; var; var = var->next)
         if (var->key == key)
             return var;
     if (!make)
         return NULL;
-    if (!sync_vars->buckets || sync_vars->count == 1u << sync_vars->bits)
-        make_buckets(b, sync_vars);
+    if (!table->buckets || table->count == 1u << table->bits)
+        grow_table(b, table);
     SyncVar *var = sim_allocate_for_clocks(b, sizeof *var);
     var->key = key;
-    link_log(sync_vars, var);
+    link_var(table, var);
     return var;
 }
 
 void sim_retire_sync_var(const Block *b, SyncVar *var, bool global)
 {
-    SyncVarTable *sync_vars = logs_of(b, global);
-    SyncVar **link = bucket_of(sync_vars, var->key);
+    SyncVarTable *table = table_of(b, global);
+    SyncVar **link = bucket_of(table, var->key);
     while (*link != var)
         link = &(*link)->next;
     *link = var->next;
-    sync_vars->count--;
+    table->count--;
 }
 
-// The last entry of a block, or one of a block that fell to the same place of the index.
-static int last_of(const SyncVar *var, uint32_t block)
+// The block's last record, or that of a block with the same slot.
+static int last_record(const SyncVar *var, uint32_t block)
 {
-    return var->index ? var->index[block % INDEX_SLOTS] : var->count - 1;
+    return var->last_by_block ? var->last_by_block[block % INDEX_SLOTS] : var->count - 1;
 }
 
-// Blocks that run side by side may fall to the same place.
-void sim_atomic_max(_Atomic uint32_t *most, uint32_t value)
+// Atomic because concurrent blocks may share a bucket.
+void sim_atomic_max(_Atomic uint32_t *max, uint32_t value)
 {
-    uint32_t before = *most;
-    while (before < value && !atomic_compare_exchange_weak(most, &before, value))
+    uint32_t seen = *max;
+    while (seen < value && !atomic_compare_exchange_weak(max, &seen, value))
         ;
 }
 
 void sim_append_release(Block *b, SyncVar *var, ReleaseRecord *e)
 {
-    if (var->count == var->space) {
-        const int space = var->space ? 2 * var->space : 1;
-        ReleaseRecord **more = sim_allocate_for_clocks(b, (size_t)space * sizeof *more);
+    if (var->count == var->capacity) {
+        const int capacity = var->capacity ? 2 * var->capacity : 1;
+        ReleaseRecord **larger = sim_allocate_for_clocks(b, (size_t)capacity * sizeof *larger);
         if (var->count)
-            memcpy(more, var->records, (size_t)var->count * sizeof *more);
-        var->records = more;
-        var->space = space;
+            memcpy(larger, var->records, (size_t)var->count * sizeof *larger);
+        var->records = larger;
+        var->capacity = capacity;
     }
     if (var->count == 1) {
-        var->index = sim_allocate_for_clocks(b, INDEX_SLOTS * sizeof *var->index);
+        var->last_by_block = sim_allocate_for_clocks(b, INDEX_SLOTS * sizeof *var->last_by_block);
         for (int k = 0; k < INDEX_SLOTS; k++)
-            var->index[k] = NO_RECORD;
-        var->index[var->records[0]->block % INDEX_SLOTS] = 0;
+            var->last_by_block[k] = NO_RECORD;
+        var->last_by_block[var->records[0]->block % INDEX_SLOTS] = 0;
     }
-    sim_atomic_max(&b->launch->clocks->told[e->block % BLOCK_BUCKETS], e->now);
-    e->before = last_of(var, e->block);
-    if (var->index)
-        var->index[e->block % INDEX_SLOTS] = var->count;
+    sim_atomic_max(&b->launch->clocks->last_release[e->block % BLOCK_BUCKETS], e->time);
+    e->prev_same_block = last_record(var, e->block);
+    if (var->last_by_block)
+        var->last_by_block[e->block % INDEX_SLOTS] = var->count;
     var->records[var->count++] = e;
 }
 
-// Whether the search comes to a part of a log, as a block knows it, for the first time.
-static bool is_new(HistorySearch *s, const ReleaseRange *ref, uint32_t reader)
+// True if the search has not visited the range for this reader; marks it as visited.
+static bool first_visit(HistorySearch *s, const ReleaseRange *range, uint32_t reader)
 {
-    for (int k = 0; k < s->sync_vars; k++) {
-        const ReleaseRange *seen = &s->seen[k].ref;
-        if (seen->var == ref->var && seen->begin <= ref->begin && seen->end >= ref->end &&
-            seen->cta_scope <= ref->cta_scope && s->seen[k].reader == reader)
+    for (int k = 0; k < s->visited_count; k++) {
+        const ReleaseRange *visited = &s->visited[k].range;
+        if (visited->var == range->var && visited->begin <= range->begin && visited->end >= range->end &&
+            visited->cta_scope <= range->cta_scope && s->visited[k].reader == reader)
             return false;
     }
-    if (s->sync_vars < MAX_VISITED)
-        s->seen[s->sync_vars++] = (VisitedRange){*ref, reader};
+    if (s->visited_count < MAX_VISITED)
+        s->visited[s->visited_count++] = (VisitedRange){*range, reader};
     return true;
 }
 
-// Whether the scopes of both sides hold an entry's writer and who has read it.
-static bool reaches(const ReleaseRecord *e, const ReleaseRange *ref, uint32_t reader)
+// True if the scopes of the release and of the acquire include both threads.
+static bool scopes_match(const ReleaseRecord *e, const ReleaseRange *range, uint32_t reader)
 {
-    return e->block == reader || !(e->cta_scope || ref->cta_scope);
+    return e->block == reader || !(e->cta_scope || range->cta_scope);
 }
 
-static uint32_t lanes_told(const ReleaseRecord *e, const HistorySearch *s, uint32_t reader)
+// The lanes whose access the record orders before a thread of block `reader`.
+static uint32_t released_lanes(const ReleaseRecord *e, const HistorySearch *s, uint32_t reader)
 {
-    const AccessRecord *epoch = s->epoch;
-    uint32_t told = 0;
-    if (e->block != epoch->block || e->copy != (epoch->kind == COPY_UNDER_WAY))
+    const AccessRecord *access = s->access;
+    uint32_t released = 0;
+    if (e->block != access->block || e->copy_done != (access->kind == COPY_UNDER_WAY))
         return 0;
-    if (epoch->time <= e->block_epoch && !e->copy)
+    if (access->time <= e->block_epoch && !e->copy_done)
         return s->lanes;
-    for (uint32_t rest = e->warp == epoch->warp ? s->lanes : 0; rest; rest &= rest - 1) {
+    for (uint32_t rest = e->warp == access->warp ? s->lanes : 0; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const uint32_t until = l != e->lane ? e->lane_epochs[l] : s->itself && e->site == epoch->site ? e->now
+        const uint32_t until = l != e->lane ? e->lane_epochs[l] : s->is_strong_write && e->site == access->site ? e->time
                              : reader != e->block ? e->gpu_epoch : e->lane_epochs[l];
-        if (epoch->time <= until)
-            told |= rest & -rest;
+        if (access->time <= until)
+            released |= rest & -rest;
     }
-    return told;
+    return released;
 }
 
-// What an entry tells a thread of this block.
 void sim_apply_release(HistorySearch *s, const ReleaseRecord *e, uint32_t reader)
 {
-    const uint32_t told = s->reads || !e->reads_only ? lanes_told(e, s, reader) : 0;
-    s->lanes &= ~told;
-    s->told = told ? e : s->told;
+    const uint32_t released = s->is_read || !e->reads_only ? released_lanes(e, s, reader) : 0;
+    s->lanes &= ~released;
+    s->found = released ? e : s->found;
 }
 
-// Looks for the epoch's lanes in what a thread of this block knows. Gives up, as if it had found them, after many
-// steps.
+// First the releases of the access's own block, then, recursively, what the releasing threads had acquired.
 void sim_search_history(HistorySearch *s, const CausalHistory *history, uint32_t reader)
 {
     for (int k = history ? history->count : 0; k-- > 0 && s->lanes;) {
-        const ReleaseRange *ref = &history->list->refs[k];
-        for (int n = last_of(ref->var, s->epoch->block); n != NO_RECORD && s->lanes; n = ref->var->records[n]->before) {
-            const ReleaseRecord *e = ref->var->records[n];
-            if (e->block == s->epoch->block && e->now < s->epoch->time)
-                break; // it and those before it were written too early
-            if (e->reads_only && !s->reads)
+        const ReleaseRange *range = &history->list->ranges[k];
+        for (int n = last_record(range->var, s->access->block); n != NO_RECORD && s->lanes; n = range->var->records[n]->prev_same_block) {
+            const ReleaseRecord *e = range->var->records[n];
+            if (e->block == s->access->block && e->time < s->access->time)
+                break; // this and earlier records precede the access
+            if (e->reads_only && !s->is_read)
                 continue;
             if (++s->steps > MAX_SEARCH_STEPS)
                 s->lanes = 0;
-            if (n >= ref->begin && n < ref->end && reaches(e, ref, reader))
+            if (n >= range->begin && n < range->end && scopes_match(e, range, reader))
                 sim_apply_release(s, e, reader);
         }
     }
     for (int k = history ? history->count : 0; k-- > 0 && s->lanes;) {
-        const ReleaseRange *ref = &history->list->refs[k];
-        for (int n = is_new(s, ref, reader) ? ref->end : 0; n-- > ref->begin && s->lanes;) {
-            const ReleaseRecord *e = ref->var->records[n];
-            const CausalHistory *told = e->block == reader ? e->history : e->gpu_history;
-            if (e->reads_only && !s->reads)
+        const ReleaseRange *range = &history->list->ranges[k];
+        for (int n = first_visit(s, range, reader) ? range->end : 0; n-- > range->begin && s->lanes;) {
+            const ReleaseRecord *e = range->var->records[n];
+            const CausalHistory *released = e->block == reader ? e->history : e->gpu_history;
+            if (e->reads_only && !s->is_read)
                 continue;
             if (++s->steps > MAX_SEARCH_STEPS)
                 s->lanes = 0;
-            else if (reaches(e, ref, reader) && (told != history || e->block != reader))
-                sim_search_history(s, told, e->block);
+            else if (scopes_match(e, range, reader) && (released != history || e->block != reader))
+                sim_search_history(s, released, e->block);
         }
     }
 }
