@@ -81,7 +81,7 @@ build/methods: extra = -DLAST_STEP='"../../$(LAST_REDUCE)"'
 build/peers: extra = $(CCCL:%=-I%) -lcublas
 build/peers: $(if $(CCCL),FORCE)
 
-build/methods build/begins build/against_cub build/scan_against_cub: scripts/gpu/in_turns.h
+build/methods build/begins build/against_cub build/scan_against_cub: scripts/gpu/interleaved.h
 build/limits build/starts build/loaded build/methods build/begins build/peers build/against_cub build/scan_against_cub: build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
 	@mkdir -p build
 	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(extra)
@@ -150,8 +150,8 @@ sass: ## machine code of the loops shown in lessons: results/sass/
 	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 1 step07-unsigned
 	@for step in step00_baseline step01_divergent step02_bitops; do \
 	    python3 -m scripts.gpu.sass --all --output "$$RESULTS/sass" $$step 0 $${step%%_*} || exit 1; done
-	@python3 -m scripts.gpu.sass --all --loads 2 --output "$$RESULTS/sass" step10_singlepass 0 step10-turn
-	@python3 -m scripts.gpu.sass --all --loads 4 --output "$$RESULTS/sass" step11_tiles 0 step11-turn
+	@python3 -m scripts.gpu.sass --all --loads 2 --output "$$RESULTS/sass" step10_singlepass 0 step10-loop
+	@python3 -m scripts.gpu.sass --all --loads 4 --output "$$RESULTS/sass" step11_tiles 0 step11-loop
 
 # Results stay in this folder until they are sent: make contribute resumes where it stopped.
 CONTRIBUTION := build/contribution

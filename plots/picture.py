@@ -363,7 +363,7 @@ TURNS = (("third", "load"), ("ink", "waits for what was loaded"), ("work", "addi
 
 def whole_tiles(picture, before, now):
     """The loads of a thread and its waits, for four vectors."""
-    codes = {before.step: machine_code("step10-turn"), now.step: machine_code("step11-turn")}
+    codes = {before.step: machine_code("step10-loop"), now.step: machine_code("step11-turn")}
     loads = {step: sum(row.kind == "third" for row in code) for step, code in codes.items()}
     turns = {step: loads[now.step] // loads[step] for step in codes}
     picture.title(f"{count(loads[now.step], 'vector')}: {count(turns[now.step], 'wait')} for memory, not {turns[before.step]}")

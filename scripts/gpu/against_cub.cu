@@ -1,6 +1,6 @@
-// against_cub [ELEMENTS...]: the steps from 11 on and CUB in one process, run by run in turns: one CSV row for
-// each size and state of the L2 cache. They are timed by their own harness, timed_run(). So are the
-// Tries that their pages mark with beside_cub=NAME. mk/measure.mk lists the programs.
+// against_cub [ELEMENTS...]: the steps from 11 on, their Tries marked with beside_cub=NAME, and CUB in one process, with
+// interleaved runs: one CSV row for each size and state of the L2 cache. Their own harness times them, timed_run().
+// mk/measure.mk lists the programs.
 #include <algorithm>
 #include <cooperative_groups.h>
 #include <cstdint>
@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "in_turns.h"
+#include "interleaved.h"
 
-// Each program in a namespace of its own; what they include is there already. Their main functions
-// end without a return, as only a real one may, and not all of a harness is used.
+// Each program has its own namespace; the headers it includes are already included above. The warnings that are off: a main
+// in a namespace lacks a return statement, and parts of a harness are unused.
 #pragma nv_diag_suppress 940, 177
 #pragma GCC diagnostic ignored "-Wreturn-type"
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -27,7 +27,7 @@ namespace cub_sum {
 }
 
 struct Program {
-    const char *name; // of its column
+    const char *name; // of its CSV column
     std::function<float()> (*beside)(const cub_sum::Data &data, long long expected);
 };
 
@@ -43,22 +43,21 @@ static void compare(const cub_sum::Data &data, const char *cache)
         timed.push_back(program.beside(data, expected));
     std::vector<std::vector<float>> ms(timed.size());
     for (int round = -1; round < RUNS; round++) // the first round warms up
-        for (size_t turn = 0; turn < timed.size(); turn++) {
-            const size_t program = (round + 1 + turn) % timed.size(); // each goes first in its turn
+        for (size_t k = 0; k < timed.size(); k++) {
+            const size_t program = (round + 1 + k) % timed.size(); // another program goes first in each round
             const float now = timed[program]();
             if (round >= 0)
                 ms[program].push_back(now);
         }
     printf("%lld,%s", data.n, cache);
     for (const std::vector<float> &one : ms)
-        printf(",%.6f", middle_mean(one));
+        printf(",%.6f", interquartile_mean(one));
     printf("\n");
     fflush(stdout);
 }
 
-// Powers of four, and between them sizes that are multiples of nothing; from the largest, because CUB
-// asks for its memory once.
-static std::vector<long long> usual_sizes()
+// Powers of four, and odd sizes between them; largest first, because CUB allocates its memory once.
+static std::vector<long long> default_sizes()
 {
     std::vector<long long> sizes;
     for (int exponent = 30; exponent >= 10; exponent -= 2) {
@@ -72,7 +71,7 @@ static std::vector<long long> usual_sizes()
 int main(int argc, char **argv)
 {
     using cub_sum::check;
-    std::vector<long long> sizes = asked_sizes(argc, argv, usual_sizes());
+    std::vector<long long> sizes = sizes_from_arguments(argc, argv, default_sizes());
     std::sort(sizes.rbegin(), sizes.rend());
     cudaDeviceProp device;
     int clock_khz;

@@ -1,7 +1,6 @@
-// begins [ELEMENTS...]: what it costs where an array begins: CUB, the last two steps and those of the last one's Tries
-// that their page marks with beside_cub=NAME, each at each place, in one process, run by run in turns. They are timed
-// by their own harness, timed_run(). One CSV row for each program and place, in bytes behind an address that
-// cudaMalloc gives. mk/measure.mk lists the programs.
+// begins [ELEMENTS...]: the cost of the array's start address for CUB, the last two steps and the last step's Tries marked
+// with beside_cub=NAME, in one process, with interleaved runs. Their own harness times them, timed_run(). One CSV row for
+// each program and offset in bytes from an address that cudaMalloc returned. mk/measure.mk lists the programs.
 #include <algorithm>
 #include <cooperative_groups.h>
 #include <cstdint>
@@ -15,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "in_turns.h"
+#include "interleaved.h"
 
-// Each program in a namespace of its own; what they include is there already. Their main functions
-// end without a return, as only a real one may, and not all of a harness is used.
+// Each program has its own namespace; the headers it includes are already included above. The warnings that are off: a main
+// in a namespace lacks a return statement, and parts of a harness are unused.
 #pragma nv_diag_suppress 940, 177
 #pragma GCC diagnostic ignored "-Wreturn-type"
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -35,11 +34,11 @@ struct Program {
 #include "../../build/begins_programs.h" // PROGRAMS
 
 enum { RUNS = 40 };
-const long long PLACES[] = {0, 32, 64, 128, 1024, 2048, 4096, 16384, 1 << 16, 1 << 19}; // elements
+const long long OFFSETS[] = {0, 32, 64, 128, 1024, 2048, 4096, 16384, 1 << 16, 1 << 19}; // elements
 
 struct Timed {
     const char *name;
-    long long place;
+    long long offset; // elements
     std::function<float()> run;
     std::vector<float> ms;
 };
@@ -47,12 +46,12 @@ struct Timed {
 static void compare(const cub_sum::Data &data)
 {
     std::vector<Timed> all;
-    for (long long place : PLACES) {
-        cub_sum::Data there = data;
-        there.in += place;
-        const long long expected = cub_sum::sum_between(data, place, place + data.n);
+    for (long long offset : OFFSETS) {
+        cub_sum::Data moved = data;
+        moved.in += offset;
+        const long long expected = cub_sum::sum_between(data, offset, offset + data.n);
         for (const Program &program : PROGRAMS)
-            all.push_back({program.name, place, program.beside(there, expected), {}});
+            all.push_back({program.name, offset, program.beside(moved, expected), {}});
     }
     for (int round = 0; round <= RUNS; round++)
         for (Timed &one : all) {
@@ -61,21 +60,21 @@ static void compare(const cub_sum::Data &data)
                 one.ms.push_back(ms);
         }
     for (const Timed &one : all)
-        printf("%s,%lld,%lld,%.3f\n", one.name, data.n, one.place * (long long)sizeof(float), 1e3 * middle_mean(one.ms));
+        printf("%s,%lld,%lld,%.3f\n", one.name, data.n, one.offset * (long long)sizeof(float), 1e3 * interquartile_mean(one.ms));
     fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
     using cub_sum::check;
-    const std::vector<long long> sizes = asked_sizes(argc, argv, {1 << 30});
+    const std::vector<long long> sizes = sizes_from_arguments(argc, argv, {1 << 30});
     cudaDeviceProp device;
     int clock_khz;
     CHECK(cudaGetDeviceProperties(&device, 0));
     CHECK(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0));
     const size_t flush_bytes = 2 * (size_t)device.l2CacheSize;
     cub_sum::Data data = {};
-    data.n = *std::max_element(sizes.begin(), sizes.end()) + *std::max_element(std::begin(PLACES), std::end(PLACES));
+    data.n = *std::max_element(sizes.begin(), sizes.end()) + *std::max_element(std::begin(OFFSETS), std::end(OFFSETS));
     data.partials = 1;
     data.flush_count = flush_bytes / sizeof(float4);
     data.flush_blocks = 2 * device.multiProcessorCount;

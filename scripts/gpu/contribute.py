@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What make contribute sends: checks the results of a GPU, and writes a folder of plots/ with them and a page about them.
+"""Checks the results of make contribute, and writes them and a page about the GPU into a folder of plots/.
 
-contribute.py name [NAME]                     says which folder it will be, before anything is measured
-contribute.py write FOLDER FIRST SECOND       the folder, from the results of two make run-all and of make sweep, which lie in FIRST"""
+contribute.py name [NAME]                     prints the folder's name, before anything is measured
+contribute.py write FOLDER FIRST SECOND       writes the folder from two results of make run-all, in FIRST and SECOND, and of make sweep, in FIRST"""
 
 import argparse
 import csv
@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PLOTS = ROOT / "plots"
 ELEMENTS = str(2**26)
 SENT = "run-all.csv", "run-all.txt", "sweep.csv"
-UNEQUAL = 5  # per cent: docs/measuring.md draws no conclusion from less
-ASKED = {"power.limit": "power limit", "power.default_limit": "power limit as delivered", "clocks.max.sm": "highest SM clock", "display_active": "a screen hangs on it"}
+UNEQUAL = 5  # per cent: smaller differences are noise (docs/measuring.md)
+ASKED = {"power.limit": "power limit", "power.default_limit": "default power limit", "clocks.max.sm": "maximum SM clock", "display_active": "display attached"}
 
 
 def fail(message):
@@ -28,7 +28,7 @@ def fail(message):
 
 
 def asked(question):
-    """What nvidia-smi answers about the first GPU, or 'unknown'."""
+    """nvidia-smi's answer about the first GPU, or 'unknown'."""
     try:
         answer = subprocess.run(["nvidia-smi", "-i", "0", f"--query-gpu={question}", "--format=csv,noheader"], capture_output=True, text=True)
     except OSError:
@@ -39,25 +39,25 @@ def asked(question):
 # ---- The folder's name
 
 def folder_named(device):
-    """NVIDIA GeForce RTX 4090 as rtx-4090."""
+    """rtx-4090 for NVIDIA GeForce RTX 4090."""
     words = re.findall(r"[a-z0-9]+", device.lower())
     return "-".join(word for word in words if word not in ("nvidia", "geforce"))
 
 
 def choose(name):
-    """The folder's name, which has to be new; asked for before an hour is spent."""
+    """The folder's name, which must be new; checked before the long measurement."""
     device = asked("name")
     if device == "unknown" and not name:
-        fail("nvidia-smi does not say what this GPU is called; name the folder, as in: make contribute NAME=rtx-4090")
+        fail("nvidia-smi does not report this GPU's name; name the folder, as in: make contribute NAME=rtx-4090")
     chosen = name or folder_named(device)
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", chosen):
-        fail(f"NAME='{chosen}' is no name of a folder in small letters, digits and dashes, as in: make contribute NAME=rtx-4090")
+        fail(f"NAME='{chosen}' is not a valid folder name: use lower-case letters, digits and dashes, as in: make contribute NAME=rtx-4090")
     if (PLOTS / chosen).exists():
-        fail(f"plots/{chosen} is there already; give yours another name, as in: make contribute NAME={chosen}-laptop")
+        fail(f"plots/{chosen} already exists; choose another name, as in: make contribute NAME={chosen}-laptop")
     return chosen
 
 
-# ---- What is checked
+# ---- Checks
 
 def rows_of(path):
     try:
@@ -72,19 +72,19 @@ def passed(rows):
 
 
 def check_whole(runs, sweep_rows):
-    """Ends the program where a step or a size was not run."""
+    """Exits if a step or a size is missing."""
     steps = {path.parent.name for path in ROOT.glob("*/reduce.cu")}
     lacking = steps - {row["step"] for row in runs}
     if lacking:
-        fail(f"the first run has no row of {', '.join(sorted(lacking))}")
+        fail(f"the first run has no row for {', '.join(sorted(lacking))}")
     done = {(row["elements"], row["step"]) for row in sweep_rows}
     sizes = [n for n in sweep.SIZES for step in steps if sweep.is_run(step, n) and (str(n), step) not in done]
     if sizes:
-        fail(f"the sweep has not all rows of n = {sizes[0]}: make contribute goes on with it")
+        fail(f"the sweep lacks rows for n = {sizes[0]}: run make contribute again to resume it")
 
 
 def checked(first, second):
-    """The rows that passed of both runs, by step. Ends the program where they may not be sent."""
+    """The passed rows of both runs, by step. Exits if the results are not valid."""
     sweep_rows = rows_of(first / "sweep.csv")
     runs = [passed(rows_of(folder / "run-all.csv")) for folder in (first, second)]
     if not all(runs):
@@ -92,17 +92,17 @@ def checked(first, second):
     check_whole(rows_of(first / "run-all.csv"), sweep_rows)
     devices = {row["device"] for rows in (*(run.values() for run in runs), passed(sweep_rows).values()) for row in rows}
     if len(devices) != 1:
-        fail(f"the results are of several GPUs, or the sweep has none: {', '.join(sorted(devices))}")
+        fail(f"the results must be from exactly one GPU, but are from: {', '.join(sorted(devices))}")
     if {row["elements"] for run in runs for row in run.values()} != {ELEMENTS}:
-        fail(f"GPUs are compared at n = {ELEMENTS}, and these results are of another n")
+        fail(f"GPUs are compared at n = {ELEMENTS}, but these results have another n")
     for row in (row for run in runs for row in run.values()):
         if 0 < float(row["peak_gb_per_s"]) < float(row["gb_per_s"]):
-            fail(f"{row['step']} is above the GPU's peak, which cannot be: {row['gb_per_s']} of {row['peak_gb_per_s']} GB/s")
+            fail(f"{row['step']} exceeds the GPU's peak bandwidth, which is impossible: {row['gb_per_s']} of {row['peak_gb_per_s']} GB/s")
     return runs
 
 
 def farthest(first, second):
-    """The step whose two runs are farthest apart, and by how many per cent."""
+    """The step whose two runs differ most, and the difference in per cent."""
     apart = {step: 100 * abs(float(second[step]["median_ms"]) / float(first[step]["median_ms"]) - 1) for step in first if step in second}
     if not apart:
         fail("no step passed in both runs")
@@ -113,14 +113,14 @@ def farthest(first, second):
 # ---- The page
 
 def git(*words):
-    """What git says; nothing where git or the checkout is missing."""
+    """git's output; empty if git or the checkout is missing."""
     if not shutil.which("git"):
         return ""
     return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True).stdout.rstrip()
 
 
 def source():
-    """The commit, and whether somebody changed programs or harness since."""
+    """The commit, and the programs or harness files changed since."""
     commit = git("rev-parse", "--short", "HEAD")
     if not commit:
         return "unknown"
@@ -134,11 +134,11 @@ def page(device, rows, run, apart, about):
     facts = [("GPU", device), *(line.split(": ", 1) for line in about.splitlines() if line.startswith(("date: ", "driver: ", "toolkit: "))), ("commit", source()),
              *((words, asked(question)) for question, words in ASKED.items()),
              ("fastest", f"{best['step']}, {float(best['gb_per_s']):,.0f} of {float(best['peak_gb_per_s']):,.0f} GB/s"),
-             ("did not pass", ", ".join(failed) or "none"),
-             ("second run", f"farthest from the first: {apart[0]}, by {apart[1]:.1f} %")]
+             ("failed", ", ".join(failed) or "none"),
+             ("second run", f"largest difference from the first: {apart[0]}, {apart[1]:.1f} %")]
     table = "\n".join(f"| {what} | {fact} |" for what, fact in facts)
-    return (f"# {device}\n\n`make contribute` wrote this page and measured what lies beside it.\n\n| | |\n| --- | --- |\n{table}\n\n"
-            "To be filled in by whoever sends it:\n\n- desktop, laptop, server or cloud: \n- fixed clocks or another power limit, if any: \n\n"
+    return (f"# {device}\n\n`make contribute` wrote this page and measured the files in this folder.\n\n| | |\n| --- | --- |\n{table}\n\n"
+            "Please fill in:\n\n- desktop, laptop, server or cloud: \n- fixed clocks or another power limit, if any: \n\n"
             "[How GPUs are compared](../../docs/gpus.md) · [Glossary](../../docs/words.md)\n")
 
 
@@ -158,11 +158,11 @@ def write(folder, first, second):
             whole.rename(folder)
         except OSError as error:
             fail(f"{folder} cannot be written: {error.strerror}")
-    print(f"written: {folder}, of this {device}; the two runs differ by {apart[1]:.1f} % at most ({apart[0]})")
+    print(f"written: {folder}, of this {device}; the two runs differ by at most {apart[1]:.1f} % ({apart[0]})")
     if apart[1] > UNEQUAL:
-        print(f"that is more than {UNEQUAL} %: did something else use the GPU? Remove {folder} and measure again, or say in its README what it was")
+        print(f"that is more than {UNEQUAL} %: did another program use the GPU? Remove {folder} and measure again, or explain the difference in its README")
     print(f"next: make compare A=plots/h200 B={folder}; fill in the two open lines of {folder}/README.md")
-    print("then: make tables and make compare RESULTS=plots, which add this GPU to docs/gpus.md; and open a pull request with all of that")
+    print("then: make tables and make compare RESULTS=plots, which add this GPU to docs/gpus.md; then open a pull request with all changed files")
 
 
 def main():

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""When do the blocks of a launch end? Adds a clock to steps, and to their Tries that are timed beside CUB, and writes one
-CSV: microseconds from the first block's start until the first, a quarter, half, three quarters and the last of the blocks
-have ended."""
+"""Measures when the blocks of a launch end. Adds a clock to steps, and to their Tries marked with beside_cub, and writes one CSV:
+microseconds from the first block's start until the first, a quarter, half, three quarters and the last of the blocks have ended."""
 
 import argparse
 import re
@@ -19,7 +18,7 @@ REPORT = """
     static unsigned long long begin[MAX_BLOCKS], end[MAX_BLOCKS];
     CHECK(cudaMemcpyFromSymbol(begin, started, sizeof begin));
     CHECK(cudaMemcpyFromSymbol(end, ended, sizeof end));
-    const long long blocks = std::find(begin, begin + MAX_BLOCKS, 0ull) - begin; // those that started
+    const long long blocks = std::find(begin, begin + MAX_BLOCKS, 0ull) - begin; // entries of blocks that did not start are 0
     const unsigned long long first = *std::min_element(begin, begin + blocks);
     std::sort(end, end + blocks);
     printf("%lld", blocks);
@@ -28,7 +27,7 @@ REPORT = """
     printf("\\n");
     return 0;
 """
-# What is added, and the line before or after which it stands.
+# (pattern of a line, the line with the text added before or after it)
 ADDED = [
     (r"^__device__ Word partial_sums\[.*\n", r"\g<0>__device__ unsigned long long started[MAX_BLOCKS], ended[MAX_BLOCKS];\n"),
     (r"^    const long long count = .*\n", r"\g<0>    if (tid == 0)\n        " + CLOCK.format("started") + r"\n"),
@@ -38,16 +37,16 @@ ADDED = [
 
 
 def programs(step):
-    """Names and sources of what is looked at in a step."""
+    """Names and sources of the measured programs of a step."""
     return [(step, tries.source_of(step).read_text(encoding="utf-8")),
             *((name, tries.changed(step, number)) for name, number in tries.beside_cub(step))]
 
 
 def with_clock(name, source):
-    for place, text in ADDED:
-        source, count = re.subn(place, text, source, flags=re.M)
+    for pattern, text in ADDED:
+        source, count = re.subn(pattern, text, source, flags=re.M)
         if count != 1:
-            sys.exit(f"finish.py: {name}: there is not one place for a clock like {place}")
+            sys.exit(f"finish.py: {name}: expected one match of {pattern}, found {count}")
     return source
 
 

@@ -1,4 +1,4 @@
-// limits: what this GPU allows, as CSV: its properties, and latencies measured here.
+// limits: properties of this GPU and its measured latencies, as CSV.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -13,30 +13,30 @@ static void check(cudaError_t error, const char *call)
     exit(error == cudaErrorNoDevice ? 77 : EXIT_FAILURE);
 }
 
-// One thread follows a chain: each load's address is what the load before it brought.
+// One thread follows a chain: each load's address is the value that the previous load returned.
 __global__ void follow(const unsigned *chain, unsigned steps, unsigned *end)
 {
     unsigned at = 0;
     for (unsigned k = 0; k < steps; k++)
         at = chain[at];
-    *end = at; // or the compiler drops the loads
+    *end = at; // prevents dead-code elimination of the loads
 }
 
 __global__ void nothing()
 {
 }
 
-// Empties the L2 cache and leaves no line in it that would have to be written back.
+// Flushes the L2 cache without leaving dirty lines in it.
 __global__ void read_all(const float *buffer, long long count, float *never)
 {
     float sum = 0.0f;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
         sum += buffer[i];
-    if (sum != 0) // it holds zeros
+    if (sum != 0) // never true: the buffer holds zeros
         *never = sum;
 }
 
-// A buffer of zeros, twice as large as the L2 cache, to be read before something is timed.
+// A buffer of zeros, twice as large as the L2 cache, read before each measurement.
 struct Flush {
     float *buffer;
     long long count;
@@ -56,13 +56,12 @@ static void empty_cache(Flush flush)
     CHECK(cudaGetLastError());
 }
 
-// Nanoseconds until a load from device memory is there: the chain's links lie far apart in an
-// array of several times the L2 cache, which is emptied just before. Starting the kernel is
-// a thousandth of the time.
+// Load latency of device memory in nanoseconds. The chain's elements lie far apart in an array several times as large as
+// the L2 cache, which is flushed before. The kernel launch is a thousandth of the time.
 static double load_ns(size_t l2_bytes, Flush flush)
 {
     const size_t length = 8 * l2_bytes / sizeof(unsigned);
-    const unsigned steps = 10000, stride = 1000003; // elements: another page almost every time
+    const unsigned steps = 10000, stride = 1000003; // elements: nearly every load is on another page
     std::vector<unsigned> chain(length);
     for (size_t i = 0; i < length; i++)
         chain[i] = (unsigned)((i + stride) % length);
@@ -74,7 +73,7 @@ static double load_ns(size_t l2_bytes, Flush flush)
     CHECK(cudaEventCreate(&start));
     CHECK(cudaEventCreate(&stop));
     CHECK(cudaMemcpy(device_chain, chain.data(), length * sizeof(unsigned), cudaMemcpyHostToDevice));
-    follow<<<1, 1>>>(device_chain, steps, end); // fills the TLBs, as a long kernel has them
+    follow<<<1, 1>>>(device_chain, steps, end); // fills the TLBs
     empty_cache(flush);
     CHECK(cudaEventRecord(start));
     follow<<<1, 1>>>(device_chain, steps, end);
@@ -86,8 +85,7 @@ static double load_ns(size_t l2_bytes, Flush flush)
     return 1e6 * ms / steps;
 }
 
-// Microseconds between two events with so many empty kernels between them, sorted, in a stream
-// that is busy while they are queued.
+// Sorted microseconds between two events around `kernels` empty launches. The stream is busy while they are queued.
 static std::vector<float> launch_us(int kernels, Flush flush)
 {
     cudaEvent_t start, stop;
@@ -108,7 +106,7 @@ static std::vector<float> launch_us(int kernels, Flush flush)
     return us;
 }
 
-// The least difference between two of these times that are not the same: the clock's tick.
+// The smallest difference between two distinct times: the resolution of the events' clock.
 static double tick_ns(const std::vector<float> &sorted_us)
 {
     double least = 1e9;

@@ -1,11 +1,11 @@
-// loaded: how long a load from memory takes while other blocks read, as CSV; a row for each pause that these make.
+// loaded: load latency of device memory while other blocks read, as CSV: one row for each length of their pauses.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
-const unsigned THREADS = 512, BLOCKS_PER_SM = 4; // all that an SM holds
-const unsigned LOADS = 4;                        // of a float4, by each thread for a tile
-const unsigned LINKS = 4000, STRIDE = 1000003;   // elements of the chain: another page almost every time
+const unsigned THREADS = 512, BLOCKS_PER_SM = 4; // fills an SM
+const unsigned LOADS = 4;                        // float4 loads per thread and tile
+const unsigned LINKS = 4000, STRIDE = 1000003;   // elements of the chain: nearly every load is on another page
 const long long ARRAY_BYTES = 1ll << 32;
 
 #define CHECK(call) check(call, #call)
@@ -18,11 +18,11 @@ static void check(cudaError_t error, const char *call)
 }
 
 struct Watch {
-    unsigned done;            // the chain is at its end: the readers may stop
-    unsigned long long tiles; // that the readers have read so far
-    unsigned long long read;  // of these, while the chain was followed
-    unsigned long long ns;    // that took
-    unsigned end;             // of the chain, or the compiler drops its loads
+    unsigned done;            // set at the end of the chain: the readers stop
+    unsigned long long tiles; // read by the readers so far
+    unsigned long long read;  // of these, during the chain
+    unsigned long long ns;    // duration of the chain
+    unsigned end;             // last element; prevents dead-code elimination of the loads
 };
 
 __device__ unsigned long long nanoseconds()
@@ -39,10 +39,10 @@ __device__ void pause(long long cycles)
         continue;
 }
 
-// Each load's address is what the load before it brought.
+// Each load's address is the value that the previous load returned.
 __device__ void follow(const unsigned *chain, volatile Watch *watch)
 {
-    pause(200000); // until the readers are at work
+    pause(200000); // until the readers are running
     const unsigned long long tiles = watch->tiles, start = nanoseconds();
     unsigned at = 0;
     for (unsigned k = 0; k < LINKS; k++)
@@ -54,7 +54,7 @@ __device__ void follow(const unsigned *chain, volatile Watch *watch)
     watch->done = 1;
 }
 
-// Reads tile after tile, and pauses after each, until the chain is at its end.
+// Reads tile after tile, with a pause after each, until the chain ends.
 __device__ void read(const float4 *array, long long tiles, long long cycles, Watch *watch, float *never)
 {
     __shared__ unsigned done;
@@ -65,7 +65,7 @@ __device__ void read(const float4 *array, long long tiles, long long cycles, Wat
             values[k] = array[(tile * LOADS + k) * THREADS + threadIdx.x];
         for (float4 v : values)
             sum += v.x + v.y + v.z + v.w;
-        if (__syncthreads_count(sum != 0)) // all have their tile; the array holds zeros
+        if (__syncthreads_count(sum != 0)) // waits until all threads have their tile; the count is 0
             *never = sum;
         if (threadIdx.x == 0) {
             atomicAdd(&watch->tiles, 1ull);
@@ -107,17 +107,17 @@ int main()
     float *never;
     Watch *watch, seen;
     CHECK(cudaMalloc(&array, ARRAY_BYTES));
-    CHECK(cudaMemset(array, 0, ARRAY_BYTES)); // what the L2 cache held of the chain is gone
+    CHECK(cudaMemset(array, 0, ARRAY_BYTES)); // evicts the chain from the L2 cache
     CHECK(cudaMalloc(&never, sizeof *never));
     CHECK(cudaMalloc(&watch, sizeof *watch));
     const long long tile_bytes = LOADS * THREADS * sizeof(float4), tiles = ARRAY_BYTES / tile_bytes;
     const int most = BLOCKS_PER_SM * device.multiProcessorCount;
     printf("device,sm_count,blocks,pause_cycles,gb_per_s,load_ns\n");
-    for (int cycles : {-1, 20000, 10000, 5000, 3000, 2000, 1500, 1000, 700, 400, 200, 0}) { // -1: nobody else reads
+    for (int cycles : {-1, 20000, 10000, 5000, 3000, 2000, 1500, 1000, 700, 400, 200, 0}) { // -1: no other block reads
         const int blocks = cycles < 0 ? 1 : most;
-        for (int run = 0; run < 2; run++) { // the first one fills the TLBs
+        for (int run = 0; run < 2; run++) { // the first run fills the TLBs
             CHECK(cudaMemset(watch, 0, sizeof *watch));
-            loaded<<<most, THREADS>>>(chain, array, tiles, 0, watch, never); // empties the L2 cache
+            loaded<<<most, THREADS>>>(chain, array, tiles, 0, watch, never); // flushes the L2 cache
             CHECK(cudaMemset(watch, 0, sizeof *watch));
             loaded<<<blocks, THREADS>>>(chain, array, tiles, cycles, watch, never);
             CHECK(cudaGetLastError());

@@ -1,5 +1,5 @@
-// methods: one kernel, the ladder's last step, timed as this course and as others do, in turns: one CSV row for each
-// way and size. What is timed is the same; what lies in the L2 cache before it is not.
+// methods: one kernel, the last step of the reduction, timed by the methods of this course and of other tools, with
+// interleaved runs: one CSV row for each method and size. The methods differ in the state of the L2 cache before the kernel.
 #include <algorithm>
 #include <cooperative_groups.h>
 #include <cstdint>
@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "in_turns.h"
+#include "interleaved.h"
 
-// In a namespace of its own; what it includes is there already. Its main function ends without a return, as only a
-// real one may, and not all of a harness is used.
+// The program has its own namespace; the headers it includes are already included above. The warnings that are off: a main
+// in a namespace lacks a return statement, and parts of the harness are unused.
 #pragma nv_diag_suppress 940, 177
 #pragma GCC diagnostic ignored "-Wreturn-type"
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -22,9 +22,9 @@ namespace last_step {
 #include LAST_STEP // a file: mk/measure.mk
 
 enum { RUNS = 100, BACK_TO_BACK = 100 };
-const size_t DO_BENCH_BYTES = 256 << 20; // so many does Triton's do_bench write, whatever the GPU
+const size_t DO_BENCH_BYTES = 256 << 20; // Triton's do_bench writes this many on every GPU
 
-// Microseconds of `count` launches between two events, for each.
+// Microseconds per launch, of `count` launches between two events.
 static float timed_us(const Data &d, int count)
 {
     CHECK(cudaEventRecord(d.start));
@@ -42,7 +42,7 @@ static float timed_us(const Data &d, int count)
     return 1e3f * ms / count;
 }
 
-// The harness's kernel: reads so many vectors, and takes the harness's tenth of a millisecond where it waits.
+// The harness's kernel: reads `vectors` vectors; if `waits`, it lasts the harness's tenth of a millisecond.
 static void read_buffer(const Data &d, long long vectors, bool waits)
 {
     prepare<<<d.flush_blocks, 1024>>>(d.flush, vectors, waits ? d.busy_cycles : 0, d.scratch);
@@ -57,10 +57,10 @@ static void compare(const Data &d, size_t l2_bytes)
         std::function<void()> before;
         std::vector<float> us;
     } methods[] = {
-        // What the harness does.
+        // the harness's method
         {"read", 1, [&] { read_buffer(d, d.flush_count, true); }, {}},
         {"read_no_wait", 1, [&] { read_buffer(d, d.flush_count, false); }, {}},
-        // A kernel keeps the host's time out; then as many bytes are written as the L2 cache has.
+        // A kernel hides the host's launch time; then a write of the L2 cache's size flushes the cache.
         {"nvbench", 1,
          [&] {
              read_buffer(d, 0, true);
@@ -73,14 +73,14 @@ static void compare(const Data &d, size_t l2_bytes)
     for (int run = 0; run <= RUNS; run++)
         for (auto &method : methods) {
             if (method.launches > 1 && run > RUNS / 10)
-                continue; // each of these is a mean already
+                continue; // each of these runs is already a mean
             method.before();
             const float us = timed_us(d, method.launches);
             if (run > 0) // the first warms up
                 method.us.push_back(us);
         }
     for (const auto &method : methods)
-        printf("%s,%lld,%.3f\n", method.name, d.n, middle_mean(method.us));
+        printf("%s,%lld,%.3f\n", method.name, d.n, interquartile_mean(method.us));
     fflush(stdout);
 }
 
@@ -113,5 +113,5 @@ static void measure(const std::vector<long long> &sizes)
 
 int main(int argc, char **argv)
 {
-    last_step::measure(asked_sizes(argc, argv, {1 << 20, 1 << 24, 1 << 26, 1 << 30}));
+    last_step::measure(sizes_from_arguments(argc, argv, {1 << 20, 1 << 24, 1 << 26, 1 << 30}));
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Times steps whole, without their tree, without their way to memory, and without both, into one CSV: what does a block
-spend its time on? The sums are wrong without a part, so that the check is taken out too."""
+"""Times steps as they are, without the tree, without the loads from memory, and without both, and writes one CSV.
+
+It shows what a block spends its time on. Without a part the sums are wrong, so the check is removed too."""
 
 import argparse
 import csv
@@ -22,13 +23,13 @@ KERNEL = re.compile(r"__global__ void reduce\(.*?^}\n", re.M | re.S)
 
 
 def loads_alone(kernel):
-    """Without the tree: each thread loads, and leaves in shared memory what it has."""
+    """The kernel without the tree: each thread loads, and stores its value in shared memory."""
     kernel = re.sub(r"^    for \(unsigned s = .*?^    }\n", "", kernel, flags=re.M | re.S)
     return re.sub(r"^    if \(tid < 32\)\n.*\n", "", kernel, flags=re.M)
 
 
 def adding_alone(kernel):
-    """Every block reads what block 0 reads, which lies in the caches; the tree has as much to do as before."""
+    """The kernel with every block reading block 0's elements, which are in the caches; the tree is unchanged."""
     return kernel.replace("(long long)blockIdx.x *", "0ll *")
 
 
@@ -37,14 +38,14 @@ PARTS = {"whole": lambda kernel: kernel, "loads alone": loads_alone, "adding alo
 
 
 def part_of(step, change):
-    """The step's program with a changed kernel, and without the check where there is a change."""
+    """The step's program with a changed kernel; without the check, if the kernel changed."""
     source = (tries.ROOT / step / "reduce.cu").read_text()
     kernel = KERNEL.search(source)[0]
     changed = change(kernel)
     if changed == kernel:
         return source
     if source.count(CHECK) != 1:
-        sys.exit(f"parts.py: {step}: the harness has no check of its usual form")
+        sys.exit(f"parts.py: {step}: the harness has no line with "{CHECK}"")
     return source.replace(kernel, changed).replace(CHECK, "false")
 
 

@@ -1,6 +1,6 @@
-// peers ELEMENTS: thrust::reduce, cublasSasum, CUB's promises of equal sums and a copy on the device, timed with
-// events as the steps are: one CSV row for each of them with a cold and with a warm L2 cache. Only CUB of CCCL 3.1
-// and later (CUDA 13.1) can be asked for a promise.
+// peers ELEMENTS: thrust::reduce, cublasSasum, CUB's determinism guarantees and a device-to-device copy, timed with
+// events as the steps are: one CSV row for each, with a cold and with a warm L2 cache. The guarantees need CCCL 3.1 or
+// later (CUDA 13.1).
 #include <algorithm>
 #include <climits>
 #include <cmath>
@@ -16,7 +16,7 @@
 #include <thrust/reduce.h>
 #include <vector>
 
-static void check(int status, const char *call) // 0 is success, CUDA's and cuBLAS's
+static void check(int status, const char *call) // 0 is success for both CUDA and cuBLAS
 {
     if (status == 0)
         return;
@@ -28,34 +28,34 @@ static void check(int status, const char *call) // 0 is success, CUDA's and cuBL
 struct Peer {
     const char *name;
     std::function<int()> run; // 0 is success
-    const float *sum;         // where it leaves its sum, or nullptr where it has none
+    const float *sum;         // where run() stores its sum; nullptr if it computes none
 };
 
-// CUB's sum with each promise of when it is the same to the last bit. It takes its memory from the pool in each call.
-static std::vector<Peer> promised_sums(const float *in, float *sum, size_t n)
+// CUB's sum with each of its determinism guarantees. Each call allocates its memory from the pool.
+static std::vector<Peer> deterministic_sums(const float *in, float *sum, size_t n)
 {
 #if CCCL_VERSION >= 3001000
     namespace determinism = cuda::execution::determinism;
     cudaMemPool_t pool;
-    unsigned long long keep = ULLONG_MAX; // bytes: the pool gives nothing back
+    unsigned long long keep = ULLONG_MAX; // bytes: the pool never releases memory
     CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
     CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
-    const auto with = [=](auto promise) {
-        return [=] { return cub::DeviceReduce::Sum(in, sum, (long long)n, cuda::execution::require(promise)); };
+    const auto with = [=](auto guarantee) {
+        return [=] { return cub::DeviceReduce::Sum(in, sum, (long long)n, cuda::execution::require(guarantee)); };
     };
     return {{"cub::DeviceReduce not_guaranteed", with(determinism::not_guaranteed), sum},
             {"cub::DeviceReduce run_to_run", with(determinism::run_to_run), sum},
             {"cub::DeviceReduce gpu_to_gpu", with(determinism::gpu_to_gpu), sum}};
 #else
-    (void)in, (void)sum, (void)n; // this CUB promises one thing only
+    (void)in, (void)sum, (void)n; // older CUB has no choice of guarantee
     return {};
 #endif
 }
 
-// Whether a peer does what it should; says so where it does not. Sums are rounded, each in its own way.
+// Whether a peer succeeds and its sum is correct up to rounding; otherwise prints why it is skipped.
 static bool works(const Peer &peer, float *sum, size_t n)
 {
-    const double expected = n * 0x1.7e7e7ep-1; // the float of which each byte is 0x3f
+    const double expected = n * 0x1.7e7e7ep-1; // n times the float whose bytes are all 0x3f
     CHECK(cudaMemset(sum, 0xff, sizeof *sum)); // NaN
     const int status = peer.run();
     float found = expected;
@@ -64,26 +64,26 @@ static bool works(const Peer &peer, float *sum, size_t n)
     if (status == 0 && std::fabs(found / expected - 1) < 0.01)
         return true;
     if (status != 0)
-        fprintf(stderr, "peers: %s is left out: status %d\n", peer.name, status);
+        fprintf(stderr, "peers: %s is skipped: status %d\n", peer.name, status);
     else
-        fprintf(stderr, "peers: %s is left out: of %zu elements its sum is %.9g, not %.9g\n", peer.name, n, found, expected);
+        fprintf(stderr, "peers: %s is skipped: its sum of %zu elements is %.9g, expected %.9g\n", peer.name, n, found, expected);
     return false;
 }
 
-// As in the steps: empties the L2 cache where count is not 0, and keeps the GPU busy while the host queues.
+// As in the steps: flushes the L2 cache if count is not 0, and keeps the GPU busy while the host queues the launch.
 __global__ void prepare(const float *flush, long long count, float *never)
 {
     const long long start = clock64();
     float sum = 0.0f;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
         sum += flush[i];
-    if (sum != 0) // it holds zeros
+    if (sum != 0) // never true: the buffer holds zeros
         *never = sum;
     while (clock64() - start < 200000)
         continue;
 }
 
-// Median milliseconds of 30 runs after one to warm up.
+// Median milliseconds of 30 runs, after one warm-up run.
 static double median_ms(const std::function<int()> &run, float *flush, long long count)
 {
     cudaEvent_t start, stop;
@@ -117,16 +117,16 @@ int main(int argc, char **argv)
     CHECK(cudaMalloc(&sum, sizeof(float)));
     CHECK(cudaMalloc(&flush, flush_bytes));
     CHECK(cudaMemset(flush, 0, flush_bytes));
-    CHECK(cudaMemset(in, 0x3f, n * sizeof(float))); // 0.75 each: cublasSasum adds sizes, so none is negative
+    CHECK(cudaMemset(in, 0x3f, n * sizeof(float))); // positive floats, because cublasSasum adds absolute values
     cublasHandle_t blas;
     CHECK(cublasCreate(&blas));
     CHECK(cublasSetPointerMode(blas, CUBLAS_POINTER_MODE_DEVICE));
     const thrust::device_ptr<float> begin(in);
 
-    std::vector<Peer> peers = promised_sums(in, sum, n);
+    std::vector<Peer> peers = deterministic_sums(in, sum, n);
     peers.push_back({"thrust::reduce", [&] { returned = thrust::reduce(begin, begin + n); return 0; }, &returned});
     peers.push_back({"cublasSasum", [&] { return cublasSasum(blas, (int)n, in, 1, sum); }, sum});
-    // Half is read and half is written: as many bytes of traffic as the sum of all.
+    // Half is read and half is written: the same traffic as reading the whole array.
     peers.push_back({"cudaMemcpy of one half to the other", [&] { return cudaMemcpyAsync(in + n / 2, in, n / 2 * sizeof(float), cudaMemcpyDeviceToDevice); }, nullptr});
     for (const Peer &peer : peers)
         if (works(peer, sum, n))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""peers.py --output FILE.csv PEERS PROGRAM...: the programs beside what others offer, one table from one run, with a cold and with a warm L2 cache.
+"""peers.py --output FILE.csv PEERS PROGRAM...: compares the programs with other libraries in one table, with a cold and with a warm L2 cache.
 
-PEERS is the program built from peers.cu. torch.sum takes part where python3 has torch, and a kernel of Triton where it has that, too."""
+PEERS is the program built from peers.cu. torch.sum is included if python3 has torch, and a Triton kernel if it also has triton."""
 
 import argparse
 import statistics
@@ -26,7 +26,7 @@ HEADER = "name,cache,elements,median_ms,gb_per_s"
 
 
 def run_of(words):
-    """A program, run, and what it printed."""
+    """Runs a program and captures its output."""
     return subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, text=True)
 
 
@@ -39,21 +39,21 @@ def row_of_step(program, elements, cache):
 
 
 def rows_of_peers(program, elements):
-    """Those of others that work, although another may have failed: it has said so."""
+    """The rows of the libraries that work; PEERS reports those that fail."""
     run = run_of([program, elements])
     if run.returncode != 0:
-        print(f"peers.py: {program} {elements}: exit status {run.returncode}; the rest of its rows are left out", file=sys.stderr)
+        print(f"peers.py: {program} {elements}: exit status {run.returncode}; its remaining rows are skipped", file=sys.stderr)
     return run.stdout.splitlines()
 
 
 def median_ms(run, flush):
-    """Timed as the steps are."""
+    """Median milliseconds, timed as the steps are."""
     times = []
     for _ in range(31):
         start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         if flush is not None:
-            flush.sum()  # read, so that no line is left to be written back
-        torch.cuda._sleep(400_000)  # cycles, in which the host queues what comes
+            flush.sum()  # a read leaves no dirty lines
+        torch.cuda._sleep(400_000)  # cycles, in which the host queues the launches
         start.record()
         run()
         stop.record()
@@ -67,16 +67,16 @@ if triton:
 
     @triton.jit
     def sum_tiles(data, sums, n, TILE: tl.constexpr):
-        """Each program adds up tile after tile, and leaves a sum of its own."""
+        """Each program adds up its tiles and stores one partial sum."""
         total = tl.zeros((TILE,), tl.float32)
         for start in range(tl.program_id(0) * TILE, n, tl.num_programs(0) * TILE):
-            place = start + tl.arange(0, TILE)
-            total += tl.load(data + place, mask=place < n, other=0.0)
+            index = start + tl.arange(0, TILE)
+            total += tl.load(data + index, mask=index < n, other=0.0)
         tl.store(sums + tl.program_id(0), tl.sum(total))
 
 
 def triton_sum(data):
-    """What Triton's users would write: tiles, then the sums of the programs."""
+    """A typical Triton reduction: sums of tiles, then the sum of the partial sums."""
     sm_count = torch.cuda.get_device_properties(0).multi_processor_count
     programs = min(triton.cdiv(data.numel(), TILE), PROGRAMS_PER_SM * sm_count)
     sums, result = torch.empty(programs, device="cuda"), torch.empty(1, device="cuda")
@@ -94,7 +94,7 @@ def rows_of_torch(elements):
     for name, run in {"torch.sum": data.sum, **({"Triton in two passes": triton_sum(data)} if triton else {})}.items():
         found = float(run())
         if abs(found / elements - 1) > 0.01:
-            print(f"peers.py: {name} is left out: of {elements} ones its sum is {found:.9g}", file=sys.stderr)
+            print(f"peers.py: {name} is skipped: its sum of {elements} ones is {found:.9g}", file=sys.stderr)
             continue
         for cache, buffer in (("cold", flush), ("warm", None)):
             ms = median_ms(run, buffer)
@@ -118,9 +118,9 @@ def main():
     parser.add_argument("programs", nargs="+")
     options = parser.parse_args()
     if torch is None:
-        print("peers.py: python3 has no torch; torch.sum is left out", file=sys.stderr)
+        print("peers.py: python3 has no torch; torch.sum is skipped", file=sys.stderr)
     elif triton is None:
-        print("peers.py: python3 has no triton; its kernel is left out", file=sys.stderr)
+        print("peers.py: python3 has no triton; its kernel is skipped", file=sys.stderr)
     with files.whole(options.output) as file:
         for line in [HEADER, *table(options)]:
             print(line, flush=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# sanitize.sh [-n SIZES] PROGRAM...: runs compute-sanitizer's four tools over each program at ragged sizes, several at once.
+# sanitize.sh [-n SIZES] PROGRAM...: runs compute-sanitizer's four tools on each program at odd sizes, in parallel.
 #   -n  the sizes, such as '33 257'; 1, 33, 513 and 100003 if not given
 # Exit status: 0 if no tool reported an error or a warning.
 set -u
@@ -11,11 +11,11 @@ if [ $# = 0 ]; then
     exit 2
 fi
 command -v compute-sanitizer > /dev/null || {
-    echo "sanitize.sh: compute-sanitizer was not found; it comes with the CUDA toolkit" >&2
+    echo "sanitize.sh: compute-sanitizer not found; it is part of the CUDA toolkit" >&2
     exit 2
 }
 
-sanitize() { # sanitize TOOL PROGRAM ELEMENTS: one line, or what the tool said and status 1
+sanitize() { # sanitize TOOL PROGRAM ELEMENTS: prints one line if clean, otherwise the tool's output, with status 1
     local output
     output=$(compute-sanitizer --tool "$1" "$2" "$3" 2>&1)
     if [ $? = 0 ] && grep -Eq 'SUMMARY: 0 (errors$|hazards displayed \(0 errors, 0 warnings\))' <<< "$output"; then
@@ -32,6 +32,6 @@ for program; do
         for size in $sizes; do echo "$tool $program $size"; done
     done
 done | xargs -P "$(nproc)" -L 1 bash -c 'sanitize "$@"' sanitize
-failed=$? # 123 where a run had errors or warnings
+failed=$? # 123 if a run had errors or warnings
 [ $failed = 0 ] && echo 'every run was clean' || echo 'some runs had errors or warnings'
 [ $failed = 0 ]

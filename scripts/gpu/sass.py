@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes a loop of a step's kernel in machine code: of the loops with the most loads the first, or the first with so many.
+"""Writes the SASS of one loop of a step's kernel: the first loop with --loads loads, or with the most loads.
 
-sass.py STEP TRY NAME: of the step as it is (TRY 0) or with that Try of its README made, to OUTPUT/NAME.txt."""
+sass.py STEP TRY NAME: the step unchanged (TRY 0) or with that Try of its README applied, to OUTPUT/NAME.txt."""
 
 import argparse
 import re
@@ -20,7 +20,7 @@ LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(.+?)\s*;")
 
 
 def instructions(cubin):
-    """Addresses and texts of the kernel reduce."""
+    """(address, text) of the instructions of the kernel reduce."""
     run = subprocess.run(["cuobjdump", "-sass", cubin], capture_output=True, text=True)
     functions = re.split(r"^\s*Function : ", run.stdout, flags=re.M)[1:]
     kernel = [text for text in functions if re.match(r"_Z6reduce", text)]
@@ -30,7 +30,7 @@ def instructions(cubin):
 
 
 def loop_of(code, loads):
-    """The first loop with so many loads from memory, or with the most: from the target of a branch back to that branch."""
+    """The first loop with `loads` loads from memory, or with the most: from the target of a backward branch to that branch."""
     loops = []
     for address, text in code:
         target = re.search(r"\bBRA.*\b0x([0-9a-f]+)", text)
@@ -39,7 +39,7 @@ def loop_of(code, loads):
     counts = [sum("LDG" in text for text in loop) for loop in loops]
     wanted = max(counts, default=None) if loads is None else loads
     if wanted not in counts:
-        sys.exit(f"sass.py: the kernel has no loop{'' if loads is None else f' of {loads} loads'}")
+        sys.exit(f"sass.py: the kernel has no loop{'' if loads is None else f' with {loads} loads'}")
     return loops[counts.index(wanted)]
 
 
@@ -48,14 +48,14 @@ def main():
     parser.error = lambda message: sys.exit(f"sass.py: {message}")  # one line, without the usage
     parser.add_argument("--compiler", default="nvcc -O3 -arch=sm_90")
     parser.add_argument("--output", type=Path, default=Path("results/sass"))
-    parser.add_argument("--loads", type=int, help="of the loop; the most that one has if not given")
-    parser.add_argument("--all", action="store_true", help="every instruction; without it loads, additions and branches")
+    parser.add_argument("--loads", type=int, help="loads in the loop; default: the loop with the most")
+    parser.add_argument("--all", action="store_true", help="every instruction; default: loads, additions and branches")
     parser.add_argument("step", type=tries.step_name)
     parser.add_argument("try_number", type=int, metavar="TRY")
     parser.add_argument("name")
     options = parser.parse_args()
     if not shutil.which("cuobjdump"):
-        sys.exit("sass.py: cuobjdump was not found; it comes with the CUDA toolkit")
+        sys.exit("sass.py: cuobjdump not found; it is part of the CUDA toolkit")
     source = (tries.ROOT / options.step / "reduce.cu").read_text()
     if options.try_number:
         source = tries.changed(options.step, options.try_number)

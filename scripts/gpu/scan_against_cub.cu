@@ -1,6 +1,6 @@
-// scan_against_cub [ELEMENTS...]: the prefix sum's last step, CUB and two copies on the device, by cudaMemcpy and by a
-// kernel, in one process, run by run in turns: one CSV row for each size. The scans are timed, and checked, by their
-// own harness, timed_run().
+// scan_against_cub [ELEMENTS...]: the last step of the prefix sum, CUB, and device-to-device copies by cudaMemcpy and by a
+// kernel, in one process, with interleaved runs: one CSV row for each size. Their own harness times and checks the scans,
+// timed_run().
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "in_turns.h"
+#include "interleaved.h"
 
-// Each program in a namespace of its own; what they include is there already. Their main functions
-// end without a return, as only a real one may, and not all of a harness is used.
+// Each program has its own namespace; the headers it includes are already included above. The warnings that are off: a main
+// in a namespace lacks a return statement, and parts of a harness are unused.
 #pragma nv_diag_suppress 940, 177
 #pragma GCC diagnostic ignored "-Wreturn-type"
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -25,19 +25,19 @@ namespace last_step {
 #include LAST_STEP // a file: mk/measure.mk
 }
 
-namespace in_turns {
-using cub_scan::check; // what CHECK calls
+namespace interleaved {
+using cub_scan::check; // called by CHECK
 
 enum { MOST_RUNS = 200, FEWEST_RUNS = 20, ENOUGH_MS = 500 };
 
-// The last step's own Data over the same memory.
+// The last step's Data for the same memory.
 static last_step::Data share(const cub_scan::Data &data)
 {
     return {data.n, data.flush_count, data.busy_cycles, data.exclusive, data.in, data.out, data.scratch, data.flush, data.mistakes,
             data.flush_blocks, 0, data.start, data.stop};
 }
 
-// The copy to be measured against: each thread moves one vector, so that all SMs together are at work on few pages.
+// The reference copy: each thread copies one vector, so that all SMs together access few pages at a time.
 const unsigned COPY_THREADS = 128;
 __global__ void copy_vectors(const float *in, float *out, long long n)
 {
@@ -68,7 +68,7 @@ __global__ void count_differences(const float *in, const float *out, long long n
             atomicAdd(mistakes, 1);
 }
 
-// Ends the program where a copy is none.
+// Exits if the copy differs from its source.
 static void check_copy(const cub_scan::Data &data, void (*copy)(const cub_scan::Data &))
 {
     CHECK(cudaMemset(data.out, 0xff, data.n * sizeof(float)));
@@ -83,7 +83,7 @@ static void check_copy(const cub_scan::Data &data, void (*copy)(const cub_scan::
     exit(EXIT_FAILURE);
 }
 
-// Milliseconds of a copy of the array, from a cold cache like the scans.
+// Milliseconds of a copy of the array with a cold cache, as for the scans.
 static float timed_copy(const cub_scan::Data &data, void (*copy)(const cub_scan::Data &))
 {
     cub_scan::prepare<<<data.flush_blocks, 1024>>>(data.flush, data.flush_count, data.busy_cycles, data.mistakes);
@@ -101,12 +101,12 @@ static void compare(cub_scan::Data data)
     last_step::Data ours = share(data);
     std::vector<float> scan, cub, copy, kernel_copy;
     float total_ms = 0;
-    last_step::timed_run(&ours, 0); // to warm up
+    last_step::timed_run(&ours, 0); // warm-up
     cub_scan::timed_run(&data, 0);
     check_copy(data, copy_by_driver);
     check_copy(data, copy_by_kernel);
     for (unsigned run = 1; run <= FEWEST_RUNS || (run <= MOST_RUNS && total_ms < ENOUGH_MS); run++) {
-        // Before each of the two scratch memory is wiped, for one does not know the other's words.
+        // Even run numbers make timed_run() clear the scratch memory, in which the two scans store different formats.
         scan.push_back(last_step::timed_run(&ours, 2 * run));
         cub.push_back(cub_scan::timed_run(&data, 2 * run));
         copy.push_back(timed_copy(data, copy_by_driver));
@@ -116,15 +116,15 @@ static void compare(cub_scan::Data data)
     const double kilobytes = 2e-3 * data.n * sizeof(float); // read and written
     printf("%lld", data.n);
     for (const auto &ms : {scan, cub, copy, kernel_copy})
-        printf(",%.3f", 1e3 * middle_mean(ms));
+        printf(",%.3f", 1e3 * interquartile_mean(ms));
     for (const auto &ms : {scan, cub, copy, kernel_copy})
-        printf(",%.1f", kilobytes / (1e3 * middle_mean(ms)));
+        printf(",%.1f", kilobytes / (1e3 * interquartile_mean(ms)));
     printf("\n");
     fflush(stdout);
 }
 
-// Powers of two, and between them sizes that are multiples of nothing.
-static std::vector<long long> usual_sizes()
+// Powers of two, and odd sizes between them.
+static std::vector<long long> default_sizes()
 {
     std::vector<long long> sizes = {1000, (1 << 15) - 1, (1 << 19) + 1, (1 << 23) - 1, (1 << 27) + 1};
     for (int power = 10; power <= 30; power++)
@@ -135,7 +135,7 @@ static std::vector<long long> usual_sizes()
 
 static int run(int argc, char **argv)
 {
-    const std::vector<long long> sizes = asked_sizes(argc, argv, usual_sizes());
+    const std::vector<long long> sizes = sizes_from_arguments(argc, argv, default_sizes());
     const long long most = *std::max_element(sizes.begin(), sizes.end());
     cub_scan::Data data = {};
     cudaDeviceProp device;
@@ -161,9 +161,9 @@ static int run(int argc, char **argv)
     }
     return 0;
 }
-} // namespace in_turns
+} // namespace interleaved
 
 int main(int argc, char **argv)
 {
-    return in_turns::run(argc, argv);
+    return interleaved::run(argc, argv);
 }

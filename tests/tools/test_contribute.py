@@ -1,4 +1,4 @@
-"""make contribute: which folder it is, what may be sent, and what is written."""
+"""make contribute: the folder's name, the checks of the results, and the files that are written."""
 
 import shutil
 import subprocess
@@ -18,7 +18,7 @@ FACTS = "date: 2026-12-01\ndriver: 580.65.06\ntoolkit: 13.0\nelements: 67108864\
 
 
 def measured(tmp_path):
-    """Two runs and a sweep, as make leaves them; the second run is a little slower."""
+    """Two runs and a sweep as make writes them; the second run is a little slower."""
     folders = tmp_path / "first", tmp_path / "second"
     for folder, peak in zip(folders, (4814.3, 4700)):
         folder.mkdir()
@@ -35,7 +35,7 @@ def write(tmp_path):
 
 
 def test_a_folder_is_written_whole(tmp_path):
-    """Broken: what is sent is not what was measured, cannot be compared, or its page lacks what a reviewer asks for."""
+    """Broken: the folder differs from the measured files, cannot be compared, or its page lacks a fact that a reviewer needs."""
     first, _ = measured(tmp_path)
     result = write(tmp_path)
     folder = tmp_path / "plots/h200"
@@ -43,25 +43,25 @@ def test_a_folder_is_written_whole(tmp_path):
     assert sorted(path.name for path in (tmp_path / "plots").rglob("*") if path.is_file()) == ["README.md", "run-all.csv", "run-all.txt", "sweep.csv"]
     assert (folder / "sweep.csv").read_bytes() == (first / "sweep.csv").read_bytes()
     page = (folder / "README.md").read_text()
-    for fact in ("| GPU | NVIDIA H200 |", "| driver | 580.65.06 |", "| date | 2026-12-01 |", "| did not pass | none |", "by 2.4 %", "| commit | "):
+    for fact in ("| GPU | NVIDIA H200 |", "| driver | 580.65.06 |", "| date | 2026-12-01 |", "| failed | none |", ", 2.4 %", "| commit | "):
         assert fact in page, page
     assert compare.read_results(folder).device == "NVIDIA H200"
 
 
 WRONG = {  # file, what it becomes, and what the message says
-    "above the peak": ("first/run-all.csv", lambda text: text.replace(",4814.3,", ",1000,"), "above the GPU's peak"),
+    "above the peak": ("first/run-all.csv", lambda text: text.replace(",4814.3,", ",1000,"), "exceeds the GPU's peak"),
     "another n": ("second/run-all.csv", lambda text: text.replace(",67108864,", ",1048576,"), "another n"),
-    "another GPU": ("first/sweep.csv", lambda text: text.replace("NVIDIA H200", "NVIDIA A100"), "several GPUs"),
-    "a step is missing": ("first/run-all.csv", lambda text: "".join(line for line in text.splitlines(True) if not line.startswith("step07")), "no row of step07"),
+    "another GPU": ("first/sweep.csv", lambda text: text.replace("NVIDIA H200", "NVIDIA A100"), "exactly one GPU"),
+    "a step is missing": ("first/run-all.csv", lambda text: "".join(line for line in text.splitlines(True) if not line.startswith("step07")), "no row for step07"),
     "nothing passed": ("second/run-all.csv", lambda text: text.replace("PASS", "FAIL"), "no step passed"),
     "no sweep": ("first/sweep.csv", None, "sweep.csv cannot be read"),
-    "an unfinished sweep": ("first/sweep.csv", lambda text: "".join(line for line in text.splitlines(True) if ",1073741824," not in line), "make contribute goes on"),
+    "an unfinished sweep": ("first/sweep.csv", lambda text: "".join(line for line in text.splitlines(True) if ",1073741824," not in line), "run make contribute again"),
 }
 
 
 @pytest.mark.parametrize("what", WRONG)
 def test_what_may_not_be_sent_is_refused(what, tmp_path):
-    """Broken: results that cannot be compared are sent, or half a folder stays."""
+    """Broken: results that cannot be compared are accepted, or an incomplete folder remains."""
     measured(tmp_path)
     file, change, said = WRONG[what]
     path = tmp_path / file
@@ -72,10 +72,10 @@ def test_what_may_not_be_sent_is_refused(what, tmp_path):
 
 
 def test_the_folder_has_a_name_of_its_own(monkeypatch):
-    """Broken: a folder is named with blanks, or a GPU that is there already is measured for half an hour and then refused."""
+    """Broken: a folder name has blanks, or an existing folder is rejected only after half an hour of measuring."""
     monkeypatch.setattr(contribute, "asked", lambda question: "NVIDIA GeForce RTX 4090")
     assert contribute.choose("") == "rtx-4090" and contribute.choose("my-gpu") == "my-gpu"
-    for name, said in (("h200", "is there already"), ("My GPU", "is no name"), ("../x", "is no name")):
+    for name, said in (("h200", "already exists"), ("My GPU", "not a valid folder name"), ("../x", "not a valid folder name")):
         with pytest.raises(SystemExit, match=said):
             contribute.choose(name)
     monkeypatch.setattr(contribute, "asked", lambda question: "unknown")
@@ -84,7 +84,7 @@ def test_the_folder_has_a_name_of_its_own(monkeypatch):
 
 
 def test_without_a_gpu_it_says_so():
-    """Broken: without a GPU the simulator's counters are sent, or make says it in many lines."""
+    """Broken: without a GPU the simulator's counters are accepted, or the message has several lines."""
     result = make("-s", "contribute", "DEVICE=sim")
     said = [line for line in result.stderr.splitlines() if "***" not in line]
     assert result.returncode != 0 and len(said) == 1 and "nvidia-smi" in said[0]
@@ -92,7 +92,7 @@ def test_without_a_gpu_it_says_so():
 
 @pytest.mark.parametrize("peaks, shown", [([4814.3, 4700], ["[NVIDIA H200 (one)](../plots/one/run-all.csv)", "580.65.06, 13.0", "4,700"]), ([0], ["[NVIDIA H200](", "peak unknown"])])
 def test_the_page_of_gpus_tells_them_apart(peaks, shown, tmp_path, monkeypatch):
-    """Broken: two columns have one name; a GPU whose driver names no peak ends make tables; or a column lacks its driver."""
+    """Broken: two columns have one name; make tables fails for a GPU without a known peak; or a column lacks its driver."""
     for folder, peak in zip(("one", "two"), peaks):
         (tmp_path / "plots" / folder).mkdir(parents=True)
         write_runs(tmp_path / "plots" / folder, 2**26, SHARES, peak or 4800)
@@ -126,7 +126,7 @@ chmod +x "$made"
 
 @longer
 def test_it_goes_on_where_it_stopped(tmp_path):
-    """Broken: what was measured is lost where a part ends early; a step that fails ends all; or a chart is wanted where nothing can draw it."""
+    """Broken: results are lost if a part stops early; a failed step stops the run; or a chart is required on a machine that cannot draw it."""
     for folder in ("mk", "scripts"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copy(ROOT / "Makefile", tmp_path)
@@ -143,7 +143,7 @@ def test_it_goes_on_where_it_stopped(tmp_path):
     (tmp_path / "stop").unlink()
     result = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
-    assert "| did not pass | step09_vectorload (FAIL) |" in (tmp_path / "plots/some-gpu/README.md").read_text()
+    assert "| failed | step09_vectorload (FAIL) |" in (tmp_path / "plots/some-gpu/README.md").read_text()
     runs = (tmp_path / "runs").read_text().splitlines()
     assert [runs.count(f"step03_sequential {n}") for n in (1024, 67108864)] == [2, 4]  # cold and warm; and both runs of the ladder
     assert not (tmp_path / "build/contribution").exists()
