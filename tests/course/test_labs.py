@@ -122,7 +122,7 @@ MISTAKES = [
     ("segmented", "step02_pairs", "32 * k + lane >= since ?", "true ?", "30011"),  # what lies before the last beginning counts
     ("segmented", "step02_pairs", "return exclusive ? without", "return exclusive ? *before", "--exclusive 33"),
     ("segmented", "step02_pairs", "    if (threadIdx.x % 32 > 0)\n", "    if (threadIdx.x > 0)\n", "30011"),  # lane 0 takes its own last key for its neighbour's
-    ("segmented", "step03_sums", "left <= RUN)", "left < RUN)", "30008"),  # the last segment has no sum where the array ends with a run
+    ("segmented", "step03_sums", "left <= ITEMS)", "left < ITEMS)", "30008"),  # the last segment has no sum where the array ends with a run
 ]
 
 

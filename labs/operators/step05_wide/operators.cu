@@ -332,7 +332,7 @@ struct Bench { // shared by all cases
 template <typename Op>
 struct Stretch {
     long long begin, length;
-int first;      // in units
+    int first;      // in units
     Value<Op> rest; // of the other elements
 };
 
@@ -341,8 +341,8 @@ struct Case {
     std::string name;
     Value<Op> (*combine)(Value<Op>, Value<Op>); // the host's
     Value<Op> (*value)(T, long long);           // the host's
-T *in;                                      // n + 1 elements
-size_t scratch_bytes;                       // of scratch, and of host
+    T *in;                                      // n + 1 elements
+    size_t scratch_bytes;                       // of scratch, and of host
     Value<Op> *scratch, *host;
     std::vector<Stretch<Op>> stretches;
 };

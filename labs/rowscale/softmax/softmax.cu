@@ -56,8 +56,8 @@ __device__ float reduce_row(float value)
     return value;
 }
 
-// The row stays in registers, as in step 05: what was one reduction is now two. The largest
-// number is subtracted first, so that no power is too large for a float.
+// The row stays in registers, as in step 05, with two reductions instead of one. The
+// largest number is subtracted first, so that no power is too large for a float.
 template <int team, int rounds>
 __global__ void softmax(const float *in, float *out, long long rows, int columns)
 {
@@ -135,7 +135,7 @@ static double largest_error(const std::vector<float> &in, const std::vector<floa
     return worst;
 }
 
-// A float rounds by at most 2^-24 of its value. A power is wrong by up to 4 roundings, as is
+// A float rounds by at most 2^-24 of its value. A power has up to 4 rounding errors, as has
 // each one of the sum, and at most 64 + 12 additions follow one another; the division adds
 // one. The numbers are -1 to 1, so that each power is at least e^-2 / 8192 = 1.6e-5 of its
 // row's sum: a missing one exceeds the tolerance.
@@ -179,6 +179,6 @@ int main(int argc, char **argv)
                 argv[argc - 1], 1 << 20);
         return BAD_ARGUMENT;
     }
-    for (const int columns : {1, 7, 32, 100, 1000, 1023, 8192, 128}) // the same number of elements
+    for (const int columns : {1, 7, 32, 100, 1000, 1023, 8192, 128}) // equal element counts
         run(std::max(128 * rows / columns, 1ll), columns);
 }

@@ -1,5 +1,5 @@
 // Lab rowscale, step 01: 128-bit accesses. A thread reads and writes four numbers at once.
-// The change: float4 in place of float, where four divide the columns.
+// The change: float4 instead of float, if the number of columns is a multiple of four.
 // Build and run: nvcc -O3 -arch=native -o rowscale rowscale.cu && ./rowscale
 
 #include <cstdio>
@@ -70,7 +70,7 @@ __global__ void scale_rows(const V *in, V *out, long long rows, int count)
         out[row * count + c] = divided(in[row * count + c], divisor);
 }
 
-// Scales rows of 1 to 8192 columns. Where four divide the columns, each row begins at a
+// Scales rows of 1 to 8192 columns. If columns is a multiple of four, each row starts at a
 // multiple of 16 bytes, as in and out do.
 static void launch(const float *in, float *out, long long rows, int columns)
 {

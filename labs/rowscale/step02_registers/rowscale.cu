@@ -1,5 +1,5 @@
 // Lab rowscale, step 02: the row in registers. It is read once.
-// The change: a thread keeps what it read; a template says how much that is.
+// The change: a thread keeps what it read; a template parameter is the amount.
 // Build and run: nvcc -O3 -arch=native -o rowscale rowscale.cu && ./rowscale
 
 #include <cstdio>
@@ -85,7 +85,7 @@ static void launch_rounds(const V *in, V *out, long long rows, int count)
         launch_rounds<V, 2 * rounds>(in, out, rows, count);
 }
 
-// Scales rows of 1 to 8192 columns. Where four divide the columns, each row begins at a
+// Scales rows of 1 to 8192 columns. If columns is a multiple of four, each row starts at a
 // multiple of 16 bytes, as in and out do.
 static void launch(const float *in, float *out, long long rows, int columns)
 {

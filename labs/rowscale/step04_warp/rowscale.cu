@@ -1,5 +1,5 @@
 // Lab rowscale, step 04: a warp a row. Its threads need no barrier and no shared memory.
-// The change: a team of threads has a row, a warp where that is enough, else a block.
+// The change: a team of threads has a row: a warp if it suffices, else a block.
 // Build and run: nvcc -O3 -arch=native -o rowscale rowscale.cu && ./rowscale
 
 #include <cstdio>
@@ -85,7 +85,7 @@ static void launch_rounds(const V *in, V *out, long long rows, int count)
         launch_rounds<V, team, 2 * rounds>(in, out, rows, count);
 }
 
-// Scales rows of 1 to 8192 columns. Where four divide the columns, each row begins at a
+// Scales rows of 1 to 8192 columns. If columns is a multiple of four, each row starts at a
 // multiple of 16 bytes, as in and out do.
 static void launch(const float *in, float *out, long long rows, int columns)
 {

@@ -87,7 +87,7 @@ static void launch_rounds(const V *in, V *out, long long rows, int count)
         launch_rounds<V, team, 2 * rounds>(in, out, rows, count);
 }
 
-// Scales rows of 1 to 8192 columns. Where four divide the columns, each row begins at a
+// Scales rows of 1 to 8192 columns. If columns is a multiple of four, each row starts at a
 // multiple of 16 bytes, as in and out do.
 static void launch(const float *in, float *out, long long rows, int columns)
 {

@@ -10,7 +10,7 @@ static const char STEP[] = "step00_onethread";
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
 static const long long MOST_ELEMENTS = 1ll << 20; // one thread takes a while
-static const bool ONLY_SUMS = false;              // but a sum for every element
+static const bool ONLY_SUMS = false;              // a result for each element
 
 __global__ void scan(const int *keys, const float *in, float *out, long long n,
                      bool exclusive)
@@ -25,13 +25,13 @@ __global__ void scan(const int *keys, const float *in, float *out, long long n,
     }
 }
 
-// How many floats of scratch memory a scan of n elements needs.
+// Floats of scratch memory for a scan of n elements.
 static long long scratch_count(long long)
 {
     return 0;
 }
 
-// out[i] becomes the sum of i's segment up to in[i], or before in[i] where it is exclusive.
+// out[i] becomes the sum of i's segment up to in[i], or before in[i] if exclusive.
 static void launch(const int *keys, const float *in, float *out, long long n,
                    bool exclusive, float *)
 {
@@ -49,7 +49,7 @@ static void launch(const int *keys, const float *in, float *out, long long n,
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MOST_RUNS = 51 };
 static const long long MAX_ELEMENTS = 1ll << 30; // a key is an int
 
-// Ends the program, in one line, where a CUDA call failed.
+// Exits with a message of one line if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -66,11 +66,11 @@ struct Data {
     long long n, flush_count, busy_cycles;
     long long mean; // length of a segment; 0: all elements are one segment
     bool exclusive;
-    int *keys;           // n: the number of each element's segment
+    int *keys;           // n: the segment of each element
     float *in, *out;     // n each
     float *scratch;      // scratch_count(n)
     float4 *flush;       // twice the L2 cache
-    long long *mistakes; // how many elements are wrong, and the first of them
+    long long *mistakes; // number of wrong elements, and index of the first
     int flush_blocks;
     cudaEvent_t start, stop;
 };
@@ -98,15 +98,15 @@ static void parse_arguments(int argc, char **argv, Data *d, bool *csv)
     d->n = std::min(d->n == 0 ? 1ll << 26 : d->n, MOST_ELEMENTS);
 }
 
-// Well mixed bits, as in SplitMix64.
+// The bit mixer of SplitMix64.
 __device__ unsigned long long hash(unsigned long long bits)
 {
     bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
     return (bits ^ bits >> 27) * 0x94d049bb133111ebu;
 }
 
-// The number of the segment that element i lies in. In each piece of `mean` elements a
-// segment begins, anywhere.
+// The segment of element i. In each `mean` consecutive elements one segment begins, at a
+// random one.
 __device__ int key_at(long long i, long long mean)
 {
     if (mean == 0)
@@ -116,15 +116,15 @@ __device__ int key_at(long long i, long long mean)
     return piece + (i % mean >= begin);
 }
 
-// The sum of i's segment up to i, by choice: a whole number from -2^14 to 2^14 - 1, odd for
-// every other i. Sums of neighbours stay below 2^15, so that float addition is exact.
+// The chosen sum of i's segment up to i: an integer from -2^14 to 2^14 - 1, odd for every
+// other i. Sums of consecutive elements stay below 2^15, so float addition is exact.
 __device__ float sum_up_to(long long i, unsigned long long run)
 {
     const unsigned long long bits = hash((i + 1) * 0x9e3779b97f4a7c15u + (run << 56));
     return (float)(2 * (int)(bits >> 50) + (int)(i & 1) - (1 << 14));
 }
 
-// The same without i.
+// The same, excluding i.
 __device__ float sum_before(long long i, long long mean, unsigned long long run)
 {
     const bool begins = i == 0 || key_at(i, mean) != key_at(i - 1, mean);
@@ -141,7 +141,7 @@ __global__ void fill(int *keys, float *in, long long n, long long mean,
     }
 }
 
-// Compares every element; where there is a sum for each segment only, every sum.
+// Compares every element, or every sum if there is only one for each segment.
 __global__ void compare(const float *out, long long n, long long mean, bool exclusive,
                         unsigned long long run, long long *mistakes)
 {
@@ -159,8 +159,8 @@ __global__ void compare(const float *out, long long n, long long mean, bool excl
     }
 }
 
-// Reads the whole buffer, so that the L2 cache holds nothing of the arrays any more. Takes
-// so many cycles at least, in which the host queues what is timed.
+// Reads the whole buffer, which evicts the arrays from the L2 cache. Runs for at least
+// `cycles` clock cycles, so that the host has queued the launch before the timing starts.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         long long *never)
 {
@@ -169,21 +169,21 @@ __global__ void prepare(const float4 *flush, long long count, long long cycles,
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += gridDim.x * blockDim.x)
         sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
-    if (sum != 0) // it holds zeros, but the compiler cannot know
+    if (sum != 0) // it is 0, which the compiler cannot know
         *never = 1;
     while (clock64() - start < cycles)
         continue;
 }
 
-// One run on fresh data. Returns milliseconds; ends the program where something is wrong.
+// Scans fresh data once. Returns milliseconds; exits if an element is wrong.
 static float timed_run(Data *d, unsigned long long run)
 {
     const long long none[] = {0, d->n};
     CHECK(cudaMemcpy(d->mistakes, none, sizeof none, cudaMemcpyHostToDevice));
     fill<<<8 * d->flush_blocks, 256>>>(d->keys, d->in, d->n, d->mean, run);
-    // All bits set is NaN: it shows what was never written.
+    // All bits set is NaN, which marks elements that were never written.
     CHECK(cudaMemsetAsync(d->out, 0xff, d->n * sizeof(float)));
-    if (run % 2 == 0) // else it keeps what the run before left
+    if (run % 2 == 0) // otherwise it keeps the data of the previous run
         CHECK(cudaMemsetAsync(d->scratch, 0xff, scratch_count(d->n) * sizeof(float)));
     prepare<<<d->flush_blocks, 1024>>>(d->flush, d->flush_count, d->busy_cycles,
                                        d->mistakes);
@@ -205,7 +205,7 @@ static float timed_run(Data *d, unsigned long long run)
     return ms;
 }
 
-// The median, in milliseconds, of timed runs.
+// The median time of a run, in milliseconds.
 static double median_of_runs(Data *d)
 {
     timed_run(d, 0); // to warm up
@@ -248,7 +248,7 @@ int main(int argc, char **argv)
     for (long long mean : {8, 100, 10000, 0}) {
         d.mean = mean;
         const double ms = median_of_runs(&d);
-        // Keys and elements are read; what is written beside every element counts too.
+        // Keys and elements are read; an output for each element counts too.
         const double bytes = (ONLY_SUMS ? 8.0 : 12.0) * d.n;
         if (csv)
             printf("%s,%s,", STEP, device.name);

@@ -1,5 +1,5 @@
 // Lab segmented, step 03: only the sums of the segments: reduction by key.
-// The change: nothing is written but a sum where a segment ends.
+// The change: the only output is a sum where a segment ends.
 // Build and run: nvcc -O3 -arch=native -o segmented segmented.cu && ./segmented
 
 #include <cstdint>
@@ -18,27 +18,27 @@ static void check(cudaError_t error, const char *call, const char *file, int lin
 static const long long MOST_ELEMENTS = 1ll << 30;
 static const bool ONLY_SUMS = true; // out[k] becomes the sum of segment k
 
-const unsigned BLOCK_SIZE = 512;        // threads that scan, in whole warps
-const unsigned RUN = 8;                 // elements side by side that a thread owns
-const unsigned TILE = BLOCK_SIZE * RUN; // elements that a block scans
+const unsigned BLOCK_SIZE = 512;          // scanning threads, in whole warps
+const unsigned ITEMS = 8;                 // consecutive elements per thread
+const unsigned TILE = BLOCK_SIZE * ITEMS; // elements per tile
 const unsigned WARPS = BLOCK_SIZE / 32;
-// One more warp that looks back, and one of which one thread copies.
+// One more warp that looks back, and a producer warp, of which one thread issues copies.
 const unsigned ALL_THREADS = BLOCK_SIZE + 64;
-const unsigned STAGES = 6;              // tiles that a block is busy with
-const unsigned AHEAD = 3;               // so many tiles later a tile is scanned
-const unsigned LOADED = STAGES - AHEAD; // of these, so many wait to be added up
-const unsigned ASKED = 8;               // words that a lane asks for before it waits
+const unsigned STAGES = 6;              // tiles in progress in a block
+const unsigned AHEAD = 3;               // tiles between a tile's total and its scan
+const unsigned LOADED = STAGES - AHEAD; // tiles whose keys are in shared memory
+const unsigned BATCH = 8;               // words that a lane loads per poll
 static_assert(AHEAD < STAGES);
 
-// What is known of neighbours: whether a segment begins among them, and what they add up to
-// from the last beginning on.
+// Summary of consecutive elements: whether a segment begins among them, and their sum
+// since the last beginning.
 struct Pair {
     bool begins;
     float sum;
 };
 
-// The operator of the scan: what left and right are together.
-__device__ Pair join(Pair left, Pair right)
+// The operator of the scan: the summary of left and right together.
+__device__ Pair combine(Pair left, Pair right)
 {
     return {left.begins || right.begins, right.begins ? right.sum : left.sum + right.sum};
 }
@@ -49,29 +49,29 @@ __device__ Pair shuffle_up(Pair pair, unsigned distance)
             __shfl_up_sync(0xffffffff, pair.sum, distance)};
 }
 
-// All lanes of the warp up to this one.
+// Inclusive scan over the lanes of the warp.
 __device__ Pair scan_warp(Pair pair)
 {
     for (unsigned distance = 1; distance < 32; distance *= 2) {
         const Pair left = shuffle_up(pair, distance);
         if (threadIdx.x % 32 >= distance)
-            pair = join(left, pair);
+            pair = combine(left, pair);
     }
     return pair;
 }
 
-// A barrier for the threads that scan.
+// A named barrier for the scanning threads.
 __device__ void sync_scanners()
 {
     __barrier_sync_count(1, BLOCK_SIZE);
 }
 
-// All threads before this one in its block; *total becomes all of them.
+// Exclusive scan over the threads of the block; *total becomes the pair of all.
 __device__ Pair scan_block(Pair own, Pair *total)
 {
-    __shared__ Pair pairs[WARPS]; // up to the end of each warp
+    __shared__ Pair pairs[WARPS]; // inclusive, over the warps
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    sync_scanners(); // all have read the pairs of the scan before
+    sync_scanners(); // all have read the pairs of the previous scan
     const Pair pair = scan_warp(own), left = shuffle_up(pair, 1);
     if (lane == 31)
         pairs[warp] = pair;
@@ -84,23 +84,23 @@ __device__ Pair scan_block(Pair own, Pair *total)
     sync_scanners();
     *total = pairs[WARPS - 1];
     const Pair before_warp = warp > 0 ? pairs[warp - 1] : Pair{false, 0.0f};
-    return lane > 0 ? join(before_warp, left) : before_warp;
+    return lane > 0 ? combine(before_warp, left) : before_warp;
 }
 
-// What a thread owns of a tile. It is loaded and stored 16 bytes at a time.
+// A thread's elements of a tile, loaded and stored 16 bytes at a time.
 template <typename T>
-struct alignas(16) Run {
-    T elements[RUN];
+struct alignas(16) Items {
+    T elements[ITEMS];
 };
 
-// The segment that a run begins in, if it ends in the run, and what the run has of it.
+// A segment that began earlier and ends in a thread's elements: the sum of these elements.
 struct Head {
     bool ends;
     int key;
     float sum;
 };
 
-// A segment ends in a run. Its sum is known if it began there, too.
+// A segment ends. Its sum is known if it also began in this thread's elements.
 __device__ void end_segment(int key, Pair pair, Head *head, float *out)
 {
     if (pair.begins)
@@ -109,13 +109,13 @@ __device__ void end_segment(int key, Pair pair, Head *head, float *out)
         *head = {true, key, pair.sum};
 }
 
-// A run as a pair. So many of its elements are in the array; key: of the element before.
-__device__ Pair add_run(Run<float> own, Run<int> keys, int key, long long left, Head *head,
-                        float *out)
+// The pair of a thread's elements; key: of the element before; left: up to the array's end.
+__device__ Pair add_items(Items<float> own, Items<int> keys, int key, long long left,
+                          Head *head, float *out)
 {
     Pair pair = {false, 0.0f};
     *head = {};
-    for (unsigned k = 0; k < RUN && k < left; k++) {
+    for (unsigned k = 0; k < ITEMS && k < left; k++) {
         if (keys.elements[k] != key) {
             end_segment(key, pair, head, out);
             pair = {true, 0.0f};
@@ -123,29 +123,29 @@ __device__ Pair add_run(Run<float> own, Run<int> keys, int key, long long left, 
         pair.sum += own.elements[k];
         key = keys.elements[k];
     }
-    if (0 < left && left <= RUN) // with the array the last segment ends
+    if (0 < left && left <= ITEMS) // the array ends, and with it a segment
         end_segment(key, pair, head, out);
     return pair;
 }
 
-// A tile's word: above, in which launch it came and whether a segment begins in the tile;
-// below, the sum since. Whoever sees the one sees the other: they come in one piece.
+// A tile's status word. Upper half: its launch number, and one bit: a segment begins. Lower
+// half: the sum since. One 64-bit access, so a reader never sees one without the other.
 typedef unsigned long long Word;
 
 __device__ unsigned drawn;       // tiles, in this launch
-__device__ unsigned done_blocks; // that will not draw any more
+__device__ unsigned done_blocks; // that draw no more tiles
 
 __device__ Word make_word(unsigned launch, Pair total)
 {
     return (Word)(2 * launch + total.begins) << 32 | __float_as_uint(total.sum);
 }
 
-__device__ bool came_in(Word word, unsigned launch)
+__device__ bool is_from(Word word, unsigned launch)
 {
     return word >> 33 == launch;
 }
 
-__device__ Pair pair_in(Word word)
+__device__ Pair pair_of(Word word)
 {
     return {(bool)(word >> 32 & 1), __uint_as_float((unsigned)word)};
 }
@@ -156,33 +156,33 @@ __device__ void publish(Word *word, unsigned launch, Pair total)
         make_word(launch, total), cuda::memory_order_relaxed);
 }
 
-__device__ Word look(Word *word)
+__device__ Word poll(Word *word)
 {
     return cuda::atomic_ref<Word, cuda::thread_scope_device>(*word).load(
         cuda::memory_order_relaxed);
 }
 
-// The tiles that a block is busy with, in shared memory. Its tile number i has the place
-// i % STAGES, what is needed until it is added up i % LOADED. A barrier tells one group of
-// threads that another is done with a place.
+// The pipeline stages of a block, in shared memory. The block's i-th tile uses stage
+// i % STAGES; buffers needed only until its total is known have index i % LOADED. An
+// mbarrier signals that one group of threads is done with a stage.
 struct Pipeline {
-    Run<float> values[LOADED][BLOCK_SIZE];
-    Run<int> keys[LOADED][BLOCK_SIZE];
+    Items<float> values[LOADED][BLOCK_SIZE];
+    Items<int> keys[LOADED][BLOCK_SIZE];
     long long tile[STAGES];    // its number in the array
-    int key_before[STAGES];    // of the element before the tile
-    float before_tile[STAGES]; // the sum of that element's segment
-    uint64_t loaded[STAGES];   // the tile has come
-    uint64_t known[STAGES];    // and the sum before it
-    uint64_t done[STAGES];     // it is added up, and the one AHEAD tiles before is scanned
+    int key_before[STAGES];    // key of the element before the tile
+    float before_tile[STAGES]; // sum of that element's segment
+    uint64_t loaded[STAGES];   // the tile has arrived
+    uint64_t known[STAGES];    // the sum before it is known
+    uint64_t done[STAGES];     // its total is known, and tile i - AHEAD is scanned
 };
-static_assert(sizeof(Pipeline) <= 99 * 1024); // what each GPU with a copy engine has
+static_assert(sizeof(Pipeline) <= 99 * 1024); // available on each GPU with TMA
 
 __device__ void init(Pipeline *p)
 {
-    for (unsigned place = 0; place < STAGES; place++) {
-        ptx::mbarrier_init(&p->loaded[place], 1);
-        ptx::mbarrier_init(&p->known[place], 1);
-        ptx::mbarrier_init(&p->done[place], (unsigned)BLOCK_SIZE);
+    for (unsigned stage = 0; stage < STAGES; stage++) {
+        ptx::mbarrier_init(&p->loaded[stage], 1);
+        ptx::mbarrier_init(&p->known[stage], 1);
+        ptx::mbarrier_init(&p->done[stage], (unsigned)BLOCK_SIZE);
     }
     ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
 }
@@ -193,46 +193,46 @@ __device__ void wait(uint64_t *barrier, unsigned phase)
         continue;
 }
 
-// The key of the element before this thread's run of tile i.
-__device__ int key_before_run(const Pipeline *p, unsigned i, Run<int> own)
+// The key of the element before those of this thread, in tile i.
+__device__ int preceding_key(const Pipeline *p, unsigned i, Items<int> own)
 {
-    const int left = __shfl_up_sync(0xffffffff, own.elements[RUN - 1], 1);
+    const int left = __shfl_up_sync(0xffffffff, own.elements[ITEMS - 1], 1);
     if (threadIdx.x % 32 > 0)
         return left;
-    return threadIdx.x > 0 ? p->keys[i % LOADED][threadIdx.x - 1].elements[RUN - 1]
+    return threadIdx.x > 0 ? p->keys[i % LOADED][threadIdx.x - 1].elements[ITEMS - 1]
                            : p->key_before[i % STAGES];
 }
 
-// Draws a tile, and has it copied to its place. A block that has drawn one is running, so
-// nobody waits for a tile whose block has not begun, in whichever order blocks begin.
-// False if there was none left.
+// Draws a tile, and starts its copy. Only a running block draws tiles, so no block waits
+// for a tile whose block has not started, whatever the order in which blocks start.
+// Returns false if no tile was left.
 __device__ bool load_tile(Pipeline *p, unsigned i, const int *keys, const float *in,
                           long long n)
 {
-    const unsigned place = i % STAGES;
-    p->tile[place] = atomicAdd(&drawn, 1);
-    const long long start = p->tile[place] * TILE;
+    const unsigned stage = i % STAGES;
+    p->tile[stage] = atomicAdd(&drawn, 1);
+    const long long start = p->tile[stage] * TILE;
     const unsigned count = max(0ll, min((long long)TILE, n - start)),
                    bytes = count / 4 * sizeof(float4);
-    float *values_there = p->values[i % LOADED][0].elements;
-    int *keys_there = p->keys[i % LOADED][0].elements;
-    for (unsigned k = count / 4 * 4; k < count; k++) { // the engine copies 16 bytes each
-        values_there[k] = in[start + k];
-        keys_there[k] = keys[start + k];
+    float *stage_values = p->values[i % LOADED][0].elements;
+    int *stage_keys = p->keys[i % LOADED][0].elements;
+    for (unsigned k = count / 4 * 4; k < count; k++) { // TMA: multiples of 16 bytes
+        stage_values[k] = in[start + k];
+        stage_keys[k] = keys[start + k];
     }
-    p->key_before[place] = keys[max(0ll, min(start, n) - 1)]; // the first has none: its own
+    p->key_before[stage] = keys[max(0ll, min(start, n) - 1)]; // element 0 uses its own key
     ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
-                                   &p->loaded[place], 2 * bytes);
+                                   &p->loaded[stage], 2 * bytes);
     if (bytes > 0) {
-        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, values_there, in + start,
-                           bytes, &p->loaded[place]);
-        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, keys_there, keys + start,
-                           bytes, &p->loaded[place]);
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, stage_values, in + start,
+                           bytes, &p->loaded[stage]);
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, stage_keys, keys + start,
+                           bytes, &p->loaded[stage]);
     }
     return start < n;
 }
 
-// What one thread does: it keeps the copies going.
+// The producer thread: issues all copies.
 __device__ void copy_tiles(Pipeline *p, const int *keys, const float *in, long long n)
 {
     bool more = true;
@@ -243,39 +243,39 @@ __device__ void copy_tiles(Pipeline *p, const int *keys, const float *in, long l
         if (more)
             more = load_tile(p, i + LOADED, keys, in, n);
     }
-    if (atomicInc(&done_blocks, gridDim.x - 1) == gridDim.x - 1) // back to 0 with the last
+    if (atomicInc(&done_blocks, gridDim.x - 1) == gridDim.x - 1) // the last one resets it
         atomicExch(&drawn, 0);                                   // for the next launch
 }
 
-// The sum before tile last, in its segment, where it is `before` before tile first. Lanes
-// of a warp share the tiles.
+// Returns the sum before tile last, within its segment, given that before tile first. The
+// words are shared out over the warp's lanes.
 __device__ float add_totals(Word *words, unsigned launch, long long first, long long last,
                             float before)
 {
     const unsigned lane = threadIdx.x % 32;
-    for (; first < last; first += 32 * ASKED) {
-        Word seen[ASKED];
+    for (; first < last; first += 32 * BATCH) {
+        Word seen[BATCH];
         bool all_there;
         do {
             all_there = true;
-            for (unsigned k = 0; k < ASKED; k++) { // all on their way before one is needed
+            for (unsigned k = 0; k < BATCH; k++) { // all loads in flight at once
                 const long long tile = first + 32 * k + lane;
                 seen[k] =
-                    tile < last ? look(words + tile) : make_word(launch, {false, 0.0f});
+                    tile < last ? poll(words + tile) : make_word(launch, {false, 0.0f});
             }
-            for (unsigned k = 0; k < ASKED; k++)
-                all_there = all_there && came_in(seen[k], launch);
+            for (unsigned k = 0; k < BATCH; k++)
+                all_there = all_there && is_from(seen[k], launch);
         } while (!__all_sync(0xffffffff, all_there));
-        unsigned since = 0; // the last tile, of these, in which a segment begins
+        unsigned since = 0; // the last of these tiles in which a segment begins
         bool begins = false;
-        for (unsigned k = 0; k < ASKED; k++) {
-            const unsigned lanes = __ballot_sync(0xffffffff, pair_in(seen[k]).begins);
+        for (unsigned k = 0; k < BATCH; k++) {
+            const unsigned lanes = __ballot_sync(0xffffffff, pair_of(seen[k]).begins);
             begins = begins || lanes != 0;
             since = lanes != 0 ? 32 * k + 31 - __clz(lanes) : since;
         }
         float sum = 0.0f;
-        for (unsigned k = 0; k < ASKED; k++)
-            sum += 32 * k + lane >= since ? pair_in(seen[k]).sum : 0.0f;
+        for (unsigned k = 0; k < BATCH; k++)
+            sum += 32 * k + lane >= since ? pair_of(seen[k]).sum : 0.0f;
         for (unsigned distance = 16; distance > 0; distance /= 2)
             sum += __shfl_xor_sync(0xffffffff, sum, distance);
         before = begins ? sum : before + sum;
@@ -283,63 +283,64 @@ __device__ float add_totals(Word *words, unsigned launch, long long first, long 
     return before;
 }
 
-// What one warp does: it finds the sum before each tile.
+// The look-back warp: finds the sum before each tile.
 __device__ void look_back(Pipeline *p, long long n, Word *words, unsigned launch)
 {
     long long last = 0;
-    float before_tile = 0.0f; // before the last one
+    float before_tile = 0.0f; // sum before the previous tile
     for (unsigned i = 0;; i++) {
-        const unsigned place = i % STAGES;
-        wait(&p->loaded[place], i / STAGES);
-        const long long tile = p->tile[place];
+        const unsigned stage = i % STAGES;
+        wait(&p->loaded[stage], i / STAGES);
+        const long long tile = p->tile[stage];
         if (tile * TILE >= n)
             return;
         before_tile = add_totals(words, launch, last, tile, before_tile);
         last = tile;
         __syncwarp(); // all lanes have read the tile's number
         if (threadIdx.x % 32 == 0) {
-            p->before_tile[place] = before_tile;
-            ptx::mbarrier_arrive(&p->known[place]);
+            p->before_tile[stage] = before_tile;
+            ptx::mbarrier_arrive(&p->known[stage]);
         }
     }
 }
 
-// What a thread keeps of a tile that is added up, in registers.
+// A thread's data about a tile between its total and its scan, in registers.
 struct Added {
-    Head head;       // of its run
-    Pair before_run; // within the tile
+    Head head;         // of the thread's elements
+    Pair before_items; // pair before the thread's elements, within the tile
 };
 
-// What most threads do: they add up each tile, and scan it some tiles later.
-__device__ void scan_places(Pipeline *p, float *out, long long n, Word *words,
+// The consumer warps: add up each tile, and scan it AHEAD tiles later.
+__device__ void scan_stages(Pipeline *p, float *out, long long n, Word *words,
                             unsigned launch)
 {
-    Added added[AHEAD + 1] = {}; // the newest tile last
+    Added added[AHEAD + 1] = {}; // newest tile last
     bool more = true;
     for (unsigned i = 0;; i++) {
-        unsigned place = i % STAGES;
+        unsigned stage = i % STAGES;
         if (more)
-            wait(&p->loaded[place], i / STAGES);
+            wait(&p->loaded[stage], i / STAGES);
         for (unsigned k = 0; k < AHEAD; k++)
             added[k] = added[k + 1];
-        more = more && p->tile[place] * TILE < n;
+        more = more && p->tile[stage] * TILE < n;
         if (more) {
             Pair total;
-            const Run<int> keys = p->keys[i % LOADED][threadIdx.x];
-            const long long left = n - p->tile[place] * TILE - threadIdx.x * RUN;
+            const Items<int> keys = p->keys[i % LOADED][threadIdx.x];
+            const long long left = n - p->tile[stage] * TILE - threadIdx.x * ITEMS;
             const Pair own =
-                add_run(p->values[i % LOADED][threadIdx.x], keys,
-                        key_before_run(p, i, keys), left, &added[AHEAD].head, out);
-            added[AHEAD].before_run = scan_block(own, &total);
+                add_items(p->values[i % LOADED][threadIdx.x], keys,
+                          preceding_key(p, i, keys), left, &added[AHEAD].head, out);
+            added[AHEAD].before_items = scan_block(own, &total);
             if (threadIdx.x == 0)
-                publish(words + p->tile[place], launch, total);
+                publish(words + p->tile[stage], launch, total);
         }
         if (i >= AHEAD) {
-            place = (i - AHEAD) % STAGES;
-            if (p->tile[place] * TILE >= n)
+            stage = (i - AHEAD) % STAGES;
+            if (p->tile[stage] * TILE >= n)
                 return;
-            wait(&p->known[place], (i - AHEAD) / STAGES);
-            const Pair before = join({false, p->before_tile[place]}, added[0].before_run);
+            wait(&p->known[stage], (i - AHEAD) / STAGES);
+            const Pair before =
+                combine({false, p->before_tile[stage]}, added[0].before_items);
             if (added[0].head.ends)
                 out[added[0].head.key] = before.sum + added[0].head.sum;
         }
@@ -351,14 +352,14 @@ __device__ void scan_places(Pipeline *p, float *out, long long n, Word *words,
 __global__ void scan_tiles(const int *keys, const float *in, float *out, long long n,
                            Word *words, unsigned launch)
 {
-#if __CUDA_ARCH__ >= 900 // older GPUs have no such copy engine
+#if __CUDA_ARCH__ >= 900 // older GPUs have no TMA
     extern __shared__ __align__(128) char shared[];
     Pipeline *p = (Pipeline *)shared;
     if (threadIdx.x == 0)
         init(p);
     __syncthreads();
     if (threadIdx.x < BLOCK_SIZE)
-        scan_places(p, out, n, words, launch);
+        scan_stages(p, out, n, words, launch);
     else if (threadIdx.x < BLOCK_SIZE + 32)
         look_back(p, n, words, launch);
     else if (threadIdx.x == BLOCK_SIZE + 32)
@@ -366,14 +367,14 @@ __global__ void scan_tiles(const int *keys, const float *in, float *out, long lo
 #endif
 }
 
-// How many floats of scratch memory a scan of n elements needs: a word for each tile.
-// What it holds before the first launch must not look like a word: all bits set, or 0.
+// Floats of scratch memory for a scan of n elements: a status word for each tile.
+// Its initial contents must not look like a valid word: all bits set, or 0.
 static long long scratch_count(long long n)
 {
     return sizeof(Word) / sizeof(float) * ((n + TILE - 1) / TILE);
 }
 
-// How many blocks the GPU holds at once. Ends the program where it cannot run this kernel.
+// Resident blocks on the whole GPU. Exits if the GPU cannot run this kernel.
 static long long resident_blocks()
 {
     int blocks_per_sm, sm_count;
@@ -395,9 +396,9 @@ static long long resident_blocks()
 static void launch(const int *keys, const float *in, float *out, long long n, bool,
                    float *scratch)
 {
-    static const long long resident = resident_blocks(); // asked once
+    static const long long resident = resident_blocks(); // cached
     const long long blocks = min((n + TILE - 1) / TILE, resident);
-    static unsigned number = 0; // of the launch: from 1 on
+    static unsigned number = 0; // of the launch, from 1
     scan_tiles<<<blocks, ALL_THREADS, sizeof(Pipeline)>>>(keys, in, out, n, (Word *)scratch,
                                                           ++number);
     CHECK(cudaGetLastError());
@@ -413,7 +414,7 @@ static void launch(const int *keys, const float *in, float *out, long long n, bo
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MOST_RUNS = 51 };
 static const long long MAX_ELEMENTS = 1ll << 30; // a key is an int
 
-// Ends the program, in one line, where a CUDA call failed.
+// Exits with a message of one line if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -430,11 +431,11 @@ struct Data {
     long long n, flush_count, busy_cycles;
     long long mean; // length of a segment; 0: all elements are one segment
     bool exclusive;
-    int *keys;           // n: the number of each element's segment
+    int *keys;           // n: the segment of each element
     float *in, *out;     // n each
     float *scratch;      // scratch_count(n)
     float4 *flush;       // twice the L2 cache
-    long long *mistakes; // how many elements are wrong, and the first of them
+    long long *mistakes; // number of wrong elements, and index of the first
     int flush_blocks;
     cudaEvent_t start, stop;
 };
@@ -462,15 +463,15 @@ static void parse_arguments(int argc, char **argv, Data *d, bool *csv)
     d->n = std::min(d->n == 0 ? 1ll << 26 : d->n, MOST_ELEMENTS);
 }
 
-// Well mixed bits, as in SplitMix64.
+// The bit mixer of SplitMix64.
 __device__ unsigned long long hash(unsigned long long bits)
 {
     bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
     return (bits ^ bits >> 27) * 0x94d049bb133111ebu;
 }
 
-// The number of the segment that element i lies in. In each piece of `mean` elements a
-// segment begins, anywhere.
+// The segment of element i. In each `mean` consecutive elements one segment begins, at a
+// random one.
 __device__ int key_at(long long i, long long mean)
 {
     if (mean == 0)
@@ -480,15 +481,15 @@ __device__ int key_at(long long i, long long mean)
     return piece + (i % mean >= begin);
 }
 
-// The sum of i's segment up to i, by choice: a whole number from -2^14 to 2^14 - 1, odd for
-// every other i. Sums of neighbours stay below 2^15, so that float addition is exact.
+// The chosen sum of i's segment up to i: an integer from -2^14 to 2^14 - 1, odd for every
+// other i. Sums of consecutive elements stay below 2^15, so float addition is exact.
 __device__ float sum_up_to(long long i, unsigned long long run)
 {
     const unsigned long long bits = hash((i + 1) * 0x9e3779b97f4a7c15u + (run << 56));
     return (float)(2 * (int)(bits >> 50) + (int)(i & 1) - (1 << 14));
 }
 
-// The same without i.
+// The same, excluding i.
 __device__ float sum_before(long long i, long long mean, unsigned long long run)
 {
     const bool begins = i == 0 || key_at(i, mean) != key_at(i - 1, mean);
@@ -505,7 +506,7 @@ __global__ void fill(int *keys, float *in, long long n, long long mean,
     }
 }
 
-// Compares every element; where there is a sum for each segment only, every sum.
+// Compares every element, or every sum if there is only one for each segment.
 __global__ void compare(const float *out, long long n, long long mean, bool exclusive,
                         unsigned long long run, long long *mistakes)
 {
@@ -523,8 +524,8 @@ __global__ void compare(const float *out, long long n, long long mean, bool excl
     }
 }
 
-// Reads the whole buffer, so that the L2 cache holds nothing of the arrays any more. Takes
-// so many cycles at least, in which the host queues what is timed.
+// Reads the whole buffer, which evicts the arrays from the L2 cache. Runs for at least
+// `cycles` clock cycles, so that the host has queued the launch before the timing starts.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         long long *never)
 {
@@ -533,21 +534,21 @@ __global__ void prepare(const float4 *flush, long long count, long long cycles,
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += gridDim.x * blockDim.x)
         sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
-    if (sum != 0) // it holds zeros, but the compiler cannot know
+    if (sum != 0) // it is 0, which the compiler cannot know
         *never = 1;
     while (clock64() - start < cycles)
         continue;
 }
 
-// One run on fresh data. Returns milliseconds; ends the program where something is wrong.
+// Scans fresh data once. Returns milliseconds; exits if an element is wrong.
 static float timed_run(Data *d, unsigned long long run)
 {
     const long long none[] = {0, d->n};
     CHECK(cudaMemcpy(d->mistakes, none, sizeof none, cudaMemcpyHostToDevice));
     fill<<<8 * d->flush_blocks, 256>>>(d->keys, d->in, d->n, d->mean, run);
-    // All bits set is NaN: it shows what was never written.
+    // All bits set is NaN, which marks elements that were never written.
     CHECK(cudaMemsetAsync(d->out, 0xff, d->n * sizeof(float)));
-    if (run % 2 == 0) // else it keeps what the run before left
+    if (run % 2 == 0) // otherwise it keeps the data of the previous run
         CHECK(cudaMemsetAsync(d->scratch, 0xff, scratch_count(d->n) * sizeof(float)));
     prepare<<<d->flush_blocks, 1024>>>(d->flush, d->flush_count, d->busy_cycles,
                                        d->mistakes);
@@ -569,7 +570,7 @@ static float timed_run(Data *d, unsigned long long run)
     return ms;
 }
 
-// The median, in milliseconds, of timed runs.
+// The median time of a run, in milliseconds.
 static double median_of_runs(Data *d)
 {
     timed_run(d, 0); // to warm up
@@ -612,7 +613,7 @@ int main(int argc, char **argv)
     for (long long mean : {8, 100, 10000, 0}) {
         d.mean = mean;
         const double ms = median_of_runs(&d);
-        // Keys and elements are read; what is written beside every element counts too.
+        // Keys and elements are read; an output for each element counts too.
         const double bytes = (ONLY_SUMS ? 8.0 : 12.0) * d.n;
         if (csv)
             printf("%s,%s,", STEP, device.name);
