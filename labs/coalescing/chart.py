@@ -1,4 +1,4 @@
-"""How many bytes does a warp move for those that it wants, and what bandwidth is left of that?"""
+"""How many bytes does a warp move for each byte wanted, and what bandwidth does that leave?"""
 from plot import GREY, LINE_COLOURS, REFERENCE_COLOUR, STEP_COLOUR, plt, sized  # plots/plot.py is on the path
 
 # What the simulator's chart shows: counter (a column of SIM_COUNTERS) -> the panel's title
@@ -10,7 +10,7 @@ COUNTERS = {
 
 COLOURS = dict(zip(["step00", "step01", "step02", "step03", "step04"],
                    [STEP_COLOUR, REFERENCE_COLOUR, *LINE_COLOURS[:3]]))
-# How the title calls the steps, line by line.
+# The steps' names in the title, line by line.
 NAMES = [[("rows", "Rows"), ("columns", "columns")], [("transpose", "Transpose"), ("padded", "with a padded tile")]]
 
 
@@ -19,7 +19,7 @@ def colour(row):
 
 
 def draw_bytes(axes, rows):
-    """For each case the bytes that its sectors hold, and before them the bytes that are wanted."""
+    """For each case a wide bar for the bytes of its sectors, and a thin one in front for the bytes wanted."""
     moved = [float(row["moved_bytes"]) for row in rows]
     wanted = [float(row["wanted_bytes"]) for row in rows]
     places = range(len(rows))
@@ -29,7 +29,7 @@ def draw_bytes(axes, rows):
         axes.annotate(f"{few:.0f} of {all_of_them:.0f}", (all_of_them, place), xytext=(3, 0),
                       textcoords="offset points", va="center", fontsize=sized(8.5))
     axes.set_xlim(0, 1.2 * max(moved))
-    axes.set_xlabel("bytes for an element: thin bar wanted, pale bar moved")
+    axes.set_xlabel("bytes per element: thin bar wanted, wide bar moved")
     most = max(m / w for m, w in zip(moved, wanted))
     axes.set_title(f"A warp's sectors hold up to {most:.0f} times the bytes wanted")
 
@@ -48,7 +48,7 @@ def draw_rates(axes, rows):
 
 
 def finding(rows):
-    """What the bandwidths say: the best of each step."""
+    """The title: the best bandwidth of each step."""
     best = {}
     for row in rows:
         word = row["step"].partition("_")[2]

@@ -1,4 +1,4 @@
-// Lab coalescing, step 02: a naive transpose. Read along rows, written down columns.
+// Lab coalescing, step 02: a naive transpose. Loads along rows, stores down columns.
 // The change: c becomes a with rows and columns exchanged; b is not needed.
 // Build and run: nvcc -O3 -arch=native -o coalescing coalescing.cu && ./coalescing
 
@@ -20,8 +20,8 @@ __global__ void transpose(const float *a, float *c, int n)
         c[(long long)col * n + row] = a[(long long)row * n + col];
 }
 
-// The sectors that one load of a full warp touches, and one store, worked out by hand:
-// four for its 128 bytes, and one for each row at least.
+// The sectors of one load and of one store of a full warp, counted by hand:
+// at least four, for its 128 bytes, and at least one for each row.
 static int load_sectors(dim3 block)
 {
     return max(4, 32 / block.x);
@@ -32,10 +32,10 @@ static int store_sectors(dim3 block)
     return max(4, min(32, block.x));
 }
 
-// Element (row, col) of an input matrix, by its seed; the harness fills the matrices so.
+// Element (row, col) of the input matrix with this seed; the harness fills it with these.
 static __device__ float element(unsigned seed, unsigned row, unsigned col);
 
-// What element (row, col) of c has to be, if a has this seed.
+// The correct element (row, col) of c, if a has this seed.
 static __device__ float expected(unsigned a, unsigned, unsigned row, unsigned col)
 {
     return element(a, col, row);
@@ -56,9 +56,9 @@ static void launch(const float *a, const float *, float *c, int n, dim3 block)
 #include <vector>
 
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500 };
-static const long long MAX_EDGE = 65535; // so many blocks a grid may have in y
+static const long long MAX_EDGE = 65535; // the largest grid dimension in y
 
-// Ends the program, in one line, where a CUDA call failed.
+// If a CUDA call failed, prints one line and exits.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -108,8 +108,8 @@ struct Data {
     cudaEvent_t start, stop;
 };
 
-// A whole number below 2^23: so the sum of two is exact. Neighbours, and the element that a
-// transpose puts in this one's place, have other numbers.
+// An integer below 2^23, so that the sum of two is exact. Its neighbours, and the element
+// that a transpose exchanges with it, have other values.
 static __device__ float element(unsigned seed, unsigned row, unsigned col)
 {
     return ((row << 16 | col) + 1) * seed >> 9;
@@ -131,9 +131,9 @@ __global__ void count_wrong(const float *c, unsigned a, unsigned b, int n,
                 atomicAdd(wrong, 1);
 }
 
-// Reads the whole buffer: what the L2 cache held of the matrices is gone, and no line is
-// left in it that would have to be written back later. Takes so many cycles at least, in
-// which the host queues the launch; it would show in short times otherwise.
+// Evicts the matrices and all modified lines from the L2 cache by reading the whole buffer.
+// Runs for at least so many cycles, in which the host queues the launch; short runs
+// would otherwise include launch overhead.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         float *never)
 {
@@ -142,16 +142,16 @@ __global__ void prepare(const float4 *flush, long long count, long long cycles,
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += gridDim.x * blockDim.x)
         sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
-    if (sum != 0) // it holds zeros, but the compiler cannot know
+    if (sum != 0) // never: the buffer is zero, but the compiler cannot know
         *never = sum;
     while (clock64() - start < cycles)
         continue;
 }
 
-// One launch, in milliseconds; ends the program where an element of c is not as expected.
+// Returns the milliseconds of one launch; exits if an element of c is not as expected.
 static float timed_run(const Data &d, dim3 block)
 {
-    // All bits set is NaN: it shows where an element was never written.
+    // NaN (all bits set) reveals an element that was never written.
     CHECK(cudaMemsetAsync(d.c, 0xff, d.bytes));
     CHECK(cudaMemsetAsync(d.wrong, 0, sizeof *d.wrong));
     prepare<<<d.blocks, 1024>>>(d.flush, d.flush_count, d.busy_cycles, d.c);
@@ -173,8 +173,8 @@ static float timed_run(const Data &d, dim3 block)
     return ms;
 }
 
-// The median of the runs with such blocks. From run to run a and b change places: in a
-// transpose, what the run before left somewhere, in shared memory too, is wrong then.
+// The median of the runs with this block shape. From run to run a and b are swapped, so
+// that stale elements of the previous transpose, also in shared memory, are wrong.
 static double median_ms(Data *d, dim3 block)
 {
     timed_run(*d, block);
@@ -224,7 +224,7 @@ int main(int argc, char **argv)
     for (const dim3 &block : BLOCKS) {
         const double ms = median_ms(&d, block);
         const int loads = load_sectors(block), stores = store_sectors(block);
-        const int wanted = (MATRICES_READ + 1) * sizeof(float); // for an element of c
+        const int wanted = (MATRICES_READ + 1) * sizeof(float); // per element of c
         const int moved = MATRICES_READ * loads + stores; // 32 bytes each, for 32 elements
         printf(
             csv ? "%s,%s,%d,%ux%u,%.6f,%.3f,%d,%d,%d,%d,PASS\n"
