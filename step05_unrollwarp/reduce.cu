@@ -66,9 +66,9 @@ static void launch(const float *in, float *out, long long n)
 
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 1000 };
 static const long long MAX_ELEMENTS = 1ll << 38; // keeps every grid below 2^31 blocks
-static const size_t PERIOD = 2 * 500009; // of the data; no stride or tile divides it
+static const size_t PERIOD = 2 * 500009;         // elements; no stride or tile divides it
 
-// Ends the program, in one line, where a CUDA call failed.
+// Prints one line and exits if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -103,9 +103,9 @@ static void parse_arguments(int argc, char **argv, long long *n, bool *csv, bool
     *n = *n == 0 ? 1ll << 26 : *n;
 }
 
-// Elements: every other pair of timed runs begins so much later. At 2^30 elements 128 bytes
-// cost some programs 1 %, and 256 KiB cost nothing (docs/measuring.md). A small array ends
-// where its memory ends, so that memcheck and the simulator see who reads behind it.
+// In elements: every other pair of timed runs begins this much later. At 2^30 elements,
+// 128 bytes cost some programs 1 %, and 256 KiB cost nothing (docs/measuring.md). A small
+// array ends where its allocation ends, so memcheck and the simulator see reads past it.
 static size_t shift_of(long long n)
 {
     return n < 1ll << 27 ? 32 : 1 << 16;
@@ -115,15 +115,15 @@ struct Data {
     long long n, flush_count, busy_cycles;
     size_t partials;
     float *in;      // n + shift_of(n) + 1 elements
-    float *scratch; // 2 * partials: the passes take turns
+    float *scratch; // 2 * partials: the passes alternate
     float4 *flush;  // twice the L2 cache
     int flush_blocks, launches;
     cudaEvent_t start, stop;
     std::vector<long long> sums; // of the first 0, 1, ... PERIOD elements, in sixteenths
 };
 
-// Fills in. An element is 1 to 16 sixteenths, or -1 to -16; no 0, which could go missing.
-// The second half of a period is the first with the signs changed, so that sums stay small:
+// Fills d->in. An element is 1 to 16 sixteenths, or -1 to -16: a missing 0 would not show.
+// The second half of a period is the first with the signs changed, so sums stay small:
 // below 2^24 sixteenths float addition is exact in any order.
 static void fill(Data *d)
 {
@@ -141,21 +141,21 @@ static void fill(Data *d)
     const size_t all = d->n + shift_of(d->n) + 1;
     size_t filled = std::min(all, PERIOD);
     CHECK(cudaMemcpy(d->in, &values[0], filled * sizeof(float), cudaMemcpyDefault));
-    for (size_t more; filled < all; filled += more) { // twice as much each time
+    for (size_t more; filled < all; filled += more) { // doubles each time
         more = std::min(all - filled, filled);
         CHECK(cudaMemcpy(d->in + filled, d->in, more * sizeof(float), cudaMemcpyDefault));
     }
 }
 
-// The sum, in sixteenths, of the elements from begin on, before end.
+// The sum, in sixteenths, of the elements from begin to end - 1.
 static long long sum_between(const Data &d, size_t begin, size_t end)
 {
     return d.sums[end % PERIOD] - d.sums[begin % PERIOD]; // a whole period adds up to 0
 }
 
-// Reads the whole buffer: what the L2 cache held of the input is gone, and no line is left
-// in it that would have to be written back later. Takes so many cycles at least, in which
-// the host queues the launches; it would show in short times otherwise.
+// Reads the whole buffer, which evicts the input from the L2 cache and leaves no dirty line
+// in it. Runs for at least `cycles`, while the host enqueues the launches: otherwise short
+// times would include that.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         float *never)
 {
@@ -171,10 +171,10 @@ __global__ void prepare(const float4 *flush, long long count, long long cycles,
 }
 
 // One whole reduction of in[0 .. n), pass after pass until one value is left. Returns
-// milliseconds; ends the program where the sum is not as expected, in sixteenths.
+// milliseconds; exits if the sum is not as expected (in sixteenths).
 static float timed_run(Data *d, const float *in, long long expected)
 {
-    // All bits set is NaN: it shows where a partial sum was never written.
+    // All bits set is NaN: a partial sum that was never written makes the result NaN.
     CHECK(cudaMemsetAsync(d->scratch, 0xff, 2 * d->partials * sizeof(float)));
     prepare<<<d->flush_blocks, 1024>>>(d->flush, d->flush_count, d->busy_cycles,
                                        d->scratch);
@@ -198,13 +198,13 @@ static float timed_run(Data *d, const float *in, long long expected)
     return ms;
 }
 
-// Milliseconds of each timed run, sorted. All are checked. From run to run an element
-// changes its sign, and after each pair of runs the array begins elsewhere: an old sum,
-// of the whole array or of one block, is wrong then.
+// Milliseconds of each timed run, sorted; each sum is checked. Each run changes the sign of
+// an element, and each pair of runs begins the array elsewhere: a stale sum, of the whole
+// array or of one block, is wrong then.
 static std::vector<float> time_runs(Data *d)
 {
     const float warm_up_ms = timed_run(d, d->in, sum_between(*d, 0, d->n));
-    // Also a checked run on an array that begins at no multiple of 16 bytes.
+    // Also checks a run on an array that does not begin at a multiple of 16 bytes.
     timed_run(d, d->in + 1, sum_between(*d, 1, d->n + 1));
     std::vector<float> ms;
     float total_ms = 0;
@@ -254,8 +254,8 @@ int main(int argc, char **argv)
     const double gb_per_s = d.n * sizeof(float) / median_ms / 1e6;
     const double peak = 2.0 * memory_khz * bus_bits / 8 / 1e6; // two transfers a clock
     printf(csv ? "%s,%s,%lld,%d,%.6f,%.6f,%.6f,%.6f,%.3f,%.1f,PASS\n"
-               : "%s on %s: n %lld, launches %d, ms %.4f (least %.4f, middle half %.4f "
-                 "to %.4f), GB/s %.2f of %.0f, PASS\n",
+               : "%s on %s: n %lld, launches %d, ms %.4f (least %.4f, interquartile "
+                 "range %.4f to %.4f), GB/s %.2f of %.0f, PASS\n",
            STEP, device.name, d.n, d.launches, median_ms, ms[0], ms[last / 4],
            ms[last - last / 4], gb_per_s, peak);
 }

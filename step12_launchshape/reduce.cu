@@ -1,5 +1,5 @@
-// Step 12: the launch shape. An array of one tile takes one block of just that size.
-// The change: the number of blocks and of their threads; a block alone takes no ticket.
+// Step 12: the launch shape. An array of one tile is added by one block of that size.
+// The change: the number of blocks and of threads in each; a lone block draws no ticket.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
 // The lesson: lines 13 to 159; the rest is the harness.
 #include <cstdio>
@@ -15,7 +15,7 @@ const unsigned LOADS = 4;         // of a thread for each tile
 const unsigned MAX_BLOCKS = 8192; // more than any GPU holds at once today
 
 __device__ float partial_sums[MAX_BLOCKS]; // one a block
-__device__ unsigned tickets;               // taken in this pass
+__device__ unsigned tickets;               // drawn in this pass
 
 // The sum of four elements that came in one load.
 __device__ float add_up(float4 v)
@@ -23,7 +23,7 @@ __device__ float add_up(float4 v)
     return v.x + v.y + v.z + v.w;
 }
 
-// The sum over a warp, in its lane 0: each lane hands its register to the lane s below.
+// The sum over a warp, in its lane 0: each lane adds the register of the lane s above.
 __device__ float reduce_warp(float sum)
 {
     for (unsigned s = 16; s > 0; s /= 2)
@@ -48,7 +48,7 @@ __device__ float reduce_block(float sum)
     return sum;
 }
 
-// The last block to come here gets true, and sees what the others wrote before they came.
+// True in the last block to call this; it sees what the others wrote before their calls.
 __device__ bool is_last_block()
 {
     __shared__ bool is_last;
@@ -83,7 +83,7 @@ __device__ float add_tiles(const float *in, long long n, unsigned head)
     return reduce_block<block_size>(sum);
 }
 
-// One block alone, and one tile. It waits for nobody, and 32 bits count its elements.
+// One block, one tile: no other block to wait for, and 32 bits count its elements.
 template <unsigned block_size>
 __global__ void reduce_alone(const float *in, float *out, unsigned n, unsigned head)
 {
@@ -128,10 +128,10 @@ static long long resident_blocks()
     return min((unsigned)(sm_count * blocks_per_sm), MAX_BLOCKS);
 }
 
-// How many blocks to start for more than one tile.
+// How many blocks to launch for more than one tile.
 static long long block_count(long long n)
 {
-    static const long long most = resident_blocks(); // asked for only once
+    static const long long most = resident_blocks(); // queried only once
     return min((n + 8 * BLOCK_SIZE - 1) / (8 * BLOCK_SIZE), most);
 }
 
@@ -144,7 +144,7 @@ static long long partial_count(long long)
 // One pass: out[0 .. partial_count(n)) become the partial sums of in[0 .. n).
 static void launch(const float *in, float *out, long long n)
 {
-    // A float4 lies at a multiple of 16 bytes: up to three elements come before the first,
+    // A float4 is aligned to 16 bytes: up to three elements come before the first,
     // and up to three after the last.
     const unsigned head = min(n, -(long long)in >> 2 & 3);
     if (n <= 4 * LOADS * 256) // one tile: a block of just that size is done soonest
@@ -167,9 +167,9 @@ static void launch(const float *in, float *out, long long n)
 
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 1000 };
 static const long long MAX_ELEMENTS = 1ll << 38; // keeps every grid below 2^31 blocks
-static const size_t PERIOD = 2 * 500009; // of the data; no stride or tile divides it
+static const size_t PERIOD = 2 * 500009;         // elements; no stride or tile divides it
 
-// Ends the program, in one line, where a CUDA call failed.
+// Prints one line and exits if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -204,9 +204,9 @@ static void parse_arguments(int argc, char **argv, long long *n, bool *csv, bool
     *n = *n == 0 ? 1ll << 26 : *n;
 }
 
-// Elements: every other pair of timed runs begins so much later. At 2^30 elements 128 bytes
-// cost some programs 1 %, and 256 KiB cost nothing (docs/measuring.md). A small array ends
-// where its memory ends, so that memcheck and the simulator see who reads behind it.
+// In elements: every other pair of timed runs begins this much later. At 2^30 elements,
+// 128 bytes cost some programs 1 %, and 256 KiB cost nothing (docs/measuring.md). A small
+// array ends where its allocation ends, so memcheck and the simulator see reads past it.
 static size_t shift_of(long long n)
 {
     return n < 1ll << 27 ? 32 : 1 << 16;
@@ -216,15 +216,15 @@ struct Data {
     long long n, flush_count, busy_cycles;
     size_t partials;
     float *in;      // n + shift_of(n) + 1 elements
-    float *scratch; // 2 * partials: the passes take turns
+    float *scratch; // 2 * partials: the passes alternate
     float4 *flush;  // twice the L2 cache
     int flush_blocks, launches;
     cudaEvent_t start, stop;
     std::vector<long long> sums; // of the first 0, 1, ... PERIOD elements, in sixteenths
 };
 
-// Fills in. An element is 1 to 16 sixteenths, or -1 to -16; no 0, which could go missing.
-// The second half of a period is the first with the signs changed, so that sums stay small:
+// Fills d->in. An element is 1 to 16 sixteenths, or -1 to -16: a missing 0 would not show.
+// The second half of a period is the first with the signs changed, so sums stay small:
 // below 2^24 sixteenths float addition is exact in any order.
 static void fill(Data *d)
 {
@@ -242,21 +242,21 @@ static void fill(Data *d)
     const size_t all = d->n + shift_of(d->n) + 1;
     size_t filled = std::min(all, PERIOD);
     CHECK(cudaMemcpy(d->in, &values[0], filled * sizeof(float), cudaMemcpyDefault));
-    for (size_t more; filled < all; filled += more) { // twice as much each time
+    for (size_t more; filled < all; filled += more) { // doubles each time
         more = std::min(all - filled, filled);
         CHECK(cudaMemcpy(d->in + filled, d->in, more * sizeof(float), cudaMemcpyDefault));
     }
 }
 
-// The sum, in sixteenths, of the elements from begin on, before end.
+// The sum, in sixteenths, of the elements from begin to end - 1.
 static long long sum_between(const Data &d, size_t begin, size_t end)
 {
     return d.sums[end % PERIOD] - d.sums[begin % PERIOD]; // a whole period adds up to 0
 }
 
-// Reads the whole buffer: what the L2 cache held of the input is gone, and no line is left
-// in it that would have to be written back later. Takes so many cycles at least, in which
-// the host queues the launches; it would show in short times otherwise.
+// Reads the whole buffer, which evicts the input from the L2 cache and leaves no dirty line
+// in it. Runs for at least `cycles`, while the host enqueues the launches: otherwise short
+// times would include that.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         float *never)
 {
@@ -272,10 +272,10 @@ __global__ void prepare(const float4 *flush, long long count, long long cycles,
 }
 
 // One whole reduction of in[0 .. n), pass after pass until one value is left. Returns
-// milliseconds; ends the program where the sum is not as expected, in sixteenths.
+// milliseconds; exits if the sum is not as expected (in sixteenths).
 static float timed_run(Data *d, const float *in, long long expected)
 {
-    // All bits set is NaN: it shows where a partial sum was never written.
+    // All bits set is NaN: a partial sum that was never written makes the result NaN.
     CHECK(cudaMemsetAsync(d->scratch, 0xff, 2 * d->partials * sizeof(float)));
     prepare<<<d->flush_blocks, 1024>>>(d->flush, d->flush_count, d->busy_cycles,
                                        d->scratch);
@@ -299,13 +299,13 @@ static float timed_run(Data *d, const float *in, long long expected)
     return ms;
 }
 
-// Milliseconds of each timed run, sorted. All are checked. From run to run an element
-// changes its sign, and after each pair of runs the array begins elsewhere: an old sum,
-// of the whole array or of one block, is wrong then.
+// Milliseconds of each timed run, sorted; each sum is checked. Each run changes the sign of
+// an element, and each pair of runs begins the array elsewhere: a stale sum, of the whole
+// array or of one block, is wrong then.
 static std::vector<float> time_runs(Data *d)
 {
     const float warm_up_ms = timed_run(d, d->in, sum_between(*d, 0, d->n));
-    // Also a checked run on an array that begins at no multiple of 16 bytes.
+    // Also checks a run on an array that does not begin at a multiple of 16 bytes.
     timed_run(d, d->in + 1, sum_between(*d, 1, d->n + 1));
     std::vector<float> ms;
     float total_ms = 0;
@@ -355,8 +355,8 @@ int main(int argc, char **argv)
     const double gb_per_s = d.n * sizeof(float) / median_ms / 1e6;
     const double peak = 2.0 * memory_khz * bus_bits / 8 / 1e6; // two transfers a clock
     printf(csv ? "%s,%s,%lld,%d,%.6f,%.6f,%.6f,%.6f,%.3f,%.1f,PASS\n"
-               : "%s on %s: n %lld, launches %d, ms %.4f (least %.4f, middle half %.4f "
-                 "to %.4f), GB/s %.2f of %.0f, PASS\n",
+               : "%s on %s: n %lld, launches %d, ms %.4f (least %.4f, interquartile "
+                 "range %.4f to %.4f), GB/s %.2f of %.0f, PASS\n",
            STEP, device.name, d.n, d.launches, median_ms, ms[0], ms[last / 4],
            ms[last - last / 4], gb_per_s, peak);
 }
