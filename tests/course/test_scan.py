@@ -237,7 +237,7 @@ def test_tables_hold_what_was_measured(tmp_path, monkeypatch):
     assert f"| [{STEPS[0].name}]({STEPS[0].name}/README.md) | one thread, one loop | 2,684 | not measured yet | – |" in tables.scanladder("scan")
     over = tables.scanover("scan")
     assert "| 2^10 | 2 | 3 | 1 | 1.5 | 1.50 | 50 % |" in over and "| 2^12 | 4 | 5 | 2 | 1 | 1.25 | 25 % |" in over  # the faster copy
-    assert over.endswith("1.37 in the geometric mean, 1.25 at least (n = 2^12).")
+    assert over.endswith("geometric mean 1.37, minimum 1.25 (n = 2^12).")
 
 
 @pytest.mark.parametrize("source", PROGRAMS[:-1], ids=name)
