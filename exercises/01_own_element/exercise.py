@@ -7,14 +7,14 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="1. Threads", title="Every thread its own element", kind="write",
-    task="Blocks of 256 threads are launched, as many threads as there are elements: let each thread write out[i] = in[i] + 1 for an i of its own.",
-    hints=("All threads run the same lines; what differs is threadIdx.x, the thread's number in its block, and blockIdx.x, the block's number.",
-           "Before block 3 come 3 blocks of blockDim.x threads each.",
+    chapter="1. Threads", title="One element per thread", kind="write",
+    task="The kernel is launched with blocks of 256 threads, and one thread per element. Let each thread write out[i] = in[i] + 1 for its own i.",
+    hints=("All threads execute the same code. They differ in threadIdx.x, the thread's index in its block, and blockIdx.x, the block's index.",
+           "Before block 3 there are 3 blocks of blockDim.x threads each.",
            "int i = blockIdx.x * blockDim.x + threadIdx.x;"),
-    why="A thread knows its number in the block, and its block's number; from both it works out which element is its own.",
+    why="A thread knows its index in the block and the index of its block. From both it computes the index of its element.",
     lesson="step01_divergent/README.md",
-    kernel="add_one", data=data, sizes=(256, 512, 1024, 4096), drawn=(256, 8192, 256),
+    kernel="add_one", data=data, sizes=(256, 512, 1024, 4096), random_sizes=(256, 8192, 256),
     wrong=(
         ("blockIdx.x * blockDim.x + threadIdx.x", "threadIdx.x"),
         ("blockIdx.x * blockDim.x + threadIdx.x", "blockIdx.x"),

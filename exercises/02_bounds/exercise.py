@@ -7,12 +7,12 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="1. Threads", title="More threads than elements", kind="mend",
-    task="n is no multiple of 256 here, so the last block has threads too many: mend the kernel.",
+    chapter="1. Threads", title="More threads than elements", kind="fix",
+    task="Here n is not a multiple of 256, so the last block has too many threads: fix the kernel.",
     hints=("The finding names the line: which i do the last threads have, and how large is n?",
-           "A thread whose i is no element has nothing to do.",
+           "A thread whose i is not below n must do nothing.",
            "if (i < n)"),
-    why="A grid comes in whole blocks, data do not: n = 257 needs two blocks, and 255 threads of the second have no element.",
+    why="A grid consists of whole blocks, but n can be any number. n = 257 needs two blocks, and 255 threads of the second have no element.",
     lesson="docs/findings.md",
     kernel="add_one", data=data, sizes=(1, 31, 255, 256, 257, 1000, 4097),
     wrong=(

@@ -7,12 +7,12 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="1. Threads", title="From back to front", kind="write",
-    task="Fill out with the elements of in from back to front.",
-    hints=("A thread may read any element, not only the one with its own number.",
+    chapter="1. Threads", title="Back to front", kind="write",
+    task="Fill out with the elements of in, from back to front.",
+    hints=("A thread may read any element, not only the one with its own index.",
            "out[0] is in[n - 1], and out[n - 1] is in[0].",
            "out[i] = in[n - 1 - i];"),
-    why="Which thread handles which element is yours to choose; what matters is that each element of out is written by exactly one.",
+    why="You choose which thread handles which element. Exactly one thread must write each element of out.",
     lesson="step01_divergent/README.md",
     kernel="mirror", data=data, sizes=(1, 2, 33, 256, 257, 1000, 4097),
     wrong=(

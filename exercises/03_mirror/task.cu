@@ -1,4 +1,4 @@
-// out becomes in from back to front: its first element is the last of in.
+// out is in from back to front: its first element is the last of in.
 __global__ void mirror(const float *in, float *out, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,9 +1,9 @@
-// Count by hand what a launch of add_one with n = 900 and blocks of 256 threads makes of this.
-// Write your numbers behind the equals signs, and save. A load request is one load of one warp, with at least one of its threads.
+// Count by hand what a launch of add_one with n = 900 and blocks of 256 threads does.
+// Write your numbers after the equals signs, and save. A load request is one load instruction of a warp with at least one active thread.
 //
 // threads launched =
 // load requests =
-// 32-byte pieces of memory that are loaded =
+// 32-byte sectors loaded =
 
 __global__ void add_one(const float *in, float *out, int n)
 {

@@ -1,4 +1,4 @@
-// Each block turns its own 256 elements round, through shared memory.
+// Each block reverses its 256 elements, through shared memory.
 __global__ void reverse(const float *in, float *out)
 {
     __shared__ float tile[256];

@@ -1,4 +1,4 @@
-from scripts.learn.exercise import Gate, given, result, sixteenths
+from scripts.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -8,15 +8,15 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="2. A block shares", title="Through shared memory", kind="write",
-    task="Let each block write its 256 elements in reverse order, each loaded into shared memory once and stored from there.",
-    hints=("tile[255] is written by another thread than the one that reads it: when does it stand there?",
-           "__syncthreads() waits until all threads of the block have come to it.",
+    chapter="2. Shared memory", title="Through shared memory", kind="write",
+    task="Let each block write its 256 elements in reverse order: load each one into shared memory once, and store it from there.",
+    hints=("The thread that reads tile[255] is not the one that writes it. When is the value there?",
+           "__syncthreads() waits until all threads of the block have reached it.",
            "__syncthreads();  out[begin + threadIdx.x] = tile[255 - threadIdx.x];"),
-    why="Warps of a block run at their own pace; what one writes another may read only behind a barrier.",
+    why="The warps of a block are not synchronised. A thread may read what another warp wrote only after a barrier.",
     lesson="labs/coalescing/README.md",
-    kernel="reverse", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
-    gates=(Gate("shared loads a block", "shared_loads", True, least=8),),
+    kernel="reverse", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
+    goals=(Goal("shared loads a block", "shared_loads", True, least=8),),
     wrong=(
         ("__syncthreads();", "__syncwarp();"),
         ("__syncthreads();", ""),

@@ -1,4 +1,4 @@
-// ==== Turned round while it is stored
+// ==== Reversed by the store
 __global__ void reverse(const float *in, float *out)
 {
     __shared__ float tile[256];

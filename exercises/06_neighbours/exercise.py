@@ -7,14 +7,14 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="2. A block shares", title="Right today, wrong tomorrow", kind="mend",
-    task="The results are right on many a day and the kernel is wrong: mend it, with one line.",
-    hints=("The finding names two lines: one thread writes what another reads. Who says that the first comes first?",
-           "Threads of one warp and of another meet only at a barrier.",
-           "__syncthreads(); belongs behind the store to tile."),
-    why="A race may give the right result a thousand times: warp 0 usually comes first, and nothing promises it.",
+    chapter="2. Shared memory", title="Right today, wrong tomorrow", kind="fix",
+    task="On most days the results are right, but the kernel is wrong: fix it with one line.",
+    hints=("The finding names two lines: one thread reads what another writes. What guarantees that the write comes first?",
+           "Threads of different warps synchronise only at a barrier.",
+           "Add __syncthreads(); after the store to tile."),
+    why="A data race may give the right result a thousand times: warp 0 usually runs first, but CUDA does not guarantee it.",
     lesson="docs/findings.md",
-    kernel="differences", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
+    kernel="differences", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
     wrong=(
         ("__syncthreads();", "__syncwarp();"),
         ("__syncthreads();", "__threadfence();"),

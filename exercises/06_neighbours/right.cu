@@ -8,7 +8,7 @@ __global__ void differences(const float *in, float *out)
     __syncthreads();
     out[i] = tid == 0 ? own : own - tile[tid - 1];
 }
-// ==== Each thread hands its element on
+// ==== Each thread stores its element for the next one
 __global__ void differences(const float *in, float *out)
 {
     __shared__ float before[257];

@@ -1,4 +1,4 @@
-// out[i] is what in grows by from element i - 1 to element i; the first of each block is given as it is.
+// out[i] is the difference between in[i] and in[i - 1]; the first element of each block is copied.
 __global__ void differences(const float *in, float *out)
 {
     __shared__ float tile[256];

@@ -1,4 +1,4 @@
-// Each block adds up its 256 elements, as a tree: 128 threads add one element each, then 64, and so on.
+// Each block adds its 256 elements, as a tree: 128 threads add one element each, then 64, and so on.
 __global__ void sum(const float *in, float *out)
 {
     __shared__ float sums[256];

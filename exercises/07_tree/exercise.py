@@ -1,4 +1,4 @@
-from scripts.learn.exercise import Gate, given, result, sixteenths
+from scripts.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -7,15 +7,15 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="2. A block shares", title="A tree in one block", kind="write",
-    task="Let each block add up its 256 elements in shared memory, with half as many threads in each round, and write the sum to out[blockIdx.x].",
+    chapter="2. Shared memory", title="A tree in one block", kind="write",
+    task="Let each block add its 256 elements in shared memory, with half as many threads in each round, and write the sum to out[blockIdx.x].",
     hints=("Eight rounds: in the first, thread 0 adds sums[128] to sums[0], thread 1 adds sums[129] to sums[1], and so on.",
-           "Behind each round all threads have to meet, also those that had nothing to add.",
+           "After each round all threads need a barrier, including those that had nothing to add.",
            "for (int s = 128; s > 0; s /= 2) { if (tid < s) sums[tid] += sums[tid + s]; __syncthreads(); }"),
-    why="256 additions in a row become 8 rounds; each round's barrier lets the next one read what it has written.",
+    why="Instead of 255 additions one after the other there are 8 rounds. The barrier after each round makes its sums visible to the next one.",
     lesson="step01_divergent/README.md",
-    kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
-    gates=(Gate("shared loads a block", "shared_loads", True, 100),),
+    kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
+    goals=(Goal("shared loads a block", "shared_loads", True, 100),),
     equivalent={"bound5": "two threads of a warp store the same sum at once"},
     wrong=(
         ("        __syncthreads();\n    }", "    }"),

@@ -7,14 +7,14 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="2. A block shares", title="Not all come to the barrier", kind="mend",
-    task="Half of the threads wait at a barrier for the other half, which never comes: mend the kernel.",
-    hints=("The finding names the barrier; which threads come to it?",
-           "__syncthreads() is for all threads of the block; a condition may stand before it, not around it.",
+    chapter="2. Shared memory", title="A barrier for half the block", kind="fix",
+    task="Half of the threads wait at a barrier that the other half never reaches: fix the kernel.",
+    hints=("The finding names the barrier. Which threads reach it?",
+           "All threads of the block must execute __syncthreads(). The statement before it may be conditional, the barrier itself may not.",
            "Close the brace of the if before __syncthreads();"),
-    why="A barrier counts all threads of its block: one in a branch that some do not take leaves the others waiting, or worse.",
+    why="A barrier waits for all threads of its block. If it is in a branch that some threads do not take, the result is undefined; often the others wait for ever.",
     lesson="docs/findings.md",
-    kernel="largest", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
+    kernel="largest", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
     equivalent={"bound5": "two threads of a warp store the same value at once"},
     wrong=(
         ("        __syncthreads();\n    }", "    }"),

@@ -1,5 +1,5 @@
-// Count by hand what each block of this tree does, write your numbers behind the equals signs, and save.
-// A warp that loads from shared memory counts once, with as many threads as it likes; so does a warp that comes to a barrier.
+// Count by hand what each block of this tree does, write your numbers after the equals signs, and save.
+// A shared load counts once for each warp, with any number of active threads; so does an arrival at a barrier.
 //
 // shared loads a block =
 // barrier arrivals a block =

@@ -1,4 +1,4 @@
-// Each block adds up its 256 elements, neighbours first.
+// Each block adds its 256 elements, neighbours first.
 __global__ void sum(const float *in, float *out)
 {
     __shared__ float sums[256];

@@ -1,4 +1,4 @@
-// Each block adds up its 256 elements: the second half to the first, again and again.
+// Each block adds its 256 elements: the second half to the first, in each round.
 __global__ void sum(const float *in, float *out)
 {
     __shared__ float sums[256];

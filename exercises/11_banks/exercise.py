@@ -1,4 +1,4 @@
-from scripts.learn.exercise import Gate, given, result, sixteenths
+from scripts.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -7,15 +7,15 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="3. Fewer turns", title="One bank for many", kind="gate",
-    task="Shared memory has 32 banks, word k in bank k % 32, and gives each bank's word one after the other: rid the tree of its bank conflicts.",
-    hints=("With s = 1 threads 0 and 16 want words 0 and 32, both of bank 0.",
-           "A warp has no conflict where its threads read words that lie side by side.",
+    chapter="3. Idle lanes and bank conflicts", title="Several words of one bank", kind="optimise",
+    task="Shared memory has 32 banks, and word k is in bank k % 32. Different words of one bank are served one after the other. Remove the tree's bank conflicts.",
+    hints=("With s = 1 threads 0 and 16 access words 0 and 32, both in bank 0.",
+           "A warp has no conflict if its threads access consecutive words.",
            "Begin with s = 128 and halve it: if (tid < s) sums[tid] += sums[tid + s];"),
-    why="Side by side in memory is 32 banks at once: the loads are as many as before, and each takes one turn.",
+    why="32 consecutive words are in 32 different banks. There are as many loads as before, but each takes one wavefront.",
     lesson="labs/bankconflicts/README.md",
-    kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
-    gates=(Gate("bank conflicts a block", "bank_conflicts", True, 0), Gate("shared loads a block", "shared_loads", True, 25)),
+    kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
+    goals=(Goal("bank conflicts a block", "bank_conflicts", True, 0), Goal("shared loads a block", "shared_loads", True, 25)),
     equivalent={"bound5": "two threads of a warp store the same sum at once"},
     wrong=(
         ("s = 128", "s = 64"),

@@ -13,7 +13,7 @@ __global__ void sum(const float *in, float *out)
     if (tid == 0)
         out[blockIdx.x] = sums[255];
 }
-// ==== The barrier in front
+// ==== The barrier first
 __global__ void sum(const float *in, float *out)
 {
     __shared__ float sums[256];

@@ -1,4 +1,4 @@
-// Each block adds up its 256 elements, neighbours first, by threads that lie side by side.
+// Each block adds its 256 elements, neighbours first, with consecutive threads.
 __global__ void sum(const float *in, float *out)
 {
     __shared__ float sums[256];

@@ -1,4 +1,4 @@
-from scripts.learn.exercise import Gate, given, result, sixteenths
+from scripts.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -7,15 +7,15 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="3. Fewer turns", title="Add while you load", kind="write",
-    task="Let the 256 threads of a block add up 512 elements, with no more shared memory and no more rounds than for 256.",
-    hints=("Each thread may load two elements, and add them before anything is shared.",
-           "The loads of a warp should lie side by side, both times: the second element is 256 further on.",
+    chapter="3. Idle lanes and bank conflicts", title="Add while loading", kind="write",
+    task="Let the 256 threads of a block add 512 elements, with no more shared memory and no more rounds than for 256.",
+    hints=("Each thread may load two elements and add them before it stores to shared memory.",
+           "Both loads of a warp should access consecutive elements: the second element is 256 after the first.",
            "sums[tid] = in[first] + in[first + 256];"),
-    why="Half of the threads had nothing to do after the first round; now that round is gone, and half of the blocks with it.",
+    why="After the first round half of the threads had nothing to do. Now that round is gone, and so are half of the blocks.",
     lesson="step04_firstadd/README.md",
-    kernel="sum", data=data, grid=lambda n: n // 512, sizes=(512, 1024, 5120), drawn=(512, 8192, 512),
-    gates=(Gate("shared loads a block", "shared_loads", True, 25), Gate("load sectors a block", "global_load_sectors", True, 64)),
+    kernel="sum", data=data, grid=lambda n: n // 512, sizes=(512, 1024, 5120), random_sizes=(512, 8192, 512),
+    goals=(Goal("shared loads a block", "shared_loads", True, 25), Goal("load sectors a block", "global_load_sectors", True, 64)),
     equivalent={"bound5": "two threads of a warp store the same sum at once"},
     wrong=(
         ("in[first] + in[first + 256]", "in[first] + in[first + 1]"),

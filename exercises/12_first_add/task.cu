@@ -1,4 +1,4 @@
-// Each block adds up 512 elements, with 256 threads.
+// Each block adds 512 elements, with 256 threads.
 __global__ void sum(const float *in, float *out)
 {
     __shared__ float sums[256];

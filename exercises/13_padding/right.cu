@@ -1,4 +1,4 @@
-// ==== A row begins one bank further on, without more room
+// ==== Each row begins one bank further on, without padding
 __global__ void transpose(const float *in, float *out)
 {
     __shared__ float tile[32][32];

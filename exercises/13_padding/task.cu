@@ -1,4 +1,4 @@
-// Each block transposes a tile of 32 rows of 32 elements: rows become columns. The block has 8 warps, and a warp a row at a time.
+// Each block transposes a tile of 32 rows of 32 elements: rows become columns. The block has 8 warps, and each warp reads a row at a time.
 __global__ void transpose(const float *in, float *out)
 {
     __shared__ float tile[32][32];

@@ -1,5 +1,5 @@
-// One block of 32 threads is launched. Count by hand what it does, write your numbers behind the equals signs, and save.
-// A conflict is each turn that an access of a warp takes beyond its first.
+// One block of 32 threads is launched. Count by hand what it does, write your numbers after the equals signs, and save.
+// Each wavefront of a warp's access after its first one counts as a bank conflict.
 //
 // shared stores =
 // shared loads =

@@ -1,4 +1,4 @@
-// Each block adds up its 256 elements. In each round those that are read are not those that are written.
+// Each block adds its 256 elements. No round reads an element that it writes.
 __global__ void sum(const float *in, float *out)
 {
     __shared__ float sums[256];

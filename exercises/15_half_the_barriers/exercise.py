@@ -1,4 +1,4 @@
-from scripts.learn.exercise import Gate, given, result, sixteenths
+from scripts.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -7,15 +7,15 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="4. The last warp", title="Half of the barriers", kind="gate",
-    task="There are two barriers in each round: do with one, without a race.",
-    hints=("Which places are read in a round by another thread than their own, and which are written? If none is both, nobody needs to wait in between.",
+    chapter="4. The last warp", title="Half of the barriers", kind="optimise",
+    task="Each round has two barriers: keep only one, without a race.",
+    hints=("Which elements does a thread of another index read in a round, and which are written? If no element is both, no barrier is needed in between.",
            "Only threads below s have to write; they read from s on.",
-           "if (tid < s) sums[tid] += sums[tid + s];  and behind it one __syncthreads();"),
-    why="Places from s on are read, places below s are written: no thread is in another's way within a round, so the barrier between them kept nothing apart.",
+           "if (tid < s) sums[tid] += sums[tid + s];  followed by one __syncthreads();"),
+    why="A round reads elements from s on and writes elements below s, so its threads do not conflict. The barrier between read and write was not needed.",
     lesson="step03_sequential/README.md",
-    kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
-    gates=(Gate("barrier arrivals a block", "block_barriers", True, 72),),
+    kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
+    goals=(Goal("barrier arrivals a block", "block_barriers", True, 72),),
     equivalent={"bound5": "two threads of a warp store the same sum at once"},
     wrong=(
         ("        if (tid < s)\n", ""),

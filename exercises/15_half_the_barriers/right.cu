@@ -12,7 +12,7 @@ __global__ void sum(const float *in, float *out)
     if (tid == 0)
         out[blockIdx.x] = sums[0];
 }
-// ==== Two arrays in turn
+// ==== Two arrays, alternately
 __global__ void sum(const float *in, float *out)
 {
     __shared__ float sums[2][256];

@@ -1,4 +1,4 @@
-// Each block adds up its 256 elements. In each round all have read before anybody writes.
+// Each block adds its 256 elements. In each round all threads read before any thread writes.
 __global__ void sum(const float *in, float *out)
 {
     __shared__ float sums[256];

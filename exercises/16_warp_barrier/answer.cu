@@ -1,4 +1,4 @@
-// Each block adds up its 256 elements; the last 64 sums are added up by one warp alone.
+// Each block adds its 256 elements; one warp alone adds the last 64 sums.
 __global__ void sum(const float *in, float *out)
 {
     __shared__ float sums[256];

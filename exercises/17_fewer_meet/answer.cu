@@ -1,4 +1,4 @@
-// Each block adds up its 256 elements; from 64 sums on one warp is left, and the others are done.
+// Each block adds its 256 elements; one warp adds the last 64 sums, and the others exit.
 __global__ void sum(const float *in, float *out)
 {
     __shared__ float sums[256];

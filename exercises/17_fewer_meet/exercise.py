@@ -1,4 +1,4 @@
-from scripts.learn.exercise import Gate, given, result, sixteenths
+from scripts.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -7,15 +7,15 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="4. The last warp", title="Seven warps wait for one", kind="gate",
-    task="In the last six rounds one warp works, and seven come to the barrier for nothing: let them go.",
+    chapter="4. The last warp", title="Seven warps wait for one", kind="optimise",
+    task="In the last six rounds only one warp works, but seven others arrive at each barrier. Let them finish early.",
     hints=("From s = 32 on all threads that add are in warp 0.",
-           "Let the loop with __syncthreads() end before s = 32, and go on in warp 0 alone, with __syncwarp().",
+           "End the loop with __syncthreads() before s = 32, and go on in warp 0 alone, with __syncwarp().",
            "for (... s > 32 ...) as it is; then if (tid < 32) for (int s = 32; s > 0; s /= 2) { if (tid < s) ...; __syncwarp(); }"),
-    why="72 arrivals become 24: what happens in one warp needs that warp's barrier, and no other warp has to be there.",
+    why="72 arrivals become 24. Work within one warp needs only that warp's barrier, and no other warp has to take part.",
     lesson="step05_unrollwarp/README.md",
-    kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
-    gates=(Gate("barrier arrivals a block", "block_barriers", True, 24),),
+    kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
+    goals=(Goal("barrier arrivals a block", "block_barriers", True, 24),),
     equivalent={"bound2": "the other warps' threads are all above s and add nothing", "bound10": "two threads of a warp store the same sum at once",
                 "bound7": "thread 32 adds nothing; the other lanes of its warp have ended, so it waits for none"},
     wrong=(

@@ -1,4 +1,4 @@
-// Each block adds up its 256 elements; all 8 warps come to each barrier, to the end.
+// Each block adds its 256 elements; all 8 warps arrive at every barrier.
 __global__ void sum(const float *in, float *out)
 {
     __shared__ float sums[256];

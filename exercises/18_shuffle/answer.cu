@@ -1,4 +1,4 @@
-// Each warp adds up its 32 elements, without shared memory.
+// Each warp adds its 32 elements, without shared memory.
 __global__ void sum(const float *in, float *out)
 {
     int i = blockIdx.x * 256 + threadIdx.x;

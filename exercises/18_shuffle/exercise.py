@@ -1,4 +1,4 @@
-from scripts.learn.exercise import Gate, given, result, sixteenths
+from scripts.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -8,14 +8,14 @@ def data(n):
 
 EXERCISE = dict(
     chapter="5. Shuffles", title="From register to register", kind="write",
-    task="Let each warp add up its 32 values with shuffles: __shfl_down_sync(0xffffffff, own, s) gives a lane the value of the lane s further on.",
-    hints=("The tree is the one that you know: 16 further on, then 8, 4, 2, 1.",
-           "All 32 lanes take part in each shuffle, so no if around it.",
+    task="Let each warp add its 32 values with shuffles: __shfl_down_sync(0xffffffff, own, s) returns the value of the lane s higher.",
+    hints=("The tree is the same as before: distance 16, then 8, 4, 2, 1.",
+           "All 32 lanes take part in each shuffle, so do not put it into an if.",
            "for (int s = 16; s > 0; s /= 2) own += __shfl_down_sync(0xffffffff, own, s);"),
-    why="A shuffle takes a value out of another lane's register: no shared memory, and no barrier, for the shuffle itself lets the lanes meet.",
+    why="A shuffle reads another lane's register. It needs no shared memory and no barrier: the shuffle itself synchronises the lanes.",
     lesson="step08_shuffle/README.md",
-    kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
-    gates=(Gate("shared loads a block", "shared_loads", True, 0), Gate("load requests a block", "global_load_requests", True, 8)),
+    kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
+    goals=(Goal("shared loads a block", "shared_loads", True, 0), Goal("load requests a block", "global_load_requests", True, 8)),
     wrong=(
         ("s = 16", "s = 8"),
         ("s = 16", "s = 32"),

@@ -1,4 +1,4 @@
-// Each block adds up its 256 elements: each warp its own by shuffles, and the first warp the 8 sums.
+// Each block adds its 256 elements: each warp its own by shuffles, and the first warp the 8 sums.
 __global__ void sum(const float *in, float *out)
 {
     __shared__ float sums[8];

@@ -1,4 +1,4 @@
-from scripts.learn.exercise import Gate, given, result, sixteenths
+from scripts.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -7,17 +7,17 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="5. Shuffles", title="Eight words are enough", kind="gate",
-    task="Let each warp add up its own elements by shuffles, and only the 8 warps' sums go through shared memory.",
-    hints=("The last exercise's loop gives lane 0 of each warp its sum. The block has 8 of them, each in another warp.",
-           "Lane 0 of each warp writes to sums[tid / 32]; behind one barrier the first warp reads the eight.",
+    chapter="5. Shuffles", title="Eight words are enough", kind="optimise",
+    task="Let each warp add its own elements with shuffles. Only the sums of the 8 warps go through shared memory.",
+    hints=("The loop of the last exercise gives lane 0 of each warp its sum. The block has 8 such sums, each in another warp.",
+           "Lane 0 of each warp writes to sums[tid / 32]; after one barrier the first warp reads the eight sums.",
            "if (tid % 32 == 0) sums[tid / 32] = own;  __syncthreads();  then in warp 0 the same loop from s = 4, over tid < 8 ? sums[tid] : 0"),
-    why="256 words of shared memory become 8, 72 arrivals at barriers 8, and 25 shared loads 1: registers are nearer than anything else.",
+    why="256 words of shared memory become 8, 72 barrier arrivals become 8, and 25 shared loads become 1: registers need neither loads nor barriers.",
     lesson="step08_shuffle/README.md",
-    kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
-    gates=(Gate("shared loads a block", "shared_loads", True, 8), Gate("barrier arrivals a block", "block_barriers", True, 8)),
+    kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
+    goals=(Goal("shared loads a block", "shared_loads", True, 8), Goal("barrier arrivals a block", "block_barriers", True, 8)),
     equivalent={"bound2": "the other warps add zeros, and write nothing",
-                "bound6": "the other lanes of the second warp have ended, so the shuffle waits for none, and what it gives goes nowhere"},
+                "bound6": "the other lanes of the second warp have ended, so the shuffle waits for none, and its result is not used"},
     wrong=(
         ("    __syncthreads();\n", ""),
         ("    __syncthreads();\n", "    __syncwarp();\n"),

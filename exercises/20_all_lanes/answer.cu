@@ -1,4 +1,4 @@
-// Each warp adds up those of its 32 elements that are positive.
+// Each warp adds the positive ones of its 32 elements.
 __global__ void positive_sum(const float *in, float *out)
 {
     int i = blockIdx.x * 256 + threadIdx.x;

@@ -7,14 +7,14 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="5. Shuffles", title="A lane that does not come", kind="mend",
-    task="The mask of the shuffle promises all 32 lanes, and some do not come: mend the kernel.",
+    chapter="5. Shuffles", title="A missing lane", kind="fix",
+    task="The mask of the shuffle names all 32 lanes, but some do not execute it: fix the kernel.",
     hints=("Which lanes are in the branch, and which does 0xffffffff name?",
            "A lane whose element does not count can take part with a value that changes nothing.",
            "float own = in[i] > 0 ? in[i] : 0;  and the loop without the if."),
-    why="Lanes that the mask names have to come to the shuffle; who has nothing to add comes with 0.",
+    why="All lanes that the mask names must execute the shuffle. A lane without anything to add contributes 0.",
     lesson="docs/findings.md",
-    kernel="positive_sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
+    kernel="positive_sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
     wrong=(
         ("in[i] > 0 ? in[i] : 0", "in[i]"),
         ("in[i] > 0 ? in[i] : 0", "in[i] > 0 ? in[i] : 1"),

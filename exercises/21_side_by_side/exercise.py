@@ -1,4 +1,4 @@
-from scripts.learn.exercise import Gate, given, result, sixteenths
+from scripts.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -7,15 +7,15 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="6. Memory", title="Side by side", kind="gate",
-    task="Memory comes in sectors of 32 bytes, and each of these loads touches 16 sectors for 32 elements: let each touch 4.",
-    hints=("In one turn of the loop thread 0 loads element 0, thread 1 element 4: 16 bytes apart. Each sector is fetched in four turns.",
-           "In one turn the 32 threads of a warp should load 32 elements that lie side by side; the next turn's come from further on.",
+    chapter="6. Memory", title="Coalesced accesses", kind="optimise",
+    task="Memory comes in sectors of 32 bytes. Each of these loads touches 16 sectors for 32 elements: let each touch 4.",
+    hints=("In one iteration thread 0 loads element 0 and thread 1 element 4: 16 bytes apart. Each sector is loaded in four iterations.",
+           "In each iteration the 32 threads of a warp should load 32 consecutive elements; those of the next iteration are further on.",
            "int i = blockIdx.x * 1024 + 256 * k + threadIdx.x;"),
-    why="What one thread reads next does not matter to memory; what a warp reads at once does: 512 sectors a block become 128.",
+    why="What matters is which elements a warp reads at once, not which ones a thread reads next: 512 sectors a block become 128.",
     lesson="labs/coalescing/README.md",
-    kernel="copy", data=data, grid=lambda n: n // 1024, sizes=(1024, 4096), drawn=(1024, 8192, 1024),
-    gates=(Gate("load sectors a block", "global_load_sectors", True, 128), Gate("store sectors a block", "global_store_sectors", True, 128)),
+    kernel="copy", data=data, grid=lambda n: n // 1024, sizes=(1024, 4096), random_sizes=(1024, 8192, 1024),
+    goals=(Goal("load sectors a block", "global_load_sectors", True, 128), Goal("store sectors a block", "global_store_sectors", True, 128)),
     wrong=(
         ("256 * k + threadIdx.x", "4 * threadIdx.x + k"),
         ("256 * k + threadIdx.x", "2 * threadIdx.x + k % 2 + k / 2 * 512"),

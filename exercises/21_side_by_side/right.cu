@@ -7,7 +7,7 @@ __global__ void copy(const float *in, float *out)
         out[i] = in[i];
     }
 }
-// ==== Four at once
+// ==== Vector accesses
 __global__ void copy(const float *in, float *out)
 {
     int i = blockIdx.x * 256 + threadIdx.x;

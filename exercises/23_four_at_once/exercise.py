@@ -1,4 +1,4 @@
-from scripts.learn.exercise import Gate, given, result, sixteenths
+from scripts.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -7,16 +7,16 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="6. Memory", title="Four in one request", kind="gate",
+    chapter="6. Memory", title="Vector loads", kind="optimise",
     task="Each warp makes four load requests and four store requests: let it make one of each, for four times as many bytes.",
-    hints=("A float4 is four floats side by side, x, y, z and w; a thread loads it at once.",
-           "A pointer to float can be made one to float4: its element i is elements 4 * i to 4 * i + 3.",
+    hints=("A float4 is four consecutive floats, x, y, z and w; a thread loads it at once.",
+           "A pointer to float can be cast to a pointer to float4: its element i is elements 4 * i to 4 * i + 3.",
            "int i = blockIdx.x * 256 + threadIdx.x;  ((float4 *)out)[i] = ((const float4 *)in)[i];"),
-    why="The sectors are the same, the instructions a quarter: one request of a warp carries 512 bytes, not 128.",
+    why="The sectors are the same, but there are a quarter of the instructions: one request of a warp moves 512 bytes, not 128.",
     lesson="step09_vectorload/README.md",
-    kernel="copy", data=data, grid=lambda n: n // 1024, sizes=(1024, 4096), drawn=(1024, 8192, 1024),
-    gates=(Gate("load requests a block", "global_load_requests", True, 8), Gate("store requests a block", "global_store_requests", True, 8),
-           Gate("load sectors a block", "global_load_sectors", True, 128)),
+    kernel="copy", data=data, grid=lambda n: n // 1024, sizes=(1024, 4096), random_sizes=(1024, 8192, 1024),
+    goals=(Goal("load requests a block", "global_load_requests", True, 8), Goal("store requests a block", "global_store_requests", True, 8),
+           Goal("load sectors a block", "global_load_sectors", True, 128)),
     wrong=(
         ("blockIdx.x * 256", "blockIdx.x * 1024"),
         ("blockIdx.x * 256", "blockIdx.x * 64"),

@@ -1,4 +1,4 @@
-// ==== By a reference to four
+// ==== By a reference to a float4
 __global__ void copy(const float *in, float *out)
 {
     int i = blockIdx.x * 1024 + 4 * threadIdx.x;

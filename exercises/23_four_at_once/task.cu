@@ -1,4 +1,4 @@
-// Each thread copies four elements, a block 1,024; in and out begin at a multiple of 16 bytes.
+// Each thread copies four elements, each block 1,024; in and out begin at a multiple of 16 bytes.
 __global__ void copy(const float *in, float *out)
 {
     for (int k = 0; k < 4; k++) {

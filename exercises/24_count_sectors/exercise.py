@@ -7,14 +7,14 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="6. Memory", title="Every second, and one further on", kind="predict",
-    task="Count by hand what a block of 8 warps touches that reads every second element, and each element's neighbour; write your numbers into the file, and save.",
+    chapter="6. Memory", title="Stride and offset", kind="predict",
+    task="A block of 8 warps reads every second element, and each element's neighbour. Count by hand what it touches, write your numbers into the file and save it.",
     hints=("Each warp loads twice. A sector holds 8 floats.",
-           "in[2 * i] of 32 threads spreads over 64 floats. in[i + 1] is 32 floats that begin one behind a sector's begin.",
-           "Of each warp: 8 sectors for in[2 * i], 5 for in[i + 1], 4 for out; and there are 8 warps."),
-    why="A sector comes whole: a stride of two fetches twice what it uses, and a shift by one element costs one sector more a warp. So 16 requests touch 104 sectors, and the stores 32.",
+           "in[2 * i] of 32 threads spans 64 floats. in[i + 1] is 32 floats that begin one element after the start of a sector.",
+           "For each warp: 8 sectors for in[2 * i], 5 for in[i + 1], 4 for out; and there are 8 warps."),
+    why="Memory moves whole sectors. A stride of two loads twice the bytes that it uses, and an offset of one element costs one more sector a warp. So 16 requests touch 104 sectors, and the stores 32.",
     lesson="labs/coalescing/README.md",
-    kernel="pick", data=data, grid=lambda n: 1, sizes=(256,), drawn=(256, 256, 1),
+    kernel="pick", data=data, grid=lambda n: 1, sizes=(256,), random_sizes=(256, 256, 1),
     questions=(Count("load requests", "global_load_requests"), Count("load sectors", "global_load_sectors"), Count("store sectors", "global_store_sectors")),
     wrong=(("load requests", (2, 8, 512)), ("load sectors", (64, 96, 72, 13, 128, 97)), ("store sectors", (8, 4, 64))),
 )

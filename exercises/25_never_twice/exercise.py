@@ -1,4 +1,4 @@
-from scripts.learn.exercise import Gate, given, result, sixteenths
+from scripts.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -7,15 +7,15 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="6. Memory", title="Never read twice", kind="gate",
-    task="Each element is loaded three times: let a block load each of its elements once, and the two behind them.",
-    hints=("What many threads of a block want belongs into shared memory, once.",
+    chapter="6. Memory", title="Load each element once", kind="optimise",
+    task="Each element is loaded three times: let a block load each of its elements once, and the two that follow them.",
+    hints=("Put what several threads of a block need into shared memory, once.",
            "A block needs 258 elements for 256 results: two threads load one more.",
            "tile[tid] = in[i];  if (tid < 2) tile[256 + tid] = in[i + 256];  __syncthreads();  then add from tile."),
-    why="24 requests a block become 9: shared memory is the place for what neighbours both need.",
+    why="24 requests a block become 9: shared memory holds what several threads of a block need.",
     lesson="labs/coalescing/README.md",
-    kernel="sum_of_three", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
-    gates=(Gate("load requests a block", "global_load_requests", True, 9),),
+    kernel="sum_of_three", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
+    goals=(Goal("load requests a block", "global_load_requests", True, 9),),
     wrong=(
         ("    __syncthreads();\n", ""),
         ("    __syncthreads();\n", "    __syncwarp();\n"),

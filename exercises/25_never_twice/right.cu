@@ -8,7 +8,7 @@ __global__ void sum_of_three(const float *in, float *out)
     __syncthreads();
     out[begin + threadIdx.x] = tile[threadIdx.x] + tile[threadIdx.x + 1] + tile[threadIdx.x + 2];
 }
-// ==== The last two threads fetch what is missing, and each keeps its own
+// ==== The last two threads load the two missing elements, and each keeps its own
 __global__ void sum_of_three(const float *in, float *out)
 {
     __shared__ float tile[258];

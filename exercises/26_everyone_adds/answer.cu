@@ -1,4 +1,4 @@
-// All elements of in are added to *total, which is 0 before.
+// All elements of in are added to *total, which is initially 0.
 __global__ void sum(const float *in, float *total, int n)
 {
     int i = blockIdx.x * 256 + threadIdx.x;

@@ -7,14 +7,14 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="7. All add to one", title="Read, add, write", kind="mend",
-    task="Thousands of threads add to one number, and almost all of it is lost: mend the line that adds.",
-    hints=("*total += x reads, adds and writes; what do two threads do that read at the same time?",
-           "An atomic operation reads, adds and writes with nobody in between.",
+    chapter="7. Atomics", title="Read, add, write", kind="fix",
+    task="Thousands of threads add to one variable, and almost all additions are lost: fix the line that adds.",
+    hints=("*total += x reads, adds and writes. What happens if two threads read at the same time?",
+           "An atomic operation reads, adds and writes without interruption by another thread.",
            "atomicAdd(total, in[i]);"),
-    why="What many threads add to, they add to atomically; each addition then happens, in some order.",
+    why="If many threads add to one variable, they must add atomically. Then no addition is lost; their order is not defined.",
     lesson="step10_singlepass/README.md",
-    kernel="sum", data=data, sizes=(1, 32, 255, 256, 257, 1000), drawn=(1, 3000, 1),
+    kernel="sum", data=data, sizes=(1, 32, 255, 256, 257, 1000), random_sizes=(1, 3000, 1),
     wrong=(
         ("atomicAdd(total, in[i])", "atomicExch(total, *total + in[i])"),
         ("atomicAdd(total, in[i])", "atomicExch(total, in[i])"),

@@ -1,4 +1,4 @@
-// ==== A warp adds up first
+// ==== A warp adds first
 __global__ void sum(const float *in, float *total, int n)
 {
     int i = blockIdx.x * 256 + threadIdx.x;
@@ -8,7 +8,7 @@ __global__ void sum(const float *in, float *total, int n)
     if (threadIdx.x % 32 == 0)
         atomicAdd(total, own);
 }
-// ==== Compare and swap, until nobody was in between
+// ==== Compare and swap, until no other thread was in between
 __global__ void sum(const float *in, float *total, int n)
 {
     int i = blockIdx.x * 256 + threadIdx.x;

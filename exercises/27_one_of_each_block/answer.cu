@@ -1,4 +1,4 @@
-// All n elements of in are added to *total, which is 0 before. n is a multiple of 256.
+// All n elements of in are added to *total, which is initially 0. n is a multiple of 256.
 __global__ void sum(const float *in, float *total)
 {
     __shared__ float sums[8];

@@ -1,4 +1,4 @@
-from scripts.learn.exercise import Gate, changed, given, sixteenths
+from scripts.learn.exercise import Goal, changed, given, sixteenths
 
 
 def data(n):
@@ -7,15 +7,15 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="7. All add to one", title="One word from each block", kind="gate",
-    task="All threads queue for one number: let each block add up its own elements first, and go there once.",
-    hints=("You have written what adds up a block, with shuffles or in shared memory.",
-           "Only the thread that has the block's sum calls atomicAdd; the others are done.",
-           "The answer of exercise 19, with atomicAdd(total, own); in the place of out[blockIdx.x] = own;"),
-    why="Atomic additions to one place happen one after the other: 256 of a block become 1, and the others are a tree.",
+    chapter="7. Atomics", title="One atomic a block", kind="optimise",
+    task="All threads add atomically to one variable. Let each block first add its own elements, and then make one atomic addition.",
+    hints=("You already know two ways to add the elements of a block: with shuffles and in shared memory.",
+           "Only the thread that holds the block's sum calls atomicAdd.",
+           "The answer of exercise 19, with atomicAdd(total, own); instead of out[blockIdx.x] = own;"),
+    why="Atomic additions to one address are executed one after the other. The 256 of a block become 1; the other additions are a tree.",
     lesson="step10_singlepass/README.md",
-    kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
-    gates=(Gate("atomic operations a block", "atomics", True, 1),),
+    kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
+    goals=(Goal("atomic operations a block", "atomics", True, 1),),
     wrong=(
         ("if (threadIdx.x == 0) {", "if (threadIdx.x < 8) {"),
         ("if (threadIdx.x == 0) {", "if (threadIdx.x % 32 == 0) {"),

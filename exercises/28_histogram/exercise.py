@@ -7,14 +7,14 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="7. All add to one", title="How often is each?", kind="write",
+    chapter="7. Atomics", title="How often is each?", kind="write",
     task="Count how often each of the numbers 0 to 15 occurs in in.",
-    hints=("The element says which counter: its index is in[i].",
-           "Two threads may have the same number, so they add to one place at once.",
+    hints=("The element selects the counter: its index is in[i].",
+           "Two threads may have the same number, so they add to the same counter at once.",
            "atomicAdd(&count[in[i]], 1);"),
-    why="Where the data choose the place, nobody knows who meets there; an atomic addition is right for all data.",
+    why="The data determine the address, so any threads may add to the same counter. An atomic addition is correct for all data.",
     lesson="labs/accuracy/README.md",
-    kernel="histogram", data=data, sizes=(1, 31, 256, 257, 1000), drawn=(1, 3000, 1),
+    kernel="histogram", data=data, sizes=(1, 31, 256, 257, 1000), random_sizes=(1, 3000, 1),
     wrong=(
         ("atomicAdd(&count[in[i]], 1)", "count[in[i]]++"),
         ("atomicAdd(&count[in[i]], 1)", "count[in[i]] += 1"),

@@ -7,15 +7,15 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="7. All add to one", title="What stood there before", kind="mend",
-    task="Each block counts in shared memory of its own, which is nearer, and the counts are wrong: mend the kernel.",
-    hints=("The finding says that something is read that nobody wrote. Who writes the first value of own[k]?",
-           "Shared memory holds anything when a block begins. 16 threads can empty it, before all others add to it.",
+    chapter="7. Atomics", title="Not zero at the start", kind="fix",
+    task="Each block counts in its own shared memory, which is faster, but the counts are wrong: fix the kernel.",
+    hints=("The finding reports an uninitialised read. Which thread writes the first value of own[k]?",
+           "Shared memory is uninitialised when a block starts. Let 16 threads set it to 0 before any thread adds to it.",
            "if (threadIdx.x < 16) own[threadIdx.x] = 0;  __syncthreads();  before the first atomicAdd."),
-    why="Shared memory is not zero at the start, and the others may add only when it has been set: two reasons for one more barrier.",
+    why="Shared memory is not zero at the start, and no thread may add before all counters are set. So the kernel needs the stores and a barrier.",
     lesson="docs/findings.md",
-    kernel="histogram", data=data, sizes=(1, 31, 256, 257, 1000), drawn=(1, 3000, 1),
-    equivalent={"atomic1": "own is the block's, so who else adds is in the block", "index1": "one element more than is used"},
+    kernel="histogram", data=data, sizes=(1, 31, 256, 257, 1000), random_sizes=(1, 3000, 1),
+    equivalent={"atomic1": "own belongs to the block, so only threads of the block add to it", "index1": "one more element than is used"},
     wrong=(
         ("        own[threadIdx.x] = 0;\n    __syncthreads();", "        own[threadIdx.x] = 0;"),
         ("        atomicAdd(&own[in[i]], 1);\n    __syncthreads();", "        atomicAdd(&own[in[i]], 1);"),

@@ -1,4 +1,4 @@
-// ==== One thread empties all
+// ==== One thread sets all to 0
 __global__ void histogram(const int *in, int *count, int n)
 {
     __shared__ int own[16];

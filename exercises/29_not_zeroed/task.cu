@@ -1,4 +1,4 @@
-// How often is each number in in? Each block counts its own in shared memory, and adds that to count once, which is 0 before.
+// Counts how often each number occurs in in. Each block counts its elements in shared memory, then adds its counts to count, which is initially 0.
 __global__ void histogram(const int *in, int *count, int n)
 {
     __shared__ int own[16];

@@ -1,4 +1,4 @@
-// Each block writes the sum of its 256 elements to part. The block that is last adds up the parts, in the same launch.
+// Each block writes the sum of its 256 elements to part. The last block adds the parts, in the same launch.
 __device__ int blocks_done; // 0 before the first launch; the kernel is launched again and again
 
 __global__ void sum(const float *in, float *part, float *total)

@@ -1,21 +1,21 @@
-from scripts.learn.exercise import given, result, room, sixteenths
+from scripts.learn.exercise import given, result, scratch, sixteenths
 
 
 def data(n):
     values = sixteenths(n)
-    return {"in": given(values), "part": room(n // 32), "total": result([float(sum(values))])}
+    return {"in": given(values), "part": scratch(n // 32), "total": result([float(sum(values))])}
 
 
 EXERCISE = dict(
-    chapter="8. The last block", title="The last one turns off the light", kind="write",
-    task="Let thread 0 of each block find out whether its block is the last one to get there, also when the kernel is launched again.",
-    hints=("Blocks can count themselves: each adds 1 to blocks_done, and looks at what stood there.",
-           "atomicAdd gives the value before; who finds gridDim.x - 1 is the last. The next launch has to find 0 again.",
+    chapter="8. The last block", title="Which block is last?", kind="write",
+    task="Let thread 0 of each block find out whether its block is the last to finish, also when the kernel is launched again.",
+    hints=("Let each block add 1 to blocks_done and look at the previous value.",
+           "atomicAdd returns the previous value; the block that gets gridDim.x - 1 is the last. The next launch must find 0 again.",
            "is_last = atomicAdd(&blocks_done, 1) == gridDim.x - 1;  and at the end of the last block's work: blocks_done = 0;"),
-    why="No block can wait for all others, but one of them is the last, and an atomic counter tells it so; nobody else is there to set it back.",
+    why="A block cannot wait for all others, but an atomic counter shows a block that it is the last one. That block also has to reset the counter.",
     lesson="step10_singlepass/README.md",
-    kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560, 512), drawn=(256, 4096, 256),
-    equivalent={"fence2": "the checker takes the block's barrier behind the counter for the reader's fence (simulator/checker.md)"},
+    kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560, 512), random_sizes=(256, 4096, 256),
+    equivalent={"fence2": "the checker accepts the block's barrier after the counter as the reader's fence (simulator/checker.md)"},
     wrong=(
         ("        blocks_done = 0;\n", ""),
         ("== gridDim.x - 1", "== gridDim.x"),

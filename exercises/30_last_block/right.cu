@@ -1,4 +1,4 @@
-// ==== A counter that goes round by itself
+// ==== A counter that wraps around
 __device__ unsigned blocks_done;
 
 __global__ void sum(const float *in, float *part, float *total)
@@ -23,7 +23,7 @@ __global__ void sum(const float *in, float *part, float *total)
         *total = all;
     }
 }
-// ==== Each writer has its own fence, the counter is set back by an atomic operation, and a warp adds up the parts
+// ==== Each writer has its own fence, an atomic operation resets the counter, and a warp adds the parts
 __device__ unsigned blocks_done;
 
 __global__ void sum(const float *in, float *part, float *total)

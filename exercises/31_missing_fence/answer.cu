@@ -1,4 +1,4 @@
-// Thread 0 of each block writes the block's largest element to part; the last block looks for the largest of them.
+// Thread 0 of each block writes the block's largest element to part; the last block finds the largest of them.
 __device__ unsigned blocks_done;
 
 __global__ void largest(const float *in, float *part, float *best)

@@ -1,20 +1,20 @@
-from scripts.learn.exercise import distinct, given, result, room
+from scripts.learn.exercise import distinct, given, result, scratch
 
 
 def data(n):
     values = distinct(n)
-    return {"in": given(values), "part": room(n // 32), "best": result([max(values)])}
+    return {"in": given(values), "part": scratch(n // 32), "best": result([max(values)])}
 
 
 EXERCISE = dict(
-    chapter="8. The last block", title="The missing fence", kind="mend",
-    task="The counter is atomic, and still nothing says that a part arrives before the count does: mend the kernel.",
-    hints=("The finding names the store to part, and the load by another block. What tells the second block that the first has stored?",
-           "__threadfence() lets nothing that stands before it come after what stands behind it, for all threads of the device. Both sides need one.",
+    chapter="8. The last block", title="The missing fence", kind="fix",
+    task="The counter is atomic, but it does not guarantee that a part is visible before the count: fix the kernel.",
+    hints=("The finding names the store to part and the load by another block. What orders the store before the load?",
+           "__threadfence() orders a thread's accesses before it and after it, for all threads of the device. The writer and the reader both need one.",
            "__threadfence(); before the atomicInc, and again before the loop that reads part."),
-    why="An atomic operation orders nothing but itself; the writer's fence sends the part before the count, the reader's takes it after.",
+    why="An atomic operation does not order other accesses. The writer's fence orders its store before the count, the reader's fence orders its loads after it.",
     lesson="step10_singlepass/README.md",
-    kernel="largest", data=data, block=32, grid=lambda n: n // 32, sizes=(32, 64, 320, 1280), drawn=(32, 2560, 32),
+    kernel="largest", data=data, block=32, grid=lambda n: n // 32, sizes=(32, 64, 320, 1280), random_sizes=(32, 2560, 32),
     wrong=(
         ("        part[blockIdx.x] = own;\n        __threadfence();\n", "        part[blockIdx.x] = own;\n"),
         ("            __threadfence();\n", ""),

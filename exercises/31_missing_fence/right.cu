@@ -1,4 +1,4 @@
-// ==== A fence on either side of the counter, for all blocks
+// ==== A fence on both sides of the counter, for all blocks
 __device__ unsigned blocks_done;
 
 __global__ void largest(const float *in, float *part, float *best)
@@ -18,7 +18,7 @@ __global__ void largest(const float *in, float *part, float *best)
         }
     }
 }
-// ==== The counter itself orders
+// ==== The counter itself releases and acquires
 #include <cuda/atomic>
 __device__ unsigned blocks_done;
 

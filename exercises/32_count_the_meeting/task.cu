@@ -1,5 +1,5 @@
-// Count by hand what a launch with n = 900 and blocks of 256 threads does, write your numbers behind the equals signs, and save.
-// Shuffles and atomic operations count once for each warp that makes one.
+// Count by hand what a launch with n = 900 and blocks of 256 threads does, write your numbers after the equals signs, and save.
+// Shuffles and atomic operations count once for each warp that executes one.
 //
 // load requests =
 // shuffles =

@@ -1,6 +1,6 @@
 import random
 
-from scripts.learn.exercise import Gate, blocks_for, given, result, sixteenths
+from scripts.learn.exercise import Goal, blocks_for, given, result, sixteenths
 
 
 def data(rows):
@@ -12,14 +12,14 @@ def data(rows):
 
 EXERCISE = dict(
     chapter="9. Beyond one sum", title="A warp for each row", kind="write",
-    task="Let each warp add up its row: its lanes go through the row together, and then add up what they have.",
-    hints=("Lane 0 takes elements 0, 32, 64, ... of the row, lane 1 takes 1, 33, 65, ..., so that a warp's loads lie side by side.",
-           "The row begins at in[row * columns]. Behind the loop it is the warp's sum by shuffles.",
+    task="Let each warp add its row: its lanes go through the row together, then add their partial sums.",
+    hints=("Lane 0 takes elements 0, 32, 64, ... of the row, lane 1 takes 1, 33, 65, ..., so that a warp's loads are coalesced.",
+           "The row begins at in[row * columns]. After the loop, add the lanes' values with shuffles.",
            "for (int k = lane; k < columns; k += 32) own += in[row * columns + k];  then for (int s = 16; s > 0; s /= 2) own += __shfl_down_sync(...);"),
-    why="A row for each thread would read with the width of a row between neighbours; a row for each warp reads side by side, and needs no barrier of the block.",
+    why="With one thread per row, neighbouring threads would read a whole row apart. With one warp per row the loads are coalesced, and no block barrier is needed.",
     lesson="labs/rowscale/README.md",
-    kernel="sum_rows", data=data, grid=lambda rows: blocks_for(rows, 8), sizes=(1, 7, 8, 9, 50, 64), drawn=(1, 80, 1),
-    gates=(Gate("load sectors", "global_load_sectors", most=1100),),
+    kernel="sum_rows", data=data, grid=lambda rows: blocks_for(rows, 8), sizes=(1, 7, 8, 9, 50, 64), random_sizes=(1, 80, 1),
+    goals=(Goal("load sectors", "global_load_sectors", most=1100),),
     wrong=(
         ("k = lane;", "k = 0;"),
         ("k += 32", "k += 31"),

@@ -1,6 +1,6 @@
 from itertools import accumulate
 
-from scripts.learn.exercise import Gate, given, result, sixteenths
+from scripts.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -10,15 +10,15 @@ def data(n):
 
 EXERCISE = dict(
     chapter="9. Beyond one sum", title="A scan in one block", kind="write",
-    task="Let out[i] become the sum of all elements up to in[i], in ten rounds: each thread adds what stands 1, 2, 4, ... 512 places before it.",
-    hints=("After the round with s = 1 sums[tid] holds two elements, after s = 2 four: each round doubles it.",
-           "A thread's value is read by one thread and written by another in the same round, so all have to read before anybody writes.",
+    task="Let out[i] become the sum of in[0] to in[i], in ten rounds: each thread adds the element 1, 2, 4, ... 512 before its own.",
+    hints=("After the round with s = 1 sums[tid] holds the sum of two elements, after s = 2 of four: each round doubles it.",
+           "In one round, one thread reads a value that another one writes. So all threads have to read before any thread writes.",
            "for (s = 1, 2, ... 512) { float before = tid >= s ? sums[tid - s] : 0; __syncthreads(); sums[tid] += before; __syncthreads(); }"),
-    why="A thousand sums in ten rounds: more additions than one thread would need, and a hundredth of its turns.",
+    why="A thousand sums in ten rounds: more additions than one thread would need, but a hundredth of its iterations.",
     lesson="scan/step01_hillissteele/README.md",
-    kernel="scan", data=data, block=1024, grid=lambda n: 1, sizes=(1, 2, 31, 33, 500, 1000), drawn=(1, 1000, 1),
-    gates=(Gate("shared loads", "shared_loads", most=800),),
-    equivalent={"bound5": "one round more, in which no thread has anybody 1,024 places before it"},
+    kernel="scan", data=data, block=1024, grid=lambda n: 1, sizes=(1, 2, 31, 33, 500, 1000), random_sizes=(1, 1000, 1),
+    goals=(Goal("shared loads", "shared_loads", most=800),),
+    equivalent={"bound5": "one more round, in which no thread has an element 1,024 before its own"},
     wrong=(
         ("        __syncthreads();\n        sums[tid] += before;", "        sums[tid] += before;"),
         ("        sums[tid] += before;\n        __syncthreads();", "        sums[tid] += before;"),

@@ -1,4 +1,4 @@
-// ==== Two arrays in turn
+// ==== Two arrays, alternately
 __global__ void scan(const float *in, float *out, int n)
 {
     __shared__ float sums[2][1024];

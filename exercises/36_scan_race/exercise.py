@@ -9,15 +9,15 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="10. Scans", title="Read before it is written", kind="mend",
-    task="In a sum's tree one barrier a round was enough, and in this scan it is not: mend it, by a barrier more or by a second array.",
-    hints=("The finding names one line twice. Which thread reads sums[tid], while thread tid writes it?",
-           "In a tree nobody reads the lower half in the round in which it is written; here all is read and all is written.",
+    chapter="10. Scans", title="Read before it is written", kind="fix",
+    task="In the tree one barrier a round was enough; in this scan it is not. Fix it with another barrier or a second array.",
+    hints=("The finding names one line twice. Which thread reads sums[tid] while thread tid writes it?",
+           "In the tree a round reads no element that it writes. In the scan every element is read and written.",
            "float before = tid >= s ? sums[tid - s] : 0;  __syncthreads();  sums[tid] += before;  __syncthreads();"),
-    why="What a round reads it must not overwrite: either all read before the first writes, or it writes to another array.",
+    why="A round must not overwrite what it still reads. Either all threads read before the first one writes, or the round writes to another array.",
     lesson="scan/step01_hillissteele/README.md",
-    kernel="scan", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
-    equivalent={"bound2": "one round more, in which no thread has anybody 256 places before it", "index1": "one element more than is used"},
+    kernel="scan", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
+    equivalent={"bound2": "one more round, in which no thread has an element 256 before its own", "index1": "one more element than is used"},
     wrong=(
         ("sums[1 - from][tid] =", "sums[from][tid] ="),
         ("        from = 1 - from;\n", ""),

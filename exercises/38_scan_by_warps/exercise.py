@@ -1,6 +1,6 @@
 from itertools import accumulate
 
-from scripts.learn.exercise import Gate, given, result, sixteenths
+from scripts.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -9,16 +9,16 @@ def data(n):
 
 
 EXERCISE = dict(
-    chapter="10. Scans", title="A scan by warps", kind="gate",
-    task="The scan has 17 barriers: let each warp scan its own elements by shuffles, and only the 8 warps' sums go through shared memory.",
-    hints=("__shfl_up_sync(0xffffffff, own, s) gives the value of the lane s before; lanes below s get their own, and must not add it.",
-           "The last lane of a warp then has the warp's sum. Behind one barrier each thread adds the sums of the warps before its own.",
+    chapter="10. Scans", title="A scan by warps", kind="optimise",
+    task="The scan has 17 barriers. Let each warp scan its own elements with shuffles; only the sums of the 8 warps go through shared memory.",
+    hints=("__shfl_up_sync(0xffffffff, own, s) returns the value of the lane s lower. Lanes below s get their own value, and must not add it.",
+           "The last lane of a warp then has the warp's sum. After one barrier each thread adds the sums of the warps before its own.",
            "if (lane == 31) sums[warp] = own;  __syncthreads();  for (int k = 0; k < warp; k++) own += sums[k];"),
-    why="136 arrivals at barriers become 8: in a warp the shuffles order everything, and between warps only eight words have to go round.",
+    why="136 barrier arrivals become 8. Within a warp the shuffles synchronise, and only eight words are exchanged between warps.",
     lesson="scan/step02_shuffle/README.md",
-    kernel="scan", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), drawn=(256, 4096, 256),
-    gates=(Gate("barrier arrivals a block", "block_barriers", True, 16), Gate("shared stores a block", "shared_stores", True, 9)),
-    equivalent={"bound3": "one round more, in which no lane has anybody 32 lanes before it"},
+    kernel="scan", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
+    goals=(Goal("barrier arrivals a block", "block_barriers", True, 16), Goal("shared stores a block", "shared_stores", True, 9)),
+    equivalent={"bound3": "one more round, in which no lane has another one 32 before it"},
     wrong=(
         ("lane >= s", "lane > s"),
         ("        if (lane >= s)\n", ""),

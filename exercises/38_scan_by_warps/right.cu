@@ -22,7 +22,7 @@ __global__ void scan(const float *in, float *out)
     __syncthreads();
     out[i] = warp > 0 ? own + sums[warp - 1] : own;
 }
-// ==== What stands before is added first
+// ==== The sums before are added first
 __global__ void scan(const float *in, float *out)
 {
     __shared__ float sums[8];

@@ -1,5 +1,5 @@
-// Count by hand what each block of this scan does, write your numbers behind the equals signs, and save.
-// A warp that loads, stores or comes to a barrier counts once, with as many of its threads as it likes.
+// Count by hand what each block of this scan does, write your numbers after the equals signs, and save.
+// A load, a store and an arrival at a barrier count once for each warp, with any number of active threads.
 // Each thread keeps its own sum in a register.
 //
 // shared stores a block =

@@ -1,10 +1,10 @@
-"""What is found out about one program: the answer that the judge builds up, and the verdict that follows from it."""
+"""The answer about one program, which the judge fills in, and the verdict that follows from it."""
 
 import dataclasses
 import re
 
 from scripts.judge import shapes
-from scripts.judge.words import NOT_TRIED, clean, without_folders
+from scripts.judge.words import NOT_TRIED, clean, kind_words, without_folders
 
 PASSED, WRONG, UNUSABLE, UNBUILT, FINDINGS, OVER, UNJUDGED, MISSED = range(8)
 VERDICTS = {PASSED: "passed", WRONG: "wrong", UNBUILT: "does not build", FINDINGS: "findings", OVER: "over the limits", UNJUDGED: "not judged",
@@ -13,19 +13,19 @@ VERDICTS = {PASSED: "passed", WRONG: "wrong", UNBUILT: "does not build", FINDING
 
 @dataclasses.dataclass
 class Answer:
-    """What is found out about one program."""
+    """The result of judging one program."""
     name: str
     shape: shapes.Shape = shapes.REDUCE
     step: str = ""
     built: bool = False
     warnings: int = 0
-    said: list = dataclasses.field(default_factory=list)  # by the compiler, or in its place
-    sizes: dict = dataclasses.field(default_factory=dict)  # n: "" where it is right, else what is wrong, in a line or two
-    findings: dict = dataclasses.field(default_factory=dict)  # by what tells one from another: its title, and lines about it
+    said: list = dataclasses.field(default_factory=list)  # the compiler's messages, or why it was not started
+    sizes: dict = dataclasses.field(default_factory=dict)  # n: "" if right, else the error, in a line or two
+    findings: dict = dataclasses.field(default_factory=dict)  # by kind and places: the title, and lines about it
     counters: dict = dataclasses.field(default_factory=dict)
     missed: list = dataclasses.field(default_factory=list)  # goals, in words
-    over: str = ""  # which limit it has met first; of each size at which it met one, this stands in sizes
-    unjudged: str = ""  # why the judge could not go on
+    over: str = ""  # the first limit that it exceeded; `sizes` repeats it for each n that was stopped
+    unjudged: str = ""  # why the judge failed
     seconds: float = 0
 
     @property
@@ -37,7 +37,7 @@ class Answer:
         if self.unjudged:
             return UNJUDGED
         if any(wrong not in ("", NOT_TRIED, self.over) for wrong in self.sizes.values()):
-            return WRONG  # also where it is slow: that is no excuse for it
+            return WRONG  # also if a later size exceeded a limit
         if self.over:
             return OVER
         if not self.built:
@@ -53,11 +53,26 @@ class Answer:
 
 # ---- Findings
 
+def coordinates(numbers):
+    return f"({','.join(map(str, numbers))})"
+
+
+def access_words(place):
+    """An access as compute-sanitizer words it: "4-byte read"."""
+    access = place.get("access", "")
+    bytes_moved = re.match(r"(reads|writes) (\d+) bytes", access)
+    if bytes_moved:
+        return f"{bytes_moved[2]}-byte {bytes_moved[1][:-1]}"
+    return re.sub("^(fails in|calls) |, called by the host$", "", access)
+
+
 def place_line(place):
-    """One side of a finding: where, who did what, and the source's text."""
+    """One access of a finding, as drywarp check words it: file and line, access, thread and block, kernel, the source's text."""
     where = f"{place.get('file', '')}:{place['line']}: " if place.get("line") else ""
-    access, kernel, text = place.get("access", ""), place.get("kernel"), place.get("text")
-    return where + (f"{access}, in {kernel}" if kernel else f"the host {access}") + (f":  {text.strip()}" if text else "")
+    kernel, text = place.get("kernel"), place.get("text")
+    thread = f" by thread {coordinates(place['thread'])} in block {coordinates(place['block'])}" if "thread" in place and "block" in place else ""
+    what = f"{access_words(place)}{thread}, kernel {kernel}" if kernel else f"{access_words(place)}, called by the host"
+    return where + what + (f":  {text.strip()}" if text else "")
 
 
 def without_numbers(text):
@@ -65,7 +80,7 @@ def without_numbers(text):
 
 
 def same_place(place):
-    """What one side of a finding has in common with that of the same mistake at another size."""
+    """The part of an access that is the same at every size."""
     return without_folders(place.get("file", "")), place.get("line"), place.get("kernel"), without_numbers(place.get("access", ""))
 
 
@@ -74,9 +89,15 @@ def with_line(finding):
 
 
 def add_findings(found, answer):
-    """One for each place: another size makes other numbers and addresses of it, and no other finding."""
+    """Adds findings to an answer, one for each kind and pair of lines: at another size only numbers and addresses differ."""
     for finding in found:
         lines = [without_folders(place_line(place)) for place in finding.get("places", [])]
-        title = finding.get("title", finding.get("kind", ""))
+        title = f"{kind_words(finding)}: {finding.get('title', '')}"
         key = (finding.get("kind", ""), *map(same_place, finding.get("places", [])[:2]), "" if with_line(finding) else without_numbers(title))
-        answer.findings.setdefault(key, [clean(line) for line in [title, *lines, finding.get("hint", "")] if line])
+        answer.findings.setdefault(key, [clean(line) for line in [title, *lines, *advice(finding)] if line])
+
+
+def advice(finding):
+    """A finding's help and notes, a line each."""
+    lines = finding.get("hint", "").splitlines()
+    return [line if re.match("(help|note): ", line) else f"help: {line}" for line in lines if line]

@@ -1,4 +1,4 @@
-"""What the judge says of an answer, in lines for a learner."""
+"""The judge's report about an answer, in lines for a learner."""
 
 import csv
 import itertools
@@ -14,19 +14,32 @@ ROOT = shapes.ROOT
 MOST_COLUMNS = 240
 NOT_TRIED = "not tried"
 PREFIX = "cuda-check-"  # of the judge's temporary folders
-# The Try of a lesson that makes a mistake of that kind; docs/findings.md has a section for each kind.
+# The checker's name of each kind of finding, as drywarp check prints it; docs/findings.md has a section for each kind.
+KINDS = {"race-shared": "data race in shared memory", "race-global": "data race in global memory", "race-host": "data race between unordered operations",
+         "out-of-bounds": "out-of-bounds access", "misaligned": "misaligned address", "use-after-free": "use after free", "host-pointer": "wrong copy direction",
+         "double-free": "invalid free", "leak": "memory leak", "uninitialised": "uninitialised read", "barrier": "barrier divergence",
+         "lanes": "invalid warp-level operation", "mbarrier": "invalid mbarrier operation", "launch-fault": "kernel fault", "unchecked-error": "unchecked CUDA error"}
+# A Try of a lesson that makes a mistake of that kind.
 TRIES = {"race-shared": ("step01_divergent", 2), "race-global": ("step10_singlepass", 1), "out-of-bounds": ("step03_sequential", 2),
          "misaligned": ("step09_vectorload", 1), "barrier": ("step05_unrollwarp", 4), "lanes": ("step08_shuffle", 1)}
 
 
 def clean(text):
-    """Foreign text without what would move a terminal's cursor or colour."""
+    """Untrusted text without characters that control a terminal."""
     return "".join(c if c.isprintable() else "?" for c in text.replace("\t", "    "))[:MOST_COLUMNS]
 
 
 def without_folders(text):
-    """The names of files as the learner knows them."""
+    """Text with file names relative to the learner's folder."""
     return re.sub(rf"{re.escape(tempfile.gettempdir())}/{PREFIX}[^/ ]*/program/", "", text)
+
+
+def kind_words(finding):
+    """The name of a finding's kind."""
+    kind = finding.get("kind", "")
+    if kind == "host-pointer" and any(place.get("kernel") for place in finding.get("places", [])):
+        return "host pointer in device code"
+    return KINDS.get(kind, kind.replace("-", " "))
 
 
 def dotted(head, words):
@@ -34,14 +47,14 @@ def dotted(head, words):
 
 
 def step_counters(shape):
-    """What each step of the ladder counts: its name and its totals, the last one last."""
+    """The total counters of each step of the ladder, by name, in order."""
     with open(ROOT / "tests/counters/simulator" / shape.counters, newline="") as file:
         rows = [row for row in csv.DictReader(file) if re.match(r"step\d\d_", row["step"])]
     return {step: shapes.totals(list(group)) for step, group in itertools.groupby(rows, lambda row: row["step"]) if (shape.steps / step).exists()}
 
 
 def counter_lines(answer):
-    """The program's counters beside those of the step that it says it is, of the last step, what its contract allows, and the least possible."""
+    """The program's counters next to those of its own step, of the last step, of its contract's limits, and the lower bound."""
     shape, steps = answer.shape, step_counters(answer.shape) if answer.shape.steps else {}
     beside = [step for step in dict.fromkeys((answer.step, *list(steps)[-1:])) if step in steps]
     limit = {"launches": 1, "load sectors": math.ceil(shape.least_bytes / mine.SECTOR_BYTES)} if shape.least_bytes else {}
@@ -50,37 +63,37 @@ def counter_lines(answer):
     table += [[name, *(f"{column[name]:,}" if name in column else "" for column in columns.values())] for name in shapes.COUNTERS]
     yield "counters:"
     yield from (f"    {line}" for line in counters_table.aligned(table))
-    yield from (f"    misses the goal: {goal}" for goal in answer.missed)
+    yield from (f"    goal missed: {goal}" for goal in answer.missed)
     if steps:
         yield from distances(answer.counters, list(steps)[-1], steps[list(steps)[-1]], shape.timed_by)
     if limit:
         sectors = answer.counters["load sectors"] / limit["load sectors"]
-        yield f"load sectors: {sectors:.2f} times the least possible" + (": bulk copies are no loads, or not all of the array was read" if sectors < 1 else "")
+        yield f"load sectors: {sectors:.2f} times the lower bound" + (": bulk copies do not count as loads, or part of the array was not read" if sectors < 1 else "")
 
 
 def distances(ours, last, theirs, timed_by):
-    """How far a program is from the last step. Fewer instructions are not less time, which nobody measures here: a few threads wait for memory, many hide that."""
+    """Compares a program with the last step. Fewer instructions need not take less time: few threads do not hide the memory latency."""
     yield (f"distance: warp instructions {ours['warp instructions'] / theirs['warp instructions']:.2f} times {last}'s, load requests "
            f"{ours['load requests'] / theirs['load requests']:.2f} times")
     if ours["warp instructions"] < theirs["warp instructions"]:
-        yield (f"    fewer warp instructions are not more speed: {threads(ours)} here, {threads(theirs)} in {last}"
+        yield (f"    fewer warp instructions do not mean less time: {threads(ours)} here, {threads(theirs)} in {last}"
                + (f"; {timed_by} measures" if timed_by else ""))
 
 
 def line_of(key):
-    """The program's line where a finding is, in words."""
+    """The source line of a finding, in words."""
     file, line = next((place[:2] for place in key[1:-1] if place[1]), (None, None))
-    return clean(f"{file}:{line}") if line else "of the host"
+    return clean(f"{file}:{line}") if line else "host code"
 
 
 def lesson_about(kind):
-    """Where a learner reads about a kind of finding, and makes the same mistake on purpose."""
+    """Where to read about a kind of finding, and the Try that makes the same mistake."""
     step, number = TRIES.get(kind, (None, None))
-    return f"what it means: docs/findings.md#{kind}" + (f"; make try STEP={step[4:6]} TRY={number} makes such a mistake, {step}/README.md#try explains it" if step else "")
+    return f"explanation: docs/findings.md#{kind}" + (f"; example: make try STEP={step[4:6]} TRY={number}, and {step}/README.md#try" if step else "")
 
 
 def finding_lines(findings):
-    """The findings, those of one line together; behind the last of a kind, where the course treats it."""
+    """The findings, grouped by line; after the last one of a kind, where to read about it."""
     by_line = {}
     for key, said in findings.items():
         by_line.setdefault(line_of(key), []).append((key[0], said))
@@ -98,8 +111,8 @@ def threads(counters):
 
 
 def lines_about(answer, shown):
-    """The answer in short lines."""
-    says = f"says that it is {clean(answer.step)}" if answer.step else "has no STEP"
+    """The report of an answer, in short lines."""
+    says = f"is {clean(answer.step)} by its STEP" if answer.step else "has no STEP"
     yield f"{clean(shown)}, which {clean(answer.shape.promise) or says}"
     count = f" ({answer.warnings} warning{'s' * (answer.warnings > 1)})" if answer.warnings else ""
     yield dotted("builds", ("yes" if answer.built else "no") + count)

@@ -1,7 +1,7 @@
-"""The device of make learn: runs kernels of a PTX text on the simulator, with arrays that the judge sends, and sends these back.
+"""The device of make learn: runs kernels from a PTX file on the simulator, with arrays that the judge sends, and returns the arrays.
 
-judge.py starts it in a sandbox: device.py LIBRARY PTX PRINTED. Each line of its input is a launch, as JSON; behind it come the arrays' bytes. What kernels
-print goes to the file PRINTED."""
+judge.py starts it in a sandbox: device.py LIBRARY PTX PRINTED. Each input line is a launch, as JSON; the bytes of its arrays follow. Kernel output goes to
+the file PRINTED."""
 
 import ctypes
 import json
@@ -14,7 +14,7 @@ from check_device import SUCCESS, TO_DEVICE, TO_HOST, Device, Dim3, Stream  # no
 
 
 def loaded(device, text):
-    """Makes the kernels of a PTX text known; returns CUDA's error."""
+    """Loads the kernels of a PTX text; returns CUDA's error."""
     module = ctypes.c_void_p()
     error = device.cuda.cuInit(0) or device.cuda.cudaSetDevice(0) or device.cuda.cuModuleLoadData(ctypes.byref(module), text + b"\0")
     device.modules.append(module)
@@ -22,7 +22,7 @@ def loaded(device, text):
 
 
 def arguments(device, launch, judge, memory):
-    """The kernel's arguments as bytes, in order; arrays go into memory of just their size, which is added to the list."""
+    """The kernel's arguments as bytes, in order. Each array gets an allocation of exactly its size, which is appended to `memory`."""
     for argument in launch["arguments"]:
         if "value" in argument:
             yield argument["value"].to_bytes(8, "little", signed=True)
@@ -35,24 +35,24 @@ def arguments(device, launch, judge, memory):
 
 
 def run(device, launch, judge):
-    """Launches once; returns what went wrong, "" for nothing, and all arrays' bytes."""
+    """Launches once; returns the error ("" for none), the arrays' addresses and all arrays' bytes."""
     memory = []
     error, (number,), _ = device.kernel([1], launch["kernel"].encode())
-    places = device.known_kernel(number)[1]
+    slots = device.known_kernel(number)[1]
     values = list(arguments(device, launch, judge, memory))
     if error:
-        return "the simulator does not know this kernel", b""
-    packed = bytearray(max(offset + size for offset, size in places))
-    for (offset, size), value in zip(places, values):
+        return "the simulator does not know this kernel", [], b""
+    packed = bytearray(max(offset + size for offset, size in slots))
+    for (offset, size), value in zip(slots, values):
         packed[offset:offset + size] = value[:size]
     buffer = ctypes.create_string_buffer(bytes(packed))
-    pointers = (ctypes.c_void_p * len(places))(*(ctypes.addressof(buffer) + offset for offset, _ in places))
+    pointers = (ctypes.c_void_p * len(slots))(*(ctypes.addressof(buffer) + offset for offset, _ in slots))
     error = device.cuda.cudaLaunchKernel(device.known_kernel(number)[0], Dim3(launch["grid"], 1, 1), Dim3(launch["block"], 1, 1), pointers,
                                          ctypes.c_size_t(0), None) or device.cuda.cudaDeviceSynchronize()
     wrong = f"the kernel failed: {device.cuda.cudaGetErrorString(error).decode()}" if error != SUCCESS else ""
     back = b"".join(bytes_of(device, address, count) for address, count in memory)
     device.release_all([address for address, _ in memory])
-    return wrong, back
+    return wrong, [address for address, _ in memory], back
 
 
 def bytes_of(device, address, count):
@@ -72,8 +72,8 @@ def main():
     error = loaded(device, Path(sys.argv[2]).read_bytes())
     refused = f"the simulator does not load it: {device.cuda.cudaGetErrorString(error).decode()}"
     while task := judge.reads.readline():
-        wrong, back = run(device, json.loads(task), judge) if error == SUCCESS else (refused, b"")
-        judge.write(json.dumps({"wrong": wrong, "bytes": len(back)}).encode() + b"\n" + back)
+        wrong, addresses, back = run(device, json.loads(task), judge) if error == SUCCESS else (refused, [], b"")
+        judge.write(json.dumps({"wrong": wrong, "addresses": addresses, "bytes": len(back)}).encode() + b"\n" + back)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What an exercise is: exercises/NN_name/exercise.py makes one. docs/learn.md says how to write another."""
+"""The definition of an exercise, which exercises/NN_name/exercise.py fills in. docs/learn.md describes how to write one."""
 
 import array
 import math
@@ -12,7 +12,7 @@ from scripts import files
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "exercises"
-KINDS = ("write", "mend", "gate", "predict")
+KINDS = ("write", "fix", "optimise", "predict")
 HINTS = 3
 UNIT = 16  # data are whole sixteenths, so that float additions are exact in any order (docs/check.md)
 
@@ -23,14 +23,14 @@ UNIT = 16  # data are whole sixteenths, so that float additions are exact in any
 class Array:
     """An array on the device, exactly as large as its values."""
     type: str  # as in Python's array: f, i, I
-    after: list  # what must stand there after the kernel; None where anything may
-    before: list = None  # what the kernel finds; None: nothing, nobody has written it
+    after: list  # the expected contents after the kernel; None: any
+    before: list = None  # the contents before the kernel; None: uninitialised
     count: int = 0  # of elements
 
     def packed(self):
         return array.array(self.type, self.before).tobytes() if self.before is not None else b""
 
-    def wanted(self):
+    def expected(self):
         return array.array(self.type, self.after).tobytes()
 
 
@@ -39,52 +39,52 @@ def type_of(values):
 
 
 def given(values, type=None):
-    """An array that the kernel reads and leaves as it is."""
+    """An array that the kernel reads and does not change."""
     return Array(type or type_of(values), values, values, len(values))
 
 
 def result(values, type=None):
-    """An array that the kernel has to fill with these values."""
+    """An uninitialised array that the kernel must fill with these values."""
     return Array(type or type_of(values), values, None, len(values))
 
 
 def changed(before, after, type=None):
-    """An array that holds one thing before, and has to hold another afterwards."""
+    """An array whose contents the kernel must change from `before` to `after`."""
     return Array(type or type_of(after), after, before, len(before))
 
 
-def room(count, type="f"):
-    """An array in which the kernel may keep what it likes."""
+def scratch(count, type="f"):
+    """An uninitialised array that the kernel may use freely."""
     return Array(type, None, None, count)
 
 
 def sixteenths(count):
-    """So many floats that nobody can know beforehand, none of them 0."""
+    """`count` random floats, none of them 0."""
     return [random.choice((-1, 1)) * random.randint(1, UNIT) / UNIT for _ in range(count)]
 
 
 def distinct(count):
-    """So many floats, no two of them equal."""
+    """`count` random floats, all different."""
     return [value / UNIT for value in random.sample(range(-8 * count, 8 * count), count)]
 
 
 def whole(count, low, high):
-    """So many whole numbers from low to high."""
+    """`count` random integers from low to high, both included."""
     return [random.randint(low, high) for _ in range(count)]
 
 
 def blocks_for(n, each):
-    """As many blocks as n elements need, if each has so many."""
+    """The number of blocks that cover n elements, with `each` elements a block."""
     return max(1, math.ceil(n / each))
 
 
-# ---- What is counted
+# ---- Counters and goals
 
 @dataclass(frozen=True)
 class Count:
-    """A counter of the simulator (simulator/counters.md), of the whole launch or of a block on average."""
-    words: str  # as the learner reads it
-    counter: str  # a column of the counters, or threads, or blocks
+    """A counter of the simulator (simulator/counters.md), for the whole launch or the average block."""
+    words: str  # its name in messages
+    counter: str  # a column of the counters, or "threads", or "blocks"
     per_block: bool = False
 
     def of(self, row):
@@ -97,13 +97,13 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Gate(Count):
-    """A count that has to be so low or, where `least` is given, so high."""
+class Goal(Count):
+    """A count that must be at most `most` or, if `least` is given, at least `least`."""
     most: int = 0
     least: int = 0
 
     @property
-    def goal(self):
+    def limit(self):
         return f"at least {self.least:,}" if self.least else f"at most {self.most:,}"
 
     def is_missed(self, row):
@@ -117,20 +117,20 @@ class Exercise:
     kind: str  # one of KINDS
     task: str  # one sentence
     hints: tuple  # three; the third is almost the answer
-    why: str  # told after it is solved
-    lesson: str  # the page where there is more about it
-    kernel: str  # its name
+    why: str  # the explanation, shown when it is solved
+    lesson: str  # the page to read next
+    kernel: str  # the kernel's name
     data: Callable  # n -> the kernel's arguments by name: arrays, or numbers (int)
-    sizes: tuple  # n of the runs; two more are drawn
+    sizes: tuple  # n of the runs; two more are random
     grid: Callable = lambda n: blocks_for(n, 256)  # n -> blocks
     block: int = 256  # threads
-    drawn: tuple = None  # the two more: from, to, step; None: from 1 to the largest of the sizes
-    gates: tuple = ()
-    questions: tuple = ()  # of kind predict: a Count each, whose words stand in the learner's file
-    counted_at: int = 0  # n of gates and questions; 0: the last of the sizes
-    wrong: tuple = ()  # planted mistakes: (what stands in the answer, what takes its place); of kind predict: (a question's words, numbers)
-    equivalent: dict = field(default_factory=dict)  # mutants of the answer that pass: why
-    name: str = ""  # the folder's
+    random_sizes: tuple = None  # the range of the two random n: from, to, step; None: from 1 to the largest of the sizes
+    goals: tuple = ()
+    questions: tuple = ()  # kind predict: one Count a question; its words are in the learner's file
+    counted_at: int = 0  # n at which goals and questions are counted; 0: the last of the sizes
+    wrong: tuple = ()  # planted mistakes: (text of the answer, replacement); kind predict: (a question's words, wrong numbers)
+    equivalent: dict = field(default_factory=dict)  # mutants of the answer that are correct, and why
+    name: str = ""  # the folder's name
 
     @property
     def number(self):
@@ -145,8 +145,8 @@ class Exercise:
         return self.counted_at or self.sizes[-1]
 
     def tries(self):
-        """All n of a check: two more than those that everybody can read, where there are any."""
-        low, high, step = self.drawn or (1, max(self.sizes), 1)
+        """All n of a check: `sizes`, and up to two random ones that are not in exercise.py."""
+        low, high, step = self.random_sizes or (1, max(self.sizes), 1)
         unknown = sorted(set(range(low, high + 1, step)).difference(self.sizes))
         return [*self.sizes, *random.sample(unknown, min(2, len(unknown)))]
 

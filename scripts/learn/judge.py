@@ -1,14 +1,14 @@
-"""Says about a learner's kernel what is wrong with it, or that it does what an exercise asks for.
+"""Checks a learner's kernel: reports what is wrong, or that it solves the exercise.
 
-It is judged as make check judges a program (docs/judge.md): compiled and run in the judge's sandbox, on data that it cannot know, at several sizes of which
-two differ from run to run, with the checker's findings, and in other orders of blocks, warps and lanes. A kernel alone is compiled to PTX and needs no
-host program of the learner's: that takes half a second."""
+The kernel is judged as make check judges a program (docs/judge.md): compiled and run in the judge's sandbox, on random data, at several sizes of which two
+are random, with the race checker, and in other orders of blocks, warps and lanes. Only the kernel is compiled, to PTX, which takes half a second."""
 
 import array
 import csv
 import dataclasses
 import itertools
 import json
+import math
 import os
 import re
 import subprocess
@@ -22,31 +22,34 @@ from scripts.learn import exercise as exercises
 
 ROOT = exercises.ROOT
 SECONDS = 20  # for all runs of one session
-MOST_INSTRUCTIONS = 4_000_000  # of a block's warps, until a loop counts as endless
-UNWRITTEN = -1  # of 4 bytes that nobody has written, as an int
+MOST_INSTRUCTIONS = 4_000_000  # of a block's warps; more count as an endless loop
+UNINITIALISED = -1  # the simulator's fill pattern of uninitialised memory, as an int
+FARTHEST = 1 << 20  # bytes from an array at which an address is still named by it
 MOST_SOURCE = 64 << 10  # bytes
 MOST_PRINTED = 8  # lines
-# Three sessions: as blocks, warps and lanes usually come; and in two other orders, in one of which blocks take turns.
+# Three sessions: the default order of blocks, warps and lanes, and two others; in one of them blocks are interleaved.
 ORDERS = ({}, {"SIM_BLOCK_ORDER": 1}, {"SIM_BLOCK_ORDER": 2, "SIM_TOGETHER": 1})
 
 
 @dataclasses.dataclass
 class Verdict:
-    """What is found out about one kernel; `findings` and `unjudged` are filled as in the judge's own Answer."""
-    said: list = dataclasses.field(default_factory=list)  # by the compiler
-    sizes: dict = dataclasses.field(default_factory=dict)  # n that were tried: "" where it is right, else what is wrong
+    """The result of checking one kernel; `findings` is filled as in the judge's own Answer."""
+    said: list = dataclasses.field(default_factory=list)  # the compiler's messages
+    sizes: dict = dataclasses.field(default_factory=dict)  # n that were tried: "" if right, else the error
     over: str = ""  # the limit that stopped it
-    wrong: str = ""  # the first wrong result, with its n, or why it was stopped
-    wrong_at: int = 0  # its n
+    wrong: str = ""  # the first wrong result, with its n, or why the run was stopped
+    wrong_at: int = 0  # n of the first wrong result
     findings: dict = dataclasses.field(default_factory=dict)
     row: dict = dataclasses.field(default_factory=dict)  # counters at the exercise's own n
-    missed: list = dataclasses.field(default_factory=list)  # gates
+    missed: list = dataclasses.field(default_factory=list)  # the goals that are not reached
     printed: list = dataclasses.field(default_factory=list)  # the first lines that the kernel printed
-    ptx: bytes = b""  # the kernel, compiled; empty where it cannot be run
+    ptx: bytes = b""  # the compiled kernel; empty if it cannot be run
+    arrays: list = dataclasses.field(default_factory=list)  # of the last launch: (name, address, bytes)
+    shared: list = dataclasses.field(default_factory=list)  # the source's shared arrays: (name, bytes of an element, elements or 0)
 
     @property
     def is_right(self):
-        """Of what runs; it may have missed a goal."""
+        """Whether results and findings are right; goals may be missed."""
         return not (self.wrong or self.findings)
 
     @property
@@ -65,7 +68,7 @@ class Tools:
 # ---- Compiling
 
 def to_ptx(source, folder, tools):
-    """The PTX beside a source in a folder of its own, and what the compiler says; None where it does not compile."""
+    """The PTX file next to a source, and the compiler's messages; None if it does not compile."""
     ptx = folder / "kernels.ptx"
     command = [tools.nvcc, "--ptx", "-O3", "-std=c++17", "-arch=compute_90", "-lineinfo", "-o", str(ptx), str(source)]
     status, said = compiling.compiled(command, folder)
@@ -75,23 +78,24 @@ def to_ptx(source, folder, tools):
 
 
 def entry_of(ptx, kernel, namespace=""):
-    """The name in the PTX of a kernel, which may be in a namespace of its own; "" where there is none."""
+    """The PTX name of a kernel, which may be in a namespace; "" if there is none."""
     place = f"N{len(namespace)}{namespace}" if namespace else ""
     found = re.search(rf"\.entry (_Z{place}{len(kernel)}{kernel}\w*|{kernel})\(", ptx.read_text(errors="replace"))
     return found[1] if found else ""
 
 
 def parameters(ptx, entry):
-    """How many a kernel has."""
+    """The number of a kernel's parameters."""
     return re.search(rf"\.entry {entry}\(([^)]*)\)", ptx.read_text(errors="replace"))[1].count(".param")
 
 
 # ---- Running
 
 class Session:
-    """A device in a sandbox, with the kernels of one PTX text, which are run in one order of blocks, warps and lanes."""
+    """A device in a sandbox that runs the kernels of one PTX file in one order of blocks, warps and lanes."""
 
     def __init__(self, ptx, tools, orders, records=False):
+        self.arrays = []  # of the last launch: (name, address, bytes)
         self.folder = Path(tempfile.mkdtemp(dir=ptx.parent.parent))
         device = self.folder / "device"
         device.mkdir()
@@ -106,7 +110,7 @@ class Session:
             self.device = processes.started([*processes.in_sandbox(*allowed), *program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said)
 
     def run(self, entry, grid, block, data):
-        """One launch; returns what went wrong, "" for nothing, and the arrays' contents by name."""
+        """One launch; returns the error, "" for none, and the arrays' contents by name."""
         arguments = [{"bytes": 4 * value.count, "filled": value.before is not None} if isinstance(value, exercises.Array) else {"value": value}
                      for value in data.values()]
         arrays = {name: value for name, value in data.items() if isinstance(value, exercises.Array)}
@@ -120,13 +124,14 @@ class Session:
         if not line.endswith(b"\n"):
             return "the run was stopped", {}
         reply = json.loads(line)
+        self.arrays = [(name, address, 4 * value.count) for (name, value), address in zip(arrays.items(), reply["addresses"])]
         back = self.device.stdout.read(reply["bytes"])
-        if len(back) != reply["bytes"]:  # it was ended while it wrote
+        if len(back) != reply["bytes"]:  # the device ended while it wrote
             return "the run was stopped", {}
         return reply["wrong"], split(back, arrays)
 
     def end(self):
-        """Waits for it; says why it was stopped, "" where it was not."""
+        """Waits for the device; returns why it was stopped, or ""."""
         try:
             self.device.stdin.close()
         except BrokenPipeError:
@@ -135,7 +140,7 @@ class Session:
         return f"it was stopped after {SECONDS} seconds" if self.device.wait() == sandbox.TIME_OVER else ""
 
     def counters(self):
-        """A row for each launch so far."""
+        """One row for each launch so far."""
         try:
             with open(self.folder / "device/counters.csv", newline="") as file:
                 return list(csv.DictReader(file))
@@ -143,7 +148,7 @@ class Session:
             return []
 
     def printed(self):
-        """The first lines that the kernels printed; they come at the end at the latest."""
+        """The first lines that the kernels printed; complete after end()."""
         try:
             with open(self.folder / "device/printed.txt", errors="replace") as file:
                 return [line.rstrip("\n") for line in itertools.islice(file, MOST_PRINTED)]
@@ -151,19 +156,19 @@ class Session:
             return []
 
     def recording(self):
-        """All that the device was asked to do, where this session records; it is whole at the end."""
+        """The recording of all device calls, if this session records; complete after end()."""
         try:
             return (self.folder / "device/recording").read_bytes()
         except OSError:
             return b""
 
     def findings(self):
-        """What the checker found; it tells at the end."""
+        """The checker's findings; complete after end()."""
         return findings_in(self.folder)
 
 
 def split(back, arrays):
-    """The arrays' contents, of bytes in a row."""
+    """The arrays' contents, from their concatenated bytes."""
     contents, begin = {}, 0
     for name, value in arrays.items():
         contents[name] = array.array(value.type, back[begin:begin + 4 * value.count])
@@ -172,14 +177,14 @@ def split(back, arrays):
 
 
 def difference(data, contents):
-    """The first element that is not as it should be, in words; "" where there is none."""
+    """The first wrong element, in words; "" if there is none."""
     for name, value in data.items():
         if not isinstance(value, exercises.Array) or value.after is None:
             continue
-        apart = [k for k, (got, wanted) in enumerate(zip(contents[name], value.after)) if got != wanted]
+        apart = [k for k, (got, expected) in enumerate(zip(contents[name], value.after)) if got != expected]
         if apart:
             words = int.from_bytes(contents[name][apart[0]:apart[0] + 1].tobytes(), "little", signed=True)
-            got = "is a value that nobody wrote" if words == UNWRITTEN and value.before is None else f"is {shown(contents[name][apart[0]])}"
+            got = "is uninitialised" if words == UNINITIALISED and value.before is None else f"is {shown(contents[name][apart[0]])}"
             more = f"; {len(apart) - 1} more of {value.count} are wrong" if apart[1:] else ""
             return f"{name}[{apart[0]}] {got}, expected {shown(value.after[apart[0]])}{more}"
     return ""
@@ -190,7 +195,7 @@ def shown(value):
 
 
 def run_all(task, ptx, entry, tools, verdict):
-    """All sizes in the usual order, and two of them in the others, until something is wrong."""
+    """Runs all sizes in the default order, and two of them in the others, until something is wrong."""
     sizes = task.tries()
     for number, orders in enumerate(tools.orders):
         session = Session(ptx, tools, orders)
@@ -203,22 +208,74 @@ def run_all(task, ptx, entry, tools, verdict):
 
 
 def run_session(session, task, entry, sizes, verdict):
-    """So many runs, until one is wrong."""
+    """Runs these sizes, until one is wrong."""
     for n in sizes:
         if one_size(session, task, entry, n, task.data(n), verdict):
             return
 
 
 def finish(session, verdict):
-    """Ends a session: what has come to light in it?"""
+    """Ends a session and adds its findings to the verdict."""
     verdict.over = session.end()
     verdict.wrong = verdict.over or verdict.wrong
     verdict.printed = verdict.printed or session.printed()
-    verdicts.add_findings(session.findings(), verdict)
+    verdicts.add_findings([with_elements(finding, session.arrays, verdict.shared) for finding in session.findings()], verdict)
+
+
+# ---- Addresses as elements
+
+SHARED_ARRAY = re.compile(r"__shared__\s+(?:alignas\(\d+\)\s*)?(?:const\s+|volatile\s+|unsigned\s+)*(\w+)\s+(\w+)((?:\[[^\]]*\])*)\s*;")
+ELEMENT_BYTES = {"char": 1, "bool": 1, "short": 2, "double": 8, "float2": 8, "float4": 16, "int4": 16}  # 4: all others
+
+
+def shared_arrays(text):
+    """The shared arrays of a source: (name, bytes of an element, elements; 0 if the length is not a product of numbers)."""
+    found = []
+    for type, name, lengths in SHARED_ARRAY.findall(text):
+        numbers = re.findall(r"\[([^\]]*)\]", lengths)
+        elements = math.prod(map(int, numbers)) if all(number.strip().isdecimal() for number in numbers) else 0
+        found.append((name, ELEMENT_BYTES.get(type, 4), elements))
+    return found
+
+
+def element_at(address, array, base, size, element_bytes):
+    """An address as an element of an array, and where that is: "in[256]: past the end, size 256"."""
+    index, elements = (address - base) // element_bytes, size // element_bytes
+    where = f": past the end, size {elements}" if index >= elements else ": before the beginning" if index < 0 else ""
+    return f"{array}[{index}]{where}"
+
+
+def nearest(address, arrays):
+    """The array (name, address, bytes) to which an address is nearest; None if none is near."""
+    def distance(array):
+        _, base, size = array
+        return max(base - address, address - (base + size - 1), 0)
+    found = min(arrays, key=distance, default=None)
+    return found if found and distance(found) <= FARTHEST else None
+
+
+def with_elements(finding, arrays, shared):
+    """A finding about a bad address, with the array's name and the index instead of the address; any other finding as it is."""
+    title = finding.get("title", "")
+    address = re.search(r"\b0x([0-9a-f]+)", title)
+    if finding.get("kind") not in ("out-of-bounds", "misaligned") or not address:
+        return finding
+    address = int(address[1], 16)
+    if "shared" in title:
+        if len(shared) != 1 or not shared[0][2]:
+            return finding
+        name, element_bytes, elements = shared[0]
+        element = element_at(address, name, 0, element_bytes * elements, element_bytes)
+    else:
+        array = nearest(address, arrays)
+        if not array:
+            return finding
+        element = element_at(address, *array, 4)
+    return finding | {"title": element if finding["kind"] == "out-of-bounds" else re.sub(r"\b0x[0-9a-f]+", element, title)}
 
 
 def one_size(session, task, entry, n, data, verdict):
-    """Whether something is wrong at n, with these data."""
+    """Runs the kernel once at n; returns whether the result is wrong."""
     wrong, contents = session.run(entry, task.grid(n), task.block, data)
     wrong = verdict.sizes[n] = wrong or difference(data, contents)
     if wrong:
@@ -227,19 +284,19 @@ def one_size(session, task, entry, n, data, verdict):
 
 
 def count(session, task, entry, verdict):
-    """The counters at the exercise's own n, and the gates that they miss."""
+    """Reads the counters at the exercise's own n, and the goals that they miss."""
     if one_size(session, task, entry, task.counts_at, task.data(task.counts_at), verdict):
         return
     rows = session.counters()
     verdict.row = rows[-1] if rows else {}
-    verdict.missed = [gate for gate in task.gates if not verdict.row or gate.is_missed(verdict.row)]
+    verdict.missed = [goal for goal in task.goals if not verdict.row or goal.is_missed(verdict.row)]
 
 
 # ---- Judging
 
 def judged(task, name, text, tools):
-    """The verdict about a kernel's text, as bytes, which the compiler gets to see in a file of that name."""
-    verdict = Verdict()
+    """The verdict about a kernel's text (bytes); `name` is the file name in compiler messages."""
+    verdict = Verdict(shared=shared_arrays(text.decode(errors="replace")))
     with scratch.folder() as place:
         folder = place / "program"
         folder.mkdir()
@@ -255,20 +312,20 @@ def judged(task, name, text, tools):
 
 
 def run_kernel(task, ptx, entry, tools, verdict):
-    """All runs of a kernel of the PTX; "" is the entry of one that is not there."""
+    """Makes all runs of a kernel of the PTX; `entry` is "" if the kernel is missing."""
     if not entry:
-        verdict.said = [f"there is no kernel {task.kernel} in it; make learn RESET={task.number} brings the task back"]
+        verdict.said = [f"it has no kernel {task.kernel}; make learn RESET={task.number} restores the task"]
         return
     has, wanted = parameters(ptx, entry), len(task.data(task.sizes[0]))
     if has != wanted:
-        verdict.said = [f"{task.kernel} has another number of parameters than the task's: {has}, not {wanted}"]
+        verdict.said = [f"{task.kernel} has {has} parameters; the task's kernel has {wanted}"]
         return
     verdict.ptx = ptx.read_bytes()
     run_all(task, ptx, entry, tools, verdict)
 
 
 def recorded(task, ptx, n, tools):
-    """One run of a judged kernel at n, to be played in a page: the verdict about it, its data, and the recording (simulator/runtime/work/record.h)."""
+    """One run of a judged kernel at n, for the player: its verdict, data and recording (simulator/runtime/work/record.h)."""
     verdict = Verdict()
     with scratch.folder() as place:
         file = place / "program/kernels.ptx"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""make learn: exercises, one after the other. Shows a task, waits until its file is saved, and says what is wrong, or "done" and the next one.
+"""make learn: shows an exercise, waits until its file is saved, and reports what is wrong, or "done" and the next exercise.
 
-docs/learn.md is for learners. Without a terminal it looks once at the exercise that the learner is at; exit status: 0 done; 1 not yet; 2 unusable argument."""
+docs/learn.md is for learners. Without a terminal it checks the current exercise once; exit status: 0 done; 1 not yet; 2 unusable argument."""
 
 import argparse
 import dataclasses
@@ -20,7 +20,7 @@ from scripts.learn import exercise as exercises
 from scripts.learn import judge, page, progress
 
 LOOK_EVERY_S = 0.2
-GONE_LOOKS = 10  # without a file, until that is said: an editor that replaces it takes less
+GONE_LOOKS = 10  # looks without a file before that is reported: an editor that replaces it takes less
 NUMBER = re.compile(r"\d{1,18}(\.\d{1,18})?", re.A)  # a prediction
 
 
@@ -30,7 +30,7 @@ def refuse(message):
 
 
 def find(tasks, number, name):
-    """The exercise with a number as typed; ends the program where there is none."""
+    """The exercise with a number as typed; exits if there is none."""
     for task in tasks:
         if number in (task.number, task.number.lstrip("0"), task.name):
             return task
@@ -51,7 +51,7 @@ class Learner:
         return self.folder / f"{task.name}.cu"
 
     def at(self):
-        """The exercise that the learner is at; None when all are done."""
+        """The current exercise; None if all are done."""
         state = progress.load(self.folder)
         left = [task for task in self.tasks if task.name not in state["done"]]
         chosen = [task for task in self.tasks if task.name == state["at"]]
@@ -61,14 +61,23 @@ class Learner:
         with progress.changing(self.folder) as state:
             state["at"] = task.name if task else ""
 
+    def is_done(self, task):
+        return task.name in progress.load(self.folder)["done"]
+
+    def leave_done(self):
+        """Moves on from an exercise that is done and was chosen by GO in an earlier run."""
+        with progress.changing(self.folder) as state:
+            if state["at"] in state["done"]:
+                state["at"] = ""
+
     def begin(self, task):
-        """Puts the task into the learner's folder, where it is not there yet."""
+        """Copies the task to the learner's folder, unless it is there."""
         if not self.file(task).exists():
             with files.whole(self.file(task)) as file:
                 file.write(task.text("task.cu"))
 
     def reset(self, task):
-        """The task as it was; what the learner has written stays beside it, also where RESET is typed twice."""
+        """Restores the task; the learner's version is kept as .old.cu, also if RESET is typed twice."""
         if self.content(task) not in (None, task.text("task.cu").encode()):
             self.file(task).replace(self.file(task).with_suffix(".old.cu"))
         self.begin(task)
@@ -77,38 +86,38 @@ class Learner:
             state["done"] = [name for name in state["done"] if name != task.name]
 
     def content(self, task):
-        """The bytes of the learner's file; None in the moment in which an editor replaces it."""
+        """The bytes of the learner's file; None while an editor replaces it."""
         try:
             return self.file(task).read_bytes()
         except OSError:
             return None
 
     def saw(self, task, values):
-        """Keeps values by what they count; the first one stays."""
+        """Keeps the first and the last value of each count."""
         with progress.changing(self.folder) as state:
             seen = state["seen"].setdefault(task.name, {})
             for words, (first, last) in values.items():
                 seen[words] = [seen.get(words, [first])[0], last]
 
     def finished(self, task):
-        """Notes that it is done, and goes on to the next one."""
+        """Marks the exercise as done and goes on to the next one."""
         with progress.changing(self.folder) as state:
             if task.name not in state["done"]:
                 state["done"].append(task.name)
-            place = self.tasks.index(task)
-            left = [other for other in self.tasks[place:] + self.tasks[:place] if other.name not in state["done"]]
-            if state["at"] in ("", task.name):  # else another terminal has gone elsewhere
+            index = self.tasks.index(task)
+            left = [other for other in self.tasks[index:] + self.tasks[:index] if other.name not in state["done"]]
+            if state["at"] in ("", task.name):  # else GO in another terminal chose a different one
                 state["at"] = left[0].name if left else ""
 
 
-# ---- Saying it
+# ---- Messages
 
 def introduced(task, learner):
     """The task in a few lines."""
     yield f"\n{task.number} {task.title}   (chapter {task.chapter})"
     yield f"    {task.task}"
-    if task.gates:
-        yield from goals(task, [f"at n = {task.counts_at:,}", "goal"], lambda gate: [gate.goal])
+    if task.goals:
+        yield from goal_table(task, [f"at n = {task.counts_at:,}", "goal"], lambda goal: [goal.limit])
     yield f"    your file: {shown(learner.file(task))}; a hint: make learn HINT=1"
 
 
@@ -116,20 +125,19 @@ def shown(path):
     return path.relative_to(exercises.ROOT) if path.is_relative_to(exercises.ROOT) else path
 
 
-def goals(task, head, cells):
-    """A table of the gates."""
-    return table([head, *([gate.words, *cells(gate)] for gate in task.gates)])
+def goal_table(task, head, cells):
+    return table([head, *([goal.words, *cells(goal)] for goal in task.goals)])
 
 
 def table(rows):
-    """Its lines, with columns below each other: the first one's words to the left, the others' to the right."""
+    """The lines of a table: the first column aligned left, the others right."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     for words, *values in rows:
         yield "    " + words.ljust(widths[0]) + "".join(f"   {value:>{width}}" for value, width in zip(values, widths[1:]))
 
 
 def about(task, verdict):
-    """What the judge found, for the learner."""
+    """What the judge found, in lines for the learner."""
     yield from (f"    {clean(line)}" for line in verdict.said)
     if verdict.wrong:
         yield f"    {verdict.wrong}"
@@ -137,19 +145,19 @@ def about(task, verdict):
         yield f"    finding: {title}"
         yield from (f"        {line}" for line in lines)
     if verdict.printed:
-        yield "    your kernel printed, among other things:" if len(verdict.printed) == judge.MOST_PRINTED else "    your kernel printed:"
+        yield f"    your kernel printed (first {judge.MOST_PRINTED} lines):" if len(verdict.printed) == judge.MOST_PRINTED else "    your kernel printed:"
         yield from (f"        {clean(line)}" for line in verdict.printed)
     if verdict.missed:
-        yield "    right, and not yet at the goal:"
-    if verdict.row and task.gates:
-        yield from goals(task, [f"at n = {task.counts_at:,}", "goal", "yours"], lambda gate: [gate.goal, f"{gate.of(verdict.row):,}"])
+        yield "    right, but the goal is not reached yet:"
+    if verdict.row and task.goals:
+        yield from goal_table(task, [f"at n = {task.counts_at:,}", "goal", "yours"], lambda goal: [goal.limit, f"{goal.of(verdict.row):,}"])
 
 
 COMPARED = ("warp_instructions", "global_load_requests", "global_load_sectors", "shared_loads", "bank_conflicts", "block_barriers", "atomics")
 
 
 def beside(task, row, tools):
-    """What the learner's kernel counted, in the row, beside what the answer counts, where one of them needs a tenth less."""
+    """The learner's counters (the row) next to the answer's, where they differ by a tenth or more."""
     answers = judge.judged(task, "answer.cu", task.text("answer.cu").encode(), dataclasses.replace(tools, orders=judge.ORDERS[:1])).row
     apart = [counter for counter in COMPARED if answers and 10 * abs(int(answers[counter]) - int(row[counter])) >= max(int(answers[counter]), int(row[counter]), 1)]
     if apart:
@@ -158,9 +166,9 @@ def beside(task, row, tools):
 
 
 def solved(task, row, tools):
-    """What is told behind a solved exercise; the row has the counters of the learner's kernel."""
+    """The explanation of a solved exercise; the row has the counters of the learner's kernel."""
     yield f"    why: {task.why}"
-    yield f"    more about it: {task.lesson}"
+    yield f"    read more: {task.lesson}"
     if (task.folder / "answer.cu").exists():
         yield "    one answer, to compare with yours:"
         yield from (f"        {line}" for line in task.text("answer.cu").splitlines())
@@ -168,19 +176,20 @@ def solved(task, row, tools):
 
 
 def sheet(task, learner):
-    """A chapter's counts, as Markdown: what was predicted or where it began, what is counted, and why."""
-    seen = progress.load(learner.folder)["seen"]
-    lines = [f"# {task.chapter}", "", "| exercise | what | predicted, or at first | counted | why |", "| --- | --- | ---: | ---: | --- |"]
+    """A chapter's counts, as Markdown: the first prediction or count, the last count, and why; "why" only of exercises that are done."""
+    state = progress.load(learner.folder)
+    lines = [f"# {task.chapter}", "", "| exercise | count | predicted, or at first | counted | why |", "| --- | --- | ---: | ---: | --- |"]
     for other in learner.tasks:
         if other.chapter == task.chapter:
-            counted = seen.get(other.name) or {"": ["", ""]}
-            lines += [f"| {other.number} {other.title} | {words} | {first} | {last} | {other.why if words == next(iter(counted)) else ''} |"
+            counted = state["seen"].get(other.name) or {"": ["", ""]}
+            why = other.why if other.name in state["done"] else "not done yet"
+            lines += [f"| {other.number} {other.title} | {words} | {first} | {last} | {why if words == next(iter(counted)) else ''} |"
                       for words, (first, last) in counted.items()]
     return "\n".join(lines) + "\n"
 
 
 def overview(learner):
-    """All exercises by chapters, and which are done."""
+    """All exercises by chapter, and which are done."""
     done, at, chapter = progress.load(learner.folder)["done"], learner.at(), ""
     for task in learner.tasks:
         if task.chapter != chapter:
@@ -194,13 +203,13 @@ def overview(learner):
 # ---- Checking
 
 def predicted(text):
-    """What stands behind the last equals sign of each comment of a file, one word or none: by the words before it."""
+    """The word after the last equals sign of each comment, or "", by the words before the sign."""
     comments = [line[2:].rpartition("=") for line in text.splitlines() if line.startswith("//")]
     return {words.strip(): value.strip().replace(",", "").replace("_", "") for words, equals, value in comments if equals and len(value.split()) < 2}
 
 
 def is_number(text):
-    """Whether a prediction is one."""
+    """Whether a prediction is a number."""
     return bool(NUMBER.fullmatch(text))
 
 
@@ -210,24 +219,24 @@ def number_of(text):
 
 
 def is_right(number, counted):
-    """Whether a prediction, as typed, is what is counted."""
+    """Whether a prediction, as typed, equals the count."""
     return number_of(number) == counted
 
 
 @dataclasses.dataclass
 class Outcome:
-    """What came of a look at a learner's file."""
+    """The result of checking a learner's file."""
     lines: list  # for the learner
-    row: dict = None  # the counters, where the exercise is done
+    row: dict = None  # the counters, if the exercise is done
     verdict: judge.Verdict = None  # about a kernel whose run may be shown
 
 
 def check_predictions(task, content, learner, tools):
-    """Whether all predictions are what the task's kernel counts; its run is shown to who knows it."""
+    """Compares the predictions with the counts of the task's kernel; its run is shown only if all are right."""
     numbers = predicted(content.decode(errors="replace"))
     for question in task.questions:
         if not is_number(numbers.get(question.words, "")):
-            return Outcome([f"    no number yet: write one, and nothing else, behind '// {question.words} ='"])
+            return Outcome([f"    no number yet: write only a number after '// {question.words} ='"])
     verdict = judge.judged(task, "task.cu", task.text("task.cu").encode(), tools)
     if not verdict.row:
         sys.exit("make learn: " + "; ".join([*about(task, verdict)] or ["the kernel could not be counted"]).strip())
@@ -235,20 +244,20 @@ def check_predictions(task, content, learner, tools):
     learner.saw(task, {words: [number_of(numbers[words]), value] for words, value in counted.items()})
     for words, value in counted.items():
         if not is_right(numbers[words], value):
-            return Outcome([f"    {words}: you say {numbers[words]}; the run counts {'more' if value > number_of(numbers[words]) else 'fewer'}"])
-    return Outcome([f"    {words}: {value:,}, as you say" for words, value in counted.items()], verdict.row, verdict)
+            return Outcome([f"    {words}: you predicted {numbers[words]}; the run counts {'more' if value > number_of(numbers[words]) else 'fewer'}"])
+    return Outcome([f"    {words}: {value:,}, as you predicted" for words, value in counted.items()], verdict.row, verdict)
 
 
 def check_kernel(task, content, learner, tools):
-    """Whether the learner's kernel does what is asked."""
+    """Judges the learner's kernel."""
     verdict = judge.judged(task, learner.file(task).name, content, tools)
-    if verdict.row and task.gates:
-        learner.saw(task, {gate.words: [gate.of(verdict.row)] * 2 for gate in task.gates})
+    if verdict.row and task.goals:
+        learner.saw(task, {goal.words: [goal.of(verdict.row)] * 2 for goal in task.goals})
     return Outcome([*about(task, verdict)], verdict.row if verdict.good else None, verdict)
 
 
 def check_once(task, content, learner, tools):
-    """Looks at what stands in the learner's file."""
+    """Checks the contents of the learner's file."""
     begin = time.monotonic()
     outcome = (check_predictions if task.kind == "predict" else check_kernel)(task, content, learner, tools)
     last = f"{task.number} {'done' if outcome.row else 'not yet'} ({time.monotonic() - begin:.1f} s)"
@@ -256,19 +265,25 @@ def check_once(task, content, learner, tools):
     return outcome
 
 
+def already_done(task, learner):
+    """How to go on from an exercise that was done before."""
+    left = [other for other in learner.tasks if not learner.is_done(other)]
+    yield f"{task.number} was done before, and stays the current exercise" + (f"; the next one: make learn GO={left[0].number}" if left else "")
+
+
 def closed(task, learner):
-    """The sheet of a chapter, whose last exercise the task is: into a file, and as lines."""
+    """If the task is the last one of its chapter: writes the chapter's summary to a file, and yields it."""
     if task.name == [other for other in learner.tasks if other.chapter == task.chapter][-1].name:
         path = learner.folder / f"chapter{task.chapter.split('.')[0]}.md"
         with files.whole(path) as file:
             file.write(sheet(task, learner))
-        yield f"\nThe sheet of this chapter, {shown(path)}:\n\n{sheet(task, learner)}"
+        yield f"\nA summary of this chapter, {shown(path)}:\n\n{sheet(task, learner)}"
 
 
 # ---- The terminal and the page
 
 class Screen:
-    """What the learner looks at: the terminal, and the page, which has what was said since the last save, and the last kernel's run."""
+    """The learner's output: the terminal, and the page, which shows the messages since the last save and the last kernel's run."""
 
     def __init__(self, learner, tools, opens=False):
         self.learner, self.tools, self.opens = learner, tools, opens
@@ -280,7 +295,7 @@ class Screen:
         return "", ""
 
     def begin(self, task):
-        """Introduces a task, on a new page. What was said just before, of one that is solved, stays, and its run."""
+        """Introduces a task on a new page. The messages and the run of an exercise that was just solved stay."""
         if self.is_shown:
             self.player = self.nothing
         self.say([])
@@ -293,19 +308,21 @@ class Screen:
             self.said.append(line)
 
     def look(self, task, content):
-        """Judges what stands in the learner's file, says it, and whether it is done."""
+        """Judges the learner's file and reports it; returns whether it is done. An exercise that was done before stays the current one."""
         outcome = check_once(task, content, self.learner, self.tools)
         self.say(outcome.lines)
         if outcome.row:
-            self.learner.finished(task)
+            was_done = self.learner.is_done(task)
+            if not was_done:
+                self.learner.finished(task)
             self.say(solved(task, outcome.row, self.tools))
-            self.say(closed(task, self.learner))
+            self.say(already_done(task, self.learner) if was_done else closed(task, self.learner))
         source = task.text("task.cu") if task.kind == "predict" else content.decode(errors="replace")
         self.player = (lambda: page.player_of(task, source, outcome.verdict, self.tools)) if outcome.verdict else self.nothing
         return bool(outcome.row)
 
     def show(self, task):
-        """Writes the page, where something new was said: behind the terminal, which does not wait for it."""
+        """Writes the page if there are new messages: after the terminal's output, which does not wait for it."""
         if not self.is_shown:
             page.write(self.learner.folder, task, shown(self.learner.file(task)), self.said, self.player())
             self.is_shown = True
@@ -315,46 +332,47 @@ class Screen:
 
 
 def open_in_browser(path):
-    """Where there is a display. What a browser says of itself does not come between."""
+    """Opens a page if there is a display; the browser's own messages are discarded."""
     opener = shutil.which("xdg-open")
     if opener and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         subprocess.Popen([opener, path.absolute().as_uri()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
 
 def watch(learner, tools):
-    """Goes on from exercise to exercise, each time a file is saved, until all are done or the learner ends it."""
+    """Checks the current exercise each time its file is saved, until all are done or the learner presses Ctrl-C."""
     screen = Screen(learner, tools, opens=not learner.page.exists())
-    print("Save your file in your editor: the answer comes here. Ctrl-C ends this; another terminal takes make learn HINT=1, LIST=1 and the like.")
-    print(f"{learner.page.absolute().as_uri()} is a page that shows it, too, and what your warps do; it reloads by itself.")
+    print("Save your file in your editor: the verdict appears here. Ctrl-C quits; in another terminal, use make learn HINT=1 or LIST=1.")
+    print(f"{learner.page.absolute().as_uri()} shows the verdict, too, and what your warps do; it reloads by itself.")
     while task := learner.at():
         learner.begin(task)
         learner.go(task)
         screen.begin(task)
         follow(task, screen)
     screen.show(learner.tasks[-1])
-    print(f"all {len(learner.tasks)} exercises are done; the ladder goes on from here: make build, and step00_baseline/README.md")
+    print(f"all {len(learner.tasks)} exercises are done; continue with the ladder: make build, and step00_baseline/README.md")
 
 
 def follow(task, screen):
-    """Looks at each save of a task's file, until it is done, or another terminal goes to another one."""
-    last = task.text("task.cu").encode() if task.kind in ("write", "predict") else None  # of the others it tells at once where they stand
+    """Checks each save of a task's file, until it is done, or another terminal chooses another one."""
+    last = task.text("task.cu").encode() if task.kind in ("write", "predict") else None  # the others are checked at once
     gone = 0
     while screen.learner.at() is task:
         content = screen.learner.content(task)
         gone = gone + 1 if content is None else 0
         if gone == GONE_LOOKS:
-            last = None  # what comes back is looked at, whatever it is
-            screen.say([f"{shown(screen.learner.file(task))} is gone, or cannot be read; make learn RESET={task.number} in another terminal brings the task back"])
+            last = None  # check whatever comes back
+            screen.say([f"{shown(screen.learner.file(task))} is missing or unreadable; make learn RESET={task.number} in another terminal restores the task"])
         if content not in (None, last):
             last = content
-            if screen.look(task, content):
+            screen.look(task, content)
+            if screen.learner.at() is not task:
                 return
         screen.show(task)
         time.sleep(LOOK_EVERY_S)
 
 
 def look_once(learner, tools):
-    """Without a terminal: the exercise that the learner is at, once. Returns the exit status."""
+    """Without a terminal: checks the current exercise once. Returns the exit status."""
     task = learner.at()
     if not task:
         print(f"all {len(learner.tasks)} exercises are done")
@@ -368,20 +386,20 @@ def look_once(learner, tools):
     is_done, following = screen.look(task, content), learner.at()
     screen.show(following or task)
     print(f"see it: {shown(learner.page)}")
-    if is_done:
+    if is_done and following is not task:
         print(f"next: {following.number} {following.title}" if following else f"all {len(learner.tasks)} exercises are done")
     return 0 if is_done else 1
 
 
 def hint(task, text):
-    """One of the hints."""
+    """Prints one of the hints."""
     if text not in ("1", "2", "3"):
-        refuse(f"HINT='{clean(text)}' is no level; there are 1, 2 and 3, the third is almost the answer")
+        refuse(f"HINT='{clean(text)}' is no level; there are 1, 2 and 3, and 3 is almost the answer")
     print(f"{task.number} {task.title}, hint {text} of {exercises.HINTS}: {task.hints[int(text) - 1]}")
 
 
 def arguments():
-    """What make passes."""
+    """The options that make passes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("go", "reset", "hint", "list"):
         parser.add_argument(f"--{name}", default="")
@@ -406,16 +424,20 @@ def main():
         hint(learner.at() or tasks[-1], options.hint)
         return 0
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        if not (options.go or options.reset):
+            learner.leave_done()
         return look_once(learner, tools)
     if not progress.is_alone(options.folder):
         if not (options.go or options.reset):
-            refuse("it runs in another terminal already; go on there, or end it there with Ctrl-C")
-        print(f"the make learn in your other terminal is at {learner.at().number} now")
+            refuse("it already runs in another terminal; continue there, or quit it there with Ctrl-C")
+        print(f"make learn in your other terminal is now at {learner.at().number}")
         return 0
+    if not (options.go or options.reset):
+        learner.leave_done()
     try:
         watch(learner, tools)
-    except KeyboardInterrupt:  # how one ends it, and no error
-        print("\nmake learn: your files and your progress are kept; make learn goes on here")
+    except KeyboardInterrupt:  # the usual way to quit, not an error
+        print("\nmake learn: your files and your progress are kept; make learn continues here")
     return 0
 
 

@@ -1,6 +1,6 @@
-"""The page beside make learn: what it says of a learner's kernel, and a run of the kernel on the book's player. An open one reloads by itself.
+"""The page of make learn: the verdict about a learner's kernel, and a run of the kernel in the player. An open page reloads by itself.
 
-The page holds all that it needs. A second file beside it says which version it is: from the disk a page may load scripts, and nothing else."""
+The page is self-contained. A second file holds its version: a page opened from the disk may load scripts, but no other files."""
 
 import hashlib
 import html
@@ -14,10 +14,10 @@ from scripts.learn import judge
 from scripts.learn.exercise import Array
 
 NAME, VERSION_NAME = "page.html", "page.js"
-MOST = 1024  # n of a run that is shown, unless the exercise has none so small, or the result is wrong at another
+MOST = 1024  # the largest n that is shown, unless the exercise has no smaller one or the result is wrong at another
 BODY = """<h1>{title}</h1>
 <p>{task}</p>
-<p>Your file: <code>{file}</code>. Save it, and this page changes.</p>
+<p>Your file: <code>{file}</code>. This page changes when you save it.</p>
 <pre style="white-space: pre-wrap">{said}</pre>
 {player}"""
 PLAYER = """<h2>Your kernel of {title}, at n = {n:,}</h2>
@@ -36,13 +36,13 @@ setInterval(() => {{
 # ---- A run for the player
 
 def sizes_to_show(task, verdict):
-    """Where the result is wrong; else all that are small, the largest first, for a finding may need a certain one."""
+    """The n at which the result is wrong; else all small ones, the largest first, since a finding may occur only at some."""
     small = sorted({n for n in task.sizes if n <= MOST}, reverse=True) or [min(task.sizes)]
     return [verdict.wrong_at] if verdict.wrong_at else small
 
 
 def run_to_show(task, verdict, tools):
-    """n, data and recording of a run in which what is wrong is seen; of the first one where it is seen in none."""
+    """n, data and recording of a run that shows the mistake; of the first run if none does."""
     runs = []
     for n in sizes_to_show(task, verdict):
         seen, data, recording = judge.recorded(task, verdict.ptx, n, tools)
@@ -53,19 +53,19 @@ def run_to_show(task, verdict, tools):
 
 
 def as_it_should_be(calls, blobs, data):
-    """The calls up to the launch, behind which the host reads what the arrays should hold; and the bytes that they name."""
+    """The calls up to the launch, then reads with the expected contents of the arrays; and the bytes that the calls name."""
     launch = next(number for number, call in enumerate(calls) if call.startswith("launch"))
     calls, names = calls[:launch + 1], {content: name for name, content in blobs.items()}
     allocated = [call.split()[1] for call in calls if call.startswith("allocate")]
     for number, value in zip(allocated, (value for value in data.values() if isinstance(value, Array))):
         if value.after is not None:
-            name = names.setdefault(value.wanted(), hashlib.sha256(value.wanted()).hexdigest()[:16])
-            calls.append(f"read {number}+0 {len(value.wanted())} {name}")
+            name = names.setdefault(value.expected(), hashlib.sha256(value.expected()).hexdigest()[:16])
+            calls.append(f"read {number}+0 {len(value.expected())} {name}")
     return calls, {name: content for content, name in names.items() if any(call.endswith(name) for call in calls)}
 
 
 def played(task, source, verdict, tools):
-    """What the player wants of a kernel, and the n; None where there is nothing to play."""
+    """A run of the kernel as the player reads it; None if there is nothing to play."""
     n, data, recording = run_to_show(task, verdict, tools)
     calls, texts, blobs = recordings.split(recording)
     if not any(call.startswith("launch") for call in calls):
@@ -78,7 +78,7 @@ def played(task, source, verdict, tools):
 # ---- The page
 
 def write(folder, task, file, said, player):
-    """Writes the page of a task: what is said, and the player, as HTML and scripts; then its version, so that an open page finds the new one."""
+    """Writes the page of a task: messages and player; then its version file, so that an open page reloads."""
     shown, scripts = player
     body = BODY.format(title=html.escape(f"{task.number} {task.title}"), task=html.escape(task.task), file=html.escape(str(file)), said=html.escape("\n".join(said)), player=shown)
     version = hashlib.sha256((body + scripts).encode()).hexdigest()[:16]
@@ -89,7 +89,7 @@ def write(folder, task, file, said, player):
 
 
 def player_of(task, source, verdict, tools):
-    """The player with a kernel that was judged: HTML and scripts."""
+    """The player with a judged kernel: HTML and scripts."""
     made = verdict.ptx and played(task, source, verdict, tools)
     if not made:
         return "", ""

@@ -1,4 +1,4 @@
-"""What a learner has done and predicted: one small file, progress.json in the learner's folder, which is replaced whole."""
+"""A learner's progress and predictions: progress.json in the learner's folder, which is replaced as a whole."""
 
 import contextlib
 import fcntl
@@ -12,13 +12,13 @@ NAME = "progress.json"
 
 
 def empty():
-    """at: the exercise that the learner is at. done: those that are solved. seen: by exercise and count, the first value (a prediction, or where a gate
-    began) and the last one counted."""
+    """at: the current exercise, or "". done: the solved ones. seen: by exercise and count, the first value (a prediction, or the first count of a goal)
+    and the last one counted."""
     return {"at": "", "done": [], "seen": {}}
 
 
 def load(folder):
-    """The learner's progress; ends the program where the file holds something else."""
+    """The learner's progress; exits if the file is damaged."""
     path = folder / NAME
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
@@ -28,11 +28,11 @@ def load(folder):
         return empty()
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    sys.exit(f"make learn: {path} is not what make learn writes; move it away to begin anew, your kernels stay")
+    sys.exit(f"make learn: {path} is damaged; move it away to start again, your kernels are kept")
 
 
 def is_alone(folder):
-    """Whether no other make learn watches the files in the folder; until this program ends no other does then."""
+    """Takes the lock of the one make learn that may watch the folder, until this program exits; False if another one holds it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / ".watching", os.O_RDWR | os.O_CREAT, 0o644)
@@ -46,7 +46,7 @@ def is_alone(folder):
 
 @contextlib.contextmanager
 def changing(folder):
-    """The progress, to be changed; two that change it at once wait for each other. Nothing is kept where this fails."""
+    """A context in which the progress may be changed, under a lock. It is written at the end, unless an exception is raised."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder, os.O_RDONLY)

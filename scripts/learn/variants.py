@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Whether the exercises judge rightly: make test-learn, or variants.py [NAME...]. Of each exercise
+"""Tests the judge of the exercises: make test-learn, or variants.py [NAME...]. For each exercise
 
-- the answer and the other right solutions (right.cu) must pass, and the task as it is must not;
-- planted mistakes must not pass: those of exercise.py, and mutants that scripts/evidence/mutants makes of the answer. A mutant that does the same as
-  the answer is named in exercise.py with the reason, and must pass.
+- the answer and the other right solutions (right.cu) must pass, and the unchanged task must not;
+- planted mistakes must not pass: those of exercise.py, and the mutants that scripts/evidence/mutants makes from the answer. A mutant that is equivalent
+  to the answer is listed in exercise.py with the reason, and must pass.
 
-Variants of one exercise are compiled together, each in a namespace of its own. Exit status: 0 if all is as it should be, else 1."""
+The variants of an exercise are compiled together, each in its own namespace. Exit status: 0 if all verdicts are as expected, else 1."""
 
 import argparse
 import concurrent.futures
@@ -19,8 +19,8 @@ from scripts.judge import scratch
 from scripts.learn import exercise as exercises
 from scripts.learn import judge, learn
 
-RIGHT_ONES, MISTAKES = 3, 10  # at least so many of each exercise
-ANOTHER = re.compile(r"^// ==== .*\n", re.M)  # begins each solution in right.cu
+RIGHT_ONES, MISTAKES = 3, 10  # required for each exercise, at least
+ANOTHER = re.compile(r"^// ==== .*\n", re.M)  # starts each solution in right.cu
 INCLUDE, MACRO = re.compile(r"^#include .*$", re.M), re.compile(r"^#define (\w+)", re.M)
 
 
@@ -39,7 +39,7 @@ def mutants(text):
 
 
 def planted(task):
-    """The mistakes of exercise.py, made in the answer."""
+    """The mistakes of exercise.py, applied to the answer."""
     answer, made = task.text("answer.cu"), {}
     for number, (old, new) in enumerate(task.wrong, 1):
         assert old in answer, f"{task.name}: the answer has no {old}"
@@ -54,7 +54,7 @@ def right_ones(task):
 
 
 def together(texts):
-    """One source of all variants; headers are read once."""
+    """One source with all variants; headers are included once."""
     headers = dict.fromkeys(line for text in texts.values() for line in INCLUDE.findall(text))
     parts = [f'namespace {name} {{\n#line 1 "{name}.cu"\n{INCLUDE.sub("", text)}\n}}\n' + "".join(f"#undef {macro}\n" for macro in MACRO.findall(text))
              for name, text in texts.items()]
@@ -62,9 +62,9 @@ def together(texts):
 
 
 def compiled(texts, folder, tools):
-    """The PTX of all variants that compile, and these."""
+    """The PTX of all variants that compile, their texts, and the compiler's messages."""
     for name, text in texts.items():
-        (folder / f"{name}.cu").write_text(text, encoding="utf-8")  # where the checker looks for lines
+        (folder / f"{name}.cu").write_text(text, encoding="utf-8")  # the checker quotes its lines
     while True:
         source = folder / "variants.cu"
         source.write_text(together(texts), encoding="utf-8")
@@ -83,11 +83,11 @@ def passes(task, ptx, name, tools):
 
 
 def complaints_about_kernels(task, tools):
-    """What is not as it should be, in lines; and how many right ones and mistakes there are."""
+    """Unexpected verdicts, in lines, and the numbers of right solutions and mistakes."""
     right, wrong = right_ones(task), planted(task) | mutants(task.text("answer.cu"))
-    with scratch.folder() as place:
-        (place / "program").mkdir()
-        ptx, texts, said = compiled(right | wrong | {"task": task.text("task.cu")}, place / "program", tools)
+    with scratch.folder() as top:
+        (top / "program").mkdir()
+        ptx, texts, said = compiled(right | wrong | {"task": task.text("task.cu")}, top / "program", tools)
         if not ptx:
             return [f"it does not compile: {said}"], 0, 0
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -102,14 +102,14 @@ def complaints_about_kernels(task, tools):
 
 
 def expected_of_the_task(task, verdict):
-    """A kernel to be mended has a finding, as that is what leads to the line; one with a goal is right."""
-    if task.kind == "mend" and not verdict.findings:
+    """A task of kind fix must have a finding, which names the line; a task of kind optimise must be right."""
+    if task.kind == "fix" and not verdict.findings:
         return ["the task has no finding"]
-    return ["the task is not right"] if task.kind == "gate" and (verdict.wrong or verdict.findings) else []
+    return ["the task is not right"] if task.kind == "optimise" and (verdict.wrong or verdict.findings) else []
 
 
 def first_difference(task, text):
-    """The line of a variant that the answer does not have."""
+    """The first line of a variant that differs from the answer's."""
     pairs = zip(text.splitlines(), task.text("answer.cu").splitlines())
     return next((f"'{line.strip()}'" for line, other in pairs if line != other), "")
 
@@ -119,20 +119,20 @@ def brief(task, verdict):
 
 
 def complaints_about_numbers(task, tools):
-    """The same of predictions: wrong ones of exercise.py, and right ones that are written in three ways."""
+    """The same for predictions: the wrong ones of exercise.py, and right ones in three notations."""
     verdict = judge.judged(task, "task.cu", task.text("task.cu").encode(), tools)
     counted = {question.words: question.of(verdict.row) for question in task.questions}
     right = [lambda value: f"{value}", lambda value: f"{value:,}", lambda value: f"  {value} "]
-    lines = [f"{words}: {write(value)} is taken for wrong" for words, value in counted.items() for write in right
+    lines = [f"{words}: {write(value)} is rejected" for words, value in counted.items() for write in right
              if not learn.is_right(learn.predicted(f"// {words} = {write(value)}\n")[words], value)]
     wrong = [(words, number) for words, numbers in task.wrong for number in numbers]
-    lines += [f"{words}: {number} is taken for right" for words, number in wrong if learn.is_right(str(number), counted[words])]
+    lines += [f"{words}: {number} is accepted" for words, number in wrong if learn.is_right(str(number), counted[words])]
     lines += [f"why does not say that it is {value:,}" for value in counted.values() if f"{value:,}" not in re.findall(r"[\d,]*\d", task.why)]
     return lines, len(right), len(wrong)
 
 
 def examined(task, tools):
-    """Prints what is not as it should be with an exercise; returns whether all is."""
+    """Prints the unexpected verdicts of an exercise; returns whether there are none."""
     lines, right, wrong = (complaints_about_numbers if task.kind == "predict" else complaints_about_kernels)(task, tools)
     if right < RIGHT_ONES or wrong < MISTAKES:
         lines.append(f"{right} right solutions and {wrong} mistakes are too few")
@@ -150,7 +150,7 @@ def main():
     tasks = exercises.every()
     chosen = [learn.find(tasks, name, "NAME") for name in options.names] or tasks
     good = [examined(task, judge.Tools(options.nvcc)) for task in chosen]
-    print(f"{sum(good)} of {len(good)} exercises judge rightly")
+    print(f"{sum(good)} of {len(good)} exercises are judged correctly")
     return 0 if all(good) else 1
 
 
