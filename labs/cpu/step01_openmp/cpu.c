@@ -1,5 +1,5 @@
 // Lab cpu, step 01: OpenMP. Each thread adds up a part of the array.
-// The change: a line above the loop; reduction gives each thread a sum of its own.
+// The change: a line above the loop; reduction gives each thread a private sum.
 // Build and run: cc -O3 -march=native -fopenmp -o cpu cpu.c && ./cpu
 
 #include <omp.h>
@@ -26,7 +26,7 @@ static float reduce(const float *in, long long n)
 #include <string.h>
 
 enum { BAD_ARGUMENT = 2, LEAST_RUNS = 3, MOST_RUNS = 51, ENOUGH_MS = 500 };
-enum { PLACES = 4 };          // the array lies in memory so many times; the runs take turns
+enum { COPIES = 4 };          // of the array in memory; the runs use them in rotation
 enum { PERIOD = 2 * 500009 }; // of the data; no vector and no thread's part divides it
 static const long long MAX_ELEMENTS = 1ll << 32;
 
@@ -35,8 +35,8 @@ static long long first_sums[PERIOD + 1]; // of its first 0, 1, ... elements, in 
 
 struct data {
     long long n;
-    float *in;                  // PLACES times n elements, and one more behind each
-    long long expected[PLACES]; // their sums, in sixteenths
+    float *in;                  // COPIES times n elements, and one more after each copy
+    long long expected[COPIES]; // their sums, in sixteenths
 };
 
 static void parse_arguments(int argc, char **argv, long long *n, bool *csv)
@@ -58,8 +58,8 @@ static void parse_arguments(int argc, char **argv, long long *n, bool *csv)
     *n = *n == 0 ? 1ll << 26 : *n;
 }
 
-// An element is 1 to 16 sixteenths, or -1 to -16; no 0, which could go missing. The second
-// half of a period is the first with the signs changed, so that sums stay small: below
+// An element is 1 to 16 sixteenths, or -1 to -16; not 0, whose loss goes unnoticed. The
+// second half of a period is the first with opposite signs, so that sums stay small: below
 // 2^24 sixteenths float addition is exact in any order.
 static void make_values(void)
 {
@@ -74,32 +74,32 @@ static void make_values(void)
         first_sums[i + 1] = first_sums[i] + (long long)(16 * values[i]);
 }
 
-// The array, in all its places. In the middle of each stands another number, so that the
-// sums differ also where n is a multiple of the period: an old sum is wrong a run later.
+// All copies of the array. Their middle elements differ, so that their sums differ even if
+// n is a multiple of the period, and the sum of the previous run is wrong in the next one.
 static struct data make_data(long long n)
 {
     struct data d = {.n = n};
-    const long long all = PLACES * (n + 1);
+    const long long all = COPIES * (n + 1);
     d.in = malloc(all * sizeof(float));
     if (d.in == NULL) {
-        fprintf(stderr, "%lld elements, %d times, do not fit in memory\n", n, PLACES);
+        fprintf(stderr, "%lld elements, %d times, do not fit in memory\n", n, COPIES);
         exit(BAD_ARGUMENT);
     }
-    // Who writes to a page first gets it near its core: so all sockets have their share.
+    // First touch places a page near the writing core: this spreads pages over all sockets.
 #pragma omp parallel for schedule(static, 1)
     for (long long i = 0; i < all; i += PERIOD)
         memcpy(d.in + i, values, (all - i < PERIOD ? all - i : PERIOD) * sizeof(float));
-    for (int place = 0; place < PLACES; place++) {
-        const long long begin = place * (n + 1), middle = begin + n / 2;
-        d.expected[place] = first_sums[(begin + n) % PERIOD] - first_sums[begin % PERIOD] +
-                            17 + place - (long long)(16 * d.in[middle]);
-        d.in[middle] = (17 + place) / 16.0f;
+    for (int copy = 0; copy < COPIES; copy++) {
+        const long long begin = copy * (n + 1), middle = begin + n / 2;
+        d.expected[copy] = first_sums[(begin + n) % PERIOD] - first_sums[begin % PERIOD] +
+                           17 + copy - (long long)(16 * d.in[middle]);
+        d.in[middle] = (17 + copy) / 16.0f;
     }
     return d;
 }
 
-// Reads one element of each 64 bytes: the memory has to bring the whole array, and there is
-// little to add. What the memory gives to so many threads; no sum of the array.
+// Measures the memory bandwidth: reads one element of each 64 bytes, so that the memory
+// delivers the whole array with few additions. Not the sum of the array.
 static float read_lines(const float *in, long long n)
 {
     float sum = 0;
@@ -119,17 +119,17 @@ static int compare(const void *left, const void *right)
 static double median_ms(const struct data *d, float (*add)(const float *, long long))
 {
     double ms[MOST_RUNS], total_ms = 0;
-    int run = -1; // warms up
+    int run = -1; // the first run is a warm-up
     for (; run < LEAST_RUNS || (run < MOST_RUNS && total_ms < ENOUGH_MS); run++) {
-        const int place = (run + PLACES) % PLACES;
+        const int copy = (run + COPIES) % COPIES;
         const double start = omp_get_wtime();
-        const float sum = add(d->in + place * (d->n + 1), d->n);
+        const float sum = add(d->in + copy * (d->n + 1), d->n);
         const double took_ms = 1e3 * (omp_get_wtime() - start);
-        if (add == reduce && 16.0 * sum != d->expected[place]) {
+        if (add == reduce && 16.0 * sum != d->expected[copy]) {
             fprintf(stderr,
                     "FAIL: the sum of %lld elements by %d threads is %.4f, "
                     "expected %.4f\n",
-                    d->n, omp_get_max_threads(), sum, d->expected[place] / 16.0);
+                    d->n, omp_get_max_threads(), sum, d->expected[copy] / 16.0);
             exit(EXIT_FAILURE);
         }
         if (run >= 0)
@@ -142,7 +142,7 @@ static double median_ms(const struct data *d, float (*add)(const float *, long l
 static void find_cpu_name(char name[64])
 {
     char line[256];
-    strcpy(name, "cpu"); // where Linux does not say
+    strcpy(name, "cpu"); // if /proc/cpuinfo does not name it
     FILE *file = fopen("/proc/cpuinfo", "r");
     while (file && fgets(line, sizeof line, file))
         if (sscanf(line, "model name : %63[^,\n]", name) == 1)
@@ -158,9 +158,9 @@ int main(int argc, char **argv)
     parse_arguments(argc, argv, &n, &csv);
     char cpu[64];
     find_cpu_name(cpu);
-    omp_set_dynamic(0); // as many threads as asked for
+    omp_set_dynamic(0); // exactly as many threads as requested
     const int cores = omp_get_num_procs(), limit = omp_get_thread_limit();
-    int most = omp_get_max_threads(); // the cores, or what OMP_NUM_THREADS says
+    int most = omp_get_max_threads(); // the cores, or OMP_NUM_THREADS
     most = most < limit ? most : limit;
     make_values();
     const struct data d = make_data(n);
@@ -172,14 +172,14 @@ int main(int argc, char **argv)
     double one_ms = 0; // of one thread
     for (int threads = 1;; threads = 2 * threads < most ? 2 * threads : most) {
         omp_set_num_threads(threads);
-        struct data few = make_data(threads); // an element a thread: all but the adding
+        struct data few = make_data(threads); // one element per thread: overhead
         const double ms = median_ms(&d, reduce), read_ms = median_ms(&d, read_lines);
         const double overhead_ms = median_ms(&few, reduce);
         free(few.in);
         one_ms = threads == 1 ? ms : one_ms;
         const double bytes = n * sizeof(float), speedup = one_ms / ms;
         if (!csv && threads > cores)
-            printf("more threads than cores: they take turns\n");
+            printf("more threads than cores: they share cores\n");
         printf(
             csv ? "%s,%s,%lld,%d,%d,%.6f,%.3f,%.3f,%.3f,%.3f,%.6f,%.6f,PASS\n"
                 : "%s on %s: n %lld, threads %d on %d cores, ms %.4f, GB/s %.2f of %.2f, "
