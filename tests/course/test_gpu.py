@@ -1,4 +1,4 @@
-"""What only a GPU can show: right sums at every size, and a check that finds planted errors."""
+"""Tests that need a GPU: right sums at every size, and a check that detects planted errors."""
 
 import os
 import re
@@ -14,7 +14,7 @@ HAS_GPU = bool(shutil.which("nvidia-smi")) and subprocess.run(
     ["nvidia-smi", "-L"], capture_output=True, text=True).stdout.startswith("GPU")
 pytestmark = pytest.mark.skipif(not HAS_GPU, reason="no GPU")
 
-# It shows in the fifth run. The simulator has no times and makes three runs only.
+# Detected in the fifth run. On the simulator, which has no times, the harness makes only three runs.
 PLANTED_LATE = {
     "a block's sum not written after three runs": ("step10_singlepass", "        if (tid == 0)\n            partial_sums",
         "        static __device__ unsigned written;\n        if (tid == 0 && (blockIdx.x != 1 || written++ < 3))\n            partial_sums"),
@@ -26,7 +26,7 @@ def run(*command, **options):
 
 
 def build(tmp_path, step="step03_sequential", old="", new="", target="-arch=native"):
-    """A step with its first old replaced by new."""
+    """Builds a step in which the first occurrence of `old` is replaced by `new`."""
     source, program = tmp_path / "reduce.cu", tmp_path / "reduce"
     source.write_text(changed(step, old, new))
     built = run(nvcc(), "-O3", "-std=c++17", target, "-o", program, source)
@@ -44,7 +44,7 @@ def test_every_size_is_summed_right(source):
 
 
 def test_index_of_32_bits_fails_the_check(tmp_path):
-    """Broken: a program that counts in 32 bits passes for one that sums any number of elements."""
+    """Broken: the check passes a program with a 32-bit element count at more than 2^32 elements."""
     program = build(tmp_path, "step03_sequential", "const float *in, float *out, long long n)", "const float *in, float *out, unsigned n)")
     result = run(program, 2**32 + 1)
     if "out of memory" in result.stderr:
@@ -54,7 +54,7 @@ def test_index_of_32_bits_fails_the_check(tmp_path):
 
 @pytest.mark.parametrize("step", STEPS[9:], ids=lambda step: step.name)
 def test_arrays_begin_and_end_anywhere(step, tmp_path):
-    """Broken: a step reads beside an array that does not begin at a multiple of 16 bytes, or adds its ends wrongly."""
+    """Broken: a step reads outside an array that does not begin at a multiple of 16 bytes, or sums its ends wrongly."""
     program = tmp_path / "offsets"
     built = run(nvcc(), "-O3", "-std=c++17", "-arch=native", f'-DSTEP_FILE="{step}/reduce.cu"', "-o", program, ROOT / "tests/simulator/offsets.cu")
     assert built.returncode == 0, built.stderr
@@ -63,7 +63,7 @@ def test_arrays_begin_and_end_anywhere(step, tmp_path):
 
 
 def test_after_an_aborted_launch(tmp_path):
-    """Broken: step 10 finds the tickets of a launch that was aborted."""
+    """Broken: step 10 continues with the ticket counter of an aborted launch."""
     program = tmp_path / "after_abort"
     built = run(nvcc(), "-O3", "-std=c++17", "-arch=native", "-o", program, ROOT / "tests/simulator/after_abort.cu")
     assert built.returncode == 0, built.stderr
@@ -73,7 +73,7 @@ def test_after_an_aborted_launch(tmp_path):
 
 @pytest.mark.parametrize("error", PLANTED | PLANTED_LATE)
 def test_planted_error_fails_the_check(error, tmp_path):
-    """Broken: the check lets a wrong sum pass."""
+    """Broken: the check passes a wrong sum."""
     program = build(tmp_path, *(PLANTED | PLANTED_LATE)[error])
     for elements in (65537, 1000003):
         result = run(program, elements)
@@ -81,7 +81,7 @@ def test_planted_error_fails_the_check(error, tmp_path):
 
 
 def test_racecheck_finds_a_removed_barrier(tmp_path):
-    """Broken: `make sanitize` would not notice a race."""
+    """Broken: `make sanitize` does not report a race."""
     path = os.environ["PATH"] + ":/usr/local/cuda/bin"
     if not shutil.which("compute-sanitizer", path=path):
         pytest.skip("no compute-sanitizer")
@@ -91,15 +91,15 @@ def test_racecheck_finds_a_removed_barrier(tmp_path):
 
 
 def test_more_elements_than_memory():
-    """Broken: an array that does not fit crashes, or is blamed on CUDA."""
+    """Broken: an array that does not fit into memory crashes the program, or is reported as a CUDA error."""
     result = run(PROGRAMS[1].with_suffix(""), 2**38)
     assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
 
 
 def test_device_that_the_program_was_not_built_for(tmp_path):
-    """Broken: on such a device a program crashes, or counts as failed."""
+    """Broken: on such a device a program crashes, or is reported as failed."""
     capability = run("nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader").stdout.split()[0]
-    other = 80 if capability == "7.5" else 75  # its machine code alone, without PTX to translate
+    other = 80 if capability == "7.5" else 75  # machine code only, without PTX that the driver could translate
     program = build(tmp_path, target=f"-gencode=arch=compute_{other},code=sm_{other}")
     result = run(program, 1000)
     assert result.returncode == 77 and len(result.stderr.splitlines()) == 1, result

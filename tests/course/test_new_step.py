@@ -1,4 +1,4 @@
-"""A new step, in a copy of the repository: its skeleton, what the tables say of it, and what the tests ask for."""
+"""A new step, in a copy of the repository: its skeleton, its entries in the tables, and the tests that it has to pass."""
 
 import os
 import re
@@ -17,12 +17,12 @@ NEW = f"step{int(LAST[4:6]) + 1:02}_newest"
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
-# Markers of what no GPU and no run measures: code, messages, settings, tables of suites and of attacks.
+# Markers whose content is not measured by a run or on a GPU: code, messages, settings, tables of suites and of attacks.
 NOT_MEASURED = ("code", "settings", "finding", "suites", "disputed", "courses", "coursesleft", "found", "attacks", "figures")
 
 
 def copied(folder):
-    """The repository without what make built."""
+    """A copy of the repository without build products."""
     ignored = shutil.ignore_patterns(".*", "build", "results", "site", "__pycache__", "reduce", "*.png")
     return Path(shutil.copytree(ROOT, folder / "tree", ignore=ignored))
 
@@ -34,7 +34,7 @@ def tree(tmp_path):
 
 @pytest.fixture(scope="module")
 def untouched(tmp_path_factory):
-    """A copy that stays as it is."""
+    """A copy that no test changes."""
     return copied(tmp_path_factory.mktemp("untouched"))
 
 
@@ -65,7 +65,7 @@ def edit(path, old, new):
 
 @pytest.mark.parametrize("environment", [{}, ASCII], ids=["", "ASCII"])
 def test_a_new_step_follows_the_last(environment, tree):
-    """Broken: the skeleton is not the last step's program, bears another name or number, or the pages do not lead to it."""
+    """Broken: the skeleton is not the last step's program, has another name or number, or the pages do not link to it."""
     before = contents(tree)
     result = new_step(tree, "newest", **environment)
     assert (result.returncode, result.stderr) == (0, "") and NEW in result.stdout
@@ -83,7 +83,7 @@ def test_a_new_step_follows_the_last(environment, tree):
 @pytest.mark.parametrize("arguments", [[], [""], ["Prefetch"], ["2fast"], ["two words"], ["two_words"], ["é"], ["../x"], ["a\nb"],
                                        ["a", "b"], ["--names"], ["a" * 300], [LAST[7:]]], ids=lambda arguments: repr(arguments)[:20])
 def test_a_bad_name_makes_nothing(arguments, untouched):
-    """Broken: a typing error is not explained in one line, or leaves a folder behind."""
+    """Broken: a mistyped name is not explained in one line, or leaves a folder."""
     before = contents(untouched)
     result = new_step(untouched, *arguments)
     assert (result.returncode, result.stdout) == (2, "") and len(result.stderr.splitlines()) == 1
@@ -91,8 +91,8 @@ def test_a_bad_name_makes_nothing(arguments, untouched):
 
 
 @pytest.mark.parametrize("page", [f"{LAST}/README.md", "reference_cub/README.md"])
-def test_a_new_step_is_made_whole_or_not_at_all(page, tree):
-    """Broken: where a page has no link to mend, half of a step is left behind."""
+def test_a_new_step_is_created_completely_or_not_at_all(page, tree):
+    """Broken: if a page has no link to update, an incomplete step remains."""
     (tree / page).write_text("no links\n")
     before = contents(tree)
     result = new_step(tree, "newest")
@@ -103,14 +103,14 @@ def test_a_new_step_is_made_whole_or_not_at_all(page, tree):
 # ---- The tables
 
 def test_a_new_step_is_measured_with_the_last(tree):
-    """Broken: what measures the last steps names them by hand, and a new one is not measured beside CUB."""
+    """Broken: the commands that measure the last steps name them by hand, and a new one is not compared with CUB."""
     new_step(tree, "newest")
     shown = subprocess.run(["make", "-n", "build/against_cub_programs.h", "finish", "DEVICE=gpu", "NVCC=nvcc"], cwd=tree, capture_output=True, text=True)
     assert f"../{NEW}/reduce.cu" in shown.stdout and f'finish.csv" {NEW}' in shown.stdout, shown.stderr
 
 
 def test_a_new_step_is_not_measured_yet(tree):
-    """Broken: a new step is missing from the ladder, shows numbers that are not its own, or nobody says that it is not measured."""
+    """Broken: a new step is missing from the ladder, shows numbers of another step, or is not reported as not measured."""
     known = make_tables(tree).stderr.splitlines()
     new_step(tree, "newest")
     page = tree / NEW / "README.md"
@@ -129,7 +129,7 @@ def test_a_new_step_is_not_measured_yet(tree):
 
 
 def test_a_missing_measurement_is_not_measured_yet(tree):
-    """Broken: without a CSV, or without what a command printed, make tables crashes or makes empty tables."""
+    """Broken: without a CSV, or without the output of a command, make tables crashes or writes empty tables."""
     shutil.rmtree(tree / "plots/h200")
     shutil.rmtree(tree / "plots/simulator")
     shutil.rmtree(tree / "scan/h200")
@@ -141,7 +141,7 @@ def test_a_missing_measurement_is_not_measured_yet(tree):
             assert kind in NOT_MEASURED or "not measured yet" in found.lower(), page
 
 
-BROKEN = {  # what becomes of a marker, and what the message names
+BROKEN = {  # (text in a marker, its replacement, the word that the message must contain)
     "no such kind": ("numbers ms", "number ms", "number"),
     "no such row": ("numbers ms", "numbers seconds", "seconds"),
     "no such function": ("code reduce", "code reduces", "reduces"),
@@ -155,7 +155,7 @@ BROKEN = {  # what becomes of a marker, and what the message names
 
 @pytest.mark.parametrize("fault", BROKEN)
 def test_a_marker_that_cannot_be_filled_is_named(fault, tree):
-    """Broken: what stands at a broken marker is kept without a word, or a page is written all the same."""
+    """Broken: the content of an invalid marker is kept without a message, or a page is written all the same."""
     old, new, named = BROKEN[fault]
     new_step(tree, "newest")
     edit(tree / NEW / "README.md", old, new)
@@ -167,7 +167,7 @@ def test_a_marker_that_cannot_be_filled_is_named(fault, tree):
 
 
 def test_tables_do_not_depend_on_the_locale(tree):
-    """Broken: where the locale is ASCII, make tables crashes or writes other characters."""
+    """Broken: in an ASCII locale, make tables crashes or writes other characters."""
     new_step(tree, "newest")
     edit(tree / "README.md", "3,688×", "3×")
     assert make_tables(tree, **ASCII).returncode == 0
@@ -175,18 +175,18 @@ def test_tables_do_not_depend_on_the_locale(tree):
     assert make_tables(tree).returncode == 0 and contents(tree) == here and "3,688×" in here["README.md"].decode()
 
 
-# ---- What the tests ask for
+# ---- The tests that a new step has to pass
 
 @longer
 def test_contributing_lists_what_the_tests_ask_for(tree):
-    """Broken: a fresh step fails a test that CONTRIBUTING.md does not name, or passes one that should drive its author."""
+    """Broken: a fresh step fails a test that CONTRIBUTING.md does not name, or passes a test that it names."""
     new_step(tree, "newest")
     programs = tree / "build/sim"
     programs.mkdir(parents=True)
     for built in (ROOT / "build/sim").iterdir():
         (programs / built.name).symlink_to(built)
     (programs / NEW).symlink_to(ROOT / "build/sim" / LAST)  # the same program
-    # All tests of the new step, and those of the pages; not those of the steps before, nor what the last step passes anyway, nor what wants node.
+    # All tests of the new step and of the pages; not those of earlier steps, those that the last step passes anyway, or those that need node.
     chosen = f"({NEW} or every_lesson or all_changes or (test_docs and not step0 and not step1)) and not arrays and not every_size and not in_a_page"
     names = ("course/test_docs", "course/test_steps", "course/test_picture", "simulator/test_simulator", "simulator/test_replay")
     files = [f"tests/{name}.py" for name in names]

@@ -1,4 +1,4 @@
-"""The notebook for Colab: its cells, run in order, with the simulator in place of the GPU. make test only reads them: Jupyter takes long."""
+"""The notebook for Colab: its cells, run in order, on the simulator instead of a GPU. make test only parses them, because Jupyter is slow."""
 
 import ast
 import json
@@ -14,12 +14,12 @@ COMMAND = re.compile(r"^( *)!(.*)$", re.M)
 
 
 def test_the_notebook_is_stored_without_outputs():
-    """Broken: outputs of somebody's run lie in the repository, and change with every run."""
+    """Broken: the repository contains outputs of a run, which change with every run."""
     assert CELLS and all(cell["execution_count"] is None and not cell["outputs"] for cell in CELLS)
 
 
-def test_cells_can_be_read_and_their_commands_are_there():
-    """Broken: a cell has a syntax error, or calls a command that make no longer has."""
+def test_cells_parse_and_their_commands_exist():
+    """Broken: a cell has a syntax error, or calls a make target that no longer exists."""
     for cell in CELLS:
         text = "".join(cell["source"])
         ast.parse(COMMAND.sub(r"\1pass", text))
@@ -45,7 +45,7 @@ def notebook(tmp_path, monkeypatch):
 
 
 def run(nbclient, notebook, folder):
-    """The outputs of all cells; a cell that fails raises."""
+    """The outputs of all cells; raises if a cell fails."""
     client = nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(folder)}})
     return [output for cell in client.execute().cells for output in cell.get("outputs", [])]
 
@@ -56,7 +56,7 @@ def printed(outputs):
 
 @longer
 def test_every_cell_runs_and_the_chart_is_shown(nbclient, notebook, tmp_path):
-    """Broken: a cell fails, the notebook shows no chart, or it writes to the reader's own results."""
+    """Broken: a cell fails, the notebook shows no chart, or it overwrites the reader's results."""
     outputs = run(nbclient, notebook, ROOT / "notebooks")
     charts = [output.data["image/svg+xml"] for output in outputs if "image/svg+xml" in output.get("data", {})]
     assert [chart.count("<path") for chart in charts] == [(tmp_path / "results/simulated.svg").read_text().count("<path")]
@@ -68,7 +68,7 @@ def test_every_cell_runs_and_the_chart_is_shown(nbclient, notebook, tmp_path):
 
 @longer
 def test_a_failure_stops_the_notebook(nbclient, notebook, monkeypatch):
-    """Broken: a step fails, and the notebook goes on as if nothing had happened."""
+    """Broken: a step fails, and the notebook continues."""
     monkeypatch.setenv("N", "none")
     with pytest.raises(nbclient.exceptions.CellExecutionError, match="a step failed"):
         run(nbclient, notebook, ROOT)
@@ -77,11 +77,11 @@ def test_a_failure_stops_the_notebook(nbclient, notebook, monkeypatch):
 @longer
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no git repository to clone from")
 def test_the_repository_is_cloned_where_there_is_none(nbclient, notebook, tmp_path):
-    """Broken: the first cell does not bring the repository to a machine without it, or not say what it needs for that."""
+    """Broken: on a machine without the repository the first cell does not clone it, or does not say that it needs the address."""
     del notebook.cells[2:]
     with pytest.raises(nbclient.exceptions.CellExecutionError, match="put the address of the repository"):
         run(nbclient, notebook, tmp_path)
     notebook.cells[1].source = notebook.cells[1].source.replace('REPOSITORY = ""', f'REPOSITORY = "file://{ROOT}"', 1)
-    for _ in range(2):  # the second time it finds the clone
+    for _ in range(2):  # the second run finds the clone
         run(nbclient, notebook, tmp_path)
         assert (tmp_path / "reduction/step00_baseline/reduce.cu").exists()

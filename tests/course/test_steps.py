@@ -1,4 +1,4 @@
-"""What holds for the programs on any machine: the diff rule, the size, bad arguments."""
+"""Properties of the programs on any machine: the diff rule, the size, bad arguments."""
 
 import os
 import re
@@ -9,23 +9,23 @@ import pytest
 
 from tests.support import MARK, PROGRAMS, ROOT, STEPS, changed_lines, name, nvcc, split, unsanitized
 
-CLASSIC = 9  # so many steps are the classic ladder
-# Changed lines, added and removed, that a step may differ by from the one before.
+CLASSIC = 9  # the number of steps of the classic ladder
+# The number of lines, added and removed, by which a step may differ from the previous one.
 BUDGET = {"01": 28, "02": 2, "03": 4, "04": 8, "05": 18, "06": 12, "07": 22, "08": 46, "09": 24, "10": 50, "11": 16, "12": 68, "13": 76, "14": 53}
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=name)
 def test_harness_is_the_same_everywhere(path):
-    """Broken: steps are measured or checked in different ways."""
+    """Broken: steps are measured or checked differently."""
     assert split(path)[1] == split(PROGRAMS[0])[1]
 
 
 @pytest.mark.parametrize("after", STEPS[1:], ids=lambda step: step.name)
 def test_a_step_changes_only_its_idea(after, tmp_path):
-    """Broken: the diff of a step, its lesson, has grown noise."""
+    """Broken: the diff of a step, its lesson, contains unrelated changes."""
     before = STEPS[STEPS.index(after) - 1]
     changed = changed_lines(before / "reduce.cu", after / "reduce.cu", tmp_path)
-    assert changed, "the program is that of the step before: write its idea"
+    assert changed, "the program is that of the previous step: write its idea"
     assert after.name[4:6] in BUDGET, f"{changed} lines differ; give the step a budget in BUDGET of tests/course/test_steps.py"
     budget = BUDGET[after.name[4:6]]
     assert changed == 2 if budget == 2 else changed <= budget
@@ -33,19 +33,19 @@ def test_a_step_changes_only_its_idea(after, tmp_path):
 
 @pytest.mark.parametrize("steps, agreed", [(STEPS[:CLASSIC], 150), (STEPS[CLASSIC - 1:], 48 * len(STEPS[CLASSIC:]))], ids=["classic", "later"])
 def test_all_changes_together(steps, agreed, tmp_path):
-    """Broken: the classic ladder, or what comes after it, on average, needs more change than was agreed."""
+    """Broken: the steps of the classic ladder, or the later ones, change more lines on average than was agreed."""
     assert sum(changed_lines(a / "reduce.cu", b / "reduce.cu", tmp_path) for a, b in zip(steps, steps[1:])) <= agreed
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=name)
 def test_a_program_knows_its_name(path):
-    """Broken: a row of the CSV bears the name of another step."""
+    """Broken: a row of the CSV has the name of another step."""
     assert f'static const char STEP[] = "{path.parent.name}";' in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=name)
-def test_a_program_says_where_its_lesson_stands(path):
-    """Broken: the first comment sends a reader to lines that are the harness's, or past the first lines of the lesson."""
+def test_a_program_names_the_lines_of_its_lesson(path):
+    """Broken: the first comment names lines of the harness, or skips the first lines of the lesson."""
     lines = path.read_text(encoding="utf-8").split(MARK)[0].rstrip().splitlines()
     first = lines.index("static void check(cudaError_t error, const char *call, const char *file, int line);") + 3
     assert lines[3] == f"// The lesson: lines {first} to {len(lines)}; the rest is the harness."
@@ -53,7 +53,7 @@ def test_a_program_says_where_its_lesson_stands(path):
 
 @unsanitized
 def test_the_name_does_not_depend_on_the_command(tmp_path):
-    """Broken: built as its first comment says, in its own folder, a program calls itself reduce.cu."""
+    """Broken: a program built by the command in its first comment, in its own folder, reports reduce.cu as its name."""
     source = STEPS[3] / "reduce.cu"
     built = subprocess.run([nvcc(), "-O3", "-arch=sm_90", "-cudart", "none", "--no-compress", "-o", tmp_path / "reduce", "reduce.cu",
                             ROOT / "build/sim/libsimulator.a", "-lpthread", "-lm"], cwd=source.parent, capture_output=True, text=True)
@@ -64,17 +64,17 @@ def test_the_name_does_not_depend_on_the_command(tmp_path):
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=name)
 def test_size_and_build_line(path):
-    """Broken: a file is too long or wide to show a class, or does not say how to build it."""
+    """Broken: a file is too long or too wide to show to a class, or has no build command."""
     lines = path.read_text(encoding="utf-8").splitlines()
     lesson, harness = split(path)
-    longest = 90 if name(path) < "step09" else 155 if name(path) < "step13" else 240  # from 13 on a program has three kernels
+    longest = 90 if name(path) < "step09" else 155 if name(path) < "step13" else 240  # from step 13 on a program has three kernels
     assert lesson.count("\n") <= longest and harness.count("\n") <= 215
     assert max(map(len, lines)) <= 92
     assert "// Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce" in lines[:4]
 
 
 def backward_jumps(step, tmp_path):
-    """How often the compiled kernel jumps back: once for each loop that is left."""
+    """The number of backward branches in the compiled kernel: one for each remaining loop."""
     ptx = tmp_path / "reduce.ptx"
     source = next(ROOT.glob(f"step{step}_*")) / "reduce.cu"
     subprocess.run([nvcc(), "-O3", "-arch=sm_75", "-ptx", "-o", ptx, source], check=True)
@@ -89,7 +89,7 @@ def backward_jumps(step, tmp_path):
 
 
 def test_step_06_has_no_loop_left(tmp_path):
-    """Broken: step 06 says that its loop is unrolled, and the compiler kept it."""
+    """Broken: the lesson of step 06 says that the loop is unrolled, but the compiler kept it."""
     assert backward_jumps("05", tmp_path) == 1
     assert backward_jumps("06", tmp_path) == 0
 
@@ -97,14 +97,14 @@ def test_step_06_has_no_loop_left(tmp_path):
 @pytest.mark.parametrize("arguments", [["0"], ["-5"], ["abc"], ["1e6"], ["12x"], [""], ["18446744073709551616"],
                                        ["18446744073709551617"], ["3", "4"], ["--cvs"]], ids=repr)
 def test_bad_arguments(arguments):
-    """Broken: a typing error crashes the program, or runs it with another size."""
+    """Broken: a mistyped argument crashes the program, or runs it with another size."""
     run = subprocess.run([STEPS[1] / "reduce", *arguments], capture_output=True, text=True)
     assert run.returncode == 2 and run.stdout == ""
     assert len(run.stderr.splitlines()) == 1 and "accepted" in run.stderr
 
 
 def test_no_device():
-    """Broken: without a GPU a program crashes, or claims success."""
+    """Broken: without a GPU a program crashes, or reports success."""
     environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
     run = subprocess.run([STEPS[1] / "reduce", "5"], capture_output=True, text=True, env=environment)
     assert run.returncode == 77 and run.stdout == "" and len(run.stderr.splitlines()) == 1
