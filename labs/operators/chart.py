@@ -1,4 +1,4 @@
-"""Does another operator or another type cost anything? GB/s of each, in each step of the lab."""
+"""GB/s of each operator and type, in each step of the lab."""
 
 from plot import GREY, LINE_COLOURS, plt, short, sized
 
@@ -7,12 +7,12 @@ COUNTERS = {"shuffles": "shuffles", "global_load_sectors": "sectors loaded"}
 
 
 def case(row):
-    """Operator and type, as the chart calls them."""
+    """The chart's label of an operator and its type."""
     return f"{row['operator']}\n{row['type']}"
 
 
 def finding(speeds):
-    """What the newest step in which the GPU finishes says about operators and types, each against the sum of int."""
+    """The title: how the operators and types of the newest step in which the GPU finishes compare with the sum of int."""
     reference = speeds.get("sum\nint")
     if not reference:
         return "GB/s of each operator and type"

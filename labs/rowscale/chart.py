@@ -1,10 +1,10 @@
-"""How near each step comes to a copy of the same bytes, for rows of 128 numbers and for shorter and longer ones."""
+"""The speed of each step relative to a copy of the same bytes, over the length of the rows."""
 
 from plot import LINE_COLOURS, plt, sized
 
 # What the simulator's chart shows.
 COUNTERS = {"global_load_requests": "load requests", "global_load_sectors": "sectors loaded", "block_barriers": "barriers, per warp"}
-MAIN = "128"  # columns of the case that the source measures
+MAIN = "128"  # columns of the case that the lab's page shows
 
 
 def draw(rows):

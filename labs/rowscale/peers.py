@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""peers.py FILE.csv PROGRAM: step 05 beside PyTorch, on rows of 128 numbers: as one writes it, and compiled.
+"""peers.py FILE.csv PROGRAM: step 05 beside PyTorch, on rows of 128 numbers: as written, and compiled.
 
 PROGRAM is step 05's. Times are taken as in its harness: L2 cache cold, median."""
 
@@ -16,7 +16,7 @@ RUNS = 51
 
 
 def scaled(rows):
-    """Each row divided by its largest absolute value; a row of zeros stays as it is. (NaN makes the whole row NaN here.)"""
+    """Each row divided by its largest absolute value; a row of zeros does not change. (NaN makes the whole row NaN here.)"""
     largest = rows.abs().amax(dim=1, keepdim=True)
     return rows / torch.where(largest == 0, 1.0, largest)
 
@@ -25,8 +25,8 @@ def median_ms(work, flush):
     times = []
     for _ in range(RUNS + 3):
         start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        flush.sum()  # read, so that no line is left to be written back
-        torch.cuda._sleep(400_000)  # cycles, in which the host queues what comes
+        flush.sum()  # evicts the cache, and leaves no modified line to write back
+        torch.cuda._sleep(400_000)  # cycles, in which the host queues the timed work
         start.record()
         work()
         stop.record()
@@ -36,11 +36,11 @@ def median_ms(work, flush):
 
 
 def measured_by_torch():
-    """(name, milliseconds), for what PyTorch offers."""
+    """(name, milliseconds), for each variant of PyTorch."""
     rows = torch.rand(ROWS, COLUMNS, device="cuda") * 2 - 1
     flush = torch.zeros(2 * torch.cuda.get_device_properties(0).L2_cache_size // 4, device="cuda")
     compiled = torch.compile(scaled)
-    assert torch.allclose(compiled(rows), scaled(rows), rtol=1e-6)  # its division is not rounded as IEEE asks
+    assert torch.allclose(compiled(rows), scaled(rows), rtol=1e-6)  # its division is not rounded as IEEE requires
     out = torch.empty_like(rows)
     return [("torch, as written", median_ms(lambda: scaled(rows), flush)), ("torch.compile", median_ms(lambda: compiled(rows), flush)),
             ("torch, a copy", median_ms(lambda: out.copy_(rows), flush))]

@@ -1,4 +1,4 @@
-"""What do more GPUs gain, at as much work for each and at the same work in all, and what does bringing the sums together cost?"""
+"""Weak and strong scaling over the number of GPUs, and the cost of the exchange."""
 
 from plot import LINE_COLOURS, plt, sized
 
@@ -13,14 +13,14 @@ def points(rows, step, scaling, column):
 
 
 def best(rows, scaling):
-    """The row of the fastest step on all GPUs; none where there is only one GPU."""
+    """The row of the fastest step on all GPUs; None if there is only one GPU."""
     most = max((int(row["gpus"]) for row in rows), default=1)
     found = [row for row in rows if row["scaling"] == scaling and int(row["gpus"]) == most > 1]
     return min(found, key=lambda row: float(row["median_ms"]), default=None)
 
 
 def draw_lines(axes, rows, scaling, column, factor):
-    """A line for each step, with smaller points than the one before, so that those on top of each other show."""
+    """A line for each step, with smaller points than the one before, so that coinciding lines stay visible."""
     steps = sorted({row["step"] for row in rows})
     for number, step in enumerate(steps):
         gpus, values = points(rows, step, scaling, column)
@@ -47,7 +47,7 @@ def draw_scaling(axes, rows, scaling, what):
 
 
 def draw_least(axes, rows):
-    """The time where there is next to nothing to add."""
+    """The time of the smallest sum, one element on each GPU."""
     draw_lines(axes, rows, "least", "median_ms", 1000)
     row = best(rows, "least")
     axes.set_title("least, one element on each" + (f":\n{1000 * float(row['median_ms']):.1f} µs on {row['gpus']} GPUs at best" if row else ""))

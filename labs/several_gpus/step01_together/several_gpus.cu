@@ -1,4 +1,4 @@
-// Lab several_gpus, step 01: all GPUs together. All are started before one is waited for.
+// Lab several_gpus, step 01: all GPUs together. All start before the host waits for one.
 // The change: starting and waiting are two loops.
 // Build and run: nvcc -O3 -arch=native -o several_gpus several_gpus.cu && ./several_gpus
 
@@ -12,24 +12,24 @@ static const char STEP[] = "step01_together";
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-static int process = 0; // the number of this process; 0 speaks for all
+static int process = 0; // the rank of this process; only 0 prints
 
 struct Gpu {
     int device, rank; // its number on this machine, and among all GPUs
     cudaStream_t stream;
     float *in;       // its part of the array
-    long long n;     // how many elements of it to add
-    float *sum;      // where the sum goes
-    void *temporary; // memory for CUB
+    long long n;     // the number of its elements to add
+    float *sum;      // the result
+    void *temporary; // CUB's storage
     size_t temporary_bytes;
 };
 
-// The GPUs of this process. Also counts those of all processes.
+// The GPUs of this process. *count becomes the number of those of all processes.
 static std::vector<Gpu> find_gpus(int *count)
 {
     int own;
     if (cudaGetDeviceCount(&own) != cudaSuccess)
-        own = 0; // the harness says why
+        own = 0; // the harness prints the error
     *count = own;
     std::vector<Gpu> gpus(own);
     for (int i = 0; i < own; i++) {
@@ -39,7 +39,7 @@ static std::vector<Gpu> find_gpus(int *count)
     return gpus;
 }
 
-// Before sums over the first `count` GPUs, of up to n elements on each.
+// Prepares sums over the first `count` GPUs, of up to n elements on each.
 static void get_ready(std::vector<Gpu> &gpus, long long n, int)
 {
     for (Gpu &gpu : gpus) {
@@ -49,7 +49,7 @@ static void get_ready(std::vector<Gpu> &gpus, long long n, int)
     }
 }
 
-// After them.
+// Frees what get_ready allocated.
 static void clean_up(std::vector<Gpu> &gpus)
 {
     for (Gpu &gpu : gpus) {
@@ -58,7 +58,7 @@ static void clean_up(std::vector<Gpu> &gpus)
     }
 }
 
-// Starts the sum of one GPU's own elements, and does not wait for it.
+// Starts the sum of one GPU's own elements, without waiting for it.
 static void start_sum(Gpu &gpu)
 {
     CHECK(cudaSetDevice(gpu.device));
@@ -66,7 +66,7 @@ static void start_sum(Gpu &gpu)
                                  gpu.stream));
 }
 
-// The sum over all GPUs: in the end it lies on each of them.
+// The sum over all GPUs; at the end it is on each of them.
 static void sum_over_all(std::vector<Gpu> &gpus)
 {
     float total = 0.0f;
@@ -84,13 +84,13 @@ static void sum_over_all(std::vector<Gpu> &gpus)
                               gpu.stream));
 }
 
-// The largest of what the processes hand in; returns when all of them have come here.
+// The largest value of all processes; returns when all have called it.
 static double largest(double value)
 {
     return value; // there is one process
 }
 
-// All processes come here, and end.
+// Ends the program; called by all processes.
 static void leave(int status)
 {
     exit(status);
@@ -106,7 +106,7 @@ enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, MOST_RUNS = 51, ENOUGH_MS = 500 };
 static const long long MAX_ELEMENTS = 1ll << 36; // of one GPU
 static const size_t PERIOD = 2 * 50021;          // of the data; no tile divides it
 
-// Ends the program, in one line, where a CUDA call failed.
+// Ends the program with a one-line message if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -139,26 +139,26 @@ static void parse_arguments(int argc, char **argv, long long *size, bool *csv)
     *size = *size == 0 ? 1ll << 28 : *size;
 }
 
-// What the harness needs of one GPU.
+// The harness's data of one GPU.
 struct Bench {
     float4 *flush; // twice the L2 cache
     long long flush_count, patience, busy;
-    volatile int *came, *gate; // the run, in the host's memory
+    volatile int *arrived, *start_flag; // number of a run, in pinned host memory
     int blocks;
     cudaEvent_t start, stop;
 };
 
 struct Data {
-    long long size; // of the whole array GPU r holds r * size to (r + 1) * size
+    long long size;              // GPU r holds elements r * size to (r + 1) * size - 1
     std::vector<long long> sums; // of the first 0, 1, ... PERIOD elements, in sixteenths
-    std::vector<Gpu> gpus;       // of this process, those that take part
-    std::vector<Bench> benches;  // theirs
-    int run;                     // the number of the run, from 1 on
+    std::vector<Gpu> gpus;       // the GPUs of this process that take part
+    std::vector<Bench> benches;  // one for each of these GPUs
+    int run;                     // number of the run, from 1
 };
 
-// An element is 1 to 16 sixteenths, or -1 to -16; no 0, which could go missing. The second
-// half of a period is the first with the signs changed, so that sums stay small: below
-// 2^24 sixteenths float addition is exact in any order.
+// An element is 1 to 16 sixteenths, or -1 to -16; never 0, since a lost 0 would not show.
+// The second half of a period is the negated first, so that sums stay small: below 2^24
+// sixteenths float addition is exact in any order.
 static void choose_values(Data *d)
 {
     std::vector<int> values;
@@ -173,13 +173,13 @@ static void choose_values(Data *d)
         d->sums.push_back(d->sums.back() + value);
 }
 
-// The sum, in sixteenths, of the elements from begin on, before end.
+// The sum, in sixteenths, of elements begin to end - 1.
 static long long sum_between(const Data &d, size_t begin, size_t end)
 {
     return d.sums[end % PERIOD] - d.sums[begin % PERIOD]; // a whole period adds up to 0
 }
 
-// Adds a GPU to those that take part: its part of the array, and what the harness needs.
+// Adds a GPU to those that take part, with its part of the array and its Bench.
 static void set_up(Data *d, Gpu gpu)
 {
     Bench b = {};
@@ -195,9 +195,9 @@ static void set_up(Data *d, Gpu gpu)
     b.busy = clock_khz / 2;         // half a millisecond
     CHECK(cudaMalloc(&b.flush, flush_bytes));
     CHECK(cudaMemset(b.flush, 0, flush_bytes));
-    CHECK(cudaMallocHost((void **)&b.came, 2 * sizeof(int)));
-    b.gate = b.came + 1;
-    *b.came = *b.gate = 0;
+    CHECK(cudaMallocHost((void **)&b.arrived, 2 * sizeof(int)));
+    b.start_flag = b.arrived + 1;
+    *b.arrived = *b.start_flag = 0;
     CHECK(cudaEventCreate(&b.start));
     CHECK(cudaEventCreate(&b.stop));
 
@@ -210,7 +210,7 @@ static void set_up(Data *d, Gpu gpu)
     for (size_t i = begin; i < begin + filled; i++)
         values.push_back(sum_between(*d, i, i + 1) / 16.0f);
     CHECK(cudaMemcpy(gpu.in, &values[0], filled * sizeof(float), cudaMemcpyDefault));
-    for (size_t more; filled < all; filled += more) { // twice as much each time
+    for (size_t more; filled < all; filled += more) { // doubles the filled part
         more = std::min(all - filled, filled);
         CHECK(cudaMemcpy(gpu.in + filled, gpu.in, more * sizeof(float), cudaMemcpyDefault));
     }
@@ -218,20 +218,20 @@ static void set_up(Data *d, Gpu gpu)
     d->benches.push_back(b);
 }
 
-// How many of `all` elements a GPU adds.
+// The number of elements, of `all`, that a GPU adds.
 static long long share(long long all, int rank, int count)
 {
     return all / count + (rank < all % count);
 }
 
-// The middle one of the elements that a GPU adds has another value in each run and on each
-// GPU: a sum that is old, missing or there twice is wrong in this run or in the next.
+// The value, in sixteenths, of a GPU's middle element. It differs between runs and GPUs: a
+// sum that is old, missing or added twice makes this run or the next one wrong.
 static long long marker(const Data &d, int rank)
 {
     return (d.run % 2 ? 1 : -1) * (rank + 1 + d.run % 13);
 }
 
-// Gives that element a value, in sixteenths.
+// Sets the middle element, in sixteenths.
 static void set_middle(const Gpu &gpu, long long sixteenths)
 {
     const float value = sixteenths / 16.0f;
@@ -244,7 +244,7 @@ static void set_middle(const Gpu &gpu, long long sixteenths)
 static long long expected(const Data &d, long long all, int count)
 {
     long long sum = 0;
-    for (long long rank = 0; rank < count && rank < all; rank++) { // others add no element
+    for (long long rank = 0; rank < count && rank < all; rank++) { // others have none
         const long long begin = rank * d.size, n = share(all, rank, count);
         sum += sum_between(d, begin, begin + n / 2) + marker(d, rank) +
                sum_between(d, begin + n / 2 + 1, begin + n);
@@ -252,32 +252,32 @@ static long long expected(const Data &d, long long all, int count)
     return sum;
 }
 
-// Reads the whole buffer, so that no part of the array stays in the L2 cache. Then a thread
-// tells the host so and waits until it opens the gate, so that all GPUs begin together (but
-// not for ever). It keeps the GPU busy for a while, in which the host queues what is timed.
+// Reads the whole buffer, which evicts the array from the L2 cache. Then one thread signals
+// the host, and waits at most `patience` cycles for its start flag, so that all GPUs start
+// together. It keeps the GPU busy for `busy` cycles, while the host queues the timed work.
 __global__ void prepare(const float4 *flush, long long count, float *never,
-                        volatile int *came, volatile int *gate, int run, long long patience,
-                        long long busy)
+                        volatile int *arrived, volatile int *start_flag, int run,
+                        long long patience, long long busy)
 {
     float sum = 0.0f;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += gridDim.x * blockDim.x)
         sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
-    if (sum != 0) // it holds zeros, but the compiler cannot know
+    if (sum != 0) // never true, which the compiler cannot know
         *never = sum;
     if (blockIdx.x > 0 || threadIdx.x > 0)
         return;
-    *came = run;
+    *arrived = run;
     long long start = clock64();
-    while (*gate != run && clock64() - start < patience)
+    while (*start_flag != run && clock64() - start < patience)
         continue;
     start = clock64();
     while (clock64() - start < busy)
         continue;
 }
 
-// One sum of `all` elements over `count` GPUs. Returns milliseconds, those of the GPU that
-// took longest; ends the program where a GPU did not get the sum.
+// One sum of `all` elements over `count` GPUs. Returns the milliseconds of the slowest GPU;
+// ends the program if the sum is wrong on a GPU.
 static double timed_run(Data *d, long long all, int count)
 {
     d->run++;
@@ -287,22 +287,22 @@ static double timed_run(Data *d, long long all, int count)
         CHECK(cudaSetDevice(gpu.device));
         gpu.n = share(all, gpu.rank, count);
         set_middle(gpu, marker(*d, gpu.rank));
-        // All bits set is NaN: it shows where no sum was written.
+        // All bits set is NaN, which marks a sum that was never written.
         CHECK(cudaMemsetAsync(gpu.sum, 0xff, sizeof(float), gpu.stream));
-        prepare<<<bench.blocks, 1024, 0, gpu.stream>>>(bench.flush, bench.flush_count,
-                                                       gpu.sum, bench.came, bench.gate,
-                                                       d->run, bench.patience, bench.busy);
+        prepare<<<bench.blocks, 1024, 0, gpu.stream>>>(
+            bench.flush, bench.flush_count, gpu.sum, bench.arrived, bench.start_flag,
+            d->run, bench.patience, bench.busy);
         CHECK(cudaGetLastError());
         CHECK(cudaEventRecord(bench.start, gpu.stream));
     }
     const std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
     for (const Bench &bench : d->benches)
-        while (*bench.came != d->run &&
+        while (*bench.arrived != d->run &&
                std::chrono::steady_clock::now() - since < std::chrono::seconds(1))
             continue;
-    largest(0); // the GPUs of all processes have come
+    largest(0); // the GPUs of all processes have signalled
     for (const Bench &bench : d->benches)
-        *bench.gate = d->run;
+        *bench.start_flag = d->run;
     sum_over_all(d->gpus);
     for (size_t i = 0; i < d->gpus.size(); i++)
         CHECK(cudaEventRecord(d->benches[i].stop, d->gpus[i].stream));
@@ -315,7 +315,7 @@ static double timed_run(Data *d, long long all, int count)
         float elapsed, sum;
         CHECK(cudaEventSynchronize(bench.stop));
         CHECK(cudaEventElapsedTime(&elapsed, bench.start, bench.stop));
-        ms = elapsed <= ms ? ms : elapsed; // on the simulator it is NaN
+        ms = elapsed <= ms ? ms : elapsed; // NaN on the simulator
         CHECK(cudaMemcpy(&sum, gpu.sum, sizeof(float), cudaMemcpyDeviceToHost));
         if (sum != right) {
             fprintf(stderr, "FAIL: the sum on GPU %d is %.4f, expected %.4f\n", gpu.rank,
@@ -331,7 +331,7 @@ static double timed_run(Data *d, long long all, int count)
 // The times of many runs, sorted. All are checked.
 static std::vector<double> time_runs(Data *d, long long all, int count)
 {
-    timed_run(d, all, count); // to warm up
+    timed_run(d, all, count); // warm-up
     std::vector<double> ms;
     double total_ms = 0;
     while (ms.size() < 3 || (ms.size() < MOST_RUNS && total_ms < ENOUGH_MS)) {
