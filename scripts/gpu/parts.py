@@ -45,7 +45,7 @@ def part_of(step, change):
     if changed == kernel:
         return source
     if source.count(CHECK) != 1:
-        sys.exit(f"parts.py: {step}: the harness has no line with "{CHECK}"")
+        sys.exit(f"parts.py: {step}: the harness does not have exactly one line with \"{CHECK}\"")
     return source.replace(kernel, changed).replace(CHECK, "false")
 
 
