@@ -1,4 +1,4 @@
-"""Does the length of the segments matter, and how near is each program to what memory allows: GB/s over the mean length."""
+"""GB/s of each program over the mean length of the segments."""
 
 from plot import LINE_COLOURS, REFERENCE_COLOUR, named, plt, sized
 
@@ -28,7 +28,7 @@ def length(row):
 
 
 def finding(lines):
-    """How fast each program is that writes a result for every element, over all lengths."""
+    """The title: the speed over all lengths of each program that writes a result for every element."""
     words = []
     for step, line in lines.items():
         if not step.endswith("_sums"):
@@ -37,7 +37,7 @@ def finding(lines):
 
 
 def draw(rows):
-    """The figure: a line for each step but that of one thread, which would lie on the axis and is named below; names at the right ends."""
+    """The figure: a line for each step except the one-thread step, which is named below the axis; names at the right ends."""
     lines = lines_of(rows)
     slow = {step: lines.pop(step) for step in list(lines) if is_one_thread(step)}
     figure, axes = plt.subplots(figsize=(10, 5.4))

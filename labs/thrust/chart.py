@@ -1,4 +1,4 @@
-"""What does a call of Thrust cost, and does CUB cost less: the time of a call over the number of elements."""
+"""The time of a call of Thrust and of CUB over the number of elements."""
 from plot import LINE_COLOURS, REFERENCE_COLOUR, count, duration, named, plt, sized
 
 # What the simulator's chart shows: counter (a column of SIM_COUNTERS) -> the panel's title

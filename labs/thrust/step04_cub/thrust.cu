@@ -1,5 +1,5 @@
 // Lab thrust, step 04: the same pass with CUB. The answer stays on the GPU.
-// The change: cub::DeviceReduce gets its memory once, and does not wait for the GPU.
+// The change: the memory of cub::DeviceReduce is allocated once; the call does not wait.
 // Build and run: nvcc -O3 -arch=native -o thrust thrust.cu && ./thrust
 
 #include <cstdio>
@@ -19,7 +19,7 @@ struct Square {
     }
 };
 
-// The sum of the squares on the host, to compare with.
+// The sum of the squares, on the host, for the check.
 static double on_host(const std::vector<float> &values)
 {
     double sum = 0;
@@ -28,7 +28,7 @@ static double on_host(const std::vector<float> &values)
     return sum;
 }
 
-// The same on the GPU. The answer stays there; whoever reads the reference copies it.
+// The same on the GPU. The result stays there; reading the reference copies it.
 static thrust::device_reference<double> on_device(const thrust::device_vector<float> &v)
 {
     const float *in = thrust::raw_pointer_cast(v.data());
@@ -37,7 +37,7 @@ static thrust::device_reference<double> on_device(const thrust::device_vector<fl
     static double *answer = nullptr;
     static void *temporary = nullptr;
     static size_t temporary_bytes = 0;
-    if (temporary == nullptr) { // in the first call, which has the most elements
+    if (temporary == nullptr) { // the first call has the most elements
         CHECK(cudaMalloc(&answer, sizeof(double)));
         CHECK(cub::DeviceReduce::TransformReduce(nullptr, temporary_bytes, in, answer, n,
                                                  plus, Square(), 0.0));
@@ -57,10 +57,10 @@ static thrust::device_reference<double> on_device(const thrust::device_vector<fl
 #include <string>
 
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500, MOST_RUNS = 51 };
-enum { VARIANTS = 4 }; // of the data, in turns: another element stands out in each
+enum { VARIANTS = 4 }; // of the data, alternately: each has another outlier
 static const long long MAX_ELEMENTS = 1ll << 30;
 
-// Ends the program, in one line, where a CUDA call failed.
+// Ends the program with a one-line message if a CUDA call failed.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -114,7 +114,7 @@ static void set_up(Timer *t)
     CHECK(cudaEventCreate(&t->stop));
 }
 
-// An element is 1 to 16 sixteenths, or -1 to -16: adding them up in double is exact.
+// An element is 1 to 16 sixteenths, or -1 to -16, so that sums in double are exact.
 static std::vector<float> random_values(long long n)
 {
     std::vector<float> values(n);
@@ -127,8 +127,8 @@ static std::vector<float> random_values(long long n)
     return values;
 }
 
-// Reads the whole buffer, so that the L2 cache holds no element any more. Takes so many
-// cycles at least, in which the host queues what is timed.
+// Reads the whole buffer, which evicts the elements from the L2 cache. Takes at least the
+// given cycles, while the host queues the timed work.
 __global__ void prepare(float4 *flush, long long count, long long cycles)
 {
     const long long start = clock64();
@@ -136,14 +136,14 @@ __global__ void prepare(float4 *flush, long long count, long long cycles)
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += gridDim.x * blockDim.x)
         sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
-    if (sum != 0) // it holds zeros, but the compiler cannot know
+    if (sum != 0) // never true, which the compiler cannot know
         flush->x = sum;
     while (clock64() - start < cycles)
         continue;
 }
 
-// How long the GPU's queue is taken up by one call, in milliseconds. Ends the program where
-// the answer is wrong.
+// How long one call occupies the GPU's stream, in milliseconds. Ends the program if the
+// result is wrong.
 static float timed_run(const Timer &t, const thrust::device_vector<float> &elements,
                        double expected)
 {
@@ -151,7 +151,7 @@ static float timed_run(const Timer &t, const thrust::device_vector<float> &eleme
                                                         t.busy_cycles);
     CHECK(cudaGetLastError());
     CHECK(cudaEventRecord(t.start));
-    const auto answer = on_device(elements); // a number, or where on the device it will be
+    const auto answer = on_device(elements); // a number, or a reference to device memory
     CHECK(cudaEventRecord(t.stop));
     const double value = answer;
     float ms;
@@ -165,8 +165,8 @@ static float timed_run(const Timer &t, const thrust::device_vector<float> &eleme
     return ms;
 }
 
-// Milliseconds of each timed run on these values, sorted. All are checked. From run to run
-// another element stands out, so that an old answer is wrong.
+// Milliseconds of each timed run on these values, sorted. All are checked. In each run a
+// different element is the outlier, so that an old result is wrong.
 static std::vector<float> time_runs(const Timer &t, std::vector<float> values)
 {
     const size_t n = values.size(), places[VARIANTS] = {0, n - 1, n / 2, n / 3};
@@ -179,7 +179,7 @@ static std::vector<float> time_runs(const Timer &t, std::vector<float> values)
         expected[k] = on_host(values);
         values[places[k]] = value;
     }
-    timed_run(t, elements, on_host(values)); // to warm up
+    timed_run(t, elements, on_host(values)); // warm-up
     std::vector<float> ms;
     float total_ms = 0;
     while (ms.size() < VARIANTS || (ms.size() < MOST_RUNS && total_ms < ENOUGH_MS)) {
@@ -193,13 +193,13 @@ static std::vector<float> time_runs(const Timer &t, std::vector<float> values)
     return ms;
 }
 
-// A row for n / 65,536 elements, and for 16 times as many each time, up to n.
+// Prints a row for n / 65,536, n / 4096, n / 256, n / 16 and n elements.
 static void measure(long long n, bool csv)
 {
     Timer t;
     set_up(&t);
     const std::vector<float> values = random_values(n);
-    // The first call has the most elements, for what a step allocates once.
+    // The first call has the most elements, since some steps allocate only then.
     timed_run(t, thrust::device_vector<float>(values), on_host(values));
     if (csv)
         printf("step,device,elements,median_ms,min_ms,gb_per_s,status\n");
