@@ -17,11 +17,11 @@ FIRST_COMMENT = """\
 PAGE = """\
 # Step {number}: TODO the idea in a few words
 
-TODO: what holds step {before_number}, and which number or experiment shows it.
+TODO: the bottleneck of step {before_number}, and which number or experiment shows it.
 
 TODO: the idea, so that a reader could write the kernel before it is shown.
 
-![TODO: what the picture shows](picture.svg)
+![TODO: what the figure shows](picture.svg)
 
 ## The kernel
 
@@ -54,13 +54,13 @@ TODO: what the numbers say about the idea.
 
 ## Try
 
-Edit `reduce.cu` and run `make step{number}`. `make undo STEP={number}` undoes your edit. (`make tries` makes the same edits and measures them.)
+Edit `reduce.cu`, run `make step{number}`, revert with `make undo STEP={number}`. (`make tries` measures these edits.)
 
 **1. TODO: a question that a small edit answers**
 
 ```diff
 -    TODO: a line of the program
-+    TODO: the line in its place
++    TODO: the line that replaces it
 ```
 
 <details><summary>Answer</summary>
