@@ -2,14 +2,14 @@
 "use strict";
 
 const MOST = 40;                     // results
-const BEFORE = 80, BEHIND = 170;     // characters of an excerpt
+const BEFORE = 80, AFTER = 170;     // characters of an excerpt
 const IN_HEADING = 8, EXPLAINED = 8; // what a word is worth there (a heading's words share it); elsewhere 1
 const IN_TITLE = 4;                  // how much more a page is worth whose title is the word
 const LIKE = 4000;                   // characters: in pages longer than this a word counts for less
-const TOO_COMMON = 0.7;              // share of the pages: a word that more of them have does not tell them apart
+const TOO_COMMON = 0.7;              // share of the pages: a word on more of them does not distinguish pages
 const FIRST_LESSON = 2;              // what it is worth to be the first lesson that has a word
 
-// Finds a word also with another ending; in code, also where the name goes on behind an underscore.
+// Finds a word also with another ending, and in code also before an underscore.
 function patternOf(word) {
     const stem = word.replace(/(?<=[a-z]{3})(?:ing|ed|es|(?<!s)s|e)$/, "");
     return new RegExp(`(?<![a-z0-9])${escaped(stem)}(?:ing|ed|es|er|e|s)?(?![a-z0-9])`, "gi");
@@ -34,10 +34,10 @@ function wordsOf(query) {
     return [...new Set(words.filter(Boolean))];
 }
 
-// What is looked for: each word that tells pages apart, or all where none does; and, of several, all of them in a row.
+// What is searched for: each word that distinguishes pages, or all if none does; of several words also the whole phrase.
 function termsOf(words) {
-    const terms = words.map(term), telling = terms.filter(({ share }) => share < TOO_COMMON);
-    return { single: telling.length ? telling : terms, row: words.length > 1 ? [{ pattern: patternOf(words.join(" ")), share: 0 }] : [] };
+    const terms = words.map(term), distinctive = terms.filter(({ share }) => share < TOO_COMMON);
+    return { words, single: distinctive.length ? distinctive : terms, row: words.length > 1 ? [{ pattern: patternOf(words.join(" ")), share: 0 }] : [] };
 }
 
 function count(text, pattern) {
@@ -73,18 +73,28 @@ function rarity(share) {
     return -Math.log(0.01 + 0.98 * share);
 }
 
-// The pages that have the words, best first: {page, place}. Who has more of the words comes before who has them more often.
-function search({ single, row }) {
+// The pages that have the words, best first: {page, place}. More of the words count more than frequent ones. A term of the glossary finds its
+// definition first.
+function search({ single, row, words }) {
     const all = [...single, ...row], scored = all.map(scores);
     const found = bookPages.map((page, number) => {
         const has = scored.slice(0, single.length).filter((one) => one[number] > 0).length;
         return { page, has, score: scored.reduce((sum, one) => sum + one[number], 0) };
     });
     found.sort((one, other) => other.has - one.has || other.score - one.score);
-    return explainedSecond(found.filter(({ has }) => has), single).slice(0, MOST).map(({ page }) => ({ page, place: best(page, all) }));
+    const ranked = explainedSecond(found.filter(({ has }) => has), single).map(({ page }) => ({ page, place: best(page, all) }));
+    const defined = definition(words);
+    return (defined ? [defined, ...ranked.filter(({ page }) => !page.glossary)] : ranked).slice(0, MOST);
 }
 
-// A learner wants the lesson, and behind it what the glossary says; where no lesson has the words, the glossary comes first.
+// The glossary's entry for exactly these words, in the singular or plural: {page, place}, or nothing.
+function definition(words) {
+    const page = bookPages.find((one) => one.glossary), asked = new RegExp(`^${patternOf(words.join(" ")).source}$`);
+    const place = page?.places.find(([, names]) => names.split(", ").some((name) => asked.test(wordsOf(name).join(" "))));
+    return place && { page, place };
+}
+
+// For other queries the first lesson comes first, then the glossary; without a lesson the glossary is first.
 function explainedSecond(found, terms) {
     const explains = ({ page }) => page.glossary && page.places.some(([, heading]) => terms.some(({ pattern }) => count(heading, pattern)));
     const glossary = found.filter(explains), others = found.filter((one) => !explains(one));
@@ -98,11 +108,11 @@ function best(page, terms) {
     return page.places[weights.indexOf(Math.max(...weights))];
 }
 
-// The words around the first place where one of those stands that were asked for.
+// The text around the first match.
 function excerpt(text, patterns) {
     const places = patterns.map((pattern) => text.search(pattern)).filter((place) => place >= 0);
     const from = text.lastIndexOf(" ", Math.max(0, Math.min(...places, text.length) - BEFORE)) + 1;
-    const end = text.indexOf(" ", from + BEFORE + BEHIND);
+    const end = text.indexOf(" ", from + BEFORE + AFTER);
     return (from ? "… " : "") + (end < 0 ? text.slice(from) : text.slice(from, end) + " …");
 }
 
