@@ -51,7 +51,7 @@ def test_a_failed_step_fails_the_task(job):
 
 
 @pytest.mark.parametrize("variables, message", [
-    ({"SLURM_JOB_ID": ""}, "sbatch --array=1-30"), ({"SLURM_ARRAY_TASK_ID": "3"}, "task 3: '' is no checkout")])
+    ({"SLURM_JOB_ID": ""}, "sbatch --array=1-30"), ({"SLURM_ARRAY_TASK_ID": "3"}, "task 3: '' is not a checkout")])
 def test_what_is_missing_is_said(job, tmp_path, variables, message):
     """Broken: a job outside Slurm, or one for a student who is not in the list, ends without a word or runs something else."""
     result = job("students.txt", **variables)
