@@ -1,4 +1,4 @@
-"""An SVG by hand: boxes, lines and words in the colours of a light or a dark page, whichever the reader has."""
+"""Writes SVG figures: boxes, lines and text, in colours for light and dark pages."""
 
 import os
 from html import escape
@@ -19,12 +19,12 @@ text, .ink { fill: #e6edf3 } .note { fill: #9198a1 } .on { fill: #0d1117 }
 .idle { fill: #4d555e } .faint { fill: #21262d } .line { stroke: #56b4e9 }
 .stripe { stroke: #6e7681 } }
 """
-WIDTH, LEFT, SPAN = 860, 66, 704  # of the picture; where panels begin, and how wide they are
-MARGIN = 12                       # around it
+WIDTH, LEFT, SPAN = 860, 66, 704  # pixels: width of the figure, left edge and width of panels
+MARGIN = 12                       # pixels around the figure
 
 
 def short(value):
-    """A coordinate, without digits that nobody sees."""
+    """A coordinate with at most two decimals."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
@@ -34,7 +34,7 @@ def count(number, what):
 
 
 class Picture:
-    """An SVG that grows downwards: y is how far it has come."""
+    """An SVG that grows downwards; y is its current height."""
 
     def __init__(self):
         self.parts, self.y, self.name = [], 0, ""
@@ -43,7 +43,7 @@ class Picture:
         self.parts.append(f'<text x="{short(x)}" y="{short(y)}" class="{css}">{escape(words)}</text>')
 
     def boxes(self, css, boxes):
-        """Rectangles (x, y, width, height), in one path; those that touch side by side become one."""
+        """Rectangles (x, y, width, height) in one path; horizontally adjacent ones are merged."""
         merged = []
         for x, y, w, h in boxes:
             if merged and merged[-1][1::2] == [y, h] and abs(sum(merged[-1][::2]) - x) < 0.01:
@@ -54,18 +54,18 @@ class Picture:
         self.parts.append(f'<path class="{css}" d="{path}"/>')
 
     def hatched(self, boxes):
-        """Boxes of the same height, for what is there and does nothing."""
+        """Hatched boxes of the same height, for idle time or idle blocks."""
         self.boxes("faint", boxes)
         self.lines([(x + max(k, 0), y + h + min(k, 0), x + min(k + h, w), y + max(k + h - w, 0)) for x, y, w, h in boxes
                     for k in range(5 - h, int(w), 5)], "stripe")
 
     def lines(self, lines, css="line"):
-        """Thin lines from (x, y) to (x, y), in one path."""
+        """Thin lines (x, y, x, y) in one path."""
         path = "".join(f"M{short(a)} {short(b)}L{short(c)} {short(d)}" for a, b, c, d in lines)
         self.parts.append(f'<path class="{css}" d="{path}"/>')
 
     def label(self, y, words):
-        """What a row shows, at its left."""
+        """A row's label, at its left."""
         self.text(LEFT - 8, y, words, "note end")
 
     def title(self, words):
@@ -74,14 +74,14 @@ class Picture:
         self.text(0, self.y, words, "title")
 
     def head(self, one, words):
-        """Which step a panel shows, and what of it."""
+        """A panel's heading: the step, and what the panel shows."""
         self.y += 34
         self.text(0, self.y, f"step {one.number}, {one.name}", "step")
         self.text(170, self.y, words, "head")
         self.y += 14
 
     def chips(self, x, labels):
-        """Labels (css, words) in boxes, one behind the other."""
+        """Labels (css, words) in boxes, one after the other."""
         start = x
         for css, words in labels:
             wide = 6.7 * len(words) + 8
@@ -92,14 +92,14 @@ class Picture:
             x += wide + 3
 
     def legend(self, one, *entries, blocks=None, sizes=None):
-        """What the colours mean, and what was run on the simulator."""
+        """The legend, and the simulator run that the figure shows."""
         self.y += 26
         self.colours(*entries)
         blocks, sizes = blocks or f"block {one.block}", sizes or f"{one.elements:,}"
-        self.source(f"Drawn from what {blocks} did on the simulator, n = {sizes}.")
+        self.source(f"Source: trace of {blocks} on the simulator, n = {sizes}.")
 
     def colours(self, *entries):
-        """What the colours (css, words) mean; "hatched" is one of them."""
+        """A legend entry for each (css, words); css may be "hatched"."""
         x = 0
         for css, words in entries:
             box = (x, self.y - 10, 11, 11)
@@ -108,7 +108,7 @@ class Picture:
             x += 40 + 6.6 * len(words)
 
     def source(self, words):
-        """What a picture was drawn from."""
+        """The note that names the figure's source."""
         self.text(0, self.y + 20, words, "note")
         self.y += 28
 
@@ -120,20 +120,20 @@ class Picture:
 
 
 def columns(one, threads, y, high):
-    """A box for each of these threads: all of the block side by side, a gap between warps."""
+    """A box for each of these threads: the block's threads side by side, with a gap between warps."""
     gap = 2.5
     wide = (SPAN - gap * (one.warps - 1)) / (one.warps * LANES)
     return [(LEFT + thread * wide + thread // LANES * gap, y, wide, high) for thread in sorted(threads)]
 
 
 def middle(one, thread):
-    """Where the middle of a thread's column is."""
+    """The x coordinate of the middle of a thread's column."""
     (x, _, wide, _), = columns(one, [thread], 0, 0)
     return x + wide / 2
 
 
 def save(svg, output):
-    """Writes a picture whole, or not at all."""
+    """Writes a figure atomically."""
     unfinished = output.with_name(f".{output.name}.{os.getpid()}")
     unfinished.write_text(svg)
     os.replace(unfinished, output)

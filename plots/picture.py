@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Draws what a step does, beside the step before it: picture.svg in the step's folder.
+"""Draws the figure of a step, compared with the previous step: picture.svg in the step's folder.
 
-make picture STEP=03 builds both and calls this, and make picture STEP=03 LADDER=scan those of the prefix sum; a program that you have changed
-is drawn as it now is. But times and machine code the simulator has not: the pictures of 00 and 11, and the instructions in that of 02, are
-drawn from the files in plots/h200."""
+make picture STEP=03 builds both steps and calls this; LADDER=scan selects the prefix sum. The figure shows the program as you have edited it.
+The simulator has no times and no SASS: the figures of 00, 02 and 11 use files in plots/h200."""
 
 import argparse
 import csv
@@ -19,12 +18,12 @@ from traced import (LANES, LINE, ROOT, WORD, adding_intervals, additions, all_bl
 
 
 def plain(opcode):
-    """An opcode as a label: what it does, without the type unless that is float."""
+    """An opcode as a label, without the type unless it is float."""
     parts = opcode.split(".")
     return ".".join(parts[:2]) if parts[0] in ("ld", "st", "bar") or parts[-1] == "f32" else parts[0]
 
 
-# ---- What a GPU's measurements and its compiler left in plots/h200
+# ---- Measurements and SASS in plots/h200
 
 MEASURED = ROOT / "plots/h200"
 
@@ -35,17 +34,17 @@ def measurements(name):
 
 
 def machine_code(name):
-    """A loop's instructions in order, as make sass wrote them: text, what it does, colour."""
+    """A loop's instructions in order, from make sass: text, mnemonic, colour."""
     rows = []
     for text in (MEASURED / "sass" / f"{name}.txt").read_text(encoding="utf-8").splitlines():
         opcode, *parts = re.sub(r"^@!?\w+ ", "", text).split()[0].split(".")
-        name = parts[0] if parts and parts[0] in ("MOV", "SHL", "IADD") else opcode  # IMAD.MOV multiplies nothing: it copies
+        name = parts[0] if parts and parts[0] in ("MOV", "SHL", "IADD") else opcode  # IMAD.MOV is a copy
         rows.append(SimpleNamespace(text=text, name=name, kind={"LDG": "third", "FADD": "work"}.get(opcode, "faint")))
     return rows
 
 
 def waiting(code):
-    """The first instruction that needs what a load brings: there the warp waits."""
+    """The first instruction that uses a loaded register, at which the warp stalls."""
     loaded = set()
     for row in code:
         registers = [int(number) for number in re.findall(r"\bR(\d+)\b", row.text)]
@@ -56,39 +55,39 @@ def waiting(code):
     return None
 
 
-# ---- The lessons: each draws what the step before did, and this one
+# ---- The lessons: each function compares the previous step with the step
 
 def one_thread(picture, *_):
-    """The line of time of two turns of the loop: what is issued when, and the waiting between."""
+    """The timeline of two loop iterations: the issued instructions and the stall between them."""
     code = machine_code("step00")
     measured, profiled, gpu = ([row for row in measurements(name) if row.get("step", "step00_baseline") == "step00_baseline"][0]
                                for name in ("run-all.csv", "profile.csv", "limits.csv"))
     loads = sum(row.kind == "third" for row in code)
-    turn = float(measured["median_ms"]) * 1e-3 / int(measured["elements"]) * loads * float(gpu["clock_mhz"]) * 1e6  # cycles
+    cycles = float(measured["median_ms"]) * 1e-3 / int(measured["elements"]) * loads * float(gpu["clock_mhz"]) * 1e6  # per iteration
     wait = float(profiled["load_wait_cycles"]) * len(code)
-    issue, scale = (turn - wait) / len(code), SPAN / (2 * turn)
-    picture.title(f"Two turns of the loop, {loads} elements each: {wait:.0f} of the {turn:.0f} cycles of a turn are a wait")
+    issue, scale = (cycles - wait) / len(code), SPAN / (2 * cycles)
+    picture.title(f"Two loop iterations of {loads} elements: {wait:.0f} of the {cycles:.0f} cycles of each are a stall")
     picture.y += 40
     x = LEFT
     for number in (1, 2):
-        picture.text(x, picture.y - 6, f"turn {number}: {len(code)} instructions, {turn:.0f} cycles", "note")
+        picture.text(x, picture.y - 6, f"iteration {number}: {len(code)} instructions, {cycles:.0f} cycles", "note")
         for row in code:
             if row is waiting(code):
                 picture.hatched([(x, picture.y, wait * scale, 26)])
-                picture.text(x + wait * scale / 2, picture.y + 42, f"waits {wait:.0f} cycles for its {loads} loads", "note mid")
+                picture.text(x + wait * scale / 2, picture.y + 42, f"stalls {wait:.0f} cycles on its {loads} loads", "note mid")
                 x += wait * scale
             picture.boxes(row.kind, [(x, picture.y, issue * scale - 0.6, 26)])
             x += issue * scale
     picture.label(picture.y + 17, "the warp")
     picture.y += 76
-    picture.colours(("third", "a load is issued"), ("work", "an addition"), ("faint", "index, test, jump"), ("hatched", "waits"))
-    picture.source(f"Drawn from its machine code (make sass) and from what was measured on an {gpu['device']}: run-all.csv, profile.csv.")
+    picture.colours(("third", "load issued"), ("work", "addition"), ("faint", "index, test, branch"), ("hatched", "stall"))
+    picture.source(f"Source: SASS (make sass) and measurements on an {gpu['device']}: run-all.csv, profile.csv.")
 
 
 def chain(picture, one):
-    """One load after the other: to the right the element, downwards the time."""
+    """Loads one after the other: element to the right, time downwards."""
     rows = element_loads(one)
-    picture.head(one, f"one thread adds {len(rows)} elements, each to the sum of all before it")
+    picture.head(one, f"one thread adds {len(rows)} elements, one after the other")
     high, wide = 180, SPAN / one.elements
     picture.boxes("faint", [(LEFT, picture.y, SPAN, high)])
     picture.boxes("work", [(LEFT + address // WORD * wide, picture.y + k * high / len(rows), wide, 3)
@@ -99,12 +98,12 @@ def chain(picture, one):
 
 
 def tree(picture, before, now):
-    """A chain of additions, and the tree of a block."""
+    """A chain of additions, and the reduction tree of a block."""
     threads, pitch, high = range(now.warps * LANES), 26, 7
     picture.title(f"A tree: {len(loaded_elements(now))} elements in {count(len(rounds(now)), 'round')}, not "
                   f"{count(len(element_loads(before)), 'addition')} one after the other")
     chain(picture, before)
-    picture.head(now, f"{count(len(threads), 'thread')} load an element each; then sums are added in pairs, many at once")
+    picture.head(now, f"{count(len(threads), 'thread')} load one element each, then add sums in pairs, in parallel")
     picture.label(picture.y + 8, "load")
     picture.boxes("third", columns(now, {thread for _, thread in loaded_elements(now)}, picture.y, high))
     for k, found in enumerate(rounds(now), 1):
@@ -117,11 +116,11 @@ def tree(picture, before, now):
         picture.boxes("faint", columns(now, threads, picture.y, high))
         picture.boxes("work", columns(now, adding, picture.y, high))
     picture.y += high
-    picture.legend(now, ("third", "loads an element"), ("work", "adds"), ("faint", "idles"))
+    picture.legend(now, ("third", "loads an element"), ("work", "adds"), ("faint", "idle"))
 
 
 def differing(one, other):
-    """The instructions of one that the other has no match for."""
+    """The instructions of one without a match in the other."""
     names = [[row.name for row in rows] for rows in (one, other)]
     pairs = SequenceMatcher(None, *names, False).get_matching_blocks()
     matched = {k for begin, _, size in pairs for k in range(begin, begin + size)}
@@ -129,26 +128,26 @@ def differing(one, other):
 
 
 def remainder(picture, before, now):
-    """The machine code of one round; what only one of the two steps has stands out."""
+    """The SASS of one iteration; instructions that only one of the steps has are highlighted."""
     codes = [machine_code(f"step{one.number}") for one in (before, now)]
     same = "the same additions" if additions(before) == additions(now) else "other additions"
-    picture.title(f"One turn of the loop: {len(codes[0])} machine instructions, then {len(codes[1])}, for {same}")
+    picture.title(f"One loop iteration: {len(codes[0])} SASS instructions, then {len(codes[1])}, for {same}")
     for one, code, other in ((before, *codes), (now, *codes[::-1])):
-        picture.head(one, "what a warp runs in one turn of the loop, in order")
+        picture.head(one, "the instructions of one loop iteration, in order")
         picture.y += 22
         alone = differing(code, other)
         picture.chips(0, [("other" if row in alone else "faint", row.name) for row in code])
         picture.y += 6
     picture.y += 26
-    picture.colours(("other", "the other step has no such instruction here"), ("faint", "in both"))
-    picture.source("Drawn from the machine code for an H200 (make sass).")
+    picture.colours(("other", "only in this step"), ("faint", "in both steps"))
+    picture.source("Source: SASS for an H200 (make sass).")
 
 
 def packed(picture, before, now):
-    """Who adds in each round. How many warps that keeps busy, the lesson lets its readers count."""
-    picture.title("The threads that add stand side by side, and fill whole warps")
+    """The adding threads of each round. The figure gives no warp counts, because the lesson asks for them."""
+    picture.title("The adding threads are contiguous and fill whole warps")
     for one in (before, now):
-        picture.head(one, "who adds in which round")
+        picture.head(one, "the adding threads of each round")
         for k, found in enumerate(rounds(one)):
             adding = {thread for _, thread, _, _ in found}
             busy = {thread // LANES for thread in adding}
@@ -161,18 +160,18 @@ def packed(picture, before, now):
             words = f"warp {warp}" if one.warps <= 8 else str(warp)
             picture.text(middle(one, warp * LANES + LANES // 2), picture.y + 10, words, "note mid")
         picture.y += 10
-    picture.legend(now, ("work", "adds"), ("idle", "idles while its warp adds"), ("faint", "its whole warp has nothing to add"))
+    picture.legend(now, ("work", "adds"), ("idle", "idle in a warp that adds"), ("faint", "in a warp without additions"))
 
 
 def first_add(picture, before, now):
-    """Which elements a block loads, and how many blocks the array takes."""
+    """The elements that a block loads, and the number of blocks."""
     found = {one.step: loaded_elements(one) for one in (before, now)}
     each = {one.step: len(found[one.step]) // (one.warps * LANES) for one in (before, now)}
     picture.title(f"Each thread loads {count(each[now.step], 'element')} and adds them at once: "
                   f"{count(now.grid, 'block')}, not {before.grid}")
     wide, unit = SPAN / now.elements, SPAN / max(map(len, found.values()))
     for one in (before, now):
-        picture.head(one, f"block {one.block} loads {count(len(found[one.step]), 'element')}, {each[one.step]} a thread")
+        picture.head(one, f"block {one.block} loads {count(len(found[one.step]), 'element')}, {each[one.step]} per thread")
         picture.label(picture.y + 13, "array")
         for other in all_blocks(one):
             numbers = [element for element, _ in loaded_elements(other)]
@@ -190,17 +189,17 @@ def first_add(picture, before, now):
                        for element, thread in found[one.step] if thread % 8 == 4])
         picture.text(LEFT + SPAN, bottom + 9, "lines for every eighth thread", "note end")
         picture.y = bottom + 10
-    picture.legend(now, ("work", f"block {now.block}: its elements and threads"), ("faint", "of other blocks"))
+    picture.legend(now, ("work", f"block {now.block}: its elements and threads"), ("faint", "other blocks"))
 
 
 def last_warp(picture, before, now):
-    """What the warps do between the barriers."""
+    """The activity of the warps between the barriers."""
     colours = {"loads": "third", "adds": "work", "tests": "other"}
     times = [timeline(one) for one in (before, now)]
-    picture.title("The last rounds need one warp: it no longer stops the block")
+    picture.title("The last rounds need one warp and no block barrier")
     scale = SPAN / max(begin + length for stretches, _ in times for mine in stretches for begin, length, _ in mine)
     for one, (stretches, barriers) in zip((before, now), times):
-        picture.head(one, "to the right: PTX instructions that a warp runs")
+        picture.head(one, "horizontal: PTX instructions executed by a warp")
         top = picture.y
         for warp, mine in enumerate(stretches):
             picture.label(picture.y + 10, f"warp {warp}")
@@ -224,13 +223,13 @@ def kind(row):
 
 
 def unrolled(picture, before, now):
-    """The instructions of the rounds at whose end the block waits."""
+    """The instructions of the rounds that end at a block barrier."""
     parts = [adding_intervals(one, 0) for one in (before, now)]
     overhead = [sum(kind(row) == "other" for rows in part for row in rows) for part in parts]
     picture.title(f"Without the loop: {count(overhead[1], 'instruction')} for tests and indices in "
                   f"{count(len(parts[1]), 'round')}, not {overhead[0]}")
     for one, part in zip((before, now), parts):
-        picture.head(one, f"what warp 0 runs in these rounds: {count(sum(map(len, part)), 'PTX instruction')}")
+        picture.head(one, f"warp 0 in these rounds: {count(sum(map(len, part)), 'PTX instruction')}")
         for k, rows in enumerate(part, 1):
             picture.y += 22
             picture.label(picture.y, f"round {k}")
@@ -240,36 +239,36 @@ def unrolled(picture, before, now):
 
 
 def stride(picture, before, now):
-    """Where in the array each block reads, load after load."""
+    """The part of the array that each block reads, for each load."""
     found = {one.step: all_blocks(one) for one in (before, now)}
     times = {one.step: max(len([row for row in element_loads(one) if row.warp == 0]), 1) for one in (before, now)}
-    picture.title(f"{count(now.grid, 'block')}, not {before.grid}: each goes through the whole array")
+    picture.title(f"{count(now.grid, 'block')}, not {before.grid}: each strides through the whole array")
     wide, colours = SPAN / now.elements, ("work", "other", "third", "ink")
     for one in (before, now):
         most = times[one.step]
-        picture.head(one, f"{count(one.grid, 'block')} of {one.warps * LANES} threads; a thread loads {count(most, 'element')}")
-        for turn in range(most):
-            picture.label(picture.y + 10, f"load {turn + 1}")
+        picture.head(one, f"{count(one.grid, 'block')} of {one.warps * LANES} threads; each thread loads {count(most, 'element')}")
+        for k in range(most):
+            picture.label(picture.y + 10, f"load {k + 1}")
             picture.boxes("faint", [(LEFT, picture.y, SPAN, 11)])
             for block, css in zip(found[one.step], colours):
                 mine = [[row for row in element_loads(block) if row.warp == warp] for warp in range(block.warps)]
                 picture.boxes(css, [(LEFT + address // WORD * wide, picture.y, row.bytes // WORD * wide, 11)
-                                    for rows in mine for row in rows[turn:turn + 1] for address in row.addresses])
+                                    for rows in mine for row in rows[k:k + 1] for address in row.addresses])
             picture.y += 15
         picture.text(LEFT, picture.y + 10, "element 0", "note")
         picture.text(LEFT + SPAN, picture.y + 10, f"element {one.elements - 1:,}", "note end")
         picture.y += 12
     shown = [(css, f"block {block} reads") for block, css in zip(range(now.grid), colours)]
-    picture.legend(now, *shown, ("faint", "nobody, or a further block"), blocks="all blocks")
+    picture.legend(now, *shown, ("faint", "other blocks, or not read"), blocks="all blocks")
 
 
 def shuffles(picture, _, now):
-    """The tree of one warp in its registers, and what goes through shared memory. A shuffle moves by half as much as the one before it."""
+    """The tree of one warp in registers, and the sums in shared memory. Each shuffle has half the distance of the previous one."""
     mine = [row for row in now.rows if row.warp == now.warps - 1 and row.event == "run"]
-    moves = needed([row for row in mine if row.opcode.startswith("shfl.sync.down")], now, "hands a register down the lanes")
+    moves = needed([row for row in mine if row.opcode.startswith("shfl.sync.down")], now, "shuffles down")
     words = {address // WORD for row in now.rows if row.memory == "shared" and row.opcode.startswith("st.") for address in row.addresses}
-    picture.title(f"A warp adds its {LANES} sums in {count(len(moves), 'shuffle')}, from register to register")
-    picture.head(now, f"warp {now.warps - 1}: each lane has a sum, and reads that of a lane to its right")
+    picture.title(f"A warp adds its {LANES} sums in {count(len(moves), 'shuffle')} between registers")
+    picture.head(now, f"warp {now.warps - 1}: each lane has a sum, and reads the sum of a lane to its right")
     picture.y += 12
     wide, pitch, high, half = SPAN / LANES, 34, 12, LANES // 2
     picture.label(picture.y + 10, "lanes")
@@ -289,14 +288,14 @@ def shuffles(picture, _, now):
     picture.label(picture.y + 10, "shared")
     picture.boxes("other", [(LEFT + word * wide, picture.y, wide - 2, high) for word in sorted(words)])
     picture.text(LEFT + (max(words) + 1) * wide + 8, picture.y + 10,
-                 f"one word of shared memory for each of {count(now.warps, 'warp')}; the first warp then adds these in the same way", "note")
+                 f"one word of shared memory per warp ({now.warps}); the first warp adds these in the same way", "note")
     picture.y += high
-    picture.legend(now, ("third", "the lane's own sum"), ("work", "a sum that is needed further on"), ("faint", "a sum of no use"),
+    picture.legend(now, ("third", "the lane's own sum"), ("work", "a sum that is used later"), ("faint", "an unused sum"),
                    ("other", "shared memory"))
 
 
 def vectors(picture, before, now):
-    """What each lane of a warp's first request gets."""
+    """The bytes that each lane loads in a warp's first request."""
     first = {one.step: element_loads(one)[0] for one in (before, now)}
     begin = min(first[now.step].addresses) // LINE * LINE
     end = max(first[now.step].addresses) + first[now.step].bytes
@@ -304,7 +303,7 @@ def vectors(picture, before, now):
     wide, lines = SPAN / (end - begin), range((end - begin) // LINE)
     for one in (before, now):
         row = first[one.step]
-        picture.head(one, "the first request of warp 0: what its 32 lanes get")
+        picture.head(one, "the first request of warp 0: the bytes of its 32 lanes")
         for k in lines:
             picture.text(LEFT + (k + 0.5) * LINE * wide, picture.y + 6, "128-byte line", "note mid")
         picture.y += 12
@@ -315,11 +314,11 @@ def vectors(picture, before, now):
             for lane, address in zip(row.lanes, row.addresses):
                 picture.text(LEFT + (address - begin + row.bytes / 2) * wide, picture.y + 16, str(lane), "note mid on")
         picture.y += 26
-    picture.legend(now, ("work", "what a lane gets, and the lane's number"), ("faint", "what this request does not ask for"))
+    picture.legend(now, ("work", "bytes of a lane, with its number"), ("faint", "not part of this request"))
 
 
-def deeds(one, rows):
-    """What a block does with device memory, in order, as labels."""
+def memory_activities(one, rows):
+    """A block's accesses to device memory, in order, as labels."""
     array = element_loads(one)[0].memory
     tickets = {row.memory for row in rows if row.opcode.startswith(("atom.", "red."))}
     found = []
@@ -330,7 +329,7 @@ def deeds(one, rows):
             what = ("ink", "writes the counter" if row.opcode.startswith("st.") else "takes a ticket")
         elif row.opcode.startswith("st.") and row.bytes == 2 * WORD:
             loaded = any(css == "third" for (css, _), _ in found)
-            what = ("ink", "sets {} words back") if loaded else ("other", "stores {} word")
+            what = ("ink", "resets {} words") if loaded else ("other", "stores {} word")
         elif row.opcode.startswith("st."):
             what = ("other", "stores {}")
         else:
@@ -343,64 +342,64 @@ def deeds(one, rows):
 
 
 def single_pass(picture, before, now):
-    """Which block does what with device memory, in which launch."""
-    picture.title(f"The last block adds the sums of all: {count(len(now.passes), 'launch')}, not {len(before.passes)}")
+    """The accesses of each block to device memory, in each launch."""
+    picture.title(f"The last block adds all partial sums: {count(len(now.passes), 'launch')}, not {len(before.passes)}")
     for one in (before, now):
         blocks = all_blocks(one)
-        picture.head(one, "what each block does with device memory, in order")
+        picture.head(one, "each block's accesses to device memory, in order")
         for k, rows in enumerate(one.passes):
             for other in blocks[:rows[0].grid]:
                 picture.y += 22
                 picture.text(0, picture.y, f"launch {k + 1}, block {other.block}", "note")
-                picture.chips(116, deeds(one, other.passes[k]))
+                picture.chips(116, memory_activities(one, other.passes[k]))
             picture.y += 6
     picture.legend(now, ("work", "elements"), ("third", "partial sums"), ("other", "stores a sum"), ("ink", "tickets"),
                    blocks="all blocks")
 
 
-TURNS = (("third", "load"), ("ink", "waits for what was loaded"), ("work", "addition"), ("other", "test and branch"), ("faint", "index"))
+LOOP_COLOURS = (("third", "load"), ("ink", "stall on the loads"), ("work", "addition"), ("other", "test and branch"), ("faint", "index"))
 
 
 def whole_tiles(picture, before, now):
-    """The loads of a thread and its waits, for four vectors."""
+    """The loads and stalls of a thread, for four vectors."""
     codes = {before.step: machine_code("step10-loop"), now.step: machine_code("step11-turn")}
     loads = {step: sum(row.kind == "third" for row in code) for step, code in codes.items()}
-    turns = {step: loads[now.step] // loads[step] for step in codes}
-    picture.title(f"{count(loads[now.step], 'vector')}: {count(turns[now.step], 'wait')} for memory, not {turns[before.step]}")
+    iterations = {step: loads[now.step] // loads[step] for step in codes}
+    picture.title(f"{count(loads[now.step], 'vector')}: {count(iterations[now.step], 'stall')} on memory, not {iterations[before.step]}")
     for one in (before, now):
-        picture.head(one, f"what a warp runs for {count(loads[now.step], 'vector')} a thread: {count(turns[one.step], 'turn')} of its loop")
-        for turn in range(turns[one.step]):
+        picture.head(one, f"a warp with {count(loads[now.step], 'vector')} per thread: {count(iterations[one.step], 'iteration')} of its loop")
+        for k in range(iterations[one.step]):
             picture.y += 22
-            picture.label(picture.y, f"turn {turn + 1}")
+            picture.label(picture.y, f"iter. {k + 1}")
             labels = []
             for row in codes[one.step]:
                 if row is waiting(codes[one.step]):
-                    labels.append(("ink", "waits"))
+                    labels.append(("ink", "stall"))
                 labels.append(("other" if row.name in ("ISETP", "BRA") else row.kind, row.name))
             picture.chips(LEFT, labels)
             picture.y += 6
     picture.y += 26
-    picture.colours(*TURNS)
-    picture.source("Drawn from the machine code for an H200 (make sass).")
+    picture.colours(*LOOP_COLOURS)
+    picture.source("Source: SASS for an H200 (make sass).")
 
 
 def has_elements(one, block):
-    """Whether a block loads from the array, and not only the other blocks' sums."""
+    """Whether a block loads from the array, and not only partial sums."""
     mine = one if block == one.block else run(one.step, one.elements, block)
     array = element_loads(one)[0].memory
     return any(row.memory == array and row.opcode.startswith("ld.") for row in mine.rows)
 
 
 def launch_shape(picture, before, now):
-    """How many blocks of how many threads are started, for some numbers of elements, and which of them have something to add."""
+    """The launch shapes for several array sizes, and which blocks have elements to add."""
     sizes = [now.elements << k for k in range(5)]
     shapes = {one.step: [run(one.step, size, 0) for size in sizes] for one in (before, now)}
     wide = SPAN / max(shape.grid * shape.warps for step in shapes.values() for shape in step)
     old, new = max(zip(*shapes.values()), key=lambda pair: pair[0].grid / pair[1].grid)
-    picture.title(f"{new.elements:,} elements start {count(new.grid, 'block')} of {new.warps * LANES} threads, "
+    picture.title(f"{new.elements:,} elements: {count(new.grid, 'block')} of {new.warps * LANES} threads, "
                   f"not {old.grid} of {old.warps * LANES}")
     for one in (before, now):
-        picture.head(one, "the blocks that are started for n elements, as wide as they have threads")
+        picture.head(one, "the blocks launched for n elements; width: threads per block")
         for shape in shapes[one.step]:
             picture.label(picture.y + 11, f"{shape.elements:,}")
             boxes = [(LEFT + block * shape.warps * wide, picture.y, shape.warps * wide - 1, 14) for block in range(shape.grid)]
@@ -409,15 +408,15 @@ def launch_shape(picture, before, now):
             picture.hatched([box for box, has in zip(boxes, busy) if not has])
             picture.text(LEFT + shape.grid * shape.warps * wide + 8, picture.y + 11, str(shape.grid), "note")
             picture.y += 19
-    picture.legend(now, ("work", "a block; the number is how many there are"), ("hatched", "a block that finds no tile"),
+    picture.legend(now, ("work", "a block; right: number of blocks"), ("hatched", "a block without a tile"),
                    blocks="all blocks", sizes=f"{sizes[0]:,} to {sizes[-1]:,}")
 
 
 def cluster(picture, _, now):
-    """Which elements each block of the cluster adds, and who sends its sum to whom."""
+    """The elements that each block of a cluster adds, and the destinations of the sums."""
     blocks = all_blocks(now)
     senders = needed([one.block for one in blocks if any(row.opcode.startswith("st.async") for row in one.rows)], now, "sends with st.async")
-    picture.title(f"{count(len(senders), 'block')} send their sums straight into the shared memory of the first")
+    picture.title(f"{count(len(senders), 'block')} send their sums to the shared memory of the first block")
     picture.head(now, f"one cluster of {count(now.grid, 'block')} of {now.warps * LANES} threads, n = {now.elements:,}")
     wide, array, block, shared = SPAN / now.grid, picture.y, picture.y + 46, picture.y + 130
     picture.label(array + 13, "array")
@@ -437,28 +436,28 @@ def cluster(picture, _, now):
         x = LEFT + (sender + 0.5) * word + 1
         picture.text(x, shared + 15, str(sender), "note mid on")
         picture.lines([(LEFT + (sender + 0.5) * wide - 2, block + 28, x, shared)])
-    picture.text(LEFT + len(blocks) * word + 18, shared + 9, f"of block 0: its mbarrier has counted {len(senders) * WORD} bytes when all are there;", "note")
-    picture.text(LEFT + len(blocks) * word + 18, shared + 23, "then block 0 adds them to its own sum, by number, and stores the result", "note")
+    picture.text(LEFT + len(blocks) * word + 18, shared + 9, f"of block 0: its mbarrier phase completes after {len(senders) * WORD} bytes;", "note")
+    picture.text(LEFT + len(blocks) * word + 18, shared + 23, "then block 0 adds them to its own, in block order, and stores the sum", "note")
     picture.y = shared + 28
-    picture.legend(now, ("work", "a tile, with so many elements"), ("third", "the sum of a block"), ("other", "a sum that was sent with st.async"), blocks="all blocks")
+    picture.legend(now, ("work", "a tile and its number of elements"), ("third", "a block"), ("other", "a sum sent with st.async"), blocks="all blocks")
 
 
 def words(picture, before, now):
-    """What some blocks do with device memory, with tickets and with words."""
-    picture.title("A sum and the news that it is there in one word: nobody takes a ticket")
+    """The accesses of some blocks to device memory, with tickets and with flagged words."""
+    picture.title("Sum and ready flag in one word: no block takes a ticket")
     for one in (before, now):
         last = one.grid - 1
-        picture.head(one, f"what blocks do with device memory, in order; there are {one.grid}")
+        picture.head(one, f"accesses to device memory, in order; {one.grid} blocks in all")
         for block in (0, 1, last - 1, last):
             picture.y += 22
             picture.label(picture.y, f"block {block}")
-            picture.chips(LEFT, deeds(one, (one if block == one.block else run(one.step, one.elements, block)).rows))
+            picture.chips(LEFT, memory_activities(one, (one if block == one.block else run(one.step, one.elements, block)).rows))
         picture.y += 6
-    picture.legend(now, ("work", "elements"), ("other", "stores a sum, or a word"), ("third", "sums, or words, of all"), ("ink", "tickets; sets words back"),
+    picture.legend(now, ("work", "elements"), ("other", "stores a sum, or a word"), ("third", "all sums, or all words"), ("ink", "tickets; resets words"),
                    blocks="these blocks")
 
 
-LESSONS = {  # the step's number: what draws it, with how many elements; without a run of the simulator if that is not said
+LESSONS = {  # step number: (drawing function, elements), or (function,) if it needs no run of the simulator
     "00": (one_thread,), "01": (tree, 256), "02": (remainder, 4096), "03": (packed, 4096), "04": (first_add, 4096), "05": (last_warp, 4096),
     "06": (unrolled, 4096), "07": (stride, 16384), "08": (shuffles, 4096), "09": (vectors, 16384), "10": (single_pass, 16384),
     "11": (whole_tiles,), "12": (launch_shape, 4096), "13": (cluster, 65536), "14": (words, 65537),
@@ -466,7 +465,7 @@ LESSONS = {  # the step's number: what draws it, with how many elements; without
 
 
 def draw(ladder, steps, number, block):
-    """The picture of a step; steps: the folders of its ladder, by number."""
+    """The figure of a step as SVG; steps: the folders of its ladder, by number."""
     picture, before, now = Picture(), steps.get(f"{int(number) - 1:02}"), steps[number]
     if ladder == "scan":
         picture_scan.LESSONS[number](picture, before, now)
@@ -478,18 +477,18 @@ def draw(ladder, steps, number, block):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("step", help="its number, as in 03")
+    parser.add_argument("step", help="the step's number, such as 03")
     parser.add_argument("--ladder", default="reduce", choices=("reduce", "scan"))
-    parser.add_argument("--block", default="0", help="the block to draw, of the first ladder")
-    parser.add_argument("--output", type=Path, help="in place of picture.svg in the step's folder")
+    parser.add_argument("--block", default="0", help="the block to draw, in the reduction")
+    parser.add_argument("--output", type=Path, help="default: picture.svg in the step's folder")
     arguments = parser.parse_args()
     folder, lessons, option = (ROOT / "scan", picture_scan.LESSONS, " LADDER=scan") if arguments.ladder == "scan" else (ROOT, LESSONS, "")
     steps = {path.name[4:6]: path.name for path in sorted(folder.glob("step[0-9][0-9]_*"))}
     drawn = [number for number in steps if number in lessons]
     if arguments.step not in drawn:
-        fail(f"STEP='{arguments.step}' has no picture; {drawn[0]} to {drawn[-1]} have, as in: make picture STEP=03{option}", 2)
+        fail(f"STEP='{arguments.step}' has no figure; choose {drawn[0]} to {drawn[-1]}, as in: make picture STEP=03{option}", 2)
     if not re.fullmatch("[0-9]{1,9}", arguments.block):
-        fail(f"BLOCK='{arguments.block}' is no block's number, from 0 on", 2)
+        fail(f"BLOCK='{arguments.block}' is not a block number", 2)
     svg = draw(arguments.ladder, steps, arguments.step, int(arguments.block))
     save(svg, arguments.output or folder / steps[arguments.step] / "picture.svg")
 

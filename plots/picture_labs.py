@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Draws the mechanism of a lab from a run of its programs on the simulator: picture.svg in the folder of the lab, or of a step.
+"""Draws the figures of the labs from runs of their programs on the simulator: picture.svg in the folder of a lab or of a step.
 
-make picture LAB=coalescing builds them and calls this. (labs/bankconflicts/banks.py draws the pictures of that lab.)"""
+make picture LAB=coalescing builds the programs and calls this. (labs/bankconflicts/banks.py draws the figures of that lab.)"""
 
 import argparse
 import re
@@ -16,10 +16,10 @@ from traced import LANES, ROOT, WORD, element_loads, fail, trace
 
 
 def launches(lab, number, *arguments, kernels, **environment):
-    """What a step of a lab did: its launches of these kernels, one after the other, each with its rows."""
+    """The launches of these kernels in a step of a lab, in order, each with its trace rows."""
     folder, = (ROOT / "labs" / lab).glob(f"step{number}_*")
     rows = trace(ROOT / "build/sim/labs" / lab / folder.name / lab, *arguments, kernels=kernels, **environment)
-    return [described(folder.name, list(mine)) for _, mine in groupby(rows, lambda row: row.launch)] or fail(f"{lab}: step {number} runs none of {kernels}")
+    return [described(folder.name, list(mine)) for _, mine in groupby(rows, lambda row: row.launch)] or fail(f"{lab}: step {number} launches none of {kernels}")
 
 
 def described(step, rows):
@@ -39,21 +39,21 @@ def accuracy(picture):
 
 
 def first(one, kind, memory):
-    """The addresses of the first such access of warp 0, in words."""
+    """The word addresses of warp 0's first access of a kind."""
     row = next((row for row in one.rows if row.warp == 0 and row.opcode.startswith(kind) and row.memory.startswith(memory)), None)
     return [address // WORD for address in row.addresses] if row else []
 
 
 def coalescing(picture):
-    """Where the elements that warp 0 loads lie in the matrix, in the tile and in the transpose."""
+    """The elements that warp 0 accesses in the matrix, in the tile and in the transpose."""
     edge, tile, size = 40, 32, 4
-    picture.title("In along a row, out along a row: the tile turns in shared memory")
+    picture.title("Coalesced load, coalesced store: shared memory transposes the tile")
     for number in ("02", "03"):
         one = of_size(launches("coalescing", number, edge, kernels={"transpose"})[0], edge)
-        picture.head(one, "the first load and the first store of warp 0, in a block at the upper left corner")
-        panels = [("a, and what is loaded", first(one, "ld.", "device"), edge, "work"),
+        picture.head(one, "the first load and the first store of warp 0, in the block of the upper left corner")
+        panels = [("a: loaded", first(one, "ld.", "device"), edge, "work"),
                   ("tile: written", first(one, "st.", "shared"), tile, "work"), ("tile: read", first(one, "ld.", "shared"), tile, "other"),
-                  ("c, and what is stored", first(one, "st.", "device"), edge, "work" if number == "02" else "other")]
+                  ("c: stored", first(one, "st.", "device"), edge, "work" if number == "02" else "other")]
         x = 0
         for words, elements, wide, css in panels:
             if elements:
@@ -62,21 +62,21 @@ def coalescing(picture):
                 picture.boxes(css, [(x + word % wide * size, picture.y + 14 + word // wide * size, size - 0.6, size - 0.6) for word in elements])
             x += wide * size + 26
         picture.y += 14 + edge * size
-    picture.legend(one, ("work", "what warp 0 brings"), ("other", "what warp 0 takes away"), ("faint", "other elements"),
+    picture.legend(one, ("work", "loaded by warp 0"), ("other", "stored by warp 0"), ("faint", "other elements"),
                    sizes=f"{edge} × {edge}")
 
 
 def rowscale(picture):
-    """Which row each thread of a block works on."""
-    picture.title("Who works on a row: a block, a warp, or a part of a warp")
-    for number, wide, at in (("00", 128, -1), ("04", 128, -1), ("05", 7, -21)):  # each shape is launched three times, rows of 128 last
+    """The row on which each thread of a block works."""
+    picture.title("A row is the work of a block, of a warp, or of a part of a warp")
+    for number, wide, at in (("00", 128, -1), ("04", 128, -1), ("05", 7, -21)):  # the program launches each shape three times, rows of 128 last
         one = launches("rowscale", number, 64, kernels={"scale_rows"}, SIM_TRACE_ROWS="4000")[at]
         threads = [[] for _ in range(1 + max(max(row.addresses) for row in element_loads(one)) // WORD // wide)]
         for row in element_loads(one):
             for lane, address in zip(row.lanes, row.addresses):
                 threads[address // WORD // wide].append(row.warp * LANES + lane)
         idle = set(range(one.warps * LANES)).difference(*threads)
-        picture.head(one, f"rows of {wide} numbers: a block of {one.warps * LANES} threads has {count(len(threads), 'row')}")
+        picture.head(one, f"rows of {wide} numbers: a block of {one.warps * LANES} threads scales {count(len(threads), 'row')}")
         picture.boxes("idle", columns(one, idle, picture.y, 20))
         for row, mine in enumerate(threads):
             picture.boxes(("work", "other", "third")[row % 3], columns(one, set(mine), picture.y, 20))
@@ -87,19 +87,19 @@ def rowscale(picture):
 
 
 def launch(picture):
-    """Which elements the first blocks add."""
+    """The elements that the first blocks add."""
     elements, colours = 4096, ("work", "other", "third")
-    picture.title("The same elements, shared out to blocks in three ways")
+    picture.title("The same elements, distributed to blocks in three ways")
     for number in ("00", "01", "02"):
         one = of_size(launches("launch", number, elements, kernels={"add"}, block="all", SIM_SMS="1")[0], elements)
         loads = [row for row in element_loads(one) if row.block < len(colours)]
         wide, most = SPAN / elements, max(sum(row.block == block and row.warp == 0 for row in loads) for block in range(3))
         picture.head(one, f"{count(one.grid, 'block')} of 32 threads; a thread adds {count(most, 'element')}")
-        for turn in range(most):
-            picture.label(picture.y + 10, f"load {turn + 1}")
+        for k in range(most):
+            picture.label(picture.y + 10, f"load {k + 1}")
             picture.boxes("faint", [(LEFT, picture.y, SPAN, 11)])
             for block, css in enumerate(colours):
-                mine = [row for row in loads if row.block == block][turn:turn + 1]
+                mine = [row for row in loads if row.block == block][k:k + 1]
                 picture.boxes(css, [(LEFT + address // WORD * wide, picture.y, row.bytes // WORD * wide, 11) for row in mine for address in row.addresses])
             picture.y += 15
         picture.text(LEFT, picture.y + 8, "element 0", "note")
@@ -109,14 +109,14 @@ def launch(picture):
 
 
 def operators(picture):
-    """How a warp, and then the block, comes to one value."""
+    """The instructions with which a warp, and then the block, computes one value."""
     runs = [of_size(launches("operators", number, 32, kernels={"reduce"})[2], 32) for number in ("02", "03")]
     shown = r"(shfl|redux|bar|st\.shared|ld\.shared)"
     parts = [[row for before, row in zip(one.rows, one.rows[1:]) if row.warp == 0 and row.event == "run"
               and (re.match(shown, row.opcode) or before.opcode.startswith("shfl"))] for one in runs]
-    picture.title("A warp in one instruction: redux takes the place of shuffles and additions")
+    picture.title("One redux instruction replaces the shuffles and additions of a warp")
     for one, rows in zip(runs, parts):
-        picture.head(one, f"how warp 0 comes to the sum of a block: {count(len(rows), 'PTX instruction')}")
+        picture.head(one, f"warp 0 computes the sum of a block: {count(len(rows), 'PTX instruction')}")
         picture.y += 16
         picture.chips(LEFT, [("third" if re.match("shfl|redux", row.opcode) else "other" if "shared" in row.opcode else
                               "ink" if row.opcode.startswith("bar") else "work", plain(row.opcode)) for row in rows])
@@ -124,7 +124,7 @@ def operators(picture):
 
 
 def wide(picture):
-    """Which elements one load instruction brings to each lane of a warp."""
+    """The elements that one load instruction loads for each lane of a warp."""
     elements, shown, half = 512, 320, 2
     size, tall = SPAN / shown, 18
     picture.title("One instruction loads eight halves for each lane")
@@ -132,8 +132,8 @@ def wide(picture):
     of_halves = [element_loads(one)[0].bytes == half and element_loads(one)[0].lanes == list(range(LANES)) for one in found["04"]].index(True)
     for number, mine in found.items():
         one = of_size(mine[of_halves], elements)
-        load = next(row for row in element_loads(one) if len(set(row.addresses)) == LANES)  # not that of what lies behind the end
-        picture.head(one, f"a load of warp 0: {load.bytes} bytes a lane, {LANES * load.bytes} in all")
+        load = next(row for row in element_loads(one) if len(set(row.addresses)) == LANES)  # skips loads past the end, which share an address
+        picture.head(one, f"a load of warp 0: {load.bytes} bytes per lane, {LANES * load.bytes} in all")
         picture.label(picture.y + 13, "halves")
         picture.boxes("faint", [(LEFT + k * size, picture.y, size - 0.4, tall) for k in range(shown)])
         for lane, address in zip(load.lanes, load.addresses):
@@ -147,52 +147,52 @@ def wide(picture):
 
 
 def segmented(picture):
-    """Which thread stores the sum of which segment."""
-    one = of_size(launches("segmented", "03", 4096, kernels={"scan_tiles"})[4], 4096)  # four runs with segments of 8, then some of 100
+    """The threads that store the sums of segments."""
+    one = of_size(launches("segmented", "03", 4096, kernels={"scan_tiles"})[4], 4096)  # launch 4: the first with segments of 100; those before have segments of 8
     stores = [(row.warp * LANES + lane, address // WORD) for row in one.rows if row.opcode.startswith("st.global")
               for lane, address in zip(row.lanes, row.addresses)]
     threads, ends = range(512), {thread for thread, _ in stores}
     narrow, drop = SPAN / len(stores), 90
     block = SimpleNamespace(warps=len(threads) // LANES)
-    picture.title("Who meets the end of a segment stores its sum")
+    picture.title("The thread that reaches the end of a segment stores its sum")
     picture.head(one, f"a tile of {one.elements:,} elements, eight for each of {len(threads)} threads, and the sums of its segments")
     picture.label(picture.y + 12, "threads")
     picture.boxes("faint", columns(block, set(threads) - ends, picture.y, 16))
     picture.boxes("work", columns(block, ends, picture.y, 16))
-    picture.lines([(middle(block, thread), picture.y + 17, LEFT + (place + 0.5) * narrow, picture.y + drop) for thread, place in sorted(stores)])
+    picture.lines([(middle(block, thread), picture.y + 17, LEFT + (segment + 0.5) * narrow, picture.y + drop) for thread, segment in sorted(stores)])
     picture.y += drop
     picture.label(picture.y + 12, "sums")
-    picture.boxes("other", [(LEFT + place * narrow, picture.y, narrow - 2, 16) for _, place in sorted(stores)])
+    picture.boxes("other", [(LEFT + segment * narrow, picture.y, narrow - 2, 16) for _, segment in sorted(stores)])
     picture.y += 18
-    picture.legend(one, ("work", "meets the end of a segment"), ("faint", "in the middle of one"), ("other", "the sum of a segment"))
+    picture.legend(one, ("work", "reaches the end of a segment"), ("faint", "within a segment"), ("other", "sum of a segment"))
 
 
 def thrust(picture):
-    """What each kernel of one call reads and writes."""
+    """The words that each kernel of one call reads and writes."""
     runs = []
     for number in ("02", "03"):
         found = launches("thrust", number, 65536, kernels={"square", "DeviceReduceKernel", "DeviceReduceSingleTileKernel"}, block="all")
         call = [one.rows for k, one in enumerate(found) if one.rows[0].launch == found[0].rows[0].launch + k]
         runs.append(of_size(found[0], 65536))
         runs[-1].launches = call
-    picture.title("The squares need not be stored before they are added")
+    picture.title("Fused: the squares are not stored before they are added")
     traffic(picture, runs, "4-byte words")
     picture.legend(runs[1], ("work", "read"), ("other", "written"), blocks="all blocks")
 
 
-# A lab's picture, and those of its steps.
+# Folder of the figure below labs/ -> function that draws it.
 LABS = {"accuracy": accuracy, "coalescing": coalescing, "launch": launch, "operators": operators, "operators/step05_wide": wide, "rowscale": rowscale,
         "segmented": segmented, "thrust": thrust}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("lab", help="a lab, for all its pictures, or one picture, as in operators/step05_wide")
-    parser.add_argument("--output", type=Path, help="for one picture: in place of picture.svg in its folder")
+    parser.add_argument("lab", help="a lab, for all its figures, or one figure, such as operators/step05_wide")
+    parser.add_argument("--output", type=Path, help="for one figure; default: picture.svg in its folder")
     arguments = parser.parse_args()
     names = [arguments.lab] if arguments.output else [name for name in LABS if arguments.lab in (name, name.split("/")[0])]
     if not names or names[0] not in LABS:
-        fail(f"LAB='{arguments.lab}' has no picture of this kind; {', '.join(LABS)} have", 2)
+        fail(f"LAB='{arguments.lab}' has no such figure; choose {', '.join(LABS)}", 2)
     for name in names:
         picture = Picture()
         LABS[name](picture)

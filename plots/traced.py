@@ -1,6 +1,6 @@
-"""What a step's block did, as the simulator wrote it down while the program ran (SIM_TRACE): read, and asked questions.
+"""Reads and analyses the simulator's trace of a block (SIM_TRACE).
 
-Nothing here knows the programs' text. Who adds what, and when, is found in the accesses and the barriers."""
+It does not read the programs' source: additions and rounds are derived from the accesses and the barriers."""
 
 import csv
 import os
@@ -21,16 +21,16 @@ def fail(what, status=1):
 
 
 def needed(things, one, what):
-    """The things, without which there is nothing to draw."""
+    """The things, or an error if there are none to draw."""
     if not things:
-        fail(f"{one.step}: no thread of block {one.block} {what}, which this picture shows")
+        fail(f"{one.step}: no thread of block {one.block} {what}, which this figure shows")
     return things
 
 
 # ---- Reading
 
 def read_row(fields):
-    """A row of the trace, its numbers as numbers, its lanes as a list."""
+    """A row of the trace with parsed numbers and a list of active lanes."""
     mask = int(fields["lanes"], 16)
     return SimpleNamespace(
         launch=int(fields["launch"]), kernel=fields["kernel"], grid=int(fields["grid"]), block=int(fields["block"]), warp=int(fields["warp"]),
@@ -41,10 +41,10 @@ def read_row(fields):
 
 
 def first_run(rows):
-    """The passes of the first whole reduction, each a list of rows: ever fewer blocks, until the next run begins."""
+    """The passes of the first reduction, each a list of rows. Each pass has fewer blocks; a run ends where the number grows."""
     passes = []
     for row in rows:
-        if row.kernel == "prepare":  # the harness's own
+        if row.kernel == "prepare":  # the harness's kernel
             continue
         if not passes or row.launch != passes[-1][0].launch:
             if passes and row.grid >= passes[-1][0].grid:
@@ -61,7 +61,7 @@ def named(step):
 
 
 def trace(program, *arguments, block=0, kernels=None, **environment):
-    """Runs a program on the simulator and returns the rows that it wrote of a block, or of all; of these kernels, or of all."""
+    """Runs a program on the simulator and returns the trace rows of a block (or "all"), of these kernels (or of all)."""
     if not program.exists():
         fail(f"{program} is missing; make {program.relative_to(ROOT)} builds it")
     with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +78,7 @@ def trace(program, *arguments, block=0, kernels=None, **environment):
 
 
 def run(step, elements, block):
-    """Runs a step and returns what the block did: its rows of the first pass, and those of each pass."""
+    """Runs a step and returns the block's trace: `rows` of the first pass, `passes` with the rows of each pass."""
     passes = first_run(trace(ROOT / "build/sim" / step / "reduce", elements, "--warm", block=block))
     if not passes:
         fail(f"{step} has no block {block} at n = {elements}")
@@ -87,14 +87,14 @@ def run(step, elements, block):
 
 
 def all_blocks(one):
-    """The same run, seen from each block in turn."""
+    """The same run, traced for each block."""
     return [one if block == one.block else run(one.step, one.elements, block) for block in range(one.grid)]
 
 
 # ---- Device memory
 
 def element_loads(one):
-    """The rows that load from the array: the allocation that is loaded from first."""
+    """The rows that load from the array, which is the first allocation loaded from."""
     found = [row for row in one.rows if row.opcode.startswith("ld.") and row.memory.startswith("device")]
     return [row for row in needed(found, one, "loads from device memory") if row.memory == found[0].memory]
 
@@ -108,12 +108,12 @@ def loaded_elements(one):
 # ---- Rounds
 
 def ends_at_barrier(rows):
-    """Whether the last of these rows waits for the block."""
+    """Whether the last of these rows is a block barrier."""
     return bool(rows) and rows[-1].memory.startswith("barrier")
 
 
 def intervals(one, warp):
-    """A warp's rows, cut behind each barrier of the block."""
+    """A warp's rows, split after each block barrier."""
     parts = [[]]
     for row in one.rows:
         if row.warp == warp and row.event == "run":
@@ -124,7 +124,7 @@ def intervals(one, warp):
 
 
 def additions(one):
-    """(interval, thread, word, words added to it) for each sum in shared memory: what a thread has loaded when it stores."""
+    """(interval, thread, word, words added to it) for each sum in shared memory: the words that a thread loaded before it stores."""
     found = []
     for warp in range(one.warps):
         for number, rows in enumerate(intervals(one, warp)):
@@ -140,7 +140,7 @@ def additions(one):
 
 
 def rounds(one):
-    """The additions in shared memory, round by round: one begins at a barrier, or where a thread adds once more."""
+    """The additions in shared memory, by round. A round begins at a barrier, or when a thread adds again."""
     parts, times = {}, Counter()
     for addition in needed(additions(one), one, "adds in shared memory"):
         number, thread, _, _ = addition
@@ -150,14 +150,14 @@ def rounds(one):
 
 
 def adding_intervals(one, warp):
-    """A warp's rows in the rounds in which it adds, and then waits for the block."""
+    """A warp's rows in the rounds in which it adds and then waits at a block barrier."""
     numbers = {number for number, thread, _, _ in additions(one) if thread // LANES == warp}
     parts = [rows for number, rows in enumerate(intervals(one, warp)) if number in numbers and ends_at_barrier(rows)]
     return needed(parts, one, "adds and then waits at a barrier of the block")
 
 
 def timeline(one):
-    """For each warp its stretches (begin, length, what it does), and when barriers open: an instruction takes a tick."""
+    """For each warp its stretches (begin, length, activity), and the times at which barriers are passed; an instruction takes one tick."""
     parts = [intervals(one, warp) for warp in range(one.warps)]
     adding = {(number, thread // LANES) for number, thread, _, _ in additions(one)}
     stretches, barriers, begin = [[] for _ in parts], [], 0

@@ -1,4 +1,4 @@
-"""The trace of a run on the simulator, and the pictures that are drawn from it."""
+"""The trace of a run on the simulator, and the figures drawn from it."""
 
 import csv
 import os
@@ -22,16 +22,16 @@ from scripts.ladder import labs
 from tests.support import ROOT, SIM, STEPS, build, counters, longer, nvcc, run
 
 STEP03 = (ROOT / "step03_sequential/reduce.cu").read_text()
-NOT_SIMULATED = {"cpu", "mpi", "several_gpus"}  # labs without a kernel of their own: there is nothing to trace
+NOT_SIMULATED = {"cpu", "mpi", "several_gpus"}  # labs without a kernel of their own to trace
 LAB_PICTURES = sorted(ROOT.glob("labs/**/picture.svg"))
 SCANS = sorted(ROOT.glob("scan/step[0-9][0-9]_*"))
 DRAWN = [step.name for step in STEPS if step.name[4:6] in picture.LESSONS]
 DRAWN_HERE = [*DRAWN, *(f"scan/{step.name}" for step in SCANS)]
-# Read from long traces, which takes a second or more: make test looks at those that are committed.
+# Their traces are long and take a second or more to read: make test checks the committed figures instead.
 SLOW = {"step04_firstadd", "step07_gridstride", "step12_launchshape",
         *(f"scan/{step.name}" for step in SCANS if step.name[4:6] in ("04", "05", "07", "08", "10"))}
 REDRAWN = [name for name in DRAWN_HERE if not (os.environ.get("LEFT_OUT") and name in SLOW)]
-DRAWN_WITH = "release 13.0"  # the nvcc whose PTX the committed pictures show
+DRAWN_WITH = "release 13.0"  # the nvcc whose PTX the committed figures show
 
 
 def trace(program, tmp_path, *arguments, **environment):
@@ -51,7 +51,7 @@ def draw(step, output, *arguments, root=ROOT):
 # ---- The trace
 
 def test_trace_of_step_03_worked_out_by_hand(tmp_path):
-    """Broken: the trace misses an instruction, a barrier or a lane, or shows them at the wrong place."""
+    """Broken: the trace misses an instruction, a barrier or a lane, or has a wrong position or address."""
     rows = trace(SIM / "step03_sequential/reduce", tmp_path, 256)
     ran = [row for row in rows if row.event == "run"]
     what = Counter(row.opcode for row in ran)
@@ -72,7 +72,7 @@ def test_trace_of_step_03_worked_out_by_hand(tmp_path):
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
 def test_trace_has_every_instruction(step, tmp_path):
-    """Broken: an instruction of a warp has no row, or two, or tracing changes what a program does."""
+    """Broken: an instruction of a warp has no row or two rows, or tracing changes a program's behaviour."""
     program = SIM / step.name / "reduce"
     plain = counters(program, tmp_path, 200)
     path = tmp_path / "trace.csv"
@@ -85,7 +85,7 @@ def test_trace_has_every_instruction(step, tmp_path):
 
 @pytest.mark.parametrize("block", [0, 2])
 def test_trace_shows_the_block_asked_for(block, tmp_path):
-    """Broken: $SIM_TRACE_BLOCK chooses another block, or the trace depends on the host's threads."""
+    """Broken: $SIM_TRACE_BLOCK selects another block, or the trace depends on the host's threads."""
     step = next(step for step in STEPS if step.name.endswith("_singlepass"))
     texts = set()
     for threads in "15":
@@ -96,7 +96,7 @@ def test_trace_shows_the_block_asked_for(block, tmp_path):
 
 
 def test_trace_names_every_memory(tmp_path):
-    """Broken: an address without a state space, a copy or an atomic operation is shown in the wrong memory."""
+    """Broken: a generic address, a copy or an atomic operation is attributed to the wrong memory."""
     source = tmp_path / "memories.cu"
     source.write_text("""
 __device__ int count;
@@ -130,17 +130,17 @@ int main()
     assert atomic.bytes == 4 and set(atomic.addresses) == {0} and atomic.memory not in ("shared", out, copies[0].memory)
 
 
-# ---- The pictures
+# ---- The figures
 
 def test_every_lesson_has_a_picture():
-    """Broken: a step came without a picture."""
+    """Broken: a step has no figure."""
     assert [step.name for step in STEPS] == DRAWN, "a step needs an entry in LESSONS of plots/picture.py"
     assert [step.name[4:6] for step in SCANS] == list(picture_scan.LESSONS), "a step needs an entry in LESSONS of plots/picture_scan.py"
     assert [step.name for step in (*STEPS, *SCANS) if not (step / "picture.svg").exists()] == [], "make picture STEP=NN"
 
 
 def test_every_lab_has_a_picture():
-    """Broken: a lab came without a picture of its mechanism, or no page of the lab shows it."""
+    """Broken: a lab has no figure, or no page of the lab shows it."""
     shown = {(page.parent / uri).resolve() for page in ROOT.glob("labs/**/README.md") for uri in re.findall(r"\]\(([./]*picture\.svg)\)", page.read_text())}
     assert shown == set(LAB_PICTURES)
     assert {path.relative_to(ROOT).parts[1] for path in LAB_PICTURES} == set(labs.labs()) - NOT_SIMULATED
@@ -148,7 +148,7 @@ def test_every_lab_has_a_picture():
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
-    """Draws a step's picture, once."""
+    """Draws a step's figure, once."""
     folder = tmp_path_factory.mktemp("pictures")
 
     def path(name):
@@ -163,16 +163,16 @@ def drawn(tmp_path_factory):
 
 @pytest.mark.parametrize("name", REDRAWN)
 def test_committed_picture_is_what_the_program_does(name, drawn):
-    """Broken: a picture shows what the program no longer does; make picture STEP=... draws it anew."""
+    """Broken: a figure is out of date; make picture STEP=... redraws it."""
     if DRAWN_WITH not in subprocess.run([nvcc(), "--version"], capture_output=True, text=True).stdout:
-        pytest.skip(f"the committed pictures show PTX of nvcc {DRAWN_WITH}")
+        pytest.skip(f"the committed figures show PTX of nvcc {DRAWN_WITH}")
     assert drawn(name).read_bytes() == (ROOT / name / "picture.svg").read_bytes()
 
 
-@longer  # the labs' programs take nvcc long
+@longer  # nvcc is slow on the labs' programs
 @pytest.mark.parametrize("lab", picture_labs.LABS)
 def test_committed_picture_of_a_lab_is_what_its_programs_do(lab, tmp_path):
-    """Broken: a lab's picture shows what its programs no longer do; make picture LAB=... draws it anew."""
+    """Broken: a lab's figure is out of date; make picture LAB=... redraws it."""
     result = subprocess.run([sys.executable, ROOT / "plots/picture_labs.py", lab, "--output", tmp_path / "picture.svg"], capture_output=True, text=True)
     assert result.returncode == 0 and result.stderr == "", result.stderr
     assert (tmp_path / "picture.svg").read_bytes() == (ROOT / "labs" / lab / "picture.svg").read_bytes()
@@ -180,7 +180,7 @@ def test_committed_picture_of_a_lab_is_what_its_programs_do(lab, tmp_path):
 
 @pytest.mark.parametrize("name", [*DRAWN_HERE, *(str(path.parent.relative_to(ROOT)) for path in LAB_PICTURES)])
 def test_picture_is_whole(name, drawn):
-    """Broken: a picture is no XML, words run over its edge or are too small, or it has no dark colours."""
+    """Broken: a figure is not valid XML, its text overflows or is too small, or it has no dark colours."""
     text = (drawn(name) if name in REDRAWN else ROOT / name / "picture.svg").read_text()
     root = ElementTree.fromstring(text)
     assert "prefers-color-scheme: dark" in text and min(map(int, re.findall(r"(\d+)px", text))) >= 11
@@ -195,7 +195,7 @@ def test_picture_is_whole(name, drawn):
     (["STEP=77"], 2, "'77'"), ([], 2, "''"), (["STEP=03", "BLOCK=one"], 2, "'one'"),
     (["STEP=03", "BLOCK=16"], 1, "no block 16 at n = 4096")])
 def test_a_picture_that_cannot_be_is_named(arguments, status, named, tmp_path):
-    """Broken: a step or block that does not exist gives a traceback, or a picture of something else."""
+    """Broken: a missing step or block causes a traceback, or another figure."""
     words = dict(argument.split("=") for argument in arguments)
     result = draw(words.get("STEP", ""), tmp_path / "picture.svg", "--block", words.get("BLOCK", "0"))
     assert result.returncode == status and len(result.stderr.splitlines()) == 1 and named in result.stderr
@@ -203,7 +203,7 @@ def test_a_picture_that_cannot_be_is_named(arguments, status, named, tmp_path):
 
 
 def edited(tmp_path, old, new):
-    """A copy of what draws step 03, with a changed program."""
+    """A copy of the files that draw step 03, with a changed program."""
     root = tmp_path / "root"
     (root / "step03_sequential").mkdir(parents=True)
     (root / "step02_bitops").symlink_to(ROOT / "step02_bitops")
@@ -219,18 +219,18 @@ def edited(tmp_path, old, new):
 
 
 def test_an_edited_program_is_drawn_as_it_is(tmp_path):
-    """Broken: the picture shows the lesson's program, not the learner's."""
+    """Broken: the figure shows the lesson's program instead of the learner's."""
     root = edited(tmp_path, "BLOCK_SIZE = 256", "BLOCK_SIZE = 512")
     result = draw("03", tmp_path / "picture.svg", root=root)
     assert result.returncode == 0, result.stderr
     text = (tmp_path / "picture.svg").read_text()
-    assert ">15<" in text and "round 9" in text  # its last warp, and its last round
+    assert ">15<" in text and "round 9" in text  # the last warp and the last round
 
 
 def test_an_edited_program_without_the_lesson_is_named(tmp_path):
-    """Broken: a program that does not do what the picture shows gives a traceback, or an empty picture."""
+    """Broken: a program without the accesses that the figure shows causes a traceback or an empty figure."""
     root = edited(tmp_path, "sums[tid] += sums[tid + s];", ";")
     result = draw("03", tmp_path / "picture.svg", root=root)
     assert result.returncode == 1 and not (tmp_path / "picture.svg").exists()
     assert result.stderr.splitlines()[-1] == (
-        "picture: step03_sequential: no thread of block 0 adds in shared memory, which this picture shows")
+        "picture: step03_sequential: no thread of block 0 adds in shared memory, which this figure shows")
