@@ -8,7 +8,7 @@ PARTS = {"to_device_ms": ("to the GPU", LINE_COLOURS[2]), "kernel_ms": ("kernel"
 
 
 def named(step):
-    """A step as text calls it: 00 block."""
+    """A step's name in text: 00 block."""
     return step.removeprefix("step").replace("_", " ", 1)
 
 
@@ -26,7 +26,7 @@ def copies(line):
 
 
 def spread_title(lines):
-    """At the smallest block size with the best occupancy: how far the steps are apart there."""
+    """The title: the slowest and the fastest step at the smallest block size with the best occupancy."""
     most = max(float(row["occupancy_percent"]) for line in lines.values() for row in line.values())
     full = [block for block in sorted(set.intersection(*(set(line) for line in lines.values())))
             if all(float(line[block]["occupancy_percent"]) == most for line in lines.values())]
@@ -40,17 +40,17 @@ def spread_title(lines):
 
 
 def draw_kernels(axes, lines):
-    """GB/s over the block size, a line for each step; behind them the occupancy."""
+    """GB/s against the block size, a line for each step; in the background bars for the occupancy."""
     blocks = sorted({block for line in lines.values() for block in line})
     place = {block: number for number, block in enumerate(blocks)}
-    behind = axes.twinx()
-    behind.spines["right"].set_visible(True)
+    bars = axes.twinx()
+    bars.spines["right"].set_visible(True)
     first = next(iter(lines.values()))
-    behind.bar([place[block] for block in first], [float(row["occupancy_percent"]) for row in first.values()], color=GREY, alpha=0.45, width=0.8)
-    behind.set_ylim(0, 118)
-    behind.set_yticks(range(0, 101, 25))
-    behind.set_ylabel("bars: occupancy, % of an SM's warps")
-    axes.set_zorder(behind.get_zorder() + 1)
+    bars.bar([place[block] for block in first], [float(row["occupancy_percent"]) for row in first.values()], color=GREY, alpha=0.45, width=0.8)
+    bars.set_ylim(0, 118)
+    bars.set_yticks(range(0, 101, 25))
+    bars.set_ylabel("bars: occupancy, % of an SM's warps")
+    axes.set_zorder(bars.get_zorder() + 1)
     axes.patch.set_visible(False)
     for (step, line), colour in zip(lines.items(), (LINE_COLOURS[0], LINE_COLOURS[3], STEP_COLOUR, *LINE_COLOURS)):
         axes.plot([place[block] for block in sorted(line)], [float(line[block]["gb_per_s"]) for block in sorted(line)],
@@ -64,7 +64,7 @@ def draw_kernels(axes, lines):
     axes.set_xticks(range(len(blocks)), blocks)
     axes.yaxis.set_major_formatter("{x:,.10g}")
     axes.set_xlabel("threads in a block")
-    axes.set_ylabel("lines: GB/s, 12 bytes an element")
+    axes.set_ylabel("lines: GB/s, 12 bytes per element")
     axes.set_title(spread_title(lines))
     axes.legend(frameon=False, loc="lower right", fontsize=sized(9.5))
 
@@ -91,7 +91,7 @@ def draw_copies(axes, steps, block):
 
 
 def draw(rows):
-    """The figure: GB/s of the kernels by block size, and beside it the copies where they were measured."""
+    """The figure: GB/s of the kernels by block size, and beside it the copies, if they were measured."""
     steps = by_step(rows)
     kernels = {step: line for step, line in steps.items() if not copies(line)}
     copied = {step: line for step, line in steps.items() if copies(line)}

@@ -1,5 +1,5 @@
 // Lab launch, step 03: the copies. The numbers come from the host, and the sums go back.
-// The change: arrays in the host's memory, copied to the GPU and back within the time.
+// The change: arrays in the host's memory; the measured time includes both copies.
 // Build and run: nvcc -O3 -arch=native -o launch launch.cu && ./launch
 
 #include <cstdio>
@@ -12,17 +12,17 @@ static const char STEP[] = "step03_copies";
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
 struct Arrays {
-    long long n;                     // elements of each
+    long long n;                     // elements per array
     int *a, *b, *sum;                // in the GPU's memory
-    int *host_a, *host_b, *host_sum; // in the host's, for a step that copies; else null
+    int *host_a, *host_b, *host_sum; // in the host's memory, or null: no copies
 };
 
-// Notes the time on the GPU. Between two laps lies a part of the run.
+// Records the time on the GPU; two laps delimit a part of the run.
 static void lap();
 
 const int BLOCK_SIZES[] = {32, 64, 128, 256, 512, 1024}; // threads
 
-// The arrays do not overlap: __restrict__ tells the compiler so.
+// __restrict__ promises the compiler that the arrays do not overlap.
 __global__ void add(const int *__restrict__ a, const int *__restrict__ b,
                     int *__restrict__ sum, long long n)
 {
@@ -32,12 +32,12 @@ __global__ void add(const int *__restrict__ a, const int *__restrict__ b,
 }
 
 struct Occupancy {
-    int registers, blocks; // of a thread; on an SM
+    int registers, blocks; // per thread; per SM
     double percent;
-    std::string limit; // what lets no more blocks in
+    std::string limit; // blocks, threads, registers (joined by +) or other
 };
 
-// How many blocks of this size an SM holds at once, and what sets that limit.
+// How many blocks of this size an SM holds at once, and which limit applies.
 static Occupancy occupancy(int block)
 {
     int most_blocks, most_threads, most_registers;
@@ -47,13 +47,13 @@ static Occupancy occupancy(int block)
                                  0));
     cudaFuncAttributes kernel;
     CHECK(cudaFuncGetAttributes(&kernel, add));
-    // A warp gets its registers from its quarter of the SM, eight a lane at a time.
+    // Registers are allocated from the warp's SM quarter, in units of eight per lane.
     const int warps = (block + 31) / 32;
     const int warp_registers = (kernel.numRegs + 7) / 8 * 8 * 32;
     const int by_threads = most_threads / 32 / warps;
     const int by_registers = most_registers / 4 / warp_registers * 4 / warps;
 
-    int blocks; // what the runtime says
+    int blocks; // according to the runtime
     CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, block, 0));
     std::string limit;
     if (blocks == most_blocks)
@@ -66,7 +66,7 @@ static Occupancy occupancy(int block)
             limit.empty() ? "other" : limit.substr(1)};
 }
 
-// How many blocks of this size to start.
+// The number of blocks of this size to launch.
 static long long block_count(long long n, int block)
 {
     int sm_count;
@@ -75,7 +75,7 @@ static long long block_count(long long n, int block)
     return min((n + block - 1) / block, resident);
 }
 
-// Memory of the host, as any program gets it.
+// Pageable memory of the host.
 static int *host_memory(size_t bytes)
 {
     void *memory = malloc(bytes);
@@ -91,7 +91,7 @@ static void allocate(Arrays *x)
         *array = host_memory(x->n * sizeof(int));
 }
 
-// What is timed.
+// The timed part.
 static void run(const Arrays &x, long long blocks, int block)
 {
     const size_t bytes = x.n * sizeof(int);
@@ -113,7 +113,7 @@ static void run(const Arrays &x, long long blocks, int block)
 enum { BAD_ARGUMENT = 2, CANNOT_RUN = 77, ENOUGH_MS = 500 };
 static const long long MAX_ELEMENTS = 1ll << 35; // keeps every grid below 2^31 blocks
 
-// Ends the program, in one line, where a CUDA call failed.
+// If a CUDA call failed, prints one line and exits.
 static void check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error == cudaSuccess)
@@ -151,7 +151,7 @@ struct Gpu {
     int clock_khz, memory_khz, bus_bits;
     long long flush_count;
     float4 *flush;    // zeros, twice the L2 cache
-    long long *wrong; // where the check writes
+    long long *wrong; // result of the check
 };
 
 static cudaEvent_t laps[4];
@@ -173,8 +173,8 @@ static float between(int first, int second)
     return ms;
 }
 
-// Element i of a (which 0) or b (which 1): a random number from 0 to 2^30 - 1. So no sum is
-// -1, which the output holds before each run.
+// Element i of a (which 0) or b (which 1): a random number from 0 to 2^30 - 1, so that no
+// sum is -1, the initial value of the output.
 __device__ int element(long long i, int which)
 {
     unsigned long long bits = 2 * i + which + 1;
@@ -192,7 +192,7 @@ __global__ void fill(int *a, int *b, long long n)
     }
 }
 
-// Leaves in *wrong the place of the first wrong sum; where all are right, what was there.
+// Stores the index of the first wrong sum in *wrong; unchanged if all are correct.
 __global__ void find_wrong(const int *sum, long long n, long long *wrong)
 {
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n;
@@ -201,9 +201,9 @@ __global__ void find_wrong(const int *sum, long long n, long long *wrong)
             atomicMin(wrong, i);
 }
 
-// Reads the whole buffer: what the L2 cache held of the arrays is gone, and no line is left
-// in it that would have to be written back later. Takes so many cycles at least, in which
-// the host queues the run; it would show in short times otherwise.
+// Evicts the arrays and all modified lines from the L2 cache by reading the whole buffer.
+// Runs for at least so many cycles, in which the host queues the run; short times
+// would otherwise include launch overhead.
 __global__ void prepare(const float4 *flush, long long count, long long cycles,
                         long long *never)
 {
@@ -212,13 +212,13 @@ __global__ void prepare(const float4 *flush, long long count, long long cycles,
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += gridDim.x * blockDim.x)
         sum += flush[i].x + flush[i].y + flush[i].z + flush[i].w;
-    if (sum != 0) // it holds zeros, but the compiler cannot know
+    if (sum != 0) // never: the buffer is zero, but the compiler cannot know
         *never = 0;
     while (clock64() - start < cycles)
         continue;
 }
 
-// Ends the program where one of the sums is wrong, wherever the step leaves them.
+// Exits if a sum is wrong, whether the step leaves the sums on the GPU or on the host.
 static void check_sums(const Gpu &gpu, const Arrays &x, int block)
 {
     if (x.host_sum)
@@ -234,7 +234,7 @@ static void check_sums(const Gpu &gpu, const Arrays &x, int block)
     exit(EXIT_FAILURE);
 }
 
-// One run, checked. Before it all sums are -1, and what is to be copied is -1 in the GPU.
+// One run, checked. First sets all sums, and the GPU's copies of a and b, to -1.
 static Times timed_run(const Gpu &gpu, const Arrays &x, int block)
 {
     const size_t bytes = x.n * sizeof(int);
@@ -256,15 +256,15 @@ static Times timed_run(const Gpu &gpu, const Arrays &x, int block)
     CHECK(cudaDeviceSynchronize());
     check_sums(gpu, x, block);
     const float all = between(0, lap_count - 1);
-    if (lap_count == 2) // nothing but the kernel
+    if (lap_count == 2) // only the kernel
         return {all, 0, all, 0};
     return {all, between(0, 1), between(1, 2), between(2, 3)};
 }
 
-// The run that takes the median time, of many with blocks of one size.
+// The run with the median time, out of many with this block size.
 static Times median_run(const Gpu &gpu, const Arrays &x, int block)
 {
-    timed_run(gpu, x, block); // to warm up
+    timed_run(gpu, x, block); // warm-up
     std::vector<Times> runs;
     float total_ms = 0;
     while (runs.size() < 3 || (runs.size() < 51 && total_ms < ENOUGH_MS)) {
@@ -281,7 +281,7 @@ static void report(const Gpu &gpu, long long n, int block, const Times &ms, bool
     const Occupancy o = occupancy(block);
     const long long blocks = block_count(n, block), threads = blocks * block;
     const double gb_per_s = 3.0 * n * sizeof(int) / ms.all / 1e6;
-    const double peak = 2.0 * gpu.memory_khz * gpu.bus_bits / 8 / 1e6; // twice a clock
+    const double peak = 2.0 * gpu.memory_khz * gpu.bus_bits / 8 / 1e6; // 2 per clock
     if (csv)
         printf("%s,%s,%lld,%d,%lld,%lld,%d,%d,%.1f,%s,%.6f,%.3f,%.4f,%.6f,%.6f,%.6f,%d,"
                "%.0f,%.0f,%d,%.1f,PASS\n",
