@@ -26,8 +26,8 @@ import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen fir
 RUN_COLUMNS = "step,device,elements,launches,median_ms,min_ms,gb_per_s,peak_gb_per_s,status".split(",")
 RUN_NUMBERS = ["elements", "launches", "median_ms", "min_ms", "gb_per_s", "peak_gb_per_s"]
 QUARTILES = ["q1_ms", "q3_ms"]  # older results have none
-PROFILE_NUMBERS = ["elements", "warp_instructions", "shared_loads", "shared_stores", "lanes_on", "global_load_requests"]
-SIMULATOR_NUMBERS = ["warp_instructions", "lanes_on_mean", "shared_loads", "shared_stores", "bank_conflicts",
+PROFILE_NUMBERS = ["elements", "warp_instructions", "shared_loads", "shared_stores", "active_lanes", "global_load_requests"]
+SIMULATOR_NUMBERS = ["warp_instructions", "active_lanes_mean", "shared_loads", "shared_stores", "bank_conflicts",
                      "global_load_requests", "block_barriers"]
 LOADED_NUMBERS = ["sm_count", "gb_per_s", "load_ns"]
 TRY_NUMBERS = ["elements", "before_ms", "after_ms"]
@@ -385,7 +385,7 @@ def draw_profile(rows, path, device):
     panels = {
         "warp instructions, millions": [row["warp_instructions"] / 1e6 for row in first],
         "shared loads and stores, thousands": [(row["shared_loads"] + row["shared_stores"]) / 1e3 for row in first],
-        "lanes on per instruction, of 32": [row["lanes_on"] for row in first],
+        "lanes on per instruction, of 32": [row["active_lanes"] for row in first],
         "global load requests, thousands": [row["global_load_requests"] / 1e3 for row in first],
     }
     heading = "What NVIDIA's profiler counts in the first pass of each step"
@@ -397,7 +397,7 @@ def draw_simulated(rows, path):
     first = first_passes(rows)
     panels = {
         "warp instructions (PTX), thousands": [row["warp_instructions"] / 1e3 for row in first],
-        "lanes on per instruction, of 32": [row["lanes_on_mean"] for row in first],
+        "lanes on per instruction, of 32": [row["active_lanes_mean"] for row in first],
         "shared loads and stores, thousands": [(row["shared_loads"] + row["shared_stores"]) / 1e3 for row in first],
         "bank conflicts, thousands": [row["bank_conflicts"] / 1e3 for row in first],
         "global load requests, thousands": [row["global_load_requests"] / 1e3 for row in first],

@@ -45,7 +45,7 @@ ROWS = {
     "global_load_requests": "global load requests",
     "global_load_sectors": "global load sectors",
     "barriers": "barriers, counted per warp",
-    "lanes_on": "active lanes per instruction (of 32)",
+    "active_lanes": "active lanes per instruction (of 32)",
     "dram_throughput_percent": "DRAM busy, % of the time",
     "issue_busy_percent": "issue slots busy, % of the time",
     "shared_busy_percent": "shared memory busy, % of the time",
@@ -283,7 +283,7 @@ def numbers(step, *names):
     return table(["", *shown], lines) + gain
 
 
-COUNTED_TWICE = {"lanes_on": "lanes_on_mean"}  # profiler column -> simulator column, where the names differ
+COUNTED_TWICE = {"active_lanes": "active_lanes_mean"}  # profiler column -> simulator column, where the names differ
 
 
 def bothcounts(step, *names):

@@ -5,7 +5,7 @@ import itertools
 import subprocess
 
 FIRST = "warp_instructions"  # of the columns that count something
-MEAN = "lanes_on_mean"
+MEAN = "active_lanes_mean"
 
 
 def readable(name):

@@ -33,7 +33,7 @@ METRICS = {
     "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
     "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
     "barriers": "sass__inst_executed_per_opcode",  # opcode BAR: once per warp and barrier
-    "lanes_on": "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
+    "active_lanes": "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
     "dram_read_bytes": "dram__bytes_read.sum",
     "dram_throughput_percent": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
     "issue_busy_percent": "smsp__issue_active.avg.pct_of_peak_sustained_elapsed",

@@ -13,7 +13,7 @@ from scripts import files
 from scripts.ladder import execute, labs, tries
 
 ROOT = tries.ROOT
-NOT_COUNTED = ("step", "kernel", "launch", "grid", "block", "lanes_on_mean", "status")
+NOT_COUNTED = ("step", "kernel", "launch", "grid", "block", "active_lanes_mean", "status")
 # One program's runs. outcome: execute's. figures: {"ms": median} where all were right, or {}; on the simulator each counter's sum.
 Side = namedtuple("Side", "outcome figures")
 

@@ -72,7 +72,7 @@ class Counts:
             launches = files.first_run(reader, lambda launch: launch["kernel"])
             self.header = [*reader.fieldnames, "status"]
         instructions = sum(int(launch.get("warp_instructions", 0)) for launch in launches)
-        lanes = sum(int(launch.get("warp_instructions", 0)) * float(launch.get("lanes_on_mean", 0)) for launch in launches)
+        lanes = sum(int(launch.get("warp_instructions", 0)) * float(launch.get("active_lanes_mean", 0)) for launch in launches)
         sums = [sum(int(launch.get(name, 0)) for launch in launches for name in names) for names in self.SUMS.values()]
         print(f"{instructions:12} {lanes / instructions if instructions else 0:10.1f} " + " ".join(f"{value:{max(10, len(title))}}" for title, value in zip(self.SUMS, sums)))
         return [[*launch.values(), "PASS"] for launch in launches]

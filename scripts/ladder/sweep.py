@@ -95,7 +95,7 @@ def counted(programs, elements):
             with open(counters, newline="") as file:
                 launches = files.first_run(csv.DictReader(file), lambda row: row["kernel"])
             totals = {key: sum(int(row[key]) for row in launches) for key in launches[0]
-                      if key not in ("step", "kernel", "launch", "grid", "block", "lanes_on_mean") and launches[0][key].isdigit()}
+                      if key not in ("step", "kernel", "launch", "grid", "block", "active_lanes_mean") and launches[0][key].isdigit()}
             yield {"step": name(program), "elements": elements, "launches": len(launches), **totals, "status": "PASS"}
 
 

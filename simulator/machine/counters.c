@@ -60,7 +60,7 @@ static FILE *open_counters(const char *path)
     FILE *file = sim_open_output(path);
     if (!file)
         give_up(path);
-    fprintf(file, "step,kernel,launch,grid,block,warp_instructions,lanes_on_mean,divergent_branches,shared_loads,"
+    fprintf(file, "step,kernel,launch,grid,block,warp_instructions,active_lanes_mean,divergent_branches,shared_loads,"
                   "shared_stores,bank_conflicts,global_load_requests,global_load_sectors,global_store_requests,"
                   "global_store_sectors,atomics,shuffles,block_barriers,warp_barriers,uneven_loops\n");
     return file;
@@ -73,7 +73,7 @@ static void write_row(FILE *file, const char *step, int number, const Launch *la
     fprintf(file, "%s,%.*s,%d,%" PRIu64 ",", step, (int)kernel.length, kernel.text, number, launch->blocks);
     write_shape(file, launch->block);
     fprintf(file, ",%" PRIu64 ",%.3f", c->warp_instructions,
-            c->warp_instructions ? (double)c->lanes_on / (double)c->warp_instructions : 0.0);
+            c->warp_instructions ? (double)c->active_lanes / (double)c->warp_instructions : 0.0);
     const uint64_t totals[] = {c->divergent_branches, c->shared_loads, c->shared_stores, c->bank_conflicts,
                                c->global_load_requests, c->global_load_sectors, c->global_store_requests,
                                c->global_store_sectors, c->atomics, c->shuffles, c->block_barriers, c->warp_barriers, c->uneven_loops};

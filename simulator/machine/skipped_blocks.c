@@ -239,7 +239,7 @@ static void count_idle(Launch *launch, const Tail *t, uint64_t blocks)
     const uint64_t threads = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
     launch->busy -= blocks;
     launch->counters.warp_instructions += blocks * ((threads + LANES - 1) / LANES) * t->count;
-    launch->counters.lanes_on += blocks * threads * t->on;
+    launch->counters.active_lanes += blocks * threads * t->on;
 }
 
 void sim_leave_out_idle_blocks(Launch *launch)

@@ -189,7 +189,7 @@ static inline uint32_t lanes_of(const Warp *w, const Instr *i, uint32_t mask)
 typedef struct Stretch { // instructions that a path has run one after the other
     uint32_t pc;         // where it has come to; the path's own is still where it began
     uint32_t count;      // of instructions, with the one that stops it
-    uint64_t lanes_on;   // of each of them, added up
+    uint64_t active_lanes;   // of each of them, added up
     const Instr *stop;   // control() has yet to run this one, for these lanes; NULL: none
     uint32_t mask;
 } Stretch;
@@ -199,7 +199,7 @@ static inline bool step(Warp *w, WarpSplit *p, const Instr *i, uint32_t on, Stre
 {
     const uint32_t mask = lanes_of(w, i, on);
     s->count++;
-    s->lanes_on += (uint64_t)__builtin_popcount(mask);
+    s->active_lanes += (uint64_t)__builtin_popcount(mask);
     if (mask == 0) {
         s->pc++;
     } else if (i->control == PLAIN) {
@@ -228,7 +228,7 @@ static inline Stretch run_stretch(Warp *w, WarpSplit *p, uint32_t reconvergence_
         const uint32_t straight = straight_ahead(i, most - s.count, reconvergence_pc - s.pc); // a join behind the path is far ahead
         if (straight > 0) {
             const uint32_t ran = run_straight(w, i, straight, on);
-            s.lanes_on += (uint64_t)ran * on_count;
+            s.active_lanes += (uint64_t)ran * on_count;
             s.count += ran;
             s.pc += ran;
         } else if (!step(w, p, i, on, &s)) {
@@ -267,7 +267,7 @@ static int run_path(Warp *w, WarpSplit *p, int turn)
         if (p->pc != reconvergence_pc)
             s = w->block->traced || w->undefined ? run_watched(w, p, reconvergence_pc) : run_stretch(w, p, reconvergence_pc, (uint32_t)turn);
         counters->warp_instructions += s.count;
-        counters->lanes_on += s.lanes_on;
+        counters->active_lanes += s.active_lanes;
         w->instructions += s.count;
         turn -= (int)s.count;
         p->pc = s.pc;

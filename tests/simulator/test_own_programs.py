@@ -156,11 +156,11 @@ def test_run_shows_what_a_program_prints_and_its_counters(tmp_path):
 
 def test_the_table_sums_up(tmp_path):
     """Broken: a kernel's launches are not summed up, its mean is that of the last launch, or its name stays mangled."""
-    header = "step,kernel,launch,grid,block,warp_instructions,lanes_on_mean,shuffles,atomics\n"
+    header = "step,kernel,launch,grid,block,warp_instructions,active_lanes_mean,shuffles,atomics\n"
     (tmp_path / "x.csv").write_text(header + "s,add,0,1,1,10,32.000,0,1\ns,_ZL5twicePi,1,1,1,5,1.000,0,0\ns,add,2,1,1,30,16.000,0,2\n")
     assert counters_table.of(tmp_path / "x.csv").splitlines()[1:] == [
-        "                          warp  lanes_on", "kernel  launches  instructions      mean  atomics",
-        "add            2            40      20.0        3", "twice          1             5       1.0        0", "0 in all: shuffles"]
+        "                          warp  active_lanes", "kernel  launches  instructions          mean  atomics",
+        "add            2            40          20.0        3", "twice          1             5           1.0        0", "0 in all: shuffles"]
     assert counters_table.of(tmp_path / "none.csv") == "no kernel was launched, or none came to its end"
 
 

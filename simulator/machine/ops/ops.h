@@ -17,7 +17,7 @@ uint16_t sim_brain_from_double(double value, int rounding);
 
 // Accesses and barriers of a block, which its host thread adds to those of the launch when it ends: counters.md defines them.
 typedef struct Counters {
-    uint64_t warp_instructions, lanes_on, divergent_branches, shared_loads, shared_stores, bank_conflicts,
+    uint64_t warp_instructions, active_lanes, divergent_branches, shared_loads, shared_stores, bank_conflicts,
         global_load_requests, global_load_sectors, global_store_requests, global_store_sectors, atomics,
         shuffles, block_barriers, warp_barriers, uneven_loops;
 } Counters;
