@@ -180,8 +180,8 @@ def test_the_search_begins_with_the_definition_and_the_lesson(browser):
     tab = opened(browser, "search.html")
     for query, *expected in [("race", "word-data-race", "step03_sequential"), ("volatile", "word-volatile", "step05_unrollwarp"),
                              ("__syncthreads()", "word-barrier", "step01_divergent"), ("occupancy", "word-occupancy", "step00_baseline"),
-                             ("divergence", "word-divergence", "step01_divergent"), ("threadIdx", "word-threadidx"), ("PTX", "word-ptx"),
-                             ("coalescing", "word-coalesced"), ("warp shuffle", "step08_shuffle", "word-shuffle"),
+                             ("divergence", "word-divergence"), ("threadIdx", "word-threadidx"), ("PTX", "word-ptx"), ("coalescing", "word-coalesced"),
+                             ("warp shuffle", "step08_shuffle", "word-shuffle"),
                              ("How to remove a race?", "step03_sequential", "word-data-race")]:
         found = tab.evaluate("query => search(termsOf(wordsOf(query))).map(({page, place}) => [page.page, place[0]])", query)
         places = [anchor if page == "docs/words.html" else page.removesuffix("/README.html") for page, anchor in found]
