@@ -1,16 +1,16 @@
 # Parallel reduction in CUDA, step by step. `make help` lists the commands.
-# Here: what a learner uses. mk/compile.mk: how programs are built. mk/measure.mk: what a GPU is measured with.
-# mk/labs.mk: the labs. mk/mine.mk: a kernel of your own. mk/check.mk: answers about programs that nobody trusts. mk/learn.mk: exercises.
-# mk/simulator.mk: the simulator and its tools. mk/install.mk: the same as a command, installed. mk/stage.mk: the simulator for a page.
-# mk/test.mk: the tests, and what they build. mk/pages.mk: charts, tables, pictures, and what an author uses. mk/book.mk: the book.
+# Here: commands for learners. mk/compile.mk: build rules. mk/measure.mk: measurements of a GPU.
+# mk/labs.mk: the labs. mk/mine.mk: a kernel of your own. mk/check.mk: verdicts on untrusted programs. mk/learn.mk: exercises.
+# mk/simulator.mk: the simulator and its tools. mk/install.mk: its installation as a command. mk/stage.mk: the simulator for a page.
+# mk/test.mk: the tests. mk/pages.mk: charts, tables, figures, and commands for authors. mk/book.mk: the book.
 
 SHELL := /bin/bash
-# n=1000 would be ignored without a word.
+# Without this, n=1000 would be ignored silently.
 SMALL := $(strip $(foreach variable,n step lab name file dir flags args results ladder device warm try go reset hint contract exercise,$(if $(findstring command,$(origin $(variable))),$(variable))))
 ifneq ($(SMALL),)
     $(error $(firstword $(SMALL))=... is written in capitals: $(shell echo '$(firstword $(SMALL))' | tr a-z A-Z)=$($(firstword $(SMALL))))
 endif
-# A ladder is the name of its programs: reduce, whose steps lie here, or scan, whose steps lie in the folder scan.
+# A ladder has the name of its programs: reduce, with its steps in this folder, or scan, with its steps in scan/.
 LADDERS := reduce scan
 LADDER ?= reduce
 ifeq ($(filter $(LADDERS),$(LADDER)),)
@@ -31,8 +31,8 @@ ifneq ($(words $(NUMBERS)),$(words $(sort $(NUMBERS))))
     $(error two folders have the number of one step: $(STEPS); give a copy a name that does not begin with step)
 endif
 
-# Where programs run: gpu, or sim, the simulator, chosen by itself where there is no GPU.
-# That takes a second where there are many GPUs: a make that another one starts is told.
+# Where programs run: gpu, or sim, the simulator, which is the default without a GPU.
+# The query takes a second on machines with many GPUs, so a recursive make inherits the result.
 ifndef GPU_IS_KNOWN
     GPU := $(shell nvidia-smi -L 2>/dev/null | grep '^GPU')
     GPU_IS_KNOWN := 1
@@ -48,14 +48,14 @@ GPU_PROGRAMS := $(patsubst %,%/$(LADDER),$(STEPS) $(WITHIN)reference_cub)
 SIM_PROGRAMS := $(GPU_PROGRAMS:%=build/sim/%)
 PROGRAMS := $(GPU_PROGRAMS:%=$(FOLDER)%)
 ALL_PROGRAMS := $(foreach ladder,$(LADDERS),$(call programs_of,$(ladder)))
-# These commands know the first ladder only.
+# These commands support the first ladder only.
 FIRST_ONLY := $(if $(WITHIN),$(filter mine mine-alone compare new-step compare-numba limits methods peers parts finish sass contribute,$(MAKECMDGOALS)))
 ifneq ($(FIRST_ONLY),)
     $(error make $(firstword $(FIRST_ONLY)) works on the first ladder only, without LADDER)
 endif
 
-# The number of elements, seconds until a step counts as hung, where results go, a step's number, a program,
-# two folders of results. Recipes read them from the environment, so that any character may be in them.
+# The number of elements, seconds until a step counts as hung, the folder of results, a step's number, a program,
+# two folders of results. Recipes read them from the environment, so that they may contain any character.
 N ?= $(if $(SIMULATED),$(if $(WITHIN),262144,1048576),67108864)
 TIME_LIMIT ?= 300
 RESULTS ?= results$(WITHIN:%/=/%)
@@ -64,12 +64,12 @@ ifeq ($(strip $(RESULTS)),)
 endif
 export N TIME_LIMIT RESULTS LADDER LAB STEP TRY FILE DIR CONTRACT GRADESCOPE FLAGS ARGS NAME BLOCK STYLE A B AGAINST SANITIZE ONLY
 
-# V=1 shows the compiler's lines.
+# V=1 shows the compiler's command lines.
 Q := $(if $(filter-out 0,$(V)),,@)
 
 .PHONY: help build run-all diff undo try sweep toolkit clean say-device FORCE
 .DELETE_ON_ERROR:
-# Only what compiles does several things at once, also where -j was given: what is measured runs alone.
+# Only compilation runs in parallel, even with -j: measurements run alone.
 ifndef COMPILING
 .NOTPARALLEL:
 endif
@@ -78,8 +78,8 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1:\2/p' $(MAKEFILE_LIST) | while IFS=: read -r name what; do printf 'make %-14s %s\n' "$$name" "$$what"; done
 	@echo 'make step03         builds and runs one step; N=... sets the number of elements, WARM=1 leaves the cache warm'
 	@echo 'LADDER=scan         the other ladder, the prefix sum in scan/: make run-all LADDER=scan, make step03 LADDER=scan, make diff LADDER=scan STEP=03;'
-	@echo '                    EXCLUSIVE=1 sums up to each element without it; also with build, undo, sweep, plots, sanitize, try, tries'
-	@echo 'DEVICE=sim          run on the simulator, DEVICE=gpu on a GPU: the default is what is there; V=1 shows the compiler'"'"'s lines'
+	@echo '                    EXCLUSIVE=1 makes the prefix sum exclusive; also with build, undo, sweep, plots, sanitize, try, tries'
+	@echo 'DEVICE=sim          run on the simulator, DEVICE=gpu on a GPU: default: the GPU if there is one; V=1 shows the compiler'"'"'s lines'
 
 build: ## compiles every step
 	$(COMPILE) $(PROGRAMS)
@@ -97,7 +97,7 @@ run-all: say-device build ## runs every step in order: table, CSV and charts in 
 	@$(RUN_ALL) --output "$$RESULTS/$(CSV).csv" --charts '$(DRAW)' $(PROGRAMS)
 	@echo "the charts are in $$RESULTS/: look at $$RESULTS/$(if $(SIMULATED),simulated,bandwidth).svg; next: make diff $(WITHIN:%/=LADDER=% )STEP=01, and $(word 2,$(call steps_of,$(LADDER)))/README.md"
 
-# make step03 and make reference_cub: $(1) is the folder, $(2) the target. On a GPU the program's own line is shown.
+# make step03 and make reference_cub: $(1) is the folder, $(2) the target. On a GPU the program's own output is shown.
 define run_step
 .PHONY: $(2)
 $(2): say-device
@@ -106,7 +106,7 @@ $(2): say-device
 endef
 $(foreach step,$(STEPS),$(eval $(call run_step,$(step),$(call number,$(step)))))
 $(eval $(call run_step,$(WITHIN)reference_cub,reference_cub))
-# The name of the folder does as well.
+# The folder's name is also a target.
 STEP_FOLDERS := $(sort $(STEPS) $(notdir $(STEPS)))
 .PHONY: $(STEP_FOLDERS) $(STEP_FOLDERS:%=%/)
 $(foreach step,$(STEP_FOLDERS),$(eval $(step) $(step)/: $(call number,$(step))))
@@ -114,15 +114,15 @@ $(foreach step,$(STEP_FOLDERS),$(eval $(step) $(step)/: $(call number,$(step))))
 step% Step% STEP%:
 	@echo 'there is no $@; the steps are: $(NUMBERS)' >&2; exit 2
 
-diff: ## the change that makes a step, and your own edit of it: make diff STEP=03, of a lab: make diff LAB=rowscale STEP=02
+diff: ## shows the change that makes a step, and your own edit of it: make diff STEP=03, of a lab: make diff LAB=rowscale STEP=02
 	@python3 -m scripts.ladder.edits diff "$$STEP" "$$LAB"
 
-undo: ## takes back your edits of one step, and of no other: make undo STEP=03, of a lab: make undo LAB=rowscale STEP=02
+undo: ## reverts your edits of one step: make undo STEP=03, of a lab: make undo LAB=rowscale STEP=02
 	@python3 -m scripts.ladder.edits undo "$$STEP" "$$LAB"
 
-# What a change is built with, as compile.mk builds the step itself.
+# The compiler command for a Try, the same as compile.mk's for the step.
 TRY_COMPILER = $(NVCC) $(if $(SIMULATED),$(SIM_NVCCFLAGS),$(NVCCFLAGS) -arch=$(ARCH))
-try: say-device ## asks what a lesson's Try will do, does it in a copy, and shows before and after: make try STEP=03 TRY=1, also LADDER=scan, LAB=rowscale
+try: say-device ## asks for your prediction of a lesson's Try, makes the change in a copy, and shows before and after: make try STEP=03 TRY=1, also LADDER=scan, LAB=rowscale
 	$(if $(SIMULATED),$(COMPILE) build/sim/libsimulator.a)
 	@scripts/build/one_at_a_time.sh python3 -m scripts.ladder.predict --ladder '$(LADDER)' --lab "$$LAB" --step "$$STEP" --try "$$TRY" \
 	    $(if $(SIMULATED),--simulated --libraries '$(SIM_LIBRARIES)') $(if $(filter file,$(origin N)),--usual,--elements) "$$N" --time-limit "$$TIME_LIMIT" \
@@ -131,13 +131,13 @@ try: say-device ## asks what a lesson's Try will do, does it in a copy, and show
 SWEEP_ROUNDS ?= 3
 SWEEP := $(if $(SIMULATED),sweep-counters,sweep)
 RUN_SWEEP = scripts/build/one_at_a_time.sh python3 -m scripts.ladder.sweep $(if $(SIMULATED),--simulated) --rounds '$(SWEEP_ROUNDS)' $(if $(filter-out 0,$(AGAIN)),--again)
-sweep: say-device build ## time (on the simulator: counters) over n against CUB; goes on where it stopped, AGAIN=1 starts anew
+sweep: say-device build ## measures time (on the simulator: counters) over n, compared with CUB; resumes, AGAIN=1 starts again
 	@$(RUN_SWEEP) --output "$$RESULTS/$(SWEEP).csv" $(PROGRAMS); status=$$?; $(DRAW) && exit $$status
 
-toolkit: ## the CUDA compiler from PyPI into .cuda, for machines without root
+toolkit: ## installs the CUDA compiler from PyPI in .cuda, without root
 	scripts/build/install_toolkit.sh .cuda
 
-clean: ## removes what make built; results stay
+clean: ## removes build products; keeps results
 	rm -rf $(ALL_PROGRAMS) build site .build-flags .sim-flags .venv .pytest_cache tests/__pycache__
 
 include mk/compile.mk mk/labs.mk mk/mine.mk mk/check.mk mk/learn.mk mk/simulator.mk mk/install.mk mk/test.mk mk/measure.mk mk/pages.mk mk/stage.mk mk/book.mk

@@ -1,31 +1,31 @@
-# The book: a site of the pages as they stand. What turns them into it is in book/; chapters are in book/contents.toml.
+# The book: a website made from the pages by the code in book/; book/contents.toml lists the chapters.
 
 .PHONY: book test-book bench-book film
 BOOK := build/book
 BOOK_PYTHON := $(BOOK)/venv/bin/python
 $(BOOK)/venv/ready: book/requirements.txt
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'make book needs Python 3.11 or later' >&2; exit 1; }
-	@echo 'installing Sphinx and what it needs into $(BOOK)/venv'
+	@echo 'installing Sphinx and its dependencies into $(BOOK)/venv'
 	$(Q)python3 -m venv --clear $(BOOK)/venv && $(BOOK)/venv/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-# Sphinx does not see when its own tools, or the figures that there are, have changed.
+# Sphinx does not notice changes of its extensions or of the figures.
 $(BOOK)/tools: $(wildcard book/*.py book/extensions/*.py book/templates/* book/contents.toml book/player/*.js book/player/programs/*.js)
 	$(Q)rm -rf $(BOOK)/doctrees $(BOOK)/html && mkdir -p $(BOOK) && touch $@
 
-# The site is put in its place when it is whole.
-book: $(BOOK)/venv/ready $(BOOK)/tools ## the course as a book: opens from the disk, site/index.html, or from any web server
+# The site is replaced only when the new one is complete.
+book: $(BOOK)/venv/ready $(BOOK)/tools ## builds the course as a website: open site/index.html from the disk or from any web server
 	$(Q)$(BOOK_PYTHON) -m book.collect $(BOOK)/pages
 	$(Q)$(BOOK_PYTHON) -m sphinx -q -W --keep-going -j auto -b html -c book -d $(BOOK)/doctrees $(BOOK)/pages $(BOOK)/html
 	$(Q)rm -rf site.new && cp -r $(BOOK)/html site.new && rm -rf site site.new/.buildinfo && mv site.new site
 	@echo 'the book is in site/: open site/index.html'
 
-test-book: book ## the book in a browser: links, search, no request, accessibility; needs Chromium
+test-book: book ## tests the book in a browser: links, search, no requests, accessibility; needs Chromium
 	$(if $(NVCC),$(COMPILE) build/sim/libcuda.so.1 build/sim/replay)
 	$(Q)$(BOOK_PYTHON) -m pytest -q tests/book
 
-film: $(BOOK)/venv/ready ## records the first page's picture, docs/stage.webp, from the figure of step 03; needs Chromium
+film: $(BOOK)/venv/ready ## records the first page's animation, docs/stage.webp, from the figure of step 03; needs Chromium
 	$(Q)$(BOOK_PYTHON) -m scripts.build.film docs/stage.webp
 
-bench-book: book ## how long a reader of the book waits: first picture, runs; needs Chromium
+bench-book: book ## measures the book's load time: first figure, runs; needs Chromium
 	$(Q)$(BOOK_PYTHON) -m book.bench

@@ -1,8 +1,8 @@
-# The labs: small ladders about other questions, each in labs/NAME. scripts/ladder/labs.py knows their programs.
+# The labs: small ladders about other questions, each in labs/NAME. scripts/ladder/labs.py lists their programs.
 
 .PHONY: lab labs lab-programs
 LABS := $(patsubst labs/%/README.md,%,$(sort $(wildcard labs/*/README.md)))
-# NAME=rowscale, or LAB=rowscale as in make diff. A NAME in the environment may be anything, on some systems the machine's: only one that is given to make counts.
+# NAME=rowscale, or LAB=rowscale as in make diff. Only a NAME on make's command line counts: in the environment it may be the host's name.
 GIVEN := $(firstword $(foreach variable,NAME LAB,$(if $(findstring command,$(origin $(variable))),$(variable))))
 LABS_PY = python3 -m scripts.ladder.labs $(1) $(if $(GIVEN),"$$$(GIVEN)") $(if $(SIMULATED),--simulated) $(if $(filter file,$(origin N)),,--size "$$N") --nvcc '$(NVCC)'
 
@@ -20,12 +20,12 @@ lab: say-device ## builds and runs one lab: make lab NAME=rowscale; N=... sets i
 labs: say-device ## builds and runs every lab: tables, CSVs and charts in results/labs/
 	$(run_labs)
 
-# In the make that $(COMPILE) starts, so that this shell sees NAME.
+# Evaluated in the make that $(COMPILE) starts, where the shell sees NAME.
 ifneq ($(filter lab-programs,$(MAKECMDGOALS)),)
 lab-programs: $(filter-out $(LEFT_OUT),$(shell $(call LABS_PY,programs)))
 endif
 
-# The first comment says how a program is built: of a CUDA program the options before -o and the libraries behind its name, of a C program all.
+# The program's first comment has the build command: of a CUDA program the options before -o and the libraries after its name are used, of a C program all of it.
 built = $(shell sed -n 's|^// Build and run: \(.*\) && .*|\1|p' $(wildcard labs/$*.cu labs/$*.c))
 build/sim/labs/% build/labs/%: extra = $(filter-out nvcc -O3 -arch=native -o %.cu $(notdir $*),$(built))
 

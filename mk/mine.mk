@@ -1,4 +1,4 @@
-# A learner's own kernel, in the harness and beside the ladder: docs/mine.md.
+# A learner's own kernel, in the harness and compared with the ladder: docs/mine.md.
 
 .PHONY: mine mine-alone
 MINE := build/$(if $(SIMULATED),sim/)mine/reduce
@@ -15,17 +15,17 @@ build/sim/mine/reduce.o: build/mine/reduce.cu .sim-flags | $(NEEDS_NVCC)
 	@echo "compiling $$FILE for the simulator"
 	$(compile_for_simulator)
 
-mine: say-device ## your own kernel beside the ladder: make mine FILE=my/reduce.cu (docs/mine.md)
+mine: say-device ## measures your own kernel with the ladder: make mine FILE=my/reduce.cu (docs/mine.md)
 	+@scripts/build/one_at_a_time.sh $(MAKE) --no-print-directory mine-alone
 
-# Two learners' kernels would have the same name, so the second waits until the first is measured.
+# All learners' kernels have the same name, so a second one waits until the first is measured.
 mine-alone:
 	$(COMPILE) $(MINE)
 	$(COMPILE) $(PROGRAMS) $(PYTHON_READY)
-	@cd "$$RESULTS/mine" 2> /dev/null && rm -f {run-all,counters,sweep,sweep-counters,profile}.{csv,txt} *.svg *.png || true # of another kernel
+	@cd "$$RESULTS/mine" 2> /dev/null && rm -f {run-all,counters,sweep,sweep-counters,profile}.{csv,txt} *.svg *.png || true # left by another kernel
 	@$(RUN_ALL) --output "$$RESULTS/mine/$(CSV).csv" $(WITH_MINE)
 	@python3 -m scripts.ladder.sweep $(if $(SIMULATED),--simulated) --rounds 1 --output "$$RESULTS/mine/$(SWEEP).csv" \
-	    $(MINE) $(FOLDER)reference_cub/reduce || [ -s "$$RESULTS/mine/$(SWEEP).csv" ] # the report names what failed
+	    $(MINE) $(FOLDER)reference_cub/reduce || [ -s "$$RESULTS/mine/$(SWEEP).csv" ] # the report lists failures
 	$(if $(SIMULATED),,@! command -v ncu > /dev/null || \
 	    python3 -m scripts.gpu.profile steps --elements '$(PROFILE_N)' --output "$$RESULTS/mine/profile.csv" $(WITH_MINE) || true)
 	$(Q)$(PYTHON) plots/plot.py "$$RESULTS/mine"

@@ -2,13 +2,13 @@
 
 .PHONY: sim sim-aarch64 run page bench-sim coverage compare-numba fuzz mutants labelled no-alarms findings suite courses
 
-# Its own sources; SANITIZE=address,undefined or thread builds it with that sanitizer (without its
-# search for leaks: the programs that it runs need not free what they allocate).
-# A library has one of the two platforms: Linux, or the plain one, which a test links.
+# Its own sources. SANITIZE=address,undefined or thread builds it with that sanitizer, without leak
+# detection: simulated programs need not free their memory.
+# A library has one of two platforms: Linux, or the plain one, which a test links.
 SIM_SOURCES := $(filter-out %/platform_plain.c simulator/page/%,$(wildcard simulator/*/*.c simulator/*/*/*.c))
 SIM_OBJECTS := $(SIM_SOURCES:simulator/%.c=build/sim/objects/%.o)
 REPLAY_OBJECTS := build/sim/objects/page/replay.o build/sim/objects/page/main.o
-# PROCESSOR: the one that it is compiled for, as gcc names it: the one that is here, or, where it is empty, any of its kind.
+# PROCESSOR: the value of gcc's -march; native by default, generic if empty.
 PROCESSOR ?= native
 SIM_CFLAGS := -g1 -O3 $(if $(PROCESSOR),-march=$(PROCESSOR)) -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-clobbered \
     -fPIC -fno-semantic-interposition -fno-strict-aliasing -ffp-contract=off -fno-trapping-math -fno-math-errno \
@@ -28,12 +28,12 @@ build/sim/objects/%.o: simulator/%.c .sim-flags | build/sim/announced
 build/sim/libsimulator.a: $(SIM_OBJECTS)
 	$(Q)rm -f $@ && $(AR) qcs $@ $(SIM_OBJECTS)
 
-# The same objects as the driver's library, for programs that are linked with -lcuda or open it when they run.
+# The same objects as the driver's library, for programs that link with -lcuda or open it at run time.
 build/sim/libcuda.so.1: $(SIM_OBJECTS)
 	$(Q)$(NVCC) -shared -cudart none -Xlinker -soname=libcuda.so.1 -o $@ $(SIM_OBJECTS) $(wordlist 2,99,$(SIM_LIBRARIES))
 	$(Q)ln -sf libcuda.so.1 build/sim/libcuda.so
 
-# What stands in for cuBLAS, by OpenBLAS, which PyPI has for machines without root.
+# The cuBLAS replacement uses OpenBLAS, from PyPI so that no root is needed.
 OPENBLAS := build/openblas/scipy_openblas32
 $(OPENBLAS)/include/cblas.h:
 	@echo 'installing OpenBLAS (scipy-openblas32 from PyPI) into build/openblas'
@@ -51,7 +51,7 @@ $(CURAND_OBJECTS): build/sim/objects/%.o: libraries/%.c libraries/sobol.h librar
 build/sim/libcurand.a: $(CURAND_OBJECTS)
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
-# A program of one's own: $(1) is check, build or run, $(2) sim or gpu.
+# A user's program: $(1) is check, build or run, $(2) sim or gpu.
 DEVICE_OPTIONS_sim = --folder build/sim --options '$(SIM_ONLY)' --libraries '$(SIM_LIBRARIES)'
 DEVICE_OPTIONS_gpu = --folder build --options '-lineinfo -arch=$(ARCH)'
 program = @python3 -m scripts.build.program $(1) --nvcc '$(NVCC)' $(DEVICE_OPTIONS_$(2)) $(if $(Q),,--show)
@@ -61,13 +61,13 @@ sim: ## builds any CUDA program for the simulator: make sim FILE=any.cu, make si
 	$(COMPILE) build/sim/libsimulator.a
 	$(call program,build,sim)
 
-page: ## one HTML file in which any program runs, with its findings and what its warps do: make page FILE=any.cu ARGS='100 3'
+page: ## writes one HTML file in which any program runs, with its findings and a replay of its warps: make page FILE=any.cu ARGS='100 3'
 	$(call program,check,sim)
 	$(COMPILE) build/sim/libsimulator.a build/sim/replay
 	$(call program,build,sim)
 	@python3 -m scripts.build.page
 
-run: say-device | $(NEEDS_NVCC) ## builds and runs any CUDA program, on the simulator with its counters: make run FILE=any.cu ARGS='100 3'
+run: say-device | $(NEEDS_NVCC) ## builds and runs any CUDA program; the simulator also prints its counters: make run FILE=any.cu ARGS='100 3'
 	$(call program,check,$(DEVICE))
 	$(if $(SIMULATED),$(COMPILE) build/sim/libsimulator.a)
 	$(call program,run,$(DEVICE))
@@ -78,21 +78,21 @@ build/sim/everyday.o: tests/everyday/everyday.cu .sim-flags | $(NEEDS_NVCC)
 build/sim/everyday: build/sim/everyday.o build/sim/libsimulator.a
 	$(link_with_simulator)
 
-bench-sim: ## warp instructions per second of the simulator; AGAINST=folder compares it with an earlier release that is built there
+bench-sim: ## measures the simulator's warp instructions per second; AGAINST=folder compares it with an earlier release built there
 	$(COMPILE) $(SIM_PROGRAMS) build/sim/everyday
 	@scripts/evidence/bench_sim.sh $(if $(AGAINST),--against "$$AGAINST") 16777216 $(SIM_PROGRAMS)
 	@scripts/evidence/bench_everyday.sh build/sim/everyday
 
-compare-numba: ## the same reduction in Numba's simulator and in ours
+compare-numba: ## times the same reduction in Numba's simulator and in this one
 	$(COMPILE) build/sim/step03_sequential/reduce
 	test -e build/numba/bin/python || python3 -m venv build/numba
 	build/numba/bin/pip install --quiet numba
 	build/numba/bin/python scripts/evidence/compare_numba.py build/sim/step03_sequential/reduce 65536
 
-# Programs of which it is known what is wrong with them, if anything: tests/labelled/labels.csv.
+# Programs with known mistakes, or known to be correct: tests/labelled/labels.csv.
 LABELLED := $(patsubst tests/labelled/%.cu,build/sim/labelled/%,$(wildcard tests/labelled/*.cu))
 CHILDREN := build/sim/labelled/children
-# Those that need the same headers are one program, which has a name for each: nvcc takes longer for headers than for all else.
+# Programs with the same headers are compiled as one, with a link for each name: headers dominate nvcc's time.
 TOGETHER := cooperative atomic plain
 PARTS_cooperative := barriers grid memory
 PARTS_atomic := atomics fences
@@ -106,7 +106,7 @@ $(foreach program,$(TOGETHER),$(eval $(call several_names,$(program))))
 LABELLED_BUILT := $(TOGETHER:%=build/sim/labelled/together/%) \
     $(filter-out $(foreach program,$(TOGETHER),$(PARTS_$(program):%=build/sim/labelled/%)),$(LABELLED))
 
-# -O3 and -O0 make the same PTX; the host's code is little, and -O0 compiles it in half the time.
+# -O0 applies only to the little host code, and halves the compile time; the PTX stays the same.
 $(LABELLED_BUILT:=.o): private SIM_NVCCFLAGS := $(patsubst -O3,-O0,$(SIM_NVCCFLAGS))
 $(LABELLED_BUILT:=.o): build/sim/%.o: tests/%.cu tests/labelled/cases.h .sim-flags | $(NEEDS_NVCC)
 	@echo 'compiling $< for the simulator'
@@ -115,22 +115,22 @@ $(LABELLED_BUILT:=.o): build/sim/%.o: tests/%.cu tests/labelled/cases.h .sim-fla
 $(filter-out $(CHILDREN),$(LABELLED_BUILT)): %: %.o build/sim/libsimulator.a
 	$(link_with_simulator)
 
-# Kernels that launch kernels are compiled and linked apart.
+# Kernels that launch kernels need a separate device link.
 $(CHILDREN).o: extra = -rdc=true
 $(CHILDREN): extra = $@.device.o
 $(CHILDREN): %: %.o build/sim/libsimulator.a
 	$(Q)$(NVCC) $(filter-out -cudart none,$(SIM_NVCCFLAGS)) -cudadevrt none -dlink -o $@.device.o $<
 	$(link_with_simulator)
 
-labelled: ## the labelled programs, and what the checker reports of them: tests/labelled/results.csv
+labelled: ## runs the checker on the labelled programs: tests/labelled/results.csv
 	$(COMPILE) $(LABELLED)
 	@python3 -m scripts.evidence.labelled sim build/sim/labelled
 
-# Tools of the tests: one runs a kernel of a PTX file, one feeds damaged files to the parser.
+# Test tools: one runs a kernel of a PTX file, one feeds damaged files to the parser.
 build/sim/ptx_run: tests/simulator/ptx_run.c build/sim/libsimulator.a
 	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $< $(SIM_LIBRARIES)
 
-sim-aarch64: $(PYTHON_READY) | $(NEEDS_NVCC) ## the simulator compiled for aarch64 (build/aarch64), and its tests of instructions, a step and findings there, under qemu
+sim-aarch64: $(PYTHON_READY) | $(NEEDS_NVCC) ## builds the simulator for aarch64 (build/aarch64) and tests instructions, a step and findings under qemu
 	@scripts/build/aarch64.sh '$(NVCC)' '$(PYTHON)'
 
 # The same on the plain platform, which has neither threads nor signals.
@@ -142,14 +142,14 @@ build/sim/ptx_run_plain: tests/simulator/ptx_run.c $(PLAIN_OBJECTS)
 build/sim/replay: $(REPLAY_OBJECTS) build/sim/libsimulator.a
 	$(Q)$(NVCC) -cudart none -o $@ $(REPLAY_OBJECTS) $(SIM_LIBRARIES)
 
-# The machine, and what it stands on, without checker, runtime and driver.
+# The machine and the layers below it, without checker, runtime and driver.
 build/sim/machine_alone: tests/simulator/machine_alone.c $(filter $(addprefix build/sim/objects/,base/% front/% machine/%),$(SIM_OBJECTS))
 	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $^ $(wordlist 2,99,$(SIM_LIBRARIES))
 
 build/sim/coverage: tests/simulator/coverage.c build/sim/libsimulator.a
 	$(Q)$(NVCC) -cudart none -Xcompiler -Wall,-Wextra -Isimulator -o $@ $< $(SIM_LIBRARIES)
 
-coverage: ## what the simulator knows of PTX and of CUDA's calls, into simulator/*.csv; make tables puts it into its page
+coverage: ## lists the PTX and the CUDA calls that the simulator supports, in simulator/*.csv; make tables writes them into its page
 	$(COMPILE) build/sim/coverage
 	@build/sim/coverage > simulator/coverage.csv
 	@python3 -m scripts.evidence.coverage_calls build/sim/libsimulator.a "$$(dirname "$$(readlink -f '$(NVCC)')")/../include" > simulator/calls.csv
@@ -161,29 +161,29 @@ build/sim/fuzz: tests/simulator/fuzz.c build/sim/libsimulator.a
 build/sim/fuzz-sanitized: tests/simulator/fuzz.c $(SIM_SOURCES) $(wildcard simulator/*/*.h simulator/*/*/*.h) .sim-flags | build/sim/announced
 	$(Q)$(NVCC) -cudart none $(call host_options,$(FUZZ_CFLAGS)) -Isimulator -o $@ $< $(SIM_SOURCES) -lpthread -lm
 
-fuzz: ## 200 000 damaged PTX files and fat binaries for the simulator's parser, under gcc's sanitizers
+fuzz: ## feeds 200 000 damaged PTX files and fat binaries to the simulator's parser, under gcc's sanitizers
 	$(COMPILE) build/sim/fuzz-sanitized
 	@set -o pipefail; SIM_CHECK=0 SIM_MAX_INSTRUCTIONS=50000 build/sim/fuzz-sanitized tests/corpus 200000 1 2>&1 | grep -v '^simulator: kernel'
 
-mutants: ## programs with one error each, made of all steps, and what finds it: tests/mutants/mutants.csv; takes an hour on two processors
+mutants: ## makes programs with one mistake each from all steps, and records what finds it: tests/mutants/mutants.csv; takes an hour on two processors
 	$(COMPILE) build/sim/libsimulator.a
 	@$(MUTANTS) sim build/mutants tests/mutants/mutants.csv
 	@python3 -m scripts.evidence.mutants table
 
-no-alarms: ## programs without a mistake, with -O0 to -O3 and -G, under the checker, which may find nothing: tests/alarms/alarms.csv; takes half an hour on two processors
+no-alarms: ## runs the checker on correct programs, with -O0 to -O3 and -G, and records false positives: tests/alarms/alarms.csv; takes half an hour on two processors
 	$(COMPILE) build/sim/libsimulator.a
 	@NVCC='$(NVCC)' python3 -m scripts.evidence.no_alarms build/alarms
 
-findings: | $(NEEDS_NVCC) ## what the simulator says of the mistakes in docs/findings.md, and of Tries; make tables puts it there
+findings: | $(NEEDS_NVCC) ## records the simulator's messages about the mistakes in docs/findings.md and about Tries; make tables writes them into the pages
 	$(COMPILE) build/sim/libsimulator.a
 	@python3 -m scripts.evidence.messages '$(NVCC)' '$(SIM_NVCCFLAGS) $(SIM_LIBRARIES)'
 
-suite: | $(NEEDS_NVCC) ## a suite of right and wrong programs, which lies in DIR, under the checker: tests/suites/*.csv (docs/suites.md)
+suite: | $(NEEDS_NVCC) ## runs the checker on a suite of correct and faulty programs in DIR: tests/suites/*.csv (docs/suites.md)
 	$(COMPILE) build/sim/libsimulator.a
 	@python3 -m scripts.evidence.suite --nvcc '$(NVCC)' --options '$(SIM_NVCCFLAGS)' --libraries '$(SIM_LIBRARIES)' $(if $(ONLY),--only "$$ONLY") "$$DIR"
 
-# JOBS: how many programs at once.
-courses: | $(NEEDS_NVCC) ## programs of public courses, whose repositories are in DIR: how many run; goes on where it stopped, AGAIN=1 or timeout runs all, or those, anew (docs/suites.md)
+# JOBS: number of programs run in parallel.
+courses: | $(NEEDS_NVCC) ## runs the programs of public courses, whose repositories are in DIR, and counts those that run; resumes, AGAIN=1 reruns all, AGAIN=timeout those (docs/suites.md)
 	$(COMPILE) build/sim/libsimulator.a build/sim/libcuda.so.1 build/sim/libcublas.a build/sim/libcurand.a
 	@python3 -m scripts.evidence.courses --nvcc '$(NVCC)' --options '$(SIM_ONLY)' --libraries '$(SIM_LIBRARIES)' --output "$$RESULTS/courses.csv" \
 	    $(if $(JOBS),--jobs '$(JOBS)') $(if $(filter-out 0,$(AGAIN)),--again '$(AGAIN)') $(if $(ONLY),--only "$$ONLY") "$$DIR"

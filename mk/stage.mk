@@ -2,13 +2,13 @@
 
 .PHONY: stage recordings no-emcc
 
-# emscripten's compiler. Whoever only reads needs none: what it makes is committed.
+# emscripten's compiler, needed only after a change of the simulator: its output is committed.
 EMCC ?= $(shell command -v emcc)
 NEEDS_EMCC := $(if $(EMCC),,no-emcc)
 no-emcc:
 	@echo 'emcc was not found: install emscripten (Debian: emscripten), or set EMCC' >&2; exit 1
 
-# All floors that a replay stands on, on the platform that needs no threads, no signals and no files.
+# All layers that a replay needs, on the platform without threads, signals and files.
 STAGE_SOURCES := $(filter-out %/platform_linux.c,$(wildcard $(addprefix simulator/,base/*.c front/*.c machine/*.c machine/*/*.c checker/*.c runtime/work/*.c))) \
     simulator/page/replay.c simulator/page/stage.c
 STAGE_OBJECTS := $(STAGE_SOURCES:simulator/%.c=build/stage/objects/%.o)
@@ -31,12 +31,12 @@ build/stage/simulator.wasm: $(STAGE_OBJECTS)
 build/stage/simulator.js: build/stage/simulator.wasm simulator/page/simulator.js scripts/build/stage.py
 	$(Q)python3 -m scripts.build.stage $< $@
 
-# What is committed has no rule of its own: who makes the book has no need of emscripten.
-stage: ## builds the simulator for a page, as one script with its machine code: book/player/simulator.js
+# The committed script has no rule of its own, so that make book needs no emscripten.
+stage: ## builds the simulator for a page, as one script with its WebAssembly: book/player/simulator.js
 	$(COMPILE) build/stage/simulator.js
 	$(Q)cp build/stage/simulator.js book/player/simulator.js
 
-recordings: ## records the steps and their Tries, to be replayed in a page: book/player/programs/*.js
+recordings: ## records the steps and their Tries, for the player to replay: book/player/programs/*.js
 	$(COMPILE) build/sim/libsimulator.a build/sim/replay
 	@python3 -m scripts.ladder.recordings --compiler '$(NVCC) $(patsubst -O3,-O0,$(SIM_NVCCFLAGS))' --libraries '$(strip $(SIM_LIBRARIES))' \
 	    $(foreach ladder,$(LADDERS),$(call steps_of,$(ladder)))
