@@ -22,9 +22,9 @@ PROGRAMS = [*(step / "scan.cu" for step in STEPS), ROOT / "scan/reference_cub/sc
 BUDGET = {"01": 68, "02": 38, "03": 38, "04": 94, "05": 48, "06": 54, "07": 80, "08": 52, "09": 92, "10": 112, "11": 117, "12": 115, "13": 113, "14": 66,
           "15": 112, "16": 60, "17": 57}
 SIZES = [1, 31, 32, 33, 255, 256, 257, 511, 512, 513, 4095, 4096, 4097, 8191, 8192, 8193, 100003, 300001]
-# On a small GPU the harness's own kernels are short, and a block that stays gets many tiles.
+# On a small GPU the harness's own kernels are short, and a persistent block gets many tiles.
 SMALL = os.environ | {"SIM_SMS": "2"}
-TURNS = {"SIM_TOGETHER": "1"}
+INTERLEAVED = {"SIM_TOGETHER": "1"}
 
 
 def run(program, *arguments, **environment):
@@ -66,7 +66,7 @@ def test_a_program_says_what_it_is(source):
 @pytest.mark.parametrize("source", PROGRAMS, ids=name)
 @pytest.mark.parametrize("options", [(), ("--exclusive",)], ids=["inclusive", "exclusive"])
 def test_a_scan_is_right_at_any_size(source, options):
-    """Broken: a step gets an element wrong where a run, a warp, a block or a tile ends just before n, at it, or just behind it."""
+    """Broken: an element is wrong if a thread's elements, a warp, a block or a tile end just before n, at it, or just past it."""
     for n in SIZES:
         result = run(simulated(source), "--csv", *options, n)
         row = result.stdout.strip().split(",")
@@ -74,10 +74,10 @@ def test_a_scan_is_right_at_any_size(source, options):
 
 
 @pytest.mark.parametrize("source", PROGRAMS[7:-1], ids=name)
-def test_a_scan_is_right_when_blocks_take_turns(source):
+def test_a_scan_is_right_when_blocks_interleave(source):
     """Broken: a block adds up the wrong totals of other blocks' tiles. (One after the other, the first block draws all tiles.)"""
     for n in (100003, 300001):
-        result = run(simulated(source), n, **TURNS)
+        result = run(simulated(source), n, **INTERLEAVED)
         assert result.returncode == 0 and "PASS" in result.stdout, result.stderr
 
 
@@ -89,29 +89,29 @@ def test_bad_arguments(arguments):
     assert len(result.stderr.splitlines()) == 1 and "accepted" in result.stderr
 
 
-# What a wrong kernel does: the step that it is planted in, what stands there, what stands there then, and the environment that shows it.
-# Where blocks take turns (SIM_TOGETHER), one looks at a word before another has written it; in a shuffled order some pause, and others have to wait.
+# Each planted error: the step, the original text, its replacement, and the environment that exposes it.
+# With interleaved blocks (SIM_TOGETHER) a block polls a word before another has written it; in a shuffled order some blocks pause, and others have to wait.
 MISTAKES = {
     "an element dropped at the tile's edge": ("step06_reducefirst", "own[k].z + own[k].w;\n    return sum;",
                                               "own[k].z + (threadIdx.x * VECTORS + k < TILE / 4 - 1 ? own[k].w : 0);\n    return sum;", {}),
     "exclusive ignored": ("step06_reducefirst", "*own = exclusive ? make_float4(before, x, y, z) :", "*own =", {}),
-    "the sum before the tile not handed on": ("step07_chained", "publish(words + tile, before_tile + total)", "publish(words + tile, total)", {}),
+    "the sum before the tile not passed on": ("step07_chained", "publish(words + tile, before_tile + total)", "publish(words + tile, total)", {}),
     "the flag set before the value": ("step07_chained", "publish(words + tile, before_tile + total);",
-                                      "publish(words + tile, 0.0f); for (int k = 0; k < 99; k++) __nanosleep(k); publish(words + tile, before_tile + total);", TURNS),
-    "a total published as a prefix": ("step08_lookback", "publish(words + tile, TOTAL, total);", "publish(words + tile, PREFIX, total);", TURNS),
-    "no barrier before the sums are written anew": ("step09_resident", "    __syncthreads(); // all have read the sums of the previous scan\n", "", {}),
-    "a helper adds up the wrong tile": ("step17_shapes", "publish(words + tile, launch, sum);", "publish(words + tile, launch, sum + 1.0f);", {"SIM_BLOCK_ORDER": "1"}),
-    "a word not waited for": ("step07_chained", "} while (seen >> 32 == 0);", "} while (false);", TURNS | {"SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"}),
-    "words of old launches taken": ("step14_noclear", "all_there && seen[k] >> 32 == launch;", "all_there && seen[k] >> 32 != 0;", {}),
+                                      "publish(words + tile, 0.0f); for (int k = 0; k < 99; k++) __nanosleep(k); publish(words + tile, before_tile + total);", INTERLEAVED),
+    "a total published as a prefix": ("step08_lookback", "publish(words + tile, TOTAL, total);", "publish(words + tile, PREFIX, total);", INTERLEAVED),
+    "no barrier before the sums are overwritten": ("step09_resident", "    __syncthreads(); // all have read the sums of the previous scan\n", "", {}),
+    "a fallback adds up the wrong tile": ("step17_shapes", "publish(words + tile, launch, sum);", "publish(words + tile, launch, sum + 1.0f);", {"SIM_BLOCK_ORDER": "1"}),
+    "a word not waited for": ("step07_chained", "} while (seen >> 32 == 0);", "} while (false);", INTERLEAVED | {"SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"}),
+    "words of old launches accepted": ("step14_noclear", "all_there && seen[k] >> 32 == launch;", "all_there && seen[k] >> 32 != 0;", {}),
 }
 
 
-# A line of step 13 that is missing, with which the sums happen to be right here: what the simulator's checker says of it.
+# Lines of step 13 without which the sums happen to be right here, and the checker's message if they are missing.
 UNORDERED = {
-    "nobody waits for the copy engine": ("    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());\n", "the copy may still be under way: nobody has waited for it"),
-    "threads and copy engine without a fence": ("        ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to TMA\n", "no fence.proxy.async between"),
-    "mbarriers without a fence": ("    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);\n", "no fence.mbarrier_init or fence.proxy.async between"),
-    "lanes not met": ("        __syncwarp(); // all lanes have read the tile's number\n", "race in shared memory"),
+    "no wait for the bulk copy": ("    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());\n", "the copy may still be under way: "),
+    "no proxy fence before a bulk copy": ("        ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to TMA\n", "no fence.proxy.async between"),
+    "no fence after mbarrier initialisation": ("    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);\n", "no fence.mbarrier_init or fence.proxy.async between"),
+    "no barrier between lanes": ("        __syncwarp(); // all lanes have read the tile's number\n", "race in shared memory"),
 }
 
 
@@ -136,13 +136,13 @@ def test_a_planted_mistake_is_found(what, planted):
 
 
 @pytest.mark.parametrize("what", UNORDERED)
-def test_what_nothing_orders_is_told(what, planted):
-    """Broken: the simulator's checker does not see what the copy engine may still read, or need not see; or loses a race in a long chain of barriers."""
+def test_unordered_accesses_are_reported(what, planted):
+    """Broken: the checker misses a race with a bulk copy, or a race in a long chain of barriers."""
     result = run(planted, what, "--csv", 50003, SIM_SMS="1")
     assert result.returncode == 88 and UNORDERED[what][1] in result.stderr, result.stderr
 
 
-def test_the_pipeline_fits_wherever_there_is_a_copy_engine(tmp_path):
+def test_the_pipeline_fits_on_every_gpu_with_tma(tmp_path):
     """Broken: the last step needs more shared memory than the 99 KB of a block with compute capability 12.0."""
     source = tmp_path / "scan.cu"
     source.write_text((STEPS[-1] / "scan.cu").read_text(encoding="utf-8") + "\nstatic_assert(sizeof(Pipeline) + 1024 <= 99 * 1024); // and static arrays\n")
@@ -163,7 +163,7 @@ def test_a_step_is_run_by_its_number(tmp_path):
 
 
 def test_a_sweep_goes_on_where_it_stopped(tmp_path):
-    """Broken: make sweep LADDER=scan counts the harness's kernels, or a second one starts anew."""
+    """Broken: make sweep LADDER=scan counts the harness's kernels, or a second one starts from scratch."""
     sweep = [sys.executable, "-m", "scripts.ladder.sweep", "--simulated", "--output", tmp_path / "sweep.csv", simulated(PROGRAMS[7])]
     assert subprocess.run(sweep, env=SMALL).returncode == 0
     with open(tmp_path / "sweep.csv", newline="") as file:
@@ -189,7 +189,7 @@ def test_diff_shows_a_step():
 # ---- The charts and the pages
 
 def test_the_look_back_goes_over_several_tiles():
-    """Broken: the picture of step 08 shows what no run did."""
+    """Broken: the figure of step 08 shows what no run did."""
     found = picture_scan.looks(picture_scan.together("step08_lookback", 28 * 8192, 2))
     of_15 = {tile: written for looker, tile, written in found if looker == 15}
     assert of_15[7] == 2 and {of_15[tile] for tile in range(8, 15)} == {1}  # a total first, then a prefix
