@@ -622,7 +622,7 @@ def shown_mistakes():
 
 def words_of_kinds():
     """The kinds of findings, and the title that begins each one's message, from the simulator's source."""
-    return dict(re.findall(r'\] = {"([\w-]+)", "([^"]+)"[,}]', (ROOT / "simulator/checker/findings.c").read_text(encoding="utf-8")))
+    return dict(re.findall(r'\[[A-Z_]+\] = {"([\w-]+)", "([^"]+)"[,}]', (ROOT / "simulator/checker/findings.c").read_text(encoding="utf-8")))
 
 
 def sanitizers_on(kind):
