@@ -1,6 +1,6 @@
-// cublas.c: cuBLAS's usual calls, for the simulator: done on the host by OpenBLAS, each an operation of its stream.
+// cublas.c: the common calls of cuBLAS for the simulator, computed on the host by OpenBLAS as operations of their stream.
 //
-// Results are right to rounding, and not NVIDIA's bit for bit. Matrices are stored by columns, as in cuBLAS.
+// Results are correct up to rounding, but not bit-identical to NVIDIA's. Matrices are column-major, as in cuBLAS.
 #include "include/cublas_v2.h"
 
 #include "runtime/api/library.h"
@@ -22,7 +22,7 @@ uint16_t sim_half_from_double(double value, int rounding);
 uint16_t sim_brain_from_double(double value, int rounding);
 
 #define API __attribute__((visibility("default")))
-// NVIDIA's header calls these functions so.
+// The names of these functions in NVIDIA's header.
 #define V2(name) extern __typeof__(name) name##_v2 __attribute__((alias(#name), visibility("default")))
 #define NEED(condition)                          \
     do {                                         \
@@ -39,13 +39,13 @@ uint16_t sim_brain_from_double(double value, int rounding);
 
 API cublasStatus_t cublasCreate(cublasHandle_t *handle)
 {
-    static bool told;
+    static bool reported;
     NEED(handle);
-    if (!told)
-        fprintf(stderr, "simulator: cuBLAS's calls are done by OpenBLAS on the host; they are no kernels, and nothing "
-                        "in them is counted\n");
-    told = true;
-    scipy_openblas_set_num_threads(1); // so that sums come out the same on every machine
+    if (!reported)
+        fprintf(stderr, "simulator: OpenBLAS on the host computes the calls of cuBLAS; they launch no kernels and are "
+                        "not counted\n");
+    reported = true;
+    scipy_openblas_set_num_threads(1); // the same sums on every machine
     *handle = calloc(1, sizeof **handle);
     return *handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
 }
@@ -95,13 +95,13 @@ API cublasStatus_t cublasSetPointerMode(cublasHandle_t handle, cublasPointerMode
 API cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode)
 {
     NEED_HANDLE(handle);
-    handle->math = mode; // all arithmetic is as exact as the type
+    handle->math = mode; // ignored: all arithmetic has the precision of the type
     return CUBLAS_STATUS_SUCCESS;
 }
 
 API cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace, size_t bytes)
 {
-    (void)workspace, (void)bytes; // none is needed
+    (void)workspace, (void)bytes; // not needed
     NEED_HANDLE(handle);
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -148,7 +148,7 @@ static cublasStatus_t copy_rows(void *to, size_t to_pitch, const void *from, siz
                                                 cudaStream_t stream)                                                   \
     {                                                                                                                  \
         NEED(incx > 0 && incy > 0 && size > 0);                                                                        \
-        if (incx == 1 && incy == 1) /* one piece */                                                                    \
+        if (incx == 1 && incy == 1) /* contiguous */                                                                   \
             return cublas##way##MatrixAsync(n, 1, size, x, at_least_1(n), y, at_least_1(n), stream);                   \
         return copy_rows(y, (size_t)incy * size, x, (size_t)incx * size, (size_t)size, n, kind, stream);               \
     }                                                                                                                  \
@@ -174,19 +174,19 @@ COPIES(Get, cudaMemcpyDeviceToHost)
 
 // ---- Calls
 
-typedef struct Task { // what a call asks for, in the names of BLAS
-    int m, n, k, lda, ldb, ldc; // of vectors the distances of their elements are lda and ldb
+typedef struct Task { // arguments of a call, with the names of BLAS
+    int m, n, k, lda, ldb, ldc; // lda, ldb and ldc are also the strides of vectors
     const void *a, *b;
     void *c;
     bool scalars_on_device;
-    const void *alpha, *beta; // of the device;
-    double alpha_value, beta_value; // of the host
+    const void *alpha, *beta;       // device pointers
+    double alpha_value, beta_value; // values of host pointers
     void *result;
     cublasOperation_t transa, transb;
     cublasSideMode_t side;
     cublasFillMode_t fill;
     cublasDiagType_t diagonal;
-    cudaDataType types[3]; // of cublasGemmEx, whose scalars are
+    cudaDataType types[3]; // of a, b and c in cublasGemmEx
     bool scalars_are_half, scalars_are_double;
 } Task;
 
@@ -207,7 +207,7 @@ static enum CBLAS_SIDE as_side(cublasSideMode_t side)
 
 static UsedMemory matrix(const void *a, int rows, int columns, int ld, size_t size, bool reads, bool writes)
 {
-    const bool dense = ld == rows; // one piece
+    const bool dense = ld == rows; // contiguous
     return (UsedMemory){a, (size_t)rows * (dense ? (size_t)columns : 1) * size, (size_t)ld * size,
                      rows == 0 ? 0 : dense ? columns > 0 : (size_t)columns, reads, writes};
 }
@@ -233,7 +233,7 @@ static void add(LibraryCall *call, UsedMemory used)
     call->used[call->used_count++] = used;
 }
 
-// Its scalars and its result lie on the device, or are read now and written by the end.
+// Adds scalars and result on the device as used memory. Host scalars are read at the call; the host waits for a host result.
 static void add_scalars(LibraryCall *call, Task *t, cublasHandle_t handle, size_t size)
 {
     t->scalars_on_device = handle->pointers == CUBLAS_POINTER_MODE_DEVICE;
@@ -267,7 +267,7 @@ static cublasStatus_t perform(LibraryCall *call, Task *t, cublasHandle_t handle,
 #define PERFORM(size) perform(&call, &t, handle, __builtin_return_address(0), (size))
 #define CALL_OF(...) LibraryCall call = {.name = __func__, .work = (__VA_ARGS__)}
 
-// Lists of pointers lie on the device. They are read when the call is made, so that no capture can have it.
+// Arrays of pointers are on the device and are read during the call, so the call cannot be captured.
 static cublasStatus_t can_read_lists(cublasHandle_t handle)
 {
     enum cudaStreamCaptureStatus capture;
@@ -277,7 +277,7 @@ static cublasStatus_t can_read_lists(cublasHandle_t handle)
 
 typedef struct Listed {
     const void *there;
-    void *pointer; // gets what is there
+    void *pointer; // receives the value at `there`
 } Listed;
 
 static void read_pointer(const void *data)
@@ -323,9 +323,9 @@ BOTH(axpy); BOTH(scal); BOTH(copy); BOTH(swap); BOTH(dot); BOTH(nrm2); BOTH(asum
 BOTH(gemv); BOTH(ger); BOTH(gemm); BOTH(symm); BOTH(syrk); BOTH(trsm);
 V2(cublasIsamax); V2(cublasIdamax); V2(cublasIsamin); V2(cublasIdamin);
 
-// ---- Products of halves: in double, rounded once
+// ---- Products of 16-bit floats: computed in double, rounded once
 
-static size_t size_of(cudaDataType type) // 0: not known here
+static size_t size_of(cudaDataType type) // 0: not supported
 {
     return type == CUDA_R_16F || type == CUDA_R_16BF ? 2 : type == CUDA_R_32F ? 4 : type == CUDA_R_64F ? 8 : 0;
 }
@@ -400,7 +400,7 @@ static cublasStatus_t gemm_ex(cublasHandle_t handle, Task t, LibraryCall call, c
 
 typedef struct Batch {
     int count;
-    long long a, b, c; // elements from one product's matrices to the next one's
+    long long a, b, c; // strides between the matrices of successive products, in elements
 } Batch;
 
 static const void *beside(const void *first, cudaDataType type, long long elements)
@@ -408,7 +408,7 @@ static const void *beside(const void *first, cudaDataType type, long long elemen
     return (const char *)first + elements * (long long)size_of(type);
 }
 
-// The products of a batch, each an operation of its own.
+// The products of a batch, each a separate operation.
 static cublasStatus_t gemms_ex(cublasHandle_t handle, Task t, Batch batch, LibraryCall call, const void *from)
 {
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
@@ -424,7 +424,7 @@ static cublasStatus_t gemms_ex(cublasHandle_t handle, Task t, Batch batch, Libra
     return status;
 }
 
-// What the scalars are.
+// The type of the scalars.
 static bool is_half(cublasComputeType_t compute)
 {
     return compute == CUBLAS_COMPUTE_16F || compute == CUBLAS_COMPUTE_16F_PEDANTIC;
@@ -435,7 +435,7 @@ static bool is_double(cublasComputeType_t compute)
     return compute == CUBLAS_COMPUTE_64F || compute == CUBLAS_COMPUTE_64F_PEDANTIC;
 }
 
-// What the parameters of the functions below ask for, which have the same names in each.
+// The Task of the functions below, whose parameters all have these names.
 #define PRODUCT(...)                                                                                                   \
     (Task){.m = m, .n = n, .k = k, .a = a, .lda = lda, .b = b, .ldb = ldb, .c = c, .ldc = ldc, .alpha = alpha,         \
            .beta = beta, .transa = transa, .transb = transb, __VA_ARGS__}
@@ -475,7 +475,7 @@ API cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t transa, 
                     (Batch){.count = 1}, call, __builtin_return_address(0));
 }
 
-// ---- cuBLASLt: its handle, which programs make that may never use it. Its products are not here; who calls them is told so.
+// ---- cuBLASLt: only its handle, which some programs create without using it. Calls of its products are reported as missing.
 
 typedef struct cublasLtContext *cublasLtHandle_t;
 

@@ -1,5 +1,5 @@
-// cublas_of_type.h: the calls of one type T, whose names have LETTER in cuBLAS and SMALL in BLAS. cublas.c includes it
-// for each. A call looks at its arguments, says what memory it uses, and hands its work over.
+// cublas_of_type.h: the calls for one type T, with LETTER in their cuBLAS names and SMALL in their BLAS names. cublas.c
+// includes it once a type. A call checks its arguments, declares the memory that it uses, and enqueues its work.
 #define CUBLAS(name) NAMED(cublas, LETTER, name)
 #define BLAS(name) NAMED(scipy_cblas_, SMALL, name)
 #define WORK(name) NAMED(SMALL, _, name)
@@ -81,7 +81,7 @@ API cublasStatus_t CUBLAS(swap)(cublasHandle_t handle, int n, T *x, int incx, T 
     return PERFORM(sizeof(T));
 }
 
-// ---- Results that are one number: of no elements it is 0
+// ---- Scalar results: 0 if there are no elements
 
 #define RESULT(type) (*(type *)(t->scalars_on_device ? sim_memory_at(t->result) : t->result))
 #define REDUCTION(which, type, value)                                                                              \
@@ -245,7 +245,7 @@ API cublasStatus_t CUBLAS(gemmBatched)(cublasHandle_t handle, cublasOperation_t 
     return status;
 }
 
-// C = alpha op(A) + beta op(B), also in the place of one of them that stays as it is.
+// C = alpha op(A) + beta op(B); C may be A or B, if that one is not transposed.
 static void WORK(geam)(const void *data)
 {
     BEGIN_WORK;
@@ -333,8 +333,8 @@ API cublasStatus_t CUBLAS(trsm)(cublasHandle_t handle, cublasSideMode_t side, cu
     return PERFORM(sizeof(T));
 }
 
-// The decomposition in a lower and an upper triangle, in the matrix's place; b gets the row that was exchanged in each step,
-// if it is given, and `a` the first step whose pivot is 0.
+// In-place LU decomposition. b, unless it is NULL, receives the row exchanged in each step; `a` receives the first step whose
+// pivot is 0, counted from 1, or 0.
 static void WORK(getrf)(const void *data)
 {
     BEGIN_WORK;

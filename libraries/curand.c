@@ -1,6 +1,6 @@
-// curand.c: cuRAND's host calls, for the simulator: numbers of the same distributions, each call an operation of its
-// stream. They are not NVIDIA's numbers, whatever the generator's type: number k of a seed is a hash of both. Quasirandom ones are
-// Sobol's.
+// curand.c: cuRAND's host API for the simulator. Each call is an operation of its stream. The numbers have the same
+// distributions as NVIDIA's, but other values, whatever the generator's type: number k of a seed is a hash of both. Quasirandom
+// numbers are Sobol's.
 #include "include/curand.h"
 #include "sobol.h"
 
@@ -14,8 +14,8 @@
 
 struct curandGenerator_st {
     struct curandGenerator_st *next_made;
-    uint64_t seed, next; // next: how many numbers were given; of quasirandom ones, of each dimension
-    int dimensions;      // of quasirandom numbers; 0: they are pseudorandom
+    uint64_t seed, next; // next: index of the next number; of quasirandom ones, within each dimension
+    int dimensions;      // of quasirandom numbers; 0: pseudorandom
     cudaStream_t stream;
     bool on_host;
 };
@@ -30,7 +30,7 @@ struct curandGenerator_st {
 // ---- Generators
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static curandGenerator_t made; // all that are not destroyed; under the lock
+static curandGenerator_t made; // list of the live generators; guarded by `lock`
 
 static void add(curandGenerator_t generator)
 {
@@ -40,7 +40,7 @@ static void add(curandGenerator_t generator)
     pthread_mutex_unlock(&lock);
 }
 
-// Whether it was made, and is not destroyed. If not, that is told. From now on it is destroyed, where `take` says so.
+// Whether the generator is live; reports a finding if not. With `take` it is removed from the list.
 static bool find(curandGenerator_t generator, const char *call, bool take)
 {
     pthread_mutex_lock(&lock);
@@ -52,22 +52,22 @@ static bool find(curandGenerator_t generator, const char *call, bool take)
         *at = generator->next_made;
     pthread_mutex_unlock(&lock);
     if (!found)
-        sim_find_wrong_handle(call, "a generator that curandCreateGenerator made, and that is not destroyed");
+        sim_find_wrong_handle(call, "a generator that curandCreateGenerator created and that has not been destroyed");
     return found;
 }
 
 static curandStatus_t create(curandGenerator_t *generator, curandRngType_t type, bool on_host)
 {
-    static bool told;
+    static bool reported;
     NEED(generator, CURAND_STATUS_NOT_INITIALIZED);
     const bool quasi = type >= CURAND_RNG_QUASI_DEFAULT;
     if (type < CURAND_RNG_PSEUDO_DEFAULT || (quasi && type > CURAND_RNG_QUASI_SOBOL32 && type != CURAND_RNG_QUASI_SOBOL64)) {
-        fprintf(stderr, "simulator: curandCreateGenerator has no scrambled quasirandom numbers\n");
+        fprintf(stderr, "simulator: curandCreateGenerator does not support scrambled quasirandom numbers\n");
         return CURAND_STATUS_TYPE_ERROR;
     }
-    if (!told && !quasi)
-        fprintf(stderr, "simulator: cuRAND's host calls give random numbers of the same distributions, but not NVIDIA's\n");
-    told |= !quasi;
+    if (!reported && !quasi)
+        fprintf(stderr, "simulator: cuRAND's host API has the distributions of NVIDIA's numbers, but not their values\n");
+    reported |= !quasi;
     *generator = calloc(1, sizeof **generator);
     NEED(*generator, CURAND_STATUS_ALLOCATION_FAILED);
     (*generator)->on_host = on_host;
@@ -149,7 +149,7 @@ API curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigne
 
 API curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t order)
 {
-    (void)order; // there is one
+    (void)order; // only one order is supported
     NEED(find(generator, __func__, false), CURAND_STATUS_NOT_INITIALIZED);
     return CURAND_STATUS_SUCCESS;
 }
@@ -165,16 +165,16 @@ API curandStatus_t curandGenerateSeeds(curandGenerator_t generator)
 typedef struct Task {
     uint64_t seed, first;
     size_t count;
-    int dimensions; // of quasirandom numbers, whose dimensions follow each other; 0: they are pseudorandom
+    int dimensions; // of quasirandom numbers, stored one dimension after the other; 0: pseudorandom
     void *out;
     bool on_host, in_double;
     double mean, deviation;
 } Task;
 
-// Steele, Lea and Flood's mixing function of SplitMix64 (2014), of a seed and a place.
+// The mixing function of SplitMix64 (Steele, Lea and Flood, 2014), applied to a seed and an index.
 static uint64_t bits_at(const Task *t, uint64_t k)
 {
-    const uint64_t each = t->dimensions ? t->count / (uint64_t)t->dimensions : 0; // of a dimension
+    const uint64_t each = t->dimensions ? t->count / (uint64_t)t->dimensions : 0; // numbers of a dimension
     if (each)
         return sobol_number((int)(k / each), t->first + k % each);
     uint64_t z = t->seed * 0xd1342543de82ef95u + (t->first + k + 1) * 0x9e3779b97f4a7c15u;
@@ -183,14 +183,14 @@ static uint64_t bits_at(const Task *t, uint64_t k)
     return z ^ z >> 31;
 }
 
-static double uniform_at(const Task *t, uint64_t k) // above 0, 1 at most
+static double uniform_at(const Task *t, uint64_t k) // in (0, 1]
 {
     if (t->dimensions)
         return ((double)(bits_at(t, k) >> 32) + 0.5) * 0x1p-32;
     return t->in_double ? ((double)(bits_at(t, k) >> 11) + 1) * 0x1p-53 : ((double)(bits_at(t, k) >> 40) + 1) * 0x1p-24;
 }
 
-// Box and Muller's transformation makes two of two.
+// The Box-Muller transformation: two normal numbers from two uniform ones.
 static double normal_at(const Task *t, uint64_t k)
 {
     const double radius = sqrt(-2 * log(uniform_at(t, k & ~1ull))), angle = 2 * M_PI * uniform_at(t, k | 1);

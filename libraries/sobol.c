@@ -1,6 +1,6 @@
-// sobol.c: Sobol's quasirandom numbers (1967): number n of a dimension is the sum, without carries, of a direction vector for each bit
-// of n's Gray code (Antonov and Saleev, 1979). The directions are those of Joe and Kuo ("Constructing Sobol sequences with better
-// two-dimensional projections", SIAM J. Sci. Comput. 30, 2008), as cuRAND's, of its first dimensions.
+// sobol.c: Sobol's quasirandom numbers (1967). Number n of a dimension is the XOR of the direction vectors of the bits set in n's
+// Gray code (Antonov and Saleev, 1979). The direction vectors are those of Joe and Kuo ("Constructing Sobol sequences with better
+// two-dimensional projections", SIAM J. Sci. Comput. 30, 2008), which cuRAND also uses; only its first dimensions are here.
 #define _GNU_SOURCE // MAP_ANONYMOUS
 #include "sobol.h"
 
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-// Of each dimension but the first: the degree of a polynomial, its inner coefficients as bits, and the first odd numbers.
+// For each dimension except the first: the degree of a polynomial, its inner coefficients as bits, and the initial odd numbers.
 static const struct {
     unsigned char degree, inner, odd[7];
 } JOE_AND_KUO[SOBOL_DIMENSIONS - 1] = {
@@ -62,17 +62,17 @@ uint64_t sobol_number(int dimension, uint64_t n)
     return sum;
 }
 
-// cuRAND has 20,000 dimensions. Behind those that are here nothing can be read: whoever wants more gets no wrong numbers.
+// cuRAND has 20,000 dimensions. Memory past the supported ones is unreadable, so that a program cannot use wrong numbers.
 static void *table_of(size_t bytes_of_one, size_t dimensions)
 {
-    static bool told;
+    static bool reported;
     const size_t known = SOBOL_DIMENSIONS * bytes_of_one; // whole pages
     char *table = mmap(NULL, dimensions * bytes_of_one, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (table == MAP_FAILED || mprotect(table, known, PROT_READ | PROT_WRITE) != 0)
         return NULL;
-    if (!told)
-        fprintf(stderr, "simulator: of cuRAND's direction vectors there are those of the first %d dimensions\n", SOBOL_DIMENSIONS);
-    told = true;
+    if (!reported)
+        fprintf(stderr, "simulator: cuRAND's direction vectors are supported for the first %d dimensions only\n", SOBOL_DIMENSIONS);
+    reported = true;
     fill();
     return table;
 }

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 enum { SOBOL_DIMENSIONS = 32 };
-// Number n of a dimension, both counted from 0: 64 bits behind the point, of which the first 32 are those of 32-bit numbers.
+// Number n of a dimension, both counted from 0, as a 64-bit fraction. Its upper 32 bits are the 32-bit number.
 uint64_t sobol_number(int dimension, uint64_t n);
-// The direction vectors of the dimensions, one behind the other; NULL without memory.
+// The direction vectors of all dimensions, one after the other; NULL if out of memory.
 uint32_t (*sobol_directions_32(void))[32];
 uint64_t (*sobol_directions_64(void))[64];
 

@@ -1,5 +1,5 @@
-// cublas_v2.h: what the simulator has of cuBLAS, for machines without NVIDIA's header. What a function does is NVIDIA's
-// "cuBLAS" documentation. Where a toolkit has the header, that one is taken: the functions are the same.
+// cublas_v2.h: the simulator's part of cuBLAS, for machines without NVIDIA's header. NVIDIA's "cuBLAS" documentation describes
+// the functions. If the toolkit has this header, its version is used; the declarations are the same.
 #ifndef CUBLAS_V2_H_
 #define CUBLAS_V2_H_
 

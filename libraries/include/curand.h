@@ -1,5 +1,5 @@
-// curand.h: what the simulator has of cuRAND's host calls, for machines without NVIDIA's header. What a function does is
-// NVIDIA's "cuRAND" documentation. Where a toolkit has the header, that one is taken: the functions are the same.
+// curand.h: the simulator's part of cuRAND's host API, for machines without NVIDIA's header. NVIDIA's "cuRAND" documentation
+// describes the functions. If the toolkit has this header, its version is used; the declarations are the same.
 #ifndef CURAND_H_
 #define CURAND_H_
 

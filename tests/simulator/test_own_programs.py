@@ -77,7 +77,7 @@ STRAY = {"cublas": (("1", "cublasSgemm reads 64 bytes from byte 0 of the 1st cud
                     ("4", "cublasSgemmBatched reads 8 bytes of device memory, and was given memory of the host"),
                     ("5", "cublasSgetrfBatched reads 8 bytes of device memory, and was given memory of the host")),
          "curand": (("1", "curandGenerateUniform writes 262148 bytes from byte 0 of the 1st cudaMalloc's 262144 bytes on: 4 too many"),
-                    ("2", "curandGenerateUniform gets something else than a generator that curandCreateGenerator made, and that is not destroyed"))}
+                    ("2", "curandGenerateUniform gets something else than a generator that curandCreateGenerator created and that has not been destroyed"))}
 
 SAID_LINES = {"cublas": 1, "curand": 4}  # that the simulator says: what it is, and of quasirandom numbers what there is not
 
