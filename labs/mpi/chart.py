@@ -1,10 +1,10 @@
-"""What it costs to bring the ranks' results together, and what ranks gain, beside T(n, p) = a n/p + b log2 p."""
+"""What it costs to combine the ranks' results, and what ranks gain, compared with T(n, p) = a n/p + b log2 p."""
 
 import math
 
 from plot import GREY, LINE_COLOURS, count, plt, sized
 
-COUNTERS = {}  # nothing runs on the simulator: without a GPU, too, there are times
+COUNTERS = {}  # nothing runs on the simulator: the programs have times without a GPU, too
 
 
 def number(row, column):
@@ -12,7 +12,7 @@ def number(row, column):
 
 
 def fitted(rows):
-    """The b, in ms, for which b log2 p fits best to overhead_ms; None where there are no two ranks."""
+    """The b, in ms, for which b log2 p fits best to overhead_ms; None with fewer than two ranks."""
     logs = [(math.log2(number(row, "ranks")), number(row, "overhead_ms")) for row in rows]
     squares = sum(log * log for log, _ in logs)
     return sum(log * ms for log, ms in logs) / squares if squares else None
@@ -28,14 +28,14 @@ def panel(axes, title, label, ranks):
 
 
 def best_gain(rows):
-    """What most ranks gain over the fastest run with one rank, of programs with the same loop; None where one of the two is missing."""
+    """The gain of the most ranks over the fastest run with one rank, for programs with the same loop; None if one of the two is missing."""
     most = max(int(row["ranks"]) for row in rows)
     ms = {p: [number(row, "median_ms") for row in rows if int(row["ranks"]) == p] for p in (1, most)}
     return min(ms[1]) / min(ms[most]) if all(ms.values()) and most > 1 else None
 
 
 def draw(rows):
-    """Left the messages alone, right the cost of each step: a line for each step, the model of step 01 dashed."""
+    """Left: only the messages; right: the cost of each step. A line for each step, the model of step 01 dashed."""
     figure, (overhead, cost) = plt.subplots(1, 2, figsize=(sized(12), sized(5.4)))
     steps = {}
     for row in rows:
@@ -55,14 +55,14 @@ def draw(rows):
         overhead.plot(ranks[1:], [1e3 * b_ms * math.log2(p) for p in ranks[1:]], color="black", linestyle="--", linewidth=sized(1))
         if one_ms:
             cost.plot(ranks, [one_ms + p * b_ms * math.log2(p) for p in ranks], color="black", linestyle="--", linewidth=sized(1), label="model of step 01")
-        found = f"messages alone; dashed: b = {1e3 * b_ms:.2g} µs fits step 01 best"
+        found = f"only messages; dashed: b = {1e3 * b_ms:.2g} µs fits step 01 best"
         overhead.set_yscale("log")
         overhead.yaxis.set_major_formatter("{x:,.10g}")
     cores = int(rows[0]["cores"])
     for axes in (overhead, cost):
         if cores < ranks[-1]:
             axes.axvline(cores, color=GREY, linestyle=":")
-    panel(overhead, found, "µs for an element a rank", ranks[1:] or ranks)
+    panel(overhead, found, "µs for one element per rank", ranks[1:] or ranks)
     panel(cost, f"n = {count(number(rows[0], 'elements'))}: cost, the time of all ranks together", "p · T in ms", ranks)
     cost.set_ylim(bottom=0)
     cost.legend(frameon=False, fontsize=sized(8), ncols=2, loc="lower left")

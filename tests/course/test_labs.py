@@ -111,7 +111,7 @@ MISTAKES = [
     ("bankconflicts", "step01_padded", "k < padded(blockDim.x)", "k < blockDim.x", "256"),
     ("cpu", "step04_simd", "i < n; i++)", "i < n - 1; i++)", "33"),
     ("several_gpus", "step01_together", "gpu.in, gpu.sum, gpu.n,", "gpu.in, gpu.sum, gpu.n - 1,", "33"),
-    ("mpi", "step03_operator", "a.place < b.place", "a.place > b.place", "33"),
+    ("mpi", "step03_operator", "a.index < b.index", "a.index > b.index", "33"),
     ("thrust", "step04_cub", "const long long n = v.size();", "const long long n = v.size() - 1;", "33"),
     ("coalescing", "step03_shared", "__syncthreads();", "", "33"),
     ("launch", "step00_block", "    if (i < n)\n        sum[i]", "    if (i < n - 1)\n        sum[i]", "33"),

@@ -1,5 +1,5 @@
-// Lab mpi, step 03: an operator of our own. It reduces a struct of our own.
-// The change: MPI learns how the struct lies in memory, and calls our function for two.
+// Lab mpi, step 03: a user-defined operator. It reduces a struct of our own.
+// The change: a derived type describes the struct; MPI calls our function for two of them.
 // Build and run: mpicc -O3 -march=native -o mpi mpi.c && mpirun -n 4 ./mpi
 
 #include <math.h>
@@ -8,18 +8,18 @@
 
 static const char STEP[] = "step03_operator";
 
-enum { SUM, LARGEST, ANSWER = LARGEST }; // what reduce answers
+enum { SUM, LARGEST, ANSWER = LARGEST }; // the result of reduce
 
-// What one rank has of the array: n elements, and the number of the first of them.
+// One rank's part of the array: n elements, and the index of the first of them.
 struct part {
     const float *in;
     long long n, first;
 };
 
-// An element and its number in the array.
+// An element and its index in the array.
 struct element {
     float value;
-    long long place;
+    long long index;
 };
 
 static MPI_Datatype ELEMENT;
@@ -28,48 +28,48 @@ static MPI_Op LARGER;
 // The larger of two elements; of equal ones the first.
 static struct element larger(struct element a, struct element b)
 {
-    return a.value > b.value || (a.value == b.value && a.place < b.place) ? a : b;
+    return a.value > b.value || (a.value == b.value && a.index < b.index) ? a : b;
 }
 
-// The operator: MPI calls it with count elements of two ranks, and takes what is left in b.
+// The operator: MPI passes count elements of two ranks; the results replace those in b.
 static void keep_larger(void *a, void *b, int *count, MPI_Datatype *type)
 {
-    (void)type; // it is always ELEMENT
+    (void)type; // always ELEMENT
     for (int i = 0; i < *count; i++)
         ((struct element *)b)[i] =
             larger(((struct element *)a)[i], ((struct element *)b)[i]);
 }
 
-// Once, before the first run.
+// Called once, before the first run.
 static void start(void)
 {
     const MPI_Aint offsets[] = {offsetof(struct element, value),
-                                offsetof(struct element, place)};
+                                offsetof(struct element, index)};
     MPI_Type_create_struct(2, (int[]){1, 1}, offsets,
                            (MPI_Datatype[]){MPI_FLOAT, MPI_LONG_LONG}, &ELEMENT);
     MPI_Type_commit(&ELEMENT);
-    MPI_Op_create(keep_larger, 1, &LARGER); // 1: the ranks' order does not matter
+    MPI_Op_create(keep_larger, 1, &LARGER); // 1: commutative
 }
 
 static struct element find_largest(struct part part)
 {
     float value = -INFINITY;
-    long long place = -1;
+    long long index = -1;
     for (long long i = 0; i < part.n; i++)
         if (part.in[i] > value) {
             value = part.in[i];
-            place = part.first + i;
+            index = part.first + i;
         }
-    return (struct element){value, place};
+    return (struct element){value, index};
 }
 
-// On rank 0: where the largest element stands. All ranks call it, each with its part.
+// Collective; each rank passes its part. Returns the largest element's index on rank 0.
 static double reduce(struct part part, MPI_Comm ranks)
 {
     const struct element own = find_largest(part);
     struct element largest = {-INFINITY, -1};
     MPI_Reduce(&own, &largest, 1, ELEMENT, LARGER, 0, ranks);
-    return largest.place;
+    return largest.index;
 }
 
 // ==== Harness: the same in every step of this lab from here on; the lesson is above. ====
@@ -83,19 +83,19 @@ static double reduce(struct part part, MPI_Comm ranks)
 
 enum { BAD_ARGUMENT = 2, LEAST_RUNS = 3, MOST_RUNS = 51, ENOUGH_MS = 500 };
 enum { CHECKED = 130 };       // elements for each rank, in the untimed runs
-enum { PLACES = 4 };          // the array lies in memory so many times; the runs take turns
+enum { COPIES = 4 };          // of the array in memory; the runs use them in rotation
 enum { PERIOD = 2 * 500009 }; // of the data; no vector and no rank's part divides it
-static const long long MAX_ELEMENTS = INT_MAX; // what MPI_FLOAT_INT of step 02 can count
+static const long long MAX_ELEMENTS = INT_MAX; // limit of MPI_FLOAT_INT in step 02
 
 static float values[PERIOD];             // one period of the data
 static long long first_sums[PERIOD + 1]; // of its first 0, 1, ... elements, in sixteenths
 
 struct data {
     long long n;              // elements of all ranks
-    struct part part[PLACES]; // of this rank, and one element more behind each
+    struct part part[COPIES]; // of this rank, each followed by one more element
 };
 
-// Every rank comes here with the same arguments; one of them speaks.
+// Every rank calls this with the same arguments; only rank 0 prints.
 static void parse_arguments(int argc, char **argv, int rank, long long *n, bool *csv)
 {
     for (int i = 1; i < argc; i++) {
@@ -117,8 +117,8 @@ static void parse_arguments(int argc, char **argv, int rank, long long *n, bool 
     *n = *n == 0 ? 1ll << 26 : *n;
 }
 
-// An element is 1 to 16 sixteenths, or -1 to -16; no 0, which could go missing. The second
-// half of a period is the first with the signs changed, so that sums stay small: below
+// An element is 1 to 16 sixteenths, or -1 to -16; not 0, whose loss goes unnoticed. The
+// second half of a period is the first with opposite signs, so that sums stay small: below
 // 2^24 sixteenths float addition is exact in any order.
 static void make_values(void)
 {
@@ -133,57 +133,57 @@ static void make_values(void)
         first_sums[i + 1] = first_sums[i] + (long long)(16 * values[i]);
 }
 
-// This rank's part of the array, in all places; false where it does not fit.
+// Creates this rank's part of all copies of the array; false if they do not fit.
 static bool make_data(struct data *d, long long n, int rank, int ranks)
 {
     const long long first = n * rank / ranks, own = n * (rank + 1) / ranks - first;
-    float *in = malloc(PLACES * (own + 1) * sizeof(float));
-    for (int place = 0; in != NULL && place < PLACES; place++, in += own + 1) {
-        const long long begin = place * (n + 1); // the place, had one rank the whole array
+    float *in = malloc(COPIES * (own + 1) * sizeof(float));
+    for (int copy = 0; in != NULL && copy < COPIES; copy++, in += own + 1) {
+        const long long begin = copy * (n + 1); // as if one rank had the whole array
         for (long long i = 0, more; i <= own; i += more) {
             const long long from = (begin + first + i) % PERIOD;
             more = own + 1 - i < PERIOD - from ? own + 1 - i : PERIOD - from;
             memcpy(in + i, values + from, more * sizeof(float));
         }
-        d->part[place] = (struct part){in, own, first};
+        d->part[copy] = (struct part){in, own, first};
     }
     d->n = n;
     return in != NULL;
 }
 
 // Writes an element of the array, if this rank has it.
-static void write_element(struct part part, long long place, float value)
+static void write_element(struct part part, long long index, float value)
 {
-    if (part.first <= place && place < part.first + part.n)
-        ((float *)part.in)[place - part.first] = value;
+    if (part.first <= index && index < part.first + part.n)
+        ((float *)part.in)[index - part.first] = value;
 }
 
-// The time of one run: that of its slowest rank; infinite where the answer is wrong, which
-// rank 0 checks. During the run two elements are the largest: first, and one behind it.
-static double run_ms(const struct data *d, int place, long long first, MPI_Comm ranks)
+// The time of one run: that of its slowest rank, or infinity if rank 0 finds a wrong
+// answer. During the run two elements are the largest: first, and a later one.
+static double run_ms(const struct data *d, int copy, long long first, MPI_Comm ranks)
 {
     const long long large[] = {first, first + (d->n - first) / 2};
-    const long long begin = place * (d->n + 1); // the place, had one rank the whole array
+    const long long begin = copy * (d->n + 1); // as if one rank had the whole array
     long long sum = first_sums[(begin + d->n) % PERIOD] - first_sums[begin % PERIOD];
     for (int i = 0; i < 1 + (large[0] < large[1]); i++) {
-        sum += 17 + place - (long long)(16 * values[(begin + large[i]) % PERIOD]);
-        write_element(d->part[place], large[i], (17 + place) / 16.0f);
+        sum += 17 + copy - (long long)(16 * values[(begin + large[i]) % PERIOD]);
+        write_element(d->part[copy], large[i], (17 + copy) / 16.0f);
     }
     const double expected = ANSWER == SUM ? sum / 16.0 : first;
     int rank;
     MPI_Comm_rank(ranks, &rank);
     MPI_Barrier(ranks);
     const double start = MPI_Wtime();
-    const double answer = reduce(d->part[place], ranks);
+    const double answer = reduce(d->part[copy], ranks);
     double ms = 1e3 * (MPI_Wtime() - start);
     if (rank == 0 && answer != expected) {
         fprintf(stderr, "FAIL: the answer for %lld elements is %.4f, expected %.4f\n", d->n,
                 answer, expected);
-        ms = INFINITY; // so that all ranks know
+        ms = INFINITY; // for all ranks
     }
     MPI_Allreduce(MPI_IN_PLACE, &ms, 1, MPI_DOUBLE, MPI_MAX, ranks);
     for (int i = 0; i < 2; i++)
-        write_element(d->part[place], large[i], values[(begin + large[i]) % PERIOD]);
+        write_element(d->part[copy], large[i], values[(begin + large[i]) % PERIOD]);
     return ms;
 }
 
@@ -193,17 +193,17 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-// The median of the timed runs, in ms; infinite where an answer is wrong. In each run the
-// largest element stands elsewhere, in one of most + 1 places from end to end, last first.
+// The median of the timed runs, in ms; infinity if an answer is wrong. Each run puts the
+// largest element at another of most + 1 positions from end to end, the last one first.
 static double median_ms(const struct data *d, int most, MPI_Comm ranks)
 {
     double ms[most], total_ms = 0;
     const double enough_ms = most == MOST_RUNS ? ENOUGH_MS : 2 * ENOUGH_MS;
-    int run = -1; // warms up
+    int run = -1; // the first run is a warm-up
     for (; run < LEAST_RUNS || (run < most && total_ms < enough_ms); run++) {
         const long long mixed = (most + (run + 1) * 1000003ll) % (most + 1); // a prime
         const double took_ms =
-            run_ms(d, (run + PLACES) % PLACES, (d->n - 1) * mixed / most, ranks);
+            run_ms(d, (run + COPIES) % COPIES, (d->n - 1) * mixed / most, ranks);
         if (took_ms == INFINITY)
             return INFINITY;
         if (run >= 0)
@@ -213,7 +213,7 @@ static double median_ms(const struct data *d, int most, MPI_Comm ranks)
     return (ms[(run - 1) / 2] + ms[run / 2]) / 2;
 }
 
-// Times the adding of n elements by all ranks. Returns the program's exit status.
+// Times the reduction of n elements by all ranks. Returns the program's exit status.
 static int measure(long long n, int most, MPI_Comm ranks, double *ms)
 {
     struct data d;
@@ -223,7 +223,7 @@ static int measure(long long n, int most, MPI_Comm ranks, double *ms)
     int fits = make_data(&d, n, rank, count);
     MPI_Allreduce(MPI_IN_PLACE, &fits, 1, MPI_INT, MPI_MIN, ranks);
     if (!fits && rank == 0)
-        fprintf(stderr, "%lld elements, %d times, do not fit in memory\n", n, PLACES);
+        fprintf(stderr, "%lld elements, %d times, do not fit in memory\n", n, COPIES);
     if (!fits)
         return BAD_ARGUMENT;
     *ms = median_ms(&d, most, ranks);
@@ -231,7 +231,7 @@ static int measure(long long n, int most, MPI_Comm ranks, double *ms)
     return *ms == INFINITY ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-// The largest status of all ranks. Who has to wait sleeps, and leaves the cores to others.
+// The largest status of all ranks. A waiting rank sleeps, and leaves its core to others.
 static void share(int *status)
 {
     MPI_Request request;
@@ -243,7 +243,7 @@ static void share(int *status)
 static void find_cpu_name(char name[64])
 {
     char line[256];
-    strcpy(name, "cpu"); // where Linux does not say
+    strcpy(name, "cpu"); // if /proc/cpuinfo does not name it
     FILE *file = fopen("/proc/cpuinfo", "r");
     while (file && fgets(line, sizeof line, file))
         if (sscanf(line, "model name : %63[^,\n]", name) == 1)
@@ -270,20 +270,20 @@ int main(int argc, char **argv)
     if (csv && rank == 0)
         printf("step,device,elements,ranks,cores,median_ms,gb_per_s,speedup,efficiency,"
                "cost_ms,overhead_ms,status\n");
-    double ms, overhead_ms, untimed_ms, one_ms = 0; // the last is of one rank
+    double ms, overhead_ms, untimed_ms, one_ms = 0; // one_ms: with one rank
     for (int count = 1;; count = 2 * count < most ? 2 * count : most) {
-        MPI_Comm ranks; // the first ones; all others wait
+        MPI_Comm ranks; // the first count ranks; the others wait
         MPI_Comm_split(MPI_COMM_WORLD, rank < count ? 0 : MPI_UNDEFINED, rank, &ranks);
         const int checked = CHECKED * count;
         if (rank < count && !(status = measure(n, MOST_RUNS, ranks, &ms)) &&
-            !(status = measure(count, MOST_RUNS, ranks, &overhead_ms))) // an element a rank
+            !(status = measure(count, MOST_RUNS, ranks, &overhead_ms))) // one each
             status = measure(n < checked ? n : checked + 1, checked, ranks, &untimed_ms);
         share(&status);
         if (rank == 0 && status == EXIT_SUCCESS) {
             one_ms = count == 1 ? ms : one_ms;
             const double speedup = one_ms / ms, gb_per_s = n * sizeof(float) / ms / 1e6;
             if (!csv && count > cores)
-                printf("more ranks than cores: they take turns\n");
+                printf("more ranks than cores: they share cores\n");
             printf(csv ? "%s,%s,%lld,%d,%d,%.6f,%.3f,%.3f,%.3f,%.6f,%.6f,PASS\n"
                        : "%s on %s: n %lld, ranks %d on %d cores, ms %.4f, GB/s %.2f, "
                          "speed-up %.2f, efficiency %.2f, cost %.3f ms, overhead %.4f ms, "
