@@ -94,8 +94,8 @@ def run(program, *arguments, **environment):
                           env=os.environ | environment, timeout=120)
 
 
-def told(result):
-    """The lines on stderr, without the one that follows all programs that measure."""
+def reported(result):
+    """The lines on stderr, without the one that every measuring program causes."""
     return [line for line in result.stderr.splitlines() if not line.startswith("simulator: cudaEventElapsedTime gave NaN")]
 
 

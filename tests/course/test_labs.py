@@ -21,20 +21,20 @@ import plot
 import tables
 from scripts.ladder import tries
 
-from tests.support import ROOT, build, build_together, changed_lines, split, told
+from tests.support import ROOT, build, build_together, changed_lines, split, reported
 
 LABS = labs.labs()
 SOURCES = [source for lab in LABS for source in labs.sources(lab)]
 PAIRS = [(before, after) for lab in LABS for before, after in zip(labs.sources(lab), labs.sources(lab)[1:])]
-# Lines that a step of a lab may differ by from the one before.
+# The largest number of lines by which a step of a lab may differ from the previous one.
 BUDGET = 30
-# Steps that may differ by more, and from which program: the one before where there is none.
+# Steps that may differ by more, and the program to compare with; None: the previous step.
 EXCEPTIONS = {
-    "segmented-step01_cub": (None, 33),  # a call in place of a kernel: nothing stays
-    "segmented-step02_pairs": ("scan/step14_noclear/scan.cu", 305),  # the prefix sum's design with keys, pairs and bits; a library's call is no way there
-    "segmented-step03_sums": (None, 129),  # all that brings results from shared memory to the array goes
+    "segmented-step01_cub": (None, 33),  # a call replaces the whole kernel
+    "segmented-step02_pairs": ("scan/step14_noclear/scan.cu", 305),  # the prefix sum's design with keys, pairs and bits; the previous step is a library call
+    "segmented-step03_sums": (None, 129),  # removes the copy of results from shared memory to the array
 }
-# What can be built here, but for what make test leaves out: programs for the simulator that need no NCCL, and C programs.
+# The programs that can be built here (for the simulator without NCCL, and in C), without those that make test omits.
 LEFT_OUT = os.environ.get("LEFT_OUT", "").split()
 BUILT = [source for source in SOURCES if not labs.obstacle(source, True, "nvcc") and str(labs.program(source, True)) not in LEFT_OUT]
 LEFT_OUT_WHOLE = {lab for lab in LABS if all(str(labs.program(source, True)) in LEFT_OUT for source in labs.sources(lab))}
@@ -49,7 +49,7 @@ def name(source):
 
 @functools.cache
 def together():
-    """Programs with a planted mistake as one, which runs one of them by its name; where not all is tested, with all that is built of the labs."""
+    """All programs with a planted mistake in one executable, which runs one of them by its name; with LEFT_OUT also the labs' own programs."""
     texts = {name(source): source.read_text(encoding="utf-8") for source in [*BUILT, SOFTMAX] if LEFT_OUT and source.suffix == ".cu"}
     texts |= {f"mistake {k}": changed(*mistake) for k, (*mistake, _) in enumerate(MISTAKES)
               if source_of(*mistake[:2]).suffix == ".cu" and mistake[0] not in LEFT_OUT_WHOLE}
@@ -57,7 +57,7 @@ def together():
 
 
 def command(source):
-    """The words that run a program. make test compiles the CUDA programs together, ALL=1 each alone."""
+    """The command line of a program. make test compiles the CUDA programs together, ALL=1 each separately."""
     return [together(), name(source)] if LEFT_OUT and source.suffix == ".cu" else labs.command(source, True)
 
 
@@ -73,7 +73,7 @@ def test_harness_is_the_same_within_a_lab(source):
 
 @pytest.mark.parametrize("before, after", PAIRS, ids=lambda source: name(source))
 def test_a_step_changes_only_its_idea(before, after, tmp_path):
-    """Broken: the diff of a lab's step, its lesson, has grown noise."""
+    """Broken: the diff of a lab's step contains more than its lesson."""
     other, budget = EXCEPTIONS.get(name(after), (None, BUDGET))
     if other:  # with another harness: the lessons are compared
         before = tmp_path / "other"
@@ -83,7 +83,7 @@ def test_a_step_changes_only_its_idea(before, after, tmp_path):
 
 @pytest.mark.parametrize("source", SOURCES, ids=name)
 def test_a_program_says_what_it_is(source):
-    """Broken: a program has the name of another step, is too wide to show a class, or does not say how to build it."""
+    """Broken: a program has the name of another step, is too wide for a projector, or lacks its build command."""
     text = source.read_text(encoding="utf-8")
     assert f'static const char STEP[] = "{source.parent.name}";' in text
     assert max(len(line) for line in text.splitlines() if not line.startswith("// Build and run: ")) <= 92
@@ -94,18 +94,18 @@ def test_a_program_says_what_it_is(source):
 @pytest.mark.parametrize("source", BUILT, ids=name)
 @pytest.mark.parametrize("size", ["33", "small"] if LEFT_OUT else ["1", "33", "small"])
 def test_a_lab_is_right_at_any_size(source, size):
-    """Broken: a program reads or writes out of bounds, or leaves an element out, where the size is no round one, or where its loops go round."""
+    """Broken: a program accesses memory out of bounds, or omits an element, at an odd size or when its loops have several iterations."""
     lab = source.parent.parent.name
-    result = run(source, "--csv", size if size.isdecimal() else labs.small_size(lab), SIM_REPEAT="1")  # all launches run, and none is told to be left out
+    result = run(source, "--csv", size if size.isdecimal() else labs.small_size(lab), SIM_REPEAT="1")  # every launch runs; none is reported as skipped
     header, rows = labs.program_rows(result.stdout, source.parent.name)
     assert result.returncode == 0 and rows, result.stderr
-    said = [line for line in told(result) if "/cccl/" not in line]  # of Thrust's headers gcc's sanitizer has something to say
-    assert all(line.startswith("one GPU") for line in said)  # which the lab several_gpus says
+    said = [line for line in reported(result) if "/cccl/" not in line]  # gcc's sanitizer reports Thrust's headers
+    assert all(line.startswith("one GPU") for line in said)  # printed by the lab several_gpus
     assert header[0] == "step" and all(row[-1] == "PASS" for row in rows)
 
 
-# (lab, step, what stands there, what is planted, arguments): each must make the program fail. Blocks run together: else the first one has all tiles
-# of the lab segmented, and looks back at its own only.
+# (lab, step, original text, planted text, arguments): each must make the program fail. Blocks run together; otherwise the first block of the
+# lab segmented processes all tiles, and looks back only at its own.
 MISTAKES = [
     ("accuracy", "step02_pairwise", "i < n ? in[i] : 0", "i < n && i != 32 ? in[i] : 0", "33"),
     ("bankconflicts", "step01_padded", "k < padded(blockDim.x)", "k < blockDim.x", "256"),
@@ -118,16 +118,16 @@ MISTAKES = [
     ("operators", "step00_operator", "tid < BLOCK_SIZE / 32 ? values[tid]", "tid < BLOCK_SIZE / 32 - 1 ? values[tid]", "257"),
     ("operators", "step05_wide", "e < count && i + k * step < end", "e < count", "257"),  # the last vector counts twice
     ("rowscale", "step05_teams", "end = row < rows ? count : 0;", "end = row < rows ? count - (count == 1023) : 0;", "33"),
-    ("segmented", "step02_pairs", "2 * launch + total.begins", "2 * launch", "30011"),  # no segment begins in another tile
-    ("segmented", "step02_pairs", "32 * k + lane >= since ?", "true ?", "30011"),  # what lies before the last beginning counts
+    ("segmented", "step02_pairs", "2 * launch + total.begins", "2 * launch", "30011"),  # ignores segments that begin in another tile
+    ("segmented", "step02_pairs", "32 * k + lane >= since ?", "true ?", "30011"),  # includes elements before the last segment start
     ("segmented", "step02_pairs", "return exclusive ? without", "return exclusive ? *before", "--exclusive 33"),
     ("segmented", "step02_pairs", "    if (threadIdx.x % 32 > 0)\n", "    if (threadIdx.x > 0)\n", "30011"),  # lane 0 takes its own last key for its neighbour's
-    ("segmented", "step03_sums", "left <= ITEMS)", "left < ITEMS)", "30008"),  # the last segment has no sum where the array ends with a run
+    ("segmented", "step03_sums", "left <= ITEMS)", "left < ITEMS)", "30008"),  # the last segment has no sum if the array ends with a full thread's items
 ]
 
 
 def test_each_lab_has_a_planted_mistake():
-    """Broken: nobody has seen the check of a lab find anything."""
+    """Broken: no test shows that the check of a lab finds a mistake."""
     assert {lab for lab, *_ in MISTAKES} == set(LABS)
 
 
@@ -136,7 +136,7 @@ def source_of(lab, step):
 
 
 def changed(lab, step, good, bad):
-    """A program with its mistake."""
+    """The source text of a program with its planted mistake."""
     text = source_of(lab, step).read_text(encoding="utf-8")
     assert text.count(good) == 1, good
     return text.replace(good, bad)
@@ -164,7 +164,7 @@ def test_a_planted_mistake_is_found(lab, step, good, bad, arguments, tmp_path):
 @pytest.mark.parametrize("lab", sorted({source.parent.parent.name for source in BUILT}))
 @pytest.mark.parametrize("arguments", [["0"], ["99999999999999999999"], ["3", "4"], ["--cvs"]], ids=" ".join)
 def test_bad_arguments(lab, arguments):
-    """Broken: a typing error crashes a program of a lab, or runs it with another size."""
+    """Broken: a mistyped argument crashes a program of a lab, or runs it with another size."""
     for source in {source.suffix + str(labs.is_started_by_mpi(source)): source for source in BUILT if source.parent.parent.name == lab}.values():
         result = run(source, *arguments)
         said = [line for line in result.stderr.splitlines() if "unusable" in line]
@@ -173,7 +173,7 @@ def test_bad_arguments(lab, arguments):
 
 @pytest.mark.parametrize("source", [source for source in BUILT if source.parent.name in ("step02_pairs", "step03_sums")], ids=name)
 def test_segments_are_right_where_blocks_wait_for_each_other(source):
-    """Broken: the lab segmented is right only as long as one block does all, or nobody asks for --exclusive."""
+    """Broken: the lab segmented is correct only with one block, or only without --exclusive."""
     for options in ((), ("--exclusive",)):
         result = run(source, "--csv", *options, labs.small_size("segmented"), **TOGETHER)
         assert result.returncode == 0 and result.stdout.count("PASS") == 4, result.stderr
@@ -191,7 +191,7 @@ def test_softmax_is_right():
 
 @pytest.mark.parametrize("lab", LABS)
 def test_a_lab_has_its_parts(lab):
-    """Broken: a lab came without its chart, its steps or a lesson of one, or its pages do not lead through it."""
+    """Broken: a lab lacks its chart, its steps or a lesson, or its pages do not link to each other."""
     text = (ROOT / "labs" / lab / "README.md").read_text(encoding="utf-8")
     assert f"](../../plots/h200/labs/{lab}.svg)" in text and "<!-- labsteps: " in text and "## What you learn" in text
     assert f"make lab NAME={lab}" in text and "TODO" not in text
@@ -209,7 +209,7 @@ def test_a_lab_has_its_parts(lab):
 
 @pytest.mark.parametrize("lab", LABS)
 def test_a_lab_is_measured(lab):
-    """Broken: the committed table of a lab lacks a step, or its chart is not there."""
+    """Broken: the committed table of a lab lacks a step, or its chart is missing."""
     measured = {row["step"] for row in tables.read(f"labs/{lab}.csv") if row["status"] == "PASS"}
     assert measured == {source.parent.name for source in labs.sources(lab)}
     assert (ROOT / "plots/h200/labs" / f"{lab}.svg").exists()
@@ -217,7 +217,7 @@ def test_a_lab_is_measured(lab):
 
 @pytest.mark.parametrize("source", SOURCES, ids=name)
 def test_tries_apply_and_are_the_measured_ones(source):
-    """Broken: a lab's lesson suggests a change that the program no longer takes, or shows what was measured of another one."""
+    """Broken: a lab's lesson suggests a change that no longer applies to the program, or shows measurements of another change."""
     step = str(source.parent.relative_to(ROOT))
     diffs = [diff for diff, _ in tries.tries(step)]
     measured = {int(row["try"]): row["diff"] for row in tables.read(f"labs/{source.parent.parent.name}-tries.csv") if row["step"] == step}
@@ -228,19 +228,19 @@ def test_tries_apply_and_are_the_measured_ones(source):
 
 @pytest.mark.parametrize("lab", ["bankconflicts", "coalescing"])
 def test_counters_equal_those_of_a_gpu(lab, tmp_path):
-    """Broken: the pages say that the simulator counts what Nsight Compute reads on an H200, and it does not."""
+    """Broken: the simulator's counters differ from those of Nsight Compute on an H200, contrary to the pages."""
     read = tables.read(f"labs/{lab}-profile.csv")
     assert {row["step"] for row in read} == {source.parent.name for source in labs.sources(lab)}
     for source in labs.sources(lab):
         counters = tmp_path / source.parent.name
-        environment = os.environ | {"SIM_COUNTERS": str(counters), "SIM_CHECK": "0"}  # with the checker they run at any size, above
+        environment = os.environ | {"SIM_COUNTERS": str(counters), "SIM_CHECK": "0"}  # the checker is tested above
         subprocess.run([*command(source), read[0]["size"]], cwd=ROOT, check=True, env=environment, capture_output=True)
         header, rows = labs.counted_rows(counters, source)
         rows = [dict(zip(header, row)) for row in rows]
         ours = [[str((row | {"block": files.threads(row["block"])})[column]) for column in list(read[0])[3:]] for row in rows]
         theirs = [list(row.values())[3:] for row in read if (row["step"], row["counted_by"]) == (source.parent.name, "ncu")]
         assert theirs and all(row in ours for row in theirs)
-        if source.parent.name == "step01_columns":  # blocks of 256 threads that read in another order
+        if source.parent.name == "step01_columns":  # blocks of 256 threads in another order of accesses
             assert {"32x8", "16x16"} <= {row["block"] for row in rows}
 
 
@@ -250,15 +250,15 @@ def test_charts_are_drawn(tmp_path, monkeypatch):
     for lab in drawn:
         shutil.copy(ROOT / f"plots/h200/labs/{lab}.csv", tmp_path)
     monkeypatch.setattr(sys, "argv", ["labs.py", str(tmp_path), *drawn])
-    with plot.matplotlib.rc_context({"figure.autolayout": False}):  # laying out takes half of the time
+    with plot.matplotlib.rc_context({"figure.autolayout": False}):  # the layout takes half of the time
         charts.main()
     assert all((tmp_path / f"{lab}.svg").stat().st_size > 1000 for lab in drawn)
 
 
 # ---- The script that runs them
 
-def test_all_ways_to_end_are_told_apart(tmp_path):
-    """Broken: a program that fails, hangs or crashes passes for a good one."""
+def test_all_ways_to_end_are_distinguished(tmp_path):
+    """Broken: a program that fails, hangs or crashes counts as passed."""
     for text, expected in (("exit 0", "PASS"), ("echo 'FAIL: 1 is wrong' >&2; exit 1", "FAIL"), ("exit 77", "SKIP"), ("exit 2", "REFUSED"),
                            ("kill -SEGV $$", "CRASH"), ("echo 'error: race' >&2; exec sleep 1000.5", "HANG"), ("exit 88", "FINDING")):
         program = tmp_path / "program"
@@ -266,12 +266,12 @@ def test_all_ways_to_end_are_told_apart(tmp_path):
         program.chmod(0o755)
         assert execute.run([program], 1, {}).status == expected
         if expected == "HANG":
-            assert execute.run([program], 1, {}).found == ["error: race"]  # what was found until then is shown
+            assert execute.run([program], 1, {}).found == ["error: race"]  # findings up to then are shown
     assert subprocess.run(["pgrep", "-fx", "sleep 1000.5"], capture_output=True).returncode == 1
 
 
 def test_findings_are_shown_whole(tmp_path, capsys, monkeypatch):
-    """Broken: of the checker's message one sees neither line nor hint where a lab runs."""
+    """Broken: make lab shows the checker's messages without line or hint."""
     message = "error: race in shared memory: two threads\n  --> x.cu:19: thread (1,0,0)\n    19 |     sum\n  = a barrier is missing"
     program = tmp_path / "program"
     program.write_text(f"#!/bin/bash\necho '{message}' >&2; echo '1 finding' >&2; exit 88\n")
@@ -283,7 +283,7 @@ def test_findings_are_shown_whole(tmp_path, capsys, monkeypatch):
 
 
 def test_a_remark_is_shown_once(tmp_path, capsys, monkeypatch):
-    """Broken: every program of a lab says anew that the simulator has no clock; or none does."""
+    """Broken: every program of a lab repeats that the simulator has no clock; or none reports it."""
     program = tmp_path / "program"
     program.write_text("#!/bin/bash\necho step,status\necho $STEP,PASS\necho 'simulator: no clock' >&2\n")
     program.chmod(0o755)
@@ -293,15 +293,15 @@ def test_a_remark_is_shown_once(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().out.count("simulator: no clock") == 1
 
 
-def test_what_is_no_table_is_not_taken_for_one():
+def test_malformed_tables_are_rejected():
     """Broken: a program that prints nonsense, or rows with too few columns, passes."""
     assert labs.program_rows("a line of a kernel\nstep,ms,status\nstep00_x,1,PASS\n", "step00_x") == (["step", "ms", "status"], [["step00_x", "1", "PASS"]])
     for printed in ("", "Hello", "step,ms,status\n", "step00_x,1,PASS\n", "step,ms,status\nstep00_x,PASS\n"):
         assert labs.program_rows(printed, "step00_x") == ([], [])
 
 
-def test_what_is_missing_is_said(monkeypatch):
-    """Broken: where NCCL or MPI is missing, a class sees a compiler's errors in place of one line."""
+def test_missing_libraries_are_reported(monkeypatch):
+    """Broken: without NCCL or MPI a class sees compiler errors instead of one line."""
     nccl = next(source for source in SOURCES if "-lnccl" in labs.build_line(source))
     mpi = next(source for source in SOURCES if "mpicc" in labs.build_line(source))
     assert "NCCL" in labs.obstacle(nccl, True, "nvcc") and "NCCL" in labs.obstacle(nccl, False, "false")
@@ -310,7 +310,7 @@ def test_what_is_missing_is_said(monkeypatch):
 
 
 def test_a_run_without_a_result_leaves_the_old_one(tmp_path):
-    """Broken: a size that does not fit costs the table that was measured before."""
+    """Broken: a size that does not fit destroys the table of an earlier measurement."""
     old = tmp_path / "labs/cpu.csv"
     old.parent.mkdir()
     old.write_text("measured\n")
@@ -321,7 +321,7 @@ def test_a_run_without_a_result_leaves_the_old_one(tmp_path):
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_what_runs(ending, tmp_path):
-    """Broken: Ctrl-C, or the end of a job's time, leaves a program behind, or half a file."""
+    """Broken: Ctrl-C, or the end of a job's time, leaves a program running, or half a file."""
     process = subprocess.Popen([sys.executable, "-m", "scripts.ladder.labs", "run", "accuracy", "--simulated", "--size", "16777216", "--output", tmp_path / "out"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
     while "step00" not in process.stdout.readline():
@@ -334,15 +334,15 @@ def test_an_interrupt_ends_what_runs(ending, tmp_path):
 
 
 def test_another_programs_name_is_no_lab():
-    """Broken: where the environment has a NAME, make labs runs nothing."""
+    """Broken: if the environment has a NAME, make labs runs nothing."""
     result = subprocess.run(["make", "-s", "-n", "labs", "DEVICE=sim", "COMPILE=@true"], cwd=ROOT, capture_output=True, text=True, env=os.environ | {"NAME": "machine"})
     assert "scripts.ladder.labs names" in result.stdout and "NAME" not in result.stdout, result.stdout
 
 
-# A lab of C programs, and where all is tested one that nvcc compiles and the simulator counts.
+# A lab of C programs; in the full tests also one that nvcc compiles and the simulator counts.
 @pytest.mark.parametrize("lab, table", [("cpu", "cpu"), ("bankconflicts", "bankconflicts-counters")][:1 if LEFT_OUT else 2])
 def test_a_lab_is_run_by_its_name(lab, table, tmp_path):
-    """Broken: make lab does not run a lab, or writes no table of it."""
+    """Broken: make lab does not run a lab, or writes no table."""
     result = subprocess.run(["make", "-s", "lab", f"LAB={lab}", "DEVICE=sim", "N=33", f"RESULTS={tmp_path}"], cwd=ROOT, capture_output=True, text=True)
     steps = {source.parent.name for source in labs.sources(lab)}
     assert result.returncode == 0 and result.stdout.splitlines()[-1] == f"{len(steps)} passed, 0 failed, 0 skipped", result.stderr

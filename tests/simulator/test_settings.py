@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from tests.support import SIM, run, told
+from tests.support import SIM, run, reported
 
 
 WRONG_SETTINGS = [("SIM_THREADS", "abc", "how many host threads run blocks, from 1 on"), ("SIM_THREADS", "0", "how many host threads run blocks, from 1 on"),
@@ -32,7 +32,7 @@ def test_a_wrong_setting_is_refused(name, value, accepted):
 def test_a_file_that_cannot_be_written_is_named(what, setting, path, why):
     """Broken: a trace, counters, findings or a recording are lost without a word, or with status 0; or a device is replaced by a file."""
     result = run(SIM / "step03_sequential/reduce", 100, **{setting: path})
-    assert (result.returncode, told(result)) == (1, [f"simulator: cannot write the {what} to {path}: {why}"])
+    assert (result.returncode, reported(result)) == (1, [f"simulator: cannot write the {what} to {path}: {why}"])
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
