@@ -8,7 +8,7 @@ export LC_ALL=C
 TIMEFORMAT='seconds %U'
 RUNS=10
 printf '%-20s %12s %12s %18s %18s\n' kernel "whole run" "checked run" "the checker takes" "checked, million/s"
-for name in product product_32x32 product_by_columns product_in_tiles histogram blur forces transpose life softmax mandelbrot; do
+for name in product product_32x32 product_by_columns product_in_tiles histogram blur forces transpose conway softmax mandelbrot; do
     for _ in 1 2 3 4 5; do
         for check in 0 1; do
             { time for ((run = 0; run < RUNS; run++)); do SIM_SPEED=1 SIM_THREADS=1 SIM_CHECK=$check "$1" $name > /dev/null; done; } 2>&1 |

@@ -1,4 +1,4 @@
-// cub.cu: algorithms of CUB, each compared with the host; the checker may find nothing in them, or what explained.csv explains.
+// cub.cu: algorithms of CUB, each compared with the host. The checker must report nothing, except the findings in explained.csv.
 #include <cub/cub.cuh>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ using Values = std::vector<int>;
 
 static unsigned seed = 1;
 
-// Numbers from 0 to below: few of them, so that some are equal.
+// Numbers from 0 to below - 1: so few that some are equal.
 static Values some(int n, int below = 1000)
 {
     Values values(n);
@@ -39,7 +39,7 @@ struct Array { // on the device
     Values values() const { return first(size); }
 };
 
-// Calls an algorithm as CUB wants it: first for the size of its memory, then to run.
+// Calls an algorithm of CUB twice: for the size of its temporary storage, then to run.
 template <class Algorithm> static void run(Algorithm algorithm)
 {
     size_t bytes = 0;
@@ -124,7 +124,7 @@ static void segmented_reduce(int n)
 {
     const int segments = n / 7 + 1;
     const Values values = some(n);
-    Values begins = some(segments - 1, n + 1); // where the segments begin, the first aside; some are empty
+    Values begins = some(segments - 1, n + 1); // begins of the segments except the first; some segments are empty
     begins.push_back(0);
     begins.push_back(n);
     std::sort(begins.begin(), begins.end());

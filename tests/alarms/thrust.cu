@@ -1,4 +1,4 @@
-// thrust.cu: algorithms of Thrust, each compared with the host; the checker may find nothing in them, or what explained.csv explains.
+// thrust.cu: algorithms of Thrust, each compared with the host. The checker must report nothing, except the findings in explained.csv.
 #include <thrust/copy.h>
 #include <thrust/device_vector.h>
 #include <thrust/host_vector.h>
@@ -19,7 +19,7 @@ using OnDevice = thrust::device_vector<int>;
 
 static unsigned seed = 1;
 
-// Numbers from 0 to below: few of them, so that some are equal.
+// Numbers from 0 to below - 1: so few that some are equal.
 static Values some(int n, int below = 1000)
 {
     Values values(n);
@@ -39,7 +39,7 @@ struct IsOdd {
     __host__ __device__ bool operator()(int x) const { return x % 2 == 1; }
 };
 
-struct LastDigit { // an order of one's own: a sort compares, for which it merges
+struct LastDigit { // a user-defined order, for which Thrust uses a merge sort
     __host__ __device__ bool operator()(int a, int b) const { return a % 10 < b % 10; }
 };
 

@@ -1,10 +1,10 @@
-// The kernels of a first course, one for each name: everyday NAME. `make bench-sim` measures them.
+// The kernels of a first course: `everyday NAME` runs one. `make bench-sim` measures them.
 #include <cstdio>
 #include <cstring>
 
 enum { N = 256, WIDTH = 1024, TILE = 16, BODIES = 4096, ROWS = 1024, BYTES = 4 * WIDTH * WIDTH };
 
-// Matrix products: a thread for each element, whose neighbours in a warp lie in a row of c, or in a column of it.
+// Matrix product, one thread an element of c. Neighbouring lanes have neighbours in a row of c, or in a column.
 __global__ void product(const float *a, const float *b, float *c, bool by_columns)
 {
     const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -75,7 +75,7 @@ __global__ void transpose(const float *in, float *out)
         out[(to_y + k) * WIDTH + to_x] = tile[threadIdx.x][threadIdx.y + k];
 }
 
-__global__ void life(const int *in, int *out)
+__global__ void conway(const int *in, int *out)
 {
     const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     int alive = 0;
@@ -140,8 +140,8 @@ int main(int argc, char **argv)
         forces<<<BODIES / 256, 256>>>(static_cast<float4 *>(a), static_cast<float4 *>(c));
     else if (!strcmp(name, "transpose"))
         transpose<<<dim3(WIDTH / 32, WIDTH / 32), dim3(32, 8)>>>(in, out);
-    else if (!strcmp(name, "life"))
-        life<<<image, small>>>(static_cast<int *>(a), numbers);
+    else if (!strcmp(name, "conway"))
+        conway<<<image, small>>>(static_cast<int *>(a), numbers);
     else if (!strcmp(name, "softmax"))
         softmax<<<ROWS / 256, 256>>>(in, out);
     else if (!strcmp(name, "mandelbrot"))

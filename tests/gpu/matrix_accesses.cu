@@ -1,5 +1,5 @@
-// matrix_accesses.cu: a kernel of one warp for each way to load or store a matrix, to be counted.
-// matrix_accesses.h200.csv is what Nsight Compute counted on an H200.
+// matrix_accesses.cu: a kernel of one warp for each way to load or store a matrix.
+// matrix_accesses.h200.csv has the counts of Nsight Compute on an H200.
 #include <cuda_fp16.h>
 #include <mma.h>
 
@@ -9,7 +9,7 @@ namespace wmma = nvcuda::wmma;
 
 extern __shared__ __align__(128) unsigned char box[];
 
-// So that the compiler does not remove the load.
+// Prevents the compiler from removing the load.
 template <class Fragment> static __device__ void keep(const Fragment &f, float *out)
 {
     for (int i = 0; i < f.num_elements; i++)
@@ -56,7 +56,7 @@ LOAD_SUM(shared_c_col, float, mem_col_major, box)
 STORE_SUM(shared_d_row, float, mem_row_major, box)
 STORE_SUM(shared_dh_col, __half, mem_col_major, box)
 
-// ldmatrix and stmatrix, with so many bytes from row to row.
+// ldmatrix and stmatrix, with the given stride between rows, in bytes.
 #define ROWS(name, options, registers, stride)                                                                \
     __global__ void name(unsigned char *, float *out, int)                                                    \
     {                                                                                                         \

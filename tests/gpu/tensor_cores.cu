@@ -1,5 +1,5 @@
-// tensor_cores.cu: what tensor cores do, in hexadecimal: where fragments keep elements, products of numbers of differing
-// magnitude, sums that tell how they are rounded, ldmatrix and the like. tensor_cores.h200.txt is what an H200 printed.
+// tensor_cores.cu: results of tensor cores, in hexadecimal: the layout of fragments, products of numbers of differing
+// magnitude, sums that show the rounding, ldmatrix and similar. tensor_cores.h200.txt is the output of an H200.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
@@ -30,7 +30,7 @@ static uint32_t next()
     return x ^ x >> 15;
 }
 
-// Numbers near 1; from a wide range; all, among them 0, subnormal, infinite and no numbers.
+// Numbers near 1; from a wide range; all, including 0, subnormals, infinities and NaN.
 enum Kind { NEAR, WIDE, ALL };
 
 static uint64_t random_float(int exponent_bits, int fraction_bits, Kind kind, int near, int wide)
@@ -55,7 +55,7 @@ static uint64_t random_float(int exponent_bits, int fraction_bits, Kind kind, in
     return sign << (exponent_bits + fraction_bits) | exponent << fraction_bits | fraction;
 }
 
-enum Type { F16, BF16, TF32, CUT, F32, F64, S8, S32 }; // CUT: tf32 with bits below, which do not count
+enum Type { F16, BF16, TF32, CUT, F32, F64, S8, S32 }; // CUT: tf32 with extra low bits, which are ignored
 
 static uint64_t random_bits(Type type, Kind kind)
 {
@@ -71,7 +71,7 @@ static uint64_t random_bits(Type type, Kind kind)
     }
     if (kind != ALL)
         return next() % 200001 - 100000;
-    return next() & 1 ? 0x7fffffff - next() % 50000 : 0x80000000u + next() % 50000; // where sums saturate
+    return next() & 1 ? 0x7fffffff - next() % 50000 : 0x80000000u + next() % 50000; // values whose sums saturate
 }
 
 static int bytes_of(Type type)
@@ -97,7 +97,7 @@ static void print_values(const void *values, int count, int bytes, int a_line)
     puts("");
 }
 
-// ---- Layouts: which element of its matrix each x[i] is
+// ---- Layouts: the matrix element of each x[i]
 
 template <class Fragment, class T> static __device__ void dump(const Fragment &f, T *out, int *count)
 {
@@ -131,7 +131,7 @@ template <int M, int N, int K, class T> __global__ void sum_layout(const T *in, 
     dump(f, out, count);
 }
 
-// Element r.c has the value r * columns + c; in bytes that needs two runs, for what is above and below 100.
+// Element r.c has the value r * columns + c; for bytes two runs determine its multiple of 100 and the rest.
 template <class T, class Launch> static void layout(int rows, int columns, bool by_rows, Launch launch)
 {
     T *in = managed<T>(1024), *out = managed<T>(32 * 16);
@@ -185,7 +185,7 @@ template <int M, int N, int K, class T> static void layouts_of_sums(const char *
     }
 }
 
-// ---- Products by wmma, stored by rows
+// ---- Products by wmma, stored row-major
 
 template <int M, int N, int K, class T, class Stored, class C, class D>
 __global__ void product(const Stored *a, const Stored *b, const C *c, D *d, bool saturate)
@@ -228,7 +228,7 @@ static void products(const char *name, Type factor, Type summand, Kinds kinds)
     }
 }
 
-// ---- Products by mma.sync: registers straight from memory
+// ---- Products by mma.sync, with registers loaded directly from memory
 
 template <class T, int N> static __device__ void take(T (&registers)[N], const void *from)
 {
@@ -247,7 +247,7 @@ template <class T, int N> static __device__ void give(const T (&registers)[N], v
 #define FOUR(constraint, r) TWO(constraint, r), constraint(r[2]), constraint(r[3])
 #define EIGHT(constraint, r) FOUR(constraint, r), constraint(r[4]), constraint(r[5]), constraint(r[6]), constraint(r[7])
 
-// How many registers D, A and B have.
+// The number of registers of D, A and B.
 #define D2_A1_B1 " {%0,%1}, {%2}, {%3}, {%0,%1};"
 #define D2_A2_B1 " {%0,%1}, {%2,%3}, {%4}, {%0,%1};"
 #define D2_A4_B2 " {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"
@@ -288,7 +288,7 @@ MMA_HALF(byte16, "m16n8k16.row.col.s32.s8.u8.s32", int, "+r", unsigned, "r")
 MMA_FULL(byte32, "m16n8k32.row.col.s32.u8.u8.s32", int, "+r", unsigned, "r")
 MMA_FULL(byte32_limited, "m16n8k32.row.col.satfinite.s32.s8.s8.s32", int, "+r", unsigned, "r")
 
-// With so many registers of A, B and D; numbers of fewer than 32 bits share them.
+// With the given numbers of registers of A, B and D; elements of fewer than 32 bits share a register.
 static void mma(const char *name, void (*kernel)(const void *, const void *, const void *, void *), Type factor, Type sum, int a, int b,
                 int d, Kinds kinds)
 {
@@ -308,12 +308,12 @@ static void mma(const char *name, void (*kernel)(const void *, const void *, con
     }
 }
 
-// ---- Sums that tell how they are rounded: the first element of D; all others are 0
+// ---- Sums that show the rounding, in the first element of D; all others are 0
 
 __global__ void first_element(const float *a, const float *b, float c, uint32_t *out)
 {
     const int t = threadIdx.x % 4;
-    const bool first = threadIdx.x < 4; // they hold row 0 of A and column 0 of B
+    const bool first = threadIdx.x < 4; // lanes with row 0 of A and column 0 of B
     __half2 half[2][2];
     __nv_bfloat162 brain[2][2];
     unsigned tf[2][2];

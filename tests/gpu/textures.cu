@@ -1,5 +1,5 @@
-// textures.cu: what textures and surfaces give, in hexadecimal, to be compared with a GPU: all formats, filters, shapes and
-// ways to treat coordinates outside. textures.h200.txt is what an H200 printed.
+// textures.cu: results of textures and surfaces, in hexadecimal, for comparison with a GPU: all formats, filters, shapes and
+// address modes. textures.h200.txt is the output of an H200.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -19,10 +19,10 @@ static uint32_t hash() // deterministic everywhere
     return h ^ (h >> 16);
 }
 
-// A case is one line: all its words in one number, and eight of them, spread, to look at.
+// Prints a case as one line: a hash of all its words, and eight of them as a sample.
 static void print(const std::string &name, const std::vector<uint32_t> &words)
 {
-    uint32_t all = 2166136261u; // FNV-1a, of words
+    uint32_t all = 2166136261u; // FNV-1a over words
     for (const uint32_t word : words)
         all = (all ^ word) * 16777619u;
     std::printf("%s: %zu words, %08x:", name.c_str(), words.size(), all);
@@ -129,8 +129,7 @@ static void make(Texture &x, Format f, int channels, size_t w, size_t h, size_t 
     CUDA(cudaCreateTextureObject(&x.object, &r, &t, nullptr));
 }
 
-// Both filters, both ways to read where these are asked for, all ways to treat coordinates outside, coordinates in texels
-// and normalised.
+// Both filters, both read modes if requested, all address modes, coordinates in texels and normalised.
 static std::vector<Sampler> all_samplers(int reads = 1)
 {
     std::vector<Sampler> all;
@@ -210,7 +209,7 @@ static void run(const std::string &name, cudaTextureObject_t t, const std::vecto
     cudaFree(out);
 }
 
-// As floats, or as whole numbers where the texture gives such.
+// As floats, or as integers if the texture returns integers.
 template <How how>
 static void show(const std::string &name, cudaTextureObject_t t, const std::vector<float4> &at, int channels,
                  bool floats = true)
@@ -278,7 +277,7 @@ static float layer_bits(int layer)
 
 // ---- The parts
 
-static void weights() // what fractions the weights have
+static void weights() // the precision of the weights
 {
     Sampler s;
     s.filter = cudaFilterModeLinear;
@@ -290,7 +289,7 @@ static void weights() // what fractions the weights have
             at.push_back(x_only(0.5f + k / 2048.0f));
         show<D1>("weight 1d", x.object, at, 1);
         at.clear();
-        for (int k = 0; k < 256; k++) // about the points where rounding changes
+        for (int k = 0; k < 256; k++) // around the points where the rounding changes
             at.push_back(x_only(nextafterf(0.5f + (k + 0.5f) / 256, k % 2 ? 2.0f : 0.0f)));
         show<D1>("weight 1d ties", x.object, at, 1);
     }
@@ -324,7 +323,7 @@ static void weights() // what fractions the weights have
                 std::vector<float4> at;
                 for (int k = 0; k < 64; k++)
                     at.push_back(x_only(unit()));
-                for (int k = 0; k < 64; k++) { // next to where texels, or weights, meet
+                for (int k = 0; k < 64; k++) { // next to the borders of texels and of weights
                     const float edge = floorf(unit() * w * (linear ? 512 : 1)) / (w * (linear ? 512.0f : 1.0f));
                     at.push_back(x_only(k % 3 == 0 ? edge : nextafterf(edge, k % 3 == 1 ? -9.0f : 9.0f)));
                 }
@@ -370,7 +369,7 @@ static void weights() // what fractions the weights have
     }
 }
 
-static void sums() // how the products are added and rounded
+static void sums() // addition and rounding of the products
 {
     Sampler s;
     s.filter = cudaFilterModeLinear;
@@ -430,7 +429,7 @@ static void conversions() // all values of small formats as normalised floats
             std::vector<uint8_t> data;
             for (int k = 0; k < 256; k++) {
                 uint32_t v = k;
-                if (BITS[f] == 16 && k >= 8) // some of these; all near 0, the largest signed one and the largest
+                if (BITS[f] == 16 && k >= 8) // only some: all near 0, near the largest signed one and near the largest
                     v = k > 247 ? 65280 + k : k > 126 && k < 130 ? 32640 + k : k * 257 + (k & 3);
                 for (int j = 0; j < 4; j++)
                     for (int b = 0; b < BITS[f] / 8; b++)
@@ -453,7 +452,7 @@ static void conversions() // all values of small formats as normalised floats
         }
 }
 
-// Whether a texture of the format may be sampled so; and, of the rarer formats, only some of the ways.
+// Whether the format supports this sampling; for rarer formats only some of the modes are tested.
 static bool is_sampled(Format f, int channels, const Sampler &s)
 {
     const bool floats = f == HALF || f == FLOAT, wide = f == U32 || f == S32, read = s.read == cudaReadModeNormalizedFloat;
@@ -463,7 +462,7 @@ static bool is_sampled(Format f, int channels, const Sampler &s)
     return !rare || (channels != 2 && (s.address == cudaAddressModeClamp || s.address == cudaAddressModeBorder));
 }
 
-template <How how> static void matrix(int dimensions) // all formats in all ways
+template <How how> static void matrix(int dimensions) // all formats in all modes
 {
     const size_t w = 13, h = dimensions > 1 ? 6 : 0, d = dimensions > 2 ? 5 : 0, texels = w * (h ? h : 1) * (d ? d : 1);
     uint32_t seed = 100 * dimensions;
@@ -528,7 +527,7 @@ static void gathers()
                     if (channels == 4 || (channels == 1 && address == 1))
                         show<G3>(name + "3", x.object, at, 4, f != U8);
                 }
-    // about the points where other texels are meant
+    // around the points where the selected texel changes
     Sampler s;
     Texture x;
     make(x, FLOAT, 1, 9, 7, 0, cudaArrayTextureGather, random_texels(FLOAT, 1, 63, 77), s);
@@ -561,7 +560,7 @@ static void layers()
     }
 }
 
-// Directions: anywhere, along the axes, through texels, edges and corners of a cube of so many texels a side.
+// Directions: random, along the axes, through texels, edges and corners of a cube with the given size.
 static std::vector<float4> directions(int size)
 {
     std::vector<float4> all;
@@ -678,7 +677,7 @@ static void pitched()
         }
 }
 
-static void missing_channels() // four are asked for; and other types than the texture's
+static void missing_channels() // reads four channels, and types other than the texture's
 {
     for (Format f : {U8, S8, U16, S16, U32, S32, HALF, FLOAT})
         for (int channels : {1, 2, 4})
@@ -697,7 +696,7 @@ static void missing_channels() // four are asked for; and other types than the t
                 run<D1, uint4>(name + " as uint", x.object, at, 4);
                 run<D1, int4>(name + " as int", x.object, at, 4);
             }
-    for (int c = 0; c < 6; c++) { // border colours that a format cannot hold
+    for (int c = 0; c < 6; c++) { // border colours that a format cannot represent
         const float colours[] = {2.0f, -2.0f, 0.3f, 1e6f, -1e-3f, NAN};
         for (Format f : {U8, S8, U16, S16, U32, S32, HALF, FLOAT})
             for (int read = 0; read < 2; read++) {
@@ -758,7 +757,7 @@ __global__ void surface_read(cudaSurfaceObject_t s, const int4 *at, Result *out)
 template <typename T, int DIMENSIONS, cudaSurfaceBoundaryMode MODE>
 __global__ void surface_write(cudaSurfaceObject_t s, const int4 *at, int n)
 {
-    for (int k = 0; k < n; k++) { // one thread: where two write the same place, the last counts
+    for (int k = 0; k < n; k++) { // one thread: of two writes to one texel the last remains
         const int x = at[k].x * (int)sizeof(T), y = at[k].y, z = at[k].z;
         const T v = value_of<T>(k);
         if (DIMENSIONS == 1) surf1Dwrite(v, s, x, MODE);
@@ -770,7 +769,7 @@ __global__ void surface_write(cudaSurfaceObject_t s, const int4 *at, int n)
     }
 }
 
-static int near(int size, int out) // a number of a texel, or one of so many before and behind
+static int near(int size, int out) // the index of a texel, or one up to `out` outside
 {
     return (int)(hash() % ((size ? size : 1) + 2 * out)) - out;
 }

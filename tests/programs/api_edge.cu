@@ -1,6 +1,6 @@
-// What the runtime says to wrong arguments: null results, handles that were destroyed or never were any, sizes
-// that no memory has. Each call gives its documented error, and the program goes on. (On a GPU CUDA leaves
-// undefined what becomes of a handle that was destroyed.) Also: a launch in an argument of a launch.
+// Errors of the runtime for wrong arguments: null results, destroyed or invalid handles, sizes larger than any
+// memory. Each call returns its documented error, and the program continues. (On a GPU the use of a destroyed
+// handle is undefined.) Also: a launch in an argument of a launch.
 #include "check.h"
 #include <cstdint>
 
@@ -14,7 +14,7 @@ __device__ int table[4];
 static int *numbers;
 static char bytes[4096];
 
-static int counted; // how many launches an argument has made
+static int counted; // number of launches made by an argument
 static int launch_within()
 {
     fill<<<1, 1>>>(numbers + 1, 10);
@@ -27,7 +27,7 @@ static void nested_launches()
     int back[3];
     CUDA(cudaMemset(numbers, 0, sizeof back));
     fill<<<4, 64>>>(numbers, launch_within());
-    fill<<<2, 32>>>(numbers + 2, (fill<<<1, 5>>>(numbers + 2, launch_within() + 1), 1)); // three, one in another
+    fill<<<2, 32>>>(numbers + 2, (fill<<<1, 5>>>(numbers + 2, launch_within() + 1), 1)); // three nested launches
     CUDA(cudaMemcpy(back, numbers, sizeof back, cudaMemcpyDeviceToHost));
     CHECK(back[0] == 4 * 64 && back[1] == 20 && back[2] == 2 * 32 + 5 * 2 && counted == 2);
 }
@@ -52,7 +52,7 @@ static size_t size;
 static int number;
 
 static const Attempt ATTEMPTS[] = {
-    // Where the result is to go.
+    // Null pointers for the result.
     WRONG_VALUE(cudaMalloc((void **)NULL, 4)), WRONG_VALUE(cudaMallocHost((void **)NULL, 4)),
     WRONG_VALUE(cudaMallocPitch(&pointer, NULL, 4, 4)), WRONG_VALUE(cudaMallocPitch((void **)NULL, &size, 4, 4)),
     WRONG_VALUE(cudaMemGetInfo(NULL, &size)), WRONG_VALUE(cudaMemGetInfo(&size, NULL)),
@@ -64,7 +64,7 @@ static const Attempt ATTEMPTS[] = {
     WRONG_VALUE(cudaGetSymbolAddress((void **)NULL, table)), WRONG_VALUE(cudaEventElapsedTime(NULL, event, event)),
     WRONG_VALUE(cudaOccupancyMaxActiveBlocksPerMultiprocessor(NULL, fill, 32, 0)),
     WRONG_VALUE(cudaStreamIsCapturing(stream, NULL)), FINE(cudaDeviceGetStreamPriorityRange(NULL, &number)),
-    // Handles that are none, or no more.
+    // Invalid and destroyed handles.
     WRONG_HANDLE(cudaStreamDestroy(NULL)), WRONG_HANDLE(cudaStreamDestroy(ended_stream)), WRONG_HANDLE(cudaStreamDestroy(wild_stream)),
     WRONG_HANDLE(cudaStreamSynchronize(ended_stream)), WRONG_HANDLE(cudaStreamQuery(wild_stream)),
     WRONG_HANDLE(cudaStreamWaitEvent(ended_stream, event, 0)), WRONG_HANDLE(cudaStreamWaitEvent(stream, ended_event, 0)),
@@ -78,7 +78,7 @@ static const Attempt ATTEMPTS[] = {
     WRONG_HANDLE((fill<<<1, 1, 0, wild_stream>>>(numbers, 1), cudaGetLastError())), FINE(cudaStreamQuery(cudaStreamPerThread)),
     WRONG_VALUE(cudaStreamCreateWithFlags(&stream, 77)), WRONG_VALUE(cudaEventCreateWithFlags(&event, cudaEventInterprocess)),
     WRONG_VALUE(cudaLaunchHostFunc(stream, NULL, NULL)), WRONG_VALUE(cudaStreamAddCallback(stream, NULL, NULL, 0)),
-    // Memory that is not there, or belongs to another call.
+    // Unallocated memory, or memory of another kind of allocation.
     WRONG_VALUE(cudaFree(bytes)), WRONG_VALUE(cudaFree(numbers + 1)), WRONG_VALUE(cudaFree(freed)), WRONG_VALUE(cudaFree((void *)-1)),
     WRONG_VALUE(cudaFreeHost(numbers)), FINE(cudaFree(NULL)), FINE(cudaFreeHost(NULL)), FINE(cudaMalloc(&pointer, 0)),
     WRONG_VALUE(cudaMallocManaged(&pointer, 0)), WRONG_VALUE(cudaHostAlloc(&pointer, 4, 64)),
@@ -117,7 +117,7 @@ int main()
     CUDA(cudaStreamCreate(&stream));
     CUDA(cudaStreamCreate(&ended_stream));
     CUDA(cudaStreamDestroy(ended_stream));
-    CUDA(cudaStreamCreate(&again)); // may have the place of the one that was destroyed, but is not the same
+    CUDA(cudaStreamCreate(&again)); // may have the address of the destroyed one, but is another stream
     CUDA(cudaEventCreate(&event));
     CUDA(cudaEventRecord(event, stream));
     CUDA(cudaEventCreateWithFlags(&timeless, cudaEventDisableTiming));
@@ -130,7 +130,7 @@ int main()
             fprintf(stderr, "%s: %s, not %s\n", attempt.text, cudaGetErrorName(error), cudaGetErrorName(attempt.wanted));
         CHECK(error == attempt.wanted);
         const cudaError_t last = cudaGetLastError();
-        CHECK(last == error || last == cudaSuccess); // the second: the attempt has asked itself
+        CHECK(last == error || last == cudaSuccess); // cudaSuccess: the call itself has read the error
     }
     nested_launches();
     CUDA(cudaStreamDestroy(stream));

@@ -1,4 +1,4 @@
-// Copies to shared memory that go on by themselves, the last of them of a part, with zeros behind it.
+// Asynchronous copies to shared memory; the last one is partial and filled up with zeros.
 #include "check.h"
 #include <cuda_pipeline.h>
 

@@ -1,4 +1,4 @@
-// Every atomic operation, on device and on shared memory.
+// Every atomic operation, in global and in shared memory.
 #include "check.h"
 
 struct Results {
@@ -18,7 +18,7 @@ __device__ void all(Results *r, int i)
     atomicMin(&r->min, 50 - i);
     atomicMax(&r->max, i - 50);
     atomicExch(&r->exchanged, 7);
-    atomicCAS(&r->cas, i, i + 1); // one lane after another: counts up
+    atomicCAS(&r->cas, i, i + 1); // one lane after another: increments
     atomicInc(&r->inc, 9);
     atomicDec(&r->dec, 9);
     atomicAnd(&r->bits_and, ~(1u << i % 8));
@@ -55,7 +55,7 @@ __global__ void in_shared_memory(Results *r)
         clear(&own);
     __syncthreads();
     all(&own, threadIdx.x);
-    const int old = atomicAdd(&own.old_sum, 1); // each thread another
+    const int old = atomicAdd(&own.old_sum, 1); // distinct for each thread
     __syncthreads();
     atomicAdd(&r->old_sum, old);
     __syncthreads();

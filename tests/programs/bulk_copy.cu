@@ -1,4 +1,4 @@
-// Bulk copies: one thread asks for tiles, others add them; barriers in shared memory tell what is full, what is free.
+// Bulk asynchronous copies: a producer thread loads tiles, consumer warps add them; mbarriers signal full and empty stages.
 #include "check.h"
 #include <cuda/barrier>
 #include <cuda/ptx>
@@ -6,18 +6,18 @@ namespace ptx = cuda::ptx;
 
 enum { STAGES = 3, TILE = 256, THREADS = 160, ADDERS = THREADS - 32, PIECE = 512 };
 
-__device__ void wait(uint64_t *barrier, unsigned turn) // until the phase of that turn is over
+__device__ void wait(uint64_t *barrier, unsigned phase) // until that phase is complete
 {
-    while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cta, barrier, turn % 2))
+    while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cta, barrier, phase % 2))
         continue;
 }
 
-// The first warp copies, in its thread 0; each of the others adds up all tiles of the block at its own place.
+// Thread 0 of the first warp copies; each thread of the other warps sums its elements of all tiles of the block.
 __global__ void sum_tiles(const int *in, int *sums, int n)
 {
     __shared__ alignas(128) int tiles[STAGES][TILE];
     __shared__ uint64_t full[STAGES], empty[STAGES];
-    const int tid = threadIdx.x, whole = n / 4 * 4; // elements that whole vectors hold
+    const int tid = threadIdx.x, whole = n / 4 * 4; // elements in whole vectors
     if (tid == 0) {
         for (int s = 0; s < STAGES; s++) {
             ptx::mbarrier_init(&full[s], 1);
@@ -28,16 +28,16 @@ __global__ void sum_tiles(const int *in, int *sums, int n)
     }
     __syncthreads();
     int sum = blockIdx.x == 0 && tid >= THREADS - (n - whole) ? in[whole + THREADS - 1 - tid] : 0;
-    unsigned turn = 0;
-    for (int first = blockIdx.x * TILE; first < whole; first += gridDim.x * TILE, turn++) {
-        const unsigned s = turn % STAGES, size = min(TILE, whole - first);
+    unsigned tile = 0;
+    for (int first = blockIdx.x * TILE; first < whole; first += gridDim.x * TILE, tile++) {
+        const unsigned s = tile % STAGES, size = min(TILE, whole - first);
         if (tid == 0) {
-            wait(&empty[s], turn / STAGES + 1); // in the first turn nothing fills it
+            wait(&empty[s], tile / STAGES + 1); // returns at once in the first round
             const uint32_t bytes = size * sizeof(int);
             ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &full[s], bytes);
             ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, tiles[s], in + first, bytes, &full[s]);
         } else if (tid >= 32) {
-            wait(&full[s], turn / STAGES);
+            wait(&full[s], tile / STAGES);
             for (unsigned k = tid - 32; k < size; k += ADDERS)
                 sum += tiles[s][k];
             ptx::mbarrier_arrive(&empty[s], 2);
@@ -46,7 +46,7 @@ __global__ void sum_tiles(const int *in, int *sums, int n)
     atomicAdd(sums, sum);
 }
 
-// Bytes are announced apart from the arrivals, by one thread, for two copies; the others wait for what they have seen.
+// One thread announces the bytes of two copies without arriving; all threads arrive, and wait with their own tokens.
 __global__ void two_copies(const int *in, int *out)
 {
     __shared__ alignas(128) int piece[2 * PIECE];
@@ -74,7 +74,7 @@ __global__ void two_copies(const int *in, int *out)
     }
 }
 
-// Doubles pieces of n elements in shared memory, there and back by bulk copies.
+// Doubles pieces of n elements in shared memory, copied in and out by bulk copies.
 __global__ void twice(int *data)
 {
     __shared__ alignas(128) int piece[PIECE];
@@ -90,7 +90,7 @@ __global__ void twice(int *data)
     wait(&barrier, 0);
     for (int k = threadIdx.x; k < PIECE; k += blockDim.x)
         piece[k] *= 2;
-    ptx::fence_proxy_async(ptx::space_shared); // the copy engine is to see what was written
+    ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to the bulk copy
     __syncthreads();
     if (threadIdx.x == 0) {
         ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, from, piece, sizeof piece);
@@ -99,7 +99,7 @@ __global__ void twice(int *data)
     }
 }
 
-// The same barriers by their C++ names.
+// The same with cuda::barrier.
 __global__ void reverse(const int *in, int *out)
 {
     using barrier = cuda::barrier<cuda::thread_scope_block>;

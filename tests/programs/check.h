@@ -1,4 +1,4 @@
-// check.h: how the programs of this folder end: CHECK fails with the place, main prints PASS.
+// check.h: CHECK exits with file and line if its condition is false; otherwise main prints PASS.
 #ifndef CHECK_H
 #define CHECK_H
 

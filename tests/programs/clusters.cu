@@ -1,4 +1,4 @@
-// Thread block clusters: ranks, the cluster's barrier, shared memory of other blocks, and launches that are refused.
+// Thread block clusters: ranks, the cluster's barrier, shared memory of other blocks, and launches that fail.
 #include "check.h"
 
 #include <cooperative_groups.h>
@@ -8,7 +8,7 @@ namespace cg = cooperative_groups;
 
 enum { BINS = 256, THREADS = 128, PER_THREAD = 8 };
 
-// Each block of a cluster has a part of the bins, and counts in those of all blocks.
+// Each block of a cluster owns some of the bins, and increments those of all blocks.
 __global__ void histogram(const unsigned *values, int count, unsigned *result)
 {
     extern __shared__ unsigned part[];
@@ -24,7 +24,7 @@ __global__ void histogram(const unsigned *values, int count, unsigned *result)
         atomicAdd(&result[cluster.block_rank() * bins + k], part[k]);
 }
 
-// A number goes round the ring of a cluster's blocks, one block further with each barrier.
+// A number moves around the ring of a cluster's blocks, by one block at each barrier.
 __global__ void __cluster_dims__(4, 1, 1) ring(unsigned *result)
 {
     __shared__ unsigned mine[2][32];
@@ -70,7 +70,7 @@ __global__ void places(Place *all)
 __global__ void empty() {}
 __global__ void __cluster_dims__(2, 1, 1) pairs() {}
 
-// Blocks that end while another one waits at the barrier do not keep it; their shared memory is gone.
+// Blocks that exit do not hold up the cluster's barrier; their shared memory no longer exists.
 __global__ void late(int *result, bool reads)
 {
     __shared__ int number;
@@ -223,7 +223,7 @@ static void test_refusals()
 int main(int argc, char **argv)
 {
     int *result = managed<int>(1);
-    if (argc > 1) { // what goes wrong while the kernel runs
+    if (argc > 1) { // errors at run time
         if (strcmp(argv[1], "late") == 0)
             CUDA(launch(late, 2, 32, 2, 0, result, true));
         else if (strcmp(argv[1], "endless") == 0)

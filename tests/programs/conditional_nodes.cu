@@ -1,4 +1,4 @@
-// Conditional nodes of CUDA graphs: if, else, while and switch, one in another, filled node by node and by capture.
+// Conditional nodes of CUDA graphs: if, else, while and switch, nested, built node by node and by capture.
 #include "check.h"
 
 #if CUDART_VERSION >= 13000
@@ -13,7 +13,7 @@ __global__ void add(int *x, int what)
     *x += what;
 }
 
-// One round of a loop: adds what is left, and goes on while something is.
+// One iteration: adds the remaining count, and continues while it is above 0.
 __global__ void count_down(int *left, int *sum, cudaGraphConditionalHandle handle)
 {
     *sum += *left;
@@ -63,7 +63,7 @@ static int value_of(const int *x)
     return value;
 }
 
-// What *x is after so many launches of the graph, where it is 0 before.
+// The value of *x, initially 0, after the given number of launches.
 static int launched(cudaGraph_t graph, int *x, int times = 1)
 {
     cudaGraphExec_t run;
@@ -87,7 +87,7 @@ static int chosen(int *x, cudaGraphConditionalNodeType type, unsigned size, unsi
     const auto node = add_node(graph, before, &p);
     for (int k = 0, what = 1; k < (int)size; k++, what *= 10)
         launch(p.conditional.phGraph_out[k], nullptr, add, x, what);
-    launch(graph, node, add, x, 5); // behind it
+    launch(graph, node, add, x, 5); // after it
     const int result = launched(graph, x);
     CUDA(cudaGraphDestroy(graph));
     return result;
@@ -121,7 +121,7 @@ static void test_loops(int *x, int *left, int *sum)
     CUDA(cudaMemcpy(left, &five, sizeof five, cudaMemcpyHostToDevice));
     CUDA(cudaMemset(sum, 0, sizeof *sum));
     CHECK(launched(graph, x) == 105 && value_of(sum) == 15 && value_of(left) == 0);
-    // Each launch begins with the handle's value; the loop ends after one round where less than nothing is left.
+    // Each launch begins with the handle's value; the loop ends after one iteration if less than 0 is left.
     CHECK(launched(graph, x, 2) == 202 && value_of(left) == -2);
     CUDA(cudaStreamDestroy(stream));
     CUDA(cudaGraphDestroy(graph));
@@ -140,11 +140,11 @@ static void test_refused(int *x)
     CUDA(cudaGraphCreate(&other, 0));
     const auto handle = new_handle(graph);
     auto p = conditional(handle, cudaGraphCondTypeWhile, 2);
-    CHECK(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &p) == cudaErrorInvalidValue); // two bodies of a loop
+    CHECK(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &p) == cudaErrorInvalidValue); // a loop with two bodies
     p = conditional(handle, cudaGraphCondTypeIf, 1);
-    CHECK(cudaGraphAddNode(&node, other, nullptr, nullptr, 0, &p) == cudaErrorInvalidValue); // another graph's
+    CHECK(cudaGraphAddNode(&node, other, nullptr, nullptr, 0, &p) == cudaErrorInvalidValue); // a handle of another graph
     CUDA(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &p));
-    CHECK(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &p) == cudaErrorInvalidValue); // it has a node
+    CHECK(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &p) == cudaErrorInvalidValue); // the handle has a node already
     launch(p.conditional.phGraph_out[0], nullptr, add, x, 1);
     CHECK(cudaGraphDestroy(p.conditional.phGraph_out[0]) != cudaSuccess);
     CHECK(cudaGraphClone(&other, graph) != cudaSuccess);
@@ -156,7 +156,7 @@ static void test_refused(int *x)
     host.type = cudaGraphNodeTypeHost;
     host.host.fn = nothing;
     add_node(p.conditional.phGraph_out[0], nullptr, &host);
-    CHECK(cudaGraphInstantiate(&run, graph, 0) != cudaSuccess); // work of the host
+    CHECK(cudaGraphInstantiate(&run, graph, 0) != cudaSuccess); // host nodes are not allowed
     CHECK(cudaGetLastError() != cudaSuccess);
     CUDA(cudaGraphDestroy(graph));
     CUDA(cudaGraphDestroy(other));
@@ -172,7 +172,7 @@ int main()
     CHECK(chosen(x, cudaGraphCondTypeIf, 1, 0) == 5);
     CHECK(chosen(x, cudaGraphCondTypeIf, 2, 0) == 15);
     CHECK(chosen(x, cudaGraphCondTypeSwitch, 3, 2) == 105);
-    CHECK(chosen(x, cudaGraphCondTypeSwitch, 3, 3) == 5); // none of them
+    CHECK(chosen(x, cudaGraphCondTypeSwitch, 3, 3) == 5); // no such branch
     test_loops(x, left, sum);
     test_refused(x);
     CUDA(cudaFree(x));
@@ -185,7 +185,7 @@ int main()
 
 int main()
 {
-    puts("PASS"); // older calls are others
+    puts("PASS"); // older toolkits have other signatures
 }
 
 #endif

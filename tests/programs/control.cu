@@ -1,4 +1,4 @@
-// Lanes of one warp that each get on by themselves: they meet where the program says so, and nowhere else they have to.
+// Independent thread scheduling: lanes of a warp reconverge where the program requires it, and need not anywhere else.
 #include "check.h"
 
 __device__ __noinline__ int swap_neighbours(int value)
@@ -17,7 +17,7 @@ __device__ unsigned long long wide(unsigned lane)
     return (unsigned long long)(lane / 4) << 40;
 }
 
-// The same operation, written twice with other registers: what the PTX ISA asks for is the same qualifiers and mask.
+// The same operation at two instructions with different registers: the PTX ISA requires only the same qualifiers and mask.
 __global__ void meets_at_two_places(unsigned *out)
 {
     const unsigned v = threadIdx.x;
@@ -68,7 +68,7 @@ __global__ void waits_for_its_own_warp(int *lock, volatile int *sum)
     atomicExch(lock, 0);
 }
 
-// Two lanes of a warp answer each other: what one has written ends the loop of the other.
+// Two lanes of a warp signal each other: the write of one ends the loop of the other.
 __global__ void answer_each_other(int *out)
 {
     __shared__ int said[2];
@@ -94,7 +94,7 @@ __global__ void answer_each_other(int *out)
 
 __global__ void waits_for_a_later_lane(volatile int *flag, int *out)
 {
-    if (threadIdx.x % 32 < 31) // the others of the warp, and then other warps
+    if (threadIdx.x % 32 < 31) // the other lanes of the warp, and then other warps
         while (flag[threadIdx.x / 32] == 0)
             ;
     else if (threadIdx.x == 31 || out[threadIdx.x] == 2)
@@ -119,7 +119,7 @@ __global__ void leaves_in_a_function(const int *p, int *out)
     out[blockIdx.x * blockDim.x + threadIdx.x] = 2;
 }
 
-// No lane returns early: all 32 load and store together behind the if, as the machine code does.
+// No lane returns early: all 32 load and store together after the if, as in the machine code.
 __global__ void may_leave_early(int *out, const int *in)
 {
     const int t = threadIdx.x;

@@ -1,4 +1,4 @@
-// Cooperative groups, a lock that blocks take in turn, and objects made in a kernel.
+// Cooperative groups, a lock between blocks, and objects created in a kernel.
 #include "check.h"
 #include <cooperative_groups.h>
 

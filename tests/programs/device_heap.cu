@@ -1,4 +1,4 @@
-// malloc in a kernel: what it gives comes out of a heap whose size is a limit of the device.
+// malloc in a kernel: allocates from the device heap, whose size is a device limit.
 #include "check.h"
 
 __device__ void *kept[64];
@@ -16,7 +16,7 @@ __global__ void give_back()
     kept[threadIdx.x] = NULL;
 }
 
-// How many of 64 threads get so many bytes.
+// The number of threads, of 64, that can allocate so many bytes.
 static int given(int bytes)
 {
     int *count = managed<int>(1);
@@ -43,10 +43,10 @@ int main()
     CUDA(cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize));
     CHECK(limit == 8 * MIB);
     const int usual = given(MIB);
-    CHECK(usual >= 7 && usual <= 8); // a GPU keeps books in the heap, too
-    CHECK(given(MIB) <= 1);          // the rest, as those have not been freed
+    CHECK(usual >= 7 && usual <= 8); // a GPU's heap also stores its metadata
+    CHECK(given(MIB) <= 1);          // the rest, since the others are not freed
     give_all_back();
-    CHECK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 32 * MIB) == cudaErrorInvalidValue); // it has been used
+    CHECK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 32 * MIB) == cudaErrorInvalidValue); // the heap is in use
     CHECK(cudaGetLastError() == cudaErrorInvalidValue);
     CUDA(cudaDeviceReset());
     CUDA(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 32 * MIB));
@@ -54,7 +54,7 @@ int main()
     CHECK(limit >= 32 * MIB);
     CHECK(given(MIB) >= 31);
     CUDA(cudaMemcpyFromSymbol(&memory, kept, sizeof memory));
-    CHECK(cudaMemcpy(&byte, memory, 1, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue); // it is the kernels' own
+    CHECK(cudaMemcpy(&byte, memory, 1, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue); // the device heap is not accessible to the host
     CHECK(cudaGetLastError() == cudaErrorInvalidValue);
     give_all_back();
     CHECK(given(MIB / 2) >= 62);

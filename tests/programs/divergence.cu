@@ -1,4 +1,4 @@
-// Lanes that go different ways: nested, in loops of different lengths, out early, by a switch.
+// Divergence: nested branches, loops of different lengths, early exits, a switch.
 #include "check.h"
 
 __device__ int collatz(unsigned n)
@@ -11,7 +11,7 @@ __device__ int collatz(unsigned n)
     return steps;
 }
 
-__device__ __noinline__ int fibonacci(int n) // recursion, to other depths in each lane
+__device__ __noinline__ int fibonacci(int n) // recursion, to a different depth in each lane
 {
     return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
 }
@@ -50,7 +50,7 @@ __global__ void run(int *out, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
-        return; // part of the last block: those who stay still meet at the barrier
+        return; // some threads of the last block; the others still reach the barrier
     __shared__ int shared;
     int *mine = out + i * 5;
     mine[0] = collatz(i + 1);

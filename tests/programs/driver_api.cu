@@ -1,5 +1,5 @@
-// The driver API, as samples call it: modules of PTX, launches, memory, and wrong arguments.
-// It uses nothing else: driver_beside_runtime.cu uses both.
+// The driver API as samples use it: modules of PTX, launches, memory, and wrong arguments.
+// Only the driver API; driver_beside_runtime.cu uses both APIs.
 #include "check.h"
 #include <cstring>
 #include <cuda.h>
@@ -49,7 +49,7 @@ static const char PTX[] = R"(
 done:
     ret;
 }
-// Each texel of the texture is written to the surface's same row, mirrored.
+// Writes each texel of the texture to the same row of the surface, mirrored.
 .visible .entry mirror(.param .u64 texture, .param .u64 surface, .param .s32 width)
 {
     .reg .b32 %r<8>;
@@ -209,7 +209,7 @@ static void modules_and_launches()
     FAILS(cuLaunchKernel(scale, 4, 1, 1, 32, 1, 1, 0, 0, arguments, extra), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuLaunchKernel((CUfunction)host, 4, 1, 1, 32, 1, 1, 0, 0, arguments, NULL), CUDA_ERROR_INVALID_HANDLE);
     FAILS(cuLaunchKernel(scale, 4, 1, 1, 32, 1, 1, 0, (CUstream)0x99, arguments, NULL), CUDA_ERROR_INVALID_HANDLE);
-    bytes = 8; // the second argument is not in it
+    bytes = 8; // the second argument is missing
     FAILS(cuLaunchKernel(scale, 4, 1, 1, 32, 1, 1, 0, 0, NULL, extra), CUDA_ERROR_INVALID_VALUE);
 
     // A capture becomes a graph
@@ -236,7 +236,7 @@ static void modules_and_launches()
     DRIVER(cuModuleUnload(module));
     FAILS(cuLaunchKernel(scale, 4, 1, 1, 32, 1, 1, 0, 0, arguments, NULL), CUDA_ERROR_INVALID_HANDLE);
     FAILS(cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);
-    FAILS(cuMemcpyDtoH(host, factor, 4), CUDA_ERROR_INVALID_VALUE); // it was the module's
+    FAILS(cuMemcpyDtoH(host, factor, 4), CUDA_ERROR_INVALID_VALUE); // freed with the module
     DRIVER(cuMemFree(data));
 }
 
@@ -335,7 +335,7 @@ static void memory()
     DRIVER(cuMemFree(shared));
 }
 
-// Rows that are copied to and from an array; `memory` is the host's.
+// Copies of rows to and from an array; `memory` is host memory.
 static CUDA_MEMCPY2D to_array(CUarray array, const void *memory, size_t width, size_t height)
 {
     CUDA_MEMCPY2D copy = {};
@@ -380,7 +380,7 @@ static void arrays_and_textures()
     DRIVER(cuMemcpy2D(&copy));
     copy.dstXInBytes = 4;
     FAILS(cuMemcpy2D(&copy), CUDA_ERROR_INVALID_VALUE);
-    copy = to_array(from, host, 4, 1); // 100, in the second row's third place
+    copy = to_array(from, host, 4, 1); // 100, element 2 of row 1
     copy.dstXInBytes = 8, copy.dstY = 1;
     DRIVER(cuMemcpy2DAsync(&copy, NULL));
 
@@ -408,7 +408,7 @@ static void arrays_and_textures()
         for (unsigned x = 0; x < W; x++)
             CHECK(out[W * y + W - 1 - x] == (x == 2 && y == 1 ? 100 : 100 + W * y + x));
 
-    copy = from_array(NULL, from, 8, 2); // from one array to the other
+    copy = from_array(NULL, from, 8, 2); // between two arrays
     copy.dstMemoryType = CU_MEMORYTYPE_ARRAY, copy.dstArray = to, copy.dstXInBytes = 4, copy.dstY = 2;
     DRIVER(cuMemcpy2D(&copy));
     copy = from_array(out, to, 4 * W, 1);

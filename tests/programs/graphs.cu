@@ -1,4 +1,4 @@
-// CUDA graphs: built node by node and captured from streams, launched, changed, refused.
+// CUDA graphs: built node by node and captured from streams, launched, changed, rejected.
 #include "check.h"
 #include <cstring>
 #include <thread>
@@ -75,7 +75,7 @@ static void node_by_node()
         p.func = (void *)add;
         arguments[2] = &three;
         CUDA(cudaGraphAddKernelNode(&added, graph, NULL, 0, &p));
-        three = four = n = -1; // the nodes have their own
+        three = four = n = -1; // the nodes have copies
     }
     cudaMemsetParams fill = {};
     fill.dst = x;
@@ -101,7 +101,7 @@ static void node_by_node()
     }
     CUDA(cudaEventSynchronize(event));
 
-    // Asked
+    // Queries
     size_t count = 0;
     CUDA(cudaGraphGetNodes(graph, NULL, &count));
     CHECK(count == 7);
@@ -129,7 +129,7 @@ static void node_by_node()
     CHECK(p.func == (void *)add && p.gridDim.x == 3 && *(int *)p.kernelParams[2] == 3);
     CUDA(cudaGraphDebugDotPrint(graph, "/dev/null", 0));
 
-    // The run changed, node by node: the graph stays
+    // Updates of the executable graph, node by node; the graph does not change
     int ten = 10, length = N;
     void *arguments[] = {&x, &length, &ten};
     p = kernel_params(add, arguments);
@@ -160,7 +160,7 @@ static void node_by_node()
     FAILS(cudaGraphExecUpdate(run, clone, &info), cudaErrorGraphExecUpdateFailure);
     CHECK(info.result == cudaGraphExecUpdateErrorTopologyChanged);
 
-    // A cycle; an edge that is there, and one that is not
+    // A cycle; a duplicate edge, and a missing one
     FAILS(cudaGraphAddDependencies(graph, from, to, NULL, 1), cudaErrorInvalidValue);
     FAILS(cudaGraphAddDependencies(graph, from, from, NULL, 1), cudaErrorInvalidValue);
     CUDA(cudaGraphAddDependencies(graph, &scaled, &filled, NULL, 1));
@@ -177,7 +177,7 @@ static void node_by_node()
 
     CUDA(cudaGraphDestroy(clone));
     CUDA(cudaGraphDestroy(graph));
-    CUDA(cudaGraphLaunch(run, 0)); // it needs the graph no more
+    CUDA(cudaGraphLaunch(run, 0)); // does not need the graph any more
     CUDA(cudaGraphExecDestroy(run));
     FAILS(cudaGraphLaunch(run, 0), cudaErrorInvalidValue);
     FAILS(cudaGraphDestroy(graph), cudaErrorInvalidValue);
@@ -216,7 +216,7 @@ static void children_symbols_memory()
     CUDA(cudaGraphDestroy(outer));
     FAILS(cudaGraphGetNodes(inner, &node, &count), cudaErrorInvalidValue);
 
-    // Memory that the graph allocates and frees
+    // Memory nodes: allocated and freed by the graph
     CUDA(cudaGraphCreate(&outer, 0));
     cudaMemAllocNodeParams memory = {};
     memory.poolProps.allocType = cudaMemAllocationTypePinned;
@@ -234,9 +234,9 @@ static void children_symbols_memory()
     FAILS(cudaFree(memory.dptr), cudaErrorInvalidValue);
     CUDA(cudaGraphLaunch(run, 0));
     CUDA(cudaFreeAsync(memory.dptr, 0));
-    FAILS(cudaGraphInstantiate(&run, outer, 0), cudaErrorInvalidValue); // one at a time
+    FAILS(cudaGraphInstantiate(&run, outer, 0), cudaErrorInvalidValue); // only one executable graph at a time
     CUDA(cudaGraphExecDestroy(run));
-    CHECK(graph_bytes(cudaGraphMemAttrUsedMemCurrent) == sizeof host); // freed, and kept for the next launch
+    CHECK(graph_bytes(cudaGraphMemAttrUsedMemCurrent) == sizeof host); // freed, but kept for the next launch
     CUDA(cudaDeviceGraphMemTrim(0));
     CHECK(graph_bytes(cudaGraphMemAttrReservedMemCurrent) == 0 && graph_bytes(cudaGraphMemAttrReservedMemHigh) == sizeof host);
     uint64_t zero = 0, other = 1;
@@ -252,7 +252,7 @@ static void children_symbols_memory()
     CUDA(cudaGraphExecDestroy(run));
     CUDA(cudaGraphDestroy(outer));
 
-    // The call for all kinds of nodes
+    // cudaGraphAddNode
     CUDA(cudaGraphCreate(&outer, 0));
     cudaGraphNodeParams any = {cudaGraphNodeTypeKernel};
     one = 100;
@@ -270,7 +270,7 @@ static void children_symbols_memory()
     CUDA(cudaGraphExecNodeSetParams(run, node, &any));
     any.kernel.blockDim = dim3(2000);
     FAILS(cudaGraphAddNode(&node, outer, NULL, NULL, 0, &any), cudaErrorInvalidConfiguration);
-    cudaGraphNodeParams conditional = {cudaGraphNodeTypeConditional}; // of no handle
+    cudaGraphNodeParams conditional = {cudaGraphNodeTypeConditional}; // without a handle
     FAILS(cudaGraphAddNode(&node, outer, NULL, NULL, 0, &conditional), cudaErrorInvalidValue);
     CUDA(cudaGraphExecDestroy(run));
     CUDA(cudaGraphDestroy(outer));
@@ -319,7 +319,7 @@ static void captured()
     CUDA(cudaStreamIsCapturing(b, &status));
     CHECK(status == cudaStreamCaptureStatusNone && first_of(x) == 0);
     FAILS(cudaEventQuery(join), cudaErrorCapturedEvent);
-    CUDA(cudaEventRecord(join, b)); // and now it is an event as others are
+    CUDA(cudaEventRecord(join, b)); // now it is an ordinary event
     CUDA(cudaEventQuery(join));
 
     count = 0;
@@ -327,7 +327,7 @@ static void captured()
     CHECK(count == 8);
     count = 0;
     CUDA(cudaGraphGetEdges(graph, NULL, NULL, NULL, &count));
-    CHECK(count == 8); // a line of six nodes, with one of two between two of them
+    CHECK(count == 8); // a chain of six nodes, with a branch of two
     CUDA(cudaGraphInstantiate(&run, graph, 0));
     CUDA(cudaGraphLaunch(run, a));
     CUDA(cudaStreamSynchronize(a));
@@ -338,7 +338,7 @@ static void captured()
     CUDA(cudaGraphExecDestroy(run));
     CUDA(cudaGraphDestroy(graph));
 
-    // A launch of a graph is captured as a child; a capture that goes on in a graph
+    // A captured launch of a graph becomes a child node; capture into an existing graph
     CUDA(cudaStreamBeginCapture(b, cudaStreamCaptureModeThreadLocal));
     add<<<3, 128, 0, b>>>(y, N, 5);
     CUDA(cudaStreamEndCapture(b, &graph));
@@ -354,7 +354,7 @@ static void captured()
     CUDA(cudaGraphExecDestroy(run));
     CUDA(cudaGraphDestroy(graph));
 
-    // A stream that takes part may go before the capture ends; what it was given stays
+    // A participating stream may be destroyed before the capture ends; its work stays
     CUDA(cudaStreamBeginCapture(a, cudaStreamCaptureModeGlobal));
     CUDA(cudaEventRecord(fork, a));
     CUDA(cudaStreamWaitEvent(b, fork, 0));
@@ -372,7 +372,7 @@ static void captured()
     CUDA(cudaStreamDestroy(a));
 }
 
-// Begins a capture, does something illegal, and sees the capture end as invalid.
+// Begins a capture, makes an illegal call, and expects an invalidated capture.
 template <class Illegal> static void invalidates(cudaError_t wanted, Illegal illegal, unsigned flags = cudaStreamDefault,
                                                  cudaError_t ends_with = cudaErrorStreamCaptureInvalidated)
 {
@@ -432,7 +432,7 @@ static void illegal_in_a_capture()
         add<<<1, 1, 0, second>>>(x, 1, 1);
         return cudaGetLastError();
     }, cudaStreamDefault, cudaErrorStreamCaptureUnjoined);
-    invalidates(cudaSuccess, [](cudaStream_t s) { // nor is it joined by going
+    invalidates(cudaSuccess, [](cudaStream_t s) { // destroying the stream does not join it
         CUDA(cudaEventRecord(other, s));
         CUDA(cudaStreamWaitEvent(second, other, 0));
         add<<<1, 1, 0, second>>>(x, 1, 1);
@@ -440,7 +440,7 @@ static void illegal_in_a_capture()
     }, cudaStreamDefault, cudaErrorStreamCaptureUnjoined);
     invalidates(cudaErrorStreamCaptureUnsupported, [](cudaStream_t s) { return cudaStreamDestroy(s); });
 
-    // Modes: what other threads may do, and who may end a capture
+    // Modes: calls allowed in other threads, and the thread that may end a capture
     cudaStream_t stream;
     cudaGraph_t graph;
     CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
@@ -501,16 +501,16 @@ static void wrong_arguments()
     FAILS(cudaStreamEndCapture(0, NULL), cudaErrorInvalidValue);
     CUDA(cudaGraphInstantiate(&run, graph, 0));
     FAILS(cudaGraphLaunch(run, (cudaStream_t)0x99), cudaErrorInvalidResourceHandle);
-    CUDA(cudaGraphLaunch(run, 0)); // nothing to do
+    CUDA(cudaGraphLaunch(run, 0)); // empty graph
     cudaGraphNode_t copied;
     CUDA(cudaGraphAddMemcpyNode1D(&copied, graph, NULL, 0, x, host, sizeof host + 4000, cudaMemcpyHostToDevice));
     CUDA(cudaGraphInstantiate(&run, graph, 0));
-    FAILS(cudaGraphLaunch(run, 0), cudaErrorInvalidValue); // beyond the allocation
+    FAILS(cudaGraphLaunch(run, 0), cudaErrorInvalidValue); // past the end of the allocation
     CUDA(cudaGraphDestroy(graph));
     cudaGetLastError();
 }
 
-// So many nodes that a walk which calls itself would end the program.
+// So many nodes that a recursive traversal would overflow the stack.
 static void many_nodes()
 {
     enum { COUNT = 20000 };

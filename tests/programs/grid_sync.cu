@@ -1,4 +1,4 @@
-// A cooperative launch: all threads of the grid wait for each other; a grid that the device cannot hold at once is refused.
+// A cooperative launch with grid-wide barriers; a grid with more blocks than fit on the device fails.
 #include "check.h"
 #include <cooperative_groups.h>
 #include <vector>
@@ -7,7 +7,7 @@ namespace cg = cooperative_groups;
 
 enum { THREADS = 256, ROUNDS = 5 };
 
-// Each round every thread adds what its neighbour in the next block had.
+// In each round every thread adds the value of its neighbour in the next block.
 __global__ void add_neighbours(int *here, int *there, bool *valid)
 {
     const cg::grid_group grid = cg::this_grid();
@@ -77,7 +77,7 @@ int main()
                          : cudaLaunchCooperativeKernel((const void *)add_neighbours, dim3(blocks + 1), dim3(THREADS), arguments);
         CHECK(error == cudaErrorCooperativeLaunchTooLarge && cudaGetLastError() == error);
     }
-    ask<<<1, 1>>>(valid); // no cooperative launch
+    ask<<<1, 1>>>(valid); // not a cooperative launch
     CUDA(cudaDeviceSynchronize());
     CHECK(!*valid);
     puts("PASS");

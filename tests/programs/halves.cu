@@ -1,4 +1,4 @@
-// Numbers of 16 bits, alone and in pairs.
+// 16-bit floating-point numbers, alone and in pairs.
 #include "check.h"
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

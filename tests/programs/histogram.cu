@@ -1,4 +1,4 @@
-// A histogram: atomic additions in shared memory, then in device memory.
+// A histogram: atomic additions in shared memory, then in global memory.
 #include "check.h"
 
 const int BINS = 64;

@@ -19,7 +19,7 @@ __global__ void count(int *sum)
         atomicAdd(&launches, 1);
 }
 
-// What all threads set to the same or ask for, and handles that come and go.
+// Settings that all threads set to the same value, queries, and short-lived handles.
 static void streams_and_settings()
 {
     cudaDeviceProp properties;
@@ -82,6 +82,6 @@ int main()
     int back;
     CUDA(cudaMemcpyFromSymbol(&back, launches, sizeof back));
     CHECK(back == 8 * 20 * 4);
-    CHECK(cudaGetLastError() == cudaSuccess); // the others' errors are theirs
+    CHECK(cudaGetLastError() == cudaSuccess); // errors are per thread
     puts("PASS");
 }

@@ -1,4 +1,4 @@
-// One launch: the last block to finish, told by a ticket, adds what the others left.
+// One launch: the block that draws the last ticket adds the partial sums of all.
 #include "check.h"
 
 __device__ unsigned tickets;

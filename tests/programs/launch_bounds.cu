@@ -1,4 +1,4 @@
-// What a kernel's attributes ask of a launch.
+// Requirements of a kernel's attributes on its launch.
 #include "check.h"
 
 __global__ void __launch_bounds__(64, 2) at_most(int *out)

@@ -1,4 +1,4 @@
-// Matrix multiplication with tiles in shared memory; sizes that are no multiples of the tile.
+// Matrix multiplication with tiles in shared memory; sizes that are not multiples of the tile.
 #include "check.h"
 
 const int TILE = 16;

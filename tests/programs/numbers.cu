@@ -1,4 +1,4 @@
-// Arithmetic of all sizes, halves among it, and the functions of mathematics.
+// Arithmetic of all sizes, including half, and the mathematical functions.
 #include "check.h"
 #include <cmath>
 #include <cuda_fp16.h>

@@ -1,4 +1,4 @@
-// C++ in kernels: virtual functions, new and delete, pointers to functions that the host passes on, lambdas with captures,
+// C++ in kernels: virtual functions, new and delete, function pointers passed by the host, lambdas with captures,
 // a struct as an argument, recursion.
 #include "check.h"
 
@@ -16,7 +16,7 @@ struct Square : Shape {
 };
 
 struct Ring : Shape {
-    int *widths; // memory of its own
+    int *widths; // owned
     __device__ explicit Ring(int r) : widths(new int[2]) { widths[0] = r, widths[1] = 2 * r; }
     __device__ ~Ring() override { delete[] widths; }
     __device__ int area() const override { return 3 * (widths[1] * widths[1] - widths[0] * widths[0]); }
@@ -33,7 +33,7 @@ __global__ void areas(int *out)
 typedef int Operation(int, int);
 __device__ int add(int a, int b) { return a + b; }
 __device__ int multiply(int a, int b) { return a * b; }
-__device__ Operation *device_add = add, *device_multiply = multiply; // the host cannot take a device function's address itself
+__device__ Operation *device_add = add, *device_multiply = multiply; // the host cannot take a device function's address
 
 __global__ void apply(Operation *operation, int *values)
 {
@@ -45,7 +45,7 @@ template <class Function> __global__ void for_each(Function function, int *value
     values[threadIdx.x] = function(values[threadIdx.x]);
 }
 
-struct Scale { // called like a function, on either side
+struct Scale { // callable on host and device
     int factor;
     __host__ __device__ int operator()(int x) const { return factor * x; }
 };

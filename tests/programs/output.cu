@@ -1,4 +1,4 @@
-// printf in a kernel, in the order of blocks and threads here; on a GPU in any order of blocks.
+// printf in a kernel: in the order of blocks and threads on the simulator, in any order of blocks on a GPU.
 #include "check.h"
 
 __global__ void print(const char *name, int n)

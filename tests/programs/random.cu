@@ -1,6 +1,6 @@
-// Random numbers in a kernel: curand_kernel.h, cuRAND's device functions. Each thread has its own sequence; the host, which has
-// the same functions here, must draw the same numbers.
-#if __has_include(<curand_kernel.h>) // a small toolkit comes without it
+// Random numbers in a kernel: curand_kernel.h, cuRAND's device functions. Each thread has its own sequence; the host calls the
+// same functions and must get the same numbers.
+#if __has_include(<curand_kernel.h>) // missing in a minimal toolkit
 #define QUALIFIERS static __forceinline__ __host__ __device__
 #include <curand_kernel.h>
 #endif
@@ -20,7 +20,7 @@ template <class State> __host__ __device__ Draws draw(unsigned thread)
 {
     State state;
     Draws draws;
-    curand_init(1234, thread, 3 * thread, &state); // the seed, the sequence, how many numbers are passed over
+    curand_init(1234, thread, 3 * thread, &state); // seed, sequence, offset
     for (int k = 0; k < WORDS; k++)
         draws.words[k] = curand(&state);
     draws.uniform = curand_uniform(&state);
@@ -43,11 +43,11 @@ template <class State> static void compare()
         for (int k = 0; k < WORDS; k++)
             CHECK(out[thread].words[k] == expected.words[k]);
         CHECK(out[thread].uniform == expected.uniform);
-        CHECK(fabsf(out[thread].normal - expected.normal) <= 1e-5f * (1 + fabsf(expected.normal))); // by another logarithm
+        CHECK(fabsf(out[thread].normal - expected.normal) <= 1e-5f * (1 + fabsf(expected.normal))); // the host's logarithm differs
     }
 }
 
-// A quarter of a circle takes pi / 4 of its square.
+// The area of a quarter circle is pi / 4 of its square.
 __global__ void count_inside(unsigned *inside)
 {
     curandStatePhilox4_32_10_t state;

@@ -1,4 +1,4 @@
-// The functions of the runtime, called as courses call them.
+// Functions of the runtime, used as in courses.
 #include "check.h"
 #include <cstring>
 
@@ -115,7 +115,7 @@ static void symbols_and_launches()
     CHECK(out[0] == 63 && out[63] == 0);
 }
 
-// CUDA's reference names the first error; CUDA 13 on an H200 gives the second.
+// CUDA's reference documents the first error; CUDA 13 on an H200 returns the second.
 static bool refused()
 {
     const cudaError_t error = cudaPeekAtLastError();
@@ -194,7 +194,7 @@ static void events()
     CUDA(cudaEventSynchronize(end));
     CUDA(cudaEventQuery(end));
     CUDA(cudaEventElapsedTime(&ms, start, end));
-    CHECK(!(ms < 0)); // the simulator, which has no clock, gives NaN
+    CHECK(!(ms < 0)); // NaN on the simulator, which has no clock
     CUDA(cudaEventDestroy(start));
     CUDA(cudaEventDestroy(end));
     CUDA(cudaEventCreateWithFlags(&start, cudaEventDisableTiming));

@@ -1,4 +1,4 @@
-// An inclusive scan: warps by shuffles, blocks through shared memory, then the blocks' sums.
+// An inclusive scan: warps by shuffles, blocks through shared memory, then the sums of the blocks.
 #include "check.h"
 
 __device__ int scan_warp(int value)

@@ -1,5 +1,5 @@
-// Shared variables of a file, of kernels and of functions: each has a place of its own.
-// A block has room for those that its kernel may use.
+// Shared variables of a file, of kernels and of functions: each has its own storage.
+// A block's shared memory contains those that its kernel may use.
 #include "check.h"
 
 __shared__ volatile int of_file[4];

@@ -1,5 +1,5 @@
-// Calls of the runtime that courses make beside kernels: memory pools, attributes of streams, advice about managed
-// memory, copies of boxes, what a kernel is. They return what CUDA's reference says, and change no result.
+// Less common calls of the runtime in courses: memory pools, stream attributes, advice about managed memory, 3D
+// copies, kernel attributes. They return what CUDA's reference documents, and change no result.
 #include "check.h"
 #include <cstdint>
 #include <cstring>
@@ -52,11 +52,11 @@ static void pools()
     CUDA(cudaMallocFromPoolAsync(&b, 64, own, stream));
     CUDA(cudaMemPoolGetAttribute(own, cudaMemPoolAttrUsedMemCurrent, &used));
     CHECK(used >= 128);
-    CUDA(cudaFree(b)); // either call frees
+    CUDA(cudaFree(b)); // cudaFree or cudaFreeAsync
     CUDA(cudaMemPoolDestroy(own));
     CUDA(cudaDeviceGetMemPool(&current, 0));
     CHECK(current == usual);
-    CUDA(cudaFreeAsync(a, stream)); // the pool's last
+    CUDA(cudaFreeAsync(a, stream)); // the last one of the pool
     CHECK(cudaMemPoolTrimTo(own, 0) == cudaErrorInvalidValue);
     CHECK(cudaMallocFromPoolAsync(&b, 64, own, stream) == cudaErrorInvalidValue);
     CUDA(cudaStreamDestroy(stream));
@@ -127,7 +127,7 @@ static void managed_memory()
     CHECK(result == cudaCpuDeviceId);
     CUDA(cudaMemRangeGetAttribute(&result, 4, cudaMemRangeAttributePreferredLocation, memory + half, half));
     CHECK(result == 0);
-    CUDA(cudaMemRangeGetAttribute(&result, 4, cudaMemRangeAttributePreferredLocation, memory, 2 * half)); // of two kinds
+    CUDA(cudaMemRangeGetAttribute(&result, 4, cudaMemRangeAttributePreferredLocation, memory, 2 * half)); // different within the range
     CHECK(result == cudaInvalidDeviceId);
     CUDA(cudaMemRangeGetAttribute(list, sizeof list, cudaMemRangeAttributeAccessedBy, memory, 2 * half));
     CHECK(list[0] == 0 && list[1] == cudaInvalidDeviceId && list[2] == cudaInvalidDeviceId);
@@ -145,7 +145,7 @@ static void managed_memory()
     CUDA(cudaStreamAttachMemAsync(stream, shared_with_host, 0, cudaMemAttachGlobal));
     CUDA(cudaStreamDestroy(stream));
     CUDA(cudaFree(memory));
-    char *next = managed<char>(2 * half); // perhaps at the same place: nothing is said of it yet
+    char *next = managed<char>(2 * half); // possibly at the same address, but without advice
     CUDA(cudaMemRangeGetAttribute(&result, 4, cudaMemRangeAttributePreferredLocation, next, half));
     CHECK(result == cudaInvalidDeviceId);
     CUDA(cudaFree(next));
@@ -180,7 +180,7 @@ static void boxes()
     CUDA(cudaMemcpy3DAsync(&copy, 0));
     CHECK(back[0][0][0] == 115 && back[1][1][4] == 229);
     copy.extent = make_cudaExtent(5, 4, 2);
-    CHECK(cudaMemcpy3D(&copy) == cudaErrorInvalidValue); // it would leave its slice
+    CHECK(cudaMemcpy3D(&copy) == cudaErrorInvalidValue); // past the end of its slice
     CUDA(cudaMemset3D(box, 7, make_cudaExtent(10, 2, 3)));
     CUDA(cudaMemcpy2D(row, 10, (char *)box.ptr + 2 * box.pitch * 4, box.pitch, 10, 4, cudaMemcpyDeviceToHost));
     CHECK(row[0][0] == 7 && row[1][9] == 7 && row[2][0] == 220 && row[3][9] == 239);

@@ -1,5 +1,5 @@
-// Products of small matrices on tensor cores, by wmma and by mma.sync. All numbers are small and whole, so that every
-// result is exact, in whatever order it is summed.
+// Products of small matrices on tensor cores, by wmma and by mma.sync. All numbers are small integers, so that every
+// result is exact in any order of summation.
 #include "check.h"
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -8,7 +8,7 @@
 
 namespace wmma = nvcuda::wmma;
 
-// Not inlined: in all the loops that use it, that would take the compiler seconds.
+// Not inlined, which saves seconds of compile time.
 static __host__ __device__ __noinline__ int factor(int which, int row, int column) // of A or B
 {
     return (row * 5 + column * 3 + which * 7) % 11 - which * 5;
@@ -19,7 +19,7 @@ static __host__ __device__ __noinline__ int summand(int row, int column)
     return (row * 7 + column * 2) % 13 - 6;
 }
 
-// How a tile lies in memory: with at least 16 further elements between its lines.
+// The layout of a tile: a stride at least 16 elements longer than its lines.
 __host__ __device__ constexpr int padded(int count)
 {
     return (count + 31) / 16 * 16;
@@ -104,7 +104,7 @@ template <int M, int N, int K, class T, class F, class Sum> static void check_or
     check_tile<M, N, K, T, F, Sum, Column, Row, Column, true>(name);
 }
 
-// A product of several tiles: each warp makes one of 16 by 16, whose sum begins with fill_fragment.
+// A product of several tiles: each warp computes one of 16 by 16, initialised by fill_fragment.
 enum { SIZE = 64 };
 __global__ void tiled(const __half *a, const __half *b, float *c)
 {
@@ -186,7 +186,7 @@ static void check_by_hand()
                 expected += factor(0, row, k) * factor(1, k, column);
             CHECK(d[row * 8 + column] == expected);
         }
-    for (int row = 0; row < 16; row++) // each of four matrices transposed where it was
+    for (int row = 0; row < 16; row++) // each of four matrices is transposed in place
         for (int column = 0; column < 16; column++)
             CHECK(__half2float(stored[row * 16 + column]) == factor(0, row / 8 * 8 + column % 8, column / 8 * 8 + row % 8));
     for (int lane = 0; lane < 32; lane++)
@@ -196,7 +196,7 @@ static void check_by_hand()
         }
 }
 
-// Further shapes of mma.sync, each with matrices whose product is plain to see. A 1 for each element that is right.
+// More shapes of mma.sync, with matrices whose product is known in closed form. Writes 1 for each correct element.
 __global__ void shapes(int *out)
 {
     const int member = threadIdx.x % 4, group = threadIdx.x / 4;
@@ -214,7 +214,7 @@ __global__ void shapes(int *out)
     asm volatile("mma.sync.aligned.m8n8k16.row.col.satfinite.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
                  : "+r"(full[0]), "+r"(full[1]) : "r"(0x01010101), "r"(0x01010101));
     out[128 + threadIdx.x] = full[0] == 0x7fffffff && full[1] == 21;
-    // m16n8k8 of doubles: A[row][k] = row + 16 k, B[k][column] = 1 where k is column, else 0.
+    // m16n8k8 of doubles: A[row][k] = row + 16 k, B[k][column] = 1 if k is column, else 0.
     double a[4], e[2], x[4] = {0.5, 0.5, 0.5, 0.5};
     for (int i = 0; i < 4; i++)
         a[i] = group + i % 2 * 8 + 16 * (member + i / 2 * 4);
@@ -237,7 +237,7 @@ __global__ void shapes(int *out)
         out[288 + threadIdx.x * 4 + i] = y[i] == 0.5 + group + i / 2 * 8 + 16 * (member * 2 + i % 2);
 }
 
-// Which elements a lane's x[i] are: the same as on an H200, which the CUDA guide leaves open and programs use all the same.
+// The elements of a lane's x[i]: as on an H200. The CUDA guide leaves the mapping unspecified, but programs rely on it.
 __global__ void places(const __half *a, const float *c, int *out)
 {
     const int group = threadIdx.x / 4, member = threadIdx.x % 4;

@@ -1,5 +1,5 @@
-// Textures, surfaces and arrays, compared with the same computed by the host. Sizes are powers of two and coordinates
-// multiples of 1/16, in three dimensions of 1/4, so that filtering, too, has exact results: weights are rounded to 1/256.
+// Textures, surfaces and arrays, compared with results computed by the host. Sizes are powers of two and coordinates
+// multiples of 1/16 (of 1/4 in three dimensions), so that filtering is exact, too: weights are rounded to 1/256.
 #include "check.h"
 #include <cmath>
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 enum { W = 8, H = 4, D = 4, POINTS = 40 };
 
-// ---- Made by the host
+// ---- Computed by the host
 
-static float texel(int x, int y, int z) // what all textures hold, where their type has it
+static float texel(int x, int y, int z) // the content of all textures, limited by their type
 {
     return (float)((x * 7 + y * 37 + z * 59) % 100);
 }
@@ -22,7 +22,7 @@ static float coordinate(int k, int size, int dimension, int grain)
     return (float)(k * (5 + 2 * dimension) % (3 * grain * size) + dimension) / grain - size;
 }
 
-// The texel that stands for number n of a row, or -1, the border.
+// The index of the texel used for coordinate n of a row; -1 for the border.
 static int within(int n, int size, cudaTextureAddressMode mode)
 {
     const int turn = (n % (2 * size) + 2 * size) % (2 * size);
@@ -43,7 +43,7 @@ struct Case {
 
 static const float BORDER = 17;
 
-static float at_corner(const Case &c, const int n[3]) // numbers, as yet anywhere
+static float at_corner(const Case &c, const int n[3]) // indices before the address mode is applied
 {
     const int size[3] = {W, H, D};
     int inside[3] = {0, 0, 0};
@@ -71,7 +71,7 @@ static float expected(const Case &c, const float x[3])
     return sum;
 }
 
-// ---- Made by the device
+// ---- Computed by the device
 
 struct Texture {
     cudaArray_t array = nullptr;
@@ -155,7 +155,7 @@ template <int DIMENSIONS> static void compare_with_host()
                 const float in_texels[3] = {coordinate(3 * k, W, 0, grain), coordinate(3 * k + 1, H, 1, grain),
                                             coordinate(3 * k + 2, D, 2, grain)};
                 const float wanted = expected(c, in_texels), beside = object == halves.object ? wanted / 2048 : 0;
-                CHECK(fabsf(out[k] - wanted) <= beside); // a filtered half is rounded to 11 binary digits
+                CHECK(fabsf(out[k] - wanted) <= beside); // a filtered half is rounded to 11 bits
             }
         }
     }
@@ -195,7 +195,7 @@ __global__ void more(cudaTextureObject_t rows, cudaTextureObject_t layers, cudaT
     float *r = out + 10 * threadIdx.x;
     r[0] = tex1DLayered<float>(rows, x, 2);
     r[1] = tex2DLayered<float>(layers, x, 1.5f, 3);
-    r[2] = tex2DLayered<float>(layers, x, 1.5f, 100); // the last one
+    r[2] = tex2DLayered<float>(layers, x, 1.5f, 100); // clamped to the last layer
     r[3] = tex2DLod<float>(square, x, 2.5f, 0);
     r[4] = tex2DGrad<float>(square, x, 2.5f, make_float2(1, 0), make_float2(0, 1));
     const float4 four = tex2Dgather<float4>(square, threadIdx.x + 1.0f, 2.0f);
@@ -239,7 +239,7 @@ static void check_memory()
         values[k] = k + 1.0f, bytes[k] = (unsigned char)(k * 16);
     CUDA(cudaMemcpy(line, values, sizeof values, cudaMemcpyHostToDevice));
     CUDA(cudaMemcpy2D(rows, pitch, bytes, W, W, 2, cudaMemcpyHostToDevice));
-    cudaResourceDesc of_line = {}, of_rows = {}, told;
+    cudaResourceDesc of_line = {}, of_rows = {}, actual;
     of_line.resType = cudaResourceTypeLinear;
     of_line.res.linear.devPtr = line;
     of_line.res.linear.desc = cudaCreateChannelDesc<float>();
@@ -253,11 +253,11 @@ static void check_memory()
     CUDA(cudaDeviceSynchronize());
     for (int k = 0; k < 24; k++) {
         const float byte = (k < W - 1 ? W + k + 0.25f : W + W - 1) * 16;
-        CHECK(out[k] == (k < 2 || k >= 18 ? 0 : k - 1)); // nothing beside the line
+        CHECK(out[k] == (k < 2 || k >= 18 ? 0 : k - 1)); // 0 outside the line
         CHECK(fabsf(out[k + 32] - byte / 255) < 1e-6f);
     }
-    CUDA(cudaGetTextureObjectResourceDesc(&told, a));
-    CHECK(told.resType == cudaResourceTypeLinear && told.res.linear.devPtr == line);
+    CUDA(cudaGetTextureObjectResourceDesc(&actual, a));
+    CHECK(actual.resType == cudaResourceTypeLinear && actual.res.linear.devPtr == line);
     CUDA(cudaDestroyTextureObject(a));
     CUDA(cudaDestroyTextureObject(b));
     CUDA(cudaFree(line));
@@ -277,7 +277,7 @@ __global__ void at_boundaries(cudaSurfaceObject_t s, float *out)
     out[0] = surf2Dread<float2>(s, -8, 0, cudaBoundaryModeClamp).x;
     out[1] = surf2Dread<float2>(s, 8 * W, H, cudaBoundaryModeClamp).x;
     out[2] = surf2Dread<float2>(s, 8, -1, cudaBoundaryModeZero).y;
-    surf2Dwrite(make_float2(-1, -1), s, 8 * W, 0, cudaBoundaryModeZero); // goes nowhere
+    surf2Dwrite(make_float2(-1, -1), s, 8 * W, 0, cudaBoundaryModeZero); // out of bounds: ignored
     surf2Dwrite(make_float2(-2, -3), s, 8 * W, 0, cudaBoundaryModeClamp);
     out[3] = surf2Dread<float2>(s, 8 * (W - 1), 0).x;
 }
@@ -301,7 +301,7 @@ static cudaSurfaceObject_t surface_of(cudaArray_t array)
 }
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-// The deprecated copies, which go on from row to row: the host's memory, the device's, and from array to array.
+// The deprecated copies, which continue in the next row: from host memory, from device memory, and between arrays.
 static void copy_runs(cudaArray_t from, cudaArray_t to, float2 *texels, float2 *back)
 {
     const size_t all = W * H * sizeof *texels, texel = sizeof *texels;

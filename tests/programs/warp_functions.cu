@@ -1,4 +1,4 @@
-// What the lanes of a warp can ask each other.
+// Warp-level functions: vote, match, shuffle, reduce.
 #include "check.h"
 #include <cooperative_groups.h>
 
@@ -22,7 +22,7 @@ __global__ void run(unsigned *out)
     else
         mine[10] = 1;
     __syncwarp();
-    if (lane % 2) // the two halves of the warp meet at different instructions
+    if (lane % 2) // odd and even lanes execute different instructions
         __syncwarp();
     else
         __syncwarp();
@@ -33,8 +33,8 @@ __global__ void run(unsigned *out)
     mine[12] = mask;
 }
 
-// The lanes of one instruction name different members: halves of the warp, or its four quarters, of
-// which lane 31 comes to the last one later.
+// Lanes of one instruction with different masks: the halves of the warp, or its quarters; lane 31
+// arrives late in the last quarter.
 __global__ void parts(unsigned *out)
 {
     const unsigned lane = threadIdx.x, half = lane < 16 ? 0xffff : 0xffff0000, quarter = 0xffu << lane / 8 * 8;

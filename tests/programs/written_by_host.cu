@@ -1,4 +1,4 @@
-// Memory that the host writes without a call, variables, and a struct of pointers: what a recording has to hold beside copies.
+// Memory written by the host without an API call, variables, and a struct of pointers: a recording must contain all of these.
 #include "check.h"
 
 struct Arrays {

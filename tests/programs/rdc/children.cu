@@ -1,10 +1,10 @@
-// Kernels that launch kernels: sorted by recursion, summed by nested launches, streams, events, the tail stream, and
-// what is refused.
+// Kernels that launch kernels: a recursive sort, a sum by nested launches, streams, events, the tail stream, and
+// rejected calls.
 #include "../check.h"
 
 #include <cstring>
 
-// ---- Recursion: each launch sorts the two sides of its pivot in streams of their own.
+// ---- Recursion: each launch sorts the two sides of its pivot in separate streams.
 
 __global__ void quicksort(int *values, int count)
 {
@@ -68,10 +68,10 @@ static void sum()
     CUDA(cudaFree(values));
 }
 
-// ---- The order of launches: each writes its letter behind those that are there.
+// ---- The order of launches: each appends its letter.
 
 struct Text {
-    int length, unused; // a structure of which a part is never written
+    int length, unused; // a struct with an uninitialised member
     char letters[64];
 };
 
@@ -85,7 +85,7 @@ __global__ void write(Text *text, Letter letter)
     text->letters[text->length++] = letter.letter;
 }
 
-// Writes its letter, and launches another one behind all else that it does: in its tail.
+// Writes its letter, and launches another kernel in its tail stream, to run after all its other work.
 __global__ void write_two(Text *text, Letter letter, char last)
 {
     write<<<1, 1, 0, cudaStreamTailLaunch>>>(text, Letter{last});
@@ -139,7 +139,7 @@ static void orders()
     CUDA(cudaFree(value));
 }
 
-// ---- What is refused
+// ---- Rejected calls
 
 enum { LAUNCHES = 10 };
 

@@ -13,7 +13,7 @@ struct Square : Shape {
 __global__ void use(int *out)
 {
     const int t = threadIdx.x;
-    __shared__ int place; // beside block_sum's own
+    __shared__ int place; // in addition to block_sum's own
     dynamic[t] = 3 * t;
     if (t == 0)
         place = 2;

@@ -1,4 +1,4 @@
-// The other file of main.cu: see there.
+// The second file of main.cu; see there.
 #include "parts.h"
 
 static __device__ int own = 100; // main.cu has another one
