@@ -21,7 +21,7 @@ import plot
 import tables
 from scripts.ladder import tries
 
-from tests.support import ROOT, build, build_together, changed_lines, split, reported
+from tests.support import ROOT, build, build_together, changed_lines, reported, split
 
 LABS = labs.labs()
 SOURCES = [source for lab in LABS for source in labs.sources(lab)]

@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from tests.support import SIM, run, reported
+from tests.support import SIM, reported, run
 
 
 WRONG_SETTINGS = [("SIM_THREADS", "abc", "how many host threads run blocks, from 1 on"), ("SIM_THREADS", "0", "how many host threads run blocks, from 1 on"),
